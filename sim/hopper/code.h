@@ -1,6 +1,6 @@
 /* code.h - a module's instructions, prepared for execution: executors found, operands turned into places.
  *
- * Made by: code.c, once a module.  Read by: step.c (every step), operand.c, the executors.
+ * Made by: prepare.c, once a module.  Read by: step.c (every step), operand.c, the executors.
  * A place is where 32 values lie: an offset, and which of the step's bases it is from.  An immediate lies in the code's
  * constants 64 bits wide and, HOPPER_CONSTANT_32 behind it, 32 bits wide; what a lane's place, thread or CTA decides
  * (special registers, addresses of shared variables) is computed into the scratch base before the instruction, in both
@@ -55,9 +55,5 @@ struct hopper_code {
     size_t constant_bytes;
     uint64_t global_address, const_address; /* where the module's variables lie */
 };
-
-struct wsdbg_error *hopper_code_create(const struct wsdbg_ptx_program *program, uint64_t global_address,
-                                       uint64_t const_address, struct hopper_code **out);
-void hopper_code_destroy(struct hopper_code *code);
 
 #endif

@@ -142,6 +142,13 @@ static inline struct wsdbg_grid_run *hopper_run_of(struct hopper_grid *grid)
     return (struct wsdbg_grid_run *)grid;
 }
 
+/* Simulated time. */
+static inline uint64_t hopper_time_ns(const struct wsdbg_gpu *gpu)
+{
+    return gpu->time_ps / 1000;
+}
+
+/* status.c */
 void hopper_lock(struct wsdbg_gpu *gpu);
 void hopper_unlock(struct wsdbg_gpu *gpu);
 
@@ -197,7 +204,8 @@ enum hopper_outcome hopper_not_written(struct hopper_step *step);
 uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32_t most);
 
 /* engine.c */
-void hopper_engines_complete(struct wsdbg_gpu *gpu); /* all that are due */
+/* Completes the first work that is due; its grid, NULL = none is due, or there is a fault. */
+struct hopper_grid *hopper_engine_complete(struct wsdbg_gpu *gpu);
 void hopper_engines_drop(struct wsdbg_gpu *gpu, const struct hopper_grid *grid);
 
 /* wake.c: global memory was written; a warp spins on what warp->read tells (false: no memory), or no more. */

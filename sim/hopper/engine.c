@@ -65,17 +65,16 @@ struct wsdbg_error *hopper_engine_add(struct wsdbg_gpu *gpu, struct hopper_grid 
     return NULL;
 }
 
-void hopper_engines_complete(struct wsdbg_gpu *gpu)
+struct hopper_grid *hopper_engine_complete(struct wsdbg_gpu *gpu)
 {
-    while (gpu->work_count && gpu->works[0].due_ns <= hopper_time_ns(gpu) && !gpu->has_fault) {
-        const struct hopper_engine_work work = gpu->works[0];
-        gpu->works[0] = gpu->works[--gpu->work_count];
-        sift_down(gpu, 0);
-        work.grid->works_pending--;
-        work.complete(gpu, work.work);
-        if (work.grid->has_done_clusters || work.grid->ctas_done == work.grid->ctas_total)
-            hopper_free_done(gpu, work.grid);
-    }
+    if (!gpu->work_count || gpu->works[0].due_ns > hopper_time_ns(gpu) || gpu->has_fault)
+        return NULL;
+    const struct hopper_engine_work work = gpu->works[0];
+    gpu->works[0] = gpu->works[--gpu->work_count];
+    sift_down(gpu, 0);
+    work.grid->works_pending--;
+    work.complete(gpu, work.work);
+    return work.grid;
 }
 
 void hopper_engines_drop(struct wsdbg_gpu *gpu, const struct hopper_grid *grid)

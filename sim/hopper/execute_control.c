@@ -2,6 +2,7 @@
  *
  * Memory is sequentially consistent here, so a fence orders nothing that is not in order already.
  */
+#include "hopper/exit.h"
 #include "hopper/split.h"
 #include "hopper/system_calls.h"
 #include "hopper/values.h"

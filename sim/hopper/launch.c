@@ -256,21 +256,6 @@ struct wsdbg_error *wsdbg_gpu_submit(struct wsdbg_gpu *gpu, const struct wsdbg_g
     return error;
 }
 
-enum wsdbg_grid_state wsdbg_gpu_state(const struct wsdbg_grid_run *run)
-{
-    return (enum wsdbg_grid_state)atomic_load(&run->state);
-}
-
-uint64_t wsdbg_gpu_grid_id(const struct wsdbg_grid_run *run)
-{
-    return run->grid.id;
-}
-
-const struct wsdbg_gpu_fault *wsdbg_gpu_fault(const struct wsdbg_grid_run *run)
-{
-    return run->fault.driver_error ? &run->fault : NULL;
-}
-
 void hopper_free_run(struct wsdbg_gpu *gpu, struct wsdbg_grid_run *run)
 {
     hopper_give_up(gpu, &run->grid);

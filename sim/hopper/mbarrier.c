@@ -39,11 +39,6 @@ uint32_t hopper_mbarrier_pending(uint64_t word)
     return (uint32_t)(-(word >> PENDING_SHIFT) & COUNT_MASK);
 }
 
-uint32_t hopper_mbarrier_phase(uint64_t word)
-{
-    return (uint32_t)(word >> 63);
-}
-
 static uint32_t expected_of(uint64_t word)
 {
     return (uint32_t)(-(word >> EXPECTED_SHIFT) & COUNT_MASK);
@@ -246,13 +241,6 @@ bool hopper_mbarrier_is_over(struct hopper_cta *cta, uint32_t offset, uint32_t p
     if (record && is_over)
         record->unseen = 0;
     return is_over;
-}
-
-bool hopper_mbarrier_waits(const struct hopper_warp *warp, const struct hopper_wait *wait)
-{
-    uint64_t word;
-    memcpy(&word, warp->cta->cluster->ctas[wait->cta_rank]->shared + wait->offset, sizeof word);
-    return hopper_mbarrier_phase(word) == wait->parity;
 }
 
 const char *hopper_mbarrier_effect_text(enum hopper_mbarrier_effect effect)

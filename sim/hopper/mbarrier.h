@@ -6,6 +6,8 @@
 #ifndef WSDBG_HOPPER_MBARRIER_H
 #define WSDBG_HOPPER_MBARRIER_H
 
+#include <string.h>
+
 #include "hopper/warp.h"
 
 enum { HOPPER_MBARRIER_COUNT_MOST = 0xfffff, HOPPER_MBARRIER_BYTES_MOST = 0xfffff };
@@ -30,7 +32,11 @@ uint64_t hopper_mbarrier_initial(uint32_t count);
 enum hopper_mbarrier_effect hopper_mbarrier_step(uint64_t *word, enum hopper_mbarrier_operation operation,
                                                  uint32_t amount);
 uint32_t hopper_mbarrier_pending(uint64_t word);
-uint32_t hopper_mbarrier_phase(uint64_t word);
+
+static inline uint32_t hopper_mbarrier_phase(uint64_t word)
+{
+    return (uint32_t)(word >> 63);
+}
 
 /* ---- a CTA's mbarriers ---- */
 
@@ -50,7 +56,12 @@ enum hopper_mbarrier_effect hopper_mbarrier_apply(struct hopper_cta *cta, uint32
                                                   enum hopper_mbarrier_operation operation, uint32_t amount,
                                                   uint32_t times, struct hopper_actor actor, uint64_t *before);
 /* Whether what the split waits for is still so. */
-bool hopper_mbarrier_waits(const struct hopper_warp *warp, const struct hopper_wait *wait);
+static inline bool hopper_mbarrier_waits(const struct hopper_warp *warp, const struct hopper_wait *wait)
+{
+    uint64_t word;
+    memcpy(&word, warp->cta->cluster->ctas[wait->cta_rank]->shared + wait->offset, sizeof word);
+    return hopper_mbarrier_phase(word) == wait->parity;
+}
 /* True when the phase of this parity is over. */
 bool hopper_mbarrier_is_over(struct hopper_cta *cta, uint32_t offset, uint32_t parity, struct hopper_actor actor);
 /* The first of the CTA's barriers behind `offset`, and whether mbarrier.init made it; 0 = there is none. */

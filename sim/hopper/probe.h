@@ -93,6 +93,8 @@ struct hopper_probes {
 
 /* The file in which lines count: that of the kernel itself, whatever was inlined there. */
 uint32_t hopper_probe_main_file(const struct wsdbg_ptx_program *program, uint32_t place);
+/* Both tables, the config all zero; NULL: no memory. */
+struct hopper_probes *hopper_probes_create(struct wsdbg_gpu *gpu, const struct wsdbg_ptx_program *program);
 void hopper_probes_free(struct wsdbg_gpu *gpu, struct hopper_probes *probes);
 
 /* ---- probe.c ---- */

@@ -43,7 +43,7 @@ static void fill_names(const struct wsdbg_ptx_program *program, struct wsdbg_nam
     }
 }
 
-static struct hopper_probes *probes_create(struct wsdbg_gpu *gpu, const struct wsdbg_ptx_program *program)
+struct hopper_probes *hopper_probes_create(struct wsdbg_gpu *gpu, const struct wsdbg_ptx_program *program)
 {
     struct hopper_probes *const probes = calloc(1, sizeof *probes);
     if (!probes)
@@ -70,26 +70,6 @@ void hopper_probes_free(struct wsdbg_gpu *gpu, struct hopper_probes *probes)
     hopper_free(gpu, probes->names_address);
     free(probes->role_kinds);
     free(probes);
-}
-
-bool wsdbg_gpu_probe_variable(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module, const char *name,
-                              uint64_t *address, uint64_t *byte_count)
-{
-    const bool is_config = strcmp(name, WSDBG_CONFIG_SYMBOL) == 0;
-    uint64_t own_address, own_bytes;
-    if ((!is_config && strcmp(name, WSDBG_NAMES_SYMBOL) != 0) ||
-        wsdbg_gpu_variable(module, WSDBG_CONFIG_SYMBOL, &own_address, &own_bytes))
-        return false;
-    hopper_lock(gpu);
-    if (!module->probes)
-        module->probes = probes_create(gpu, module->program);
-    const struct hopper_probes *const probes = module->probes;
-    hopper_unlock(gpu);
-    if (!probes)
-        return false;
-    *address = is_config ? probes->config_address : probes->names_address;
-    *byte_count = is_config ? sizeof(struct wsdbg_config) : probes->names_bytes;
-    return true;
 }
 
 void wsdbg_gpu_stop_probes(const struct wsdbg_gpu_module *module)

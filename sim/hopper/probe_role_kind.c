@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+#include "ptx/graph.h"
+#include "roles/role_kinds.h"
+
 enum { UNASKED = 0, ANSWERED = 1 }; /* a memo is ANSWERED + enum wsdbg_role_kind */
 
 struct reach {
@@ -14,7 +17,7 @@ struct reach {
     uint32_t *stack;
     bool *seen;
     size_t depth;
-    bool loads, computes, stores;
+    struct wsdbg_role_operations operations;
 };
 
 static void visit(struct reach *reach, uint32_t instruction)
@@ -30,42 +33,23 @@ static void note(struct reach *reach, const struct wsdbg_ptx_instruction *instru
 {
     const bool is_copy =
         instruction->operation == WSDBG_PTX_OP_bulk_copy || instruction->operation == WSDBG_PTX_OP_tensor_copy;
-    reach->loads |= is_copy && instruction->space != WSDBG_PTX_GLOBAL;
-    reach->stores |= (is_copy && instruction->space == WSDBG_PTX_GLOBAL) ||
-                     instruction->operation == WSDBG_PTX_OP_bulk_reduce ||
-                     instruction->operation == WSDBG_PTX_OP_tensor_reduce;
-    reach->computes |= instruction->operation == WSDBG_PTX_OP_wgmma_mma_async;
+    reach->operations.loads |= is_copy && instruction->space != WSDBG_PTX_GLOBAL;
+    reach->operations.stores |= (is_copy && instruction->space == WSDBG_PTX_GLOBAL) ||
+                                instruction->operation == WSDBG_PTX_OP_bulk_reduce ||
+                                instruction->operation == WSDBG_PTX_OP_tensor_reduce;
+    reach->operations.computes |= instruction->operation == WSDBG_PTX_OP_wgmma_mma_async;
 }
 
 static void follow(struct reach *reach, uint32_t number)
 {
     const struct wsdbg_ptx_instruction *const instruction = &reach->program->instructions[number];
-    const bool is_always = instruction->guard == WSDBG_PTX_NONE;
-    switch (instruction->operation) {
-    case WSDBG_PTX_OP_ret:
-    case WSDBG_PTX_OP_exit:
-    case WSDBG_PTX_OP_trap:
-        if (!is_always)
-            visit(reach, number + 1);
-        return;
-    case WSDBG_PTX_OP_brx: {
-        const uint32_t *const table = &reach->program->branch_tables[instruction->target];
-        for (uint32_t i = 0; i < table[0]; i++)
-            visit(reach, table[1 + i]);
-        if (!is_always)
-            visit(reach, number + 1);
-        return;
-    }
-    case WSDBG_PTX_OP_bra:
-    case WSDBG_PTX_OP_call:
-        if (instruction->target != WSDBG_PTX_NONE)
-            visit(reach, instruction->target);
-        if (!is_always || instruction->operation == WSDBG_PTX_OP_call)
-            visit(reach, number + 1);
-        return;
-    default:
+    const struct wsdbg_ptx_ways ways = wsdbg_ptx_ways(instruction, reach->program->branch_tables);
+    for (uint32_t i = 0; i < ways.target_count; i++)
+        visit(reach, ways.targets[i]);
+    if (instruction->operation == WSDBG_PTX_OP_call && instruction->target != WSDBG_PTX_NONE)
+        visit(reach, instruction->target);
+    if (ways.goes_on)
         visit(reach, number + 1);
-    }
 }
 
 static enum wsdbg_role_kind ask(const struct hopper_grid *grid, uint32_t instruction)
@@ -84,12 +68,8 @@ static enum wsdbg_role_kind ask(const struct hopper_grid *grid, uint32_t instruc
     }
     free(reach.stack);
     free(reach.seen);
-    if (reach.loads && reach.computes)
-        return WSDBG_ROLE_KIND_NONE;
-    return reach.loads      ? WSDBG_ROLE_KIND_LOADS
-           : reach.computes ? WSDBG_ROLE_KIND_COMPUTES
-           : reach.stores   ? WSDBG_ROLE_KIND_STORES
-                            : WSDBG_ROLE_KIND_NONE;
+    const enum wsdbg_role_kind role_kind = wsdbg_role_kind_of(reach.operations);
+    return role_kind == WSDBG_ROLE_KIND_UNCLEAR ? WSDBG_ROLE_KIND_NONE : role_kind; /* a slot has no word for it */
 }
 
 enum wsdbg_role_kind hopper_probe_role_kind(const struct hopper_grid *grid, uint32_t instruction)

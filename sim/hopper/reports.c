@@ -2,8 +2,8 @@
  *
  * Written by: the executors and engines that see it.  Each kind once a place.
  */
+#include "hopper/device.h"
 #include "hopper/gpu.h"
-#include "hopper/warp.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static bool is_known(const struct hopper_reports *reports, const struct wsdbg_gp
 void hopper_report(const struct hopper_cta *cta, const struct hopper_warp *warp, enum wsdbg_gpu_report_kind kind,
                    uint32_t instruction, uint32_t offset)
 {
-    struct hopper_reports *const reports = hopper_reports_of(cta->grid->gpu);
+    struct hopper_reports *const reports = &cta->grid->gpu->reports;
     struct wsdbg_gpu_report report = {.kind = kind,
                                       .grid_id = cta->grid->id,
                                       .warp = warp ? warp->index : WSDBG_PTX_NONE,
@@ -33,7 +33,7 @@ void hopper_report(const struct hopper_cta *cta, const struct hopper_warp *warp,
 
 size_t wsdbg_gpu_reports(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_report **rows)
 {
-    const struct hopper_reports *const reports = hopper_reports_of(gpu);
+    const struct hopper_reports *const reports = &gpu->reports;
     *rows = reports->rows;
     return reports->count;
 }

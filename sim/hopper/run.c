@@ -46,6 +46,15 @@ static bool jump(struct wsdbg_gpu *gpu, enum wsdbg_gpu_outcome *outcome)
     return true;
 }
 
+/* All work of engines that is due; a grid's CTAs may have waited for it with their memory. */
+static void complete_engines(struct wsdbg_gpu *gpu)
+{
+    struct hopper_grid *grid;
+    while ((grid = hopper_engine_complete(gpu)))
+        if (grid->has_done_clusters || grid->ctas_done == grid->ctas_total)
+            hopper_free_done(gpu, grid);
+}
+
 static void run_one(struct wsdbg_gpu *gpu, uint64_t left)
 {
     uint32_t quantum;
@@ -71,7 +80,7 @@ static enum wsdbg_gpu_outcome run(struct wsdbg_gpu *gpu, uint64_t end)
         if (gpu->may_place)
             hopper_place_ctas(gpu);
         if (gpu->work_count)
-            hopper_engines_complete(gpu);
+            complete_engines(gpu);
         if (gpu->next_limit_ns <= hopper_time_ns(gpu))
             hopper_expire_limits(gpu);
         if (gpu->has_fault)

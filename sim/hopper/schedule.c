@@ -214,11 +214,6 @@ struct hopper_warp *hopper_choose_warp(struct wsdbg_gpu *gpu, uint32_t *quantum)
 
 /* ---- time ---- */
 
-uint64_t hopper_time_ns(const struct wsdbg_gpu *gpu)
-{
-    return gpu->time_ps / 1000;
-}
-
 void hopper_pass_time(struct wsdbg_gpu *gpu, uint32_t instructions, size_t ready_warps)
 {
     const uint64_t busy_sms = gpu->resident_ctas < gpu->sm_count ? gpu->resident_ctas : gpu->sm_count;

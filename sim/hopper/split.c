@@ -19,7 +19,7 @@ static bool is_same_place(const struct hopper_split *a, const struct hopper_spli
            memcmp(a->returns, b->returns, a->depth * sizeof a->returns[0]) == 0;
 }
 
-static void remove_split(struct hopper_warp *warp, uint32_t at)
+void hopper_split_remove(struct hopper_warp *warp, uint32_t at)
 {
     warp->splits[at] = warp->splits[--warp->split_count];
 }
@@ -79,7 +79,7 @@ void hopper_split_merge(struct hopper_warp *warp)
             split->reads_global |= other->reads_global;
             if (other->meet_count < split->meet_count)
                 split->meet_count = other->meet_count;
-            remove_split(warp, k);
+            hopper_split_remove(warp, k);
         }
     if (warp->split_count == 1) /* there is nobody else to meet */
         warp->splits[0].meet_count = 0;
@@ -119,36 +119,6 @@ struct hopper_split *hopper_split_choose_of_several(struct hopper_warp *warp)
     if (chosen)
         leave_meet(chosen);
     return chosen;
-}
-
-void hopper_exit_lanes(struct wsdbg_gpu *gpu, struct hopper_warp *warp, struct hopper_split *split, uint32_t lanes)
-{
-    warp->live &= ~lanes;
-    split->lanes &= ~lanes;
-    if (!split->lanes)
-        remove_split(warp, (uint32_t)(split - warp->splits));
-    for (uint32_t i = 0; i < warp->split_count; i++)
-        if (warp->splits[i].wait.kind == HOPPER_WAITS_LANES)
-            warp->splits[i].again = true;
-    hopper_lanes_exited(warp, lanes);
-    hopper_changed_barrier(warp->cta);
-    if (!warp->live)
-        hopper_warp_done(gpu, warp);
-}
-
-/* `ret`, and the end of a function. */
-void hopper_return(struct hopper_step *step, uint32_t lanes)
-{
-    struct hopper_split *split = step->split;
-    const uint32_t rest = split->lanes & ~lanes;
-    if (rest) {
-        hopper_split_add(step->warp, split, rest, split->pc + 1);
-        split->lanes = lanes;
-    }
-    if (split->depth == 0)
-        hopper_exit_lanes(step->gpu, step->warp, split, lanes);
-    else
-        split->pc = split->returns[--split->depth];
 }
 
 enum hopper_outcome hopper_gather(struct hopper_step *step, uint32_t members)

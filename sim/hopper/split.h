@@ -8,6 +8,8 @@ void hopper_split_add(struct hopper_warp *warp, const struct hopper_split *from,
 /* Lanes part at a branch: `lanes` of the split go to `pc`, to meet the others again at `meet` (NONE = nowhere). */
 void hopper_split_part(struct hopper_warp *warp, struct hopper_split *split, uint32_t lanes, uint32_t pc,
                        uint32_t meet);
+/* The last one takes its place. */
+void hopper_split_remove(struct hopper_warp *warp, uint32_t at);
 /* Makes splits at the same place one. */
 void hopper_split_merge(struct hopper_warp *warp);
 /* The split to run next of several, NULL = every one waits. */
@@ -24,9 +26,5 @@ static inline struct hopper_split *hopper_split_choose(struct hopper_warp *warp)
         return hopper_split_choose_of_several(warp);
     return hopper_split_can_run(&warp->splits[0]) ? &warp->splits[0] : NULL;
 }
-
-/* Ends lanes of a split; the split (and warp) may be gone afterwards. */
-void hopper_exit_lanes(struct wsdbg_gpu *gpu, struct hopper_warp *warp, struct hopper_split *split, uint32_t lanes);
-void hopper_return(struct hopper_step *step, uint32_t lanes);
 
 #endif

@@ -3,6 +3,7 @@
  * Reads: the module's prepared code.  Writes: the warp.  It goes on until the scheduler's quantum is spent, every split
  * waits, the warp is over or an instruction faults.
  */
+#include "hopper/exit.h"
 #include "hopper/probe.h"
 #include "hopper/split.h"
 #include "hopper/values.h"

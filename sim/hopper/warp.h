@@ -225,8 +225,6 @@ void hopper_changed(struct wsdbg_gpu *gpu);
 /* griddepcontrol.launch_dependents of a CTA; again is fine. */
 void hopper_cta_triggered(struct hopper_cta *cta);
 
-/* Simulated time. */
-uint64_t hopper_time_ns(const struct wsdbg_gpu *gpu);
 /* A number below `choices` (at least 1) that the schedule decides; 0 under round robin. */
 uint32_t hopper_decide(struct wsdbg_gpu *gpu, uint32_t choices);
 
@@ -264,8 +262,6 @@ void hopper_wgmma_before(struct hopper_step *step);
 /* warp: NULL = a copy engine. */
 void hopper_report(const struct hopper_cta *cta, const struct hopper_warp *warp, enum wsdbg_gpu_report_kind kind,
                    uint32_t instruction, uint32_t offset);
-/* Where the gpu keeps them. */
-struct hopper_reports *hopper_reports_of(struct wsdbg_gpu *gpu);
 enum { HOPPER_REPORTS = 64 };
 struct hopper_reports {
     struct wsdbg_gpu_report rows[HOPPER_REPORTS];

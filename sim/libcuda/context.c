@@ -1,54 +1,16 @@
-/* context.c - see context.h: what a context holds, and the stack of contexts each thread has.
+/* context.c - contexts: made with all that they hold, current on a thread, ended.
  *
  * A context brings its own gpu and thread.  Its struct outlives cuCtxDestroy for calls that still wait in it.
- * Reads and writes: the driver's list of contexts, thread-local stacks.
+ * Reads and writes: the driver's list of contexts, the calling thread's stack.
  */
 #include "libcuda/context.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "libcuda/image.h"
 #include "libcuda/memory.h"
 #include "libcuda/queue.h"
 #include "libcuda/state_file.h"
-
-/* The last one is current. */
-static _Thread_local struct context *stack[DRIVER_CONTEXT_STACK];
-static _Thread_local unsigned stack_depth;
-static _Thread_local uint64_t thread_number;
-static atomic_uint_least64_t threads_seen;
-
-struct context *context_current(void)
-{
-    return stack_depth ? stack[stack_depth - 1] : NULL;
-}
-
-uint64_t context_thread(void)
-{
-    if (!thread_number)
-        thread_number = atomic_fetch_add(&threads_seen, 1) + 1;
-    return thread_number;
-}
-
-bool context_push(struct context *context)
-{
-    if (stack_depth == DRIVER_CONTEXT_STACK)
-        return false;
-    stack[stack_depth++] = context;
-    return true;
-}
-
-CUresult context_find(CUcontext handle, struct context **out)
-{
-    struct context *context = handle ? handle : context_current();
-    if (!context || !handle_is(&driver.handles, context, HANDLE_CONTEXT))
-        return CUDA_ERROR_INVALID_CONTEXT;
-    if (context->is_destroyed)
-        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    *out = context;
-    return CUDA_SUCCESS;
-}
 
 /* ---- making and ending ---- */
 
@@ -138,8 +100,8 @@ void context_destroy(struct context *context)
     memory_forget_notes(context);
     wsdbg_gpu_destroy(context->gpu);
     context->gpu = NULL;
-    for (unsigned i = stack_depth; i-- > 0 && stack[i] == context;)
-        stack_depth = i;
+    while (context_current() == context)
+        context_pop();
     pthread_cond_broadcast(&driver.progress);
 }
 
@@ -165,11 +127,11 @@ ENTRY(cuCtxPopCurrent_v2, CUcontext *out)
     CUresult result = driver_ready();
     if (result != CUDA_SUCCESS)
         return result;
-    if (!stack_depth)
+    if (!context_current())
         return CUDA_ERROR_INVALID_CONTEXT;
     if (out)
-        *out = stack[stack_depth - 1];
-    stack_depth--;
+        *out = context_current();
+    context_pop();
     return CUDA_SUCCESS;
 }
 
@@ -185,7 +147,7 @@ ENTRY(cuCtxSetCurrent, CUcontext handle)
     driver_unlock();
     if (result != CUDA_SUCCESS)
         return result;
-    stack_depth -= stack_depth > 0;
+    context_pop();
     return !context || context_push(context) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -211,7 +173,7 @@ static CUresult create_and_push(CUcontext *out, unsigned flags, CUdevice device,
         return CUDA_ERROR_INVALID_VALUE;
     if (device != 0)
         return CUDA_ERROR_INVALID_DEVICE;
-    if (stack_depth == DRIVER_CONTEXT_STACK)
+    if (context_stack_is_full())
         return CUDA_ERROR_OUT_OF_MEMORY;
     driver_lock();
     result = context_create(flags, api_version, &context);

@@ -8,25 +8,12 @@
 #include "wsdbg/session.h"
 
 #include "libcuda/explore.h"
+#include "libcuda/queue.h"
 #include "libcuda/state_file.h"
 
 enum { POLL_FIRST_NS = 500000, POLL_LAST_NS = 16000000 };
 
 enum rest { REST_NONE, REST_POLL, REST_UNTIL_KICKED };
-
-void queue_kick(struct context *context)
-{
-    context->kicks++;
-    pthread_cond_signal(&context->work);
-}
-
-void context_fail(struct context *context, CUresult error)
-{
-    if (!context->failure)
-        context->failure = error;
-    queue_drop(context);
-    queue_kick(context);
-}
 
 /* Executes for a while; what the thread may do next. */
 static enum rest run_slice(struct context *context)

@@ -104,5 +104,8 @@ struct wsdbg_error *driver_thread(const char *name, void *(*body)(void *), void 
 
 /* Set on threads that call functions of the program for the stand-in. */
 void driver_forbid_calls(void);
+/* Called in a process that was forked: when cuInit was called before, the driver cannot be used there. */
+void driver_in_child(void);
+bool driver_is_child(void);
 
 #endif

@@ -8,20 +8,6 @@
 #include "libcuda/context.h"
 #include "libcuda/queue.h"
 
-struct mark *mark_create(void)
-{
-    struct mark *mark = calloc(1, sizeof *mark);
-    if (mark)
-        mark->users = 1;
-    return mark;
-}
-
-void mark_release(struct mark *mark)
-{
-    if (mark && --mark->users == 0)
-        free(mark);
-}
-
 static bool is_event(const struct event *event)
 {
     return handle_is(&driver.handles, event, HANDLE_EVENT);

@@ -108,7 +108,7 @@ static void explorer_main(struct explore_launch *launch, pid_t program, int pipe
     struct explore_choice choice = {0};
     launch->end_asked = take_signals(program);
     wsdbg_gpu_stop_probes(launch->launch->module); /* nobody would read what they write */
-    if (launch->end_asked >= 0 && host_memory_make_own())
+    if (launch->end_asked >= 0 && host_memory_make_own() && mappings_make_own())
         choice = explore_schedules(launch);
     _exit(write(pipe, &choice, sizeof choice) != sizeof choice);
 }

@@ -8,8 +8,9 @@
 
 #include <poll.h>
 #include <sys/types.h>
+#include <time.h>
 
-#include "libcuda/queue.h"
+#include "libcuda/operation.h"
 
 #define EXPLORE_EVERY_LAUNCH UINT64_MAX
 
@@ -67,6 +68,13 @@ struct explore_choice {
     struct wsdbg_schedule_options schedule;
 };
 
+static inline uint64_t explore_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* ---- explore.c ---- */
 
 /* Reads WSDBG_EXPLORE; without it launches run once. */
@@ -116,7 +124,6 @@ bool explore_record_turns(const struct explore_launch *launch, const struct wsdb
 void explore_turns_free(struct explore_turns *turns);
 /* Neither over nor given up: a hang, a stall or a fault. */
 bool explore_is_bad(enum wsdbg_gpu_outcome outcome);
-uint64_t explore_now_ns(void);
 struct wsdbg_schedule_options explore_schedule(const struct explore_launch *launch, uint64_t seed);
 
 /* ---- explore_results.c ---- */

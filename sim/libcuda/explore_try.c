@@ -15,17 +15,11 @@
 
 #include "hopper/state.h"
 #include "libcuda/explore.h"
+#include "libcuda/queue.h"
 
 /* Of the usual schedule; others may take so many times what that took. */
 #define USUAL_INSTRUCTIONS_MOST (1ull << 30)
 enum { BUDGET_TIMES = 20, BUDGET_LEAST = 1 << 20 };
-
-uint64_t explore_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 bool explore_is_bad(enum wsdbg_gpu_outcome outcome)
 {

@@ -29,6 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/inlined.h"
 #include "hopper/state.h"
 #include "libcuda/explore.h"
 #include "ptx/parse.h"
@@ -65,13 +66,19 @@ void explore_say_progress(struct explore_launch *launch, const char *format, ...
     va_end(arguments);
 }
 
-/* The line of the kernel itself, where others are inlined. */
-static const struct wsdbg_ptx_place *outermost(const struct wsdbg_ptx_program *program, uint32_t number)
+enum { LEVELS_MOST = 64 }; /* of inlined calls */
+
+/* The line that reports have. */
+static const struct wsdbg_ptx_place *telling_level(const struct wsdbg_ptx_program *program, uint32_t number)
 {
-    const struct wsdbg_ptx_place *place = &program->places[number];
-    for (int depth = 0; depth < 64 && place->inlined_at != WSDBG_PTX_NONE; depth++)
-        place = &program->places[place->inlined_at];
-    return place;
+    const struct wsdbg_ptx_place *places[LEVELS_MOST];
+    struct wsdbg_inlined_level levels[LEVELS_MOST];
+    size_t count = 0;
+    for (; number != WSDBG_PTX_NONE && count < LEVELS_MOST; number = places[count++]->inlined_at) {
+        places[count] = &program->places[number];
+        levels[count] = (struct wsdbg_inlined_level){program->files[places[count]->file], places[count]->is_wrapper};
+    }
+    return places[wsdbg_inlined_place(levels, count)];
 }
 
 void explore_seed_word(bool is_usual, uint64_t seed, char out[EXPLORE_SEED_BYTES])
@@ -97,7 +104,7 @@ static void describe_place(const struct explore_launch *launch, uint32_t number,
         snprintf(out, TEXT_BYTES, "PTX line %u (%s)", instruction->text_line, text);
         return;
     }
-    const struct wsdbg_ptx_place *place = outermost(program, instruction->place);
+    const struct wsdbg_ptx_place *place = telling_level(program, instruction->place);
     const char *file = program->files[place->file], *slash = strrchr(file, '/');
     snprintf(out, TEXT_BYTES, "%.120s:%u, PTX line %u (%s)", slash ? slash + 1 : file, place->line,
              instruction->text_line, text);

@@ -92,16 +92,6 @@ ENTRY(cuLibraryUnload, CUlibrary library)
     return driver_leave(CUDA_SUCCESS);
 }
 
-CUresult library_module(struct library *library, struct context *context, struct module **out)
-{
-    for (struct module *module = context->modules; module; module = module->next)
-        if (module->library == library) {
-            *out = module;
-            return CUDA_SUCCESS;
-        }
-    return module_create(context, library->image, library, out);
-}
-
 /* Takes the lock; the library's module in the current context. */
 static CUresult enter_module(CUlibrary library, struct module **out)
 {
@@ -127,6 +117,14 @@ ENTRY(cuLibraryGetModule, CUmodule *out, CUlibrary library)
 }
 
 ENTRY(cuLibraryGetGlobal, CUdeviceptr *out, size_t *byte_count, CUlibrary library, const char *name)
+{
+    struct module *module;
+    CUresult result = enter_module(library, &module);
+    return result == CUDA_SUCCESS ? driver_leave(module_variable(module, name, out, byte_count)) : result;
+}
+
+/* All memory here is managed: the host may use it at its address. */
+ENTRY(cuLibraryGetManaged, CUdeviceptr *out, size_t *byte_count, CUlibrary library, const char *name)
 {
     struct module *module;
     CUresult result = enter_module(library, &module);

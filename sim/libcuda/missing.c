@@ -1,7 +1,7 @@
 /* missing.c - what the stand-in does not have: every other function of the driver resolves, says so once on stderr and
  * returns CUDA_ERROR_NOT_SUPPORTED.
  *
- * The CUDA runtime and NVIDIA's libraries ask cuGetExportTable for private tables that nobody else can have.
+ * NVIDIA's own CUDA runtime and libraries ask cuGetExportTable for private tables that nobody else can have.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ ENTRY(cuGetExportTable, const void **table, const void *id)
     if (table)
         *table = NULL;
     if (!atomic_exchange(&was_said, true))
-        fprintf(stderr, "wsdbg: this program uses the CUDA runtime (or a library made with it), which needs private "
-                        "tables of NVIDIA's driver; the simulator runs programs that use the Driver API\n");
+        fprintf(stderr, "wsdbg: NVIDIA's own CUDA runtime, or a library made with it, asks for private tables of NVIDIA's driver, "
+                        "which the simulator does not have; link with -cudart shared\n");
     return CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -63,6 +63,16 @@ CUresult module_variable(struct module *module, const char *name, CUdeviceptr *a
     return CUDA_SUCCESS;
 }
 
+CUresult library_module(struct library *library, struct context *context, struct module **out)
+{
+    for (struct module *module = context->modules; module; module = module->next)
+        if (module->library == library) {
+            *out = module;
+            return CUDA_SUCCESS;
+        }
+    return module_create(context, library->image, library, out);
+}
+
 /* ---- loading ---- */
 
 /* Programs are parsed without the lock. */

@@ -69,7 +69,7 @@ struct wsdbg_error *options_read(struct wsdbg_gpu_options *out)
                       schedule_name[] = "WSDBG_SIM_SCHEDULE";
     const char *multiprocessors = variable(multiprocessors_name), *seed = variable(seed_name),
                *schedule = variable(schedule_name);
-    struct wsdbg_gpu_options options = {.memory_bytes = (uint64_t)MEMORY_DEVICE_BYTES_GIB << 30};
+    struct wsdbg_gpu_options options = {.memory_bytes = MEMORY_DEVICE_BYTES};
     uint64_t count = MULTIPROCESSORS_MOST;
     struct wsdbg_error *error = NULL;
     if (multiprocessors)

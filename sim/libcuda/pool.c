@@ -118,6 +118,15 @@ ENTRY(cuMemPoolCreate, CUmemoryPool *out, const struct cu_pool_properties *prope
     return driver_leave(pool_create(out));
 }
 
+/* Its allocations are of no pool from now on. */
+static void forget_in_notes(const struct pool *pool)
+{
+    for (struct context *context = driver.contexts; context; context = context->next)
+        for (struct noted_memory *note = context->noted; note; note = note->next)
+            if (note->pool == pool)
+                note->pool = NULL;
+}
+
 ENTRY(cuMemPoolDestroy, CUmemoryPool pool)
 {
     CUresult result = enter(pool);
@@ -127,7 +136,7 @@ ENTRY(cuMemPoolDestroy, CUmemoryPool pool)
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
     if (pool == driver.current_pool)
         driver.current_pool = NULL;
-    memory_forget_pool(pool);
+    forget_in_notes(pool);
     handle_remove(&driver.handles, pool);
     free(pool);
     return driver_leave(CUDA_SUCCESS);

@@ -5,32 +5,10 @@
  */
 #include "libcuda/queue.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "libcuda/explore.h"
 #include "libcuda/memory.h"
-
-struct operation *operation_create(enum operation_kind kind)
-{
-    struct operation *operation = calloc(1, sizeof *operation);
-    if (operation)
-        operation->kind = kind;
-    return operation;
-}
-
-void operation_destroy(struct operation *operation)
-{
-    if (!operation)
-        return;
-    if (operation->kind == OPERATION_LAUNCH)
-        free(operation->launch.parameters);
-    else if (operation->kind == OPERATION_COPY)
-        free(operation->copy.staged);
-    else if (operation->kind == OPERATION_RECORD || operation->kind == OPERATION_WAIT_EVENT)
-        mark_release(operation->mark);
-    free(operation);
-}
 
 /* ---- order ---- */
 
@@ -141,24 +119,6 @@ static void tell_of_mark(void)
 {
     for (struct context *context = driver.contexts; context; context = context->next)
         queue_kick(context);
-}
-
-/* Takes what is done off the front of the stream. */
-void operation_finish(struct operation *operation)
-{
-    struct stream *stream = operation->stream;
-    operation->state = OPERATION_DONE;
-    while (stream->first && stream->first->state == OPERATION_DONE) {
-        struct operation *first = stream->first;
-        stream->first = first->next;
-        if (!stream->first)
-            stream->last = NULL;
-        if (first->kind == OPERATION_LAUNCH && first->launch.run)
-            wsdbg_gpu_forget(stream->context->gpu, first->launch.run);
-        operation_destroy(first);
-    }
-    pthread_cond_broadcast(&driver.progress);
-    queue_kick(stream->context);
 }
 
 static void submit(struct operation *operation, struct operation *before)
@@ -428,4 +388,12 @@ void queue_drop(struct context *context)
         drop_stream(stream);
     context->running = 0;
     pthread_cond_broadcast(&driver.progress);
+}
+
+void context_fail(struct context *context, CUresult error)
+{
+    if (!context->failure)
+        context->failure = error;
+    queue_drop(context);
+    queue_kick(context);
 }

@@ -1,9 +1,9 @@
-/* code.c - prepares a module's instructions; see code.h.
+/* prepare.c - prepares a module's instructions (code.h): the executor of each, and where its operands lie.
  *
  * A kernel's code has the functions that it calls behind it, with registers among the kernel's own: one layout a
  * kernel.
  */
-#include "hopper/code.h"
+#include "hopper/prepare.h"
 
 #include <stdlib.h>
 #include <string.h>
