@@ -112,7 +112,7 @@ static void a_fault_is_no_hang(void **state)
     check_says(
         outcome.out,
         "FAULT: UNKNOWN (the GPU says where, nothing says why)\n"
-        "  The GPU stopped warp 0, in CTA (0,0,0), with CUDA_EXCEPTION_14 (illegal address) at 0x7f1000000000.\n");
+        "  The GPU stopped warp 0 in CTA (0,0,0) with CUDA_EXCEPTION_14 (illegal address) at 0x7f1000000000.\n");
     check_says(outcome.err, "that ended the kernel, it did not hang\n");
     outcome_free(&outcome);
     outcome = WSDBG("report", "--json", "kept.db");

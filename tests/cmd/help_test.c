@@ -1,4 +1,5 @@
-/* help_test.c - every command explains itself, and the manual pages and the completion file say what the table says. */
+/* help_test.c - every command explains itself, the manual pages are those of the table, and bash
+ * completes what the program takes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 
 #include "cmd/command.h"
 #include "cmd/harness.h"
+#include "diagnose/finding.h"
 
 static void the_overview_lists_every_command(void **state)
 {
@@ -60,33 +62,55 @@ static void manual_pages_equal_the_table(void **state)
     }
 }
 
-static void the_completion_file_equals_the_table(void **state)
+/* What a shell prints that has read the completion file; its PATH begins with `folder`. */
+static void shell_says(const char *folder, const char *commands, char *text, size_t bytes)
 {
-    (void)state;
-    struct outcome made = WSDBG("help", "--completion", "bash");
-    char *kept = read_file(WSDBG_SOURCE "/completions/wsdbg");
-    assert_string_equal(made.out, kept);
-    free(kept);
-    outcome_free(&made);
+    char script[2048];
+    snprintf(script, sizeof script, "PATH=%s:$PATH; . " WSDBG_SOURCE "/completions/wsdbg; %s", folder, commands);
+    setenv("SCRIPT", script, 1);
+    FILE *shell = popen("bash -c \"$SCRIPT\" 2>&1", "r");
+    assert_non_null(shell);
+    text[fread(text, 1, bytes - 1, shell)] = '\0';
+    assert_int_equal(pclose(shell), 0);
 }
 
 /* What bash offers for the last of `words`. */
 static void completes(const char *words, const char *expected)
 {
-    char script[1024];
-    FILE *shell;
-    snprintf(script, sizeof script,
-             ". " WSDBG_SOURCE "/completions/wsdbg; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _wsdbg;"
-             " echo \"${COMPREPLY[*]}\"",
-             words);
-    char text[256] = "";
-    setenv("SCRIPT", script, 1);
-    shell = popen("bash -c \"$SCRIPT\"", "r");
-    assert_non_null(shell);
-    size_t bytes = fread(text, 1, sizeof text - 1, shell);
-    text[bytes] = '\0';
-    assert_int_equal(pclose(shell), 0);
+    char folder[] = WSDBG_BINARY, commands[1024], text[1024];
+    *strrchr(folder, '/') = '\0';
+    snprintf(commands, sizeof commands,
+             "COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _wsdbg; echo \"${COMPREPLY[*]}\"", words);
+    shell_says(folder, commands, text, sizeof text);
     assert_string_equal(text, expected);
+}
+
+static void bash_completes_every_command_and_cause(void **state)
+{
+    (void)state;
+    char expected[1024];
+    size_t used = 0;
+    for (size_t i = 0; wsdbg_commands[i]; i++)
+        if (!wsdbg_commands[i]->hidden)
+            used += (size_t)snprintf(expected + used, sizeof expected - used, "%s ", wsdbg_commands[i]->name);
+    snprintf(expected + used, sizeof expected - used, "--help --version\n");
+    completes("wsdbg ''", expected);
+    for (unsigned cause = 0; cause < WSDBG_CAUSE_COUNT; cause++) {
+        const char *code = wsdbg_cause_name((enum wsdbg_cause)cause);
+        char words[64];
+        snprintf(words, sizeof words, "wsdbg why %s", code);
+        snprintf(expected, sizeof expected, "%s\n", code);
+        completes(words, expected);
+    }
+}
+
+/* The completion file outlives the program: a shell that reads it then says nothing. */
+static void the_completion_file_is_silent_without_the_program(void **state)
+{
+    (void)state;
+    char text[256];
+    shell_says("/nonexistent; PATH=/nonexistent", "complete -p wsdbg 2>/dev/null || echo none", text, sizeof text);
+    assert_string_equal(text, "none\n");
 }
 
 static void bash_completes_values_options_and_operands(void **state)
@@ -105,7 +129,8 @@ int main(void)
         cmocka_unit_test(the_overview_lists_every_command),
         cmocka_unit_test(help_of_a_command_shows_every_option),
         cmocka_unit_test(manual_pages_equal_the_table),
-        cmocka_unit_test(the_completion_file_equals_the_table),
+        cmocka_unit_test(bash_completes_every_command_and_cause),
+        cmocka_unit_test(the_completion_file_is_silent_without_the_program),
         cmocka_unit_test(bash_completes_values_options_and_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

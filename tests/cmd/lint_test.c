@@ -315,10 +315,10 @@ static void sarif_has_what_the_standard_requires(void **state)
     json_t *rule = json_array_get(rules, (size_t)json_integer_value(json_object_get(result, "ruleIndex")));
     assert_string_equal(text_of(rule, "id"), "ARCH_MISMATCH");
     assert_string_equal(text_of(json_object_get(rule, "shortDescription"), "text"),
-                        "Code for sm_90a, where the \"a\" binds it to this one architecture, and another device; or a "
-                        "kernel that needs sm_90a and was compiled for sm_90.");
+                        "Code for sm_90a meets another device (the \"a\" binds it to this one architecture), or a "
+                        "kernel that needs sm_90a was compiled for sm_90.");
     assert_string_equal(text_of(json_object_get(rule, "help"), "text"),
-                        "Compile a kernel that needs sm_90a for it, and one of its own for each newer device.");
+                        "Compile a kernel that needs sm_90a for sm_90a, and a separate kernel for each newer device.");
     assert_string_equal(text_of(result, "ruleId"), "ARCH_MISMATCH");
     assert_string_equal(text_of(result, "level"), "error");
     text_of(json_object_get(result, "message"), "text");

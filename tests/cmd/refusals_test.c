@@ -50,9 +50,9 @@ static void each_refusal_is_explained(void **state)
          "refused: LAUNCH_CLUSTER: small, grid 16x1x1, block 128x1x1, cluster 16x1x1: a cluster "
          "of 16 CTAs: more than 8 are not portable"},
         {"cluster_32", "a cluster of 32 x 1 x 1 = 32 CTAs: at least 1 and at most 16"},
-        {"cluster_not_whole", "a grid of 9 x 1 x 1 CTAs is not whole clusters of 4 x 1 x 1"},
+        {"cluster_not_whole", "a grid of 9 x 1 x 1 CTAs is not a whole number of clusters of 4 x 1 x 1"},
         {"cluster_other_than_compiled", "a cluster of 4 x 1 x 1 CTAs: the kernel was compiled for 2 x 1 x 1"},
-        {"cluster_not_whole_as_compiled", "a grid of 3 x 1 x 1 CTAs is not whole clusters of 2 x 1 x 1"},
+        {"cluster_not_whole_as_compiled", "a grid of 3 x 1 x 1 CTAs is not a whole number of clusters of 2 x 1 x 1"},
         {"block_2048",
          "refused: LAUNCH_BLOCK: small, grid 1x1x1, block 2048x1x1: a CTA of 2048 x 1 x 1 = 2,048 threads"},
         {"block_beyond_maxntid",
@@ -64,11 +64,11 @@ static void each_refusal_is_explained(void **state)
          "refused: LAUNCH_NOT_COOPERATIVE: small, grid 100000x1x1, block 1024x1x1, cooperative: a "
          "cooperative grid of 100,000 CTAs > 2 a multiprocessor × 132 = 264"},
         {"ptx_newer_than_driver", "refused: LAUNCH_NO_IMAGE: a module: the PTX is of version 99.0"},
-        {"ptx_of_newer_device", "the module holds PTX for sm_100a, of which this device, sm_90, can run nothing "
+        {"ptx_of_newer_device", "the module holds PTX for sm_100a, none of which runs on this device, sm_90 "
                                 "(cuModuleLoadData: error 218, CUDA_ERROR_INVALID_PTX)"},
-        {"launch_of_other_device", "the module holds PTX for sm_100a, of which this device, sm_90, can run nothing "
+        {"launch_of_other_device", "the module holds PTX for sm_100a, none of which runs on this device, sm_90 "
                                    "(cuLibraryLoadData: error 209, CUDA_ERROR_NO_BINARY_FOR_GPU)"},
-        {"fatbin_of_other_device", "the module holds PTX for sm_100a, of which this device, sm_90, can run nothing "
+        {"fatbin_of_other_device", "the module holds PTX for sm_100a, none of which runs on this device, sm_90 "
                                    "(cuModuleLoadData: error 209, CUDA_ERROR_NO_BINARY_FOR_GPU)"},
     };
     (void)state;
@@ -146,8 +146,8 @@ static void refused_questions_are_said_at_a_bad_end(void **state)
     struct outcome run = WSDBG("run", "--device", "sim", "-o", "bad.db", REFUSALS, "registers_384",
                                "fatbin_of_other_device", "launch_of_other_device");
     const char *launch = strstr(run.err, "refused: LAUNCH_TOO_MANY_REGS");
-    const char *question = strstr(run.err, "refused: LAUNCH_NO_IMAGE: a module: the module holds PTX for sm_100a, of "
-                                           "which this device, sm_90, can run nothing (cuModuleLoadData: error 209, "
+    const char *question = strstr(run.err, "refused: LAUNCH_NO_IMAGE: a module: the module holds PTX for sm_100a, none "
+                                           "of which runs on this device, sm_90 (cuModuleLoadData: error 209, "
                                            "CUDA_ERROR_NO_BINARY_FOR_GPU; 2 such calls, 2 different)\n");
     assert_int_equal(run.status, 3);
     assert_true(launch && question && launch < question);

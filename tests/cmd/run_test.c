@@ -105,7 +105,9 @@ static void the_program_sees_the_session_and_keeps_its_preload(void **state)
     setenv("LD_PRELOAD", "/nonexistent/other.so", 1);
     struct outcome run = WSDBG("run", "-q", "--history", "16", "env");
     unsetenv("LD_PRELOAD");
-    assert_non_null(strstr(run.out, "/libwsdbg-shim.so:/nonexistent/other.so\n"));
+    /* Without a GPU the program runs on the simulator, which replaces a static CUDA runtime. */
+    assert_non_null(strstr(run.out, "/libwsdbg-shim.so:"));
+    assert_non_null(strstr(run.out, ":/nonexistent/other.so\n"));
     assert_non_null(strstr(run.out, "\nWSDBG_SESSION="));
     assert_non_null(strstr(run.out, "WSDBG_HISTORY=16\n"));
     outcome_free(&run);

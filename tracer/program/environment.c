@@ -10,7 +10,8 @@
 #include "wsdbg/session.h"
 
 static const char preload_name[] = "LD_PRELOAD", library_name[] = "LD_LIBRARY_PATH";
-static const char shim_prefix[] = "libwsdbg-"; /* libwsdbg-shim.so, libwsdbg-cupti.so */
+static const char shim_prefix[] = "libwsdbg-";                      /* libwsdbg-shim.so, libwsdbg-cupti.so */
+static const char static_runtime[] = "/libwsdbg-static-runtime.so"; /* in the simulator's folder */
 
 /* What the driver reads when CUDA is initialized. */
 static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
@@ -34,22 +35,26 @@ static bool is_core_variable(const char *entry)
 /* Variables this file sets itself: an outer session's must not show through. */
 static bool is_replaced(const char *entry)
 {
-    static const char *const names[] = {WSDBG_ENV_SESSION, WSDBG_ENV_SPOOL,   WSDBG_ENV_OBSERVER,
-                                        WSDBG_ENV_HISTORY, WSDBG_ENV_MARKERS, WSDBG_ENV_SIM_REASON, WSDBG_ENV_ATTACH_FIRST,
-                                        WSDBG_ENV_EXPLORE, WSDBG_ENV_FILTERS, WSDBG_ENV_PID_NAMESPACE, preload_name,      NULL};
+    static const char *const names[] = {WSDBG_ENV_SESSION,       WSDBG_ENV_SPOOL,   WSDBG_ENV_OBSERVER,
+                                        WSDBG_ENV_HISTORY,       WSDBG_ENV_MARKERS, WSDBG_ENV_SIM_REASON,
+                                        WSDBG_ENV_ATTACH_FIRST,  WSDBG_ENV_EXPLORE, WSDBG_ENV_FILTERS,
+                                        WSDBG_ENV_PID_NAMESPACE, preload_name,      NULL};
     for (size_t i = 0; names[i]; i++)
         if (is_variable(entry, names[i]))
             return true;
     return false;
 }
 
-/* The shim first, then what was preloaded before; a shim of an outer wsdbg is left out, two would record twice. */
-static char *preload_value(const char *shim, const char *before)
+/* The shim first, on the simulator the library that replaces static CUDA runtimes, then what was preloaded before;
+ * libraries of an outer wsdbg are left out, two shims would record twice. */
+static char *preload_value(const struct wsdbg_environment_options *options, const char *before)
 {
+    const char *folder = options->simulator;
     char *value = NULL;
     char *words = strdup(before ? before : "");
     char *rest = words;
-    if (!words || asprintf(&value, "%s=%s", preload_name, shim) < 0) {
+    if (!words || asprintf(&value, "%s=%s%s%s%s", preload_name, options->shim, folder ? ":" : "", folder ? folder : "",
+                           folder ? static_runtime : "") < 0) {
         free(words);
         return NULL;
     }
@@ -103,8 +108,7 @@ static bool add_core(char **list, size_t *count, const char *folder)
     snprintf(path[0], sizeof path[0], "%s/" WSDBG_CORE_PIPE_PREFIX "%%p", folder);
     snprintf(path[1], sizeof path[1], "%s/" WSDBG_CORE_FILE_PREFIX "%%p", folder);
     return add(list, count, core_enable, "1") && add(list, count, core_on_error, "1") &&
-           add(list, count, core_pipe, path[0]) &&
-           add(list, count, core_file, path[1]) &&
+           add(list, count, core_pipe, path[0]) && add(list, count, core_file, path[1]) &&
            add(list, count, core_flags, core_leaves_out);
 }
 
@@ -135,7 +139,7 @@ static bool fill(const struct wsdbg_environment_options *options, char **from, c
             return false;
         count++;
     }
-    if (!(list[count] = preload_value(options->shim, preload)))
+    if (!(list[count] = preload_value(options, preload)))
         return false;
     count++;
     return add(list, &count, WSDBG_ENV_SESSION, options->session) &&
@@ -143,8 +147,8 @@ static bool fill(const struct wsdbg_environment_options *options, char **from, c
            add(list, &count, WSDBG_ENV_OBSERVER, options->observer) &&
            add(list, &count, WSDBG_ENV_HISTORY, options->history) &&
            add(list, &count, WSDBG_ENV_MARKERS, options->markers) &&
-           add(list, &count, WSDBG_ENV_ATTACH_FIRST, options->attach_first) && add_core(list, &count, options->core_folder) &&
-           add(list, &count, WSDBG_ENV_EXPLORE, options->explore) &&
+           add(list, &count, WSDBG_ENV_ATTACH_FIRST, options->attach_first) &&
+           add_core(list, &count, options->core_folder) && add(list, &count, WSDBG_ENV_EXPLORE, options->explore) &&
            add(list, &count, WSDBG_ENV_FILTERS, options->filters) &&
            add(list, &count, WSDBG_ENV_PID_NAMESPACE, options->pid_namespace) &&
            add(list, &count, WSDBG_ENV_SIM_REASON, options->simulator_reason) &&

@@ -6,7 +6,7 @@
 
 struct wsdbg_environment_options {
     const char *shim;      /* path of the observer library */
-    const char *simulator; /* folder of the libcuda.so.1 that stands in for the driver; NULL = the driver's own */
+    const char *simulator; /* folder of the libcuda.so.1 and libcudart.so.* that stand in for NVIDIA's; NULL = NVIDIA's own */
     const char *simulator_reason; /* told to a program that uses CUDA; NULL = nothing is */
     const char *explore;          /* told to the simulator; NULL = nothing is */
     const char *session;

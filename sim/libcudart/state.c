@@ -1,0 +1,168 @@
+/* state.c - what the runtime keeps for a thread and a device: the thread's device and last error, the devices' primary
+ * contexts.
+ *
+ * Reads: the driver.  Writes: which context is current in the calling thread.  Calls of several threads may come at
+ * once.
+ */
+#include "libcudart/runtime.h"
+
+#include <pthread.h>
+
+enum { DEVICES_MAX = 64 };
+
+static struct {
+    pthread_once_t once;
+    pthread_mutex_t lock;
+    CUresult initialized;
+    CUcontext primary[DEVICES_MAX]; /* retained until the process ends, NULL = not yet */
+} runtime = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local CUdevice thread_device;
+static _Thread_local cudaError_t thread_error;
+static _Thread_local CUcontext thread_primary; /* the primary context that the runtime made current */
+
+static void initialize(void)
+{
+    runtime.initialized = cuInit(0);
+}
+
+static CUresult primary_context(CUdevice device, CUcontext *out)
+{
+    if (device < 0 || device >= DEVICES_MAX)
+        return CUDA_ERROR_INVALID_DEVICE;
+    pthread_mutex_lock(&runtime.lock);
+    CUresult result =
+        runtime.primary[device] ? CUDA_SUCCESS : cuDevicePrimaryCtxRetain(&runtime.primary[device], device);
+    *out = result == CUDA_SUCCESS ? runtime.primary[device] : NULL;
+    pthread_mutex_unlock(&runtime.lock);
+    return result;
+}
+
+static CUresult make_current(CUdevice device)
+{
+    CUcontext context;
+    CUresult result = primary_context(device, &context);
+    if (result == CUDA_SUCCESS)
+        result = cuCtxSetCurrent(context);
+    if (result == CUDA_SUCCESS)
+        thread_primary = context;
+    return result;
+}
+
+/* Another thread has reset the device: its primary context is another one now, or none. */
+static bool is_reset(CUcontext current)
+{
+    if (!current || current != thread_primary || thread_device < 0 || thread_device >= DEVICES_MAX)
+        return false;
+    pthread_mutex_lock(&runtime.lock);
+    const bool is_another = runtime.primary[thread_device] != current;
+    pthread_mutex_unlock(&runtime.lock);
+    return is_another;
+}
+
+CUresult runtime_enter(void)
+{
+    CUcontext current = NULL;
+    pthread_once(&runtime.once, initialize);
+    CUresult result = runtime.initialized;
+    if (result == CUDA_SUCCESS)
+        result = cuCtxGetCurrent(&current);
+    return result == CUDA_SUCCESS && (!current || is_reset(current)) ? make_current(thread_device) : result;
+}
+
+cudaError_t runtime_done(CUresult result)
+{
+    return result == CUDA_SUCCESS ? cudaSuccess : runtime_fail(result);
+}
+
+cudaError_t runtime_fail(cudaError_t error)
+{
+    /* That something is not ready yet is an answer and no error. */
+    if (error != cudaErrorNotReady)
+        thread_error = error;
+    return error;
+}
+
+CUdevice runtime_device(void)
+{
+    CUdevice device;
+    CUcontext current = NULL;
+    if (cuCtxGetCurrent(&current) == CUDA_SUCCESS && current && cuCtxGetDevice(&device) == CUDA_SUCCESS)
+        return device;
+    return thread_device;
+}
+
+RUNTIME(cudaGetLastError, void)
+{
+    const cudaError_t error = thread_error;
+    thread_error = cudaSuccess;
+    return error;
+}
+
+cudaError_t runtime_last_error(void)
+{
+    return thread_error;
+}
+
+RUNTIME(cudaPeekAtLastError, void)
+{
+    return thread_error;
+}
+
+RUNTIME(cudaGetDevice, int *device)
+{
+    pthread_once(&runtime.once, initialize);
+    if (!device)
+        return runtime_fail(cudaErrorInvalidValue);
+    *device = runtime_device();
+    return runtime_done(runtime.initialized);
+}
+
+RUNTIME(cudaSetDevice, int device)
+{
+    int count = 0;
+    pthread_once(&runtime.once, initialize);
+    CUresult result = runtime.initialized;
+    if (result == CUDA_SUCCESS)
+        result = cuDeviceGetCount(&count);
+    if (result == CUDA_SUCCESS && (device < 0 || device >= count))
+        result = CUDA_ERROR_INVALID_DEVICE;
+    if (result == CUDA_SUCCESS)
+        result = make_current(device);
+    if (result == CUDA_SUCCESS)
+        thread_device = device;
+    return runtime_done(result);
+}
+
+RUNTIME(cudaInitDevice, int device, unsigned device_flags, unsigned flags)
+{
+    CUcontext context;
+    pthread_once(&runtime.once, initialize);
+    if (flags > 1)
+        return runtime_fail(cudaErrorInvalidValue);
+    CUresult result = runtime.initialized;
+    if (result == CUDA_SUCCESS && flags)
+        result = cuDevicePrimaryCtxSetFlags_v2(device, device_flags);
+    return runtime_done(result == CUDA_SUCCESS ? primary_context(device, &context) : result);
+}
+
+RUNTIME(cudaGetDeviceCount, int *count)
+{
+    pthread_once(&runtime.once, initialize);
+    return runtime_done(runtime.initialized == CUDA_SUCCESS ? cuDeviceGetCount(count) : runtime.initialized);
+}
+
+RUNTIME(cudaDeviceReset, void)
+{
+    CUresult result = runtime_enter();
+    const CUdevice device = runtime_device();
+    if (result == CUDA_SUCCESS)
+        result = cuDevicePrimaryCtxReset_v2(device);
+    pthread_mutex_lock(&runtime.lock);
+    if (result == CUDA_SUCCESS && device >= 0 && device < DEVICES_MAX)
+        runtime.primary[device] = NULL;
+    pthread_mutex_unlock(&runtime.lock);
+    if (result == CUDA_SUCCESS)
+        result = cuCtxSetCurrent(NULL);
+    return runtime_done(result);
+}
