@@ -11,7 +11,11 @@
 
 #include <string.h>
 
+#include "clock.h"
 #include "key_map.h"
+#include "messages.h"
+#include "segment.h"
+#include "state.h"
 
 #define ROWS WSDBG_ALLOCATION_ROWS
 #define HANDLES 4096u

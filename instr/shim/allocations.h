@@ -6,7 +6,11 @@
 #ifndef WSDBG_SHIM_ALLOCATIONS_H
 #define WSDBG_SHIM_ALLOCATIONS_H
 
-#include "shim.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "driver_api.h"
 
 struct shim_allocation {
     uint64_t address;

@@ -6,14 +6,22 @@
  * One detached thread, started with the first ring.  It takes no signals, is never joined, and starts no driver
  * call once exit() has begun or the app destroys the context.  While nobody looks it only wakes up and sleeps.
  */
-#include "shim.h"
-#include "debug_attach.h"
+#include "copy_thread.h"
 
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
+#include "contexts.h"
+#include "debug_calls.h"
+#include "libcuda.h"
+#include "messages.h"
+#include "own_threads.h"
+#include "segment.h"
+#include "state.h"
 
 #define COPY_DEADLINE_NS 2000000000ull
 #define LOOK_PERIOD_NS 20000000
@@ -90,7 +98,7 @@ static void copy_context(uint32_t index, const uint32_t *request)
     atomic_fetch_add(&context->users, 1);
     if (!must_stop(context) && atomic_load(&context->handle)) {
         CUresult result = copy_in_context(context, row, request);
-        if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY && !tracking_ends_context(result))
+        if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY && !contexts_ended_by(result))
             shim_note("the ring of context %u cannot be copied (error %d)", index, result);
         if (result == CUDA_ERROR_NOT_READY && !must_stop(context) && !atomic_exchange(&late_said, true)) {
             shim_say("copies of the ring wait behind the program's own work; a hang is not noticed while they do");

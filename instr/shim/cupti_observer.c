@@ -17,6 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "messages.h"
+#include "registry.h"
+
 #define BUFFER_BYTES (256u << 10)
 #define FLUSH_PERIOD_MS 50u
 

@@ -20,8 +20,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "debug_calls.h"
+#include "debug_contexts.h"
 #include "debug_fault.h"
-#include "shim.h"
+#include "debug_idle.h"
+#include "debug_obstacles.h"
+#include "debug_turn.h"
+#include "libcuda.h"
+#include "messages.h"
+#include "own_files.h"
+#include "own_threads.h"
+#include "registry.h"
+#include "segment.h"
+#include "segment_file.h"
+#include "state.h"
 
 #define ATTENTION_NS 10000000 /* how often lease and inspector are looked at while somebody is attached */
 #define EXIT_WAIT_US 1300000
@@ -33,9 +46,6 @@
 #define LEAVE_NS 600000000ull
 #define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
 #define LAUNCHES_WAIT_US 100000
-#define STUCK_NS 500000000ull
-/* A look and the detach take 9 s at most; calls wait no longer than this, whatever the lease says. */
-#define LONGEST_NS 10000000000ull
 
 /* Lazy loading, suspend events, exceptions of warps that have exited since, no context push and pop events.  Without
  * the first the driver refuses; without the third an error of the last instructions of a kernel is lost. */
@@ -52,10 +62,9 @@ static struct interface {
 } interface;
 
 static struct wsdbg_attach_row *attach;
-static int inspector = -1;             /* pidfd, -1 = none or not to be had */
-static uint64_t opened_ns;             /* when the inspector was let in */
-static _Atomic uint64_t rescued_by_ns; /* until then calls wait for an attach watchdog; 0 = they do not */
-static uint64_t leave_wanted_ns;       /* since when it should leave; 0 = it need not */
+static int inspector = -1;       /* pidfd, -1 = none or not to be had */
+static uint64_t opened_ns;       /* when the inspector was let in */
+static uint64_t leave_wanted_ns; /* since when it should leave; 0 = it need not */
 
 static bool find_interface(void)
 {
@@ -80,7 +89,7 @@ static bool find_interface(void)
     };
     bool all = true;
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *found = interpose_libcuda_symbol(symbols[i].name);
+        void *found = libcuda_symbol(symbols[i].name);
         memcpy(symbols[i].place, &found, sizeof found);
         all = all && (found || !symbols[i].needed);
     }
@@ -126,14 +135,6 @@ static bool inspector_is_gone(void)
     return inspector >= 0 && poll(&poller, 1, 0) != 0;
 }
 
-/* An inspector may renew its lease for ever, as when wsdbg was stopped in the middle: calls do not wait so long. */
-static uint64_t lease_until_ns(void)
-{
-    const uint64_t lease_ns = __atomic_load_n(&attach->lease_until_ns, __ATOMIC_ACQUIRE);
-    const uint64_t since_ns = debug_calls_kept_out_ns();
-    return since_ns == UINT64_MAX || lease_ns < since_ns + LONGEST_NS ? lease_ns : since_ns + LONGEST_NS;
-}
-
 /* To leave in the middle of an attach would leave the driver's own thread at work in a program that ends.  What a look
  * had stopped would stay so: somebody may wait for it yet, and the inspector resumes it when it leaves. */
 static bool may_leave_for_exit(void)
@@ -158,7 +159,7 @@ static bool leave_is_overdue(void)
 static bool must_detach(void)
 {
     return (atomic_load(&shim_exiting) && may_leave_for_exit()) || inspector_is_gone() || leave_is_overdue() ||
-           shim_now_ns() > lease_until_ns();
+           shim_now_ns() > debug_calls_lease_until_ns();
 }
 
 /* ---- the steps ---- */
@@ -205,7 +206,7 @@ static void show_out(void)
  * the attach watchdog. */
 static void let_go(void)
 {
-    rescued_by_ns = 0;
+    debug_attach_rescued_by_ns = 0;
     debug_fault_give_back();
     debug_turn_give_back(attach);
     debug_calls_let_go();
@@ -221,7 +222,7 @@ static void shut(void)
     atomic_store(&debug_attach_loading, false);
     put32(&attach->leave_wanted, 0);
     if (get32(&attach->stopped_devices))
-        rescued_by_ns = shim_now_ns() + RESCUE_NS;
+        debug_attach_rescued_by_ns = shim_now_ns() + RESCUE_NS;
     else
         let_go();
 }
@@ -230,7 +231,8 @@ static void shut(void)
  * may crash in it. */
 static void await_rescue(void)
 {
-    if (attach->state == WSDBG_ATTACH_NOBODY && (!get32(&attach->stopped_devices) || shim_now_ns() > rescued_by_ns))
+    if (attach->state == WSDBG_ATTACH_NOBODY &&
+        (!get32(&attach->stopped_devices) || shim_now_ns() > debug_attach_rescued_by_ns))
         let_go();
 }
 
@@ -417,7 +419,7 @@ static void answer(uint32_t request)
 static void wait_request(uint32_t served)
 {
     struct timespec moment = {.tv_nsec = ATTENTION_NS};
-    const bool attached = attach->state != WSDBG_ATTACH_NOBODY || rescued_by_ns;
+    const bool attached = attach->state != WSDBG_ATTACH_NOBODY || debug_attach_rescued_by_ns;
     syscall(SYS_futex, &attach->request, FUTEX_WAIT, served, attached ? &moment : NULL, NULL, 0);
 }
 
@@ -433,7 +435,7 @@ static void *serve(void *unused)
         const uint32_t request = __atomic_load_n(&attach->request, __ATOMIC_ACQUIRE);
         if (attach->state != WSDBG_ATTACH_NOBODY && must_detach())
             lapse();
-        if (rescued_by_ns)
+        if (debug_attach_rescued_by_ns)
             await_rescue();
         if (request != attach->done)
             answer(request);
@@ -441,14 +443,6 @@ static void *serve(void *unused)
             wait_request(request);
     }
     return NULL;
-}
-
-/* A debug attach that is still open when its lease, and the time for a rescue, have long run out is stuck in the
- * driver: it holds up nobody any more. */
-bool debug_attach_is_stuck(void)
-{
-    const uint64_t lease_ns = lease_until_ns(), rescue_ns = atomic_load(&rescued_by_ns);
-    return shim_now_ns() > (lease_ns > rescue_ns ? lease_ns : rescue_ns) + STUCK_NS;
 }
 
 void debug_attach_start(void)
@@ -486,4 +480,11 @@ bool debug_attach_is_helper(const char *session)
         close(fd);
     errno = kept;
     return helper;
+}
+
+void debug_attach_forget(void)
+{
+    debug_calls_forget();
+    debug_fault_forget();
+    debug_turn_forget();
 }

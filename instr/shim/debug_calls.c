@@ -6,7 +6,7 @@
  * While an inspector comes, looks or leaves no call begins; while one stays between looks all calls go on.  A call that
  * makes or ends a context finds nobody attached.
  */
-#include "debug_attach.h"
+#include "debug_calls.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -16,9 +16,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "debug_fault.h"
+#include "clock.h"
 #include "device_events.h"
-#include "shim.h"
+#include "module_image.h"
+#include "own_threads.h"
+#include "segment.h"
+#include "state.h"
 
 #define CONFIRM_NS 1000000000ull
 #define HANDLED_NS 3000000ull /* a bad address keeps the driver for 5 ms */
@@ -27,11 +30,9 @@
 #define SHOWN_GAP_US 500
 #define LAUNCH_AT_MOST_NS 200000ull /* a launch that waits for room in a queue costs no more because of us */
 #define FIRST_LAUNCH_WAITS_AT_MOST_MS 10000
-
-_Atomic bool debug_attach_open;
-_Atomic bool debug_attach_loading;
-_Atomic bool debug_attach_stays;
-_Atomic bool debug_attach_awaited;
+#define STUCK_NS 500000000ull
+/* A look and the detach take 9 s at most; calls wait no longer than this, whatever the lease says. */
+#define LONGEST_NS 10000000000ull
 
 static _Atomic uint64_t kept_out_ns; /* since when calls wait */
 static _Atomic uint64_t ended_ns;    /* when calls last could go on again; 0 = they always could */
@@ -64,9 +65,18 @@ void debug_calls_let_go(void)
     atomic_store(&debug_attach_open, false);
 }
 
-uint64_t debug_calls_kept_out_ns(void)
+/* Since when calls wait, UINT64_MAX = they do not. */
+static uint64_t waiting_since_ns(void)
 {
     return atomic_load(&debug_attach_open) ? atomic_load(&kept_out_ns) : UINT64_MAX;
+}
+
+/* An inspector may renew its lease for ever, as when wsdbg was stopped in the middle: calls do not wait so long. */
+uint64_t debug_calls_lease_until_ns(void)
+{
+    const uint64_t lease_ns = __atomic_load_n(&attach_row()->lease_until_ns, __ATOMIC_ACQUIRE);
+    const uint64_t since_ns = waiting_since_ns();
+    return since_ns == UINT64_MAX || lease_ns < since_ns + LONGEST_NS ? lease_ns : since_ns + LONGEST_NS;
 }
 
 bool debug_calls_contexts_are_settled(uint64_t settle_ns)
@@ -91,9 +101,17 @@ void debug_attach_saw_probes(void)
 
 /* ---- for the hooks ---- */
 
+/* A debug attach that is still open when its lease, and the time for a rescue, have long run out is stuck in the
+ * driver: it holds up nobody any more. */
+static bool is_stuck(void)
+{
+    const uint64_t lease_ns = debug_calls_lease_until_ns(), rescue_ns = atomic_load(&debug_attach_rescued_by_ns);
+    return shim_now_ns() > (lease_ns > rescue_ns ? lease_ns : rescue_ns) + STUCK_NS;
+}
+
 bool debug_attach_keeps_out(void)
 {
-    if (atomic_load(&debug_attach_open) && debug_attach_is_stuck())
+    if (atomic_load(&debug_attach_open) && is_stuck())
         debug_calls_let_go();
     return atomic_load(&debug_attach_open);
 }
@@ -236,13 +254,11 @@ void debug_attach_context_end(bool change)
     atomic_fetch_sub(&changing, 1);
 }
 
-void debug_attach_forget(void)
+void debug_calls_forget(void)
 {
     atomic_store(&changing, 0);
     atomic_store(&debug_attach_open, false);
     atomic_store(&debug_attach_loading, false);
     atomic_store(&debug_attach_stays, false);
     atomic_store(&debug_attach_awaited, false);
-    debug_fault_forget();
-    debug_turn_forget();
 }

@@ -2,9 +2,12 @@
  *
  * Reads:  the context table, when contexts were made or ended (debug_calls.c).  Writes: nothing.
  */
-#include "debug_attach.h"
+#include "debug_contexts.h"
 
-#include "shim.h"
+#include "contexts.h"
+#include "debug_calls.h"
+#include "own_threads.h"
+#include "state.h"
 
 #define SETTLE_NS 200000000ull /* of a context that was made or ended: the driver's thread for it needed 0.08 s */
 #define CONTEXTS_WAIT_US 400000

@@ -12,6 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contexts.h"
+#include "libcuda.h"
+#include "messages.h"
+#include "own_threads.h"
+#include "segment.h"
+
 enum { GIVE_BACK_US = 10000000, LOOK_US = 200 };
 
 /* `address` is a word of the module; what is added to it is a parameter, so that no compiler sees what comes. */
@@ -85,7 +91,7 @@ static bool all_are_observed(void)
 
 void debug_fault_meet(uint32_t exception, uint64_t context)
 {
-    const uint32_t row = tracking_find_context(context);
+    const uint32_t row = contexts_find(context);
     fault_exception = exception;
     const bool is_only = row == WSDBG_UNKNOWN32 && (!context || all_are_observed());
     atomic_store(&fault_row, is_only ? only_context() : row);
@@ -120,7 +126,7 @@ static bool find_calls(void)
     } symbols[] = {
         {"cuModuleLoadData", &calls.load}, {"cuModuleGetFunction", &calls.find}, {"cuLaunchKernel", &calls.launch}};
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *found = interpose_libcuda_symbol(symbols[i].name);
+        void *found = libcuda_symbol(symbols[i].name);
         memcpy(symbols[i].place, &found, sizeof found);
         if (!found)
             return false;
@@ -179,9 +185,9 @@ bool debug_fault_prepare(void)
 static CUresult wait_for_error(CUstream stream)
 {
     CUresult result = CUDA_ERROR_NOT_READY;
-    for (int waited_us = 0; !tracking_ends_context(result) && waited_us < GIVE_BACK_US; waited_us += LOOK_US) {
+    for (int waited_us = 0; !contexts_ended_by(result) && waited_us < GIVE_BACK_US; waited_us += LOOK_US) {
         result = shim_driver.cuStreamQuery(stream);
-        if (!tracking_ends_context(result))
+        if (!contexts_ended_by(result))
             shim_sleep_us(LOOK_US);
     }
     return result;
@@ -207,7 +213,7 @@ static CUresult commit_in(uint32_t row, const struct kind *kind)
     const uint64_t handle = atomic_load(&shim_contexts[row].closing) ? 0 : atomic_load(&shim_contexts[row].handle);
     if (handle && shim_driver.cuCtxPushCurrent_v2((CUcontext)(uintptr_t)handle) == CUDA_SUCCESS) {
         result = commit(&ready[row], kind);
-        tracking_check(result);
+        contexts_check(result);
         shim_driver.cuCtxPopCurrent_v2(&popped);
     }
     atomic_fetch_sub(&shim_contexts[row].users, 1);
@@ -220,17 +226,17 @@ void debug_fault_give_back(void)
         return;
     const struct kind *kind = kind_of(fault_exception);
     const CUresult result = commit_in(atomic_load(&fault_row), kind);
-    if (!tracking_ends_context(result))
+    if (!contexts_ended_by(result))
         shim_note("the error of a kernel that an exception ended (%u) could not be given back to the program: %d",
                   fault_exception, result);
-    atomic_store(&fault_error, tracking_ends_context(result) ? result : CUDA_SUCCESS);
+    atomic_store(&fault_error, contexts_ended_by(result) ? result : CUDA_SUCCESS);
     atomic_store(&pending, false);
 }
 
 CUresult debug_fault_result(CUresult result)
 {
     if (result != CUDA_SUCCESS || atomic_load(&fault_row) == WSDBG_UNKNOWN32 ||
-        tracking_current_context() != atomic_load(&fault_row))
+        contexts_current() != atomic_load(&fault_row))
         return result;
     for (int waited_us = 0; waited_us < 2 * GIVE_BACK_US && atomic_load(&pending); waited_us += LOOK_US)
         shim_sleep_us(LOOK_US);

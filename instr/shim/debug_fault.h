@@ -2,7 +2,11 @@
 #ifndef WSDBG_SHIM_DEBUG_FAULT_H
 #define WSDBG_SHIM_DEBUG_FAULT_H
 
-#include "shim.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "driver_api.h"
 
 /* Makes ready, in each context, what brings an error again: in a context that had one nothing can be loaded any more.
  * On a thread of ours, while calls wait and no context has work; some 20 ms a context, once.  False: it cannot be had. */

@@ -7,8 +7,14 @@
  * then, so an attach that finds none holds nothing back (docs/results/live-attach.md).  No call of the program
  * begins meanwhile.  Where it cannot be told the answer is that there is work.
  */
-#include "debug_attach.h"
-#include "shim.h"
+#include "debug_idle.h"
+
+#include "captures.h"
+#include "clock.h"
+#include "contexts.h"
+#include "libcuda.h"
+#include "own_threads.h"
+#include "segment.h"
 
 enum { LOOK_US = 50 };
 
@@ -51,7 +57,7 @@ static bool is_idle(uint32_t index, uint64_t deadline_ns)
     bool idle = true;
     atomic_fetch_add(&context->users, 1);
     const uint64_t handle = atomic_load(&context->closing) ? 0 : atomic_load(&context->handle);
-    if (handle && !observer_marking_begin()) {
+    if (handle && !captures_marking_begin()) {
         idle = false;
     } else if (handle) {
         CUcontext current = (CUcontext)(uintptr_t)handle, popped;
@@ -59,7 +65,7 @@ static bool is_idle(uint32_t index, uint64_t deadline_ns)
         idle = pushed && passes(index, current, deadline_ns);
         if (pushed)
             shim_driver.cuCtxPopCurrent_v2(&popped);
-        observer_marking_end();
+        captures_marking_end();
     }
     atomic_fetch_sub(&context->users, 1);
     return idle;

@@ -3,7 +3,7 @@
  * Reads:  CUDA_INJECTION64_PATH and CUDA_MPS_PIPE_DIRECTORY as they were when CUDA started, /proc/self/status, MPS's
  *         control pipe, the segment's observer_kind; whether a sanitizer is in the process.
  */
-#include "debug_attach.h"
+#include "debug_obstacles.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "own_files.h"
 #include "sanitizers.h"
-#include "shim.h"
+#include "segment.h"
 
 enum { PATH_BYTES = 160 }; /* what fits into a sentence */
 
@@ -31,20 +32,10 @@ void debug_obstacles_remember(void)
     remember("CUDA_MPS_PIPE_DIRECTORY", "/tmp/nvidia-mps", mps_folder);
 }
 
-bool debug_read_text(const char *path, char *text, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t count = fd >= 0 ? read(fd, text, size - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    text[count > 0 ? count : 0] = '\0';
-    return count > 0;
-}
-
 static int tracer_pid(void)
 {
     char text[4096];
-    const char *line = debug_read_text("/proc/self/status", text, sizeof text) ? strstr(text, "\nTracerPid:") : NULL;
+    const char *line = shim_read_text("/proc/self/status", text, sizeof text) ? strstr(text, "\nTracerPid:") : NULL;
     return line ? atoi(line + sizeof "\nTracerPid:" - 1) : 0;
 }
 
@@ -52,7 +43,7 @@ static void name_process(int pid, char *name, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/comm", pid);
-    if (!debug_read_text(path, name, size))
+    if (!shim_read_text(path, name, size))
         snprintf(name, size, "a program");
     name[strcspn(name, "\n")] = '\0';
 }

@@ -6,7 +6,7 @@
  * the end the GPU from taking any (docs/results/live-attach.md).  The lock is the process's, and the kernel takes
  * it back when it ends.  A device whose file is not found is looked at without one.
  */
-#include "debug_attach.h"
+#include "debug_turn.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -17,7 +17,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "shim.h"
+#include "contexts.h"
+#include "debug_contexts.h"
+#include "libcuda.h"
+#include "own_files.h"
 
 enum { MINORS = 64, PATH_BYTES = 256 };
 
@@ -40,7 +43,7 @@ static int minor_of(CUdevice device)
     for (char *at = bus; *at; at++)
         *at = (char)tolower((unsigned char)*at);
     snprintf(path, sizeof path, "%s/proc/driver/nvidia/gpus/%s/information", root, bus);
-    const char *line = debug_read_text(path, text, sizeof text) ? strstr(text, key) : NULL;
+    const char *line = shim_read_text(path, text, sizeof text) ? strstr(text, key) : NULL;
     const long minor = line ? strtol(line + sizeof key - 1, NULL, 10) : -1;
     return minor >= 0 && minor < MINORS ? (int)minor : -1;
 }

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "debug_attach.h"
+#include "debug_state.h"
 #include "loader.h"
 #include "shim.h"
 

@@ -7,13 +7,12 @@
  *
  * Reads:  who registers, while an attach is under way; afterwards the library is known by its handle.
  */
-#include "shim.h"
-#include "debug_attach.h"
-
 #include <dlfcn.h>
 #include <string.h>
 
+#include "debug_state.h"
 #include "loader.h"
+#include "shim.h"
 
 typedef int (*registration)(void (*)(void *), void *, void *);
 

@@ -7,10 +7,15 @@
  * What is not looked at (nodes beyond a bound, nodes that choose a graph when they run, rows without room) is counted,
  * and launches of such a graph say so.
  */
-#include "shim.h"
+#include "graph_kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "libcuda.h"
+#include "segment.h"
+#include "state.h"
+#include "tracking.h"
 
 enum {
     NODES_MOST = 4096,  /* looked at, of one graph and the graphs in it */

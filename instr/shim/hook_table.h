@@ -1,7 +1,7 @@
 /* hook_table.h - every driver function that the shim hooks, one row each.
  *
- * Read by interpose.c (names, real addresses) and hooks.c (the wrappers).  A new hook is a new row.
- * Columns: exported symbol, body, parameters, arguments.  A body of hooks.c gets (row, real function, arguments).
+ * Read by libcuda.c (names, real addresses) and hooks.c (the wrappers).  A new hook is a new row.
+ * Columns: exported symbol, body, parameters, arguments.  A body (hooks_*.c) gets (row, real function, arguments).
  * The "synchronising" rows share one body; their second column is the stream waited for, WSDBG_UNKNOWN64 if none.
  * So do those that give the GPU work and come back at once; their second column says what, the third the stream.
  */

@@ -6,51 +6,29 @@
  * exactly what the driver returned.
  */
 #include "hooks.h"
-#include "debug_fault.h"
 
 #include <errno.h>
 
-bool hook_enter_first(void)
-{
-    int kept = errno;
-    bool on = shim_recording();
-    errno = kept;
-    return on;
-}
-
-void hook_failed(CUresult result)
-{
-    int kept = errno;
-    tracking_check(result);
-    errno = kept;
-}
-
-void hook_begin_wait(bool on, enum wsdbg_hook_id id)
-{
-    int kept = errno;
-    if (on)
-        registry_thread_enter(hook_name[id], tracking_current_context(), WSDBG_UNKNOWN64, shim_now_ns());
-    errno = kept;
-}
-
-void hook_end_wait(bool on)
-{
-    if (on)
-        registry_thread_leave();
-}
-
-/* ---- the wrappers ---- */
+#include "captures.h"
+#include "clock.h"
+#include "contexts.h"
+#include "debug_calls.h"
+#include "debug_fault.h"
+#include "libcuda.h"
+#include "registry.h"
+#include "shim.h"
+#include "work.h"
 
 #define X(symbol, body, parameters, arguments)                                                                \
     SHIM_EXPORT CUresult symbol parameters;                                                                   \
     SHIM_EXPORT CUresult symbol parameters                                                                    \
     {                                                                                                         \
-        void *forward = interpose_next(WSDBG_HOOK_##symbol);                                                  \
+        void *forward = libcuda_next(WSDBG_HOOK_##symbol);                                                    \
         return forward ? body(WSDBG_HOOK_##symbol, forward, HOOK_UNPACK arguments) : CUDA_ERROR_STUB_LIBRARY; \
     }                                                                                                         \
     static CUresult wrap_##symbol parameters                                                                  \
     {                                                                                                         \
-        void *forward = interpose_real(WSDBG_HOOK_##symbol);                                                  \
+        void *forward = libcuda_real(WSDBG_HOOK_##symbol);                                                    \
         return forward ? body(WSDBG_HOOK_##symbol, forward, HOOK_UNPACK arguments) : CUDA_ERROR_STUB_LIBRARY; \
     }
 WSDBG_HOOKS(X)
@@ -61,7 +39,7 @@ static bool sync_enter(enum wsdbg_hook_id id, uint64_t stream)
     bool on = hook_enter();
     if (on) {
         int kept = errno;
-        registry_thread_enter(hook_name[id], tracking_current_context(), stream, shim_now_ns());
+        registry_thread_enter(hook_name[id], contexts_current(), stream, shim_now_ns());
         errno = kept;
     }
     return on;
@@ -88,15 +66,15 @@ static CUresult sync_leave(bool on, uint64_t began_ns, CUresult result)
     const uint64_t began_ns = shim_now_ns();                   \
     bool on = sync_enter(WSDBG_HOOK_##symbol, stream);         \
     return sync_leave(on, began_ns, ((CUresult(*) parameters)forward)arguments);
-#define X(symbol, stream, parameters, arguments)                         \
-    SHIM_EXPORT CUresult symbol parameters;                              \
-    SHIM_EXPORT CUresult symbol parameters                               \
-    {                                                                    \
-        SYNC_BODY(symbol, interpose_next, stream, parameters, arguments) \
-    }                                                                    \
-    static CUresult wrap_##symbol parameters                             \
-    {                                                                    \
-        SYNC_BODY(symbol, interpose_real, stream, parameters, arguments) \
+#define X(symbol, stream, parameters, arguments)                       \
+    SHIM_EXPORT CUresult symbol parameters;                            \
+    SHIM_EXPORT CUresult symbol parameters                             \
+    {                                                                  \
+        SYNC_BODY(symbol, libcuda_next, stream, parameters, arguments) \
+    }                                                                  \
+    static CUresult wrap_##symbol parameters                           \
+    {                                                                  \
+        SYNC_BODY(symbol, libcuda_real, stream, parameters, arguments) \
     }
 WSDBG_SYNC_HOOKS(X)
 #undef X
@@ -105,8 +83,8 @@ static CUresult work_leave(bool on, enum work_kind kind, CUstream stream, uint64
 {
     if (on && result == CUDA_SUCCESS) {
         int kept = errno;
-        if (!observer_is_captured(stream))
-            work_given(tracking_current_context(), kind, began_ns);
+        if (!captures_holds(stream))
+            work_given(contexts_current(), kind, began_ns);
         errno = kept;
     }
     return hook_leave(on, result);
@@ -119,22 +97,19 @@ static CUresult work_leave(bool on, enum work_kind kind, CUstream stream, uint64
     bool on = hook_enter();                                          \
     const uint64_t began_ns = on ? shim_now_ns() : 0;                \
     return work_leave(on, kind, stream, began_ns, ((CUresult(*) parameters)forward)arguments);
-#define X(symbol, kind, stream, parameters, arguments)                         \
-    SHIM_EXPORT CUresult symbol parameters;                                    \
-    SHIM_EXPORT CUresult symbol parameters                                     \
-    {                                                                          \
-        WORK_BODY(symbol, interpose_next, kind, stream, parameters, arguments) \
-    }                                                                          \
-    static CUresult wrap_##symbol parameters                                   \
-    {                                                                          \
-        WORK_BODY(symbol, interpose_real, kind, stream, parameters, arguments) \
+#define X(symbol, kind, stream, parameters, arguments)                       \
+    SHIM_EXPORT CUresult symbol parameters;                                  \
+    SHIM_EXPORT CUresult symbol parameters                                   \
+    {                                                                        \
+        WORK_BODY(symbol, libcuda_next, kind, stream, parameters, arguments) \
+    }                                                                        \
+    static CUresult wrap_##symbol parameters                                 \
+    {                                                                        \
+        WORK_BODY(symbol, libcuda_real, kind, stream, parameters, arguments) \
     }
 WSDBG_WORK_HOOKS(X)
 #undef X
 
-#define X(symbol, ...) #symbol,
-const char *const hook_name[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)};
-#undef X
 #define X(symbol, ...) (void *)wrap_##symbol,
 void *const hook_wrapper[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)};
 #undef X

@@ -1,11 +1,19 @@
-/* hooks_context.c - the hooks of start, address look-up, contexts and queries.
+/* hooks_context.c - the hooks of start, contexts and queries.
  *
- * Writes: context rows, through tracking.c; the pointers that cuGetProcAddress gives out.
+ * Writes: context rows, through contexts.c and tracking.c.
  */
 #include "hooks.h"
-#include "debug_fault.h"
 
 #include <errno.h>
+
+#include "clock.h"
+#include "contexts.h"
+#include "debug_calls.h"
+#include "debug_fault.h"
+#include "libcuda.h"
+#include "registry.h"
+#include "state.h"
+#include "tracking.h"
 
 CUresult init_body(enum wsdbg_hook_id id, void *forward, unsigned flags)
 {
@@ -21,7 +29,7 @@ static CUresult created(bool on, CUresult result, CUcontext *context, CUdevice d
     const int kept = errno;
     debug_attach_context_end(true);
     if (on && result == CUDA_SUCCESS)
-        tracking_add_context(*context, device, true);
+        contexts_add(*context, device, true);
     errno = kept;
     return hook_leave(on, result);
 }
@@ -61,7 +69,7 @@ CUresult retain_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, C
 {
     (void)id;
     bool on = hook_enter();
-    const bool first = on && tracking_find_primary(device) == WSDBG_UNKNOWN32;
+    const bool first = on && contexts_find_primary(device) == WSDBG_UNKNOWN32;
     if (first)
         debug_attach_context_begin();
     CUresult result = ((CUresult(*)(CUcontext *, CUdevice))forward)(context, device);
@@ -69,7 +77,7 @@ CUresult retain_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, C
     if (first)
         debug_attach_context_end(true);
     if (on && result == CUDA_SUCCESS)
-        tracking_add_context(*context, device, false);
+        contexts_add(*context, device, false);
     errno = kept;
     return hook_leave(on, result);
 }
@@ -77,7 +85,7 @@ CUresult retain_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, C
 CUresult destroy_body(enum wsdbg_hook_id id, void *forward, CUcontext context)
 {
     bool on = hook_enter();
-    uint32_t row = on ? tracking_find_context((uint64_t)(uintptr_t)context) : WSDBG_UNKNOWN32;
+    uint32_t row = on ? contexts_find((uint64_t)(uintptr_t)context) : WSDBG_UNKNOWN32;
     tracking_close_begin(row);
     if (on)
         registry_thread_enter(hook_name[id], row, WSDBG_UNKNOWN64, shim_now_ns());
@@ -96,7 +104,7 @@ CUresult destroy_body(enum wsdbg_hook_id id, void *forward, CUcontext context)
 CUresult release_body(enum wsdbg_hook_id id, void *forward, CUdevice device)
 {
     bool on = hook_enter();
-    uint32_t row = on ? tracking_find_primary(device) : WSDBG_UNKNOWN32;
+    uint32_t row = on ? contexts_find_primary(device) : WSDBG_UNKNOWN32;
     tracking_close_begin(row);
     if (on)
         registry_thread_enter(hook_name[id], row, WSDBG_UNKNOWN64, shim_now_ns());
@@ -128,25 +136,4 @@ CUresult query_body(enum wsdbg_hook_id id, void *forward, void *handle)
         result = debug_fault_result(result);
     errno = kept;
     return hook_leave(on, result);
-}
-
-CUresult proc_address_body(enum wsdbg_hook_id id, void *forward, const char *symbol, void **pointer, int version,
-                           uint64_t flags)
-{
-    (void)id;
-    CUresult result = ((CUresult(*)(const char *, void **, int, uint64_t))forward)(symbol, pointer, version, flags);
-    if (result == CUDA_SUCCESS && symbol && pointer && *pointer)
-        *pointer = interpose_replace(symbol, version, flags, *pointer);
-    return result;
-}
-
-CUresult proc_address_v2_body(enum wsdbg_hook_id id, void *forward, const char *symbol, void **pointer, int version,
-                              uint64_t flags, void *status)
-{
-    (void)id;
-    CUresult result =
-        ((CUresult(*)(const char *, void **, int, uint64_t, void *))forward)(symbol, pointer, version, flags, status);
-    if (result == CUDA_SUCCESS && symbol && pointer && *pointer)
-        *pointer = interpose_replace(symbol, version, flags, *pointer);
-    return result;
 }

@@ -8,6 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "contexts.h"
+#include "graph_kernels.h"
+#include "libcuda.h"
+#include "refusals.h"
+#include "tracking.h"
+
 enum { NODES_MOST = 256 }; /* of a graph, that are looked at */
 
 /* False: it is no kernel, or the driver does not tell. */
@@ -29,7 +35,7 @@ static bool is_beyond(CUfunction function, int attribute, uint64_t wanted)
 static bool is_too_large(const struct cu_kernel_node *kernel)
 {
     CUlibrary library = NULL;
-    const CUfunction function = tracking_look_into(graph_kernel_function(kernel), tracking_current_context(), &library);
+    const CUfunction function = tracking_look_into(graph_kernel_function(kernel), contexts_current(), &library);
     return function && (is_beyond(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
                                   (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2]) ||
                         is_beyond(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel->shared_bytes));
@@ -79,7 +85,7 @@ static CUresult leave_graph(bool on, enum wsdbg_hook_id id, void *const *exec, C
     if (on && result != CUDA_SUCCESS)
         note_refused(id, graph, blamed, result);
     else if (on && exec)
-        graph_kernels_made(*exec, graph, tracking_current_context());
+        graph_kernels_made(*exec, graph, contexts_current());
     errno = kept;
     return hook_leave(on, result);
 }
@@ -112,7 +118,7 @@ static CUresult leave_update(bool on, const void *exec, CUgraph graph, CUresult 
 {
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
-        graph_kernels_updated(exec, graph, tracking_current_context());
+        graph_kernels_updated(exec, graph, contexts_current());
     errno = kept;
     return hook_leave(on, result);
 }

@@ -7,6 +7,19 @@
 #include <errno.h>
 #include <string.h>
 
+#include "captures.h"
+#include "contexts.h"
+#include "debug_calls.h"
+#include "graph_kernels.h"
+#include "host_threads.h"
+#include "libcuda.h"
+#include "markers.h"
+#include "observer.h"
+#include "refusals.h"
+#include "registry.h"
+#include "tracking.h"
+#include "work.h"
+
 struct begun {
     uint64_t entry; /* of the launch table, UINT64_MAX = none */
     struct wsdbg_launch_row row;
@@ -16,7 +29,7 @@ struct begun {
 static void await_inspector(CUfunction function)
 {
     if (function)
-        tracking_launch_function(function, tracking_current_context());
+        tracking_launch_function(function, contexts_current());
     if (atomic_load(&debug_attach_awaited))
         debug_attach_await();
 }
@@ -24,7 +37,7 @@ static void await_inspector(CUfunction function)
 static void begin_launch(const char *call, CUfunction function, struct begun *begun)
 {
     int kept = errno;
-    if (atomic_load_explicit(&debug_attach_awaited, memory_order_relaxed) && !observer_is_capturing())
+    if (atomic_load_explicit(&debug_attach_awaited, memory_order_relaxed) && !captures_any())
         await_inspector(function);
     begun->entry = observer_launch_begin(&begun->row, function,
                                          atomic_load_explicit(&shim_hooks_record_launches, memory_order_relaxed));
@@ -165,7 +178,7 @@ static void see_node(bool on, CUfunction function)
 {
     int kept = errno;
     if (on && function)
-        tracking_launch_function(function, tracking_current_context());
+        tracking_launch_function(function, contexts_current());
     errno = kept;
 }
 
@@ -235,7 +248,7 @@ static CUresult leave_set(bool on, enum wsdbg_hook_id id, const void *exec, void
 {
     const int kept = errno;
     if (on && kernel && result == CUDA_SUCCESS)
-        graph_kernels_changed(exec, node, kernel, tracking_current_context());
+        graph_kernels_changed(exec, node, kernel, contexts_current());
     errno = kept;
     return leave_node(on, id, kernel ? graph_kernel_function(kernel) : NULL, kernel, result);
 }
@@ -283,10 +296,10 @@ CUresult begin_capture_body(enum wsdbg_hook_id id, void *forward, CUstream strea
 {
     (void)id;
     bool on = hook_enter();
-    observer_capture(1);
+    captures_change(1);
     CUresult result = ((CUresult(*)(CUstream, int))forward)(stream, mode);
     if (result != CUDA_SUCCESS)
-        observer_capture(-1);
+        captures_change(-1);
     return hook_leave(on, result);
 }
 
@@ -295,10 +308,10 @@ CUresult capture_to_graph_body(enum wsdbg_hook_id id, void *forward, CUstream st
 {
     (void)id;
     bool on = hook_enter();
-    observer_capture(1);
+    captures_change(1);
     CUresult result = ((CUresult(*) CAPTURE_GRAPH_PARAMETERS)forward)(stream, graph, nodes, edges, count, mode);
     if (result != CUDA_SUCCESS)
-        observer_capture(-1);
+        captures_change(-1);
     return hook_leave(on, result);
 }
 
@@ -316,6 +329,6 @@ CUresult end_capture_body(enum wsdbg_hook_id id, void *forward, CUstream stream,
     bool on = hook_enter();
     CUresult result = ((CUresult(*)(CUstream, CUgraph *))forward)(stream, graph);
     if (ended_capture(result))
-        observer_capture(-1);
+        captures_change(-1);
     return hook_leave(on, result);
 }

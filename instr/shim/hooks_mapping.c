@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "allocations.h"
+#include "contexts.h"
 
 static bool lies_with_host(const struct cu_memory_properties *properties)
 {
@@ -140,7 +141,7 @@ CUresult mem_map_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr address,
         int kept = errno;
         allocation_handle_mapped(handle, &(struct shim_allocation){.address = address,
                                                                    .bytes = bytes,
-                                                                   .context = tracking_current_context(),
+                                                                   .context = contexts_current(),
                                                                    .call = "cuMemMap",
                                                                    .call_number = call_number});
         errno = kept;

@@ -9,6 +9,9 @@
 #include <errno.h>
 
 #include "allocations.h"
+#include "captures.h"
+#include "contexts.h"
+#include "libcuda.h"
 
 /* A call that makes memory, and how often the program has made it. */
 struct maker {
@@ -32,7 +35,7 @@ static struct making begin_making(struct maker *by)
 
 static void record_made(const struct making *making, uint64_t address, uint64_t bytes)
 {
-    const uint32_t kind = making->by->kind, context = tracking_current_context();
+    const uint32_t kind = making->by->kind, context = contexts_current();
     const bool of_host = kind == WSDBG_ALLOCATION_HOST || kind == WSDBG_ALLOCATION_REGISTERED;
     const bool known = !of_host && !making->by->anywhere && context < WSDBG_CONTEXT_ROWS;
     allocations_add(
@@ -183,7 +186,7 @@ CUresult free_async_body(enum wsdbg_hook_id id, void *forward, CUdeviceptr addre
     const uint64_t newest = allocations_newest();
     CUresult result = ((CUresult(*)(CUdeviceptr, CUstream))forward)(address, stream);
     int kept = errno;
-    const bool captured = on && result == CUDA_SUCCESS && observer_is_captured(stream);
+    const bool captured = on && result == CUDA_SUCCESS && captures_holds(stream);
     errno = kept;
     return captured ? hook_leave(on, result) : leave_freed(on, result, address, newest);
 }
@@ -311,10 +314,9 @@ CUresult peer_body(enum wsdbg_hook_id id, void *forward, CUcontext peer, unsigne
     CUresult result = ((CUresult(*)(CUcontext, unsigned))forward)(peer, flags);
     if (on && result == CUDA_SUCCESS) {
         int kept = errno;
-        const uint32_t mine = tracking_current_context();
+        const uint32_t mine = contexts_current();
         if (mine < WSDBG_CONTEXT_ROWS)
-            allocations_let_peer(tracking_find_context((uint64_t)(uintptr_t)peer),
-                                 (uint32_t)shim_contexts[mine].device);
+            allocations_let_peer(contexts_find((uint64_t)(uintptr_t)peer), (uint32_t)shim_contexts[mine].device);
         errno = kept;
     }
     return hook_leave(on, result);

@@ -6,6 +6,11 @@
 
 #include <errno.h>
 
+#include "debug_calls.h"
+#include "libcuda.h"
+#include "refusals.h"
+#include "tracking.h"
+
 CUresult module_file_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const char *file)
 {
     bool on = hook_enter();

@@ -9,8 +9,7 @@
  * where they run a function of the program; so do those of service_threads.c.  Looking is cheap (two short files a
  * thread) and disturbs no thread.
  */
-#include "shim.h"
-#include "debug_attach.h"
+#include "host_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,31 +20,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "debug_calls.h"
+#include "host_call.h"
+#include "messages.h"
+#include "network_cards.h"
+#include "own_files.h"
+#include "own_threads.h"
+#include "segment.h"
+#include "service_threads.h"
+#include "state.h"
+
 enum {
     IDLE_US = 50000,
     FIRST_US = 20000, /* between looks while no call has lasted for long */
     LATER_US = 250000,
     LASTS_NS = 10000000,
     LONG_NS = 1000000000,
-    CALL_BYTES = 224,
     CARDS_NS = 250000000,  /* between looks for network cards */
     SETTLE_NS = 100000000, /* after a debugger has left, until the driver's threads sleep again */
 };
-
-/* The beginning of a file of a thread as a string; 0 or an errno. */
-static int read_file(uint32_t thread, const char *file, char *text, size_t bytes)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%u/%s", thread, file);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno;
-    const ssize_t count = read(fd, text, bytes - 1);
-    const int error = count < 0 ? errno : 0;
-    close(fd);
-    text[count > 0 ? count : 0] = '\0';
-    return error;
-}
 
 /* ---- one thread ---- */
 
@@ -68,15 +62,6 @@ static bool is_endless_futex(const struct host_call *call)
     return waits && is_own_thread(argument[2]);
 }
 
-bool host_call_polls(const struct host_call *call)
-{
-#ifdef SYS_poll
-    if (call->number == SYS_poll)
-        return true;
-#endif
-    return call->number == SYS_ppoll;
-}
-
 /* "cuda-EvtHandlr", "cuda00006000019"; no less, as threads have the name of their program. */
 static bool is_driver_name(const char *name)
 {
@@ -89,27 +74,12 @@ static bool is_own_name(const char *name)
     return strcmp(name, WSDBG_THREAD_OBSERVER) == 0 || strcmp(name, WSDBG_THREAD_SIMULATOR) == 0;
 }
 
-/* "running" is in no call. */
-static bool read_call(const char *text, struct host_call *out)
-{
-    unsigned long *a = out->argument;
-    *out = (struct host_call){.number = -1};
-    return sscanf(text, "%ld %lx %lx %lx %lx %lx %lx %lx %lx", &out->number, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5],
-                  &out->stack, &out->pc) >= 5;
-}
-
-bool host_thread_call(uint32_t thread, struct host_call *out)
-{
-    char text[CALL_BYTES];
-    return !read_file(thread, "syscall", text, sizeof text) && read_call(text, out);
-}
-
 bool host_thread_rests(const char *name, const char *call_text)
 {
     struct host_call call;
     if (is_own_name(name))
         return true;
-    if (!read_call(call_text, &call))
+    if (!host_call_read(call_text, &call))
         return false;
     return is_endless_futex(&call) || (host_call_polls(&call) && is_driver_name(name)) ||
            service_thread_rests(name, &call);
@@ -117,10 +87,10 @@ bool host_thread_rests(const char *name, const char *call_text)
 
 static enum wsdbg_host_state look_at(uint32_t thread)
 {
-    char name[32], call_text[CALL_BYTES];
-    int error = read_file(thread, "comm", name, sizeof name);
+    char name[32], call_text[HOST_CALL_BYTES];
+    int error = host_call_file(thread, "comm", name, sizeof name);
     if (!error)
-        error = read_file(thread, "syscall", call_text, sizeof call_text);
+        error = host_call_file(thread, "syscall", call_text, sizeof call_text);
     if (error == ENOENT && syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH)
         return WSDBG_HOST_RESTS; /* it is no more */
     if (error)

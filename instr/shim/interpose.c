@@ -1,21 +1,18 @@
-/* interpose.c - finds libcuda's functions and decides which pointer a lookup gets.
+/* interpose.c - decides which pointer a look-up gets: dlsym, dlvsym, cuGetProcAddress.
  *
- * Reads:  the dynamic symbols of libc (the real dlsym) and of libcuda (the real functions).
- * Writes: the table of real functions.
+ * Reads:  the names that are looked up; libcuda's real functions.  Writes: the pointers that are given out.
  *
  * A pointer is replaced only when it is libcuda's own address of a hooked function, so a function of that name
  * in somebody else's library is never touched.  libcuda is taken only after the app has loaded it.
  */
-#include "shim.h"
-
 #include <dlfcn.h>
-#include <errno.h>
-#include <link.h>
-#include <stdlib.h>
+#include <stdatomic.h>
 #include <string.h>
 
-#include "loader.h"
-#include "sanitizers.h"
+#include "hooks.h"
+#include "libcuda.h"
+#include "real_dlsym.h"
+#include "state.h"
 
 struct lookup {
     uintptr_t decided; /* 0: go on to the real function */
@@ -24,138 +21,6 @@ struct lookup {
 
 struct lookup wsdbg_dlsym_lookup(void *handle, const char *name);
 struct lookup wsdbg_dlvsym_lookup(void *handle, const char *name, const char *version);
-extern void *(*wsdbg_real_dlsym)(void *, const char *);
-extern void *(*wsdbg_real_dlvsym)(void *, const char *, const char *);
-
-struct wsdbg_driver shim_driver;
-
-static void *_Atomic real[WSDBG_HOOK_COUNT];
-static void *_Atomic next[WSDBG_HOOK_COUNT];
-static void *libcuda_handle; /* written before `loaded` */
-static _Atomic bool loaded;
-static _Atomic bool complete;
-
-/* ---- the real dlsym: libc's, read from its symbol table, since our own export shadows the name ---- */
-
-static void *no_symbol(void *handle, const char *name)
-{
-    (void)handle;
-    (void)name;
-    return NULL;
-}
-
-static void *no_versioned_symbol(void *handle, const char *name, const char *version)
-{
-    (void)version;
-    return no_symbol(handle, name);
-}
-
-void *(*wsdbg_real_dlsym)(void *, const char *) = NULL;
-void *(*wsdbg_real_dlvsym)(void *, const char *, const char *) = NULL;
-
-static void find_real_dlsym(void)
-{
-    sanitizers_pass_by();
-    if (__atomic_load_n(&wsdbg_real_dlvsym, __ATOMIC_ACQUIRE))
-        return;
-    void *symbol = loader_libc_function("dlsym", 0), *versioned = loader_libc_function("dlvsym", 0);
-    wsdbg_real_dlsym = symbol ? (void *(*)(void *, const char *))symbol : no_symbol;
-    __atomic_store_n(&wsdbg_real_dlvsym,
-                     versioned ? (void *(*)(void *, const char *, const char *))versioned : no_versioned_symbol,
-                     __ATOMIC_RELEASE);
-}
-
-/* ---- libcuda ---- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static int visit_libcuda(struct dl_phdr_info *object, size_t size, void *path)
-{
-    (void)size;
-    if (strncmp(base_name(object->dlpi_name), "libcuda.so", 10) != 0)
-        return 0;
-    *(const char **)path = object->dlpi_name;
-    return 1;
-}
-
-/* Two threads may do this at once: they store the same values. */
-static void read_libcuda(void *libcuda)
-{
-    bool all = true;
-    libcuda_handle = libcuda;
-    for (int i = 0; i < WSDBG_HOOK_COUNT; i++)
-        atomic_store(&real[i], wsdbg_real_dlsym(libcuda, hook_name[i]));
-#define X(symbol, types, needed)                                                \
-    shim_driver.symbol = (CUresult(*) types)wsdbg_real_dlsym(libcuda, #symbol); \
-    if (needed && !shim_driver.symbol)                                          \
-        all = false;
-    WSDBG_DRIVER_CALLS(X)
-#undef X
-    /* The last lookup must have succeeded: a failed one would leave an error for the app's dlerror(). */
-    wsdbg_real_dlsym(libcuda, "cuInit");
-    atomic_store(&complete, all);
-    atomic_store(&loaded, true);
-    if (!all && atomic_load(&shim_state) == SHIM_AWAKE)
-        shim_off("this libcuda lacks functions that wsdbg needs; not observing this process");
-}
-
-/* The handle stays open for ever: libcuda must not go away under our pointers. */
-static bool find_libcuda(void)
-{
-    if (atomic_load_explicit(&loaded, memory_order_acquire))
-        return true;
-    int kept = errno;
-    const char *path = NULL;
-    find_real_dlsym();
-    if (dl_iterate_phdr(visit_libcuda, &path)) {
-        void *libcuda = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-        if (!libcuda)
-            libcuda = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
-        if (libcuda)
-            read_libcuda(libcuda);
-    }
-    errno = kept;
-    return atomic_load(&loaded);
-}
-
-bool interpose_ready(void)
-{
-    return find_libcuda() && atomic_load(&complete);
-}
-
-void *interpose_libcuda_symbol(const char *name)
-{
-    return find_libcuda() ? wsdbg_real_dlsym(libcuda_handle, name) : NULL;
-}
-
-void *interpose_real(enum wsdbg_hook_id id)
-{
-    void *function = atomic_load_explicit(&real[id], memory_order_acquire);
-    if (!function && find_libcuda())
-        function = atomic_load(&real[id]);
-    return function;
-}
-
-void *interpose_next(enum wsdbg_hook_id id)
-{
-    void *function = atomic_load_explicit(&next[id], memory_order_acquire);
-    if (function)
-        return function;
-    find_real_dlsym();
-    function = wsdbg_real_dlsym(RTLD_NEXT, hook_name[id]);
-    if (!function)
-        function = interpose_real(id);
-    else
-        find_libcuda();
-    atomic_store(&next[id], function);
-    return function;
-}
-
-/* ---- lookups ---- */
 
 static int hook_by_name(const char *name)
 {
@@ -169,17 +34,14 @@ static int hook_by_name(const char *name)
 
 static void *wrapper_of(void *pointer)
 {
-    if (pointer && atomic_load(&shim_state) != SHIM_ASLEEP)
-        for (int i = 0; i < WSDBG_HOOK_COUNT; i++)
-            if (atomic_load_explicit(&real[i], memory_order_relaxed) == pointer)
-                return hook_wrapper[i];
-    return pointer;
+    const int id = atomic_load(&shim_state) == SHIM_ASLEEP ? -1 : libcuda_hook_of(pointer);
+    return id < 0 ? pointer : hook_wrapper[id];
 }
 
 /* Our exports make the names visible everywhere; without libcuda they must not exist. */
 static struct lookup own_export(int id)
 {
-    if (find_libcuda())
+    if (libcuda_is_loaded())
         return (struct lookup){1, hook_exported[id]};
     void *other = wsdbg_real_dlsym(RTLD_NEXT, hook_name[id]);
     return (struct lookup){1, other};
@@ -188,7 +50,7 @@ static struct lookup own_export(int id)
 struct lookup wsdbg_dlsym_lookup(void *handle, const char *name)
 {
     struct lookup forward = {0, NULL};
-    find_real_dlsym();
+    real_dlsym_find();
     int id = hook_by_name(name);
     if (id < 0 || handle == RTLD_NEXT)
         return forward;
@@ -197,7 +59,7 @@ struct lookup wsdbg_dlsym_lookup(void *handle, const char *name)
         return forward;
     if (found == hook_exported[id])
         return own_export(id);
-    if (handle == RTLD_DEFAULT || !find_libcuda())
+    if (handle == RTLD_DEFAULT || !libcuda_is_loaded())
         return forward;
     return (struct lookup){1, wrapper_of(found)};
 }
@@ -205,8 +67,8 @@ struct lookup wsdbg_dlsym_lookup(void *handle, const char *name)
 struct lookup wsdbg_dlvsym_lookup(void *handle, const char *name, const char *version)
 {
     struct lookup forward = {0, NULL};
-    find_real_dlsym();
-    if (hook_by_name(name) < 0 || handle == RTLD_NEXT || handle == RTLD_DEFAULT || !find_libcuda())
+    real_dlsym_find();
+    if (hook_by_name(name) < 0 || handle == RTLD_NEXT || handle == RTLD_DEFAULT || !libcuda_is_loaded())
         return forward;
     void *found = wsdbg_real_dlvsym(handle, name, version);
     return found ? (struct lookup){1, wrapper_of(found)} : forward;
@@ -232,7 +94,8 @@ static bool has_other_signatures(const char *symbol)
     return false;
 }
 
-void *interpose_replace(const char *symbol, int version, uint64_t flags, void *pointer)
+/* What the app gets for `pointer`, which the driver returned for `symbol`. */
+static void *replaced(const char *symbol, int version, uint64_t flags, void *pointer)
 {
     void *wrapper = wrapper_of(pointer);
     int id = hook_by_name(symbol);
@@ -251,12 +114,26 @@ void *interpose_replace(const char *symbol, int version, uint64_t flags, void *p
         per_thread = hook_by_name(name);
         id = per_thread >= 0 ? per_thread : id;
     }
-    return atomic_load(&real[id]) ? hook_wrapper[id] : pointer;
+    return libcuda_has((enum wsdbg_hook_id)id) ? hook_wrapper[id] : pointer;
 }
 
-__attribute__((constructor)) static void start(void)
+CUresult proc_address_body(enum wsdbg_hook_id id, void *forward, const char *symbol, void **pointer, int version,
+                           uint64_t flags)
 {
-    find_real_dlsym();
-    sanitizers_started();
-    shim_start();
+    (void)id;
+    CUresult result = ((CUresult(*)(const char *, void **, int, uint64_t))forward)(symbol, pointer, version, flags);
+    if (result == CUDA_SUCCESS && symbol && pointer && *pointer)
+        *pointer = replaced(symbol, version, flags, *pointer);
+    return result;
+}
+
+CUresult proc_address_v2_body(enum wsdbg_hook_id id, void *forward, const char *symbol, void **pointer, int version,
+                              uint64_t flags, void *status)
+{
+    (void)id;
+    CUresult result =
+        ((CUresult(*)(const char *, void **, int, uint64_t, void *))forward)(symbol, pointer, version, flags, status);
+    if (result == CUDA_SUCCESS && symbol && pointer && *pointer)
+        *pointer = replaced(symbol, version, flags, *pointer);
+    return result;
 }

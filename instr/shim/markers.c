@@ -8,11 +8,21 @@
  * captured nothing is put anywhere: the driver would spoil the capture (cuCtxRecordEvent, CUDA 12.5, says so); the row
  * says since when.  Nor while a launch blocks because its queue is full: the marker would wait for the same lock.
  */
-#include "debug_attach.h"
-#include "shim.h"
+#include "markers.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "captures.h"
+#include "clock.h"
+#include "contexts.h"
+#include "debug_calls.h"
+#include "libcuda.h"
+#include "messages.h"
+#include "own_threads.h"
+#include "registry.h"
+#include "segment.h"
+#include "state.h"
 
 enum { PERIOD_US = 250000, BLOCKED_NS = 2000000 };
 
@@ -60,8 +70,8 @@ static void fail(uint32_t index, CUresult result)
     store(&row->recorded_ns, 0);
     store(&row->kept_out_ns, 0);
     __atomic_store_n(&row->state, WSDBG_MARKER_FAILED, __ATOMIC_RELEASE);
-    if (tracking_ends_context(result))
-        tracking_check(result);
+    if (contexts_ended_by(result))
+        contexts_check(result);
     else
         shim_note("whether the work of context %u gets done cannot be seen (error %d)", index, result);
 }
@@ -124,13 +134,13 @@ static void put(uint32_t index)
 /* The context is current. */
 static void put_next(uint32_t index)
 {
-    if (!observer_marking_begin()) {
+    if (!captures_marking_begin()) {
         say_kept_out(index);
         return;
     }
     if (!registry_launch_is_blocked(shim_now_ns() - BLOCKED_NS))
         put(index);
-    observer_marking_end();
+    captures_marking_end();
 }
 
 /* While an inspector is attached the GPU may stand still by its will. */

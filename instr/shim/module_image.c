@@ -6,7 +6,7 @@
  * Writes: image_* of the module row; <spool>/<pid>-<row>.image and <spool>/<pid>-refused-<n>.image for images up to
  *         8 MiB, 64 MiB a process.
  */
-#include "shim.h"
+#include "module_image.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -17,6 +17,10 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "messages.h"
+#include "own_files.h"
+#include "segment.h"
 
 #define IMAGE_LIMIT_BYTES (8u << 20)
 #define TOTAL_LIMIT_BYTES (64u << 20)

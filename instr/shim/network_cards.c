@@ -6,13 +6,15 @@
  * device file.  Device files of which it is known that they are no network cards are a short list: any other one
  * counts.
  */
-#include "shim.h"
+#include "network_cards.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "own_files.h"
 
 static bool begins(const char *text, const char *with)
 {

@@ -27,14 +27,6 @@ bool observer_inside_hook(void);
 /* Keeps the hooks of this library quiet while the observer itself calls the driver on this thread. */
 void observer_quiet(int change);
 
-/* One finished piece of GPU work. */
-void registry_add_activity(const struct wsdbg_activity_row *row);
-/* Row of the first function of that name, WSDBG_UNKNOWN32. */
-uint32_t registry_find_function(const char *name);
-
-/* A note in the segment; the same text is kept once. */
-void shim_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* Subscribes to CUPTI; false: `why` (WSDBG_TEXT_BYTES) names who or what is in the way.  Only in
  * libwsdbg-cupti.so, NULL elsewhere. */
 __attribute__((weak)) bool cupti_start(char *why);

@@ -5,8 +5,7 @@
  * A thread that has done its work, or is to do none any more, rests for ever.  To end it would make other calls, and may
  * give back the stacks of others, which TSan takes for a race.
  */
-#include "shim.h"
-#include "sanitizers.h"
+#include "own_threads.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,6 +16,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "sanitizers.h"
+#include "segment.h"
+#include "state.h"
 
 enum { REST_MOST_US = 300000, REST_LOOK_US = 500 };
 

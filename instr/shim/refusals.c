@@ -8,11 +8,19 @@
  * Nothing is asked of a kernel for which there is no code: the driver would try to load it once more.  Nor of one that
  * nothing has loaded yet what only a function of the context can tell: the driver would load it, and the app did not.
  */
-#include "shim.h"
+#include "refusals.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "clock.h"
+#include "contexts.h"
+#include "libcuda.h"
+#include "module_image.h"
+#include "segment.h"
+#include "state.h"
+#include "tracking.h"
 
 /* Of the table's rows so many hold questions at most (look-ups, modules, attributes): a library may ask for hundreds of
  * kernels that it never launches, and a refused launch must find room. */
@@ -253,7 +261,7 @@ void refusal_launch(const char *call, const struct wsdbg_launch_row *launch, CUf
 void refusal_node(const char *call, CUfunction handle, const struct cu_kernel_node *kernel, CUresult result)
 {
     const int kept = errno;
-    struct wsdbg_launch_row row = {.context = tracking_current_context()};
+    struct wsdbg_launch_row row = {.context = contexts_current()};
     memcpy(row.grid, kernel->grid, sizeof row.grid);
     memcpy(row.block, kernel->block, sizeof row.block);
     memset(row.cluster, 0xff, sizeof row.cluster);
@@ -269,7 +277,7 @@ void refusal_graph(const char *call, const void *graph, CUresult result)
     if (!refusal_is_about_launch(result))
         return;
     struct wsdbg_refusal_row row = begin_row(WSDBG_REFUSAL_LAUNCH, call, graph, result);
-    row.context = tracking_current_context();
+    row.context = contexts_current();
     row.flags = WSDBG_LAUNCH_GRAPH;
     if (!is_counted(&row)) {
         if (row.context != WSDBG_UNKNOWN32)
@@ -290,7 +298,7 @@ void refusal_code(const char *call, const struct refused_code *code, CUresult re
                                : code->module  ? code->module
                                                : code->image;
     struct wsdbg_refusal_row row = begin_row(WSDBG_REFUSAL_CODE, call, handle, result);
-    row.context = tracking_current_context();
+    row.context = contexts_current();
     if (code->name)
         snprintf(row.name, sizeof row.name, "%s", code->name);
     if (!is_counted(&row)) {
@@ -316,7 +324,7 @@ void refusal_setting(const char *call, const struct refused_setting *setting, CU
         return;
     void *const handle = setting->function ? setting->function : setting->kernel;
     struct wsdbg_refusal_row row = begin_row(WSDBG_REFUSAL_SETTING, call, handle, result);
-    row.context = tracking_current_context();
+    row.context = contexts_current();
     row.attribute = (uint32_t)setting->attribute;
     row.value = (uint32_t)setting->value;
     if (!is_counted(&row)) {

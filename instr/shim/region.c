@@ -5,9 +5,13 @@
  * A part stays readable after its context ended.  Only when the segment is at its limit, a part of the same size
  * is taken from a context that the app destroyed in good order: nothing hung in it, its evidence is of no use.
  */
-#include "shim.h"
+#include "region.h"
 
 #include <string.h>
+
+#include "contexts.h"
+#include "segment.h"
+#include "state.h"
 
 static struct region {
     uint32_t context; /* row */

@@ -3,12 +3,17 @@
  * Appended tables are written under the lock and published by their count.  The launch and activity rings and
  * the thread rows are lock-free: a launch costs one atomic add, one compare-and-swap and twelve stores.
  */
-#include "shim.h"
+#include "registry.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "clock.h"
+#include "driver_api.h"
+#include "segment.h"
+#include "shim.h"
 
 #define ROW_BUSY UINT64_MAX
 
@@ -109,7 +114,7 @@ uint64_t registry_launch_begin(const struct wsdbg_launch_row *row)
     return entry;
 }
 
-void registry_launch_end(uint64_t entry, CUresult result)
+void registry_launch_end(uint64_t entry, int result)
 {
     struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
     struct wsdbg_launch_row *slot = &segment->launches[entry % WSDBG_LAUNCH_ROWS];

@@ -8,7 +8,7 @@
  * one, and reads the memory after the context, or the process, is gone.  Where any step of this fails the memory is
  * an ordinary allocation, and only the last copy of the slots survives a fault.
  */
-#include "shim.h"
+#include "ring_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "contexts.h"
+#include "libcuda.h"
+#include "messages.h"
 
 static bool driver_can(void)
 {

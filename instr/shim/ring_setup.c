@@ -8,13 +8,25 @@
  * one query.  All copies are asynchronous, on a stream of our own that does not wait for the app's streams, and
  * we wait for them by asking, with a deadline; stream captures of this thread are relaxed meanwhile.
  */
-#include "shim.h"
-#include "debug_attach.h"
-#include "sanitizers.h"
+#include "ring_setup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "clock.h"
+#include "contexts.h"
+#include "copy_thread.h"
+#include "debug_calls.h"
+#include "libcuda.h"
+#include "messages.h"
+#include "own_threads.h"
+#include "region.h"
+#include "registry.h"
+#include "ring_memory.h"
+#include "sanitizers.h"
+#include "segment.h"
+#include "state.h"
 
 #define COPY_DEADLINE_NS 2000000000ull
 

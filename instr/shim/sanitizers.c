@@ -148,10 +148,27 @@ struct walk {
     uintptr_t own;
 };
 
+/* What wsdbg preloads beside the observer.  Without libc's functions: a sanitizer's stand in for them, and may not have
+ * started. */
+static bool is_wsdbgs(const char *path)
+{
+    static const char prefix[] = "libwsdbg-";
+    const char *base = path;
+    for (const char *at = path; at && *at; at++)
+        if (*at == '/')
+            base = at + 1;
+    for (size_t i = 0; i < sizeof prefix - 1; i++)
+        if (!base || base[i] != prefix[i])
+            return false;
+    return true;
+}
+
 static int visit_others(struct dl_phdr_info *library, size_t bytes, void *context)
 {
     const struct walk *walk = context;
-    return library->dlpi_addr == walk->own ? 0 : walk->visit(library, bytes, walk->context);
+    if (library->dlpi_addr == walk->own || is_wsdbgs(library->dlpi_name))
+        return 0;
+    return walk->visit(library, bytes, walk->context);
 }
 
 typedef int (*iteration)(int (*)(struct dl_phdr_info *, size_t, void *), void *);

@@ -4,7 +4,7 @@
  * file system is an error here and never a SIGBUS in the app.  Nothing is ever unmapped, and no descriptor is
  * kept: an app that closes all descriptors and opens its own must not get our writes into its files.
  */
-#include "shim.h"
+#include "segment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,9 @@
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
+#include "segment_file.h"
 
 struct wsdbg_segment *_Atomic shim_segment;
 

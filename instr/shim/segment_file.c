@@ -7,7 +7,7 @@
  * /dev/shm is memory, but the program may need it: with little room in it the segment lies in the session's folder.
  * No descriptor is kept (segment.c), so the file is opened by its name each time.
  */
-#include "shim.h"
+#include "segment_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,10 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "wsdbg/session.h"
+#include "clock.h"
+#include "own_files.h"
 
 static char own_path[PATH_MAX];
 

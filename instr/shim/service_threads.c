@@ -9,16 +9,19 @@
  * not guessed: a thread of ours calls poll() too, and is found in it.  Whoever waits elsewhere, was called in another
  * way or has NCCL linked into another library is not known.
  */
-#include "shim.h"
+#include "service_threads.h"
 
 #include <link.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "own_threads.h"
 
 enum {
     FRAME_WORDS = 64,
@@ -67,7 +70,7 @@ static bool find_own_frame(int thread)
 {
     struct host_call call;
     unsigned long words[FRAME_WORDS];
-    if (!host_thread_call((uint32_t)thread, &call) || !host_call_polls(&call))
+    if (!host_call_of((uint32_t)thread, &call) || !host_call_polls(&call))
         return false;
     const size_t count = read_words(call.stack, words, FRAME_WORDS);
     for (size_t i = 0; i < count; i++)

@@ -5,8 +5,7 @@
  *
  * A filter may end the process for a call that nobody but the observer makes, on any of its threads.
  */
-#include "shim.h"
-#include "debug_attach.h"
+#include "stand_aside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +13,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "wsdbg/session.h"
+#include "debug_attach.h"
+#include "messages.h"
+#include "own_files.h"
+#include "own_threads.h"
+#include "state.h"
 
 static _Atomic pid_t process; /* which this is, as far as fork() tells: not in a child that vfork() made */
 static char *told;            /* WSDBG_TEXT_BYTES of the reason's file, to be filled without a system call */
@@ -71,6 +77,6 @@ bool stand_aside_is_limited(void)
     char text[4096];
     const char *before = getenv(WSDBG_ENV_FILTERS);
     const char *line =
-        before && *before && debug_read_text("/proc/thread-self/status", text, sizeof text) ? strstr(text, key) : NULL;
+        before && *before && shim_read_text("/proc/thread-self/status", text, sizeof text) ? strstr(text, key) : NULL;
     return line && strtol(line + sizeof key - 1, NULL, 10) > strtol(before, NULL, 10);
 }

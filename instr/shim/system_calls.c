@@ -1,20 +1,38 @@
-/* system_calls.c - sees a program limit its own system calls (seccomp), and has the observer stand aside before it does.
+/* system_calls.c - sees a program limit its own system calls (seccomp), and says so before it has.
  *
  * Reads:  the arguments of prctl() and syscall(), by which programs and libseccomp ask for that.  Writes: nothing.
  *
  * A program that asks the kernel without the C library is not seen to here: stand_aside_is_limited.
  */
-#include "shim.h"
+#include "system_calls.h"
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "loader.h"
+#include "shim.h"
 
 typedef long (*system_call)(long, long, long, long, long, long, long);
 typedef int (*process_control)(int, unsigned long, unsigned long, unsigned long, unsigned long);
+
+static void (*_Atomic about_to_limit)(void); /* NULL = nobody wants to know */
+
+void system_calls_tell(void (*function)(void))
+{
+    atomic_store(&about_to_limit, function);
+}
+
+static void tell(void)
+{
+    void (*function)(void) = atomic_load(&about_to_limit);
+    if (function)
+        function();
+}
 
 /* Without a filter it is only asked whether there could be one. */
 static bool limits(bool strict, bool filtered, unsigned long filter)
@@ -38,7 +56,7 @@ SHIM_EXPORT int prctl(int option, ...)
     }
     if (option == PR_SET_SECCOMP &&
         limits(argument[0] == SECCOMP_MODE_STRICT, argument[0] == SECCOMP_MODE_FILTER, argument[1]))
-        shim_stand_aside();
+        tell();
     return forward ? forward(option, argument[0], argument[1], argument[2], argument[3]) : -1;
 }
 
@@ -60,6 +78,6 @@ SHIM_EXPORT long syscall(long number, ...)
          limits(a[0] == SECCOMP_SET_MODE_STRICT, a[0] == SECCOMP_SET_MODE_FILTER, (unsigned long)a[2])) ||
         (number == SYS_prctl && a[0] == PR_SET_SECCOMP &&
          limits(a[1] == SECCOMP_MODE_STRICT, a[1] == SECCOMP_MODE_FILTER, (unsigned long)a[2])))
-        shim_stand_aside();
+        tell();
     return forward ? forward(number, a[0], a[1], a[2], a[3], a[4], a[5]) : -1;
 }

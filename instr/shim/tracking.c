@@ -1,19 +1,29 @@
-/* tracking.c - contexts, modules and functions as this process knows them.
+/* tracking.c - modules and functions as this process knows them, and what ends with a context.
  *
- * Reads:  the driver's queries (current context, a function's module, name and attributes).
+ * Reads:  the driver's queries (a function's module, name and attributes).
  * Writes: their rows in the segment; the private tables that lead from a handle to its row.
  *
- * Handles are reused by the driver, so a row is found only through living entries: a context's entry is cleared
- * when it is destroyed, a module's generation is raised when it is unloaded.  The path of a launch whose
- * function is known takes no lock.  Driver queries are made before the lock is taken, never under it.
+ * Handles are reused by the driver, so a row is found only through living entries: a module's generation is raised
+ * when it is unloaded.  The path of a launch whose function is known takes no lock.  Driver queries are made before the
+ * lock is taken, never under it.
  */
-#include "allocations.h"
-#include "shim.h"
+#include "tracking.h"
 
 #include <stdio.h>
 #include <string.h>
 
-struct shim_context shim_contexts[WSDBG_CONTEXT_ROWS];
+#include "allocations.h"
+#include "clock.h"
+#include "contexts.h"
+#include "libcuda.h"
+#include "messages.h"
+#include "module_image.h"
+#include "own_threads.h"
+#include "registry.h"
+#include "ring_memory.h"
+#include "ring_setup.h"
+#include "segment.h"
+#include "state.h"
 
 #define MODULES 4096
 #define KERNELS 65536u
@@ -38,169 +48,9 @@ struct function_entry {
 };
 static struct function_entry functions[WSDBG_CONTEXT_ROWS][FUNCTIONS];
 
-static _Atomic uint32_t context_generation;
-
 static uint32_t hash_handle(uint64_t handle)
 {
     return (uint32_t)((handle * 0x9e3779b97f4a7c15u) >> 40);
-}
-
-/* ---- contexts ---- */
-
-uint32_t tracking_find_context(uint64_t handle)
-{
-    for (uint32_t i = 0; handle && i < WSDBG_CONTEXT_ROWS; i++)
-        if (atomic_load_explicit(&shim_contexts[i].handle, memory_order_acquire) == handle)
-            return i;
-    return WSDBG_UNKNOWN32;
-}
-
-uint32_t tracking_find_primary(CUdevice device)
-{
-    for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
-        if (atomic_load(&shim_contexts[i].handle) && !shim_contexts[i].created && shim_contexts[i].device == device)
-            return i;
-    return WSDBG_UNKNOWN32;
-}
-
-static uint32_t device_attribute(int attribute, CUdevice device)
-{
-    int value = 0;
-    if (shim_driver.cuDeviceGetAttribute(&value, attribute, device) != CUDA_SUCCESS || value < 0)
-        return 0;
-    return (uint32_t)value;
-}
-
-static void describe_device(struct wsdbg_context_row *row, CUdevice device)
-{
-    row->device_ordinal = (uint32_t)device;
-    row->sm_count = device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
-    row->warps_per_sm = device_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device) / 32;
-    row->compute_capability = 10 * device_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) +
-                              device_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-    if (shim_driver.cuDeviceGetName(row->device_name, sizeof row->device_name, device) != CUDA_SUCCESS)
-        row->device_name[0] = '\0';
-    row->device_name[sizeof row->device_name - 1] = '\0';
-}
-
-uint32_t tracking_add_context(CUcontext handle, CUdevice device, bool created)
-{
-    uint64_t key = (uint64_t)(uintptr_t)handle;
-    uint32_t index = tracking_find_context(key);
-    if (index != WSDBG_UNKNOWN32 || !key)
-        return index;
-    struct wsdbg_context_row row = {.handle = key, .created_ns = shim_now_ns(), .state = WSDBG_CONTEXT_ALIVE};
-    describe_device(&row, device);
-    shim_lock();
-    index = tracking_find_context(key);
-    bool full = false;
-    if (index == WSDBG_UNKNOWN32) {
-        index = registry_add_context(&row);
-        full = index == WSDBG_UNKNOWN32;
-        if (!full) {
-            shim_contexts[index].device = device;
-            shim_contexts[index].created = created;
-            atomic_store(&shim_contexts[index].handle, key);
-            atomic_fetch_add(&context_generation, 1);
-        }
-    }
-    shim_unlock();
-    if (full)
-        shim_note("more than %d contexts were created; the later ones are not observed", WSDBG_CONTEXT_ROWS);
-    return index;
-}
-
-uint32_t tracking_current_context(void)
-{
-    static SHIM_THREAD_LOCAL CUcontext last;
-    static SHIM_THREAD_LOCAL uint32_t last_row, last_generation;
-    CUcontext current = NULL;
-    if (shim_driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
-        return WSDBG_UNKNOWN32;
-    uint32_t generation = atomic_load_explicit(&context_generation, memory_order_acquire);
-    if (current == last && generation == last_generation)
-        return last_row;
-    uint32_t row = tracking_find_context((uint64_t)(uintptr_t)current);
-    CUdevice device = 0;
-    if (row == WSDBG_UNKNOWN32 && shim_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS)
-        row = tracking_add_context(current, device, false);
-    last = current;
-    last_row = row;
-    last_generation = generation;
-    return row;
-}
-
-/* Waits a moment for our own thread to leave the context; between its driver calls it looks at `closing`. */
-void tracking_close_begin(uint32_t row)
-{
-    if (row == WSDBG_UNKNOWN32)
-        return;
-    atomic_store(&shim_contexts[row].closing, 1);
-    for (int i = 0; i < 2000 && atomic_load(&shim_contexts[row].users); i++)
-        shim_sleep_us(100);
-}
-
-static void forget_modules(uint32_t context)
-{
-    for (uint32_t i = 1; i < module_count; i++)
-        if (modules[i].alive && modules[i].context == context) {
-            modules[i].alive = false;
-            atomic_fetch_add(&modules[i].generation, 1);
-        }
-}
-
-void tracking_close_end(uint32_t row, bool destroyed)
-{
-    if (row == WSDBG_UNKNOWN32)
-        return;
-    if (destroyed) {
-        struct wsdbg_context_row *shared = &atomic_load(&shim_segment)->contexts[row];
-        uint32_t alive = WSDBG_CONTEXT_ALIVE; /* a fault stays visible */
-        __atomic_compare_exchange_n(&shared->state, &alive, WSDBG_CONTEXT_DESTROYED, false, __ATOMIC_RELEASE,
-                                    __ATOMIC_RELAXED);
-        shim_lock();
-        forget_modules(row);
-        shim_unlock();
-        allocations_end_context(row);
-        ring_memory_release(row);
-        atomic_store(&shim_contexts[row].handle, 0);
-        atomic_fetch_add(&context_generation, 1);
-    } else {
-        atomic_store(&shim_contexts[row].closing, 0);
-    }
-}
-
-bool tracking_ends_context(CUresult result)
-{
-    switch (result) {
-    case 214: /* uncorrectable ECC error */
-    case 220: /* uncorrectable NVLink error */
-    case 700: /* illegal address */
-    case 702: /* launch timeout */
-    case 710: /* assert */
-    case 714: /* hardware stack error */
-    case 715: /* illegal instruction */
-    case 716: /* misaligned address */
-    case 717: /* invalid address space */
-    case 718: /* invalid pc */
-    case 719: /* launch failed */
-        return true;
-    default:
-        return false;
-    }
-}
-
-void tracking_check(CUresult result)
-{
-    if (!tracking_ends_context(result))
-        return;
-    uint32_t row = tracking_current_context();
-    if (row == WSDBG_UNKNOWN32)
-        return;
-    struct wsdbg_context_row *shared = &atomic_load(&shim_segment)->contexts[row];
-    int32_t none = 0;
-    __atomic_compare_exchange_n(&shared->error, &none, result, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->state, WSDBG_CONTEXT_FAULTED, __ATOMIC_RELEASE);
 }
 
 /* ---- modules; the lock is held in the functions of this part that say so ---- */
@@ -247,7 +97,7 @@ static uint32_t add_module(uint64_t module, uint64_t library, uint32_t context)
 
 void tracking_loaded(CUmodule module, CUlibrary library, const void *image)
 {
-    uint32_t context = library ? WSDBG_UNKNOWN32 : tracking_current_context();
+    uint32_t context = library ? WSDBG_UNKNOWN32 : contexts_current();
     shim_lock();
     uint32_t index = add_module((uint64_t)(uintptr_t)module, (uint64_t)(uintptr_t)library, context);
     uint32_t row = index ? modules[index].row : WSDBG_UNKNOWN32;
@@ -318,7 +168,7 @@ static uint32_t module_of(CUmodule module, CUlibrary library, uint32_t context)
 
 void tracking_module_seen(CUmodule module, CUlibrary library)
 {
-    module_of(module, library, tracking_current_context());
+    module_of(module, library, contexts_current());
 }
 
 /* ---- kernels: handles that are not functions, though they may be launched as such ---- */
@@ -365,7 +215,7 @@ void tracking_kernel_function(CUfunction function, CUkernel kernel)
     bool certain;
     is_kernel(kernel, &library, &certain);
     if (shim_driver.cuFuncGetModule && shim_driver.cuFuncGetModule(&module, function) == CUDA_SUCCESS)
-        module_of(module, library, tracking_current_context());
+        module_of(module, library, contexts_current());
 }
 
 uint32_t tracking_module_row(CUmodule module, CUlibrary library)
@@ -499,4 +349,45 @@ CUfunction tracking_look_into(CUfunction handle, uint32_t context, CUlibrary *li
         return certain ? handle : NULL;
     const struct function_entry *entry = find_function((uint64_t)(uintptr_t)handle, context);
     return entry ? (CUfunction)(uintptr_t)atomic_load(&entry->function) : NULL;
+}
+
+/* ---- the end of a context ---- */
+
+/* Waits a moment for our own thread to leave the context; between its driver calls it looks at `closing`. */
+void tracking_close_begin(uint32_t row)
+{
+    if (row == WSDBG_UNKNOWN32)
+        return;
+    atomic_store(&shim_contexts[row].closing, 1);
+    for (int i = 0; i < 2000 && atomic_load(&shim_contexts[row].users); i++)
+        shim_sleep_us(100);
+}
+
+static void forget_modules(uint32_t context)
+{
+    for (uint32_t i = 1; i < module_count; i++)
+        if (modules[i].alive && modules[i].context == context) {
+            modules[i].alive = false;
+            atomic_fetch_add(&modules[i].generation, 1);
+        }
+}
+
+void tracking_close_end(uint32_t row, bool destroyed)
+{
+    if (row == WSDBG_UNKNOWN32)
+        return;
+    if (destroyed) {
+        struct wsdbg_context_row *shared = &atomic_load(&shim_segment)->contexts[row];
+        uint32_t alive = WSDBG_CONTEXT_ALIVE; /* a fault stays visible */
+        __atomic_compare_exchange_n(&shared->state, &alive, WSDBG_CONTEXT_DESTROYED, false, __ATOMIC_RELEASE,
+                                    __ATOMIC_RELAXED);
+        shim_lock();
+        forget_modules(row);
+        shim_unlock();
+        allocations_end_context(row);
+        ring_memory_release(row);
+        contexts_forget(row);
+    } else {
+        atomic_store(&shim_contexts[row].closing, 0);
+    }
 }

@@ -2,7 +2,9 @@
  *
  * Writes: the segment's given rows.  No lock: a launch costs a look at one word and a store.
  */
-#include "shim.h"
+#include "work.h"
+
+#include "segment.h"
 
 /* Two threads at the same moment: either's time stays. */
 void work_launched(uint32_t context, uint64_t began_ns)

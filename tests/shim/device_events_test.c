@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "debug_attach.h"
+#include "debug_state.h"
 #include "device_events.h"
 
 enum { DEVICES = 200, OTHERS = 300 }; /* the first descriptor of the GPU's files, and of another driver's */

@@ -7,7 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "shim.h"
+#include "host_threads.h"
+#include "network_cards.h"
 
 #define ENDLESS 0, 128, 2, 0        /* address, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, no time limit */
 #define FOR_A_TIME 0, 137, 2, 0x7f0 /* FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, until then */

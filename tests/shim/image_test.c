@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shim.h"
+#include "wsdbg/session.h"
+#include "module_image.h"
 
 #define IMAGE_BYTES (8u << 20) /* the largest that is kept */
 #define PAGE_BYTES 4096

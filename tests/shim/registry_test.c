@@ -13,8 +13,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "shim.h"
+#include "registry.h"
+#include "segment.h"
 #include "segment_place.h"
+#include "state.h"
 
 #define WRITERS 4
 #define LAUNCHES 20000 /* a writer: the ring is lapped several times */
@@ -80,7 +82,7 @@ static void *write_launches(void *number)
     uint32_t base = *(uint32_t *)number * LAUNCHES;
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         struct wsdbg_launch_row row = made_row(base + i);
-        registry_launch_end(registry_launch_begin(&row), (CUresult)(i % 2));
+        registry_launch_end(registry_launch_begin(&row), (int)(i % 2));
     }
     return NULL;
 }

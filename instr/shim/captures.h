@@ -1,0 +1,19 @@
+/* captures.h - stream captures that are under way, and the threads of ours that must not spoil one. */
+#ifndef WSDBG_SHIM_CAPTURES_H
+#define WSDBG_SHIM_CAPTURES_H
+
+#include <stdbool.h>
+
+#include "driver_api.h"
+
+/* A stream capture begins (1; called before the driver is) or ended (-1) in this process. */
+void captures_change(int change);
+/* Whether some stream is captured now. */
+bool captures_any(void);
+/* What is put into the stream now goes into a graph. */
+bool captures_holds(CUstream stream);
+/* Between the two nothing is captured.  False, and no end then, while something is: a capture must not see a marker. */
+bool captures_marking_begin(void);
+void captures_marking_end(void);
+
+#endif

@@ -1,0 +1,16 @@
+/* host_threads.h - whether the program's threads go on while one waits for the GPU. */
+#ifndef WSDBG_SHIM_HOST_THREADS_H
+#define WSDBG_SHIM_HOST_THREADS_H
+
+#include <stdbool.h>
+
+#include "wsdbg/session.h"
+
+/* Starts the thread that follows the program's own ones while some of them wait.  Once. */
+void host_threads_start(void);
+/* What it would write now. */
+enum wsdbg_host_state host_threads_look(const struct wsdbg_segment *segment);
+/* Whether a thread rests by the text of its files comm, without the end of line, and syscall. */
+bool host_thread_rests(const char *name, const char *call_text);
+
+#endif

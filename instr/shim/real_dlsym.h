@@ -1,0 +1,11 @@
+/* real_dlsym.h - libc's own dlsym and dlvsym, which ours stand before. */
+#ifndef WSDBG_SHIM_REAL_DLSYM_H
+#define WSDBG_SHIM_REAL_DLSYM_H
+
+/* Finds them.  However often, on any thread. */
+void real_dlsym_find(void);
+/* Never NULL from then on.  interpose_entry.c jumps to them. */
+extern void *(*wsdbg_real_dlsym)(void *, const char *);
+extern void *(*wsdbg_real_dlvsym)(void *, const char *, const char *);
+
+#endif
