@@ -52,7 +52,8 @@ static void fill_sites(struct wsdbg_snapshot *s)
         s->sites[i] = (struct wsdbg_site){.pc = 0x7f0000000000u + sites[i].offset,
                                           .offset_bytes = wsdbg_known_u32(sites[i].offset),
                                           .line = wsdbg_known_u32(sites[i].line),
-                                          .inlined_at = sites[i].inlined_at};
+                                          .inlined_at = sites[i].inlined_at,
+                                          .is_passed = i == SITE_WAIT_EMPTY || i == SITE_WAIT_FULL};
         snprintf(s->sites[i].instruction, sizeof s->sites[i].instruction, "%s", sites[i].instruction);
         snprintf(s->sites[i].file, sizeof s->sites[i].file, "%s", sites[i].file);
     }

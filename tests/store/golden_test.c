@@ -86,8 +86,10 @@ static void nothing_known(void **state)
     example_unknown(&e);
     e.diagnosis.finding_count = 1;
     e.diagnosis.findings = calloc(1, sizeof *e.diagnosis.findings);
-    e.diagnosis.findings[0] = (struct wsdbg_finding){
-        .confidence = WSDBG_CONFIDENCE_POSSIBLE, .barrier = WSDBG_NONE, .sentence = "Nothing seen explains the stall."};
+    e.diagnosis.findings[0] = (struct wsdbg_finding){.cause = WSDBG_CAUSE_UNKNOWN,
+                                                     .confidence = WSDBG_CONFIDENCE_POSSIBLE,
+                                                     .barrier = WSDBG_NONE,
+                                                     .sentence = "Nothing seen explains the stall."};
     compare("unknown", &e);
     example_free(&e);
 }

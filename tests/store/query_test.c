@@ -106,6 +106,9 @@ static void errors_say_what_and_where(void **state)
 {
     (void)state;
     refused("SELECT absent FROM launch", "no such column: absent at character 8");
+    refused("SELECT * FROM warps", "no such table: warps");
+    refused("SELECT * FROM warps", "; the tables are access, activity, allocation, ");
+    refused("SELECT * FROM warps", ", warp, warp_named");
     refused("SELEC 1", "near \"SELEC\": syntax error at character 1");
     refused("", "no statement");
     refused("-- nothing", "no statement");

@@ -48,6 +48,33 @@ static void memory_and_database_give_the_same_report(void **state)
     example_free(&e);
 }
 
+static void a_place_in_json_has_all_its_lines(void **state)
+{
+    (void)state;
+    struct example e;
+    example_machine(&e, 1);
+    char *json = example_report(&e, true);
+    assert_non_null(strstr(json, "\"place\": \"gemm.cu:150\""));
+    assert_non_null(strstr(json, "\"lines\": \"barrier.h:31 < gemm.cu:150 < gemm.cu:300\""));
+    free(json);
+    example_free(&e);
+}
+
+static void a_processes_main_thread_is_called_so(void **state)
+{
+    (void)state;
+    struct example e;
+    example_hang(&e, 4, 1);
+    char *text = example_report(&e, false);
+    assert_non_null(strstr(text, "  thread 78 of process 77 in cuStreamSynchronize"));
+    free(text);
+    e.snapshot.threads[0].thread_id = 77;
+    text = example_report(&e, false);
+    assert_non_null(strstr(text, "  main thread of process 77 in cuStreamSynchronize"));
+    free(text);
+    example_free(&e);
+}
+
 /* Longest line and number of lines. */
 static void measure(const char *text, size_t *columns, size_t *lines)
 {
@@ -213,6 +240,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_and_database_give_the_same_report),
+        cmocka_unit_test(a_place_in_json_has_all_its_lines),
+        cmocka_unit_test(a_processes_main_thread_is_called_so),
         cmocka_unit_test(a_hang_fits_a_screen),
         cmocka_unit_test(many_different_states_are_folded_further),
         cmocka_unit_test(hostile_text_is_escaped_and_cut),

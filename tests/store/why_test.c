@@ -99,13 +99,13 @@ static void refuses(struct wsdbg_store *store, const char *object, const char *c
     wsdbg_error_destroy(error);
 }
 
-#define ARRIVE_MISSING                                                                                              \
-    "Cause: ARRIVE_MISSING (proven)\n"                                                                              \
-    "  Warps 4-7 (consumer 0) went on past iteration 15 without arriving on \"empty\" stage 3, so 4 of 8 arrivals " \
-    "are\n"                                                                                                         \
-    "  there and warp 0 (producer) waits for ever (line 132).\n"                                                    \
-    "Fix: Arrive on \"empty\" on every path through the iteration, the last one of a tile and skipped ones "        \
-    "included.\n"
+#define ARRIVE_MISSING                                                                                                \
+    "Cause: ARRIVE_MISSING (proven)\n"                                                                                \
+    "  Warps 4-7 (consumer 0) passed iteration 15 without arriving on \"empty\" stage 3. Only 4 of 8 arrivals were "  \
+    "made,\n"                                                                                                         \
+    "  so warp 0 (producer) waits forever (line 132).\n"                                                              \
+    "Fix: Arrive on \"empty\" on every path through the iteration, including skipped iterations and the last one of " \
+    "a tile.\n"
 
 static void a_warp_hop_by_hop_to_the_ring(void **state)
 {

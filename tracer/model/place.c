@@ -2,12 +2,20 @@
 #include "model/place.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/inlined.h"
 #include "model/symbol.h"
 
 enum { LEVELS = 16 }; /* of inlined calls that are followed; a damaged file may hold a circle */
+
+/* Sites at which warps of a module wait, each once; more than these change no choice of a file. */
+enum { WAITING_MOST = 64 };
+
+struct waiting {
+    uint32_t sites[WAITING_MOST];
+    size_t count;
+};
 
 /* The levels of a site that have a line, outermost first.  Returns how many. */
 static size_t levels_of(const struct wsdbg_snapshot *s, uint32_t site, const struct wsdbg_site *out[LEVELS])
@@ -23,76 +31,21 @@ static size_t levels_of(const struct wsdbg_snapshot *s, uint32_t site, const str
     return count;
 }
 
-static bool same_line(const struct wsdbg_site *a, const struct wsdbg_site *b)
+/* The number of the level that is the place: the first, from the innermost outwards, that it does not pass over. */
+static size_t telling_number(const struct wsdbg_site *const levels[LEVELS], size_t count)
 {
-    return a->line.value == b->line.value && strcmp(a->file, b->file) == 0;
+    size_t level = count - 1;
+    while (level > 0 && levels[level]->is_passed)
+        level--;
+    return level;
 }
 
-/* Takes one more site of the stem's function: where its levels part from the deepest ones so far, the shared ones end.
- * The deepest site stands for all before it: each is a beginning of it, or parted from it at `shared` or further in. */
-static void follow_site(const struct wsdbg_snapshot *s, uint32_t site, struct wsdbg_place_stem *stem)
+/* NULL = no lines. */
+static const struct wsdbg_site *telling_level(const struct wsdbg_snapshot *s, uint32_t site)
 {
-    const struct wsdbg_site *own[LEVELS], *deepest[LEVELS];
-    const size_t count = levels_of(s, site, own);
-    const size_t depth = stem->deepest != WSDBG_NONE ? levels_of(s, stem->deepest, deepest) : 0;
-    size_t same = 0;
-    while (same < count && same < depth && same_line(own[same], deepest[same]))
-        same++;
-    if (same < count && same < depth && same < stem->shared)
-        stem->shared = (uint32_t)same;
-    if (same == depth && count > depth)
-        stem->deepest = site;
-}
-
-/* The call of the row before it, of which the levels go on from this one's. */
-static bool is_call_of_last(const struct wsdbg_snapshot *s, uint32_t site)
-{
-    return site > 0 && s->sites[site - 1].inlined_at == site && s->sites[site - 1].function == s->sites[site].function;
-}
-
-static struct wsdbg_place_stem no_sites(void)
-{
-    return (struct wsdbg_place_stem){.deepest = WSDBG_NONE, .shared = LEVELS};
-}
-
-static struct wsdbg_place_stem stem_of(const struct wsdbg_snapshot *s, uint32_t function)
-{
-    struct wsdbg_place_stem stem = no_sites();
-    for (uint32_t i = 0; i < s->site_count; i++)
-        if (s->sites[i].function == function && !is_call_of_last(s, i))
-            follow_site(s, i, &stem);
-    return stem;
-}
-
-struct wsdbg_error *wsdbg_place_stems_create(const struct wsdbg_snapshot *s, struct wsdbg_place_stem **out)
-{
-    *out = calloc(s->function_count + 1, sizeof **out);
-    if (!*out)
-        return &wsdbg_error_no_memory;
-    for (size_t i = 0; i < s->function_count; i++)
-        (*out)[i] = no_sites();
-    for (uint32_t i = 0; i < s->site_count; i++)
-        if (s->sites[i].function < s->function_count && !is_call_of_last(s, i))
-            follow_site(s, i, &(*out)[s->sites[i].function]);
-    return NULL;
-}
-
-/* The innermost level in the file of the first level that not all of the function's sites share; of the outermost one
- * where there is none such.  A site of which the levels are the beginning of another one's parts from it nowhere: the
- * call of inlined code is a site too. */
-static const struct wsdbg_site *telling_level(const struct wsdbg_snapshot *s, uint32_t site,
-                                              const struct wsdbg_place_stem *stem)
-{
-    const struct wsdbg_site *own[LEVELS];
-    const size_t count = levels_of(s, site, own);
-    if (count == 0)
-        return NULL;
-    size_t level = stem->shared < count ? stem->shared : 0;
-    const char *file = own[level]->file;
-    for (size_t i = level + 1; i < count; i++)
-        if (strcmp(own[i]->file, file) == 0)
-            level = i;
-    return own[level];
+    const struct wsdbg_site *levels[LEVELS];
+    const size_t count = levels_of(s, site, levels);
+    return count ? levels[telling_number(levels, count)] : NULL;
 }
 
 const char *wsdbg_place_file(const char *path)
@@ -111,17 +64,22 @@ static void function_text(const struct wsdbg_snapshot *s, uint32_t function, cha
     snprintf(out, bytes, "%s", name[0] ? name : "?");
 }
 
-/* `stem` is that of the site's function. */
-static void place_text(const struct wsdbg_snapshot *s, uint32_t site, const struct wsdbg_place_stem *stem,
-                       char out[WSDBG_PLACE_BYTES])
+static void line_text(const struct wsdbg_site *level, char out[WSDBG_PLACE_BYTES])
+{
+    snprintf(out, WSDBG_PLACE_BYTES, "%.*s:%u", WSDBG_PLACE_BYTES - 16, wsdbg_place_file(level->file),
+             level->line.value);
+}
+
+void wsdbg_place_text(const struct wsdbg_snapshot *s, uint32_t site, char out[WSDBG_PLACE_BYTES])
 {
     char function[WSDBG_PLACE_BYTES - 16];
-    const struct wsdbg_site *at = &s->sites[site];
-    const struct wsdbg_site *level = telling_level(s, site, stem);
     out[0] = '\0';
+    if (site >= s->site_count)
+        return;
+    const struct wsdbg_site *at = &s->sites[site];
+    const struct wsdbg_site *level = telling_level(s, site);
     if (level && level->file[0]) {
-        snprintf(out, WSDBG_PLACE_BYTES, "%.*s:%u", WSDBG_PLACE_BYTES - 16, wsdbg_place_file(level->file),
-                 level->line.value);
+        line_text(level, out);
     } else if (at->offset_bytes.known) {
         function_text(s, at->function, function, sizeof function);
         snprintf(out, WSDBG_PLACE_BYTES, "%s+0x%x", function, at->offset_bytes.value);
@@ -130,22 +88,13 @@ static void place_text(const struct wsdbg_snapshot *s, uint32_t site, const stru
     }
 }
 
-void wsdbg_place_text(const struct wsdbg_snapshot *s, uint32_t site, char out[WSDBG_PLACE_BYTES])
+bool wsdbg_place_is_elsewhere(const struct wsdbg_site *site, const char *place)
 {
-    out[0] = '\0';
-    if (site >= s->site_count)
-        return;
-    const struct wsdbg_place_stem stem = stem_of(s, s->sites[site].function);
-    place_text(s, site, &stem, out);
-}
-
-void wsdbg_place_text_on(const struct wsdbg_snapshot *s, const struct wsdbg_place_stem *stems, uint32_t site,
-                         char out[WSDBG_PLACE_BYTES])
-{
-    if (site < s->site_count && s->sites[site].function < s->function_count)
-        place_text(s, site, &stems[s->sites[site].function], out);
-    else
-        wsdbg_place_text(s, site, out);
+    char own[WSDBG_PLACE_BYTES];
+    if (!site->line.known || !site->file[0] || !place[0])
+        return false;
+    line_text(site, own);
+    return strcmp(own, place) != 0;
 }
 
 void wsdbg_place_levels(const struct wsdbg_snapshot *s, uint32_t site, char *out, size_t bytes)
@@ -158,23 +107,96 @@ void wsdbg_place_levels(const struct wsdbg_snapshot *s, uint32_t site, char *out
                                  wsdbg_place_file(levels[count - 1]->file), levels[count - 1]->line.value);
 }
 
-uint32_t wsdbg_place_line(const struct wsdbg_snapshot *s, uint32_t site, const char *file)
+/* The place, or the first level outwards from it, in the file; NULL = none. */
+static const struct wsdbg_site *level_in(const struct wsdbg_snapshot *s, uint32_t site, const char *file)
 {
     const struct wsdbg_site *levels[LEVELS];
-    for (size_t count = levels_of(s, site, levels); count > 0; count--)
-        if (strcmp(levels[count - 1]->file, file) == 0)
-            return levels[count - 1]->line.value;
-    return 0;
+    const size_t count = levels_of(s, site, levels);
+    for (size_t left = count ? telling_number(levels, count) + 1 : 0; left > 0; left--)
+        if (strcmp(levels[left - 1]->file, file) == 0)
+            return levels[left - 1];
+    return NULL;
+}
+
+uint32_t wsdbg_place_line(const struct wsdbg_snapshot *s, uint32_t site, const char *file)
+{
+    const struct wsdbg_site *level = level_in(s, site, file);
+    return level ? level->line.value : 0;
+}
+
+bool wsdbg_place_has_lines(const struct wsdbg_snapshot *s, uint32_t site)
+{
+    return telling_level(s, site) != NULL;
+}
+
+/* ---- the file that shows a module ---- */
+
+static bool is_in(const struct wsdbg_snapshot *s, uint32_t site, size_t module)
+{
+    const uint32_t function = site < s->site_count ? s->sites[site].function : WSDBG_NONE;
+    return function < s->function_count && s->functions[function].module == module;
+}
+
+static bool waits_in(const struct wsdbg_snapshot *s, size_t warp, size_t module)
+{
+    return wsdbg_warp_state_waits(s->warps[warp].state) && is_in(s, s->warps[warp].site, module);
+}
+
+/* How many of the sites have a line in this file. */
+static size_t shown_in(const struct wsdbg_snapshot *s, const struct waiting *waiting, const char *file)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < waiting->count; i++)
+        count += level_in(s, waiting->sites[i], file) != NULL;
+    return count;
+}
+
+static void find_waiting(const struct wsdbg_snapshot *s, size_t module, struct waiting *out)
+{
+    out->count = 0;
+    for (size_t i = 0; i < s->warp_count && out->count < WAITING_MOST; i++) {
+        size_t at = 0;
+        if (!waits_in(s, i, module))
+            continue;
+        while (at < out->count && out->sites[at] != s->warps[i].site)
+            at++;
+        if (at == out->count)
+            out->sites[out->count++] = s->warps[i].site;
+    }
+}
+
+/* The file of most waiting sites, the outermost of as many.  A launcher's file shows one line for all. */
+static const char *waiting_file(const struct wsdbg_snapshot *s, const struct waiting *waiting)
+{
+    const char *best = "";
+    size_t most = 0;
+    for (size_t i = 0; i < waiting->count; i++) {
+        const struct wsdbg_site *levels[LEVELS];
+        const size_t count = levels_of(s, waiting->sites[i], levels);
+        for (size_t level = 0; count && level <= telling_number(levels, count); level++) {
+            const size_t shown =
+                wsdbg_is_launcher_file(levels[level]->file) ? 0 : shown_in(s, waiting, levels[level]->file);
+            if (shown > most) {
+                most = shown;
+                best = levels[level]->file;
+            }
+        }
+    }
+    return best;
 }
 
 struct wsdbg_module wsdbg_place_module(const struct wsdbg_snapshot *s, size_t module)
 {
-    const struct wsdbg_site *levels[LEVELS];
     struct wsdbg_module row = s->modules[module];
+    struct waiting waiting;
+    if (row.source_path[0])
+        return row;
+    find_waiting(s, module, &waiting);
+    snprintf(row.source_path, sizeof row.source_path, "%s", waiting_file(s, &waiting));
     for (uint32_t i = 0; i < s->site_count && !row.source_path[0]; i++) {
-        const uint32_t function = s->sites[i].function;
-        if (function < s->function_count && s->functions[function].module == module && levels_of(s, i, levels) > 0)
-            snprintf(row.source_path, sizeof row.source_path, "%s", levels[0]->file);
+        const struct wsdbg_site *level = is_in(s, i, module) ? telling_level(s, i) : NULL;
+        if (level)
+            snprintf(row.source_path, sizeof row.source_path, "%s", level->file);
     }
     return row;
 }

@@ -1,8 +1,5 @@
-/* snapshot.c - names and lifetime of the model.  See snapshot.h. */
+/* snapshot.c - words of the model, and what is looked up in a snapshot.  See snapshot.h. */
 #include "model/snapshot.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const warp_state_names[WSDBG_WARP_STATE_COUNT] = {
     [WSDBG_WARP_UNKNOWN] = "UNKNOWN",
@@ -92,111 +89,6 @@ bool wsdbg_warp_state_waits(enum wsdbg_warp_state state)
 bool wsdbg_warp_state_polls(enum wsdbg_warp_state state)
 {
     return state == WSDBG_WARP_SPIN_GLOBAL || state == WSDBG_WARP_SPIN_SHARED;
-}
-
-void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot)
-{
-    free(snapshot->contexts);
-    free(snapshot->modules);
-    free(snapshot->names);
-    free(snapshot->functions);
-    free(snapshot->launches);
-    free(snapshot->graph_kernels);
-    free(snapshot->refusals);
-    free(snapshot->threads);
-    free(snapshot->allocations);
-    free(snapshot->activities);
-    free(snapshot->grids);
-    free(snapshot->ctas);
-    free(snapshot->warps);
-    free(snapshot->barriers);
-    free(snapshot->history);
-    free(snapshot->sites);
-    free(snapshot->accesses);
-    free(snapshot->reaches);
-    free(snapshot->answers);
-    free(snapshot->parts);
-    free(snapshot->code);
-    free(snapshot->excerpts);
-    free(snapshot->exceptions);
-    free(snapshot->looks);
-    free(snapshot->notes);
-    struct wsdbg_snapshot *others[] = {snapshot->before, snapshot->record};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (others[i])
-            wsdbg_snapshot_deinit(others[i]);
-        free(others[i]);
-    }
-    memset(snapshot, 0, sizeof *snapshot);
-}
-
-static bool copy_rows(void *array_pointer, size_t count, size_t row_bytes)
-{
-    void *rows, *copy = NULL;
-    memcpy(&rows, array_pointer, sizeof rows);
-    if (count > 0 && (copy = malloc(count * row_bytes)))
-        memcpy(copy, rows, count * row_bytes);
-    memcpy(array_pointer, &copy, sizeof copy);
-    return copy || count == 0;
-}
-
-/* Barriers point into the array of names. */
-static void point_to_names(struct wsdbg_snapshot *copy, const struct wsdbg_name *original)
-{
-    for (size_t i = 0; copy->barriers && copy->names && i < copy->barrier_count; i++)
-        if (copy->barriers[i].name)
-            copy->barriers[i].name = copy->names + (copy->barriers[i].name - original);
-}
-
-/* A snapshot that belongs to another one. */
-static bool copy_other(struct wsdbg_snapshot **other)
-{
-    const struct wsdbg_snapshot *original = *other;
-    *other = NULL;
-    if (!original)
-        return true;
-    *other = calloc(1, sizeof **other);
-    return *other && !wsdbg_snapshot_copy(original, *other);
-}
-
-struct wsdbg_error *wsdbg_snapshot_copy(const struct wsdbg_snapshot *snapshot, struct wsdbg_snapshot *out)
-{
-    struct wsdbg_snapshot copy = *snapshot;
-    const bool before = copy_other(&copy.before), record = copy_other(&copy.record);
-    bool whole = before && record;
-#define COPY(rows, count) whole &= copy_rows(&copy.rows, copy.count, sizeof *copy.rows)
-    COPY(contexts, context_count);
-    COPY(modules, module_count);
-    COPY(names, name_count);
-    COPY(functions, function_count);
-    COPY(launches, launch_count);
-    COPY(graph_kernels, graph_kernel_count);
-    COPY(refusals, refusal_count);
-    COPY(allocations, allocation_count);
-    COPY(threads, thread_count);
-    COPY(activities, activity_count);
-    COPY(grids, grid_count);
-    COPY(ctas, cta_count);
-    COPY(warps, warp_count);
-    COPY(barriers, barrier_count);
-    COPY(history, history_count);
-    COPY(sites, site_count);
-    COPY(accesses, access_count);
-    COPY(reaches, reach_count);
-    COPY(answers, answer_count);
-    COPY(parts, part_count);
-    COPY(code, code_count);
-    COPY(excerpts, excerpt_count);
-    COPY(exceptions, exception_count);
-    COPY(looks, look_count);
-    COPY(notes, note_count);
-#undef COPY
-    point_to_names(&copy, snapshot->names);
-    if (whole)
-        *out = copy;
-    else
-        wsdbg_snapshot_deinit(&copy);
-    return whole ? NULL : &wsdbg_error_no_memory;
 }
 
 const char *wsdbg_allocation_kind_name(unsigned kind)

@@ -6,6 +6,9 @@
  * zero-terminated and owned by the snapshot.  Times are CLOCK_MONOTONIC nanoseconds of the host unless a
  * name says gpu: gpu times are nanoseconds of %globaltimer relative to one another (gpu_now_ns is the
  * newest time stamp seen in that context); host and GPU clocks are never subtracted from each other.
+ *
+ * A table is added in tables.def, with the members of its rows that are rows of other tables; its row's struct is added
+ * here.  Its members of struct wsdbg_snapshot, copying and freeing follow, and rows.h: appending and dropping.
  */
 #ifndef WSDBG_MODEL_SNAPSHOT_H
 #define WSDBG_MODEL_SNAPSHOT_H
@@ -75,6 +78,7 @@ struct wsdbg_context {
     bool work_followed;     /* whether what it was given to do gets done is seen: */
     struct wsdbg_optional_u64 unfinished_ns; /* something that it was given before this moment is not done */
     struct wsdbg_optional_u64 hidden_ns; /* since then stream captures keep from being seen whether it is */
+    bool slots_silent; /* the slots have not been copied for a while: that they look the same says nothing */
     bool attended; /* an inspector stays attached to its process: a look holds nothing back */
     struct wsdbg_optional_u64 done_launches; /* its launches with lower sequence numbers are done */
     struct wsdbg_optional_u64 given_ns; /* when it was last given something to do; 0 = never */
@@ -171,6 +175,7 @@ struct wsdbg_site {
     char file[192];        /* "" = compiled without line information */
     struct wsdbg_optional_u32 line;
     uint32_t inlined_at; /* index in sites: the call this was inlined at, WSDBG_NONE */
+    bool is_passed;      /* the site's place is a line further out (base/inlined.h); a session keeps the place */
     bool is_wgmma;       /* its instruction issues, orders or waits for wgmma; not kept in sessions */
     bool is_system;      /* it reads memory with the scope of the whole system; not kept in sessions */
 };
@@ -362,38 +367,22 @@ struct wsdbg_barrier {
     struct wsdbg_optional_u64 word;              /* the mbarrier's 64 bits as they were */
 };
 
+/* A line of what could not be seen. */
+typedef char wsdbg_note[256];
+
 struct wsdbg_snapshot {
     uint64_t time_ns;      /* host, when it was taken */
     const char *source;    /* "ring", … */
-    struct wsdbg_context *contexts;    size_t context_count;
-    struct wsdbg_module *modules;      size_t module_count;
-    struct wsdbg_name *names;          size_t name_count;
-    struct wsdbg_function *functions;  size_t function_count;
-    struct wsdbg_launch *launches;     size_t launch_count; /* the newest ones, oldest first */
+    /* contexts and context_count, modules and module_count, … */
+#define WSDBG_TABLE(kind, row_type, rows, count, bytes, references) \
+    row_type *rows;                                                 \
+    size_t count;
+#include "model/tables.def"
     uint64_t launches_total;           /* launches ever, also of processes that are not shown any more */
     uint64_t unread_segments;          /* of the session's, that could not be read: what they hold is not in here */
     char unread_reason[256];           /* of one of them */
-    struct wsdbg_graph_kernel *graph_kernels; size_t graph_kernel_count; /* by process.  Not in the session's file */
-    struct wsdbg_refusal *refusals;    size_t refusal_count; /* by process, oldest first */
     uint64_t refusals_left_out;        /* different ones that there was no room to keep */
-    struct wsdbg_allocation *allocations; size_t allocation_count; /* by process, in no order; freed ones too */
     uint64_t allocations_left_out;     /* that there was no room to keep */
-    struct wsdbg_host_thread *threads; size_t thread_count; /* only those inside a call */
-    struct wsdbg_activity *activities; size_t activity_count;
-    struct wsdbg_grid *grids;          size_t grid_count;
-    struct wsdbg_cta *ctas;            size_t cta_count;
-    struct wsdbg_warp_row *warps;      size_t warp_count;
-    struct wsdbg_barrier *barriers;    size_t barrier_count;
-    struct wsdbg_history_event *history; size_t history_count;
-    struct wsdbg_site *sites;          size_t site_count;
-    struct wsdbg_access_row *accesses; size_t access_count;
-    struct wsdbg_reach *reaches;       size_t reach_count; /* ordered by warp, then access */
-    struct wsdbg_answer_row *answers;  size_t answer_count;
-    struct wsdbg_part *parts;          size_t part_count;  /* ordered by warp */
-    struct wsdbg_code_row *code;       size_t code_count;  /* ordered by function, then offset; each once */
-    struct wsdbg_excerpt *excerpts;    size_t excerpt_count;
-    struct wsdbg_exception *exceptions; size_t exception_count; /* ordered by warp */
-    struct wsdbg_look_row *looks;      size_t look_count;  /* oldest first; those this snapshot rests on */
     struct wsdbg_snapshot *before;     /* what the look before the newest one saw, of the first process that was looked
                                           at, to compare with; its tables are the first rows of this one's.  NULL =
                                           there was none */
@@ -401,7 +390,6 @@ struct wsdbg_snapshot {
                                       slots and histories.  Tables are the first rows of this one's, the history has
                                       the same rows.  NULL = they recorded nothing, or were not looked at */
     bool names_inferred;     /* role and barrier names come from what the code does, not from its author */
-    char (*notes)[256];                size_t note_count;   /* what could not be seen, from every process */
     uint64_t torn_events;    /* history entries or slots that did not fit together */
     uint64_t foreign_slots;  /* slots whose identity failed its check */
     uint64_t lost_rows;      /* table rows the observer could not record */

@@ -137,11 +137,8 @@ static struct wsdbg_error *load_all(struct wsdbg_loader *loader, bool histories)
 
 static void loader_deinit(struct wsdbg_loader *loader)
 {
-    struct wsdbg_id_map *maps[] = {&loader->contexts, &loader->modules, &loader->names,   &loader->functions,
-                                   &loader->launches, &loader->grids,   &loader->ctas,    &loader->barriers,
-                                   &loader->warps,    &loader->sites,   &loader->accesses};
-    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-        free(maps[i]->ids);
+#define WSDBG_TABLE(kind, row_type, rows, count, bytes, references) free(loader->rows.ids);
+#include "model/tables.def"
 }
 
 static struct wsdbg_error *load(struct wsdbg_store *store, bool newest, bool histories, struct wsdbg_loaded *out)

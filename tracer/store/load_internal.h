@@ -16,7 +16,9 @@ struct wsdbg_loader {
     struct wsdbg_loaded *loaded;
     int64_t snapshot_id;
     bool newest; /* the picture is the newest one, not the shown one */
-    struct wsdbg_id_map contexts, modules, names, functions, launches, grids, ctas, barriers, warps, sites, accesses;
+    /* One for each table of the snapshot; filled where rows of other tables refer to them. */
+#define WSDBG_TABLE(kind, row_type, rows, count, bytes, references) struct wsdbg_id_map rows;
+#include "model/tables.def"
 };
 
 /* Adds the next id of a table; false when out of memory. */

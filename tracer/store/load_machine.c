@@ -1,5 +1,6 @@
 /* load_machine.c - reads back what a picture has from the machine's own state; machine_rows.c writes it.
  * Numbers in the file may be anything: rows that name no warp, grid or access of the picture are left out. */
+#include "model/place.h"
 #include "store/load_internal.h"
 #include "store/words.h"
 
@@ -13,8 +14,9 @@ struct wsdbg_error *wsdbg_load_sites(struct wsdbg_loader *loader)
 {
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
     struct wsdbg_select q;
+    char place[WSDBG_PLACE_BYTES];
     wsdbg_select_begin(&q, loader->store,
-                       "SELECT id, function_id, pc, offset_bytes, instruction, file, line, inlined_at FROM site "
+                       "SELECT id, function_id, pc, offset_bytes, instruction, file, line, inlined_at, place FROM site "
                        "WHERE snapshot_id = ?1 ORDER BY id",
                        loader->snapshot_id);
     while (wsdbg_select_next(&q) && wsdbg_load_row(&q, &loader->sites, &s->sites, &s->site_count, sizeof *s->sites)) {
@@ -26,6 +28,8 @@ struct wsdbg_error *wsdbg_load_sites(struct wsdbg_loader *loader)
         wsdbg_select_text(&q, site->file, sizeof site->file);
         site->line = wsdbg_select_u32(&q);
         site->inlined_at = offset_from(loader->sites.ids[0], wsdbg_select_number(&q));
+        wsdbg_select_text(&q, place, sizeof place);
+        site->is_passed = wsdbg_place_is_elsewhere(site, place);
     }
     for (size_t i = 0; i < s->site_count; i++) {
         const uint32_t at = s->sites[i].inlined_at;

@@ -3,17 +3,15 @@
  * have the ids that store->first says. */
 #include "store/tables.h"
 
-#include <stdlib.h>
-
 #include "model/place.h"
 #include "store/words.h"
 
 static void write_site(struct wsdbg_insert *insert, struct wsdbg_store *store, const struct wsdbg_snapshot *s,
-                       const struct wsdbg_table_ids *ids, const struct wsdbg_place_stem *stems, uint32_t index)
+                       const struct wsdbg_table_ids *ids, uint32_t index)
 {
     const struct wsdbg_site *site = &s->sites[index];
     char place[WSDBG_PLACE_BYTES];
-    wsdbg_place_text_on(s, stems, index, place);
+    wsdbg_place_text(s, index, place);
     wsdbg_insert_number(insert, store->first.site + index);
     wsdbg_insert_number(insert, store->snapshot_id);
     wsdbg_insert_reference(insert, ids->functions, s->function_count, site->function);
@@ -31,14 +29,9 @@ struct wsdbg_error *wsdbg_write_sites(struct wsdbg_store *store, const struct ws
                                       const struct wsdbg_table_ids *ids)
 {
     struct wsdbg_insert insert;
-    struct wsdbg_place_stem *stems;
-    struct wsdbg_error *error = wsdbg_place_stems_create(s, &stems);
-    if (error)
-        return error;
     wsdbg_insert_begin(&insert, store, "INSERT INTO site VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (uint32_t i = 0; i < s->site_count; i++)
-        write_site(&insert, store, s, ids, stems, i);
-    free(stems);
+        write_site(&insert, store, s, ids, i);
     return wsdbg_insert_end(&insert);
 }
 

@@ -38,17 +38,35 @@ static bool lacks_its_at(const char *statement)
     return false;
 }
 
+/* "; the tables are cta, grid, ...": names that may be asked for; "" where they cannot be read. */
+static void say_tables(struct wsdbg_store *store, char *out, size_t bytes)
+{
+    struct wsdbg_select q;
+    out[0] = '\0';
+    wsdbg_select_begin(&q, store,
+                       "SELECT '; the tables are ' || group_concat(name, ', ') FROM (SELECT name FROM sqlite_schema "
+                       "WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY name) WHERE ?1 IS NOT 0",
+                       1);
+    if (wsdbg_select_next(&q))
+        wsdbg_select_text(&q, out, bytes);
+    wsdbg_error_destroy(wsdbg_select_end(&q));
+}
+
 static struct wsdbg_error *query_error(struct wsdbg_store *store)
 {
+    static const char no_table[] = "no such table: ";
+    char reason[512], tables[1024] = "";
     if (sqlite3_errcode(store->db) == SQLITE_AUTH)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: only statements that read are allowed");
     if (sqlite3_errcode(store->db) == SQLITE_INTERRUPT)
         return wsdbg_limits_late("query");
     const int offset = sqlite3_error_offset(store->db);
+    snprintf(reason, sizeof reason, "%s", sqlite3_errmsg(store->db));
+    if (strncmp(reason, no_table, sizeof no_table - 1) == 0)
+        say_tables(store, tables, sizeof tables);
     if (offset >= 0)
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: %s at character %d", sqlite3_errmsg(store->db),
-                                  offset + 1);
-    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: %s", sqlite3_errmsg(store->db));
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: %s at character %d%s", reason, offset + 1, tables);
+    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "query: %s%s", reason, tables);
 }
 
 /* What follows the statement must be nothing: blanks, semicolons, comments. */

@@ -159,6 +159,7 @@ struct wsdbg_report_finding {
 struct wsdbg_report_site {
     char function[256]; /* symbol, "" = not known */
     char place[WSDBG_PLACE_BYTES];
+    char lines[512];        /* every level, as wsdbg_place_levels has them */
     struct wsdbg_site site; /* its `function` means nothing here; inlined_at is an index in report.sites */
 };
 

@@ -263,18 +263,17 @@ static bool gather_findings(const struct wsdbg_snapshot *s, const struct wsdbg_d
 
 static bool gather_sites(const struct wsdbg_snapshot *s, struct wsdbg_report *r)
 {
-    struct wsdbg_place_stem *stems = NULL;
     r->sites = rows(s->site_count, sizeof *r->sites, &r->site_count);
-    if (!r->sites || wsdbg_place_stems_create(s, &stems))
+    if (!r->sites)
         return false;
     for (uint32_t i = 0; i < r->site_count; i++) {
         struct wsdbg_report_site *out = &r->sites[i];
         out->site = s->sites[i];
-        wsdbg_place_text_on(s, stems, i, out->place);
+        wsdbg_place_text(s, i, out->place);
+        wsdbg_place_levels(s, i, out->lines, sizeof out->lines);
         if (out->site.function < s->function_count)
             memcpy(out->function, s->functions[out->site.function].name, sizeof out->function);
     }
-    free(stems);
     return true;
 }
 

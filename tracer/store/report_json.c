@@ -316,6 +316,7 @@ static json_t *sites_json(const struct wsdbg_report *r)
         json_object_set_new(row, "line", wsdbg_json_u32(site->line));
         json_object_set_new(row, "inlined_at", wsdbg_json_index(site->inlined_at, r->site_count));
         json_object_set_new(row, "place", wsdbg_json_text(r->sites[i].place));
+        json_object_set_new(row, "lines", wsdbg_json_text(r->sites[i].lines));
         json_array_append_new(array, row);
     }
     return array;

@@ -146,8 +146,12 @@ static void host_block(const struct wsdbg_report *r, bool colour, FILE *out)
         char time[32] = "?";
         if (t->waiting_ns.known)
             wsdbg_duration_text(t->waiting_ns.value, time, sizeof time);
-        wsdbg_report_line(out, NULL, "  thread %u of process %u in %s for %s", t->thread_id, t->process_id,
-                          or_unknown(t->call), time);
+        if (t->thread_id == t->process_id)
+            wsdbg_report_line(out, NULL, "  main thread of process %u in %s for %s", t->process_id, or_unknown(t->call),
+                              time);
+        else
+            wsdbg_report_line(out, NULL, "  thread %u of process %u in %s for %s", t->thread_id, t->process_id,
+                              or_unknown(t->call), time);
     }
     if (r->thread_count > LIST_LINES)
         wsdbg_report_line(out, NULL, "  … and %zu more (@threads)", r->thread_count - LIST_LINES);
