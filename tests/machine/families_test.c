@@ -20,25 +20,19 @@
         .kind = WSDBG_ACCESS_INIT, .address = {true, offset, 0, 1}, .count = { true, arrivals, 0, 1 } \
     }
 
-/* The families of a kernel with these accesses, in one grid without a CTA. */
-static struct wsdbg_looking *look_at(struct wsdbg_access *accesses, size_t count)
+/* The families of a kernel with these accesses, in one grid without a CTA.  Valid until the next call. */
+static const struct wsdbg_look_families *families_of(struct wsdbg_access *accesses, size_t count)
 {
-    static struct wsdbg_grid grid;
-    static struct wsdbg_snapshot out;
-    static struct wsdbg_look_grid beside;
-    static struct wsdbg_code_kernel kernel;
-    static struct wsdbg_looking looking;
-    kernel = (struct wsdbg_code_kernel){.accesses = accesses, .access_count = count};
-    beside = (struct wsdbg_look_grid){.kernel = &kernel};
-    out = (struct wsdbg_snapshot){.grids = &grid, .grid_count = 1};
-    looking = (struct wsdbg_looking){.out = &out, .grids = &beside};
-    assert_null(wsdbg_look_families(&looking));
-    return &looking;
-}
-
-static uint32_t places_of(const struct wsdbg_looking *looking, size_t access)
-{
-    return wsdbg_look_places(looking->grids, &looking->grids[0].kernel->accesses[access].address);
+    static struct wsdbg_look_families families;
+    struct wsdbg_code_kernel kernel = {.accesses = accesses, .access_count = count};
+    struct wsdbg_look_grid beside = {.kernel = &kernel};
+    struct wsdbg_grid grid = {0};
+    const struct wsdbg_snapshot rows = {.grids = &grid, .grid_count = 1};
+    const struct wsdbg_look_seen seen = {.grids = &beside};
+    const struct wsdbg_look_operands operands = {0};
+    families = (struct wsdbg_look_families){0};
+    assert_null(wsdbg_look_families(&seen, &operands, NULL, &rows, &families));
+    return &families;
 }
 
 /* full[3] ends where empty[3] begins: one arrival is expected on the first, two on the other. */
@@ -49,11 +43,11 @@ static void a_walk_ends_where_an_array_with_another_count_begins(void **state)
         INIT(0x400, 1), INIT(0x408, 1),         INIT(0x410, 1),       INIT(0x418, 2),         INIT(0x420, 2),
         INIT(0x428, 2), ENDLESS(ARRIVE, 0x400), ENDLESS(WAIT, 0x418), ENDLESS(ARRIVE, 0x418),
     };
-    const struct wsdbg_looking *looking = look_at(accesses, sizeof accesses / sizeof *accesses);
-    assert_int_equal(places_of(looking, 6), 3);
-    assert_true(wsdbg_access_may_be(looking->grids, &accesses[6], 0x410));
-    assert_false(wsdbg_access_may_be(looking->grids, &accesses[6], 0x418));
-    assert_int_equal(places_of(looking, 8), 0); /* nothing is known to begin behind it */
+    const struct wsdbg_look_families *families = families_of(accesses, sizeof accesses / sizeof *accesses);
+    assert_int_equal(wsdbg_look_places(families, &accesses[6].address), 3);
+    assert_true(wsdbg_access_may_be(families, &accesses[6], 0x410));
+    assert_false(wsdbg_access_may_be(families, &accesses[6], 0x418));
+    assert_int_equal(wsdbg_look_places(families, &accesses[8].address), 0); /* nothing is known to begin behind it */
 }
 
 /* A mask leaves more places than any ring has: such a walk ends there, too.  A count that a ring may have is believed.
@@ -68,11 +62,11 @@ static void a_walk_of_too_many_places_ends_like_one_without_end(void **state)
     };
     accesses[6].address = masked;
     accesses[8].address.count = 256;
-    const struct wsdbg_looking *looking = look_at(accesses, sizeof accesses / sizeof *accesses);
-    assert_int_equal(places_of(looking, 6), 3);
-    assert_false(wsdbg_access_may_be(looking->grids, &accesses[6], 0x418));
-    assert_int_equal(places_of(looking, 8), 256);
-    assert_int_equal(wsdbg_look_places(looking->grids, &counted), 4);
+    const struct wsdbg_look_families *families = families_of(accesses, sizeof accesses / sizeof *accesses);
+    assert_int_equal(wsdbg_look_places(families, &accesses[6].address), 3);
+    assert_false(wsdbg_access_may_be(families, &accesses[6], 0x418));
+    assert_int_equal(wsdbg_look_places(families, &accesses[8].address), 256);
+    assert_int_equal(wsdbg_look_places(families, &counted), 4);
 }
 
 /* The counts are equal, but bytes are expected on the one and plain arrivals made on the other. */
@@ -89,9 +83,9 @@ static void a_walk_ends_where_an_array_with_another_use_begins(void **state)
         ENDLESS(ARRIVE, 0x410),
         ENDLESS(WAIT, 0x410),
     };
-    const struct wsdbg_looking *looking = look_at(accesses, sizeof accesses / sizeof *accesses);
-    assert_int_equal(places_of(looking, 4), 2);
-    assert_int_equal(places_of(looking, 5), 2);
+    const struct wsdbg_look_families *families = families_of(accesses, sizeof accesses / sizeof *accesses);
+    assert_int_equal(wsdbg_look_places(families, &accesses[4].address), 2);
+    assert_int_equal(wsdbg_look_places(families, &accesses[5].address), 2);
 }
 
 /* One array, used at a stage and at the stage two further on. */
@@ -101,9 +95,9 @@ static void a_walk_over_the_same_array_from_further_on_ends_nothing(void **state
     struct wsdbg_access accesses[] = {
         INIT(0x400, 1), INIT(0x408, 1), INIT(0x410, 1), INIT(0x418, 1), ENDLESS(ARRIVE, 0x400), ENDLESS(WAIT, 0x410),
     };
-    const struct wsdbg_looking *looking = look_at(accesses, sizeof accesses / sizeof *accesses);
-    assert_int_equal(places_of(looking, 4), 0);
-    assert_true(wsdbg_access_may_be(looking->grids, &accesses[4], 0x418));
+    const struct wsdbg_look_families *families = families_of(accesses, sizeof accesses / sizeof *accesses);
+    assert_int_equal(wsdbg_look_places(families, &accesses[4].address), 0);
+    assert_true(wsdbg_access_may_be(families, &accesses[4], 0x418));
 }
 
 int main(void)

@@ -10,12 +10,12 @@
 
 #include "machine/look.h"
 
-static uint32_t row_of(struct wsdbg_looking *looking, const char *name, uint32_t module)
+static uint32_t row_of(struct wsdbg_look_tables *tables, const char *name, uint32_t module)
 {
     const struct wsdbg_cubin_function cubin = {.name = name, .registers = WSDBG_UNKNOWN_COUNT};
     const struct wsdbg_code_function function = {.cubin = &cubin};
     uint32_t row = WSDBG_NONE;
-    assert_null(wsdbg_look_function(looking, &function, module, &row));
+    assert_null(wsdbg_look_function(tables, &function, module, &row));
     return row;
 }
 
@@ -23,21 +23,21 @@ static uint32_t row_of(struct wsdbg_looking *looking, const char *name, uint32_t
 static void a_function_whose_name_is_cut_is_one_row(void **state)
 {
     (void)state;
-    struct wsdbg_looking *looking = calloc(1, sizeof *looking);
+    struct wsdbg_look_tables *tables = calloc(1, sizeof *tables);
     struct wsdbg_snapshot snapshot = {0};
     char name[2000];
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    assert_non_null(looking);
-    looking->out = &snapshot;
-    assert_int_equal(row_of(looking, name, 0), 0);
-    assert_int_equal(row_of(looking, name, 0), 0);
-    assert_int_equal(row_of(looking, name, 1), 1);
-    assert_int_equal(row_of(looking, "x", 0), 2);
-    assert_int_equal(row_of(looking, "x", 0), 2);
+    assert_non_null(tables);
+    tables->out = &snapshot;
+    assert_int_equal(row_of(tables, name, 0), 0);
+    assert_int_equal(row_of(tables, name, 0), 0);
+    assert_int_equal(row_of(tables, name, 1), 1);
+    assert_int_equal(row_of(tables, "x", 0), 2);
+    assert_int_equal(row_of(tables, "x", 0), 2);
     assert_int_equal(snapshot.function_count, 3);
     wsdbg_snapshot_deinit(&snapshot);
-    free(looking);
+    free(tables);
 }
 
 int main(void)

@@ -138,9 +138,7 @@ static void access_memory(struct split *split, const struct wsdbg_instruction *i
 
 static bool is_memory_access(const struct wsdbg_instruction *in)
 {
-    return in->operation == WSDBG_OP_LD || in->operation == WSDBG_OP_LDG || in->operation == WSDBG_OP_ST ||
-           in->operation == WSDBG_OP_STG || in->operation == WSDBG_OP_ATOM || in->operation == WSDBG_OP_ATOMG ||
-           in->operation == WSDBG_OP_RED;
+    return wsdbg_operation_is_global_access(in->operation);
 }
 
 /* ---- lanes together ---- */

@@ -1,4 +1,5 @@
-/* look.c - one look at a machine, from its rows to the rows of a snapshot; see interpret.h and look.h.
+/* look.c - one look at a machine, from its rows to the rows of a snapshot; see interpret.h, and look.h for what
+ * the steps hand on.
  *
  * Reads: a machine and its code.  Writes: a look, which needs neither any more.
  */
@@ -6,84 +7,148 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { READ_NS = 150000000 };
 
-static void free_beside(struct wsdbg_looking *looking)
+/* What the steps hand on; see look.h. */
+struct steps {
+    struct wsdbg_look_source source;
+    struct wsdbg_look_tables tables;
+    struct wsdbg_look_seen seen;
+    struct wsdbg_words *words; /* beside the CTAs */
+    struct wsdbg_look_operands operands;
+    uint32_t *deciding;                   /* beside the warps */
+    struct wsdbg_look_families *families; /* beside the grids */
+    uint32_t *access_first;               /* likewise */
+};
+
+static struct wsdbg_error *make_room(struct steps *steps, struct wsdbg_look *look)
 {
-    for (size_t i = 0; looking->ctas && i < looking->out->cta_count; i++)
-        free(looking->ctas[i].words.rows);
-    wsdbg_look_forget_loops(looking);
-    wsdbg_look_forget_ways(looking);
-    for (size_t i = 0; looking->grids && i < looking->out->grid_count; i++)
-        free(looking->grids[i].by_id);
-    free(looking->grids);
-    free(looking->ctas);
-    free(looking->warps);
-    free(looking->parts);
-    free(looking->sites);
+    const struct wsdbg_snapshot *rows = &look->found;
+    steps->words = calloc(rows->cta_count + 1, sizeof *steps->words);
+    steps->operands.parts = calloc(rows->part_count + 1, sizeof *steps->operands.parts);
+    steps->operands.warps = calloc(rows->warp_count + 1, sizeof *steps->operands.warps);
+    steps->deciding = calloc(rows->warp_count + 1, sizeof *steps->deciding);
+    steps->families = calloc(rows->grid_count + 1, sizeof *steps->families);
+    steps->access_first = calloc(rows->grid_count + 1, sizeof *steps->access_first);
+    look->warps = calloc(rows->warp_count + 1, sizeof *look->warps);
+    return steps->words && steps->operands.parts && steps->operands.warps && steps->deciding && steps->families &&
+                   steps->access_first && look->warps
+               ? NULL
+               : &wsdbg_error_no_memory;
 }
 
-static struct wsdbg_error *look_at(struct wsdbg_looking *looking)
+static void free_room(struct steps *steps)
 {
-    static struct wsdbg_error *(*const steps[])(struct wsdbg_looking *) = {
-        wsdbg_look_rows,    wsdbg_look_words,    wsdbg_look_reads,   wsdbg_look_samples,  wsdbg_look_states,
-        wsdbg_look_writers, wsdbg_look_families, wsdbg_look_roles,   wsdbg_look_barriers, wsdbg_look_exceptions,
-        wsdbg_look_reaches, wsdbg_look_early,    wsdbg_look_answers, wsdbg_look_code,
-    };
-    struct wsdbg_error *error = NULL;
-    for (size_t i = 0; !error && i < sizeof steps / sizeof *steps; i++)
-        error = steps[i](looking);
+    for (size_t i = 0; steps->words && i < steps->tables.out->cta_count; i++)
+        free(steps->words[i].rows);
+    free(steps->words);
+    free(steps->operands.parts);
+    free(steps->operands.warps);
+    free(steps->deciding);
+    free(steps->families);
+    free(steps->access_first);
+    free(steps->seen.grids);
+    free(steps->seen.ctas);
+    free(steps->seen.warps);
+    free(steps->seen.parts);
+    free(steps->tables.sites);
+}
+
+/* What is there, and what the warps wait for. */
+static struct wsdbg_error *observe(struct steps *steps, struct wsdbg_look *look)
+{
+    const struct wsdbg_look_source *source = &steps->source;
+    const struct wsdbg_snapshot *rows = &look->found;
+    struct wsdbg_error *error = wsdbg_look_rows(source, &steps->tables, &steps->seen);
+    if (!error)
+        error = make_room(steps, look);
+    if (!error)
+        error = wsdbg_look_words(source, &steps->seen, rows, steps->words);
+    if (!error)
+        error = wsdbg_look_reads(source, &steps->seen, steps->words, &steps->tables, &steps->operands);
+    if (!error)
+        error = wsdbg_look_standing(source, &steps->seen, &steps->operands, rows, look->warps);
+    if (!error)
+        error = wsdbg_look_waited_words(source, &steps->seen, &steps->operands, rows, steps->words);
     return error;
 }
 
-static struct wsdbg_error *finish(struct wsdbg_looking *looking, struct wsdbg_look *look)
+/* What each warp does, and who does what with which barrier. */
+static struct wsdbg_error *conclude(struct steps *steps)
 {
-    const struct wsdbg_machine *machine = looking->machine;
-    look->warps = calloc(look->found.warp_count + 1, sizeof *look->warps);
+    const struct wsdbg_look_source *source = &steps->source;
+    const struct wsdbg_look_seen *seen = &steps->seen;
+    struct wsdbg_look_tables *tables = &steps->tables;
+    struct wsdbg_snapshot *out = tables->out;
+    struct wsdbg_error *error = wsdbg_look_states(seen, &steps->operands, steps->words, tables, steps->deciding);
+    if (!error)
+        error = wsdbg_look_writers(source, seen, &steps->operands, tables);
+    if (!error)
+        error = wsdbg_look_families(seen, &steps->operands, steps->words, out, steps->families);
+    if (!error)
+        error = wsdbg_look_roles(seen, tables, steps->families);
+    if (!error)
+        error =
+            wsdbg_look_barriers(source, seen, &steps->operands, steps->families, steps->deciding, steps->words, out);
+    if (!error)
+        error = wsdbg_look_exceptions(source, seen, tables);
+    return error;
+}
+
+/* Which instructions could bring what the barriers miss. */
+static struct wsdbg_error *look_around(struct steps *steps)
+{
+    const struct wsdbg_look_seen *seen = &steps->seen;
+    struct wsdbg_look_tables *tables = &steps->tables;
+    struct wsdbg_error *error = wsdbg_look_accesses(seen, steps->families, tables, steps->access_first);
+    if (!error)
+        error = wsdbg_look_reaches(&steps->source, seen, steps->deciding, steps->access_first, tables);
+    if (!error)
+        error = wsdbg_look_early(seen, steps->families, steps->access_first, tables->out);
+    if (!error)
+        error = wsdbg_look_answers(seen, steps->access_first, tables);
+    if (!error)
+        error = wsdbg_look_code(seen, tables);
+    return error;
+}
+
+static struct wsdbg_error *finish(const struct steps *steps, struct wsdbg_look *look)
+{
+    const struct wsdbg_machine *machine = steps->source.machine;
     look->found.notes = calloc(machine->note_count + 1, sizeof *look->found.notes);
-    if (!look->warps || !look->found.notes)
+    if (!look->found.notes)
         return &wsdbg_error_no_memory;
-    for (size_t i = 0; i < look->found.warp_count; i++) {
-        const struct wsdbg_look_warp *warp = &looking->warps[i];
-        look->warps[i] = (struct wsdbg_look_moved){.stands = warp->stands,
-                                                   .wants = warp->wants,
-                                                   .wants_known = warp->wants_known,
-                                                   .explained = wsdbg_look_explains(looking, (uint32_t)i),
-                                                   .sample = warp->sample,
-                                                   .registers = warp->registers,
-                                                   .registers_known = warp->registers_known};
-        look->row.warps += warp->machine != WSDBG_NONE;
-    }
+    for (size_t i = 0; i < look->found.warp_count; i++)
+        look->row.warps += steps->seen.warps[i].machine != WSDBG_NONE;
     if (machine->note_count)
         memcpy(look->found.notes, machine->notes, machine->note_count * sizeof *machine->notes);
     look->found.note_count = machine->note_count;
     look->found.time_ns = look->row.time_ns = machine->time_ns;
     look->found.source = machine->source;
     look->found.names_inferred = look->found.name_count > 0;
-    look->row.warps_read = looking->warps_read;
+    look->row.warps_read = steps->operands.warps_read;
     return NULL;
 }
 
 struct wsdbg_error *wsdbg_look_take_within(struct wsdbg_machine *machine, struct wsdbg_code *code,
                                            struct wsdbg_look_budget budget, struct wsdbg_look **out)
 {
-    struct wsdbg_looking *looking = calloc(1, sizeof *looking);
     struct wsdbg_look *look = calloc(1, sizeof *look);
-    struct wsdbg_error *error = &wsdbg_error_no_memory;
-    if (looking && look) {
-        *looking = (struct wsdbg_looking){.machine = machine, .code = code, .out = &look->found, .budget = budget};
-        wsdbg_code_begin(code);
-        error = look_at(looking);
-        if (!error)
-            error = finish(looking, look);
-        free_beside(looking);
-    }
-    free(looking);
+    if (!look)
+        return &wsdbg_error_no_memory;
+    struct steps steps = {.source = {machine, code, budget}, .tables.out = &look->found, .seen.machine = machine};
+    wsdbg_code_begin(code);
+    struct wsdbg_error *error = observe(&steps, look);
+    if (!error)
+        error = conclude(&steps);
+    if (!error)
+        error = look_around(&steps);
+    if (!error)
+        error = finish(&steps, look);
+    free_room(&steps);
     if (error) {
-        if (look)
-            wsdbg_look_destroy(look);
+        wsdbg_look_destroy(look);
         return error;
     }
     *out = look;

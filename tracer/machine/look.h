@@ -1,147 +1,236 @@
-/* look.h - the parts of one look at a machine, private to this room.  One file a part, in this order: look_rows (with
- * look_sites), look_reads (with look_operands), look_samples, look_states, look_writers, families, roles,
- * look_barriers, look_exceptions, reaches (with look_executions), early, answers, code.
+/* look.h - the steps of one look at a machine, one file each, and what they hand on.  Private to this room.
  *
- * Every row of the snapshot that is being made has one of these beside it, at the same index.
+ * A step reads its const arguments and writes the others.  They come in this order: the source, which registers, memory
+ * and code are read from; what earlier steps found; what the step adds.  Three kinds of things are handed on: what was
+ * seen (struct wsdbg_look_seen, the barrier words), what the warps wait for (struct wsdbg_look_operands), and what
+ * follows from both (an array each).  They stand beside the snapshot's rows, at the same index.  A step that adds rows
+ * to the snapshot takes struct wsdbg_look_tables, one that only fills columns of rows takes the snapshot.
+ *
+ * look.c has the steps in their order.
  */
 #ifndef WSDBG_MACHINE_LOOK_H
 #define WSDBG_MACHINE_LOOK_H
 
 #include "machine/code.h"
-#include "machine/interpret.h"
+#include "machine/look_result.h"
 #include "machine/wait_site.h"
 #include "machine/words.h"
+#include "model/rows.h"
 
-/* A row of capacity that grows with what it counts. */
-struct wsdbg_look_capacity {
-    size_t functions, sites, code, parts, barriers, accesses, reaches, excerpts, names, exceptions;
-};
+/* ---- what is read, and the rows that are made of it ---- */
 
-static inline uint64_t wsdbg_mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 29;
-}
-
-/* Mbarriers that the code treats alike: one name, a stage for each place. */
-struct wsdbg_family {
-    uint32_t first, stride, places;
-    uint32_t id;   /* of its name */
-    uint64_t uses; /* a bit for each kind of access of it; INIT is not among them */
-    bool walked;   /* an access goes along it with its stride */
-    bool closed;   /* another array, of another use, begins where it ends: no walk over it goes further */
-};
-
-enum { WSDBG_FAMILIES_MAX = 64, WSDBG_LOOK_WARPS_MAX = 64, WSDBG_RECENT_PLACES = 1024, WSDBG_RECENT_LOOPS = 8 };
-
-struct wsdbg_look_grid {
-    uint32_t machine;                         /* row of the machine */
-    struct wsdbg_code_kernel *kernel;         /* NULL = not known */
-    struct wsdbg_span spans[WSDBG_SPANS_MAX]; /* of shared memory in which its mbarriers lie */
-    size_t span_count;
-    struct wsdbg_family families[WSDBG_FAMILIES_MAX];
-    size_t family_count;
-    uint32_t access_first; /* its rows in snapshot.accesses: those of kernel->accesses */
-    uint32_t *by_id; /* further rows there, 16 for each of those: the instruction at one named barrier; WSDBG_NONE */
-    uint32_t role_of_warp[WSDBG_LOOK_WARPS_MAX]; /* id of the role's name, WSDBG_NONE = not known */
-};
-
-struct wsdbg_look_cta {
-    uint32_t machine;
-    struct wsdbg_words words;
-    uint64_t alike; /* equal for CTAs whose warps stand at the same places and whose barriers have the same words */
-    bool read;      /* some warp of it was */
-    bool gathers;   /* some warp of it waits at a named barrier */
-    bool awaits;    /* ... for a phase of an mbarrier */
-};
-
-struct wsdbg_look_warp {
-    uint32_t machine; /* WSDBG_NONE = it exited */
-    uint64_t stands;  /* equal for warps whose lanes stand in the same waits, wherever in their loops */
-    uint64_t alike;   /* equal for warps in the same state, as far as that is seen without registers */
-    uint64_t wants;   /* what its lanes wait for: operands */
-    bool needs_registers, asked, read; /* read: what its parts wait for needs no more */
-    bool leads;                        /* the first one of its state */
-    bool wants_known;
-    uint32_t decides; /* part whose state is the warp's, WSDBG_NONE */
-    /* Where the code shows no wait: */
-    uint32_t sample;    /* the warp whose registers are taken for all at the same places, WSDBG_NONE = none was read */
-    uint64_t registers; /* of a sample: a hash of them */
-    bool registers_known;
-};
-
-struct wsdbg_look_part {
-    uint32_t lane; /* the first one of them */
-    uint64_t pc;
-    const struct wsdbg_machine_wait *wait; /* as the source says it, NULL = it does not */
-    struct wsdbg_code_place place;
-    struct wsdbg_wait_site site;
-    bool resolved;    /* what the site waits for is known: `operand` and the row's parity, count, address */
-    uint32_t operand; /* mbarrier: shared::cluster address */
-    bool bar_known;   /* of the BAR before its counter: id, threads (0 = the whole CTA) */
-    bool bar_skipped; /* the BAR's guard says that it was not executed */
-    uint32_t bar_id, bar_threads;
-};
-
-struct wsdbg_look {
-    struct wsdbg_snapshot found; /* rows of this look only */
-    struct wsdbg_look_row row;
-    struct wsdbg_look_moved {
-        uint64_t stands, wants;
-        bool wants_known;
-        bool explained; /* all its lanes stand in waits, as far as the code tells */
-        uint32_t sample;
-        uint64_t registers;
-        bool registers_known;
-    } * warps; /* beside found.warps: to compare with another look; the fields are those of struct wsdbg_look_warp */
-};
-
-struct wsdbg_looking {
+struct wsdbg_look_source {
     struct wsdbg_machine *machine;
     struct wsdbg_code *code;
+    struct wsdbg_look_budget budget;
+};
+
+/* The snapshot that is being made, with the capacity of each table that grows with what it counts. */
+struct wsdbg_look_tables {
     struct wsdbg_snapshot *out;
-    struct wsdbg_look_capacity capacity;
-    struct wsdbg_look_grid *grids;
-    struct wsdbg_look_cta *ctas;
-    struct wsdbg_look_warp *warps;
-    struct wsdbg_look_part *parts;
-    size_t part_capacity, answer_capacity;
-    uint32_t recent[WSDBG_RECENT_PLACES]; /* parts, by their counters */
+    struct wsdbg_table_counts capacity;
     /* What tells sites apart, densely: they are looked through for every part. */
     struct wsdbg_look_site {
         uint64_t pc;
         uint32_t function, site; /* rows of the snapshot: the innermost level's */
     } * sites;
     size_t site_count, site_capacity;
+};
+
+/* The row in snapshot.sites of a place, added where it is new. */
+struct wsdbg_error *wsdbg_look_site(struct wsdbg_look_tables *tables, const struct wsdbg_code_place *place,
+                                    uint32_t module, uint32_t *out);
+/* The row in snapshot.functions, likewise. */
+struct wsdbg_error *wsdbg_look_function(struct wsdbg_look_tables *tables, const struct wsdbg_code_function *function,
+                                        uint32_t module, uint32_t *out);
+
+/* ---- what was seen ---- */
+
+enum { WSDBG_LOOK_WARPS_MAX = 64 }; /* of a CTA */
+
+struct wsdbg_look_grid {
+    uint32_t machine;                         /* row of the machine */
+    struct wsdbg_code_kernel *kernel;         /* NULL = not known */
+    struct wsdbg_span spans[WSDBG_SPANS_MAX]; /* of shared memory in which its mbarriers lie */
+    size_t span_count;
+};
+
+struct wsdbg_look_cta {
+    uint32_t machine;
+};
+
+struct wsdbg_look_warp {
+    uint32_t machine; /* WSDBG_NONE = it exited */
+    uint64_t stands;  /* see struct wsdbg_look_standing */
+};
+
+/* Lanes of a warp that stand at one place. */
+struct wsdbg_look_part {
+    uint32_t lane; /* the first one of them */
+    uint64_t pc;
+    const struct wsdbg_machine_wait *wait; /* as the source says it, NULL = it does not */
+    struct wsdbg_code_place place;
+    struct wsdbg_wait_site site;
+};
+
+struct wsdbg_look_seen {
+    const struct wsdbg_machine *machine;
+    struct wsdbg_look_grid *grids;
+    struct wsdbg_look_cta *ctas;
+    struct wsdbg_look_warp *warps;
+    struct wsdbg_look_part *parts;
+    size_t part_capacity;
+};
+
+/* Contexts, modules, grids, CTAs, warps and parts. */
+struct wsdbg_error *wsdbg_look_rows(const struct wsdbg_look_source *source, struct wsdbg_look_tables *tables,
+                                    struct wsdbg_look_seen *seen);
+/* The mbarrier words of each CTA that its kernel's code names. */
+struct wsdbg_error *wsdbg_look_words(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                     const struct wsdbg_snapshot *rows, struct wsdbg_words *words);
+
+/* An mbarrier's word, read where it was not yet. */
+struct wsdbg_error *wsdbg_look_word(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                    uint32_t cta, uint32_t offset, struct wsdbg_words *words, uint64_t *word,
+                                    bool *known);
+/* The CTA (row of the snapshot) that an mbarrier address of a warp of `cta` names, WSDBG_NONE where it was not seen. */
+uint32_t wsdbg_look_target(const struct wsdbg_snapshot *rows, uint32_t cta, uint32_t address);
+/* Whether it takes registers to know what a part waits for. */
+bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part);
+/* CLOCK_MONOTONIC, for the limits on time. */
+uint64_t wsdbg_look_now_ns(void);
+
+/* ---- what the warps wait for ---- */
+
+struct wsdbg_part_operands {
+    bool resolved;     /* what the site waits for is known: `mbarrier` and the row's parity, count, address */
+    uint32_t mbarrier; /* shared::cluster address */
+    bool bar_known;    /* of the BAR before its counter: id, threads (0 = the whole CTA) */
+    bool bar_skipped;  /* the BAR's guard says that it was not executed */
+    uint32_t bar_id, bar_threads;
+};
+
+struct wsdbg_warp_operands {
+    uint64_t alike; /* equal for warps in the same state, as far as that is seen without registers */
+    bool read;      /* what its parts wait for needs no more */
+};
+
+struct wsdbg_look_operands {
+    struct wsdbg_part_operands *parts;
+    struct wsdbg_warp_operands *warps;
+    uint32_t warps_read;
+};
+
+/* Of the parts of one warp of each state, and of others as far as the time goes.  Fills parity, count, address and
+ * value of parts; adds excerpts. */
+struct wsdbg_error *wsdbg_look_reads(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                     const struct wsdbg_words *words, struct wsdbg_look_tables *tables,
+                                     struct wsdbg_look_operands *operands);
+/* Words of mbarriers that some part waits for and no code names. */
+struct wsdbg_error *wsdbg_look_waited_words(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                            const struct wsdbg_look_operands *operands,
+                                            const struct wsdbg_snapshot *rows, struct wsdbg_words *words);
+
+/* wsdbg_loop_around, of a few loops kept: many warps stand in the same ones. */
+enum { WSDBG_RECENT_LOOPS = 8 };
+struct wsdbg_look_loops {
     struct wsdbg_look_loop {
         uint32_t instruction;
         bool found;
         struct wsdbg_loop loop; /* its graph is NULL where there is nothing here */
-    } loops[WSDBG_RECENT_LOOPS];
-    struct wsdbg_look_ways {
-        const struct wsdbg_code_kernel *kernel;
-        uint32_t warp;
-        struct wsdbg_graph *graph; /* of the threads of this warp; NULL where there is nothing here */
-    } ways;
-    struct wsdbg_look_budget budget;
-    uint64_t exceptions_until_ns; /* registers are read for them; the clock is wsdbg_look_now_ns() */
-    uint32_t warps_read;
+    } recent[WSDBG_RECENT_LOOPS];
+};
+/* *out is valid until the next call, NULL where there is no such loop. */
+struct wsdbg_error *wsdbg_look_loop(struct wsdbg_look_loops *loops, const struct wsdbg_graph *graph,
+                                    uint32_t instruction, const struct wsdbg_loop **out);
+void wsdbg_look_forget_loops(struct wsdbg_look_loops *loops);
+/* Reads what the part waits for, with the registers of its first lane; needs none where the code alone says it. */
+struct wsdbg_error *wsdbg_look_part_operands(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                             uint32_t part, struct wsdbg_look_loops *loops,
+                                             struct wsdbg_look_tables *tables, struct wsdbg_part_operands *operands);
+/* The address that a memory operand names with the registers of a lane of a warp (row of the machine): 64 bits, or an
+ * offset in shared memory with its rank. */
+struct wsdbg_error *wsdbg_look_address(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane,
+                                       const struct wsdbg_operand *operand, uint64_t *address, bool *known);
+
+/* ---- what follows ---- */
+
+/* Mbarriers that the code treats alike: one name, a stage for each place. */
+struct wsdbg_family {
+    uint32_t first, stride, places;
+    uint32_t id;   /* of its name; look_roles.c gives it */
+    uint64_t uses; /* a bit for each kind of access of it; INIT is not among them */
+    bool walked;   /* an access goes along it with its stride */
+    bool closed;   /* another array, of another use, begins where it ends: no walk over it goes further */
 };
 
-struct wsdbg_error *wsdbg_look_rows(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_words(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_reads(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_samples(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_states(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_writers(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_families(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_roles(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_barriers(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_exceptions(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_reaches(struct wsdbg_looking *looking);
-struct wsdbg_error *wsdbg_look_early(struct wsdbg_looking *looking);   /* after wsdbg_look_reaches */
-struct wsdbg_error *wsdbg_look_answers(struct wsdbg_looking *looking); /* likewise */
-struct wsdbg_error *wsdbg_look_code(struct wsdbg_looking *looking);
+enum { WSDBG_FAMILIES_MAX = 64 };
+
+/* Of one grid, in order of their addresses. */
+struct wsdbg_look_families {
+    struct wsdbg_family rows[WSDBG_FAMILIES_MAX];
+    size_t count;
+};
+
+/* How each warp stands, with the registers of a few. */
+struct wsdbg_error *wsdbg_look_standing(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                        const struct wsdbg_look_operands *operands, const struct wsdbg_snapshot *rows,
+                                        struct wsdbg_look_standing *standing);
+/* States and sites of parts and warps.  deciding[w]: the part whose state is that of warp w, WSDBG_NONE. */
+struct wsdbg_error *wsdbg_look_states(const struct wsdbg_look_seen *seen, const struct wsdbg_look_operands *operands,
+                                      const struct wsdbg_words *words, struct wsdbg_look_tables *tables,
+                                      uint32_t *deciding);
+/* writes_site of parts. */
+struct wsdbg_error *wsdbg_look_writers(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                       const struct wsdbg_look_operands *operands, struct wsdbg_look_tables *tables);
+/* families[g]: those of grid g. */
+struct wsdbg_error *wsdbg_look_families(const struct wsdbg_look_seen *seen, const struct wsdbg_look_operands *operands,
+                                        const struct wsdbg_words *words, const struct wsdbg_snapshot *rows,
+                                        struct wsdbg_look_families *families);
+/* Names of roles and families, roles of warps. */
+struct wsdbg_error *wsdbg_look_roles(const struct wsdbg_look_seen *seen, struct wsdbg_look_tables *tables,
+                                     struct wsdbg_look_families *families);
+/* snapshot.barriers, and which one each part and warp waits on.  Reads words of families that were not read yet. */
+struct wsdbg_error *wsdbg_look_barriers(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                        const struct wsdbg_look_operands *operands,
+                                        const struct wsdbg_look_families *families, const uint32_t *deciding,
+                                        struct wsdbg_words *words, struct wsdbg_snapshot *out);
+/* snapshot.exceptions; the error of each context. */
+struct wsdbg_error *wsdbg_look_exceptions(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                          struct wsdbg_look_tables *tables);
+/* snapshot.accesses.  access_first[g]: the row of the first access of grid g's kernel, the others are behind it. */
+struct wsdbg_error *wsdbg_look_accesses(const struct wsdbg_look_seen *seen, const struct wsdbg_look_families *families,
+                                        struct wsdbg_look_tables *tables, uint32_t *access_first);
+/* snapshot.reaches; adds rows to snapshot.accesses where an instruction is of another barrier for each warp. */
+struct wsdbg_error *wsdbg_look_reaches(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                       const uint32_t *deciding, const uint32_t *access_first,
+                                       struct wsdbg_look_tables *tables);
+/* may_be_early of accesses. */
+struct wsdbg_error *wsdbg_look_early(const struct wsdbg_look_seen *seen, const struct wsdbg_look_families *families,
+                                     const uint32_t *access_first, struct wsdbg_snapshot *out);
+/* snapshot.answers. */
+struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
+                                       struct wsdbg_look_tables *tables);
+/* snapshot.code. */
+struct wsdbg_error *wsdbg_look_code(const struct wsdbg_look_seen *seen, struct wsdbg_look_tables *tables);
+
+/* ---- what several steps ask ---- */
+
+/* The paths of a part (struct wsdbg_paths) in its state, NULL where it does not stand in its grid's kernel.  The kernel
+ * keeps them.  Valid until the next call. */
+struct wsdbg_error *wsdbg_look_paths(const struct wsdbg_look_seen *seen, const struct wsdbg_snapshot *rows,
+                                     uint32_t part, const struct wsdbg_paths **out);
+
+/* The family and stage of an mbarrier; false where it belongs to none. */
+bool wsdbg_look_family(const struct wsdbg_look_families *families, uint32_t offset, uint32_t *family, uint32_t *stage);
+/* How many places an mbarrier access has: what its code says, else those to the end of a family that is closed; 0 = not
+ * known. */
+uint32_t wsdbg_look_places(const struct wsdbg_look_families *families, const struct wsdbg_value_set *address);
+/* Whether an access may be of the mbarrier at this offset. */
+bool wsdbg_access_may_be(const struct wsdbg_look_families *families, const struct wsdbg_access *access,
+                         uint32_t offset);
+/* Whether it is an arrival that names one mbarrier of its own CTA. */
+bool wsdbg_look_arrives_on_one_place(const struct wsdbg_access *access);
 
 /* How many barriers of several warps every way from the kernel's start to an instruction passes at least and at most.
  */
@@ -151,54 +240,12 @@ struct wsdbg_look_passes {
 /* True where those barriers put neither of two instructions before the other. */
 bool wsdbg_look_is_unordered(const struct wsdbg_look_passes *one, const struct wsdbg_look_passes *other);
 
-/* The row in snapshot.sites of a place, added where it is new. */
-struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
-                                    uint32_t module, uint32_t *out);
-/* The row in snapshot.functions, likewise. */
-struct wsdbg_error *wsdbg_look_function(struct wsdbg_looking *looking, const struct wsdbg_code_function *function,
-                                        uint32_t module, uint32_t *out);
-
-/* The CTA (row of the snapshot) that an mbarrier address of a warp of `cta` names, WSDBG_NONE where it was not seen. */
-uint32_t wsdbg_look_target(const struct wsdbg_looking *looking, uint32_t cta, uint32_t address);
-/* The mbarrier's word, read where it was not yet. */
-struct wsdbg_error *wsdbg_look_word(struct wsdbg_looking *looking, uint32_t cta, uint32_t offset, uint64_t *word,
-                                    bool *known);
-
-/* wsdbg_loop_around, of a few loops kept: many warps stand in the same ones.  *out is valid until the next call, NULL
- * where there is no such loop. */
-struct wsdbg_error *wsdbg_look_loop(struct wsdbg_looking *looking, const struct wsdbg_graph *graph,
-                                    uint32_t instruction, const struct wsdbg_loop **out);
-void wsdbg_look_forget_loops(struct wsdbg_looking *looking);
-/* CLOCK_MONOTONIC, for the limits on time. */
-uint64_t wsdbg_look_now_ns(void);
-/* Reads what the part waits for, with the registers of its first lane; needs none where the code alone says it. */
-struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t part);
-/* The address that a memory operand names with the registers of a lane of a warp: 64 bits, or an offset in shared
- * memory with its rank. */
-struct wsdbg_error *wsdbg_look_address(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane,
-                                       const struct wsdbg_operand *operand, uint64_t *address, bool *known);
-/* The paths of a part (struct wsdbg_paths), NULL where it does not stand in its grid's kernel.  Valid until the next
- * call. */
-struct wsdbg_error *wsdbg_look_paths(struct wsdbg_looking *looking, uint32_t part, const struct wsdbg_paths **out);
-/* Notes in which CTAs warps wait at barriers. */
-void wsdbg_look_find_gatherings(struct wsdbg_looking *looking);
-/* Whether executions of a warp are counted; its rows of reaches begin at `first`. */
-bool wsdbg_look_counts_executions(const struct wsdbg_looking *looking, uint32_t warp);
-struct wsdbg_error *wsdbg_look_executions(struct wsdbg_looking *looking, uint32_t warp, size_t first);
-void wsdbg_look_forget_ways(struct wsdbg_looking *looking);
-/* The family and stage of an mbarrier; false where it belongs to none. */
-bool wsdbg_look_family(const struct wsdbg_look_grid *grid, uint32_t offset, uint32_t *family, uint32_t *stage);
-/* Whether it is an arrival that names one mbarrier of its own CTA. */
-bool wsdbg_look_arrives_on_one_place(const struct wsdbg_access *access);
-/* How many places an mbarrier access has: what its code says, else those to the end of a family that is closed; 0 = not
- * known. */
-uint32_t wsdbg_look_places(const struct wsdbg_look_grid *grid, const struct wsdbg_value_set *address);
-/* Whether an access may be of the mbarrier at this offset. */
-bool wsdbg_access_may_be(const struct wsdbg_look_grid *grid, const struct wsdbg_access *access, uint32_t offset);
-/* Whether all lanes of a warp stand where the code shows a wait. */
-bool wsdbg_look_explains(const struct wsdbg_looking *looking, uint32_t warp);
-/* Whether that takes registers. */
-bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part);
+/* Whether it may still be in the BAR before its counter. */
+static inline bool wsdbg_look_may_be_in_bar(const struct wsdbg_look_part *part,
+                                            const struct wsdbg_part_operands *operands)
+{
+    return part->place.function && part->site.barrier_before != WSDBG_NO_INSTRUCTION && !operands->bar_skipped;
+}
 
 static inline bool wsdbg_is_mbarrier_access(uint8_t kind)
 {

@@ -105,20 +105,20 @@ static bool never_leads_past(struct way *way, const struct wsdbg_code_kernel *ke
     return true;
 }
 
-static struct wsdbg_error *add_row(struct wsdbg_looking *looking, uint32_t grid, size_t wait, size_t arrival)
+static struct wsdbg_error *add_row(struct wsdbg_look_tables *tables, uint32_t first, size_t wait, size_t arrival)
 {
-    struct wsdbg_snapshot *out = looking->out;
-    const uint32_t first = looking->grids[grid].access_first;
-    if (!wsdbg_grow((void **)&out->answers, &looking->answer_capacity, out->answer_count + 1, sizeof *out->answers))
+    struct wsdbg_snapshot *out = tables->out;
+    if (!wsdbg_grow((void **)&out->answers, &tables->capacity.answers, out->answer_count + 1, sizeof *out->answers))
         return &wsdbg_error_no_memory;
     out->answers[out->answer_count++] =
         (struct wsdbg_answer_row){.wait = first + (uint32_t)wait, .arrival = first + (uint32_t)arrival};
     return NULL;
 }
 
-static struct wsdbg_error *judge_arrival(struct wsdbg_looking *looking, uint32_t grid, size_t arrival, struct way *way)
+/* `first`: the row of the kernel's first access. */
+static struct wsdbg_error *judge_arrival(const struct wsdbg_code_kernel *kernel, uint32_t first, size_t arrival,
+                                         struct way *way, struct wsdbg_look_tables *tables)
 {
-    const struct wsdbg_code_kernel *kernel = looking->grids[grid].kernel;
     const uint32_t of = kernel->accesses[arrival].instruction;
     const uint32_t head = wsdbg_graph_block(way->graph, wsdbg_graph_block_of(way->graph, of))->loop;
     if (head == WSDBG_GRAPH_NONE)
@@ -136,13 +136,13 @@ static struct wsdbg_error *judge_arrival(struct wsdbg_looking *looking, uint32_t
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && i < kernel->access_count; i++)
         if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT && never_leads_past(way, kernel, i, head))
-            error = add_row(looking, grid, i, arrival);
+            error = add_row(tables, first, i, arrival);
     return error;
 }
 
-static struct wsdbg_error *judge_kernel(struct wsdbg_looking *looking, uint32_t grid)
+static struct wsdbg_error *judge_kernel(const struct wsdbg_code_kernel *kernel, uint32_t first,
+                                        struct wsdbg_look_tables *tables)
 {
-    const struct wsdbg_code_kernel *kernel = looking->grids[grid].kernel;
     struct way way = {.graph = kernel->function->graph};
     const uint32_t blocks = wsdbg_graph_block_count(way.graph);
     way.stops = calloc(wsdbg_graph_instruction_count(way.graph) / 64 + 1, sizeof *way.stops);
@@ -153,7 +153,7 @@ static struct wsdbg_error *judge_kernel(struct wsdbg_looking *looking, uint32_t 
         way.stops && way.visited && way.stack && way.leads_to_head ? NULL : &wsdbg_error_no_memory;
     for (size_t i = 0; !error && i < kernel->access_count; i++)
         if (is_arrival(&kernel->accesses[i]))
-            error = judge_arrival(looking, grid, i, &way);
+            error = judge_arrival(kernel, first, i, &way, tables);
     free(way.stops);
     free(way.visited);
     free(way.stack);
@@ -171,11 +171,14 @@ static bool is_small_enough(const struct wsdbg_code_kernel *kernel)
     return arrivals * waits <= PAIRS_MOST;
 }
 
-struct wsdbg_error *wsdbg_look_answers(struct wsdbg_looking *looking)
+struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
+                                       struct wsdbg_look_tables *tables)
 {
     struct wsdbg_error *error = NULL;
-    for (uint32_t grid = 0; !error && grid < looking->out->grid_count; grid++)
-        if (looking->grids[grid].kernel && is_small_enough(looking->grids[grid].kernel))
-            error = judge_kernel(looking, grid);
+    for (uint32_t grid = 0; !error && grid < tables->out->grid_count; grid++) {
+        const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
+        if (kernel && is_small_enough(kernel))
+            error = judge_kernel(kernel, access_first[grid], tables);
+    }
     return error;
 }

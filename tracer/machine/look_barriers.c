@@ -13,6 +13,16 @@
 #include "base/grow.h"
 #include "machine/look.h"
 
+struct barriers {
+    const struct wsdbg_look_source *source;
+    const struct wsdbg_look_seen *seen;
+    const struct wsdbg_look_operands *operands;
+    const struct wsdbg_look_families *families; /* beside the grids */
+    const uint32_t *deciding;
+    struct wsdbg_words *words;
+    struct wsdbg_snapshot *out;
+};
+
 /* cta << 32 | kind << 24 | id << 8 | stage: sorts as the barriers do. */
 typedef uint64_t barrier_key;
 #define NO_KEY UINT64_MAX
@@ -30,20 +40,20 @@ static barrier_key make_key(uint32_t cta, enum wsdbg_barrier_kind kind, uint32_t
     return (uint64_t)cta << 32 | (uint32_t)kind << 24 | (id & ID_MASK) << 8 | (stage & 0xff);
 }
 
-static const struct wsdbg_look_grid *grid_of(const struct wsdbg_looking *looking, uint32_t cta)
+static const struct wsdbg_look_families *families_of(const struct barriers *barriers, uint32_t cta)
 {
-    return &looking->grids[looking->out->ctas[cta].grid];
+    return &barriers->families[barriers->out->ctas[cta].grid];
 }
 
-static barrier_key mbarrier_key(const struct wsdbg_looking *looking, uint32_t cta, uint32_t address)
+static barrier_key mbarrier_key(const struct barriers *barriers, uint32_t cta, uint32_t address)
 {
-    const uint32_t target = wsdbg_look_target(looking, cta, address), offset = address & WSDBG_OFFSET_MASK;
+    const uint32_t target = wsdbg_look_target(barriers->out, cta, address), offset = address & WSDBG_OFFSET_MASK;
     uint32_t family, stage;
     if (target == WSDBG_NONE)
         return NO_KEY;
-    const struct wsdbg_look_grid *grid = grid_of(looking, target);
-    if (wsdbg_look_family(grid, offset, &family, &stage))
-        return make_key(target, WSDBG_BARRIER_MBARRIER, grid->families[family].id, stage);
+    const struct wsdbg_look_families *families = families_of(barriers, target);
+    if (wsdbg_look_family(families, offset, &family, &stage))
+        return make_key(target, WSDBG_BARRIER_MBARRIER, families->rows[family].id, stage);
     return make_key(target, WSDBG_BARRIER_MBARRIER, UNNAMED_ID + offset / 8, 0);
 }
 
@@ -61,16 +71,16 @@ static barrier_key flag_key(struct keys *keys, uint32_t cta, enum wsdbg_barrier_
     return make_key(cta, kind, id, 0);
 }
 
-static barrier_key part_key(const struct wsdbg_looking *looking, struct keys *keys, uint32_t number)
+static barrier_key part_key(const struct barriers *barriers, struct keys *keys, uint32_t number)
 {
-    const struct wsdbg_part *row = &looking->out->parts[number];
-    const struct wsdbg_look_part *part = &looking->parts[number];
-    const struct wsdbg_warp_row *warp = &looking->out->warps[row->warp];
+    const struct wsdbg_part *row = &barriers->out->parts[number];
+    const struct wsdbg_part_operands *operands = &barriers->operands->parts[number];
+    const struct wsdbg_warp_row *warp = &barriers->out->warps[row->warp];
     switch (row->state) {
     case WSDBG_WARP_WAIT_MBARRIER:
-        return mbarrier_key(looking, warp->cta, part->operand);
+        return mbarrier_key(barriers, warp->cta, operands->mbarrier);
     case WSDBG_WARP_WAIT_NAMED:
-        return make_key(warp->cta, WSDBG_BARRIER_NAMED, part->bar_id, 0);
+        return make_key(warp->cta, WSDBG_BARRIER_NAMED, operands->bar_id, 0);
     case WSDBG_WARP_WAIT_CLUSTER:
         return make_key(warp->cta, WSDBG_BARRIER_CLUSTER, 0, 0);
     case WSDBG_WARP_WAIT_REGISTERS:
@@ -100,17 +110,17 @@ static struct wsdbg_error *add_key(struct keys *keys, barrier_key key)
     return NULL;
 }
 
-static struct wsdbg_error *collect(const struct wsdbg_looking *looking, struct keys *keys)
+static struct wsdbg_error *collect(const struct barriers *barriers, struct keys *keys)
 {
     struct wsdbg_error *error = NULL;
-    for (uint32_t cta = 0; cta < looking->out->cta_count; cta++) {
-        const struct wsdbg_look_grid *grid = grid_of(looking, cta);
-        for (size_t f = 0; f < grid->family_count; f++)
-            for (uint32_t stage = 0; !error && stage < grid->families[f].places; stage++)
-                error = add_key(keys, make_key(cta, WSDBG_BARRIER_MBARRIER, grid->families[f].id, stage));
+    for (uint32_t cta = 0; cta < barriers->out->cta_count; cta++) {
+        const struct wsdbg_look_families *families = families_of(barriers, cta);
+        for (size_t f = 0; f < families->count; f++)
+            for (uint32_t stage = 0; !error && stage < families->rows[f].places; stage++)
+                error = add_key(keys, make_key(cta, WSDBG_BARRIER_MBARRIER, families->rows[f].id, stage));
     }
-    for (uint32_t i = 0; !error && i < looking->out->part_count; i++)
-        error = add_key(keys, part_key(looking, keys, i));
+    for (uint32_t i = 0; !error && i < barriers->out->part_count; i++)
+        error = add_key(keys, part_key(barriers, keys, i));
     return error;
 }
 
@@ -131,11 +141,11 @@ static void sort_keys(struct keys *keys)
     keys->count = unique;
 }
 
-static bool offset_of(const struct wsdbg_look_grid *grid, const struct wsdbg_barrier *barrier, uint32_t *offset)
+static bool offset_of(const struct wsdbg_look_families *families, const struct wsdbg_barrier *barrier, uint32_t *offset)
 {
-    for (size_t i = 0; i < grid->family_count; i++)
-        if (grid->families[i].id == barrier->id) {
-            *offset = grid->families[i].first + barrier->stage * grid->families[i].stride;
+    for (size_t i = 0; i < families->count; i++)
+        if (families->rows[i].id == barrier->id) {
+            *offset = families->rows[i].first + barrier->stage * families->rows[i].stride;
             return true;
         }
     *offset = (barrier->id - UNNAMED_ID) * 8;
@@ -143,15 +153,16 @@ static bool offset_of(const struct wsdbg_look_grid *grid, const struct wsdbg_bar
 }
 
 /* A word that no mbarrier can have is kept, and nothing is said about its phase. */
-static struct wsdbg_error *fill_mbarrier(struct wsdbg_looking *looking, struct wsdbg_barrier *barrier)
+static struct wsdbg_error *fill_mbarrier(const struct barriers *barriers, struct wsdbg_barrier *barrier)
 {
     uint32_t offset;
     uint64_t word;
     bool known;
-    if (!offset_of(grid_of(looking, barrier->cta), barrier, &offset))
+    if (!offset_of(families_of(barriers, barrier->cta), barrier, &offset))
         return NULL;
     barrier->shared_offset = wsdbg_known_u32(offset);
-    struct wsdbg_error *error = wsdbg_look_word(looking, barrier->cta, offset, &word, &known);
+    struct wsdbg_error *error =
+        wsdbg_look_word(barriers->source, barriers->seen, barrier->cta, offset, barriers->words, &word, &known);
     if (error || !known)
         return error;
     const struct wsdbg_mbarrier_word fields = wsdbg_mbarrier_word(word);
@@ -177,29 +188,29 @@ static bool arrives_without_waiting(const struct wsdbg_look_grid *grid, uint8_t 
 }
 
 /* Threads of one CTA that stand in a wait for this named barrier. */
-static uint32_t threads_in(const struct wsdbg_looking *looking, uint32_t cta, uint32_t id)
+static uint32_t threads_in(const struct barriers *barriers, uint32_t cta, uint32_t id)
 {
-    const struct wsdbg_cta *row = &looking->out->ctas[cta];
+    const struct wsdbg_cta *row = &barriers->out->ctas[cta];
     uint32_t threads = 0;
     for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++) {
-        const struct wsdbg_warp_row *warp = &looking->out->warps[w];
+        const struct wsdbg_warp_row *warp = &barriers->out->warps[w];
         for (uint32_t p = warp->part_first; p < warp->part_first + warp->part_count; p++)
-            if (looking->out->parts[p].state == WSDBG_WARP_WAIT_NAMED && looking->parts[p].bar_id == id)
-                threads += (uint32_t)__builtin_popcount(looking->out->parts[p].lanes);
+            if (barriers->out->parts[p].state == WSDBG_WARP_WAIT_NAMED && barriers->operands->parts[p].bar_id == id)
+                threads += (uint32_t)__builtin_popcount(barriers->out->parts[p].lanes);
     }
     return threads;
 }
 
 /* The count that all who wait there ask for. */
-static void fill_named(const struct wsdbg_looking *looking, struct wsdbg_barrier *barrier)
+static void fill_named(const struct barriers *barriers, struct wsdbg_barrier *barrier)
 {
-    const struct wsdbg_cta *row = &looking->out->ctas[barrier->cta];
+    const struct wsdbg_cta *row = &barriers->out->ctas[barrier->cta];
     struct wsdbg_optional_u32 asked = {0};
     for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++) {
-        const struct wsdbg_warp_row *warp = &looking->out->warps[w];
+        const struct wsdbg_warp_row *warp = &barriers->out->warps[w];
         for (uint32_t p = warp->part_first; p < warp->part_first + warp->part_count; p++) {
-            const struct wsdbg_part *part = &looking->out->parts[p];
-            if (part->state != WSDBG_WARP_WAIT_NAMED || looking->parts[p].bar_id != barrier->id)
+            const struct wsdbg_part *part = &barriers->out->parts[p];
+            if (part->state != WSDBG_WARP_WAIT_NAMED || barriers->operands->parts[p].bar_id != barrier->id)
                 continue;
             if (asked.known && asked.value != part->count.value)
                 return;
@@ -207,53 +218,53 @@ static void fill_named(const struct wsdbg_looking *looking, struct wsdbg_barrier
         }
     }
     barrier->expected_arrivals = asked;
-    const uint32_t there = threads_in(looking, barrier->cta, barrier->id);
+    const uint32_t there = threads_in(barriers, barrier->cta, barrier->id);
     if (asked.known && there <= asked.value &&
-        !arrives_without_waiting(grid_of(looking, barrier->cta), WSDBG_ACCESS_NAMED_ARRIVE, barrier->id))
+        !arrives_without_waiting(&barriers->seen->grids[row->grid], WSDBG_ACCESS_NAMED_ARRIVE, barrier->id))
         barrier->pending_arrivals = wsdbg_known_u32(asked.value - there);
 }
 
 /* Threads of a CTA that have not arrived at the cluster barrier; false where some may have arrived and not waited. */
-static struct wsdbg_error *missing_in_cluster(struct wsdbg_looking *looking, uint32_t cta, uint32_t *missing,
+static struct wsdbg_error *missing_in_cluster(const struct barriers *barriers, uint32_t cta, uint32_t *missing,
                                               bool *known)
 {
-    const struct wsdbg_cta *row = &looking->out->ctas[cta];
+    const struct wsdbg_cta *row = &barriers->out->ctas[cta];
     for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++) {
-        const struct wsdbg_warp_row *warp = &looking->out->warps[w];
+        const struct wsdbg_warp_row *warp = &barriers->out->warps[w];
         for (uint32_t p = warp->part_first; p < warp->part_first + warp->part_count; p++) {
             const struct wsdbg_paths *paths;
-            if (looking->out->parts[p].state == WSDBG_WARP_WAIT_CLUSTER)
+            if (barriers->out->parts[p].state == WSDBG_WARP_WAIT_CLUSTER)
                 continue;
-            struct wsdbg_error *error = wsdbg_look_paths(looking, p, &paths);
+            struct wsdbg_error *error = wsdbg_look_paths(barriers->seen, barriers->out, p, &paths);
             if (error)
                 return error;
             *known = *known && paths && !paths->may_owe_wait;
-            *missing += (uint32_t)__builtin_popcount(looking->out->parts[p].lanes);
+            *missing += (uint32_t)__builtin_popcount(barriers->out->parts[p].lanes);
         }
     }
     return NULL;
 }
 
 /* Of all CTAs of the cluster; threads that exited count as arrived. */
-static struct wsdbg_error *fill_cluster(struct wsdbg_looking *looking, struct wsdbg_barrier *barrier)
+static struct wsdbg_error *fill_cluster(const struct barriers *barriers, struct wsdbg_barrier *barrier)
 {
-    const struct wsdbg_cta *self = &looking->out->ctas[barrier->cta];
-    const struct wsdbg_grid *grid = &looking->out->grids[self->grid];
+    const struct wsdbg_cta *self = &barriers->out->ctas[barrier->cta];
+    const struct wsdbg_grid *grid = &barriers->out->grids[self->grid];
     struct wsdbg_error *error = NULL;
     uint32_t missing = 0;
     bool known = true;
     for (uint32_t i = grid->cta_first; !error && i < grid->cta_first + grid->cta_count; i++)
-        if (looking->out->ctas[i].cluster_id == self->cluster_id)
-            error = missing_in_cluster(looking, i, &missing, &known);
+        if (barriers->out->ctas[i].cluster_id == self->cluster_id)
+            error = missing_in_cluster(barriers, i, &missing, &known);
     barrier->expected_arrivals = wsdbg_known_u32(self->cluster_size * grid->warps_per_cta * WSDBG_MACHINE_LANES);
     if (known)
         barrier->pending_arrivals = wsdbg_known_u32(missing);
     return error;
 }
 
-static struct wsdbg_error *make_barriers(struct wsdbg_looking *looking, const struct keys *keys)
+static struct wsdbg_error *make_barriers(const struct barriers *barriers, const struct keys *keys)
 {
-    struct wsdbg_snapshot *out = looking->out;
+    struct wsdbg_snapshot *out = barriers->out;
     struct wsdbg_error *error = NULL;
     out->barriers = malloc((keys->count + 1) * sizeof *out->barriers);
     if (!out->barriers)
@@ -270,27 +281,27 @@ static struct wsdbg_error *make_barriers(struct wsdbg_looking *looking, const st
         const uint32_t module = out->grids[out->ctas[barrier->cta].grid].module;
         if (barrier->kind == WSDBG_BARRIER_MBARRIER) {
             barrier->name = wsdbg_snapshot_name(out, module, WSDBG_NAME_MBARRIER, barrier->id);
-            error = fill_mbarrier(looking, barrier);
+            error = fill_mbarrier(barriers, barrier);
         } else if (barrier->kind == WSDBG_BARRIER_NAMED) {
-            fill_named(looking, barrier);
+            fill_named(barriers, barrier);
         } else if (barrier->kind == WSDBG_BARRIER_CLUSTER) {
-            error = fill_cluster(looking, barrier);
+            error = fill_cluster(barriers, barrier);
         }
     }
     return error;
 }
 
-static void link_parts(struct wsdbg_looking *looking, struct keys *keys)
+static void link_parts(const struct barriers *barriers, struct keys *keys)
 {
-    struct wsdbg_snapshot *out = looking->out;
+    struct wsdbg_snapshot *out = barriers->out;
     for (uint32_t i = 0; i < out->part_count; i++) {
-        const barrier_key key = part_key(looking, keys, i);
+        const barrier_key key = part_key(barriers, keys, i);
         const barrier_key *found =
             key != NO_KEY && keys->count ? bsearch(&key, keys->items, keys->count, sizeof key, compare_keys) : NULL;
         out->parts[i].barrier = found ? (uint32_t)(found - keys->items) : WSDBG_NONE;
     }
     for (uint32_t i = 0; i < out->warp_count; i++) {
-        const uint32_t part = looking->warps[i].decides;
+        const uint32_t part = barriers->deciding[i];
         if (part == WSDBG_NONE || out->parts[part].barrier == WSDBG_NONE)
             continue;
         out->warps[i].barrier = out->parts[part].barrier;
@@ -298,17 +309,21 @@ static void link_parts(struct wsdbg_looking *looking, struct keys *keys)
     }
 }
 
-struct wsdbg_error *wsdbg_look_barriers(struct wsdbg_looking *looking)
+struct wsdbg_error *wsdbg_look_barriers(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                        const struct wsdbg_look_operands *operands,
+                                        const struct wsdbg_look_families *families, const uint32_t *deciding,
+                                        struct wsdbg_words *words, struct wsdbg_snapshot *out)
 {
+    const struct barriers barriers = {source, seen, operands, families, deciding, words, out};
     struct keys *keys = calloc(1, sizeof *keys);
     if (!keys)
         return &wsdbg_error_no_memory;
-    struct wsdbg_error *error = collect(looking, keys);
+    struct wsdbg_error *error = collect(&barriers, keys);
     sort_keys(keys);
     if (!error)
-        error = make_barriers(looking, keys);
+        error = make_barriers(&barriers, keys);
     if (!error)
-        link_parts(looking, keys);
+        link_parts(&barriers, keys);
     free(keys->items);
     free(keys);
     return error;

@@ -34,17 +34,18 @@ static bool is_known(const struct spot *spots, size_t count, const struct wsdbg_
     return false;
 }
 
-static struct wsdbg_error *find_spots(struct wsdbg_looking *looking, struct spot spots[SPOTS_MAX], size_t *count)
+static struct wsdbg_error *find_spots(const struct wsdbg_look_seen *seen, struct wsdbg_look_tables *tables,
+                                      struct spot spots[SPOTS_MAX], size_t *count)
 {
-    const struct wsdbg_snapshot *s = looking->out;
+    const struct wsdbg_snapshot *s = tables->out;
     *count = 0;
     for (size_t i = 0; i < s->part_count && *count < SPOTS_MAX; i++) {
-        const struct wsdbg_code_place *place = &looking->parts[i].place;
+        const struct wsdbg_code_place *place = &seen->parts[i].place;
         if (!place->function || is_known(spots, *count, place))
             continue;
         const uint32_t module = s->grids[s->ctas[s->warps[s->parts[i].warp].cta].grid].module;
         spots[*count].place = *place;
-        struct wsdbg_error *error = wsdbg_look_function(looking, place->function, module, &spots[*count].row);
+        struct wsdbg_error *error = wsdbg_look_function(tables, place->function, module, &spots[*count].row);
         if (error)
             return error;
         ++*count;
@@ -66,11 +67,11 @@ static void say_line(const struct wsdbg_code_place *place, struct wsdbg_code_row
     row->line = wsdbg_known_u32(lines[level].line);
 }
 
-static struct wsdbg_error *add_row(struct wsdbg_looking *looking, uint32_t function,
+static struct wsdbg_error *add_row(struct wsdbg_look_tables *tables, uint32_t function,
                                    const struct wsdbg_code_place *place)
 {
-    struct wsdbg_snapshot *s = looking->out;
-    if (!wsdbg_grow((void **)&s->code, &looking->capacity.code, s->code_count + 1, sizeof *s->code))
+    struct wsdbg_snapshot *s = tables->out;
+    if (!wsdbg_grow((void **)&s->code, &tables->capacity.code, s->code_count + 1, sizeof *s->code))
         return &wsdbg_error_no_memory;
     struct wsdbg_code_row *row = &s->code[s->code_count++];
     *row = (struct wsdbg_code_row){.function = function, .offset_bytes = place->instruction * WSDBG_INSTRUCTION_BYTES};
@@ -81,30 +82,30 @@ static struct wsdbg_error *add_row(struct wsdbg_looking *looking, uint32_t funct
 }
 
 /* The instructions around one place that none before it had. */
-static struct wsdbg_error *add_around(struct wsdbg_looking *looking, const struct spot *spot, uint32_t *beyond)
+static struct wsdbg_error *add_around(struct wsdbg_look_tables *tables, const struct spot *spot, uint32_t *beyond)
 {
     const uint32_t count = wsdbg_graph_instruction_count(spot->place.function->graph);
     const uint32_t at = spot->place.instruction;
     const uint32_t first = at > AROUND ? at - AROUND : 0, last = at + AROUND < count ? at + AROUND + 1 : count;
     struct wsdbg_error *error = NULL;
     for (uint32_t i = first > *beyond ? first : *beyond; !error && i < last; i++)
-        error = add_row(looking, spot->row, &(struct wsdbg_code_place){spot->place.function, i});
+        error = add_row(tables, spot->row, &(struct wsdbg_code_place){spot->place.function, i});
     *beyond = last;
     return error;
 }
 
-struct wsdbg_error *wsdbg_look_code(struct wsdbg_looking *looking)
+struct wsdbg_error *wsdbg_look_code(const struct wsdbg_look_seen *seen, struct wsdbg_look_tables *tables)
 {
     struct spot spots[SPOTS_MAX];
     size_t count;
     uint32_t beyond = 0;
-    struct wsdbg_error *error = find_spots(looking, spots, &count);
+    struct wsdbg_error *error = find_spots(seen, tables, spots, &count);
     if (!error)
         qsort(spots, count, sizeof *spots, by_place);
     for (size_t i = 0; !error && i < count; i++) {
         if (i > 0 && spots[i - 1].row != spots[i].row)
             beyond = 0;
-        error = add_around(looking, &spots[i], &beyond);
+        error = add_around(tables, &spots[i], &beyond);
     }
     return error;
 }

@@ -1,6 +1,6 @@
 /* look_compare.c - what moved between two looks: warps that stand elsewhere or wait for something else, barriers with
  * another word.  A warp that stands where the code shows no wait, or one that the hardware ends, may have come round a
- * loop: it is known to stand only where its registers are the same too (look_samples.c).
+ * loop: it is known to stand only where its registers are the same too (look_standing.c).
  *
  * Reads: two looks of one process.  Writes: the later one's row; states of warps in a snapshot.
  */
@@ -83,7 +83,7 @@ static struct wsdbg_look_motion motion_of(const struct wsdbg_look *before, uint3
 {
     if (was == WSDBG_NONE)
         return (struct wsdbg_look_motion){.moved = true};
-    const struct wsdbg_look_moved *then = &before->warps[was], *is = &now->warps[warp];
+    const struct wsdbg_look_standing *then = &before->warps[was], *is = &now->warps[warp];
     const enum wsdbg_warp_state state = now->found.warps[warp].state;
     if (then->stands != is->stands || (then->wants_known && is->wants_known && then->wants != is->wants))
         return (struct wsdbg_look_motion){.moved = true};

@@ -2,7 +2,7 @@
 #ifndef WSDBG_MACHINE_LOOK_COMPARE_H
 #define WSDBG_MACHINE_LOOK_COMPARE_H
 
-#include "machine/look.h"
+#include "machine/look_result.h"
 
 /* What two looks saw of one warp. */
 struct wsdbg_look_motion {

@@ -18,11 +18,11 @@ static bool orders_warps(const struct wsdbg_access *access)
 }
 
 /* Whether the initialisation may be of the arrival's place. */
-static bool may_be_of(const struct wsdbg_look_grid *grid, const struct wsdbg_access *init,
+static bool may_be_of(const struct wsdbg_look_families *families, const struct wsdbg_access *init,
                       const struct wsdbg_access *arrival)
 {
     return init->kind == WSDBG_ACCESS_INIT &&
-           wsdbg_access_may_be(grid, init, (uint32_t)arrival->address.base & WSDBG_OFFSET_MASK);
+           wsdbg_access_may_be(families, init, (uint32_t)arrival->address.base & WSDBG_OFFSET_MASK);
 }
 
 bool wsdbg_look_is_unordered(const struct wsdbg_look_passes *one, const struct wsdbg_look_passes *other)
@@ -30,15 +30,15 @@ bool wsdbg_look_is_unordered(const struct wsdbg_look_passes *one, const struct w
     return one->least <= other->most && other->least <= one->most;
 }
 
-static bool may_be_early(const struct wsdbg_look_grid *grid, const struct wsdbg_access *arrival, const uint64_t *set)
+static bool may_be_early(const struct wsdbg_code_kernel *kernel, const struct wsdbg_look_families *families,
+                         const struct wsdbg_access *arrival, const uint64_t *set)
 {
-    const struct wsdbg_code_kernel *kernel = grid->kernel;
     const struct wsdbg_graph *graph = kernel->function->graph;
     struct wsdbg_look_passes before = {0, 0}, before_init = {0, 0};
     if (!wsdbg_graph_passes(graph, 0, arrival->instruction, set, &before.least, &before.most))
         return false;
     for (size_t i = 0; i < kernel->access_count; i++)
-        if (may_be_of(grid, &kernel->accesses[i], arrival) &&
+        if (may_be_of(families, &kernel->accesses[i], arrival) &&
             wsdbg_graph_passes(graph, 0, kernel->accesses[i].instruction, set, &before_init.least, &before_init.most) &&
             wsdbg_look_is_unordered(&before, &before_init))
             return true;
@@ -55,9 +55,9 @@ static bool is_small_enough(const struct wsdbg_code_kernel *kernel)
     return arrivals * inits <= PAIRS_MOST;
 }
 
-static struct wsdbg_error *judge_kernel(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid)
+static struct wsdbg_error *judge_kernel(const struct wsdbg_code_kernel *kernel,
+                                        const struct wsdbg_look_families *families, struct wsdbg_access_row *rows)
 {
-    const struct wsdbg_code_kernel *kernel = grid->kernel;
     uint64_t *set = calloc(wsdbg_graph_instruction_count(kernel->function->graph) / 64 + 1, sizeof *set);
     if (!set)
         return &wsdbg_error_no_memory;
@@ -66,16 +66,19 @@ static struct wsdbg_error *judge_kernel(struct wsdbg_looking *looking, const str
             set[kernel->accesses[i].instruction / 64] |= (uint64_t)1 << kernel->accesses[i].instruction % 64;
     for (size_t i = 0; i < kernel->access_count; i++)
         if (wsdbg_look_arrives_on_one_place(&kernel->accesses[i]))
-            looking->out->accesses[grid->access_first + i].may_be_early = may_be_early(grid, &kernel->accesses[i], set);
+            rows[i].may_be_early = may_be_early(kernel, families, &kernel->accesses[i], set);
     free(set);
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_look_early(struct wsdbg_looking *looking)
+struct wsdbg_error *wsdbg_look_early(const struct wsdbg_look_seen *seen, const struct wsdbg_look_families *families,
+                                     const uint32_t *access_first, struct wsdbg_snapshot *out)
 {
     struct wsdbg_error *error = NULL;
-    for (uint32_t grid = 0; !error && grid < looking->out->grid_count; grid++)
-        if (looking->grids[grid].kernel && is_small_enough(looking->grids[grid].kernel))
-            error = judge_kernel(looking, &looking->grids[grid]);
+    for (uint32_t grid = 0; !error && grid < out->grid_count; grid++) {
+        const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
+        if (kernel && is_small_enough(kernel))
+            error = judge_kernel(kernel, &families[grid], &out->accesses[access_first[grid]]);
+    }
     return error;
 }

@@ -20,21 +20,29 @@
 enum { LANE_MISALIGNED = 11, WARP_MISALIGNED = 6 };
 #define OF_A_LANE (1u << 1 | 1u << 2 | 1u << LANE_MISALIGNED | 1u << 13 | 1u << 15 | 1u << 16)
 
+struct exceptions {
+    const struct wsdbg_look_source *source;
+    const struct wsdbg_look_seen *seen;
+    struct wsdbg_machine *machine;
+    struct wsdbg_look_tables *tables;
+    struct wsdbg_snapshot *out;
+    uint64_t until_ns; /* registers are read; the clock is wsdbg_look_now_ns() */
+};
+
 static bool is_of_lane(uint32_t code)
 {
     return code < 32 && OF_A_LANE >> code & 1;
 }
 
 /* What ends a context is known also where its warps have no rows. */
-static void end_contexts(struct wsdbg_looking *looking)
+static void end_contexts(const struct wsdbg_machine *machine, struct wsdbg_snapshot *out)
 {
-    const struct wsdbg_machine *machine = looking->machine;
     for (size_t i = 0; i < machine->warp_count; i++) {
         const struct wsdbg_machine_warp *warp = &machine->warps[i];
         const uint32_t grid = warp->cta < machine->cta_count ? machine->ctas[warp->cta].grid : WSDBG_NONE;
         const uint32_t context = grid < machine->grid_count ? machine->grids[grid].context : WSDBG_NONE;
-        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES && context < looking->out->context_count; lane++) {
-            struct wsdbg_context *row = &looking->out->contexts[context];
+        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES && context < out->context_count; lane++) {
+            struct wsdbg_context *row = &out->contexts[context];
             if (row->error == 0 && wsdbg_machine_exception(warp, lane)) {
                 row->error = -(int32_t)wsdbg_machine_exception(warp, lane);
                 row->alive = false;
@@ -63,7 +71,7 @@ static bool still_holds(const struct wsdbg_code_place *place, const struct wsdbg
 }
 
 /* Whether the lane executed the instruction, as far as its guard tells. */
-static struct wsdbg_error *is_guard_open(struct wsdbg_looking *looking, uint32_t machine_warp, uint32_t lane,
+static struct wsdbg_error *is_guard_open(struct wsdbg_machine *machine, uint32_t machine_warp, uint32_t lane,
                                          const struct wsdbg_code_place *place, uint32_t passed, bool *open, bool *known)
 {
     const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
@@ -72,16 +80,16 @@ static struct wsdbg_error *is_guard_open(struct wsdbg_looking *looking, uint32_t
     *open = *known = instruction->guard == WSDBG_PT;
     if (*known || instruction->guard_is_uniform || !still_holds(place, &guard, passed))
         return NULL;
-    struct wsdbg_error *error = looking->machine->ops->predicates(looking->machine, machine_warp, lane, &mask, known);
+    struct wsdbg_error *error = machine->ops->predicates(machine, machine_warp, lane, &mask, known);
     *open = !error && *known && (mask >> instruction->guard & 1) != instruction->guard_is_negated;
     return error;
 }
 
 /* Of the lanes that the error was reported of, those that were at the instruction; 0 = not known. */
-static struct wsdbg_error *find_lanes(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
+static struct wsdbg_error *find_lanes(struct wsdbg_machine *machine, const struct wsdbg_code_place *place,
                                       uint32_t machine_warp, uint32_t reported, uint32_t *lanes)
 {
-    const struct wsdbg_machine_warp *warp = &looking->machine->warps[machine_warp];
+    const struct wsdbg_machine_warp *warp = &machine->warps[machine_warp];
     struct wsdbg_error *error = NULL;
     bool all_known = true;
     *lanes = 0;
@@ -92,7 +100,7 @@ static struct wsdbg_error *find_lanes(struct wsdbg_looking *looking, const struc
             continue;
         all_known = passed_since(place, warp->lanes[lane].pc, &passed);
         if (all_known)
-            error = is_guard_open(looking, machine_warp, lane, place, passed, &open, &all_known);
+            error = is_guard_open(machine, machine_warp, lane, place, passed, &open, &all_known);
         *lanes |= (uint32_t)open << lane;
     }
     *lanes = all_known ? *lanes : 0;
@@ -118,24 +126,9 @@ static uint32_t barrier_at(const struct wsdbg_snapshot *out, uint32_t cta, uint3
 
 static bool names_memory(const struct wsdbg_instruction *instruction, bool *in_shared)
 {
-    *in_shared = false;
-    switch (instruction->operation) {
-    case WSDBG_OP_LDS:
-    case WSDBG_OP_STS:
-    case WSDBG_OP_ATOMS:
-        *in_shared = true;
-        return true;
-    case WSDBG_OP_LD:
-    case WSDBG_OP_LDG:
-    case WSDBG_OP_ST:
-    case WSDBG_OP_STG:
-    case WSDBG_OP_ATOM:
-    case WSDBG_OP_ATOMG:
-    case WSDBG_OP_RED:
-        return true;
-    default:
-        return false;
-    }
+    *in_shared = wsdbg_operation_is_memory(instruction->operation) &&
+                 wsdbg_operation_space(instruction->operation) == WSDBG_SPACE_SHARED;
+    return *in_shared || wsdbg_operation_is_global_access(instruction->operation);
 }
 
 /* BPT.TRAP, what `trap` and __trap() become; a breakpoint is BPT.INT. */
@@ -164,21 +157,21 @@ static void add_address(struct addresses *addresses, uint32_t lane, uint64_t add
     addresses->odd = address;
 }
 
-static struct wsdbg_error *find_addresses(struct wsdbg_looking *looking, uint32_t warp,
+static struct wsdbg_error *find_addresses(struct wsdbg_machine *machine, uint32_t machine_warp,
                                           const struct wsdbg_code_place *place, uint32_t lanes, struct addresses *out)
 {
     const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
     const struct wsdbg_operand *operand = wsdbg_memory_operand(instruction);
-    const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
+    const struct wsdbg_machine_warp *warp = &machine->warps[machine_warp];
     struct wsdbg_error *error = NULL;
     *out = (struct addresses){.known = operand && lanes, .lowest = UINT64_MAX, .odd_lane = WSDBG_MACHINE_LANES};
     for (uint32_t left = lanes; !error && out->known && left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         uint64_t address = 0;
         uint32_t passed;
-        out->known = passed_since(place, machine_warp->lanes[lane].pc, &passed) && still_holds(place, operand, passed);
+        out->known = passed_since(place, warp->lanes[lane].pc, &passed) && still_holds(place, operand, passed);
         if (out->known)
-            error = wsdbg_look_address(looking, warp, lane, operand, &address, &out->known);
+            error = wsdbg_look_address(machine, machine_warp, lane, operand, &address, &out->known);
         if (out->known)
             add_address(out, lane, address, instruction->width_bytes);
     }
@@ -186,20 +179,20 @@ static struct wsdbg_error *find_addresses(struct wsdbg_looking *looking, uint32_
 }
 
 /* The mbarrier by the lanes' registers, or by the code alone where that names one. */
-static void find_barrier(const struct wsdbg_looking *looking, const struct wsdbg_access *access,
+static void find_barrier(const struct wsdbg_snapshot *out, const struct wsdbg_access *access,
                          struct wsdbg_optional_u64 address, struct wsdbg_exception *row)
 {
-    const uint32_t cta = looking->out->warps[row->warp].cta;
+    const uint32_t cta = out->warps[row->warp].cta;
     if (address.known) {
-        const uint32_t target = wsdbg_look_target(looking, cta, (uint32_t)address.value);
+        const uint32_t target = wsdbg_look_target(out, cta, (uint32_t)address.value);
         if (target != WSDBG_NONE)
-            row->barrier = barrier_at(looking->out, target, (uint32_t)address.value & WSDBG_OFFSET_MASK);
-        else if ((uint32_t)address.value >> WSDBG_RANK_SHIFT < looking->out->ctas[cta].cluster_size)
+            row->barrier = barrier_at(out, target, (uint32_t)address.value & WSDBG_OFFSET_MASK);
+        else if ((uint32_t)address.value >> WSDBG_RANK_SHIFT < out->ctas[cta].cluster_size)
             row->remote = true;
         else
             row->access = 0; /* it names no CTA that there ever was */
     } else if (access->address.known && access->address.count == 1 && !access->is_any_rank) {
-        row->barrier = barrier_at(looking->out, cta, (uint32_t)access->address.base & WSDBG_OFFSET_MASK);
+        row->barrier = barrier_at(out, cta, (uint32_t)access->address.base & WSDBG_OFFSET_MASK);
     }
 }
 
@@ -227,19 +220,21 @@ static void set_addresses(struct wsdbg_exception *row, const struct addresses *a
 }
 
 /* What the instruction at an exact place was to work on, and which lanes were there. */
-static struct wsdbg_error *find_object(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
+static struct wsdbg_error *find_object(const struct exceptions *exceptions, const struct wsdbg_code_place *place,
                                        struct wsdbg_exception *row)
 {
-    const uint32_t machine_warp = looking->warps[row->warp].machine;
-    const struct wsdbg_machine_warp *warp = &looking->machine->warps[machine_warp];
-    const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[looking->out->warps[row->warp].cta].grid];
+    struct wsdbg_machine *machine = exceptions->machine;
+    const struct wsdbg_snapshot *out = exceptions->out;
+    const uint32_t machine_warp = exceptions->seen->warps[row->warp].machine;
+    const struct wsdbg_machine_warp *warp = &machine->warps[machine_warp];
+    const struct wsdbg_look_grid *grid = &exceptions->seen->grids[out->ctas[out->warps[row->warp].cta].grid];
     const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
     const struct wsdbg_access *access = access_at(grid, place);
     struct addresses addresses = {0};
-    const bool in_time = wsdbg_look_now_ns() < looking->exceptions_until_ns;
-    struct wsdbg_error *error = in_time ? find_lanes(looking, place, machine_warp, row->lanes, &row->at_lanes) : NULL;
+    const bool in_time = wsdbg_look_now_ns() < exceptions->until_ns;
+    struct wsdbg_error *error = in_time ? find_lanes(machine, place, machine_warp, row->lanes, &row->at_lanes) : NULL;
     if (!error && in_time)
-        error = find_addresses(looking, row->warp, place, row->at_lanes, &addresses);
+        error = find_addresses(machine, machine_warp, place, row->at_lanes, &addresses);
     if (error)
         return error;
     row->trapped = is_trap(instruction);
@@ -248,21 +243,21 @@ static struct wsdbg_error *find_object(struct wsdbg_looking *looking, const stru
     if (access && wsdbg_is_mbarrier_access(access->kind)) {
         const bool alike = addresses.known && addresses.lowest == addresses.highest;
         row->access = access->kind;
-        find_barrier(looking, access, (struct wsdbg_optional_u64){.known = alike, .value = addresses.lowest}, row);
+        find_barrier(out, access, (struct wsdbg_optional_u64){.known = alike, .value = addresses.lowest}, row);
     } else if (names_memory(instruction, &row->in_shared)) {
         set_addresses(row, &addresses, warp, instruction);
     }
     return NULL;
 }
 
-static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane, uint32_t lanes)
+static struct wsdbg_error *add(const struct exceptions *exceptions, uint32_t warp, uint32_t lane, uint32_t lanes)
 {
-    struct wsdbg_snapshot *out = looking->out;
-    const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
+    struct wsdbg_snapshot *out = exceptions->out;
+    const struct wsdbg_machine_warp *machine_warp = &exceptions->machine->warps[exceptions->seen->warps[warp].machine];
     const struct wsdbg_machine_lane *thread = &machine_warp->lanes[lane];
     const struct wsdbg_grid *grid = &out->grids[out->ctas[out->warps[warp].cta].grid];
     struct wsdbg_code_place place;
-    if (!wsdbg_grow((void **)&out->exceptions, &looking->capacity.exceptions, out->exception_count + 1,
+    if (!wsdbg_grow((void **)&out->exceptions, &exceptions->tables->capacity.exceptions, out->exception_count + 1,
                     sizeof *out->exceptions))
         return &wsdbg_error_no_memory;
     struct wsdbg_exception *row = &out->exceptions[out->exception_count++];
@@ -275,18 +270,18 @@ static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp, uin
                                     .exact = machine_warp->error_pc.known,
                                     .site = WSDBG_NONE,
                                     .barrier = WSDBG_NONE};
-    struct wsdbg_error *error =
-        wsdbg_code_find(looking->code, looking->machine, looking->grids[grid - out->grids].machine, row->pc, &place);
+    struct wsdbg_error *error = wsdbg_code_find(exceptions->source->code, exceptions->machine,
+                                                exceptions->seen->grids[grid - out->grids].machine, row->pc, &place);
     if (error || !place.function)
         return error;
-    error = wsdbg_look_site(looking, &place, grid->module, &row->site);
-    return error || !row->exact ? error : find_object(looking, &place, row);
+    error = wsdbg_look_site(exceptions->tables, &place, grid->module, &row->site);
+    return error || !row->exact ? error : find_object(exceptions, &place, row);
 }
 
 /* One row for the lanes of a warp with the same number; where that is the warp's, for all its lanes. */
-static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t warp)
+static struct wsdbg_error *add_warp(const struct exceptions *exceptions, uint32_t warp)
 {
-    const struct wsdbg_machine_warp *machine_warp = &looking->machine->warps[looking->warps[warp].machine];
+    const struct wsdbg_machine_warp *machine_warp = &exceptions->machine->warps[exceptions->seen->warps[warp].machine];
     struct wsdbg_error *error = NULL;
     uint32_t done = 0;
     for (uint32_t lane = 0; !error && lane < WSDBG_MACHINE_LANES; lane++) {
@@ -297,18 +292,24 @@ static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t warp
                 lanes |= 1u << other;
         done |= lanes;
         if (code)
-            error = add(looking, warp, lane, is_of_lane(code) ? lanes : machine_warp->valid_lanes);
+            error = add(exceptions, warp, lane, is_of_lane(code) ? lanes : machine_warp->valid_lanes);
     }
     return error;
 }
 
-struct wsdbg_error *wsdbg_look_exceptions(struct wsdbg_looking *looking)
+struct wsdbg_error *wsdbg_look_exceptions(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                          struct wsdbg_look_tables *tables)
 {
+    const struct exceptions exceptions = {.source = source,
+                                          .seen = seen,
+                                          .machine = source->machine,
+                                          .tables = tables,
+                                          .out = tables->out,
+                                          .until_ns = wsdbg_look_now_ns() + source->budget.rest_ns};
     struct wsdbg_error *error = NULL;
-    looking->exceptions_until_ns = wsdbg_look_now_ns() + looking->budget.rest_ns;
-    end_contexts(looking);
-    for (uint32_t i = 0; !error && i < looking->out->warp_count; i++)
-        if (looking->warps[i].machine != WSDBG_NONE)
-            error = add_warp(looking, i);
+    end_contexts(source->machine, tables->out);
+    for (uint32_t i = 0; !error && i < tables->out->warp_count; i++)
+        if (seen->warps[i].machine != WSDBG_NONE)
+            error = add_warp(&exceptions, i);
     return error;
 }

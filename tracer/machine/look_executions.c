@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "machine/look.h"
+#include "machine/look_executions.h"
 #include "sass/flow.h"
 #include "sass/threads.h"
 
@@ -19,23 +19,53 @@ enum { INSTRUCTIONS_MOST = 1 << 14 };
 /* Ways from an arrival to an exit; kernels with more name their mbarriers by a stage. */
 enum { ARRIVAL_WAYS_MOST = 32 };
 
-bool wsdbg_look_counts_executions(const struct wsdbg_looking *looking, uint32_t warp)
+struct wsdbg_look_executions {
+    struct wsdbg_machine *machine;
+    const struct wsdbg_look_seen *seen;
+    const uint32_t *deciding, *access_first;
+    struct wsdbg_look_tables *tables;
+    struct wsdbg_snapshot *out;
+    struct waits {
+        bool gathers; /* some warp of the CTA waits at a named barrier */
+        bool awaits;  /* ... for a phase of an mbarrier */
+    } * waits;        /* beside the CTAs */
+    /* Beside the grids: further rows in snapshot.accesses, IDS for each access of the kernel: the instruction at one
+     * named barrier, WSDBG_NONE; NULL where there are none. */
+    uint32_t **by_id;
+    struct wsdbg_graph *ways; /* of the threads of one warp, `ways_warp` of `ways_kernel`; NULL where there is none */
+    const struct wsdbg_code_kernel *ways_kernel;
+    uint32_t ways_warp;
+};
+
+/* A grid with its kernel. */
+struct of_grid {
+    uint32_t row, machine;
+    struct wsdbg_code_kernel *kernel;
+};
+
+static struct of_grid grid_of(const struct wsdbg_look_executions *all, uint32_t warp)
 {
-    const struct wsdbg_warp_row *row = &looking->out->warps[warp];
-    const struct wsdbg_look_cta *cta = &looking->ctas[row->cta];
-    const struct wsdbg_look_grid *grid = &looking->grids[looking->out->ctas[row->cta].grid];
-    const uint32_t *threads = looking->machine->grids[grid->machine].block;
-    /* The decisions rest on the index in x alone. */
-    return (cta->gathers || (cta->awaits && row->state == WSDBG_WARP_EXITED)) && grid->kernel && threads[1] == 1 &&
-           threads[2] == 1 && wsdbg_graph_instruction_count(grid->kernel->function->graph) <= INSTRUCTIONS_MOST;
+    const uint32_t row = all->out->ctas[all->out->warps[warp].cta].grid;
+    return (struct of_grid){row, all->seen->grids[row].machine, all->seen->grids[row].kernel};
 }
 
-void wsdbg_look_find_gatherings(struct wsdbg_looking *looking)
+static bool counts_executions(const struct wsdbg_look_executions *all, uint32_t warp)
 {
-    for (uint32_t i = 0; i < looking->out->warp_count; i++) {
-        struct wsdbg_look_cta *cta = &looking->ctas[looking->out->warps[i].cta];
-        cta->gathers = cta->gathers || looking->out->warps[i].state == WSDBG_WARP_WAIT_NAMED;
-        cta->awaits = cta->awaits || looking->out->warps[i].state == WSDBG_WARP_WAIT_MBARRIER;
+    const struct wsdbg_warp_row *row = &all->out->warps[warp];
+    const struct waits *waits = &all->waits[row->cta];
+    const struct of_grid grid = grid_of(all, warp);
+    const uint32_t *threads = all->machine->grids[grid.machine].block;
+    /* The decisions rest on the index in x alone. */
+    return (waits->gathers || (waits->awaits && row->state == WSDBG_WARP_EXITED)) && grid.kernel && threads[1] == 1 &&
+           threads[2] == 1 && wsdbg_graph_instruction_count(grid.kernel->function->graph) <= INSTRUCTIONS_MOST;
+}
+
+static void find_waits(const struct wsdbg_snapshot *rows, struct waits *waits)
+{
+    for (uint32_t i = 0; i < rows->warp_count; i++) {
+        struct waits *of_cta = &waits[rows->warps[i].cta];
+        of_cta->gathers = of_cta->gathers || rows->warps[i].state == WSDBG_WARP_WAIT_NAMED;
+        of_cta->awaits = of_cta->awaits || rows->warps[i].state == WSDBG_WARP_WAIT_MBARRIER;
     }
 }
 
@@ -49,25 +79,20 @@ static bool has_open_id(const struct wsdbg_access *access)
     return is_named(access) && !(access->address.known && access->address.count == 1);
 }
 
-void wsdbg_look_forget_ways(struct wsdbg_looking *looking)
-{
-    wsdbg_graph_destroy(looking->ways.graph);
-    looking->ways.graph = NULL;
-}
-
 /* The graph of one warp, kept until the next one is asked for. */
-static struct wsdbg_error *find_ways(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid, uint32_t warp,
+static struct wsdbg_error *find_ways(struct wsdbg_look_executions *all, const struct of_grid *grid, uint32_t warp,
                                      const struct wsdbg_graph **out)
 {
     struct wsdbg_error *error = NULL;
-    if (!looking->ways.graph || looking->ways.kernel != grid->kernel || looking->ways.warp != warp) {
-        wsdbg_look_forget_ways(looking);
-        looking->ways.kernel = grid->kernel;
-        looking->ways.warp = warp;
-        error = wsdbg_code_threads(looking->machine, grid->machine, grid->kernel, warp * WARP_THREADS, WARP_THREADS,
-                                   &looking->ways.graph);
+    if (!all->ways || all->ways_kernel != grid->kernel || all->ways_warp != warp) {
+        wsdbg_graph_destroy(all->ways);
+        all->ways = NULL;
+        all->ways_kernel = grid->kernel;
+        all->ways_warp = warp;
+        error = wsdbg_code_threads(all->machine, grid->machine, grid->kernel, warp * WARP_THREADS, WARP_THREADS,
+                                   &all->ways);
     }
-    *out = looking->ways.graph;
+    *out = all->ways;
     return error;
 }
 
@@ -115,7 +140,7 @@ static void count_executions(const struct wsdbg_code_kernel *kernel, const struc
 
 /* An arrival of one lane, mostly the first, that the ways of the whole warp may leave out: what that lane must do, the
  * warp has done. */
-static struct wsdbg_error *count_first_lane(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid,
+static struct wsdbg_error *count_first_lane(struct wsdbg_look_executions *all, const struct of_grid *grid,
                                             uint64_t *set, struct wsdbg_past *past)
 {
     const struct wsdbg_code_kernel *kernel = grid->kernel;
@@ -131,7 +156,7 @@ static struct wsdbg_error *count_first_lane(struct wsdbg_looking *looking, const
     if (!of_lane.counts)
         return &wsdbg_error_no_memory;
     struct wsdbg_error *error =
-        wsdbg_code_threads(looking->machine, grid->machine, kernel, past->warp * WARP_THREADS, 1, &graph);
+        wsdbg_code_threads(all->machine, grid->machine, kernel, past->warp * WARP_THREADS, 1, &graph);
     if (!error)
         count_executions(kernel, graph, set, &of_lane);
     for (size_t i = 0; !error && i < kernel->access_count; i++)
@@ -144,7 +169,7 @@ static struct wsdbg_error *count_first_lane(struct wsdbg_looking *looking, const
 }
 
 /* Which barrier each instruction is of for this warp, where that is not the same for all. */
-static struct wsdbg_error *find_ids(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid,
+static struct wsdbg_error *find_ids(struct wsdbg_look_executions *all, const struct of_grid *grid,
                                     struct wsdbg_past *past)
 {
     const struct wsdbg_code_kernel *kernel = grid->kernel;
@@ -154,7 +179,7 @@ static struct wsdbg_error *find_ids(struct wsdbg_looking *looking, const struct 
         open += has_open_id(&kernel->accesses[i]);
     if (open == 0)
         return NULL;
-    struct wsdbg_error *error = wsdbg_code_accesses_of_threads(looking->machine, grid->machine, kernel,
+    struct wsdbg_error *error = wsdbg_code_accesses_of_threads(all->machine, grid->machine, kernel,
                                                                past->warp * WARP_THREADS, WARP_THREADS, &own);
     for (size_t i = 0; !error && i < kernel->access_count; i++)
         if (has_open_id(&kernel->accesses[i]) && !has_open_id(&own[i]) && own[i].address.base < IDS)
@@ -163,12 +188,12 @@ static struct wsdbg_error *find_ids(struct wsdbg_looking *looking, const struct 
     return error;
 }
 
-static struct wsdbg_error *add_past(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid, uint32_t warp,
+static struct wsdbg_error *add_past(struct wsdbg_look_executions *all, const struct of_grid *grid, uint32_t warp,
                                     uint32_t instruction, const struct wsdbg_past **out)
 {
     struct wsdbg_code_kernel *kernel = grid->kernel;
     const struct wsdbg_graph *graph = NULL;
-    struct wsdbg_error *error = find_ways(looking, grid, warp, &graph);
+    struct wsdbg_error *error = find_ways(all, grid, warp, &graph);
     if (error)
         return error;
     if (!wsdbg_grow((void **)&kernel->pasts, &kernel->past_capacity, kernel->past_count + 1, sizeof *kernel->pasts))
@@ -182,10 +207,10 @@ static struct wsdbg_error *add_past(struct wsdbg_looking *looking, const struct 
         return &wsdbg_error_no_memory;
     }
     count_executions(kernel, graph, set, past);
-    error = count_first_lane(looking, grid, set, past);
+    error = count_first_lane(all, grid, set, past);
     free(set);
     if (!error)
-        error = find_ids(looking, grid, past);
+        error = find_ids(all, grid, past);
     if (error) {
         free(past->counts);
         return error;
@@ -195,7 +220,7 @@ static struct wsdbg_error *add_past(struct wsdbg_looking *looking, const struct 
     return NULL;
 }
 
-static struct wsdbg_error *find_past(struct wsdbg_looking *looking, const struct wsdbg_look_grid *grid, uint32_t warp,
+static struct wsdbg_error *find_past(struct wsdbg_look_executions *all, const struct of_grid *grid, uint32_t warp,
                                      uint32_t instruction, const struct wsdbg_past **out)
 {
     for (size_t i = 0; i < grid->kernel->past_count; i++)
@@ -203,18 +228,19 @@ static struct wsdbg_error *find_past(struct wsdbg_looking *looking, const struct
             *out = &grid->kernel->pasts[i];
             return NULL;
         }
-    return add_past(looking, grid, warp, instruction, out);
+    return add_past(all, grid, warp, instruction, out);
 }
 
 /* Where a waiting warp stands: the part that decides its state. */
-static struct wsdbg_error *find_place(struct wsdbg_looking *looking, uint32_t warp, bool *known, uint32_t *instruction)
+static struct wsdbg_error *find_place(struct wsdbg_look_executions *all, uint32_t warp, bool *known,
+                                      uint32_t *instruction)
 {
     const struct wsdbg_paths *paths = NULL;
-    const uint32_t part = looking->warps[warp].decides;
+    const uint32_t part = all->deciding[warp];
     *known = false;
-    if (part == WSDBG_NONE || !wsdbg_warp_state_waits(looking->out->parts[part].state))
+    if (part == WSDBG_NONE || !wsdbg_warp_state_waits(all->out->parts[part].state))
         return NULL;
-    struct wsdbg_error *error = wsdbg_look_paths(looking, part, &paths);
+    struct wsdbg_error *error = wsdbg_look_paths(all->seen, all->out, part, &paths);
     if (!error && paths) {
         *known = true;
         *instruction = paths->instruction;
@@ -223,24 +249,25 @@ static struct wsdbg_error *find_place(struct wsdbg_looking *looking, uint32_t wa
 }
 
 /* The row in snapshot.accesses of the grid's access number `access` at one barrier. */
-static struct wsdbg_error *row_of_id(struct wsdbg_looking *looking, struct wsdbg_look_grid *grid, uint32_t access,
+static struct wsdbg_error *row_of_id(struct wsdbg_look_executions *all, const struct of_grid *grid, uint32_t access,
                                      uint32_t id, uint32_t *out)
 {
-    struct wsdbg_snapshot *snapshot = looking->out;
+    struct wsdbg_snapshot *snapshot = all->out;
     const size_t rows = grid->kernel->access_count * IDS;
-    if (!grid->by_id) {
-        grid->by_id = malloc((rows + 1) * sizeof *grid->by_id);
-        if (!grid->by_id)
+    uint32_t **by_id = &all->by_id[grid->row];
+    if (!*by_id) {
+        *by_id = malloc((rows + 1) * sizeof **by_id);
+        if (!*by_id)
             return &wsdbg_error_no_memory;
-        memset(grid->by_id, 0xff, rows * sizeof *grid->by_id); /* WSDBG_NONE */
+        memset(*by_id, 0xff, rows * sizeof **by_id); /* WSDBG_NONE */
     }
-    uint32_t *row = &grid->by_id[access * IDS + id];
+    uint32_t *row = &(*by_id)[access * IDS + id];
     if (*row == WSDBG_NONE) {
-        if (!wsdbg_grow((void **)&snapshot->accesses, &looking->capacity.accesses, snapshot->access_count + 1,
+        if (!wsdbg_grow((void **)&snapshot->accesses, &all->tables->capacity.accesses, snapshot->access_count + 1,
                         sizeof *snapshot->accesses))
             return &wsdbg_error_no_memory;
         *row = (uint32_t)snapshot->access_count++;
-        snapshot->accesses[*row] = snapshot->accesses[grid->access_first + access];
+        snapshot->accesses[*row] = snapshot->accesses[all->access_first[grid->row] + access];
         snapshot->accesses[*row].certain = true;
         snapshot->accesses[*row].address = wsdbg_known_u32(id);
         snapshot->accesses[*row].stride = 0;
@@ -259,20 +286,21 @@ static void add_row(struct wsdbg_snapshot *out, size_t first, struct wsdbg_reach
     out->reaches[at] = row;
 }
 
-static struct wsdbg_error *correct(struct wsdbg_looking *looking, uint32_t warp, size_t first)
+static struct wsdbg_error *correct(struct wsdbg_look_executions *all, uint32_t warp, size_t first)
 {
-    struct wsdbg_snapshot *out = looking->out;
-    struct wsdbg_look_grid *grid = &looking->grids[out->ctas[out->warps[warp].cta].grid];
+    struct wsdbg_snapshot *out = all->out;
+    const struct of_grid grid = grid_of(all, warp);
+    const uint32_t access_first = all->access_first[grid.row];
     const struct wsdbg_past *past;
     uint32_t instruction = 0;
     bool known;
-    struct wsdbg_error *error = find_place(looking, warp, &known, &instruction);
+    struct wsdbg_error *error = find_place(all, warp, &known, &instruction);
     if (error || !known)
         return error;
-    error = find_past(looking, grid, out->warps[warp].warp, instruction, &past);
+    error = find_past(all, &grid, out->warps[warp].warp, instruction, &past);
     for (size_t i = first, end = out->reach_count; !error && i < end; i++) {
         struct wsdbg_reach *reach = &out->reaches[i];
-        const struct wsdbg_execution_count *count = &past->counts[reach->access - grid->access_first];
+        const struct wsdbg_execution_count *count = &past->counts[reach->access - access_first];
         if (count->known) {
             reach->before_least = count->least;
             reach->before_most = count->most;
@@ -282,40 +310,80 @@ static struct wsdbg_error *correct(struct wsdbg_looking *looking, uint32_t warp,
             continue;
         struct wsdbg_reach own = *reach;
         *reach = (struct wsdbg_reach){.warp = warp, .access = reach->access, .before_known = true};
-        error = row_of_id(looking, grid, own.access - grid->access_first, count->id.value, &own.access);
+        error = row_of_id(all, &grid, own.access - access_first, count->id.value, &own.access);
         if (!error)
             add_row(out, end, own);
     }
     return error;
 }
 
-static struct wsdbg_error *add(struct wsdbg_looking *looking, uint32_t warp)
+static struct wsdbg_error *add(struct wsdbg_look_executions *all, uint32_t warp)
 {
-    struct wsdbg_snapshot *out = looking->out;
-    struct wsdbg_look_grid *grid = &looking->grids[out->ctas[out->warps[warp].cta].grid];
+    struct wsdbg_snapshot *out = all->out;
+    const struct of_grid grid = grid_of(all, warp);
+    const uint32_t access_first = all->access_first[grid.row];
     const size_t first = out->reach_count;
     const struct wsdbg_past *past;
-    struct wsdbg_error *error = find_past(looking, grid, out->warps[warp].warp, HAS_LEFT, &past);
-    for (uint32_t i = 0; !error && i < grid->kernel->access_count; i++) {
+    struct wsdbg_error *error = find_past(all, &grid, out->warps[warp].warp, HAS_LEFT, &past);
+    for (uint32_t i = 0; !error && i < grid.kernel->access_count; i++) {
         const struct wsdbg_execution_count *count = &past->counts[i];
         struct wsdbg_reach row = {.warp = warp,
-                                  .access = grid->access_first + i,
+                                  .access = access_first + i,
                                   .before_least = count->least,
                                   .before_most = count->most,
                                   .before_known = true};
         if (!count->known)
             continue;
         if (count->id.known)
-            error = row_of_id(looking, grid, i, count->id.value, &row.access);
+            error = row_of_id(all, &grid, i, count->id.value, &row.access);
         if (!error)
             add_row(out, first, row);
     }
     return error;
 }
 
-struct wsdbg_error *wsdbg_look_executions(struct wsdbg_looking *looking, uint32_t warp, size_t first)
+struct wsdbg_error *wsdbg_look_count_executions(struct wsdbg_look_executions *all, uint32_t warp, size_t first)
 {
-    if (looking->out->warps[warp].state == WSDBG_WARP_EXITED)
-        return add(looking, warp);
-    return looking->out->reach_count > first ? correct(looking, warp, first) : NULL;
+    if (!counts_executions(all, warp))
+        return NULL;
+    if (all->out->warps[warp].state == WSDBG_WARP_EXITED)
+        return add(all, warp);
+    return all->out->reach_count > first ? correct(all, warp, first) : NULL;
+}
+
+struct wsdbg_error *wsdbg_look_executions_create(const struct wsdbg_look_source *source,
+                                                 const struct wsdbg_look_seen *seen, const uint32_t *deciding,
+                                                 const uint32_t *access_first, struct wsdbg_look_tables *tables,
+                                                 struct wsdbg_look_executions **out)
+{
+    struct wsdbg_look_executions *all = malloc(sizeof *all);
+    if (!all)
+        return &wsdbg_error_no_memory;
+    *all = (struct wsdbg_look_executions){.machine = source->machine,
+                                          .seen = seen,
+                                          .deciding = deciding,
+                                          .access_first = access_first,
+                                          .tables = tables,
+                                          .out = tables->out};
+    all->waits = calloc(all->out->cta_count + 1, sizeof *all->waits);
+    all->by_id = calloc(all->out->grid_count + 1, sizeof *all->by_id);
+    if (!all->waits || !all->by_id) {
+        wsdbg_look_executions_destroy(all);
+        return &wsdbg_error_no_memory;
+    }
+    find_waits(all->out, all->waits);
+    *out = all;
+    return NULL;
+}
+
+void wsdbg_look_executions_destroy(struct wsdbg_look_executions *all)
+{
+    if (!all)
+        return;
+    wsdbg_graph_destroy(all->ways);
+    for (size_t i = 0; all->by_id && i < all->out->grid_count; i++)
+        free(all->by_id[i]);
+    free(all->by_id);
+    free(all->waits);
+    free(all);
 }

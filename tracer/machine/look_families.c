@@ -22,7 +22,9 @@ struct place {
 };
 
 struct survey {
-    const struct wsdbg_looking *looking;
+    const struct wsdbg_look_operands *operands;
+    const struct wsdbg_words *words; /* beside the CTAs */
+    const struct wsdbg_snapshot *rows;
     uint32_t grid;
     struct place places[PLACES_MAX];
     size_t place_count;
@@ -91,13 +93,13 @@ static void note_accesses(struct survey *survey, const struct wsdbg_code_kernel 
 
 static void note_waits(struct survey *survey)
 {
-    const struct wsdbg_looking *looking = survey->looking;
-    for (size_t i = 0; i < looking->out->part_count; i++) {
-        const struct wsdbg_part *row = &looking->out->parts[i];
-        const uint32_t cta = looking->out->warps[row->warp].cta;
-        if (looking->out->ctas[cta].grid != survey->grid || row->state != WSDBG_WARP_WAIT_MBARRIER)
+    const struct wsdbg_snapshot *rows = survey->rows;
+    for (size_t i = 0; i < rows->part_count; i++) {
+        const struct wsdbg_part *row = &rows->parts[i];
+        const uint32_t cta = rows->warps[row->warp].cta;
+        if (rows->ctas[cta].grid != survey->grid || row->state != WSDBG_WARP_WAIT_MBARRIER)
             continue;
-        struct place *place = place_at(survey, looking->parts[i].operand & WSDBG_OFFSET_MASK, true);
+        struct place *place = place_at(survey, survey->operands->parts[i].mbarrier & WSDBG_OFFSET_MASK, true);
         if (place)
             place->uses |= (uint64_t)1 << WSDBG_ACCESS_WAIT;
     }
@@ -106,9 +108,9 @@ static void note_waits(struct survey *survey)
 /* What the barrier at an offset expects, in the first CTA that has a valid word there. */
 static uint32_t expected_in_memory(const struct survey *survey, uint32_t offset)
 {
-    const struct wsdbg_grid *grid = &survey->looking->out->grids[survey->grid];
+    const struct wsdbg_grid *grid = &survey->rows->grids[survey->grid];
     for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count; i++) {
-        const struct wsdbg_word *word = wsdbg_words_find(&survey->looking->ctas[i].words, offset);
+        const struct wsdbg_word *word = wsdbg_words_find(&survey->words[i], offset);
         const struct wsdbg_mbarrier_word fields = wsdbg_mbarrier_word(word && word->known ? word->value : 1);
         if (fields.is_valid)
             return fields.expected;
@@ -153,31 +155,31 @@ static bool covers(const struct wsdbg_family *family, uint32_t offset, uint32_t 
     return *stage < family->places && family->first + *stage * family->stride == offset;
 }
 
-bool wsdbg_look_family(const struct wsdbg_look_grid *grid, uint32_t offset, uint32_t *family, uint32_t *stage)
+bool wsdbg_look_family(const struct wsdbg_look_families *families, uint32_t offset, uint32_t *family, uint32_t *stage)
 {
-    for (uint32_t i = 0; i < grid->family_count; i++)
-        if (covers(&grid->families[i], offset, stage)) {
+    for (uint32_t i = 0; i < families->count; i++)
+        if (covers(&families->rows[i], offset, stage)) {
             *family = i;
             return true;
         }
     return false;
 }
 
-uint32_t wsdbg_look_places(const struct wsdbg_look_grid *grid, const struct wsdbg_value_set *address)
+uint32_t wsdbg_look_places(const struct wsdbg_look_families *families, const struct wsdbg_value_set *address)
 {
     uint32_t number, stage;
     /* More than any ring has is what a mask leaves: as good as no end. */
     if (!address->known || (address->count && address->count <= STAGES_MAX) || !address->stride ||
-        !wsdbg_look_family(grid, (uint32_t)address->base & WSDBG_OFFSET_MASK, &number, &stage))
+        !wsdbg_look_family(families, (uint32_t)address->base & WSDBG_OFFSET_MASK, &number, &stage))
         return address->count;
-    const struct wsdbg_family *family = &grid->families[number];
+    const struct wsdbg_family *family = &families->rows[number];
     return family->closed && family->stride == address->stride ? family->places - stage : address->count;
 }
 
-bool wsdbg_access_may_be(const struct wsdbg_look_grid *grid, const struct wsdbg_access *access, uint32_t offset)
+bool wsdbg_access_may_be(const struct wsdbg_look_families *families, const struct wsdbg_access *access, uint32_t offset)
 {
     const struct wsdbg_value_set *address = &access->address;
-    const uint32_t base = (uint32_t)address->base & WSDBG_OFFSET_MASK, count = wsdbg_look_places(grid, address);
+    const uint32_t base = (uint32_t)address->base & WSDBG_OFFSET_MASK, count = wsdbg_look_places(families, address);
     if (!address->known || address->count == 1 || address->stride == 0)
         return !address->known || base == offset;
     return offset >= base && (offset - base) % address->stride == 0 &&
@@ -185,35 +187,35 @@ bool wsdbg_access_may_be(const struct wsdbg_look_grid *grid, const struct wsdbg_
 }
 
 /* An array whose first place lies in another one is a walk over part of that. */
-static bool add_array(struct wsdbg_look_grid *grid, const struct wsdbg_family *array)
+static bool add_array(struct wsdbg_look_families *families, const struct wsdbg_family *array)
 {
     uint32_t family, stage;
-    if (wsdbg_look_family(grid, array->first, &family, &stage)) {
-        grid->families[family].uses |= array->uses;
+    if (wsdbg_look_family(families, array->first, &family, &stage)) {
+        families->rows[family].uses |= array->uses;
         return true;
     }
-    if (grid->family_count < WSDBG_FAMILIES_MAX)
-        grid->families[grid->family_count++] = *array;
+    if (families->count < WSDBG_FAMILIES_MAX)
+        families->rows[families->count++] = *array;
     return false;
 }
 
 /* A single place joins the family of those just before it that are alike. */
-static void add_place(struct survey *survey, struct wsdbg_look_grid *grid, const struct place *place)
+static void add_place(struct survey *survey, struct wsdbg_look_families *families, const struct place *place)
 {
     uint32_t family, stage;
-    if (wsdbg_look_family(grid, place->offset, &family, &stage)) {
-        grid->families[family].uses |= place->uses;
+    if (wsdbg_look_family(families, place->offset, &family, &stage)) {
+        families->rows[family].uses |= place->uses;
         return;
     }
-    struct wsdbg_family *last = grid->family_count ? &grid->families[grid->family_count - 1] : NULL;
+    struct wsdbg_family *last = families->count ? &families->rows[families->count - 1] : NULL;
     if (last && last->stride == 0 && last->first + last->places * MBARRIER_BYTES == place->offset &&
         last->uses == place->uses && last->places < STAGES_MAX &&
         expected_at(survey, last->first) == expected_at(survey, place->offset)) {
         last->places++;
         return;
     }
-    if (grid->family_count < WSDBG_FAMILIES_MAX)
-        grid->families[grid->family_count++] =
+    if (families->count < WSDBG_FAMILIES_MAX)
+        families->rows[families->count++] =
             (struct wsdbg_family){.first = place->offset, .places = 1, .uses = place->uses};
 }
 
@@ -242,41 +244,41 @@ static bool are_apart(struct survey *survey, const struct wsdbg_family *family, 
            (family->uses & signals && next->uses & signals && !(family->uses & next->uses & signals));
 }
 
-static void settle(struct survey *survey, struct wsdbg_look_grid *grid)
+static void settle(struct survey *survey, struct wsdbg_look_families *families)
 {
     for (size_t i = 0; i < survey->array_count; i++)
         measure(survey, i);
     if (survey->array_count)
         qsort(survey->arrays, survey->array_count, sizeof *survey->arrays, by_first);
     for (size_t i = 0; i < survey->array_count; i++)
-        add_array(grid, &survey->arrays[i]);
+        add_array(families, &survey->arrays[i]);
     if (survey->place_count)
         qsort(survey->places, survey->place_count, sizeof *survey->places, by_offset);
     /* Singles in a row grow one family: its stride stays 0 until it is done. */
     for (size_t i = 0; i < survey->place_count; i++)
-        add_place(survey, grid, &survey->places[i]);
-    for (size_t i = 0; i < grid->family_count; i++)
-        if (grid->families[i].stride == 0)
-            grid->families[i].stride = MBARRIER_BYTES;
-    if (grid->family_count)
-        qsort(grid->families, grid->family_count, sizeof *grid->families, by_first);
-    for (size_t i = 0; i + 1 < grid->family_count; i++)
-        grid->families[i].closed = are_apart(survey, &grid->families[i], &grid->families[i + 1]);
+        add_place(survey, families, &survey->places[i]);
+    for (size_t i = 0; i < families->count; i++)
+        if (families->rows[i].stride == 0)
+            families->rows[i].stride = MBARRIER_BYTES;
+    if (families->count)
+        qsort(families->rows, families->count, sizeof *families->rows, by_first);
+    for (size_t i = 0; i + 1 < families->count; i++)
+        families->rows[i].closed = are_apart(survey, &families->rows[i], &families->rows[i + 1]);
 }
 
-struct wsdbg_error *wsdbg_look_families(struct wsdbg_looking *looking)
+struct wsdbg_error *wsdbg_look_families(const struct wsdbg_look_seen *seen, const struct wsdbg_look_operands *operands,
+                                        const struct wsdbg_words *words, const struct wsdbg_snapshot *rows,
+                                        struct wsdbg_look_families *families)
 {
     struct survey *survey = malloc(sizeof *survey);
     if (!survey)
         return &wsdbg_error_no_memory;
-    for (uint32_t i = 0; i < looking->out->grid_count; i++) {
-        memset(survey, 0, sizeof *survey);
-        survey->looking = looking;
-        survey->grid = i;
-        if (looking->grids[i].kernel)
-            note_accesses(survey, looking->grids[i].kernel);
+    for (uint32_t i = 0; i < rows->grid_count; i++) {
+        *survey = (struct survey){.operands = operands, .words = words, .rows = rows, .grid = i};
+        if (seen->grids[i].kernel)
+            note_accesses(survey, seen->grids[i].kernel);
         note_waits(survey);
-        settle(survey, &looking->grids[i]);
+        settle(survey, &families[i]);
     }
     free(survey);
     return NULL;

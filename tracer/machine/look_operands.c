@@ -12,8 +12,9 @@
 enum { MOVES_MAX = 4 }; /* followed back to find what a register of a loop is */
 
 struct lane {
-    struct wsdbg_looking *looking;
-    uint32_t warp, lane; /* warp: row of the machine */
+    struct wsdbg_machine *machine;
+    uint32_t warp, lane, cta; /* warp, cta: rows of the machine */
+    struct wsdbg_look_loops *loops;
     uint32_t general[WSDBG_EXCERPT_WORDS], uniform[WSDBG_EXCERPT_WORDS];
     uint32_t general_count, uniform_count;
     struct wsdbg_error *error; /* the first one */
@@ -64,7 +65,7 @@ static bool general(struct lane *lane, uint32_t number, uint32_t *value)
         *value = lane->general[number];
         return true;
     }
-    struct wsdbg_machine *machine = lane->looking->machine;
+    struct wsdbg_machine *machine = lane->machine;
     if (!lane->error)
         lane->error = machine->ops->registers(machine, lane->warp, lane->lane, number, 1, value, &known);
     return known == 1 && !lane->error;
@@ -77,7 +78,7 @@ static bool uniform(struct lane *lane, uint32_t number, uint32_t *value)
         *value = lane->uniform[number];
         return true;
     }
-    struct wsdbg_machine *machine = lane->looking->machine;
+    struct wsdbg_machine *machine = lane->machine;
     if (!lane->error)
         lane->error = machine->ops->uniform_registers(machine, lane->warp, number, 1, value, &known);
     return known == 1 && !lane->error;
@@ -120,48 +121,47 @@ static const struct wsdbg_operand *plain_source(const struct wsdbg_instruction *
     return NULL;
 }
 
-static void read_request(struct lane *lane, const struct wsdbg_instruction *request, struct wsdbg_look_part *part,
-                         struct wsdbg_part *row)
+static void read_request(struct lane *lane, const struct wsdbg_instruction *request,
+                         struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
     const struct wsdbg_operand *count = plain_source(request, 0);
     uint32_t value;
     if (!count || !value_of(lane, count, &value))
         return;
     row->count = wsdbg_known_u32(value);
-    part->resolved = true;
+    operands->resolved = true;
 }
 
 /* One register with `threads << 16 | id`, or id and threads of their own. */
-static void read_bar(struct lane *lane, const struct wsdbg_instruction *bar, struct wsdbg_look_part *part)
+static void read_bar(struct lane *lane, const struct wsdbg_instruction *bar, struct wsdbg_part_operands *operands)
 {
     const struct wsdbg_operand *id = plain_source(bar, 0), *threads = plain_source(bar, 1);
     uint32_t mask = 0;
     bool known = false;
-    struct wsdbg_machine *machine = lane->looking->machine;
+    struct wsdbg_machine *machine = lane->machine;
     if (bar->guard != WSDBG_PT && !bar->guard_is_uniform) {
         if (!lane->error)
             lane->error = machine->ops->predicates(machine, lane->warp, lane->lane, &mask, &known);
-        part->bar_skipped = known && (mask >> bar->guard & 1) == bar->guard_is_negated;
+        operands->bar_skipped = known && (mask >> bar->guard & 1) == bar->guard_is_negated;
     }
-    part->bar_threads = 0;
-    if (!id || !value_of(lane, id, &part->bar_id) || (threads && !value_of(lane, threads, &part->bar_threads)))
+    operands->bar_threads = 0;
+    if (!id || !value_of(lane, id, &operands->bar_id) || (threads && !value_of(lane, threads, &operands->bar_threads)))
         return;
     const bool packed = threads && id->kind == WSDBG_OPERAND_REGISTER && threads->kind == WSDBG_OPERAND_REGISTER &&
                         id->number == threads->number;
     if (packed)
-        part->bar_threads >>= 16;
-    part->bar_id &= 15;
-    part->bar_known = true;
+        operands->bar_threads >>= 16;
+    operands->bar_id &= 15;
+    operands->bar_known = true;
 }
 
 static bool constant(struct lane *lane, uint32_t offset, uint8_t bank, uint32_t *value)
 {
-    struct wsdbg_looking *looking = lane->looking;
-    const uint32_t grid = looking->machine->ctas[looking->machine->warps[lane->warp].cta].grid;
+    struct wsdbg_machine *machine = lane->machine;
+    const uint32_t grid = machine->ctas[lane->cta].grid;
     bool known = false;
     if (!lane->error)
-        lane->error =
-            looking->machine->ops->constant(looking->machine, grid, bank, offset, value, sizeof *value, &known);
+        lane->error = machine->ops->constant(machine, grid, bank, offset, value, sizeof *value, &known);
     return known && !lane->error;
 }
 
@@ -237,10 +237,10 @@ static bool shared_address(struct lane *lane, const struct wsdbg_loop *loop, uin
     return true;
 }
 
-struct wsdbg_error *wsdbg_look_loop(struct wsdbg_looking *looking, const struct wsdbg_graph *graph,
+struct wsdbg_error *wsdbg_look_loop(struct wsdbg_look_loops *loops, const struct wsdbg_graph *graph,
                                     uint32_t instruction, const struct wsdbg_loop **out)
 {
-    struct wsdbg_look_loop *kept = &looking->loops[instruction % WSDBG_RECENT_LOOPS];
+    struct wsdbg_look_loop *kept = &loops->recent[instruction % WSDBG_RECENT_LOOPS];
     if (kept->loop.graph != graph || kept->instruction != instruction) {
         free(kept->loop.body);
         *kept = (struct wsdbg_look_loop){.instruction = instruction};
@@ -255,10 +255,10 @@ struct wsdbg_error *wsdbg_look_loop(struct wsdbg_looking *looking, const struct 
     return NULL;
 }
 
-void wsdbg_look_forget_loops(struct wsdbg_looking *looking)
+void wsdbg_look_forget_loops(struct wsdbg_look_loops *loops)
 {
     for (size_t i = 0; i < WSDBG_RECENT_LOOPS; i++)
-        free(looking->loops[i].loop.body);
+        free(loops->recent[i].loop.body);
 }
 
 /* The barrier and the phase that a test names, in the loop around it where there is one. */
@@ -271,7 +271,7 @@ static bool test_operands(struct lane *lane, const struct wsdbg_look_part *part,
     if (!memory || !parity)
         return false;
     if (!lane->error)
-        lane->error = wsdbg_look_loop(lane->looking, part->place.function->graph, at, &loop);
+        lane->error = wsdbg_look_loop(lane->loops, part->place.function->graph, at, &loop);
     if (lane->error || !loop)
         return !lane->error && value_of(lane, memory, address) && value_of(lane, parity, phase);
     return shared_address(lane, loop, at, memory, address) &&
@@ -280,13 +280,14 @@ static bool test_operands(struct lane *lane, const struct wsdbg_look_part *part,
 }
 
 /* The test's phase lies in bit 31 of its register. */
-static void read_mbarrier(struct lane *lane, struct wsdbg_look_part *part, struct wsdbg_part *row)
+static void read_mbarrier(struct lane *lane, const struct wsdbg_look_part *part, struct wsdbg_part_operands *operands,
+                          struct wsdbg_part *row)
 {
     uint32_t phase = 0;
-    if (!test_operands(lane, part, &part->operand, &phase))
+    if (!test_operands(lane, part, &operands->mbarrier, &phase))
         return;
     row->parity = wsdbg_known_u32(phase >> 31);
-    part->resolved = true;
+    operands->resolved = true;
 }
 
 static bool polled_address(struct lane *lane, const struct wsdbg_look_part *part, bool shared, uint64_t *address)
@@ -296,7 +297,7 @@ static bool polled_address(struct lane *lane, const struct wsdbg_look_part *part
     const struct wsdbg_operand *memory = wsdbg_memory_operand(instruction_of(part, at));
     const struct wsdbg_loop *loop = NULL;
     if (!lane->error)
-        lane->error = wsdbg_look_loop(lane->looking, graph, at, &loop);
+        lane->error = wsdbg_look_loop(lane->loops, graph, at, &loop);
     if (lane->error || !loop)
         return false;
     uint32_t offset = 0;
@@ -307,28 +308,27 @@ static bool polled_address(struct lane *lane, const struct wsdbg_look_part *part
     return known;
 }
 
-static void read_polled_value(struct lane *lane, uint32_t cta, bool shared, uint64_t address, struct wsdbg_part *row)
+static void read_polled_value(struct lane *lane, bool shared, uint64_t address, struct wsdbg_part *row)
 {
-    struct wsdbg_machine *machine = lane->looking->machine;
-    const uint32_t context = lane->looking->out->grids[lane->looking->out->ctas[cta].grid].context;
+    struct wsdbg_machine *machine = lane->machine;
+    const uint32_t context = machine->grids[machine->ctas[lane->cta].grid].context;
     uint64_t value = 0;
     bool known = false;
     const uint32_t bytes = row->width_bytes.value;
     if (!bytes || bytes > sizeof value || lane->error)
         return;
-    lane->error = shared ? machine->ops->shared(machine, lane->looking->ctas[cta].machine, (uint32_t)address, &value,
-                                                bytes, &known)
+    lane->error = shared ? machine->ops->shared(machine, lane->cta, (uint32_t)address, &value, bytes, &known)
                          : machine->ops->global(machine, context, address, &value, bytes, &known);
     if (known && !lane->error)
         row->value = wsdbg_known_u64(value);
 }
 
 /* Shared memory has addresses among the global ones, where the context says from where on. */
-static struct wsdbg_optional_u64 shown_address(const struct wsdbg_looking *looking, uint32_t cta, bool shared,
-                                               uint64_t address)
+static struct wsdbg_optional_u64 shown_address(const struct lane *lane, bool shared, uint64_t address)
 {
-    const uint32_t context = looking->out->grids[looking->out->ctas[cta].grid].context;
-    const struct wsdbg_optional_u64 window = looking->machine->contexts[context].shared_window;
+    const struct wsdbg_machine *machine = lane->machine;
+    const uint32_t context = machine->grids[machine->ctas[lane->cta].grid].context;
+    const struct wsdbg_optional_u64 window = machine->contexts[context].shared_window;
     if (!shared)
         return wsdbg_known_u64(address);
     return window.known ? wsdbg_known_u64(window.value + address) : (struct wsdbg_optional_u64){0};
@@ -347,10 +347,9 @@ static void read_loaded_value(struct lane *lane, const struct wsdbg_instruction 
     row->value = wsdbg_known_u64((uint64_t)high << 32 | low);
 }
 
-static void read_poll(struct lane *lane, const struct wsdbg_instruction *load, struct wsdbg_look_part *part,
-                      struct wsdbg_part *row)
+static void read_poll(struct lane *lane, const struct wsdbg_instruction *load, const struct wsdbg_look_part *part,
+                      struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
-    const uint32_t cta = lane->looking->out->warps[row->warp].cta;
     const bool shared = part->site.state == WSDBG_WARP_SPIN_SHARED;
     uint64_t address;
     if (load->width_bytes)
@@ -358,21 +357,20 @@ static void read_poll(struct lane *lane, const struct wsdbg_instruction *load, s
     if (!polled_address(lane, part, shared, &address))
         return;
     address += part->site.word_offset;
-    row->address = shown_address(lane->looking, cta, shared, address);
-    part->resolved = true;
-    read_polled_value(lane, cta, shared, address, row);
+    row->address = shown_address(lane, shared, address);
+    operands->resolved = true;
+    read_polled_value(lane, shared, address, row);
     if (!row->value.known && part->site.value_holds)
         read_loaded_value(lane, load, part->site.word_offset, row);
 }
 
-static struct wsdbg_error *keep(struct wsdbg_looking *looking, uint32_t kind, uint32_t warp, uint32_t lane,
+static struct wsdbg_error *keep(struct wsdbg_look_tables *tables, uint32_t kind, uint32_t warp, uint32_t lane,
                                 uint32_t count, const uint32_t words[WSDBG_EXCERPT_WORDS])
 {
-    struct wsdbg_snapshot *out = looking->out;
+    struct wsdbg_snapshot *out = tables->out;
     if (count == 0)
         return NULL;
-    if (!wsdbg_grow((void **)&out->excerpts, &looking->capacity.excerpts, out->excerpt_count + 1,
-                    sizeof *out->excerpts))
+    if (!wsdbg_grow((void **)&out->excerpts, &tables->capacity.excerpts, out->excerpt_count + 1, sizeof *out->excerpts))
         return &wsdbg_error_no_memory;
     struct wsdbg_excerpt *row = &out->excerpts[out->excerpt_count++];
     *row =
@@ -381,46 +379,45 @@ static struct wsdbg_error *keep(struct wsdbg_looking *looking, uint32_t kind, ui
     return NULL;
 }
 
-static struct wsdbg_error *read_registers(struct lane *lane, uint32_t warp)
+static struct wsdbg_error *read_registers(struct lane *lane, uint32_t warp, struct wsdbg_look_tables *tables)
 {
-    struct wsdbg_machine *machine = lane->looking->machine;
+    struct wsdbg_machine *machine = lane->machine;
     struct wsdbg_error *error = machine->ops->registers(machine, lane->warp, lane->lane, 0, WSDBG_EXCERPT_WORDS,
                                                         lane->general, &lane->general_count);
     if (!error)
         error = machine->ops->uniform_registers(machine, lane->warp, 0, WSDBG_EXCERPT_WORDS, lane->uniform,
                                                 &lane->uniform_count);
     if (!error)
-        error = keep(lane->looking, WSDBG_EXCERPT_REGISTERS, warp, lane->lane, lane->general_count, lane->general);
-    return error ? error
-                 : keep(lane->looking, WSDBG_EXCERPT_UNIFORM, warp, WSDBG_NONE, lane->uniform_count, lane->uniform);
+        error = keep(tables, WSDBG_EXCERPT_REGISTERS, warp, lane->lane, lane->general_count, lane->general);
+    return error ? error : keep(tables, WSDBG_EXCERPT_UNIFORM, warp, WSDBG_NONE, lane->uniform_count, lane->uniform);
 }
 
-static void read_site(struct lane *lane, struct wsdbg_look_part *part, struct wsdbg_part *row)
+static void read_site(struct lane *lane, const struct wsdbg_look_part *part, struct wsdbg_part_operands *operands,
+                      struct wsdbg_part *row)
 {
     const struct wsdbg_instruction *instruction = instruction_of(part, part->site.instruction);
     if (part->site.operands_hold && part->site.state == WSDBG_WARP_WAIT_MBARRIER)
-        read_mbarrier(lane, part, row);
+        read_mbarrier(lane, part, operands, row);
     else if (part->site.operands_hold && part->site.state == WSDBG_WARP_WAIT_REGISTERS)
-        read_request(lane, instruction, part, row);
+        read_request(lane, instruction, operands, row);
     else if (wsdbg_warp_state_polls(part->site.state))
-        read_poll(lane, instruction, part, row);
+        read_poll(lane, instruction, part, operands, row);
 }
 
 /* The source knows them. */
-static void take_operands(struct wsdbg_looking *looking, struct wsdbg_look_part *part, struct wsdbg_part *row)
+static void take_operands(const struct wsdbg_machine_wait *wait, const struct wsdbg_grid *grid,
+                          struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
-    const struct wsdbg_machine_wait *wait = part->wait;
-    const uint32_t grid = looking->out->ctas[looking->out->warps[row->warp].cta].grid;
-    row->seen = part->resolved = true;
+    row->seen = operands->resolved = true;
     switch (wait->state) {
     case WSDBG_WARP_WAIT_MBARRIER:
-        part->operand = wait->barrier;
+        operands->mbarrier = wait->barrier;
         row->parity = wsdbg_known_u32(wait->parity);
         break;
     case WSDBG_WARP_WAIT_NAMED:
-        part->bar_known = true;
-        part->bar_id = wait->barrier;
-        part->bar_threads = wait->count ? wait->count : looking->out->grids[grid].warps_per_cta * WSDBG_MACHINE_LANES;
+        operands->bar_known = true;
+        operands->bar_id = wait->barrier;
+        operands->bar_threads = wait->count ? wait->count : grid->warps_per_cta * WSDBG_MACHINE_LANES;
         break;
     case WSDBG_WARP_WAIT_REGISTERS:
     case WSDBG_WARP_WAIT_WGMMA:
@@ -438,25 +435,32 @@ static void take_operands(struct wsdbg_looking *looking, struct wsdbg_look_part 
     }
 }
 
-struct wsdbg_error *wsdbg_look_operands(struct wsdbg_looking *looking, uint32_t number)
+struct wsdbg_error *wsdbg_look_part_operands(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                             uint32_t number, struct wsdbg_look_loops *loops,
+                                             struct wsdbg_look_tables *tables, struct wsdbg_part_operands *operands)
 {
-    struct wsdbg_look_part *part = &looking->parts[number];
-    struct wsdbg_part *row = &looking->out->parts[number];
-    struct lane lane = {.looking = looking, .warp = looking->warps[row->warp].machine, .lane = part->lane};
+    const struct wsdbg_look_part *part = &seen->parts[number];
+    struct wsdbg_part *row = &tables->out->parts[number];
+    const uint32_t cta = tables->out->warps[row->warp].cta;
+    struct lane lane = {.machine = source->machine,
+                        .warp = seen->warps[row->warp].machine,
+                        .lane = part->lane,
+                        .cta = seen->ctas[cta].machine,
+                        .loops = loops};
     const bool needs = part->place.function && wsdbg_look_needs_registers(part);
     if (!part->place.function)
         return NULL;
     if (part->wait) {
-        take_operands(looking, part, row);
+        take_operands(part->wait, &tables->out->grids[tables->out->ctas[cta].grid], operands, row);
         return NULL;
     }
     if (needs)
-        lane.error = read_registers(&lane, row->warp);
+        lane.error = read_registers(&lane, row->warp, tables);
     const bool has_none = needs && !lane.general_count && !lane.uniform_count;
     if (!lane.error && part->site.barrier_before != WSDBG_NO_INSTRUCTION && part->site.bar_holds)
-        read_bar(&lane, instruction_of(part, part->site.barrier_before), part);
+        read_bar(&lane, instruction_of(part, part->site.barrier_before), operands);
     if (!lane.error)
-        read_site(&lane, part, row);
+        read_site(&lane, part, operands, row);
     row->seen = !lane.error && !has_none;
     return lane.error;
 }
@@ -475,10 +479,10 @@ static bool pair_address(struct lane *lane, const struct wsdbg_operand *operand,
     return true;
 }
 
-struct wsdbg_error *wsdbg_look_address(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane_number,
+struct wsdbg_error *wsdbg_look_address(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane_number,
                                        const struct wsdbg_operand *operand, uint64_t *address, bool *known)
 {
-    struct lane lane = {.looking = looking, .warp = looking->warps[warp].machine, .lane = lane_number};
+    struct lane lane = {.machine = machine, .warp = warp, .lane = lane_number};
     uint32_t offset = 0;
     const bool is_pair = operand->kind == WSDBG_OPERAND_MEMORY && operand->registers == 2;
     *known = is_pair ? pair_address(&lane, operand, address) : value_of(&lane, operand, &offset);

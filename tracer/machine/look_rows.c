@@ -11,14 +11,25 @@
 #include "base/grow.h"
 #include "machine/look.h"
 
-static struct wsdbg_error *add_contexts(struct wsdbg_looking *looking)
+enum { RECENT_PLACES = 1024 };
+
+struct listing {
+    const struct wsdbg_look_source *source;
+    struct wsdbg_look_tables *tables;
+    struct wsdbg_look_seen *seen;
+    struct wsdbg_machine *machine;
+    struct wsdbg_snapshot *out;
+    uint32_t recent[RECENT_PLACES]; /* parts, by their counters */
+};
+
+static struct wsdbg_error *add_contexts(struct listing *listing)
 {
-    const struct wsdbg_machine *machine = looking->machine;
-    looking->out->contexts = calloc(machine->context_count + 1, sizeof *looking->out->contexts);
-    if (!looking->out->contexts)
+    const struct wsdbg_machine *machine = listing->machine;
+    listing->out->contexts = calloc(machine->context_count + 1, sizeof *listing->out->contexts);
+    if (!listing->out->contexts)
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < machine->context_count; i++) {
-        struct wsdbg_context *row = &looking->out->contexts[looking->out->context_count++];
+        struct wsdbg_context *row = &listing->out->contexts[listing->out->context_count++];
         *row = (struct wsdbg_context){.handle = machine->contexts[i].handle, .alive = true};
         if (machine->contexts[i].device >= machine->device_count)
             continue;
@@ -33,14 +44,14 @@ static struct wsdbg_error *add_contexts(struct wsdbg_looking *looking)
 }
 
 /* Modules are rows of the same number, whether a grid uses them or not. */
-static struct wsdbg_error *add_modules(struct wsdbg_looking *looking)
+static struct wsdbg_error *add_modules(struct listing *listing)
 {
-    const struct wsdbg_machine *machine = looking->machine;
-    looking->out->modules = calloc(machine->module_count + 1, sizeof *looking->out->modules);
-    if (!looking->out->modules)
+    const struct wsdbg_machine *machine = listing->machine;
+    listing->out->modules = calloc(machine->module_count + 1, sizeof *listing->out->modules);
+    if (!listing->out->modules)
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < machine->module_count; i++)
-        looking->out->modules[looking->out->module_count++] = (struct wsdbg_module){
+        listing->out->modules[listing->out->module_count++] = (struct wsdbg_module){
             .context = machine->modules[i].context < machine->context_count ? machine->modules[i].context : WSDBG_NONE,
             .row = WSDBG_NONE,
         };
@@ -70,23 +81,23 @@ static uint32_t block_warps(const struct wsdbg_machine_grid *grid)
     return warps <= WSDBG_LOOK_WARPS_MAX ? (uint32_t)warps : 0;
 }
 
-static void note_unknown_code(struct wsdbg_looking *looking, const struct wsdbg_machine_grid *grid)
+static void note_unknown_code(struct listing *listing, const struct wsdbg_machine_grid *grid)
 {
-    const char *reason = wsdbg_code_reason(looking->code, looking->machine, grid->module);
-    wsdbg_machine_note(looking->machine,
+    const char *reason = wsdbg_code_reason(listing->source->code, listing->machine, grid->module);
+    wsdbg_machine_note(listing->machine,
                        "the code of grid %" PRIu64 " is not known%s%s: what its warps wait for is not seen",
                        grid->grid_id, *reason ? ", " : "", reason);
 }
 
 /* What called functions do to barriers is not in the kernel's accesses. */
-static void note_calls(struct wsdbg_looking *looking, const struct wsdbg_code_kernel *kernel)
+static void note_calls(struct listing *listing, const struct wsdbg_code_kernel *kernel)
 {
     const struct wsdbg_graph *graph = kernel->function->graph;
     for (uint32_t i = 0; i < wsdbg_graph_block_count(graph); i++) {
         const struct wsdbg_block *block = wsdbg_graph_block(graph, i);
         if (!block->calls || block->callee != UINT32_MAX)
             continue;
-        wsdbg_machine_note(looking->machine,
+        wsdbg_machine_note(listing->machine,
                            "%s calls functions that are not inlined: what they do to barriers is not seen",
                            kernel->function->cubin->name);
         return;
@@ -117,53 +128,54 @@ static void fill_size(const struct wsdbg_machine *machine, uint32_t machine_row,
     memcpy(row->cluster, grid->cluster, sizeof row->cluster);
 }
 
-static struct wsdbg_error *add_grid(struct wsdbg_looking *looking, uint32_t machine_row)
+static struct wsdbg_error *add_grid(struct listing *listing, uint32_t machine_row)
 {
-    const struct wsdbg_machine_grid *grid = &looking->machine->grids[machine_row];
-    struct wsdbg_look_grid *beside = &looking->grids[looking->out->grid_count];
-    struct wsdbg_grid *row = &looking->out->grids[looking->out->grid_count++];
+    const struct wsdbg_machine_grid *grid = &listing->machine->grids[machine_row];
+    struct wsdbg_look_grid *beside = &listing->seen->grids[listing->out->grid_count];
+    struct wsdbg_grid *row = &listing->out->grids[listing->out->grid_count++];
     *beside = (struct wsdbg_look_grid){.machine = machine_row};
     *row = (struct wsdbg_grid){
         .context = grid->context,
         .grid_id = grid->grid_id,
-        .module = grid->module < looking->out->module_count ? grid->module : WSDBG_NONE,
+        .module = grid->module < listing->out->module_count ? grid->module : WSDBG_NONE,
         .launch = WSDBG_NONE,
         .function = WSDBG_NONE,
         .warps_per_cta = block_warps(grid),
         .running = true,
     };
-    fill_size(looking->machine, machine_row, row);
-    struct wsdbg_error *error = wsdbg_code_kernel(looking->code, looking->machine, machine_row, &beside->kernel);
+    fill_size(listing->machine, machine_row, row);
+    struct wsdbg_error *error =
+        wsdbg_code_kernel(listing->source->code, listing->machine, machine_row, &beside->kernel);
     if (!error && !beside->kernel)
-        note_unknown_code(looking, grid);
+        note_unknown_code(listing, grid);
     if (error || !beside->kernel)
         return error;
-    note_calls(looking, beside->kernel);
+    note_calls(listing, beside->kernel);
     beside->span_count = wsdbg_words_spans(beside->kernel->accesses, beside->kernel->access_count, beside->spans);
-    error = wsdbg_look_function(looking, beside->kernel->function, row->module, &row->function);
+    error = wsdbg_look_function(listing->tables, beside->kernel->function, row->module, &row->function);
     if (!error && grid->registers.known)
-        looking->out->functions[row->function].registers = grid->registers;
+        listing->out->functions[row->function].registers = grid->registers;
     return error;
 }
 
-static struct wsdbg_error *add_grids(struct wsdbg_looking *looking)
+static struct wsdbg_error *add_grids(struct listing *listing)
 {
-    const size_t count = looking->machine->grid_count;
+    const size_t count = listing->machine->grid_count;
     struct ordered *order = calloc(count + 1, sizeof *order);
-    looking->grids = calloc(count + 1, sizeof *looking->grids);
-    looking->out->grids = calloc(count + 1, sizeof *looking->out->grids);
+    listing->seen->grids = calloc(count + 1, sizeof *listing->seen->grids);
+    listing->out->grids = calloc(count + 1, sizeof *listing->out->grids);
     struct wsdbg_error *error = NULL;
-    if (!order || !looking->grids || !looking->out->grids)
+    if (!order || !listing->seen->grids || !listing->out->grids)
         error = &wsdbg_error_no_memory;
     size_t listed = 0;
     for (uint32_t i = 0; !error && i < count; i++)
-        if (looking->machine->grids[i].context < looking->machine->context_count)
+        if (listing->machine->grids[i].context < listing->machine->context_count)
             order[listed++] =
-                (struct ordered){looking->machine->grids[i].context, i, looking->machine->grids[i].grid_id};
+                (struct ordered){listing->machine->grids[i].context, i, listing->machine->grids[i].grid_id};
     if (!error && listed)
         qsort(order, listed, sizeof *order, by_order);
     for (size_t i = 0; !error && i < listed; i++)
-        error = add_grid(looking, order[i].row);
+        error = add_grid(listing, order[i].row);
     free(order);
     return error;
 }
@@ -204,21 +216,21 @@ static const struct wsdbg_machine_wait *wait_of(const struct wsdbg_machine *mach
 }
 
 /* The part of the warp with the lane's PC and wait, added where it is new. */
-static struct wsdbg_error *part_of(struct wsdbg_looking *looking, uint32_t warp, uint32_t lane,
+static struct wsdbg_error *part_of(struct listing *listing, uint32_t warp, uint32_t lane,
                                    const struct wsdbg_machine_lane *state, struct wsdbg_part **out)
 {
-    struct wsdbg_snapshot *snapshot = looking->out;
-    const struct wsdbg_machine_wait *wait = wait_of(looking->machine, state);
+    struct wsdbg_snapshot *snapshot = listing->out;
+    const struct wsdbg_machine_wait *wait = wait_of(listing->machine, state);
     for (size_t i = snapshot->warps[warp].part_first; i < snapshot->part_count; i++)
-        if (looking->parts[i].pc == state->pc && looking->parts[i].wait == wait) {
+        if (listing->seen->parts[i].pc == state->pc && listing->seen->parts[i].wait == wait) {
             *out = &snapshot->parts[i];
             return NULL;
         }
     const size_t count = snapshot->part_count + 1;
-    if (!wsdbg_grow((void **)&snapshot->parts, &looking->capacity.parts, count, sizeof *snapshot->parts) ||
-        !wsdbg_grow((void **)&looking->parts, &looking->part_capacity, count, sizeof *looking->parts))
+    if (!wsdbg_grow((void **)&snapshot->parts, &listing->tables->capacity.parts, count, sizeof *snapshot->parts) ||
+        !wsdbg_grow((void **)&listing->seen->parts, &listing->seen->part_capacity, count, sizeof *listing->seen->parts))
         return &wsdbg_error_no_memory;
-    looking->parts[snapshot->part_count] = (struct wsdbg_look_part){.lane = lane, .pc = state->pc, .wait = wait};
+    listing->seen->parts[snapshot->part_count] = (struct wsdbg_look_part){.lane = lane, .pc = state->pc, .wait = wait};
     *out = &snapshot->parts[snapshot->part_count++];
     **out = (struct wsdbg_part){.warp = warp, .site = WSDBG_NONE, .barrier = WSDBG_NONE};
     snapshot->warps[warp].part_count++;
@@ -244,99 +256,98 @@ static void believe_wait(struct wsdbg_look_part *part)
                                      .operands_hold = true};
 }
 
-static uint32_t context_of(const struct wsdbg_looking *looking, size_t part)
+static uint32_t context_of(const struct listing *listing, size_t part)
 {
-    const uint32_t cta = looking->out->warps[looking->out->parts[part].warp].cta;
-    return looking->out->grids[looking->out->ctas[cta].grid].context;
+    const uint32_t cta = listing->out->warps[listing->out->parts[part].warp].cta;
+    return listing->out->grids[listing->out->ctas[cta].grid].context;
 }
 
 /* That of an earlier part where it has the same counter. */
-static struct wsdbg_error *find_site(struct wsdbg_looking *looking, uint32_t grid, size_t part)
+static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, size_t part)
 {
-    struct wsdbg_look_part *row = &looking->parts[part];
-    uint32_t *recent = &looking->recent[row->pc / WSDBG_INSTRUCTION_BYTES % WSDBG_RECENT_PLACES];
+    struct wsdbg_look_part *row = &listing->seen->parts[part];
+    uint32_t *recent = &listing->recent[row->pc / WSDBG_INSTRUCTION_BYTES % RECENT_PLACES];
     const size_t earlier = *recent;
     *recent = (uint32_t)part;
-    if (earlier < part && looking->parts[earlier].pc == row->pc && looking->parts[earlier].wait == NULL &&
-        context_of(looking, earlier) == context_of(looking, part)) {
-        row->place = looking->parts[earlier].place;
-        row->site = looking->parts[earlier].site;
+    if (earlier < part && listing->seen->parts[earlier].pc == row->pc && listing->seen->parts[earlier].wait == NULL &&
+        context_of(listing, earlier) == context_of(listing, part)) {
+        row->place = listing->seen->parts[earlier].place;
+        row->site = listing->seen->parts[earlier].site;
         return NULL;
     }
-    struct wsdbg_error *error =
-        wsdbg_code_find(looking->code, looking->machine, looking->grids[grid].machine, row->pc, &row->place);
+    struct wsdbg_error *error = wsdbg_code_find(listing->source->code, listing->machine,
+                                                listing->seen->grids[grid].machine, row->pc, &row->place);
     if (error || !row->place.function)
         return error;
     return wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
 }
 
 /* The code at a part's counter, and what waits there. */
-static struct wsdbg_error *locate(struct wsdbg_looking *looking, uint32_t grid, size_t part)
+static struct wsdbg_error *locate(struct listing *listing, uint32_t grid, size_t part)
 {
-    struct wsdbg_look_part *row = &looking->parts[part];
-    struct wsdbg_error *error = find_site(looking, grid, part);
+    struct wsdbg_look_part *row = &listing->seen->parts[part];
+    struct wsdbg_error *error = find_site(listing, grid, part);
     if (!error && row->wait && row->place.function)
         believe_wait(row);
     return error;
 }
 
-static struct wsdbg_error *add_parts(struct wsdbg_looking *looking, uint32_t grid, uint32_t warp)
+static struct wsdbg_error *add_parts(struct listing *listing, uint32_t grid, uint32_t warp)
 {
-    const struct wsdbg_machine_warp *machine_row = &looking->machine->warps[looking->warps[warp].machine];
+    const struct wsdbg_machine_warp *machine_row = &listing->machine->warps[listing->seen->warps[warp].machine];
     struct wsdbg_error *error = NULL;
-    looking->out->warps[warp].part_first = (uint32_t)looking->out->part_count;
+    listing->out->warps[warp].part_first = (uint32_t)listing->out->part_count;
     for (uint32_t lane = 0; !error && lane < WSDBG_MACHINE_LANES; lane++) {
         struct wsdbg_part *part;
         if (!splits_lanes(machine_row, lane))
             continue;
-        error = part_of(looking, warp, lane, &machine_row->lanes[lane], &part);
+        error = part_of(listing, warp, lane, &machine_row->lanes[lane], &part);
         if (!error)
             part->lanes |= 1u << lane;
     }
-    for (size_t i = looking->out->warps[warp].part_first; !error && i < looking->out->part_count; i++) {
-        error = locate(looking, grid, i);
-        const struct wsdbg_look_part *part = &looking->parts[i];
+    for (size_t i = listing->out->warps[warp].part_first; !error && i < listing->out->part_count; i++) {
+        error = locate(listing, grid, i);
+        const struct wsdbg_look_part *part = &listing->seen->parts[i];
         const uint64_t home =
             part->place.function ? part->place.function->cubin->address + (uint64_t)part->site.home * 16 : part->pc;
-        for (uint32_t lanes = looking->out->parts[i].lanes; lanes; lanes &= lanes - 1)
-            looking->warps[warp].stands += wsdbg_mix(home, (uint64_t)__builtin_ctz(lanes) + 1);
+        for (uint32_t lanes = listing->out->parts[i].lanes; lanes; lanes &= lanes - 1)
+            listing->seen->warps[warp].stands += wsdbg_mix(home, (uint64_t)__builtin_ctz(lanes) + 1);
     }
     return error;
 }
 
 /* With machine_row WSDBG_NONE a warp that has exited, or of which nothing is known. */
-static struct wsdbg_error *add_warp(struct wsdbg_looking *looking, uint32_t cta, uint32_t index, uint32_t machine_row,
+static struct wsdbg_error *add_warp(struct listing *listing, uint32_t cta, uint32_t index, uint32_t machine_row,
                                     bool exited)
 {
-    struct wsdbg_grid *grid = &looking->out->grids[looking->out->ctas[cta].grid];
-    const uint32_t number = (uint32_t)looking->out->warp_count++;
-    looking->warps[number] =
-        (struct wsdbg_look_warp){.machine = machine_row, .decides = WSDBG_NONE, .sample = WSDBG_NONE};
-    looking->out->warps[number] = (struct wsdbg_warp_row){
+    struct wsdbg_grid *grid = &listing->out->grids[listing->out->ctas[cta].grid];
+    const uint32_t number = (uint32_t)listing->out->warp_count++;
+    listing->seen->warps[number] = (struct wsdbg_look_warp){.machine = machine_row};
+    listing->out->warps[number] = (struct wsdbg_warp_row){
         .cta = cta,
         .warp = index,
         .state = exited ? WSDBG_WARP_EXITED : WSDBG_WARP_UNKNOWN,
         .barrier = WSDBG_NONE,
         .site = WSDBG_NONE,
-        .part_first = (uint32_t)looking->out->part_count,
-        .changed_ns = looking->machine->time_ns,
+        .part_first = (uint32_t)listing->out->part_count,
+        .changed_ns = listing->machine->time_ns,
         .last = {.iteration = WSDBG_NO_ITERATION},
     };
-    looking->out->ctas[cta].warp_count++;
+    listing->out->ctas[cta].warp_count++;
     *(exited ? &grid->warps_exited : &grid->warps_live) += 1;
     if (machine_row == WSDBG_NONE)
         return NULL;
-    looking->out->warps[number].registers_held = looking->machine->warps[machine_row].registers;
-    return add_parts(looking, looking->out->ctas[cta].grid, number);
+    listing->out->warps[number].registers_held = listing->machine->warps[machine_row].registers;
+    return add_parts(listing, listing->out->ctas[cta].grid, number);
 }
 
 /* The CTA's warps by index; one without a row has exited, unless there is a row of which it is not known whose it is.
  */
-static struct wsdbg_error *add_warps(struct wsdbg_looking *looking, uint32_t cta)
+static struct wsdbg_error *add_warps(struct listing *listing, uint32_t cta)
 {
-    const struct wsdbg_machine *machine = looking->machine;
-    const struct wsdbg_machine_cta *machine_row = &machine->ctas[looking->ctas[cta].machine];
-    const uint32_t expected = looking->out->grids[looking->out->ctas[cta].grid].warps_per_cta;
+    const struct wsdbg_machine *machine = listing->machine;
+    const struct wsdbg_machine_cta *machine_row = &machine->ctas[listing->seen->ctas[cta].machine];
+    const uint32_t expected = listing->out->grids[listing->out->ctas[cta].grid].warps_per_cta;
     uint32_t rows[WSDBG_LOOK_WARPS_MAX];
     bool all_known = true;
     memset(rows, 0xff, sizeof rows);
@@ -348,37 +359,39 @@ static struct wsdbg_error *add_warps(struct wsdbg_looking *looking, uint32_t cta
         all_known = all_known && index != WSDBG_NONE;
     }
     struct wsdbg_error *error = NULL;
-    looking->out->ctas[cta].warp_first = (uint32_t)looking->out->warp_count;
+    listing->out->ctas[cta].warp_first = (uint32_t)listing->out->warp_count;
     for (uint32_t i = 0; !error && i < expected; i++)
-        error = add_warp(looking, cta, i, rows[i], rows[i] == WSDBG_NONE && all_known);
+        error = add_warp(listing, cta, i, rows[i], rows[i] == WSDBG_NONE && all_known);
     return error;
 }
 
-static struct wsdbg_error *add_cta(struct wsdbg_looking *looking, uint32_t grid, uint32_t machine_row)
+static struct wsdbg_error *add_cta(struct listing *listing, uint32_t grid, uint32_t machine_row)
 {
-    const struct wsdbg_machine_cta *cta = &looking->machine->ctas[machine_row];
-    const uint32_t number = (uint32_t)looking->out->cta_count++;
-    struct wsdbg_cta *row = &looking->out->ctas[number];
-    if (looking->out->grids[grid].cta_count++ == 0)
-        looking->out->grids[grid].cta_first = number;
-    looking->ctas[number] = (struct wsdbg_look_cta){.machine = machine_row};
+    const struct wsdbg_machine_cta *cta = &listing->machine->ctas[machine_row];
+    const uint32_t number = (uint32_t)listing->out->cta_count++;
+    struct wsdbg_cta *row = &listing->out->ctas[number];
+    if (listing->out->grids[grid].cta_count++ == 0)
+        listing->out->grids[grid].cta_first = number;
+    listing->seen->ctas[number] = (struct wsdbg_look_cta){.machine = machine_row};
     *row = (struct wsdbg_cta){.grid = grid, .x = cta->x, .y = cta->y, .z = cta->z, .sm = wsdbg_known_u32(cta->sm)};
-    place_in_cluster(&looking->machine->grids[looking->grids[grid].machine], cta, row);
-    return add_warps(looking, number);
+    place_in_cluster(&listing->machine->grids[listing->seen->grids[grid].machine], cta, row);
+    return add_warps(listing, number);
 }
 
-static struct wsdbg_error *make_room(struct wsdbg_looking *looking)
+static struct wsdbg_error *make_room(struct listing *listing)
 {
-    const struct wsdbg_machine *machine = looking->machine;
+    const struct wsdbg_machine *machine = listing->machine;
     size_t warps = 0;
     for (size_t i = 0; i < machine->cta_count; i++)
         if (machine->ctas[i].grid < machine->grid_count)
             warps += block_warps(&machine->grids[machine->ctas[i].grid]);
-    looking->ctas = calloc(machine->cta_count + 1, sizeof *looking->ctas);
-    looking->out->ctas = calloc(machine->cta_count + 1, sizeof *looking->out->ctas);
-    looking->warps = calloc(warps + 1, sizeof *looking->warps);
-    looking->out->warps = calloc(warps + 1, sizeof *looking->out->warps);
-    return looking->ctas && looking->out->ctas && looking->warps && looking->out->warps ? NULL : &wsdbg_error_no_memory;
+    listing->seen->ctas = calloc(machine->cta_count + 1, sizeof *listing->seen->ctas);
+    listing->out->ctas = calloc(machine->cta_count + 1, sizeof *listing->out->ctas);
+    listing->seen->warps = calloc(warps + 1, sizeof *listing->seen->warps);
+    listing->out->warps = calloc(warps + 1, sizeof *listing->out->warps);
+    return listing->seen->ctas && listing->out->ctas && listing->seen->warps && listing->out->warps
+               ? NULL
+               : &wsdbg_error_no_memory;
 }
 
 static uint64_t place_of(const struct wsdbg_machine_cta *cta)
@@ -386,30 +399,33 @@ static uint64_t place_of(const struct wsdbg_machine_cta *cta)
     return (uint64_t)(cta->z & 0xffff) << 48 | (uint64_t)(cta->y & 0xffff) << 32 | cta->x;
 }
 
-static struct wsdbg_error *add_ctas(struct wsdbg_looking *looking)
+static struct wsdbg_error *add_ctas(struct listing *listing)
 {
-    const struct wsdbg_machine *machine = looking->machine;
+    const struct wsdbg_machine *machine = listing->machine;
     struct ordered *order = calloc(machine->cta_count + 1, sizeof *order);
-    struct wsdbg_error *error = order ? make_room(looking) : &wsdbg_error_no_memory;
+    struct wsdbg_error *error = order ? make_room(listing) : &wsdbg_error_no_memory;
     size_t listed = 0;
-    for (uint32_t grid = 0; !error && grid < looking->out->grid_count; grid++)
+    for (uint32_t grid = 0; !error && grid < listing->out->grid_count; grid++)
         for (uint32_t i = 0; i < machine->cta_count; i++)
-            if (machine->ctas[i].grid == looking->grids[grid].machine)
+            if (machine->ctas[i].grid == listing->seen->grids[grid].machine)
                 order[listed++] = (struct ordered){grid, i, place_of(&machine->ctas[i])};
     if (!error && listed)
         qsort(order, listed, sizeof *order, by_order);
     for (size_t i = 0; !error && i < listed; i++)
-        error = add_cta(looking, order[i].major, order[i].row);
+        error = add_cta(listing, order[i].major, order[i].row);
     free(order);
     return error;
 }
 
-struct wsdbg_error *wsdbg_look_rows(struct wsdbg_looking *looking)
+struct wsdbg_error *wsdbg_look_rows(const struct wsdbg_look_source *source, struct wsdbg_look_tables *tables,
+                                    struct wsdbg_look_seen *seen)
 {
-    struct wsdbg_error *error = add_contexts(looking);
+    struct listing listing = {
+        .source = source, .tables = tables, .seen = seen, .machine = source->machine, .out = tables->out};
+    struct wsdbg_error *error = add_contexts(&listing);
     if (!error)
-        error = add_modules(looking);
+        error = add_modules(&listing);
     if (!error)
-        error = add_grids(looking);
-    return error ? error : add_ctas(looking);
+        error = add_grids(&listing);
+    return error ? error : add_ctas(&listing);
 }

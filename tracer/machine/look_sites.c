@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/inlined.h"
 #include "machine/look.h"
 
 enum { LEVELS_MAX = 16 };
@@ -21,16 +22,16 @@ static bool is_named(const struct wsdbg_function *row, const char *name)
     return strncmp(row->name, name, sizeof row->name - 1) == 0;
 }
 
-struct wsdbg_error *wsdbg_look_function(struct wsdbg_looking *looking, const struct wsdbg_code_function *function,
+struct wsdbg_error *wsdbg_look_function(struct wsdbg_look_tables *tables, const struct wsdbg_code_function *function,
                                         uint32_t module, uint32_t *out)
 {
-    struct wsdbg_snapshot *snapshot = looking->out;
+    struct wsdbg_snapshot *snapshot = tables->out;
     for (uint32_t i = 0; i < snapshot->function_count; i++)
         if (snapshot->functions[i].module == module && is_named(&snapshot->functions[i], function->cubin->name)) {
             *out = i;
             return NULL;
         }
-    if (!wsdbg_grow((void **)&snapshot->functions, &looking->capacity.functions, snapshot->function_count + 1,
+    if (!wsdbg_grow((void **)&snapshot->functions, &tables->capacity.functions, snapshot->function_count + 1,
                     sizeof *snapshot->functions))
         return &wsdbg_error_no_memory;
     struct wsdbg_function *row = &snapshot->functions[snapshot->function_count];
@@ -42,50 +43,47 @@ struct wsdbg_error *wsdbg_look_function(struct wsdbg_looking *looking, const str
     return NULL;
 }
 
-static struct wsdbg_error *add_site(struct wsdbg_looking *looking, const struct wsdbg_site *site)
+static struct wsdbg_error *add_site(struct wsdbg_look_tables *tables, const struct wsdbg_site *site)
 {
-    struct wsdbg_snapshot *snapshot = looking->out;
-    if (!wsdbg_grow((void **)&snapshot->sites, &looking->capacity.sites, snapshot->site_count + 1,
+    struct wsdbg_snapshot *snapshot = tables->out;
+    if (!wsdbg_grow((void **)&snapshot->sites, &tables->capacity.sites, snapshot->site_count + 1,
                     sizeof *snapshot->sites))
         return &wsdbg_error_no_memory;
     snapshot->sites[snapshot->site_count++] = *site;
     return NULL;
 }
 
+/* How many of the levels the place passes over. */
+static size_t passed_levels(const struct wsdbg_line *lines, size_t count)
+{
+    struct wsdbg_inlined_level levels[LEVELS_MAX];
+    for (size_t i = 0; i < count; i++)
+        levels[i] = (struct wsdbg_inlined_level){lines[i].file, lines[i].is_wrapper};
+    return count ? wsdbg_inlined_place(levels, count) : 0;
+}
+
 /* The rows of one place lie behind each other: itself, then the calls it was inlined at. */
-static struct wsdbg_error *add_levels(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
+static struct wsdbg_error *add_levels(struct wsdbg_look_tables *tables, const struct wsdbg_code_place *place,
                                       struct wsdbg_site *site)
 {
     struct wsdbg_line lines[LEVELS_MAX];
     const size_t count = wsdbg_code_lines(place, lines, LEVELS_MAX);
+    const size_t passed = passed_levels(lines, count);
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && (i < count || i == 0); i++) {
         const bool deeper = i + 1 < count;
         if (i < count) {
             copy_text(site->file, sizeof site->file, lines[i].file);
             site->line = wsdbg_known_u32(lines[i].line);
+            site->is_passed = i < passed;
         }
-        site->inlined_at = deeper ? (uint32_t)looking->out->site_count + 1 : WSDBG_NONE;
-        error = add_site(looking, site);
+        site->inlined_at = deeper ? (uint32_t)tables->out->site_count + 1 : WSDBG_NONE;
+        error = add_site(tables, site);
     }
     return error;
 }
 
-static bool is_of_wgmma(const struct wsdbg_instruction *instruction)
-{
-    switch (instruction->operation) {
-    case WSDBG_OP_HGMMA:
-    case WSDBG_OP_IGMMA:
-    case WSDBG_OP_QGMMA:
-    case WSDBG_OP_BGMMA:
-    case WSDBG_OP_WARPGROUP:
-        return true;
-    default:
-        return false;
-    }
-}
-
-struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct wsdbg_code_place *place,
+struct wsdbg_error *wsdbg_look_site(struct wsdbg_look_tables *tables, const struct wsdbg_code_place *place,
                                     uint32_t module, uint32_t *out)
 {
     const uint64_t pc = wsdbg_code_address(place);
@@ -94,21 +92,21 @@ struct wsdbg_error *wsdbg_look_site(struct wsdbg_looking *looking, const struct 
         .offset_bytes = wsdbg_known_u32(place->instruction * WSDBG_INSTRUCTION_BYTES),
         .inlined_at = WSDBG_NONE,
     };
-    struct wsdbg_error *error = wsdbg_look_function(looking, place->function, module, &site.function);
+    struct wsdbg_error *error = wsdbg_look_function(tables, place->function, module, &site.function);
     if (error)
         return error;
-    for (size_t i = 0; i < looking->site_count; i++)
-        if (looking->sites[i].pc == pc && looking->sites[i].function == site.function) {
-            *out = looking->sites[i].site;
+    for (size_t i = 0; i < tables->site_count; i++)
+        if (tables->sites[i].pc == pc && tables->sites[i].function == site.function) {
+            *out = tables->sites[i].site;
             return NULL;
         }
-    if (!wsdbg_grow((void **)&looking->sites, &looking->site_capacity, looking->site_count + 1, sizeof *looking->sites))
+    if (!wsdbg_grow((void **)&tables->sites, &tables->site_capacity, tables->site_count + 1, sizeof *tables->sites))
         return &wsdbg_error_no_memory;
     const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
-    site.is_wgmma = is_of_wgmma(instruction);
+    site.is_wgmma = wsdbg_operation_is_of_wgmma(instruction->operation);
     site.is_system = instruction->is_system;
     wsdbg_code_text(place, pc, site.instruction);
-    *out = (uint32_t)looking->out->site_count;
-    looking->sites[looking->site_count++] = (struct wsdbg_look_site){pc, site.function, *out};
-    return add_levels(looking, place, &site);
+    *out = (uint32_t)tables->out->site_count;
+    tables->sites[tables->site_count++] = (struct wsdbg_look_site){pc, site.function, *out};
+    return add_levels(tables, place, &site);
 }

@@ -8,30 +8,25 @@
 
 #include "machine/launch_match.h"
 #include "machine/look_compare.h"
+#include "model/rows.h"
 
 enum { IDS = 256, NO_ID = IDS, ROLES_MAX = 32 };
 #define UNLISTED_ROW 0x80000000u /* from here on: modules that no observer listed */
 
 /* Rows of a look's tables in the snapshot's. */
 struct maps {
-    uint32_t *contexts, *modules, *functions;
+    uint32_t *contexts, *modules, *names, *functions;
     uint16_t (*roles)[IDS], (*mbarriers)[IDS]; /* for each of the look's modules; NO_ID: all ids are taken */
 };
 
-static void *append(void *rows, size_t *count, size_t added, size_t bytes, const void *from, bool *whole)
-{
-    void *larger = added ? reallocarray(rows, *count + added, bytes) : rows;
-    if (added && !larger) {
-        *whole = false;
-        return rows;
-    }
-    if (added && from)
-        memcpy((char *)larger + *count * bytes, from, added * bytes);
-    *count += added;
-    return larger;
-}
-#define APPEND(to, rows, count, added, from, whole) \
-    ((to)->rows = append((to)->rows, &(to)->count, added, sizeof *(to)->rows, from, whole))
+/* *whole becomes false where there is no memory. */
+#define ADD_ROW(to, table, count, row, whole)                                 \
+    do {                                                                      \
+        if (wsdbg_rows_reserve(to, &(struct wsdbg_table_counts){.table = 1})) \
+            *(whole) = false;                                                 \
+        else                                                                  \
+            (to)->table[(to)->count++] = *(row);                              \
+    } while (0)
 
 static uint32_t map_context(struct wsdbg_snapshot *to, const struct wsdbg_context *context, bool *whole)
 {
@@ -42,7 +37,7 @@ static uint32_t map_context(struct wsdbg_snapshot *to, const struct wsdbg_contex
             to->contexts[i].error = to->contexts[i].error ? to->contexts[i].error : context->error;
             return i;
         }
-    APPEND(to, contexts, context_count, 1, context, whole);
+    ADD_ROW(to, contexts, context_count, context, whole);
     return (uint32_t)to->context_count - 1;
 }
 
@@ -76,7 +71,7 @@ static uint32_t map_module(struct wsdbg_snapshot *to, const struct wsdbg_snapsho
     row.row = UNLISTED_ROW + (uint32_t)to->module_count;
     row.names_first = row.names_count = 0;
     row.process_id = row.context != WSDBG_NONE ? to->contexts[row.context].process_id : 0;
-    APPEND(to, modules, module_count, 1, &row, whole);
+    ADD_ROW(to, modules, module_count, &row, whole);
     return (uint32_t)to->module_count - 1;
 }
 
@@ -95,7 +90,7 @@ static uint32_t map_function(struct wsdbg_snapshot *to, const struct wsdbg_funct
     struct wsdbg_function row = *function;
     row.module = module;
     row.process_id = module != WSDBG_NONE ? to->modules[module].process_id : 0;
-    APPEND(to, functions, function_count, 1, &row, whole);
+    ADD_ROW(to, functions, function_count, &row, whole);
     return (uint32_t)to->function_count - 1;
 }
 
@@ -105,22 +100,6 @@ static bool is_used(const struct wsdbg_snapshot *found, uint32_t module)
         if (found->grids[i].module == module)
             return true;
     return false;
-}
-
-/* Barriers point into the array of names, which moves. */
-static void append_names(struct wsdbg_snapshot *to, size_t added, const struct wsdbg_name *from, bool *whole)
-{
-    uint32_t *rows = calloc(to->barrier_count + 1, sizeof *rows);
-    if (!rows) {
-        *whole = false;
-        return;
-    }
-    for (size_t i = 0; i < to->barrier_count; i++)
-        rows[i] = to->barriers[i].name ? (uint32_t)(to->barriers[i].name - to->names) : WSDBG_NONE;
-    APPEND(to, names, name_count, added, from, whole);
-    for (size_t i = 0; i < to->barrier_count; i++)
-        to->barriers[i].name = rows[i] != WSDBG_NONE ? &to->names[rows[i]] : NULL;
-    free(rows);
 }
 
 static uint32_t map_roles(uint32_t roles, const uint16_t map[IDS])
@@ -156,15 +135,13 @@ static void gather_names(struct wsdbg_snapshot *to, uint32_t module, bool *whole
     const uint32_t first = to->modules[module].names_first, count = to->modules[module].names_count;
     if (first + count == to->name_count)
         return;
-    struct wsdbg_name *copy = malloc((count + 1) * sizeof *copy);
-    if (!copy) {
+    if (wsdbg_rows_reserve(to, &(struct wsdbg_table_counts){.names = count})) {
         *whole = false;
         return;
     }
-    memcpy(copy, &to->names[first], count * sizeof *copy);
+    memcpy(&to->names[to->name_count], &to->names[first], count * sizeof *to->names);
     to->modules[module].names_first = (uint32_t)to->name_count;
-    append_names(to, count, copy, whole);
-    free(copy);
+    to->name_count += count;
 }
 
 static void map_names(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *from, uint32_t module,
@@ -187,26 +164,42 @@ static void map_names(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *fr
         name.arriving_roles = map_roles(name.arriving_roles, maps->roles[module]);
         name.waiting_roles = map_roles(name.waiting_roles, maps->roles[module]);
         gather_names(to, target, whole);
-        append_names(to, 1, &name, whole);
+        ADD_ROW(to, names, name_count, &name, whole);
         to->modules[target].names_count += *whole;
         to->names_inferred = true;
     }
+}
+
+/* Where the names are, once all have their places. */
+static void find_names(const struct wsdbg_snapshot *to, const struct wsdbg_snapshot *from, const struct maps *maps)
+{
+    memset(maps->names, 0xff, from->name_count * sizeof *maps->names);
+    for (uint32_t m = 0; m < from->module_count; m++)
+        for (uint32_t i = 0; maps->modules[m] != WSDBG_NONE && i < from->modules[m].names_count; i++) {
+            const uint32_t row = from->modules[m].names_first + i;
+            const struct wsdbg_name *name = &from->names[row];
+            const uint16_t *ids = name->kind == WSDBG_NAME_ROLE ? maps->roles[m] : maps->mbarriers[m];
+            const struct wsdbg_name *found = wsdbg_snapshot_name(to, maps->modules[m], name->kind, ids[name->id]);
+            maps->names[row] = found ? (uint32_t)(found - to->names) : WSDBG_NONE;
+        }
 }
 
 static bool make_maps(struct maps *maps, const struct wsdbg_snapshot *from)
 {
     maps->contexts = calloc(from->context_count + 1, sizeof *maps->contexts);
     maps->modules = calloc(from->module_count + 1, sizeof *maps->modules);
+    maps->names = calloc(from->name_count + 1, sizeof *maps->names);
     maps->functions = calloc(from->function_count + 1, sizeof *maps->functions);
     maps->roles = calloc(from->module_count + 1, sizeof *maps->roles);
     maps->mbarriers = calloc(from->module_count + 1, sizeof *maps->mbarriers);
-    return maps->contexts && maps->modules && maps->functions && maps->roles && maps->mbarriers;
+    return maps->contexts && maps->modules && maps->names && maps->functions && maps->roles && maps->mbarriers;
 }
 
 static void free_maps(struct maps *maps)
 {
     free(maps->contexts);
     free(maps->modules);
+    free(maps->names);
     free(maps->functions);
     free(maps->roles);
     free(maps->mbarriers);
@@ -228,32 +221,9 @@ static bool map_tables(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *f
     for (uint32_t i = 0; whole && i < from->module_count; i++)
         if (maps->modules[i] != WSDBG_NONE)
             map_names(to, from, i, maps, &whole);
+    if (whole)
+        find_names(to, from, maps);
     return whole;
-}
-
-static uint32_t shifted(uint32_t row, size_t by)
-{
-    return row == WSDBG_NONE ? WSDBG_NONE : row + (uint32_t)by;
-}
-
-struct bases {
-    size_t grids, ctas, warps, barriers, sites, accesses, parts, reaches, excerpts, code, exceptions, answers;
-};
-
-static void move_grids(struct wsdbg_snapshot *to, const struct bases *base, const struct maps *maps)
-{
-    for (size_t i = base->grids; i < to->grid_count; i++) {
-        struct wsdbg_grid *grid = &to->grids[i];
-        grid->context = maps->contexts[grid->context];
-        grid->module = grid->module != WSDBG_NONE ? maps->modules[grid->module] : WSDBG_NONE;
-        grid->function = grid->function != WSDBG_NONE ? maps->functions[grid->function] : WSDBG_NONE;
-        grid->cta_first += (uint32_t)base->ctas;
-        grid->running = grid->warps_live > 0 && to->contexts[grid->context].alive;
-    }
-    for (size_t i = base->ctas; i < to->cta_count; i++) {
-        to->ctas[i].grid += (uint32_t)base->grids;
-        to->ctas[i].warp_first += (uint32_t)base->warps;
-    }
 }
 
 static uint32_t module_in(const struct wsdbg_snapshot *found, uint32_t cta)
@@ -261,109 +231,37 @@ static uint32_t module_in(const struct wsdbg_snapshot *found, uint32_t cta)
     return found->grids[found->ctas[cta].grid].module;
 }
 
-static void move_warps(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *found, const struct bases *base,
-                       const struct maps *maps)
+/* Roles and mbarriers are known by the ids of their names, which may be others in the snapshot. */
+static void give_ids(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *found, const struct maps *maps)
 {
-    for (size_t i = base->warps; i < to->warp_count; i++) {
-        struct wsdbg_warp_row *warp = &to->warps[i];
-        const uint32_t module = module_in(found, warp->cta);
-        if (warp->role.known && module != WSDBG_NONE) {
-            warp->role.value = maps->roles[module][warp->role.value % IDS];
-            warp->role.known = warp->role.value != NO_ID;
+    const size_t first_warp = to->warp_count - found->warp_count,
+                 first_barrier = to->barrier_count - found->barrier_count;
+    for (size_t i = 0; i < found->warp_count; i++) {
+        struct wsdbg_optional_u32 *role = &to->warps[first_warp + i].role;
+        const uint32_t module = module_in(found, found->warps[i].cta);
+        if (role->known && module != WSDBG_NONE) {
+            role->value = maps->roles[module][role->value % IDS];
+            role->known = role->value != NO_ID;
         }
-        warp->cta += (uint32_t)base->ctas;
-        warp->barrier = shifted(warp->barrier, base->barriers);
-        warp->site = shifted(warp->site, base->sites);
-        warp->part_first += (uint32_t)base->parts;
     }
-    for (size_t i = base->parts; i < to->part_count; i++) {
-        to->parts[i].warp += (uint32_t)base->warps;
-        to->parts[i].site = shifted(to->parts[i].site, base->sites);
-        to->parts[i].barrier = shifted(to->parts[i].barrier, base->barriers);
-        if (to->parts[i].writes_site.known)
-            to->parts[i].writes_site.value += (uint32_t)base->sites;
-    }
-}
-
-static void move_barriers(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *found, const struct bases *base,
-                          const struct maps *maps)
-{
-    for (size_t i = base->barriers; i < to->barrier_count; i++) {
-        struct wsdbg_barrier *barrier = &to->barriers[i];
-        const uint32_t module = module_in(found, barrier->cta);
-        const uint32_t id = barrier->name ? maps->mbarriers[module][barrier->id % IDS] : NO_ID;
-        if (id != NO_ID)
-            barrier->id = id;
-        barrier->name =
-            id == NO_ID ? NULL : wsdbg_snapshot_name(to, maps->modules[module], WSDBG_NAME_MBARRIER, barrier->id);
-        barrier->cta += (uint32_t)base->ctas;
-    }
-}
-
-static void move_code(struct wsdbg_snapshot *to, const struct bases *base, const struct maps *maps)
-{
-    for (size_t i = base->sites; i < to->site_count; i++) {
-        struct wsdbg_site *site = &to->sites[i];
-        site->function = site->function != WSDBG_NONE ? maps->functions[site->function] : WSDBG_NONE;
-        site->inlined_at = shifted(site->inlined_at, base->sites);
-    }
-    for (size_t i = base->code; i < to->code_count; i++)
-        to->code[i].function = maps->functions[to->code[i].function];
-    for (size_t i = base->accesses; i < to->access_count; i++) {
-        to->accesses[i].grid += (uint32_t)base->grids;
-        to->accesses[i].site = shifted(to->accesses[i].site, base->sites);
-    }
-    for (size_t i = base->reaches; i < to->reach_count; i++) {
-        to->reaches[i].warp += (uint32_t)base->warps;
-        to->reaches[i].access += (uint32_t)base->accesses;
-    }
-    for (size_t i = base->answers; i < to->answer_count; i++) {
-        to->answers[i].wait += (uint32_t)base->accesses;
-        to->answers[i].arrival += (uint32_t)base->accesses;
-    }
-    for (size_t i = base->excerpts; i < to->excerpt_count; i++) {
-        to->excerpts[i].cta = shifted(to->excerpts[i].cta, base->ctas);
-        to->excerpts[i].warp = shifted(to->excerpts[i].warp, base->warps);
-    }
-}
-
-static void move_exceptions(struct wsdbg_snapshot *to, const struct bases *base)
-{
-    for (size_t i = base->exceptions; i < to->exception_count; i++) {
-        to->exceptions[i].warp += (uint32_t)base->warps;
-        to->exceptions[i].site = shifted(to->exceptions[i].site, base->sites);
-        to->exceptions[i].barrier = shifted(to->exceptions[i].barrier, base->barriers);
-    }
+    for (size_t i = first_barrier; i < to->barrier_count; i++)
+        if (to->barriers[i].name)
+            to->barriers[i].id = to->barriers[i].name->id;
 }
 
 static bool add_rows(struct wsdbg_snapshot *to, const struct wsdbg_snapshot *found, const struct maps *maps)
 {
-    const struct bases base = {to->grid_count,    to->cta_count,    to->warp_count,      to->barrier_count,
-                               to->site_count,    to->access_count, to->part_count,      to->reach_count,
-                               to->excerpt_count, to->code_count,   to->exception_count, to->answer_count};
-    bool whole = true;
-    APPEND(to, grids, grid_count, found->grid_count, found->grids, &whole);
-    APPEND(to, ctas, cta_count, found->cta_count, found->ctas, &whole);
-    APPEND(to, warps, warp_count, found->warp_count, found->warps, &whole);
-    APPEND(to, barriers, barrier_count, found->barrier_count, found->barriers, &whole);
-    APPEND(to, sites, site_count, found->site_count, found->sites, &whole);
-    APPEND(to, accesses, access_count, found->access_count, found->accesses, &whole);
-    APPEND(to, parts, part_count, found->part_count, found->parts, &whole);
-    APPEND(to, reaches, reach_count, found->reach_count, found->reaches, &whole);
-    APPEND(to, answers, answer_count, found->answer_count, found->answers, &whole);
-    APPEND(to, excerpts, excerpt_count, found->excerpt_count, found->excerpts, &whole);
-    APPEND(to, code, code_count, found->code_count, found->code, &whole);
-    APPEND(to, exceptions, exception_count, found->exception_count, found->exceptions, &whole);
-    APPEND(to, notes, note_count, found->note_count, found->notes, &whole);
-    if (!whole)
+    const struct wsdbg_table_maps again = {.contexts = {.numbers = maps->contexts},
+                                           .modules = {.numbers = maps->modules},
+                                           .names = {.numbers = maps->names},
+                                           .functions = {.numbers = maps->functions}};
+    if (wsdbg_rows_append(to, found, &again))
         return false;
-    move_grids(to, &base, maps);
-    for (size_t i = base.grids; i < to->grid_count; i++)
+    for (size_t i = to->grid_count - found->grid_count; i < to->grid_count; i++) {
+        to->grids[i].running = to->grids[i].warps_live > 0 && to->contexts[to->grids[i].context].alive;
         wsdbg_find_launch(to, &to->grids[i]);
-    move_warps(to, found, &base, maps);
-    move_barriers(to, found, &base, maps);
-    move_code(to, &base, maps);
-    move_exceptions(to, &base);
+    }
+    give_ids(to, found, maps);
     return true;
 }
 
@@ -372,18 +270,11 @@ static struct wsdbg_snapshot *snapshot_before(const struct wsdbg_snapshot *table
                                               const struct maps *maps)
 {
     struct wsdbg_snapshot only = {
-        .contexts = tables->contexts,
-        .context_count = tables->context_count,
-        .modules = tables->modules,
-        .module_count = tables->module_count,
-        .names = tables->names,
-        .name_count = tables->name_count,
-        .functions = tables->functions,
-        .function_count = tables->function_count,
         .time_ns = look->row.time_ns,
         .source = look->found.source,
         .names_inferred = tables->names_inferred,
     };
+    wsdbg_rows_borrow(tables, WSDBG_TABLES_SHARED, &only);
     struct wsdbg_snapshot *before = calloc(1, sizeof *before);
     if (before && (wsdbg_snapshot_copy(&only, before) || !add_rows(before, &look->found, maps))) {
         wsdbg_snapshot_deinit(before);
@@ -400,7 +291,7 @@ static void add_times(struct wsdbg_look *const *looks, size_t count, struct wsdb
         if (i > 0 && (row->moved || (row->barriers_changed.known && row->barriers_changed.value)) &&
             row->time_ns > to->progress_ns)
             to->progress_ns = row->time_ns;
-        APPEND(to, looks, look_count, 1, row, whole);
+        ADD_ROW(to, looks, look_count, row, whole);
     }
 }
 

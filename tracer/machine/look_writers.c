@@ -11,23 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/lane.h"
 #include "machine/look.h"
 #include "sass/follow.h"
 
 enum { JUDGED_MAX = 16, ROUNDS_MAX = 4, STORES_MAX = 8, WORD_BYTES = 4, WORD_BITS = 32, LAST_LANE = 31 };
 enum { ATOMIC_BIT = 87, ATOMIC_BITS = 15, ATOMIC_EXCHANGE = 8 };
-enum { SPECIAL_LANE = 0, SPECIAL_THREAD_X = 33, SPECIAL_CTA_X = 37 };
-
-/* One lane, as its launch shows itself to it. */
-struct lane {
-    struct wsdbg_looking *looking;
-    uint32_t warp, lane; /* warp: row of the machine */
-    struct wsdbg_error *error;
-};
 
 /* The lanes of one part, which wait for those of another one, which poll. */
 struct split {
-    struct wsdbg_looking *looking;
+    struct wsdbg_machine *machine;
+    const struct wsdbg_look_seen *seen;
+    const struct wsdbg_snapshot *rows;
+    struct wsdbg_look_loops *loops;
     uint32_t waiting, polling; /* parts */
     const struct wsdbg_graph *graph;
     uint32_t place, load; /* instructions: where they wait, what polls */
@@ -61,81 +57,19 @@ static const struct wsdbg_instruction *at(const struct split *split, uint32_t nu
     return wsdbg_graph_instruction(split->graph, number);
 }
 
-/* ---- what a lane reads ---- */
-
-static bool read_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+static struct wsdbg_lane lane_of(const struct split *split, uint32_t part, uint32_t number)
 {
-    struct lane *lane = context;
-    struct wsdbg_machine *machine = lane->looking->machine;
-    bool known = false;
-    if (!lane->error)
-        lane->error = wsdbg_code_constant(machine, machine->ctas[machine->warps[lane->warp].cta].grid, bank,
-                                          offset_bytes, value, &known);
-    return known && !lane->error;
+    const uint32_t warp = split->rows->parts[part].warp;
+    return (struct wsdbg_lane){.machine = split->machine, .warp = split->seen->warps[warp].machine, .lane = number};
 }
 
-static bool read_special(void *context, uint32_t number, uint32_t *value)
-{
-    const struct lane *lane = context;
-    const struct wsdbg_machine_warp *warp = &lane->looking->machine->warps[lane->warp];
-    const struct wsdbg_machine_cta *cta = &lane->looking->machine->ctas[warp->cta];
-    const uint32_t ctas[] = {cta->x, cta->y, cta->z};
-    if (number == SPECIAL_LANE)
-        *value = lane->lane;
-    else if (number - SPECIAL_THREAD_X < 3)
-        *value = warp->lanes[lane->lane].thread[number - SPECIAL_THREAD_X];
-    else if (number - SPECIAL_CTA_X < 3)
-        *value = ctas[number - SPECIAL_CTA_X];
-    else
-        return false;
-    return true;
-}
-
-/* What all lanes of the warp share. */
-static struct wsdbg_error *read_uniform(struct split *split)
-{
-    struct wsdbg_machine *machine = split->looking->machine;
-    const uint32_t warp = split->looking->warps[split->looking->out->parts[split->waiting].warp].machine;
-    uint32_t count = 0;
-    struct wsdbg_error *error = machine->ops->uniform_registers(machine, warp, 0, WSDBG_URZ,
-                                                                split->shared.value + WSDBG_REGISTER_UNIFORM, &count);
-    for (uint32_t i = 0; i < count; i++)
-        split->shared.known[WSDBG_REGISTER_UNIFORM + i] = true;
-    return error;
-}
-
-/* All that the source has of the lane's registers; false where it has none. */
-static bool read_registers(const struct split *split, struct lane *lane, struct wsdbg_thread_state *state)
-{
-    struct wsdbg_machine *machine = lane->looking->machine;
-    uint32_t general = 0, mask = 0;
-    bool has_predicates = false;
-    *state = split->shared;
-    lane->error = machine->ops->registers(machine, lane->warp, lane->lane, 0, WSDBG_RZ, state->value, &general);
-    if (!lane->error)
-        lane->error = machine->ops->predicates(machine, lane->warp, lane->lane, &mask, &has_predicates);
-    for (uint32_t i = 0; i < general; i++)
-        state->known[i] = true;
-    for (uint32_t i = 0; has_predicates && i < WSDBG_PT; i++) {
-        state->value[WSDBG_REGISTER_PREDICATE + i] = mask >> i & 1;
-        state->known[WSDBG_REGISTER_PREDICATE + i] = true;
-    }
-    return !lane->error && general > 0;
-}
-
-static struct lane lane_of(const struct split *split, uint32_t part, uint32_t number)
-{
-    const uint32_t warp = split->looking->out->parts[part].warp;
-    return (struct lane){.looking = split->looking, .warp = split->looking->warps[warp].machine, .lane = number};
-}
-
-static struct wsdbg_follow_start start_of(const struct split *split, struct lane *lane, uint32_t instruction,
+static struct wsdbg_follow_start start_of(const struct split *split, struct wsdbg_lane *lane, uint32_t instruction,
                                           const struct wsdbg_thread_state *state)
 {
     return (struct wsdbg_follow_start){.graph = split->graph,
                                        .instruction = instruction,
                                        .state = state,
-                                       .world = {lane, read_constant, read_special},
+                                       .world = wsdbg_lane_world(lane),
                                        .stops = split->stops};
 }
 
@@ -143,28 +77,17 @@ static struct wsdbg_follow_start start_of(const struct split *split, struct lane
 
 static bool is_global_access(const struct wsdbg_instruction *instruction)
 {
-    switch (instruction->operation) {
-    case WSDBG_OP_LD:
-    case WSDBG_OP_LDG:
-    case WSDBG_OP_ST:
-    case WSDBG_OP_STG:
-    case WSDBG_OP_ATOM:
-    case WSDBG_OP_ATOMG:
-    case WSDBG_OP_RED:
-        return true;
-    default:
-        return false;
-    }
+    return wsdbg_operation_is_global_access(instruction->operation);
 }
 
 static bool is_atomic(const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_ATOM || instruction->operation == WSDBG_OP_ATOMG;
+    return is_global_access(instruction) && wsdbg_operation_class(instruction->operation) == WSDBG_CLASS_ATOMIC;
 }
 
 static bool is_load(const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_LD || instruction->operation == WSDBG_OP_LDG;
+    return is_global_access(instruction) && wsdbg_operation_class(instruction->operation) == WSDBG_CLASS_LOAD;
 }
 
 static bool is_store(const struct wsdbg_instruction *instruction)
@@ -227,7 +150,7 @@ static bool stored_value(const struct split *split, const struct wsdbg_follow_st
                          const struct wsdbg_thread_state *state, uint64_t address, uint64_t *value)
 {
     const struct wsdbg_instruction *store = at(split, split->store);
-    const bool is_plain = store->operation == WSDBG_OP_ST || store->operation == WSDBG_OP_STG;
+    const bool is_plain = wsdbg_operation_class(store->operation) == WSDBG_CLASS_STORE && is_global_access(store);
     uint32_t low = 0, high = 0;
     if ((!is_plain && !exchanges(store)) || store->source_count != 2 || address != split->address ||
         store->width_bytes != split->width_bytes || split->width_bytes % WORD_BYTES ||
@@ -244,10 +167,10 @@ static struct wsdbg_error *may_end_poll(struct split *split, uint64_t value, boo
     const struct wsdbg_loop *loop;
     struct wsdbg_thread_state state;
     struct wsdbg_follow *follow = NULL;
-    struct lane lane = lane_of(split, split->polling, split->looking->parts[split->polling].lane);
-    struct wsdbg_error *error = wsdbg_look_loop(split->looking, split->graph, split->load, &loop);
+    struct wsdbg_lane lane = lane_of(split, split->polling, split->seen->parts[split->polling].lane);
+    struct wsdbg_error *error = wsdbg_look_loop(split->loops, split->graph, split->load, &loop);
     *ends = true;
-    if (error || !loop || !read_registers(split, &lane, &state))
+    if (error || !loop || !wsdbg_lane_read_registers(&lane, &split->shared, &state))
         return error ? error : lane.error;
     forget_loop(split, loop, value, &state);
     const struct wsdbg_follow_start start = start_of(split, &lane, split->load + 1, &state);
@@ -328,8 +251,8 @@ static struct wsdbg_error *find_store(struct split *split, const struct wsdbg_fo
     return error;
 }
 
-static struct wsdbg_error *follow_lane(struct split *split, struct lane *lane, const struct wsdbg_thread_state *state,
-                                       bool *found)
+static struct wsdbg_error *follow_lane(struct split *split, struct wsdbg_lane *lane,
+                                       const struct wsdbg_thread_state *state, bool *found)
 {
     const struct wsdbg_follow_start start = start_of(split, lane, split->place, state);
     struct wsdbg_error *error = NULL;
@@ -350,14 +273,15 @@ static struct wsdbg_error *follow_lane(struct split *split, struct lane *lane, c
 /* Lane by lane, as long as there is time.  What one lane does for all the first one does most often, then the last. */
 static struct wsdbg_error *follow_lanes(struct split *split, uint64_t until_ns, bool *found)
 {
-    uint32_t left = split->looking->out->parts[split->waiting].lanes;
-    struct wsdbg_error *error = read_uniform(split);
+    uint32_t left = split->rows->parts[split->waiting].lanes;
+    const struct wsdbg_lane first = lane_of(split, split->waiting, 0);
+    struct wsdbg_error *error = wsdbg_lane_read_uniform(first.machine, first.warp, &split->shared);
     for (unsigned i = 0; !error && !*found && left && wsdbg_look_now_ns() < until_ns; i++) {
         const int number = i == 1 ? LAST_LANE - __builtin_clz(left) : __builtin_ctz(left);
         struct wsdbg_thread_state state;
-        struct lane lane = lane_of(split, split->waiting, (uint32_t)number);
+        struct wsdbg_lane lane = lane_of(split, split->waiting, (uint32_t)number);
         left &= ~(1u << number);
-        if (!read_registers(split, &lane, &state))
+        if (!wsdbg_lane_read_registers(&lane, &split->shared, &state))
             return lane.error;
         error = follow_lane(split, &lane, &state, found);
     }
@@ -365,6 +289,15 @@ static struct wsdbg_error *follow_lanes(struct split *split, uint64_t until_ns, 
 }
 
 /* ---- parts ---- */
+
+struct writers {
+    const struct wsdbg_look_source *source;
+    const struct wsdbg_look_seen *seen;
+    const struct wsdbg_look_operands *operands;
+    struct wsdbg_look_tables *tables;
+    struct wsdbg_snapshot *out;
+    struct wsdbg_look_loops loops;
+};
 
 /* What needs no registers: whether some store lies ahead at all. */
 static bool has_stores_ahead(struct split *split)
@@ -387,10 +320,10 @@ static bool is_of_a_lock_of_others(const struct split *split)
 }
 
 /* What the part polls in global memory is known from its own registers. */
-static bool polls_known_word(const struct wsdbg_looking *looking, uint32_t part)
+static bool polls_known_word(const struct writers *writers, uint32_t part)
 {
-    const struct wsdbg_part *row = &looking->out->parts[part];
-    const struct wsdbg_look_part *beside = &looking->parts[part];
+    const struct wsdbg_part *row = &writers->out->parts[part];
+    const struct wsdbg_look_part *beside = &writers->seen->parts[part];
     if (row->state != WSDBG_WARP_SPIN_GLOBAL || !row->seen || !row->address.known || !row->width_bytes.known ||
         !beside->place.function)
         return false;
@@ -400,15 +333,20 @@ static bool polls_known_word(const struct wsdbg_looking *looking, uint32_t part)
     return (is_load(load) || is_atomic(load)) && operand && operand->uniform == WSDBG_URZ;
 }
 
-static struct wsdbg_error *judge(struct wsdbg_looking *looking, uint32_t waiting, uint32_t polling, uint64_t until_ns)
+static struct wsdbg_error *judge(struct writers *writers, uint32_t waiting, uint32_t polling, uint64_t until_ns)
 {
-    const struct wsdbg_look_part *beside = &looking->parts[waiting];
-    struct split split = {.looking = looking, .waiting = waiting, .polling = polling};
+    const struct wsdbg_look_part *beside = &writers->seen->parts[waiting];
+    struct split split = {.machine = writers->source->machine,
+                          .seen = writers->seen,
+                          .rows = writers->out,
+                          .loops = &writers->loops,
+                          .waiting = waiting,
+                          .polling = polling};
     split.graph = beside->place.function->graph;
     split.place = beside->place.instruction;
-    split.load = looking->parts[polling].site.instruction;
-    split.address = looking->out->parts[polling].address.value;
-    split.width_bytes = looking->out->parts[polling].width_bytes.value;
+    split.load = writers->seen->parts[polling].site.instruction;
+    split.address = writers->out->parts[polling].address.value;
+    split.width_bytes = writers->out->parts[polling].width_bytes.value;
     const size_t words = wsdbg_graph_instruction_count(split.graph) / 64 + 1;
     uint64_t *sets = calloc(3 * words, sizeof *sets);
     struct wsdbg_error *error = sets ? NULL : &wsdbg_error_no_memory;
@@ -419,76 +357,87 @@ static struct wsdbg_error *judge(struct wsdbg_looking *looking, uint32_t waiting
     if (!error && has_stores_ahead(&split) && !is_of_a_lock_of_others(&split))
         error = follow_lanes(&split, until_ns, &found);
     if (!error && found) {
-        const uint32_t cta = looking->out->warps[looking->out->parts[waiting].warp].cta;
+        const uint32_t cta = writers->out->warps[writers->out->parts[waiting].warp].cta;
         const struct wsdbg_code_place place = {beside->place.function, split.store};
-        struct wsdbg_optional_u32 *site = &looking->out->parts[waiting].writes_site;
+        struct wsdbg_optional_u32 *site = &writers->out->parts[waiting].writes_site;
         site->known = true;
-        error =
-            wsdbg_look_site(looking, &place, looking->out->grids[looking->out->ctas[cta].grid].module, &site->value);
+        error = wsdbg_look_site(writers->tables, &place, writers->out->grids[writers->out->ctas[cta].grid].module,
+                                &site->value);
     }
     free(sets);
     return error;
 }
 
-static struct wsdbg_error *judge_warp(struct wsdbg_looking *looking, uint32_t warp, uint64_t until_ns)
+static struct wsdbg_error *judge_warp(struct writers *writers, uint32_t warp, uint64_t until_ns)
 {
-    const struct wsdbg_warp_row *row = &looking->out->warps[warp];
+    const struct wsdbg_warp_row *row = &writers->out->warps[warp];
     const uint32_t end = row->part_first + row->part_count;
     struct wsdbg_error *error = NULL;
     for (uint32_t w = row->part_first; w < end; w++)
         for (uint32_t p = row->part_first; !error && p < end; p++)
-            if (looking->out->parts[w].state == WSDBG_WARP_RECONVERGE && !looking->out->parts[w].writes_site.known &&
-                looking->parts[w].place.function &&
-                looking->parts[w].place.function == looking->parts[p].place.function && polls_known_word(looking, p))
-                error = judge(looking, w, p, until_ns);
+            if (writers->out->parts[w].state == WSDBG_WARP_RECONVERGE && !writers->out->parts[w].writes_site.known &&
+                writers->seen->parts[w].place.function &&
+                writers->seen->parts[w].place.function == writers->seen->parts[p].place.function &&
+                polls_known_word(writers, p))
+                error = judge(writers, w, p, until_ns);
     return error;
 }
 
 /* ---- warps ---- */
 
-static bool has_part(const struct wsdbg_looking *looking, uint32_t warp, enum wsdbg_warp_state state)
+static bool has_part(const struct writers *writers, uint32_t warp, enum wsdbg_warp_state state)
 {
-    const struct wsdbg_warp_row *row = &looking->out->warps[warp];
+    const struct wsdbg_warp_row *row = &writers->out->warps[warp];
     for (uint32_t i = row->part_first; i < row->part_first + row->part_count; i++)
-        if (looking->out->parts[i].state == state)
+        if (writers->out->parts[i].state == state)
             return true;
     return false;
 }
 
-static void take_over(struct wsdbg_looking *looking, uint32_t from, uint32_t to)
+static void take_over(struct writers *writers, uint32_t from, uint32_t to)
 {
-    const struct wsdbg_warp_row *source = &looking->out->warps[from], *target = &looking->out->warps[to];
+    const struct wsdbg_warp_row *source = &writers->out->warps[from], *target = &writers->out->warps[to];
     for (uint32_t t = target->part_first; t < target->part_first + target->part_count; t++)
         for (uint32_t s = source->part_first; s < source->part_first + source->part_count; s++)
-            if (looking->parts[s].pc == looking->parts[t].pc &&
-                looking->out->parts[s].lanes == looking->out->parts[t].lanes)
-                looking->out->parts[t].writes_site = looking->out->parts[s].writes_site;
+            if (writers->seen->parts[s].pc == writers->seen->parts[t].pc &&
+                writers->out->parts[s].lanes == writers->out->parts[t].lanes)
+                writers->out->parts[t].writes_site = writers->out->parts[s].writes_site;
 }
 
-static uint32_t judged_alike(const struct wsdbg_looking *looking, const uint32_t *judged, size_t count, uint32_t warp)
+static uint32_t judged_alike(const struct writers *writers, const uint32_t *judged, size_t count, uint32_t warp)
 {
     for (size_t i = 0; i < count; i++)
-        if (looking->warps[judged[i]].alike == looking->warps[warp].alike)
+        if (writers->operands->warps[judged[i]].alike == writers->operands->warps[warp].alike)
             return judged[i];
     return WSDBG_NONE;
 }
 
-struct wsdbg_error *wsdbg_look_writers(struct wsdbg_looking *looking)
+static struct wsdbg_error *judge_warps(struct writers *writers)
 {
-    const uint64_t until_ns = wsdbg_look_now_ns() + looking->budget.rest_ns;
+    const uint64_t until_ns = wsdbg_look_now_ns() + writers->source->budget.rest_ns;
     uint32_t judged[JUDGED_MAX];
     size_t count = 0;
     struct wsdbg_error *error = NULL;
-    for (uint32_t i = 0; !error && i < looking->out->warp_count; i++) {
-        if (!has_part(looking, i, WSDBG_WARP_RECONVERGE) || !has_part(looking, i, WSDBG_WARP_SPIN_GLOBAL))
+    for (uint32_t i = 0; !error && i < writers->out->warp_count; i++) {
+        if (!has_part(writers, i, WSDBG_WARP_RECONVERGE) || !has_part(writers, i, WSDBG_WARP_SPIN_GLOBAL))
             continue;
-        const uint32_t alike = judged_alike(looking, judged, count, i);
+        const uint32_t alike = judged_alike(writers, judged, count, i);
         if (alike != WSDBG_NONE) {
-            take_over(looking, alike, i);
-        } else if (count < JUDGED_MAX && looking->warps[i].read) {
+            take_over(writers, alike, i);
+        } else if (count < JUDGED_MAX && writers->operands->warps[i].read) {
             judged[count++] = i;
-            error = judge_warp(looking, i, until_ns);
+            error = judge_warp(writers, i, until_ns);
         }
     }
+    return error;
+}
+
+struct wsdbg_error *wsdbg_look_writers(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                       const struct wsdbg_look_operands *operands, struct wsdbg_look_tables *tables)
+{
+    struct writers writers = {
+        .source = source, .seen = seen, .operands = operands, .tables = tables, .out = tables->out};
+    struct wsdbg_error *error = judge_warps(&writers);
+    wsdbg_look_forget_loops(&writers.loops);
     return error;
 }

@@ -13,123 +13,30 @@ static bool has_bit(const uint64_t *set, uint32_t bit)
     return set[bit / 64] >> bit % 64 & 1;
 }
 
-static bool leads_to(const struct wsdbg_block *block, uint32_t to)
-{
-    for (uint32_t s = 0; s < block->successor_count; s++)
-        if (block->successor[s] == to)
-            return true;
-    return false;
-}
-
-/* Blocks from which the head is reached again without leaving the loop, backwards from those that jump to it. */
-static void flood(struct wsdbg_loop *loop)
-{
-    const uint32_t count = wsdbg_graph_block_count(loop->graph);
-    for (bool grows = true; grows;) {
-        grows = false;
-        for (uint32_t i = 0; i < count; i++) {
-            const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, i);
-            if (has_bit(loop->body, i))
-                continue;
-            for (uint32_t s = 0; s < block->successor_count && !has_bit(loop->body, i); s++)
-                if (block->successor[s] < count && block->successor[s] != loop->head &&
-                    has_bit(loop->body, block->successor[s])) {
-                    set_bit(loop->body, i);
-                    grows = true;
-                }
-        }
-    }
-}
-
-/* A block jumps back to the head if it cannot be reached but through it; one that can is on the way in. */
-static struct wsdbg_error *collect_body(struct wsdbg_loop *loop)
-{
-    const uint32_t count = wsdbg_graph_block_count(loop->graph);
-    const uint32_t head = wsdbg_graph_block(loop->graph, loop->head)->first;
-    uint64_t *avoid = calloc(wsdbg_graph_instruction_count(loop->graph) / 64 + 1, sizeof *avoid);
-    loop->body = calloc(count / 64 + 1, sizeof *loop->body);
-    if (!avoid || !loop->body) {
-        free(avoid);
-        free(loop->body);
-        return &wsdbg_error_no_memory;
-    }
-    set_bit(avoid, head);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, i);
-        if (leads_to(block, loop->head) &&
-            (i == loop->head || wsdbg_graph_reaches(loop->graph, 0, block->first, avoid) == WSDBG_REACHES_NO))
-            set_bit(loop->body, i);
-    }
-    free(avoid);
-    flood(loop);
-    set_bit(loop->body, loop->head);
-    return NULL;
-}
-
 static bool is_store_to_shared(const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_STS;
+    return wsdbg_operation_class(instruction->operation) == WSDBG_CLASS_STORE &&
+           wsdbg_operation_space(instruction->operation) == WSDBG_SPACE_SHARED;
 }
 
 static bool is_load(const struct wsdbg_instruction *instruction)
 {
-    switch (instruction->operation) {
-    case WSDBG_OP_LD:
-    case WSDBG_OP_LDG:
-    case WSDBG_OP_LDS:
-    case WSDBG_OP_LDGMC:
-    case WSDBG_OP_ATOM:
-    case WSDBG_OP_ATOMG:
-    case WSDBG_OP_ATOMS:
-        return true;
-    default:
-        return false;
-    }
+    return wsdbg_operation_reads_memory(instruction->operation);
 }
 
 static bool is_atomic(const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_ATOM || instruction->operation == WSDBG_OP_ATOMG ||
-           instruction->operation == WSDBG_OP_ATOMS;
+    return wsdbg_operation_class(instruction->operation) == WSDBG_CLASS_ATOMIC;
 }
 
 /* What changes nothing that others see: the rest of the decoded set does, or may. */
 static bool is_harmless(const struct wsdbg_instruction *instruction)
 {
-    const enum wsdbg_operation operation = instruction->operation;
-    if (operation >= WSDBG_OP_MOV && operation < WSDBG_OP_COUNT)
-        return true;
-    switch (operation) {
-    case WSDBG_OP_SYNCS_PHASECHK:
-    case WSDBG_OP_USETMAXREG:
-    case WSDBG_OP_BAR:
-    case WSDBG_OP_WARPSYNC:
-    case WSDBG_OP_NANOSLEEP:
-    case WSDBG_OP_ELECT:
-    case WSDBG_OP_BRA:
-    case WSDBG_OP_EXIT:
-    case WSDBG_OP_BSSY:
-    case WSDBG_OP_BSYNC:
-    case WSDBG_OP_BREAK:
-    case WSDBG_OP_BMOV:
-    case WSDBG_OP_YIELD:
-    case WSDBG_OP_NOP:
-    case WSDBG_OP_LDC:
-    case WSDBG_OP_ULDC:
-    case WSDBG_OP_MEMBAR:
-    case WSDBG_OP_ERRBAR:
-    case WSDBG_OP_CGAERRBAR:
-    case WSDBG_OP_CCTL:
-    case WSDBG_OP_FENCE:
-    case WSDBG_OP_DEPBAR:
-        return true;
-    default:
-        return false;
-    }
+    return wsdbg_operation_fits_wait_loop(instruction->operation);
 }
 
-/* An instruction that writes must write to one place, whatever the others write.  One that only reads may find its place
- * through a pointer: a poll that now and then looks at a flag of the host does so. */
+/* An instruction that writes must write to one place, whatever the others write.  One that only reads may find its
+ * place through a pointer: a poll that now and then looks at a flag of the host does so. */
 static bool stays_at_its_place(const struct wsdbg_loop *loop, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(loop->graph, number);
@@ -146,8 +53,7 @@ static void classify(struct wsdbg_loop *loop)
     for (uint32_t i = wsdbg_loop_next(loop, 0); loop->is_quiet && i != WSDBG_NO_INSTRUCTION;
          i = wsdbg_loop_next(loop, i + 1)) {
         const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(loop->graph, i);
-        loop->has_global |=
-            is_load(instruction) && instruction->operation != WSDBG_OP_LDS && instruction->operation != WSDBG_OP_ATOMS;
+        loop->has_global |= is_load(instruction) && wsdbg_operation_space(instruction->operation) != WSDBG_SPACE_SHARED;
         loop->is_quiet &= is_load(instruction) || is_store_to_shared(instruction) ? stays_at_its_place(loop, i)
                                                                                   : is_harmless(instruction);
     }
@@ -178,10 +84,11 @@ struct wsdbg_error *wsdbg_loop_around(const struct wsdbg_graph *graph, uint32_t 
     *found = false;
     if (head >= wsdbg_graph_block_count(graph) || !may_only_wait(graph, head))
         return NULL;
-    *out = (struct wsdbg_loop){.graph = graph, .head = head};
-    struct wsdbg_error *error = collect_body(out);
-    if (error)
-        return error;
+    uint64_t *body = calloc(wsdbg_graph_block_count(graph) / 64 + 1, sizeof *body);
+    if (!body)
+        return &wsdbg_error_no_memory;
+    wsdbg_graph_loop_blocks(graph, head, body);
+    *out = (struct wsdbg_loop){.graph = graph, .head = head, .body = body};
     classify(out);
     *found = true;
     return NULL;

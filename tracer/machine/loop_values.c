@@ -73,8 +73,8 @@ static bool keeps(struct trail *trail, uint32_t at, const struct wsdbg_operand *
 
 static bool is_plain_load(const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_LD || instruction->operation == WSDBG_OP_LDG ||
-           instruction->operation == WSDBG_OP_LDS;
+    return wsdbg_operation_class(instruction->operation) == WSDBG_CLASS_LOAD &&
+           wsdbg_operation_reads_memory(instruction->operation);
 }
 
 /* Both instructions find the same value in the register. */
@@ -99,19 +99,12 @@ static bool are_apart(const struct wsdbg_loop *loop, uint32_t a, uint32_t b)
 /* The instruction at `at` of the loop may write what the load reads.  (A quiet loop has no other stores.) */
 static bool may_write(const struct wsdbg_loop *loop, uint32_t at, uint32_t load)
 {
-    const uint8_t from = wsdbg_graph_instruction(loop->graph, load)->operation;
-    switch (wsdbg_graph_instruction(loop->graph, at)->operation) {
-    case WSDBG_OP_STS:
-        return from == WSDBG_OP_LD || (from == WSDBG_OP_LDS && !are_apart(loop, at, load));
-    case WSDBG_OP_ATOMS:
-        return from != WSDBG_OP_LDG;
-    case WSDBG_OP_ATOMG:
-        return from != WSDBG_OP_LDS;
-    case WSDBG_OP_ATOM:
-        return true;
-    default:
-        return false;
-    }
+    const enum wsdbg_operation reader = wsdbg_graph_instruction(loop->graph, load)->operation;
+    const enum wsdbg_operation writer = wsdbg_graph_instruction(loop->graph, at)->operation;
+    const bool overlaps = wsdbg_spaces_overlap(wsdbg_operation_space(writer), wsdbg_operation_space(reader));
+    if (writer == WSDBG_OP_STS)
+        return overlaps && (reader != WSDBG_OP_LDS || !are_apart(loop, at, load));
+    return overlaps && wsdbg_operation_class(writer) == WSDBG_CLASS_ATOMIC;
 }
 
 /* As far as the loop itself goes: somebody else may write it. */
@@ -130,10 +123,9 @@ static bool loads_the_same(const struct trail *trail, uint32_t load)
 static bool writes_the_same(struct trail *trail, uint32_t at)
 {
     const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(trail->loop->graph, at);
-    const bool pure = (instruction->operation >= WSDBG_OP_MOV && instruction->operation < WSDBG_OP_COUNT &&
-                       instruction->operation != WSDBG_OP_CS2R && instruction->operation != WSDBG_OP_SHFL &&
-                       instruction->operation != WSDBG_OP_VOTE && instruction->operation != WSDBG_OP_VOTEU) ||
-                      instruction->operation == WSDBG_OP_LDC || instruction->operation == WSDBG_OP_ULDC ||
+    const bool pure = (wsdbg_operation_computes(instruction->operation) && instruction->operation != WSDBG_OP_CS2R &&
+                       wsdbg_operation_class(instruction->operation) != WSDBG_CLASS_LANES) ||
+                      wsdbg_operation_space(instruction->operation) == WSDBG_SPACE_CONSTANT ||
                       loads_the_same(trail, at);
     if (!pure || !instruction->is_whole || instruction->guard != WSDBG_PT || instruction->guard_is_negated ||
         trail->steps == 0)

@@ -121,7 +121,8 @@ size_t wsdbg_ptx_code_lines(const struct wsdbg_ptx_code *code, const struct wsdb
             break;
         out[count++] = (struct wsdbg_line){.file = program->files[place->file],
                                            .line = place->line,
-                                           .function = place->function_name ? place->function_name : ""};
+                                           .function = place->function_name ? place->function_name : "",
+                                           .is_wrapper = place->is_wrapper};
     }
     return count;
 }

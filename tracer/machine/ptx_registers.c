@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/graph.h"
+
 enum { SLICE_PASSES_MOST = 64, LOOP_PASSES_MOST = 64, GENERAL_MOST = WSDBG_RZ };
 #define SPANS_LOOKED_AT_MOST ((uint64_t)1 << 28)
 
@@ -49,17 +51,6 @@ bool wsdbg_ptx_is_access(uint16_t operation)
     default:
         return false;
     }
-}
-
-static uint32_t find_own_end(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function)
-{
-    uint32_t end = function->end;
-    for (uint32_t i = function->first; i < function->end; i++) {
-        const struct wsdbg_ptx_instruction *instruction = &program->instructions[i];
-        if (instruction->operation == WSDBG_PTX_OP_call && instruction->target < end)
-            end = instruction->target;
-    }
-    return end;
 }
 
 static const struct wsdbg_ptx_instruction *at(const struct numbering *numbering, uint32_t index)
@@ -253,7 +244,7 @@ struct wsdbg_error *wsdbg_ptx_registers_create(const struct wsdbg_ptx_program *p
     struct numbering numbering = {.program = program, .function = function};
     *out = (struct wsdbg_ptx_registers){.numbers = calloc(count + 1, sizeof *out->numbers),
                                         .count = function->register_count,
-                                        .own_end = find_own_end(program, function)};
+                                        .own_end = wsdbg_ptx_own_end(program, function)};
     numbering.matters = calloc(count + 1, sizeof *numbering.matters);
     numbering.spans = calloc(count + 1, sizeof *numbering.spans);
     numbering.order = calloc(count + 1, sizeof *numbering.order);

@@ -91,8 +91,9 @@ static bool find_try(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_
             found(out, WSDBG_WARP_WAIT_MBARRIER, i, i, !is_overwritten(graph, i, pc));
             return true;
         }
-        if (i != pc && instruction->operation < WSDBG_OP_MOV && instruction->operation != WSDBG_OP_NANOSLEEP &&
-            instruction->operation != WSDBG_OP_SYNCS_PHASECHK && instruction->operation != WSDBG_OP_CCTL)
+        if (i != pc && !wsdbg_operation_computes(instruction->operation) &&
+            instruction->operation != WSDBG_OP_NANOSLEEP && instruction->operation != WSDBG_OP_SYNCS_PHASECHK &&
+            instruction->operation != WSDBG_OP_CCTL)
             return false;
     }
     return false;
@@ -121,10 +122,8 @@ static bool find_loop_wait(const struct wsdbg_loop *loop, struct wsdbg_wait_site
 static bool is_polled(const struct wsdbg_loop *loop, uint32_t instruction, bool global)
 {
     const enum wsdbg_operation operation = at(loop->graph, instruction)->operation;
-    const bool is_global = operation == WSDBG_OP_LD || operation == WSDBG_OP_LDG || operation == WSDBG_OP_ATOM ||
-                           operation == WSDBG_OP_ATOMG || operation == WSDBG_OP_LDGMC;
-    const bool is_shared = operation == WSDBG_OP_LDS || operation == WSDBG_OP_ATOMS;
-    if (!(global ? is_global : is_shared))
+    const bool is_shared = wsdbg_operation_space(operation) == WSDBG_SPACE_SHARED;
+    if (!wsdbg_operation_reads_memory(operation) || is_shared == global)
         return false;
     /* Other looks of the loop may go through pointers that it loads; the one that is waited for has a place. */
     return wsdbg_loop_keeps(loop, instruction, wsdbg_memory_operand(at(loop->graph, instruction))) &&
@@ -199,7 +198,8 @@ static bool find_poll(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out
     }
     if (polled == WSDBG_NO_INSTRUCTION)
         return false;
-    found(out, loop->has_global ? WSDBG_WARP_SPIN_GLOBAL : WSDBG_WARP_SPIN_SHARED, polled, first_instruction(loop), true);
+    found(out, loop->has_global ? WSDBG_WARP_SPIN_GLOBAL : WSDBG_WARP_SPIN_SHARED, polled, first_instruction(loop),
+          true);
     out->value_holds = keeps_value(loop, polled);
     find_polled_word(loop, polled, out);
     return true;
@@ -219,24 +219,19 @@ static bool only_copies_out_use_scoreboards(const struct wsdbg_graph *graph)
 
 static enum wsdbg_warp_state waits_at(const struct wsdbg_graph *graph, uint32_t pc)
 {
-    switch (at(graph, pc)->operation) {
+    const enum wsdbg_operation operation = at(graph, pc)->operation;
+    switch (operation) {
     case WSDBG_OP_UCGABAR_WAIT:
         return WSDBG_WARP_WAIT_CLUSTER;
     case WSDBG_OP_ACQBULK:
         return WSDBG_WARP_WAIT_GRID_DEPENDENCY;
-    case WSDBG_OP_WARPGROUP:
-    case WSDBG_OP_HGMMA:
-    case WSDBG_OP_IGMMA:
-    case WSDBG_OP_QGMMA:
-    case WSDBG_OP_BGMMA:
-        return WSDBG_WARP_WAIT_WGMMA;
     case WSDBG_OP_DEPBAR:
         return only_copies_out_use_scoreboards(graph) ? WSDBG_WARP_WAIT_BULK : WSDBG_WARP_RUNNING;
     case WSDBG_OP_BSYNC:
     case WSDBG_OP_WARPSYNC:
         return WSDBG_WARP_RECONVERGE;
     default:
-        return WSDBG_WARP_RUNNING;
+        return wsdbg_operation_is_of_wgmma(operation) ? WSDBG_WARP_WAIT_WGMMA : WSDBG_WARP_RUNNING;
     }
 }
 
@@ -254,49 +249,9 @@ static bool has_register(const struct wsdbg_instruction *instruction)
     return false;
 }
 
-/* Arithmetic that is through after a fixed number of cycles. */
-static bool is_arithmetic(const struct wsdbg_instruction *instruction)
-{
-    switch (instruction->operation) {
-    case WSDBG_OP_NOP:
-    case WSDBG_OP_MOV:
-    case WSDBG_OP_UMOV:
-    case WSDBG_OP_IADD3:
-    case WSDBG_OP_UIADD3:
-    case WSDBG_OP_IMAD:
-    case WSDBG_OP_UIMAD:
-    case WSDBG_OP_LEA:
-    case WSDBG_OP_ULEA:
-    case WSDBG_OP_LOP3:
-    case WSDBG_OP_ULOP3:
-    case WSDBG_OP_SHF:
-    case WSDBG_OP_USHF:
-    case WSDBG_OP_SEL:
-    case WSDBG_OP_USEL:
-    case WSDBG_OP_PRMT:
-    case WSDBG_OP_UPRMT:
-    case WSDBG_OP_ISETP:
-    case WSDBG_OP_UISETP:
-    case WSDBG_OP_PLOP3:
-    case WSDBG_OP_UPLOP3:
-    case WSDBG_OP_VIADD:
-    case WSDBG_OP_IABS:
-    case WSDBG_OP_IMNMX:
-    case WSDBG_OP_VIMNMX:
-    case WSDBG_OP_FMUL:
-    case WSDBG_OP_FADD:
-    case WSDBG_OP_FFMA:
-    case WSDBG_OP_FSEL:
-    case WSDBG_OP_FSETP:
-    case WSDBG_OP_FMNMX:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* A BAR that takes its id or count from a register is not over before the warp goes on: it stops a few instructions
- * later.  An H200's warp stood at the first load behind five of arithmetic. */
+ * later, behind what is through after a fixed number of cycles.  An H200's warp stood at the first load behind five of
+ * arithmetic. */
 static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc)
 {
     const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, pc))->first;
@@ -305,7 +260,7 @@ static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc)
     for (uint32_t i = pc; i-- > first;) {
         if (is_blocking_barrier(graph, i) && has_register(at(graph, i)))
             return i;
-        if (!is_arithmetic(at(graph, i)))
+        if (!wsdbg_operation_has(at(graph, i)->operation, WSDBG_EFFECT_FIXED_LATENCY))
             break;
     }
     return WSDBG_NO_INSTRUCTION;
