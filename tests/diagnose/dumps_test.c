@@ -219,7 +219,7 @@ static void an_error_whose_barrier_shows_nothing_has_no_cause(void **state)
     assert_int_equal(diagnosis.finding_count, 1);
     assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_UNKNOWN);
     assert_string_equal(diagnosis.findings[0].sentence,
-                        "The GPU stopped warp 1, in thread (32,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_4 (illegal "
+                        "The GPU stopped warp 1 in thread (32,0,0) of CTA (0,0,0) with CUDA_EXCEPTION_4 (illegal "
                         "instruction) at waits.cu:212 (@!P1 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], "
                         "RZ), an mbarrier operation on \"full\".");
     wsdbg_diagnosis_deinit(&diagnosis);
@@ -298,7 +298,7 @@ static void every_kind_of_error_names_what_is_known(void **state)
         const char *words;
     } kinds[] = {
         {{.code = 14, .at_lanes = 0xff, .address = {0x1000, true}, .last_address = 0x101c},
-         "The GPU stopped warp 1, in lanes 0-7 of CTA (0,0,0), with CUDA_EXCEPTION_14 (illegal address) at "
+         "The GPU stopped warp 1 in lanes 0-7 of CTA (0,0,0) with CUDA_EXCEPTION_14 (illegal address) at "
          "waits.cu:212 (@!P1 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], RZ), which names the addresses 0x1000 to 0x101c "
          "in its lanes."},
         {{.code = 5,
@@ -307,9 +307,9 @@ static void every_kind_of_error_names_what_is_known(void **state)
           .thread = {33},
           .address = {0x3fffc, true},
           .in_shared = true},
-         "in thread (33,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_5 (address out of range) at waits.cu:212 (@!P1 "
-         "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], RZ), which names shared memory's 0x3fffc."},
-        {{.code = 4}, "in CTA (0,0,0), with CUDA_EXCEPTION_4 (illegal instruction) at waits.cu:212 ("},
+         "in thread (33,0,0) of CTA (0,0,0) with CUDA_EXCEPTION_5 (address out of range) at waits.cu:212 (@!P1 "
+         "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], RZ), which names shared-memory address 0x3fffc."},
+        {{.code = 4}, "in CTA (0,0,0) with CUDA_EXCEPTION_4 (illegal instruction) at waits.cu:212 ("},
         {{.code = 6,
           .at_lanes = UINT32_MAX,
           .thread_known = true,
@@ -317,12 +317,12 @@ static void every_kind_of_error_names_what_is_known(void **state)
           .address = {0x1008, true},
           .last_address = 0x1008,
           .misaligned_bytes = 16},
-         "in thread (34,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_6 (misaligned address) at waits.cu:212 (@!P1 "
-         "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], RZ), which accesses 16 bytes at 0x1008, no multiple of 16."},
-        {{.code = 4, .trapped = true}, ", [R0+URZ], RZ): the kernel ended itself there, by a trap."},
+         "in thread (34,0,0) of CTA (0,0,0) with CUDA_EXCEPTION_6 (misaligned address) at waits.cu:212 (@!P1 "
+         "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], RZ), which accesses 16 bytes at 0x1008, not a multiple of 16."},
+        {{.code = 4, .trapped = true}, ", [R0+URZ], RZ): the kernel executed a trap there."},
         {{.code = 12, .at_lanes = 1 << 5, .thread_known = true, .thread = {37}},
-         "in thread (37,0,0) of CTA (0,0,0), with CUDA_EXCEPTION_12 (device-side assert) at waits.cu:212 (@!P1 "
-         "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], RZ): an assertion of the kernel does not hold."},
+         "in thread (37,0,0) of CTA (0,0,0) with CUDA_EXCEPTION_12 (device-side assert) at waits.cu:212 (@!P1 "
+         "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0+URZ], RZ): an assertion of the kernel failed."},
     };
     struct wsdbg_snapshot snapshot;
     struct wsdbg_diagnosis diagnosis;

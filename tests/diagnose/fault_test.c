@@ -100,7 +100,7 @@ static void an_arrival_on_a_cta_that_has_left(void **state)
 {
     (void)state;
     assert_blamed(judge_dead(arrives_on_a_peer(true, true), 0, 128, LAUNCH_FAILED), WSDBG_CAUSE_PEER_EXITED,
-                  "after that CTA had left the kernel");
+                  "after that CTA had exited");
     struct result early = judge_dead(arrives_on_a_peer(false, true), 0, 128, LAUNCH_FAILED);
     assert_null(find(&early, WSDBG_CAUSE_PEER_EXITED));
     done(&early);

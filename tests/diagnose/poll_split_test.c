@@ -138,7 +138,7 @@ static const struct row {
     {"a lane of the warp waits for something else", some_lane_waits_for_a_copy, "GLOBAL_SPIN", LIKELY, NULL},
     {"a lane of the warp polls something else", some_lane_polls_elsewhere, "GLOBAL_SPIN", LIKELY, NULL},
     {"another warp runs", another_warp_runs, "UNKNOWN", POSSIBLE, NULL},
-    {"the host may write it", host_is_free, "LANE_SPLIT", POSSIBLE, "somebody outside of the grid may write it too"},
+    {"the host may write it", host_is_free, "LANE_SPLIT", POSSIBLE, "something outside the grid may write it too"},
     {"CTAs are to come", ctas_are_to_come, "NOT_RESIDENT", LIKELY, NULL},
     {"a dependent grid waits", dependent_waits, "GRID_DEPENDENCY", LIKELY, NULL},
 };
@@ -182,11 +182,10 @@ static void the_sentence_names_both_sides(void **state)
     assert_int_equal(diagnosis.finding_count, 1);
     assert_true(diagnosis.hang);
     assert_int_equal(diagnosis.findings[0].cta_count, CTAS);
-    assert_string_equal(
-        diagnosis.findings[0].sentence,
-        "The lanes of warp 0 have split: lanes 0-15 wait at kernel.cu:200 for lanes 16-31, which poll 4 "
-        "bytes at 0x7f1200000000 (0x0 there) at kernel.cu:100. Those that wait would write that word at "
-        "kernel.cu:201, but only after those that poll have come.");
+    assert_string_equal(diagnosis.findings[0].sentence,
+                        "The lanes of warp 0 have diverged: lanes 0-15 wait at kernel.cu:200 for lanes 16-31, which "
+                        "poll 4 bytes at 0x7f1200000000 (value 0x0) at kernel.cu:100. The waiting lanes would write "
+                        "that word at kernel.cu:201, but only after the polling lanes join them.");
     wsdbg_diagnosis_deinit(&diagnosis);
     picture_deinit(&p);
 }

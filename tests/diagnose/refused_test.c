@@ -118,7 +118,7 @@ static void clusters(void **state)
     row->clusters_most = WSDBG_UNKNOWN32;
     row->grid[0] = 24;
     expect(&refusal, NULL, WSDBG_REFUSED_LAUNCH_CLUSTER,
-           "a grid of 24 x 1 x 1 CTAs is not whole clusters of 16 x 1 x 1");
+           "a grid of 24 x 1 x 1 CTAs is not a whole number of clusters of 16 x 1 x 1");
     row->grid[0] = 32;
     memcpy(row->cluster, (uint32_t[]){16, 2, 1}, sizeof row->cluster);
     expect(&refusal, NULL, WSDBG_REFUSED_LAUNCH_CLUSTER,
@@ -158,9 +158,8 @@ static void grids_and_blocks(void **state)
 static void what_is_not_known_is_no_reason(void **state)
 {
     static const char sentence[] =
-        "shape, registers, shared memory and cluster are within what kernel and device are "
-        "known to allow; a required CTA size (.reqntid), a parameter, the stream or a launch "
-        "attribute may be the reason";
+        "shape, registers, shared memory and cluster are within the known limits of kernel and device; a required CTA "
+        "size (.reqntid), a parameter, the stream or a launch attribute may be the reason";
     static const int32_t results[] = {1, 701, 720, 801, 912};
     (void)state;
     for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
@@ -192,9 +191,9 @@ static void code_for_another_device(void **state)
     expect(&refusal, NULL, WSDBG_REFUSED_LAUNCH_NO_IMAGE,
            "the module has no code for this device; which architectures it has code for is not known");
     expect(&refusal, &newer, WSDBG_REFUSED_LAUNCH_NO_IMAGE,
-           "the module holds PTX for sm_120, of which this device, sm_90, can run nothing");
+           "the module holds PTX for sm_120, none of which runs on this device, sm_90");
     expect(&refusal, &runs, WSDBG_REFUSED_LAUNCH_NO_IMAGE,
-           "the driver takes none of the code in the module for this device, sm_90; the module holds PTX for sm_80");
+           "the driver accepts none of the module's code for this device, sm_90; the module holds PTX for sm_80");
     refusal.row.compute_capability = 100;
     expect(&refusal, &hopper, WSDBG_REFUSED_ARCH_MISMATCH,
            "the module holds PTX for sm_90a; this device is sm_100, and code for sm_90a runs on sm_90 only");

@@ -156,7 +156,7 @@ static void two_groups_of_other_sizes_prove_no_count(void **state)
     struct result r = judge(d, 0, 128);
     assert_cause(&r, WSDBG_CAUSE_NAMED_COUNT);
     assert_int_equal(r.diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_LIKELY);
-    assert_non_null(strstr(r.diagnosis.findings[0].fix, "an id each"));
+    assert_non_null(strstr(r.diagnosis.findings[0].fix, "different barrier ids"));
     done(&r);
 }
 

@@ -371,8 +371,7 @@ static void the_verdict_is_about_the_grid_that_stands(void **state)
     assert_int_equal(diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_POSSIBLE); /* of the cause */
     assert_int_equal(diagnosis.findings[0].evidence_count, 1);
     assert_string_equal(diagnosis.findings[0].evidence[0].text,
-                        "3 looks in 4.0 s found every warp standing where it stood; nobody outside of the kernel can "
-                        "end it");
+                        "3 looks in 4.0 s found every warp at the same place; nothing outside the kernel can end it");
     wsdbg_diagnosis_deinit(&diagnosis);
     assert_null(wsdbg_diagnosis_call_hang(&diagnosis, &p.snapshot, &found));
     assert_true(diagnosis.hang);

@@ -144,16 +144,16 @@ static bool judge_double(struct wsdbg_case *c, const struct wsdbg_barrier_partic
     struct wsdbg_finding *finding = begin(c, r, WSDBG_CAUSE_DOUBLE_ARRIVE, cap, &ahead);
     if (!finding)
         return true;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s arrived on named barrier %u %s%s before %s reached it%s: of its %u threads some counted twice in one "
-        "round, which ended without the others.",
-        wsdbg_say_warps(c, &ahead).text, r->id,
-        r->executions[first].least == r->executions[first].most ? "" : "at least ",
-        say_times(r->executions[first].least).text, wsdbg_say_warps(c, &r->waiting).text,
-        r->executions[waiter].most == 1 ? "" : " as often", r->count);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrived on named barrier %u %s%s before %s reached it%s. Some of its %u threads counted twice in "
+                "one round, and that round completed without the others.",
+                wsdbg_say_warps(c, &ahead).text, r->id,
+                r->executions[first].least == r->executions[first].most ? "" : "at least ",
+                say_times(r->executions[first].least).text, wsdbg_say_warps(c, &r->waiting).text,
+                r->executions[waiter].most == 1 ? "" : " as often", r->count);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let those that arrive wait for the other side before they arrive again, or use two ids in turn.");
+                "Let the arriving warps wait for the other side before they arrive again, or alternate between two "
+                "barrier ids.");
     return true;
 }
 
@@ -205,12 +205,11 @@ static bool judge_left(struct wsdbg_case *c, const struct wsdbg_barrier_particip
     wsdbg_print(who, sizeof who, "%s", wsdbg_say_warps(c, &r->waiting).text);
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
-        "%s wait%s on named barrier %u for %u threads, but %s, which %s among them, left the kernel before this "
-        "round.",
+        "%s wait%s on named barrier %u for %u threads, but %s, which %s part of the group, exited before this round.",
         who, wsdbg_set_count(&r->waiting) == 1 ? "s" : "", r->id, r->count, wsdbg_say_warps(c, &gone).text,
         one ? "is" : "are");
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let every warp of the group reach the barrier on every path, also where it has no work.");
+                "Let every warp of the group reach the barrier on every path, even when it has no work.");
     return true;
 }
 
@@ -285,11 +284,11 @@ static void say_shared(struct wsdbg_case *c, const struct wsdbg_barrier_particip
     char users[160];
     wsdbg_print(users, sizeof users, "%s", wsdbg_say_warps(c, &sum->visitors).text);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Groups of %u threads that have nothing to do with each other use one id, named barrier %u (%s): warps "
-                "of two groups met there, and %s wait%s for one that has gone on.",
+                "Unrelated groups of %u threads share named barrier %u (%s). Warps of two groups completed a round "
+                "together, and %s wait%s for a warp that has already passed.",
                 r->count, r->id, users, wsdbg_say_warps(c, &r->waiting).text,
                 wsdbg_set_count(&r->waiting) == 1 ? "s" : "");
-    wsdbg_print(finding->fix, sizeof finding->fix, "Give each group an id of its own; there are 16 in a CTA.");
+    wsdbg_print(finding->fix, sizeof finding->fix, "Give each group its own barrier id; a CTA has 16.");
 }
 
 static void say_count(struct wsdbg_case *c, const struct wsdbg_barrier_participation *r, const struct sum *sum,
@@ -302,13 +301,13 @@ static void say_count(struct wsdbg_case *c, const struct wsdbg_barrier_participa
     char users[160];
     wsdbg_print(users, sizeof users, "%s", wsdbg_say_warps(c, &sum->visitors).text);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%u warps, %u threads, take part in named barrier %u (%s), which counts %u: the last round has %u of "
-                "them, %s, and nobody else comes.",
+                "%u warps, %u threads, use named barrier %u (%s), which counts %u. The last round has only %u of them, "
+                "%s, and no other warp will arrive.",
                 warps, warps * WSDBG_WARP_THREADS, r->id, users, r->count, waiting * WSDBG_WARP_THREADS,
                 wsdbg_say_warps(c, &r->waiting).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "The count is that of all threads that arrive and wait, here %u; or each group of %u needs an id of "
-                "its own.",
+                "Set the count to the number of threads that arrive and wait, here %u; or give each group of %u its "
+                "own barrier id.",
                 warps * WSDBG_WARP_THREADS, r->count);
 }
 

@@ -54,7 +54,7 @@ static void print_family(const struct wsdbg_barrier *row, struct wsdbg_phrase *p
 
 struct wsdbg_phrase wsdbg_say_family(const struct wsdbg_case *c, uint32_t barrier)
 {
-    struct wsdbg_phrase phrase = {"a barrier that is not known"};
+    struct wsdbg_phrase phrase = {"an unknown barrier"};
     if (barrier < c->snapshot->barrier_count)
         print_family(&c->snapshot->barriers[barrier], &phrase);
     return phrase;
@@ -92,16 +92,16 @@ struct wsdbg_phrase wsdbg_say_wait(const struct wsdbg_case *c, uint32_t warp)
         [WSDBG_WARP_WAIT_REGISTERS] = "waits for registers (setmaxnreg)",
         [WSDBG_WARP_WAIT_WGMMA] = "waits for its wgmma",
         [WSDBG_WARP_WAIT_BULK] = "waits for its bulk stores",
-        [WSDBG_WARP_WAIT_GRID_DEPENDENCY] = "waits for the grid before its own (griddepcontrol.wait)",
+        [WSDBG_WARP_WAIT_GRID_DEPENDENCY] = "waits for the previous grid (griddepcontrol.wait)",
         [WSDBG_WARP_SPIN_GLOBAL] = "polls memory",
         [WSDBG_WARP_SPIN_SHARED] = "polls shared memory",
         [WSDBG_WARP_RECONVERGE] = "waits for its own lanes",
-        [WSDBG_WARP_EXITED] = "has left the kernel",
+        [WSDBG_WARP_EXITED] = "has exited",
     };
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    struct wsdbg_phrase phrase = {"does what is not known"};
+    struct wsdbg_phrase phrase = {"is in an unknown state"};
     if (row->unmoved)
-        return (struct wsdbg_phrase){"has not moved, and is in no wait that is known"};
+        return (struct wsdbg_phrase){"has not moved, and is in no known wait"};
     if (row->state == WSDBG_WARP_WAIT_MBARRIER)
         return say_mbarrier_wait(c, row);
     if (row->state == WSDBG_WARP_WAIT_NAMED)
@@ -137,7 +137,7 @@ void wsdbg_tell_word(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32
     char bytes[48] = "";
     if (word.bytes)
         wsdbg_print(bytes, sizeof bytes, ", %lld bytes %s", (long long)(word.bytes < 0 ? -word.bytes : word.bytes),
-                    word.bytes < 0 ? "came early" : "missing");
+                    word.bytes < 0 ? "in excess" : "missing");
     wsdbg_evidence_barrier(c, finding, barrier, "%s: in phase %u, %u of %u arrivals missing%s",
                            wsdbg_say_object(c, barrier).text, word.phase, word.pending, word.expected, bytes);
 }

@@ -11,37 +11,29 @@
 #include "diagnose/recorded_case.h"
 #include "diagnose/rules.h"
 
-static wsdbg_rule *const rules[] = {
-    wsdbg_rule_registers,   wsdbg_rule_shared_tx, wsdbg_rule_double,  wsdbg_rule_parity,  wsdbg_rule_early,
-    wsdbg_rule_transaction, wsdbg_rule_arrivals,  wsdbg_rule_named,   wsdbg_rule_cluster, wsdbg_rule_lanes,
-    wsdbg_rule_exited,      wsdbg_rule_peer,      wsdbg_rule_outside, wsdbg_rule_cycle, /* last: it speaks only where
-                                                                                           the others did not */
+enum rule_evidence { RECORD, MACHINE, FAULT_RECORD, FAULT_MACHINE };
+
+static const struct {
+    enum rule_evidence evidence;
+    wsdbg_rule *ask;
+} rules[] = {
+#define RULE(evidence, name) {evidence, wsdbg_rule_##name},
+#include "diagnose/causes.def"
 };
 
-/* For what is known from the machine's state and the code.  A rule is asked only while those before it, which look for
- * something more specific, found nothing likely: what they found makes all other waits consequences. */
-static wsdbg_rule *const machine_rules[] = {
-    wsdbg_rule_registers,  wsdbg_rule_code_lanes,    wsdbg_rule_code_phase,  wsdbg_rule_code_bytes,
-    wsdbg_rule_code_early, wsdbg_rule_code_arrivals, wsdbg_rule_code_gather, wsdbg_rule_code_exited,
-    wsdbg_rule_outside,    wsdbg_rule_cluster,       wsdbg_rule_cycle,
-};
-
-static void run_machine_rules(struct wsdbg_case *c)
+/* Of the machine's state a finding that is likely makes all other waits consequences: no further rule is asked. */
+static void ask_rules(struct wsdbg_case *c, enum rule_evidence evidence)
 {
-    for (size_t i = 0; i < sizeof machine_rules / sizeof *machine_rules && !wsdbg_case_explained(c); i++)
-        machine_rules[i](c);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].evidence == evidence && !(evidence == MACHINE && wsdbg_case_explained(c)))
+            rules[i].ask(c);
 }
 
 /* After a fault nothing hangs.  Who waited when it came is told beside a cause, as no more than possible: alone it says
  * nothing, the wait may have been about to end. */
 static void run_fault_rules(struct wsdbg_case *c)
 {
-    if (c->of_machine) {
-        wsdbg_rule_exception(c);
-    } else {
-        wsdbg_rule_fault(c);
-        wsdbg_rule_fault_peer(c);
-    }
+    ask_rules(c, c->of_machine ? FAULT_MACHINE : FAULT_RECORD);
     const size_t causes = c->finding_count;
     if (causes == 0 || c->of_machine)
         return;
@@ -57,10 +49,7 @@ static void run_rules(struct wsdbg_case *c)
         run_fault_rules(c);
         return;
     }
-    if (c->of_machine)
-        run_machine_rules(c);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules && !c->of_machine; i++)
-        rules[i](c);
+    ask_rules(c, c->of_machine ? MACHINE : RECORD);
     wsdbg_case_settle(c);
 }
 

@@ -5,9 +5,8 @@
 #include <string.h>
 
 static const char *const cause_names[WSDBG_CAUSE_COUNT] = {
-#define X(code) [WSDBG_CAUSE_##code] = #code,
-    WSDBG_CAUSES(X)
-#undef X
+#define CAUSE(code, kind, title) [WSDBG_CAUSE_##code] = #code,
+#include "diagnose/causes.def"
 };
 
 const char *wsdbg_cause_name(enum wsdbg_cause cause)

@@ -7,20 +7,11 @@
 
 #include "model/snapshot.h"
 
-/* X(CODE): every cause code of the design; a rule exists only for some of them yet. */
-#define WSDBG_CAUSES(X)                                                                                                \
-    X(UNKNOWN)                                                                                                         \
-    X(SLOW) X(PARITY_WRONG) X(PARITY_DRIFT) X(ARRIVE_SHORT) X(ARRIVE_MISSING) X(DOUBLE_ARRIVE) X(TX_MISMATCH)          \
-        X(TX_NO_ARRIVE) X(TX_SHARED_BARRIER) X(TMA_NEVER_COMPLETED) X(WAKER_EXITED) X(ROLE_DISAGREE) X(LANE_SPLIT)     \
-            X(BARRIER_NOT_INIT) X(NAMED_COUNT) X(NAMED_ID_SHARED) X(BLOCK_SYNC_IN_ROLE) X(REGS_EXHAUSTED)              \
-                X(REGS_PARTIAL_WARPGROUP) X(REGS_DIVERGED) X(CLUSTER_MISSING) X(CLUSTER_RANK_ASYMMETRY) X(PEER_EXITED) \
-                    X(NOT_RESIDENT) X(GRID_DEPENDENCY) X(GLOBAL_SPIN) X(HOST_WAIT) X(WAIT_CYCLE)
-
+/* The most specific first: of findings with the same confidence the one with the smaller cause is the verdict. */
 enum wsdbg_cause {
-#define X(code) WSDBG_CAUSE_##code,
-    WSDBG_CAUSES(X)
-#undef X
-        WSDBG_CAUSE_COUNT
+#define CAUSE(code, kind, title) WSDBG_CAUSE_##code,
+#include "diagnose/causes.def"
+    WSDBG_CAUSE_COUNT
 };
 const char *wsdbg_cause_name(enum wsdbg_cause cause); /* "PARITY_WRONG" */
 

@@ -9,60 +9,14 @@
 
 #include "diagnose/rules.h"
 
-static const enum wsdbg_cause ranking[] = {
-    WSDBG_CAUSE_REGS_PARTIAL_WARPGROUP,
-    WSDBG_CAUSE_REGS_DIVERGED,
-    WSDBG_CAUSE_REGS_EXHAUSTED,
-    WSDBG_CAUSE_TX_SHARED_BARRIER,
-    WSDBG_CAUSE_DOUBLE_ARRIVE,
-    WSDBG_CAUSE_PARITY_DRIFT,
-    WSDBG_CAUSE_PARITY_WRONG,
-    WSDBG_CAUSE_CLUSTER_RANK_ASYMMETRY,
-    WSDBG_CAUSE_TX_MISMATCH,
-    WSDBG_CAUSE_TX_NO_ARRIVE,
-    WSDBG_CAUSE_ARRIVE_MISSING,
-    WSDBG_CAUSE_ARRIVE_SHORT,
-    WSDBG_CAUSE_BARRIER_NOT_INIT,
-    WSDBG_CAUSE_NAMED_COUNT,
-    WSDBG_CAUSE_NAMED_ID_SHARED,
-    WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE,
-    WSDBG_CAUSE_LANE_SPLIT,
-    WSDBG_CAUSE_TMA_NEVER_COMPLETED,
-    WSDBG_CAUSE_PEER_EXITED,
-    WSDBG_CAUSE_GRID_DEPENDENCY,
-    WSDBG_CAUSE_NOT_RESIDENT,
-    WSDBG_CAUSE_HOST_WAIT,
-    WSDBG_CAUSE_GLOBAL_SPIN,
-    WSDBG_CAUSE_WAKER_EXITED,
-    WSDBG_CAUSE_ROLE_DISAGREE,
-    WSDBG_CAUSE_CLUSTER_MISSING,
-    WSDBG_CAUSE_WAIT_CYCLE,
-    WSDBG_CAUSE_UNKNOWN,
-    WSDBG_CAUSE_SLOW,
-};
-#define RANKS (sizeof ranking / sizeof *ranking)
-
-unsigned wsdbg_cause_rank(enum wsdbg_cause cause)
-{
-    for (unsigned i = 0; i < RANKS; i++)
-        if (ranking[i] == cause)
-            return i;
-    return RANKS;
-}
-
 bool wsdbg_cause_is_fallback(enum wsdbg_cause cause)
 {
-    switch (cause) {
-    case WSDBG_CAUSE_WAKER_EXITED:
-    case WSDBG_CAUSE_ROLE_DISAGREE:
-    case WSDBG_CAUSE_CLUSTER_MISSING:
-    case WSDBG_CAUSE_WAIT_CYCLE:
-    case WSDBG_CAUSE_UNKNOWN:
-    case WSDBG_CAUSE_SLOW:
-        return true;
-    default:
-        return false;
-    }
+    enum { SPECIFIC, FALLBACK };
+    static const bool fallback[WSDBG_CAUSE_COUNT] = {
+#define CAUSE(code, kind, title) [WSDBG_CAUSE_##code] = kind == FALLBACK,
+#include "diagnose/causes.def"
+    };
+    return fallback[cause];
 }
 
 static void remove_finding(struct wsdbg_case *c, size_t at)
@@ -159,9 +113,8 @@ static int compare(const void *left, const void *right)
         return a->confidence > b->confidence ? -1 : 1;
     if (a->open != b->open)
         return a->open ? -1 : 1;
-    const unsigned a_rank = wsdbg_cause_rank(a->cause), b_rank = wsdbg_cause_rank(b->cause);
-    if (a_rank != b_rank)
-        return a_rank < b_rank ? -1 : 1;
+    if (a->cause != b->cause)
+        return a->cause < b->cause ? -1 : 1;
     if (a->cta_count != b->cta_count)
         return a->cta_count > b->cta_count ? -1 : 1;
     if (a->grid != b->grid)

@@ -22,9 +22,9 @@ struct outlook {
 const char *wsdbg_outside_text(enum wsdbg_outside outside)
 {
     static const char *const texts[] = {
-        [WSDBG_OUTSIDE_NOBODY] = "nobody outside of the kernel can end it",
-        [WSDBG_OUTSIDE_HOST] = "the host may still write what a warp polls, or may poll",
-        [WSDBG_OUTSIDE_GRID] = "another kernel may still end it",
+        [WSDBG_OUTSIDE_NOBODY] = "nothing outside the kernel can end it",
+        [WSDBG_OUTSIDE_HOST] = "the host may still write a word that a warp polls, or may poll",
+        [WSDBG_OUTSIDE_GRID] = "another running kernel may still end it",
         [WSDBG_OUTSIDE_DEVICE] = "a warp polls memory that the host or another GPU may write",
     };
     return texts[outside];

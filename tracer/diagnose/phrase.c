@@ -175,9 +175,9 @@ struct wsdbg_phrase wsdbg_say_iteration(uint32_t iteration, uint32_t round)
     if (iteration != WSDBG_NO_ITERATION)
         append(&phrase, "iteration %u", iteration);
     else if (round != WSDBG_NONE)
-        append(&phrase, "use %u of the stage", round);
+        append(&phrase, "round %u of the stage", round);
     else
-        append(&phrase, "an iteration that is not known");
+        append(&phrase, "an unknown iteration");
     return phrase;
 }
 
@@ -206,7 +206,7 @@ static const char *memory_words(unsigned kind, bool *one)
     case WSDBG_ALLOCATION_HOST:
         return "host-mapped memory";
     case WSDBG_ALLOCATION_REGISTERED:
-        return "host memory that the program registered";
+        return "registered host memory";
     case WSDBG_ALLOCATION_MANAGED:
         return "managed memory";
     case WSDBG_ALLOCATION_VMM:
@@ -248,7 +248,7 @@ struct wsdbg_phrase wsdbg_say_memory(const struct wsdbg_allocation *memory, uint
     append(&phrase, " (%.31s #%u)", row->call, row->call_number);
     append_devices(&phrase, row->peer_devices);
     append(&phrase, "%s",
-           row->flags & WSDBG_ALLOCATION_EXPORTED ? ", which was given to another process or device" : "");
+           row->flags & WSDBG_ALLOCATION_EXPORTED ? ", which was exported to another process or device" : "");
     return phrase;
 }
 

@@ -23,7 +23,7 @@ struct wsdbg_phrase wsdbg_say_polled(const struct wsdbg_case *c, uint32_t warp)
     if (poll.width_bytes.known)
         wsdbg_print(width, sizeof width, "%u bytes", poll.width_bytes.value);
     if (poll.value.known)
-        wsdbg_print(value, sizeof value, " (0x%llx there)", (unsigned long long)poll.value.value);
+        wsdbg_print(value, sizeof value, " (value 0x%llx)", (unsigned long long)poll.value.value);
     if (poll.memory)
         wsdbg_print(phrase.text, sizeof phrase.text, "%s%s %s", width, value,
                     wsdbg_say_memory(poll.memory, poll.address.value).text);
@@ -44,7 +44,7 @@ void wsdbg_tell_polled_memory(struct wsdbg_case *c, struct wsdbg_finding *findin
         wsdbg_print(device, sizeof device, " of device %u", row->device);
     if (row->bytes)
         wsdbg_print(bytes, sizeof bytes, "%llu bytes", (unsigned long long)row->bytes);
-    wsdbg_evidence_text(c, finding, "the word is at 0x%llx; %.31s #%u gave process %u %s%s at 0x%llx",
+    wsdbg_evidence_text(c, finding, "the word is at 0x%llx; %.31s #%u of process %u provided %s%s at 0x%llx",
                         (unsigned long long)poll.address.value, row->call, row->call_number, poll.memory->process_id,
                         bytes, device, (unsigned long long)row->address);
 }

@@ -46,7 +46,7 @@ static void tell_lanes(struct wsdbg_case *c, struct wsdbg_finding *finding, uint
         wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x: %s at %s", parts[i].lanes,
                             wsdbg_warp_state_name(parts[i].state), wsdbg_say_place(c, parts[i].site).text);
     if (store)
-        wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x reach \"%s\" at %s, which names the word that is polled",
+        wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x reach \"%s\" at %s, which writes the polled word",
                             writers->lanes, store->instruction, wsdbg_say_place(c, writers->writes_site.value).text);
 }
 
@@ -62,17 +62,16 @@ static void say_split(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_pa
     wsdbg_set_add(&warps, warp);
     finding->role = row->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "The lanes of %s have split: %s wait%s%s for %s, which poll%s %s%s. Those that wait would write that "
-                "word%s, but only after those that poll have come%s.",
+                "The lanes of %s have diverged: %s wait%s%s for %s, which poll%s %s%s. The waiting lanes would write "
+                "that word%s, but only after the polling lanes join them%s.",
                 wsdbg_say_warp(c, warp).text, wsdbg_say_lanes(writers->lanes).text, plural_s(writers->lanes),
                 wsdbg_say_at_site(c, writers->site).text, wsdbg_say_lanes(polling).text, plural_s(polling),
                 wsdbg_say_polled(c, warp).text, wsdbg_say_at_poll(c, warp).text,
                 wsdbg_say_at_site(c, writers->writes_site.value).text,
-                poll.writer == WSDBG_WRITER_NOBODY ? "" : "; somebody outside of the grid may write it too");
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "Let the lanes that are waited for come first: move the write before the shuffle or __syncwarp, or let no lane "
-        "of a warp poll for what another lane of it writes later.");
+                poll.writer == WSDBG_WRITER_NOBODY ? "" : "; something outside the grid may write it too");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Move the write before the shuffle or __syncwarp, or let no lane poll a word that another lane of the "
+                "same warp writes later.");
     wsdbg_tell_polled_memory(c, finding, warp);
     wsdbg_tell_waits(c, finding, &warps);
     tell_lanes(c, finding, warp, writers);

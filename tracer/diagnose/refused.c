@@ -128,7 +128,7 @@ static void write_subject(const struct wsdbg_refusal_row *row, char *out, size_t
     size_t used = (size_t)snprintf(out, bytes, "%.200s",
                                    name[0]                           ? name
                                    : row->kind == WSDBG_REFUSAL_CODE ? "a module"
-                                                                     : "a kernel whose name is not known");
+                                                                     : "a kernel of unknown name");
     if (row->kind != WSDBG_REFUSAL_LAUNCH)
         return;
     used += (size_t)snprintf(out + used, bytes - used, ", grid %ux%ux%u, block %ux%ux%u", row->grid[0], row->grid[1],
@@ -260,10 +260,11 @@ static bool beyond_cluster(const struct wsdbg_refusal_row *row, struct wsdbg_ref
                     cluster[0], cluster[1], cluster[2], required[0], required[1], required[2]);
     if (row->grid[0] % cluster[0] == 0 && row->grid[1] % cluster[1] == 0 && row->grid[2] % cluster[2] == 0)
         return false;
-    FIX(out, "Round each side of the grid up to a multiple of the cluster's, and let the CTAs that are too many leave "
-             "together with their cluster.");
-    return says(out, WSDBG_REFUSED_LAUNCH_CLUSTER, "a grid of %u x %u x %u CTAs is not whole clusters of %u x %u x %u",
-                row->grid[0], row->grid[1], row->grid[2], cluster[0], cluster[1], cluster[2]);
+    FIX(out, "Round each side of the grid up to a multiple of the cluster's, and let the surplus CTAs exit together "
+             "with their cluster.");
+    return says(out, WSDBG_REFUSED_LAUNCH_CLUSTER,
+                "a grid of %u x %u x %u CTAs is not a whole number of clusters of %u x %u x %u", row->grid[0],
+                row->grid[1], row->grid[2], cluster[0], cluster[1], cluster[2]);
 }
 
 static bool beyond_cluster_room(const struct wsdbg_refusal_row *row, struct wsdbg_refused_words *out)
@@ -321,7 +322,7 @@ static void explain_holds(uint32_t capability, const struct wsdbg_holds *holds, 
             mismatch = &holds->forms[i];
     if (runs_some(holds, capability)) {
         says(out, WSDBG_REFUSED_LAUNCH_NO_IMAGE,
-             "the driver takes none of the code in the module for this device, sm_%u; the module holds %s", capability,
+             "the driver accepts none of the module's code for this device, sm_%u; the module holds %s", capability,
              text);
         return;
     }
@@ -330,8 +331,8 @@ static void explain_holds(uint32_t capability, const struct wsdbg_holds *holds, 
              "the module holds %s; this device is sm_%u, and code for sm_%ua runs on sm_%u only", text, capability,
              mismatch->architecture, mismatch->architecture);
     else
-        says(out, WSDBG_REFUSED_LAUNCH_NO_IMAGE, "the module holds %s, of which this device, sm_%u, can run nothing",
-             text, capability);
+        says(out, WSDBG_REFUSED_LAUNCH_NO_IMAGE, "the module holds %s, none of which runs on this device, sm_%u", text,
+             capability);
     FIX(out, "Compile for this device too: -gencode arch=compute_%u%s,code=sm_%u%s.", capability,
         capability == 90 ? "a" : "", capability, capability == 90 ? "a" : "");
 }
@@ -344,7 +345,7 @@ static void explain_code(const struct wsdbg_refusal_row *row, const struct wsdbg
     switch (is_for_others ? NO_BINARY_FOR_GPU : row->result) {
     case 218:
         FIX(out, "ptxas -arch=sm_90a on the same PTX says what is wrong; wgmma and setmaxnreg need .target sm_90a.");
-        says(out, WSDBG_REFUSED_LAUNCH_NO_IMAGE, "the driver's compiler does not take the PTX");
+        says(out, WSDBG_REFUSED_LAUNCH_NO_IMAGE, "the driver's compiler rejects the PTX");
         return;
     case 222:
         FIX(out, "Update the driver, or compile to machine code (code=sm_90a) beside the PTX.");
@@ -359,11 +360,11 @@ static void explain_code(const struct wsdbg_refusal_row *row, const struct wsdbg
         FIX(out, "Compile to machine code (code=sm_90a) beside the PTX.");
         says(out, WSDBG_REFUSED_LAUNCH_NO_IMAGE, "there is only PTX for this device, and %s",
              row->result == 221 ? "the driver's compiler (libnvidia-ptxjitcompiler) was not found"
-                                : "compiling it is switched off (CUDA_DISABLE_PTX_JIT)");
+                                : "compiling it is disabled (CUDA_DISABLE_PTX_JIT)");
         return;
     case 200:
     case 300:
-        says(out, WSDBG_REFUSED_LAUNCH_NO_IMAGE, "what was to be loaded is no code that the driver can read");
+        says(out, WSDBG_REFUSED_LAUNCH_NO_IMAGE, "the image is not code that the driver can read");
         return;
     default:
         break;
@@ -387,7 +388,7 @@ static void explain_launch(const struct wsdbg_refusal_row *row, struct wsdbg_ref
                                                beyond_bounds,      beyond_block,       beyond_grid,
                                                beyond_cluster,     beyond_cluster_room};
     if (row->flags & WSDBG_LAUNCH_GRAPH) {
-        says(out, WSDBG_REFUSED_LAUNCH_REFUSED, "which of its nodes is the reason is not known");
+        says(out, WSDBG_REFUSED_LAUNCH_REFUSED, "it is not known which of its nodes is the reason");
         return;
     }
     limit *const *order = row->result == OUT_OF_RESOURCES        ? resources_first
@@ -401,8 +402,8 @@ static void explain_launch(const struct wsdbg_refusal_row *row, struct wsdbg_ref
     }
     out->fix[0] = '\0';
     says(out, WSDBG_REFUSED_LAUNCH_REFUSED,
-         "shape, registers, shared memory and cluster are within what kernel and device are known to allow; a required "
-         "CTA size (.reqntid), a parameter, the stream or a launch attribute may be the reason");
+         "shape, registers, shared memory and cluster are within the known limits of kernel and device; a required CTA "
+         "size (.reqntid), a parameter, the stream or a launch attribute may be the reason");
 }
 
 static void explain_setting(const struct wsdbg_refusal_row *row, struct wsdbg_refused_words *out)

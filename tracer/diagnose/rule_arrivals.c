@@ -88,19 +88,20 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_wait *wait, con
         return;
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&tally->skipped))->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s went on past %s without arriving on %s, so %u of %u arrivals are there and %s waits for ever%s.",
+                "%s passed %s without arriving on %s. Only %u of %u arrivals were made, so %s waits forever%s.",
                 wsdbg_say_warps(c, &tally->skipped).text, wsdbg_say_iteration(round->iteration, round->tag).text,
                 wsdbg_say_stage(wait->stage).text, round->arrivals, wait->stage->init.value,
                 wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Arrive on %s on every path through the iteration, the last one of a tile and skipped ones included.",
-                wsdbg_say_barrier(wait->stage).text);
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Arrive on %s on every path through the iteration, including skipped iterations and the last one of a tile.",
+        wsdbg_say_barrier(wait->stage).text);
     add_wait_evidence(c, finding, wait, round);
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(&tally->skipped, w)) {
             uint32_t count;
             const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count);
-            wsdbg_evidence_event(c, finding, w, &events[count - 1], "%s is past it, without an arrival",
+            wsdbg_evidence_event(c, finding, w, &events[count - 1], "%s passed it without arriving",
                                  wsdbg_say_warp(c, w).text);
         }
 }
@@ -114,11 +115,11 @@ static void say_never_served(struct wsdbg_case *c, const struct wsdbg_wait *wait
         return;
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(meant))->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Nobody ever arrives on %s: it takes %u arrival%s, none is on record, and %s waits for ever%s; %s "
-                "went on past that iteration with arrivals on other barriers.",
+                "No warp ever arrives on %s: it needs %u arrival%s, none is recorded, and %s waits forever%s; %s "
+                "passed that iteration and arrived on other barriers.",
                 wsdbg_say_barrier(wait->stage).text, wait->stage->init.value, wait->stage->init.value == 1 ? "" : "s",
                 wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text, wsdbg_say_warps(c, meant).text);
-    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on %s, or wait on the barrier that is arrived on.",
+    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on %s, or wait on the barrier on which the warps do arrive.",
                 wsdbg_say_barrier(wait->stage).text);
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
                          wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
@@ -126,7 +127,7 @@ static void say_never_served(struct wsdbg_case *c, const struct wsdbg_wait *wait
         if (wsdbg_set_has(meant, w)) {
             uint32_t count;
             const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count);
-            wsdbg_evidence_event(c, finding, w, &events[count - 1], "%s is past it, and waits itself",
+            wsdbg_evidence_event(c, finding, w, &events[count - 1], "%s passed it, and now waits too",
                                  wsdbg_say_warp(c, w).text);
         }
 }
@@ -139,14 +140,14 @@ static void say_short(struct wsdbg_case *c, const struct wsdbg_wait *wait, const
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&round->arrived))->role;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s is initialised for %u arrivals but all that arrive on it (%s) make only %u in %s, so %s waits for ever%s.",
-        wsdbg_say_stage(wait->stage).text, wait->stage->init.value, wsdbg_say_warps(c, &round->arrived).text,
-        round->arrivals, wsdbg_say_iteration(round->iteration, round->tag).text, wsdbg_say_warp(c, wait->warp).text,
-        wsdbg_say_line(wait->event).text);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s is initialised for %u arrivals, but all warps that arrive on it (%s) make only %u in %s, so %s "
+                "waits forever%s.",
+                wsdbg_say_stage(wait->stage).text, wait->stage->init.value, wsdbg_say_warps(c, &round->arrived).text,
+                round->arrivals, wsdbg_say_iteration(round->iteration, round->tag).text,
+                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Initialise %s with the arrivals that are really made (%u), or let the missing threads arrive.",
+                "Initialise %s with the number of arrivals actually made (%u), or let the missing threads arrive.",
                 wsdbg_say_barrier(wait->stage).text, round->arrivals);
     add_wait_evidence(c, finding, wait, round);
 }
@@ -171,7 +172,7 @@ static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_wait *w
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s, for which no mbarrier.init is recorded though other stages of %s have one.",
+                "%s waits on %s. No mbarrier.init is recorded for it, but other stages of %s have one.",
                 wsdbg_say_warp(c, wait->warp).text, wsdbg_say_stage(wait->stage).text,
                 wsdbg_say_barrier(wait->stage).text);
     wsdbg_print(finding->fix, sizeof finding->fix,

@@ -47,18 +47,18 @@ void wsdbg_rule_cluster(struct wsdbg_case *c)
         return;
     finding->role = row->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s stand%s at the cluster barrier%s for %s, which cannot come: %s for what %s only after it.",
+                "%s wait%s at the cluster barrier%s for %s, which cannot reach it: %s for something that %s only after "
+                "the barrier.",
                 wsdbg_say_warps(c, &meeting.outstanding).text, one_outstanding ? "s" : "",
                 say_place(c, outstanding_warp).text, wsdbg_say_warps(c, &meeting.absent).text,
-                one_absent ? "it waits itself" : "they wait themselves",
-                one_outstanding ? "that one does" : "those do");
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "Every thread of every CTA of the cluster must reach the cluster barrier the same number of times; keep it "
-        "out of a single role's branch.");
+                one_absent ? "it waits" : "they wait",
+                one_outstanding ? "the warp at the barrier does" : "the warps at the barrier do");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Every thread of every CTA of the cluster must reach the cluster barrier the same number of times. Do "
+                "not put it into the branch of one role.");
     wsdbg_evidence_warp(c, finding, outstanding_warp, "%s waits at the cluster barrier%s",
                         wsdbg_say_warp(c, outstanding_warp).text, say_place(c, outstanding_warp).text);
-    wsdbg_evidence_warp(c, finding, missing, "%s is not there", wsdbg_say_warp(c, missing).text);
+    wsdbg_evidence_warp(c, finding, missing, "%s has not arrived", wsdbg_say_warp(c, missing).text);
     if (c->of_machine)
         wsdbg_tell_wait(c, finding, missing);
 }

@@ -78,13 +78,13 @@ static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_missing_arriv
     finding->role = wsdbg_code_role(c, &by, missing->word.barrier);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "The kernel announces bytes on %s (expect_tx) but has no instruction that arrives on it: %u of %u "
-                "arrivals are missing, and %s waits for ever%s.",
+                "arrivals are missing, so %s waits forever%s.",
                 object.text, missing->word.pending, missing->word.expected, wsdbg_say_warp(c, missing->warp).text,
                 wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Use mbarrier.arrive.expect_tx, or arrive on %s after expect_tx: expecting bytes is not an arrival.",
+                "Use mbarrier.arrive.expect_tx, or arrive on %s after expect_tx: expect_tx alone is not an arrival.",
                 wsdbg_say_family(c, missing->word.barrier).text);
-    wsdbg_tell_access(c, finding, expects, "announces bytes and is no arrival");
+    wsdbg_tell_access(c, finding, expects, "announces bytes but does not arrive");
 }
 
 /* Live warps that arrive on what else the waiter waits for. */
@@ -111,15 +111,15 @@ static void say_no_instruction(struct wsdbg_case *c, const struct wsdbg_missing_
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "No instruction of the kernel arrives on %s: %u of %u arrivals are missing, and %s waits for ever%s.",
+                "No instruction of the kernel arrives on %s: %u of %u arrivals are missing, so %s waits forever%s.",
                 wsdbg_say_object(c, missing->word.barrier).text, missing->word.pending, missing->word.expected,
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
-    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on %s, or wait on the barrier that is arrived on.",
+    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on %s, or wait on the barrier on which the warps do arrive.",
                 wsdbg_say_family(c, missing->word.barrier).text);
     const struct wsdbg_warp_set others = other_side(c, missing);
     finding->role = wsdbg_code_role(c, &others, missing->word.barrier);
     if (wsdbg_set_count(&others) > 0)
-        wsdbg_evidence_text(c, finding, "%s arrive on what else it waits for, but not here",
+        wsdbg_evidence_text(c, finding, "%s arrive on the other barriers that it waits on, but not on this one",
                             wsdbg_say_warps(c, &others).text);
 }
 
@@ -135,12 +135,12 @@ static void say_split(struct wsdbg_case *c, const struct wsdbg_missing_arrivals 
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, missing->warp);
     finding->role = row->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "The lanes of %s have split: some wait on %s%s for an arrival that only the others could make, after "
-                "they have met again.",
+                "The lanes of %s have diverged: some wait on %s%s for an arrival that only the other lanes can make, "
+                "and those make it only after the warp reconverges.",
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
                 wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let the other lanes arrive before the lanes come together (__syncwarp), or wait with all of them.");
+                "Let the other lanes arrive before the warp reconverges (__syncwarp), or wait with all lanes.");
     wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
     uint32_t count;
     const struct wsdbg_part *parts = wsdbg_code_parts(c, missing->warp, &count);
@@ -156,14 +156,14 @@ static void say_peer_exited(struct wsdbg_case *c, const struct wsdbg_missing_arr
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s for an arrival from another CTA of its cluster, but %u of the %u CTAs have left the "
-                "kernel and no warp that is there can make it.",
+                "%s waits on %s%s for an arrival from another CTA of its cluster, but %u of the %u CTAs have exited "
+                "and no remaining warp can make it.",
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
                 wsdbg_say_at(c, missing->warp).text, missing->peers_gone,
                 c->snapshot->ctas[wsdbg_case_warp(c, missing->warp)->cta].cluster_size);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every CTA make its remote arrivals on every path, and end the kernel with a cluster barrier.");
-    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival, in another CTA");
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival, from another CTA");
 }
 
 static void say_short(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
@@ -182,19 +182,21 @@ static void say_short(struct wsdbg_case *c, const struct wsdbg_missing_arrivals 
     const uint64_t make =
         is_never_enough(c, missing) && per_round.most > missing->made ? per_round.most : missing->made;
     if (make > missing->made)
-        wsdbg_print(some, sizeof some, " and %u are there", missing->made);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s is made for %u arrivals, but all that arrive on it%s make %s %llu%s, so %s waits for ever%s.",
-                wsdbg_say_object(c, missing->word.barrier).text, missing->word.expected, who,
-                make > missing->made ? "at most" : "only", (unsigned long long)make, some,
-                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
+        wsdbg_print(some, sizeof some, " (%u made so far)", missing->made);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s is initialised for %u arrivals, but all warps that arrive on it%s make %s %llu%s, so %s waits forever%s.",
+        wsdbg_say_object(c, missing->word.barrier).text, missing->word.expected, who,
+        make > missing->made ? "at most" : "only", (unsigned long long)make, some,
+        wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Initialise %s with the arrivals that are really made (%s%llu), or let the missing threads arrive.",
+                "Initialise %s with the number of arrivals actually made (%s%llu), or let the missing threads arrive.",
                 wsdbg_say_family(c, missing->word.barrier).text, make > missing->made ? "at most " : "",
                 (unsigned long long)make);
     const bool by_one = missing->arrives < c->snapshot->access_count &&
                         c->snapshot->accesses[missing->arrives].lanes == WSDBG_LANES_ONE;
-    wsdbg_tell_access(c, finding, missing->arrives, by_one ? "may be on it, by one lane of a warp" : "may be on it");
+    wsdbg_tell_access(c, finding, missing->arrives,
+                      by_one ? "may arrive here, by one lane of a warp" : "may arrive here");
     wsdbg_tell_waits(c, finding, arrivers);
 }
 
@@ -210,15 +212,16 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_missing_arrival
     if (first != WSDBG_NONE)
         finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%u of %u arrivals on %s are missing, so %s waits for ever%s: %s%s went on without arriving and cannot "
-                "come back to it%s.",
+                "%u of %u arrivals on %s are missing, so %s waits forever%s: %s%s went on without arriving, and cannot "
+                "reach the arrival again%s.",
                 missing->word.pending, missing->word.expected, wsdbg_say_object(c, missing->word.barrier).text,
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text,
                 !each && wsdbg_set_count(arrivers) > 1 ? "some of " : "", wsdbg_say_warps(c, arrivers).text, where);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Arrive on %s on every path through the iteration, the last one of a tile and skipped ones included.",
-                wsdbg_say_family(c, missing->word.barrier).text);
-    wsdbg_tell_access(c, finding, missing->arrives, "may be such an arrival");
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Arrive on %s on every path through the iteration, including skipped iterations and the last one of a tile.",
+        wsdbg_say_family(c, missing->word.barrier).text);
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
     wsdbg_tell_waits(c, finding, arrivers);
 }
 
@@ -363,10 +366,10 @@ static void judge_ring(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
     if (is_left_to_past(c, missing, &past))
         say_missing(c, missing, &past, true, "", confidence);
     else
-        say_missing(c, missing, &all, false, " before it completes", confidence);
+        say_missing(c, missing, &all, false, " before the phase completes", confidence);
     if (balance.missing > 0 && c->finding_count > 0)
         wsdbg_evidence_text(c, &c->findings[c->finding_count - 1],
-                            "by the phases of its two barriers the slot has %u arrivals too few, or %u too many",
+                            "the phases of the slot's two barriers show %u arrivals too few, or %u too many",
                             balance.missing, balance.surplus);
 }
 

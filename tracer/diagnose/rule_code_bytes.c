@@ -42,7 +42,7 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct missing_by
     wsdbg_code_has(c, WSDBG_KINDS_EXPECT, barrier, &expects);
     wsdbg_code_has(c, WSDBG_KINDS_BYTES, barrier, &copies);
     wsdbg_tell_access(c, finding, expects, "may have announced the bytes");
-    wsdbg_tell_access(c, finding, copies, "may bring some of them");
+    wsdbg_tell_access(c, finding, copies, "may deliver some of them");
     wsdbg_tell_waits(c, finding, &by);
     return finding;
 }
@@ -69,20 +69,20 @@ static void say_too_few(struct wsdbg_case *c, const struct missing_bytes *missin
     if (!finding)
         return;
     const struct wsdbg_phrase bytes = say_missing(missing), object = wsdbg_say_object(c, missing->word.barrier);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                confidence > WSDBG_CONFIDENCE_POSSIBLE
+                    ? "All arrivals on %s were made, but %s are missing: the copies deliver fewer bytes than expect_tx "
+                      "announces, so %s waits forever%s."
+                : c->still ? "All arrivals on %s were made, but %s are missing: a copy was not issued, or the copies "
+                             "deliver fewer bytes than expect_tx announces; %s waits%s."
+                           : "All arrivals on %s were made, and %s were missing at that moment: copies may still be in "
+                             "flight, or they deliver fewer bytes than expect_tx announces; %s waits%s.",
+                object.text, bytes.text, wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        confidence > WSDBG_CONFIDENCE_POSSIBLE
-            ? "All arrivals on %s are there, but %s are missing: the copies bring less than expect_tx announces, so %s "
-              "waits for ever%s."
-        : c->still ? "All arrivals on %s are there, but %s are missing: a copy was not issued, or the copies bring "
-                     "less than expect_tx announces; %s waits%s."
-                   : "All arrivals on %s are there and %s were missing at that moment: copies may be on their way, or "
-                     "bring less than expect_tx announces; %s waits%s.",
-        object.text, bytes.text, wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element "
-                "size, summed over all copies of the stage, multicast ones of other CTAs included (%lld fewer here).",
-                (long long)missing->word.bytes);
+        finding->fix, sizeof finding->fix,
+        "Announce in expect_tx exactly the bytes that the copies deliver to this CTA: box elements x element size, "
+        "summed over all copies of the stage, including multicast copies issued by other CTAs (%lld fewer here).",
+        (long long)missing->word.bytes);
 }
 
 /* Nobody is left whose arrival could announce what came too much. */
@@ -95,17 +95,18 @@ static void say_too_many(struct wsdbg_case *c, const struct missing_bytes *missi
     const long long surplus = (long long)-missing->word.bytes;
     char numbers[96] = "";
     if (copied.known && missing->announced.known)
-        wsdbg_print(numbers, sizeof numbers, " (a copy of %u bytes where %u are announced)", copied.value,
+        wsdbg_print(numbers, sizeof numbers, " (a copy delivers %u bytes where %u are announced)", copied.value,
                     missing->announced.value);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "All arrivals on %s are there, but %lld bytes more have come than expect_tx announced%s: the byte "
-                "count never comes out even, and %s waits for ever%s.",
+                "All arrivals on %s were made, but the copies delivered %lld bytes more than expect_tx announced%s: "
+                "the transaction count cannot return to zero, so %s waits forever%s.",
                 wsdbg_say_object(c, missing->word.barrier).text, surplus, numbers,
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element "
-                "size, summed over all copies of the stage, multicast ones of other CTAs included (%lld more here).",
-                surplus);
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Announce in expect_tx exactly the bytes that the copies deliver to this CTA: box elements x element size, "
+        "summed over all copies of the stage, including multicast copies issued by other CTAs (%lld more here).",
+        surplus);
 }
 
 /* What lacks on one barrier has come to another. */
@@ -120,17 +121,17 @@ static void say_elsewhere(struct wsdbg_case *c, const struct missing_bytes *miss
     const struct wsdbg_phrase of_less = wsdbg_say_object(c, less->barrier),
                               of_more = wsdbg_say_object(c, more->barrier), warp = wsdbg_say_warp(c, missing->warp);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%lld bytes announced on %s are missing%s, and %lld that nobody has announced came to %s: copies "
-                "complete on another barrier than the one their bytes are announced on, and %s waits%s%s.",
+                "%lld bytes announced on %s are missing%s, and %lld unannounced bytes were delivered on %s: copies "
+                "complete on a different barrier than the one on which their bytes are announced, so %s waits%s%s.",
                 (long long)less->bytes, of_less.text, c->still ? "" : " at that moment", (long long)-more->bytes,
-                of_more.text, warp.text, confidence > WSDBG_CONFIDENCE_POSSIBLE ? " for ever" : "",
+                of_more.text, warp.text, confidence > WSDBG_CONFIDENCE_POSSIBLE ? " forever" : "",
                 wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let the copies name the barrier that expect_tx names: one stage index for both.");
+                "Let the copies complete on the barrier of expect_tx: use one stage index for both.");
     wsdbg_tell_word(c, finding, other->barrier);
     uint32_t copies;
     wsdbg_code_has(c, WSDBG_KINDS_BYTES, more->barrier, &copies);
-    wsdbg_tell_access(c, finding, copies, "may have brought bytes to it");
+    wsdbg_tell_access(c, finding, copies, "may have delivered bytes on it");
 }
 
 /* ---- CTAs of a cluster ---- */
@@ -146,11 +147,11 @@ static struct wsdbg_phrase say_there(const struct wsdbg_case *c, const struct ws
     const uint32_t rank = rank_of(c, peer->barrier);
     struct wsdbg_phrase phrase;
     if (peer->bytes == 0)
-        wsdbg_print(phrase.text, sizeof phrase.text, "in rank %u the phase has ended", rank);
+        wsdbg_print(phrase.text, sizeof phrase.text, "in rank %u the phase has completed", rank);
     else
-        wsdbg_print(phrase.text, sizeof phrase.text, "in rank %u %lld are %s", rank,
+        wsdbg_print(phrase.text, sizeof phrase.text, "in rank %u %lld bytes are %s", rank,
                     (long long)(peer->bytes < 0 ? -peer->bytes : peer->bytes),
-                    peer->bytes < 0 ? "too many" : "missing");
+                    peer->bytes < 0 ? "in excess" : "missing");
     return phrase;
 }
 
@@ -161,15 +162,14 @@ static struct wsdbg_phrase say_why_uneven(const struct wsdbg_case *c, const stru
     struct wsdbg_phrase phrase;
     if (peer->by_itself)
         wsdbg_print(phrase.text, sizeof phrase.text,
-                    "no copy of the code brings one of these CTAs other bytes than the other, so they issued different "
-                    "ones");
+                    "every copy in the code delivers the same bytes to both CTAs, so the CTAs issued different copies");
     else if (copy->mask.known)
         wsdbg_print(phrase.text, sizeof phrase.text,
-                    "the copies into several CTAs (mask 0x%x) do not bring this one what it announces",
+                    "the multicast copies (mask 0x%x) do not deliver to this CTA the bytes that it announces",
                     copy->mask.value);
     else
         wsdbg_print(phrase.text, sizeof phrase.text,
-                    "the copies into several CTAs do not bring this one what it announces");
+                    "the multicast copies do not deliver to this CTA the bytes that it announces");
     return phrase;
 }
 
@@ -181,18 +181,18 @@ static void say_ranks(struct wsdbg_case *c, const struct missing_bytes *missing,
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "All arrivals on %s of cluster rank %u are there, but %s%s are missing; %s: %s, and %s waits%s.",
+                "All arrivals on %s of cluster rank %u were made, but %s are missing%s; %s: %s, so %s waits%s.",
                 wsdbg_say_object(c, missing->word.barrier).text, rank_of(c, missing->word.barrier),
                 say_missing(missing).text, c->still ? "" : " at that moment", say_there(c, peer).text,
                 say_why_uneven(c, peer).text, wsdbg_say_warp(c, missing->warp).text,
                 wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                peer->by_itself ? "Let all CTAs of a cluster decide from the same value who loads what for whom: a CTA "
-                                  "that counts on another's multicast must be sure that it is issued."
-                                : "Let the multicast mask name every CTA that announces the bytes, and expect_tx what "
-                                  "all copies bring to this CTA together.");
+                peer->by_itself ? "Let all CTAs of a cluster decide from the same value which CTA loads what for which "
+                                  "others: a CTA may rely on another's multicast only if that copy is issued."
+                                : "Include every CTA that announces the bytes in the multicast mask, and announce in "
+                                  "expect_tx the total that all copies deliver to this CTA.");
     wsdbg_tell_word(c, finding, peer->barrier);
-    wsdbg_tell_access(c, finding, peer->copy, "goes to several CTAs");
+    wsdbg_tell_access(c, finding, peer->copy, "writes to several CTAs");
 }
 
 /* ---- TMA_NEVER_COMPLETED ---- */
@@ -205,8 +205,8 @@ static void say_stranded(struct wsdbg_case *c, const struct missing_bytes *missi
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "All arrivals on %s are there, but %s are missing%s: the only warps that can still reach a copy that "
-                "may bring them wait for them first, %s%s.",
+                "All arrivals on %s were made, but %s are missing%s: every warp that can still reach a copy that may "
+                "deliver them waits for them first, as %s does%s.",
                 wsdbg_say_object(c, missing->word.barrier).text, say_missing(missing).text,
                 c->still ? "" : " at that moment", wsdbg_say_warp(c, bringer).text, wsdbg_say_at(c, bringer).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
@@ -232,14 +232,15 @@ static void say_never_completed(struct wsdbg_case *c, const struct missing_bytes
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "All arrivals on %s are there and none of the %lld bytes announced%s: the copy was not issued, or has "
-                "not completed, and %s waits%s.",
+                "All arrivals on %s were made, but none of the %lld announced bytes arrived%s: the copy was not issued "
+                "or has not completed, so %s waits%s.",
                 wsdbg_say_object(c, missing->word.barrier).text, (long long)missing->word.bytes,
-                c->still ? "" : " were there at that moment", wsdbg_say_warp(c, missing->warp).text,
+                c->still ? "" : " by that moment", wsdbg_say_warp(c, missing->warp).text,
                 wsdbg_say_at(c, missing->warp).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Check that every path from expect_tx issues the copy, its tensor map (box at most 256 a dimension, "
-                "16-byte aligned addresses and strides), its destination, and that it names this barrier.");
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Check that every path from expect_tx issues the copy and that the copy names this barrier. Check its "
+        "destination and its tensor map (box at most 256 per dimension, 16-byte aligned addresses and strides).");
 }
 
 /* ---- which of them ---- */
@@ -342,7 +343,7 @@ static void say_not_initialised(struct wsdbg_case *c, uint32_t warp)
         return;
     finding->role = row->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s, but the word there (0x%016llx) is no mbarrier%s.", wsdbg_say_warp(c, warp).text,
+                "%s waits on %s%s, but the word there (0x%016llx) is not an mbarrier%s.", wsdbg_say_warp(c, warp).text,
                 wsdbg_say_object(c, row->barrier).text, wsdbg_say_at(c, warp).text,
                 (unsigned long long)barrier->word.value,
                 never ? ", and no instruction of the kernel initialises one there" : "");

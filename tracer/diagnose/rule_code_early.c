@@ -101,22 +101,20 @@ static void say(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_barrier_
         return;
     finding->role = wsdbg_case_warp(c, arrived->early_warp)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived on %s%s before it was initialised: on its way through the code it cannot have left that "
-                "out, and the word does not hold it, so it is lost and %s waits for ever%s.",
+                "%s arrived on %s%s before it was initialised: every path that the warp can have taken makes this "
+                "arrival, but the mbarrier's word does not count it. The arrival is lost, so %s waits forever%s.",
                 wsdbg_say_warp(c, arrived->early_warp).text, object.text,
                 wsdbg_say_at_site(c, c->snapshot->accesses[arrived->early_access].site).text,
                 wsdbg_say_warp(c, warp).text, wsdbg_say_at(c, warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "After the initialisation: fence.mbarrier_init, then a barrier of the CTA (of the cluster, where other "
-                "CTAs use it) that every warp passes before its first use of %s.",
+                "After mbarrier.init, execute fence.mbarrier_init and a CTA barrier (a cluster barrier if other CTAs "
+                "use it) that every warp passes before its first use of %s.",
                 wsdbg_say_family(c, word->barrier).text);
     wsdbg_tell_wait(c, finding, warp);
     wsdbg_tell_word(c, finding, word->barrier);
-    wsdbg_evidence_text(c, finding, "by the ways that the warps have taken, %llu or more arrivals were made on it",
+    wsdbg_evidence_text(c, finding, "on the paths that the warps have taken, %llu or more arrivals were made on it",
                         (unsigned long long)arrived->least);
-    wsdbg_tell_access(c, finding, arrived->early_access,
-                      "may come before an init of the same place: no barrier of "
-                      "the CTA orders them");
+    wsdbg_tell_access(c, finding, arrived->early_access, "may run before the init: no barrier of the CTA orders them");
 }
 
 void wsdbg_rule_code_early(struct wsdbg_case *c)

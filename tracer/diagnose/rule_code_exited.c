@@ -79,17 +79,16 @@ static void say_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
     if (!finding)
         return;
     finding->role = role_of_gone(c, missing, gone);
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s waits on %s%s, but every warp that could arrive has exited: no warp that is still there can reach "
-        "an instruction that arrives on it, and %s left.",
-        wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
-        wsdbg_say_at(c, missing->warp).text, wsdbg_say_warps(c, gone).text);
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "Make both sides run the same number of iterations: compare how %s and %s compute their tiles and trips.",
-        wsdbg_say_role(c, missing->warp).text,
-        finding->role.known ? wsdbg_say_role(c, wsdbg_first_of(gone)).text : "the warps that left");
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s, but every warp that could arrive has exited: no live warp can reach an instruction "
+                "that arrives on it, and %s exited.",
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
+                wsdbg_say_at(c, missing->warp).text, wsdbg_say_warps(c, gone).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Make both sides run the same number of iterations: compare how %s and %s compute their tile and "
+                "iteration counts.",
+                wsdbg_say_role(c, missing->warp).text,
+                finding->role.known ? wsdbg_say_role(c, wsdbg_first_of(gone)).text : "the warps that exited");
     wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival; no live warp can reach it");
 }
 
@@ -123,15 +122,17 @@ static void say_twice(struct wsdbg_case *c, const struct wsdbg_missing_arrivals 
         return;
     const struct wsdbg_warp_set gone = meant_by_count(c, missing, &c->graph->nodes[missing->warp].wakers);
     finding->role = role_of_gone(c, missing, &gone);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s for a phase that nobody can end any more: the code arrives on it twice with no wait "
-                "between, and one such arrival completes a phase, so it turned back before anybody looked.",
-                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
-                wsdbg_say_at(c, missing->warp).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Arrive once per round on %s: remove one of the arrives, wait between them, or give each a barrier.",
-                wsdbg_say_family(c, missing->word.barrier).text);
-    wsdbg_tell_access(c, finding, arrival, "is followed by another one in any case, without a wait");
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits on %s%s for a phase that no warp can complete any more: the code arrives on it twice with no wait "
+        "between. One such arrival completes a phase, so the parity flipped back before any warp tested it.",
+        wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
+        wsdbg_say_at(c, missing->warp).text);
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Arrive once per round on %s: remove one of the arrivals, wait between them, or give each its own barrier.",
+        wsdbg_say_family(c, missing->word.barrier).text);
+    wsdbg_tell_access(c, finding, arrival, "is always followed by another, with no wait");
 }
 
 static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
@@ -144,8 +145,8 @@ static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arriva
     const uint32_t first = wsdbg_first_of(&done);
     finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s for another round, while %s, which arrived in those before, left the loop for good: "
-                "the roles disagree on the number of rounds.",
+                "%s waits on %s%s for another round, but %s, which arrived in earlier rounds, left the loop and cannot "
+                "return to it: the roles disagree on the number of rounds.",
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
                 wsdbg_say_at(c, missing->warp).text, wsdbg_say_warps(c, &done).text);
     wsdbg_print(finding->fix, sizeof finding->fix, "Compute the tile schedule in one place for all roles.");

@@ -116,16 +116,14 @@ static void say_counts_differ(struct wsdbg_case *c, const struct gathering *g)
     struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_LIKELY);
     if (!finding)
         return;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s wait%s on named barrier %u for %u threads while %s wait%s on it for %u: all that take part must name "
-        "the same total.",
-        wsdbg_say_warps(c, &g->waiting).text, wsdbg_set_count(&g->waiting) == 1 ? "s" : "", g->id, g->count,
-        wsdbg_say_warps(c, &g->others).text, wsdbg_set_count(&g->others) == 1 ? "s" : "", g->other_count);
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "Give every bar.sync and bar.arrive of the group the total number of threads, arriving and waiting ones; "
-        "groups that have nothing to do with each other need an id each.");
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s wait%s on named barrier %u for %u threads while %s wait%s on it for %u: all participants must use "
+                "the same thread count.",
+                wsdbg_say_warps(c, &g->waiting).text, wsdbg_set_count(&g->waiting) == 1 ? "s" : "", g->id, g->count,
+                wsdbg_say_warps(c, &g->others).text, wsdbg_set_count(&g->others) == 1 ? "s" : "", g->other_count);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Give every bar.sync and bar.arrive of the group the total number of threads that arrive and wait. "
+                "Give unrelated groups different barrier ids.");
 }
 
 static void say_too_few(struct wsdbg_case *c, const struct gathering *g)
@@ -134,11 +132,11 @@ static void say_too_few(struct wsdbg_case *c, const struct gathering *g)
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Named barrier %u waits for %u threads%s, but %u wait on it (%s) and no other warp can reach an "
-                "instruction that takes part.",
+                "Named barrier %u expects %u threads%s, but only %u wait on it (%s) and no other warp can reach an "
+                "instruction that uses it.",
                 g->id, g->count, wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text,
                 wsdbg_set_count(&g->waiting) * WSDBG_WARP_THREADS, wsdbg_say_warps(c, &g->waiting).text);
-    wsdbg_print(finding->fix, sizeof finding->fix, "Name the number of threads that really arrive and wait.");
+    wsdbg_print(finding->fix, sizeof finding->fix, "Use the number of threads that actually arrive and wait.");
 }
 
 static void say_block_sync(struct wsdbg_case *c, const struct gathering *g, const struct wsdbg_warp_set *absent)
@@ -147,15 +145,15 @@ static void say_block_sync(struct wsdbg_case *c, const struct gathering *g, cons
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s stand%s at a sync of the whole block%s that %s cannot come to%s.",
-                wsdbg_say_warps(c, &g->waiting).text, wsdbg_set_count(&g->waiting) == 1 ? "s" : "",
-                wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text, wsdbg_say_warps(c, absent).text,
+                "%s wait%s at a block-wide barrier%s that %s cannot reach%s.", wsdbg_say_warps(c, &g->waiting).text,
+                wsdbg_set_count(&g->waiting) == 1 ? "s" : "", wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text,
+                wsdbg_say_warps(c, absent).text,
                 !wsdbg_set_count(&g->to_come)  ? ""
-                : wsdbg_set_count(absent) == 1 ? ": it waits for what only comes after it"
-                                               : ": they wait for what only comes after it");
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "A block-wide sync inside one role's branch never completes: use a named barrier with the role's count.");
+                : wsdbg_set_count(absent) == 1 ? ": it waits for something that happens only after the barrier"
+                                               : ": they wait for something that happens only after the barrier");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "A block-wide barrier in the branch of one role never completes: use a named barrier with the role's "
+                "thread count.");
     wsdbg_tell_waits(c, finding, absent);
 }
 
@@ -172,13 +170,14 @@ static void say_exited(struct wsdbg_case *c, const struct gathering *g)
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Named barrier %u waits for %u threads%s: %u wait on it (%s), and %s, which took part before, "
-                "ha%s exited. No warp that is still there can bring the others.",
+                "Named barrier %u expects %u threads%s: %u wait on it (%s), and %s, which took part before, ha%s "
+                "exited. No live warp can make the missing arrivals.",
                 g->id, g->count, wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text,
                 wsdbg_set_count(&g->waiting) * WSDBG_WARP_THREADS, wsdbg_say_warps(c, &g->waiting).text,
                 wsdbg_say_warps(c, &g->partners).text, wsdbg_set_count(&g->partners) == 1 ? "s" : "ve");
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Make both sides reach barrier %u equally often: compare their last rounds, and the ids they name.",
+                "Make both sides reach barrier %u the same number of times: compare their last rounds and the barrier "
+                "ids they use.",
                 g->id);
 }
 
@@ -242,13 +241,13 @@ static void judge_lanes(struct wsdbg_case *c, uint32_t warp)
         if (!finding)
             return;
         finding->role = row->role;
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "The lanes of %s have split: some wait on %s for parity %u%s, lanes 0x%08x for parity %u at %s.",
-                    wsdbg_say_warp(c, warp).text, wsdbg_say_object(c, row->barrier).text, row->parity.value,
-                    wsdbg_say_at(c, warp).text, part->lanes, part->parity.value, wsdbg_say_place(c, part->site).text);
         wsdbg_print(
-            finding->fix, sizeof finding->fix,
-            "Bring the lanes together (__syncwarp) after the elected lane's work, before any of them waits again.");
+            finding->sentence, sizeof finding->sentence,
+            "The lanes of %s have diverged: some wait on %s for parity %u%s, lanes 0x%08x wait for parity %u at %s.",
+            wsdbg_say_warp(c, warp).text, wsdbg_say_object(c, row->barrier).text, row->parity.value,
+            wsdbg_say_at(c, warp).text, part->lanes, part->parity.value, wsdbg_say_place(c, part->site).text);
+        wsdbg_print(finding->fix, sizeof finding->fix,
+                    "Reconverge the warp (__syncwarp) after the elected lane's work, before any lane waits again.");
         wsdbg_tell_wait(c, finding, warp);
         wsdbg_tell_word(c, finding, row->barrier);
         return;

@@ -72,16 +72,16 @@ static void say_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_p
         return;
     finding->role = row->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "The lanes of %s have split: %u of them wait on %s%s on their own, while the elected lane, which has "
-                "waits of its own on it, is through: they looked too late, and the phase they wait for has gone by.",
+                "The lanes of %s have diverged: %u of them wait on %s%s, while the elected lane has passed its own "
+                "wait on it. They tested the parity too late: the phase they wait for has already passed.",
                 wsdbg_say_warp(c, warp).text, (unsigned)__builtin_popcount(waiting->lanes),
                 wsdbg_say_object(c, row->barrier).text, wsdbg_say_at(c, warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let one lane follow the phase for the warp and bring the others together with it (__syncwarp), or let "
-                "all lanes wait at the same place.");
+                "Let one lane wait for the whole warp and then reconverge the warp (__syncwarp), or let all lanes wait "
+                "at the same place.");
     wsdbg_tell_wait(c, finding, warp);
     wsdbg_tell_word(c, finding, row->barrier);
-    wsdbg_tell_access(c, finding, elected, "is a wait of one elected lane, which the lanes that wait now did not pass");
+    wsdbg_tell_access(c, finding, elected, "is the elected lane's wait; the waiting lanes did not pass it");
     uint32_t count;
     const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
     for (uint32_t i = 0; i < count; i++)

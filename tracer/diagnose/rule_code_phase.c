@@ -60,18 +60,19 @@ static void say_shared(struct wsdbg_case *c, const struct wsdbg_code_slot *slot,
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, slot->filler)->role;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits%s for a slot that has been filled and released without it: several warps expect bytes on %s, "
-                "which is made for one arrival, so a phase can end with the bytes of the one that arrives.",
-                wsdbg_say_warp(c, slot->filler).text, wsdbg_say_at(c, slot->filler).text,
-                wsdbg_say_family(c, slot->full.barrier).text);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits%s for a slot that other warps filled and released in its place: several warps expect bytes on %s, "
+        "which is initialised for one arrival, so a phase can complete with only the bytes of the warp that arrives.",
+        wsdbg_say_warp(c, slot->filler).text, wsdbg_say_at(c, slot->filler).text,
+        wsdbg_say_family(c, slot->full.barrier).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Initialise %s with one arrival for each of these warps and let each do arrive.expect_tx with its own "
-                "bytes, or give each warp a barrier of its own.",
+                "Initialise %s with one arrival for each of these warps and let each execute arrive.expect_tx with its "
+                "own bytes, or give each warp its own barrier.",
                 wsdbg_say_family(c, slot->full.barrier).text);
     tell_slot(c, finding, slot);
-    wsdbg_tell_access(c, finding, arrives, "may be on it: the one arrival that a phase takes");
-    wsdbg_tell_access(c, finding, expects, "may be on it: bytes without an arrival");
+    wsdbg_tell_access(c, finding, arrives, "may be the one arrival of a phase");
+    wsdbg_tell_access(c, finding, expects, "may announce bytes without arriving");
 }
 
 /* The slot is free and went round without this warp: others fill it too.  What makes that go wrong is in the code. */
@@ -99,7 +100,7 @@ static void tell_hand_overs(struct wsdbg_case *c, struct wsdbg_finding *finding,
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
         if (access && WSDBG_KINDS_ARRIVAL >> access->kind & 1 && reaches[i].after == 0 && reaches[i].before_most > 0 &&
             wsdbg_access_match(c, access, slot->empty.barrier) >= WSDBG_MATCH_MAY)
-            wsdbg_tell_access(c, finding, reaches[i].access, "lies behind them for good");
+            wsdbg_tell_access(c, finding, reaches[i].access, "cannot be reached again");
     }
 }
 
@@ -114,12 +115,12 @@ static void say_double(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
     const struct wsdbg_phrase filler = wsdbg_say_warp(c, slot->filler);
     finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s came through %u arrives on %s before its first use: each completes a phase, so the phase has "
-                "turned back and %s waits%s for a parity that has gone by.",
+                "%s passed %u arrivals on %s before its first use. Each completes a phase, so the parity has flipped "
+                "back and %s waits%s for a phase that has already passed.",
                 wsdbg_say_warps(c, &slot->releasers).text, slot->handed, wsdbg_say_object(c, slot->empty.barrier).text,
                 filler.text, wsdbg_say_at(c, slot->filler).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Arrive once per warp and round on %s: remove one of the arrives, or wait between them.",
+                "Arrive once per warp and round on %s: remove one of the arrivals, or wait between them.",
                 wsdbg_say_family(c, slot->empty.barrier).text);
     tell_hand_overs(c, finding, slot);
     tell_slot(c, finding, slot);
@@ -203,13 +204,15 @@ static void say_released_twice(struct wsdbg_case *c, const struct wsdbg_code_slo
     const struct wsdbg_phrase filler = wsdbg_say_warp(c, slot->filler);
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&slot->releasers))->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s released %s once more than it was filled: they release in any case what they waited for, so not "
-                "too rarely, and by its phases not as often; %s waits%s for a parity that has gone by.",
+                "%s released %s once more than it was filled: by its phases the slot was not released as often as "
+                "filled, and these warps always release what they waited for, so they released too often; %s waits%s "
+                "for a phase that has already passed.",
                 wsdbg_say_warps(c, &slot->releasers).text, wsdbg_say_object(c, slot->empty.barrier).text, filler.text,
                 wsdbg_say_at(c, slot->filler).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Arrive on %s only for what was waited for: an empty tile or a skipped block has nothing to release.",
-                wsdbg_say_family(c, slot->empty.barrier).text);
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Arrive on %s only after a wait for the filled slot: an empty tile or a skipped block has nothing to release.",
+        wsdbg_say_family(c, slot->empty.barrier).text);
     tell_slot(c, finding, slot);
 }
 
@@ -241,16 +244,15 @@ static void say_parity(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
     const struct wsdbg_phrase filler = wsdbg_say_warp(c, slot->filler),
                               object = wsdbg_say_object(c, slot->empty.barrier);
     finding->role = row->role;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s waits on %s%s for parity %u, but the slot is free%s: %s can only release it after this warp has filled "
-        "it, so the wait must name parity %u.",
-        filler.text, object.text, wsdbg_say_at(c, slot->filler).text, row->parity.value,
-        drift ? " again" : " and has never been used", wsdbg_say_warps(c, &slot->releasers).text,
-        row->parity.value ^ 1);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s for parity %u, but the slot is free%s: %s can release it only after this warp fills "
+                "it, so the wait must use parity %u.",
+                filler.text, object.text, wsdbg_say_at(c, slot->filler).text, row->parity.value,
+                drift ? " again" : " and has never been used", wsdbg_say_warps(c, &slot->releasers).text,
+                row->parity.value ^ 1);
     if (drift)
         wsdbg_print(finding->fix, sizeof finding->fix,
-                    "Carry the phase of %s over from tile to tile: flip it each time the stage index wraps, only then.",
+                    "Keep the phase of %s across tiles: flip it when the stage index wraps, and only then.",
                     wsdbg_say_family(c, slot->empty.barrier).text);
     else
         wsdbg_print(finding->fix, sizeof finding->fix,

@@ -66,13 +66,13 @@ static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_w
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s wait for one another in a ring, and nobody else can end that; which of these waits is wrong is not "
-                "known.",
+                "%s wait for one another in a cycle, and no other warp can break it; which of these waits is wrong is "
+                "not known.",
                 wsdbg_say_warps(c, members).text);
     if (c->of_machine)
         wsdbg_print(finding->fix, sizeof finding->fix,
-                    "Look for an arrival or copy that a path skips, or that must come before its warp's own wait "
-                    "(@wakers: those that would end these waits).");
+                    "Look for an arrival or copy that a path skips, or that must come before its warp's own wait. To "
+                    "list those that would end these waits: wsdbg query FILE.db @wakers");
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(members, w))
             wsdbg_tell_wait(c, finding, w);
@@ -88,7 +88,7 @@ static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confide
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s %s%s%s; the cause is not known.",
                 wsdbg_say_warp(c, first).text, wsdbg_say_wait(c, first).text, wsdbg_say_at(c, first).text,
-                confidence == WSDBG_CONFIDENCE_LIKELY ? ", and no warp that was seen can end that" : "");
+                confidence == WSDBG_CONFIDENCE_LIKELY ? ", and no warp that was seen can end this" : "");
     struct wsdbg_warp_set root = {{0}};
     wsdbg_set_add(&root, first);
     wsdbg_tell_wait(c, finding, first);
@@ -145,10 +145,10 @@ static void say_slow(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
     finding->confidence = may_poll(c) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
     finding->role = row->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "No deadlock as far as seen: %s is running%s%s, and every wait leads to a running warp (%s)%s.",
+                "No deadlock seen: %s is running%s%s, and every wait leads to a running warp (%s)%s.",
                 wsdbg_say_warp(c, runner).text, c->of_machine ? wsdbg_say_at(c, runner).text : "",
                 say_since(c, runner).text, wsdbg_say_warps(c, runners).text,
-                may_poll(c) ? "; whether it computes or polls memory its events do not tell" : "");
+                may_poll(c) ? "; its events do not show whether it computes or polls memory" : "");
     wsdbg_evidence_warp(c, finding, runner, "%s is running", wsdbg_say_warp(c, runner).text);
 }
 
@@ -156,10 +156,10 @@ static void say_slow(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
 static const char *say_unseen(const struct wsdbg_case *c)
 {
     if (!c->of_machine)
-        return may_poll(c) ? "whether it computes or polls memory its events do not tell"
-                           : "whether it moves its record does not tell";
+        return may_poll(c) ? "its events do not show whether it computes or polls memory"
+                           : "its record does not show whether it moves";
     return wsdbg_case_looked_twice(c) ? "it was not seen to move between two looks, and the cause is not known"
-                                      : "one picture does not tell whether it moves";
+                                      : "one picture does not show whether it moves";
 }
 
 /* No wait is known to be for ever, and nothing was seen to move. */
@@ -174,8 +174,8 @@ static void say_open(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
     finding->open = true;
     finding->role = row->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "No deadlock as far as seen: %s is%s in no wait that another warp must end%s, and every wait leads to "
-                "such a warp (%s); %s.",
+                "No deadlock seen: %s is%s in no wait that another warp must end%s, and every wait leads to such a "
+                "warp (%s); %s.",
                 wsdbg_say_warp(c, runner).text, c->of_machine ? wsdbg_say_at(c, runner).text : "",
                 say_since(c, runner).text, wsdbg_say_warps(c, runners).text, say_unseen(c));
     wsdbg_evidence_warp(c, finding, runner, "%s stands%s", wsdbg_say_warp(c, runner).text,

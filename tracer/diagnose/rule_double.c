@@ -84,11 +84,11 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_wait
         return NULL;
     finding->role = wsdbg_case_warp(c, pair->warp)->role;
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Arrive once per warp and round on %s: remove one of the two arrives, or wait between them.",
+                "Arrive once per warp and round on %s: remove one of the two arrivals, or wait between them.",
                 wsdbg_say_barrier(stage).text);
     wsdbg_evidence_event(c, finding, pair->warp, pair->first, "first arrival of %s",
                          wsdbg_say_warp(c, pair->warp).text);
-    wsdbg_evidence_event(c, finding, pair->warp, pair->second, "second arrival, no wait between");
+    wsdbg_evidence_event(c, finding, pair->warp, pair->second, "second arrival, with no wait between");
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
                          wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
     return finding;
@@ -102,8 +102,8 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struc
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrive%s twice on %s%s in %s: %u arrivals where %u complete a phase, so the phase flips once too "
-                "often and %s waits for a parity that has gone by.",
+                "%s arrive%s twice on %s%s in %s: %u arrivals were made where %u complete a phase. The barrier "
+                "advances one phase too far, so %s waits for a phase that has already passed.",
                 wsdbg_say_warps(c, warps).text, wsdbg_set_count(warps) == 1 ? "s" : "", wsdbg_say_stage(stage).text,
                 wsdbg_say_line(pair->second).text,
                 pair->iteration == WSDBG_NO_ITERATION ? "one round" : wsdbg_say_iteration(pair->iteration, 0).text,
@@ -127,12 +127,12 @@ static void judge_without_init(struct wsdbg_case *c, const struct wsdbg_wait *wa
     const enum wsdbg_confidence confidence = wsdbg_weaker(WSDBG_CONFIDENCE_LIKELY, wsdbg_if_stuck(c, wait->warp));
     struct wsdbg_finding *finding = found ? begin(c, wait, &pair, confidence) : NULL;
     if (finding)
-        wsdbg_print(
-            finding->sentence, sizeof finding->sentence,
-            "%s arrives twice on %s%s in %s; that round has as many arrivals (%u) as every round before it, yet "
-            "%s still waits for it: the phase has flipped once too often.",
-            wsdbg_say_warp(c, pair.warp).text, wsdbg_say_stage(wait->stage).text, wsdbg_say_line(pair.second).text,
-            wsdbg_say_iteration(pair.iteration, 0).text, round.arrivals, wsdbg_say_warp(c, wait->warp).text);
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s arrives twice on %s%s in %s. That round has as many arrivals (%u) as every earlier round, but "
+                    "%s still waits for it: the barrier has advanced one phase too far.",
+                    wsdbg_say_warp(c, pair.warp).text, wsdbg_say_stage(wait->stage).text,
+                    wsdbg_say_line(pair.second).text, wsdbg_say_iteration(pair.iteration, 0).text, round.arrivals,
+                    wsdbg_say_warp(c, wait->warp).text);
 }
 
 /* Keeps in *best the newest pair of the turn with the surplus, in *warps all that arrived twice in it. */
@@ -214,21 +214,22 @@ static void judge_ahead(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     finding->role = wsdbg_case_warp(c, first->warp)->role;
     const struct wsdbg_phrase line = wsdbg_say_line(wait->event);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived on %s for %s%s without having waited for it, as they do in other iterations: the phase "
-                "turned once too often, and %s waits for a parity that has gone by%s.",
+                "%s arrived on %s for %s%s without a wait before it; in other iterations there is one. The barrier "
+                "advanced one phase too far, so %s waits for a phase that has already passed%s.",
                 wsdbg_say_warps(c, &warps).text, wsdbg_say_stage(stage).text,
                 wsdbg_say_iteration(first->event->iteration, first->round).text, wsdbg_say_line(first->event).text,
                 wsdbg_say_warp(c, wait->warp).text, line.text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Arrive on %s only for what was waited for: an empty tile or a skipped block has nothing to release.",
-                wsdbg_say_barrier(stage).text);
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Arrive on %s only after a wait for the filled slot: an empty tile or a skipped block has nothing to release.",
+        wsdbg_say_barrier(stage).text);
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(&warps, w))
-            wsdbg_evidence_warp(c, finding, w, "%s arrived ahead of its turn", wsdbg_say_warp(c, w).text);
-    wsdbg_evidence_event(c, finding, first->warp, first->event, "no wait for this iteration before it");
+            wsdbg_evidence_warp(c, finding, w, "%s arrived too early", wsdbg_say_warp(c, w).text);
+    wsdbg_evidence_event(c, finding, first->warp, first->event, "no wait for this iteration before this arrival");
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
                          wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
-    wsdbg_evidence_barrier(c, finding, stage->barrier, "%u arrivals complete a phase; the next one had as many",
+    wsdbg_evidence_barrier(c, finding, stage->barrier, "%u arrivals complete a phase; the next phase had as many",
                            stage->init.value);
 }
 

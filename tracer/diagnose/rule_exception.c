@@ -217,20 +217,21 @@ static void say_spent(struct wsdbg_case *c, const struct wsdbg_exception *e, uin
         c, e, barrier, shared ? WSDBG_CAUSE_TX_SHARED_BARRIER : WSDBG_CAUSE_DOUBLE_ARRIVE, WSDBG_CONFIDENCE_LIKELY);
     if (!finding)
         return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrived on %s%s again before the phase completed: the barrier is initialised for %u arrival%s, all "
+                "of them were already made, and %lld bytes were still missing. The GPU stopped the warp in %s with %s.",
+                wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text, say_place(c, e).text,
+                word.expected, word.expected == 1 ? "" : "s", (long long)word.bytes, say_thread(c, e).text,
+                say_code(e).text);
     wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s arrived on %s%s again before the phase completed: the barrier is initialised for %u arrival%s, all of them "
-        "were already made, and %lld bytes were still missing. The GPU stopped the warp for that, in %s, with %s.",
-        wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text, say_place(c, e).text,
-        word.expected, word.expected == 1 ? "" : "s", (long long)word.bytes, say_thread(c, e).text, say_code(e).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                shared ? "Initialise %s for as many arrivals as warps announce bytes on it, or give each of them a "
-                         "barrier of its own."
-                       : "Arrive on %s only as often in a phase as it is initialised for, or initialise it for every "
-                         "arrival.",
-                wsdbg_say_family(c, barrier).text);
+        finding->fix, sizeof finding->fix,
+        shared
+            ? "Initialise %s with one arrival for each warp that announces bytes on it, or give each of these warps "
+              "its own barrier."
+            : "In each phase, arrive on %s only as often as it is initialised for, or initialise it for all arrivals.",
+        wsdbg_say_family(c, barrier).text);
     if (shared)
-        wsdbg_evidence_text(c, finding, "%s arrive with bytes on it", wsdbg_say_warps(c, &warps).text);
+        wsdbg_evidence_text(c, finding, "%s execute arrive.expect_tx on it", wsdbg_say_warps(c, &warps).text);
 }
 
 static void say_nobody(struct wsdbg_case *c, const struct wsdbg_exception *e)
@@ -238,13 +239,14 @@ static void say_nobody(struct wsdbg_case *c, const struct wsdbg_exception *e)
     struct wsdbg_finding *finding = begin(c, e, WSDBG_NONE, WSDBG_CAUSE_PEER_EXITED, WSDBG_CONFIDENCE_LIKELY);
     if (!finding)
         return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrived%s on an mbarrier of another CTA of its cluster, but that CTA has exited. The GPU stopped "
+                "the warp in %s with %s.",
+                wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_place(c, e).text, say_thread(c, e).text,
+                say_code(e).text);
     wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s arrived%s on an mbarrier of another CTA of its cluster, which is not there any more. For that the GPU "
-        "stopped it, in %s, with %s.",
-        wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_place(c, e).text, say_thread(c, e).text, say_code(e).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "End the kernel with a cluster barrier, so that no CTA leaves while others still arrive in it.");
+        finding->fix, sizeof finding->fix,
+        "End the kernel with a cluster barrier, so that no CTA exits while others still arrive on its barriers.");
 }
 
 /* Live warps of the barrier's CTA that may still come to where it is initialised. */
@@ -271,13 +273,14 @@ static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_excepti
     else if (in_code == WSDBG_MATCH_NO && c->snapshot->access_count > 0)
         wsdbg_print(why, sizeof why, ", and no instruction of the kernel initialises one there");
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived on %s%s, where no mbarrier was (0x%016llx)%s. For that the GPU stopped it, in %s, with %s.",
+                "%s arrived on %s%s, but the word there (0x%016llx) was not an mbarrier%s. The GPU stopped the warp in "
+                "%s with %s.",
                 wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text, say_place(c, e).text,
                 (unsigned long long)c->snapshot->barriers[barrier].word.value, why, say_thread(c, e).text,
                 say_code(e).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Initialise every stage (mbarrier.init, then fence.mbarrier_init), and let all warps meet before its "
-                "first use.");
+                "Initialise every stage (mbarrier.init, then fence.mbarrier_init), and synchronise all warps before "
+                "its first use.");
     wsdbg_evidence_barrier(c, finding, barrier, "%s holds 0x%016llx", wsdbg_say_object(c, barrier).text,
                            (unsigned long long)c->snapshot->barriers[barrier].word.value);
     wsdbg_tell_access(c, finding, init, "may initialise it");
@@ -287,14 +290,15 @@ static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_excepti
 static struct wsdbg_phrase say_what(const struct wsdbg_exception *e)
 {
     struct wsdbg_phrase phrase = {""};
-    const char *memory = e->in_shared ? "shared memory's " : "";
+    const char *memory = e->in_shared ? "shared-memory address " : "";
     if (e->trapped)
-        wsdbg_print(phrase.text, sizeof phrase.text, ": the kernel ended itself there, by a trap");
+        wsdbg_print(phrase.text, sizeof phrase.text, ": the kernel executed a trap there");
     else if (e->code == ASSERT)
-        wsdbg_print(phrase.text, sizeof phrase.text, ": an assertion of the kernel does not hold");
+        wsdbg_print(phrase.text, sizeof phrase.text, ": an assertion of the kernel failed");
     else if (e->misaligned_bytes)
-        wsdbg_print(phrase.text, sizeof phrase.text, ", which accesses %u bytes at %s0x%" PRIx64 ", no multiple of %u",
-                    e->misaligned_bytes, memory, e->address.value, e->misaligned_bytes);
+        wsdbg_print(phrase.text, sizeof phrase.text,
+                    ", which accesses %u bytes at %s0x%" PRIx64 ", not a multiple of %u", e->misaligned_bytes, memory,
+                    e->address.value, e->misaligned_bytes);
     else if (e->address.known && e->last_address > e->address.value)
         wsdbg_print(phrase.text, sizeof phrase.text, ", which names %s0x%" PRIx64 " to 0x%" PRIx64 " in its lanes",
                     e->in_shared ? memory : "the addresses ", e->address.value, e->last_address);
@@ -315,7 +319,7 @@ static void say_unknown(struct wsdbg_case *c, const struct wsdbg_exception *e)
         wsdbg_print(object, sizeof object, ", an %s on %s",
                     e->access == WSDBG_ACCESS_WAIT ? "mbarrier wait" : "mbarrier operation",
                     wsdbg_say_object(c, e->barrier).text);
-    wsdbg_print(finding->sentence, sizeof finding->sentence, "the GPU stopped %s, in %s, with %s%s%s%s.",
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "the GPU stopped %s in %s with %s%s%s%s.",
                 wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_thread(c, e).text, say_code(e).text,
                 say_place(c, e).text, say_what(e).text, object);
     if (e->misaligned_bytes)

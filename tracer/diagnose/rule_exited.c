@@ -136,17 +136,17 @@ static void say_exited(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_w
     const struct wsdbg_history_event *deed = last_deed(c, waker, row->last.barrier);
     char did[128] = "";
     if (deed && deed->kind != WSDBG_EVENT_EXIT)
-        wsdbg_print(did, sizeof did, "; the last thing %s did for it was %s in %s", wsdbg_say_warp(c, waker).text,
+        wsdbg_print(did, sizeof did, "; the last operation of %s on it was %s in %s", wsdbg_say_warp(c, waker).text,
                     wsdbg_event_kind_name(deed->kind), wsdbg_say_iteration(deed->iteration, WSDBG_NONE).text);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s for %s, but every warp that could signal it has exited: %s%s.",
                 wsdbg_say_warp(c, warp).text, wait ? wsdbg_say_stage(wait->stage).text : "a barrier",
                 wsdbg_say_line(&row->last).text, wsdbg_say_iteration(row->last.iteration, WSDBG_NONE).text,
                 wsdbg_say_warps(c, wakers).text, did);
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "Make both sides run the same number of iterations: compare how %s and %s compute their tiles and trips.",
-        wsdbg_say_role(c, warp).text, wsdbg_say_role(c, waker).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Make both sides run the same number of iterations: compare how %s and %s compute their tile and "
+                "iteration counts.",
+                wsdbg_say_role(c, warp).text, wsdbg_say_role(c, waker).text);
     if (wait)
         wsdbg_evidence_event(c, finding, warp, wait->event, "%s waits", wsdbg_say_warp(c, warp).text);
     if (deed)
@@ -202,11 +202,9 @@ static bool say_disagree(struct wsdbg_case *c, uint32_t warp)
         finding->role = wsdbg_case_warp(c, w)->role;
         char waiter[160];
         wsdbg_print(waiter, sizeof waiter, "%s", wsdbg_say_warp(c, warp).text);
-        wsdbg_print(
-            finding->sentence, sizeof finding->sentence,
-            "%s works on tile %u and waits, while %s finished after tile %u: the roles disagree on the number of "
-            "tiles.",
-            waiter, newest_tile(c, warp)->value, wsdbg_say_warp(c, w).text, newest_tile(c, w)->value);
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s waits in tile %u, but %s finished after tile %u: the roles disagree on the number of tiles.",
+                    waiter, newest_tile(c, warp)->value, wsdbg_say_warp(c, w).text, newest_tile(c, w)->value);
         wsdbg_print(finding->fix, sizeof finding->fix, "Compute the tile schedule in one place for all roles.");
         wsdbg_evidence_event(c, finding, warp, newest_tile(c, warp), "newest tile of the waiter");
         wsdbg_evidence_event(c, finding, w, newest_tile(c, w), "newest tile of the finished warp");

@@ -192,17 +192,16 @@ static void say(struct wsdbg_case *c, const struct excess *excess)
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&excess->warps))->role;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s made %u arrivals on %s in %s%s, but it is initialised for %u: one more arrival before the phase completes, "
-        "while its bytes are still on their way, is a fault.",
-        wsdbg_say_warps(c, &excess->warps).text, excess->arrivals, wsdbg_say_stage(stage).text,
-        excess->first->round != excess->last->round
-            ? "one phase"
-            : wsdbg_say_iteration(excess->last->event->iteration, excess->last->round).text,
-        wsdbg_say_line(excess->last->event).text, stage->init.value);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s made %u arrivals on %s in %s%s, but it is initialised for %u. An extra arrival while the phase "
+                "still waits for bytes is a fault.",
+                wsdbg_say_warps(c, &excess->warps).text, excess->arrivals, wsdbg_say_stage(stage).text,
+                excess->first->round != excess->last->round
+                    ? "one phase"
+                    : wsdbg_say_iteration(excess->last->event->iteration, excess->last->round).text,
+                wsdbg_say_line(excess->last->event).text, stage->init.value);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                shared ? "Initialise %s for %u arrivals, or give each of these warps a barrier of its own."
+                shared ? "Initialise %s for %u arrivals, or give each of these warps its own barrier."
                        : "Arrive on %s only as often as it is initialised for, or initialise it for %u arrivals.",
                 wsdbg_say_barrier(stage).text, excess->arrivals);
     wsdbg_evidence_barrier(c, finding, stage->barrier, "initialised for %u arrivals, %u made in one phase",

@@ -61,17 +61,16 @@ void wsdbg_rule_fault_peer(struct wsdbg_case *c)
     const uint32_t rank = c->snapshot->ctas[late.stage->cta].cluster_rank;
     finding->role = wsdbg_case_warp(c, late.use->warp)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived on %s of cluster rank %u%s %.1f us after that CTA had left the kernel: its shared memory "
-                "is nobody's "
-                "then, and an access to it is a fault.",
+                "%s arrived on %s of cluster rank %u%s %.1f us after that CTA had exited. Its shared memory is then no "
+                "longer valid, and an access to it is a fault.",
                 wsdbg_say_warp(c, late.use->warp).text, wsdbg_say_stage(late.stage).text, rank,
                 wsdbg_say_line(late.use->event).text, (double)after_ns / 1e3);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let no CTA leave while another may still address it: end the kernel with a cluster barrier that all "
-                "threads of the cluster arrive on and wait for.");
+                "Let no CTA exit while another may still access its shared memory: end the kernel with a cluster "
+                "barrier on which all threads of the cluster arrive and wait.");
     wsdbg_evidence_event(c, finding, late.use->warp, late.use->event, "%s arrived here",
                          wsdbg_say_warp(c, late.use->warp).text);
-    wsdbg_evidence_text(c, finding, "all warps of rank %u had left before", rank);
+    wsdbg_evidence_text(c, finding, "all warps of rank %u had exited before", rank);
     wsdbg_evidence_text(c, finding, "CUDA error %d ended the context",
                         c->snapshot->contexts[c->snapshot->grids[c->grid].context].error);
 }

@@ -26,7 +26,7 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, uint32_t warp, const st
         return NULL;
     finding->role = row->role;
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Bring the lanes together (__syncwarp) after the elected lane's work, before any of them waits again.");
+                "Reconverge the warp (__syncwarp) after the elected lane's work, before any lane waits again.");
     tell_lanes(c, finding, warp, other);
     tell_lanes(c, finding, warp, wait);
     return finding;
@@ -55,11 +55,11 @@ static void say_inside(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_h
 {
     struct wsdbg_finding *finding = begin(c, warp, open, wait);
     if (finding)
-        wsdbg_print(
-            finding->sentence, sizeof finding->sentence,
-            "The lanes of %s have split: lane %u began one wait%s and lane %u another%s before the first ended.",
-            wsdbg_say_warp(c, warp).text, WSDBG_SITE_LANE(open->value), wsdbg_say_line(open).text,
-            WSDBG_SITE_LANE(wait->value), wsdbg_say_line(wait).text);
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "The lanes of %s have diverged: lane %u began a wait%s, and lane %u began another%s before the "
+                    "first ended.",
+                    wsdbg_say_warp(c, warp).text, WSDBG_SITE_LANE(open->value), wsdbg_say_line(open).text,
+                    WSDBG_SITE_LANE(wait->value), wsdbg_say_line(wait).text);
 }
 
 /* The furthest wait on the same barrier that other lanes have seen end, where it is not before the one that `wait` is.
@@ -82,11 +82,12 @@ static void say_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_h
     if (!finding)
         return;
     const struct wsdbg_phrase line = wsdbg_say_line(wait);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "The lanes of %s have split: lane %u is as far as iteration %u%s, lane %u and those with it still wait "
-                "for iteration %u%s: they looked too late, and the phase they wait for has gone by.",
-                wsdbg_say_warp(c, warp).text, WSDBG_SITE_LANE(end->value), end->iteration, wsdbg_say_line(end).text,
-                WSDBG_SITE_LANE(wait->value), wait->iteration, line.text);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "The lanes of %s have diverged: lane %u has reached iteration %u%s, but lane %u and the lanes with it still "
+        "wait for iteration %u%s. They tested the parity too late: the phase they wait for has already passed.",
+        wsdbg_say_warp(c, warp).text, WSDBG_SITE_LANE(end->value), end->iteration, wsdbg_say_line(end).text,
+        WSDBG_SITE_LANE(wait->value), wait->iteration, line.text);
 }
 
 static void judge(struct wsdbg_case *c, uint32_t warp)

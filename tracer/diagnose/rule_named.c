@@ -98,16 +98,14 @@ static void say_counts_differ(struct wsdbg_case *c, const struct gathering *g)
         return;
     char others[160];
     wsdbg_print(others, sizeof others, "%s", wsdbg_say_warps(c, &g->others_counts).text);
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s wait%s on named barrier %u for %u threads while %s wait%s on it for %u: all that take part must name the "
-        "same total.",
-        wsdbg_say_warps(c, &g->waiting).text, wsdbg_set_count(&g->waiting) == 1 ? "s" : "", g->id, g->count, others,
-        wsdbg_set_count(&g->others_counts) == 1 ? "s" : "", g->other_count);
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "Give every bar.sync and bar.arrive of the group the total number of threads, arriving and waiting ones; "
-        "groups that have nothing to do with each other need an id each.");
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s wait%s on named barrier %u for %u threads while %s wait%s on it for %u: all participants must use "
+                "the same thread count.",
+                wsdbg_say_warps(c, &g->waiting).text, wsdbg_set_count(&g->waiting) == 1 ? "s" : "", g->id, g->count,
+                others, wsdbg_set_count(&g->others_counts) == 1 ? "s" : "", g->other_count);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Give every bar.sync and bar.arrive of the group the total number of threads that arrive and wait. "
+                "Give unrelated groups different barrier ids.");
 }
 
 static void say_too_few(struct wsdbg_case *c, const struct gathering *g, uint32_t present)
@@ -116,9 +114,9 @@ static void say_too_few(struct wsdbg_case *c, const struct gathering *g, uint32_
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Named barrier %u waits for %u threads, but only %u take part (%s) and all of them are there.", g->id,
+                "Named barrier %u expects %u threads, but only %u take part (%s), and all of them have arrived.", g->id,
                 g->count, present, wsdbg_say_warps(c, &g->waiting).text);
-    wsdbg_print(finding->fix, sizeof finding->fix, "Name the number of threads that really arrive and wait.");
+    wsdbg_print(finding->fix, sizeof finding->fix, "Use the number of threads that actually arrive and wait.");
 }
 
 static void say_block_sync(struct wsdbg_case *c, const struct gathering *g)
@@ -129,17 +127,16 @@ static void say_block_sync(struct wsdbg_case *c, const struct gathering *g)
     const uint32_t absent = wsdbg_set_count(&g->absent);
     char who[160];
     wsdbg_print(who, sizeof who, "%s", wsdbg_say_warps(c, &g->waiting).text);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s stand%s at a sync of the whole block of %u threads that %s.", who,
-                wsdbg_set_count(&g->waiting) == 1 ? "s" : "", g->count,
-                absent ? "the others cannot come to: they wait for what only comes after it"
-                       : "the others have left without coming to it");
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "A block-wide sync inside one role's branch never completes: use a named barrier with the role's count.");
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s wait%s at a block-wide barrier of %u threads that %s.",
+                who, wsdbg_set_count(&g->waiting) == 1 ? "s" : "", g->count,
+                absent ? "the other warps cannot reach: they wait for something that happens only after the barrier"
+                       : "the other warps did not reach before they exited");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "A block-wide barrier in the branch of one role never completes: use a named barrier with the role's "
+                "thread count.");
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(&g->absent, w))
-            wsdbg_evidence_warp(c, finding, w, "%s is not there", wsdbg_say_warp(c, w).text);
+            wsdbg_evidence_warp(c, finding, w, "%s has not arrived", wsdbg_say_warp(c, w).text);
 }
 
 static void judge_block_sync(struct wsdbg_case *c, const struct gathering *g)

@@ -237,65 +237,65 @@ static void say_not_resident(struct wsdbg_case *c, const struct wsdbg_warp_set *
         return;
     if (wsdbg_grid_barrier_of(c).counted)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s poll%s %s%s, a barrier of the grid: all %u CTAs on the GPU are there, as the word counts. The "
-                    "other %u of the grid's %u cannot start before one of these ends, and none of them can.",
+                    "%s poll%s %s%s, a grid barrier. By the word's count, all %u CTAs on the GPU have reached it. The "
+                    "other %u of the grid's %u cannot start before one of these exits, and none of these can exit.",
                     wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
                     wsdbg_say_at_poll(c, first).text, grid->cta_count, grid->cta_total - grid->cta_count,
                     grid->cta_total);
     else
-        wsdbg_print(
-            finding->sentence, sizeof finding->sentence,
-            "%s poll%s %s%s while only %u of the grid's %u CTAs are on the GPU: if one of the others is to write it, "
-            "it cannot start before these end.",
-            wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
-            wsdbg_say_at_poll(c, first).text, grid->cta_count, grid->cta_total);
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "Launch no more CTAs than fit at once (a cooperative launch checks it), or let no CTA wait for one that "
-        "comes after it.");
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s poll%s %s%s while only %u of the grid's %u CTAs are on the GPU: if one of the others should "
+                    "write it, that CTA cannot start before one of these exits.",
+                    wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
+                    wsdbg_say_at_poll(c, first).text, grid->cta_count, grid->cta_total);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Launch no more CTAs than can be resident at once (a cooperative launch checks this), or let no CTA "
+                "wait for a later one.");
     wsdbg_tell_waits(c, finding, pollers);
 }
 
-#define NO_WARP ", and no warp on the GPU that was seen can still write it: all wait or have exited; "
+#define NO_WARP ", and no warp seen on the GPU can still write it: all wait or have exited; "
 
 /* Who but the warps that were seen could write it. */
 static const char *say_others(const struct wsdbg_poll *poll)
 {
     switch (poll->writer) {
     case WSDBG_WRITER_WARP:
-        return "; a warp that polls what somebody outside may write may write it, once it goes on";
+        return "; another warp polls a word that the host or another device may write, and may write this one once it "
+               "continues";
     case WSDBG_WRITER_HELD_BACK:
-        return NO_WARP "but since an earlier look the driver lets what the program gives the GPU wait until this "
-                       "kernel is over, so what would end it may be kept from it by that look";
+        return NO_WARP "but since an earlier look the driver holds back the program's new GPU work until this kernel "
+                       "ends, so the look itself may hold back the work that would end it";
     case WSDBG_WRITER_HOST_WORK:
-        return NO_WARP "the host may, by a copy or a kernel that it has not given to the GPU yet, so this may be meant";
+        return NO_WARP
+            "the host still can, with a copy or a kernel that it has not submitted yet, so this may be intended";
     case WSDBG_WRITER_HOST_STORE:
-        return NO_WARP "a thread of the host may, so this may be meant";
+        return NO_WARP "a host thread still can, so this may be intended";
     case WSDBG_WRITER_SYSTEM:
-        return ", which nobody on the GPU that was seen can still write; it is read as one that the host or another "
-               "GPU may write, so this may be meant";
+        return ", which no warp seen on the GPU can still write; it is read with system scope, so the host or another "
+               "GPU may write it and this may be intended";
     case WSDBG_WRITER_PEER:
-        return NO_WARP "another GPU of the program may, whose work is not known to be done";
+        return NO_WARP "another GPU of the program still may: its work is not known to be complete";
     case WSDBG_WRITER_PROCESS:
-        return NO_WARP "another process or device may, so this may be meant";
+        return NO_WARP "another process or device still can, so this may be intended";
     case WSDBG_WRITER_NOBODY:
         break;
     }
     if (poll->others_ended)
-        return NO_WARP "nor can the host, as far as seen, while it waits for this kernel, nor another process: ";
+        return NO_WARP "as far as seen, neither the host, which waits for this kernel, nor another process can: ";
     return poll->memory && poll->memory->row.peer_devices
-               ? NO_WARP "nor can the other GPU, whose work is done, nor the host, as far as seen, while it waits for "
-                         "this kernel"
-               : NO_WARP "nor can the host, as far as seen, while it waits for this kernel";
+               ? NO_WARP "as far as seen, neither the other GPU, whose work is complete, nor the host, which waits for "
+                         "this kernel, can"
+               : NO_WARP "as far as seen, the host cannot either: it waits for this kernel";
 }
 
 /* Who could still write the word that a warp polls, as a part of a sentence. */
 static const char *say_writers(const struct wsdbg_case *c, uint32_t warp)
 {
     if (!wsdbg_code_nobody_runs(c))
-        return "; a warp that runs may still write it";
+        return "; a running warp may still write it";
     if (!nobody_runs(c))
-        return "; a kernel without probes, of which nothing is seen, may still write it";
+        return "; a kernel without probes, which the record does not show, may still write it";
     const struct wsdbg_poll poll = wsdbg_poll_of(c, warp);
     return poll.shared && poll.writer == WSDBG_WRITER_NOBODY
                ? ", and no warp that was seen can still write it: all wait or have exited"
@@ -311,16 +311,17 @@ static void say_grid_barrier(struct wsdbg_case *c, const struct wsdbg_warp_set *
     char others[160] = "";
     if (barrier->gone)
         wsdbg_print(others, sizeof others,
-                    ": %u CTAs were launched, %u are there, and %u have left without coming to it", grid->cta_total,
-                    grid->cta_count, barrier->gone);
+                    ": %u CTAs were launched, %u are on the GPU, and %u have exited without reaching it",
+                    grid->cta_total, grid->cta_count, barrier->gone);
     else if (missing)
-        wsdbg_print(others, sizeof others, ": %u of the grid's %u CTAs are there, and the other %u are not on the GPU",
-                    grid->cta_count, grid->cta_total, missing);
-    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s, a barrier of the grid%s.",
+        wsdbg_print(others, sizeof others,
+                    ": %u of the grid's %u CTAs have reached it, and the other %u are not on the GPU", grid->cta_count,
+                    grid->cta_total, missing);
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s, a grid barrier%s.",
                 wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
                 wsdbg_say_at_poll(c, first).text, others);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let every CTA of the grid reach the barrier equally often: none may return before it.");
+                "Let every CTA of the grid reach the barrier the same number of times: none may return before it.");
 }
 
 /* Lanes of a polling warp that wait for those that poll: what these would do comes after it. */
@@ -331,7 +332,7 @@ static void tell_gathered(struct wsdbg_case *c, struct wsdbg_finding *finding, u
     for (uint32_t i = 0; i < count && wsdbg_polling_part(c, warp); i++)
         if (parts[i].state == WSDBG_WARP_RECONVERGE)
             wsdbg_evidence_warp(c, finding, warp,
-                                "lanes 0x%08x of %s wait at %s for those that poll, and write nothing before",
+                                "lanes 0x%08x of %s wait at %s for the polling lanes, and write nothing before that",
                                 parts[i].lanes, wsdbg_say_warp(c, warp).text, wsdbg_say_place(c, parts[i].site).text);
 }
 
@@ -349,8 +350,9 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
                 plural_s(pollers), wsdbg_say_polled(c, first).text, wsdbg_say_at_poll(c, first).text,
                 say_writers(c, first), nobody_runs(c) ? wsdbg_say_ended(c, &poll).text : "");
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Find who should write that word: a path that skips the write, a lock that is never released, or %s.",
-                poll.shared ? "warps that change it at the same time without an atomic"
+                "Find the code that should write that word. Look for a path that skips the write, a lock that is never "
+                "released, or %s.",
+                poll.shared ? "warps that update it concurrently without an atomic"
                             : "a kernel or host thread that waits for this kernel itself");
     if (barrier.counted || barrier.gone)
         say_grid_barrier(c, pollers, &barrier, finding);
@@ -360,9 +362,8 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
     wsdbg_tell_host(c, finding, poll.shared ? NULL : wsdbg_host_waits(c));
 }
 
-#define NEVER_FOR_DEPENDENT                                                                                       \
-    "A grid may never wait for one that is launched as its dependent; let the grid before end, or signal before " \
-    "griddepcontrol.wait."
+#define NEVER_FOR_DEPENDENT \
+    "A grid must never wait for its dependent grid: let the previous grid end, or signal before griddepcontrol.wait."
 
 /* The other end of say_dependency. */
 static void say_spin_for_dependent(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers, uint32_t dependent)
@@ -374,8 +375,8 @@ static void say_spin_for_dependent(struct wsdbg_case *c, const struct wsdbg_warp
         return;
     const char *name = wsdbg_snapshot_grid_name(c->snapshot, &c->snapshot->grids[dependent]);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s poll%s %s%s, perhaps for what the next grid%s%.200s would write, which waits for the end of this "
-                "one (griddepcontrol.wait).",
+                "%s poll%s %s%s, perhaps for a write by the next grid%s%.200s, which waits for this one to end "
+                "(griddepcontrol.wait).",
                 wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
                 wsdbg_say_at_poll(c, first).text, name ? " " : "", name ? name : "");
     wsdbg_print(finding->fix, sizeof finding->fix, NEVER_FOR_DEPENDENT);
@@ -394,12 +395,12 @@ static void say_host_wait(struct wsdbg_case *c, const struct wsdbg_warp_set *pol
         return;
     finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s poll%s %s%s, which the host may write, while thread %u of the host waits in %s for the GPU%s.",
+                "%s poll%s %s%s, which the host may write, while host thread %u waits in %s for the GPU%s.",
                 wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
                 wsdbg_say_at_poll(c, first).text, thread->thread_id, thread->call,
                 confidence == WSDBG_CONFIDENCE_POSSIBLE
-                    ? ": if that thread is to write it, neither goes on"
-                    : " and no other thread of the program goes on by itself, so that neither side does");
+                    ? ": if that thread should write it, neither can continue"
+                    : ", and no other thread of the program can continue on its own, so neither side continues");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Write the word before waiting for the kernel, or from a thread that does not wait for it.");
     wsdbg_tell_polled_memory(c, finding, first);
@@ -451,11 +452,10 @@ static void say_dependency(struct wsdbg_case *c, const struct wsdbg_warp_set *wa
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s wait%s%s for the grid before this one (griddepcontrol.wait)%s%.200s%s.",
-                wsdbg_say_warps(c, waiting).text, plural_s(waiting), wsdbg_say_at(c, first).text, name ? ": " : "",
-                name ? name : "",
+                "%s wait%s%s for the previous grid (griddepcontrol.wait)%s%.200s%s.", wsdbg_say_warps(c, waiting).text,
+                plural_s(waiting), wsdbg_say_at(c, first).text, name ? ": " : "", name ? name : "",
                 before == WSDBG_NONE ? ", which was not seen on the GPU"
-                : polls              ? ", which polls memory itself, perhaps for what this grid would write"
+                : polls              ? ", which polls memory, perhaps for a write by this grid"
                                      : ", which has not ended");
     wsdbg_print(finding->fix, sizeof finding->fix, NEVER_FOR_DEPENDENT);
     wsdbg_tell_waits(c, finding, waiting);

@@ -87,19 +87,20 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t ri
         wsdbg_print(history, sizeof history, " Its waits were right before %s.",
                     wsdbg_say_iteration(wrong->iteration, wrong_round).text);
     else if (cause == WSDBG_CAUSE_PARITY_DRIFT)
-        wsdbg_print(history, sizeof history, " Earlier waits of it were right.");
+        wsdbg_print(history, sizeof history, " Its earlier waits were right.");
     else if (first)
         wsdbg_print(history, sizeof history, " The first wait on this barrier should pass at once.");
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits for the wrong parity of %s%s: in %s it waits for parity %u, but the phase that it needs has "
-                "parity %u and is already complete. Parity %u completes only after this warp has gone on.%s",
-                who, wsdbg_say_stage(stage).text, wsdbg_say_line(wait->event).text,
-                wsdbg_say_iteration(wait->event->iteration, wait->round).text, wait->event->parity, right,
-                wait->event->parity, history);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits for the wrong parity of %s%s: in %s it waits for parity %u, but the phase that it needs has parity "
+        "%u and is already complete. The phase with parity %u completes only after this warp continues.%s",
+        who, wsdbg_say_stage(stage).text, wsdbg_say_line(wait->event).text,
+        wsdbg_say_iteration(wait->event->iteration, wait->round).text, wait->event->parity, right, wait->event->parity,
+        history);
     if (cause == WSDBG_CAUSE_PARITY_DRIFT)
         wsdbg_print(finding->fix, sizeof finding->fix,
-                    "Carry the phase over from tile to tile: flip it each time the stage index wraps, never reset it "
-                    "and never derive it from a loop index that restarts.");
+                    "Keep the phase across tiles: flip it each time the stage index wraps. Never reset it, and never "
+                    "derive it from a loop index that restarts.");
     else
         wsdbg_print(
             finding->fix, sizeof finding->fix,

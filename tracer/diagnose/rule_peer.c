@@ -93,8 +93,8 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struc
         return;
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&outstanding->owing))->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s, which takes arrivals from the whole cluster: %u of %u are there, and %s, whose CTA "
-                "has left the kernel, made none of the others.",
+                "%s waits on %s%s, which takes arrivals from the whole cluster: %u of %u were made, and %s, whose CTA "
+                "has exited, made none of the others.",
                 wsdbg_say_warp(c, wait->warp).text, wsdbg_say_stage(wait->stage).text, wsdbg_say_line(wait->event).text,
                 round->arrivals, wait->stage->init.value, wsdbg_say_warps(c, &outstanding->owing).text);
     wsdbg_print(finding->fix, sizeof finding->fix,

@@ -176,7 +176,7 @@ static void list_accounts(struct wsdbg_case *c, struct wsdbg_finding *finding, c
     }
     for (uint32_t f = 0; f < WSDBG_REGISTER_FILES && pool->known; f++)
         if (pool->files[f].total)
-            wsdbg_evidence_text(c, finding, "warps %u, %u, ... share %u registers, hold %u, free %u", f,
+            wsdbg_evidence_text(c, finding, "warps %u, %u, ... share %u registers: %u held, %u free", f,
                                 f + WSDBG_REGISTER_FILES, pool->files[f].total * WSDBG_WARP_THREADS,
                                 pool->files[f].held * WSDBG_WARP_THREADS,
                                 wsdbg_pool_free(pool, f) * WSDBG_WARP_THREADS);
@@ -232,13 +232,12 @@ static void say_partial(struct wsdbg_case *c, const struct wsdbg_register_pool *
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Only part of a warpgroup gave registers back (setmaxnreg.dec %u; %s did not), so %s.", value,
+                "Only part of a warpgroup released registers (setmaxnreg.dec %u; %s did not), so %s.", value,
                 wsdbg_say_warps(c, mates).text, shortage);
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "Let all four warps of the warpgroup execute setmaxnreg.dec %u before any of them leaves or asks for more; "
-        "all requests then fit.",
-        value);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let all four warps of the warpgroup execute setmaxnreg.dec %u before any of them exits or requests "
+                "more; all requests then fit.",
+                value);
 }
 
 static void say_diverged(struct wsdbg_case *c, const struct wsdbg_register_pool *pool, uint32_t least,
@@ -251,7 +250,7 @@ static void say_diverged(struct wsdbg_case *c, const struct wsdbg_register_pool 
     say_shortage(c, pool, shortage, sizeof shortage);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "Warps of one warpgroup execute setmaxnreg with different counts, and %s.", shortage);
-    wsdbg_print(finding->fix, sizeof finding->fix, "Let every warp of the warpgroup ask for the same count; %u fits.",
+    wsdbg_print(finding->fix, sizeof finding->fix, "Let every warp of the warpgroup request the same count; %u fits.",
                 least);
 }
 
@@ -287,7 +286,7 @@ static void say_exhausted(struct wsdbg_case *c, const struct wsdbg_register_pool
                            "With what the other warps hold, the largest equal request that fits is %u. ", request);
     if (release)
         wsdbg_print(finding->fix + used, sizeof finding->fix - used,
-                    "For %u, every warp that does not ask must first release to %u or less (setmaxnreg.dec).",
+                    "For %u, every warp that requests none must first release down to %u or less (setmaxnreg.dec).",
                     asker->asked, release);
     else if (used == 0)
         wsdbg_print(finding->fix, sizeof finding->fix,

@@ -104,20 +104,18 @@ static void say(struct wsdbg_case *c, const struct sharing *sharing, uint32_t vi
     finding->role = wsdbg_case_warp(c, blamed)->role;
     char order[256] = "";
     if (sharing->ended)
-        wsdbg_print(order, sizeof order, ": in %s %s passed it before %s had expected its bytes",
+        wsdbg_print(order, sizeof order, ": in %s %s passed the wait before %s had announced its bytes",
                     wsdbg_say_iteration(sharing->ended->event->iteration, sharing->ended->round).text,
                     wsdbg_say_warp(c, sharing->ended->warp).text, wsdbg_say_warp(c, sharing->late).text);
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s both expect bytes on %s, which is initialised for %u arrival%s, so a phase can end with the bytes of one "
-        "of them%s; from then on the phases are out of step.",
-        wsdbg_say_warps(c, &sharing->expecters).text, wsdbg_say_stage(stage).text, stage->init.value,
-        stage->init.value == 1 ? "" : "s", order);
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "Initialise %s for %u arrivals and let each of these warps do arrive.expect_tx with its own bytes, or give "
-        "each warp a barrier of its own.",
-        wsdbg_say_barrier(stage).text, wsdbg_set_count(&sharing->expecters));
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s expect bytes on %s, which is initialised for %u arrival%s, so a phase can complete with the bytes "
+                "of only one of them%s; after that the phases are out of step.",
+                wsdbg_say_warps(c, &sharing->expecters).text, wsdbg_say_stage(stage).text, stage->init.value,
+                stage->init.value == 1 ? "" : "s", order);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Initialise %s for %u arrivals and let each of these warps execute arrive.expect_tx with its own "
+                "bytes, or give each warp its own barrier.",
+                wsdbg_say_barrier(stage).text, wsdbg_set_count(&sharing->expecters));
     wsdbg_evidence_barrier(c, finding, stage->barrier, "initialised for %u arrivals, %u warps expect bytes on it",
                            stage->init.value, wsdbg_set_count(&sharing->expecters));
     if (sharing->ended)

@@ -107,17 +107,16 @@ static void say_mismatch(struct wsdbg_case *c, const struct wsdbg_wait *wait, co
     struct wsdbg_finding *finding = begin(c, wait, round, WSDBG_CAUSE_TX_MISMATCH, confidence);
     if (!finding)
         return;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s tells %s to expect %llu bytes in %s, but the copies issued for it bring %llu: all arrivals are there, "
-        "the byte count never comes out even, and %s waits for ever.",
-        wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
-        (unsigned long long)round->expected_bytes, wsdbg_say_iteration(round->iteration, round->tag).text,
-        (unsigned long long)round->issued_bytes, wsdbg_say_warp(c, wait->warp).text);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s told %s to expect %llu bytes in %s, but the copies issued for it deliver %llu. All arrivals were "
+                "made, but the transaction count cannot return to zero, so %s waits forever.",
+                wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
+                (unsigned long long)round->expected_bytes, wsdbg_say_iteration(round->iteration, round->tag).text,
+                (unsigned long long)round->issued_bytes, wsdbg_say_warp(c, wait->warp).text);
     wsdbg_print(
         finding->fix, sizeof finding->fix,
-        "Make the bytes of expect_tx equal to what the copies deliver to this CTA: box elements x element size, "
-        "summed over all copies of the stage, multicast ones of other CTAs included (%llu here).",
+        "Announce in expect_tx exactly the bytes that the copies deliver to this CTA: box elements x element size, "
+        "summed over all copies of the stage, including multicast copies issued by other CTAs (%llu here).",
         (unsigned long long)round->issued_bytes);
 }
 
@@ -127,14 +126,13 @@ static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_wait *wait, c
     struct wsdbg_finding *finding = begin(c, wait, round, WSDBG_CAUSE_TX_NO_ARRIVE, confidence);
     if (!finding)
         return;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s only does expect_tx on %s in %s and never arrives: the barrier needs %u arrivals and got %u, so the "
-        "phase cannot end although the bytes are under way or there.",
-        wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
-        wsdbg_say_iteration(round->iteration, round->tag).text, wait->stage->init.value, round->arrivals);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s executed only expect_tx on %s in %s and never arrived: the barrier needs %u arrivals and got %u, "
+                "so the phase cannot complete even when all bytes are there.",
+                wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
+                wsdbg_say_iteration(round->iteration, round->tag).text, wait->stage->init.value, round->arrivals);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Use mbarrier.arrive.expect_tx, or arrive on %s after expect_tx: expecting bytes is not an arrival.",
+                "Use mbarrier.arrive.expect_tx, or arrive on %s after expect_tx: expect_tx alone is not an arrival.",
                 wsdbg_say_barrier(wait->stage).text);
 }
 
@@ -144,15 +142,14 @@ static void say_never_completed(struct wsdbg_case *c, const struct wsdbg_wait *w
                                           wsdbg_weaker(WSDBG_CONFIDENCE_LIKELY, wsdbg_if_stuck(c, wait->warp)));
     if (!finding)
         return;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "All arrivals on %s for %s are there and the issued copies bring exactly the %llu bytes expected, yet the "
-        "phase has not ended: a copy issued by %s has not completed.",
-        wsdbg_say_stage(wait->stage).text, wsdbg_say_iteration(round->iteration, round->tag).text,
-        (unsigned long long)round->expected_bytes, wsdbg_say_warps(c, &round->expected).text);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "All arrivals on %s for %s were made and the issued copies deliver exactly the %llu bytes expected, "
+                "but the phase has not completed: a copy issued by %s has not completed.",
+                wsdbg_say_stage(wait->stage).text, wsdbg_say_iteration(round->iteration, round->tag).text,
+                (unsigned long long)round->expected_bytes, wsdbg_say_warps(c, &round->expected).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Check the copy's tensor map (box at most 256 a dimension, 16-byte aligned addresses and strides), its "
-                "shared-memory address and that it names this barrier.");
+                "Check the copy's tensor map (box at most 256 per dimension, 16-byte aligned addresses and strides), "
+                "its shared-memory address, and that it names this barrier.");
 }
 
 static void say_never_issued(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
@@ -162,14 +159,15 @@ static void say_never_issued(struct wsdbg_case *c, const struct wsdbg_wait *wait
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s tells %s to expect %llu bytes in %s, but no copy was issued for it: the bytes never come, and %s "
-                "waits for ever.",
+                "%s told %s to expect %llu bytes in %s, but no copy was issued for it. The bytes never arrive, so %s "
+                "waits forever.",
                 wsdbg_say_warps(c, &round->expected).text, wsdbg_say_stage(wait->stage).text,
                 (unsigned long long)round->expected_bytes, wsdbg_say_iteration(round->iteration, round->tag).text,
                 wsdbg_say_warp(c, wait->warp).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Issue the copy on every path that expects its bytes on %s, or expect them only where it is issued.",
-                wsdbg_say_barrier(wait->stage).text);
+    wsdbg_print(
+        finding->fix, sizeof finding->fix,
+        "Issue the copy on every path that expects its bytes on %s, or expect them only where the copy is issued.",
+        wsdbg_say_barrier(wait->stage).text);
 }
 
 /* Copies have come that are not on record. */
@@ -180,15 +178,14 @@ static void say_bytes_differ(struct wsdbg_case *c, const struct wsdbg_wait *wait
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "All arrivals on %s for %s are there and the phase has not ended, so the bytes that came are not the "
-                "%llu that %s expects (the probes do not show %s): %s waits for ever.",
+                "All arrivals on %s for %s were made but the phase has not completed, so the delivered bytes are not "
+                "the %llu that %s told it to expect (the probes do not show %s); %s waits forever.",
                 wsdbg_say_stage(wait->stage).text, wsdbg_say_iteration(round->iteration, round->tag).text,
                 (unsigned long long)round->expected_bytes, wsdbg_say_warps(c, &round->expected).text,
                 round->issued_bytes > 0 ? "all copies" : "copies", wsdbg_say_warp(c, wait->warp).text);
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "Make the bytes of expect_tx equal to what the copies deliver to this CTA, and issue them on every path "
-        "that expects them.");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Announce in expect_tx exactly the bytes that the copies deliver to this CTA, and issue the copies on "
+                "every path that expects their bytes.");
 }
 
 /* ---- CTAs of a cluster that do not do the same ---- */
@@ -287,14 +284,14 @@ static void say_asymmetry(struct wsdbg_case *c, const struct wsdbg_wait *wait, c
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "The CTAs of a cluster disagree about who loads what into %s in %s: %s, %s, %llu come, and %s waits "
-                "for ever.",
+                "The CTAs of a cluster disagree about which CTA loads what into %s in %s: %s, %s, %llu arrive, and %s "
+                "waits forever.",
                 wsdbg_say_stage(wait->stage).text, wsdbg_say_iteration(round->iteration, round->tag).text,
                 say_share(c, other).text, say_share(c, own).text, (unsigned long long)round->issued_bytes,
                 wsdbg_say_warp(c, wait->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Decide in all CTAs of the cluster from the same value which copies are multicast and to whom: a CTA "
-                "may only announce bytes of another's copy where that is issued.");
+                "In all CTAs of the cluster, decide from the same value which copies are multicast and to which CTAs: "
+                "a CTA may announce the bytes of another CTA's copy only if that copy is issued.");
     if (other->warp != WSDBG_NONE)
         wsdbg_evidence_warp(c, finding, other->warp, "%s issues %u copies for the same round",
                             wsdbg_say_warp(c, other->warp).text, other->copies);

@@ -2,7 +2,7 @@
  *
  * What a look is believed to show: a warp in a wait that the code or the record names, and that other warps end, stands
  * there, for the look itself saw no movement; one in a wait that the hardware ends, or at any other place, stands only
- * where two looks found the same registers too (machine/look_samples.c).  Words of mbarriers that changed are movement.
+ * where two looks found the same registers too (machine/look_standing.c).  Words of mbarriers that changed are movement.
  */
 #include "diagnose/standstill.h"
 
@@ -184,7 +184,7 @@ bool wsdbg_standstill_is_hang(const struct wsdbg_standstill *standstill, uint64_
 
 /* ---- the verdict ---- */
 
-static const char no_cause[] = "No warp of this kernel moves, and nobody can end that; the cause is not known.";
+static const char no_cause[] = "No warp of this kernel moves, and nothing can end that; the cause is not known.";
 
 static struct wsdbg_error *add_unknown(struct wsdbg_diagnosis *diagnosis, const struct wsdbg_snapshot *snapshot,
                                        uint32_t grid)
@@ -230,7 +230,7 @@ static struct wsdbg_error *tell_standstill(struct wsdbg_finding *finding, const 
     struct wsdbg_evidence_row *row = &grown[finding->evidence_count++];
     *row = (struct wsdbg_evidence_row){
         .kind = WSDBG_EVIDENCE_TEXT, .warp = WSDBG_NONE, .barrier = WSDBG_NONE, .event = WSDBG_NONE};
-    snprintf(row->text, sizeof row->text, "%u looks in %.1f s found every warp standing where it stood; %s",
+    snprintf(row->text, sizeof row->text, "%u looks in %.1f s found every warp at the same place; %s",
              standstill->looks, (double)standstill->lasted_ns / 1e9, wsdbg_outside_text(standstill->outside));
     return NULL;
 }

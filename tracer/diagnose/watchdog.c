@@ -17,10 +17,19 @@ struct wsdbg_watched wsdbg_watched_slots(const struct wsdbg_snapshot *snapshot)
     return watched;
 }
 
+/* Slots that nobody copies say neither that a grid moves nor that it does not: the slots' own watchdog takes that for
+ * movement, the one of the work asks the GPU. */
+static bool is_silent(const struct wsdbg_snapshot *snapshot, uint32_t context)
+{
+    return context < snapshot->context_count && snapshot->contexts[context].slots_silent;
+}
+
 /* The later of `time_ns` and the last movement of that running grid of the context which has not moved for the longest. */
-static uint64_t last_movement_ns(const struct wsdbg_snapshot *snapshot, size_t context, uint64_t time_ns)
+static uint64_t last_movement_ns(const struct wsdbg_snapshot *snapshot, uint32_t context, uint64_t time_ns)
 {
     uint64_t slowest_ns = UINT64_MAX;
+    if (is_silent(snapshot, context))
+        return time_ns;
     for (size_t i = 0; i < snapshot->grid_count; i++) {
         const struct wsdbg_grid *grid = &snapshot->grids[i];
         if (grid->context == context && grid->running && grid->progress_ns < slowest_ns)
@@ -36,7 +45,7 @@ struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, u
         const struct wsdbg_context *context = &snapshot->contexts[i];
         if (!context->alive || !context->unfinished_ns.known)
             continue;
-        const uint64_t since_ns = last_movement_ns(snapshot, i, context->unfinished_ns.value);
+        const uint64_t since_ns = last_movement_ns(snapshot, (uint32_t)i, context->unfinished_ns.value);
         watched.running = true;
         if (since_ns < watched.progress_ns)
             watched.progress_ns = since_ns;
@@ -86,6 +95,7 @@ void wsdbg_watchdog_mark_moving(struct wsdbg_snapshot *snapshot, uint64_t within
 {
     for (size_t i = 0; i < snapshot->grid_count; i++) {
         struct wsdbg_grid *grid = &snapshot->grids[i];
-        grid->moves |= grid->running && grid->progress_ns != 0 && grid->progress_ns + within_ns > snapshot->time_ns;
+        grid->moves |= grid->running && !is_silent(snapshot, grid->context) && grid->progress_ns != 0 &&
+                       grid->progress_ns + within_ns > snapshot->time_ns;
     }
 }

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/rows.h"
+
 enum { IDS = 256, UNTIED = -1, DISPUTED = -2 };
 
 struct ties {
@@ -188,18 +190,16 @@ static struct wsdbg_error *add_barrier(const struct ties *ties, uint32_t cta, co
         word->completed_phases = word->completed_phases.known ? word->completed_phases : recorded->completed_phases;
         return NULL;
     }
-    struct wsdbg_barrier *larger =
-        reallocarray(snapshot->barriers, snapshot->barrier_count + 1, sizeof *snapshot->barriers);
-    if (!larger)
-        return &wsdbg_error_no_memory;
-    snapshot->barriers = larger;
-    larger[snapshot->barrier_count] = *recorded;
-    larger[snapshot->barrier_count].cta = cta;
-    larger[snapshot->barrier_count].waiters = 0;
+    struct wsdbg_error *error = wsdbg_rows_reserve(snapshot, &(struct wsdbg_table_counts){.barriers = 1});
+    if (error)
+        return error;
+    struct wsdbg_barrier *row = &snapshot->barriers[snapshot->barrier_count++];
+    *row = *recorded;
+    row->cta = cta;
+    row->waiters = 0;
     if (recorded->name)
-        larger[snapshot->barrier_count].name =
+        row->name =
             wsdbg_snapshot_name(snapshot, snapshot->grids[ties->grid].module, recorded->name->kind, recorded->id);
-    snapshot->barrier_count++;
     return NULL;
 }
 

@@ -4,6 +4,7 @@
 #define WSDBG_EVIDENCE_BUILDER_H
 
 #include "evidence/snapshot_build.h"
+#include "model/rows.h"
 
 /* Where a process's rows begin in the snapshot's arrays. */
 struct wsdbg_process_base {
@@ -41,7 +42,7 @@ struct wsdbg_builder {
     struct wsdbg_grid_work *grids;
     struct wsdbg_slot_entry *entries;
     size_t entry_count;
-    size_t name_capacity, history_capacity, barrier_capacity;
+    struct wsdbg_table_counts capacity; /* of the tables that grow with what is found */
 };
 
 /* Each fills its part of the snapshot; an error is always out of memory. */

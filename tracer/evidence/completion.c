@@ -11,6 +11,7 @@
 
 #include "evidence/barrier_ties.h"
 #include "evidence/snapshot_drop.h"
+#include "model/rows.h"
 
 struct wsdbg_error *wsdbg_completion_begin(const struct wsdbg_snapshot *ring, struct wsdbg_snapshot **record)
 {
@@ -18,8 +19,7 @@ struct wsdbg_error *wsdbg_completion_begin(const struct wsdbg_snapshot *ring, st
     *record = NULL;
     if (ring->grid_count == 0)
         return NULL;
-    only.launch_count = only.graph_kernel_count = only.refusal_count = only.allocation_count = 0;
-    only.thread_count = only.activity_count = only.note_count = 0;
+    wsdbg_rows_borrow(ring, WSDBG_TABLES_SHARED | WSDBG_TABLES_PICTURE, &only);
     struct wsdbg_snapshot *copy = calloc(1, sizeof *copy);
     struct wsdbg_error *error = copy ? wsdbg_snapshot_copy(&only, copy) : &wsdbg_error_no_memory;
     if (error)

@@ -3,8 +3,7 @@
  * Reads: warps with the kinds of role in their slots, their events.  Writes: names of the module, roles of warps,
  * snapshot.names_inferred.
  *
- * Four warps in a row are a group with one role.  A barrier on which bytes are expected is "full"; one that loading
- * warps wait for and others arrive on is "empty".
+ * The rules are those of roles/role_kinds.h; this file has what events show for them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +11,9 @@
 
 #include "base/grow.h"
 #include "evidence/builder.h"
-#include "machine/role_kinds.h"
+#include "roles/role_kinds.h"
 
-enum { GROUP_WARPS = 4, GROUPS_MAX = 64, ROLES_MAX = 32, IDS = 256 };
+enum { GROUP_WARPS = WSDBG_ROLE_GROUP_WARPS, GROUPS_MAX = 64, IDS = 256 };
 
 /* What was seen of the barriers with one id.  Masks are of groups. */
 struct family {
@@ -114,25 +113,19 @@ static void note_events(struct role_inference *inference, struct wsdbg_warp_row 
 
 static uint64_t groups_with(const struct role_inference *inference, enum wsdbg_role_kind role_kind)
 {
-    uint64_t groups = 0;
-    for (size_t g = 0; g < inference->group_count; g++)
-        groups |= (uint64_t)(inference->role_kinds[g] == role_kind) << g;
-    return groups;
+    return wsdbg_role_groups_with(inference->role_kinds, inference->group_count, role_kind);
 }
 
-/* Where somebody loads, who waits for what is loaded computes, with or without wgmma; so does who gives back what the
- * loading warps wait for. */
+/* Who gives back what the loading warps wait for has waited for it before. */
 static void judge_the_others(struct role_inference *inference)
 {
     const uint64_t loading = groups_with(inference, WSDBG_ROLE_KIND_LOADS);
-    uint64_t computing = 0;
+    uint64_t waiting = 0;
     for (size_t id = 0; loading && id < IDS; id++) {
         const struct family *family = &inference->families[id];
-        computing |= family->brings ? family->waiting : family->waiting & loading ? family->arriving : 0;
+        waiting |= family->brings ? family->waiting : family->waiting & loading ? family->arriving : 0;
     }
-    for (size_t g = 0; g < inference->group_count; g++)
-        if (inference->role_kinds[g] == WSDBG_ROLE_KIND_NONE && computing >> g & 1)
-            inference->role_kinds[g] = WSDBG_ROLE_KIND_COMPUTES;
+    wsdbg_role_groups_compute(inference->role_kinds, inference->group_count, waiting);
 }
 
 /* Before anything was loaded it is who waits that tells. */
@@ -140,13 +133,9 @@ static enum wsdbg_barrier_use use_of(const struct role_inference *inference, con
 {
     const uint64_t loading = groups_with(inference, WSDBG_ROLE_KIND_LOADS),
                    computing = groups_with(inference, WSDBG_ROLE_KIND_COMPUTES);
-    if (family->brings)
-        return WSDBG_USE_FULL;
-    if (family->waiting & loading && (!family->arriving || family->arriving & ~loading))
-        return WSDBG_USE_EMPTY;
-    if (loading && family->waiting && !(family->waiting & ~computing) && !family->arriving)
-        return WSDBG_USE_FULL;
-    return WSDBG_USE_OTHER;
+    const bool frees = family->waiting & loading && (!family->arriving || family->arriving & ~loading);
+    const bool will_bring = loading && family->waiting && !(family->waiting & ~computing) && !family->arriving;
+    return wsdbg_barrier_use_of(family->brings || (will_bring && !frees), frees);
 }
 
 /* ---- names ---- */
@@ -160,7 +149,7 @@ static struct wsdbg_error *add_name(struct role_inference *inference, const stru
 {
     struct wsdbg_snapshot *out = inference->out;
     struct wsdbg_module *module = module_of(inference);
-    if (!wsdbg_grow((void **)&out->names, &inference->builder->name_capacity, out->name_count + 1, sizeof *out->names))
+    if (!wsdbg_grow((void **)&out->names, &inference->builder->capacity.names, out->name_count + 1, sizeof *out->names))
         return &wsdbg_error_no_memory;
     if (module->names_count++ == 0)
         module->names_first = (uint32_t)out->name_count;
@@ -181,10 +170,10 @@ static struct wsdbg_error *find_role(struct role_inference *inference, const cha
             return NULL;
         next += other->kind == WSDBG_NAME_ROLE;
     }
-    *id = next < ROLES_MAX ? next : WSDBG_NONE;
+    *id = next < WSDBG_ROLES_MAX ? next : WSDBG_NONE;
     name.id = (uint8_t)next;
     snprintf(name.name, sizeof name.name, "%s", text);
-    return next < ROLES_MAX ? add_name(inference, &name) : NULL;
+    return next < WSDBG_ROLES_MAX ? add_name(inference, &name) : NULL;
 }
 
 static struct wsdbg_error *name_roles(struct role_inference *inference)
@@ -193,12 +182,7 @@ static struct wsdbg_error *name_roles(struct role_inference *inference)
     struct wsdbg_error *error = NULL;
     for (size_t g = 0; !error && g < inference->group_count; g++) {
         char text[sizeof((struct wsdbg_name *)0)->name];
-        const uint32_t first = (uint32_t)g * GROUP_WARPS, left = warps > first ? warps - first : 1;
-        const uint64_t alike = groups_with(inference, inference->role_kinds[g]),
-                       before = alike & (((uint64_t)1 << g) - 1);
-        wsdbg_role_kind_name(inference->role_kinds[g], (unsigned)__builtin_popcountll(before),
-                             (unsigned)__builtin_popcountll(alike), first, left < GROUP_WARPS ? left : GROUP_WARPS,
-                             text, sizeof text);
+        wsdbg_role_group_name(inference->role_kinds, inference->group_count, g, warps, text, sizeof text);
         error = find_role(inference, text, &inference->roles[g]);
     }
     return error;
@@ -208,7 +192,7 @@ static uint32_t roles_of(const struct role_inference *inference, uint64_t groups
 {
     uint32_t roles = 0;
     for (size_t g = 0; g < inference->group_count; g++)
-        if (groups >> g & 1 && inference->roles[g] < ROLES_MAX)
+        if (groups >> g & 1 && inference->roles[g] < WSDBG_ROLES_MAX)
             roles |= 1u << inference->roles[g];
     return roles;
 }

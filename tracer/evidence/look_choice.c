@@ -2,8 +2,8 @@
 #include "evidence/look_choice.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "model/rows.h"
 #include "wsdbg/session.h"
 
 static bool has_slots(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
@@ -57,10 +57,8 @@ bool wsdbg_look_came_before(const struct wsdbg_snapshot *snapshot, size_t contex
 
 void wsdbg_look_add_note(struct wsdbg_snapshot *snapshot, const char *text)
 {
-    void *larger = reallocarray(snapshot->notes, snapshot->note_count + 1, sizeof *snapshot->notes);
-    if (!larger)
+    if (wsdbg_rows_reserve(snapshot, &(struct wsdbg_table_counts){.notes = 1}))
         return;
-    snapshot->notes = larger;
     snprintf(snapshot->notes[snapshot->note_count++], sizeof *snapshot->notes, "%s", text);
 }
 

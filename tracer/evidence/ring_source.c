@@ -16,6 +16,7 @@
 #include "evidence/ring_processes.h"
 #include "evidence/ring_source.h"
 #include "evidence/snapshot_build.h"
+#include "model/rows.h"
 
 #define ANSWER_POLL_NS 200000
 
@@ -44,15 +45,6 @@ static void drop_stale_histories(struct wsdbg_ring_process *process)
         process->tracker.contexts[i].mirror = NULL;
 }
 
-/* Room for `count` more notes; false = out of memory. */
-static bool reserve_notes(struct wsdbg_snapshot *out, size_t count)
-{
-    void *larger = reallocarray(out->notes, out->note_count + count, sizeof *out->notes);
-    if (larger)
-        out->notes = larger;
-    return larger != NULL;
-}
-
 static void add_note(struct wsdbg_snapshot *out, const char *text)
 {
     snprintf(out->notes[out->note_count++], sizeof *out->notes, "%s", text);
@@ -62,8 +54,9 @@ static struct wsdbg_error *add_troubles(const struct ring_source *source, struct
 {
     const struct wsdbg_ring_processes *processes = &source->processes;
     char text[256];
-    if (!reserve_notes(out, processes->count + 3))
-        return &wsdbg_error_no_memory;
+    struct wsdbg_error *error = wsdbg_rows_reserve(out, &(struct wsdbg_table_counts){.notes = processes->count + 3});
+    if (error)
+        return error;
     if (source->trouble[0])
         add_note(out, source->trouble);
     if (processes->foreign) {

@@ -4,8 +4,8 @@
 
 #include "model/snapshot.h"
 
-/* Removes the grids of a process with their CTAs, warps and barriers.  For a snapshot made from slots alone: rows that
- * looks at the GPU add (parts, accesses, reaches, excerpts) must not be there yet. */
+/* Removes the grids of a process with their CTAs, warps, barriers and all else that belongs to them; events stay in
+ * snapshot.history. */
 struct wsdbg_error *wsdbg_snapshot_drop_grids(struct wsdbg_snapshot *snapshot, uint32_t process_id);
 /* The same of the grids that are chosen. */
 typedef bool wsdbg_grid_choice(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid, const void *user);

@@ -108,6 +108,7 @@ static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_track
             .sm_count = known_unless(row->sm_count, 0),
             .compute_capability = known_unless(row->compute_capability, 0),
             .alive = tracker->alive && row->state == WSDBG_CONTEXT_ALIVE,
+            .slots_silent = context->silent,
             .process_ended = !tracker->alive,
             .no_network_card = tracker->head.has_no_network_card,
             .error = row->error,
@@ -152,7 +153,7 @@ static struct wsdbg_error *add_modules(struct wsdbg_builder *builder, const stru
         const uint32_t names = tracker->head.name_count;
         const uint32_t first = row.names_first < names ? row.names_first : names;
         const uint32_t count = row.names_count < names - first ? row.names_count : names - first;
-        if (!wsdbg_grow((void **)&out->names, &builder->name_capacity, out->name_count + count, sizeof *out->names))
+        if (!wsdbg_grow((void **)&out->names, &builder->capacity.names, out->name_count + count, sizeof *out->names))
             return &wsdbg_error_no_memory;
         struct wsdbg_module *module = &out->modules[out->module_count++];
         *module = (struct wsdbg_module){
@@ -373,38 +374,22 @@ static uint64_t at_most(uint64_t count, uint64_t capacity)
 /* Room for every row of every process, so that adding cannot fail. */
 static struct wsdbg_error *allocate(struct wsdbg_builder *builder)
 {
-    size_t graph_kernels = 0;
-    size_t contexts = 0, modules = 0, functions = 0, launches = 0, refusals = 0, allocations = 0, threads = 0,
-           activities = 0, notes = 0;
+    struct wsdbg_table_counts rows = {0};
     for (size_t i = 0; i < builder->request->process_count; i++) {
         const struct wsdbg_segment_head *head = &builder->request->processes[i]->head;
-        contexts += head->context_count;
-        modules += head->module_count;
-        functions += head->function_count;
-        launches += at_most(head->launch_count, WSDBG_LAUNCH_ROWS);
-        graph_kernels += head->graph_kernel_count;
-        refusals += head->refusal_count;
-        allocations += head->allocation_count;
-        threads += head->thread_count;
-        activities += at_most(head->activity_count, WSDBG_ACTIVITY_ROWS);
-        notes += head->note_count + 1;
+        rows.contexts += head->context_count;
+        rows.modules += head->module_count;
+        rows.functions += head->function_count;
+        rows.launches += at_most(head->launch_count, WSDBG_LAUNCH_ROWS);
+        rows.graph_kernels += head->graph_kernel_count;
+        rows.refusals += head->refusal_count;
+        rows.allocations += head->allocation_count;
+        rows.threads += head->thread_count;
+        rows.activities += at_most(head->activity_count, WSDBG_ACTIVITY_ROWS);
+        rows.notes += head->note_count + 1;
     }
-    struct wsdbg_snapshot *out = builder->out;
     builder->bases = calloc(builder->request->process_count + 1, sizeof *builder->bases);
-    out->contexts = malloc((contexts + 1) * sizeof *out->contexts);
-    out->modules = malloc((modules + 1) * sizeof *out->modules);
-    out->functions = malloc((functions + 1) * sizeof *out->functions);
-    out->launches = malloc((launches + 1) * sizeof *out->launches);
-    out->graph_kernels = malloc((graph_kernels + 1) * sizeof *out->graph_kernels);
-    out->refusals = malloc((refusals + 1) * sizeof *out->refusals);
-    out->allocations = malloc((allocations + 1) * sizeof *out->allocations);
-    out->threads = malloc((threads + 1) * sizeof *out->threads);
-    out->activities = malloc((activities + 1) * sizeof *out->activities);
-    out->notes = malloc((notes + 1) * sizeof *out->notes);
-    const bool whole = builder->bases && out->contexts && out->modules && out->functions && out->launches &&
-                       out->graph_kernels && out->refusals && out->allocations && out->threads && out->activities &&
-                       out->notes;
-    return whole ? NULL : &wsdbg_error_no_memory;
+    return builder->bases ? wsdbg_rows_reserve(builder->out, &rows) : &wsdbg_error_no_memory;
 }
 
 struct wsdbg_error *wsdbg_build_tables(struct wsdbg_builder *builder)

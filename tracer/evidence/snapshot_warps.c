@@ -107,7 +107,7 @@ static struct wsdbg_error *add_history(struct wsdbg_builder *builder, const stru
                                        struct wsdbg_warp_row *warp)
 {
     struct wsdbg_snapshot *out = builder->out;
-    if (!wsdbg_grow((void **)&out->history, &builder->history_capacity, out->history_count + walk->count,
+    if (!wsdbg_grow((void **)&out->history, &builder->capacity.history, out->history_count + walk->count,
                     sizeof *out->history))
         return &wsdbg_error_no_memory;
     warp->history_first = (uint32_t)out->history_count;

@@ -186,7 +186,8 @@ void wsdbg_tracker_forgive_silence(struct wsdbg_tracker *tracker, uint64_t now_n
     for (uint32_t i = 0; i < tracker->head.context_count; i++) {
         struct wsdbg_tracked_context *context = &tracker->contexts[i];
         const uint64_t copied_ns = context->row.slots_copied_ns;
-        if (!context->row.slots_device_address || copied_ns + WSDBG_SLOTS_FRESH_NS >= now_ns)
+        context->silent = context->row.slots_device_address && copied_ns + WSDBG_SLOTS_FRESH_NS < now_ns;
+        if (!context->silent)
             continue;
         for (uint32_t s = 0; s < context->slot_count; s++)
             context->slots[s].changed_ns = now_ns;

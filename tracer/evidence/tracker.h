@@ -26,6 +26,7 @@ struct wsdbg_tracked_context {
     uint64_t gpu_now_seen_ns;         /* host time at which it was seen */
     uint64_t fault_seen_ns;           /* first look at an error that ended it; 0 = none */
     const struct wsdbg_event *mirror; /* of the current view; NULL = histories not to be read */
+    bool silent;                      /* at the last wsdbg_tracker_forgive_silence the slots' copy was not fresh */
 };
 
 struct wsdbg_tracker {
@@ -49,7 +50,7 @@ struct wsdbg_history_source wsdbg_tracked_history(const struct wsdbg_tracked_con
 #define WSDBG_SLOTS_FRESH_NS UINT64_C(500000000)
 
 /* Live sources: where the slots' copy is not fresh (the process is stopped, the copy cannot finish), no news is
- * not standstill: its slots count as changed now. */
+ * not standstill: its slots count as changed now, and the context as silent. */
 void wsdbg_tracker_forgive_silence(struct wsdbg_tracker *tracker, uint64_t now_ns);
 void wsdbg_tracker_deinit(struct wsdbg_tracker *tracker);
 
