@@ -34,10 +34,23 @@ static void say(struct viewer *viewer, const char *text)
 
 /* ---- from view to view ---- */
 
+/* What the cursor stands on; a folded row stands for the warp or barrier that is its example. */
+static struct viewer_object stood_on(const struct viewer_pane *pane)
+{
+    struct viewer_object object = pane->context.selected;
+    if (object.kind == VIEWER_OBJECT_GROUP)
+        object.kind = pane->view == &viewer_barriers ? VIEWER_OBJECT_BARRIER : VIEWER_OBJECT_WARP;
+    return object;
+}
+
 static void open_view(struct viewer *viewer, size_t view)
 {
+    const bool comes = view != viewer->current;
+    const struct viewer_object from = stood_on(viewer_current(viewer));
     viewer->current = view;
     viewer_pane_refresh(viewer_current(viewer));
+    if (comes)
+        viewer_pane_arrive(viewer_current(viewer), from);
 }
 
 static size_t view_number(const struct viewer *viewer, const struct viewer_view *view)

@@ -216,6 +216,20 @@ bool viewer_pane_find(struct viewer_pane *pane, struct viewer_object object)
     return true;
 }
 
+void viewer_pane_arrive(struct viewer_pane *pane, struct viewer_object from)
+{
+    viewer_pane_refresh(pane);
+    if (!pane->view->arrive)
+        return;
+    const struct viewer_object wanted = pane->view->arrive(&pane->context, from);
+    pane->context.visited = pane->context.visited || pane->rows.count > 0;
+    if (wanted.kind == VIEWER_OBJECT_NONE || !viewer_pane_find(pane, wanted))
+        return;
+    const size_t above = pane->context.lines > 0 ? (size_t)pane->context.lines / 2 : 0;
+    pane->top = pane->selected > above ? pane->selected - above : 0;
+    stay_inside(pane);
+}
+
 /* ---- search ---- */
 
 /* The row's text as it would be drawn, and for each byte its column. */

@@ -44,6 +44,8 @@ bool viewer_pane_fold(struct viewer_pane *pane, bool open);
 void viewer_pane_parent(struct viewer_pane *pane);
 /* Stands on the row of an object, unfolding what hides it; false when it has none here. */
 bool viewer_pane_find(struct viewer_pane *pane, struct viewer_object object);
+/* Stands on what the view wants to show somebody who comes from `from` in another view, in the middle of the screen. */
+void viewer_pane_arrive(struct viewer_pane *pane, struct viewer_object from);
 /* Moves to the next row (direction 1) or the one before (-1) whose text has the needle, round the end. */
 bool viewer_pane_search(struct viewer_pane *pane, const char *needle, int direction);
 

@@ -87,15 +87,16 @@ const struct viewer_source_text *viewer_sites_file(const struct viewer_sites *st
     return module < state->file_count ? &state->files[module].text : NULL;
 }
 
-/* A line that the machine's own state gives is believed; one that a probe gives may be another file's. */
+/* A line that the machine's own state gives is believed; one that a probe gives may be another file's.  A site with
+ * lines, none of them in this file, is not shown in it. */
 static void place_site(const struct wsdbg_snapshot *s, const struct viewer_source_text *file, struct viewer_site *site)
 {
-    const uint32_t line =
-        site->machine != WSDBG_NONE && file->path ? wsdbg_place_line(s, site->machine, file->path) : 0;
-    if (line)
+    const bool known = site->machine != WSDBG_NONE && file->path && wsdbg_place_has_lines(s, site->machine);
+    const uint32_t line = known ? wsdbg_place_line(s, site->machine, file->path) : 0;
+    if (known)
         site->line = line;
     const bool certain = line && !file->is_ptx && line <= file->line_count;
-    site->at = certain ? line : viewer_source_text_find(file, site->line);
+    site->at = certain ? line : site->line ? viewer_source_text_find(file, site->line) : 0;
 }
 
 /* Reads the files that the sites lie in and finds the sites in them. */

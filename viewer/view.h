@@ -58,6 +58,7 @@ struct viewer_context {
     unsigned sort;                        /* index into the view's sorts */
     int columns, lines;                   /* room for the rows, without header lines */
     struct viewer_object selected;        /* under the cursor */
+    bool visited;                         /* the reader has been in this view, with rows to stand on */
     void *state;
     void *viewer; /* private to the viewer */
 };
@@ -102,6 +103,9 @@ struct viewer_view {
     /* What must be unfolded so that the object has a row: fills at most `capacity` objects, outermost first. */
     size_t (*path)(struct viewer_context *context, struct viewer_object object, struct viewer_row *out,
                    size_t capacity);
+    /* What the cursor goes to, in the middle of the screen, when the reader comes from another view where it stood on
+     * `from`; VIEWER_OBJECT_NONE = where it was.  NULL = always where it was.  The rows are those of the picture. */
+    struct viewer_object (*arrive)(struct viewer_context *context, struct viewer_object from);
     void (*deinit)(void *state); /* NULL = nothing to free */
 };
 

@@ -80,7 +80,7 @@ static void note_of(const struct viewer_source_text *file, char *out, size_t byt
     if (!file)
         return;
     if (file->is_ptx && !file->path)
-        snprintf(out, bytes, "No line is marked: the module does not name its source file.");
+        snprintf(out, bytes, "No line is marked: the module names no source file.");
     else if (file->is_ptx && file->origin_count == 0)
         snprintf(out, bytes, "No line is marked: the PTX has none of that file (nvcc -lineinfo adds them).");
     else if (file->ptx_missing)
@@ -163,16 +163,18 @@ static struct wsdbg_error *build(struct viewer_context *context, struct viewer_r
     return error;
 }
 
-/* Why the text is not the source. */
+/* Why the text is not the source, and what would make it so. */
 static void draw_missing(const struct viewer_source_text *file, int at, struct viewer_canvas *canvas)
 {
-    const char *unsaid =
-        file->path ? "the file could not be read when the program ran" : "the module's file is not known";
+    const char *unsaid = file->path ? "not kept when the program ran" : "the module names no source file";
     const char *why = file->text_missing ? file->text_missing : unsaid;
+    const char *remedy = !file->path            ? "nvcc -lineinfo names it"
+                         : file->path[0] != '/' ? "run wsdbg where it was compiled"
+                                                : "put it there and run again";
     if (file->is_ptx)
-        viewer_print(canvas, 0, at, VIEWER_STYLE_UNKNOWN, "%s; this is the module's PTX", why);
+        viewer_print(canvas, 0, at, VIEWER_STYLE_UNKNOWN, "%s; this is the module's PTX (%s)", why, remedy);
     else
-        viewer_print(canvas, 0, at, VIEWER_STYLE_UNKNOWN, "source text not stored: %s", why);
+        viewer_print(canvas, 0, at, VIEWER_STYLE_UNKNOWN, "%s: %s", why, remedy);
 }
 
 static void draw_title(const struct viewer_sites *state, uint32_t module, struct viewer_canvas *canvas)
@@ -405,6 +407,63 @@ static size_t find(struct viewer_context *context, const struct viewer_rows *row
     return SIZE_MAX;
 }
 
+static struct viewer_object wait_of(const struct viewer_sites *state, uint32_t warp)
+{
+    const struct wsdbg_fold_group *group = warp != WSDBG_NONE ? viewer_folded_holder(&state->folded, warp) : NULL;
+    for (size_t i = 0; group && i < state->site_count; i++)
+        if (&state->folded.groups[state->sites[i].group] == group)
+            return (struct viewer_object){VIEWER_OBJECT_WARP, group->source, 0};
+    return (struct viewer_object){0};
+}
+
+/* Whether a warp is, or waits for, what another view's cursor stood on. */
+static bool belongs_to(const struct wsdbg_snapshot *s, uint32_t warp, struct viewer_object from)
+{
+    const struct wsdbg_warp_row *row = &s->warps[warp];
+    switch (from.kind) {
+    case VIEWER_OBJECT_CTA:
+        return row->cta == from.index;
+    case VIEWER_OBJECT_WARPGROUP:
+        return row->cta == from.index && row->warp / 4 == from.part;
+    case VIEWER_OBJECT_BARRIER:
+        return row->barrier == from.index;
+    default:
+        return false;
+    }
+}
+
+/* The wait of what another view's cursor stood on; NONE = it does not wait. */
+static struct viewer_object wait_of_object(struct viewer_context *context, struct viewer_object from)
+{
+    const struct wsdbg_snapshot *s = context->picture->snapshot;
+    const struct wsdbg_diagnosis *diagnosis = context->picture->diagnosis;
+    struct viewer_object found = {0};
+    if (from.kind == VIEWER_OBJECT_WARP || from.kind == VIEWER_OBJECT_PART)
+        return wait_of(context->state, from.index);
+    if (from.kind == VIEWER_OBJECT_EDGE && diagnosis && from.index < diagnosis->edge_count)
+        return wait_of(context->state, diagnosis->edges[from.index].waiter);
+    for (uint32_t warp = 0; s && warp < s->warp_count && found.kind == VIEWER_OBJECT_NONE; warp++)
+        if (belongs_to(s, warp, from))
+            found = wait_of(context->state, warp);
+    return found;
+}
+
+/* The wait of the warp that was selected, else of one that the findings are about, else the first there is. */
+static struct viewer_object arrive(struct viewer_context *context, struct viewer_object from)
+{
+    const struct viewer_sites *state = context->state;
+    const struct wsdbg_diagnosis *diagnosis = context->picture->diagnosis;
+    struct viewer_object found = wait_of_object(context, from);
+    if (found.kind != VIEWER_OBJECT_NONE || context->visited)
+        return found;
+    for (size_t i = 0; diagnosis && i < diagnosis->finding_count; i++)
+        for (size_t j = 0; j < diagnosis->findings[i].evidence_count && found.kind == VIEWER_OBJECT_NONE; j++)
+            found = wait_of(state, diagnosis->findings[i].evidence[j].warp);
+    if (found.kind == VIEWER_OBJECT_NONE && state->site_count > 0)
+        found = wait_of(state, state->folded.groups[state->sites[0].group].source);
+    return found;
+}
+
 static const struct viewer_key keys[] = {{"[ ]", "go to the line before or after where somebody waits"},
                                          {"m", "machine code in place of the source, and back"},
                                          {NULL, NULL}};
@@ -422,5 +481,6 @@ const struct viewer_view viewer_source_lines = {
     .press = press,
     .keys = keys,
     .find = find,
+    .arrive = arrive,
     .deinit = deinit,
 };

@@ -79,13 +79,31 @@ static void the_source_is_marked_where_somebody_waits(void **state)
     store_source("arrive-missing", "MBARRIER_WAIT");
     struct screen *screen = view_open("arrive-missing");
     screen_press(screen, "o");
-    screen_expect(screen, "kernel.cu");
-    screen_press(screen, "]");
     screen_expect_cursor_on(screen, "producer: empty[3] parity 1");
     screen_press(screen, "]");
     screen_expect_cursor_on(screen, "consumer 1: full[3] parity 0");
     screen_expect_golden(screen, "source-text-80x24");
     screen_press(screen, "[");
+    screen_expect_cursor_on(screen, "producer: empty[3] parity 1");
+    view_leave(screen);
+    session_change("arrive-missing", "DELETE FROM source_file");
+}
+
+/* The source opens at the wait of the warp that was selected, again and again, in the middle of the screen. */
+static void the_source_opens_where_the_selected_warp_waits(void **state)
+{
+    (void)state;
+    session_replayed("arrive-missing");
+    store_source("arrive-missing", "MBARRIER_WAIT");
+    struct screen *screen = view_open("arrive-missing");
+    screen_press(screen, "w/consumer 1\r");
+    screen_expect_cursor_on(screen, "consumer 1");
+    screen_press(screen, "o");
+    screen_expect_cursor_on(screen, "consumer 1: full[3] parity 0");
+    screen_expect_golden(screen, "source-selected-80x24");
+    screen_press(screen, "w/producer\r");
+    screen_expect_cursor_on(screen, "producer");
+    screen_press(screen, "o");
     screen_expect_cursor_on(screen, "producer: empty[3] parity 1");
     view_leave(screen);
     session_change("arrive-missing", "DELETE FROM source_file");
@@ -135,6 +153,7 @@ int main(void)
         cmocka_unit_test(from_a_lane_to_its_warps_to_their_barrier_and_back),
         cmocka_unit_test(from_the_graph_to_a_warp),
         cmocka_unit_test(the_source_is_marked_where_somebody_waits),
+        cmocka_unit_test(the_source_opens_where_the_selected_warp_waits),
         cmocka_unit_test(a_line_without_a_probe_is_not_marked),
         cmocka_unit_test(sorting_by_role_names_the_order),
         cmocka_unit_test(the_cause_of_an_exhausted_pool),
