@@ -160,6 +160,24 @@ static void a_grid_that_stands_beside_one_that_moves_stands(void **state)
     assert_watched(&snapshot, 0, true, 6 * S);
 }
 
+/* A debugger that stays attached can keep the slots from being copied for as long as a thread waits for the GPU. */
+static void slots_that_nobody_copies_do_not_hide_that_work_stands(void **state)
+{
+    (void)state;
+    struct wsdbg_context contexts[] = {unfinished(5 * S)};
+    struct wsdbg_grid grids[] = {{.context = 0, .running = true, .progress_ns = 14 * S}};
+    struct wsdbg_snapshot snapshot = {
+        .contexts = contexts, .context_count = 1, .grids = grids, .grid_count = 1, .time_ns = 14 * S};
+    contexts[0].slots_silent = true;
+    assert_watched(&snapshot, 0, true, 5 * S);
+    wsdbg_watchdog_mark_moving(&snapshot, 2 * S);
+    assert_false(grids[0].moves);
+    contexts[0].slots_silent = false;
+    assert_watched(&snapshot, 0, true, 14 * S);
+    wsdbg_watchdog_mark_moving(&snapshot, 2 * S);
+    assert_true(grids[0].moves);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +195,7 @@ int main(void)
         cmocka_unit_test(a_look_that_saw_movement_starts_the_clock_again),
         cmocka_unit_test(slots_that_move_count_for_their_own_context),
         cmocka_unit_test(a_grid_that_stands_beside_one_that_moves_stands),
+        cmocka_unit_test(slots_that_nobody_copies_do_not_hide_that_work_stands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,8 +108,8 @@ static void dumps_deinit(struct dumps *dumps)
 /* A kernel that a fault ended did not hang, whatever its warps wait for. */
 static struct wsdbg_error *diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *diagnosis)
 {
-    struct wsdbg_error *error = wsdbg_fault_count(snapshot) ? wsdbg_diagnose_faults(snapshot, diagnosis)
-                                                            : wsdbg_diagnose(snapshot, diagnosis);
+    struct wsdbg_error *error =
+        wsdbg_fault_count(snapshot) ? wsdbg_diagnose_faults(snapshot, diagnosis) : wsdbg_diagnose(snapshot, diagnosis);
     return error ? error : wsdbg_memory_error(); /* what is not known for want of memory makes another verdict */
 }
 
@@ -287,17 +287,17 @@ const struct wsdbg_command wsdbg_command_core = {
     .summary = "Say from a GPU core dump why a kernel hangs",
     .usage = "FILE... [--ring FILE.wsrec] [-o FILE.db] [--json] [--time-limit SECONDS] [--unpack-limit MIB]",
     .description =
-        "Reads a GPU core dump, plain or packed by gzip, and reports like wsdbg run: which warps wait where, for\n"
-        "which barrier, what that still misses, and why. The kernel needs no probes and no line information.\n"
-        "Several dumps of one process, oldest first, also show what moved between them. Of a kernel that an error of\n"
-        "the GPU ended it says which instruction of which warp that was, on which mbarrier or address, as far as the\n"
-        "dump tells. With --ring the histories of probes that the same run recorded are judged beside the dumps.\n"
+        "Reads a GPU core dump, plain or packed with gzip, and reports like wsdbg run: which warps wait\n"
+        "where, for which barrier, what that barrier still lacks, and why. The kernel needs no probes and no\n"
+        "line information. Several dumps of one process, oldest first, also show what moved between them.\n"
+        "When an error of the GPU ended the kernel, the report names the warp, the instruction and the\n"
+        "mbarrier or address, as far as the dump tells. With --ring the histories that probes recorded in the\n"
+        "same run are judged beside the dumps.\n"
         "\n"
-        "A program that hangs writes a dump when it was started with CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1,\n"
+        "A program that hangs writes a dump on request. Start it with CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1,\n"
         "CUDA_COREDUMP_PIPE=PIPE and CUDA_COREDUMP_GENERATION_FLAGS=skip_nonrelocated_elf_images,\n"
-        "skip_global_memory,skip_constbank_memory,skip_local_memory (one word, without spaces), and something is\n"
-        "written into PIPE.\n"
-        "Shared memory must not be skipped: the state of mbarriers lies there.",
+        "skip_global_memory,skip_constbank_memory,skip_local_memory (one word, without spaces), then write\n"
+        "something into PIPE. Do not skip shared memory: it holds the state of the mbarriers.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 1,

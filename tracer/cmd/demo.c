@@ -19,9 +19,11 @@ enum { PROBE_TIMEOUT_MS = 20000 };
 
 static void print_list(const struct wsdbg_demo *demos, size_t count)
 {
+    static const char format[] = "%-24s %-15s %-8s %s\n";
+    printf(format, "NAME", "PROGRAM", "RECORDED", "WHAT HAPPENS");
     for (size_t i = 0; i < count; i++)
-        printf("%-24s %-15s %-8s %s\n", demos[i].name, demos[i].program ? demos[i].program : "-",
-               demos[i].recorded ? "recorded" : "", demos[i].story);
+        printf(format, demos[i].name, demos[i].program ? demos[i].program : "-", demos[i].recorded ? "yes" : "no",
+               demos[i].story);
 }
 
 static const struct wsdbg_demo *find_demo(const struct wsdbg_demo *demos, size_t count, const char *name)

@@ -115,7 +115,7 @@ static void check_simulator(struct checks *checks)
     snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library)
-        add(checks, "simulator", WSDBG_CHECK_OK, NULL, "%s, for programs that use the Driver API and ship PTX", path);
+        add(checks, "simulator", WSDBG_CHECK_OK, NULL, "%s, for programs of the Driver API or the CUDA runtime that ship PTX", path);
     else
         add(checks, "simulator", WSDBG_CHECK_NO, lost, "%s", dlerror());
     if (library)

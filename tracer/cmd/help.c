@@ -1,7 +1,7 @@
 /* help.c - `wsdbg help`, --help and the text of both.
  *
- * Reads: the command table.  Writes: stdout.  The manual pages and the completion file of the source tree are the
- * output of `wsdbg help --man NAME` and `wsdbg help --completion bash`; a test keeps them equal.
+ * Reads: the command table.  Writes: stdout.  The manual pages of the source tree are the output of `wsdbg help
+ * --man NAME`; a test keeps them equal.  The installed completion file asks `wsdbg help --completion bash`.
  */
 #include "cmd/help.h"
 

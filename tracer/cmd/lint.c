@@ -262,15 +262,16 @@ const struct wsdbg_command wsdbg_command_lint = {
         "FILE... [--fail-on error|warning|note|never] [--suppress CODE[,CODE]] [--json] [--sarif FILE|-] [--registers] "
         "[--unpack-limit MIB]",
     .description =
-        "Reads the kernels for sm_90 and sm_90a in a cubin, fatbin, PTX file, program, shared library, object or\n"
-        "archive, and says what in them will hang, will not launch or will be slow. Nothing is run; no GPU is needed.\n"
+        "Reads the kernels for sm_90 and sm_90a in a cubin, fatbin, PTX file, program, shared library, object\n"
+        "or archive, and says what in them will hang, will not launch or will be slow. It runs nothing and\n"
+        "needs no GPU.\n"
         "\n"
-        "An error is proven from the file. A warning names the condition under which a kernel hangs, or what makes it\n"
-        "slow. Each finding has a code: wsdbg why CODE explains it. Places are lines of the source where the file was\n"
-        "compiled with -lineinfo, else offsets in the kernel. Of a PTX file less is said: what concerns wgmma, fences\n"
-        "and the architecture; sums of registers and of arrivals need the machine code. What several kernels of a "
-        "file\n"
-        "share (code, line and sentence) is one finding with their names; JSON has each.",
+        "An error is proven from the file. A warning names the condition under which a kernel hangs, or what\n"
+        "makes it slow. Each finding has a code; wsdbg why CODE explains it. Places are source lines if the\n"
+        "file was compiled with -lineinfo, else offsets in the kernel. For a PTX file lint checks only wgmma,\n"
+        "fences and the architecture; sums of registers and of arrivals need machine code. Findings of\n"
+        "several kernels with the same code, line and sentence are shown as one with the kernels' names; JSON\n"
+        "has each.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 1,

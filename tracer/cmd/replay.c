@@ -131,10 +131,10 @@ const struct wsdbg_command wsdbg_command_replay = {
     .summary = "Watch a recorded session again",
     .usage = "FILE [-o FILE.db] [--json] [--time-limit SECONDS] [--unpack-limit MIB]",
     .description =
-        "Sends a file made by wsdbg run --record through the watchdog, the diagnosis and the report of a live\n"
-        "run, with the recording's own clock. The exit status is 124 when it shows a hang, else 0. A stall time\n"
-        "longer than the recorded one finds nothing: the recording ends soon after its verdict. Looks at the GPU that\n"
-        "the run had are shown from their time on.",
+        "Sends a file that wsdbg run --record wrote through the watchdog, the diagnosis and the report of a\n"
+        "live run, with the recording's own clock. The exit status is 124 when it shows a hang, else 0. A\n"
+        "stall time longer than the recorded one finds nothing, because the recording ends soon after its\n"
+        "verdict. Snapshots of the GPU that the run took appear at their times.",
     .options = options_table,
     .option_count = sizeof options_table / sizeof options_table[0],
     .operands_min = 1,

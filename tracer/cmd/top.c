@@ -145,21 +145,20 @@ const struct wsdbg_command wsdbg_command_top = {
     .summary = "Look at a running session from another terminal",
     .usage = "[SESSION|PID|FILE.db] [--look SECONDS|never] [--list]",
     .description =
-        "Shows the live view of a session that wsdbg run watches, started by the same user on this machine. It\n"
-        "reads only, and any number of them can look at once. What moves is read from the\n"
-        "session's shared memory, the verdict and the log from its database. When the session ends, its end stays on\n"
-        "the screen.\n"
+        "Shows the live view of a session that wsdbg run watches, started by the same user on this machine.\n"
+        "It only reads, and several can look at once. What moves comes from the session's shared memory, the\n"
+        "verdict and the log from its database. When the session ends, its last screen stays.\n"
         "\n"
-        "Kernels without probes are seen only when the GPU is looked at. The run does that while somebody watches and\n"
-        "the GPU is at work, once a second or as --look says. Each look stops the GPU for some hundredths of a second\n"
-        "(the first line says how long), and calls of the driver that begin meanwhile wait for it. Where wsdbg is not\n"
-        "attached already they wait some tenths of a second, and what the program gives the GPU then waits until the\n"
-        "kernels that run are over: one that waits for such work stands. --look never leaves the program alone.\n"
-        "Kernels with probes need no looks.\n"
-        "Ctrl-\\ looks now.\n"
+        "Kernels without probes are visible only in snapshots of the GPU. While somebody watches and the GPU\n"
+        "is busy, wsdbg run takes one every second, or as often as --look says. Each one stops the GPU for\n"
+        "some hundredths of a second (the first line says how long); driver calls that begin meanwhile wait.\n"
+        "If wsdbg is not attached yet, they wait some tenths of a second, and the driver then holds back all\n"
+        "new work until the running kernels end: a kernel that waits for such work stands still. --look never\n"
+        "takes no snapshots. Kernels with probes need none. Ctrl-\\ takes one now.\n"
         "\n"
-        "Without an argument it takes the one session there is. With several it lists them: name one by its\n"
-        "session name or the beginning of it, by the process id of wsdbg or of the program, or by its database.",
+        "Without an argument wsdbg top shows the only running session. If there are several, it lists them.\n"
+        "Name one by its session name or the beginning of that, by the process id of wsdbg or of the program,\n"
+        "or by its database.",
     .needs = "a terminal; not with --list",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

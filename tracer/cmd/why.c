@@ -130,18 +130,17 @@ const struct wsdbg_command wsdbg_command_why = {
     .summary = "Explain one warp or barrier of a session, or a cause",
     .usage = "[FILE.db] [WARP|BARRIER] [--cta X,Y,Z] [--json] [--time-limit SECONDS] | CAUSE",
     .description =
-        "Explains one object of a session database: what it is and does, since when, who could end its wait and\n"
-        "what each of those does, up to a warp that waits for nobody or to a ring; which finding concerns it and what\n"
-        "to change. Of a barrier: who waits, who has arrived in this phase and who is still to come, as far as known.\n"
-        "Objects are named as in reports: 4, warp 4, warps 4-7, rank 1 warp 4, empty[0], empty, mbarrier 0x410,\n"
-        "named barrier 2, cluster barrier, register pool. Of several CTAs that have it the one that the verdict "
-        "speaks\n"
-        "of is taken, unless --cta names another. Without an object: the warps and the barrier of the first finding.\n"
-        "Without FILE.db it is the newest session database in the current folder.\n"
+        "Explains one object of a session database. For a warp: what it does and since when, who could end\n"
+        "its wait, what each of those warps does, and so on until a warp that waits for nobody or a cycle.\n"
+        "For a barrier: who waits, who has arrived in this phase and who has not, as far as known. It also\n"
+        "shows the finding about the object and what to change. Name objects as reports do: 4, warp 4, warps\n"
+        "4-7, rank 1 warp 4, empty[0], empty, mbarrier 0x410, named barrier 2, cluster barrier, register\n"
+        "pool. If several CTAs have the object, --cta chooses one; else it is the CTA that the verdict names.\n"
+        "Without an object: the warps and the barrier of the first finding. Without FILE.db: the newest\n"
+        "session database in the current folder.\n"
         "\n"
-        "With the code of a cause alone (wsdbg why PARITY_WRONG), or one of wsdbg lint's, it prints what that means: "
-        "the\n"
-        "protocol, how it looks, how to fix it, from which public reports it is known.",
+        "With only the code of a cause (wsdbg why PARITY_WRONG) or of wsdbg lint it prints what the code\n"
+        "means: the protocol, how the hang looks, how to fix it, and which public reports show it.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 0,

@@ -75,8 +75,7 @@ static void add_copy(const struct wsdbg_access *access, struct account *account)
 static bool stores_asynchronously(const struct wsdbg_graph *graph)
 {
     for (uint32_t i = 0; i < wsdbg_graph_instruction_count(graph); i++) {
-        const uint8_t operation = wsdbg_graph_instruction(graph, i)->operation;
-        if (operation == WSDBG_OP_STAS || operation == WSDBG_OP_REDAS)
+        if (wsdbg_operation_space(wsdbg_graph_instruction(graph, i)->operation) == WSDBG_SPACE_DISTRIBUTED)
             return true;
     }
     return false;

@@ -1,4 +1,4 @@
-/* scan.c - see scan.h.  Reads the operation's number in the first bytes of each instruction; writes nothing. */
+/* scan.c - see scan.h.  Reads the opcode in the first bytes of each instruction; decodes those of interest alone. */
 #include "lint/scan.h"
 
 #include <string.h>
@@ -6,32 +6,25 @@
 #include "sass/cubin.h"
 #include "sass/decode.h"
 
-/* The lowest nine bits name the operation, the three above them the form of its operands. */
-#define OPERATION_MASK 0x1ffu
-
-static const uint8_t interest_of[OPERATION_MASK + 1] = {
-    [0x02d] = WSDBG_INTEREST_GRIDS,     /* PREEXIT */
-    [0x02e] = WSDBG_INTEREST_GRIDS,     /* ACQBULK */
-    [0x11d] = WSDBG_INTEREST_NAMED,     /* BAR */
-    [0x1a7] = WSDBG_INTEREST_MBARRIERS, /* SYNCS: tests and arrivals */
-    [0x1b0] = WSDBG_INTEREST_MBARRIERS, /* ARRIVES */
-    [0x1b1] = WSDBG_INTEREST_MBARRIERS, /* SYNCS.CCTL */
-    [0x1b2] = WSDBG_INTEREST_MBARRIERS, /* SYNCS.EXCH */
-    [0x1b4] = WSDBG_INTEREST_COPIES,    /* UTMALDG */
-    [0x1b5] = WSDBG_INTEREST_COPIES,    /* UTMASTG */
-    [0x1b6] = WSDBG_INTEREST_COPIES,    /* UTMAREDG */
-    [0x1ba] = WSDBG_INTEREST_COPIES,    /* UBLKCP */
-    [0x1bb] = WSDBG_INTEREST_COPIES,    /* UBLKRED */
-    [0x1bd] = WSDBG_INTEREST_COPIES,    /* STAS */
-    [0x1be] = WSDBG_INTEREST_COPIES,    /* REDAS */
-    [0x1c5] = WSDBG_INTEREST_WGMMA,     /* WARPGROUP */
-    [0x1c7] = WSDBG_INTEREST_CLUSTER,   /* UCGABAR */
-    [0x1c8] = WSDBG_INTEREST_REGISTERS, /* USETMAXREG */
-    [0x1f0] = WSDBG_INTEREST_WGMMA,     /* HGMMA */
-    [0x1f1] = WSDBG_INTEREST_WGMMA,     /* IGMMA */
-    [0x1f2] = WSDBG_INTEREST_WGMMA,     /* BGMMA */
-    [0x1f3] = WSDBG_INTEREST_WGMMA,     /* QGMMA */
+static const uint8_t interest_of[WSDBG_CLASS_COUNT] = {
+    [WSDBG_CLASS_REGISTERS] = WSDBG_INTEREST_REGISTERS,    [WSDBG_CLASS_WGMMA] = WSDBG_INTEREST_WGMMA,
+    [WSDBG_CLASS_WGMMA_SYNC] = WSDBG_INTEREST_WGMMA,       [WSDBG_CLASS_MBARRIER] = WSDBG_INTEREST_MBARRIERS,
+    [WSDBG_CLASS_NAMED_BARRIER] = WSDBG_INTEREST_NAMED,    [WSDBG_CLASS_CLUSTER_BARRIER] = WSDBG_INTEREST_CLUSTER,
+    [WSDBG_CLASS_COPY_ENGINE] = WSDBG_INTEREST_COPIES,     [WSDBG_CLASS_ASYNC_STORE] = WSDBG_INTEREST_COPIES,
+    [WSDBG_CLASS_ASYNC_REDUCTION] = WSDBG_INTEREST_COPIES, [WSDBG_CLASS_GRID] = WSDBG_INTEREST_GRIDS,
 };
+
+/* The interests that an opcode may be of. */
+static void interests_of_opcodes(uint8_t interests[WSDBG_OPCODES])
+{
+    uint64_t classes[WSDBG_OPCODES];
+    wsdbg_opcode_classes(classes);
+    for (unsigned opcode = 0; opcode < WSDBG_OPCODES; opcode++) {
+        interests[opcode] = 0;
+        for (uint64_t rest = classes[opcode]; rest; rest &= rest - 1)
+            interests[opcode] |= interest_of[__builtin_ctzll(rest)];
+    }
+}
 
 /* A __syncthreads, or one with a reduction: id 0 and all threads, both written down. */
 static bool is_whole_block(const struct wsdbg_instruction *bar)
@@ -44,24 +37,25 @@ static bool is_whole_block(const struct wsdbg_instruction *bar)
     return bar->mode != WSDBG_BAR_ARV;
 }
 
-/* True where the word, which has such an operation's number, is one: other instructions share the low bits. */
-static bool is_of(const unsigned char *word)
+/* Operations share opcodes, and not all words of an opcode are instructions: so this one is decoded. */
+static unsigned interest_of_word(const unsigned char *word)
 {
     struct wsdbg_instruction instruction;
     wsdbg_decode(word, &instruction);
-    return instruction.operation != WSDBG_OP_OTHER &&
-           (instruction.operation != WSDBG_OP_BAR || !is_whole_block(&instruction));
+    const bool is_whole = instruction.operation == WSDBG_OP_BAR && is_whole_block(&instruction);
+    return is_whole ? 0 : interest_of[wsdbg_operation_class(instruction.operation)];
 }
 
 unsigned wsdbg_lint_scan_code(const struct wsdbg_image *code)
 {
+    uint8_t interests[WSDBG_OPCODES];
     unsigned found = 0;
+    interests_of_opcodes(interests);
     for (size_t at = 0; at + WSDBG_INSTRUCTION_BYTES <= code->byte_count; at += WSDBG_INSTRUCTION_BYTES) {
         uint16_t low;
         memcpy(&low, code->bytes + at, sizeof low);
-        const unsigned interest = interest_of[low & OPERATION_MASK];
-        if ((interest & ~found) && is_of(code->bytes + at))
-            found |= interest;
+        if (interests[low % WSDBG_OPCODES] & ~found)
+            found |= interest_of_word(code->bytes + at);
     }
     return found;
 }

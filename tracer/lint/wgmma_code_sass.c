@@ -8,7 +8,7 @@
 
 static bool is_multiplication(const struct wsdbg_instruction *in)
 {
-    return in->operation >= WSDBG_OP_HGMMA && in->operation <= WSDBG_OP_BGMMA;
+    return wsdbg_operation_class(in->operation) == WSDBG_CLASS_WGMMA;
 }
 
 static const struct wsdbg_operand *accumulator_of(const struct wsdbg_instruction *in)

@@ -48,9 +48,11 @@ static bool uses_accumulator(const struct wsdbg_wgmma_code *code, const struct w
 /* Arithmetic, and what only wgmma need: a wait before it serves nobody, unless it uses accumulators. */
 static bool is_indifferent(const struct wsdbg_wgmma_code *code, const struct wsdbg_instruction *in)
 {
-    const bool is_arithmetic = in->operation >= WSDBG_OP_MOV && in->operation <= WSDBG_OP_SGXT;
-    const bool is_load = in->operation == WSDBG_OP_LDC || in->operation == WSDBG_OP_ULDC;
-    return in->operation == WSDBG_OP_NOP || ((is_arithmetic || is_load) && in->is_whole && !uses_accumulator(code, in));
+    const enum wsdbg_operation_space space = wsdbg_operation_space(in->operation);
+    const bool is_arithmetic = wsdbg_operation_computes(in->operation) && space != WSDBG_SPACE_LOCAL &&
+                               wsdbg_operation_class(in->operation) != WSDBG_CLASS_MARK;
+    const bool is_indifferent = is_arithmetic || space == WSDBG_SPACE_CONSTANT;
+    return in->operation == WSDBG_OP_NOP || (is_indifferent && in->is_whole && !uses_accumulator(code, in));
 }
 
 /* The wgmma that is issued next in the block, with nothing in between that needs a wait. */

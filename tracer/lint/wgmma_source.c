@@ -5,6 +5,7 @@
 
 #include "lint/ptx_calls.h"
 #include "lint/wgmma_flow.h"
+#include "ptx/graph.h"
 
 struct survey {
     const struct wsdbg_ptx_program *program;
@@ -203,24 +204,13 @@ static void visit(void *context, uint32_t number, const struct wsdbg_wgmma_event
     use_branch(survey, number, before);
 }
 
-static uint32_t end_of_own_code(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *kernel)
-{
-    uint32_t end = kernel->end;
-    for (uint32_t i = kernel->first; i < end; i++) {
-        const struct wsdbg_ptx_instruction *in = &program->instructions[i];
-        if (in->operation == WSDBG_PTX_OP_call && in->target != WSDBG_PTX_NONE && in->target < end)
-            end = in->target;
-    }
-    return end;
-}
-
 struct wsdbg_error *wsdbg_wgmma_source_read(const struct wsdbg_ptx_program *program,
                                             const struct wsdbg_ptx_function *kernel, struct wsdbg_wgmma_source *out)
 {
     struct wsdbg_wgmma_code code;
     *out = (struct wsdbg_wgmma_source){.scale_source = WSDBG_PTX_NONE};
     struct survey survey = {
-        .program = program, .kernel = kernel, .code = &code, .own_end = end_of_own_code(program, kernel), .out = out};
+        .program = program, .kernel = kernel, .code = &code, .own_end = wsdbg_ptx_own_end(program, kernel), .out = out};
     struct wsdbg_error *error = wsdbg_wgmma_code_of_ptx(program, kernel, &code);
     if (error)
         return error;

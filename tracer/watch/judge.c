@@ -74,7 +74,7 @@ static bool is_said(const struct wsdbg_watch_loop *loop, const struct wsdbg_stal
 static struct wsdbg_stall_shown to_show(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
                                         const struct wsdbg_standstill *standstill)
 {
-    struct wsdbg_stall_shown shown = {.any = true};
+    struct wsdbg_stall_shown shown = {.any = true, .cause = WSDBG_CAUSE_UNKNOWN};
     uint32_t grid = standstill->grid;
     if (diagnosis->finding_count > 0) {
         shown.cause = diagnosis->findings[0].cause;

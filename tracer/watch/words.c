@@ -135,8 +135,7 @@ void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg
     const bool moved = movement == WSDBG_MOVED;
     const struct wsdbg_finding *first = diagnosis->finding_count ? &diagnosis->findings[0] : NULL;
     if (moved && (!first || first->open)) {
-        wsdbg_watch_say(watch, "the GPU has been busy for %.1f s; it moves, the program goes on",
-                        (double)age_ns / 1e9);
+        wsdbg_watch_say(watch, "the GPU has been busy for %.1f s; it moves, the program goes on", (double)age_ns / 1e9);
         return;
     }
     wsdbg_watch_say(watch, "%s %.1f s; %s, the program goes on (%s%s%s)",
@@ -241,19 +240,19 @@ void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_e
 
 void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_feeder feeder, uint64_t age_ns)
 {
-    wsdbg_watch_say(watch,
-                    "the GPU has been busy for %.1f s and %s: not looked at, because after a look the driver "
-                    "lets new work wait for the kernels that run, and one of them may wait for new work; Ctrl-\\ looks "
-                    "all the same, --evidence live always",
-                    (double)age_ns / 1e9,
-                    feeder == WSDBG_FEEDER_ANY
-                        ? "no thread of the program waits for it"
-                        : "beside the thread that waits for it not every other one is known to rest");
+    wsdbg_watch_say(
+        watch,
+        "the GPU has been busy for %.1f s, but was not looked at: %s. After a look the driver would hold back new "
+        "work until the running kernels end, and one of them may wait for that work. Ctrl-\\ looks all the "
+        "same, --evidence live always",
+        (double)age_ns / 1e9,
+        feeder == WSDBG_FEEDER_ANY ? "no thread of the program waits for it"
+                                   : "a thread waits for it, but another one may still be running");
 }
 
 void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns)
 {
-    wsdbg_watch_say(watch, "stream captures have kept wsdbg from seeing for %.1f s whether the GPU does its work; %s",
+    wsdbg_watch_say(watch, "stream captures have hidden for %.1f s whether the GPU does its work; %s",
                     (double)age_ns / 1e9,
                     watch->look_ends_work ? "a hang would not be noticed meanwhile"
                                           : "it looks at the GPU itself, now and again after twice the time");
@@ -294,9 +293,9 @@ bool wsdbg_watch_is_lost(struct wsdbg_watch *watch)
     if (watch->lost || !evidence->ops->is_lost || !evidence->ops->is_lost(evidence))
         return watch->lost;
     watch->lost = true;
-    wsdbg_watch_say(watch, "a GPU core dump that does not come costs the program its contexts all the same; %s",
+    wsdbg_watch_say(watch, "a GPU core dump that does not come still costs the program its contexts; %s",
                     watch->after_hang);
-    wsdbg_watch_say(watch, "if it would never have come: driver 580 stands still like this when a kernel uses a bad "
-                           "address while dumps are armed; without --evidence core the program gets its own error");
+    wsdbg_watch_say(watch, "driver 580 can stand still like this when a kernel uses a bad address while dumps are "
+                           "armed; without --evidence core the program gets its own error");
     return true;
 }
