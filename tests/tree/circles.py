@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """circles.py - the include graph of the sources: circles, and struct tags that are defined twice.
 
-A module is a header and the source of the same name; it uses the modules whose headers it includes.  Modules that use one another in a
-circle can only be understood together, so a circle has at most LARGEST of them.  (That no include points upstream is checked by the
-compiler: cmake/Room.cmake.)  Reads the folders of the sources.  Writes what is wrong; the status says whether anything is.
+A module is a header and the source of the same name; it uses the modules whose headers it includes.  (That no include points upstream
+is checked by the compiler: cmake/Room.cmake.)  Reads the folders of the sources.  Writes what is wrong; the status says whether
+anything is.
 """
 import collections
 import pathlib
 import re
 import sys
 
-FOLDERS = ('base', 'code', 'instr', 'sim', 'tracer', 'viewer')
-LARGEST = 6
+from graphs import FOLDERS, LARGEST, circles
 
 
 def read_sources(root):
@@ -40,27 +39,7 @@ def uses(sources):
                 known[key] = module_of(include, path, modules)
             if known[key] and known[key] != own:
                 graph[own].add(known[key])
-    return modules, graph
-
-
-def reachable(graph, start):
-    seen, todo = set(), [start]
-    while todo:
-        for module in graph[todo.pop()] - seen:
-            seen.add(module)
-            todo.append(module)
-    return seen
-
-
-def circles(modules, graph):
-    reach = {module: reachable(graph, module) for module in modules}
-    found, done = [], set()
-    for module in modules:
-        circle = {other for other in reach[module] if module in reach[other]}
-        if module in circle and module not in done:
-            found.append(sorted(circle))
-            done |= circle
-    return found
+    return graph
 
 
 def tags_defined_twice(sources):
@@ -74,9 +53,9 @@ def tags_defined_twice(sources):
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else '.')
     sources = read_sources(root)
-    found = circles(*uses(sources))
+    found = circles(uses(sources))
     twice = tags_defined_twice(sources)
-    for circle in sorted(found, key=len, reverse=True):
+    for circle in found:
         print(len(circle), *(str(module.relative_to(root)) for module in circle))
     for tag, paths in twice.items():
         print(f'struct {tag} is defined in', *(str(path.relative_to(root)) for path in paths))
