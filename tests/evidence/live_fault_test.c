@@ -162,11 +162,22 @@ static uint64_t cost_of_ns(struct rig *rig, const char *orders)
     return rig->attach.row->waited_ns - before_ns;
 }
 
+/* Of several runs: a busy machine can make any one of them slow, a wait makes all of them slow. */
+static uint64_t least_cost_of_ns(struct rig *rig, const char *orders)
+{
+    uint64_t least_ns = UINT64_MAX;
+    for (int i = 0; i < 5 && least_ns >= 30 * MS; i++) {
+        const uint64_t cost_ns = cost_of_ns(rig, orders);
+        least_ns = cost_ns < least_ns ? cost_ns : least_ns;
+    }
+    return least_ns;
+}
+
 static void a_long_kernel_that_ends_well_is_not_waited_for(void **state)
 {
     (void)state;
     struct rig watched = with_device_files();
-    assert_true(cost_of_ns(&watched, "ws") < 30 * MS);
+    assert_true(least_cost_of_ns(&watched, "ws") < 30 * MS);
     assert_int_equal(helpers_last_result(&watched, "cuCtxSynchronize"), 0);
     leave(&watched);
     helpers_finish(&watched);
