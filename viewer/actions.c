@@ -416,7 +416,7 @@ static void act(struct viewer *viewer, enum viewer_action action)
 static bool press_tab(struct viewer *viewer, int key)
 {
     for (size_t i = 0; i < viewer->pane_count; i++)
-        if (key == '0' + (int)((i + 1) % 10) || (key == viewer->panes[i].view->key && key != 0)) {
+        if (key != 0 && (key == viewer_digit(i) || key == viewer->panes[i].view->key)) {
             open_view(viewer, i);
             return true;
         }

@@ -52,46 +52,60 @@ static void draw_title(struct viewer *viewer, const struct viewer_picture *pictu
     viewer_put(canvas, 0, room > at ? room : at, viewer->paused ? VIEWER_STYLE_BAD : VIEWER_STYLE_DIM, right);
 }
 
-/* How the tabs are written, the widest first. */
-enum tab_form {
-    TAB_DIGIT_AND_NAME, /* "4 barriers" */
-    TAB_SHORT,          /* "4barriers", "8regs" */
-    TAB_NAME,           /* "barriers" */
+/* How the tabs are written. */
+struct tab_form {
+    int digit_columns; /* 2: "4 barriers", 1: "4barriers", 0: "barriers" */
+    int name_columns;  /* longer names are cut, but for that of the current view */
+    bool short_names;  /* "regs" for "registers" */
 };
 
-static const char *tab_name(const struct viewer_view *view, enum tab_form form)
+enum { WHOLE_NAME = 99 };
+/* The first one that fits is taken; the last one, where none fits. */
+static const struct tab_form tab_forms[] = {
+    {2, WHOLE_NAME, false}, {1, WHOLE_NAME, true}, {1, 7, true}, {1, 6, true}, {1, 5, true},
+    {1, 4, true},           {1, 3, true},          {0, WHOLE_NAME, false},
+};
+
+static const char *tab_name(const struct viewer_view *view, const struct tab_form *form)
 {
-    return form == TAB_SHORT && view->tab ? view->tab : view->name;
+    return form->short_names && view->tab ? view->tab : view->name;
+}
+
+static int name_columns(const struct viewer *viewer, size_t tab, const struct tab_form *form)
+{
+    const int whole = (int)strlen(tab_name(viewer->panes[tab].view, form));
+    return tab == viewer->current || whole < form->name_columns ? whole : form->name_columns;
 }
 
 /* Columns of the tabs from `first` up to `last`: what each shows, and one column before, between and after them. */
-static int tabs_width(const struct viewer *viewer, size_t first, size_t last, enum tab_form form)
+static int tabs_width(const struct viewer *viewer, size_t first, size_t last, const struct tab_form *form)
 {
-    static const int digit_columns[] = {[TAB_DIGIT_AND_NAME] = 2, [TAB_SHORT] = 1, [TAB_NAME] = 0};
     int width = 1;
     for (size_t i = first; i <= last; i++)
-        width += digit_columns[form] + (int)strlen(tab_name(viewer->panes[i].view, form)) + 1;
+        width += (viewer_digit(i) ? form->digit_columns : 0) + name_columns(viewer, i, form) + 1;
     return width;
 }
 
-static enum tab_form tab_form(const struct viewer *viewer, int columns)
+static const struct tab_form *tab_form(const struct viewer *viewer, int columns)
 {
-    enum tab_form form = TAB_DIGIT_AND_NAME;
-    while (form < TAB_NAME && tabs_width(viewer, 0, viewer->pane_count - 1, form) > columns)
+    const struct tab_form *form = tab_forms, *last = tab_forms + sizeof tab_forms / sizeof *tab_forms - 1;
+    while (form < last && tabs_width(viewer, 0, viewer->pane_count - 1, form) > columns)
         form++;
     return form;
 }
 
-static int draw_tab(struct viewer *viewer, struct viewer_canvas *canvas, size_t tab, int at, enum tab_form form)
+static int draw_tab(struct viewer *viewer, struct viewer_canvas *canvas, size_t tab, int at,
+                    const struct tab_form *form)
 {
     const bool current = tab == viewer->current;
     const enum viewer_style style = current ? VIEWER_STYLE_TITLE : VIEWER_STYLE_TEXT;
     if (current)
         viewer_put(canvas, 1, at, style, "[");
     viewer->tabs[tab].from = ++at;
-    if (form != TAB_NAME && tab < 10)
-        at = viewer_print(canvas, 1, at, VIEWER_STYLE_DIM, form == TAB_SHORT ? "%d" : "%d ", (int)((tab + 1) % 10));
-    at = viewer_put(canvas, 1, at, style, tab_name(viewer->panes[tab].view, form));
+    if (form->digit_columns && viewer_digit(tab))
+        at = viewer_print(canvas, 1, at, VIEWER_STYLE_DIM, form->digit_columns == 1 ? "%c" : "%c ", viewer_digit(tab));
+    at = viewer_print(canvas, 1, at, style, "%.*s", name_columns(viewer, tab, form),
+                      tab_name(viewer->panes[tab].view, form));
     viewer->tabs[tab].to = at;
     if (current)
         viewer_put(canvas, 1, at, style, "]");
@@ -101,7 +115,7 @@ static int draw_tab(struct viewer *viewer, struct viewer_canvas *canvas, size_t 
 /* On a screen too narrow for all names the first ones are left out, so that the current one is visible. */
 static void draw_tabs(struct viewer *viewer, struct viewer_canvas *canvas)
 {
-    const enum tab_form form = tab_form(viewer, canvas->columns);
+    const struct tab_form *form = tab_form(viewer, canvas->columns);
     size_t first = 0;
     int at = 0;
     while (first < viewer->current && tabs_width(viewer, first, viewer->current, form) > canvas->columns)

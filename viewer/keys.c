@@ -35,6 +35,13 @@ const struct viewer_binding viewer_bindings[] = {
     {{0}, VIEWER_DO_NOTHING, {NULL, NULL}},
 };
 
+char viewer_digit(size_t view)
+{
+    if (view < 9)
+        return (char)('1' + view);
+    return viewer_views[view + 1] ? '\0' : '0';
+}
+
 enum viewer_action viewer_action_of(int code)
 {
     for (const struct viewer_binding *binding = viewer_bindings; binding->action; binding++)

@@ -44,8 +44,11 @@ struct viewer_binding {
 extern const struct viewer_binding viewer_bindings[];
 enum viewer_action viewer_action_of(int code);
 
-/* The views, in the order of the tabs; ends with NULL. */
+/* The views, in the order of the tabs; ends with NULL.  At most VIEWER_VIEWS_MAX: with more, the digits no longer fit
+ * on a screen of 80 columns. */
 extern const struct viewer_view *const viewer_views[];
 #define VIEWER_VIEWS_MAX 16
+/* The digit that opens a view, as a character: 1 to 9 for the first nine, 0 for the last.  '\0' = it has none. */
+char viewer_digit(size_t view);
 
 #endif

@@ -80,7 +80,7 @@ struct viewer_key {
 struct viewer_view {
     const char *name;    /* "warps": lower case, one word */
     const char *tab;     /* a shorter name for screens of 80 columns; NULL = the name is short enough */
-    char key;            /* opens it */
+    char key;            /* the letter that opens it; '\0' = none: Tab does, and a digit if its place gives it one */
     const char *summary; /* for help: one line */
     size_t state_bytes;
     int header_lines;

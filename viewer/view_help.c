@@ -48,11 +48,10 @@ static void draw_key(struct viewer_canvas *canvas, int indent, const struct view
 static void draw_view(struct viewer_canvas *canvas, uint32_t number)
 {
     const struct viewer_view *view = viewer_views[number];
-    char keys[16];
-    if (view->key)
-        snprintf(keys, sizeof keys, "%u %c", (number + 1) % 10, view->key);
-    else
-        snprintf(keys, sizeof keys, "%u", (number + 1) % 10);
+    const char digit = viewer_digit(number);
+    char keys[16] = "Tab"; /* which opens every view, from the one before it */
+    if (digit || view->key)
+        snprintf(keys, sizeof keys, "%c %c", digit ? digit : ' ', view->key ? view->key : ' ');
     viewer_cell(canvas, 0, INDENT, 6, VIEWER_STYLE_STRONG, keys);
     viewer_cell(canvas, 0, INDENT + 6, KEY_COLUMNS - INDENT - 6 + 4, VIEWER_STYLE_TITLE, view->name);
     viewer_put(canvas, 0, KEY_COLUMNS + 5, VIEWER_STYLE_TEXT, view->summary ? view->summary : "");

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cmd/harness.h"
+#include "viewer/keys.h"
 #include "viewer/sessions.h"
 
 enum { TITLE_LINE, TABS_LINE };
@@ -44,20 +45,51 @@ static int line_of(struct screen *screen, const char *text)
     return line;
 }
 
+/* The tab of a view while it is the current one, at 80 columns: "regs]". */
+static const char *current_tab(size_t view, char out[32])
+{
+    snprintf(out, 32, "%s]", viewer_views[view]->tab ? viewer_views[view]->tab : viewer_views[view]->name);
+    return out;
+}
+
 static void views_open_by_letter_by_digit_and_by_tab(void **state)
 {
     (void)state;
-    struct screen *screen = open_hang("w");
-    screen_expect(screen, "warps]");
-    screen_press(screen, "4");
-    screen_expect(screen, "barriers]");
-    screen_press(screen, "0");
-    screen_expect(screen, "help]");
-    screen_press(screen, "\t");
-    screen_expect(screen, "overview]");
+    char tab[32];
+    struct screen *screen = open_hang("");
+    for (size_t i = 0; viewer_views[i]; i++) {
+        const char letter[] = {viewer_views[i]->key, '\0'}, digit[] = {viewer_digit(i), '\0'};
+        screen_press(screen, letter);
+        if (letter[0])
+            screen_expect(screen, current_tab(i, tab));
+        screen_press(screen, "?1"); /* help and back to the overview, to come from elsewhere */
+        screen_expect(screen, current_tab(0, tab));
+        screen_press(screen, digit);
+        if (digit[0])
+            screen_expect(screen, current_tab(i, tab));
+    }
+    screen_press(screen, "1");
+    for (size_t i = 0; viewer_views[i]; i++, screen_press(screen, "\t"))
+        screen_expect(screen, current_tab(i, tab));
+    screen_expect(screen, current_tab(0, tab));
     screen_press(screen, KEY_SHIFT_TAB);
     screen_expect(screen, "help]");
     view_leave(screen);
+}
+
+static void no_two_views_have_the_same_key(void **state)
+{
+    (void)state;
+    for (size_t i = 0; viewer_views[i]; i++) {
+        const char letter = viewer_views[i]->key;
+        if (letter && viewer_action_of(letter))
+            fail_msg("the letter %c of the view %s does something else in every view", letter, viewer_views[i]->name);
+        if (letter >= '0' && letter <= '9')
+            fail_msg("the view %s has a digit for a letter", viewer_views[i]->name);
+        for (size_t j = 0; letter && j < i; j++)
+            if (viewer_views[j]->key == letter)
+                fail_msg("the views %s and %s have the same letter", viewer_views[j]->name, viewer_views[i]->name);
+    }
 }
 
 static void help_comes_and_goes(void **state)
@@ -264,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_open_by_letter_by_digit_and_by_tab),
+        cmocka_unit_test(no_two_views_have_the_same_key),
         cmocka_unit_test(help_comes_and_goes),
         cmocka_unit_test(the_cursor_moves_by_row_by_page_and_to_the_ends),
         cmocka_unit_test(right_unfolds_left_folds_and_goes_out),
