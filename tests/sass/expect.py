@@ -2,6 +2,8 @@
 """expect.py - what nvdisasm says of machine code, for the tests of the decoder.
 
     expect.py write NVDISASM OUT.zst CUBIN...   keeps the distinct instructions of our own kernels for CI
+    expect.py append NVDISASM OUT.zst CUBIN...  adds those that OUT.zst does not have; no row of OUT.zst changes.  Where
+                                                nvdisasm now says something else of a row, that is an error
     expect.py check NVDISASM TEST CUBIN...      compares any kernels now; TEST is the program test_sass_expected
 
 Reads cubins for sm_90: demo images and forms.cu as nvcc makes them (cuobjdump -xelf all takes cubins out of a fatbin or
@@ -51,26 +53,65 @@ def instructions(nvdisasm, cubin):
     yield from with_addresses(rows, labels)
 
 
+def key_of(address, low, high):
+    """Equal for instructions that differ only in the marks of scheduling; branches of the same words may lead
+    elsewhere."""
+    is_branch = int(low, 16) & 0xFFF in BRANCHES
+    return low, int(high, 16) & (1 << 41) - 1, address if is_branch else None
+
+
 def distinct(nvdisasm, cubins):
-    """Once for each pair of words but for the marks of scheduling; branches of the same words may lead elsewhere."""
-    seen = set()
+    """One row for each key: its texts by key, in the order of the cubins."""
+    rows = {}
     for cubin in cubins:
         for address, low, high, text in instructions(nvdisasm, cubin):
-            is_branch = int(low, 16) & 0xFFF in BRANCHES
-            key = (low, int(high, 16) & (1 << 41) - 1, address if is_branch else None)
-            if key not in seen:
-                seen.add(key)
-                yield f"{address:x} {low} {high} {text}\n"
+            rows.setdefault(key_of(address, low, high), (f"{address:x} {low} {high}", text))
+    return rows
+
+
+def lines_of(rows):
+    return "".join(f"{words} {text}\n" for words, text in rows.values())
+
+
+def kept(path):
+    """The rows of a file that was written before."""
+    unpacked = subprocess.run(["zstd", "-dc", path], capture_output=True, text=True)
+    if unpacked.returncode:
+        sys.exit(f"{path}: {unpacked.stderr.strip()}")
+    rows = {}
+    for line in unpacked.stdout.splitlines():
+        address, low, high, text = line.split(" ", 3)
+        rows[key_of(int(address, 16), low, high)] = (f"{address} {low} {high}", text)
+    return unpacked.stdout, rows
+
+
+def appended(path, rows):
+    """The file's lines as they are, and after them the rows that it does not have."""
+    lines, old = kept(path)
+    changed = [f"{old[key][0]}: {old[key][1]}  now  {text}" for key, (_, text) in rows.items()
+               if key in old and old[key][1] != text]
+    if changed:
+        sys.exit(f"{path}: nothing was written, for nvdisasm now says something else of rows that are there:\n" +
+                 "\n".join(changed))
+    new = {key: row for key, row in rows.items() if key not in old}
+    print(f"{path}: {len(new)} rows added to {len(old)}")
+    sys.stdout.write(lines_of(new))
+    return lines + lines_of(new)
 
 
 def main():
-    if len(sys.argv) < 5 or sys.argv[1] not in ("write", "check"):
+    if len(sys.argv) < 5 or sys.argv[1] not in ("write", "append", "check"):
         sys.exit(__doc__)
-    lines = "".join(distinct(sys.argv[2], sys.argv[4:]))
-    if sys.argv[1] == "check":
-        sys.exit(subprocess.run([sys.argv[3], "-"], input=lines, text=True).returncode)
-    with open(sys.argv[3], "wb") as out:
-        subprocess.run(["zstd", "-19", "-c"], input=lines.encode(), stdout=out, check=True)
+    mode, nvdisasm, target = sys.argv[1:4]
+    rows = distinct(nvdisasm, sys.argv[4:])
+    if not rows:
+        sys.exit(f"{nvdisasm} shows no instruction of {' '.join(sys.argv[4:])}")
+    if mode == "check":
+        sys.exit(subprocess.run([target, "-"], input=lines_of(rows), text=True).returncode)
+    lines = appended(target, rows) if mode == "append" else lines_of(rows)
+    packed = subprocess.run(["zstd", "-19", "-c"], input=lines.encode(), stdout=subprocess.PIPE, check=True).stdout
+    with open(target, "wb") as out:
+        out.write(packed)
 
 
 main()
