@@ -38,6 +38,15 @@ static bool is_own_stderr(void)
            now.st_ino == own_stderr.st_ino;
 }
 
+/* Formats the arguments after `format` into `text`, an array of WSDBG_TEXT_BYTES; what does not fit is cut. */
+#define FORMAT_INTO(text, format)                        \
+    do {                                                 \
+        va_list arguments;                               \
+        va_start(arguments, format);                     \
+        vsnprintf(text, sizeof text, format, arguments); \
+        va_end(arguments);                               \
+    } while (0)
+
 static void write_line(const char *text)
 {
     if (!is_own_stderr())
@@ -57,10 +66,7 @@ void shim_say(const char *format, ...)
 {
     int kept = errno;
     char text[WSDBG_TEXT_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    FORMAT_INTO(text, format);
     write_line(text);
     errno = kept;
 }
@@ -91,10 +97,7 @@ void shim_off(const char *format, ...)
     if (atomic_exchange(&shim_state, SHIM_OFF) == SHIM_OFF)
         return;
     char text[WSDBG_TEXT_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    FORMAT_INTO(text, format);
     write_line(text);
     leave_reason(text);
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
@@ -110,10 +113,7 @@ void shim_note(const char *format, ...)
     int kept = errno;
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     char text[WSDBG_TEXT_BYTES] = "";
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    FORMAT_INTO(text, format);
     if (segment) {
         shim_lock();
         uint32_t count = segment->note_count;
