@@ -25,8 +25,18 @@ static const struct viewer_view without_keys = {
     .name = "notes", .summary = "has neither a letter nor a digit", .build = build, .draw_row = draw_row};
 
 const struct viewer_view *const viewer_views[] = {
-    &viewer_overview,     &viewer_cause,     &viewer_warps, &viewer_barriers, &viewer_graph,  &viewer_timeline,
-    &viewer_source_lines, &viewer_registers, &viewer_log,   &with_letter,     &without_keys, &viewer_help,
+    &viewer_overview,
+    &viewer_cause,
+    &viewer_warps,
+    &viewer_barriers,
+    &viewer_graph,
+    &viewer_timeline,
+    &viewer_source_lines,
+    &viewer_registers,
+    &viewer_log,
+    &with_letter,
+    &without_keys,
+    &viewer_help,
     NULL,
 };
 
