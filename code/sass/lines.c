@@ -287,6 +287,15 @@ static size_t levels_of(const struct wsdbg_lines *lines, const struct wsdbg_line
     return count;
 }
 
+size_t wsdbg_lines_place(const struct wsdbg_line *levels, size_t count)
+{
+    struct wsdbg_inlined_level plain[WSDBG_PLACE_LEVELS_MAX];
+    count = count < WSDBG_PLACE_LEVELS_MAX ? count : WSDBG_PLACE_LEVELS_MAX;
+    for (size_t i = 0; i < count; i++)
+        plain[i] = (struct wsdbg_inlined_level){levels[i].file, levels[i].is_wrapper};
+    return wsdbg_inlined_place(plain, count);
+}
+
 size_t wsdbg_lines_find(const struct wsdbg_lines *lines, const struct wsdbg_cubin_function *function,
                         uint64_t offset_bytes, struct wsdbg_line *out, size_t most)
 {

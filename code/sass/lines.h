@@ -9,6 +9,8 @@
 
 struct wsdbg_lines;
 
+enum { WSDBG_PLACE_LEVELS_MAX = 32 }; /* of a place that are looked at */
+
 /* One level of a place in the source: the innermost first, then the calls it was inlined at. */
 struct wsdbg_line {
     const char *file; /* as the compiler had it; the table's */
@@ -27,5 +29,7 @@ void wsdbg_lines_close(struct wsdbg_lines *lines);
 /* Levels of the instruction `offset_bytes` into a function's code; at most `most` are written.  0 = not known. */
 size_t wsdbg_lines_find(const struct wsdbg_lines *lines, const struct wsdbg_cubin_function *function,
                         uint64_t offset_bytes, struct wsdbg_line *out, size_t most);
+/* The number of the level that is named as the place (base/inlined.h), of `count` > 0 levels of one instruction. */
+size_t wsdbg_lines_place(const struct wsdbg_line *levels, size_t count);
 
 #endif

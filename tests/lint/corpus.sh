@@ -47,5 +47,5 @@ rows() {
             sub(/.*:/, "", line)
             next
         }
-        code && /^    in kernel / { sub(/[+].*/, "", $3); print $3, code, severity, line; code = "" }' "$work/said" | sort -u
+        code && /^    in kernel / { sub(/[+,].*/, "", $3); print $3, code, severity, line; code = "" }' "$work/said" | sort -u
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# inlined.sh - what stands in a header's function is named with the line of the kernel's own file that calls it.
+# inlined.sh - code of a header's wrapper around a barrier is named by the line that calls the outermost wrapper, as in a
+# report of a hang.  The wrapper's own line is said beside it; in SARIF it is a related location.
 . "$(dirname "$0")/corpus.sh"
 
 cat > "$work/wait.cuh" << 'END'
@@ -25,8 +26,18 @@ END
 compile "$work/kernel.cu" "$work/kernel.cubin" -arch=sm_90a -cubin
 lint "$work/kernel.cubin"
 line=$(sed -n '/\/\/ here/=' "$work/kernel.cu")
-if ! grep -q 'wait.cuh:3: error: .*\[ARRIVE_MISSING\]$' "$work/said" ||
-    ! grep -q "^    in kernel kernel+0x[0-9a-f]*, inlined at .*kernel.cu:$line\$" "$work/said"; then
+if ! grep -q "kernel.cu:$line: error: .*\\[ARRIVE_MISSING\\]\$" "$work/said" ||
+    ! grep -q "^    in kernel kernel+0x[0-9a-f]*, in code of .*wait.cuh:3\$" "$work/said"; then
     cat "$work/said"
     exit 1
 fi
+"$wsdbg" lint --sarif "$work/said.sarif" "$work/kernel.cubin" > "$work/said" 2>&1
+python3 - "$work/said.sarif" "$line" << 'END'
+import json, sys
+result, = (r for r in json.load(open(sys.argv[1]))["runs"][0]["results"] if r["ruleId"] == "ARRIVE_MISSING")
+def place(location):
+    physical = location["physicalLocation"]
+    return physical["artifactLocation"]["uri"].rsplit("/", 1)[-1], physical["region"]["startLine"]
+assert place(result["locations"][0]) == ("kernel.cu", int(sys.argv[2])), result
+assert ("wait.cuh", 3) in [place(r) for r in result["relatedLocations"] if "region" in r["physicalLocation"]], result
+END

@@ -37,6 +37,7 @@ static struct wsdbg_lint_place place_of(const struct wsdbg_lint_place *place, bo
 {
     struct wsdbg_lint_place copy = *place;
     copy.file = copy_of(place->file, failed);
+    copy.inner_file = copy_of(place->inner_file, failed);
     copy.caller_file = copy_of(place->caller_file, failed);
     return copy;
 }
@@ -44,6 +45,7 @@ static struct wsdbg_lint_place place_of(const struct wsdbg_lint_place *place, bo
 static void place_free(const struct wsdbg_lint_place *place)
 {
     free((char *)place->file);
+    free((char *)place->inner_file);
     free((char *)place->caller_file);
 }
 

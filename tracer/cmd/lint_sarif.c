@@ -140,11 +140,25 @@ static void keep_new(struct wsdbg_json_pieces *pieces, json_t *all, json_t *loca
         wsdbg_json_keep(pieces, all, location);
 }
 
+/* Another line of the finding's place: `file` is NULL where there is none. */
+static void keep_level(struct wsdbg_json_pieces *pieces, json_t *all, const char *path,
+                       const struct wsdbg_lint_folded *folded, const char *file, uint32_t line, const char *text)
+{
+    struct wsdbg_lint_place level = folded->finding.place;
+    level.file = file;
+    level.line = line;
+    if (file)
+        keep_new(pieces, all, related(path, &folded->subject, &level, wsdbg_json_text(text)));
+}
+
 static json_t *related_of(struct wsdbg_json_pieces *pieces, const char *path, const struct wsdbg_lint_folded *folded)
 {
     const struct wsdbg_lint_subject *subject = &folded->subject;
     const struct wsdbg_lint_finding *finding = &folded->finding;
+    const struct wsdbg_lint_place *place = &finding->place;
     json_t *all = json_array();
+    keep_level(pieces, all, path, folded, place->inner_file, place->inner_line, "the inlined code itself");
+    keep_level(pieces, all, path, folded, place->caller_file, place->caller_line, "inlined at this call");
     for (size_t i = 0; i < finding->note_count; i++)
         keep_new(pieces, all,
                  related(path, subject, &finding->notes[i].place, wsdbg_json_text(finding->notes[i].text)));

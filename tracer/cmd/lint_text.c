@@ -43,8 +43,14 @@ static void print_place(const char *path, const struct wsdbg_lint_subject *subje
         fprintf(out, ", line %" PRIu32 " of its PTX", place->ptx_line);
 }
 
+/* The other lines of a place in inlined code. */
 static void print_caller(const struct wsdbg_lint_place *place, FILE *out)
 {
+    if (place->inner_file) {
+        fputs(", in code of ", out);
+        print_escaped(place->inner_file, out);
+        fprintf(out, ":%" PRIu32, place->inner_line);
+    }
     if (!place->caller_file)
         return;
     fputs(", inlined at ", out);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/fault.h"
+#include "model/place.h"
 #include "model/symbol.h"
 #include "sass/cubin.h"
 #include "sass/lines.h"
@@ -20,7 +21,7 @@ static bool holds(const struct wsdbg_cubin_function *function, uint64_t pc)
     return function->address && pc >= function->address && pc - function->address < function->code.byte_count;
 }
 
-/* " at file:line", the innermost level; "" where the code has no lines. */
+/* " (file:line)", as all places of inlined code are named; "" where the code has no lines. */
 static void say_line(const struct wsdbg_image *image, const struct wsdbg_cubin_function *function,
                      uint64_t offset_bytes, char *text, size_t size)
 {
@@ -28,9 +29,10 @@ static void say_line(const struct wsdbg_image *image, const struct wsdbg_cubin_f
     struct wsdbg_line levels[LEVELS];
     struct wsdbg_error *error = wsdbg_lines_open(image, &lines);
     const size_t count = error ? 0 : wsdbg_lines_find(lines, function, offset_bytes, levels, LEVELS);
-    const char *name = count ? strrchr(levels[0].file, '/') : NULL;
-    if (count)
-        snprintf(text, size, " (%s:%u)", name ? name + 1 : levels[0].file, levels[0].line);
+    if (count) {
+        const struct wsdbg_line *level = &levels[wsdbg_lines_place(levels, count)];
+        snprintf(text, size, " (%s:%u)", wsdbg_place_file(level->file), level->line);
+    }
     wsdbg_lines_close(lines);
     wsdbg_error_destroy(error);
 }

@@ -41,9 +41,11 @@ const char *wsdbg_lint_severity_name(enum wsdbg_lint_severity severity); /* "err
 
 /* Where in the kernel; what is not known is -1, NULL or 0. */
 struct wsdbg_lint_place {
-    int64_t offset_bytes; /* of the instruction, from the function's start; -1: the kernel as a whole, or PTX */
-    const char *file;     /* of the source, with -lineinfo; valid as long as the kernel is open */
-    uint32_t line;
+    int64_t offset_bytes;   /* of the instruction, from the function's start; -1: the kernel as a whole, or PTX */
+    const char *file;       /* of the source, with -lineinfo; valid as long as the kernel is open */
+    uint32_t line;          /* of inlined code: the one outside of all wrappers of barriers (base/inlined.h) */
+    const char *inner_file; /* of the wrapper that the instruction itself comes from; NULL = none */
+    uint32_t inner_line;
     const char *caller_file; /* the call in the kernel's own file that the line was inlined at; NULL = none */
     uint32_t caller_line;
     uint32_t ptx_line; /* in the PTX of the module, from 1 */

@@ -95,9 +95,30 @@ struct wsdbg_lint_place wsdbg_lint_place_of_kernel(void)
     return (struct wsdbg_lint_place){.offset_bytes = -1};
 }
 
-enum { LEVELS_MOST = 32 }; /* of inlined calls; beyond them the caller is not named */
+enum { LEVELS_MOST = WSDBG_PLACE_LEVELS_MAX }; /* of inlined calls; beyond them the caller is not named */
 
-/* The innermost level is where the code itself stands. */
+/* Levels of one instruction, the innermost first; the outermost is in the file that the kernel is written in. */
+static void name_place(const struct wsdbg_line *levels, size_t count, struct wsdbg_lint_place *place)
+{
+    if (count == 0 || !levels[0].line)
+        return;
+    const size_t at = wsdbg_lines_place(levels, count);
+    const char *const own = levels[count - 1].file;
+    place->file = levels[at].file;
+    place->line = levels[at].line;
+    if (at > 0) {
+        place->inner_file = levels[0].file;
+        place->inner_line = levels[0].line;
+    }
+    if (count == LEVELS_MOST || strcmp(place->file, own) == 0)
+        return;
+    for (size_t i = count - 1; i > at; i--)
+        if (levels[i].line && strcmp(levels[i].file, own) == 0) {
+            place->caller_file = own;
+            place->caller_line = levels[i].line;
+        }
+}
+
 struct wsdbg_lint_place wsdbg_lint_place_of_code(struct wsdbg_lint_kernel *kernel, uint32_t instruction)
 {
     struct wsdbg_line levels[LEVELS_MOST];
@@ -105,18 +126,7 @@ struct wsdbg_lint_place wsdbg_lint_place_of_code(struct wsdbg_lint_kernel *kerne
     const struct wsdbg_lines *lines = wsdbg_lint_module_lines(kernel->module);
     const size_t count =
         lines ? wsdbg_lines_find(lines, kernel->function, (uint64_t)place.offset_bytes, levels, LEVELS_MOST) : 0;
-    if (count == 0 || !levels[0].line)
-        return place;
-    place.file = levels[0].file;
-    place.line = levels[0].line;
-    const char *const own = levels[count - 1].file; /* where the kernel is written */
-    if (count == LEVELS_MOST || strcmp(place.file, own) == 0)
-        return place;
-    for (size_t i = count - 1; i > 0; i--)
-        if (levels[i].line && strcmp(levels[i].file, own) == 0) {
-            place.caller_file = own;
-            place.caller_line = levels[i].line;
-        }
+    name_place(levels, count, &place);
     return place;
 }
 
@@ -133,15 +143,27 @@ static bool code_of_ptx_line(struct wsdbg_lint_kernel *kernel, uint32_t ptx_line
     return false;
 }
 
+static size_t levels_of_ptx(const struct wsdbg_ptx_program *program, uint32_t number,
+                            struct wsdbg_line levels[LEVELS_MOST])
+{
+    size_t count = 0;
+    for (; number < program->place_count && count < LEVELS_MOST; number = program->places[number].inlined_at) {
+        const struct wsdbg_ptx_place *level = &program->places[number];
+        levels[count++] = (struct wsdbg_line){
+            .file = program->files[level->file], .line = level->line, .is_wrapper = level->is_wrapper};
+    }
+    return count;
+}
+
 struct wsdbg_lint_place wsdbg_lint_place_of_ptx(struct wsdbg_lint_kernel *kernel, uint32_t instruction)
 {
     struct wsdbg_lint_place place = wsdbg_lint_place_of_kernel();
     const struct wsdbg_ptx_program *program = wsdbg_lint_module_ptx(kernel->module);
     const struct wsdbg_ptx_instruction *at = &program->instructions[instruction];
+    struct wsdbg_line levels[LEVELS_MOST];
     uint32_t code;
     if (at->place != WSDBG_PTX_NONE) {
-        place.file = program->files[program->places[at->place].file];
-        place.line = program->places[at->place].line;
+        name_place(levels, levels_of_ptx(program, at->place, levels), &place);
     } else if (code_of_ptx_line(kernel, at->text_line, &code)) {
         place = wsdbg_lint_place_of_code(kernel, code);
     }

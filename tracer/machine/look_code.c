@@ -53,16 +53,14 @@ static struct wsdbg_error *find_spots(const struct wsdbg_look_seen *seen, struct
     return NULL;
 }
 
-/* The innermost level in the file of the outermost one, which is the kernel's own. */
+/* The level that the place of a warp at this instruction is named by. */
 static void say_line(const struct wsdbg_code_place *place, struct wsdbg_code_row *row)
 {
     struct wsdbg_line lines[LEVELS_MAX];
     const size_t count = wsdbg_code_lines(place, lines, LEVELS_MAX);
-    if (count == 0 || !lines[count - 1].file)
+    if (count == 0)
         return;
-    size_t level = 0;
-    while (!lines[level].file || strcmp(lines[level].file, lines[count - 1].file) != 0)
-        level++;
+    const size_t level = wsdbg_lines_place(lines, count);
     snprintf(row->file, sizeof row->file, "%s", lines[level].file);
     row->line = wsdbg_known_u32(lines[level].line);
 }

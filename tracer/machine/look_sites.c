@@ -53,22 +53,13 @@ static struct wsdbg_error *add_site(struct wsdbg_look_tables *tables, const stru
     return NULL;
 }
 
-/* How many of the levels the place passes over. */
-static size_t passed_levels(const struct wsdbg_line *lines, size_t count)
-{
-    struct wsdbg_inlined_level levels[LEVELS_MAX];
-    for (size_t i = 0; i < count; i++)
-        levels[i] = (struct wsdbg_inlined_level){lines[i].file, lines[i].is_wrapper};
-    return count ? wsdbg_inlined_place(levels, count) : 0;
-}
-
 /* The rows of one place lie behind each other: itself, then the calls it was inlined at. */
 static struct wsdbg_error *add_levels(struct wsdbg_look_tables *tables, const struct wsdbg_code_place *place,
                                       struct wsdbg_site *site)
 {
     struct wsdbg_line lines[LEVELS_MAX];
     const size_t count = wsdbg_code_lines(place, lines, LEVELS_MAX);
-    const size_t passed = passed_levels(lines, count);
+    const size_t passed = count ? wsdbg_lines_place(lines, count) : 0; /* levels that the place passes over */
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && (i < count || i == 0); i++) {
         const bool deeper = i + 1 < count;
