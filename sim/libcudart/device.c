@@ -22,53 +22,23 @@ RUNTIME(cudaRuntimeGetVersion, int *version)
     return cudaSuccess;
 }
 
-RUNTIME(cudaDeviceSynchronize, void)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuCtxSynchronize() : result);
-}
+RUNTIME_CALLS(cudaDeviceSynchronize, (void), cuCtxSynchronize())
 
-RUNTIME(cudaDeviceGetAttribute, int *value, int attribute, int device)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuDeviceGetAttribute(value, attribute, device) : result);
-}
+RUNTIME_CALLS(cudaDeviceGetAttribute, (int *value, int attribute, int device),
+              cuDeviceGetAttribute(value, attribute, device))
 
-RUNTIME(cudaDeviceGetLimit, size_t *value, int limit)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuCtxGetLimit(value, limit) : result);
-}
+RUNTIME_CALLS(cudaDeviceGetLimit, (size_t * value, int limit), cuCtxGetLimit(value, limit))
 
-RUNTIME(cudaDeviceSetLimit, int limit, size_t value)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuCtxSetLimit(limit, value) : result);
-}
+RUNTIME_CALLS(cudaDeviceSetLimit, (int limit, size_t value), cuCtxSetLimit(limit, value))
 
-RUNTIME(cudaDeviceGetCacheConfig, int *config)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuCtxGetCacheConfig(config) : result);
-}
+RUNTIME_CALLS(cudaDeviceGetCacheConfig, (int *config), cuCtxGetCacheConfig(config))
 
-RUNTIME(cudaDeviceSetCacheConfig, int config)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuCtxSetCacheConfig(config) : result);
-}
+RUNTIME_CALLS(cudaDeviceSetCacheConfig, (int config), cuCtxSetCacheConfig(config))
 
-RUNTIME(cudaDeviceGetStreamPriorityRange, int *least, int *greatest)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuCtxGetStreamPriorityRange(least, greatest) : result);
-}
+RUNTIME_CALLS(cudaDeviceGetStreamPriorityRange, (int *least, int *greatest),
+              cuCtxGetStreamPriorityRange(least, greatest))
 
-RUNTIME(cudaCtxResetPersistingL2Cache, void)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuCtxResetPersistingL2Cache() : result);
-}
+RUNTIME_CALLS(cudaCtxResetPersistingL2Cache, (void), cuCtxResetPersistingL2Cache())
 
 RUNTIME(cudaGetDeviceFlags, unsigned *flags)
 {
@@ -85,29 +55,14 @@ RUNTIME(cudaSetDeviceFlags, unsigned flags)
     return runtime_done(result == CUDA_SUCCESS ? cuDevicePrimaryCtxSetFlags_v2(runtime_device(), flags) : result);
 }
 
-RUNTIME(cudaDeviceGetPCIBusId, char *id, int id_bytes, int device)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuDeviceGetPCIBusId(id, id_bytes, device) : result);
-}
+RUNTIME_CALLS(cudaDeviceGetPCIBusId, (char *id, int id_bytes, int device), cuDeviceGetPCIBusId(id, id_bytes, device))
 
-RUNTIME(cudaDeviceGetByPCIBusId, int *device, const char *id)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuDeviceGetByPCIBusId(device, id) : result);
-}
+RUNTIME_CALLS(cudaDeviceGetByPCIBusId, (int *device, const char *id), cuDeviceGetByPCIBusId(device, id))
 
-RUNTIME(cudaDeviceCanAccessPeer, int *can, int device, int peer)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuDeviceCanAccessPeer(can, device, peer) : result);
-}
+RUNTIME_CALLS(cudaDeviceCanAccessPeer, (int *can, int device, int peer), cuDeviceCanAccessPeer(can, device, peer))
 
-RUNTIME(cudaDeviceGetP2PAttribute, int *value, int attribute, int from, int to)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuDeviceGetP2PAttribute(value, attribute, from, to) : result);
-}
+RUNTIME_CALLS(cudaDeviceGetP2PAttribute, (int *value, int attribute, int from, int to),
+              cuDeviceGetP2PAttribute(value, attribute, from, to))
 
 static CUresult peer_context(int peer, CUcontext *out)
 {

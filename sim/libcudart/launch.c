@@ -1,5 +1,5 @@
-/* launch.c - launches and what may be asked of a kernel.  The host names a kernel by the address of its stub
- * (registry.c). */
+/* launch.c - launches and what may be asked of a kernel.  The host names a kernel by the address of the
+ * host function that nvcc makes for it (registry.c). */
 #include "libcudart/runtime.h"
 
 #include <string.h>
@@ -152,12 +152,8 @@ static cudaError_t launch_with(const struct launch_config *config, const void *f
 STREAM_RUNTIME(cudaLaunchKernelExC, _ptsz, (const struct launch_config *config, const void *function, void **arguments),
                launch_with, config, function, arguments)
 
-RUNTIME(cudaFuncSetAttribute, const void *function, int attribute, int value)
-{
-    CUkernel kernel;
-    const cudaError_t error = runtime_kernel(function, &kernel);
-    return error ? error : runtime_done(cuKernelSetAttribute(attribute, value, kernel, runtime_device()));
-}
+KERNEL_RUNTIME_CALLS(cudaFuncSetAttribute, (const void *function, int attribute, int value),
+                     cuKernelSetAttribute(attribute, value, kernel, runtime_device()))
 
 RUNTIME(cudaFuncSetCacheConfig, const void *function, int config)
 {
@@ -166,19 +162,10 @@ RUNTIME(cudaFuncSetCacheConfig, const void *function, int config)
     return runtime_kernel(function, &kernel);
 }
 
-RUNTIME(cudaFuncGetName, const char **name, const void *function)
-{
-    CUkernel kernel;
-    const cudaError_t error = runtime_kernel(function, &kernel);
-    return error ? error : runtime_done(cuKernelGetName(name, kernel));
-}
+KERNEL_RUNTIME_CALLS(cudaFuncGetName, (const char **name, const void *function), cuKernelGetName(name, kernel))
 
-RUNTIME(cudaFuncGetParamInfo, const void *function, size_t number, size_t *offset, size_t *byte_count)
-{
-    CUkernel kernel;
-    const cudaError_t error = runtime_kernel(function, &kernel);
-    return error ? error : runtime_done(cuKernelGetParamInfo(kernel, number, offset, byte_count));
-}
+KERNEL_RUNTIME_CALLS(cudaFuncGetParamInfo, (const void *function, size_t number, size_t *offset, size_t *byte_count),
+                     cuKernelGetParamInfo(kernel, number, offset, byte_count))
 
 RUNTIME(cudaFuncGetAttributes, struct function_attributes *out, const void *function)
 {
@@ -202,15 +189,9 @@ RUNTIME(cudaFuncGetAttributes, struct function_attributes *out, const void *func
     return cudaSuccess;
 }
 
-RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int *count, const void *function, int threads,
-        size_t shared_bytes, unsigned flags)
-{
-    CUkernel kernel;
-    const cudaError_t error = runtime_kernel(function, &kernel);
-    return error ? error
-                 : runtime_done(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, kernel, threads,
-                                                                                     shared_bytes, flags));
-}
+KERNEL_RUNTIME_CALLS(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+                     (int *count, const void *function, int threads, size_t shared_bytes, unsigned flags),
+                     cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, kernel, threads, shared_bytes, flags))
 
 RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessor, int *count, const void *function, int threads,
         size_t shared_bytes)
@@ -218,12 +199,9 @@ RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessor, int *count, const void *f
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, function, threads, shared_bytes, 0);
 }
 
-RUNTIME(cudaOccupancyAvailableDynamicSMemPerBlock, size_t *shared_bytes, const void *function, int ctas, int threads)
-{
-    CUkernel kernel;
-    const cudaError_t error = runtime_kernel(function, &kernel);
-    return error ? error : runtime_done(cuOccupancyAvailableDynamicSMemPerBlock(shared_bytes, kernel, ctas, threads));
-}
+KERNEL_RUNTIME_CALLS(cudaOccupancyAvailableDynamicSMemPerBlock,
+                     (size_t * shared_bytes, const void *function, int ctas, int threads),
+                     cuOccupancyAvailableDynamicSMemPerBlock(shared_bytes, kernel, ctas, threads))
 
 RUNTIME(cudaOccupancyMaxActiveClusters, int *count, const void *function, const struct launch_config *config)
 {

@@ -3,29 +3,17 @@
 
 enum { QUERY_SUCCESS, QUERY_NOT_FOUND };
 
-RUNTIME(cudaLibraryLoadData, CUlibrary *library, const void *image, const int *jit_options, void **jit_values,
-        unsigned jit_count, const int *options, void **values, unsigned count)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuLibraryLoadData(library, image, jit_options, jit_values, jit_count,
-                                                                   options, values, count)
-                                               : result);
-}
+RUNTIME_CALLS(cudaLibraryLoadData,
+              (CUlibrary * library, const void *image, const int *jit_options, void **jit_values, unsigned jit_count,
+               const int *options, void **values, unsigned count),
+              cuLibraryLoadData(library, image, jit_options, jit_values, jit_count, options, values, count))
 
-RUNTIME(cudaLibraryLoadFromFile, CUlibrary *library, const char *path, const int *jit_options, void **jit_values,
-        unsigned jit_count, const int *options, void **values, unsigned count)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuLibraryLoadFromFile(library, path, jit_options, jit_values,
-                                                                       jit_count, options, values, count)
-                                               : result);
-}
+RUNTIME_CALLS(cudaLibraryLoadFromFile,
+              (CUlibrary * library, const char *path, const int *jit_options, void **jit_values, unsigned jit_count,
+               const int *options, void **values, unsigned count),
+              cuLibraryLoadFromFile(library, path, jit_options, jit_values, jit_count, options, values, count))
 
-RUNTIME(cudaLibraryUnload, CUlibrary library)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuLibraryUnload(library) : result);
-}
+RUNTIME_CALLS(cudaLibraryUnload, (CUlibrary library), cuLibraryUnload(library))
 
 RUNTIME(cudaLibraryGetKernel, CUkernel *kernel, CUlibrary library, const char *name)
 {
@@ -35,11 +23,7 @@ RUNTIME(cudaLibraryGetKernel, CUkernel *kernel, CUlibrary library, const char *n
     return result == CUDA_SUCCESS ? runtime_note_kernel(*kernel) : runtime_done(result);
 }
 
-RUNTIME(cudaLibraryGetKernelCount, unsigned *count, CUlibrary library)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuLibraryGetKernelCount(count, library) : result);
-}
+RUNTIME_CALLS(cudaLibraryGetKernelCount, (unsigned *count, CUlibrary library), cuLibraryGetKernelCount(count, library))
 
 RUNTIME(cudaLibraryEnumerateKernels, CUkernel *kernels, unsigned count, CUlibrary library)
 {
@@ -77,11 +61,8 @@ RUNTIME(cudaLibraryGetManaged, void **out, size_t *byte_count, CUlibrary library
     return runtime_done(result);
 }
 
-RUNTIME(cudaKernelSetAttributeForDevice, CUkernel kernel, int attribute, int value, int device)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuKernelSetAttribute(attribute, value, kernel, device) : result);
-}
+RUNTIME_CALLS(cudaKernelSetAttributeForDevice, (CUkernel kernel, int attribute, int value, int device),
+              cuKernelSetAttribute(attribute, value, kernel, device))
 
 static cudaError_t entry_point(const char *name, void **function, unsigned version, unsigned long long flags,
                                int *status, CUstream default_stream)

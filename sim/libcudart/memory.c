@@ -111,17 +111,10 @@ RUNTIME(cudaFreeHost, void *address)
     return runtime_done(result == CUDA_SUCCESS && address ? cuMemFreeHost(address) : result);
 }
 
-RUNTIME(cudaHostRegister, void *address, size_t byte_count, unsigned flags)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuMemHostRegister_v2(address, byte_count, flags) : result);
-}
+RUNTIME_CALLS(cudaHostRegister, (void *address, size_t byte_count, unsigned flags),
+              cuMemHostRegister_v2(address, byte_count, flags))
 
-RUNTIME(cudaHostUnregister, void *address)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuMemHostUnregister(address) : result);
-}
+RUNTIME_CALLS(cudaHostUnregister, (void *address), cuMemHostUnregister(address))
 
 RUNTIME(cudaHostGetDevicePointer, void **out, void *host, unsigned flags)
 {
@@ -132,17 +125,9 @@ RUNTIME(cudaHostGetDevicePointer, void **out, void *host, unsigned flags)
     return give(result, address, out);
 }
 
-RUNTIME(cudaHostGetFlags, unsigned *flags, void *address)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuMemHostGetFlags(flags, address) : result);
-}
+RUNTIME_CALLS(cudaHostGetFlags, (unsigned *flags, void *address), cuMemHostGetFlags(flags, address))
 
-RUNTIME(cudaMemGetInfo, size_t *free_bytes, size_t *total_bytes)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuMemGetInfo_v2(free_bytes, total_bytes) : result);
-}
+RUNTIME_CALLS(cudaMemGetInfo, (size_t * free_bytes, size_t *total_bytes), cuMemGetInfo_v2(free_bytes, total_bytes))
 
 static int memory_type(int driver_type, int is_managed)
 {
@@ -207,50 +192,20 @@ RUNTIME(cudaMemPrefetchAsync_v2_ptsz, const void *address, size_t byte_count)
 }
 #endif
 
-RUNTIME(cudaDeviceGetDefaultMemPool, CUmemoryPool *pool, int device)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuDeviceGetDefaultMemPool(pool, device) : result);
-}
+RUNTIME_CALLS(cudaDeviceGetDefaultMemPool, (CUmemoryPool * pool, int device), cuDeviceGetDefaultMemPool(pool, device))
 
-RUNTIME(cudaDeviceGetMemPool, CUmemoryPool *pool, int device)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuDeviceGetMemPool(pool, device) : result);
-}
+RUNTIME_CALLS(cudaDeviceGetMemPool, (CUmemoryPool * pool, int device), cuDeviceGetMemPool(pool, device))
 
-RUNTIME(cudaDeviceSetMemPool, int device, CUmemoryPool pool)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuDeviceSetMemPool(device, pool) : result);
-}
+RUNTIME_CALLS(cudaDeviceSetMemPool, (int device, CUmemoryPool pool), cuDeviceSetMemPool(device, pool))
 
-RUNTIME(cudaMemPoolCreate, CUmemoryPool *pool, const void *properties)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuMemPoolCreate(pool, properties) : result);
-}
+RUNTIME_CALLS(cudaMemPoolCreate, (CUmemoryPool * pool, const void *properties), cuMemPoolCreate(pool, properties))
 
-RUNTIME(cudaMemPoolDestroy, CUmemoryPool pool)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuMemPoolDestroy(pool) : result);
-}
+RUNTIME_CALLS(cudaMemPoolDestroy, (CUmemoryPool pool), cuMemPoolDestroy(pool))
 
-RUNTIME(cudaMemPoolSetAttribute, CUmemoryPool pool, int attribute, void *value)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuMemPoolSetAttribute(pool, attribute, value) : result);
-}
+RUNTIME_CALLS(cudaMemPoolSetAttribute, (CUmemoryPool pool, int attribute, void *value),
+              cuMemPoolSetAttribute(pool, attribute, value))
 
-RUNTIME(cudaMemPoolGetAttribute, CUmemoryPool pool, int attribute, void *value)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuMemPoolGetAttribute(pool, attribute, value) : result);
-}
+RUNTIME_CALLS(cudaMemPoolGetAttribute, (CUmemoryPool pool, int attribute, void *value),
+              cuMemPoolGetAttribute(pool, attribute, value))
 
-RUNTIME(cudaMemPoolTrimTo, CUmemoryPool pool, size_t bytes_to_keep)
-{
-    const CUresult result = runtime_enter();
-    return runtime_done(result == CUDA_SUCCESS ? cuMemPoolTrimTo(pool, bytes_to_keep) : result);
-}
+RUNTIME_CALLS(cudaMemPoolTrimTo, (CUmemoryPool pool, size_t bytes_to_keep), cuMemPoolTrimTo(pool, bytes_to_keep))

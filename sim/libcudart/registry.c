@@ -2,7 +2,12 @@
  * them.
  *
  * Reads: the fat binaries in the program.  Writes: libraries of the driver, each loaded when something of it is first
- * used. One lock guards all of it; constructors of libraries that are loaded meanwhile run in other threads.
+ * used.
+ *
+ * registry.lock guards what is registered, and is never held while the driver is called: a constructor registers with
+ * the dynamic loader's lock held, for which a thread in the driver may be waiting. Each binary has a lock of its own
+ * for loading, so a constructor can launch its library's kernels while another thread loads another binary.
+ * The binary's lock is taken first.
  */
 #include "libcudart/runtime.h"
 
@@ -29,6 +34,7 @@ struct managed {
 /* Images that nvlink has linked are still loaded one by one: the simulator cannot link them, so a reference from one to
  * another is an error. */
 struct binary {
+    pthread_mutex_t loading; /* guards libraries, failed and managed_known */
     const void *const *images;
     const void *image; /* the only one where there is no array */
     size_t image_count;
@@ -90,10 +96,13 @@ static void add_locked(const struct registered *row)
     pthread_mutex_unlock(&registry.lock);
 }
 
+/* The caller holds binary->loading, here and below up to fill_managed. */
 static CUresult load(struct binary *binary)
 {
     if (binary->libraries || binary->failed)
         return binary->failed;
+    if (binary->image_count == 0)
+        return binary->failed = CUDA_ERROR_NO_BINARY_FOR_GPU;
     binary->libraries = calloc(binary->image_count, sizeof *binary->libraries);
     if (!binary->libraries)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -149,8 +158,10 @@ static CUresult find_variable(struct binary *binary, const char *name, CUdevicep
 static CUresult fill_managed(struct binary *binary)
 {
     CUresult result = load(binary);
-    for (struct managed *row = binary->managed; row && result == CUDA_SUCCESS && !binary->managed_known;
-         row = row->next) {
+    pthread_mutex_lock(&registry.lock);
+    const struct managed *row = binary->managed; /* rows are only added, in front */
+    pthread_mutex_unlock(&registry.lock);
+    for (; row && result == CUDA_SUCCESS && !binary->managed_known; row = row->next) {
         CUdeviceptr address;
         size_t byte_count;
         result = find_variable(binary, row->name, &address, &byte_count); /* all memory here is managed */
@@ -161,38 +172,62 @@ static CUresult fill_managed(struct binary *binary)
     return result;
 }
 
+/* What the host address stands for; false: nothing. */
+static bool look_up(const void *host, struct registered *out)
+{
+    pthread_mutex_lock(&registry.lock);
+    const struct registered *entry = find(host);
+    /* Neither a kernel nor a binary: of a library that was unloaded. */
+    const bool is_there = entry && (entry->kernel || entry->binary);
+    if (is_there)
+        *out = *entry;
+    pthread_mutex_unlock(&registry.lock);
+    return is_there;
+}
+
+/* Finds the kernel in its binary, and keeps it. */
+static CUresult find_and_keep(struct registered *entry)
+{
+    pthread_mutex_lock(&entry->binary->loading);
+    const CUresult result = find_kernel(entry->binary, entry->name, &entry->kernel);
+    pthread_mutex_unlock(&entry->binary->loading);
+    pthread_mutex_lock(&registry.lock);
+    struct registered *kept = find(entry->host);
+    if (result == CUDA_SUCCESS && kept && kept->binary == entry->binary)
+        kept->kernel = entry->kernel;
+    pthread_mutex_unlock(&registry.lock);
+    return result;
+}
+
 cudaError_t runtime_kernel(const void *host_function, CUkernel *out)
 {
+    struct registered entry;
     CUresult result = runtime_enter();
     if (result != CUDA_SUCCESS)
         return runtime_done(result);
-    pthread_mutex_lock(&registry.lock);
-    struct registered *entry = find(host_function);
-    if (entry && !entry->kernel && !entry->binary)
-        entry = NULL; /* of a library that was unloaded */
-    if (entry && !entry->kernel) {
-        result = find_kernel(entry->binary, entry->name, &entry->kernel);
-    }
-    *out = entry && result == CUDA_SUCCESS ? entry->kernel : NULL;
-    pthread_mutex_unlock(&registry.lock);
-    if (!entry || result == CUDA_ERROR_NOT_FOUND)
+    *out = NULL;
+    const bool is_there = look_up(host_function, &entry);
+    if (is_there && !entry.kernel)
+        result = find_and_keep(&entry);
+    if (!is_there || result == CUDA_ERROR_NOT_FOUND)
         return runtime_fail(cudaErrorInvalidDeviceFunction);
+    if (result == CUDA_SUCCESS)
+        *out = entry.kernel;
     return runtime_done(result);
 }
 
 cudaError_t runtime_symbol(const void *host_variable, CUdeviceptr *address, size_t *byte_count)
 {
+    struct registered entry;
     CUresult result = runtime_enter();
     if (result != CUDA_SUCCESS)
         return runtime_done(result);
-    pthread_mutex_lock(&registry.lock);
-    const struct registered *entry = find(host_variable);
-    if (entry && entry->binary)
-        result = find_variable(entry->binary, entry->name, address, byte_count);
-    pthread_mutex_unlock(&registry.lock);
-    if (!entry || !entry->binary || result == CUDA_ERROR_NOT_FOUND)
+    if (!look_up(host_variable, &entry) || !entry.binary)
         return runtime_fail(cudaErrorInvalidSymbol);
-    return runtime_done(result);
+    pthread_mutex_lock(&entry.binary->loading);
+    result = find_variable(entry.binary, entry.name, address, byte_count);
+    pthread_mutex_unlock(&entry.binary->loading);
+    return result == CUDA_ERROR_NOT_FOUND ? runtime_fail(cudaErrorInvalidSymbol) : runtime_done(result);
 }
 
 cudaError_t runtime_note_kernel(CUkernel kernel)
@@ -219,6 +254,7 @@ REGISTER(void **, __cudaRegisterFatBinary, const struct fat_binary_wrapper *wrap
         runtime_fail(cudaErrorInvalidKernelImage);
         return NULL;
     }
+    pthread_mutex_init(&binary->loading, NULL);
     binary->images = wrapper->version == 2 && wrapper->linked ? wrapper->linked : &binary->image;
     binary->image = wrapper->data;
     binary->image_count = 1;
@@ -260,6 +296,7 @@ REGISTER(void, __cudaUnregisterFatBinary, void **handle)
         free(binary->managed);
         binary->managed = next;
     }
+    pthread_mutex_destroy(&binary->loading);
     free(binary);
 }
 
@@ -298,11 +335,13 @@ REGISTER(void, __cudaRegisterManagedVar, void **handle, void **host, char *devic
 
 REGISTER(char, __cudaInitModule, void **handle)
 {
-    CUresult result = handle ? runtime_enter() : CUDA_ERROR_INVALID_HANDLE;
-    pthread_mutex_lock(&registry.lock);
-    if (result == CUDA_SUCCESS)
-        result = fill_managed((struct binary *)handle);
-    pthread_mutex_unlock(&registry.lock);
+    struct binary *binary = (struct binary *)handle;
+    CUresult result = binary ? runtime_enter() : CUDA_ERROR_INVALID_HANDLE;
+    if (result == CUDA_SUCCESS) {
+        pthread_mutex_lock(&binary->loading);
+        result = fill_managed(binary);
+        pthread_mutex_unlock(&binary->loading);
+    }
     return runtime_done(result) == cudaSuccess;
 }
 

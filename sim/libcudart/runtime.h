@@ -63,6 +63,37 @@ cudaError_t runtime_last_error(void);
 /* The device of the calling thread. */
 CUdevice runtime_device(void);
 
+/* Functions that are one call of the driver.  In `call` of the second, default_stream is the stream that 0 stands for.
+ */
+#define RUNTIME_CALLS(symbol, parameters, call)                        \
+    RUNTIME(symbol, PARAMETERS parameters)                             \
+    {                                                                  \
+        const CUresult result = runtime_enter();                       \
+        return runtime_done(result == CUDA_SUCCESS ? (call) : result); \
+    }
+#define STREAM_RUNTIME_CALLS(symbol, suffix, parameters, call)         \
+    RUNTIME(symbol, PARAMETERS parameters)                             \
+    {                                                                  \
+        const CUstream default_stream = NULL;                          \
+        const CUresult result = runtime_enter();                       \
+        return runtime_done(result == CUDA_SUCCESS ? (call) : result); \
+    }                                                                  \
+    RUNTIME(symbol##suffix, PARAMETERS parameters)                     \
+    {                                                                  \
+        const CUstream default_stream = CU_STREAM_PER_THREAD;          \
+        const CUresult result = runtime_enter();                       \
+        return runtime_done(result == CUDA_SUCCESS ? (call) : result); \
+    }
+
+/* A function that asks the driver about the kernel of `function`: `call` has it as `kernel`. */
+#define KERNEL_RUNTIME_CALLS(symbol, parameters, call)               \
+    RUNTIME(symbol, PARAMETERS parameters)                           \
+    {                                                                \
+        CUkernel kernel;                                             \
+        const cudaError_t error = runtime_kernel(function, &kernel); \
+        return error ? error : runtime_done(call);                   \
+    }
+
 static inline CUstream runtime_stream(CUstream stream, CUstream default_stream)
 {
     return stream ? stream : default_stream;

@@ -15,6 +15,7 @@ static struct {
     pthread_mutex_t lock;
     CUresult initialized;
     CUcontext primary[DEVICES_MAX]; /* retained until the process ends, NULL = not yet */
+    CUresult fault[DEVICES_MAX];    /* of the primary context: stays until cudaDeviceReset */
 } runtime = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local CUdevice thread_device;
@@ -60,6 +61,54 @@ static bool is_reset(CUcontext current)
     return is_another;
 }
 
+/* Errors after which a context is of no use. */
+static bool is_fault(CUresult result)
+{
+    switch (result) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+        return true;
+    }
+    return false;
+}
+
+/* The device whose primary context the runtime has made current in this thread, -1 = the program's own is current. */
+static CUdevice primary_device(void)
+{
+    CUcontext current = NULL;
+    const bool is_primary = runtime.initialized == CUDA_SUCCESS && cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
+                            current && current == thread_primary && thread_device >= 0 && thread_device < DEVICES_MAX;
+    return is_primary ? thread_device : -1;
+}
+
+static CUresult fault_of(CUdevice device)
+{
+    if (device < 0)
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&runtime.lock);
+    const CUresult fault = runtime.fault[device];
+    pthread_mutex_unlock(&runtime.lock);
+    return fault;
+}
+
+static void keep_fault(CUresult fault)
+{
+    const CUdevice device = primary_device();
+    if (device < 0)
+        return;
+    pthread_mutex_lock(&runtime.lock);
+    runtime.fault[device] = fault;
+    pthread_mutex_unlock(&runtime.lock);
+}
+
 CUresult runtime_enter(void)
 {
     CUcontext current = NULL;
@@ -67,11 +116,15 @@ CUresult runtime_enter(void)
     CUresult result = runtime.initialized;
     if (result == CUDA_SUCCESS)
         result = cuCtxGetCurrent(&current);
-    return result == CUDA_SUCCESS && (!current || is_reset(current)) ? make_current(thread_device) : result;
+    if (result == CUDA_SUCCESS && (!current || is_reset(current)))
+        return make_current(thread_device);
+    return result == CUDA_SUCCESS ? fault_of(primary_device()) : result;
 }
 
 cudaError_t runtime_done(CUresult result)
 {
+    if (is_fault(result))
+        keep_fault(result);
     return result == CUDA_SUCCESS ? cudaSuccess : runtime_fail(result);
 }
 
@@ -94,19 +147,21 @@ CUdevice runtime_device(void)
 
 RUNTIME(cudaGetLastError, void)
 {
-    const cudaError_t error = thread_error;
+    const cudaError_t error = runtime_last_error();
     thread_error = cudaSuccess;
     return error;
 }
 
+/* A fault is every thread's last error, whatever else went wrong before it. */
 cudaError_t runtime_last_error(void)
 {
-    return thread_error;
+    const CUresult fault = fault_of(primary_device());
+    return fault ? fault : thread_error;
 }
 
 RUNTIME(cudaPeekAtLastError, void)
 {
-    return thread_error;
+    return runtime_last_error();
 }
 
 RUNTIME(cudaGetDevice, int *device)
@@ -154,15 +209,20 @@ RUNTIME(cudaGetDeviceCount, int *count)
 
 RUNTIME(cudaDeviceReset, void)
 {
-    CUresult result = runtime_enter();
+    pthread_once(&runtime.once, initialize);
+    CUresult result = runtime.initialized;
     const CUdevice device = runtime_device();
     if (result == CUDA_SUCCESS)
         result = cuDevicePrimaryCtxReset_v2(device);
     pthread_mutex_lock(&runtime.lock);
-    if (result == CUDA_SUCCESS && device >= 0 && device < DEVICES_MAX)
+    if (result == CUDA_SUCCESS && device >= 0 && device < DEVICES_MAX) {
         runtime.primary[device] = NULL;
+        runtime.fault[device] = CUDA_SUCCESS;
+    }
     pthread_mutex_unlock(&runtime.lock);
     if (result == CUDA_SUCCESS)
         result = cuCtxSetCurrent(NULL);
+    if (result == CUDA_SUCCESS && is_fault(thread_error))
+        thread_error = cudaSuccess;
     return runtime_done(result);
 }

@@ -1,8 +1,9 @@
 /* calls.cu - a program of the CUDA runtime, as users write them: what it calls must do on the simulator what it does on a GPU.
  *
- *     calls [works | hangs]
+ *     calls [works | hangs | faults]
  *
  * works: exits with 0 when every check held, else names the first one that did not.  hangs: a wait for an arrival that nobody makes.
+ * faults: a kernel that stores to a bad address; the error stays until cudaDeviceReset.
  */
 #include <cooperative_groups.h>
 #include <cstdint>
@@ -61,6 +62,11 @@ __global__ void wait_for_two_arrivals()
         asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
                      : "=r"(done)
                      : "r"(at));
+}
+
+__global__ void store_at(int *address)
+{
+    *address = 1;
 }
 
 static int memory_and_copies(float *device, float *host)
@@ -186,11 +192,37 @@ static int works()
     return 0;
 }
 
+static int faults()
+{
+    void *memory;
+    int *device;
+    OK(cudaMalloc(&device, sizeof *device));
+    CHECK(cudaMalloc(&memory, (size_t)1 << 60) == cudaErrorMemoryAllocation);
+    store_at<<<1, 1>>>((int *)64);
+    CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+    CHECK(cudaGetLastError() == cudaErrorIllegalAddress && cudaGetLastError() == cudaErrorIllegalAddress);
+    CHECK(cudaPeekAtLastError() == cudaErrorIllegalAddress);
+    CHECK(cudaMalloc(&memory, 16) == cudaErrorIllegalAddress && cudaFree(device) == cudaErrorIllegalAddress);
+    CHECK(cudaMemcpy(memory, memory, 0, cudaMemcpyDefault) == cudaErrorIllegalAddress);
+    store_at<<<1, 1>>>(device);
+    CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
+    OK(cudaDeviceReset());
+    OK(cudaGetLastError());
+    OK(cudaMalloc(&device, sizeof *device));
+    store_at<<<1, 1>>>(device);
+    OK(cudaDeviceSynchronize());
+    CHECK(cudaMalloc(&memory, (size_t)1 << 60) == cudaErrorMemoryAllocation);
+    OK(cudaDeviceSynchronize());
+    CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
+    OK(cudaGetLastError());
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "hangs") == 0) {
         wait_for_two_arrivals<<<1, 32>>>();
         return cudaDeviceSynchronize() != cudaSuccess;
     }
-    return works();
+    return argc > 1 && strcmp(argv[1], "faults") == 0 ? faults() : works();
 }
