@@ -3,6 +3,9 @@
  *
  * Reads: the driver.  Writes: which context is current in the calling thread.  Calls of several threads may come at
  * once.
+ *
+ * No lock is held while the driver is called: a thread in the driver may wait for the dynamic loader, whose lock
+ * another thread holds that opens a library with constructors of CUDA.
  */
 #include "libcudart/runtime.h"
 
@@ -11,20 +14,22 @@
 enum { DEVICES_MAX = 64 };
 
 static struct {
-    pthread_once_t once;
     pthread_mutex_t lock;
-    CUresult initialized;
+    _Atomic CUresult initialized;   /* CUDA_ERROR_NOT_INITIALIZED = not tried yet */
     CUcontext primary[DEVICES_MAX]; /* retained until the process ends, NULL = not yet */
     CUresult fault[DEVICES_MAX];    /* of the primary context: stays until cudaDeviceReset */
-} runtime = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER, .initialized = CUDA_ERROR_NOT_INITIALIZED};
 
 static _Thread_local CUdevice thread_device;
 static _Thread_local cudaError_t thread_error;
 static _Thread_local CUcontext thread_primary; /* the primary context that the runtime made current */
 
-static void initialize(void)
+/* Threads that come at the same time all call cuInit, which does it once. */
+static CUresult initialize(void)
 {
-    runtime.initialized = cuInit(0);
+    if (runtime.initialized == CUDA_ERROR_NOT_INITIALIZED)
+        runtime.initialized = cuInit(0);
+    return runtime.initialized;
 }
 
 static CUresult primary_context(CUdevice device, CUcontext *out)
@@ -32,11 +37,18 @@ static CUresult primary_context(CUdevice device, CUcontext *out)
     if (device < 0 || device >= DEVICES_MAX)
         return CUDA_ERROR_INVALID_DEVICE;
     pthread_mutex_lock(&runtime.lock);
-    CUresult result =
-        runtime.primary[device] ? CUDA_SUCCESS : cuDevicePrimaryCtxRetain(&runtime.primary[device], device);
-    *out = result == CUDA_SUCCESS ? runtime.primary[device] : NULL;
+    *out = runtime.primary[device];
     pthread_mutex_unlock(&runtime.lock);
-    return result;
+    if (*out)
+        return CUDA_SUCCESS;
+    const CUresult result = cuDevicePrimaryCtxRetain(out, device);
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&runtime.lock);
+    const bool is_second = runtime.primary[device] == *out; /* another thread was faster */
+    runtime.primary[device] = *out;
+    pthread_mutex_unlock(&runtime.lock);
+    return is_second ? cuDevicePrimaryCtxRelease_v2(device) : CUDA_SUCCESS;
 }
 
 static CUresult make_current(CUdevice device)
@@ -112,8 +124,7 @@ static void keep_fault(CUresult fault)
 CUresult runtime_enter(void)
 {
     CUcontext current = NULL;
-    pthread_once(&runtime.once, initialize);
-    CUresult result = runtime.initialized;
+    CUresult result = initialize();
     if (result == CUDA_SUCCESS)
         result = cuCtxGetCurrent(&current);
     if (result == CUDA_SUCCESS && (!current || is_reset(current)))
@@ -166,18 +177,17 @@ RUNTIME(cudaPeekAtLastError, void)
 
 RUNTIME(cudaGetDevice, int *device)
 {
-    pthread_once(&runtime.once, initialize);
+    const CUresult result = initialize();
     if (!device)
         return runtime_fail(cudaErrorInvalidValue);
     *device = runtime_device();
-    return runtime_done(runtime.initialized);
+    return runtime_done(result);
 }
 
 RUNTIME(cudaSetDevice, int device)
 {
     int count = 0;
-    pthread_once(&runtime.once, initialize);
-    CUresult result = runtime.initialized;
+    CUresult result = initialize();
     if (result == CUDA_SUCCESS)
         result = cuDeviceGetCount(&count);
     if (result == CUDA_SUCCESS && (device < 0 || device >= count))
@@ -192,10 +202,9 @@ RUNTIME(cudaSetDevice, int device)
 RUNTIME(cudaInitDevice, int device, unsigned device_flags, unsigned flags)
 {
     CUcontext context;
-    pthread_once(&runtime.once, initialize);
     if (flags > 1)
         return runtime_fail(cudaErrorInvalidValue);
-    CUresult result = runtime.initialized;
+    CUresult result = initialize();
     if (result == CUDA_SUCCESS && flags)
         result = cuDevicePrimaryCtxSetFlags_v2(device, device_flags);
     return runtime_done(result == CUDA_SUCCESS ? primary_context(device, &context) : result);
@@ -203,14 +212,13 @@ RUNTIME(cudaInitDevice, int device, unsigned device_flags, unsigned flags)
 
 RUNTIME(cudaGetDeviceCount, int *count)
 {
-    pthread_once(&runtime.once, initialize);
-    return runtime_done(runtime.initialized == CUDA_SUCCESS ? cuDeviceGetCount(count) : runtime.initialized);
+    const CUresult result = initialize();
+    return runtime_done(result == CUDA_SUCCESS ? cuDeviceGetCount(count) : result);
 }
 
 RUNTIME(cudaDeviceReset, void)
 {
-    pthread_once(&runtime.once, initialize);
-    CUresult result = runtime.initialized;
+    CUresult result = initialize();
     const CUdevice device = runtime_device();
     if (result == CUDA_SUCCESS)
         result = cuDevicePrimaryCtxReset_v2(device);
