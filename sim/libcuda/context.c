@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "libcuda/capture.h"
 #include "libcuda/image.h"
 #include "libcuda/memory.h"
 #include "libcuda/queue.h"
@@ -38,6 +39,7 @@ static void free_streams(struct context *context)
         struct stream *stream = context->streams;
         context->streams = stream->next;
         handle_remove(&driver.handles, stream);
+        capture_forget_stream(stream);
         free(stream);
     }
 }
@@ -49,6 +51,7 @@ static void free_events(struct context *context)
         context->events = event->next;
         handle_remove(&driver.handles, event);
         mark_release(event->mark);
+        free(event->nodes.rows);
         free(event);
     }
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libcuda/copy.h"
 #include "libcuda/memory.h"
 #include "libcuda/queue.h"
 
@@ -62,10 +63,12 @@ static CUresult queue_copy(struct stream *stream, struct request *request)
         result = check_side(copy->to, to_reach, request->to == SIDE_DEVICE, &to_known);
     if (result != CUDA_SUCCESS)
         return result;
+    if (stream->capture && request->returns_when_done)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     bool waits = request->returns_when_done || !to_known;
     if (!from_known && from_reach > STAGED_MOST_BYTES)
         waits = true;
-    if (!from_known && !waits && stage(copy, from_reach) != CUDA_SUCCESS)
+    if (!from_known && !waits && !stream->capture && stage(copy, from_reach) != CUDA_SUCCESS)
         return CUDA_ERROR_OUT_OF_MEMORY;
     struct operation *operation = operation_create(OPERATION_COPY);
     if (!operation) {
@@ -73,7 +76,7 @@ static CUresult queue_copy(struct stream *stream, struct request *request)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     operation->copy = *copy;
-    return waits ? queue_add_and_wait(stream, operation) : queue_add(stream, operation);
+    return waits && !stream->capture ? queue_add_and_wait(stream, operation) : queue_add(stream, operation);
 }
 
 static CUresult enter_and_copy(struct request *request, CUstream handle, bool per_thread)
@@ -168,23 +171,51 @@ static CUresult side_address(const struct cu_copy_side_3d *side, size_t width_by
     return CUDA_SUCCESS;
 }
 
-static CUresult copy_box(const struct cu_copy_3d *box, bool returns_when_done, CUstream stream, bool per_thread)
+static CUresult describe(const struct cu_copy_3d *box, struct request *out)
 {
+    const void *from = NULL, *to = NULL;
     if (!box)
         return CUDA_ERROR_INVALID_VALUE;
-    struct request request = {.copy = {.width_bytes = box->width_bytes, .height = box->height, .depth = box->depth},
-                              .returns_when_done =
-                                  returns_when_done && (box->from.memory_type != CU_MEMORYTYPE_DEVICE ||
-                                                        box->to.memory_type != CU_MEMORYTYPE_DEVICE)};
-    const void *from = NULL, *to = NULL;
-    CUresult result = side_address(&box->from, box->width_bytes, box->height, &request.copy.from_pitch,
-                                   &request.copy.from_slice, &from, &request.from);
+    out->copy = (struct copy_operation){.width_bytes = box->width_bytes, .height = box->height, .depth = box->depth};
+    CUresult result = side_address(&box->from, box->width_bytes, box->height, &out->copy.from_pitch,
+                                   &out->copy.from_slice, &from, &out->from);
     if (result == CUDA_SUCCESS)
-        result = side_address(&box->to, box->width_bytes, box->height, &request.copy.to_pitch, &request.copy.to_slice,
-                              &to, &request.to);
-    request.copy.from = from;
-    request.copy.to = (unsigned char *)(uintptr_t)to;
-    return result == CUDA_SUCCESS ? enter_and_copy(&request, stream, per_thread) : result;
+        result = side_address(&box->to, box->width_bytes, box->height, &out->copy.to_pitch, &out->copy.to_slice, &to,
+                              &out->to);
+    out->copy.from = from;
+    out->copy.to = (unsigned char *)(uintptr_t)to;
+    return result;
+}
+
+CUresult copy_make(const struct cu_copy_3d *given, struct copy_operation *out)
+{
+    struct request request = {0};
+    size_t from_reach, to_reach;
+    bool is_known;
+    CUresult result = describe(given, &request);
+    const struct copy_operation *copy = &request.copy;
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (!copy->width_bytes || !copy->height || !copy->depth ||
+        !reach(copy->width_bytes, copy->height, copy->depth, copy->from_pitch, copy->from_slice, &from_reach) ||
+        !reach(copy->width_bytes, copy->height, copy->depth, copy->to_pitch, copy->to_slice, &to_reach))
+        return CUDA_ERROR_INVALID_VALUE;
+    result = check_side(copy->from, from_reach, request.from == SIDE_DEVICE, &is_known);
+    if (result == CUDA_SUCCESS)
+        result = check_side(copy->to, to_reach, request.to == SIDE_DEVICE, &is_known);
+    *out = *copy;
+    return result;
+}
+
+static CUresult copy_box(const struct cu_copy_3d *box, bool returns_when_done, CUstream stream, bool per_thread)
+{
+    struct request request = {0};
+    const CUresult result = describe(box, &request);
+    if (result != CUDA_SUCCESS)
+        return result;
+    request.returns_when_done = returns_when_done && (box->from.memory_type != CU_MEMORYTYPE_DEVICE ||
+                                                      box->to.memory_type != CU_MEMORYTYPE_DEVICE);
+    return enter_and_copy(&request, stream, per_thread);
 }
 
 STREAM_ENTRY(cuMemcpy3D_v2, _ptds, (const struct cu_copy_3d *box), copy_box, box, true, NULL)

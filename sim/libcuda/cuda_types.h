@@ -20,6 +20,9 @@ typedef struct function *CUkernel; /* of a library; the driver takes either for 
 typedef struct stream *CUstream;
 typedef struct event *CUevent;
 typedef struct pool *CUmemoryPool;
+typedef struct graph *CUgraph;
+typedef struct graph_node *CUgraphNode;
+typedef struct graph_exec *CUgraphExec;
 
 enum {
 #define ERROR(name, number, text) name = number,
@@ -103,6 +106,57 @@ struct cu_launch_config {
     uint32_t attribute_count;
 };
 _Static_assert(sizeof(struct cu_launch_config) == 56, "a CUlaunchConfig");
+
+/* CUDA_KERNEL_NODE_PARAMS; its first version ends before `kernel`. */
+struct cu_kernel_node {
+    CUfunction function;
+    uint32_t grid[3], block[3], shared_bytes;
+    void **parameters, **extra;
+    CUkernel kernel;
+    CUcontext context;
+};
+_Static_assert(sizeof(struct cu_kernel_node) == 72, "a CUDA_KERNEL_NODE_PARAMS");
+
+struct cu_memset_node {
+    CUdeviceptr to;
+    size_t pitch_bytes;
+    uint32_t value, value_bytes;
+    size_t width, height;
+};
+
+struct cu_host_node {
+    void (*function)(void *user);
+    void *user;
+};
+
+/* CUgraphEdgeData */
+struct cu_edge {
+    unsigned char from_port, to_port, type, reserved[5];
+};
+
+struct cu_graph_instantiate {
+    uint64_t flags;
+    CUstream upload;
+    CUgraphNode error_node;
+    int result;
+};
+
+struct cu_graph_update {
+    int result;
+    CUgraphNode node, from;
+};
+
+enum {
+    CU_GRAPH_KERNEL,
+    CU_GRAPH_MEMCPY,
+    CU_GRAPH_MEMSET,
+    CU_GRAPH_HOST,
+    CU_GRAPH_GRAPH,
+    CU_GRAPH_EMPTY,
+    CU_GRAPH_WAIT_EVENT,
+    CU_GRAPH_EVENT_RECORD,
+    CU_GRAPH_BATCH_MEM_OP = 12
+};
 
 /* One side of a CUDA_MEMCPY2D. */
 struct cu_copy_side_2d {

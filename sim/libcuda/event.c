@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "libcuda/capture.h"
 #include "libcuda/context.h"
 #include "libcuda/queue.h"
 
@@ -60,6 +61,7 @@ ENTRY(cuEventDestroy_v2, CUevent event)
         }
     handle_remove(&driver.handles, event);
     mark_release(event->mark);
+    free(event->nodes.rows);
     free(event);
     return driver_leave(CUDA_SUCCESS);
 }
@@ -67,6 +69,7 @@ ENTRY(cuEventDestroy_v2, CUevent event)
 /* The event is done when all that is before this place in the stream is. */
 static CUresult record_in(struct event *event, struct stream *stream)
 {
+    capture_forget_event(event);
     struct operation *operation = operation_create(OPERATION_RECORD);
     struct mark *mark = mark_create();
     if (!operation || !mark) {
@@ -95,6 +98,8 @@ static CUresult record(CUevent event, CUstream handle, unsigned flags, bool per_
     result = stream_find(context, handle, per_thread, &stream);
     if (result == CUDA_SUCCESS && stream->context != event->context)
         result = CUDA_ERROR_INVALID_HANDLE;
+    if (result == CUDA_SUCCESS && stream->capture)
+        return driver_leave(capture_record(stream, event, flags));
     return driver_leave(result == CUDA_SUCCESS ? record_in(event, stream) : result);
 }
 
@@ -119,6 +124,8 @@ ENTRY(cuEventQuery, CUevent event)
     CUresult result = enter(event);
     if (result != CUDA_SUCCESS)
         return result;
+    if (event->capture)
+        return driver_leave(CUDA_ERROR_CAPTURED_EVENT);
     return driver_leave(!event->mark || event->mark->is_done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
@@ -127,6 +134,8 @@ ENTRY(cuEventSynchronize, CUevent event)
     CUresult result = enter(event);
     if (result != CUDA_SUCCESS)
         return result;
+    if (event->capture)
+        return driver_leave(CUDA_ERROR_CAPTURED_EVENT);
     struct context *context = event->context;
     struct mark *mark = event->mark;
     if (!mark)
@@ -188,6 +197,8 @@ static CUresult wait_event(CUstream handle, CUevent event, unsigned flags, bool 
     if (flags > 1)
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
     result = stream_find(context, handle, per_thread, &stream);
+    if (result == CUDA_SUCCESS && (stream->capture || event->capture))
+        return driver_leave(capture_wait(stream, event, flags));
     return driver_leave(result == CUDA_SUCCESS ? wait_in(stream, event) : result);
 }
 

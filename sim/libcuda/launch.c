@@ -10,19 +10,10 @@
 #include <unistd.h>
 
 #include "libcuda/image.h"
+#include "libcuda/launch.h"
 #include "libcuda/queue.h"
 
 enum { PORTABLE_CLUSTER_CTAS = 8 };
-
-/* What all forms of a launch have. */
-struct request {
-    CUfunction function;
-    uint32_t grid[3], block[3], cluster[3];
-    uint32_t shared_bytes;
-    CUstream stream;
-    void *const *parameters, *const *extra;
-    bool is_cooperative, is_programmatic;
-};
 
 /* `extra`: words that name what follows them, up to the end word. */
 static CUresult take_extra(void *const *extra, const struct wsdbg_ptx_function *code, unsigned char *out)
@@ -59,7 +50,7 @@ static bool read_own_memory(const void *from, size_t byte_count, void *to)
     return count < 0 ? errno != EFAULT : (size_t)count == byte_count;
 }
 
-static CUresult take_parameters(const struct request *request, const struct wsdbg_ptx_function *code,
+static CUresult take_parameters(const struct launch_request *request, const struct wsdbg_ptx_function *code,
                                 unsigned char *out)
 {
     if (request->parameters && request->extra)
@@ -82,7 +73,7 @@ static CUresult take_parameters(const struct request *request, const struct wsdb
 }
 
 /* What the function's settings allow; the rest the gpu checks. */
-static CUresult check_settings(const struct request *request, const struct function *function)
+static CUresult check_settings(const struct launch_request *request, const struct function *function)
 {
     const struct function_settings *settings = function->settings;
     const uint64_t cluster = (uint64_t)request->cluster[0] * request->cluster[1] * request->cluster[2];
@@ -101,7 +92,8 @@ static CUresult check_settings(const struct request *request, const struct funct
     return CUDA_SUCCESS;
 }
 
-static void describe(const struct request *request, const struct function *function, struct wsdbg_gpu_launch *out)
+static void describe(const struct launch_request *request, const struct function *function,
+                     struct wsdbg_gpu_launch *out)
 {
     const uint32_t *cluster = request->cluster[0] ? request->cluster : function->settings->required_cluster;
     *out = (struct wsdbg_gpu_launch){.module = function->module->gpu_module,
@@ -116,7 +108,7 @@ static void describe(const struct request *request, const struct function *funct
 }
 
 /* An operation for the launch, checked as far as it can be before its turn comes. */
-static CUresult prepare(const struct request *request, const struct function *function, struct operation **out)
+static CUresult prepare(const struct launch_request *request, const struct function *function, struct operation **out)
 {
     CUresult result = check_settings(request, function);
     if (result != CUDA_SUCCESS)
@@ -138,13 +130,32 @@ static CUresult prepare(const struct request *request, const struct function *fu
     return result;
 }
 
-static CUresult launch(const struct request *request, bool per_thread)
+CUresult launch_make(struct context *context, const struct launch_request *request, struct operation **out)
+{
+    struct function *function;
+    int driver_error = CUDA_ERROR_LAUNCH_FAILED;
+    CUresult result = function_find(context, request->function, &function);
+    if (result == CUDA_SUCCESS && function->module->context != context)
+        result = CUDA_ERROR_INVALID_HANDLE;
+    if (result == CUDA_SUCCESS)
+        result = prepare(request, function, out);
+    if (result != CUDA_SUCCESS)
+        return result;
+    (*out)->launch.function = function;
+    struct wsdbg_error *error = wsdbg_gpu_check(context->gpu, &(*out)->launch.launch, &driver_error);
+    if (!error)
+        return CUDA_SUCCESS;
+    driver_say_error("a launch is refused", error);
+    operation_destroy(*out);
+    return driver_error;
+}
+
+static CUresult launch(const struct launch_request *request, bool per_thread)
 {
     struct context *context;
     struct stream *stream;
     struct function *function;
     struct operation *operation;
-    int driver_error = CUDA_ERROR_LAUNCH_FAILED;
     CUresult result = driver_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
@@ -154,29 +165,22 @@ static CUresult launch(const struct request *request, bool per_thread)
     if (result == CUDA_SUCCESS && function->module->context != stream->context)
         result = CUDA_ERROR_INVALID_HANDLE;
     if (result == CUDA_SUCCESS)
-        result = prepare(request, function, &operation);
-    if (result != CUDA_SUCCESS)
-        return driver_leave(result);
-    struct wsdbg_error *error = wsdbg_gpu_check(stream->context->gpu, &operation->launch.launch, &driver_error);
-    if (!error)
-        return driver_leave(queue_add(stream, operation));
-    driver_say_error("a launch is refused", error);
-    operation_destroy(operation);
-    return driver_leave(driver_error);
+        result = launch_make(stream->context, request, &operation);
+    return driver_leave(result == CUDA_SUCCESS ? queue_add(stream, operation) : result);
 }
 
 static CUresult launch_plain(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                              unsigned bz, unsigned shared_bytes, CUstream stream, void *const *parameters,
                              void *const *extra, bool is_cooperative, bool per_thread)
 {
-    const struct request request = {.function = function,
-                                    .grid = {gx, gy, gz},
-                                    .block = {bx, by, bz},
-                                    .shared_bytes = shared_bytes,
-                                    .stream = stream,
-                                    .parameters = parameters,
-                                    .extra = extra,
-                                    .is_cooperative = is_cooperative};
+    const struct launch_request request = {.function = function,
+                                           .grid = {gx, gy, gz},
+                                           .block = {bx, by, bz},
+                                           .shared_bytes = shared_bytes,
+                                           .stream = stream,
+                                           .parameters = parameters,
+                                           .extra = extra,
+                                           .is_cooperative = is_cooperative};
     return launch(&request, per_thread);
 }
 
@@ -190,7 +194,7 @@ STREAM_ENTRY(cuLaunchCooperativeKernel, _ptsz,
              launch_plain, function, gx, gy, gz, bx, by, bz, shared_bytes, stream, parameters, NULL, true)
 
 /* Attributes about caches, priorities and placement change nothing that a program could see here. */
-static CUresult take_attribute(const struct cu_launch_attribute *attribute, struct request *request)
+static CUresult take_attribute(const struct cu_launch_attribute *attribute, struct launch_request *request)
 {
     switch (attribute->id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
@@ -218,11 +222,11 @@ static CUresult launch_with(const struct cu_launch_config *config, CUfunction fu
     CUresult result = CUDA_SUCCESS;
     if (!config || (config->attribute_count && !config->attributes))
         return CUDA_ERROR_INVALID_VALUE;
-    struct request request = {.function = function,
-                              .shared_bytes = config->shared_bytes,
-                              .stream = config->stream,
-                              .parameters = parameters,
-                              .extra = extra};
+    struct launch_request request = {.function = function,
+                                     .shared_bytes = config->shared_bytes,
+                                     .stream = config->stream,
+                                     .parameters = parameters,
+                                     .extra = extra};
     memcpy(request.grid, config->grid, sizeof request.grid);
     memcpy(request.block, config->block, sizeof request.block);
     for (uint32_t i = 0; i < config->attribute_count && result == CUDA_SUCCESS; i++)

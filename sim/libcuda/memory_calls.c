@@ -2,6 +2,7 @@
  *
  * Reads: what the call was given.  Writes: device memory by way of memory.c; operations of streams.
  */
+#include "libcuda/capture.h"
 #include "libcuda/memory.h"
 #include "libcuda/queue.h"
 
@@ -11,7 +12,10 @@ ENTRY(cuMemAlloc_v2, CUdeviceptr *out, size_t byte_count)
 {
     struct context *context;
     CUresult result = driver_enter(&context);
-    return result == CUDA_SUCCESS ? driver_leave(memory_allocate(context, byte_count, out)) : result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = capture_forbids_unsafe();
+    return driver_leave(result == CUDA_SUCCESS ? memory_allocate(context, byte_count, out) : result);
 }
 
 ENTRY(cuMemAllocPitch_v2, CUdeviceptr *out, size_t *pitch, size_t width_bytes, size_t height, unsigned element_bytes)
@@ -77,6 +81,10 @@ static CUresult allocate_from_pool(CUdeviceptr *out, size_t byte_count, CUmemory
     if (result != CUDA_SUCCESS)
         return result;
     result = stream_find(context, handle, per_thread, &stream);
+    if (result == CUDA_SUCCESS && stream->capture) {
+        driver_say("memory that a graph allocates is not simulated: cuMemAllocAsync in a capture");
+        result = capture_spoil(stream->capture, CUDA_ERROR_NOT_SUPPORTED);
+    }
     if (result == CUDA_SUCCESS)
         result = !pool                                           ? pool_current(&pool)
                  : handle_is(&driver.handles, pool, HANDLE_POOL) ? CUDA_SUCCESS

@@ -23,7 +23,10 @@ enum handle_kind {
     HANDLE_STREAM,
     HANDLE_EVENT,
     HANDLE_POOL,
-    HANDLE_PHYSICAL
+    HANDLE_PHYSICAL,
+    HANDLE_GRAPH,
+    HANDLE_GRAPH_NODE,
+    HANDLE_GRAPH_EXEC
 };
 
 /* Open addressing; capacity is a power of two. */
@@ -86,6 +89,12 @@ struct library {
     struct kernel_set kernels;
 };
 
+/* Nodes of a graph, each once. */
+struct node_list {
+    struct graph_node **rows;
+    size_t count;
+};
+
 enum stream_kind {
     STREAM_LEGACY,       /* ordered with all blocking streams */
     STREAM_BLOCKING,     /* made by the program, or a thread's default stream */
@@ -103,6 +112,8 @@ struct stream {
     uint64_t thread; /* whose default stream it is, 0 = nobody's */
     struct operation *first, *last;
     unsigned waiting; /* threads that wait for it */
+    struct capture *capture; /* that what is queued goes to, NULL = none */
+    struct node_list tails;  /* of a capture: nodes that the next one depends on */
     bool is_destroyed;
 };
 
@@ -118,6 +129,8 @@ struct event {
     struct context *context;
     unsigned flags;
     struct mark *mark; /* of the last record, NULL = never recorded */
+    uint64_t capture;        /* number of the capture of the last record, 0 = of none */
+    struct node_list nodes; /* that the record stands for */
 };
 
 /* Memory pools are accounts only: memory comes from the gpu. */

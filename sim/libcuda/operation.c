@@ -5,6 +5,7 @@
 #include "libcuda/operation.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct mark *mark_create(void)
 {
@@ -32,6 +33,35 @@ struct operation *operation_create(enum operation_kind kind)
     if (operation)
         operation->kind = kind;
     return operation;
+}
+
+struct operation *operation_copy(const struct operation *operation)
+{
+    struct operation *copy = operation_create(operation->kind);
+    if (!copy)
+        return NULL;
+    *copy = (struct operation){.kind = operation->kind};
+    if (operation->kind == OPERATION_LAUNCH) {
+        const size_t byte_count = (size_t)operation->launch.function->code->parameter_bytes + 1;
+        copy->launch = operation->launch;
+        copy->launch.parameters = malloc(byte_count);
+        copy->launch.launch.parameters = copy->launch.parameters;
+        if (copy->launch.parameters)
+            memcpy(copy->launch.parameters, operation->launch.parameters, byte_count);
+    } else if (operation->kind == OPERATION_COPY) {
+        copy->copy = operation->copy;
+    } else if (operation->kind == OPERATION_FILL) {
+        copy->fill = operation->fill;
+    } else if (operation->kind == OPERATION_CALL) {
+        copy->call = operation->call;
+    } else {
+        copy->value = operation->value;
+    }
+    if (operation->kind == OPERATION_LAUNCH && !copy->launch.parameters) {
+        operation_destroy(copy);
+        return NULL;
+    }
+    return copy;
 }
 
 void operation_destroy(struct operation *operation)

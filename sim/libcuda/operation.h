@@ -21,6 +21,7 @@ enum operation_kind {
 enum operation_state { OPERATION_WAITS, OPERATION_RUNS, OPERATION_DONE };
 
 struct launch_operation {
+    struct function *function;
     struct wsdbg_gpu_launch launch; /* its parameters are the operation's own */
     bool is_programmatic;           /* may begin before the launch in front of it is over */
     struct wsdbg_grid_run *run;     /* NULL = not handed to the gpu */
@@ -74,6 +75,8 @@ struct operation {
 
 /* NULL = no memory. */
 struct operation *operation_create(enum operation_kind kind);
+/* Of a launch, a copy, a fill, a call or a write.  NULL = no memory. */
+struct operation *operation_copy(const struct operation *operation);
 void operation_destroy(struct operation *operation);
 /* An operation that was begun is done: takes it, and what is done behind it, off the front of its stream.  With the
  * lock held. */

@@ -104,6 +104,14 @@ static void *find_for(const char *symbol, int version, bool per_thread, bool *is
     return NULL;
 }
 
+/* From CUDA 12 on cuGraphInstantiate means the function with flags. */
+static const char *name_for(const char *symbol, int version)
+{
+    enum { WITH_FLAGS_SINCE = 12000 };
+    return version >= WITH_FLAGS_SINCE && strcmp(symbol, "cuGraphInstantiate") == 0 ? "cuGraphInstantiateWithFlags"
+                                                                                    : symbol;
+}
+
 ENTRY(cuGetProcAddress_v2, const char *symbol, void **out, int version, uint64_t flags, int *status)
 {
     bool is_newer = false;
@@ -111,7 +119,8 @@ ENTRY(cuGetProcAddress_v2, const char *symbol, void **out, int version, uint64_t
         return CUDA_ERROR_INVALID_VALUE;
     *out = NULL;
     if (strlen(symbol) < NAME_BYTES - 4)
-        *out = find_for(symbol, version, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &is_newer);
+        *out = find_for(name_for(symbol, version), version, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+                        &is_newer);
     if (status)
         *status = *out ? QUERY_SUCCESS : is_newer ? QUERY_VERSION_TOO_OLD : QUERY_NOT_FOUND;
     return CUDA_SUCCESS;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "libcuda/capture.h"
 #include "libcuda/explore.h"
 #include "libcuda/memory.h"
 
@@ -212,6 +213,13 @@ bool queue_begin(struct context *context)
 CUresult queue_add(struct stream *stream, struct operation *operation)
 {
     struct context *context = stream->context;
+    if (stream->capture)
+        return capture_operation(stream, operation);
+    const CUresult implicit = capture_forbids_legacy(stream);
+    if (implicit != CUDA_SUCCESS) {
+        operation_destroy(operation);
+        return implicit;
+    }
     operation->stream = stream;
     operation->sequence = ++driver.sequence;
     if (stream->last)
@@ -244,6 +252,8 @@ static CUresult state_of(const struct context *context)
 
 CUresult queue_wait(struct stream *stream)
 {
+    if (stream->capture)
+        return capture_spoil(stream->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     struct context *context = stream->context;
     const uint64_t sequence = driver.sequence;
     stream->waiting++;
@@ -264,6 +274,9 @@ static bool any_is_waited_for(const struct context *context, uint64_t sequence)
 
 CUresult queue_wait_all(struct context *context)
 {
+    const CUresult forbidden = capture_forbids_waiting(context);
+    if (forbidden != CUDA_SUCCESS)
+        return forbidden;
     const uint64_t sequence = driver.sequence;
     context->everything->waiting++;
     while (state_of(context) == CUDA_SUCCESS && any_is_waited_for(context, sequence))

@@ -1,13 +1,14 @@
-/* stream.c - streams: made, found by handle, asked, waited for.  Captures are answered with "none".
+/* stream.c - streams: made, found by handle, asked, waited for.
  *
  * Reads and writes: the contexts' streams; what is in them is queue.c's.
  */
+#include "libcuda/capture.h"
 #include "libcuda/context.h"
 #include "libcuda/queue.h"
 
 #include <stdlib.h>
 
-enum { PRIORITY_GREATEST = -5, CAPTURE_STATUS_NONE = 0 };
+enum { PRIORITY_GREATEST = -5 };
 
 CUresult stream_create(struct context *context, enum stream_kind kind, struct stream **out)
 {
@@ -106,6 +107,8 @@ ENTRY(cuStreamDestroy_v2, CUstream handle)
     CUresult result = enter(handle, false, &stream);
     if (result != CUDA_SUCCESS)
         return result;
+    if (stream->capture)
+        return driver_leave(capture_spoil(stream->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED));
     handle_remove(&driver.handles, stream);
     stream->is_destroyed = true;
     stream_sweep(stream->context);
@@ -118,6 +121,8 @@ static CUresult query(CUstream handle, bool per_thread)
     CUresult result = enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
+    if (stream->capture)
+        return driver_leave(capture_spoil(stream->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED));
     return driver_leave(queue_is_idle(stream) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
@@ -214,58 +219,3 @@ static CUresult get_context_2(CUstream handle, CUcontext *context, void **green,
 
 STREAM_ENTRY(cuStreamGetCtx_v2, _ptsz, (CUstream stream, CUcontext *context, void **green), get_context_2, stream,
              context, green)
-
-/* ---- captures: graphs are not simulated, so no stream is ever being captured ---- */
-
-static CUresult get_capture(CUstream handle, int *status, uint64_t *id, bool per_thread)
-{
-    struct stream *stream = NULL;
-    CUresult result = enter(handle, per_thread, &stream);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!status)
-        return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    *status = CAPTURE_STATUS_NONE;
-    if (id)
-        *id = 0;
-    return driver_leave(CUDA_SUCCESS);
-}
-
-STREAM_ENTRY(cuStreamIsCapturing, _ptsz, (CUstream stream, int *status), get_capture, stream, status, NULL)
-STREAM_ENTRY(cuStreamGetCaptureInfo, _ptsz, (CUstream stream, int *status, uint64_t *id), get_capture, stream, status,
-             id)
-
-static CUresult get_capture_graph(CUstream handle, int *status, uint64_t *id, void **graph, void **nodes, void **edges,
-                                  size_t *count, bool per_thread)
-{
-    if (graph)
-        *graph = NULL;
-    if (nodes)
-        *nodes = NULL;
-    if (edges)
-        *edges = NULL;
-    if (count)
-        *count = 0;
-    return get_capture(handle, status, id, per_thread);
-}
-
-STREAM_ENTRY(cuStreamGetCaptureInfo_v2, _ptsz,
-             (CUstream stream, int *status, uint64_t *id, void **graph, void **nodes, size_t *count), get_capture_graph,
-             stream, status, id, graph, nodes, NULL, count)
-STREAM_ENTRY(cuStreamGetCaptureInfo_v3, _ptsz,
-             (CUstream stream, int *status, uint64_t *id, void **graph, void **nodes, void **edges, size_t *count),
-             get_capture_graph, stream, status, id, graph, nodes, edges, count)
-
-ENTRY(cuThreadExchangeStreamCaptureMode, int *mode)
-{
-    static _Thread_local int current;
-    CUresult result = driver_ready();
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!mode || *mode < 0 || *mode > 2)
-        return CUDA_ERROR_INVALID_VALUE;
-    const int before = current;
-    current = *mode;
-    *mode = before;
-    return CUDA_SUCCESS;
-}

@@ -124,4 +124,68 @@ CUresult cuEventQuery(CUevent event);
 CUresult cuEventSynchronize(CUevent event);
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
 
+CUresult cuThreadExchangeStreamCaptureMode(int *mode);
+CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, CUgraphNode *before, const struct cu_edge *edges,
+                                     size_t count, int mode);
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph);
+CUresult cuStreamGetCaptureInfo_v3(CUstream stream, int *status, uint64_t *id, CUgraph *graph, CUgraphNode **nodes,
+                                   void **edges, size_t *count);
+CUresult cuGraphCreate(CUgraph *out, unsigned flags);
+CUresult cuGraphDestroy(CUgraph graph);
+CUresult cuGraphClone(CUgraph *out, CUgraph graph);
+CUresult cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode node, CUgraph clone);
+CUresult cuGraphNodeGetType(CUgraphNode node, int *type);
+CUresult cuGraphDestroyNode(CUgraphNode node);
+CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *out, size_t *count);
+CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *out, size_t *count);
+CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to, struct cu_edge *edges, size_t *count);
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *out, struct cu_edge *edges, size_t *count);
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *out, struct cu_edge *edges, size_t *count);
+CUresult cuGraphAddDependencies_v2(CUgraph graph, CUgraphNode const *from, CUgraphNode const *to,
+                                   const struct cu_edge *edges, size_t count);
+CUresult cuGraphRemoveDependencies_v2(CUgraph graph, CUgraphNode const *from, CUgraphNode const *to,
+                                      const struct cu_edge *edges, size_t count);
+CUresult cuGraphDebugDotPrint(CUgraph graph, const char *path, unsigned flags);
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph, uint64_t flags);
+CUresult cuGraphExecGetFlags(CUgraphExec exec, uint64_t *flags);
+CUresult cuGraphExecDestroy(CUgraphExec exec);
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, struct cu_graph_update *out);
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enabled);
+CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned *enabled);
+CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph graph, struct cu_graph_instantiate *with);
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *out, CUgraph graph, struct cu_graph_instantiate *with);
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream);
+CUresult cuGraphUpload(CUgraphExec exec, CUstream stream);
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph graph, CUgraphNode const *before, size_t count,
+                                 const struct cu_kernel_node *given);
+CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph, CUgraphNode const *before, size_t count,
+                              const struct cu_copy_3d *given, CUcontext context);
+CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, CUgraphNode const *before, size_t count,
+                              const struct cu_memset_node *given, CUcontext context);
+CUresult cuGraphAddHostNode(CUgraphNode *out, CUgraph graph, CUgraphNode const *before, size_t count,
+                            const struct cu_host_node *given);
+CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph graph, CUgraphNode const *before, size_t count);
+CUresult cuGraphAddEventRecordNode(CUgraphNode *out, CUgraph graph, CUgraphNode const *before, size_t count,
+                                   CUevent event);
+CUresult cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph graph, CUgraphNode const *before, size_t count,
+                                 CUevent event);
+CUresult cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph graph, CUgraphNode const *before, size_t count,
+                                  CUgraph child);
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, struct cu_kernel_node *out);
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, struct cu_memset_node *out);
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, struct cu_host_node *out);
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out);
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, unsigned id, void *out);
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, unsigned id, const void *value);
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const struct cu_kernel_node *given);
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const struct cu_memset_node *given);
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const struct cu_host_node *given);
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const struct cu_kernel_node *given);
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const struct cu_copy_3d *given,
+                                        CUcontext context);
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const struct cu_memset_node *given,
+                                        CUcontext context);
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const struct cu_host_node *given);
+
 #endif

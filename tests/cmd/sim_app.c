@@ -1,5 +1,5 @@
 /* sim_app.c - a program for wsdbg run --device sim and wsdbg explore: sim_app KERNEL launches one of tests/libcuda's
- * kernels, "none" nothing; "beside", "looked-up", "graph", "helped" and "released" use the driver in other ways;
+ * kernels, "none" nothing; "beside", "looked-up", "missing", "helped" and "released" use the driver in other ways;
  * copied-late,
  * copied-later and never-copied have a thread for the copy that ends a kernel; lost_word is one of its defects.  Built
  * without sanitizers: it is preloaded.
@@ -85,12 +85,11 @@ static CUresult launch_looked_up(struct work *work)
     return result ? result : cu.cuCtxSynchronize();
 }
 
-/* Graphs are refused; a program that can do without goes on. */
-static CUresult do_without_graphs(struct work *work)
+/* Some functions are refused; a program that can do without goes on. */
+static CUresult do_without_some(struct work *work)
 {
-    void *graph = NULL;
-    if (cu.cuStreamBeginCapture_v2(CU_STREAM_PER_THREAD, 0) != CUDA_ERROR_NOT_SUPPORTED ||
-        cu.cuGraphCreate(&graph, 0) != CUDA_ERROR_NOT_SUPPORTED)
+    if (cu.cuUserObjectCreate() != CUDA_ERROR_NOT_SUPPORTED ||
+        cu.cuGraphConditionalHandleCreate() != CUDA_ERROR_NOT_SUPPORTED)
         return CUDA_ERROR_UNKNOWN;
     CUresult result = run_kernel(work, "number", NULL);
     return result ? result : cu.cuCtxSynchronize();
@@ -202,8 +201,8 @@ static CUresult do_as_asked(struct work *work, const char *wanted)
         return hang_beside(work);
     if (strcmp(wanted, "looked-up") == 0)
         return launch_looked_up(work);
-    if (strcmp(wanted, "graph") == 0)
-        return do_without_graphs(work);
+    if (strcmp(wanted, "missing") == 0)
+        return do_without_some(work);
     if (strcmp(wanted, "helped") == 0)
         return help(work);
     if (strcmp(wanted, "released") == 0)

@@ -88,7 +88,23 @@
     X(cuGetProcAddress, (const char *, void **, int, uint64_t))                                                    \
     X(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *)) X(cuGetErrorName, (CUresult, const char **)) \
     X(cuGetErrorString, (CUresult, const char **)) X(cuGetExportTable, (const void **, const void *))              \
-    X(cuGraphCreate, (void **, unsigned)) X(cuStreamBeginCapture_v2, (CUstream, int))
+    X(cuUserObjectCreate, (void)) X(cuGraphConditionalHandleCreate, (void))                                        \
+    X(cuGraphCreate, (CUgraph *, unsigned)) X(cuGraphDestroy, (CUgraph)) X(cuStreamBeginCapture_v2, (CUstream, int)) \
+    X(cuStreamEndCapture, (CUstream, CUgraph *)) X(cuGraphGetNodes, (CUgraph, CUgraphNode *, size_t *))            \
+    X(cuGraphGetRootNodes, (CUgraph, CUgraphNode *, size_t *)) X(cuGraphNodeGetType, (CUgraphNode, int *))         \
+    X(cuGraphGetEdges_v2, (CUgraph, CUgraphNode *, CUgraphNode *, struct cu_edge *, size_t *))                     \
+    X(cuGraphAddEmptyNode, (CUgraphNode *, CUgraph, CUgraphNode const *, size_t))                                  \
+    X(cuGraphAddMemsetNode, (CUgraphNode *, CUgraph, CUgraphNode const *, size_t, const struct cu_memset_node *, CUcontext)) \
+    X(cuGraphMemsetNodeGetParams, (CUgraphNode, struct cu_memset_node *))                                          \
+    X(cuGraphExecMemsetNodeSetParams, (CUgraphExec, CUgraphNode, const struct cu_memset_node *, CUcontext))        \
+    X(cuGraphAddEventRecordNode, (CUgraphNode *, CUgraph, CUgraphNode const *, size_t, CUevent))                   \
+    X(cuGraphAddDependencies, (CUgraph, CUgraphNode const *, CUgraphNode const *, size_t))                         \
+    X(cuGraphRemoveDependencies, (CUgraph, CUgraphNode const *, CUgraphNode const *, size_t))                      \
+    X(cuGraphClone, (CUgraph *, CUgraph)) X(cuGraphNodeFindInClone, (CUgraphNode *, CUgraphNode, CUgraph))         \
+    X(cuGraphDestroyNode, (CUgraphNode)) X(cuGraphDebugDotPrint, (CUgraph, const char *, unsigned))                \
+    X(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, uint64_t)) X(cuGraphLaunch, (CUgraphExec, CUstream))   \
+    X(cuGraphUpload, (CUgraphExec, CUstream)) X(cuGraphExecDestroy, (CUgraphExec))                                 \
+    X(cuGraphNodeSetEnabled, (CUgraphExec, CUgraphNode, unsigned)) X(cuThreadExchangeStreamCaptureMode, (int *))
 /* clang-format on */
 
 struct api {

@@ -197,12 +197,11 @@ static void the_header_has_nothing_that_does_not_resolve(void **state)
 
 /* ---- what is missing ---- */
 
-static void ask_for_graphs(void)
+static void ask_for_user_objects(void)
 {
-    void *graph;
     cu.cuInit(0);
-    if (cu.cuGraphCreate(&graph, 0) != CUDA_ERROR_NOT_SUPPORTED ||
-        cu.cuGraphCreate(&graph, 0) != CUDA_ERROR_NOT_SUPPORTED)
+    if (cu.cuUserObjectCreate() != CUDA_ERROR_NOT_SUPPORTED ||
+        cu.cuUserObjectCreate() != CUDA_ERROR_NOT_SUPPORTED)
         _exit(1);
 }
 
@@ -210,8 +209,8 @@ static void a_missing_function_is_named_once(void **state)
 {
     char said[1024];
     (void)state;
-    assert_int_equal(in_child(ask_for_graphs, 10, said, sizeof said), 0);
-    assert_string_equal(said, "wsdbg: the simulated driver has no cuGraphCreate\n");
+    assert_int_equal(in_child(ask_for_user_objects, 10, said, sizeof said), 0);
+    assert_string_equal(said, "wsdbg: the simulated driver has no cuUserObjectCreate\n");
 }
 
 static void ask_for_tables(void)

@@ -4,7 +4,7 @@
 #     calls.sh WSDBG FOLDER
 #
 # FOLDER holds unit_a.cu and unit_b.cu as units (relocatable device code), and calls.cu, built with the shared runtime (calls-shared), the static one (calls-static), that without PIE (calls-fixed) and
-# without symbols (calls-stripped); and plugins with plugin_a.so and plugin_b.so.  Exit status: 77 where NVIDIA's compiler did not make them.
+# without symbols (calls-stripped); graphs-shared and graphs-static; and plugins with plugin_a.so and plugin_b.so.  Exit status: 77 where NVIDIA's compiler did not make them.
 set -u
 wsdbg=$1 folder=$2
 [ -x "$folder/calls-shared" ] || exit 77
@@ -33,6 +33,11 @@ for kind in shared static fixed; do
     expect 124 'HANG: ' "$wsdbg" explore --schedules 5 -o "$work/run.db" -- "$folder/calls-$kind" hangs
     expect 0 'ended by a GPU fault' "$wsdbg" run --device sim -o "$work/run.db" -- "$folder/calls-$kind" faults
 done
+for kind in shared static; do
+    expect 0 'no hang' timeout 30 "$wsdbg" run --device sim -o "$work/run.db" -- "$folder/graphs-$kind" works
+    expect 124 'HANG: ' timeout 30 "$wsdbg" run --device sim -o "$work/run.db" -- "$folder/graphs-$kind" hangs
+done
+expect 124 'HANG: ' timeout 60 "$wsdbg" explore --schedules 3 -o "$work/run.db" -- "$folder/graphs-shared" hangs
 for time in 1 2 3; do
     expect 0 'no hang' timeout 30 "$wsdbg" run --device sim -o "$work/run.db" -- "$folder/plugins" "$folder/plugin_a.so" "$folder/plugin_b.so"
 done
