@@ -20,8 +20,8 @@ struct explore_options {
     uint64_t jobs;                 /* processes at a time */
     uint64_t seed;                 /* the first */
     uint64_t launch;               /* the only one to explore, or EXPLORE_EVERY_LAUNCH: the first of each kernel */
-    uint64_t depth;                /* change points of priority schedules */
-    enum wsdbg_schedule_kind kind; /* RANDOM or PRIORITY */
+    uint64_t depth;                /* change points of priority schedules; of a mix the most */
+    enum explore_kind { EXPLORE_MIX, EXPLORE_RANDOM, EXPLORE_PRIORITY } kind;
     bool all, replays;             /* replays: `seed` alone, and the launch runs with it whatever it does */
     bool compares;                 /* what schedules leave in memory */
     char log[4096];
@@ -125,6 +125,11 @@ void explore_turns_free(struct explore_turns *turns);
 /* Neither over nor given up: a hang, a stall or a fault. */
 bool explore_is_bad(enum wsdbg_gpu_outcome outcome);
 struct wsdbg_schedule_options explore_schedule(const struct explore_launch *launch, uint64_t seed);
+
+/* ---- explore_alike.c ---- */
+
+/* The kernel hangs, faults or ends in the same way under every schedule. */
+bool explore_all_alike(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function);
 
 /* ---- explore_results.c ---- */
 

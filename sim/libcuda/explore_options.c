@@ -52,8 +52,14 @@ static bool read_word(const char *name, const char *value, struct explore_option
         return out->compares = true;
     if (strcmp(name, "schedule") != 0)
         return read_number(name, value, out);
-    out->kind = strcmp(value, "priority") == 0 ? WSDBG_SCHEDULE_PRIORITY : WSDBG_SCHEDULE_RANDOM;
-    return out->kind == WSDBG_SCHEDULE_PRIORITY || strcmp(value, "random") == 0;
+    static const char *const kinds[] = {
+        [EXPLORE_MIX] = "mix", [EXPLORE_RANDOM] = "random", [EXPLORE_PRIORITY] = "priority"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(value, kinds[i]) == 0) {
+            out->kind = (enum explore_kind)i;
+            return true;
+        }
+    return false;
 }
 
 struct wsdbg_error *explore_read(const char *text, struct explore_options *out)
@@ -61,7 +67,7 @@ struct wsdbg_error *explore_read(const char *text, struct explore_options *out)
     static const char log[] = "log=";
     char word[64], *value;
     *out = (struct explore_options){
-        .schedules = UINT64_MAX, .jobs = 1, .launch = EXPLORE_EVERY_LAUNCH, .depth = 3, .kind = WSDBG_SCHEDULE_RANDOM};
+        .schedules = UINT64_MAX, .jobs = 1, .launch = EXPLORE_EVERY_LAUNCH, .depth = 3, .kind = EXPLORE_MIX};
     for (; strncmp(text, log, sizeof log - 1) != 0; text += strlen(word) + 1) {
         const size_t length = strcspn(text, ",");
         if (!text[length] || length >= sizeof word)

@@ -269,6 +269,10 @@ static void try_usual(struct search *search)
     note(search, &record, true, 0);
     if (record.outcome == WSDBG_GPU_BUDGET)
         search->why = "usual";
+    else if (record.outcome == WSDBG_GPU_IDLE && !options->compares && !options->all && !record.report_count &&
+             options->launch == EXPLORE_EVERY_LAUNCH &&
+             explore_all_alike(wsdbg_gpu_program(search->launch->launch->module), search->launch->launch->function))
+        search->why = "alike";
 }
 
 /* How the launch is to run.  The schedule found first is reduced. */

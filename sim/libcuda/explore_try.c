@@ -20,6 +20,8 @@
 /* Of the usual schedule; others may take so many times what that took. */
 #define USUAL_INSTRUCTIONS_MOST (1ull << 30)
 enum { BUDGET_TIMES = 20, BUDGET_LEAST = 1 << 20 };
+/* Of a mix: one pair of so many is random, the others go by priority, with 1 to `depth` change points. */
+enum { MIX_OF = 2 };
 
 bool explore_is_bad(enum wsdbg_gpu_outcome outcome)
 {
@@ -28,9 +30,13 @@ bool explore_is_bad(enum wsdbg_gpu_outcome outcome)
 
 struct wsdbg_schedule_options explore_schedule(const struct explore_launch *launch, uint64_t seed)
 {
-    return (struct wsdbg_schedule_options){.kind = launch->options->kind,
+    const struct explore_options *options = launch->options;
+    const bool mixes = options->kind == EXPLORE_MIX;
+    const bool by_priority = options->kind == EXPLORE_PRIORITY || (mixes && seed / 2 % MIX_OF != 0);
+    const uint64_t depth = mixes && options->depth ? 1 + seed / (2 * MIX_OF) % options->depth : options->depth;
+    return (struct wsdbg_schedule_options){.kind = by_priority ? WSDBG_SCHEDULE_PRIORITY : WSDBG_SCHEDULE_RANDOM,
                                            .seed = seed,
-                                           .change_points = (uint32_t)launch->options->depth,
+                                           .change_points = (uint32_t)depth,
                                            .length = launch->usual_instructions,
                                            .usual_engines = seed % 2 == 0};
 }

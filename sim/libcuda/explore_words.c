@@ -17,7 +17,7 @@
  *     report SCHEDULES SEED KIND TEXT    what so many schedules did that is never meant, or may not be, SEED
  *                                        first
  *     end WHY TRIED DECISIONS NS HANGS STALLS FAULTS UNENDED DIED
- *                                        WHY: schedules, time, found, host, usual, asked, processes; UNENDED: schedules
+ *                                        WHY: schedules, time, found, host, usual, alike, asked, processes; UNENDED: schedules
  *                                        that were given up for their length; DIED: whose process died
  *     skipped NUMBER KERNEL              it runs beside another launch, which stands
  *     runs                               the launch itself begins, under the schedule found first

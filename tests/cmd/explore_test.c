@@ -199,7 +199,7 @@ static void what_cannot_be_followed_is_refused(void **state)
     static const char *const rows[][3] = {
         {"--schedules", "0", "--schedules: '0' is not a whole number from 1 to "},
         {"--jobs", "257", "--jobs: '257' is not a whole number from 1 to 256"},
-        {"--schedule", "fair", "--schedule: 'fair' is not one of random|priority"},
+        {"--schedule", "fair", "--schedule: 'fair' is not one of mix|random|priority"},
         {"--seconds", "-1", "--seconds: '-1' is not a number of seconds"},
         {"--replay", "first", "--replay: 'first' is not a whole number"},
     };

@@ -1,11 +1,12 @@
 /* sim_app.c - a program for wsdbg run --device sim and wsdbg explore: sim_app KERNEL launches one of tests/libcuda's
  * kernels, "none" nothing; "beside", "looked-up", "missing", "helped" and "released" use the driver in other ways;
  * copied-late,
- * copied-later and never-copied have a thread for the copy that ends a kernel; lost_word is one of its defects.  Built
- * without sanitizers: it is preloaded.
+ * copied-later and never-copied have a thread for the copy that ends a kernel; lost_word is one of its defects.
+ * sim_app FILE.ptx KERNEL THREADS launches a kernel of a file.  Built without sanitizers: it is preloaded.
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -183,6 +184,18 @@ static CUresult lose_word(struct work *work)
     return result ? result : cu.cuCtxSynchronize();
 }
 
+static CUresult launch_from_file(const char *path, const char *name, const char *threads)
+{
+    CUmodule module;
+    CUfunction function;
+    CUresult result = cu.cuModuleLoad(&module, path);
+    if (!result)
+        result = cu.cuModuleGetFunction(&function, module, name);
+    if (!result)
+        result = launch(function, 1, (unsigned)strtoul(threads, NULL, 10), NULL, NULL);
+    return result ? result : cu.cuCtxSynchronize();
+}
+
 /* Ends in good order. */
 static CUresult release(struct work *work)
 {
@@ -241,7 +254,7 @@ int main(int count, char **words)
     CUresult result = set_up(&work, name, sizeof name);
     if (result)
         return explain("setting up", result);
-    result = do_as_asked(&work, wanted);
+    result = count == 4 ? launch_from_file(words[1], words[2], words[3]) : do_as_asked(&work, wanted);
     if (!result && work.memory)
         result = cu.cuMemcpyDtoH_v2(&down, work.memory, 4);
     if (result)

@@ -382,6 +382,34 @@ static void the_first_launch_of_each_kernel_is_explored(void **state)
     free(log);
 }
 
+/* `number` writes what it is given; `last_word` writes one word from two warps, which no warp goes by. */
+static void a_kernel_whose_schedules_are_alike_runs_once(void **state)
+{
+    char *log;
+    (void)state;
+    assert_int_equal(explored("schedules=50,", &(struct program){defects, NAMES("last_word"), 64, NULL}, &log), 0);
+    assert_memory_equal(line(log, "end"), "alike 1 ", 8);
+    free(log);
+    assert_int_equal(EXPLORED(&log, "schedules=50,", "kept"), 0);
+    assert_memory_equal(line(log, "end"), "schedules 50 ", 13);
+    free(log);
+}
+
+/* It goes by a word that another warp writes, though it waits nowhere. */
+static void a_kernel_that_goes_by_memory_is_explored(void **state)
+{
+    static const char goes_by[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .global .align 8 .u32 words[4];\n"
+        ".visible .entry goes_by()\n{\n.reg .pred %p<2>;\n.reg .b32 %r<3>;\n.reg .b64 %rd<1>;\n"
+        "mov.u64 %rd0, words;\nmov.u32 %r0, %tid.x;\nsetp.eq.u32 %p0, %r0, 0;\n@%p0 st.global.u32 [%rd0], 1;\n"
+        "$again:\nld.global.u32 %r1, [%rd0];\nadd.u32 %r2, %r1, 1;\nsetp.eq.u32 %p1, %r2, 1;\n@%p1 bra $again;\nret;\n}\n";
+    char *log;
+    (void)state;
+    assert_int_equal(explored("schedules=5,", &(struct program){goes_by, NAMES("goes_by"), 64, NULL}, &log), 0);
+    assert_memory_equal(line(log, "end"), "schedules 5 ", 12);
+    free(log);
+}
+
 static void one_launch_can_be_asked_for(void **state)
 {
     char *log;
@@ -432,6 +460,8 @@ int main(void)
         cmocka_unit_test(time_ends_it),
         cmocka_unit_test(what_always_hangs_hangs_at_once),
         cmocka_unit_test(the_first_launch_of_each_kernel_is_explored),
+        cmocka_unit_test(a_kernel_whose_schedules_are_alike_runs_once),
+        cmocka_unit_test(a_kernel_that_goes_by_memory_is_explored),
         cmocka_unit_test(one_launch_can_be_asked_for),
         cmocka_unit_test(bad_words_are_refused),
     };

@@ -75,7 +75,7 @@ static struct wsdbg_error *read_wanted(const struct wsdbg_invocation *invocation
                                                                 : (uint64_t)processors;
     const char *seconds = wsdbg_option_value(invocation, "seconds"), *replay = wsdbg_option_value(invocation, "replay");
     const char *kind = wsdbg_option_value(invocation, "schedule");
-    *out = (struct wanted){.kind = kind ? kind : "random",
+    *out = (struct wanted){.kind = kind ? kind : "mix",
                            .all = wsdbg_option_value(invocation, "all") != NULL,
                            .replays = replay != NULL,
                            .compares = wsdbg_option_value(invocation, "compare-results") != NULL,
@@ -160,8 +160,9 @@ static void say_how_to_repeat(const struct wsdbg_invocation *invocation, const s
     char options[64] = "";
     if (wanted->replays || !find_first(log, &launch, &seed))
         return;
-    if (strcmp(wanted->kind, "random") != 0)
-        snprintf(options, sizeof options, " --schedule %s --depth %" PRIu64, wanted->kind, wanted->depth);
+    const int end = strcmp(wanted->kind, "mix") != 0 ? snprintf(options, sizeof options, " --schedule %s", wanted->kind) : 0;
+    if (wanted->depth != DEPTH_DEFAULT)
+        snprintf(options + end, sizeof options - (size_t)end, " --depth %" PRIu64, wanted->depth);
     char *command = wsdbg_quote_command(invocation->operands);
     wsdbg_say("to repeat it: wsdbg explore --replay %" JSON_INTEGER_FORMAT "%s --launch %" JSON_INTEGER_FORMAT " -- %s",
               seed, options, launch, command ? command : "PROGRAM");
@@ -226,15 +227,15 @@ static struct wsdbg_error *explore_command(const struct wsdbg_invocation *invoca
     return error;
 }
 
-static const struct wsdbg_choice kinds[] = {{"random", NULL}, {"priority", NULL}, {NULL, NULL}};
+static const struct wsdbg_choice kinds[] = {{"mix", NULL}, {"random", NULL}, {"priority", NULL}, {NULL, NULL}};
 
 static const struct wsdbg_option options[] = {
     {0, "schedules", "N", "try at most N schedules of a launch (default 1000)", NULL, NULL},
     {0, "seconds", "S", "try them for S seconds at most; without --schedules as many as that allows", NULL, NULL},
     {0, "jobs", "J", "try J at a time (default: one a processor)", NULL, NULL},
     {0, "seed", "FIRST", "the first schedule's number (default 1)", NULL, NULL},
-    {0, "schedule", "random|priority", "how schedules are drawn (default random)", kinds, NULL},
-    {0, "depth", "D", "with --schedule=priority: how often priorities change (default 3)", NULL, NULL},
+    {0, "schedule", "mix|random|priority", "how schedules are drawn (default mix)", kinds, NULL},
+    {0, "depth", "D", "how often priorities change; with a mix the most (default 3)", NULL, NULL},
     {0, "all", NULL, "do not stop at the first hang or fault", NULL, NULL},
     {0, "compare-results", NULL, "say whether schedules leave other values in memory than the usual one", NULL, NULL},
     {0, "replay", "SEED", "run under this schedule alone", NULL, NULL},
@@ -255,7 +256,10 @@ const struct wsdbg_command wsdbg_command_explore = {
         "\n"
         "What is explored. By default the first launch of each kernel, else the launch that --launch names.\n"
         "wsdbg holds the launch until everything before it is done. Copies of PROGRAM, each with memory of\n"
-        "its own, then run it to its end under one schedule each. The first one is the default schedule. A\n"
+        "its own, then run it to its end under one schedule each. The first one is the default schedule. The\n"
+        "others are drawn: half of them at random, half by priorities that change at 1 to 3 points (--depth),\n"
+        "so that a warp can stand for long. A kernel whose schedules all come to the same end is run once: in\n"
+        "it no warp waits for another one, and no branch or address depends on what another warp writes. A\n"
         "schedule hangs when no warp can ever go on; this is proven and needs no time-out. If some warp polls\n"
         "memory that the host or another launch could still write, it is only a possible hang. A launch that\n"
         "waits in this way under the default schedule is not explored; it runs beside other launches, which\n"

@@ -129,6 +129,7 @@ static const char *why_words(const json_t *launch)
         {"asked", "; ended by a signal"},
         {"processes", "; no more processes could be had"},
         {"usual", "; it is too long to try others"},
+        {"alike", "; all its schedules are alike: no warp waits for another, and none goes by what another writes"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(text(launch, "ended_by"), rows[i][0]) == 0)
