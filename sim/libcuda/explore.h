@@ -157,6 +157,12 @@ void explore_say(int log, const char *format, ...) __attribute__((format(printf,
 void explore_say_progress(struct explore_launch *launch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void explore_say_waits(const struct explore_launch *launch, const struct explore_record *record);
 void explore_say_turns(const struct explore_launch *launch, const struct explore_turns *turns);
+/* `run`: all turns of a run under the few switches of `turns`. */
+void explore_say_story(const struct explore_launch *launch, const struct explore_turns *turns,
+                       const struct explore_turns *run);
+/* "kernel.cu:34", "PTX line 12" without lines, or "its end". */
+enum { EXPLORE_PLACE_BYTES = 160 };
+void explore_short_place(const struct explore_launch *launch, uint32_t instruction, char out[EXPLORE_PLACE_BYTES]);
 /* seed: of the first of the schedules, as it is written. */
 void explore_say_report(const struct explore_launch *launch, const struct wsdbg_gpu_report *report, uint64_t schedules,
                         const char *seed);

@@ -236,6 +236,21 @@ static size_t unusual(const struct explore_turns *turns)
     return count;
 }
 
+/* How far warps run under it is seen in one more run. */
+static void tell(const struct explore_launch *launch, const struct explore_turns *turns)
+{
+    const struct wsdbg_schedule_options schedule = {.kind = WSDBG_SCHEDULE_SWITCHES,
+                                                    .switches = turns->rows,
+                                                    .switch_count = turns->count,
+                                                    .replay = turns->engine,
+                                                    .replay_count = turns->engine_count};
+    struct explore_record record;
+    struct explore_turns run;
+    if (explore_record_turns(launch, &schedule, &record, &run))
+        explore_say_story(launch, turns, &run);
+    explore_turns_free(&run);
+}
+
 static void reduce(struct search *search, const struct wsdbg_schedule_options *schedule)
 {
     struct explore_launch *launch = search->launch;
@@ -248,6 +263,7 @@ static void reduce(struct search *search, const struct wsdbg_schedule_options *s
             explore_say(launch->log, "turns %zu %zu %zu %.2f\n", turns.count, had, unusual(&turns),
                         (double)(explore_now_ns() - begin_ns) / 1e9);
             explore_say_turns(launch, &turns);
+            tell(launch, &turns);
         }
     }
     explore_turns_free(&turns);

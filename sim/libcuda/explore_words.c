@@ -14,6 +14,7 @@
  *     turns SWITCHES TURNS ENGINES SECONDS
  *                                        it was reduced to so many switches, and what engines did that is unusual
  *     switch TEXT                        one of them
+ *     story TEXT                         all of them in a sentence of source lines (explore_story.c)
  *     report SCHEDULES SEED KIND TEXT    what so many schedules did that is never meant, or may not be, SEED
  *                                        first
  *     end WHY TRIED DECISIONS NS HANGS STALLS FAULTS UNENDED DIED
@@ -108,6 +109,23 @@ static void describe_place(const struct explore_launch *launch, uint32_t number,
     const char *file = program->files[place->file], *slash = strrchr(file, '/');
     snprintf(out, TEXT_BYTES, "%.120s:%u, PTX line %u (%s)", slash ? slash + 1 : file, place->line,
              instruction->text_line, text);
+}
+
+void explore_short_place(const struct explore_launch *launch, uint32_t number, char out[EXPLORE_PLACE_BYTES])
+{
+    const struct wsdbg_ptx_program *program = wsdbg_gpu_program(launch->launch->module);
+    if (number >= program->instruction_count) {
+        snprintf(out, EXPLORE_PLACE_BYTES, "its end");
+        return;
+    }
+    const struct wsdbg_ptx_instruction *instruction = &program->instructions[number];
+    if (instruction->place == WSDBG_PTX_NONE) {
+        snprintf(out, EXPLORE_PLACE_BYTES, "PTX line %u", instruction->text_line);
+        return;
+    }
+    const struct wsdbg_ptx_place *place = telling_level(program, instruction->place);
+    const char *file = program->files[place->file], *slash = strrchr(file, '/');
+    snprintf(out, EXPLORE_PLACE_BYTES, "%.120s:%u", slash ? slash + 1 : file, place->line);
 }
 
 static uint32_t warps_of_cta(const struct explore_launch *launch)

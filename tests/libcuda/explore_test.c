@@ -135,6 +135,8 @@ static void it_is_reduced_to_its_one_switch(void **state)
     assert_non_null(strstr(turn, "warp 1 of CTA (0,0,0), after "));
     assert_non_null(strstr(turn, "is preempted before "));
     assert_non_null(strstr(turn, "warp 0 of CTA (0,0,0) goes on"));
+    assert_memory_equal(line(log, "story"), "It takes 1 switch: stop warp 1 at PTX line ", 43);
+    assert_non_null(strstr(line(log, "story"), ", let warp 0 run to "));
     free(log);
 }
 

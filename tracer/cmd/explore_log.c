@@ -208,9 +208,9 @@ static void add_turns(json_t *finding, const char *rest)
     double seconds;
     if (sscanf(rest, "%llu %llu %llu %lf", &count, &turns, &engines, &seconds) == 4)
         json_object_set_new(finding, "reduced",
-                            json_pack("{s:I, s:I, s:I, s:f, s:[]}", "switch_count", (json_int_t)count, "turns",
+                            json_pack("{s:I, s:I, s:I, s:f, s:n, s:[]}", "switch_count", (json_int_t)count, "turns",
                                       (json_int_t)turns, "unusual_engines", (json_int_t)engines, "seconds", seconds,
-                                      "switches"));
+                                      "story", "switches"));
 }
 
 static void add_switch(json_t *finding, const char *rest)
@@ -276,6 +276,8 @@ static void take_finding_line(json_t *finding, const char *word, const char *res
         add_turns(finding, rest);
     else if (strcmp(word, "switch") == 0)
         add_switch(finding, rest);
+    else if (strcmp(word, "story") == 0)
+        json_object_set_new(json_object_get(finding, "reduced"), "story", json_string(rest));
 }
 
 static void take_launch_line(struct wsdbg_explore_log *log, const char *word, const char *rest)

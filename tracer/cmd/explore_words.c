@@ -108,6 +108,8 @@ static void say_finding(struct wsdbg_listener *listener, const json_t *launch, c
     if (is_stall)
         wsdbg_explore_say(listener, "  some look at memory that the host or another launch could still write; not "
                                     "so in the usual schedule");
+    if (*text(reduced, "story"))
+        wsdbg_explore_say(listener, "  %s", text(reduced, "story"));
     if (json_is_object(reduced))
         say_reduced(listener, reduced, is_fault ? "fault" : "hang");
 }
