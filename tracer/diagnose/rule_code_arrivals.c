@@ -3,6 +3,7 @@
  * Reads: barrier words, reaches, the wait graph.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT,
  * PEER_EXITED.
  */
+#include "diagnose/arrival_log.h"
 #include "diagnose/code_bytes.h"
 #include "diagnose/missing_arrivals.h"
 #include "diagnose/code_say.h"
@@ -373,11 +374,42 @@ static void judge_ring(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
                             balance.missing, balance.surplus);
 }
 
+/* ---- a whole record has every arrival ---- */
+
+/* All who can have arrived, and the first phase still lacks some: the count is too high. */
+static bool say_short_by_record(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    struct wsdbg_arrival_log log;
+    if (ever_completed(c, missing) || wsdbg_missing_arrivals_is_in_parts(c, missing) ||
+        !wsdbg_arrival_log_read(c, missing, &log) || !wsdbg_arrival_log_has_all(c, missing, &log))
+        return false;
+    struct wsdbg_finding *finding =
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ARRIVE_SHORT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return true;
+    finding->role = wsdbg_code_role(c, &log.arrived, missing->word.barrier);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s is initialised for %u arrivals, but all warps that arrive on it (%.160s) make only %u, so %s waits "
+                "forever%s.",
+                wsdbg_say_object(c, missing->word.barrier).text, missing->word.expected,
+                wsdbg_say_warps(c, &log.arrived).text, missing->made, wsdbg_say_warp(c, missing->warp).text,
+                wsdbg_say_at(c, missing->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Initialise %s with the number of arrivals actually made (%u), or let the missing threads arrive.",
+                wsdbg_say_family(c, missing->word.barrier).text, missing->made);
+    wsdbg_evidence_text(c, finding, "the record has every arrival of the CTA: %s arrived in this phase, nobody else can",
+                        wsdbg_say_warps(c, &log.arrived).text);
+    wsdbg_tell_waits(c, finding, &log.arrived);
+    return true;
+}
+
 void wsdbg_rule_code_arrivals(struct wsdbg_case *c)
 {
     struct wsdbg_missing_arrivals missing;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (!wsdbg_missing_arrivals_read(c, w, &missing))
+            continue;
+        if (say_short_by_record(c, &missing))
             continue;
         if (wsdbg_set_count(&missing.able) == 0)
             judge_unreachable(c, &missing);

@@ -1,0 +1,24 @@
+# counts_test.sh WSDBG SIM_APP COUNTS.ptx - what the simulator's record of arrivals says of a count that is too high; and that it says
+# nothing where a release was left out.
+set -eu
+wsdbg=$1 app=$2 kernels=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+# says KERNEL THREADS STATUS TEXT: the whole report on one line has the text.
+says() {
+    status=0
+    timeout 60 "$wsdbg" run --device sim -o "$1.db" -- "$app" "$kernels" "$1" "$2" > out 2>&1 < /dev/null || status=$?
+    if [ $status != "$3" ] || ! tr -s ' \n' ' ' < out | grep -q "$4"; then
+        echo "$1: status $status, expected $3 and '$4'" >&2
+        cat out >&2
+        exit 1
+    fi
+}
+says count_right 384 0 'no hang'
+says count_one_too_low 384 0 'no hang'
+says count_one_too_high 384 124 'HANG: ARRIVE_SHORT (likely) .* is initialised for 257 arrivals, but all warps that arrive on it (warps 4-11) make only 256, '
+says lone_arrival 32 124 'HANG: ARRIVE_SHORT (likely) .* is initialised for 2 arrivals, but all warps that arrive on it (warp 0) make only 1, so warp 0 waits forever'
+says release_skipped 384 124 'HANG: ARRIVE_MISSING (likely) 32 of 256 arrivals'
+says release_skipped_at_first 384 124 'HANG: ARRIVE_MISSING '

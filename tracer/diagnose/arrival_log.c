@@ -1,0 +1,92 @@
+/* arrival_log.c - see arrival_log.h.  Reads: histories, barrier words, who can arrive.  Writes: its own struct. */
+#include "diagnose/arrival_log.h"
+
+#include "diagnose/ledger.h"
+
+/* The wait that the warp stands in is its newest event: that tells how the record names the barrier. */
+static const struct wsdbg_history_event *newest_wait(const struct wsdbg_case *c, uint32_t warp)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    const struct wsdbg_optional_u32 parity = wsdbg_case_warp(c, warp)->parity;
+    const struct wsdbg_history_event *last = count ? &events[count - 1] : NULL;
+    const bool waits = last && last->kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN;
+    return waits && (!parity.known || parity.value == last->parity) ? last : NULL;
+}
+
+static bool is_whole(const struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (!wsdbg_case_warp(c, w)->history_whole)
+            return false;
+    return true;
+}
+
+static bool is_on(const struct wsdbg_history_event *event, const struct wsdbg_history_event *wait)
+{
+    return event->barrier == wait->barrier && event->stage == wait->stage;
+}
+
+static uint64_t arrivals_of(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_history_event *wait)
+{
+    uint32_t count;
+    uint64_t sum = 0;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (wsdbg_event_is_arrival(&events[i]) && is_on(&events[i], wait))
+            sum += wsdbg_event_arrivals(&events[i]);
+    return sum;
+}
+
+bool wsdbg_arrival_log_read(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                            struct wsdbg_arrival_log *log)
+{
+    const struct wsdbg_history_event *wait = newest_wait(c, missing->warp);
+    const struct wsdbg_cta *cta = &c->snapshot->ctas[wsdbg_case_warp(c, missing->warp)->cta];
+    uint64_t sum = 0;
+    bool differ = false;
+    *log = (struct wsdbg_arrival_log){.each = 0};
+    if (!wait || c->cta_count != 1 || cta->cluster_size > 1 || cta->warp_count != c->warp_count || !is_whole(c))
+        return false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const uint64_t count = arrivals_of(c, w, wait);
+        if (!count)
+            continue;
+        wsdbg_set_add(&log->arrived, w);
+        differ |= sum && log->each != count;
+        log->each = count;
+        sum += count;
+    }
+    log->each = differ ? 0 : log->each;
+    return missing->word.phase == 0 && missing->made > 0 && sum == missing->made;
+}
+
+/* Exited warps that made none. */
+static uint32_t exited_without(const struct wsdbg_case *c, const struct wsdbg_arrival_log *log)
+{
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        count += wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED && !wsdbg_set_has(&log->arrived, w);
+    return count;
+}
+
+/* Other lanes than those that wait: these come to nothing before their wait is over. */
+static bool other_lanes_could(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    return missing->itself != WSDBG_CAN_NOT && wsdbg_case_warp(c, missing->warp)->part_count != 1;
+}
+
+bool wsdbg_arrival_log_has_all(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                               const struct wsdbg_arrival_log *log)
+{
+    if (!log->each || missing->word.bytes != 0)
+        return false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const bool could = wsdbg_set_has(&missing->able, w) || wsdbg_set_has(&missing->past, w) ||
+                           (w == missing->warp && other_lanes_could(c, missing));
+        if (could && !wsdbg_set_has(&log->arrived, w))
+            return false;
+    }
+    const uint64_t warps = missing->word.pending / log->each;
+    return missing->word.pending % log->each != 0 || warps > exited_without(c, log);
+}
