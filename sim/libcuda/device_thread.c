@@ -26,6 +26,8 @@ static enum rest run_slice(struct context *context)
         state_file_publish(context, outcome);
     else
         state_file_withdraw(context);
+    if (outcome == WSDBG_GPU_BUDGET)
+        state_file_works(context);
     explore_stands(context, outcome);
     if (outcome == WSDBG_GPU_FAULT || context->failure)
         context_fail(context, CUDA_ERROR_LAUNCH_FAILED);

@@ -166,6 +166,7 @@ struct context {
     uint64_t allocated_bytes;
     unsigned char *state; /* the file that shows the device to wsdbg, NULL = none is there; see state_file.h */
     bool state_failed;
+    uint64_t works_said_ns; /* when wsdbg was last told that instructions are executed (CLOCK_MONOTONIC) */
 };
 
 #endif

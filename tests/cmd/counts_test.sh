@@ -6,15 +6,19 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
-# says KERNEL THREADS STATUS TEXT: the whole report on one line has the text.
+# says KERNEL THREADS STATUS TEXT: the whole report on one line has the text.  On a machine under load the record can come too late for a
+# verdict, which then says less: three tries.
 says() {
-    status=0
-    timeout 60 "$wsdbg" run --device sim -o "$1.db" -- "$app" "$kernels" "$1" "$2" > out 2>&1 < /dev/null || status=$?
-    if [ $status != "$3" ] || ! tr -s ' \n' ' ' < out | grep -q "$4"; then
-        echo "$1: status $status, expected $3 and '$4'" >&2
-        cat out >&2
-        exit 1
-    fi
+    for try in 1 2 3; do
+        status=0
+        timeout 60 "$wsdbg" run --device sim -o "$1-$try.db" -- "$app" "$kernels" "$1" "$2" > out 2>&1 < /dev/null || status=$?
+        if [ $status = "$3" ] && tr -s ' \n' ' ' < out | grep -q "$4"; then
+            return
+        fi
+    done
+    echo "$1: status $status, expected $3 and '$4'" >&2
+    cat out >&2
+    exit 1
 }
 says count_right 384 0 'no hang'
 says count_one_too_low 384 0 'no hang'
@@ -22,3 +26,11 @@ says count_one_too_high 384 124 'HANG: ARRIVE_SHORT (likely) .* is initialised f
 says lone_arrival 32 124 'HANG: ARRIVE_SHORT (likely) .* is initialised for 2 arrivals, but all warps that arrive on it (warp 0) make only 1, so warp 0 waits forever'
 says release_skipped 384 124 'HANG: ARRIVE_MISSING (likely) 32 of 256 arrivals'
 says release_skipped_at_first 384 124 'HANG: ARRIVE_MISSING '
+
+# A simulated device that works is not stalled, however long it takes.
+timeout 60 "$wsdbg" run --device sim --stall 0.2 -o long.db -- "$app" "$kernels" long_work 256 > out 2>&1 < /dev/null
+if grep -Eq 'SLOW|busy for|not completed' out || ! grep -q 'no hang' out; then
+    echo "long_work: a stall was seen" >&2
+    cat out >&2
+    exit 1
+fi

@@ -1,4 +1,5 @@
 /* stands_test.c - when the file of a simulated device proves that what runs on it never goes on. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,11 +77,34 @@ static void no_folder_is_no_proof(void **state)
     assert_false(wsdbg_sim_stands("there-is-no-such-folder", NOW_NS, LEAST_NS));
 }
 
+/* Its file says so by its time alone; another file's time says nothing. */
+static void what_executed_a_moment_ago_works(void **state)
+{
+    char folder[] = "/tmp/wsdbg-works-test.XXXXXX", path[128];
+    const struct timespec long_ago[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_false(wsdbg_sim_works(folder, 1000000000));
+    snprintf(path, sizeof path, "%s/state-7-0000000000000001", folder);
+    fclose(fopen(path, "w"));
+    assert_false(wsdbg_sim_works(folder, 1000000000));
+    unlink(path);
+    snprintf(path, sizeof path, "%s/works-7-0000000000000001", folder);
+    fclose(fopen(path, "w"));
+    assert_true(wsdbg_sim_works(folder, 60000000000));
+    assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+    assert_false(wsdbg_sim_works(folder, 60000000000));
+    unlink(path);
+    rmdir(folder);
+    assert_false(wsdbg_sim_works(folder, 60000000000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_proof_is_a_whole_file_that_has_stood_for_a_while),
         cmocka_unit_test(no_folder_is_no_proof),
+        cmocka_unit_test(what_executed_a_moment_ago_works),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

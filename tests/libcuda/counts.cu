@@ -88,3 +88,13 @@ extern "C" __global__ void lone_arrival()
     arrive(&done);
     wait(&done, 0);
 }
+
+/* No wait at all, and no end soon. */
+extern "C" __global__ void long_work()
+{
+    uint32 x = threadIdx.x;
+    for (uint32 i = 0; i < 4000000; i++)
+        asm volatile("mad.lo.u32 %0, %0, 1664525, 1013904223;" : "+r"(x));
+    if (x == 1)
+        asm volatile("trap;");
+}

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "wsdbg/device_state.h"
@@ -34,4 +36,30 @@ bool wsdbg_sim_stands(const char *folder, uint64_t now_ns, uint64_t least_ns)
             stands = is_proof(dirfd(entries), entry->d_name, now_ns, least_ns);
     closedir(entries);
     return stands;
+}
+
+static const char works_prefix[] = "works-";
+
+/* The clock that files have. */
+static int64_t file_time_ns(struct timespec time)
+{
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+bool wsdbg_sim_works(const char *folder, uint64_t within_ns)
+{
+    DIR *entries = opendir(folder);
+    struct timespec now;
+    bool works = false;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (!entries)
+        return false;
+    for (const struct dirent *entry; !works && (entry = readdir(entries));) {
+        struct stat file;
+        if (strncmp(entry->d_name, works_prefix, sizeof works_prefix - 1) == 0 &&
+            fstatat(dirfd(entries), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0)
+            works = file_time_ns(now) - file_time_ns(file.st_mtim) < (int64_t)within_ns;
+    }
+    closedir(entries);
+    return works;
 }

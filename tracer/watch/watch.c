@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "evidence/sim_stands.h"
 #include "watch/refusals.h"
 #include "watch/loop.h"
 
@@ -15,6 +16,9 @@ enum {
 
 /* For so long it is expected; a loaded machine may need more than a moment to judge it. */
 #define STANDS_LAST_NS 10000000000ull
+
+/* A simulated device that executed instructions so short a time ago works. */
+#define SIMULATOR_WORKS_NS 1000000000ull
 
 static void count_what_was_seen(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot)
 {
@@ -200,7 +204,18 @@ static void keep_last_histories(struct wsdbg_watch_loop *loop, uint64_t now_ns)
     wsdbg_error_destroy(error);
 }
 
-/* Whether the program is held now.  The time for which it is, or was until this very moment, counts for no stall. */
+/* Some warp is outside of any wait, as far as slots tell. */
+static bool some_warp_runs(const struct wsdbg_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->warp_count; i++)
+        if (snapshot->warps[i].state == WSDBG_WARP_RUNNING)
+            return true;
+    return false;
+}
+
+/* Whether the program is held now.  A simulated device that executes instructions is slow, not stalled; but warps that
+ * all wait are judged by their slots, for they may poll for ever.  The time for which the program is held, or was until
+ * this very moment, counts for no stall. */
 static bool is_held(struct wsdbg_watch_loop *loop, enum wsdbg_wait event, uint64_t now_ns)
 {
     const uint64_t before_ns = loop->held.ticked_ns;
@@ -210,9 +225,11 @@ static bool is_held(struct wsdbg_watch_loop *loop, enum wsdbg_wait event, uint64
     uint64_t held_ns = wsdbg_held_tick(&loop->held, &loop->last, now_ns);
     if (resumed)
         held_ns = now_ns - before_ns;
-    wsdbg_stall_hold(&loop->slots, held_ns);
-    wsdbg_stall_hold(&loop->work, held_ns);
-    wsdbg_stall_hold(&loop->hidden.stall, held_ns);
+    const bool works = loop->watch->spool && before_ns && wsdbg_sim_works(loop->watch->spool, SIMULATOR_WORKS_NS);
+    const uint64_t work_held_ns = works ? now_ns - before_ns : held_ns;
+    wsdbg_stall_hold(&loop->slots, some_warp_runs(&loop->last) ? work_held_ns : held_ns);
+    wsdbg_stall_hold(&loop->work, work_held_ns);
+    wsdbg_stall_hold(&loop->hidden.stall, work_held_ns);
     return held_ns > 0 && !resumed;
 }
 

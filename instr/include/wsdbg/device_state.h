@@ -18,6 +18,8 @@
 #define WSDBG_STATE_MAGIC 0x6574617473676264ull /* "dbgstate" */
 #define WSDBG_STATE_VERSION 1u
 #define WSDBG_STATE_NAME "state-%u-%016llx" /* process, CUcontext */
+/* Beside it: an empty file, whose time of change is set while instructions are executed, a few times a second. */
+#define WSDBG_STATE_WORKS_NAME "works-%u-%016llx"
 
 struct wsdbg_state_header {
     uint64_t magic;
