@@ -14,6 +14,12 @@ found() {
         cat err >&2
         exit 1
     fi
+    # The session keeps what it takes, of a fault as of a hang.
+    if ! "$wsdbg" query "$1.db" --csv 'SELECT text FROM log' | grep -Eq "(hang|fault) in schedule [0-9]+ of launch 0 \\($1\\): It takes"; then
+        echo "$1: the session does not say what it takes" >&2
+        cat err >&2
+        exit 1
+    fi
 }
 found early_release 60
 found early_release_far 60

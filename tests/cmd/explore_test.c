@@ -39,6 +39,11 @@ static void a_hang_is_found_and_run(void **state)
     struct outcome query = WSDBG("query", "lost.db", "--csv", "SELECT device FROM session");
     assert_string_equal(query.out, "device\r\nsim\r\n");
     outcome_free(&query);
+    /* The session keeps what the hang takes. */
+    query = WSDBG("query", "lost.db", "--csv", "SELECT text FROM log WHERE text LIKE '%It takes 1 switch: stop warp 1 at %'");
+    assert_int_equal(count_lines(query.out), 2);
+    assert_non_null(strstr(query.out, " of launch 0 (lost): It takes 1 switch: stop warp 1 at PTX line "));
+    outcome_free(&query);
 }
 
 static json_t *parse(const struct outcome *run)

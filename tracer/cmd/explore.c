@@ -15,6 +15,7 @@
 #include "cmd/explore_words.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
+#include "store/store.h"
 #include "watch/session.h"
 #include "program/spool.h"
 #include "wsdbg/session.h"
@@ -38,6 +39,10 @@ static enum wsdbg_followed follow(struct wsdbg_follower *follower, struct wsdbg_
 {
     struct exploration *exploration = (struct exploration *)((char *)follower - offsetof(struct exploration, follower));
     wsdbg_explore_log_follow(exploration->log, listener);
+    char *story = wsdbg_explore_log_take_story(exploration->log);
+    if (story && follower->store)
+        wsdbg_error_destroy(wsdbg_store_log(follower->store, wsdbg_monotonic_ns(), WSDBG_LOG_WSDBG, story));
+    free(story);
     bool is_proven;
     const uint64_t stands_ns = wsdbg_explore_log_stands_ns(exploration->log, &is_proven);
     const bool was_told = exploration->was_told;

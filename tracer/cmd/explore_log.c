@@ -34,6 +34,7 @@ struct wsdbg_explore_log {
     struct wsdbg_progress_line shown;
     uint64_t told_ns, stands_ns;
     bool hangs, stands_proven;
+    char *story; /* not taken yet; NULL = none */
     struct wsdbg_listener *listener;
 };
 
@@ -65,6 +66,7 @@ void wsdbg_explore_log_destroy(struct wsdbg_explore_log *log)
         close(log->file);
     json_decref(log->launches);
     json_decref(log->skipped);
+    free(log->story);
     free(log);
 }
 
@@ -72,6 +74,13 @@ uint64_t wsdbg_explore_log_stands_ns(const struct wsdbg_explore_log *log, bool *
 {
     *proven = log->stands_proven;
     return log->stands_ns;
+}
+
+char *wsdbg_explore_log_take_story(struct wsdbg_explore_log *log)
+{
+    char *story = log->story;
+    log->story = NULL;
+    return story;
 }
 
 bool wsdbg_explore_log_hangs(const struct wsdbg_explore_log *log)
@@ -218,6 +227,25 @@ static void add_switch(json_t *finding, const char *rest)
     json_array_append_new(json_object_get(json_object_get(finding, "reduced"), "switches"), json_string(rest));
 }
 
+/* "fault in schedule 7 of launch 0 (copy): It takes 1 switch: …" */
+static void add_story(struct wsdbg_explore_log *log, const char *rest)
+{
+    const json_t *seed = json_object_get(log->finding, "seed");
+    const char *outcome = json_string_value(json_object_get(log->finding, "outcome"));
+    const char *kernel = json_string_value(json_object_get(log->launch, "kernel"));
+    char schedule[64] = "the usual schedule";
+    if (json_is_integer(seed))
+        snprintf(schedule, sizeof schedule, "schedule %" JSON_INTEGER_FORMAT, json_integer_value(seed));
+    json_object_set_new(json_object_get(log->finding, "reduced"), "story", json_string(rest));
+    free(log->story);
+    if (asprintf(&log->story, "%s in %s of launch %" JSON_INTEGER_FORMAT " (%s): %s",
+                 !outcome || strcmp(outcome, "deadlock") == 0 ? "hang"
+                 : strcmp(outcome, "fault") == 0              ? "fault"
+                                                              : "possible hang",
+                 schedule, json_integer_value(json_object_get(log->launch, "launch")), kernel ? kernel : "", rest) < 0)
+        log->story = NULL;
+}
+
 static void say_launch(struct wsdbg_explore_log *log)
 {
     wsdbg_progress_end(&log->shown);
@@ -266,8 +294,9 @@ static void skip_launch(struct wsdbg_explore_log *log, const char *rest)
                       rest + end);
 }
 
-static void take_finding_line(json_t *finding, const char *word, const char *rest)
+static void take_finding_line(struct wsdbg_explore_log *log, const char *word, const char *rest)
 {
+    json_t *finding = log->finding;
     if (strcmp(word, "wait") == 0)
         add_wait(finding, rest);
     else if (strcmp(word, "fault") == 0)
@@ -277,7 +306,7 @@ static void take_finding_line(json_t *finding, const char *word, const char *res
     else if (strcmp(word, "switch") == 0)
         add_switch(finding, rest);
     else if (strcmp(word, "story") == 0)
-        json_object_set_new(json_object_get(finding, "reduced"), "story", json_string(rest));
+        add_story(log, rest);
 }
 
 static void take_launch_line(struct wsdbg_explore_log *log, const char *word, const char *rest)
@@ -291,7 +320,7 @@ static void take_launch_line(struct wsdbg_explore_log *log, const char *word, co
     else if (strcmp(word, "end") == 0)
         end_launch(log, rest);
     else if (log->finding)
-        take_finding_line(log->finding, word, rest);
+        take_finding_line(log, word, rest);
 }
 
 static void take_line(struct wsdbg_explore_log *log, char *line)

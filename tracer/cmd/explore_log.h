@@ -19,6 +19,8 @@ void wsdbg_explore_log_finish(struct wsdbg_explore_log *log);
 /* Since when the launch that was found to hang has stood (CLOCK_MONOTONIC); 0 = it does not, or not yet.  *proven: it
  * can never go on. */
 uint64_t wsdbg_explore_log_stands_ns(const struct wsdbg_explore_log *log, bool *proven);
+/* What the session keeps of the schedule that was found last, in a line: it comes once, then NULL.  The caller's. */
+char *wsdbg_explore_log_take_story(struct wsdbg_explore_log *log);
 /* Some schedule hangs, proven. */
 bool wsdbg_explore_log_hangs(const struct wsdbg_explore_log *log);
 /* Some launch was explored, or said why not. */

@@ -22,9 +22,12 @@ enum wsdbg_followed {
     WSDBG_FOLLOWED_ENDS    /* the program is to be ended */
 };
 struct wsdbg_listener;
+struct wsdbg_store;
 struct wsdbg_follower {
     /* Called between two looks; what it says goes to the listener, NULL = stderr. */
     enum wsdbg_followed (*look)(struct wsdbg_follower *follower, struct wsdbg_listener *listener);
+    /* Set while `look` is called: takes lines for the session's log. */
+    struct wsdbg_store *store;
 };
 
 /* What came of it, for who wants more than the status. */

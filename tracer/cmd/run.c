@@ -69,6 +69,8 @@ static uint64_t live_now_ns(struct wsdbg_clock *clock)
 static enum wsdbg_followed follow(struct run *run)
 {
     struct wsdbg_follower *follower = run->options->follower;
+    if (follower)
+        follower->store = wsdbg_session_state(run->session)->store;
     return follower ? follower->look(follower, run->tui ? wsdbg_tui_listener(run->tui) : NULL) : WSDBG_FOLLOWED_GOES_ON;
 }
 
@@ -106,8 +108,10 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
         return WSDBG_WAIT_OVER;
     }
     if (event == WSDBG_CHILD_ENDED) {
-        if (!is_outlived(run))
+        if (!is_outlived(run)) {
+            follow(run); /* its last words, while the session is there to keep them */
             return WSDBG_WAIT_OVER;
+        }
         wsdbg_child_pause(run->child, deadline_ns);
     }
     wsdbg_unseen_look(&run->unseen, run->name, run->spool.path, wsdbg_monotonic_ns());
