@@ -201,6 +201,7 @@ void hopper_fault_at(const struct hopper_step *step, unsigned lane, int driver_e
 enum hopper_outcome hopper_not_written(struct hopper_step *step);
 
 /* step.c: executes up to `most` instructions of a ready warp; fewer when it waits, exits or faults. */
+void hopper_fetch_registers(const struct hopper_warp *warp);
 uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32_t most);
 
 /* engine.c */

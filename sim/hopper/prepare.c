@@ -151,6 +151,7 @@ static struct wsdbg_error *prepare_function(struct hopper_code *code, size_t *ca
         op->guard_flips = instruction->guard_negated ? UINT32_MAX : 0;
         op->type_bytes = (uint8_t)wsdbg_ptx_type_bytes(instruction->type);
         op->is_last = i + 1 == frame->function->end;
+        op->is_plain = instruction->operation < WSDBG_PTX_OP_st && !op->is_last;
         op->probe = (uint8_t)hopper_probe_class(instruction->operation);
         for (unsigned number = 0; number < WSDBG_PTX_OPERANDS_MAX; number++) {
             op->places[number] = WSDBG_PTX_NONE;

@@ -55,12 +55,27 @@ static void complete_engines(struct wsdbg_gpu *gpu)
             hopper_free_done(gpu, grid);
 }
 
+/* The warp that round robin runs next: where its state and its next instructions' registers lie.  With many warps they
+ * are in no cache any more. */
+static void fetch_ahead(const struct wsdbg_gpu *gpu)
+{
+    enum { WARPS_IN_CACHE = 256 };
+    if (gpu->ready_count < WARPS_IN_CACHE || gpu->options.schedule.kind != WSDBG_SCHEDULE_ROUND_ROBIN)
+        return;
+    const size_t turn = gpu->turn < gpu->ready_count ? gpu->turn : 0;
+    const size_t later = turn + 1 < gpu->ready_count ? turn + 1 : 0;
+    __builtin_prefetch(gpu->ready[later]);
+    __builtin_prefetch(&gpu->ready[later]->splits[0]);
+    hopper_fetch_registers(gpu->ready[turn]);
+}
+
 static void run_one(struct wsdbg_gpu *gpu, uint64_t left)
 {
     uint32_t quantum;
     const size_t ready_warps = gpu->ready_count;
     struct hopper_warp *warp = hopper_choose_warp(gpu, &quantum);
     struct hopper_grid *grid = warp->cta->grid;
+    fetch_ahead(gpu);
     if (gpu->switches)
         hopper_turn_begins(gpu, warp);
     const uint32_t executed = hopper_run_warp(gpu, warp, quantum < left ? quantum : (uint32_t)left);

@@ -96,6 +96,26 @@ static bool is_behind(const struct hopper_split *a, const struct hopper_split *b
     return a->depth != b->depth ? a->depth > b->depth : a->pc < b->pc;
 }
 
+/* The first instruction behind the split's where it can meet another split, or others are to be asked again. */
+static uint32_t next_place(const struct hopper_warp *warp, const struct hopper_split *split)
+{
+    uint32_t next = split->meet_count ? split->meets[split->meet_count - 1] : UINT32_MAX;
+    if (next <= split->pc)
+        next = UINT32_MAX;
+    for (uint32_t i = 0; i < warp->split_count; i++)
+        if (warp->splits[i].pc > split->pc && warp->splits[i].pc < next)
+            next = warp->splits[i].pc;
+    return next;
+}
+
+bool hopper_split_goes_on(struct hopper_warp *warp, const struct hopper_split *split)
+{
+    if (split->pc >= warp->alone_until || (warp->keeps_others_waiting && warp->streak >= STREAK))
+        return false;
+    warp->streak += warp->keeps_others_waiting;
+    return true;
+}
+
 struct hopper_split *hopper_split_choose_of_several(struct hopper_warp *warp)
 {
     struct hopper_split *first = NULL, *last = NULL;
@@ -118,6 +138,8 @@ struct hopper_split *hopper_split_choose_of_several(struct hopper_warp *warp)
     }
     if (chosen)
         leave_meet(chosen);
+    warp->alone_until = chosen && chosen == first ? next_place(warp, chosen) : 0;
+    warp->keeps_others_waiting = first != last;
     return chosen;
 }
 

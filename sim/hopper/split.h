@@ -15,6 +15,10 @@ void hopper_split_merge(struct hopper_warp *warp);
 /* The split to run next of several, NULL = every one waits. */
 struct hopper_split *hopper_split_choose_of_several(struct hopper_warp *warp);
 
+/* After a plain instruction of the split that was chosen of several: whether it would be chosen again, and nothing be
+ * merged, so that neither needs a look at the others. */
+bool hopper_split_goes_on(struct hopper_warp *warp, const struct hopper_split *split);
+
 static inline bool hopper_split_can_run(const struct hopper_split *split)
 {
     return split->wait.kind == HOPPER_RUNS || split->again;

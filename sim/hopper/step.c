@@ -73,6 +73,21 @@ static bool conclude(struct hopper_step *step, enum hopper_outcome outcome)
     return step->warp->live != 0;
 }
 
+/* What its next instructions use first, as far as it can be told: they may branch. */
+void hopper_fetch_registers(const struct hopper_warp *warp)
+{
+    enum { INSTRUCTIONS = 12, OPERANDS = 3, LINE_BYTES = 64 };
+    const struct hopper_op *op = &warp->cta->grid->code->ops[warp->splits[0].pc];
+    for (unsigned i = 0; i < INSTRUCTIONS && !op->is_last; i++, op++)
+        for (unsigned number = 0; number < OPERANDS; number++) {
+            const uint32_t place = op->places[number];
+            const unsigned bytes = place & HOPPER_PLACE_WIDE ? HOPPER_BYTES_64 : HOPPER_BYTES_32;
+            const unsigned char *const at = warp->registers + (place & HOPPER_OFFSET_MASK);
+            for (unsigned k = 0; place >> HOPPER_BASE_SHIFT == HOPPER_OF_WARP && k < bytes; k += LINE_BYTES)
+                __builtin_prefetch(at + k);
+        }
+}
+
 uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32_t most)
 {
     const struct hopper_code *code = warp->cta->grid->code;
@@ -85,8 +100,10 @@ uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32
     const struct hopper_op *const ops = code->ops;
     uint32_t count = 0;
     const struct hopper_split *last = &warp->splits[0];
+    bool is_chosen = false;
     while (count < most) {
-        step.split = hopper_split_choose(warp);
+        if (!is_chosen)
+            step.split = hopper_split_choose(warp);
         if (!step.split) {
             hopper_not_ready(gpu, warp);
             if (warp->probe)
@@ -103,8 +120,14 @@ uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32
         } else if (!conclude(&step, outcome)) {
             break;
         }
-        if (warp->split_count > 1)
-            hopper_split_merge(warp);
+        if (warp->split_count > 1) {
+            is_chosen = outcome == HOPPER_NEXT && op->is_plain && !warp->wgmma_pending && ops[step.split->pc].is_plain &&
+                        hopper_split_goes_on(warp, step.split);
+            if (!is_chosen)
+                hopper_split_merge(warp);
+        } else {
+            is_chosen = false;
+        }
     }
     warp->instructions += count;
     warp->stands = last->pc;

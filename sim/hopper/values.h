@@ -71,6 +71,32 @@ static inline void *hopper_destination(const struct hopper_step *step, unsigned 
     return place == WSDBG_PTX_NONE ? NULL : hopper_place64(step, place);
 }
 
+/* Results of some lanes.  Few are stored one by one; of more, all 32 are taken and those of other lanes put back, which
+ * the compiler turns into vector instructions. */
+#define HOPPER_FEW_LANES 6
+static inline bool hopper_are_few(uint32_t lanes)
+{
+    for (unsigned i = 0; i < HOPPER_FEW_LANES && lanes; i++)
+        lanes &= lanes - 1;
+    return !lanes;
+}
+
+static inline void hopper_blend32(uint32_t *to, const uint32_t *results, uint32_t lanes)
+{
+    HOPPER_EACH_LANE () {
+        const uint32_t keep = lanes & hopper_lane_bits[lane] ? 0 : UINT32_MAX;
+        to[lane] = (to[lane] & keep) | (results[lane] & ~keep);
+    }
+}
+
+static inline void hopper_blend64(uint64_t *to, const uint64_t *results, uint32_t lanes)
+{
+    HOPPER_EACH_LANE () {
+        const uint64_t keep = lanes & hopper_lane_bits[lane] ? 0 : UINT64_MAX;
+        to[lane] = (to[lane] & keep) | (results[lane] & ~keep);
+    }
+}
+
 static inline void hopper_store32(const struct hopper_step *step, unsigned number, const uint32_t results[HOPPER_LANES])
 {
     uint32_t *to = hopper_destination(step, number);
@@ -78,6 +104,10 @@ static inline void hopper_store32(const struct hopper_step *step, unsigned numbe
         return;
     if (step->lanes == HOPPER_ALL) {
         memcpy(to, results, HOPPER_BYTES_32);
+        return;
+    }
+    if (!hopper_are_few(step->lanes)) {
+        hopper_blend32(to, results, step->lanes);
         return;
     }
     HOPPER_LANES_OF (step->lanes)
@@ -91,6 +121,10 @@ static inline void hopper_store64(const struct hopper_step *step, unsigned numbe
         return;
     if (step->lanes == HOPPER_ALL) {
         memcpy(to, results, HOPPER_BYTES_64);
+        return;
+    }
+    if (!hopper_are_few(step->lanes)) {
+        hopper_blend64(to, results, step->lanes);
         return;
     }
     HOPPER_LANES_OF (step->lanes)

@@ -86,6 +86,8 @@ struct hopper_warp {
     uint32_t slot;                        /* %warpid: hardware warp slot of the multiprocessor */
     uint32_t live;                        /* lanes that have not exited */
     uint32_t split_count, streak;         /* see split.c */
+    uint32_t alone_until;                 /* the chosen split goes on alone up to this instruction; 0 = not known */
+    bool keeps_others_waiting;            /* another split is due for a turn after a while: `streak` counts */
     unsigned char *register_block;        /* what is freed: registers are aligned in it */
     unsigned char *registers;             /* see hopper_register32 */
     const struct hopper_registers *frame; /* of the function that is being executed */
