@@ -113,6 +113,7 @@ enum wsdbg_ptx_special {
     WSDBG_PTX_DYNAMIC_SMEM_SIZE,
     WSDBG_PTX_TOTAL_SMEM_SIZE,
     WSDBG_PTX_RESERVED_SMEM_OFFSET_0,
+    WSDBG_PTX_RESERVED_SMEM_OFFSET_1, /* of cooperative groups */
     WSDBG_PTX_RESERVED_SMEM_OFFSET_BEGIN,
     WSDBG_PTX_RESERVED_SMEM_OFFSET_END,
     WSDBG_PTX_ENVREG_1, /* a cooperative grid's workspace, the address' high half */

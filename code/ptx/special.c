@@ -43,6 +43,7 @@ static const struct special {
     {"%dynamic_smem_size", WSDBG_PTX_DYNAMIC_SMEM_SIZE, WSDBG_PTX_U32, false},
     {"%total_smem_size", WSDBG_PTX_TOTAL_SMEM_SIZE, WSDBG_PTX_U32, false},
     {"%reserved_smem_offset_0", WSDBG_PTX_RESERVED_SMEM_OFFSET_0, WSDBG_PTX_U32, false},
+    {"%reserved_smem_offset_1", WSDBG_PTX_RESERVED_SMEM_OFFSET_1, WSDBG_PTX_U32, false},
     {"%envreg1", WSDBG_PTX_ENVREG_1, WSDBG_PTX_U32, false},
     {"%envreg2", WSDBG_PTX_ENVREG_2, WSDBG_PTX_U32, false},
     {"%reserved_smem_offset_begin", WSDBG_PTX_RESERVED_SMEM_OFFSET_BEGIN, WSDBG_PTX_U32, false},

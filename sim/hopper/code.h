@@ -54,6 +54,7 @@ struct hopper_code {
     struct hopper_registers *frames; /* one a function */
     unsigned char *constants;
     size_t constant_bytes;
+    bool uses_groups_memory;                /* an instruction reads %reserved_smem_offset_1 */
     uint64_t global_address, const_address; /* where the module's variables lie */
 };
 

@@ -242,6 +242,8 @@ static uint64_t special_of_device(const struct hopper_step *step, enum wsdbg_ptx
         return cta->grid->workspace >> 32;
     case WSDBG_PTX_ENVREG_2:
         return (uint32_t)cta->grid->workspace;
+    case WSDBG_PTX_RESERVED_SMEM_OFFSET_1:
+        return HOPPER_SHARED_OF_GROUPS;
     case WSDBG_PTX_RESERVED_SMEM_OFFSET_END:
         return HOPPER_SHARED_START;
     default: /* RESERVED_SMEM_OFFSET_0 and _BEGIN */

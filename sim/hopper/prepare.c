@@ -101,6 +101,8 @@ static bool place_operand(struct hopper_code *code, size_t *capacity, struct hop
         if (!place_value(code, capacity, op->frame, &code->program->vectors[operand->number + i],
                          &code->vector_places[operand->number + i]))
             return false;
+    if (operand->kind == WSDBG_PTX_OPERAND_SPECIAL && operand->number == WSDBG_PTX_RESERVED_SMEM_OFFSET_1)
+        code->uses_groups_memory = true;
     if (operand->kind == WSDBG_PTX_OPERAND_SPECIAL ||
         (operand->kind == WSDBG_PTX_OPERAND_ADDRESS && takes_names(operation))) {
         op->has_scratch = true;

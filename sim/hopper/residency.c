@@ -240,6 +240,7 @@ static struct hopper_cta *make_cta(struct hopper_cluster *cluster, struct hopper
     cta->sm = seat.sm;
     cta->slots = seat.slots;
     cta->shared_bytes = grid->shared_bytes;
+    cta->shared_first = grid->code->uses_groups_memory ? HOPPER_SHARED_OF_GROUPS : HOPPER_SHARED_START;
     cta->shared = calloc(1, HOPPER_SHARED_START + grid->shared_bytes);
     cta->warp_count = cta->live_warps = warps_of(grid);
     cta->warps = calloc(cta->warp_count, sizeof *cta->warps);

@@ -11,6 +11,8 @@ enum { HOPPER_LANES = 32, HOPPER_NAMED_BARRIERS = 16, HOPPER_SPLITS = 32, HOPPER
 enum { HOPPER_REGISTER_FILES = 4 }; /* of a multiprocessor */
 #define HOPPER_SHARED_START \
     1024u /* dynamic and static shared memory begin behind what the system keeps, as measured on an H200 */
+/* Where cooperative groups keep 288 bytes of what hardware reserves before it. */
+#define HOPPER_SHARED_OF_GROUPS (HOPPER_SHARED_START - 512u)
 #define HOPPER_RANK_SHIFT 24 /* a shared::cluster address is rank << 24 | offset; of the own CTA too */
 #define HOPPER_SHARED_WINDOW 0x7e0000000000ull /* generic address = window + shared::cluster address */
 #define HOPPER_LOCAL_WINDOW 0x7d0000000000ull
@@ -129,6 +131,7 @@ struct hopper_cta {
     uint32_t sm;
     uint64_t slots;        /* warp slots of the multiprocessor */
     uint32_t shared_bytes; /* [HOPPER_SHARED_START, +shared_bytes) is the CTA's */
+    uint32_t shared_first; /* so is what lies before it, from here on, for cooperative groups */
     unsigned char *shared; /* HOPPER_SHARED_START + shared_bytes */
     struct hopper_warp *warps;
     uint32_t warp_count, live_warps;
@@ -213,7 +216,7 @@ struct hopper_cta *hopper_locate(const struct hopper_step *step, enum wsdbg_ptx_
 static inline unsigned char *hopper_shared(const struct hopper_cta *cta, uint32_t offset, uint32_t byte_count)
 {
     const uint32_t end = HOPPER_SHARED_START + cta->shared_bytes;
-    if (offset < HOPPER_SHARED_START || offset > end || byte_count > end - offset)
+    if (offset < cta->shared_first || offset > end || byte_count > end - offset)
         return NULL;
     return cta->shared + offset;
 }

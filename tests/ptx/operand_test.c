@@ -225,6 +225,7 @@ static void special_registers_have_their_numbers(void **state)
         {"mov.pred %p1, %is_explicit_cluster;", WSDBG_PTX_IS_EXPLICIT_CLUSTER},
         {"mov.u32 %r1, %dynamic_smem_size;", WSDBG_PTX_DYNAMIC_SMEM_SIZE},
         {"mov.u32 %r1, %envreg2;", WSDBG_PTX_ENVREG_2},
+        {"mov.u32 %r1, %reserved_smem_offset_1;", WSDBG_PTX_RESERVED_SMEM_OFFSET_1},
         {"mov.u32 %r1, %reserved_smem_offset_end;", WSDBG_PTX_RESERVED_SMEM_OFFSET_END},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
