@@ -4,7 +4,9 @@
  * Reads and writes: which lanes arrived (in the warps), the cluster's generation.  A thread that exited counts as
  * arrived.
  */
+#include "hopper/device.h"
 #include "hopper/execute.h"
+#include "hopper/race.h"
 
 /* Live lanes of the warp that have not arrived in this generation. */
 static uint32_t missing_lanes(const struct hopper_warp *warp, uint64_t generation)
@@ -37,6 +39,8 @@ enum hopper_outcome hopper_do_barrier_cluster_arrive(struct hopper_step *step)
 {
     struct hopper_warp *const warp = step->warp;
     struct hopper_cluster *const cluster = warp->cta->cluster;
+    if (step->gpu->races)
+        hopper_race_cluster_arrive(step);
     warp->writes++;
     warp->cluster_arrived |= step->lanes;
     warp->cluster_parity = (warp->cluster_parity & ~step->lanes) | (cluster->generation & 1 ? step->lanes : 0);
@@ -54,6 +58,8 @@ enum hopper_outcome hopper_do_barrier_cluster_wait(struct hopper_step *step)
         step->split->wait = (struct hopper_wait){.kind = HOPPER_WAITS_CLUSTER};
         return HOPPER_BLOCKED;
     }
+    if (step->gpu->races)
+        hopper_race_cluster_wait(step, warp->cluster_parity >> __builtin_ctz(step->lanes) & 1);
     warp->cluster_arrived &= ~step->lanes;
     warp->writes++;
     step->split->wait = (struct hopper_wait){.kind = HOPPER_RUNS};

@@ -11,6 +11,7 @@
 
 #include "hopper/device.h"
 #include "hopper/mbarrier.h"
+#include "hopper/race.h"
 
 enum { LATENCY_NS = 500, COPY_BYTES_MOST = 16, MBARRIER_BYTES = 8 };
 enum { OPERAND_TO, OPERAND_FROM, OPERAND_SIZE, OPERAND_SOURCE_SIZE };
@@ -65,6 +66,11 @@ void hopper_copies_free(struct hopper_warp *warp)
     free(warp->copies->groups);
     free(warp->copies);
     warp->copies = NULL;
+}
+
+uint32_t hopper_copies_open(const struct hopper_warp *warp, unsigned lane)
+{
+    return warp->copies->groups->lanes[lane].open;
 }
 
 /* ---- arrivals ---- */
@@ -180,7 +186,12 @@ static enum hopper_outcome start(const struct hopper_step *step, struct hopper_c
         free(work);
         return hopper_fault(step, 0, HOPPER_OUT_OF_MEMORY, "no memory for cp.async");
     }
+    if (step->gpu->races)
+        hopper_race_copies_begin(step);
     EACH_LANE (step->lanes, lane) {
+        if (step->gpu->races)
+            hopper_race_copy(step, work->offsets[lane], work->byte_count, work->sources[lane],
+                             work->source_bytes[lane]);
         copies->under_way[lane]++;
         work->groups[lane] = hopper_copy_joins(copies->groups, lane);
     }
@@ -213,13 +224,21 @@ enum hopper_outcome hopper_do_cp_async(struct hopper_step *step)
 enum hopper_outcome hopper_do_cp_async_commit_group(struct hopper_step *step)
 {
     struct hopper_copies *const copies = copies_of(step);
-    return copies ? hopper_commit_copies(step, &copies->groups) : HOPPER_FAULTED;
+    const enum hopper_outcome outcome = copies ? hopper_commit_copies(step, &copies->groups) : HOPPER_FAULTED;
+    if (outcome == HOPPER_NEXT && step->gpu->races)
+        hopper_race_copies_commit(step);
+    return outcome;
 }
 
 enum hopper_outcome hopper_do_cp_async_wait_group(struct hopper_step *step)
 {
     const struct hopper_copies *const copies = step->warp->copies;
-    return copies ? hopper_await_copies(step, copies->groups, (uint32_t)hopper_source(step, 0, 0), false) : HOPPER_NEXT;
+    const uint32_t keep = (uint32_t)hopper_source(step, 0, 0);
+    const enum hopper_outcome outcome =
+        copies ? hopper_await_copies(step, copies->groups, keep, false) : HOPPER_NEXT;
+    if (copies && outcome == HOPPER_NEXT && step->gpu->races)
+        hopper_race_copies_wait(step, keep, false);
+    return outcome;
 }
 
 /* The open group is waited for as well. */
@@ -230,6 +249,8 @@ enum hopper_outcome hopper_do_cp_async_wait_all(struct hopper_step *step)
     EACH_LANE (copies ? step->lanes : 0, lane)
         waits = waits || copies->under_way[lane];
     step->split->wait = (struct hopper_wait){.kind = waits ? HOPPER_WAITS_BULK : HOPPER_RUNS};
+    if (copies && !waits && step->gpu->races)
+        hopper_race_copies_wait(step, 0, true);
     return waits ? HOPPER_BLOCKED : HOPPER_NEXT;
 }
 
@@ -271,6 +292,8 @@ enum hopper_outcome hopper_do_cp_async_mbarrier_arrive(struct hopper_step *step)
             return hopper_fault(step, lane, HOPPER_INVALID_ADDRESS_SPACE, "the mbarrier must be of this CTA");
         if (!is_counted)
             hopper_mbarrier_expect_arrival(cta, offset);
+        if (step->gpu->races)
+            hopper_race_copies_arrive(step, offset);
         if (arrive_later(step, copies, lane, offset) == HOPPER_FAULTED)
             return HOPPER_FAULTED;
     }

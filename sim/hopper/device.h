@@ -133,6 +133,7 @@ struct wsdbg_gpu {
     uint64_t next_work;
 
     struct hopper_reports reports;
+    struct hopper_races *races; /* NULL = nobody asked; see race.h */
 
     uint64_t scratch[WSDBG_PTX_OPERANDS_MAX * HOPPER_CONSTANT_BYTES / 8];
 };

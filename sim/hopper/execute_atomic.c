@@ -5,6 +5,7 @@
  */
 #include "hopper/access.h"
 #include "hopper/combine.h"
+#include "hopper/race.h"
 #include "hopper/values.h"
 #include "hopper/wide.h"
 
@@ -58,6 +59,8 @@ static enum hopper_outcome execute(struct hopper_step *step, unsigned first)
     if (!hopper_resolve(step, first, byte_count * count, byte_count * count, true, &places))
         return HOPPER_FAULTED;
     hopper_read(step, &places, byte_count * count);
+    if (step->gpu->races)
+        hopper_race_places(step, &places, byte_count * count, true, true);
     for (unsigned element = 0; element < count; element++)
         has_changed |= change_element(step, &places, first, element);
     if (has_changed)

@@ -6,6 +6,7 @@
 #include "hopper/copy_groups.h"
 #include "hopper/device.h"
 #include "hopper/execute.h"
+#include "hopper/race.h"
 #include "hopper/transfer.h"
 
 #include <string.h>
@@ -97,6 +98,8 @@ static bool read_tensor(const struct hopper_step *step, unsigned number, unsigne
     const void *const memory = hopper_memory(step, WSDBG_PTX_GENERIC, address, MAP_BYTES, MAP_ALIGNMENT, lane, false);
     if (!memory)
         return false;
+    if (step->gpu->races)
+        hopper_race_map(step, address);
     struct wsdbg_tensor_map map;
     int32_t at[WSDBG_TENSOR_DIMENSIONS] = {0};
     memcpy(&map, memory, sizeof map);
@@ -128,6 +131,8 @@ static bool start_loads(const struct hopper_step *step, struct hopper_transfer t
         if (!(mask >> rank & 1))
             continue;
         transfer.to = transfer.barrier_cta = cluster->ctas[rank];
+        if (step->gpu->races)
+            hopper_race_transfer(step, &transfer, 0);
         if (!hopper_transfer_load(&transfer))
             return false;
     }
@@ -152,6 +157,8 @@ static bool load_lane(const struct hopper_step *step, unsigned lane, bool is_ten
     const unsigned mask_number = barrier_number + (is_tensor && offsets_number(step) != WSDBG_PTX_NONE ? 2 : 1);
     if (has_flag(step, WSDBG_PTX_MULTICAST))
         return start_loads(step, transfer, hopper_source(step, mask_number, lane) & 0xffff, lane);
+    if (step->gpu->races)
+        hopper_race_transfer(step, &transfer, 0);
     return hopper_transfer_load(&transfer);
 }
 
@@ -169,6 +176,8 @@ static bool send_lane(const struct hopper_step *step, unsigned lane, struct hopp
                 &transfer.barrier_offset))
         return false;
     transfer.box = hopper_box_of_bytes(0, byte_count);
+    if (step->gpu->races)
+        hopper_race_transfer(step, &transfer, 0);
     return hopper_transfer_send(&transfer);
 }
 
@@ -197,6 +206,8 @@ static bool store_lane(const struct hopper_step *step, unsigned lane, bool is_te
         }
     }
     transfer.group = hopper_copy_joins(step->warp->bulk, lane);
+    if (step->gpu->races)
+        hopper_race_transfer(step, &transfer, 0);
     return hopper_transfer_send(&transfer);
 }
 
@@ -276,6 +287,10 @@ enum hopper_outcome hopper_do_bulk_commit_group(struct hopper_step *step)
 
 enum hopper_outcome hopper_do_bulk_wait_group(struct hopper_step *step)
 {
-    return hopper_await_copies(step, step->warp->bulk, (uint32_t)hopper_source(step, 0, 0),
-                               has_flag(step, WSDBG_PTX_READ_ONLY_GROUPS));
+    const uint32_t keep = (uint32_t)hopper_source(step, 0, 0);
+    const bool reads_only = has_flag(step, WSDBG_PTX_READ_ONLY_GROUPS);
+    const enum hopper_outcome outcome = hopper_await_copies(step, step->warp->bulk, keep, reads_only);
+    if (outcome == HOPPER_NEXT && step->gpu->races)
+        hopper_race_bulk_wait(step, keep, reads_only);
+    return outcome;
 }

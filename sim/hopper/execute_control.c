@@ -2,7 +2,9 @@
  *
  * Memory is sequentially consistent here, so a fence orders nothing that is not in order already.
  */
+#include "hopper/device.h"
 #include "hopper/exit.h"
+#include "hopper/race.h"
 #include "hopper/split.h"
 #include "hopper/system_calls.h"
 #include "hopper/values.h"
@@ -118,8 +120,18 @@ enum hopper_outcome hopper_do_nanosleep(struct hopper_step *step)
         return HOPPER_NEXT;                                      \
     }
 
-NO_EFFECT(membar)
-NO_EFFECT(fence)
+enum hopper_outcome hopper_do_fence(struct hopper_step *step)
+{
+    if (step->gpu->races)
+        hopper_race_fence(step);
+    return HOPPER_NEXT;
+}
+
+enum hopper_outcome hopper_do_membar(struct hopper_step *step)
+{
+    return hopper_do_fence(step);
+}
+
 NO_EFFECT(pmevent)
 NO_EFFECT(prefetch)
 NO_EFFECT(prefetchu)

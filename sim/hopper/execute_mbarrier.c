@@ -4,6 +4,7 @@
  */
 #include "hopper/device.h"
 #include "hopper/mbarrier.h"
+#include "hopper/race.h"
 #include "hopper/values.h"
 
 enum { MBARRIER_BYTES = 8 };
@@ -49,6 +50,8 @@ enum hopper_outcome hopper_do_mbarrier_init(struct hopper_step *step)
         if (!place.cta)
             return HOPPER_FAULTED;
         hopper_mbarrier_init(place.cta, place.offset, (uint32_t)hopper_source(step, 1, lane));
+        if (step->gpu->races)
+            hopper_race_mbarrier_init(step, place.cta, place.offset);
     }
     step->warp->writes++;
     return HOPPER_NEXT;
@@ -105,6 +108,8 @@ static enum hopper_outcome operate(struct hopper_step *step, unsigned lane, uint
     const bool has_amount = number + 1 < step->instruction->operand_count;
     const uint32_t amount = has_amount ? (uint32_t)hopper_source(step, number + 1, lane) : 1;
     uint64_t before;
+    if (step->gpu->races)
+        hopper_race_mbarrier_arrive(step, place.cta, place.offset);
     enum hopper_mbarrier_effect effect = hopper_mbarrier_apply(
         place.cta, place.offset, expects ? HOPPER_MBARRIER_EXPECT : operation, amount, times, actor_of(step), &before);
     if (expects && effect < HOPPER_MBARRIER_SPENT) /* the token is of the state before the bytes */
@@ -177,7 +182,10 @@ static int look_lane(const struct hopper_step *step, unsigned lane, struct hoppe
     const uint32_t parity = step->instruction->flags & WSDBG_PTX_PARITY ? phase & 1 : hopper_mbarrier_phase(phase);
     *wait = (struct hopper_wait){
         .kind = HOPPER_WAITS_MBARRIER, .cta_rank = place.cta->rank, .offset = place.offset, .parity = parity};
-    return hopper_mbarrier_is_over(place.cta, place.offset, parity, actor_of(step));
+    const bool is_over = hopper_mbarrier_is_over(place.cta, place.offset, parity, actor_of(step));
+    if (is_over && step->gpu->races)
+        hopper_race_mbarrier_waited(step, place.cta, place.offset);
+    return is_over;
 }
 
 /* Lanes whose phase is over; *missing is the wait of one of the others.  False after a fault. */

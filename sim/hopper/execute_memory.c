@@ -4,6 +4,7 @@
  * that is wider than the type stores its low bits.
  */
 #include "hopper/access.h"
+#include "hopper/race.h"
 #include "hopper/values.h"
 #include "hopper/wide.h"
 
@@ -146,6 +147,8 @@ static bool load_block(const struct hopper_step *step)
     if (!lane_bytes || step->warp->watched_lanes || !hopper_find_block(step, 1, lane_bytes, &block))
         return false;
     step->split->reads_global |= block.space == WSDBG_PTX_GLOBAL;
+    if (step->gpu->races)
+        hopper_race_block(step, &block, lane_bytes, false);
     const uint32_t *const from = (const uint32_t *)(const void *)block.memory;
     const uint64_t *const from_wide = (const uint64_t *)(const void *)block.memory;
     if (count == 1 && lane_bytes == 4)
@@ -179,6 +182,8 @@ static bool store_block(const struct hopper_step *step)
         gather_2_of_32(to, narrow_of(step, 1, 0), narrow_of(step, 1, 1));
     else
         gather_4_of_32(to, narrow_of(step, 1, 0), narrow_of(step, 1, 1), narrow_of(step, 1, 2), narrow_of(step, 1, 3));
+    if (step->gpu->races)
+        hopper_race_block(step, &block, lane_bytes, true);
     hopper_wrote_block(step, &block, lane_bytes);
     return true;
 }
@@ -197,6 +202,8 @@ enum hopper_outcome hopper_do_ld(struct hopper_step *step)
     if (!hopper_resolve(step, 1, byte_count * count, byte_count * count, false, &places))
         return HOPPER_FAULTED;
     hopper_read(step, &places, byte_count * count);
+    if (step->gpu->races)
+        hopper_race_places(step, &places, byte_count * count, true, false);
     for (unsigned i = 0; i < count; i++)
         load(step, &places, place_of(step, 0, i), i * byte_count, byte_count);
     return HOPPER_NEXT;
@@ -241,6 +248,8 @@ enum hopper_outcome hopper_do_st(struct hopper_step *step)
         return HOPPER_FAULTED;
     for (unsigned i = 0; i < count; i++)
         store(step, &places, place_of(step, 1, i), i * byte_count, byte_count);
+    if (step->gpu->races)
+        hopper_race_places(step, &places, byte_count * count, false, true);
     hopper_wrote(step, &places, byte_count * count);
     return HOPPER_NEXT;
 }

@@ -6,6 +6,7 @@
 #include "hopper/copy_groups.h"
 #include "hopper/device.h"
 #include "hopper/execute.h"
+#include "hopper/race.h"
 #include "hopper/transfer.h"
 #include "hopper/values.h"
 
@@ -45,6 +46,8 @@ static enum hopper_outcome send(struct hopper_step *step, struct hopper_combinat
         if (!transfer.to)
             return HOPPER_FAULTED;
         transfer.barrier_cta = locate(step, OPERAND_MBARRIER, MBARRIER_BYTES, lane, &transfer.barrier_offset);
+        if (transfer.barrier_cta && step->gpu->races)
+            hopper_race_transfer(step, &transfer, byte_count);
         if (!transfer.barrier_cta || !hopper_transfer_bytes(&transfer, bytes, byte_count))
             return HOPPER_FAULTED;
     }

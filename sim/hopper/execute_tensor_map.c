@@ -7,6 +7,7 @@
 
 #include "hopper/device.h"
 #include "hopper/execute.h"
+#include "hopper/race.h"
 #include "hopper/tensor_map.h"
 #include "hopper/values.h"
 
@@ -93,6 +94,8 @@ enum hopper_outcome hopper_do_tensormap_replace(struct hopper_step *step)
         const uint64_t dimension = last == 2 ? (uint64_t)instruction->operands[1].value : 0;
         replace(&map, (enum wsdbg_ptx_variant)instruction->variant, dimension, hopper_source(step, last, lane));
         memcpy(memory, &map, sizeof map);
+        if (step->gpu->races)
+            hopper_race_lane(step, (enum wsdbg_ptx_space)instruction->space, address, MAP_BYTES, true, 0);
     }
     changed(step);
     return HOPPER_NEXT;
@@ -112,6 +115,10 @@ enum hopper_outcome hopper_do_tensormap_cp_fenceproxy(struct hopper_step *step)
     if (!to)
         return HOPPER_FAULTED;
     memcpy(to, from, MAP_BYTES);
+    if (step->gpu->races) {
+        hopper_race_lane(step, WSDBG_PTX_SHARED, hopper_address(step, 1, lane), MAP_BYTES, false, 0);
+        hopper_race_lane(step, WSDBG_PTX_GLOBAL, hopper_address(step, 0, lane), MAP_BYTES, true, 0);
+    }
     changed(step);
     return HOPPER_NEXT;
 }

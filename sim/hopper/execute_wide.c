@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hopper/access.h"
+#include "hopper/race.h"
 #include "hopper/values.h"
 
 enum { BYTES = 16 };
@@ -77,6 +78,8 @@ enum hopper_outcome hopper_wide_ld(struct hopper_step *step)
     if (!hopper_resolve(step, 1, BYTES, BYTES, false, &places))
         return HOPPER_FAULTED;
     hopper_read(step, &places, BYTES);
+    if (step->gpu->races)
+        hopper_race_places(step, &places, BYTES, true, false);
     HOPPER_LANES_OF (step->lanes) {
         struct wide value;
         memcpy(&value, hopper_place_of(&places, lane), sizeof value);
@@ -94,6 +97,8 @@ enum hopper_outcome hopper_wide_st(struct hopper_step *step)
         const struct wide value = read_value(step, 1, lane);
         memcpy(hopper_place_of(&places, lane), &value, sizeof value);
     }
+    if (step->gpu->races)
+        hopper_race_places(step, &places, BYTES, false, true);
     hopper_wrote(step, &places, BYTES);
     return HOPPER_NEXT;
 }
@@ -107,6 +112,8 @@ enum hopper_outcome hopper_wide_atom(struct hopper_step *step)
     if (!hopper_resolve(step, 1, BYTES, BYTES, true, &places))
         return HOPPER_FAULTED;
     hopper_read(step, &places, BYTES);
+    if (step->gpu->races)
+        hopper_race_places(step, &places, BYTES, true, true);
     HOPPER_LANES_OF (step->lanes) {
         unsigned char *const at = hopper_place_of(&places, lane);
         const struct wide by = read_value(step, 2, lane);

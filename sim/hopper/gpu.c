@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 
 #include "hopper/device.h"
+#include "hopper/race.h"
+#include "hopper/race_state.h"
 #include "hopper/residency.h"
 
 enum { DEFAULT_SMS = 132, SMS_MOST = 4096, GROUP_SMS_MOST = 18 };
@@ -48,6 +50,8 @@ struct wsdbg_error *wsdbg_gpu_create(const struct wsdbg_gpu_options *options, st
         else
             gpu->space = space;
     }
+    if (!error && options->finds_races && !(gpu->races = calloc(1, sizeof *gpu->races)))
+        error = &wsdbg_error_no_memory;
     if (!error)
         error = make_sms(gpu);
     if (!error)
@@ -67,6 +71,7 @@ void wsdbg_gpu_destroy(struct wsdbg_gpu *gpu)
     while (gpu->runs)
         hopper_free_run(gpu, gpu->runs);
     hopper_schedule_end(gpu);
+    hopper_races_destroy(gpu->races);
     free(gpu->works);
     free(gpu->sms);
     free(gpu->ranges.rows);

@@ -82,6 +82,9 @@ enum wsdbg_gpu_outcome {
 /* Executes until one of these. */
 enum wsdbg_gpu_outcome wsdbg_gpu_run(struct wsdbg_gpu *gpu, uint64_t instructions_most);
 
+/* With finds_races: what was found so far, valid until the next run; and one in words of several lines. */
+size_t wsdbg_gpu_races(const struct wsdbg_gpu *gpu, const struct wsdbg_gpu_race **rows);
+void wsdbg_gpu_race_text(const struct wsdbg_gpu_race *race, char *out, size_t byte_count);
 size_t wsdbg_gpu_reports(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_report **rows);
 
 /* All decisions that the schedule took so far; valid until the next run.  Round robin takes none. */

@@ -47,6 +47,7 @@ struct wsdbg_gpu_options {
     uint32_t multiprocessors; /* 0: 132 */
     uint64_t memory_bytes;    /* 0: 4 GiB of address space; pages are taken when touched */
     struct wsdbg_schedule_options schedule;
+    bool finds_races;        /* see wsdbg_gpu_races */
     void (*print)(const char *text, size_t length); /* what a thread's printf made, when it is called; NULL: nobody's */
 };
 
@@ -83,6 +84,21 @@ struct wsdbg_gpu_report {
     uint32_t cta[3], warp;
     uint32_t instruction; /* of the program; WSDBG_PTX_NONE: done by a copy engine */
     uint32_t offset;      /* of the mbarrier in the CTA's shared memory; number of the named barrier; else 0 */
+};
+
+/* Two accesses that nothing orders, or a fence that is missing between them; each pair of places once, the first 256.
+ */
+struct wsdbg_gpu_race_side {
+    uint32_t cta[3], warp; /* that did or issued it; WSDBG_PTX_NONE = not known */
+    uint32_t instruction;  /* of the program */
+    bool writes, is_async; /* is_async: by a copy engine or the matrix unit */
+    char place[160];       /* file:line, or the PTX line */
+};
+struct wsdbg_gpu_race {
+    const char *code, *missing, *change; /* RACE_WRITE_WRITE and the like; in words */
+    uint64_t grid_id;
+    char kernel[256], memory[200];
+    struct wsdbg_gpu_race_side earlier, later;
 };
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hopper/race.h"
 #include "hopper/gpu.h"
 #include "hopper/device.h"
 #include "hopper/residency.h"
@@ -267,6 +268,7 @@ void hopper_free_run(struct wsdbg_gpu *gpu, struct wsdbg_grid_run *run)
         else
             other = &(*other)->next;
     }
+    hopper_race_grid_freed(&run->grid);
     if (run->grid.workspace)
         hopper_free(gpu, run->grid.workspace);
     free(run->grid.parameters);

@@ -7,6 +7,7 @@
  */
 #include "hopper/device.h"
 #include "hopper/number.h"
+#include "hopper/race.h"
 #include "hopper/wgmma.h"
 
 #include <string.h>
@@ -26,6 +27,8 @@ static bool find_rows(const struct hopper_step *step, unsigned number, bool for_
                                                  ROW_BYTES, ROW_BYTES, lane, for_writing);
         if (!row)
             return false;
+        if (step->gpu->races)
+            hopper_race_lane(step, (enum wsdbg_ptx_space)step->instruction->space, address, ROW_BYTES, for_writing, 0);
         out->rows[lane / MATRIX_ROWS][lane % MATRIX_ROWS] = row;
     }
     return true;

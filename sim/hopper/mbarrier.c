@@ -5,6 +5,9 @@
  */
 #include "hopper/mbarrier.h"
 
+#include "hopper/device.h"
+#include "hopper/race.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,6 +227,8 @@ enum hopper_mbarrier_effect hopper_mbarrier_apply(struct hopper_cta *cta, uint32
             report(cta, actor, WSDBG_GPU_PHASE_OVERRUN, offset);
     }
     memcpy(cta->shared + offset, &word, sizeof word);
+    if (is_next && cta->grid->gpu->races)
+        hopper_race_mbarrier_phase(cta, offset);
     /* Waits look at the phase only; who polls the word itself spins. */
     if (is_next)
         hopper_changed_barrier(cta);

@@ -6,6 +6,7 @@
  * Reads and writes: the CTA's named barriers, the waits of the warp's splits.
  */
 #include "hopper/device.h"
+#include "hopper/race.h"
 
 enum { ANY_COUNT = 0 };
 
@@ -48,6 +49,8 @@ static bool arrive(struct hopper_step *step, struct arrival arrival)
 {
     struct hopper_cta *const cta = step->warp->cta;
     struct hopper_named_barrier *const barrier = &cta->named[arrival.id];
+    if (step->gpu->races)
+        hopper_race_named_arrive(step, arrival.id, barrier->generation);
     step->warp->writes++;
     step->gpu->changes++;
     const uint32_t threads = arrival.threads == ANY_COUNT ? cta->warp_count * HOPPER_LANES : arrival.threads;
@@ -78,8 +81,10 @@ static uint32_t lanes_at(const struct hopper_step *step, uint32_t id)
     return lanes;
 }
 
-static enum hopper_outcome pass(struct hopper_step *step)
+static enum hopper_outcome pass(struct hopper_step *step, uint32_t id, uint64_t generation)
 {
+    if (step->gpu->races)
+        hopper_race_named_pass(step, id, generation);
     step->split->wait = (struct hopper_wait){.kind = HOPPER_RUNS};
     return HOPPER_NEXT;
 }
@@ -91,7 +96,8 @@ static enum hopper_outcome await_end(struct hopper_step *step, struct arrival ar
     struct hopper_named_barrier *const barrier = &cta->named[arrival.id];
     if (barrier->generation == step->split->wait.generation && is_complete(cta, barrier, arrival.threads))
         end_generation(cta, barrier); /* the last ones missing exited */
-    return barrier->generation == step->split->wait.generation ? HOPPER_BLOCKED : pass(step);
+    return barrier->generation == step->split->wait.generation ? HOPPER_BLOCKED
+                                                                 : pass(step, arrival.id, step->split->wait.generation);
 }
 
 static enum hopper_outcome sync(struct hopper_step *step, struct arrival arrival)
@@ -111,7 +117,7 @@ static enum hopper_outcome sync(struct hopper_step *step, struct arrival arrival
             warp->splits[i].wait.generation = generation;
         }
     if (arrive(step, arrival))
-        return pass(step);
+        return pass(step, arrival.id, generation);
     *wait = (struct hopper_wait){.kind = HOPPER_WAITS_NAMED,
                                  .id = arrival.id,
                                  .threads = arrival.threads,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hopper/probe.h"
+#include "hopper/race.h"
 #include "hopper/values.h"
 
 enum { REGISTER_ALIGNMENT = 64 };
@@ -268,6 +269,7 @@ static void free_cluster(struct wsdbg_gpu *gpu, struct hopper_cluster *cluster)
 {
     for (uint32_t i = 0; cluster->ctas && i < cluster->cta_count; i++)
         free_cta(gpu, cluster->ctas[i]);
+    hopper_race_cluster_freed(cluster);
     free(cluster->ctas);
     free(cluster);
 }

@@ -5,6 +5,7 @@
  */
 #include "hopper/exit.h"
 #include "hopper/probe.h"
+#include "hopper/race.h"
 #include "hopper/split.h"
 #include "hopper/values.h"
 
@@ -52,8 +53,12 @@ static inline enum hopper_outcome execute(struct hopper_step *step, const struct
     step->lanes = guarded(warp, op, step->split->lanes);
     if (!step->lanes)
         return HOPPER_NEXT;
-    if (warp->wgmma_pending)
-        hopper_wgmma_before(step);
+    if (warp->wgmma_pending | warp->watches_registers) {
+        if (warp->watches_registers)
+            hopper_race_registers(step);
+        if (warp->wgmma_pending)
+            hopper_wgmma_before(step);
+    }
     return op->probe && warp->probe ? hopper_probe_execute(step) : op->execute(step);
 }
 

@@ -13,6 +13,7 @@
 #include "hopper/copy_groups.h"
 #include "hopper/device.h"
 #include "hopper/mbarrier.h"
+#include "hopper/race.h"
 
 enum { LATENCY_NS = 700, BYTES_PER_NS = 64, PIECES_MOST = 3, PIECE_BYTES_LEAST = 2048 };
 
@@ -115,6 +116,8 @@ static void complete_bytes(const struct hopper_transfer *transfer, uint32_t byte
     struct hopper_cta *const cta = transfer->barrier_cta;
     if (!hopper_shared(cta, transfer->barrier_offset, sizeof(uint64_t)))
         return; /* its CTA has gone: nobody sees it */
+    if (cta->grid->gpu->races)
+        hopper_race_mbarrier_bytes(cta, transfer->barrier_offset, transfer->race, byte_count);
     const enum hopper_mbarrier_effect effect =
         hopper_mbarrier_apply(cta, transfer->barrier_offset, HOPPER_MBARRIER_COMPLETE, byte_count, 1,
                               (struct hopper_actor){NULL, WSDBG_PTX_NONE}, NULL);

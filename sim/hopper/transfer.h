@@ -22,6 +22,7 @@ struct hopper_transfer {
     /* Into global memory: the thread's group. */
     struct hopper_warp *warp;
     uint32_t lane, group;
+    uint32_t race; /* the race checker's number of it */
 };
 
 /* Each is given up to the engine at once; false after a fault of the grid (no memory). */

@@ -109,9 +109,11 @@ struct hopper_warp {
     uint32_t cluster_arrived;        /* lanes that arrived at the cluster barrier and have not waited since */
     uint32_t cluster_parity;         /* of those lanes: the parity of its generation when they arrived */
     bool wgmma_pending;              /* some of it still writes registers */
+    bool watches_registers;          /* the race checker wants to see each instruction */
     struct hopper_wgmma *wgmma;      /* its matrix work under way; NULL = none yet; see wgmma.h */
     struct hopper_copy_groups *bulk; /* its lanes' groups of cp.async.bulk; NULL = none yet */
     struct hopper_copies *copies;    /* its lanes' cp.async; NULL = none yet */
+    struct hopper_race_warp *race;   /* what it knows of others; see race.h */
     struct hopper_probe *probe;      /* tells of its events; NULL = nobody wants them; see probe.h */
     struct hopper_split splits[HOPPER_SPLITS]; /* last: few are ever used, memory that is not touched costs nothing */
 };
@@ -149,6 +151,7 @@ struct hopper_cluster {
     uint32_t cta_count;
     uint64_t generation; /* of its barrier; who arrived is in the warps */
     uint32_t ctas_live, spinning_warps;
+    struct hopper_race_cluster *race; /* see race.h */
     struct hopper_cluster *next; /* of the grid's resident ones */
 };
 
@@ -165,6 +168,7 @@ struct hopper_grid {
     uint32_t shared_bytes;  /* of a CTA: static and dynamic */
     uint64_t works_pending; /* of engines */
     bool has_done_clusters; /* whose memory may be freed */
+    struct hopper_race_grid *race; /* see race.h */
 };
 
 /* ---- one step ---- */

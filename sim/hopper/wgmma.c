@@ -11,6 +11,7 @@
 
 #include "base/grow.h"
 #include "hopper/device.h"
+#include "hopper/race.h"
 #include "hopper/values.h"
 
 enum { WARPS_OF_GROUP = 4, OPERATIONS_MOST = 1024 };
@@ -234,6 +235,8 @@ enum hopper_outcome hopper_do_wgmma_mma_async(struct hopper_step *step)
     issued->group = wgmma->open;
     if (!take_operands(step, issued))
         return no_memory(step);
+    if (step->gpu->races)
+        hopper_race_wgmma(step, &issued->operation, wgmma->open + 1);
     mark_busy(wgmma, wgmma->count++);
     warp->wgmma_pending = true;
     return HOPPER_NEXT;
@@ -241,7 +244,10 @@ enum hopper_outcome hopper_do_wgmma_mma_async(struct hopper_step *step)
 
 enum hopper_outcome hopper_do_wgmma_fence(struct hopper_step *step)
 {
-    return hopper_gather(step, step->warp->live);
+    const enum hopper_outcome outcome = hopper_gather(step, step->warp->live);
+    if (outcome == HOPPER_NEXT && step->gpu->races)
+        hopper_race_wgmma_fence(step);
+    return outcome;
 }
 
 enum hopper_outcome hopper_do_wgmma_commit_group(struct hopper_step *step)
@@ -276,6 +282,8 @@ enum hopper_outcome hopper_do_wgmma_wait_group(struct hopper_step *step)
     const uint32_t keep = (uint32_t)hopper_source(step, 0, 0);
     const bool waits = wgmma && wgmma->open - wgmma->done > keep;
     step->split->wait = (struct hopper_wait){.kind = waits ? HOPPER_WAITS_WGMMA : HOPPER_RUNS, .groups = keep};
+    if (wgmma && !waits && step->gpu->races)
+        hopper_race_wgmma_wait(step, wgmma->open > keep ? wgmma->open - keep : 0);
     return waits ? HOPPER_BLOCKED : HOPPER_NEXT;
 }
 

@@ -1,0 +1,176 @@
+/* history.c - see history.h: two tables with open addressing over rows that only grow. */
+#include "races/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+enum { SLOTS_FIRST = 1024 };
+
+struct reads {
+    uint32_t first, count; /* in members */
+};
+struct slots {
+    uint32_t *numbers; /* 0 = free */
+    size_t capacity;   /* a power of 2 */
+};
+struct race_history {
+    struct race_access *accesses; /* row 0 is none */
+    size_t access_count, access_capacity;
+    struct reads *sets; /* row 0 is empty */
+    size_t set_count, set_capacity;
+    uint32_t *members;
+    size_t member_count, member_capacity;
+    struct slots access_slots, set_slots;
+};
+
+static size_t mix(size_t hash, uint32_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 29;
+}
+
+static size_t hash_access(const struct race_access *access)
+{
+    return mix(mix(mix(mix(mix(0, access->component), access->time), access->site), access->agent), access->flags);
+}
+
+static size_t hash_set(const uint32_t *members, uint32_t count)
+{
+    size_t hash = count;
+    for (uint32_t i = 0; i < count; i++)
+        hash = mix(hash, members[i]);
+    return hash;
+}
+
+static size_t hash_row(const struct race_history *history, bool is_set, uint32_t number)
+{
+    if (!is_set)
+        return hash_access(&history->accesses[number]);
+    return hash_set(history->members + history->sets[number].first, history->sets[number].count);
+}
+
+/* Room for one more of `count`. */
+static bool grow_slots(struct race_history *history, struct slots *slots, bool is_set, size_t count)
+{
+    if (2 * (count + 1) < slots->capacity)
+        return true;
+    struct slots larger = {.capacity = slots->capacity ? 2 * slots->capacity : SLOTS_FIRST};
+    larger.numbers = calloc(larger.capacity, sizeof *larger.numbers);
+    if (!larger.numbers)
+        return false;
+    for (uint32_t number = 1; number < count; number++) {
+        size_t i = hash_row(history, is_set, number) & (larger.capacity - 1);
+        while (larger.numbers[i])
+            i = (i + 1) & (larger.capacity - 1);
+        larger.numbers[i] = number;
+    }
+    free(slots->numbers);
+    *slots = larger;
+    return true;
+}
+
+struct race_history *race_history_create(void)
+{
+    struct race_history *const history = calloc(1, sizeof *history);
+    if (!history)
+        return NULL;
+    history->access_count = history->set_count = 1;
+    if (wsdbg_grow((void **)&history->accesses, &history->access_capacity, 1, sizeof *history->accesses) &&
+        wsdbg_grow((void **)&history->sets, &history->set_capacity, 1, sizeof *history->sets)) {
+        history->accesses[0] = (struct race_access){0};
+        history->sets[0] = (struct reads){0};
+        return history;
+    }
+    race_history_destroy(history);
+    return NULL;
+}
+
+void race_history_destroy(struct race_history *history)
+{
+    if (!history)
+        return;
+    free(history->accesses);
+    free(history->sets);
+    free(history->members);
+    free(history->access_slots.numbers);
+    free(history->set_slots.numbers);
+    free(history);
+}
+
+const struct race_access *race_history_access(const struct race_history *history, uint32_t number)
+{
+    return &history->accesses[number];
+}
+
+size_t race_history_size(const struct race_history *history)
+{
+    return history->access_count;
+}
+
+uint32_t race_history_add(struct race_history *history, const struct race_access *access)
+{
+    struct slots *const slots = &history->access_slots;
+    if (!grow_slots(history, slots, false, history->access_count) ||
+        !wsdbg_grow((void **)&history->accesses, &history->access_capacity, history->access_count + 1,
+                    sizeof *history->accesses))
+        return 0;
+    size_t i = hash_access(access) & (slots->capacity - 1);
+    for (; slots->numbers[i]; i = (i + 1) & (slots->capacity - 1))
+        if (memcmp(&history->accesses[slots->numbers[i]], access, sizeof *access) == 0)
+            return slots->numbers[i];
+    slots->numbers[i] = (uint32_t)history->access_count;
+    history->accesses[history->access_count] = *access;
+    return (uint32_t)history->access_count++;
+}
+
+const uint32_t *race_history_reads(const struct race_history *history, uint32_t set, uint32_t *count)
+{
+    *count = history->sets[set].count;
+    return history->members + history->sets[set].first;
+}
+
+static uint32_t find_or_add_set(struct race_history *history, const uint32_t *members, uint32_t count)
+{
+    struct slots *const slots = &history->set_slots;
+    if (!grow_slots(history, slots, true, history->set_count) ||
+        !wsdbg_grow((void **)&history->sets, &history->set_capacity, history->set_count + 1, sizeof *history->sets) ||
+        !wsdbg_grow((void **)&history->members, &history->member_capacity, history->member_count + count,
+                    sizeof *history->members))
+        return 0;
+    size_t i = hash_set(members, count) & (slots->capacity - 1);
+    for (; slots->numbers[i]; i = (i + 1) & (slots->capacity - 1)) {
+        const struct reads *const known = &history->sets[slots->numbers[i]];
+        if (known->count == count &&
+            memcmp(history->members + known->first, members, count * sizeof *members) == 0)
+            return slots->numbers[i];
+    }
+    slots->numbers[i] = (uint32_t)history->set_count;
+    history->sets[history->set_count] = (struct reads){(uint32_t)history->member_count, count};
+    memcpy(history->members + history->member_count, members, count * sizeof *members);
+    history->member_count += count;
+    return (uint32_t)history->set_count++;
+}
+
+uint32_t race_history_add_read(struct race_history *history, uint32_t set, uint32_t read,
+                               const struct race_clock *seen)
+{
+    const struct race_access *const own = &history->accesses[read];
+    uint32_t members[RACE_READS_MOST + 1], count = 0, known;
+    const uint32_t *const before = race_history_reads(history, set, &known);
+    for (uint32_t i = 0; i < known; i++) {
+        const struct race_access *const other = &history->accesses[before[i]];
+        if (before[i] == read)
+            return set;
+        /* Who knows of a generic read knows of all that its warp knew then; an asynchronous one tells of itself. */
+        const bool is_covered = (other->component == own->component && other->time <= own->time) ||
+                                (!(own->component >> RACE_BLOCK_SHIFT & 1) &&
+                                 other->time <= race_clock_time(seen, other->component));
+        if (!is_covered)
+            members[count++] = before[i];
+    }
+    members[count++] = read;
+    const bool is_full = count > RACE_READS_MOST;
+    return find_or_add_set(history, members + is_full, count - is_full);
+}
