@@ -9,6 +9,7 @@
 
 #include "libcuda/explore.h"
 #include "libcuda/queue.h"
+#include "libcuda/races.h"
 #include "libcuda/state_file.h"
 
 enum { POLL_FIRST_NS = 500000, POLL_LAST_NS = 16000000 };
@@ -20,6 +21,7 @@ static enum rest run_slice(struct context *context)
 {
     driver_unlock();
     const enum wsdbg_gpu_outcome outcome = wsdbg_gpu_run(context->gpu, DEVICE_SLICE_INSTRUCTIONS);
+    races_tell(context->gpu, &context->races_told);
     driver_lock();
     queue_collect(context);
     if (outcome == WSDBG_GPU_DEADLOCK || outcome == WSDBG_GPU_STALLED)

@@ -16,6 +16,7 @@
 #include "hopper/state.h"
 #include "libcuda/explore.h"
 #include "libcuda/queue.h"
+#include "libcuda/races.h"
 
 /* Of the usual schedule; others may take so many times what that took. */
 #define USUAL_INSTRUCTIONS_MOST (1ull << 30)
@@ -130,6 +131,8 @@ static bool run(const struct explore_launch *launch, const struct wsdbg_schedule
     do /* in the slices that the device's thread takes: where they end is part of a schedule */
         record->outcome = wsdbg_gpu_run(gpu, DEVICE_SLICE_INSTRUCTIONS);
     while (record->outcome == WSDBG_GPU_BUDGET && wsdbg_gpu_instructions(gpu) - before < most);
+    size_t told = 0;
+    races_tell(gpu, &told);
     fill_record(gpu, grid, before, record);
     if (launch->results && record->outcome == WSDBG_GPU_IDLE) {
         if (launch->usual_instructions)

@@ -157,6 +157,7 @@ struct context {
     pthread_cond_t work;
     uint64_t kicks;   /* something that a resting device might go on with */
     uint64_t running; /* grids handed to the gpu that are not over */
+    size_t races_told; /* see races.h */
     struct module *modules;
     struct stream *streams, *legacy, *everything;
     struct event *events;

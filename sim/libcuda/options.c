@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "libcuda/memory.h"
+#include "wsdbg/session.h"
 
 enum { MULTIPROCESSORS_MOST = 132, CHANGE_POINTS_DEFAULT = 3, LENGTH_DEFAULT = 100000 };
 
@@ -79,6 +80,7 @@ struct wsdbg_error *options_read(struct wsdbg_gpu_options *out)
     if (!error && schedule)
         error = read_schedule(schedule_name, schedule, &options.schedule);
     options.multiprocessors = (uint32_t)count;
+    options.finds_races = variable(WSDBG_ENV_RACES) != NULL;
     if (!error)
         *out = options;
     return error;

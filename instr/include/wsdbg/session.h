@@ -51,6 +51,7 @@
 #define WSDBG_ENV_OBSERVER "WSDBG_OBSERVER"         /* "driver" or "cupti" */
 #define WSDBG_ENV_SIM_REASON "WSDBG_SIM_REASON"     /* why a program that expects a GPU gets the simulator */
 #define WSDBG_ENV_EXPLORE "WSDBG_EXPLORE"           /* for the simulator: try many schedules; see sim/libcuda/explore.h */
+#define WSDBG_ENV_RACES "WSDBG_RACES"               /* for the simulator: look for races, add them to this file; see sim/libcuda/races.h */
 #define WSDBG_ENV_MARKERS "WSDBG_MARKERS"           /* "1": put markers behind the work of contexts */
 /* "MS": the first launch waits so many milliseconds at most for an inspector that stays.  "MS,cheap": not where a module
  * has probes, and an inspector leaves before WSDBG_MUCH_CODE_BYTES or more are loaded: the driver prepares them for it. */
