@@ -2,75 +2,68 @@
  * functions of the runtime are shorter than a far jump.  An `endbr64` at the entry stays: an indirect call may come
  * there.  Each function has in that page
  *
- *     go:    jmp *slot          to the target, once it is known
- *     first: push index         where slot points at first
- *            jmp *resolver      finds the target, stores it in slot, goes there with the arguments as they were
+ *     mov $slot, %r11
+ *     jmp *(%r11)
  *
- * Writes: the text, which is writable and not executable for a moment; the code of the page, which is executable and
- * not writable from then on; and slots, behind it.
+ * r11 belongs to nobody when a function is entered.  Only jumps are added, so return addresses stay as a shadow stack
+ * has them.
+ *
+ * Writes: the text, which is replaced by a changed copy; the page near it, which is executable and not writable from
+ * then on.
  */
 #include "static_runtime/jump.h"
 
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { NEAR_BYTES = 5, MARK_BYTES = 4, PUSH_BYTES = 5, JUMP_BYTES = 6, ENTRY_BYTES = 24 };
+enum { NEAR_BYTES = 5, MARK_BYTES = 4, ENTRY_BYTES = 16, ALIGNMENT = 16 };
 
 static const unsigned char endbr64[MARK_BYTES] = {0xf3, 0x0f, 0x1e, 0xfa};
 static const uint64_t reach_bytes = 1ull << 30; /* well within the 2 GiB of a near jump */
 
-/* The slots of all jumps, by their index. */
-static _Atomic(void *) *slots[JUMPS_MAX];
-static jump_target *find_target;
+static const char no_right[] = "this system lets no program change its own code",
+                  too_far[] = "there is no free memory within 1 GiB of its code";
 
 static size_t skipped(const unsigned char *first)
 {
     return memcmp(first, endbr64, sizeof endbr64) == 0 ? MARK_BYTES : 0;
 }
 
-bool jump_fits(uint64_t byte_count, const unsigned char *first)
+/* The length of the filler instruction there: int3, or one of the forms of nop that assemblers and linkers write.  0:
+ * something else. */
+static size_t filler_bytes(const unsigned char *at, size_t byte_count)
+{
+    size_t prefix = 0;
+    while (prefix < byte_count && (at[prefix] == 0x66 || at[prefix] == 0x2e))
+        prefix++;
+    if (prefix == byte_count)
+        return 0;
+    if (at[prefix] == 0x90 || (prefix == 0 && at[0] == 0xcc))
+        return prefix + 1;
+    if (byte_count - prefix < 3 || at[prefix] != 0x0f || at[prefix + 1] != 0x1f)
+        return 0;
+    const unsigned mode = at[prefix + 2] >> 6, has_index = (at[prefix + 2] & 7) == 4;
+    const size_t length = prefix + 3 + has_index + (mode == 1 ? 1 : mode == 2 ? 4 : 0);
+    return mode < 3 && length <= byte_count ? length : 0;
+}
+
+bool jump_fits(const unsigned char *first, uint64_t byte_count, uint64_t readable)
 {
 #ifdef __x86_64__
-    return byte_count >= NEAR_BYTES && byte_count >= skipped(first) + NEAR_BYTES;
+    if (readable < ALIGNMENT || byte_count > readable)
+        return byte_count >= MARK_BYTES + NEAR_BYTES && byte_count <= readable;
+    const size_t needed = skipped(first) + NEAR_BYTES;
+    uint64_t room = byte_count;
+    const uint64_t end = ((uintptr_t)first % ALIGNMENT + byte_count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT -
+                         (uintptr_t)first % ALIGNMENT;
+    for (size_t length = 1; room < needed && room < end && end <= readable && length; room += length)
+        length = filler_bytes(first + room, (size_t)(end - room));
+    return room >= needed;
 #else
-    (void)byte_count, (void)first;
+    (void)first, (void)byte_count, (void)readable;
     return false;
 #endif
-}
-
-#ifdef __x86_64__
-/* On entry the stack holds the index and, below it, the return address of the function's caller.  No function of the
- * runtime has an argument in a vector register. */
-__asm__(".pushsection .text\n"
-        ".type static_runtime_resolver, @function\n"
-        "static_runtime_resolver:\n"
-        "    push %rdi\n    push %rsi\n    push %rdx\n    push %rcx\n    push %r8\n    push %r9\n    push %rax\n"
-        "    sub $8, %rsp\n"
-        "    mov 64(%rsp), %rdi\n"
-        "    call static_runtime_resolve\n"
-        "    mov %rax, %r11\n"
-        "    add $8, %rsp\n"
-        "    pop %rax\n    pop %r9\n    pop %r8\n    pop %rcx\n    pop %rdx\n    pop %rsi\n    pop %rdi\n"
-        "    add $8, %rsp\n"
-        "    jmp *%r11\n"
-        ".size static_runtime_resolver, . - static_runtime_resolver\n"
-        ".popsection\n");
-#endif
-void static_runtime_resolver(void) __attribute__((visibility("hidden")));
-void *static_runtime_resolve(uint64_t index) __attribute__((visibility("hidden"), used));
-
-void *static_runtime_resolve(uint64_t index)
-{
-    void *target = find_target(index);
-    atomic_store(slots[index], target);
-    return target;
-}
-
-void jump_set(uint32_t index, void *target)
-{
-    atomic_store(slots[index], target);
 }
 
 /* Free memory at most reach_bytes from the text. */
@@ -97,24 +90,12 @@ static unsigned char *allocate_near(uint64_t text, size_t text_bytes, size_t byt
     return page;
 }
 
-/* jmp *place(%rip) */
-static void write_jump(unsigned char *at, const void *place)
+static void write_entry(unsigned char *at, const target_slot *slot)
 {
-    const int32_t distance = (int32_t)((intptr_t)place - (intptr_t)(at + JUMP_BYTES));
-    at[0] = 0xff;
-    at[1] = 0x25;
-    memcpy(at + 2, &distance, sizeof distance);
-}
-
-static void write_entry(unsigned char *at, uint32_t index, _Atomic(void *) *slot, void *const *resolver)
-{
-    unsigned char *first = at + JUMP_BYTES;
-    write_jump(at, slot);
-    first[0] = 0x68; /* push */
-    memcpy(first + 1, &index, sizeof index);
-    write_jump(first + PUSH_BYTES, resolver);
-    atomic_store(slot, (void *)first);
-    slots[index] = slot;
+    static const unsigned char load[] = {0x49, 0xbb}, jump[] = {0x41, 0xff, 0x23};
+    memcpy(at, load, sizeof load);
+    memcpy(at + sizeof load, &slot, sizeof slot);
+    memcpy(at + sizeof load + sizeof slot, jump, sizeof jump);
 }
 
 /* `entry` is the function's, or a copy of it that will lie at `from`. */
@@ -156,23 +137,31 @@ static bool replace_text(const struct jump *jumps, size_t count, uint64_t first,
     return false;
 }
 
-bool jump_place(const struct jump *jumps, size_t count, uint64_t text, size_t text_bytes, int protection,
-                jump_target *target)
+const char *jump_place(const struct jump *jumps, size_t count, uint64_t text, size_t text_bytes, int protection,
+                       struct jump_pages *out)
 {
-    const size_t code_bytes = whole_pages(count * ENTRY_BYTES), slots_bytes = whole_pages((count + 1) * sizeof(void *));
+    const size_t code_bytes = whole_pages(count * ENTRY_BYTES);
     const uint64_t first = text & ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1);
-    unsigned char *code = allocate_near(text, text_bytes, code_bytes + slots_bytes);
-    if (!code)
-        return false;
-    void **resolver = (void **)(code + code_bytes);
-    _Atomic(void *) *own = (_Atomic(void *) *)(resolver + 1);
-    find_target = target;
-    *resolver = (void *)static_runtime_resolver;
+    unsigned char *code = allocate_near(text, text_bytes, code_bytes);
+    struct jump_pages pages = {.first = code, .byte_count = code_bytes};
+    if (!code || !is_within_reach(text, text_bytes, code, code_bytes)) {
+        jump_forget(&pages);
+        return too_far;
+    }
     for (size_t i = 0; i < count; i++)
-        write_entry(code + i * ENTRY_BYTES, jumps[i].index, &own[i], resolver);
-    if (is_within_reach(text, text_bytes, code, code_bytes) && mprotect(code, code_bytes, PROT_READ | PROT_EXEC) == 0 &&
-        replace_text(jumps, count, first, whole_pages((size_t)(text + text_bytes - first)), protection, code))
-        return true;
-    munmap(code, code_bytes + slots_bytes);
-    return false;
+        write_entry(code + i * ENTRY_BYTES, jumps[i].slot);
+    if (mprotect(code, code_bytes, PROT_READ | PROT_EXEC) != 0 ||
+        !replace_text(jumps, count, first, whole_pages((size_t)(text + text_bytes - first)), protection, code)) {
+        jump_forget(&pages);
+        return no_right;
+    }
+    *out = pages;
+    return NULL;
+}
+
+void jump_forget(struct jump_pages *pages)
+{
+    if (pages->first)
+        munmap(pages->first, pages->byte_count);
+    *pages = (struct jump_pages){0};
 }

@@ -1,7 +1,4 @@
-/* jump.h - makes functions of the program continue in others, which are looked up when they are first called.
- *
- * Looked up late, because the jumps are placed before the C library is initialised, and nothing can be loaded then.
- */
+/* jump.h - makes functions that are in memory continue elsewhere: where a slot says when they are called. */
 #ifndef WSDBG_STATIC_RUNTIME_JUMP_H
 #define WSDBG_STATIC_RUNTIME_JUMP_H
 
@@ -9,26 +6,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JUMPS_MAX = 4096 }; /* in a process */
+#include "static_runtime/targets.h"
 
 struct jump {
-    uint64_t from;       /* address in memory */
-    uint64_t byte_count; /* of the function there */
-    uint32_t index;      /* below JUMPS_MAX, of no other jump */
+    uint64_t from; /* address in memory */
+    target_slot *slot;
 };
 
-/* Where the function with this index continues.  Asked when it is first called, perhaps by several threads.  Never
- * NULL. */
-typedef void *jump_target(uint64_t index);
-/* Another function's target that is known meanwhile. */
-void jump_set(uint32_t index, void *target);
+/* The memory that the jumps of one object take.  Given back with jump_forget once the object is gone. */
+struct jump_pages {
+    void *first; /* NULL: none */
+    size_t byte_count;
+};
 
-/* Whether a function of this length, with these first bytes, has room for a jump. */
-bool jump_fits(uint64_t byte_count, const unsigned char *first);
+/* Whether a function of this length, with these first bytes, has room for a jump.  Filler behind it counts, up to the
+ * next multiple of 16; `readable` bytes may be looked at. */
+bool jump_fits(const unsigned char *first, uint64_t byte_count, uint64_t readable);
 
-/* Places all jumps or none.  [text, text + text_bytes) is the mapping with this protection (PROT_*) that holds every
- * `from`; nobody else may execute it meanwhile.  False: memory near it, or the right to write it, cannot be had. */
-bool jump_place(const struct jump *jumps, size_t count, uint64_t text, size_t text_bytes, int protection,
-                jump_target *target);
+/* Places all jumps or none.  [text, text + text_bytes) holds every `from` and is mapped with this protection (PROT_*);
+ * nobody else may execute it meanwhile.  NULL, or why it cannot be done. */
+const char *jump_place(const struct jump *jumps, size_t count, uint64_t text, size_t text_bytes, int protection,
+                       struct jump_pages *out);
+void jump_forget(struct jump_pages *pages);
 
 #endif

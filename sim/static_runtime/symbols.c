@@ -106,6 +106,25 @@ void symbols_close(struct symbols_file *file)
     *file = (struct symbols_file){0};
 }
 
+bool symbols_text(const struct symbols_file *file, struct symbols_text *out)
+{
+    const Elf64_Ehdr *header = header_of(file);
+    *out = (struct symbols_text){0};
+    if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff % 8 != 0 ||
+        !is_within(file, header->e_phoff, header->e_phnum * sizeof(Elf64_Phdr)))
+        return false;
+    const Elf64_Phdr *rows = (const Elf64_Phdr *)(file->bytes + header->e_phoff);
+    for (size_t i = 0; i < header->e_phnum; i++)
+        if (rows[i].p_type == PT_LOAD && rows[i].p_flags & PF_X && rows[i].p_filesz > out->byte_count &&
+            is_within(file, rows[i].p_offset, rows[i].p_filesz))
+            *out = (struct symbols_text){.bytes = file->bytes + rows[i].p_offset,
+                                         .address = rows[i].p_vaddr,
+                                         .byte_count = rows[i].p_filesz,
+                                         .protection = PROT_EXEC | (rows[i].p_flags & PF_R ? PROT_READ : 0) |
+                                                       (rows[i].p_flags & PF_W ? PROT_WRITE : 0)};
+    return out->byte_count > 0;
+}
+
 bool symbols_asks_for(const struct symbols_file *file, const char *name)
 {
     const Elf64_Shdr *table = table_of(file, SHT_DYNSYM);

@@ -23,6 +23,17 @@ struct symbols_file {
 bool symbols_open(const char *path, struct symbols_file *out);
 void symbols_close(struct symbols_file *file);
 
+/* The part of the file that is mapped executable; the largest, where there are several. */
+struct symbols_text {
+    const unsigned char *bytes; /* as the file has them */
+    uint64_t address;           /* before relocation */
+    uint64_t byte_count;
+    int protection; /* PROT_* */
+};
+
+/* False: the file has no such part, or it does not lie within the file. */
+bool symbols_text(const struct symbols_file *file, struct symbols_text *out);
+
 /* Whether the dynamic symbol table asks another object for this function. */
 bool symbols_asks_for(const struct symbols_file *file, const char *name);
 

@@ -1,26 +1,38 @@
-/* plugin.cu - a library whose constructor registers kernels, launches one and waits for it, while the program's other
- * thread launches for the first time; see plugins.cu. */
+/* plugin.cu - a library with a kernel and a CUDA runtime, as extensions of Python are: opened later, or linked with. */
+#include <cstdio>
 #include <cuda_runtime.h>
 
-__global__ void plugin_kernel(int *out)
+__global__ void fill(int *values, int with)
 {
-    *out = 5;
+    values[threadIdx.x] = with;
 }
 
-static int run()
+__global__ void never_arrives(void)
 {
-    int *device, value = 0;
-    if (cudaMalloc(&device, sizeof value) != cudaSuccess)
-        return 0;
-    plugin_kernel<<<1, 1>>>(device);
-    cudaMemcpy(&value, device, sizeof value, cudaMemcpyDeviceToHost);
-    cudaFree(device);
-    return value;
+    __shared__ unsigned long long barrier;
+    const unsigned address = (unsigned)__cvta_generic_to_shared(&barrier);
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(address));
+    unsigned done = 0;
+    while (!done)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"(address)
+                     : "memory");
 }
 
-static int made = run();
-
-extern "C" int plugin_value()
+/* What a kernel stored; -1 and a line where a call failed. */
+extern "C" int plugin_run(int with, int hangs)
 {
-    return made;
+    int *values = nullptr, got = -1;
+    cudaError_t result = cudaMalloc(&values, 32 * sizeof *values);
+    if (result == cudaSuccess) {
+        fill<<<1, 32>>>(values, with);
+        if (hangs)
+            never_arrives<<<1, 32>>>();
+        result = cudaMemcpy(&got, values + 31, sizeof got, cudaMemcpyDeviceToHost);
+    }
+    cudaFree(values);
+    if (result != cudaSuccess)
+        printf("the plugin's call failed: %s\n", cudaGetErrorName(result));
+    return result == cudaSuccess ? got : -1;
 }
