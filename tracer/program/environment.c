@@ -13,12 +13,19 @@ static const char preload_name[] = "LD_PRELOAD", library_name[] = "LD_LIBRARY_PA
 static const char shim_prefix[] = "libwsdbg-";                      /* libwsdbg-shim.so, libwsdbg-cupti.so */
 static const char static_runtime[] = "/libwsdbg-static-runtime.so"; /* in the simulator's folder */
 
+static const char ptxas[] = "/ptxas"; /* in the simulator's folder too */
+
+/* What makes libraries of Python load PTX, the only code that the simulator executes, and not machine code. */
+static const char triton_assembler[] = "TRITON_PTXAS_PATH",
+                  triton_assembler_of_90[] = "TRITON_PTXAS_BLACKWELL_PATH", /* asked for sm_90 too since Triton 3.9 */
+                  cupy_keeps_ptx[] = "CUPY_COMPILE_WITH_PTX";
+
 /* What the driver reads when CUDA is initialized. */
 static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
                   core_on_error[] = "CUDA_ENABLE_COREDUMP_ON_EXCEPTION", core_pipe[] = "CUDA_COREDUMP_PIPE",
                   core_file[] = "CUDA_COREDUMP_FILE", core_flags[] = "CUDA_COREDUMP_GENERATION_FLAGS";
 
-enum { ADDED_VARIABLES = 19 }; /* the NULL at the end among them */
+enum { ADDED_VARIABLES = 22 }; /* the NULL at the end among them */
 
 static bool is_variable(const char *entry, const char *name)
 {
@@ -114,12 +121,22 @@ static bool add_core(char **list, size_t *count, const char *folder)
 
 static bool add_simulator(char **list, size_t *count, const char *folder, const char *before)
 {
+    char *value = NULL, *assembler = NULL;
     if (!folder)
         return true;
-    char *value = library_value(folder, before);
-    const bool added = value && add(list, count, library_name, value);
+    const bool added = (value = library_value(folder, before)) && asprintf(&assembler, "%s%s", folder, ptxas) >= 0 &&
+                       add(list, count, library_name, value) && add(list, count, triton_assembler, assembler) &&
+                       add(list, count, triton_assembler_of_90, assembler) && add(list, count, cupy_keeps_ptx, "1");
     free(value);
+    free(assembler);
     return added;
+}
+
+/* Variables that the simulator needs otherwise than the caller has them. */
+static bool is_of_simulator(const char *entry)
+{
+    return is_variable(entry, library_name) || is_variable(entry, triton_assembler) ||
+           is_variable(entry, triton_assembler_of_90) || is_variable(entry, cupy_keeps_ptx);
 }
 
 static bool fill(const struct wsdbg_environment_options *options, char **from, char **list)
@@ -129,10 +146,9 @@ static bool fill(const struct wsdbg_environment_options *options, char **from, c
     for (; *from; from++) {
         if (is_variable(*from, preload_name))
             preload = *from + sizeof preload_name;
-        const bool is_libraries = is_variable(*from, library_name);
-        if (is_libraries)
+        if (is_variable(*from, library_name))
             libraries = *from + sizeof library_name;
-        if ((is_libraries && options->simulator) || is_replaced(*from) ||
+        if ((options->simulator && is_of_simulator(*from)) || is_replaced(*from) ||
             (options->core_folder && is_core_variable(*from)))
             continue;
         if (!(list[count] = strdup(*from)))
