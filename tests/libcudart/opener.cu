@@ -1,6 +1,8 @@
 /* opener.cu - opens a plugin in each way, and runs its kernel.
  *
- *     opener PLUGIN [works | hangs]
+ *     opener PLUGIN [works | hangs | apart]
+ *
+ * works: in every way but dlmopen.  hangs: with a kernel that waits for ever.  apart: with dlmopen, in a namespace of its own.
  *
  * Built with -DOWN_KERNEL it has a kernel and a static runtime of its own, beside those of the plugin.  Built with
  * -DLINKED it is linked with the plugin instead.  Exit status: 0 where each result was right.
@@ -65,6 +67,11 @@ int main(int argc, char **argv)
 #else
     if (argc < 2)
         return 2;
+    if (argc > 2 && strcmp(argv[2], "apart") == 0) {
+        for (int times = 0; times < 2; times++)
+            open_and_run("apart", dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW), 20 + times, 0);
+        return failed;
+    }
     for (int times = 0; times < 3; times++)
         open_and_run("opened again", dlopen(argv[1], RTLD_LAZY), 10 + times, hangs);
     open_and_run("at once", dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL), 5, hangs);
