@@ -5,7 +5,7 @@
 #
 # FOLDER holds plugin-KIND.so with the static runtime (static), the same without exported functions of it (hidden), the shared one (shared) and the
 # static one without symbols (stripped); opener has no runtime, opener-static a static one, linked is linked with plugin-hidden.so.
-# keeps_code PROGRAM runs a program that may not change its code.
+# whole is linked statically as a whole.  keeps_code PROGRAM runs a program that may not change its code.
 # Exit status: 77 where NVIDIA's compiler did not make them.
 set -u
 wsdbg=$1 folder=$2
@@ -45,4 +45,5 @@ done
 if "$folder/keeps_code" true; then
     expect 1 'this system lets no program change its own code' "$folder/keeps_code" "$folder/opener-static" none works
 fi
+expect 0 'is linked statically as a whole' "$folder/whole"
 exit $failed

@@ -225,6 +225,10 @@ static struct wsdbg_error *prepare(struct run *run)
         error = choose_evidence(run);
     if (error)
         return error;
+    if (run->device.simulator && wsdbg_executable_is_static(options->program[0]))
+        wsdbg_say("%s is linked statically as a whole: the simulator cannot be put into it, only into programs that it "
+                  "starts; link it without -static, or try wsdbg lint",
+                  options->program[0]);
     error = cupti ? wsdbg_path_cupti(&run->shim) : wsdbg_path_shim(&run->shim);
     if (error)
         return error;

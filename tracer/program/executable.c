@@ -107,6 +107,25 @@ static bool has_loader(const char *path, char loader[PATH_MAX])
     return has;
 }
 
+bool wsdbg_executable_is_static(const char *program)
+{
+    char path[PATH_MAX], loader[PATH_MAX];
+    GElf_Ehdr header;
+    const int fd = find(program, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    elf_version(EV_CURRENT);
+    Elf *const elf = elf_begin(fd, ELF_C_READ, NULL);
+    const char *const slash = strrchr(path, '/');
+    const bool is_loader = strncmp(slash ? slash + 1 : path, "ld", 2) == 0;
+    const bool is_program = elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
+                            (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+    const bool is_static = is_program && !is_loader && !read_loader(elf, fd, loader);
+    elf_end(elf);
+    close(fd);
+    return is_static;
+}
+
 struct wsdbg_error *wsdbg_executable_check(const char *program)
 {
     char path[PATH_MAX], loader[PATH_MAX];
