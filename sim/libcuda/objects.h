@@ -111,7 +111,7 @@ struct stream {
     uint64_t id;
     uint64_t thread; /* whose default stream it is, 0 = nobody's */
     struct operation *first, *last;
-    unsigned waiting; /* threads that wait for it */
+    unsigned waiting;        /* threads that wait for it */
     struct capture *capture; /* that what is queued goes to, NULL = none */
     struct node_list tails;  /* of a capture: nodes that the next one depends on */
     bool is_destroyed;
@@ -128,8 +128,8 @@ struct event {
     struct event *next; /* of the context */
     struct context *context;
     unsigned flags;
-    struct mark *mark; /* of the last record, NULL = never recorded */
-    uint64_t capture;        /* number of the capture of the last record, 0 = of none */
+    struct mark *mark;      /* of the last record, NULL = never recorded */
+    uint64_t capture;       /* number of the capture of the last record, 0 = of none */
     struct node_list nodes; /* that the record stands for */
 };
 
