@@ -74,12 +74,13 @@ static void tell_run(struct story *story, const struct wsdbg_schedule_switch *gi
 {
     char warp[WARP_BYTES], place[EXPLORE_PLACE_BYTES], step[512];
     const struct wsdbg_schedule_switch *end = end_of(story->run, given);
+    const char *first = given->from == WSDBG_SCHEDULE_NOBODY ? " first" : "";
     name_warp(story->launch, given->to, warp);
     if (!end) {
-        snprintf(step, sizeof step, "let %s run", warp);
+        snprintf(step, sizeof step, "let %s run%s", warp, first);
     } else {
         explore_short_place(story->launch, end->instruction, place);
-        snprintf(step, sizeof step, "let %s run to %s%s", warp, place,
+        snprintf(step, sizeof step, "let %s run%s to %s%s", warp, first, place,
                  end->waits && strcmp(place, "its end") != 0 ? ", where it waits" : "");
     }
     add(story, step);
