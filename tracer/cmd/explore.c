@@ -15,6 +15,7 @@
 #include "cmd/explore_words.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
+#include "cmd/races.h"
 #include "store/store.h"
 #include "watch/session.h"
 #include "program/spool.h"
@@ -30,6 +31,7 @@ enum { SCHEMA_VERSION = 1, SCHEDULES_DEFAULT = 1000, DEPTH_DEFAULT = 3 };
 struct exploration {
     struct wsdbg_follower follower;
     struct wsdbg_explore_log *log;
+    struct wsdbg_races races;
     bool was_told;    /* that the launch can never go on */
     bool stood_still; /* the launch that was found to hang did, and the program was ended */
 };
@@ -128,14 +130,17 @@ static json_t *text_or_null(const char *text)
 
 /* What docs/explore.schema.json describes, on stdout. */
 static struct wsdbg_error *print_json(const struct exploration *exploration, const struct wanted *wanted,
-                                      const struct wsdbg_run_result *result, int status)
+                                      const struct wsdbg_run_result *result, bool hangs, json_t *races,
+                                      int status)
 {
     json_t *root =
         json_pack("{s:i, s:i, s:b, s:o, s:o, s:{s:s, s:I, s:I}, s:O, s:O}", "schema_version", SCHEMA_VERSION, "status",
-                  status, "hang", status == WSDBG_EXIT_HANG, "cause", text_or_null(result->cause), "database",
+                  status, "hang", hangs, "cause", text_or_null(result->cause), "database",
                   text_or_null(result->database), "options", "schedule", wanted->kind, "depth",
                   (json_int_t)wanted->depth, "seed", (json_int_t)wanted->seed, "launches",
                   wsdbg_explore_log_launches(exploration->log), "skipped", wsdbg_explore_log_skipped(exploration->log));
+    if (root && races)
+        json_object_set(root, "races", races);
     const bool failed = !root || json_dumpf(root, stdout, JSON_INDENT(2)) != 0;
     putchar('\n');
     json_decref(root);
@@ -183,6 +188,7 @@ static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, const 
         .output = wsdbg_option_value(invocation, "output"),
         .observer = "driver",
         .explore = words,
+        .races = exploration->races.path,
         .follower = &exploration->follower,
         .result = &result,
         .device = WSDBG_RUN_ON_SIMULATOR,
@@ -202,19 +208,28 @@ static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, const 
         wsdbg_say("no launch was explored: the program made none with number %" PRIu64, wanted->launch);
     if (!error)
         say_how_to_repeat(invocation, wanted, exploration->log);
+    const bool hangs = *status == WSDBG_EXIT_HANG;
+    json_t *const races = !error && exploration->races.path ? wsdbg_races_read(&exploration->races) : NULL;
+    if (races)
+        wsdbg_races_say(races, false);
+    if (json_array_size(races))
+        *status = WSDBG_EXIT_HANG;
     if (!error && wsdbg_option_value(invocation, "json"))
-        error = print_json(exploration, wanted, &result, *status < 0 ? WSDBG_EXIT_SIGNAL - *status : *status);
+        error = print_json(exploration, wanted, &result, hangs, races, *status < 0 ? WSDBG_EXIT_SIGNAL - *status : *status);
+    json_decref(races);
     free(result.database);
     return error;
 }
 
 static struct wsdbg_error *explore_command(const struct wsdbg_invocation *invocation, int *status)
 {
-    struct exploration exploration = {.follower = {.look = follow}};
+    struct exploration exploration = {.follower = {.look = follow}, .races = {.folder = {.lock = -1}}};
     struct wanted wanted;
     struct wsdbg_spool folder = {.lock = -1};
     char *path = NULL, *words = NULL;
     struct wsdbg_error *error = read_wanted(invocation, &wanted);
+    if (!error)
+        error = wsdbg_races_begin(wsdbg_option_value(invocation, "races") != NULL, &exploration.races);
     if (!error)
         error = wsdbg_spool_create(&folder);
     if (!error && asprintf(&path, "%s/explore", folder.path) < 0)
@@ -227,6 +242,7 @@ static struct wsdbg_error *explore_command(const struct wsdbg_invocation *invoca
         error = words ? run(invocation, &wanted, &exploration, words, status) : &wsdbg_error_no_memory;
     wsdbg_explore_log_destroy(exploration.log);
     wsdbg_spool_destroy(&folder);
+    wsdbg_races_end(&exploration.races);
     free(path);
     free(words);
     return error;
@@ -243,6 +259,7 @@ static const struct wsdbg_option options[] = {
     {0, "depth", "D", "how often priorities change; with a mix the most (default 3)", NULL, NULL},
     {0, "all", NULL, "do not stop at the first hang or fault", NULL, NULL},
     {0, "compare-results", NULL, "say whether schedules leave other values in memory than the usual one", NULL, NULL},
+    {0, "races", NULL, "look for races and missing fences too", NULL, NULL},
     {0, "replay", "SEED", "run under this schedule alone", NULL, NULL},
     {0, "launch", "N", "explore the program's launch N, from 0 (default: the first of each kernel)", NULL, NULL},
     WSDBG_OUTPUT_OPTION,
@@ -284,6 +301,8 @@ const struct wsdbg_command wsdbg_command_explore = {
         "than after the default one, and shows the first difference. Such a difference need not be a defect:\n"
         "floating-point sums in another order, clocks and tickets differ too. Memory that other processes may\n"
         "share is left out, also that of cuMemHostRegister; at most 1 GiB is compared.\n"
+        "--races looks at every access and says which ones nothing orders, and which fences are missing, also\n"
+        "in schedules that end well. The status is then 124.\n"
         "\n"
         "On a terminal one line shows the progress. A signal that ends PROGRAM ends the search with what was\n"
         "found until then. docs/explore.schema.json describes the output of --json.",

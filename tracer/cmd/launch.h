@@ -43,6 +43,7 @@ struct wsdbg_run_options {
     const char *history;  /* events a warp, NULL = the shim's default */
     const char *record_path;
     const char *explore;             /* told to the simulator, NULL = nothing is */
+    const char *races;               /* the simulator adds races to this file; NULL = they are not looked for */
     struct wsdbg_follower *follower; /* NULL = none */
     struct wsdbg_run_result *result; /* filled when the program was executed; NULL = nobody wants it */
     const char *looks_folder;        /* where looks at the GPU are kept, NULL = nowhere */

@@ -232,6 +232,8 @@ static struct wsdbg_error *prepare(struct run *run)
     error = cupti ? wsdbg_path_cupti(&run->shim) : wsdbg_path_shim(&run->shim);
     if (error)
         return error;
+    if (options->races && !run->device.simulator)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--races needs the simulator: --device sim");
     snprintf(run->name, sizeof run->name, "%d-%" PRIx64, (int)getpid(), wsdbg_unix_ns());
     run->command = wsdbg_quote_command(options->program);
     if (!run->command)
@@ -261,6 +263,7 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .simulator = run->device.simulator,
                                                     .simulator_reason = run->device.reason,
                                                     .explore = options->explore,
+                                                    .races = options->races,
                                                     .session = run->name,
                                                     .spool = run->spool.path,
                                                     .observer = options->observer,

@@ -2,6 +2,7 @@
 #include "base/console.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
+#include "cmd/races.h"
 #include "wsdbg/ring.h"
 
 #include <string.h>
@@ -30,6 +31,7 @@ static const struct wsdbg_option options[] = {
     {0, "keep-looks", "FOLDER", "keep looks at the GPU there; wsdbg core FILE shows one again", NULL, NULL},
     WSDBG_TUI_OPTION,
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
+    {0, "races", NULL, "on the simulator: look for races and missing fences too", NULL, NULL},
     {0, "require-watch", NULL, "exit with 125 when not all of the program could be watched", NULL, NULL},
     {'q', "quiet", NULL, "no closing line when nothing hangs", NULL, NULL},
 };
@@ -58,6 +60,25 @@ static enum wsdbg_run_evidence parse_evidence(const char *word)
         if (strcmp(word, words[i]) == 0)
             return i;
     return WSDBG_RUN_AUTO;
+}
+
+/* A race makes the status that of a hang. */
+static struct wsdbg_error *run_with_races(const struct wsdbg_invocation *invocation, struct wsdbg_run_options *run,
+                                          int *status)
+{
+    struct wsdbg_races races;
+    struct wsdbg_error *error = wsdbg_races_begin(wsdbg_option_value(invocation, "races") != NULL, &races);
+    run->races = races.path;
+    if (!error)
+        error = wsdbg_run_program(run, status);
+    json_t *const rows = !error && races.path ? wsdbg_races_read(&races) : NULL;
+    if (rows)
+        wsdbg_races_say(rows, run->quiet && !json_array_size(rows));
+    if (json_array_size(rows))
+        *status = WSDBG_EXIT_HANG;
+    json_decref(rows);
+    wsdbg_races_end(&races);
+    return error;
 }
 
 static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation, int *status)
@@ -94,7 +115,7 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
             wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--look is for --tui; for another terminal: wsdbg top --look");
     if (!error && run.history)
         error = wsdbg_parse_count("history", run.history, 0, WSDBG_HISTORY_DEPTH_MAX, &history);
-    return error ? error : wsdbg_run_program(&run, status);
+    return error ? error : run_with_races(invocation, &run, status);
 }
 
 const struct wsdbg_command wsdbg_command_run = {
@@ -172,6 +193,11 @@ const struct wsdbg_command wsdbg_command_run = {
         "--stall says (with --record after that time, which a replay needs). WSDBG_SIM_SCHEDULE (round-robin,\n"
         "random, priority) and WSDBG_SIM_SEED choose the order in which warps run, WSDBG_SIM_MULTIPROCESSORS\n"
         "the chip's size.\n"
+        "\n"
+        "Races. With --races the simulator also keeps who has synchronised with whom, and who last used each\n"
+        "byte. So it sees two accesses that nothing orders, and a fence that is missing, in a run that ends\n"
+        "well. wsdbg says both places and warps, the memory, what is missing and what to change. The status\n"
+        "is then 124. The run takes two to four times as long.\n"
         "\n"
         "Terminal and signals. PROGRAM stays in the foreground with the terminal's input and output. Keys\n"
         "such as Ctrl-C reach it. wsdbg passes on signals that are sent to wsdbg alone. A stop at the\n"

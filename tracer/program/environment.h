@@ -9,6 +9,7 @@ struct wsdbg_environment_options {
     const char *simulator; /* folder of the libcuda.so.1 and libcudart.so.* that stand in for NVIDIA's; NULL = NVIDIA's own */
     const char *simulator_reason; /* told to a program that uses CUDA; NULL = nothing is */
     const char *explore;          /* told to the simulator; NULL = nothing is */
+    const char *races;            /* of WSDBG_ENV_RACES; NULL = races are not looked for */
     const char *session;
     const char *spool;       /* folder for module images */
     const char *observer;    /* "driver" or "cupti" */

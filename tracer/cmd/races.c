@@ -1,0 +1,127 @@
+/* races.c - see races.h.
+ *
+ * Reads: the file that sim/libcuda/races.c writes.  Writes: stderr.
+ */
+#include "cmd/races.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/console.h"
+
+enum { FIELDS = 15, SIDE_FIELDS = 5 };
+enum { CODE, KERNEL, MEMORY, FIRST, SECOND = FIRST + SIDE_FIELDS, MISSING = SECOND + SIDE_FIELDS, CHANGE };
+
+struct wsdbg_error *wsdbg_races_begin(bool is_wanted, struct wsdbg_races *out)
+{
+    *out = (struct wsdbg_races){.folder = {.lock = -1}};
+    if (!is_wanted)
+        return NULL;
+    struct wsdbg_error *error = wsdbg_spool_create(&out->folder);
+    if (!error && asprintf(&out->path, "%s/races", out->folder.path) < 0) {
+        out->path = NULL;
+        error = &wsdbg_error_no_memory;
+    }
+    return error;
+}
+
+void wsdbg_races_end(struct wsdbg_races *races)
+{
+    wsdbg_spool_destroy(&races->folder);
+    free(races->path);
+    races->path = NULL;
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return strcmp(text, "?") == 0 ? json_null() : json_string(text);
+}
+
+static json_t *side_of(char **fields)
+{
+    return json_pack("{s:o, s:o, s:s, s:s, s:s}", "cta", text_or_null(fields[0]), "warp",
+                     strcmp(fields[1], "?") == 0 ? json_null() : json_integer(atoi(fields[1])), "does", fields[2],
+                     "by", fields[3], "place", fields[4]);
+}
+
+/* Whether a race of these places is there already. */
+static bool is_known(const json_t *rows, char **fields)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *const row = json_array_get(rows, i);
+        const char *const places[] = {
+            json_string_value(json_object_get(json_object_get(row, "first"), "place")),
+            json_string_value(json_object_get(json_object_get(row, "second"), "place"))};
+        const char *const here[] = {fields[FIRST + 4], fields[SECOND + 4]};
+        const bool is_pair = (strcmp(places[0], here[0]) == 0 && strcmp(places[1], here[1]) == 0) ||
+                             (strcmp(places[0], here[1]) == 0 && strcmp(places[1], here[0]) == 0);
+        if (is_pair && strcmp(json_string_value(json_object_get(row, "code")), fields[CODE]) == 0 &&
+            strcmp(json_string_value(json_object_get(row, "kernel")), fields[KERNEL]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_line(json_t *rows, char *line)
+{
+    char *fields[FIELDS];
+    size_t count = 0;
+    for (char *field; count < FIELDS && (field = strsep(&line, "\t"));)
+        fields[count++] = field;
+    if (count != FIELDS || is_known(rows, fields)) /* a line that was cut: its writer was killed */
+        return;
+    json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:s}", "code", fields[CODE], "kernel",
+                                          fields[KERNEL], "memory", fields[MEMORY], "first", side_of(fields + FIRST),
+                                          "second", side_of(fields + SECOND), "missing", fields[MISSING], "change",
+                                          fields[CHANGE]));
+}
+
+json_t *wsdbg_races_read(const struct wsdbg_races *races)
+{
+    json_t *const rows = json_array();
+    FILE *const file = races->path ? fopen(races->path, "re") : NULL;
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    while (rows && file && (length = getline(&line, &capacity, file)) > 0) {
+        line[length - (line[length - 1] == '\n')] = '\0';
+        add_line(rows, line);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return rows;
+}
+
+static const char *word(const json_t *row, const char *name)
+{
+    const char *const text = json_string_value(json_object_get(row, name));
+    return text ? text : "?";
+}
+
+static void say_side(const char *name, const json_t *side)
+{
+    const json_t *const warp = json_object_get(side, "warp");
+    const bool is_async = strcmp(word(side, "by"), "async") == 0;
+    fprintf(stderr, "  %-8s ", name);
+    if (json_is_integer(warp))
+        fprintf(stderr, "CTA %s warp %d ", word(side, "cta"), (int)json_integer_value(warp));
+    fprintf(stderr, "%s%s at %s\n", word(side, "does"), is_async ? " (asynchronously)" : "", word(side, "place"));
+}
+
+void wsdbg_races_say(const json_t *rows, bool is_quiet)
+{
+    const size_t count = json_array_size(rows);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *const row = json_array_get(rows, i);
+        wsdbg_say("%s in %s: %s", word(row, "code"), word(row, "kernel"), word(row, "memory"));
+        say_side("first:", json_object_get(row, "first"));
+        say_side("second:", json_object_get(row, "second"));
+        fprintf(stderr, "  missing: %s\n  change:  %s\n", word(row, "missing"), word(row, "change"));
+    }
+    if (count)
+        wsdbg_say("%zu race%s found", count, count == 1 ? "" : "s");
+    else if (!is_quiet)
+        wsdbg_say("no race found");
+}
