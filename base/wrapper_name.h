@@ -4,15 +4,15 @@
 
 #include <stdbool.h>
 
-/* True of `cutlass::arch::ClusterBarrier::wait`, `cuda::ptx::mbarrier_try_wait`, a user's `mbarrier_wait` and the like,
- * mangled or plain:
- *  - all of the namespaces cute, cuda, std, cooperative_groups and cutlass::arch;
- *  - a member that waits, arrives, acquires, ... of a class named after a barrier, a pipeline or a semaphore;
- *  - a function whose own name has "mbar", "barrier_wait", "try_wait" or the like in it, and only words that go with
- * it. Names are compared word by word: "block" is no "lock".  "" and names that cannot be read are none.  A name alone
- * does not prove it: the caller asks for the function's size as well. */
+/* Whether a name, mangled or plain, is that of a wrapper.  `cutlass::arch::ClusterBarrier::wait`,
+ * `cuda::ptx::mbarrier_try_wait` and a user's `mbarrier_wait` are.  There are three cases:
+ *  - The function is in the namespace cute, cuda, std, cooperative_groups or cutlass::arch.
+ *  - It is a member that waits, arrives, acquires, ... of a class named after a barrier, a pipeline or a semaphore.
+ *  - Its own name contains "mbar", "barrier_wait", "try_wait" or the like, and otherwise only words that go with it.
+ * Names are compared word by word: "block" does not contain "lock".  "" and names that cannot be read are no wrappers.
+ * The name alone does not prove that a function is a wrapper: the caller must check its size too. */
 bool wsdbg_is_wrapper_name(const char *symbol);
-/* True of a function of wsdbg's own headers, whatever its size. */
+/* Whether a function is one of wsdbg's own headers.  Such a function is a wrapper, however large it is. */
 bool wsdbg_is_own_name(const char *symbol);
 /* Whether a function, by its name, waits or arrives: "wait_full", no "try_wait" and no "__cvta_generic_to_shared". */
 bool wsdbg_is_waiting_name(const char *symbol);

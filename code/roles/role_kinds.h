@@ -33,7 +33,8 @@ void wsdbg_role_kind_add(enum wsdbg_role_kind *group, enum wsdbg_role_kind shown
 
 /* The groups of a kernel's warps, `count` of them, 64 at most.  A mask has a bit for each group. */
 uint64_t wsdbg_role_groups_with(const enum wsdbg_role_kind *groups, size_t count, enum wsdbg_role_kind role_kind);
-/* Groups that wait for what is loaded compute, where some group loads and nothing else is known of them. */
+/* Makes the groups in `waiting`, which wait for loaded data, groups that compute: if some group loads, and nothing else
+ * is known of them. */
 void wsdbg_role_groups_compute(enum wsdbg_role_kind *groups, size_t count, uint64_t waiting);
 /* The name of one group, with its number where several have its role; `warps` are those of a CTA. */
 void wsdbg_role_group_name(const enum wsdbg_role_kind *groups, size_t count, size_t group, uint32_t warps, char *out,
@@ -41,7 +42,8 @@ void wsdbg_role_group_name(const enum wsdbg_role_kind *groups, size_t count, siz
 
 enum wsdbg_barrier_use { WSDBG_USE_OTHER, WSDBG_USE_FULL, WSDBG_USE_EMPTY, WSDBG_USE_COUNT };
 
-/* Of an mbarrier on which bytes are expected or come, or for which a loading group waits and others arrive. */
+/* The use of an mbarrier.  `brings`: bytes are expected or arrive on it.  `frees`: a loading group waits for it, and
+ * others arrive on it. */
 enum wsdbg_barrier_use wsdbg_barrier_use_of(bool brings, bool frees);
 /* Of FULL and EMPTY: number `number` of `alike`. */
 void wsdbg_use_name(enum wsdbg_barrier_use use, unsigned number, unsigned alike, char *out, size_t room);

@@ -1,6 +1,7 @@
-/* memory_calls.c - calls that allocate and free device memory, at once or in stream order, and ask what there is.
+/* memory_calls.c - driver calls that allocate and free device memory, at once or in stream order, and that ask how
+ * much there is.
  *
- * Reads: what the call was given.  Writes: device memory by way of memory.c; operations of streams.
+ * Reads: the call's arguments.  Writes: device memory, through memory.c; operations of streams.
  */
 #include "libcuda/capture.h"
 #include "libcuda/memory.h"

@@ -1,7 +1,7 @@
-/* stream_calls.c - what programs put into streams beside launches and copies: functions of their own, and writes of
- * and waits for a value in memory.
+/* stream_calls.c - driver calls that put other work than launches and copies into a stream: host functions, writes of a
+ * value to memory and waits for one.
  *
- * Reads: what the call was given.  Writes: operations of streams.
+ * Reads: the call's arguments.  Writes: operations of streams.
  */
 #include "libcuda/memory.h"
 #include "libcuda/queue.h"
