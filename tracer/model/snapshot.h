@@ -220,8 +220,8 @@ struct wsdbg_code_row {
     uint32_t function;  /* index in functions */
     uint32_t offset_bytes;
     char text[128];     /* "" = not decoded */
-    char file[192];     /* of the kernel's own source, "" = compiled without line information */
-    struct wsdbg_optional_u32 line; /* the innermost one in that file */
+    char file[192];     /* of the place (base/inlined.h), "" = compiled without line information */
+    struct wsdbg_optional_u32 line; /* of the place */
 };
 
 /* A part of a warp: the lanes that stand at one place. */
