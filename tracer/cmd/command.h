@@ -35,7 +35,7 @@ struct wsdbg_option {
     const char *missing;                /* what this version lacks when the whole option is refused */
 };
 
-#define WSDBG_OPTIONS_MAX 16
+#define WSDBG_OPTIONS_MAX 20
 
 struct wsdbg_command;
 
