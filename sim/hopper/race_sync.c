@@ -1,6 +1,7 @@
 /* race_sync.c - what a warp learns from synchronisation, and what it tells; see race.h.
  *
- * The edges are those of PTX ISA 8.7, section 8 (memory consistency model) and 9.7.13 (parallel synchronization).
+ * The edges are those of the PTX ISA, "Memory Consistency Model" and "Parallel Synchronization and Communication
+ * Instructions"; docs/design/races.md says where they are weaker.
  * Reads and writes: what warps know, and what was released at barriers and addresses.
  */
 #include <stdlib.h>

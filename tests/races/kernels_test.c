@@ -3,7 +3,7 @@
  *
  * A row's kernel is START, `before`, then `broken` or `fixed`, then `after`.  Warp 0 has !%p1, warp 1 %p1; %p0 is
  * thread 0 of the CTA, %p3 thread 32.  %r1: 4 KiB of shared memory; %r3: the lane's word in it; %r2: mbarriers.
- * %rd1: global memory.  Sections are those of the PTX ISA, version 8.7.
+ * %rd1: global memory.  Headings name sections of the PTX ISA.
  */
 #include "hopper/kernel.h"
 
@@ -50,6 +50,16 @@
 #define ONLY_1(body) "@!%p1 bra SKIP;\n" body "SKIP:\n"
 #define DATA_0 "@%p0 st.global.u32 [%rd1], 5;\n"
 #define DATA_1 "ld.global.u32 %r8, [%rd1];\n"
+/* Thread 0 makes a tensor map of 32 words of global memory, and copies with it. */
+#define FIELD(name, rest) "tensormap.replace.tile." name ".global.b1024." rest ";\n"
+#define MAP                                                                                                    \
+    "mov.u32 %r20, 0;\nmov.u32 %r21, 32;\nmov.u32 %r22, 1;\n@!%p0 bra MADE;\n"                                \
+    FIELD("global_address", "b64 [%rd1], %rd0") FIELD("rank", "b32 [%rd1], %r20")                              \
+    FIELD("box_dim", "b32 [%rd1], 0, %r21") FIELD("global_dim", "b32 [%rd1], 0, %r21")                         \
+    FIELD("element_stride", "b32 [%rd1], 0, %r22") FIELD("elemtype", "b32 [%rd1], 2") "MADE:\n"
+#define MAP_LOAD                                                                                           \
+    "@%p0 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, " \
+    "{%r20}], [%r2];\n"
 /* Of two CTAs. */
 #define CTA "mov.u32 %r11, %ctaid.x;\nsetp.eq.u32 %p6, %r11, 1;\n"
 #define REMOTE "mapa.shared::cluster.u32 %r12, %r2, 0;\n"
@@ -63,7 +73,7 @@ struct row {
 #define CLUSTER {.grid = 2, .block = 64, .cluster = 2}
 
 static const struct row rows[] = {
-    /* 9.7.13.1 bar: orders the accesses of the threads that take part. */
+    /* bar: orders the accesses of the threads that take part. */
     {"two warps write", "RACE_WRITE_WRITE", WRITE_0, "", SYNC, WRITE_1, TWO},
     {"read before it is written", "RACE_READ_WRITE", WRITE_0, "", SYNC, READ_1, TWO},
     {"written before it is read", "RACE_READ_WRITE", READ_0, "", SYNC, WRITE_1, TWO},
@@ -73,7 +83,7 @@ static const struct row rows[] = {
      ONLY_1("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [%r1];\n"), TWO},
     {"one byte of a word", "RACE_WRITE_WRITE", "@!%p1 st.shared.u16 [%r3], %h0;\n", "@%p1 st.shared.u8 [%r3+1], %h0;\n",
      "@%p1 st.shared.u8 [%r3+2], %h0;\n", "", TWO},
-    /* 9.7.13.15 mbarrier: arrive releases, a successful wait acquires; not where .relaxed says so. */
+    /* mbarrier: arrive releases, a successful wait acquires; not where .relaxed says so. */
     {"no wait for the mbarrier", "RACE_READ_WRITE", READY WRITE_0 "bar.warp.sync -1;\n" ARRIVE, "", WAIT(A), READ_1,
      TWO},
     {"relaxed arrival", "RACE_READ_WRITE", READY WRITE_0 "bar.warp.sync -1;\n",
@@ -90,14 +100,14 @@ static const struct row rows[] = {
                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r12];\nSKIP:\n"
                 "barrier.cluster.arrive;\nbarrier.cluster.wait;\n",
      CLUSTER},
-    /* 9.7.13.4 barrier.cluster */
+    /* barrier.cluster */
     {"relaxed cluster barrier", "RACE_READ_WRITE",
      CTA "@!%p6 st.shared.u32 [%r3], 3;\nmapa.shared::cluster.u32 %r12, %r3, 0;\n" SYNC,
      "barrier.cluster.arrive.relaxed;\n", "barrier.cluster.arrive.release;\n",
      "barrier.cluster.wait.acquire;\n@%p6 ld.shared::cluster.u32 %r5, [%r12];\nbarrier.cluster.arrive;\n"
      "barrier.cluster.wait;\n",
      {.grid = 2, .block = 32, .cluster = 2}},
-    /* 9.7.9.25 cp.async.bulk: completes on the mbarrier, in the async proxy. */
+    /* cp.async.bulk: completes on the mbarrier, in the async proxy. */
     {"read before the copy arrived", "RACE_READ_WRITE", READY EXPECT LOAD, "", WAIT(A), READ_1 WAIT(B), TWO},
     {"a slot refilled too early", "RACE_READ_WRITE", READY READ_1, "", SYNC, EXPECT LOAD WAIT(A), TWO},
     {"copy without proxy fence", "FENCE_PROXY_MISSING", WRITE_0, "", PROXY,
@@ -115,18 +125,21 @@ static const struct row rows[] = {
      "@%p0 cp.async.bulk.wait_group.read 0;\n", WRITE_0, TWO},
     {"filled by threads, then by a copy", "FENCE_PROXY_MISSING", READY WRITE_0, SYNC, PROXY SYNC, EXPECT LOAD WAIT(A),
      TWO},
-    /* 9.7.9.25.3 cp.async */
+    /* fence.proxy.tensormap */
+    {"a changed tensor map without a fence", "TMAP_FENCE_MISSING", READY MAP, "fence.proxy.async;\n",
+     "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;\n", EXPECT MAP_LOAD WAIT(A), TWO},
+    /* cp.async */
     {"cp.async not waited for", "RACE_READ_WRITE", COPY, "", "cp.async.wait_all;\n", READ_0, TWO},
     {"cp.async, one group is left", "RACE_READ_WRITE", COPY "cp.async.commit_group;\n", "cp.async.wait_group 1;\n",
      "cp.async.wait_group 0;\n", READ_0, TWO},
     {"cp.async, a plain arrival", "RACE_READ_WRITE", INIT(1) SYNC "@%p0 cp.async.ca.shared.global [%r3], [%rd0], 4;\n",
      ARRIVE, "@%p0 cp.async.mbarrier.arrive.noinc.shared.b64 [%r2];\n", WAIT(A) READ_1, TWO},
-    /* 9.7.9.12 st.async */
+    /* st.async */
     {"st.async not waited for", "RACE_READ_WRITE",
      READY "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 4;\n@%p0 "
            "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r0, [%r2];\n",
      "", WAIT(A), READ_1 WAIT(B), TWO},
-    /* 9.7.15 wgmma */
+    /* wgmma */
     {"operand overwritten", "RACE_READ_WRITE", MATRICES WGMMA_FENCE WGMMA, "", WGMMA_WAIT SYNC, WRITE_1 WGMMA_WAIT,
      GROUP},
     {"operand without proxy fence", "FENCE_PROXY_MISSING", MATRICES WRITE_1, SYNC, PROXY SYNC,
@@ -134,7 +147,7 @@ static const struct row rows[] = {
     {"accumulator read", "WGMMA_ACCUMULATOR_RACE", MATRICES WGMMA_FENCE WGMMA, "", WGMMA_WAIT,
      "add.f32 %f9, %f0, %f1;\n" WGMMA_WAIT, GROUP},
     {"no wgmma.fence", "WGMMA_ACCUMULATOR_RACE", MATRICES, "", WGMMA_FENCE, WGMMA WGMMA_WAIT, GROUP},
-    /* 8.8 release and acquire patterns */
+    /* release and acquire patterns (memory consistency model) */
     {"relaxed flag", "RACE_READ_WRITE", DATA_0, "@%p0 st.relaxed.gpu.global.u32 [%rd1+1024], 1;\n",
      "@%p0 st.release.gpu.global.u32 [%rd1+1024], 1;\n", ONLY_1(POLL("ld.acquire.gpu.global.u32") DATA_1), TWO},
     {"relaxed poll", "RACE_READ_WRITE", DATA_0 "@%p0 st.release.gpu.global.u32 [%rd1+1024], 1;\n",
