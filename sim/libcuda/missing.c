@@ -3,6 +3,7 @@
  *
  * NVIDIA's own CUDA runtime and libraries ask cuGetExportTable for private tables that nobody else can have.
  */
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -30,8 +31,13 @@ ENTRY(cuGetExportTable, const void **table, const void *id)
     (void)id;
     if (table)
         *table = NULL;
-    if (!atomic_exchange(&was_said, true))
-        fprintf(stderr, "wsdbg: NVIDIA's own CUDA runtime, or a library made with it, asks for private tables of NVIDIA's driver, "
-                        "which the simulator does not have; link with -cudart shared\n");
+    if (atomic_exchange(&was_said, true))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    Dl_info caller = {0};
+    const bool is_known = dladdr(__builtin_return_address(0), &caller) && caller.dli_fname && *caller.dli_fname;
+    fprintf(stderr,
+            "wsdbg: NVIDIA's own CUDA runtime, or a library made with it (%s), asks for private tables of NVIDIA's "
+            "driver, which the simulator does not have; if its calls fail, link it with -cudart shared\n",
+            is_known ? caller.dli_fname : "?");
     return CUDA_ERROR_NOT_SUPPORTED;
 }
