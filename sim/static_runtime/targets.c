@@ -58,8 +58,8 @@ static bool own_folder(char out[PATH_MAX])
     if (!dladdr((const void *)own_folder, &own) || !own.dli_fname)
         return false;
     const char *slash = strrchr(own.dli_fname, '/');
-    const int length = snprintf(out, PATH_MAX, "%.*s", slash ? (int)(slash - own.dli_fname) : 1,
-                                slash ? own.dli_fname : ".");
+    const int length =
+        snprintf(out, PATH_MAX, "%.*s", slash ? (int)(slash - own.dli_fname) : 1, slash ? own.dli_fname : ".");
     return length > 0 && length < PATH_MAX;
 }
 

@@ -3,8 +3,9 @@
 #
 #     calls.sh WSDBG FOLDER
 #
-# FOLDER holds unit_a.cu and unit_b.cu as units (relocatable device code), and calls.cu, built with the shared runtime (calls-shared), the static one (calls-static), that without PIE (calls-fixed) and
-# without symbols (calls-stripped); graphs-shared and graphs-static; and plugins with plugin_a.so and plugin_b.so.  Exit status: 77 where NVIDIA's compiler did not make them.
+# FOLDER holds calls.cu, built with the shared runtime (calls-shared), the static one (calls-static), that without PIE (calls-fixed), without symbols (calls-stripped), and NVIDIA's
+# shared one by RPATH (calls-rpath); unit_a.cu and unit_b.cu as units (relocatable device code); graphs-shared and graphs-static; and plugins with plugin_a.so and plugin_b.so.
+# Exit status: 77 where NVIDIA's compiler did not make them.
 set -u
 wsdbg=$1 folder=$2
 [ -x "$folder/calls-shared" ] || exit 77
@@ -27,7 +28,7 @@ expect() {
     fi
 }
 
-for kind in shared static fixed; do
+for kind in shared static fixed rpath; do
     expect 0 'no hang' "$wsdbg" run --device sim -o "$work/run.db" -- "$folder/calls-$kind" works
     expect 124 'HANG: ' "$wsdbg" run --device sim -o "$work/run.db" -- "$folder/calls-$kind" hangs
     expect 124 'HANG: ' "$wsdbg" explore --schedules 5 -o "$work/run.db" -- "$folder/calls-$kind" hangs

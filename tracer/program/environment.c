@@ -18,7 +18,7 @@ static const char ptxas[] = "/ptxas"; /* in the simulator's folder too */
 /* What makes libraries of Python load PTX, the only code that the simulator executes, and not machine code. */
 static const char triton_assembler[] = "TRITON_PTXAS_PATH",
                   triton_assembler_of_90[] = "TRITON_PTXAS_BLACKWELL_PATH", /* asked for sm_90 too since Triton 3.9 */
-                  cupy_keeps_ptx[] = "CUPY_COMPILE_WITH_PTX";
+    cupy_keeps_ptx[] = "CUPY_COMPILE_WITH_PTX";
 
 /* What the driver reads when CUDA is initialized. */
 static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
