@@ -39,7 +39,7 @@ struct hopper_op {
     uint32_t guard_flips; /* all ones: where it is false */
     bool is_last;         /* of its function: going on means to return */
     bool has_scratch;
-    bool is_plain; /* it computes or loads: it touches no other lanes, and wakes nobody */
+    bool is_plain;                           /* it computes or loads: it touches no other lanes, and wakes nobody */
     uint8_t type_bytes;                      /* of the instruction's type */
     uint8_t lane_bytes;                      /* of ld and st whose values are as wide as their registers; 0 else */
     uint8_t probe;                           /* enum hopper_probe_class */

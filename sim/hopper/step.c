@@ -126,8 +126,8 @@ uint32_t hopper_run_warp(struct wsdbg_gpu *gpu, struct hopper_warp *warp, uint32
             break;
         }
         if (warp->split_count > 1) {
-            is_chosen = outcome == HOPPER_NEXT && op->is_plain && !warp->wgmma_pending && ops[step.split->pc].is_plain &&
-                        hopper_split_goes_on(warp, step.split);
+            is_chosen = outcome == HOPPER_NEXT && op->is_plain && !warp->wgmma_pending &&
+                        ops[step.split->pc].is_plain && hopper_split_goes_on(warp, step.split);
             if (!is_chosen)
                 hopper_split_merge(warp);
         } else {

@@ -14,8 +14,8 @@ static int close_machine(void **state)
     return 0;
 }
 
-/* Each lane takes its own ways, by the bits of a number that it computes; lanes wait for one another at times, and store
- * what they got. */
+/* Each lane takes its own ways, by the bits of a number that it computes; lanes wait for one another at times, and
+ * store what they got. */
 static const char ways[] = "mov.u32 %r1, %tid.x; mad.lo.u32 %r2, %r1, 0x9e3779b1, 77; mov.u32 %r3, 0; mov.u32 %r4, 0;\n"
                            "again: and.b32 %r5, %r2, 1; setp.eq.u32 %p1, %r5, 0; @%p1 bra even;\n"
                            "mad.lo.u32 %r3, %r3, 5, %r1; xor.b32 %r3, %r3, %r2; add.u32 %r3, %r3, 1;\n"
