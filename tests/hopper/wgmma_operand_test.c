@@ -13,7 +13,8 @@
 enum { SHARED_BYTES = 64 * 1024, TILE = 0x2000 };
 
 static unsigned char memory[HOPPER_SHARED_START + SHARED_BYTES];
-static struct hopper_cta cta = {.shared = memory, .shared_bytes = SHARED_BYTES};
+static struct hopper_cta cta = {
+    .shared = memory, .shared_bytes = SHARED_BYTES, .shared_first = HOPPER_SHARED_START};
 
 /* A descriptor's bits from byte counts. */
 static uint64_t bits_of(uint32_t start, uint32_t leading, uint32_t stride, uint32_t swizzle_bytes)
