@@ -37,7 +37,7 @@ struct wsdbg_phrase wsdbg_say_at_site(const struct wsdbg_case *c, uint32_t site)
 struct wsdbg_phrase wsdbg_say_at(const struct wsdbg_case *c, uint32_t warp)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    return c->of_machine ? wsdbg_say_at_site(c, row->site) : wsdbg_say_line(&row->last);
+    return c->of_machine ? wsdbg_say_at_site(c, row->site) : wsdbg_say_line(c, &row->last);
 }
 
 static void print_family(const struct wsdbg_barrier *row, struct wsdbg_phrase *phrase)

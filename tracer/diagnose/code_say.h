@@ -13,7 +13,7 @@ struct wsdbg_phrase wsdbg_say_object(const struct wsdbg_case *c, uint32_t barrie
 struct wsdbg_phrase wsdbg_say_family(const struct wsdbg_case *c, uint32_t barrier); /* "\"empty\"" */
 struct wsdbg_phrase wsdbg_say_at_site(const struct wsdbg_case *c, uint32_t site);
 struct wsdbg_phrase wsdbg_say_at(const struct wsdbg_case *c,
-                                 uint32_t warp); /* " at gemm.cu:132", of an event " (line 132)", or "" */
+                                 uint32_t warp); /* " at gemm.cu:132", of an event " (gemm.cu:132)", or "" */
 /* What a warp does, from events as well: "waits for parity 1 of \"empty\" stage 2", "waits on named barrier 2", "asks
  * for 240 registers a thread", "is running". */
 struct wsdbg_phrase wsdbg_say_wait(const struct wsdbg_case *c, uint32_t warp);

@@ -1,11 +1,13 @@
 /* phrase.c - names of warps, barriers and rounds for sentences.  See phrase.h.
  *
- * Reads: rows and names of the snapshot.
+ * Reads: rows and names of the snapshot, and its modules' files.
  */
 #include "diagnose/phrase.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "model/place.h"
 
 static void append(struct wsdbg_phrase *phrase, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -252,10 +254,17 @@ struct wsdbg_phrase wsdbg_say_memory(const struct wsdbg_allocation *memory, uint
     return phrase;
 }
 
-struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_history_event *event)
+/* The name of the file in which lines of the grid's events count; "" = not known. */
+static const char *file_of(const struct wsdbg_case *c)
 {
-    struct wsdbg_phrase phrase = {""};
-    uint32_t line = 0;
+    const struct wsdbg_snapshot *s = c->snapshot;
+    const uint32_t module = c->grid < s->grid_count ? s->grids[c->grid].module : WSDBG_NONE;
+    return module < s->module_count ? wsdbg_place_file(s->modules[module].source_path) : "";
+}
+
+/* 0 = not known. */
+static uint32_t line_of(const struct wsdbg_history_event *event)
+{
     switch (event->kind) {
     case WSDBG_EVENT_MBARRIER_WAIT_BEGIN:
     case WSDBG_EVENT_MBARRIER_WAIT_END:
@@ -264,12 +273,20 @@ struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_history_event *event)
     case WSDBG_EVENT_CLUSTER_WAIT_BEGIN:
     case WSDBG_EVENT_GRID_DEPENDENCY_WAIT_BEGIN:
     case WSDBG_EVENT_POLL_BEGIN:
-        line = WSDBG_SITE_LINE(event->value);
-        break;
+        return WSDBG_SITE_LINE(event->value);
     default:
-        break;
+        return 0;
     }
-    if (line)
+}
+
+struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_case *c, const struct wsdbg_history_event *event)
+{
+    struct wsdbg_phrase phrase = {""};
+    const uint32_t line = line_of(event);
+    const char *file = file_of(c);
+    if (line && file[0])
+        append(&phrase, " (%.100s:%u)", file, line);
+    else if (line)
         append(&phrase, " (line %u)", line);
     return phrase;
 }

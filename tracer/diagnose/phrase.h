@@ -17,7 +17,8 @@ struct wsdbg_phrase wsdbg_say_lanes(uint32_t lanes);                         /* 
 struct wsdbg_phrase wsdbg_say_stage(const struct wsdbg_stage *stage);        /* "\"empty\" stage 2" */
 struct wsdbg_phrase wsdbg_say_barrier(const struct wsdbg_stage *stage);      /* "\"empty\"" */
 struct wsdbg_phrase wsdbg_say_iteration(uint32_t iteration, uint32_t round); /* "iteration 7", "use 2 of the stage" */
-struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_history_event *event); /* " (line 80)" or "" */
+/* " (gemm.cu:80)"; " (line 80)" if no probe named the file; "" if the line is not known. */
+struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_case *c, const struct wsdbg_history_event *event);
 
 /* "of imported memory …", "at byte 68 of a 4,096 B cudaMalloc allocation (cuMemAlloc #12)": the place of an address in
  * the memory that holds it, and who else was allowed to write that. */

@@ -91,7 +91,7 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_wait *wait, con
                 "%s passed %s without arriving on %s. Only %u of %u arrivals were made, so %s waits forever%s.",
                 wsdbg_say_warps(c, &tally->skipped).text, wsdbg_say_iteration(round->iteration, round->tag).text,
                 wsdbg_say_stage(wait->stage).text, round->arrivals, wait->stage->init.value,
-                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text);
+                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(c, wait->event).text);
     wsdbg_print(
         finding->fix, sizeof finding->fix,
         "Arrive on %s on every path through the iteration, including skipped iterations and the last one of a tile.",
@@ -118,7 +118,8 @@ static void say_never_served(struct wsdbg_case *c, const struct wsdbg_wait *wait
                 "No warp ever arrives on %s: it needs %u arrival%s, none is recorded, and %s waits forever%s; %s "
                 "passed that iteration and arrived on other barriers.",
                 wsdbg_say_barrier(wait->stage).text, wait->stage->init.value, wait->stage->init.value == 1 ? "" : "s",
-                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text, wsdbg_say_warps(c, meant).text);
+                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(c, wait->event).text,
+                wsdbg_say_warps(c, meant).text);
     wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on %s, or wait on the barrier on which the warps do arrive.",
                 wsdbg_say_barrier(wait->stage).text);
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
@@ -145,7 +146,7 @@ static void say_short(struct wsdbg_case *c, const struct wsdbg_wait *wait, const
                 "waits forever%s.",
                 wsdbg_say_stage(wait->stage).text, wait->stage->init.value, wsdbg_say_warps(c, &round->arrived).text,
                 round->arrivals, wsdbg_say_iteration(round->iteration, round->tag).text,
-                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text);
+                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(c, wait->event).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Initialise %s with the number of arrivals actually made (%u), or let the missing threads arrive.",
                 wsdbg_say_barrier(wait->stage).text, round->arrivals);

@@ -28,7 +28,7 @@ static bool is_held_up(const struct wsdbg_case *c, struct meeting *meeting)
 
 static struct wsdbg_phrase say_place(const struct wsdbg_case *c, uint32_t warp)
 {
-    return c->of_machine ? wsdbg_say_at(c, warp) : wsdbg_say_line(&wsdbg_case_warp(c, warp)->last);
+    return c->of_machine ? wsdbg_say_at(c, warp) : wsdbg_say_line(c, &wsdbg_case_warp(c, warp)->last);
 }
 
 void wsdbg_rule_cluster(struct wsdbg_case *c)

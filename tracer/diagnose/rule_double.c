@@ -105,7 +105,7 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struc
                 "%s arrive%s twice on %s%s in %s: %u arrivals were made where %u complete a phase. The barrier "
                 "advances one phase too far, so %s waits for a phase that has already passed.",
                 wsdbg_say_warps(c, warps).text, wsdbg_set_count(warps) == 1 ? "s" : "", wsdbg_say_stage(stage).text,
-                wsdbg_say_line(pair->second).text,
+                wsdbg_say_line(c, pair->second).text,
                 pair->iteration == WSDBG_NO_ITERATION ? "one round" : wsdbg_say_iteration(pair->iteration, 0).text,
                 arrivals, stage->init.value, wsdbg_say_warp(c, wait->warp).text);
     wsdbg_evidence_barrier(c, finding, stage->barrier, "initialised for %u arrivals, %u made in one round",
@@ -131,7 +131,7 @@ static void judge_without_init(struct wsdbg_case *c, const struct wsdbg_wait *wa
                     "%s arrives twice on %s%s in %s. That round has as many arrivals (%u) as every earlier round, but "
                     "%s still waits for it: the barrier has advanced one phase too far.",
                     wsdbg_say_warp(c, pair.warp).text, wsdbg_say_stage(wait->stage).text,
-                    wsdbg_say_line(pair.second).text, wsdbg_say_iteration(pair.iteration, 0).text, round.arrivals,
+                    wsdbg_say_line(c, pair.second).text, wsdbg_say_iteration(pair.iteration, 0).text, round.arrivals,
                     wsdbg_say_warp(c, wait->warp).text);
 }
 
@@ -212,12 +212,12 @@ static void judge_ahead(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, first->warp)->role;
-    const struct wsdbg_phrase line = wsdbg_say_line(wait->event);
+    const struct wsdbg_phrase line = wsdbg_say_line(c, wait->event);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s arrived on %s for %s%s without a wait before it; in other iterations there is one. The barrier "
                 "advanced one phase too far, so %s waits for a phase that has already passed%s.",
                 wsdbg_say_warps(c, &warps).text, wsdbg_say_stage(stage).text,
-                wsdbg_say_iteration(first->event->iteration, first->round).text, wsdbg_say_line(first->event).text,
+                wsdbg_say_iteration(first->event->iteration, first->round).text, wsdbg_say_line(c, first->event).text,
                 wsdbg_say_warp(c, wait->warp).text, line.text);
     wsdbg_print(
         finding->fix, sizeof finding->fix,

@@ -77,9 +77,9 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struc
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s arrived on %s%s %.1f us before %s initialised it%s: that arrival is lost, so %s waits forever%s.",
                 wsdbg_say_warp(c, early->arrival->warp).text, wsdbg_say_stage(wait->stage).text,
-                wsdbg_say_line(early->arrival->event).text, (double)apart_ns / 1e3,
-                wsdbg_say_warp(c, early->init->warp).text, wsdbg_say_line(early->init->event).text,
-                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(wait->event).text);
+                wsdbg_say_line(c, early->arrival->event).text, (double)apart_ns / 1e3,
+                wsdbg_say_warp(c, early->init->warp).text, wsdbg_say_line(c, early->init->event).text,
+                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(c, wait->event).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "After mbarrier.init, execute fence.mbarrier_init and a CTA barrier (a cluster barrier if other CTAs "
                 "use it) that every warp passes before its first use of %s.",

@@ -141,7 +141,7 @@ static void say_exited(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_w
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s for %s, but every warp that could signal it has exited: %s%s.",
                 wsdbg_say_warp(c, warp).text, wait ? wsdbg_say_stage(wait->stage).text : "a barrier",
-                wsdbg_say_line(&row->last).text, wsdbg_say_iteration(row->last.iteration, WSDBG_NONE).text,
+                wsdbg_say_line(c, &row->last).text, wsdbg_say_iteration(row->last.iteration, WSDBG_NONE).text,
                 wsdbg_say_warps(c, wakers).text, did);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Make both sides run the same number of iterations: compare how %s and %s compute their tile and "

@@ -199,7 +199,7 @@ static void say(struct wsdbg_case *c, const struct excess *excess)
                 excess->first->round != excess->last->round
                     ? "one phase"
                     : wsdbg_say_iteration(excess->last->event->iteration, excess->last->round).text,
-                wsdbg_say_line(excess->last->event).text, stage->init.value);
+                wsdbg_say_line(c, excess->last->event).text, stage->init.value);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 shared ? "Initialise %s for %u arrivals, or give each of these warps its own barrier."
                        : "Arrive on %s only as often as it is initialised for, or initialise it for %u arrivals.",

@@ -64,7 +64,7 @@ void wsdbg_rule_fault_peer(struct wsdbg_case *c)
                 "%s arrived on %s of cluster rank %u%s %.1f us after that CTA had exited. Its shared memory is then no "
                 "longer valid, and an access to it is a fault.",
                 wsdbg_say_warp(c, late.use->warp).text, wsdbg_say_stage(late.stage).text, rank,
-                wsdbg_say_line(late.use->event).text, (double)after_ns / 1e3);
+                wsdbg_say_line(c, late.use->event).text, (double)after_ns / 1e3);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let no CTA exit while another may still access its shared memory: end the kernel with a cluster "
                 "barrier on which all threads of the cluster arrive and wait.");

@@ -13,7 +13,7 @@ static void tell_lanes(struct wsdbg_case *c, struct wsdbg_finding *finding, uint
 {
     const uint32_t lanes = WSDBG_SITE_LANES(event->value);
     wsdbg_evidence_event(c, finding, warp, event, "%u lane%s of the warp%s", lanes, lanes == 1 ? "" : "s",
-                         wsdbg_say_line(event).text);
+                         wsdbg_say_line(c, event).text);
 }
 
 static struct wsdbg_finding *begin(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_history_event *other,
@@ -58,8 +58,8 @@ static void say_inside(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_h
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "The lanes of %s have diverged: lane %u began a wait%s, and lane %u began another%s before the "
                     "first ended.",
-                    wsdbg_say_warp(c, warp).text, WSDBG_SITE_LANE(open->value), wsdbg_say_line(open).text,
-                    WSDBG_SITE_LANE(wait->value), wsdbg_say_line(wait).text);
+                    wsdbg_say_warp(c, warp).text, WSDBG_SITE_LANE(open->value), wsdbg_say_line(c, open).text,
+                    WSDBG_SITE_LANE(wait->value), wsdbg_say_line(c, wait).text);
 }
 
 /* The furthest wait on the same barrier that other lanes have seen end, where it is not before the one that `wait` is.
@@ -81,12 +81,12 @@ static void say_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_h
     struct wsdbg_finding *finding = begin(c, warp, end, wait);
     if (!finding)
         return;
-    const struct wsdbg_phrase line = wsdbg_say_line(wait);
+    const struct wsdbg_phrase line = wsdbg_say_line(c, wait);
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
         "The lanes of %s have diverged: lane %u has reached iteration %u%s, but lane %u and the lanes with it still "
         "wait for iteration %u%s. They tested the parity too late: the phase they wait for has already passed.",
-        wsdbg_say_warp(c, warp).text, WSDBG_SITE_LANE(end->value), end->iteration, wsdbg_say_line(end).text,
+        wsdbg_say_warp(c, warp).text, WSDBG_SITE_LANE(end->value), end->iteration, wsdbg_say_line(c, end).text,
         WSDBG_SITE_LANE(wait->value), wait->iteration, line.text);
 }
 

@@ -94,7 +94,7 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t ri
         finding->sentence, sizeof finding->sentence,
         "%s waits for the wrong parity of %s%s: in %s it waits for parity %u, but the phase that it needs has parity "
         "%u and is already complete. The phase with parity %u completes only after this warp continues.%s",
-        who, wsdbg_say_stage(stage).text, wsdbg_say_line(wait->event).text,
+        who, wsdbg_say_stage(stage).text, wsdbg_say_line(c, wait->event).text,
         wsdbg_say_iteration(wait->event->iteration, wait->round).text, wait->event->parity, right, wait->event->parity,
         history);
     if (cause == WSDBG_CAUSE_PARITY_DRIFT)

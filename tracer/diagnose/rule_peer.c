@@ -95,8 +95,9 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struc
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s, which takes arrivals from the whole cluster: %u of %u were made, and %s, whose CTA "
                 "has exited, made none of the others.",
-                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_stage(wait->stage).text, wsdbg_say_line(wait->event).text,
-                round->arrivals, wait->stage->init.value, wsdbg_say_warps(c, &outstanding->owing).text);
+                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_stage(wait->stage).text,
+                wsdbg_say_line(c, wait->event).text, round->arrivals, wait->stage->init.value,
+                wsdbg_say_warps(c, &outstanding->owing).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every CTA make its remote arrivals on every path, and end the kernel with a cluster barrier.");
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
