@@ -153,7 +153,7 @@ static void draw_barriers(const struct viewer_row *row, unsigned mask, const str
     char text[COLUMN_COUNT][96] = {""};
     viewer_columns_place(columns, count, viewer_canvas_columns(canvas), at);
     wsdbg_report_cta_text(b->cta_count, b->cta, text[WHERE], sizeof *text);
-    wsdbg_report_barrier_text(b, text[NAME], sizeof *text);
+    wsdbg_report_barrier_waited_text(b, text[NAME], sizeof *text);
     arrivals_text(b, text[ARRIVALS], sizeof *text);
     wsdbg_range_text(b->waiters, text[WAITERS], sizeof *text);
     if (b->kind == WSDBG_BARRIER_MBARRIER) {

@@ -107,6 +107,52 @@ static void what_fits_is_folded_exactly(void **state)
     unfold(&f);
 }
 
+/* The stages of one barrier in some CTAs, made one row as on a small screen.
+ * In the second CTA, no warp waits at stage 2. */
+static struct wsdbg_report_barriers merged(uint32_t waiters_of_stage[4], uint32_t ctas)
+{
+    struct example example;
+    struct wsdbg_fold_row rows[8];
+    struct wsdbg_fold_group *groups;
+    struct wsdbg_report_barriers out;
+    size_t count;
+    uint32_t ignored;
+    example_hang(&example, 2, 1);
+    struct wsdbg_snapshot s = example.snapshot;
+    struct wsdbg_barrier barriers[8];
+    for (uint32_t i = 0; i < 4 * ctas; i++) {
+        barriers[i] = (struct wsdbg_barrier){.kind = WSDBG_BARRIER_MBARRIER,
+                                             .cta = i / 4,
+                                             .stage = i % 4,
+                                             .waiters = i % 4 == 2 && i / 4 > 0 ? 0 : waiters_of_stage[i % 4],
+                                             .name = s.barriers[0].name};
+        s.barriers = barriers;
+        wsdbg_fold_barrier(&s, i, &rows[i]);
+    }
+    example_ok(wsdbg_fold_fit(rows, 4 * ctas, wsdbg_fold_barrier_levels, 1, &groups, &count, &ignored));
+    assert_int_equal(count, 1);
+    wsdbg_fold_barriers_row(&s, &groups[0], &out);
+    free(groups);
+    example_free(&example);
+    return out;
+}
+
+static void expect_words(struct wsdbg_report_barriers row, const char *expected)
+{
+    char text[256];
+    wsdbg_report_barrier_waited_text(&row, text, sizeof text);
+    assert_string_equal(text, expected);
+}
+
+static void merged_stages_say_at_which_of_them_warps_wait(void **state)
+{
+    (void)state;
+    expect_words(merged((uint32_t[]){0, 0, 1, 0}, 1), "full[0-3]: waits at [2]");
+    expect_words(merged((uint32_t[]){0, 0, 1, 1}, 2), "full[0-3]: waits at [2-3]");
+    expect_words(merged((uint32_t[]){0, 0, 0, 0}, 2), "full[0-3]");
+    expect_words(merged((uint32_t[]){1, 1, 2, 1}, 1), "full[0-3]");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +160,7 @@ int main(void)
         cmocka_unit_test(ctas_that_differ_are_in_groups_of_their_own),
         cmocka_unit_test(too_many_groups_are_folded_more_coarsely_and_keep_their_range),
         cmocka_unit_test(what_fits_is_folded_exactly),
+        cmocka_unit_test(merged_stages_say_at_which_of_them_warps_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

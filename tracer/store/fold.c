@@ -86,10 +86,23 @@ static void add_member(struct wsdbg_members *members, uint32_t member)
     members->bits[member / 64 % 4] |= 1ull << (member % 64);
 }
 
+static void unite(struct wsdbg_members *members, const struct wsdbg_members *more)
+{
+    for (int word = 0; word < 4; word++)
+        members->bits[word] |= more->bits[word];
+}
+
+static void add_row(struct wsdbg_fold_group *group, const struct wsdbg_fold_row *row)
+{
+    add_member(&group->members, row->member);
+    if (row->is_waited)
+        add_member(&group->waited, row->member);
+}
+
 void wsdbg_fold_join(struct wsdbg_fold_group *group, const struct wsdbg_fold_row *row)
 {
     widen(group, row->key, row->key);
-    add_member(&group->members, row->member);
+    add_row(group, row);
 }
 
 struct wsdbg_fold_group wsdbg_fold_single(const struct wsdbg_fold_row *row)
@@ -97,7 +110,7 @@ struct wsdbg_fold_group wsdbg_fold_single(const struct wsdbg_fold_row *row)
     struct wsdbg_fold_group group = {.grid = row->grid, .cta = row->cta, .cta_count = 1, .source = row->source};
     memcpy(group.low, row->key, sizeof row->key);
     memcpy(group.high, row->key, sizeof row->key);
-    add_member(&group.members, row->member);
+    add_row(&group, row);
     return group;
 }
 
@@ -132,8 +145,8 @@ static size_t join_ctas(struct wsdbg_fold_group *groups, size_t group_count, str
         }
         last->cta_count++;
         widen(last, groups[i].low, groups[i].high);
-        for (int word = 0; word < 4; word++)
-            last->members.bits[word] |= groups[i].members.bits[word];
+        unite(&last->members, &groups[i].members);
+        unite(&last->waited, &groups[i].waited);
     }
     return count;
 }

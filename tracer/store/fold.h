@@ -48,12 +48,14 @@ enum wsdbg_barrier_key {
 
 struct wsdbg_fold_row {
     uint32_t grid, cta, member, source; /* source: index of what the row was made from */
+    bool is_waited; /* a warp waits at it: a barrier's stage */
     int64_t key[WSDBG_FOLD_KEYS];
 };
 
 struct wsdbg_fold_group {
     uint32_t grid, cta, cta_count, source; /* of the first CTA */
     struct wsdbg_members members;
+    struct wsdbg_members waited; /* the members at which a warp waits, in any of the CTAs */
     int64_t low[WSDBG_FOLD_KEYS], high[WSDBG_FOLD_KEYS];
 };
 

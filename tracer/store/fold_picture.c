@@ -213,7 +213,8 @@ void wsdbg_fold_barrier(const struct wsdbg_snapshot *s, size_t index, struct wsd
     *row = (struct wsdbg_fold_row){.grid = s->ctas[b->cta].grid,
                                    .cta = b->cta,
                                    .member = mbarrier ? b->stage & 255u : 0,
-                                   .source = (uint32_t)index};
+                                   .source = (uint32_t)index,
+                                   .is_waited = b->waiters > 0};
     row->key[WSDBG_BARRIER_KEY_KIND] = b->kind;
     row->key[WSDBG_BARRIER_KEY_ID] = mbarrier || b->kind == WSDBG_BARRIER_NAMED ? b->id : WSDBG_FOLD_UNKNOWN;
     row->key[WSDBG_BARRIER_KEY_PHASE] = optional(b->phase);
@@ -237,6 +238,7 @@ void wsdbg_fold_barriers_row(const struct wsdbg_snapshot *s, const struct wsdbg_
                                           .cta_count = g->cta_count,
                                           .cta = {cta->x, cta->y, cta->z},
                                           .members = g->members,
+                                          .waited = g->waited,
                                           .kind = b->kind,
                                           .pending_tx_known = g->low[WSDBG_BARRIER_KEY_TX_KNOWN] != 0};
     copy_label(out->name, b->name ? b->name->name : NULL);

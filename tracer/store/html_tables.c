@@ -204,7 +204,7 @@ static void barrier_row(const struct wsdbg_report_barriers *b, bool in_memory, F
     fputs("<tr>", out);
     wsdbg_report_cta_text(b->cta_count, b->cta, text, sizeof text);
     cell(out, text);
-    wsdbg_report_barrier_text(b, text, sizeof text);
+    wsdbg_report_barrier_waited_text(b, text, sizeof text);
     cell(out, text);
     cell(out, wsdbg_barrier_kind_name(b->kind));
     if (mbarrier) {

@@ -50,6 +50,7 @@ struct wsdbg_report_barriers {
     uint32_t cta_count;
     uint32_t cta[3];
     struct wsdbg_members members;
+    struct wsdbg_members waited; /* those at which a warp waits */
     enum wsdbg_barrier_kind kind;
     char name[WSDBG_REPORT_LABEL_BYTES];
     struct wsdbg_range id, phase, pending_arrivals, expected_arrivals, completed_phases, pending_tx_bytes, waiters;
@@ -256,6 +257,10 @@ void wsdbg_report_role_beside_warps(const struct wsdbg_report_warps *warps, char
 void wsdbg_report_wait_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
 /* "empty[0-3]", "store 0 (id 1)", "register pool" */
 void wsdbg_report_barrier_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
+/* Of merged stages, those at which warps wait: "[2]"; "" where warps wait at all of them or at none. */
+void wsdbg_report_waited_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
+/* Both: "empty[0-3]: waits at [2]". */
+void wsdbg_report_barrier_waited_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
 /* "phase 0, pending 4 of 8 arrivals, 0 bytes", "128 threads expected"; "" for kinds without such numbers. */
 void wsdbg_report_barrier_state_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
 /* "0x400-0x418", "?" */

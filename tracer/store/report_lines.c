@@ -186,12 +186,14 @@ static void waiters_text(struct wsdbg_range waiters, char *out, size_t bytes)
 
 static void barrier_line(const struct wsdbg_report_barriers *b, FILE *out)
 {
-    char cta[64], name[256], state[256], waiters[64];
+    char cta[64], name[256], state[256], waiters[64], at[160];
     wsdbg_report_cta_text(b->cta_count, b->cta, cta, sizeof cta);
     wsdbg_report_barrier_text(b, name, sizeof name);
     wsdbg_report_barrier_state_text(b, state, sizeof state);
     waiters_text(b->waiters, waiters, sizeof waiters);
-    wsdbg_report_line(out, NULL, "  %s  %s  %s%s%s", cta, name, state, state[0] ? "; " : "", waiters);
+    wsdbg_report_waited_text(b, at, sizeof at);
+    wsdbg_report_line(out, NULL, "  %s  %s  %s%s%s%s%s", cta, name, state, state[0] ? "; " : "", waiters,
+                      at[0] ? ", all at " : "", at);
 }
 
 void wsdbg_report_barrier_lines(const struct wsdbg_report *r, uint32_t grid, bool colour, FILE *out)

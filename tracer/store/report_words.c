@@ -1,6 +1,6 @@
 /* report_words.c - the words for a row of the report: numbers and their ranges, sets of warps, what is waited for.
  * Pure: a row in, text out. */
-#include "store/report.h"
+#include "store/fold.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -137,6 +137,28 @@ void wsdbg_report_barrier_text(const struct wsdbg_report_barriers *b, char *out,
         snprintf(out, bytes, "%s (id %s)", b->name[0] ? b->name : "named barrier", id);
     else
         snprintf(out, bytes, "%s", wsdbg_barrier_kind_name(b->kind));
+}
+
+void wsdbg_report_waited_text(const struct wsdbg_report_barriers *b, char *out, size_t bytes)
+{
+    char stages[128];
+    out[0] = '\0';
+    if (b->kind != WSDBG_BARRIER_MBARRIER || wsdbg_members_first(&b->waited) == 256 ||
+        memcmp(&b->waited, &b->members, sizeof b->waited) == 0)
+        return;
+    wsdbg_members_text(&b->waited, stages, sizeof stages);
+    snprintf(out, bytes, "[%s]", stages);
+}
+
+void wsdbg_report_barrier_waited_text(const struct wsdbg_report_barriers *b, char *out, size_t bytes)
+{
+    char waited[160];
+    wsdbg_report_barrier_text(b, out, bytes);
+    wsdbg_report_waited_text(b, waited, sizeof waited);
+    if (waited[0]) {
+        const size_t used = strlen(out);
+        snprintf(out + used, bytes - used, ": waits at %s", waited);
+    }
 }
 
 void wsdbg_report_tx_text(const struct wsdbg_report_barriers *b, char *out, size_t bytes)
