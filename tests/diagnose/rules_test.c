@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "caused.h"
+#include "diagnose/phrase.h"
 
 /* What the loaders of two CTAs announce for a round, and the copies that each issues: bytes and mask. */
 struct shares {
@@ -460,6 +461,25 @@ static void a_full_chip_is_judged_as_a_few_ctas_are(void **state)
     done(&r);
 }
 
+/* Probes name the file of their module; those of another module name another one. */
+static void a_line_is_said_with_its_file_where_that_is_known(void **state)
+{
+    (void)state;
+    struct wsdbg_module modules[] = {{.source_path = "/src/gemm.cu"}, {.source_path = ""}};
+    struct wsdbg_grid grids[] = {{.module = 0}, {.module = 1}, {.module = WSDBG_NONE}};
+    const struct wsdbg_snapshot s = {.modules = modules, .module_count = 2, .grids = grids, .grid_count = 3};
+    const struct wsdbg_history_event arrival = {.kind = WSDBG_EVENT_MBARRIER_ARRIVE, .value = 241},
+                                     exit = {.kind = WSDBG_EVENT_EXIT, .value = 241},
+                                     nowhere = {.kind = WSDBG_EVENT_MBARRIER_ARRIVE};
+    const char *const expected[] = {" (gemm.cu:241)", " (line 241)", " (line 241)"};
+    for (uint32_t grid = 0; grid < 3; grid++) {
+        const struct wsdbg_case c = {.snapshot = &s, .grid = grid};
+        assert_string_equal(wsdbg_say_line(&c, &arrival).text, expected[grid]);
+        assert_string_equal(wsdbg_say_line(&c, &exit).text, "");
+        assert_string_equal(wsdbg_say_line(&c, &nowhere).text, "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +500,7 @@ int main(void)
         cmocka_unit_test(lanes_that_wait_for_what_others_saw_end_have_split),
         cmocka_unit_test(the_record_counts_more_than_an_inferred_name),
         cmocka_unit_test(a_full_chip_is_judged_as_a_few_ctas_are),
+        cmocka_unit_test(a_line_is_said_with_its_file_where_that_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

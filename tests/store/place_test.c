@@ -271,6 +271,31 @@ static void the_line_in_a_file_is_not_a_wrappers(void **state)
     assert_int_equal(wsdbg_place_line(&s, 3, "/src/other.h"), 0);
 }
 
+/* A file that has no line of the place shows the next call outwards that is in it; what lies further in shows nothing.
+ */
+static void the_line_in_a_file_falls_back_to_the_next_call_outwards(void **state)
+{
+    (void)state;
+    static const struct site table[] = {
+        {0, NONE, 150, "/src/gemm.cu", "", ""},
+        {0, 0, 60, "/src/step.h", "_Z4stepv", ""},
+        {0, 1, 70, "/src/step.h", "_Z5innerv", ""},
+        {0, 2, 20, "/src/tile.h", "_Z4tilev", ""},
+        {0, 3, 31, "/src/sync.h", "_Z13mbarrier_waitPmj", ""},
+    };
+    struct wsdbg_site sites[SITES_MAX];
+    bool wrappers[SITES_MAX];
+    const struct wsdbg_snapshot s = snapshot_of(table, 5, sites);
+    find_wrappers(table, 5, wrappers);
+    mark_chain(table, wrappers, 4, sites);
+    assert_int_equal(wsdbg_place_line(&s, 4, "/src/tile.h"), 20);
+    assert_int_equal(wsdbg_place_line(&s, 4, "/src/step.h"), 70);
+    assert_int_equal(wsdbg_place_line(&s, 4, "/src/gemm.cu"), 150);
+    assert_int_equal(wsdbg_place_line(&s, 4, "/src/sync.h"), 0);
+    assert_int_equal(wsdbg_place_line(&s, 4, "step.h"), 0);
+    assert_int_equal(wsdbg_place_line(&s, 5, "/src/gemm.cu"), 0);
+}
+
 /* step.h holds one of the two waits, gemm.cu a level of each. */
 static void a_modules_file_shows_most_waits(void **state)
 {
@@ -366,6 +391,7 @@ int main(void)
         cmocka_unit_test(a_lambda_in_a_library_function_is_told),
         cmocka_unit_test(a_users_folders_are_no_library),
         cmocka_unit_test(the_line_in_a_file_is_not_a_wrappers),
+        cmocka_unit_test(the_line_in_a_file_falls_back_to_the_next_call_outwards),
         cmocka_unit_test(a_modules_file_shows_most_waits),
         cmocka_unit_test(a_function_that_is_called_once_is_no_wrapper),
         cmocka_unit_test(a_place_without_lines_is_an_offset),

@@ -152,7 +152,8 @@ static bool is_wanted(const struct wsdbg_snapshot *snapshot, size_t module)
 /* A module of which something is in the database, and what was known of it then. */
 struct wsdbg_kept_source {
     uint32_t process_id, row;
-    bool named, imaged;
+    char source_path[sizeof((struct wsdbg_module *)0)->source_path]; /* "" = none was known */
+    bool imaged;
 };
 
 /* The module's own; a new one where there is none yet.  NULL = out of memory. */
@@ -172,16 +173,18 @@ static struct wsdbg_kept_source *kept_of(struct wsdbg_sources *sources, const st
 static struct wsdbg_error *keep_one(struct wsdbg_sources *sources, struct wsdbg_store *store,
                                     const struct wsdbg_snapshot *snapshot, size_t module, const char *spool)
 {
-    const struct wsdbg_module m = wsdbg_place_module(snapshot, module);
-    const bool named = m.source_path[0] != '\0', imaged = m.image_path[0] != '\0';
+    struct wsdbg_module m = wsdbg_place_module(snapshot, module);
+    const bool imaged = m.image_path[0] != '\0';
     struct wsdbg_source_file file;
     bool is_new;
     struct wsdbg_kept_source *kept = kept_of(sources, &m, &is_new);
     if (!kept)
         return &wsdbg_error_no_memory;
-    if (!is_new && kept->named == named && kept->imaged == imaged)
+    if (!m.source_path[0]) /* a later picture may know less: without sites, for instance */
+        memcpy(m.source_path, kept->source_path, sizeof m.source_path);
+    if (!is_new && strcmp(kept->source_path, m.source_path) == 0 && kept->imaged == imaged)
         return NULL;
-    kept->named = named;
+    memcpy(kept->source_path, m.source_path, sizeof kept->source_path);
     kept->imaged = imaged;
     struct wsdbg_error *error = wsdbg_source_read(spool, &m, &file);
     if (error)

@@ -19,8 +19,8 @@ struct wsdbg_sources {
     size_t count, capacity;
 };
 
-/* Stores that for every module that is probed or has a grid, once, and again when more of it is known; `snapshot` is
- * the one stored last. */
+/* Stores that for every module that is probed or has a grid, once.  Stores it again when an image comes, or when another
+ * source file shows the module better.  `snapshot` is the one stored last. */
 struct wsdbg_error *wsdbg_sources_keep(struct wsdbg_sources *sources, struct wsdbg_store *store,
                                        const struct wsdbg_snapshot *snapshot, const char *spool);
 void wsdbg_sources_deinit(struct wsdbg_sources *sources);
