@@ -18,6 +18,11 @@ struct wsdbg_error *wsdbg_ptx_parse_to_read(const char *text, size_t byte_count,
                                             struct wsdbg_ptx_program **out);
 void wsdbg_ptx_program_destroy(struct wsdbg_ptx_program *program);
 
+/* The levels of a place, the innermost first: the place of this number, and each place that it was inlined at.  Returns
+ * how many, at most `most`. */
+size_t wsdbg_ptx_levels(const struct wsdbg_ptx_program *program, uint32_t place, const struct wsdbg_ptx_place **out,
+                        size_t most);
+
 /* The kernel or function of this name, NULL when there is none. */
 const struct wsdbg_ptx_function *wsdbg_ptx_find_function(const struct wsdbg_ptx_program *program, const char *name);
 const struct wsdbg_ptx_variable *wsdbg_ptx_find_variable(const struct wsdbg_ptx_program *program, const char *name);

@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "base/inlined.h"
 #include "ptx/constant.h"
+#include "ptx/parse.h"
 #include "ptx/place.h"
 
 enum { KEY_WORDS = 5, FIRST_ENTRIES = 256, NAME_BYTES_MAX = 1 << 16, ALL_NAMES_BYTES_MAX = 1 << 26 };
@@ -344,4 +345,16 @@ struct wsdbg_error *ptx_finish_places(struct ptx_parser *parser)
         place->function_name = note->function_name_plus_1 ? names[note->function_name_plus_1 - 1] : NULL;
     }
     return mark_wrappers(parser);
+}
+
+size_t wsdbg_ptx_levels(const struct wsdbg_ptx_program *program, uint32_t place, const struct wsdbg_ptx_place **out,
+                        size_t most)
+{
+    size_t count = 0;
+    for (; place < program->place_count && count < most; place = program->places[place].inlined_at) {
+        if (program->places[place].file >= program->file_count)
+            break;
+        out[count++] = &program->places[place];
+    }
+    return count;
 }

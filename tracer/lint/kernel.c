@@ -146,12 +146,11 @@ static bool code_of_ptx_line(struct wsdbg_lint_kernel *kernel, uint32_t ptx_line
 static size_t levels_of_ptx(const struct wsdbg_ptx_program *program, uint32_t number,
                             struct wsdbg_line levels[LEVELS_MOST])
 {
-    size_t count = 0;
-    for (; number < program->place_count && count < LEVELS_MOST; number = program->places[number].inlined_at) {
-        const struct wsdbg_ptx_place *level = &program->places[number];
-        levels[count++] = (struct wsdbg_line){
-            .file = program->files[level->file], .line = level->line, .is_wrapper = level->is_wrapper};
-    }
+    const struct wsdbg_ptx_place *places[LEVELS_MOST];
+    const size_t count = wsdbg_ptx_levels(program, number, places, LEVELS_MOST);
+    for (size_t i = 0; i < count; i++)
+        levels[i] = (struct wsdbg_line){
+            .file = program->files[places[i]->file], .line = places[i]->line, .is_wrapper = places[i]->is_wrapper};
     return count;
 }
 

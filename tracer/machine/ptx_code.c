@@ -109,20 +109,17 @@ size_t wsdbg_ptx_code_lines(const struct wsdbg_ptx_code *code, const struct wsdb
 {
     const struct wsdbg_ptx_program *program = code->program;
     const struct wsdbg_ptx_instruction *const read = &program->instructions[first_of(function) + instruction];
-    uint32_t number = read->place;
-    size_t count = 0;
-    if (number >= program->place_count && most) {
+    const struct wsdbg_ptx_place *places[WSDBG_PLACE_LEVELS_MAX];
+    if (read->place >= program->place_count && most) {
         out[0] = (struct wsdbg_line){.file = WSDBG_FILE_OF_PTX, .line = read->text_line, .function = ""};
         return 1;
     }
-    for (; number < program->place_count && count < most; number = program->places[number].inlined_at) {
-        const struct wsdbg_ptx_place *place = &program->places[number];
-        if (place->file >= program->file_count)
-            break;
-        out[count++] = (struct wsdbg_line){.file = program->files[place->file],
-                                           .line = place->line,
-                                           .function = place->function_name ? place->function_name : "",
-                                           .is_wrapper = place->is_wrapper};
-    }
+    const size_t count =
+        wsdbg_ptx_levels(program, read->place, places, most < WSDBG_PLACE_LEVELS_MAX ? most : WSDBG_PLACE_LEVELS_MAX);
+    for (size_t i = 0; i < count; i++)
+        out[i] = (struct wsdbg_line){.file = program->files[places[i]->file],
+                                     .line = places[i]->line,
+                                     .function = places[i]->function_name ? places[i]->function_name : "",
+                                     .is_wrapper = places[i]->is_wrapper};
     return count;
 }

@@ -10,8 +10,7 @@ enum { WSDBG_PLACE_BYTES = 96 };
  * from a wrapper of a barrier or a copy, it is the line that calls the outermost wrapper.  For other inlined code, it
  * is the innermost line in the kernel's own file (base/inlined.h). */
 void wsdbg_place_text(const struct wsdbg_snapshot *snapshot, uint32_t site, char out[WSDBG_PLACE_BYTES]);
-/* Whether the place that was kept with a site is another line than the site's own.  Such a line is a call further out.
- */
+/* Whether the place that was kept with a site is another line than the site's own: a call further out. */
 bool wsdbg_place_is_elsewhere(const struct wsdbg_site *site, const char *place);
 /* The same with every level, innermost first: "barrier.h:301 < pipeline.hpp:88 < gemm.cu:222". */
 void wsdbg_place_levels(const struct wsdbg_snapshot *snapshot, uint32_t site, char *out, size_t bytes);
