@@ -43,11 +43,13 @@ static void tell_lanes(struct wsdbg_case *c, struct wsdbg_finding *finding, uint
     uint32_t count;
     const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
     for (uint32_t i = 0; i < count; i++)
-        wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x: %s at %s", parts[i].lanes,
-                            wsdbg_warp_state_name(parts[i].state), wsdbg_say_place(c, parts[i].site).text);
+        wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x of %s: %s at %s", parts[i].lanes,
+                            wsdbg_say_warp(c, warp).text, wsdbg_warp_state_name(parts[i].state),
+                            wsdbg_say_place(c, parts[i].site).text);
     if (store)
-        wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x reach \"%s\" at %s, which writes the polled word",
-                            writers->lanes, store->instruction, wsdbg_say_place(c, writers->writes_site.value).text);
+        wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x of %s reach \"%s\" at %s, which writes the polled word",
+                            writers->lanes, wsdbg_say_warp(c, warp).text, store->instruction,
+                            wsdbg_say_place(c, writers->writes_site.value).text);
 }
 
 static void say_split(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_part *writers, uint32_t polling,

@@ -70,8 +70,8 @@ static void add_wait_evidence(struct wsdbg_case *c, struct wsdbg_finding *findin
 {
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
                          wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
-    wsdbg_evidence_barrier(c, finding, wait->stage->barrier, "%u of %u arrivals for this phase", round->arrivals,
-                           wait->stage->init.value);
+    wsdbg_evidence_barrier(c, finding, wait->stage->barrier, "%s has %u of %u arrivals for this phase",
+                           wsdbg_say_stage(wait->stage).text, round->arrivals, wait->stage->init.value);
     const struct wsdbg_use *uses = wsdbg_stage_uses(c, wait->stage);
     for (uint32_t i = 0; i < wait->stage->use_count; i++)
         if (uses[i].round == round->tag && wsdbg_event_is_arrival(uses[i].event))
@@ -178,7 +178,7 @@ static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_wait *w
                 wsdbg_say_barrier(wait->stage).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Initialise every stage, and synchronise the CTA before its first use.");
-    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "the wait");
+    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits", wsdbg_say_warp(c, wait->warp).text);
 }
 
 /* By whole records the phase under way has all its arrivals, or none: that it has some is an error in the count of

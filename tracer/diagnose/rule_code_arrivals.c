@@ -146,8 +146,9 @@ static void say_split(struct wsdbg_case *c, const struct wsdbg_missing_arrivals 
     uint32_t count;
     const struct wsdbg_part *parts = wsdbg_code_parts(c, missing->warp, &count);
     for (uint32_t i = 0; i < count; i++)
-        wsdbg_evidence_warp(c, finding, missing->warp, "lanes 0x%08x: %s at %s", parts[i].lanes,
-                            wsdbg_warp_state_name(parts[i].state), wsdbg_say_place(c, parts[i].site).text);
+        wsdbg_evidence_warp(c, finding, missing->warp, "lanes 0x%08x of %s: %s at %s", parts[i].lanes,
+                            wsdbg_say_warp(c, missing->warp).text, wsdbg_warp_state_name(parts[i].state),
+                            wsdbg_say_place(c, parts[i].site).text);
 }
 
 static void say_peer_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
@@ -397,7 +398,8 @@ static bool say_short_by_record(struct wsdbg_case *c, const struct wsdbg_missing
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Initialise %s with the number of arrivals actually made (%u), or let the missing threads arrive.",
                 wsdbg_say_family(c, missing->word.barrier).text, missing->made);
-    wsdbg_evidence_text(c, finding, "the record has every arrival of the CTA: %s arrived in this phase, nobody else can",
+    wsdbg_evidence_text(c, finding,
+                        "the record has every arrival of the CTA: %s arrived in this phase, nobody else can",
                         wsdbg_say_warps(c, &log.arrived).text);
     wsdbg_tell_waits(c, finding, &log.arrived);
     return true;

@@ -85,8 +85,9 @@ static void say_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_p
     uint32_t count;
     const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
     for (uint32_t i = 0; i < count; i++)
-        wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x: %s at %s", parts[i].lanes,
-                            wsdbg_warp_state_name(parts[i].state), wsdbg_say_place(c, parts[i].site).text);
+        wsdbg_evidence_warp(c, finding, warp, "lanes 0x%08x of %s: %s at %s", parts[i].lanes,
+                            wsdbg_say_warp(c, warp).text, wsdbg_warp_state_name(parts[i].state),
+                            wsdbg_say_place(c, parts[i].site).text);
 }
 
 void wsdbg_rule_code_lanes(struct wsdbg_case *c)

@@ -86,9 +86,9 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_wait
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive once per warp and round on %s: remove one of the two arrivals, or wait between them.",
                 wsdbg_say_barrier(stage).text);
-    wsdbg_evidence_event(c, finding, pair->warp, pair->first, "first arrival of %s",
+    wsdbg_evidence_event(c, finding, pair->warp, pair->first, "%s arrived first", wsdbg_say_warp(c, pair->warp).text);
+    wsdbg_evidence_event(c, finding, pair->warp, pair->second, "%s arrived again, with no wait between",
                          wsdbg_say_warp(c, pair->warp).text);
-    wsdbg_evidence_event(c, finding, pair->warp, pair->second, "second arrival, with no wait between");
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
                          wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
     return finding;
@@ -108,8 +108,8 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struc
                 wsdbg_say_line(c, pair->second).text,
                 pair->iteration == WSDBG_NO_ITERATION ? "one round" : wsdbg_say_iteration(pair->iteration, 0).text,
                 arrivals, stage->init.value, wsdbg_say_warp(c, wait->warp).text);
-    wsdbg_evidence_barrier(c, finding, stage->barrier, "initialised for %u arrivals, %u made in one round",
-                           stage->init.value, arrivals);
+    wsdbg_evidence_barrier(c, finding, stage->barrier, "%s is initialised for %u arrivals; %u were made in one round",
+                           wsdbg_say_stage(stage).text, stage->init.value, arrivals);
 }
 
 /* The init is not on record: a warp arrived twice, and the round waited for has all that earlier ones had. */
@@ -226,11 +226,12 @@ static void judge_ahead(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(&warps, w))
             wsdbg_evidence_warp(c, finding, w, "%s arrived too early", wsdbg_say_warp(c, w).text);
-    wsdbg_evidence_event(c, finding, first->warp, first->event, "no wait for this iteration before this arrival");
+    wsdbg_evidence_event(c, finding, first->warp, first->event, "%s did not wait for this iteration before it arrived",
+                         wsdbg_say_warp(c, first->warp).text);
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
                          wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
-    wsdbg_evidence_barrier(c, finding, stage->barrier, "%u arrivals complete a phase; the next phase had as many",
-                           stage->init.value);
+    wsdbg_evidence_barrier(c, finding, stage->barrier, "%u arrivals complete a phase of %s; the next phase had as many",
+                           stage->init.value, wsdbg_say_stage(stage).text);
 }
 
 void wsdbg_rule_double(struct wsdbg_case *c)

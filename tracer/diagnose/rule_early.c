@@ -89,7 +89,7 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struc
     wsdbg_evidence_event(c, finding, early->init->warp, early->init->event,
                          "%s initialised it for %u arrivals after that", wsdbg_say_warp(c, early->init->warp).text,
                          early->init->event->value);
-    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "the wait");
+    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits", wsdbg_say_warp(c, wait->warp).text);
 }
 
 /* A stage that is initialised again and again has arrivals between its initialisations by design. */

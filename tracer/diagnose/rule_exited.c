@@ -153,8 +153,8 @@ static void say_exited(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_w
         wsdbg_evidence_event(c, finding, waker, deed, "last use of the barrier by %s", wsdbg_say_warp(c, waker).text);
     wsdbg_evidence_warp(c, finding, waker, "%s has exited", wsdbg_say_warp(c, waker).text);
     if (row->history_whole && wsdbg_case_warp(c, waker)->history_whole && tiles_begun(c, warp) > 0)
-        wsdbg_evidence_text(c, finding, "tiles begun: %u by the waiter, %u by the exited warp", tiles_begun(c, warp),
-                            tiles_begun(c, waker));
+        wsdbg_evidence_text(c, finding, "%s began %u tiles, %s began %u", wsdbg_say_warp(c, warp).text,
+                            tiles_begun(c, warp), wsdbg_say_warp(c, waker).text, tiles_begun(c, waker));
 }
 
 /* All warps of the CTA that are there stand with the waker at a sync of the whole block, but for the waiter. */
@@ -206,8 +206,9 @@ static bool say_disagree(struct wsdbg_case *c, uint32_t warp)
                     "%s waits in tile %u, but %s finished after tile %u: the roles disagree on the number of tiles.",
                     waiter, newest_tile(c, warp)->value, wsdbg_say_warp(c, w).text, newest_tile(c, w)->value);
         wsdbg_print(finding->fix, sizeof finding->fix, "Compute the tile schedule in one place for all roles.");
-        wsdbg_evidence_event(c, finding, warp, newest_tile(c, warp), "newest tile of the waiter");
-        wsdbg_evidence_event(c, finding, w, newest_tile(c, w), "newest tile of the finished warp");
+        wsdbg_evidence_event(c, finding, warp, newest_tile(c, warp), "%s began its newest tile",
+                             wsdbg_say_warp(c, warp).text);
+        wsdbg_evidence_event(c, finding, w, newest_tile(c, w), "%s began its last tile", wsdbg_say_warp(c, w).text);
         return true;
     }
     return false;

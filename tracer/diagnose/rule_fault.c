@@ -204,8 +204,8 @@ static void say(struct wsdbg_case *c, const struct excess *excess)
                 shared ? "Initialise %s for %u arrivals, or give each of these warps its own barrier."
                        : "Arrive on %s only as often as it is initialised for, or initialise it for %u arrivals.",
                 wsdbg_say_barrier(stage).text, excess->arrivals);
-    wsdbg_evidence_barrier(c, finding, stage->barrier, "initialised for %u arrivals, %u made in one phase",
-                           stage->init.value, excess->arrivals);
+    wsdbg_evidence_barrier(c, finding, stage->barrier, "%s is initialised for %u arrivals; %u were made in one phase",
+                           wsdbg_say_stage(stage).text, stage->init.value, excess->arrivals);
     wsdbg_evidence_event(c, finding, excess->first->warp, excess->first->event, "%s arrived first",
                          wsdbg_say_warp(c, excess->first->warp).text);
     wsdbg_evidence_event(c, finding, excess->last->warp, excess->last->event, "%s arrived last",

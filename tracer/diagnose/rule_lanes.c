@@ -12,8 +12,8 @@ static void tell_lanes(struct wsdbg_case *c, struct wsdbg_finding *finding, uint
                        const struct wsdbg_history_event *event)
 {
     const uint32_t lanes = WSDBG_SITE_LANES(event->value);
-    wsdbg_evidence_event(c, finding, warp, event, "%u lane%s of the warp%s", lanes, lanes == 1 ? "" : "s",
-                         wsdbg_say_line(c, event).text);
+    wsdbg_evidence_event(c, finding, warp, event, "%u lane%s of %s%s", lanes, lanes == 1 ? "" : "s",
+                         wsdbg_say_warp(c, warp).text, wsdbg_say_line(c, event).text);
 }
 
 static struct wsdbg_finding *begin(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_history_event *other,

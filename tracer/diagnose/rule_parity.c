@@ -107,11 +107,11 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t ri
             "Start this warp's phase for %s at %u (wait with parity %u in round %u), and flip it when the stage "
             "index wraps.",
             wsdbg_say_barrier(stage).text, (right ^ wait->round) & 1, right, wait->round);
-    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "waits for parity %u in round %u of the stage",
-                         wait->event->parity, wait->round);
+    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u in round %u of the stage",
+                         wsdbg_say_warp(c, wait->warp).text, wait->event->parity, wait->round);
     if (stage->init.known)
-        wsdbg_evidence_barrier(c, finding, stage->barrier, "%u arrivals recorded, %u complete a phase", stage->arrivals,
-                               stage->init.value);
+        wsdbg_evidence_barrier(c, finding, stage->barrier, "%s has %u arrivals on record; %u complete a phase",
+                               wsdbg_say_stage(stage).text, stage->arrivals, stage->init.value);
     if (first)
         wsdbg_evidence_text(c, finding, "%s %s free at first", wsdbg_say_barrier(stage).text,
                             c->snapshot->names_inferred ? "looks like a barrier that is"

@@ -102,8 +102,8 @@ static void say(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struc
                 "Let every CTA make its remote arrivals on every path, and end the kernel with a cluster barrier.");
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
                          wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
-    wsdbg_evidence_barrier(c, finding, wait->stage->barrier, "%u of %u arrivals for this phase", round->arrivals,
-                           wait->stage->init.value);
+    wsdbg_evidence_barrier(c, finding, wait->stage->barrier, "%s has %u of %u arrivals for this phase",
+                           wsdbg_say_stage(wait->stage).text, round->arrivals, wait->stage->init.value);
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(&outstanding->owing, w))
             wsdbg_evidence_warp(c, finding, w, "%s has exited without arriving", wsdbg_say_warp(c, w).text);

@@ -116,14 +116,18 @@ static void say(struct wsdbg_case *c, const struct sharing *sharing, uint32_t vi
                 "Initialise %s for %u arrivals and let each of these warps execute arrive.expect_tx with its own "
                 "bytes, or give each warp its own barrier.",
                 wsdbg_say_barrier(stage).text, wsdbg_set_count(&sharing->expecters));
-    wsdbg_evidence_barrier(c, finding, stage->barrier, "initialised for %u arrivals, %u warps expect bytes on it",
-                           stage->init.value, wsdbg_set_count(&sharing->expecters));
+    wsdbg_evidence_barrier(c, finding, stage->barrier,
+                           "%s is initialised for %u arrivals, and %u warps expect bytes on it",
+                           wsdbg_say_stage(stage).text, stage->init.value, wsdbg_set_count(&sharing->expecters));
     if (sharing->ended)
-        wsdbg_evidence_event(c, finding, sharing->ended->warp, sharing->ended->event, "this wait ended ...");
+        wsdbg_evidence_event(c, finding, sharing->ended->warp, sharing->ended->event, "the wait of %s ended ...",
+                             wsdbg_say_warp(c, sharing->ended->warp).text);
     if (sharing->late_expect)
-        wsdbg_evidence_event(c, finding, sharing->late, sharing->late_expect, "... before this expect_tx of its round");
+        wsdbg_evidence_event(c, finding, sharing->late, sharing->late_expect,
+                             "... before the expect_tx of %s for its round", wsdbg_say_warp(c, sharing->late).text);
     else if (sharing->late != WSDBG_NONE)
-        wsdbg_evidence_warp(c, finding, sharing->late, "... and this warp has not expected bytes for its round yet");
+        wsdbg_evidence_warp(c, finding, sharing->late, "... and %s has not expected bytes for its round yet",
+                            wsdbg_say_warp(c, sharing->late).text);
     wsdbg_evidence_warp(c, finding, victim, "%s waits", wsdbg_say_warp(c, victim).text);
 }
 

@@ -93,10 +93,11 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_wait
         if (uses[i].round != round->tag)
             continue;
         if (wsdbg_event_is_expect(event))
-            wsdbg_evidence_event(c, finding, uses[i].warp, event, "expects %u bytes", event->value);
+            wsdbg_evidence_event(c, finding, uses[i].warp, event, "%s expects %u bytes",
+                                 wsdbg_say_warp(c, uses[i].warp).text, event->value);
         else if (event->kind == WSDBG_EVENT_TMA_ISSUE)
-            wsdbg_evidence_event(c, finding, uses[i].warp, event, "issues a copy of %u bytes",
-                                 WSDBG_TMA_BYTES(event->value));
+            wsdbg_evidence_event(c, finding, uses[i].warp, event, "%s issues a copy of %u bytes",
+                                 wsdbg_say_warp(c, uses[i].warp).text, WSDBG_TMA_BYTES(event->value));
     }
     return finding;
 }

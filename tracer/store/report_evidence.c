@@ -71,7 +71,8 @@ bool wsdbg_report_fold_evidence(struct wsdbg_report_finding *finding)
 
 void wsdbg_report_evidence_text(const struct wsdbg_report_evidence *e, char *out, size_t bytes)
 {
-    const bool place = e->place[0] && !strstr(e->text, " at ") && !strstr(e->text, "(line ");
+    const bool place =
+        e->place[0] && !strstr(e->text, " at ") && !strstr(e->text, "(line ") && !strstr(e->text, e->place);
     snprintf(out, bytes, "%s%s%s%s", e->text, place ? " (" : "", place ? e->place : "", place ? ")" : "");
 }
 
