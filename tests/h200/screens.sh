@@ -1,5 +1,5 @@
 #!/bin/sh
-# screens.sh [BUILD] - the screens in docs/SCREENS.md: every view of one hang on a GPU, as `wsdbg run --tui` shows it.
+# screens.sh [BUILD] - the screens in docs/SCREENS.md: every view of one hang, on a GPU or the simulator, as `wsdbg run --tui` shows it.
 # Run from the root of the tree, so that the kernel's source is found.  Writes Markdown on stdout.
 set -eu
 build=${1:-build}
