@@ -141,7 +141,7 @@ static bool look_at_run(void *context, const struct hopper_run *run)
     return true;
 }
 
-/* The copy engine counts bytes there: the initialisation must be known to it. */
+/* The copy engine counts bytes there: the initialisation must be known to it, by any synchronisation. */
 static void use_barrier(const struct hopper_step *step, const struct hopper_race_warp *agent,
                         const struct hopper_transfer *transfer)
 {
@@ -149,12 +149,13 @@ static void use_barrier(const struct hopper_step *step, const struct hopper_race
     const uint64_t key = hopper_race_key(transfer->barrier_cta, transfer->barrier_offset);
     const struct race_access *const made = shadow ? race_shadow_written(shadow, key) : NULL;
     if (!made || !(made->flags & RACE_INIT) ||
+        made->time <= race_clock_time(&agent->now.ways[RACE_SEEN], made->component) ||
         made->time <= race_clock_time(&agent->now.ways[RACE_SEEN_INIT], made->component))
         return;
     const struct race_access access = access_of(step, agent, RACE_ASYNC);
     struct hopper_race_context context = {step->warp->cta->grid, step->warp->cta->cluster};
-    const bool is_seen = made->time <= race_clock_time(&agent->now.ways[RACE_SEEN], made->component);
-    hopper_race_found(&context, is_seen ? RACE_FENCE_INIT : RACE_USE_BEFORE_INIT, key, made, true, &access, false);
+    const bool is_remote = transfer->barrier_cta != step->warp->cta;
+    hopper_race_found(&context, is_remote ? RACE_FENCE_INIT : RACE_USE_BEFORE_INIT, key, made, true, &access, false);
 }
 
 /* Into shared memory, counted at an mbarrier. */
@@ -172,7 +173,7 @@ static void race_load(const struct hopper_step *step, const struct hopper_race_w
     if (!access.time)
         return;
     struct race_access source = access;
-    if (byte_count && transfer->combination.operation != WSDBG_PTX_NO_VARIANT)
+    if (byte_count) /* st.async and red.async are relaxed operations */
         access.flags |= RACE_STRONG;
     look_begin(&copy.shared, step, agent, true, true, access);
     look_begin(&copy.global, step, agent, !is_load, false, source);

@@ -109,7 +109,7 @@ static void arrive_turn(struct hopper_race_turn *turns, uint64_t generation, str
     if (turn->generation != generation)
         race_knowledge_free(&turn->known);
     turn->generation = generation;
-    release(agent, &turn->known, is_relaxed, true);
+    release(agent, &turn->known, is_relaxed, false);
     hopper_race_tick(agent);
 }
 
@@ -198,7 +198,8 @@ void hopper_race_mbarrier_arrive(struct hopper_step *step, struct hopper_cta *ct
     const uint16_t operation = step->instruction->operation;
     if (operation == WSDBG_PTX_OP_mbarrier_expect_tx || operation == WSDBG_PTX_OP_mbarrier_complete_tx)
         return;
-    release(agent, &place->released[OPEN], step->instruction->flags & WSDBG_PTX_RELAXED, true);
+    const bool is_remote = cta != step->warp->cta; /* only the mbarrier's own CTA waits: its fences will do there */
+    release(agent, &place->released[OPEN], step->instruction->flags & WSDBG_PTX_RELAXED, is_remote);
     hopper_race_tick(agent);
 }
 
@@ -305,12 +306,30 @@ void hopper_race_wgmma_fence(struct hopper_step *step)
         agent->has_wgmma_fence = true;
 }
 
+/* A group is work of the whole warpgroup: where it is over for one warp, the operands were read for all four.  So one
+ * thread may say for the warpgroup that a slot is free. */
+static void group_over(const struct hopper_warp *warp, struct hopper_race_warp *agent, uint32_t done)
+{
+    enum { WARPS_OF_GROUP = 4 };
+    const struct hopper_cta *const cta = warp->cta;
+    const uint32_t first = warp->index / WARPS_OF_GROUP * WARPS_OF_GROUP;
+    for (uint32_t i = first; i < first + WARPS_OF_GROUP && i < cta->warp_count; i++) {
+        struct hopper_race_warp *const other = cta->warps[i].race;
+        if (!other)
+            continue;
+        if (!other->wgmma)
+            other->wgmma = hopper_race_component(cta->cluster, true);
+        over(agent, other->wgmma, done);
+    }
+}
+
 void hopper_race_wgmma_wait(struct hopper_step *step, uint32_t done)
 {
     struct hopper_race_warp *const agent = hopper_race_warp(step->warp);
     if (!agent)
         return;
     over(agent, agent->wgmma, done);
+    group_over(step->warp, agent, done);
     bool is_busy = false;
     for (size_t i = 0; i < agent->busy_count; i++) {
         if (agent->busy[i].group <= done)

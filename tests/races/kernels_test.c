@@ -88,13 +88,17 @@ static const struct row rows[] = {
      TWO},
     {"relaxed arrival", "RACE_READ_WRITE", READY WRITE_0 "bar.warp.sync -1;\n",
      "@%p0 mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%r2];\n", ARRIVE, WAIT(A) READ_1, TWO},
-    {"relaxed arrival behind a fence", "RACE_READ_WRITE", READY WRITE_0, "", "fence.acq_rel.cta;\nfence.acq_rel.gpu;\n",
+    {"relaxed arrival behind a fence", "RACE_READ_WRITE", READY WRITE_0, "", "fence.acq_rel.cta;\n",
      "@%p0 mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%r2];\n" WAIT(A) READ_1, TWO},
     {"relaxed wait", "RACE_READ_WRITE", READY WRITE_0 ARRIVE, WAIT_AS(A, ".relaxed.cta"), WAIT_AS(A, ".acquire.cta"),
      READ_1, TWO},
     {"used before it is initialised", "USE_BEFORE_INIT", INIT(1), "", SYNC,
      "@%p3 mbarrier.arrive.shared::cta.b64 _, [%r2];\n", TWO},
-    {"initialised without a fence", "FENCE_INIT_MISSING", INIT(1), "", INIT_FENCE, SYNC EXPECT LOAD WAIT(A), TWO},
+    /* A copy counts its bytes as threads do: synchronisation is enough, a fence is not asked for. */
+    {"a copy before it is initialised", "USE_BEFORE_INIT", INIT(1), "", SYNC,
+     "@%p3 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 128;\n@%p3 "
+     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], 128, [%r2];\n" SYNC WAIT(A),
+     TWO},
     {"initialised, relaxed cluster barrier", "FENCE_INIT_MISSING", INIT(1), "", INIT_FENCE,
      CTA REMOTE "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n@!%p6 bra SKIP;\n@%p0 "
                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r12];\nSKIP:\n"
@@ -107,6 +111,14 @@ static const struct row rows[] = {
      "barrier.cluster.wait.acquire;\n@%p6 ld.shared::cluster.u32 %r5, [%r12];\nbarrier.cluster.arrive;\n"
      "barrier.cluster.wait;\n",
      {.grid = 2, .block = 32, .cluster = 2}},
+    /* No scope is named, as CUTLASS arrives at other CTAs. */
+    {"remote arrival", "RACE_READ_WRITE",
+     READY CTA REMOTE "mapa.shared::cluster.u32 %r13, %r1, 0;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+                      "@!%p6 bra OWNER;\n@%p0 st.shared::cluster.u32 [%r13], 5;\n",
+     "@%p0 mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%r12];\n",
+     "@%p0 mbarrier.arrive.shared::cluster.b64 _, [%r12];\n",
+     "bra END;\nOWNER:\n" WAIT(A) "ld.shared.u32 %r5, [%r1];\nEND:\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n",
+     CLUSTER},
     /* cp.async.bulk: completes on the mbarrier, in the async proxy. */
     {"read before the copy arrived", "RACE_READ_WRITE", READY EXPECT LOAD, "", WAIT(A), READ_1 WAIT(B), TWO},
     {"a slot refilled too early", "RACE_READ_WRITE", READY READ_1, "", SYNC, EXPECT LOAD WAIT(A), TWO},
@@ -139,7 +151,14 @@ static const struct row rows[] = {
      READY "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 4;\n@%p0 "
            "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r0, [%r2];\n",
      "", WAIT(A), READ_1 WAIT(B), TWO},
+    {"st.async is a relaxed operation", "RACE_READ_WRITE",
+     READY "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 4;\n@%p0 "
+           "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r0, [%r2];\n",
+     READ_1, "@%p1 ld.volatile.shared.u32 %r5, [%r3];\n", WAIT(A), TWO},
     /* wgmma */
+    {"one thread speaks for the warpgroup", "RACE_READ_WRITE",
+     READY MATRICES "setp.eq.u32 %p6, %r10, 4;\n@%p6 bra OTHER;\n" WGMMA_FENCE WGMMA, "", WGMMA_WAIT,
+     ARRIVE WGMMA_WAIT "bra END;\nOTHER:\n" WAIT(A) "st.shared.u32 [%r3+2048], 8;\nEND:\n", {.block = 160}},
     {"operand overwritten", "RACE_READ_WRITE", MATRICES WGMMA_FENCE WGMMA, "", WGMMA_WAIT SYNC, WRITE_1 WGMMA_WAIT,
      GROUP},
     {"operand without proxy fence", "FENCE_PROXY_MISSING", MATRICES WRITE_1, SYNC, PROXY SYNC,
