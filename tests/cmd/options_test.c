@@ -234,8 +234,9 @@ static void core_dumps_are_asked_for_only_where_they_are_wanted(void **state)
     assert_string_equal(lookup(made, "CUDA_COREDUMP_FILE"), "/spool/gpu-core.%p");
     assert_string_equal(lookup(made, "CUDA_COREDUMP_PIPE"), "/spool/gpu-core-pipe.%p");
     assert_string_equal(lookup(made, "CUDA_ENABLE_USER_TRIGGERED_COREDUMP"), "1");
-    assert_string_equal(lookup(made, "CUDA_COREDUMP_GENERATION_FLAGS"),
-                        "skip_nonrelocated_elf_images,skip_global_memory,skip_constbank_memory,skip_local_memory,skip_abort");
+    assert_string_equal(
+        lookup(made, "CUDA_COREDUMP_GENERATION_FLAGS"),
+        "skip_nonrelocated_elf_images,skip_global_memory,skip_constbank_memory,skip_local_memory,skip_abort");
     wsdbg_environment_destroy(made);
 }
 
@@ -250,6 +251,16 @@ static void a_shim_that_cannot_be_named_is_refused(void **state)
     wsdbg_error_destroy(error);
 }
 
+/* An invocation has room for so many values; an option past it would be taken for another. */
+static void no_command_has_more_options_than_an_invocation_holds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; wsdbg_commands[i]; i++)
+        if (wsdbg_commands[i]->option_count > WSDBG_OPTIONS_MAX)
+            fail_msg("wsdbg %s has %zu options, WSDBG_OPTIONS_MAX is %d", wsdbg_commands[i]->name,
+                     (size_t)wsdbg_commands[i]->option_count, WSDBG_OPTIONS_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +270,7 @@ int main(void)
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(a_bad_line_is_refused_with_its_reason),
         cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(no_command_has_more_options_than_an_invocation_holds),
         cmocka_unit_test(seconds_are_decimal_and_positive),
         cmocka_unit_test(counts_are_whole_and_in_range),
         cmocka_unit_test(the_shim_goes_before_what_was_preloaded),

@@ -99,7 +99,14 @@ static void a_file_may_have_the_name_of_a_cause(void **state)
     begins(WSDBG("why", "WAKER_EXITED", "4"), "warp 4 (consumer 0)");
 }
 
-/* Causes of hangs, what lint says, what the driver refuses: some codes are in two of the lists. */
+/* What run and explore find with --races (sim/hopper/race_report.c). */
+static const char *const races[] = {
+    "RACE_WRITE_WRITE", "RACE_READ_WRITE",        "FENCE_PROXY_MISSING", "FENCE_INIT_MISSING",
+    "USE_BEFORE_INIT",  "WGMMA_ACCUMULATOR_RACE", "TMAP_FENCE_MISSING",
+};
+enum { RACE_COUNT = sizeof races / sizeof *races };
+
+/* Causes of hangs, what the driver refuses, races, what lint says: some codes are in two of the lists. */
 static const char *code_at(unsigned number)
 {
     if (number < WSDBG_CAUSE_COUNT)
@@ -108,6 +115,9 @@ static const char *code_at(unsigned number)
     if (number < WSDBG_REFUSED_COUNT)
         return wsdbg_refused_name((enum wsdbg_refused)number);
     number -= WSDBG_REFUSED_COUNT;
+    if (number < RACE_COUNT)
+        return races[number];
+    number -= RACE_COUNT;
     return number < WSDBG_LINT_CODE_COUNT ? wsdbg_lint_code_name((enum wsdbg_lint_code)number) : NULL;
 }
 
@@ -115,7 +125,7 @@ static const char *code_at(unsigned number)
 static void every_cause_has_its_page(void **state)
 {
     (void)state;
-    for (unsigned number = 0; number < WSDBG_CAUSE_COUNT + WSDBG_REFUSED_COUNT; number++) {
+    for (unsigned number = 0; number < WSDBG_CAUSE_COUNT + WSDBG_REFUSED_COUNT + RACE_COUNT; number++) {
         const char *code = code_at(number);
         char path[512], title[64];
         snprintf(path, sizeof path, PAGES "/%s.md", code);
