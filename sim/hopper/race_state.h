@@ -16,6 +16,7 @@ struct hopper_race_place {
     uint64_t key;
     struct race_knowledge released[2];
     const struct hopper_cta *owner;
+    bool has_owners; /* several CTAs wrote it: what each released in itself is no longer told apart */
     /* Of an mbarrier: the component of copies that complete on it, how many were issued, those still on their way. */
     uint32_t component, issued;
     struct hopper_race_pending {

@@ -276,14 +276,13 @@ void hopper_race_strong(const struct hopper_step *step, struct hopper_cta *cta, 
     if (reads) {
         struct race_knowledge *const to = flags & WSDBG_PTX_ACQUIRE ? &agent->now : &agent->pending;
         race_knowledge_join(to, &place->released[1]);
-        if (place->owner == step->warp->cta)
+        if (place->owner == step->warp->cta || place->has_owners)
             race_knowledge_join(to, &place->released[0]);
     }
     if (!writes)
         return;
     const bool is_relaxed = !(flags & WSDBG_PTX_RELEASE);
-    if (place->owner != step->warp->cta)
-        race_knowledge_free(&place->released[0]);
+    place->has_owners |= place->owner && place->owner != step->warp->cta;
     place->owner = step->warp->cta;
     release(agent, &place->released[0], is_relaxed, false);
     if (is_wide)

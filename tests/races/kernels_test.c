@@ -181,6 +181,13 @@ static const struct row rows[] = {
      "@%p0 red.global.add.u32 [%rd1+1024], 1;\nbra END;\nOTHER:\n" POLL("ld.volatile.global.u32") "membar.gl;\n" DATA_1
      "END:\n",
      {.grid = 2, .block = 64}},
+    /* Another CTA's addition lies between the two: the reader still sees the first one's. */
+    {"a fence of the CTA, and others add", "RACE_READ_WRITE",
+     CTA "@%p6 bra OTHER;\n" DATA_0, "", "membar.cta;\n",
+     "@%p0 red.global.add.u32 [%rd1+1024], 1;\n@!%p1 bra END;\nW: ld.volatile.global.u32 %r7, [%rd1+1024];\n"
+     "setp.lt.u32 %p5, %r7, 2;\n@%p5 bra W;\nmembar.cta;\n" DATA_1 "bra END;\nOTHER:\n"
+     "@%p0 red.global.add.u32 [%rd1+1024], 1;\nEND:\n",
+     {.grid = 2, .block = 64}},
     {"plain poll", "RACE_READ_WRITE", "", ONLY_1("ld.global.u32 %r7, [%rd1+1024];\n"),
      ONLY_1("ld.relaxed.gpu.global.u32 %r7, [%rd1+1024];\n"), "@%p0 red.global.add.u32 [%rd1+1024], 1;\n", TWO},
 };
