@@ -29,8 +29,11 @@ static struct wsdbg_error *build(struct viewer_context *context, struct viewer_r
 
 static const char *origin_word(enum wsdbg_log_origin origin)
 {
-    static const char *const words[] = {
-        [WSDBG_LOG_WSDBG] = "wsdbg", [WSDBG_LOG_STDOUT] = "out", [WSDBG_LOG_STDERR] = "err", [WSDBG_LOG_TERMINAL] = ""};
+    static const char *const words[] = {[WSDBG_LOG_WSDBG] = "wsdbg",
+                                        [WSDBG_LOG_STDOUT] = "out",
+                                        [WSDBG_LOG_STDERR] = "err",
+                                        [WSDBG_LOG_TERMINAL] = "",
+                                        [WSDBG_LOG_SCHEDULE] = "wsdbg"};
     return (unsigned)origin < sizeof words / sizeof *words ? words[origin] : "?";
 }
 

@@ -40,10 +40,20 @@ static void a_hang_is_found_and_run(void **state)
     assert_string_equal(query.out, "device\r\nsim\r\n");
     outcome_free(&query);
     /* The session keeps what the hang takes. */
-    query = WSDBG("query", "lost.db", "--csv", "SELECT text FROM log WHERE text LIKE '%It takes 1 switch: stop warp 1 at %'");
+    query =
+        WSDBG("query", "lost.db", "--csv",
+              "SELECT text FROM log WHERE origin = 'schedule' AND text LIKE '%It takes 1 switch: stop warp 1 at %'");
     assert_int_equal(count_lines(query.out), 2);
     assert_non_null(strstr(query.out, " of launch 0 (lost): It takes 1 switch: stop warp 1 at PTX line "));
     outcome_free(&query);
+    struct outcome reports[] = {WSDBG("report", "lost.db"), WSDBG("report", "lost.db", "--json"),
+                                WSDBG("report", "lost.db", "--html")};
+    static const char *const names[] = {"\nSchedule: ", "\"schedules\": [", "<dt>Schedule</dt>"};
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+        assert_non_null(strstr(reports[i].out, names[i]));
+        assert_non_null(strstr(reports[i].out, " of launch 0 (lost): It takes 1 switch: stop"));
+        outcome_free(&reports[i]);
+    }
 }
 
 static json_t *parse(const struct outcome *run)

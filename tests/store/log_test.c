@@ -47,17 +47,19 @@ static void lines_come_back_in_order_with_their_origin(void **state)
     example_ok(wsdbg_store_log(store, 20, WSDBG_LOG_STDERR, ""));
     example_ok(wsdbg_store_log(store, 20, WSDBG_LOG_TERMINAL, "日本 \x1b[1mbold"));
     example_ok(wsdbg_store_log(store, 30, WSDBG_LOG_WSDBG, "no progress for 2 s"));
+    example_ok(wsdbg_store_log(store, 40, WSDBG_LOG_SCHEDULE, "hang in schedule 7 of launch 0 (f)"));
     wsdbg_store_close(store);
 
     example_ok(wsdbg_store_open(path, &store));
-    assert_int_equal(wsdbg_store_log_count(store), 4);
+    assert_int_equal(wsdbg_store_log_count(store), 5);
+    check_line(store, 4, 40, WSDBG_LOG_SCHEDULE, "hang in schedule 7 of launch 0 (f)");
     check_line(store, 0, 10, WSDBG_LOG_STDOUT, "tile 1");
     check_line(store, 1, 20, WSDBG_LOG_STDERR, "");
     check_line(store, 2, 20, WSDBG_LOG_TERMINAL, "日本 \x1b[1mbold");
     check_line(store, 3, 30, WSDBG_LOG_WSDBG, "no progress for 2 s");
     struct wsdbg_log_line line;
     bool found = true;
-    example_ok(wsdbg_store_log_line(store, 4, &line, &found));
+    example_ok(wsdbg_store_log_line(store, 5, &line, &found));
     assert_false(found);
     wsdbg_store_close(store);
     example_free(&e);

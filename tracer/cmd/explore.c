@@ -43,7 +43,7 @@ static enum wsdbg_followed follow(struct wsdbg_follower *follower, struct wsdbg_
     wsdbg_explore_log_follow(exploration->log, listener);
     char *story = wsdbg_explore_log_take_story(exploration->log);
     if (story && follower->store)
-        wsdbg_error_destroy(wsdbg_store_log(follower->store, wsdbg_monotonic_ns(), WSDBG_LOG_WSDBG, story));
+        wsdbg_error_destroy(wsdbg_store_log(follower->store, wsdbg_monotonic_ns(), WSDBG_LOG_SCHEDULE, story));
     free(story);
     bool is_proven;
     const uint64_t stands_ns = wsdbg_explore_log_stands_ns(exploration->log, &is_proven);

@@ -389,6 +389,8 @@ void wsdbg_html_session(const struct wsdbg_report *r, FILE *out)
         wsdbg_report_looks_text(r->looks, r->look_count, looks, sizeof looks);
         fact(out, "Looked at the GPU", looks);
     }
+    for (size_t i = 0; i < r->schedule_count; i++)
+        fact(out, "Schedule", r->schedules[i]);
     if (r->names_inferred)
         fact(out, "Names", "of roles and barriers are inferred from the code");
     fact(out, "wsdbg", r->wsdbg_version);

@@ -1,7 +1,8 @@
 /* log.c - the session's log and the source files: written while it runs, read back by number.
  * Reads and writes the tables log and source_file.  Lines have the ids 1, 2, 3, … without gaps. */
 #include "store/database.h"
-#include "store/load.h"
+#include "store/load_internal.h"
+#include "store/report_internal.h"
 #include "store/words.h"
 
 #include <stdlib.h>
@@ -12,7 +13,8 @@ static const char *origin_word(unsigned origin)
     static const char *const words[] = {[WSDBG_LOG_WSDBG] = "wsdbg",
                                         [WSDBG_LOG_STDOUT] = "stdout",
                                         [WSDBG_LOG_STDERR] = "stderr",
-                                        [WSDBG_LOG_TERMINAL] = "terminal"};
+                                        [WSDBG_LOG_TERMINAL] = "terminal",
+                                        [WSDBG_LOG_SCHEDULE] = "schedule"};
     return origin < sizeof words / sizeof *words ? words[origin] : "wsdbg";
 }
 
@@ -89,7 +91,7 @@ struct wsdbg_error *wsdbg_store_log_line(struct wsdbg_store *store, uint64_t num
     if (row) {
         line.time_ns = (uint64_t)wsdbg_select_number(&q);
         line.origin = (enum wsdbg_log_origin)wsdbg_word_value(wsdbg_select_string(&q), origin_word,
-                                                              WSDBG_LOG_TERMINAL + 1, WSDBG_LOG_WSDBG);
+                                                              WSDBG_LOG_SCHEDULE + 1, WSDBG_LOG_WSDBG);
         free(store->kept);
         line.text = store->kept = copy_text(&q);
     }
@@ -100,6 +102,16 @@ struct wsdbg_error *wsdbg_store_log_line(struct wsdbg_store *store, uint64_t num
     if (row)
         *out = line;
     return NULL;
+}
+
+struct wsdbg_error *wsdbg_report_load_schedules(struct wsdbg_store *store, struct wsdbg_report *report)
+{
+    struct wsdbg_select q;
+    wsdbg_select_begin(&q, store, "SELECT text FROM log WHERE origin = 'schedule' ORDER BY id", 0);
+    while (wsdbg_select_next(&q) &&
+           wsdbg_load_row(&q, NULL, &report->schedules, &report->schedule_count, sizeof *report->schedules))
+        report->schedules[report->schedule_count - 1] = copy_text(&q);
+    return wsdbg_select_end(&q);
 }
 
 void wsdbg_source_file_deinit(struct wsdbg_source_file *file)

@@ -209,6 +209,8 @@ struct wsdbg_report {
     size_t fault_count;
     struct wsdbg_report_refusal *refusals; /* of a stored session alone: a live run says them as they happen */
     size_t refusal_count;
+    char **schedules; /* that lead to a hang or fault, as sentences; of a stored session alone */
+    size_t schedule_count;
     struct wsdbg_report_overlap *overlaps; /* of a stored session alone */
     size_t overlap_count;
     struct wsdbg_report_grid *grids;

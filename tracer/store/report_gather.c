@@ -359,6 +359,8 @@ struct wsdbg_error *wsdbg_report_of_loaded(struct wsdbg_store *store, const stru
         return error;
     error = wsdbg_report_load_refusals(store, &report);
     if (!error)
+        error = wsdbg_report_load_schedules(store, &report);
+    if (!error)
         error = wsdbg_report_load_overlaps(store, &report);
     if (error)
         wsdbg_report_deinit(&report);
@@ -388,9 +390,11 @@ void wsdbg_report_deinit(struct wsdbg_report *r)
         free(r->findings[i].evidence);
         free(r->findings[i].lines);
     }
-    void *arrays[] = {r->findings, r->grids,     r->warps,    r->rows,    r->barriers, r->barrier_rows,
-                      r->threads,  r->functions, r->notes,    r->faults,  r->sites,    r->parts,
-                      r->accesses, r->looks,     r->refusals, r->overlaps};
+    for (size_t i = 0; i < r->schedule_count; i++)
+        free(r->schedules[i]);
+    void *arrays[] = {r->schedules,    r->findings, r->grids,     r->warps,    r->rows,    r->barriers,
+                      r->barrier_rows, r->threads,  r->functions, r->notes,    r->faults,  r->sites,
+                      r->parts,        r->accesses, r->looks,     r->refusals, r->overlaps};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *r = (struct wsdbg_report){0};

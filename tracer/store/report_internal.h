@@ -22,6 +22,9 @@ bool wsdbg_report_fold_evidence(struct wsdbg_report_finding *finding);
 /* Fills refusals. */
 struct wsdbg_error *wsdbg_report_load_refusals(struct wsdbg_store *store, struct wsdbg_report *report);
 
+/* Fills schedules. */
+struct wsdbg_error *wsdbg_report_load_schedules(struct wsdbg_store *store, struct wsdbg_report *report);
+
 /* The report of a stored session that is loaded already. */
 struct wsdbg_error *wsdbg_report_of_loaded(struct wsdbg_store *store, const struct wsdbg_loaded *loaded,
                                            struct wsdbg_report *out);

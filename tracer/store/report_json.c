@@ -427,6 +427,11 @@ static json_t *report_json(const struct wsdbg_report *r)
     json_object_set_new(root, "findings", findings_json(r));
     json_object_set_new(root, "faults", faults_json(r));
     json_object_set_new(root, "refusals", refusals_json(r));
+    for (size_t i = 0; i < r->schedule_count; i++) {
+        if (i == 0)
+            json_object_set_new(root, "schedules", json_array());
+        json_array_append_new(json_object_get(root, "schedules"), wsdbg_json_text(r->schedules[i]));
+    }
     json_object_set_new(root, "wgmma_overlap", overlaps_json(r));
     json_object_set_new(root, "session", session_json(r));
     json_object_set_new(root, "snapshot", snapshot_json(r));

@@ -346,6 +346,8 @@ void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FI
     }
     overlaps_block(report, colour, out);
     refusals_block(report, colour, out);
+    for (size_t i = 0; i < report->schedule_count; i++)
+        wsdbg_report_wrap(out, NULL, "Schedule: ", or_unknown(report->schedules[i]));
     activity_line(report, out);
     unseen_block(report, colour, out);
     session_lines(report, out);

@@ -52,8 +52,9 @@ struct wsdbg_error *wsdbg_store_diagnosis(struct wsdbg_store *store, const struc
 /* Keeps a refusal and what was said of it; the same one again replaces its count. */
 struct wsdbg_error *wsdbg_store_refusal(struct wsdbg_store *store, const struct wsdbg_refusal *refusal,
                                         const struct wsdbg_refused_words *words);
-/* Who wrote a line of the log.  TERMINAL: the program's terminal, where its two streams are one. */
-enum wsdbg_log_origin { WSDBG_LOG_WSDBG, WSDBG_LOG_STDOUT, WSDBG_LOG_STDERR, WSDBG_LOG_TERMINAL };
+/* Who wrote a line of the log.  TERMINAL: the program's terminal, where its two streams are one.  SCHEDULE: wsdbg, of
+ * the schedule that leads to a hang or fault, which reports show, too. */
+enum wsdbg_log_origin { WSDBG_LOG_WSDBG, WSDBG_LOG_STDOUT, WSDBG_LOG_STDERR, WSDBG_LOG_TERMINAL, WSDBG_LOG_SCHEDULE };
 /* Adds one line (without its newline) to the session's log: wsdbg's own words always, the program's where wsdbg
  * carries them (--tui). */
 struct wsdbg_error *wsdbg_store_log(struct wsdbg_store *store, uint64_t time_ns, enum wsdbg_log_origin origin,
