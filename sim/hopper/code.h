@@ -27,6 +27,7 @@ struct hopper_registers {
     const struct wsdbg_ptx_function *function;
     uint32_t *offsets;
     uint32_t byte_count;
+    struct hopper_clock_uses *clocks; /* NULL = it reads no clock; see clock.h */
 };
 
 typedef enum hopper_outcome hopper_executor(struct hopper_step *step);
@@ -39,6 +40,7 @@ struct hopper_op {
     uint32_t guard_flips; /* all ones: where it is false */
     bool is_last;         /* of its function: going on means to return */
     bool has_scratch;
+    bool clock_matters; /* a clock decides what it does: see clock.h */
     bool is_plain;                           /* it computes or loads: it touches no other lanes, and wakes nobody */
     uint8_t type_bytes;                      /* of the instruction's type */
     uint8_t lane_bytes;                      /* of ld and st whose values are as wide as their registers; 0 else */

@@ -2,8 +2,8 @@
  *
  * A wait with a time limit ends by itself, so it proves nothing at first.  But when its limit has run out and the warp
  * came back to the wait with the same registers and local memory while nothing changed anywhere, it will do so for
- * ever: unless it looks at a clock on the way, which takes the hash away (operand.c), or at memory that the host may
- * write.
+ * ever: unless a clock decides something on the way, which takes the hash away (step.c), or it looks at memory that the
+ * host may write.  A warp that sleeps between two such tries comes back to them, so it waits for ever as well.
  */
 #include "hopper/deadlock.h"
 
@@ -34,6 +34,17 @@ static uint64_t hash_of(const struct hopper_warp *warp)
     return (hopper_hash_registers(warp) ^ hopper_hash_local(warp)) | 1;
 }
 
+/* A try of a wait has failed. */
+static void expire_try(const struct wsdbg_gpu *gpu, const struct hopper_warp *warp, struct hopper_split *split)
+{
+    const uint64_t hash = !gpu->ready_count || split->expired_hash ? hash_of(warp) : 0;
+    split->repeats = hash && hash == split->expired_hash && split->expired_changes == gpu->changes;
+    split->expired_hash = hash;
+    split->expired_changes = gpu->changes;
+    split->polls_global = split->reads_global;
+    split->reads_global = false;
+}
+
 static bool expire(struct hopper_warp *warp, struct hopper_split *split, void *data)
 {
     struct wsdbg_gpu *gpu = data;
@@ -44,10 +55,8 @@ static bool expire(struct hopper_warp *warp, struct hopper_split *split, void *d
             gpu->next_limit_ns = split->wait.time_limit_ns;
         return true;
     }
-    if (!gpu->ready_count || split->expired_hash)
-        split->expired_hash = hash_of(warp);
-    split->expired_changes = gpu->changes;
-    split->reads_global = false;
+    if (split->wait.kind == HOPPER_WAITS_MBARRIER)
+        expire_try(gpu, warp, split);
     split->again = true;
     hopper_make_ready(gpu, warp);
     return true;
@@ -64,8 +73,9 @@ static bool is_for_ever(struct hopper_warp *warp, struct hopper_split *split, vo
     const struct wsdbg_gpu *gpu = data;
     if (!has_limit(split))
         return true;
-    return split->wait.kind == HOPPER_WAITS_MBARRIER && split->expired_changes == gpu->changes &&
-           split->expired_hash == hash_of(warp);
+    if (split->expired_changes != gpu->changes || !split->expired_hash)
+        return false;
+    return split->wait.kind == HOPPER_SLEEPS ? split->repeats : split->expired_hash == hash_of(warp);
 }
 
 bool hopper_is_stuck(struct wsdbg_gpu *gpu)
@@ -79,6 +89,8 @@ static bool cannot_be_helped(struct hopper_warp *warp, struct hopper_split *spli
     (void)data;
     if (split->wait.kind == HOPPER_SPINS)
         return !split->wait.of_global;
+    if (split->wait.kind == HOPPER_SLEEPS && split->polls_global)
+        return false;
     return !has_limit(split) || !split->reads_global;
 }
 

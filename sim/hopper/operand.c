@@ -193,13 +193,6 @@ static uint64_t special_of_cluster(const struct hopper_cta *cta, enum wsdbg_ptx_
     }
 }
 
-/* A loop that looks at a clock does not repeat itself, whatever it keeps of it. */
-static void look_at_clock(const struct hopper_step *step)
-{
-    step->warp->writes++;
-    step->split->expired_hash = 0;
-}
-
 static uint64_t special_of_device(const struct hopper_step *step, enum wsdbg_ptx_special special)
 {
     const struct hopper_warp *warp = step->warp;
@@ -217,22 +210,16 @@ static uint64_t special_of_device(const struct hopper_step *step, enum wsdbg_ptx
     case WSDBG_PTX_GRIDID:
         return cta->grid->id;
     case WSDBG_PTX_CLOCK:
-        look_at_clock(step);
         return (uint32_t)clock;
     case WSDBG_PTX_CLOCK_HI:
-        look_at_clock(step);
         return clock >> 32;
     case WSDBG_PTX_CLOCK64:
-        look_at_clock(step);
         return clock;
     case WSDBG_PTX_GLOBALTIMER:
-        look_at_clock(step);
         return time_ns;
     case WSDBG_PTX_GLOBALTIMER_LO:
-        look_at_clock(step);
         return (uint32_t)time_ns;
     case WSDBG_PTX_GLOBALTIMER_HI:
-        look_at_clock(step);
         return time_ns >> 32;
     case WSDBG_PTX_DYNAMIC_SMEM_SIZE:
         return cta->grid->launch.dynamic_shared_bytes;

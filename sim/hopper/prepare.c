@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "hopper/clock.h"
 #include "hopper/operand.h"
 #include "hopper/probe.h"
 
@@ -154,6 +155,7 @@ static struct wsdbg_error *prepare_function(struct hopper_code *code, size_t *ca
         op->type_bytes = (uint8_t)wsdbg_ptx_type_bytes(instruction->type);
         op->is_last = i + 1 == frame->function->end;
         op->is_plain = instruction->operation < WSDBG_PTX_OP_st && !op->is_last;
+        op->clock_matters = frame->clocks && hopper_clock_matters(frame->clocks, i);
         op->probe = (uint8_t)hopper_probe_class(instruction->operation);
         for (unsigned number = 0; number < WSDBG_PTX_OPERANDS_MAX; number++) {
             op->places[number] = WSDBG_PTX_NONE;
@@ -184,6 +186,8 @@ struct wsdbg_error *hopper_code_create(const struct wsdbg_ptx_program *program, 
         frame->function = &program->functions[i];
         error = lay_out(frame);
         if (!error)
+            error = hopper_clock_uses_create(program, frame->function, &frame->clocks);
+        if (!error)
             error = prepare_function(code, &capacity, frame);
     }
     if (error) {
@@ -198,8 +202,10 @@ void hopper_code_destroy(struct hopper_code *code)
 {
     if (!code)
         return;
-    for (size_t i = 0; code->frames && i < code->program->function_count; i++)
+    for (size_t i = 0; code->frames && i < code->program->function_count; i++) {
         free(code->frames[i].offsets);
+        hopper_clock_uses_destroy(code->frames[i].clocks);
+    }
     free(code->frames);
     free(code->ops);
     free(code->vector_places);

@@ -2,10 +2,15 @@
  *
  * Reads: the warp's registers when a backward branch is taken.  A loop that comes back to its first instruction with
  * the same registers, and whose warp wrote nothing in between, does the same for ever unless memory changes.  Registers
- * are looked at in rounds 2^n and 2^n + 1 only, so a loop that works pays next to nothing.
+ * that depend on a clock do not count unless the clock decided something (clock.h).  Registers are looked at in rounds
+ * 2^n and 2^n + 1 only, so a loop that works pays next to nothing.
  */
-#include "hopper/values.h"
+#include <stdlib.h>
+
+#include "hopper/clock.h"
+#include "hopper/code.h"
 #include "hopper/device.h"
+#include "hopper/values.h"
 
 enum { ROUNDS_BEFORE = 8 };
 
@@ -27,9 +32,55 @@ uint64_t hopper_hash_local(const struct hopper_warp *warp)
     return warp->local ? hash_words(0, warp->local, (size_t)HOPPER_LANES * warp->local_bytes) : 0;
 }
 
+static uint64_t add(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9fb21c651e98df25;
+    return hash ^ hash >> 29;
+}
+
+/* Of one register, without these lanes. */
+static uint64_t hash_register(uint64_t hash, const struct hopper_warp *warp, uint32_t number, uint32_t left_out)
+{
+    const unsigned bytes = wsdbg_ptx_type_bytes(warp->frame->function->register_types[number]);
+    if (bytes == 0)
+        return add(hash, *hopper_predicate(warp, number) & ~left_out);
+    const unsigned words = bytes <= 4 ? 1 : bytes / 4;
+    const uint32_t *values = hopper_register32(warp, number);
+    for (unsigned i = 0; i < words * HOPPER_LANES; i++) {
+        const unsigned lane = words <= 2 ? i / words : HOPPER_LANES; /* 128 bits are kept whole */
+        if (lane == HOPPER_LANES || !(left_out >> lane & 1))
+            hash = add(hash, values[i]);
+    }
+    return hash;
+}
+
+/* Without what depends on clocks, a set of registers for each split; false without memory. */
+static bool hash_but_clocks(const struct hopper_warp *warp, uint64_t *hash)
+{
+    const struct hopper_clock_uses *clocks = warp->frame->clocks;
+    const size_t words = hopper_clock_set_words(clocks);
+    uint64_t *sets = calloc(words * warp->split_count + 1, sizeof *sets);
+    if (!sets)
+        return false;
+    for (uint32_t i = 0; i < warp->split_count; i++)
+        hopper_clock_registers(clocks, warp->splits[i].pc, sets + i * words);
+    *hash = warp->carries;
+    for (uint32_t number = 0; number < warp->frame->function->register_count; number++) {
+        uint32_t left_out = 0;
+        for (uint32_t i = 0; i < warp->split_count; i++)
+            if (sets[i * words + number / 64] >> number % 64 & 1)
+                left_out |= warp->splits[i].lanes;
+        *hash = hash_register(*hash, warp, number, left_out);
+    }
+    free(sets);
+    return true;
+}
+
 uint64_t hopper_hash_registers(const struct hopper_warp *warp)
 {
-    uint64_t hash = hash_words(warp->carries, warp->registers, warp->frame->byte_count);
+    uint64_t hash;
+    if (!warp->frame->clocks || !hash_but_clocks(warp, &hash))
+        hash = hash_words(warp->carries, warp->registers, warp->frame->byte_count);
     for (uint32_t i = 0; i < warp->split_count; i++)
         hash = (hash ^ ((uint64_t)warp->splits[i].pc << 32 | warp->splits[i].lanes)) * 0x9fb21c651e98df25;
     return hash | 1;
@@ -49,7 +100,8 @@ bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uin
         return false;
     }
     loop->rounds++;
-    if (loop->rounds < ROUNDS_BEFORE)
+    const struct hopper_clock_uses *clocks = warp->frame->clocks;
+    if (loop->rounds < ROUNDS_BEFORE || (clocks && hopper_clock_may_pass_by(clocks, target)))
         return false;
     if (is_power_of_2(loop->rounds)) {
         loop->hash = hopper_hash_registers(warp);

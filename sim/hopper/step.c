@@ -42,6 +42,13 @@ static void block(struct hopper_step *step)
         step->gpu->next_limit_ns = limit;
 }
 
+/* What it does next may be another thing each time it comes here: that it did the same before proves nothing. */
+static void let_clock_decide(const struct hopper_step *step)
+{
+    step->warp->writes++;
+    step->split->expired_hash = 0;
+}
+
 /* One instruction of step->split. */
 static inline enum hopper_outcome execute(struct hopper_step *step, const struct hopper_op *op)
 {
@@ -50,6 +57,8 @@ static inline enum hopper_outcome execute(struct hopper_step *step, const struct
     step->instruction = op->instruction;
     warp->frame = op->frame;
     step->split->again = false;
+    if (op->clock_matters)
+        let_clock_decide(step);
     step->lanes = guarded(warp, op, step->split->lanes);
     if (!step->lanes)
         return HOPPER_NEXT;

@@ -71,7 +71,9 @@ struct hopper_split {
     /* Of the last time limit that ran out: a hash of what the warp's threads have and the gpu's count of changes; see
      * deadlock.c. */
     uint64_t expired_hash, expired_changes;
+    bool repeats;      /* it was there before in the same state: it tries for ever */
     bool reads_global; /* since then */
+    bool polls_global; /* between the last time limit and the one before */
 };
 
 struct hopper_read {
