@@ -34,7 +34,25 @@ void arrive_short(struct picture *p)
     block_sync(p, 0, 1);
 }
 
-/* The same where it could not be followed how many lanes arrive: two warps of 32 lanes fit. */
+/* All four warps are meant to arrive and wait; three left without an arrival.  The one that waits has made its own. */
+void arrive_by_waiter_alone(struct picture *p)
+{
+    const uint32_t bar = small(p, 3, 4, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, arrive, 1, 1, 0);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, bar, 0);
+    picture_exit(p, 1, 3);
+}
+
+/* The same where five are counted: nobody can make the fifth. */
+void arrive_by_waiter_short(struct picture *p)
+{
+    arrive_by_waiter_alone(p);
+    p->snapshot.barriers[0].expected_arrivals = wsdbg_known_u32(5);
+    p->snapshot.barriers[0].pending_arrivals = wsdbg_known_u32(4);
+}
+
+/* The same as the first where it could not be followed how many lanes arrive: two warps of 32 lanes fit. */
 void arrive_short_of_some_lanes(struct picture *p)
 {
     arrive_short(p);

@@ -68,6 +68,8 @@ static const struct row {
     {"nobody released", regs_no_release, "REGS_EXHAUSTED", PROVEN, PROVEN, "producer", NULL},
     {"a release to come", release_to_come, "UNKNOWN", POSSIBLE, POSSIBLE, NULL, NULL},
     {"too many arrivals expected", arrive_short, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
+    {"the waiter arrived, the others left", arrive_by_waiter_alone, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
+    {"... and more are counted than there are", arrive_by_waiter_short, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
     {"too many expected, lanes not known", arrive_short_of_some_lanes, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
     {"too many expected for all lanes", arrive_short_of_fewer_lanes, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
     {"arrivals of some lanes", arrive_of_some_lanes, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},

@@ -81,6 +81,8 @@ void regs_no_release(struct picture *p);
 void release_to_come(struct picture *p);
 
 /* kernel_states.c: small kernels of a few warps in every other kind of wait. */
+void arrive_by_waiter_alone(struct picture *p);
+void arrive_by_waiter_short(struct picture *p);
 void arrive_short(struct picture *p);
 void arrive_short_of_some_lanes(struct picture *p);
 void arrive_short_of_fewer_lanes(struct picture *p);

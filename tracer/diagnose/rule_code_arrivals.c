@@ -53,10 +53,11 @@ static struct wsdbg_warp_set gone_by(const struct wsdbg_case *c, const struct ws
 }
 
 /* All that a phase can get is less than it takes, whoever is meant to arrive: those count who can, who may have gone by
- * and who have left the kernel. */
+ * and who have left the kernel, and the waiting warp, which may have arrived before it waited. */
 static bool is_never_enough(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_warp_set all = missing->able;
+    wsdbg_set_add(&all, missing->warp);
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(&missing->past, w))
             wsdbg_set_add(&all, w);
