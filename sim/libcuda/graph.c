@@ -127,6 +127,33 @@ void graph_remove(struct graph_node *node)
     free_node(node);
 }
 
+static void forget_kernel(struct graph_node *node, const struct module *module)
+{
+    if (node->type != CU_GRAPH_KERNEL || !node->operation || node->operation->launch.function->module != module)
+        return;
+    operation_destroy(node->operation);
+    node->operation = NULL;
+    free(node->parameters);
+    node->parameters = NULL;
+}
+
+void graph_forget_module(const struct module *module)
+{
+    const struct handle_table *table = &driver.handles;
+    for (size_t i = 0; i < table->capacity; i++)
+        if (table->rows[i].kind == HANDLE_GRAPH_NODE)
+            forget_kernel((struct graph_node *)(uintptr_t)table->rows[i].pointer, module);
+}
+
+bool graph_has_lost_kernel(const struct graph *graph)
+{
+    for (const struct graph_node *node = graph->first; node; node = node->next)
+        if (!node->is_disabled && ((node->type == CU_GRAPH_KERNEL && !node->operation) ||
+                                   (node->child && graph_has_lost_kernel(node->child))))
+            return true;
+    return false;
+}
+
 static void number_nodes(const struct graph *graph)
 {
     size_t number = 0;

@@ -11,7 +11,8 @@ struct graph_node {
     struct graph_node *next; /* of the graph, in the order in which they were made */
     struct graph *graph;
     int type;                    /* CU_GRAPH_... */
-    struct operation *operation; /* of kernels, copies, fills, calls and writes; else NULL */
+    struct operation *operation; /* of kernels, copies, fills, calls and writes; else NULL.  NULL, too, when the
+                                    kernel's module was unloaded */
     struct event *event;
     struct graph *child;
     struct node_list before;   /* that it comes after */
@@ -36,6 +37,10 @@ struct graph *graph_clone(const struct graph *graph);
 struct graph_node *graph_add(struct graph *graph, int type, struct operation *operation,
                              const struct node_list *before);
 void graph_remove(struct graph_node *node);
+/* Nodes of any graph lose the kernels of a module that goes. */
+void graph_forget_module(const struct module *module);
+/* A node that would run has lost its kernel. */
+bool graph_has_lost_kernel(const struct graph *graph);
 /* Whether the edges lead from no node to itself. */
 bool graph_has_order(struct graph *graph);
 

@@ -228,7 +228,7 @@ static const char *label(const struct graph_node *node)
 {
     static const char *const names[] = {"KERNEL", "MEMCPY", "MEMSET",     "HOST",
                                         "GRAPH",  "EMPTY",  "EVENT_WAIT", "EVENT_RECORD"};
-    if (node->type == CU_GRAPH_KERNEL)
+    if (node->type == CU_GRAPH_KERNEL && node->operation)
         return node->operation->launch.function->code->name;
     return node->type <= CU_GRAPH_EVENT_RECORD ? names[node->type] : "MEM_OP";
 }

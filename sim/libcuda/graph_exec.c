@@ -213,7 +213,8 @@ static CUresult launch_steps(struct graph_exec *exec, struct stream *stream)
 static bool is_of_context(const struct graph *graph, const struct context *context)
 {
     for (const struct graph_node *node = graph->first; node; node = node->next)
-        if ((node->type == CU_GRAPH_KERNEL && node->operation->launch.function->module->context != context) ||
+        if ((node->type == CU_GRAPH_KERNEL && node->operation &&
+             node->operation->launch.function->module->context != context) ||
             (node->child && !is_of_context(node->child, context)))
             return false;
     return true;
@@ -231,6 +232,10 @@ static CUresult launch(CUgraphExec exec, CUstream handle, bool per_thread)
     result = stream_find(context, handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return driver_leave(result);
+    if (graph_has_lost_kernel(exec->graph)) {
+        driver_say("a graph was not launched: the module of one of its kernels has been unloaded");
+        return driver_leave(CUDA_ERROR_INVALID_HANDLE);
+    }
     if (!is_of_context(exec->graph, stream->context))
         return driver_leave(CUDA_ERROR_INVALID_CONTEXT);
     if (!stream->capture)

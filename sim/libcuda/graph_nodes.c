@@ -212,7 +212,10 @@ static CUresult enter_node(CUgraphNode node, int type, const void *out)
     CUresult result = driver_enter_handle(node, HANDLE_GRAPH_NODE);
     if (result != CUDA_SUCCESS)
         return result == CUDA_ERROR_INVALID_HANDLE ? CUDA_ERROR_INVALID_VALUE : result;
-    return out && node->type == type ? CUDA_SUCCESS : driver_leave(CUDA_ERROR_INVALID_VALUE);
+    if (!out || node->type != type)
+        return driver_leave(CUDA_ERROR_INVALID_VALUE);
+    const bool is_lost = type == CU_GRAPH_KERNEL && !node->operation; /* its module was unloaded */
+    return is_lost ? driver_leave(CUDA_ERROR_INVALID_HANDLE) : CUDA_SUCCESS;
 }
 
 /* Pointers to the parameters, which stay until the node is changed. */
@@ -363,7 +366,7 @@ static CUresult change(CUgraphExec exec, CUgraphNode node, int type, const void 
     result = make(context, type, given, &operation);
     if (result != CUDA_SUCCESS)
         return driver_leave(result);
-    if (type == CU_GRAPH_KERNEL) { /* attributes stay */
+    if (type == CU_GRAPH_KERNEL && node->operation) { /* attributes stay */
         memcpy(operation->launch.launch.cluster, node->operation->launch.launch.cluster,
                sizeof operation->launch.launch.cluster);
         operation->launch.launch.is_cooperative = node->operation->launch.launch.is_cooperative;

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "libcuda/graph.h"
 #include "libcuda/image.h"
 #include "libcuda/queue.h"
 
@@ -41,6 +42,7 @@ void module_destroy(struct module *module)
             *link = module->next;
             break;
         }
+    graph_forget_module(module);
     kernel_set_destroy(&module->functions);
     handle_remove(&driver.handles, module);
     wsdbg_gpu_unload(module->context->gpu, module->gpu_module);

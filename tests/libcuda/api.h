@@ -96,6 +96,9 @@
     X(cuGraphAddEmptyNode, (CUgraphNode *, CUgraph, CUgraphNode const *, size_t))                                  \
     X(cuGraphAddMemsetNode, (CUgraphNode *, CUgraph, CUgraphNode const *, size_t, const struct cu_memset_node *, CUcontext)) \
     X(cuGraphMemsetNodeGetParams, (CUgraphNode, struct cu_memset_node *))                                          \
+    X(cuGraphAddKernelNode_v2, (CUgraphNode *, CUgraph, CUgraphNode const *, size_t, const struct cu_kernel_node *)) \
+    X(cuGraphKernelNodeGetParams_v2, (CUgraphNode, struct cu_kernel_node *))                                       \
+    X(cuGraphExecKernelNodeSetParams_v2, (CUgraphExec, CUgraphNode, const struct cu_kernel_node *))                \
     X(cuGraphExecMemsetNodeSetParams, (CUgraphExec, CUgraphNode, const struct cu_memset_node *, CUcontext))        \
     X(cuGraphAddEventRecordNode, (CUgraphNode *, CUgraph, CUgraphNode const *, size_t, CUevent))                   \
     X(cuGraphAddDependencies, (CUgraph, CUgraphNode const *, CUgraphNode const *, size_t))                         \

@@ -1,5 +1,5 @@
 /* graph_test.c - graphs of the Driver API: nodes and edges, what is refused, launches in the order of the edges. */
-#include "libcuda/api.h"
+#include "libcuda/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +140,47 @@ static void a_graph_is_drawn(void **state)
     unlink(path);
 }
 
+/* A graph that still has a kernel of a module that was unloaded is refused; it runs again with another kernel. */
+static void a_graph_loses_the_kernels_of_an_unloaded_module(void **state)
+{
+    CUdeviceptr word;
+    CUgraph graph, clone;
+    CUgraphExec exec, second;
+    CUgraphNode node;
+    unsigned value = 5;
+    struct cu_kernel_node seen;
+    (void)state;
+    OK(cu.cuMemAlloc_v2(&word, 4));
+    OK(cu.cuMemsetD32_v2(word, 1, 1));
+    void *parameters[] = {&word, &value};
+    CUmodule module = load_kernels();
+    struct cu_kernel_node given = {
+        .function = find_kernel(module, "add"), .grid = {1, 1, 1}, .block = {1, 1, 1}, .parameters = parameters};
+    OK(cu.cuGraphCreate(&graph, 0));
+    OK(cu.cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &given));
+    OK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cu.cuGraphLaunch(exec, NULL));
+    OK(cu.cuModuleUnload(module));
+    assert_int_equal(read_word(word), 6);
+    assert_cuda(CUDA_ERROR_INVALID_HANDLE, cu.cuGraphLaunch(exec, NULL));
+    assert_cuda(CUDA_ERROR_INVALID_HANDLE, cu.cuGraphKernelNodeGetParams_v2(node, &seen));
+    OK(cu.cuGraphClone(&clone, graph));
+    OK(cu.cuGraphInstantiateWithFlags(&second, clone, 0));
+    assert_cuda(CUDA_ERROR_INVALID_HANDLE, cu.cuGraphLaunch(second, NULL));
+    OK(cu.cuGraphDebugDotPrint(graph, "/dev/null", 0));
+    module = load_kernels();
+    given.function = find_kernel(module, "add");
+    OK(cu.cuGraphExecKernelNodeSetParams_v2(exec, node, &given));
+    OK(cu.cuGraphLaunch(exec, NULL));
+    OK(cu.cuCtxSynchronize());
+    assert_int_equal(read_word(word), 11);
+    OK(cu.cuGraphExecDestroy(second));
+    OK(cu.cuGraphExecDestroy(exec));
+    OK(cu.cuGraphDestroy(clone));
+    OK(cu.cuGraphDestroy(graph));
+    OK(cu.cuModuleUnload(module));
+}
+
 /* A context that ends takes its captures along; the test's own context ends with one. */
 static void a_capture_ends_with_its_context(void **state)
 {
@@ -159,6 +200,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(edges_and_clones, api_begin, api_end),
         cmocka_unit_test_setup_teardown(what_is_no_graph_is_refused, api_begin, api_end),
         cmocka_unit_test_setup_teardown(a_graph_is_drawn, api_begin, api_end),
+        cmocka_unit_test_setup_teardown(a_graph_loses_the_kernels_of_an_unloaded_module, api_begin, api_end),
         cmocka_unit_test_setup_teardown(a_capture_ends_with_its_context, api_begin, api_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
