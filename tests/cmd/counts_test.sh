@@ -34,3 +34,18 @@ if grep -Eq 'SLOW|busy for|not completed' out || ! grep -q 'no hang' out; then
     cat out >&2
     exit 1
 fi
+
+# A loop without an end is no stall either, but it is not silent.
+timeout 20 "$wsdbg" run --device sim --stall 0.2 -o endless.db -- "$app" "$kernels" endless 32 > out 2>&1 < /dev/null &
+run=$!
+for try in $(seq 150); do
+    grep -q 'executed instructions for' out && break
+    sleep 0.1
+done
+kill $run 2> /dev/null || true
+wait $run || true
+if ! grep -q 'a loop without an end would look the same' out || grep -q HANG out; then
+    echo "endless: nothing was said of it, or a hang" >&2
+    cat out >&2
+    exit 1
+fi

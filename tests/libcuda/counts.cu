@@ -98,3 +98,10 @@ extern "C" __global__ void long_work()
     if (x == 1)
         asm volatile("trap;");
 }
+
+/* Executes instructions for ever. */
+extern "C" __global__ void endless()
+{
+    for (uint32 x = threadIdx.x;;)
+        asm volatile("mad.lo.u32 %0, %0, 1664525, 1013904223;" : "+r"(x));
+}

@@ -53,6 +53,7 @@ struct wsdbg_watch_loop {
     struct wsdbg_noted noted;       /* by the look before */
     struct wsdbg_hidden hidden;     /* work that captures keep from being followed */
     uint64_t refreshed_ns;
+    uint64_t works_said_ns;        /* of a simulated device's work since the last movement; 0 = nothing said */
     struct wsdbg_held held;        /* what holds the program from outside */
     uint64_t recorded_ns;          /* when the newest frame was written */
     uint64_t recorded_progress_ns; /* what it shows */

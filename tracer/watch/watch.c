@@ -213,6 +213,24 @@ static bool some_warp_runs(const struct wsdbg_snapshot *snapshot)
     return false;
 }
 
+/* A simulated device may be slow, or a warp of it may loop without an end: nobody can tell, so it is only said, after
+ * ten stall times and then each time it has become twice as long. */
+static void say_works(struct wsdbg_watch_loop *loop)
+{
+    enum { STALLS = 10 };
+    const uint64_t works_ns = loop->work.held_ns;
+    if (works_ns < loop->works_said_ns)
+        loop->works_said_ns = 0; /* something has moved */
+    const uint64_t due_ns = loop->works_said_ns ? 2 * loop->works_said_ns : STALLS * loop->watch->work_stall_ns;
+    if (works_ns < due_ns || !works_ns)
+        return;
+    loop->works_said_ns = works_ns;
+    wsdbg_watch_say(loop->watch,
+                    "the simulated GPU has executed instructions for %.1f s and no work was completed: no stall, but a "
+                    "loop without an end would look the same",
+                    (double)works_ns / 1e9);
+}
+
 /* Whether the program is held now.  A simulated device that executes instructions is slow, not stalled; but warps that
  * all wait are judged by their slots, for they may poll for ever.  The time for which the program is held, or was until
  * this very moment, counts for no stall. */
@@ -230,6 +248,8 @@ static bool is_held(struct wsdbg_watch_loop *loop, enum wsdbg_wait event, uint64
     wsdbg_stall_hold(&loop->slots, some_warp_runs(&loop->last) ? work_held_ns : held_ns);
     wsdbg_stall_hold(&loop->work, work_held_ns);
     wsdbg_stall_hold(&loop->hidden.stall, work_held_ns);
+    if (works)
+        say_works(loop);
     return held_ns > 0 && !resumed;
 }
 
