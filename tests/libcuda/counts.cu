@@ -89,6 +89,27 @@ extern "C" __global__ void lone_arrival()
     wait(&done, 0);
 }
 
+/* Warps 1 and 2 arrive twice in the same phase, but wait in between for warp 0, which waits for the phase. */
+extern "C" __global__ void second_arrival_behind_a_wait()
+{
+    __shared__ unsigned long long full, go;
+    if (threadIdx.x == 0) {
+        init(&full, 4);
+        init(&go, 1);
+    }
+    __syncthreads();
+    if (threadIdx.x % 32)
+        return;
+    if (threadIdx.x == 0) {
+        wait(&full, 0);
+        arrive(&go);
+        return;
+    }
+    arrive(&full);
+    wait(&go, 0);
+    arrive(&full);
+}
+
 /* No wait at all, and no end soon. */
 extern "C" __global__ void long_work()
 {

@@ -19,7 +19,7 @@ bool wsdbg_arrival_log_read(const struct wsdbg_case *c, const struct wsdbg_missi
                             struct wsdbg_arrival_log *log);
 
 /* Everybody has arrived who could: each warp whose code arrives there, and as often as the others; what is missing is not
- * what warps that have exited without an arrival would have brought. */
+ * what warps would bring that have exited without an arrival, or that would arrive a second time behind their wait. */
 bool wsdbg_arrival_log_has_all(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                                const struct wsdbg_arrival_log *log);
 
