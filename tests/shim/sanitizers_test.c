@@ -26,6 +26,12 @@ static void assert_same_as_without(const char *program, const char *defect)
     char expected[256];
     run_program(&plain);
     run_program(&run);
+    /* LeakSanitizer takes whatever lies on a stack for a pointer, so it misses a leak now and then. */
+    for (int again = 0; again < 2 && run.status != plain.status && strcmp(defect, "leak") == 0; again++) {
+        segment_remove(run.pid);
+        run = (struct run){.program = program, .mode = "dlsym", .scenario = defect};
+        run_program(&run);
+    }
     if (run.status != plain.status)
         fail_msg("%s %s: status %#x, without the shim %#x: %s", program, defect, run.status, plain.status, run.errors);
     assert_string_equal(run.output, plain.output);
