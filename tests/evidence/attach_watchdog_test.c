@@ -221,7 +221,7 @@ static int count_lines(const char *command)
     return count;
 }
 
-static void a_attach_watchdog_that_waits_holds_two_descriptors_and_no_driver(void **state)
+static void an_attach_watchdog_that_waits_holds_two_descriptors_and_no_driver(void **state)
 {
     (void)state;
     char command[128];
@@ -236,6 +236,30 @@ static void a_attach_watchdog_that_waits_holds_two_descriptors_and_no_driver(voi
     assert_int_equal(count_lines(command), 0);
     snprintf(command, sizeof command, "grep libcuda /proc/%d/maps", (int)helpers_inspector(&rig));
     assert_true(count_lines(command) > 0);
+    rig_ok(rig_step(&rig, RIG_DETACH));
+    finish(&rig);
+}
+
+static void assert_name(pid_t pid, const char *expected)
+{
+    char path[64], name[32] = "";
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    assert_non_null(fgets(name, sizeof name, file));
+    fclose(file);
+    name[strcspn(name, "\n")] = '\0';
+    assert_string_equal(name, expected);
+}
+
+/* To kill an inspector may harm the program: who kills wsdbg by its name must not hit it. */
+static void pkill_wsdbg_finds_neither_of_them(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    steps_to(&rig, RIG_ATTACH);
+    assert_name(helpers_inspector(&rig), "gpu-inspector");
+    assert_name(helpers_attach_watchdog(&rig), "attach-watchdog");
     rig_ok(rig_step(&rig, RIG_DETACH));
     finish(&rig);
 }
@@ -257,7 +281,7 @@ static void what_the_terminal_sends_does_not_end_it(void **state)
 
 /* ---- where the rescue fails as well ---- */
 
-static void the_next_look_frees_what_a_attach_watchdog_that_crashed_did_not(void **state)
+static void the_next_look_frees_what_an_attach_watchdog_that_crashed_did_not(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
@@ -272,7 +296,7 @@ static void the_next_look_frees_what_a_attach_watchdog_that_crashed_did_not(void
     finish(&rig);
 }
 
-static void nobody_attaches_beside_a_attach_watchdog_and_one_that_hangs_ends(void **state)
+static void nobody_attaches_beside_an_attach_watchdog_and_one_that_hangs_ends(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
@@ -314,10 +338,11 @@ int main(void)
         cmocka_unit_test(one_that_was_stopped_leaves_when_wsdbg_is_no_more),
         cmocka_unit_test(in_good_order_the_attach_watchdog_only_ends),
         cmocka_unit_test(when_the_program_has_ended_so_has_the_attach_watchdog),
-        cmocka_unit_test(a_attach_watchdog_that_waits_holds_two_descriptors_and_no_driver),
+        cmocka_unit_test(an_attach_watchdog_that_waits_holds_two_descriptors_and_no_driver),
+        cmocka_unit_test(pkill_wsdbg_finds_neither_of_them),
         cmocka_unit_test(what_the_terminal_sends_does_not_end_it),
-        cmocka_unit_test(the_next_look_frees_what_a_attach_watchdog_that_crashed_did_not),
-        cmocka_unit_test(nobody_attaches_beside_a_attach_watchdog_and_one_that_hangs_ends),
+        cmocka_unit_test(the_next_look_frees_what_an_attach_watchdog_that_crashed_did_not),
+        cmocka_unit_test(nobody_attaches_beside_an_attach_watchdog_and_one_that_hangs_ends),
         cmocka_unit_test(what_is_named_as_stopped_is_resumed_though_its_code_is_not_seen),
     };
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans come here, where they are seen */

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """kills.py - does a program go on as if nothing had happened when those who look at it are killed, at any moment?
 
-    tests/h200/kills.py [--build build] [--runs 100] [--threads 1,4,16] [--victims inspector,wsdbg,stopped,frozen,guardian,coming] [--seconds 4] [--deadline S]
+    tests/h200/kills.py [--build build] [--runs 100] [--threads 1,4,16] [--victims inspector,wsdbg,named,stopped,frozen,guardian,coming] [--seconds 4] [--deadline S]
                          [--evidence live] [--rest-us 0] [--out FILE] [--jobs 1] [--gpus 1]
 
 Runs `launch_cost`, whose threads launch and synchronise as fast as they can, or with --rest-us sleep after each launch, under `wsdbg run
 --evidence live`, so that an inspector stays attached; under `--evidence auto` it may have left before: "too late".
 At a random moment after its first launches one of wsdbg's processes is killed (SIGKILL), or the inspector is stopped, once (`stopped`) or again and again
 (`frozen`); in half of the runs a look was asked for some milliseconds before, so that the GPU may be stopped just then.  `coming`: the inspector is killed while
-it attaches, before the first launch.  The program must print its figures and end with status 0
+it attaches, before the first launch.  `named`: every process of this run that `pkill -9 wsdbg` would find.  The program must print its figures and end with status 0
 within its time.  --jobs: so many programs at a time, spread over --gpus; inspectors take turns on a GPU, so no more than one for each.  Prints a
 line a kind, writes JSON.  Exit status 1 where a program did not, 77 without a driver.  A development script, for a machine with an H200.
 """
@@ -44,14 +44,22 @@ def name_of(pid):
         return ''
 
 
+def descendants(pid):
+    return [found for child in children(pid) for found in (child, *descendants(child))]
+
+
+def kill_named(pids):
+    for pid in pids:
+        if 'wsdbg' in name_of(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
 def find_victim(victim, wsdbg):
     """The process that is to die, once an inspector is there; None = not yet."""
-    sides = [pid for pid in children(wsdbg) if name_of(pid) == 'wsdbg']
-    inspectors = [pid for pid in sides if maps_driver(pid)]
-    guardians = [pid for pid in sides if not maps_driver(pid)]
-    if not inspectors or not guardians:  # a probe of the driver comes and goes before
+    sides = {name_of(pid): pid for pid in children(wsdbg)}
+    if not {'gpu-inspector', 'attach-watchdog'} <= set(sides) or not maps_driver(sides['gpu-inspector']):
         return None
-    return {'wsdbg': wsdbg, 'guardian': guardians[0] if guardians else None}.get(victim, inspectors[0])
+    return {'wsdbg': wsdbg, 'named': wsdbg, 'guardian': sides['attach-watchdog']}.get(victim, sides['gpu-inspector'])
 
 
 def wait_for(path, words, until):
@@ -105,6 +113,8 @@ def one(options, bin, victim, threads, draw, gpu):
             os.kill(process.pid, signal.SIGQUIT)
             time.sleep(draw.random() * 0.06)
         hit = time.monotonic() - began
+        if victim == 'named':
+            kill_named([process.pid, *descendants(process.pid)])
         try:
             os.kill(pid, signal.SIGSTOP if victim in ('frozen', 'stopped') else signal.SIGKILL)
         except ProcessLookupError:

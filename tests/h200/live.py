@@ -70,8 +70,11 @@ class Memory(threading.Thread):
             return
         name = re.search(r'^Name:\t(.*)$', text, re.M).group(1)
         peak = re.search(r'^VmHWM:\s+(\d+)', text, re.M)
-        if name.startswith('wsdbg') and peak:
+        if (name.startswith('wsdbg') or name in SIDE_PROCESSES) and peak:
             self.kib[entry] = int(peak.group(1))
+
+
+SIDE_PROCESSES = ('gpu-inspector', 'attach-watchdog')
 
 
 class Live:
@@ -197,16 +200,15 @@ class Live:
         return table
 
     def inspector_of(self, wsdbg):
-        """The child of wsdbg that speaks with the driver, while there is one: of its two children the one begun first, before its guardian."""
-        children = []
+        """The child of wsdbg that speaks with the driver, while there is one."""
         for entry in os.listdir('/proc'):
             try:
                 fields = open(f'/proc/{entry}/stat').read().rsplit(')', 1)
-                if entry.isdigit() and int(fields[1].split()[1]) == wsdbg and 'wsdbg' in fields[0]:
-                    children.append(int(entry))
+                if entry.isdigit() and int(fields[1].split()[1]) == wsdbg and SIDE_PROCESSES[0] in fields[0]:
+                    return int(entry)
             except (OSError, IndexError, ValueError):
                 pass
-        return min(children) if children else None
+        return None
 
     def kill_while_looking(self, whom, delay_ms):
         """One look at a healthy program, in the middle of which the inspector or wsdbg is killed; how the program ends."""

@@ -62,8 +62,8 @@ static struct wsdbg_error *start_attach_watchdog(struct wsdbg_inspector *inspect
 {
     const struct wsdbg_watched_attach guarded = {
         .attach = inspector->attach, .area = inspector->area, .inspector = inspector->child.process, .wsdbg = getpid()};
-    return wsdbg_side_process_start(&inspector->attach_watchdog, (int[]){guarded.inspector, guarded.attach.process},
-                                    be_attach_watchdog, &guarded);
+    return wsdbg_side_process_start(&inspector->attach_watchdog, "attach-watchdog",
+                                    (int[]){guarded.inspector, guarded.attach.process}, be_attach_watchdog, &guarded);
 }
 
 static struct wsdbg_error *start_child(struct wsdbg_inspector *inspector)
@@ -74,7 +74,7 @@ static struct wsdbg_error *start_child(struct wsdbg_inspector *inspector)
     inspector->socket = ends[0];
     const struct service service = {.inspector = inspector, .socket = ends[1]};
     struct wsdbg_error *error = wsdbg_side_process_start(
-        &inspector->child, (int[]){service.socket, inspector->attach.process}, be_inspector, &service);
+        &inspector->child, "gpu-inspector", (int[]){service.socket, inspector->attach.process}, be_inspector, &service);
     close(ends[1]);
     return error ? error : start_attach_watchdog(inspector);
 }

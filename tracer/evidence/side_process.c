@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,17 +38,31 @@ static void ignore_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void step_aside(const int kept[2])
+/* Without CAP_SYS_RESOURCE the kernel refuses a lower value: then nothing changes. */
+static void ask_to_be_spared(void)
+{
+    static const char never[] = "-1000";
+    const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (score < 0)
+        return;
+    const ssize_t written = write(score, never, strlen(never));
+    (void)written;
+    close(score);
+}
+
+static void step_aside(const char *name, const int kept[2])
 {
     setsid();
     ignore_signals();
+    prctl(PR_SET_NAME, name);
+    ask_to_be_spared();
     const int silent = open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3 && silent >= 0; fd++)
         dup2(silent, fd);
     close_others(kept[0], kept[1]);
 }
 
-struct wsdbg_error *wsdbg_side_process_start(struct wsdbg_side_process *out, const int kept[2],
+struct wsdbg_error *wsdbg_side_process_start(struct wsdbg_side_process *out, const char *name, const int kept[2],
                                              void (*work)(const void *argument), const void *argument)
 {
     sigset_t all, before;
@@ -58,7 +74,7 @@ struct wsdbg_error *wsdbg_side_process_start(struct wsdbg_side_process *out, con
     if (child != 0)
         sigprocmask(SIG_SETMASK, &before, NULL);
     if (child == 0) {
-        step_aside(kept);
+        step_aside(name, kept);
         work(argument);
         _exit(0);
     }
