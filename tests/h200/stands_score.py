@@ -400,6 +400,20 @@ def page(kept):
     return '\n'.join(lines)
 
 
+def total(all_kept):
+    """Every run that was kept, case by case: builds of several days, so a case that went wrong once stays on the page."""
+    runs = [run for kept in all_kept for run in kept['runs'] if run['mark'] != 'skipped']
+    lines = ['## All of them together', '', f"{len(runs)} pairs of runs, {min(kept['date'] for kept in all_kept)} to {max(kept['date'] for kept in all_kept)}; the sections below tell which build and machine.", '',
+             '| case | expected | pairs of runs | right | not right |', '|---|---|---|---|---|']
+    for name in dict.fromkeys(row['case'] for row in read_table(os.path.join(HERE, 'stands', 'expected.tsv'))):
+        of_case = [run for run in runs if run['case'] == name]
+        if of_case:
+            expected = 'hangs: ' + of_case[0]['causes'].replace(',', ', ') if of_case[0]['hangs'] == 'yes' else f"ends with {of_case[0]['status']}"
+            bad = [run['mark'] for run in of_case if run['mark'] != 'right']
+            lines.append(f"| `{name}` | {expected} | {len(of_case)} | {len(of_case) - len(bad)} | {words_of(bad) or '-'} |")
+    return '\n'.join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--build', default='build')
@@ -419,7 +433,7 @@ def main():
     options = parser.parse_args()
     if options.page:
         kept = [without_text(marked(json.load(open(path)), read_table(options.table))) for path in options.page]
-        results.save('stands', kept, '\n\n'.join(map(page, kept)), 'stands')
+        results.save('stands', kept, '\n\n'.join([total(kept), *map(page, kept)]), 'stands')
         return 0
     if options.device == 'gpu' and not has_driver():
         print('stands_score: skipped: no GPU, or no driver for it', file=sys.stderr)
