@@ -215,17 +215,32 @@ static void make_wild(struct protocol *p, uint64_t *random)
     }
 }
 
+/* Before its defects. */
+static struct protocol make(uint64_t *random)
+{
+    struct protocol p = {.defect = DEFECT_NONE};
+    if (protocol_random(random, 3) == 0) {
+        make_wild(&p, random);
+        return p;
+    }
+    make_pipeline(&p, random);
+    p.names = protocol_random(random, 2);
+    p.iterations = protocol_random(random, 3) > 0;
+    return p;
+}
+
+bool protocol_make_right(uint64_t number, struct protocol *out)
+{
+    *out = make(&number);
+    return out->defect != DEFECT_WILD;
+}
+
 struct protocol protocol_make(uint64_t number)
 {
     uint64_t random = number;
-    struct protocol p = {.defect = DEFECT_NONE};
-    if (protocol_random(&random, 3) == 0) {
-        make_wild(&p, &random);
+    struct protocol p = make(&random);
+    if (p.defect == DEFECT_WILD)
         return p;
-    }
-    make_pipeline(&p, &random);
-    p.names = protocol_random(&random, 2);
-    p.iterations = protocol_random(&random, 3) > 0;
     for (uint32_t defects = protocol_random(&random, 4); defects > 0; defects--) {
         const enum defect defect = spoil(&p, &random);
         p.defect = p.defect == DEFECT_NONE ? defect : defect == DEFECT_NONE ? p.defect : DEFECT_MANY;

@@ -70,6 +70,20 @@ static void forget(struct search *s)
     s->count = 0;
 }
 
+/* Whether some transition can be taken. */
+static bool follow(struct search *s, const struct protocol *p, uint32_t at)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < PROTOCOL_TRANSITIONS; t++) {
+        struct moment next = s->moments[at];
+        if (!protocol_take(p, &next, t))
+            continue;
+        any = true;
+        add(s, &next, at, t);
+    }
+    return any;
+}
+
 void search_from(struct search *s, const struct protocol *p, const struct moment *start)
 {
     forget(s);
@@ -81,12 +95,22 @@ void search_from(struct search *s, const struct protocol *p, const struct moment
         s->finishes = s->finishes || protocol_finished(p, &s->moments[i]);
         for (uint32_t w = 0; w < protocol_warps(p); w++)
             s->moved |= (uint32_t)(s->moments[i].at[w] != start->at[w]) << w;
-        for (uint32_t t = 0; t < PROTOCOL_TRANSITIONS; t++) {
-            struct moment next = s->moments[i];
-            if (protocol_take(p, &next, t))
-                add(s, &next, (uint32_t)i, t);
-        }
+        follow(s, p, (uint32_t)i);
     }
+}
+
+bool search_always_finishes(struct search *s, const struct protocol *p)
+{
+    const struct moment start = protocol_start(p);
+    forget(s);
+    s->complete = true;
+    add(s, &start, 0, 0);
+    for (size_t i = 0; i < s->count && s->complete; i++) {
+        const struct moment *m = &s->moments[i];
+        if (m->fault || (!follow(s, p, (uint32_t)i) && !protocol_finished(p, m)))
+            return false;
+    }
+    return s->complete;
 }
 
 bool protocol_is_over(const struct protocol *p, const struct moment *m)

@@ -11,7 +11,8 @@ struct tally {
     bool usual_known;                            /* for every one of them */
     bool turned_off;                             /* some of the skipped only stand elsewhere */
     bool declared;
-    bool one_left; /* a warp that may have been meant to arrive has left, and never did */
+    struct wsdbg_warp_set left; /* of the CTA, that may have been meant to arrive, have exited and never did */
+    bool peer_left;             /* ... one of another CTA */
 };
 
 static bool uses_barrier(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_stage *stage)
@@ -38,7 +39,7 @@ static struct tally count_contributions(const struct wsdbg_case *c, const struct
             if (tally.declared || (uses_barrier(c, w, wait->stage) && !(peer && peers)))
                 continue;
             if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED)
-                tally.one_left = true;
+                wsdbg_set_add(&tally.left, w);
             else
                 wsdbg_set_add(&tally.to_come, w);
             continue;
@@ -58,8 +59,10 @@ static struct tally count_contributions(const struct wsdbg_case *c, const struct
             tally.to_come_arrivals += usual;
         } else if (contribution == WSDBG_NEVER_ARRIVES && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED) {
             wsdbg_set_add(&tally.to_come, w);
+        } else if (contribution == WSDBG_NEVER_ARRIVES && wsdbg_case_warp(c, w)->cta == wait->stage->cta) {
+            wsdbg_set_add(&tally.left, w);
         } else if (contribution == WSDBG_NEVER_ARRIVES) {
-            tally.one_left = true;
+            tally.peer_left = true;
         }
     }
     return tally;
@@ -133,8 +136,17 @@ static void say_never_served(struct wsdbg_case *c, const struct wsdbg_wait *wait
         }
 }
 
+/* "; warp 1 exited without arriving", of warps that may have been meant to. */
+static struct wsdbg_phrase say_left(const struct wsdbg_case *c, const struct wsdbg_warp_set *left)
+{
+    struct wsdbg_phrase phrase = {""};
+    if (wsdbg_set_count(left) > 0)
+        wsdbg_print(phrase.text, sizeof phrase.text, " (%s exited without arriving)", wsdbg_say_warps(c, left).text);
+    return phrase;
+}
+
 static void say_short(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
-                      enum wsdbg_confidence confidence)
+                      const struct tally *tally, enum wsdbg_confidence confidence)
 {
     struct wsdbg_finding *finding =
         wsdbg_case_find(c, WSDBG_CAUSE_ARRIVE_SHORT, confidence, wait->stage->cta, wait->stage->barrier);
@@ -142,10 +154,10 @@ static void say_short(struct wsdbg_case *c, const struct wsdbg_wait *wait, const
         return;
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&round->arrived))->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s is initialised for %u arrivals, but all warps that arrive on it (%s) make only %u in %s, so %s "
+                "%s is initialised for %u arrivals, but all warps that arrive on it (%s) make only %u in %s%s, so %s "
                 "waits forever%s.",
                 wsdbg_say_stage(wait->stage).text, wait->stage->init.value, wsdbg_say_warps(c, &round->arrived).text,
-                round->arrivals, wsdbg_say_iteration(round->iteration, round->tag).text,
+                round->arrivals, wsdbg_say_iteration(round->iteration, round->tag).text, say_left(c, &tally->left).text,
                 wsdbg_say_warp(c, wait->warp).text, wsdbg_say_line(c, wait->event).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Initialise %s with the number of arrivals actually made (%u), or let the missing threads arrive.",
@@ -233,12 +245,14 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
         say_missing(c, wait, &round, &tally, confidence);
     } else if (round.arrivals > 0 && wsdbg_set_count(&tally.to_come) == 0 && wsdbg_case_stuck(c, wait->warp) &&
-               !others_arrive_unseen(c, wait)) {
-        if (!round.certain || !round.of_its_parity || tally.one_left || (!tally.declared && !c->all_whole))
+               !others_arrive_unseen(c, wait) && !(tally.declared && wsdbg_set_count(&tally.left) > 0)) {
+        /* A declared arriver that exited is rule_exited.c's. */
+        if (!round.certain || !round.of_its_parity || wsdbg_set_count(&tally.left) > 0 || tally.peer_left ||
+            (!tally.declared && !c->all_whole))
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
         if (wsdbg_peers_owe(c, wait, &round))
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_POSSIBLE);
-        say_short(c, wait, &round, confidence);
+        say_short(c, wait, &round, &tally, confidence);
     }
 }
 

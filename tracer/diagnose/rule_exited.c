@@ -36,6 +36,43 @@ static bool phase_went_on(const struct wsdbg_case *c, const struct wsdbg_wait *w
            (wsdbg_right_parity(c, wait, &parity, &declared) && parity != wait->event->parity);
 }
 
+/* By whole records more phases are complete than the waiter has waited for, its present wait included: it missed one,
+ * and whoever exited had run ahead of it. */
+static bool waiter_missed_a_phase(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    const struct wsdbg_stage *stage = wait->stage;
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    uint64_t waits = 1;
+    for (uint32_t i = 0; i < stage->use_count; i++)
+        waits += uses[i].warp == wait->warp && uses[i].event->kind == WSDBG_EVENT_MBARRIER_WAIT_END;
+    return c->all_whole && stage->init.known && stage->init.value > 0 && !stage->initialised_again &&
+           stage->arrivals / stage->init.value >= waits;
+}
+
+static bool somebody_missed_a_phase(const struct wsdbg_case *c)
+{
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++)
+        if (wsdbg_case_stuck(c, c->ledger->waits[i].warp) && waiter_missed_a_phase(c, &c->ledger->waits[i]))
+            return true;
+    return false;
+}
+
+/* A warp that has exited arrived on the barrier for a later iteration than the one that is waited for. */
+static bool waker_went_further(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    for (uint32_t s = 0; s < c->ledger->stage_count && wait->event->iteration != WSDBG_NO_ITERATION; s++) {
+        const struct wsdbg_stage *stage = &c->ledger->stages[s];
+        const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+        for (uint32_t i = 0; i < stage->use_count && stage->cta == wait->stage->cta && stage->id == wait->stage->id;
+             i++)
+            if (wsdbg_event_is_arrival(uses[i].event) && uses[i].event->iteration != WSDBG_NO_ITERATION &&
+                uses[i].event->iteration > wait->event->iteration &&
+                wsdbg_case_warp(c, uses[i].warp)->state == WSDBG_WARP_EXITED)
+                return true;
+    }
+    return false;
+}
+
 /* Some lanes of the waiter are not in this wait, and nobody knows how far those are. */
 static bool is_of_some_lanes(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
@@ -62,7 +99,9 @@ static enum wsdbg_confidence judge_leavers(const struct wsdbg_case *c, const str
             continue;
         if (contribution == WSDBG_SKIPPED)
             return WSDBG_CONFIDENCE_LIKELY;
-        const uint32_t usual = wsdbg_usual_arrivals(c, wait->stage, w);
+        /* What a warp of another CTA does for its own barrier tells nothing of this one. */
+        const uint32_t usual =
+            wsdbg_case_warp(c, w)->cta == wait->stage->cta ? wsdbg_usual_arrivals(c, wait->stage, w) : 0;
         usual_known = usual_known && usual > 0;
         sum += usual;
         left++;
@@ -80,11 +119,13 @@ static enum wsdbg_confidence judge_wait(const struct wsdbg_case *c, const struct
 {
     if (!wait)
         return WSDBG_CONFIDENCE_LIKELY;
+    if (somebody_missed_a_phase(c) || waker_went_further(c, wait))
+        return WSDBG_CONFIDENCE_POSSIBLE; /* who exited had run ahead of somebody: that is the cause */
     const struct wsdbg_round round = wsdbg_round_of(c, wait);
     const bool declared = wait->stage->name && wait->stage->name->arriving_roles;
     if (!round.needs_known || !wait->stage->init.known)
         return WSDBG_CONFIDENCE_LIKELY;
-    if (round.covered && phase_went_on(c, wait, &round))
+    if (phase_went_on(c, wait, &round))
         return WSDBG_CONFIDENCE_POSSIBLE; /* the arrivals are there: something else is wrong */
     /* Where nobody has arrived, a count that is only inferred does as well. */
     const bool count_known = !wait->stage->init_inferred || round.arrivals == 0;
@@ -155,6 +196,67 @@ static void say_exited(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_w
     if (row->history_whole && wsdbg_case_warp(c, waker)->history_whole && tiles_begun(c, warp) > 0)
         wsdbg_evidence_text(c, finding, "%s began %u tiles, %s began %u", wsdbg_say_warp(c, warp).text,
                             tiles_begun(c, warp), wsdbg_say_warp(c, waker).text, tiles_begun(c, waker));
+}
+
+/* ---- some arrived, and the others have exited ---- */
+
+/* The arrivers of the round that exited before it; false where somebody who lives may still arrive. */
+static bool find_leavers(const struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                         struct wsdbg_warp_set *leavers)
+{
+    bool declared;
+    const struct wsdbg_warp_set arrivers = wsdbg_arrivers(c, wait->stage, &declared);
+    *leavers = (struct wsdbg_warp_set){{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const bool exited = wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED;
+        if (!wsdbg_set_has(&arrivers, w)) {
+            if (!declared && !exited && w != wait->warp)
+                return false;
+            continue;
+        }
+        const enum wsdbg_contribution contribution = wsdbg_contribution(c, wait, round, w);
+        if (contribution == WSDBG_ARRIVED)
+            continue;
+        if (!exited || contribution == WSDBG_SKIPPED)
+            return false;
+        if (wsdbg_case_warp(c, w)->cta == wait->stage->cta || contribution != WSDBG_NEVER_ARRIVES)
+            wsdbg_set_add(leavers, w);
+    }
+    return wsdbg_set_count(leavers) > 0;
+}
+
+static void say_partly_exited(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                              const struct wsdbg_warp_set *leavers)
+{
+    const enum wsdbg_confidence known = judge_wait(c, wait);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_WAKER_EXITED, known, wait->stage->cta, wait->stage->barrier);
+    if (!finding)
+        return;
+    const uint32_t leaver = wsdbg_first_of(leavers);
+    finding->role = wsdbg_case_warp(c, leaver)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s for %s: %u of %u arrivals were made, and the warps that should make the others have "
+                "exited: %s.",
+                wsdbg_say_warp(c, wait->warp).text, wsdbg_say_stage(wait->stage).text,
+                wsdbg_say_line(c, wait->event).text, wsdbg_say_iteration(wait->event->iteration, wait->round).text,
+                round->arrivals, wait->stage->init.value, wsdbg_say_warps(c, leavers).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let %s arrive on %s before it exits, or run as many iterations as the others.",
+                wsdbg_say_role(c, leaver).text, wsdbg_say_barrier(wait->stage).text);
+    wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits", wsdbg_say_warp(c, wait->warp).text);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(leavers, w))
+            wsdbg_evidence_warp(c, finding, w, "%s has exited", wsdbg_say_warp(c, w).text);
+}
+
+static void judge_partly_exited(struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    const struct wsdbg_round round = wsdbg_round_of(c, wait);
+    struct wsdbg_warp_set leavers;
+    if (round.needs_known && round.covered && wait->stage->init.known && !wait->stage->initialised_again &&
+        round.arrivals > 0 && round.arrivals < wait->stage->init.value && find_leavers(c, wait, &round, &leavers))
+        say_partly_exited(c, wait, &round, &leavers);
 }
 
 /* All warps of the CTA that are there stand with the waker at a sync of the whole block, but for the waiter. */
@@ -230,8 +332,11 @@ void wsdbg_rule_exited(struct wsdbg_case *c)
         const enum wsdbg_warp_state state = wsdbg_case_warp(c, w)->state;
         if (!wsdbg_case_stuck(c, w))
             continue;
+        const struct wsdbg_wait *wait = wait_of(c, w);
         if (state == WSDBG_WARP_WAIT_MBARRIER && all_exited(c, &node->wakers))
-            say_exited(c, w, wait_of(c, w));
+            say_exited(c, w, wait);
+        else if (wait)
+            judge_partly_exited(c, wait);
         if (!disagree && state == WSDBG_WARP_WAIT_MBARRIER)
             disagree = say_disagree(c, w);
     }

@@ -108,14 +108,27 @@ static void say_counts_differ(struct wsdbg_case *c, const struct gathering *g)
                 "Give unrelated groups different barrier ids.");
 }
 
+/* "; warp 1 exited without coming to it": they may have been meant to. */
+static struct wsdbg_phrase say_gone(const struct wsdbg_case *c, const struct gathering *g)
+{
+    struct wsdbg_phrase phrase = {""};
+    struct wsdbg_warp_set gone = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->cta == g->cta && wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED)
+            wsdbg_set_add(&gone, w);
+    if (wsdbg_set_count(&gone) > 0)
+        wsdbg_print(phrase.text, sizeof phrase.text, "; %s exited without reaching it", wsdbg_say_warps(c, &gone).text);
+    return phrase;
+}
+
 static void say_too_few(struct wsdbg_case *c, const struct gathering *g, uint32_t present)
 {
     struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_LIKELY);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Named barrier %u expects %u threads, but only %u take part (%s), and all of them have arrived.", g->id,
-                g->count, present, wsdbg_say_warps(c, &g->waiting).text);
+                "Named barrier %u expects %u threads, but only %u take part (%s), and all of them have arrived%s.",
+                g->id, g->count, present, wsdbg_say_warps(c, &g->waiting).text, say_gone(c, g).text);
     wsdbg_print(finding->fix, sizeof finding->fix, "Use the number of threads that actually arrive and wait.");
 }
 

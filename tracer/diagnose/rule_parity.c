@@ -1,9 +1,15 @@
 /* rule_parity.c - a wait that names the wrong phase.
  *
- * Reads: rounds, names, arrivals.  Adds: PARITY_WRONG, PARITY_DRIFT.  The phase the wait should look for is
- * complete, so the inverted parity would pass; the one it does look for needs the waiter to go on first.
+ * Reads: rounds, names, arrivals.  Adds: PARITY_WRONG, PARITY_DRIFT.  Two kinds of evidence:
+ *  - a wait that stands: the phase it should look for is complete, so the inverted parity would pass; the one it does
+ *    look for needs the waiter to go on first;
+ *  - a wait that ended: it named the other parity than it should, and ended before the arrivals of its phase were made.
+ *    Its warp ran ahead, and others hang for that.
  */
 #include "diagnose/rules.h"
+
+/* Time stamps have steps of 32 ns; order is told only beyond this. */
+#define TIME_SLACK_NS 64u
 
 /* Is the phase that the right parity names complete?  `proven` = shown, not assumed. */
 static bool right_phase_complete(const struct wsdbg_wait *wait, const struct wsdbg_round *round, bool *proven)
@@ -172,8 +178,131 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     say(c, wait, right, &earlier, cause, confidence);
 }
 
+/* ---- waits that ended too early ---- */
+
+/* A wait that ended, and the parity it should have named. */
+struct ended {
+    const struct wsdbg_stage *stage;
+    const struct wsdbg_use *use, *peer; /* peer: another warp's wait of the same round, NULL = the name tells */
+    uint32_t right, arrivals, needed;   /* arrivals: made before it ended */
+};
+
+/* Another warp's wait for the same round of this stage, here or in another CTA, that names the other parity, and whose
+ * phase has its arrivals: so that one is right. */
+static const struct wsdbg_use *find_peer(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
+                                         const struct wsdbg_use *use)
+{
+    for (uint32_t s = 0; s < c->ledger->stage_count; s++) {
+        const struct wsdbg_stage *other = &c->ledger->stages[s];
+        const struct wsdbg_use *uses = wsdbg_stage_uses(c, other);
+        for (uint32_t i = 0; i < other->use_count && other->id == stage->id && other->stage == stage->stage; i++)
+            if (uses[i].warp != use->warp && uses[i].round == use->round &&
+                uses[i].event->kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN && uses[i].event->parity != use->event->parity &&
+                other->arrivals >= (use->round + 1) * stage->init.value)
+                return &uses[i];
+    }
+    return NULL;
+}
+
+static uint32_t arrivals_until(const struct wsdbg_case *c, const struct wsdbg_stage *stage, uint64_t gpu_time_ns)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    uint32_t arrivals = 0;
+    for (uint32_t i = 0; i < stage->use_count; i++)
+        arrivals += uses[i].event->gpu_time_ns <= gpu_time_ns + TIME_SLACK_NS ? wsdbg_event_arrivals(uses[i].event) : 0;
+    return arrivals;
+}
+
+static bool ended_early(const struct wsdbg_case *c, const struct wsdbg_stage *stage, const struct wsdbg_use *use,
+                        struct ended *out)
+{
+    if (use->event->kind != WSDBG_EVENT_MBARRIER_WAIT_END || use->round == WSDBG_NONE)
+        return false;
+    const bool declared = stage->name && !c->snapshot->names_inferred;
+    *out = (struct ended){.stage = stage, .use = use, .peer = declared ? NULL : find_peer(c, stage, use)};
+    if (!declared && !out->peer)
+        return false;
+    const uint32_t lag = declared && stage->name->first_free; /* the peer's phase has the arrivals of its own round */
+    out->right = (use->round + lag) & 1;
+    out->needed = (use->round + 1 - lag) * stage->init.value;
+    out->arrivals = arrivals_until(c, stage, use->event->gpu_time_ns);
+    return use->event->parity != out->right && (!out->peer || out->peer->event->parity == out->right) &&
+           out->arrivals < out->needed;
+}
+
+/* The first of all of them. */
+static bool find_ended_early(const struct wsdbg_case *c, struct ended *first)
+{
+    bool found = false;
+    for (uint32_t s = 0; s < c->ledger->stage_count; s++) {
+        const struct wsdbg_stage *stage = &c->ledger->stages[s];
+        const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+        struct ended ended;
+        for (uint32_t i = 0; i < stage->use_count && stage->init.known && !stage->initialised_again; i++)
+            if (ended_early(c, stage, &uses[i], &ended) &&
+                (!found || ended.use->event->gpu_time_ns < first->use->event->gpu_time_ns)) {
+                *first = ended;
+                found = true;
+            }
+    }
+    return found;
+}
+
+static bool waited_right_before(const struct wsdbg_case *c, const struct ended *ended)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, ended->stage);
+    for (uint32_t i = 0; i < ended->stage->use_count; i++)
+        if (uses[i].warp == ended->use->warp && uses[i].event->kind == WSDBG_EVENT_MBARRIER_WAIT_END &&
+            uses[i].round < ended->use->round)
+            return true;
+    return false;
+}
+
+static void say_ended_early(struct wsdbg_case *c, const struct ended *ended)
+{
+    const bool drifted = waited_right_before(c, ended);
+    struct wsdbg_finding *finding = wsdbg_case_find(c, drifted ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG,
+                                                    WSDBG_CONFIDENCE_LIKELY, ended->stage->cta, ended->stage->barrier);
+    if (!finding)
+        return;
+    char peer[160] = "";
+    finding->role = wsdbg_case_warp(c, ended->use->warp)->role;
+    if (ended->peer)
+        wsdbg_print(peer, sizeof peer, ", as %s does", wsdbg_say_warp(c, ended->peer->warp).text);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waited for the wrong parity of %s%s: in %s it named parity %u and should name %u%s. So the wait ended "
+        "when only %u of %u arrivals were made, and %s ran ahead of the others.",
+        wsdbg_say_warp(c, ended->use->warp).text, wsdbg_say_stage(ended->stage).text,
+        wsdbg_say_line(c, ended->use->event).text,
+        wsdbg_say_iteration(ended->use->event->iteration, ended->use->round).text, ended->use->event->parity,
+        ended->right, peer, ended->arrivals, ended->needed, wsdbg_say_warp(c, ended->use->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                drifted
+                    ? "Keep the phase across tiles, and flip it each time the stage index of %s wraps."
+                    : "Start this warp's phase for %s at the other value, and flip it each time the stage index wraps.",
+                wsdbg_say_barrier(ended->stage).text);
+    wsdbg_evidence_event(c, finding, ended->use->warp, ended->use->event, "its wait for parity %u ended",
+                         ended->use->event->parity);
+    if (ended->peer)
+        wsdbg_evidence_event(c, finding, ended->peer->warp, ended->peer->event,
+                             "%s waits for parity %u in the same round", wsdbg_say_warp(c, ended->peer->warp).text,
+                             ended->peer->event->parity);
+}
+
+static bool anybody_stuck(const struct wsdbg_case *c)
+{
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++)
+        if (wsdbg_case_stuck(c, c->ledger->waits[i].warp))
+            return true;
+    return false;
+}
+
 void wsdbg_rule_parity(struct wsdbg_case *c)
 {
     for (uint32_t i = 0; i < c->ledger->wait_count; i++)
         judge(c, &c->ledger->waits[i]);
+    struct ended ended;
+    if (c->all_whole && anybody_stuck(c) && find_ended_early(c, &ended))
+        say_ended_early(c, &ended);
 }
