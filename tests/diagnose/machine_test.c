@@ -67,6 +67,8 @@ static const struct row {
     {"240 registers do not fit", regs_exhausted, "REGS_EXHAUSTED", PROVEN, PROVEN, NULL, NULL},
     {"nobody released", regs_no_release, "REGS_EXHAUSTED", PROVEN, PROVEN, "producer", NULL},
     {"a release to come", release_to_come, "UNKNOWN", POSSIBLE, POSSIBLE, NULL, NULL},
+    /* Not REGS_EXHAUSTED: the pool is large enough once all warps have passed the barrier. */
+    {"releases wait at a barrier for the asker", release_behind_a_barrier, "CLUSTER_MISSING", LIKELY, LIKELY, NULL, NULL},
     {"too many arrivals expected", arrive_short, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
     {"the waiter arrived, the others left", arrive_by_waiter_alone, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"... and more are counted than there are", arrive_by_waiter_short, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},

@@ -65,6 +65,23 @@ void regs_no_release(struct picture *p)
     picture_holds(p, 4, 11, 168, 232);
 }
 
+/* The loading warps have their setmaxnreg.dec before them, and wait at the cluster barrier, which warp 4 went by. */
+void release_behind_a_barrier(struct picture *p)
+{
+    const struct gemm g = gemm_barriers(p, &full_unused, &empty_unused);
+    const uint32_t dec = picture_access(p, WSDBG_ACCESS_REGISTERS_RELEASE, 0, 1, 40, WSDBG_LANES_ALL);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 1, 0, WSDBG_LANES_ALL);
+    const uint32_t cluster = picture_object(p, WSDBG_BARRIER_CLUSTER, 0);
+    picture_reach(p, 0, 3, dec, 0, 0, 2);
+    picture_reach(p, 4, 4, arrive, 0, 1, 2);
+    picture_wait(p, 0, 3, WSDBG_WARP_WAIT_CLUSTER, cluster, 0);
+    picture_wait(p, 5, 11, WSDBG_WARP_WAIT_CLUSTER, cluster, 0);
+    picture_wait(p, 4, 4, WSDBG_WARP_WAIT_REGISTERS, g.pool, 0);
+    picture_holds(p, 0, 3, 168, 0);
+    picture_holds(p, 5, 11, 168, 0);
+    picture_holds(p, 4, 4, 168, 232);
+}
+
 /* The loading warps run and have not come to their setmaxnreg.dec yet. */
 void release_to_come(struct picture *p)
 {

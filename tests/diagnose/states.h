@@ -79,6 +79,7 @@ void regs_partial_served_left(struct picture *p);
 void regs_exhausted(struct picture *p);
 void regs_no_release(struct picture *p);
 void release_to_come(struct picture *p);
+void release_behind_a_barrier(struct picture *p);
 
 /* kernel_states.c: small kernels of a few warps in every other kind of wait. */
 void arrive_by_waiter_alone(struct picture *p);

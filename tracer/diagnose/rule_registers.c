@@ -7,6 +7,7 @@
  * free (one warp of a warpgroup releasing served just the two askers of its own file; 240 for eight warps served just
  * four).
  */
+#include "diagnose/code_case.h"
 #include "diagnose/register_pool.h"
 #include "diagnose/rules.h"
 
@@ -23,6 +24,20 @@ static struct wsdbg_warp_set blocked_elsewhere(const struct wsdbg_case *c, const
     return set;
 }
 
+/* By the code, warps that live and do not ask come to a release that would serve a request, once they go on: they wait
+ * for the askers elsewhere.  Then the pool is large enough, and something keeps the two sides from each other: a
+ * request that stands too early, or a barrier that a warp has gone by.  Which of these is not seen. */
+static bool only_order_is_wrong(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool)
+{
+    struct wsdbg_warp_set others = {{0}};
+    const wsdbg_access_kinds release = WSDBG_KIND(WSDBG_ACCESS_REGISTERS_RELEASE);
+    for (uint32_t i = 0; i < pool->count && c->of_machine; i++)
+        if (!pool->accounts[i].exited && !pool->accounts[i].asked &&
+            wsdbg_code_can(c, pool->accounts[i].warp, release, WSDBG_NONE, NULL) == WSDBG_CAN)
+            wsdbg_set_add(&others, pool->accounts[i].warp);
+    return wsdbg_set_count(&others) > 0 && !wsdbg_pool_starves(c, pool, &others);
+}
+
 static enum wsdbg_confidence judge(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool)
 {
     const struct wsdbg_warp_set nobody = {{0}};
@@ -35,7 +50,7 @@ static enum wsdbg_confidence judge(const struct wsdbg_case *c, const struct wsdb
     if (!pool->known)
         return wsdbg_case_stuck(c, wsdbg_pool_first_asker(pool)->warp) ? WSDBG_CONFIDENCE_LIKELY
                                                                        : WSDBG_CONFIDENCE_POSSIBLE;
-    if (!wsdbg_pool_starves(c, pool, &releasing))
+    if (!wsdbg_pool_starves(c, pool, &releasing) || only_order_is_wrong(c, pool))
         return WSDBG_CONFIDENCE_POSSIBLE;
     /* In one picture a request may be about to be served: what was inferred from it is not proven. */
     const bool sure = c->still || !pool->inferred || wsdbg_pool_starves_as_seen(pool);
