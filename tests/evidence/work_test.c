@@ -107,6 +107,22 @@ static void a_capture_hides_work_but_not_who_waits_for_it(void **state)
     check(&(struct work){.marker = marker, .call = "cuStreamSynchronize", .unfinished_ns = 2 * S, .hidden_ns = 4 * S});
 }
 
+/* As while it loads a kernel's code behind one that runs: no call that is known to wait, and no marker can be put down.
+ */
+static void a_marker_that_the_driver_keeps_says_since_when(void **state)
+{
+    (void)state;
+    struct wsdbg_marker_row marker = {.state = WSDBG_MARKER_STARTED, .inside_ns = 3 * S};
+    check(&(struct work){.marker = marker, .unfinished_ns = 3 * S});
+    check(&(struct work){.marker = marker, .call = "cuMemFree_v2", .unfinished_ns = 2 * S});
+    marker.inside_ns = 5 * S - S / 8; /* a call may take a while */
+    check(&(struct work){.marker = marker});
+    marker = in_flight;
+    marker.checked_ns = 4 * S - 1;
+    marker.inside_ns = 4 * S;
+    check(&(struct work){.marker = marker, .unfinished_ns = 3 * S});
+}
+
 static void a_segment_of_an_older_observer_has_no_markers(void **state)
 {
     (void)state;
@@ -123,6 +139,7 @@ int main(void)
         cmocka_unit_test(a_thread_that_waits_counts_only_without_markers),
         cmocka_unit_test(a_launch_that_blocks_counts_always),
         cmocka_unit_test(a_capture_hides_work_but_not_who_waits_for_it),
+        cmocka_unit_test(a_marker_that_the_driver_keeps_says_since_when),
         cmocka_unit_test(a_segment_of_an_older_observer_has_no_markers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

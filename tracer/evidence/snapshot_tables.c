@@ -51,14 +51,18 @@ static uint64_t blocked_since_ns(const struct wsdbg_tracker *tracker, uint32_t c
     return oldest_ns;
 }
 
+/* The driver keeps the observer's thread: some call of the program holds the context's lock. */
+static bool is_kept_inside(const struct wsdbg_marker_row *marker, uint64_t now_ns)
+{
+    return marker->inside_ns && marker->inside_ns + MARKER_INSIDE_NS < now_ns;
+}
+
 /* A marker that the observer has not asked about for a while: it is inside the driver itself, as when the driver stands
  * still over an error of the GPU, or was kept from asking. */
 static bool is_lost(const struct wsdbg_marker_row *marker, uint64_t now_ns)
 {
     const uint64_t asked_ns = marker->checked_ns > marker->recorded_ns ? marker->checked_ns : marker->recorded_ns;
-    if (marker->inside_ns && marker->inside_ns + MARKER_INSIDE_NS < now_ns)
-        return true;
-    return marker->recorded_ns && asked_ns + MARKER_FRESH_NS < now_ns;
+    return is_kept_inside(marker, now_ns) || (marker->recorded_ns && asked_ns + MARKER_FRESH_NS < now_ns);
 }
 
 /* The marker says it, and where a full queue or a capture keeps markers out, or nobody asks them, the threads that
@@ -79,6 +83,11 @@ static void set_work(const struct wsdbg_builder *builder, const struct wsdbg_tra
     const bool fresh = marker.checked_ns && marker.checked_ns + MARKER_FRESH_NS >= builder->request->now_ns;
     if (marker.recorded_ns && fresh && (since_ns == 0 || marker.recorded_ns < since_ns))
         since_ns = marker.recorded_ns;
+    /* The call that holds the lock need not be one that is known to wait: the driver loads a kernel's code when it is
+     * first used, and that may wait for a kernel that runs; or the program asks for a stream's state without a pause.
+     */
+    if (since_ns == 0 && is_kept_inside(&marker, builder->request->now_ns))
+        since_ns = marker.recorded_ns ? marker.recorded_ns : marker.inside_ns;
     out->unfinished_ns = known_unless_zero(since_ns);
 }
 

@@ -10,9 +10,9 @@
 
 #include "stands.cuh"
 
-enum kind { HANG, FED, FAULT, ROAD };
+enum kind { HANG, FED, FAULT, ROAD, WAIT };
 
-static const char *const kind_names[] = {"hang", "fed", "fault", "road"};
+static const char *const kind_names[] = {"hang", "fed", "fault", "road", "wait"};
 
 static const struct stand {
     const char *name;
