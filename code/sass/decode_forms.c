@@ -257,6 +257,7 @@ static const struct wsdbg_form forms[] = {
     {0x01a, ALU_B, OP(SGXT), {FIELD_RD, FIELD_A, FIELD_B}, FORM_SIGN_73},
     /* what only its destinations are followed of */
     {0x014, ALU, OP(VABSDIFF), {FIELD_RD, FIELD_PD_OR_NONE}, FORM_HALF},
+    {0x015, ALU, OP(VABSDIFF4), {FIELD_RD, FIELD_PD_OR_NONE, FIELD_A, FIELD_B, FIELD_C}, 0},
     {0x026, ALU, OP(IDP), {FIELD_RD}, FORM_HALF},
     {AT(0x1abb), OP(ULDC_INDEXED), {FIELD_URD_WIDE}, FORM_HALF | FORM_GUARD_ONLY_UNIFORM},
     {0x097, UNIFORM, OP(UIADD3_64), {FIELD_URD_PAIR}, FORM_HALF | U},

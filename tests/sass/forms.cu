@@ -360,6 +360,11 @@ extern "C" __global__ void bytes(uint32_t *c, const float *f)
         : "=r"(c[1])
         : "f"(f[2]), "f"(f[3]), "r"(c[2]));
 }
+extern "C" __global__ void differences(uint32_t *c)
+{
+    c[0] = __vabsdiffu4(c[1], c[2]);
+    c[3] = __vsadu4(c[4], c[5]) + c[6];
+}
 extern "C" __global__ void wg(float *o, uint64_t da, uint64_t db, uint32_t *a)
 {
     float d[32];
