@@ -2,20 +2,23 @@
  *
  * A row's `suffixes` and `operands` are forms divided by " | ", one to one (one form of operands serves all).
  * Suffixes, in the order of the text:
- *   a/b/c      one of these           [a/b]     one of these or none      +a     as if it were written
+ *   a/b/c      one of these           [a/b]  one of these or none      +a  as if it were written
  *   ~a ~[b]    these in any order, as the assembler takes them
- *   <int>      a list that parse_words.c names                            a/b:compare   what they mean, where it is not
- *   m64n*k16   n is any multiple of 8 up to 256                                          the words' usual meaning
+ *   <int>      a list that parse_words.c names
+ *   a/b:compare  what they mean, where it is not the words' usual meaning
+ *   m64n*k16   n is any multiple of 8 up to 256
  *   bar.sync:  (first in a form) only when this is the mnemonic
  * Operands, divided by commas:
- *   t u v      a value of the first, second, third type; w: of twice its width with .wide; 16 32 64 f: bits, or an f32;
+ *   t u v      a value of the first, second, third type;  w: of twice its width with .wide
+ *   16 32 64   a value of so many bits;  f: an f32
  *   p  !p      a predicate, which may be negated;  *: a 32- or 64-bit register
  *   =t         a register that is written; =t_: or a sink; _: always a sink;  |p: a predicate written behind `|`
  *   t+         registers may be wider than the type;  t@: a variable's address as well;  #: a constant
  *   []  [map]  an address, a tensor's map with coordinates
- *   {t}        `vector_length` values in braces, 1 without;  {d} {a} {b} {c}: fragments of matrices;  {offsets}: of
- * im2col pack       a value of the type or a vector that makes one up;  label, table, call: of control flow x? may be
- * missing;  hint:x  is there with .L2::cache_hint;  mask:x  with .multicast::cluster
+ *   {t}        `vector_length` values in braces, 1 without;  {d} {a} {b} {c}: fragments of matrices
+ *   {offsets}  of im2col;  pack: a value of the type, or a vector that makes one up
+ *   label table call: of control flow;  x?: x may be missing
+ *   hint:x     with .L2::cache_hint only;  mask:x: with .multicast::cluster only
  */
 #ifndef WSDBG_PTX_PARSE_TABLE_H
 #define WSDBG_PTX_PARSE_TABLE_H

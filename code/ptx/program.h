@@ -302,12 +302,13 @@ enum wsdbg_ptx_flag {
  *   membar fence                 space of fence.proxy.async.*; nothing else is kept
  *   mbarrier.*                   space: GENERIC when none was written; PARITY; NO_COMPLETE; arrive_drop: EXPECT_TX
  *   cp.async                     ignore-src is a predicate as fourth operand, src-size a 32-bit value
- *   cp.async.bulk*, cp.reduce*   space of the destination, source_space; variant and type of reductions; with MULTICAST
- * the mask and with CACHE_HINT the policy are the last operands, in this order cp…tensor                    dimensions;
- * IM2COL: offsets are the operand behind the mbarrier (im2col_no_offs: none) wgmma mma                    type of d
- * (and c), source_type of a, third_type of b; m, n, k; wgmma: operands d, a, b, scale-d, then constants scale-a,
- * scale-b and for 16-bit types trans-a (not with a in registers) and trans-b setmaxnreg                   variant INC
- * or DEC
+ *   cp.async.bulk*, cp.reduce*   space of the destination, source_space; variant and type of reductions; the last
+ *                                operands are, in this order: with MULTICAST the mask, with CACHE_HINT the policy
+ *   cp…tensor                    dimensions; IM2COL: offsets are the operand behind the mbarrier (im2col_no_offs: none)
+ *   wgmma mma                    type of d (and c), source_type of a, third_type of b; m, n, k
+ *   wgmma                        operands d, a, b, scale-d, then constants scale-a, scale-b, and for 16-bit types
+ *                                trans-a (not with a in registers) and trans-b
+ *   setmaxnreg                   variant INC or DEC
  */
 enum { WSDBG_PTX_OPERANDS_MAX = 8 };
 struct wsdbg_ptx_instruction {
