@@ -94,9 +94,10 @@ void explore_say_story(const struct explore_launch *launch, const struct explore
     bool engines = false;
     for (size_t i = 0; i < turns->engine_count; i++)
         engines |= turns->engine[i] != 0;
-    snprintf(text, sizeof text, turns->count ? "It takes %zu switch%s: " : "It takes no switch", turns->count,
-             turns->count == 1 ? "" : "es");
-    add(&story, text);
+    if (turns->count) {
+        snprintf(text, sizeof text, "It takes %zu switch%s: ", turns->count, turns->count == 1 ? "" : "es");
+        add(&story, text);
+    }
     for (size_t i = 0; i < turns->count && i < STEPS_TOLD; i++) {
         if (i)
             add(&story, "; ");
@@ -107,7 +108,8 @@ void explore_say_story(const struct explore_launch *launch, const struct explore
         snprintf(text, sizeof text, "; and %zu more", turns->count - STEPS_TOLD);
         add(&story, text);
     }
-    add(&story, engines ? "; else every warp runs until it waits, and some copies or matrix operations come early or late."
-                        : "; else every warp runs until it waits.");
+    add(&story, turns->count ? "; else every warp runs until it waits"
+                             : "It takes no context switch: every warp runs until it waits");
+    add(&story, engines ? ", and some copies or matrix operations come early or late." : ".");
     explore_say(launch->log, "story %s\n", story.text);
 }
