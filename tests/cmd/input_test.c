@@ -90,6 +90,7 @@ static void files_that_are_not_there(void **state)
     check_refused(WSDBG("query", "no.db", "@stuck"), "no.db", "No such file");
     check_refused(WSDBG("replay", "no.wsrec"), "no.wsrec", "No such file");
     check_refused(WSDBG("demo", "no-such-demo"), "no-such-demo", "there is no demo");
+    check_refused(WSDBG("demo", "arive-missing"), "arive-missing", "did you mean arrive-missing?");
     assert_int_equal(count_files("*"), 0);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/console.h"
+#include "base/near_word.h"
 #include "cmd/demo_list.h"
 #include "cmd/gpu_probe.h"
 #include "cmd/launch.h"
@@ -103,6 +104,18 @@ static bool can_simulate(const struct wsdbg_demo *demo)
     return found && demo->program;
 }
 
+static struct wsdbg_error *no_such_demo(const struct wsdbg_demo *demos, size_t count, const char *name)
+{
+    const char *meant = NULL;
+    size_t fewest = SIZE_MAX;
+    for (size_t i = 0; i < count; i++)
+        if (wsdbg_word_is_nearer(name, demos[i].name, &fewest))
+            meant = demos[i].name;
+    if (meant)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "there is no demo '%s'; did you mean %s?", name, meant);
+    return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "there is no demo '%s'; wsdbg demo --list shows them", name);
+}
+
 static struct wsdbg_error *demo_run(const struct wsdbg_invocation *invocation, int *status)
 {
     struct wsdbg_demo demos[WSDBG_DEMOS_MAX];
@@ -120,7 +133,7 @@ static struct wsdbg_error *demo_run(const struct wsdbg_invocation *invocation, i
     }
     const struct wsdbg_demo *demo = find_demo(demos, count, name);
     if (!demo)
-        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "there is no demo '%s'; wsdbg demo --list shows them", name);
+        return no_such_demo(demos, count, name);
     if (wsdbg_option_value(invocation, "replay"))
         return run_recorded(invocation, demo, "a replay was asked for", stall_ns, status);
     const char *why = obstacle(demo);
