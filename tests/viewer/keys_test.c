@@ -270,7 +270,7 @@ static void the_mouse_selects_opens_and_scrolls(void **state)
 {
     (void)state;
     struct screen *screen = open_hang("");
-    screen_expect(screen, "[1overview]2cause 3warps 4barriers");
+    screen_expect(screen, "[1overview]2cause 3warps");
     screen_click(screen, column_of(screen, TABS_LINE, "warps") + 1, TABS_LINE);
     screen_expect(screen, "consumer 1");
     const int line = line_of(screen, "consumer 1");
