@@ -14,5 +14,5 @@ echo
 echo "\$ wsdbg query $database @waits"
 "$wsdbg" query "$database" @waits
 echo
-echo "to look at it:  $wsdbg view $database"
+echo "to show it:  $wsdbg view $database"
 echo "to explain it:  $wsdbg why $database"

@@ -19,7 +19,7 @@ struct wsdbg_rooted_graph {
     bool takes_rest; /* nodes that no root leads to become roots, too: the last one first, with all that it leads to */
 };
 
-/* Nodes have numbers in the order in which a depth-first walk comes to them; the imagined root has 0. */
+/* Nodes have numbers in the order in which a depth-first walk reaches them; the imagined root has 0. */
 struct wsdbg_dominators {
     uint32_t count;   /* of the numbers, 0 among them */
     uint32_t *node;   /* by number */

@@ -1,7 +1,7 @@
 /* reconverge.c - where the paths of a divergent branch meet: immediate post-dominators of a function's blocks.
  *
  * Reads the graph; fills `reconverge` of the branches.  Post-dominators are dominators of the reversed graph, whose
- * root is the exit.  Blocks that never come to the exit are joined to it at their last one in the text, which closes
+ * root is the exit.  Blocks that never reach the exit are joined to it at their last one in the text, which closes
  * the loop.
  */
 #include "flow/dominators.h"

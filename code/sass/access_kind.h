@@ -13,24 +13,24 @@ enum wsdbg_access_kind {
     WSDBG_ACCESS_COPY_ARRIVE,   /* cp.async.mbarrier.arrive */
     WSDBG_ACCESS_COPY,          /* a tensor or bulk copy into shared memory that completes bytes on the mbarrier */
     WSDBG_ACCESS_INVALIDATE,
-    WSDBG_ACCESS_NAMED_SYNC,    /* id, count = threads, 0 = the whole CTA */
+    WSDBG_ACCESS_NAMED_SYNC, /* id, count = threads, 0 = the whole CTA */
     WSDBG_ACCESS_NAMED_ARRIVE,
     WSDBG_ACCESS_CLUSTER_ARRIVE,
     WSDBG_ACCESS_CLUSTER_WAIT,
     WSDBG_ACCESS_REGISTERS_RELEASE, /* setmaxnreg.dec: count */
     WSDBG_ACCESS_REGISTERS_REQUEST, /* setmaxnreg.inc: count */
     WSDBG_ACCESS_WGMMA,
-    WSDBG_ACCESS_WGMMA_WAIT,    /* count = groups that may stay under way */
-    WSDBG_ACCESS_STORE,         /* a tensor or bulk copy out of shared memory */
-    WSDBG_ACCESS_STORE_WAIT,    /* count likewise */
-    WSDBG_ACCESS_GRID_WAIT,     /* griddepcontrol.wait */
-    WSDBG_ACCESS_GRID_LAUNCH,   /* griddepcontrol.launch_dependents */
+    WSDBG_ACCESS_WGMMA_WAIT,  /* count = groups that may stay under way */
+    WSDBG_ACCESS_STORE,       /* a tensor or bulk copy out of shared memory */
+    WSDBG_ACCESS_STORE_WAIT,  /* count likewise */
+    WSDBG_ACCESS_GRID_WAIT,   /* griddepcontrol.wait */
+    WSDBG_ACCESS_GRID_LAUNCH, /* griddepcontrol.launch_dependents */
     WSDBG_ACCESS_EXIT,
     WSDBG_ACCESS_KIND_COUNT
 };
 const char *wsdbg_access_kind_name(enum wsdbg_access_kind kind); /* "arrive.expect_tx", … */
 
-/* How many of a warp's lanes execute the instruction when the warp comes to it. */
+/* How many of a warp's lanes execute the instruction when the warp reaches it. */
 enum wsdbg_lanes { WSDBG_LANES_UNKNOWN, WSDBG_LANES_ONE, WSDBG_LANES_ALL };
 
 #endif

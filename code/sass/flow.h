@@ -23,22 +23,22 @@ struct wsdbg_graph {
     uint32_t instruction_count;
     struct wsdbg_block *blocks;
     uint32_t block_count;
-    uint32_t *successors;            /* of all blocks */
-    struct wsdbg_way *ways;          /* of branches whose targets are noted: ascending */
+    uint32_t *successors;   /* of all blocks */
+    struct wsdbg_way *ways; /* of branches whose targets are noted: ascending */
     uint32_t way_count;
     uint32_t *block_of;              /* by instruction */
     struct wsdbg_lists predecessors; /* by block: blocks, along the edges within a procedure */
     uint32_t procedure_count;
-    uint32_t *procedure_entry;       /* by procedure: its first block */
-    uint32_t *procedure_at;          /* by block: the one that begins there, or WSDBG_GRAPH_NONE */
-    uint32_t *procedure_of;          /* by block: WSDBG_GRAPH_NONE = none comes here, WSDBG_PROCEDURE_SEVERAL */
-    struct wsdbg_lists callers;      /* by procedure: blocks that call it */
-    uint32_t *dominator;             /* by block: the last block that every path to it from its procedure's entry passes
-                                        before; itself for an entry, WSDBG_GRAPH_NONE = no path */
-    uint32_t *loop_around;           /* by head of a loop: the head of the next one around it, WSDBG_GRAPH_NONE */
+    uint32_t *procedure_entry;  /* by procedure: its first block */
+    uint32_t *procedure_at;     /* by block: the one that begins there, or WSDBG_GRAPH_NONE */
+    uint32_t *procedure_of;     /* by block: WSDBG_GRAPH_NONE = none comes here, WSDBG_PROCEDURE_SEVERAL */
+    struct wsdbg_lists callers; /* by procedure: blocks that call it */
+    uint32_t *dominator;        /* by block: the last block that every path to it from its procedure's entry passes
+                                   before; itself for an entry, WSDBG_GRAPH_NONE = no path */
+    uint32_t *loop_around;      /* by head of a loop: the head of the next one around it, WSDBG_GRAPH_NONE */
 };
 
-/* True where the instruction executes whenever it is come to. */
+/* True where the instruction executes whenever it is reached. */
 bool wsdbg_flow_is_unguarded(const struct wsdbg_instruction *instruction);
 /* True where its guard is !PT. */
 bool wsdbg_flow_never_executes(const struct wsdbg_instruction *instruction);

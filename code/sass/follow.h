@@ -1,5 +1,5 @@
-/* follow.h - where one thread comes to from an instruction on, with its registers as they are, and what these are then:
- * along every way that it may take, a register is known where all ways that meet bring the same value.
+/* follow.h - which instructions one thread reaches from one on, with its registers as they are, and what these are
+ * then: along every way that it may take, a register is known where all ways that meet bring the same value.
  *
  * Reads: a graph, registers, what thread_step.h asks for.  A called piece of code is passed, not entered, and nothing
  * is known behind it.
@@ -24,11 +24,11 @@ struct wsdbg_error *wsdbg_follow_create(const struct wsdbg_follow_start *start, 
 void wsdbg_follow_destroy(struct wsdbg_follow *follow); /* NULL is fine */
 
 /* False where some way could not be followed to its end: through a register, or the code is too large.  What is said of
- * places that were come to may then not hold. */
+ * places that were reached may then not hold. */
 bool wsdbg_follow_is_whole(const struct wsdbg_follow *follow);
-/* Whether the thread may come to an instruction, and its registers before that executes. */
+/* Whether the thread may reach an instruction, and its registers before that executes. */
 bool wsdbg_follow_at(const struct wsdbg_follow *follow, uint32_t instruction, struct wsdbg_thread_state *state);
-/* Whether every way comes to the instruction and executes it, unless it never ends or waits somewhere for ever. */
+/* Whether every way reaches the instruction and executes it, unless it never ends or waits somewhere for ever. */
 bool wsdbg_follow_must_execute(const struct wsdbg_follow *follow, uint32_t instruction);
 
 #endif

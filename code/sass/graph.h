@@ -1,8 +1,9 @@
 /* graph.h - the control flow of one function, by instruction number (offset / 16).
  *
  * Reads: the function's code.  Holds: the decoded instructions, basic blocks and the edges between them.
- * A branch through a register may go anywhere, unless the compiler noted where to: its block is marked, and every answer
- * below that would rest on it is "maybe".  A called piece of the same code is passed as a whole: a path that calls it comes back to its own call.
+ * A branch through a register may go anywhere, unless the compiler noted where to: its block is marked, and every
+ * answer below that would rest on it is "maybe".  A called piece of the same code is passed as a whole: a path that
+ * calls it comes back to its own call.
  */
 #ifndef WSDBG_SASS_GRAPH_H
 #define WSDBG_SASS_GRAPH_H
@@ -19,13 +20,13 @@ struct wsdbg_graph;
 #define WSDBG_GRAPH_INSTRUCTIONS_MOST (1u << 19)
 
 struct wsdbg_block {
-    uint32_t first, count;       /* instructions */
-    const uint32_t *successor;   /* blocks: the next one in order, then the branch's targets; UINT32_MAX = none */
-    uint32_t successor_count;    /* 2, or more where a branch by a table has several targets */
-    bool is_indirect;            /* ends in a branch through a register or out of the code: successors not known */
-    bool calls, returns, exits;  /* how it ends; `exits` also where the exit is guarded and may be passed */
-    uint32_t callee;             /* first instruction of the called code, where it lies in this function; else UINT32_MAX */
-    uint32_t loop;               /* head block of the innermost loop it belongs to, UINT32_MAX = none */
+    uint32_t first, count;      /* instructions */
+    const uint32_t *successor;  /* blocks: the next one in order, then the branch's targets; UINT32_MAX = none */
+    uint32_t successor_count;   /* 2, or more where a branch by a table has several targets */
+    bool is_indirect;           /* ends in a branch through a register or out of the code: successors not known */
+    bool calls, returns, exits; /* how it ends; `exits` also where the exit is guarded and may be passed */
+    uint32_t callee; /* first instruction of the called code, where it lies in this function; else UINT32_MAX */
+    uint32_t loop;   /* head block of the innermost loop it belongs to, UINT32_MAX = none */
 };
 
 enum wsdbg_reaches { WSDBG_REACHES_NO, WSDBG_REACHES_MAYBE, WSDBG_REACHES_YES };
@@ -51,14 +52,14 @@ uint32_t wsdbg_graph_block_of(const struct wsdbg_graph *graph, uint32_t number);
 void wsdbg_graph_loop_blocks(const struct wsdbg_graph *graph, uint32_t head, uint64_t *out);
 
 /* A set of instructions, one bit each, (count + 63) / 64 words; NULL = the empty set.  An instruction with a guard may
- * be come to without being executed: as one to avoid it stops no path, and it counts for at_most only. */
+ * be reached without being executed: as one to avoid it stops no path, and it counts for at_most only. */
 typedef const uint64_t *wsdbg_instruction_set;
 
 /* Whether some path leads from just before `from` to `to`, without executing one of `avoid` in between (`from` itself
  * counts as executed, so from ∈ avoid gives NO unless from == to).  MAYBE: only through an indirect branch. */
 enum wsdbg_reaches wsdbg_graph_reaches(const struct wsdbg_graph *graph, uint32_t from, uint32_t to,
                                        wsdbg_instruction_set avoid);
-/* All instructions that some path from `from` comes to, likewise: `out` gets their bits, those of `avoid` it stops at
+/* All instructions that some path from `from` reaches, likewise: `out` gets their bits, those of `avoid` it stops at
  * among them.  True: an indirect branch is among them, or `from` is behind the code, so there may be more. */
 bool wsdbg_graph_reach_set(const struct wsdbg_graph *graph, uint32_t from, wsdbg_instruction_set avoid, uint64_t *out);
 /* How often at least / at most a path from `from` to `to` executes an instruction of `set`: counts to 255; 255 = 255 or

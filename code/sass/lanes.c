@@ -160,7 +160,7 @@ static bool picks_one(struct wsdbg_lanes_finder *finder, uint32_t end, unsigned 
            outcome_picks_one(finder, written, predicate, holds, depth);
 }
 
-/* Whether coming to a block from its only predecessor picks one lane. */
+/* Whether reaching a block from its only predecessor picks one lane. */
 static bool edge_picks_one(struct wsdbg_lanes_finder *finder, uint32_t from, uint32_t to)
 {
     const struct wsdbg_block *block = &finder->graph->blocks[from];

@@ -1,4 +1,4 @@
-/* lanes.h - how many lanes of a warp come to an instruction and execute it. */
+/* lanes.h - how many lanes of a warp reach an instruction and execute it. */
 #ifndef WSDBG_SASS_LANES_H
 #define WSDBG_SASS_LANES_H
 

@@ -27,7 +27,7 @@ struct passes {
 
 /* By place, in the order in which Tarjan's walk needs them. */
 struct components {
-    uint32_t *index, *low; /* 0 = not come to */
+    uint32_t *index, *low; /* 0 = not reached */
     uint32_t *way;         /* to try next */
     uint32_t *open, open_count;
     uint32_t *trail, depth;

@@ -14,7 +14,7 @@ enum wsdbg_floor { WSDBG_FLOOR_UPPER, WSDBG_FLOOR_LOWER, WSDBG_FLOORS };
 
 struct wsdbg_places {
     const struct wsdbg_graph *graph;
-    bool *returns; /* by block: a path from its start comes to a return, within its procedure */
+    bool *returns; /* by block: a path from its start reaches a return, within its procedure */
 };
 
 /* `stops` says, by block, whether no path goes through it; NULL = all may be passed. */

@@ -14,7 +14,7 @@ struct slice {
     uint32_t count;
     struct wsdbg_way *ways; /* of the slice's branches through registers */
     size_t way_count;
-    bool *exits; /* by block: a path from it comes to an exit */
+    bool *exits; /* by block: a path from it reaches an exit */
 };
 
 static struct wsdbg_error *allocate(struct slice *slice)

@@ -9,8 +9,8 @@
 
 #include "sass/graph.h"
 
-/* The graph of the blocks from which some path comes to an instruction of `set`, or nobody knows where.  Each stretch
- * of others in between is one instruction: an EXIT, or a branch to itself where no path from it comes to an exit but a
+/* The graph of the blocks from which some path reaches an instruction of `set`, or nobody knows where.  Each stretch
+ * of others in between is one instruction: an EXIT, or a branch to itself where no path from it reaches an exit but a
  * trap's.  numbers[i] of *numbers is the number in `graph` of instruction i.  The caller destroys *out and frees
  * *numbers. */
 struct wsdbg_error *wsdbg_graph_create_leading_to(const struct wsdbg_graph *graph, wsdbg_instruction_set set,

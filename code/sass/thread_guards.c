@@ -91,7 +91,7 @@ static void pass(struct registers *registers, const struct wsdbg_instruction *in
         }
 }
 
-/* What is followed where the block begins.  A called piece may be come to with anything. */
+/* What is followed where the block begins.  A called piece may be reached with anything. */
 static struct registers entering(const struct following *following, uint32_t block)
 {
     const struct wsdbg_graph *graph = following->graph;

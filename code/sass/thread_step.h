@@ -24,7 +24,7 @@ struct wsdbg_thread_world {
 
 enum wsdbg_truth { WSDBG_TRUTH_NO, WSDBG_TRUTH_YES, WSDBG_TRUTH_UNKNOWN };
 
-/* Whether the thread executes an instruction that it comes to. */
+/* Whether the thread executes an instruction that it reaches. */
 enum wsdbg_truth wsdbg_thread_executes(const struct wsdbg_thread_state *state,
                                        const struct wsdbg_instruction *instruction);
 /* The registers after the instruction; one whose guard is not known may have executed or not. */

@@ -3,11 +3,11 @@
  * Reads:  the segment's thread rows; while some call of those lasts, comm and syscall of /proc/self/task/<thread>.
  * Writes: segment->host_state, segment->network_cards.
  *
- * A thread rests that is in such a call, or in a futex without a time limit: another one has to wake it.  What
- * sleeps for a time, reads, polls or computes may be about to give the GPU what a kernel waits for, be it by its
- * first call, and so may what another process wakes.  The driver's own threads rest where they wait for the driver, not
- * where they run a function of the program; so do those of service_threads.c.  Looking is cheap (two short files a
- * thread) and disturbs no thread.
+ * A thread is blocked if it is in such a call, or in a futex without a time limit: another thread has to wake it.  A
+ * thread that sleeps for a time, reads, polls or computes may be about to give the GPU what a kernel waits for, be it
+ * by its first call.  So may a thread that another process wakes.  The driver's own threads count as blocked where they
+ * wait for the driver, not where they run a function of the program; so do those of service_threads.c.  Looking is
+ * cheap (two short files a thread) and disturbs no thread.
  */
 #include "host_threads.h"
 
@@ -74,7 +74,7 @@ static bool is_own_name(const char *name)
     return strcmp(name, WSDBG_THREAD_OBSERVER) == 0 || strcmp(name, WSDBG_THREAD_SIMULATOR) == 0;
 }
 
-bool host_thread_rests(const char *name, const char *call_text)
+bool host_thread_is_blocked(const char *name, const char *call_text)
 {
     struct host_call call;
     if (is_own_name(name))
@@ -82,7 +82,7 @@ bool host_thread_rests(const char *name, const char *call_text)
     if (!host_call_read(call_text, &call))
         return false;
     return is_endless_futex(&call) || (host_call_polls(&call) && is_driver_name(name)) ||
-           service_thread_rests(name, &call);
+           service_thread_is_blocked(name, &call);
 }
 
 static enum wsdbg_host_state look_at(uint32_t thread)
@@ -92,11 +92,11 @@ static enum wsdbg_host_state look_at(uint32_t thread)
     if (!error)
         error = host_call_file(thread, "syscall", call_text, sizeof call_text);
     if (error == ENOENT && syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH)
-        return WSDBG_HOST_RESTS; /* it is no more */
+        return WSDBG_HOST_ALL_BLOCKED; /* it is no more */
     if (error)
-        return error == ESRCH ? WSDBG_HOST_RESTS : WSDBG_HOST_NOT_KNOWN;
+        return error == ESRCH ? WSDBG_HOST_ALL_BLOCKED : WSDBG_HOST_NOT_KNOWN;
     name[strcspn(name, "\n")] = '\0';
-    return host_thread_rests(name, call_text) ? WSDBG_HOST_RESTS : WSDBG_HOST_GOES_ON;
+    return host_thread_is_blocked(name, call_text) ? WSDBG_HOST_ALL_BLOCKED : WSDBG_HOST_GOES_ON;
 }
 
 /* ---- all of them ---- */
@@ -115,7 +115,7 @@ static enum wsdbg_host_state look_at_listed(const struct wsdbg_segment *segment,
 {
     const struct wsdbg_thread_row *row = row_of(segment, thread);
     if (row && __atomic_load_n(&row->since_ns, __ATOMIC_ACQUIRE))
-        return WSDBG_HOST_RESTS;
+        return WSDBG_HOST_ALL_BLOCKED;
     const enum wsdbg_host_state state = look_at(thread);
     return state == WSDBG_HOST_GOES_ON && !row ? WSDBG_HOST_STRANGER_GOES_ON : state;
 }
@@ -130,7 +130,7 @@ static enum wsdbg_host_state of_both(enum wsdbg_host_state a, enum wsdbg_host_st
 
 static enum wsdbg_host_state look_at_entries(const struct wsdbg_segment *segment, const char *entries, long bytes)
 {
-    enum wsdbg_host_state state = WSDBG_HOST_RESTS;
+    enum wsdbg_host_state state = WSDBG_HOST_ALL_BLOCKED;
     for (long at = 0; at < bytes && state != WSDBG_HOST_GOES_ON;) {
         const struct folder_entry *entry = (const void *)(entries + at);
         const uint32_t thread = (uint32_t)strtoul(entry->name, NULL, 10);
@@ -145,7 +145,7 @@ static enum wsdbg_host_state look_at_entries(const struct wsdbg_segment *segment
 enum wsdbg_host_state host_threads_look(const struct wsdbg_segment *segment)
 {
     _Alignas(struct folder_entry) char entries[4096];
-    enum wsdbg_host_state state = WSDBG_HOST_RESTS;
+    enum wsdbg_host_state state = WSDBG_HOST_ALL_BLOCKED;
     long bytes;
     const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)

@@ -10,7 +10,7 @@
 void host_threads_start(void);
 /* What it would write now. */
 enum wsdbg_host_state host_threads_look(const struct wsdbg_segment *segment);
-/* Whether a thread rests by the text of its files comm, without the end of line, and syscall. */
-bool host_thread_rests(const char *name, const char *call_text);
+/* Whether a thread is blocked, by the text of its files comm, without the end of line, and syscall. */
+bool host_thread_is_blocked(const char *name, const char *call_text);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Reads:  nothing.  Writes: the names of its threads.
  *
- * A thread that has done its work, or is to do none any more, rests for ever.  To end it would make other calls, and may
- * give back the stacks of others, which TSan takes for a race.
+ * A thread that has done its work, or is to do none any more, is parked: it waits on a futex that nobody wakes.  To
+ * end it would make other calls, and may give back the stacks of others, which TSan takes for a race.
  */
 #include "own_threads.h"
 
@@ -21,19 +21,19 @@
 #include "segment.h"
 #include "state.h"
 
-enum { REST_MOST_US = 300000, REST_LOOK_US = 500 };
+enum { PARK_MOST_US = 300000, PARK_LOOK_US = 500 };
 
 static SHIM_THREAD_LOCAL bool is_ours;
-static _Atomic uint32_t never;       /* a word that nobody changes */
-static _Atomic uint32_t put_to_rest; /* 1: our threads are to do nothing any more */
-static _Atomic int at_work;          /* threads of ours that do not rest yet */
+static _Atomic uint32_t never;      /* a word that nobody changes */
+static _Atomic uint32_t are_parked; /* 1: our threads are to do nothing any more */
+static _Atomic int at_work;         /* threads of ours that are not parked yet */
 
 static void wait_on(_Atomic uint32_t *word, const struct timespec *most)
 {
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, most, NULL, 0);
 }
 
-static void rest(void)
+static void park(void)
 {
     atomic_fetch_sub(&at_work, 1);
     for (;;)
@@ -44,9 +44,9 @@ void shim_sleep_us(unsigned us)
 {
     int kept = errno;
     struct timespec wait = {us / 1000000u, (long)(us % 1000000u) * 1000};
-    wait_on(is_ours ? &put_to_rest : &never, &wait);
-    if (is_ours && atomic_load(&put_to_rest))
-        rest();
+    wait_on(is_ours ? &are_parked : &never, &wait);
+    if (is_ours && atomic_load(&are_parked))
+        park();
     errno = kept;
 }
 
@@ -62,7 +62,7 @@ static void *serve_to_the_end(void *serve)
     sanitizers_ignore_begin();
     ((void *(*)(void *))serve)(NULL);
     sanitizers_ignore_end();
-    rest();
+    park();
     return NULL;
 }
 
@@ -71,7 +71,7 @@ bool shim_start_thread(void *(*serve)(void *))
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;
-    if (atomic_load(&put_to_rest) || pthread_attr_init(&attributes))
+    if (atomic_load(&are_parked) || pthread_attr_init(&attributes))
         return false;
     atomic_fetch_add(&at_work, 1);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -85,15 +85,15 @@ bool shim_start_thread(void *(*serve)(void *))
     return !failed;
 }
 
-void shim_put_threads_to_rest(void)
+void shim_park_threads(void)
 {
     const struct wsdbg_segment *segment = atomic_load(&shim_segment);
-    atomic_store(&put_to_rest, 1);
-    syscall(SYS_futex, &put_to_rest, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    atomic_store(&are_parked, 1);
+    syscall(SYS_futex, &are_parked, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     if (segment)
         syscall(SYS_futex, &segment->history_request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    for (int waited_us = 0; waited_us < REST_MOST_US && atomic_load(&at_work) > 0; waited_us += REST_LOOK_US)
-        shim_sleep_us(REST_LOOK_US);
+    for (int waited_us = 0; waited_us < PARK_MOST_US && atomic_load(&at_work) > 0; waited_us += PARK_LOOK_US)
+        shim_sleep_us(PARK_LOOK_US);
 }
 
 void shim_threads_forget(void)

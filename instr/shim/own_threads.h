@@ -6,12 +6,12 @@
 
 /* Sleeps `us` microseconds; errno is kept. */
 void shim_sleep_us(unsigned us);
-/* Starts a detached thread that takes no signals.  When `serve` returns it rests for ever. */
+/* Starts a detached thread that takes no signals.  When `serve` returns it is parked for ever. */
 bool shim_start_thread(void *(*serve)(void *));
 /* Such a thread's first call: nothing that it does is the app's, and its name says so. */
 void shim_thread_is_ours(void);
 /* None of them does anything any more, as far as they can be brought to it in 0.3 s. */
-void shim_put_threads_to_rest(void);
+void shim_park_threads(void);
 /* In a forked child: they are its parent's. */
 void shim_threads_forget(void);
 

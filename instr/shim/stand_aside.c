@@ -57,7 +57,7 @@ void shim_stand_aside(void)
         atomic_store(&shim_exiting, true);
         debug_attach_stop();
         shim_off("%s", limits_words);
-        shim_put_threads_to_rest();
+        shim_park_threads();
     } else if (atomic_compare_exchange_strong(&shim_state, &awake, SHIM_ASIDE)) {
         prepare_reason();
     }

@@ -164,7 +164,7 @@ static uint32_t line_of(const struct hopper_step *step)
     return program->places[place].line;
 }
 
-/* What the warp does: what it has done, else what it can still come to. */
+/* What the warp does: what it has done, else what it can still reach. */
 static void tell_role_kind(const struct hopper_step *step, enum wsdbg_event_kind kind)
 {
     struct hopper_probe *const probe = step->warp->probe;

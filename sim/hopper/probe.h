@@ -8,7 +8,7 @@
  *   probe.c            slots, histories: one event is written, a warp begins and exits
  *   probe_step.c       which events an instruction is
  *   probe_mbarrier.c   ids, stages and rounds of mbarriers
- *   probe_role_kind.c  what a warp can still come to: loads, matrix work, stores
+ *   probe_role_kind.c  what a warp can still reach: loads, matrix work, stores
  */
 #ifndef WSDBG_HOPPER_PROBE_H
 #define WSDBG_HOPPER_PROBE_H

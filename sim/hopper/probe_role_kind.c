@@ -1,4 +1,4 @@
-/* probe_role_kind.c - what a warp does in a kernel whose author does not say: from the code that it can still come to.
+/* probe_role_kind.c - what a warp does in a kernel whose author does not say: from the code that it can still reach.
  *
  * Reads: the program.  Writes: the module's memo of answers.
  */

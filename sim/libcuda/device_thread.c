@@ -1,6 +1,6 @@
 /* device_thread.c - the thread of a context: executes its kernels and begins what waits behind them.
  *
- * It rests when there is nothing to do, also when all that is left is a proven deadlock: a hung program costs no
+ * It sleeps when there is nothing to do, also when all that is left is a proven deadlock: a hung program costs no
  * processor time.  Warps that poll memory which the host could write are looked at again every few milliseconds.
  */
 #include <time.h>
@@ -14,10 +14,10 @@
 
 enum { POLL_FIRST_NS = 500000, POLL_LAST_NS = 16000000 };
 
-enum rest { REST_NONE, REST_POLL, REST_UNTIL_KICKED };
+enum idle { IDLE_NONE, IDLE_POLL, IDLE_UNTIL_KICKED };
 
 /* Executes for a while; what the thread may do next. */
-static enum rest run_slice(struct context *context)
+static enum idle run_slice(struct context *context)
 {
     driver_unlock();
     const enum wsdbg_gpu_outcome outcome = wsdbg_gpu_run(context->gpu, DEVICE_SLICE_INSTRUCTIONS);
@@ -34,8 +34,8 @@ static enum rest run_slice(struct context *context)
     if (outcome == WSDBG_GPU_FAULT || context->failure)
         context_fail(context, CUDA_ERROR_LAUNCH_FAILED);
     if (outcome == WSDBG_GPU_STALLED)
-        return REST_POLL;
-    return outcome == WSDBG_GPU_BUDGET ? REST_NONE : REST_UNTIL_KICKED;
+        return IDLE_POLL;
+    return outcome == WSDBG_GPU_BUDGET ? IDLE_NONE : IDLE_UNTIL_KICKED;
 }
 
 static bool waits_for_value(const struct context *context)
@@ -46,9 +46,9 @@ static bool waits_for_value(const struct context *context)
     return false;
 }
 
-static void rest(struct context *context, enum rest how, long *poll_ns)
+static void sleep_idle(struct context *context, enum idle how, long *poll_ns)
 {
-    if (how == REST_UNTIL_KICKED && !waits_for_value(context)) {
+    if (how == IDLE_UNTIL_KICKED && !waits_for_value(context)) {
         pthread_cond_wait(&context->work, &driver.lock);
         *poll_ns = POLL_FIRST_NS;
         return;
@@ -69,14 +69,14 @@ static void *device_main(void *argument)
     driver_lock();
     while (!context->is_stopping) {
         const uint64_t kicks = context->kicks;
-        enum rest next = REST_UNTIL_KICKED;
+        enum idle next = IDLE_UNTIL_KICKED;
         queue_begin(context);
         if (context->running && !context->failure)
             next = run_slice(context);
-        if (next == REST_NONE)
+        if (next == IDLE_NONE)
             poll_ns = POLL_FIRST_NS;
         else if (kicks == context->kicks && !context->is_stopping)
-            rest(context, next, &poll_ns);
+            sleep_idle(context, next, &poll_ns);
     }
     driver_unlock();
     return NULL;

@@ -155,8 +155,8 @@ struct context {
     struct wsdbg_gpu *gpu;
     pthread_t thread; /* executes kernels and what is queued behind them */
     pthread_cond_t work;
-    uint64_t kicks;   /* something that a resting device might go on with */
-    uint64_t running; /* grids handed to the gpu that are not over */
+    uint64_t kicks;    /* something that an idle device might go on with */
+    uint64_t running;  /* grids handed to the gpu that are not over */
     size_t races_told; /* see races.h */
     struct module *modules;
     struct stream *streams, *legacy, *everything;

@@ -109,10 +109,9 @@ static void a_fault_is_no_hang(void **state)
     struct outcome outcome = WSDBG("core", "-o", "kept.db", "fault");
     assert_int_equal(outcome.status, 0);
     check_says(outcome.out, "GPU fault: CUDA_EXCEPTION_14 (illegal address) ended context 0 on");
-    check_says(
-        outcome.out,
-        "FAULT: UNKNOWN (the GPU says where, nothing says why)\n"
-        "  The GPU stopped warp 0 in CTA (0,0,0) with CUDA_EXCEPTION_14 (illegal address) at 0x7f1000000000.\n");
+    check_says(outcome.out,
+               "FAULT: UNKNOWN (the GPU says where, nothing says why)\n"
+               "  The GPU stopped warp 0 in CTA (0,0,0) with CUDA_EXCEPTION_14 (illegal address) at 0x7f1000000000.\n");
     check_says(outcome.err, "that ended the kernel, it did not hang\n");
     outcome_free(&outcome);
     outcome = WSDBG("report", "--json", "kept.db");
@@ -127,8 +126,7 @@ static void a_hang_makes_the_status_124(void **state)
     struct outcome outcome = WSDBG("core", "-o", "kept.db", HUNG);
     assert_int_equal(outcome.status, 124);
     check_says(outcome.out, "HANG: CLUSTER_MISSING");
-    check_says(outcome.err,
-               "wsdbg: session in kept.db; look at it: wsdbg view kept.db; explain it: wsdbg why kept.db\n");
+    check_says(outcome.err, "wsdbg: session in kept.db; show it: wsdbg view kept.db; explain it: wsdbg why kept.db\n");
     outcome_free(&outcome);
     outcome = WSDBG("report", "kept.db");
     assert_int_equal(outcome.status, 0);

@@ -71,14 +71,17 @@ static void work_that_gets_done_is_not_looked_at_ahead(void **state)
 static void a_context_that_is_attended_is_looked_at_though_the_host_may_feed_it(void **state)
 {
     (void)state;
-    struct world world = {
-        .sights = (enum sight[]){HANGS}, .sight_count = 1, .look_spares_fed = true, .attended = true, .end_ns = 60 * S};
+    struct world world = {.sights = (enum sight[]){HANGS},
+                          .sight_count = 1,
+                          .look_spares_later_work = true,
+                          .attended = true,
+                          .end_ns = 60 * S};
     const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
     ASSERT_LOOKS(&world, 11);
     assert_true(watch.hang);
     assert_int_equal(unlink("x.db"), 0);
-    world =
-        (struct world){.sights = (enum sight[]){HANGS}, .sight_count = 1, .look_spares_fed = true, .end_ns = 60 * S};
+    world = (struct world){
+        .sights = (enum sight[]){HANGS}, .sight_count = 1, .look_spares_later_work = true, .end_ns = 60 * S};
     world_watch(&world, LOOK_NS);
     assert_int_equal(world.look_count, 0);
 }
@@ -92,7 +95,7 @@ static void a_thread_that_is_not_known_to_rest_spares_the_look(void **state)
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         struct world world = {.sights = (enum sight[]){HANGS},
                               .sight_count = 1,
-                              .look_spares_fed = true,
+                              .look_spares_later_work = true,
                               .waits_ns = 1 * S,
                               .goes_on_until_ns = 30 * S,
                               .goes_on_as = &states[i],

@@ -221,7 +221,7 @@ static void work_that_the_host_may_feed_is_looked_at_before_it_is_given_up(void 
     (void)state;
     struct world world = {.sights = (enum sight[]){POLLS},
                           .sight_count = 1,
-                          .look_spares_fed = true,
+                          .look_spares_later_work = true,
                           .give_up_ns = 30 * S,
                           .end_ns = 100 * S};
     const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
@@ -233,10 +233,11 @@ static void work_that_the_host_may_feed_is_looked_at_before_it_is_given_up(void 
 static void work_that_the_host_may_feed_is_not_looked_at(void **state)
 {
     (void)state;
-    struct world world = {.sights = (enum sight[]){HANGS}, .sight_count = 1, .look_spares_fed = true, .end_ns = 60 * S};
+    struct world world = {
+        .sights = (enum sight[]){HANGS}, .sight_count = 1, .look_spares_later_work = true, .end_ns = 60 * S};
     const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
     assert_int_equal(world.look_count, 0);
-    assert_int_equal(watch.not_looked, WSDBG_SPARED_FED);
+    assert_int_equal(watch.not_looked, WSDBG_SPARED_LATER_WORK);
     assert_int_equal(line_count(world.said), 1);
     assert_non_null(strstr(world.said, "but was not looked at: no thread of the program waits for it. "));
 }
@@ -246,7 +247,7 @@ static void it_is_looked_at_when_the_host_has_waited_for_half_of_the_stall(void 
     (void)state;
     struct world world = {.sights = (enum sight[]){HANGS},
                           .sight_count = 1,
-                          .look_spares_fed = true,
+                          .look_spares_later_work = true,
                           .waits_ns = 15 * S,
                           .end_ns = 60 * S};
     const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
@@ -254,13 +255,13 @@ static void it_is_looked_at_when_the_host_has_waited_for_half_of_the_stall(void 
     assert_true(watch.hang);
 }
 
-/* One thread waits, another one used the driver and rests from 30 s on. */
+/* One thread waits, another one used the driver and is blocked from 30 s on. */
 static void it_is_not_looked_at_while_another_thread_may_feed_it(void **state)
 {
     (void)state;
     struct world world = {.sights = (enum sight[]){HANGS},
                           .sight_count = 1,
-                          .look_spares_fed = true,
+                          .look_spares_later_work = true,
                           .waits_ns = 1 * S,
                           .goes_on_until_ns = 30 * S,
                           .end_ns = 60 * S};

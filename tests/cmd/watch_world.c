@@ -119,11 +119,12 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
     if (world->waits_ns && time_ns >= world->waits_ns) {
         out->threads = calloc(1, sizeof *out->threads);
         out->thread_count = 1;
-        out->threads[0] = (struct wsdbg_host_thread){.process_id = out->contexts[0].process_id,
-                                                     .since_ns = world->waits_ns,
-                                                     .host_state = time_ns >= world->goes_on_until_ns ? WSDBG_HOST_RESTS
-                                                                   : world->goes_on_as ? *world->goes_on_as
-                                                                                       : WSDBG_HOST_GOES_ON};
+        out->threads[0] =
+            (struct wsdbg_host_thread){.process_id = out->contexts[0].process_id,
+                                       .since_ns = world->waits_ns,
+                                       .host_state = time_ns >= world->goes_on_until_ns ? WSDBG_HOST_ALL_BLOCKED
+                                                     : world->goes_on_as                ? *world->goes_on_as
+                                                                                        : WSDBG_HOST_GOES_ON};
     }
     out->contexts[0].attended = world->attended;
     if (world->hidden) {
@@ -388,7 +389,7 @@ struct wsdbg_watch world_watch(struct world *world, uint64_t look_ns)
                                 .give_up_ns = world->give_up_ns,
                                 .stop_at_hang = true,
                                 .look_ends_work = world->look_ends_work,
-                                .look_spares_fed = world->look_spares_fed,
+                                .look_spares_later_work = world->look_spares_later_work,
                                 .after_hang = "nothing happens to it",
                                 .look_ns = look_ns};
     assert_null(wsdbg_store_create("x.db", &info, &watch.store));

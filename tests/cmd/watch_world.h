@@ -42,11 +42,11 @@ struct world {
     uint64_t done_ns; /* the work is done then; 0 = never */
     bool hidden;      /* stream captures hide since 1 s whether there is work */
     bool probed;      /* the kernel wrote that it began, at 1 s, and nothing since; looks add `sights` to that */
-    bool look_ends_work, look_spares_fed;
+    bool look_ends_work, look_spares_later_work;
     uint64_t give_up_ns;
     uint64_t blind_from_ns, blind_until_ns;  /* the evidence fails meanwhile */
     uint64_t waits_ns;                       /* a thread of the host waits for the GPU from then on; 0 = none does */
-    uint64_t goes_on_until_ns;               /* till then another thread that used the driver is not at rest */
+    uint64_t goes_on_until_ns;               /* till then another thread that used the driver is not blocked */
     const enum wsdbg_host_state *goes_on_as; /* ... or what is then known of the threads; NULL = that */
     bool attended;                           /* an inspector stays at the GPU */
     uint64_t trouble_ns;                     /* the evidence has something to say of that then; 0 = never */

@@ -134,7 +134,7 @@ static void what_is_not_on_record_is_not_claimed(void **state)
     done(&r);
 }
 
-/* From the code alone: who can still come to an arrival, whether or not somebody waits. */
+/* From the code alone: who can still reach an arrival, whether or not somebody waits. */
 static void the_code_says_who_could_come(void **state)
 {
     (void)state;

@@ -3,7 +3,7 @@
  *   bench_diagnose ring|cluster|unnamed|state RUNS
  *
  * ring: 64 events a warp, of an arrival that is left out; cluster: the same in clusters of 4; unnamed: nobody gave
- * names; state: no events, what two looks at the machine show, with 96 instructions that each warp may come to. Prints
+ * names; state: no events, what two looks at the machine show, with 96 instructions that each warp may reach. Prints
  * one JSON object: the times of each run, the most memory.  measure.py runs it.
  */
 #include <malloc.h>

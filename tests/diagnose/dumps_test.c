@@ -271,7 +271,7 @@ static void what_the_gpu_says_is_said(void **state)
 }
 
 /* The debug interface marks one lane of a warp with an error, a core dump all: what is said is the same. */
-static void every_error_is_explained_alike_through_either_door(void **state)
+static void every_error_is_explained_alike_by_look_and_by_dump(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -357,7 +357,7 @@ int main(void)
         cmocka_unit_test(an_error_whose_barrier_shows_nothing_has_no_cause),
         cmocka_unit_test(an_arrival_before_the_initialisation_is_told),
         cmocka_unit_test(what_the_gpu_says_is_said),
-        cmocka_unit_test(every_error_is_explained_alike_through_either_door),
+        cmocka_unit_test(every_error_is_explained_alike_by_look_and_by_dump),
         cmocka_unit_test(every_kind_of_error_names_what_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

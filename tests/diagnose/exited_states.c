@@ -54,7 +54,7 @@ void lanes_before_releasers(struct picture *p)
     picture_reach(p, 0, 0, g.expect, 0, 0, 2);
 }
 
-/* Some consumers have come to the very phase that is waited for. */
+/* Some consumers have reached the very phase that is waited for. */
 void lanes_behind_with_arrivals(struct picture *p)
 {
     const struct words empty = {.pending = {4, 8, 8, 8}};
@@ -127,7 +127,7 @@ void two_arrives_apart(struct picture *p)
 }
 
 /* Slot 0 was filled once and consumed, slots 1 to 3 were filled and released once; by its phases slot 0 was released
- * twice, or never.  After each wait for a filled slot the consumers come to a release. */
+ * twice, or never.  After each wait for a filled slot the consumers reach a release. */
 static struct gemm released_once_more(struct picture *p, const struct words *empty)
 {
     const struct words full = {.phase = {1, 1, 1, 1}, .pending = {1, 1, 1, 1}};

@@ -127,7 +127,7 @@ void bytes_early(struct picture *p)
     picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[0], 0);
 }
 
-/* The consumers come to the copy, the producer does not. */
+/* The consumers reach the copy, the producer does not. */
 static struct gemm copy_of_the_consumers(struct picture *p)
 {
     const struct words full = {.bytes = {BYTES, BYTES, BYTES, BYTES}};
@@ -219,7 +219,7 @@ void waker_exited(struct picture *p)
     picture_wait(p, 4, 11, MBARRIER_WAIT, g.full[2], 0);
 }
 
-/* The producer counted a tile too few and has come to the block's last sync, which the consumers come to later. */
+/* The producer counted a tile too few and has reached the block's last sync, which the consumers reach later. */
 void producer_done(struct picture *p)
 {
     const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
@@ -269,7 +269,7 @@ void two_fulls(struct picture *p)
     picture_reach(p, 0, 0, other, 0, 255, 2);
 }
 
-/* The producer has left, but the consumers come to an arrival whose barrier could not be followed for certain. */
+/* The producer has left, but the consumers reach an arrival whose barrier could not be followed for certain. */
 void doubtful_arrival(struct picture *p)
 {
     waker_exited(p);

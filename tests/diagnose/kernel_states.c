@@ -232,7 +232,7 @@ void named_one_left(struct picture *p)
             p->pending[i].before_known = false;
 }
 
-/* ... and where its way is known, it never comes to it. */
+/* ... and where its way is known, it never reaches it. */
 void named_one_left_that_never_came(struct picture *p)
 {
     last_has_left(p);
@@ -259,7 +259,7 @@ void nobody_left(struct picture *p)
     picture_wait(p, 0, 3, MBARRIER_WAIT, bar, 0);
 }
 
-/* The other two might still come to the barrier: they run. */
+/* The other two might still reach the barrier: they run. */
 void named_gathers(struct picture *p)
 {
     picture_init(p, 1, 4, 32);

@@ -128,8 +128,7 @@ static const struct row {
     {"a guarded named barrier", named_count_guarded, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
     {"a round of a named barrier is missing", named_round_missing, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"a named barrier and a warp that left", named_one_left, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
-    {"a warp that left without coming to it", named_one_left_that_never_came, "NAMED_COUNT", LIKELY, LIKELY, NULL,
-     NULL},
+    {"a warp that left without reaching it", named_one_left_that_never_came, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
     {"five warps on a barrier for two", five_on_two, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
     {"five on two, in a loop", five_on_two_in_a_loop, "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
     {"five on two, who came is not known", some_of_five_on_two, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
@@ -174,7 +173,7 @@ static const struct row {
     {"... of each CTA its own", own_flags_not_resident, "NOT_RESIDENT", POSSIBLE, POSSIBLE, NULL, NULL},
     {"as many requests as there are CTAs, and all are there", requests_as_many_as_ctas, "GLOBAL_SPIN", POSSIBLE,
      POSSIBLE, NULL, NULL},
-    {"a grid barrier that some never came to", grid_barrier_some_left, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
+    {"a grid barrier that some never reached", grid_barrier_some_left, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that cannot start", not_resident, "NOT_RESIDENT", POSSIBLE, LIKELY, NULL, NULL},
     {"CTAs that may have ended", earlier_ctas_gone, "GLOBAL_SPIN", POSSIBLE, LIKELY, NULL, NULL},
     {"a grid waits for one that polls", dependent_grid, "GRID_DEPENDENCY", POSSIBLE, LIKELY, NULL, NULL},
@@ -265,7 +264,7 @@ static void check(const struct row *row, bool still)
     picture_deinit(&p);
 }
 
-/* Two looks that differ, at a moment at which all slots happen to lack the same. */
+/* Two looks that differ, at a moment at which the same bytes are missing from all slots. */
 static void copies_that_move_are_no_mismatch(void **state)
 {
     (void)state;

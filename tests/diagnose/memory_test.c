@@ -623,7 +623,7 @@ static void all_lanes_of_a_warp_count(void **state)
 {
     (void)state;
     struct picture p;
-    for (int fed = 0; fed < 2; fed++) {
+    for (int later = 0; later < 2; later++) {
         begin(&p);
         registered(&p);
         struct wsdbg_snapshot *s = &p.snapshot;
@@ -634,13 +634,13 @@ static void all_lanes_of_a_warp_count(void **state)
             s->parts[i].address = wsdbg_known_u64(0x400);
         }
         const size_t whole = s->part_count;
-        if (fed)
+        if (later)
             picture_part(&p, 1, WSDBG_WARP_SPIN_GLOBAL, WSDBG_NONE, 0);
         for (size_t i = whole; i < s->part_count; i++) {
             s->parts[i].site = s->warps[1].site;
             s->parts[i].address = wsdbg_known_u64(AT + 68);
         }
-        assert_int_equal(judge(&p), fed ? POSSIBLE : LIKELY);
+        assert_int_equal(judge(&p), later ? POSSIBLE : LIKELY);
     }
 }
 

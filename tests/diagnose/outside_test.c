@@ -205,7 +205,7 @@ static void host_waits(struct wsdbg_snapshot *s)
     must(s->threads);
     s->thread_count = 1;
     s->threads[0] = (struct wsdbg_host_thread){
-        .thread_id = 77, .call = "cuStreamSynchronize", .since_ns = 1000000000, .host_state = WSDBG_HOST_RESTS};
+        .thread_id = 77, .call = "cuStreamSynchronize", .since_ns = 1000000000, .host_state = WSDBG_HOST_ALL_BLOCKED};
 }
 
 static void host_waits_for_other_stream(struct wsdbg_snapshot *s)

@@ -63,7 +63,7 @@ void picture_init(struct picture *p, uint32_t ctas, uint32_t warps, uint32_t reg
     /* The host waits for the grid, and no other thread of it goes on. */
     ADD(s->threads, s->thread_count,
         (struct wsdbg_host_thread){
-            .thread_id = 77, .call = "cuCtxSynchronize", .since_ns = 1000000000, .host_state = WSDBG_HOST_RESTS});
+            .thread_id = 77, .call = "cuCtxSynchronize", .since_ns = 1000000000, .host_state = WSDBG_HOST_ALL_BLOCKED});
 }
 
 void picture_deinit(struct picture *p)

@@ -1,5 +1,5 @@
 /* picture.h - hand-made snapshots of the machine's state for tests: warps that stand somewhere, barrier words, and
- * which instructions each warp has behind it or can still come to.  No events, no histories.
+ * which instructions each warp has behind it or can still reach.  No events, no histories.
  */
 #ifndef TEST_DIAGNOSE_PICTURE_H
 #define TEST_DIAGNOSE_PICTURE_H
@@ -46,7 +46,7 @@ void picture_reach(struct picture *p, uint32_t first_warp, uint32_t last_warp, u
 
 void picture_reach_of(struct picture *p, uint32_t row, uint32_t access, uint8_t least, uint8_t most, uint8_t after);
 
-/* Whoever comes through the wait comes to the arrival. */
+/* Whoever comes through the wait reaches the arrival. */
 void picture_answer(struct picture *p, uint32_t wait, uint32_t arrival);
 
 /* Two looks 200 ms apart that saw the same; without it there is one. */

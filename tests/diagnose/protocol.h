@@ -84,7 +84,7 @@ struct moment {
     uint8_t pending[PROTOCOL_CTAS][PROTOCOL_BARRIERS];
     int8_t units[PROTOCOL_CTAS][PROTOCOL_BARRIERS];   /* still missing */
     uint8_t flying[PROTOCOL_CTAS][PROTOCOL_BARRIERS]; /* copies under way */
-    uint8_t gathered[PROTOCOL_CTAS][PROTOCOL_NAMED];  /* warps that have come to a named barrier */
+    uint8_t gathered[PROTOCOL_CTAS][PROTOCOL_NAMED];  /* warps that have reached a named barrier */
 };
 
 /* A transition: a warp takes a step, or a copy to a barrier lands. */

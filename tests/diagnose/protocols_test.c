@@ -1,7 +1,7 @@
 /* protocols_test.c - a deadlock is reported where no schedule can finish, and nowhere else.
  *
  * Random protocols are searched through all schedules (protocol.h).  What the diagnosis says of a state that one of
- * them comes to, from its record and from the machine's state, is held against what the search knows:
+ * them reaches, from its record and from the machine's state, is held against what the search knows:
  *  - every warp that is left stands and nothing is under way: it is a hang;
  *  - some schedule can still finish: it is none, whatever computes at the moment;
  *  - a cause that is called proven is one that the state has.
@@ -231,7 +231,7 @@ static void check_endings(struct tally *tally, const struct protocol *p, uint64_
     }
 }
 
-/* A schedule at random in which some warps compute for ever when they have come to some step. */
+/* A schedule at random in which some warps compute for ever when they have reached some step. */
 static void check_walk(struct tally *tally, const struct protocol *p, uint64_t number, struct search *search,
                        uint64_t *random)
 {

@@ -82,7 +82,7 @@ void release_behind_a_barrier(struct picture *p)
     picture_holds(p, 4, 4, 168, 232);
 }
 
-/* The loading warps run and have not come to their setmaxnreg.dec yet. */
+/* The loading warps run and have not reached their setmaxnreg.dec yet. */
 void release_to_come(struct picture *p)
 {
     const struct gemm g = gemm_barriers(p, &full_unused, &empty_unused);

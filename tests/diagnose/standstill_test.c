@@ -131,7 +131,7 @@ static void memory_that_may_be_shared(struct wsdbg_snapshot *s)
 }
 
 /* Half of the warps belong to another grid, which polls what another process may write. */
-static void beside_a_grid_that_may_be_fed(struct wsdbg_snapshot *s)
+static void beside_a_grid_that_may_get_later_work(struct wsdbg_snapshot *s)
 {
     beside_a_grid_that_runs(s);
     s->warps[WARPS - 1].state = WSDBG_WARP_SPIN_GLOBAL;
@@ -174,8 +174,8 @@ static const struct {
     {"memory of another process", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, memory_of_another_process, WSDBG_OUTSIDE_DEVICE},
     {"memory that was given away", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, memory_that_was_given_away, WSDBG_OUTSIDE_DEVICE},
     {"memory of the host's own", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, memory_that_may_be_shared, WSDBG_OUTSIDE_HOST},
-    {"memory, beside a grid that may be fed", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, beside_a_grid_that_may_be_fed,
-     WSDBG_OUTSIDE_GRID},
+    {"memory, beside a grid that may get later work", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL,
+     beside_a_grid_that_may_get_later_work, WSDBG_OUTSIDE_GRID},
     {"not known, the host waits", WSDBG_WARP_UNKNOWN, "NOP", NULL, WSDBG_OUTSIDE_NOBODY},
     {"not known, nothing is known of the host", WSDBG_WARP_UNKNOWN, "NOP", free_host, WSDBG_OUTSIDE_HOST},
 };

@@ -91,11 +91,11 @@ static void what_was_seen_of_the_programs_threads_holds_meanwhile(void **state)
     assert_non_null(segment);
     rig_order(&rig, 'w');
     rig_order(&rig, 's');
-    for (int i = 0; i < 1000 && __atomic_load_n(&segment->host_state, __ATOMIC_ACQUIRE) != WSDBG_HOST_RESTS; i++)
+    for (int i = 0; i < 1000 && __atomic_load_n(&segment->host_state, __ATOMIC_ACQUIRE) != WSDBG_HOST_ALL_BLOCKED; i++)
         usleep(1000);
     rig_ok(rig_step(&rig, RIG_ATTACH));
     for (int i = 0; i < 200; i++, usleep(1000))
-        assert_int_equal(__atomic_load_n(&segment->host_state, __ATOMIC_ACQUIRE), WSDBG_HOST_RESTS);
+        assert_int_equal(__atomic_load_n(&segment->host_state, __ATOMIC_ACQUIRE), WSDBG_HOST_ALL_BLOCKED);
     rig_ok(rig_step(&rig, RIG_DETACH));
     rig_await_obeyed(&rig);
     helpers_finish(&rig);

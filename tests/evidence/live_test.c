@@ -176,7 +176,7 @@ static void memory_that_another_device_could_have_is_not_known(void **state)
     rig_finish(&rig);
 }
 
-static void the_same_door_opens_again(void **state)
+static void the_same_process_can_be_attached_to_again(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
@@ -395,7 +395,7 @@ int main(void)
         cmocka_unit_test(an_error_of_a_warp_comes_with_its_instruction),
         cmocka_unit_test(registers_and_memory_are_read_as_far_as_they_go),
         cmocka_unit_test(memory_that_another_device_could_have_is_not_known),
-        cmocka_unit_test(the_same_door_opens_again),
+        cmocka_unit_test(the_same_process_can_be_attached_to_again),
         cmocka_unit_test(the_order_of_events_does_not_matter),
         cmocka_unit_test(an_injected_library_is_named),
         cmocka_unit_test(an_mps_daemon_is_named),

@@ -218,11 +218,11 @@ static void whether_other_threads_go_on_stands_beside_one_that_waits(void **stat
     struct wsdbg_segment *segment = segment_writer_segment(writer);
     segment_writer_thread(writer, 55, 0, "cuStreamSynchronize", 1234);
     assert_int_equal(host_state(writer), WSDBG_HOST_NOT_KNOWN);
-    segment->host_state = WSDBG_HOST_RESTS;
-    assert_int_equal(host_state(writer), WSDBG_HOST_RESTS);
-    segment->host_state = WSDBG_HOST_RESTS + 1;
+    segment->host_state = WSDBG_HOST_ALL_BLOCKED;
+    assert_int_equal(host_state(writer), WSDBG_HOST_ALL_BLOCKED);
+    segment->host_state = WSDBG_HOST_ALL_BLOCKED + 1;
     assert_int_equal(host_state(writer), WSDBG_HOST_NOT_KNOWN);
-    segment->host_state = WSDBG_HOST_RESTS;
+    segment->host_state = WSDBG_HOST_ALL_BLOCKED;
     segment->fixed_bytes = offsetof(struct wsdbg_segment, host_state); /* of an older observer */
     assert_int_equal(host_state(writer), WSDBG_HOST_NOT_KNOWN);
     segment_writer_destroy(writer);

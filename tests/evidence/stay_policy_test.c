@@ -69,7 +69,7 @@ static void what_is_spent_is_the_waits_and_what_launches_took_beyond_their_own_t
 
 /* ---- coming in ---- */
 
-static void it_comes_to_a_program_that_rests(void **state)
+static void it_attaches_to_an_idle_program(void **state)
 {
     (void)state;
     struct wsdbg_stay_facts facts = resting();
@@ -408,7 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_spent_is_the_waits_and_what_launches_took_beyond_their_own_time),
-        cmocka_unit_test(it_comes_to_a_program_that_rests),
+        cmocka_unit_test(it_attaches_to_an_idle_program),
         cmocka_unit_test(it_comes_only_where_a_context_has_settled),
         cmocka_unit_test(it_does_not_come_while_the_gpu_has_work),
         cmocka_unit_test(to_a_program_at_work_it_comes_only_if_that_can_be_paid),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kills.py - does a program go on as if nothing had happened when those who look at it are killed, at any moment?
 
-    tests/h200/kills.py [--build build] [--runs 100] [--threads 1,4,16] [--victims inspector,wsdbg,named,stopped,frozen,guardian,coming] [--seconds 4] [--deadline S]
+    tests/h200/kills.py [--build build] [--runs 100] [--threads 1,4,16] [--victims inspector,wsdbg,named,stopped,frozen,watchdog,coming] [--seconds 4] [--deadline S]
                          [--evidence live] [--rest-us 0] [--out FILE] [--jobs 1] [--gpus 1]
 
 Runs `launch_cost`, whose threads launch and synchronise as fast as they can, or with --rest-us sleep after each launch, under `wsdbg run
@@ -15,7 +15,7 @@ line a kind, writes JSON.  Exit status 1 where a program did not, 77 without a d
 import argparse, concurrent.futures, json, os, random, signal, subprocess, sys, tempfile, threading, time
 
 FIRST_LAUNCH_S = 10
-LATEST_S = 25  # a frozen inspector's lease runs out after 3 s, its guardian needs some more
+LATEST_S = 25  # a frozen inspector's lease runs out after 3 s, its watchdog needs some more
 
 
 def maps_driver(pid):
@@ -59,7 +59,7 @@ def find_victim(victim, wsdbg):
     sides = {name_of(pid): pid for pid in children(wsdbg)}
     if not {'gpu-inspector', 'attach-watchdog'} <= set(sides) or not maps_driver(sides['gpu-inspector']):
         return None
-    return {'wsdbg': wsdbg, 'named': wsdbg, 'guardian': sides['attach-watchdog']}.get(victim, sides['gpu-inspector'])
+    return {'wsdbg': wsdbg, 'named': wsdbg, 'watchdog': sides['attach-watchdog']}.get(victim, sides['gpu-inspector'])
 
 
 def wait_for(path, words, until):
@@ -143,7 +143,7 @@ def main():
     parser.add_argument('--build', default='build')
     parser.add_argument('--runs', type=int, default=100, help='of all kinds together')
     parser.add_argument('--threads', default='1,4,16')
-    parser.add_argument('--victims', default='inspector,wsdbg,stopped,frozen,guardian')
+    parser.add_argument('--victims', default='inspector,wsdbg,stopped,frozen,watchdog')
     parser.add_argument('--seconds', type=float, default=4.0, help='that a program launches for, more than 1')
     parser.add_argument('--evidence', default='live')
     parser.add_argument('--rest-us', type=int, default=0, help='that a thread sleeps after each launch')

@@ -159,12 +159,12 @@ class Live:
             if kind.lower() not in ('hang', 'race'):
                 continue
             for variant in ('bare', 'plain', 'probes'):
-                for door in ('live', 'core'):
+                for source in ('live', 'core'):
                     command = [self.tool('gemm'), '--bug', name, '--variant', variant]
-                    row = self.series(command, (cause, role, barrier), ['--evidence', door], self.runs if door == 'live' else 1)
-                    table.append({'case': name, 'variant': variant, 'door': door, 'expected': [cause, role, barrier], **row})
+                    row = self.series(command, (cause, role, barrier), ['--evidence', source], self.runs if source == 'live' else 1)
+                    table.append({'case': name, 'variant': variant, 'source': source, 'expected': [cause, role, barrier], **row})
                     self.keep(table)
-                    print('hangs', name, variant, door, row['hangs'], row['cause_right'], row['said'], flush=True)
+                    print('hangs', name, variant, source, row['hangs'], row['cause_right'], row['said'], flush=True)
         return table
 
     def waits(self):
@@ -174,11 +174,11 @@ class Live:
             if kind.lower() not in ('hang', 'race', 'fault'):
                 continue
             variant = ['--variant', 'plain'] if program == 'two_async_warps' else []
-            door = 'core' if kind.lower() == 'fault' else 'live'  # the driver leaves nothing of an error but a dump
-            row = self.series([self.tool(program), '--bug', name, *variant], (cause, role, barrier), ['--evidence', door], self.runs)
-            table.append({'case': f'{program} {name}', 'kind': kind.lower(), 'door': door, 'expected': [cause, role, barrier], **row})
+            source = 'core' if kind.lower() == 'fault' else 'live'  # the driver leaves nothing of an error but a dump
+            row = self.series([self.tool(program), '--bug', name, *variant], (cause, role, barrier), ['--evidence', source], self.runs)
+            table.append({'case': f'{program} {name}', 'kind': kind.lower(), 'source': source, 'expected': [cause, role, barrier], **row})
             self.keep(table)
-            print('waits', name, door, row['hangs'], row['cause_right'], row['said'], flush=True)
+            print('waits', name, source, row['hangs'], row['cause_right'], row['said'], flush=True)
         return table
 
     def timing(self):
@@ -186,17 +186,17 @@ class Live:
         sizes = {'4 CTAs': ['--bug', 'arrive-missing'],
                  'full chip (132 × 12 warps)': ['--bug', 'arrive-missing', '--m', '8192', '--n', '8192', '--k', '1024', '--ctas', '132']}
         for title, options in sizes.items():
-            for door in ('live', 'core'):
+            for source in ('live', 'core'):
                 results = []
-                for _ in range(max(self.runs, 5) if door == 'live' else self.runs):
-                    result = self.watched([self.tool('gemm'), '--variant', 'plain', *options], ['--evidence', door], memory=True)
+                for _ in range(max(self.runs, 5) if source == 'live' else self.runs):
+                    result = self.watched([self.tool('gemm'), '--variant', 'plain', *options], ['--evidence', source], memory=True)
                     results.append((self.judge(result, 'ARRIVE_MISSING', 'consumer', 'empty'), result['kib'], result['seconds']))
                 looked = [r for r, _, _ in results if r['looks']]
-                table.append({'case': title, 'door': door, 'right': sum(r['cause_right'] for r, _, _ in results), 'runs': len(results),
+                table.append({'case': title, 'source': source, 'right': sum(r['cause_right'] for r, _, _ in results), 'runs': len(results),
                               'verdict_ms': spread([r['verdict_ms'] for r, _, _ in results if r['verdict_ms'] is not None]),
                               'looks': looked[-1]['looks'] if looked else None, 'looks_verdict_ms': looked[-1]['verdict_ms'] if looked else None,
                               'kib': spread([max(kib.values(), default=0) for _, kib, _ in results])})
-                print('timing', title, door, table[-1]['verdict_ms'], table[-1]['kib'], flush=True)
+                print('timing', title, source, table[-1]['verdict_ms'], table[-1]['kib'], flush=True)
         return table
 
     def inspector_of(self, wsdbg):

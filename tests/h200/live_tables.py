@@ -31,11 +31,11 @@ def hangs(table, out):
     out('| case | image | evidence ' + HEAD)
     out('|' + '---|' * 10)
     for row in table:
-        case_row(row, f"`{row['case']}` | {row['variant']} | {row['door']}", out)
-    for door in sorted({row['door'] for row in table}):
-        rows = [row for row in table if row['door'] == door]
+        case_row(row, f"`{row['case']}` | {row['variant']} | {row['source']}", out)
+    for source in sorted({row['source'] for row in table}):
+        rows = [row for row in table if row['source'] == source]
         total = sum(row['runs'] for row in rows)
-        out(f"\n{door}: {sum(row['hangs'] for row in rows)}/{total} hang, {sum(row['cause_right'] for row in rows)}/{total} causes right, "
+        out(f"\n{source}: {sum(row['hangs'] for row in rows)}/{total} hang, {sum(row['cause_right'] for row in rows)}/{total} causes right, "
             f"{sum(row['wrong_proven'] for row in rows)} wrong and called proven.")
     out('')
 
@@ -49,7 +49,7 @@ def waits(table, out):
     out('| case | evidence ' + HEAD)
     out('|' + '---|' * 9)
     for row in table:
-        case_row(row, f"`{row['case']}`{' (fault)' if row['kind'] == 'fault' else ''} | {row['door']}", out)
+        case_row(row, f"`{row['case']}`{' (fault)' if row['kind'] == 'fault' else ''} | {row['source']}", out)
     out('')
 
 
@@ -65,7 +65,7 @@ def timing(table, out):
     for row in table:
         kib = row['kib']
         memory = f"{kib['median'] / 1024:.0f} ({kib['min'] / 1024:.0f}–{kib['max'] / 1024:.0f})" if kib else '-'
-        out(f"| {row['case']} | {row['door']} | {row['right']}/{row['runs']} | {median(row['verdict_ms'])} | {memory} |")
+        out(f"| {row['case']} | {row['source']} | {row['right']}/{row['runs']} | {median(row['verdict_ms'])} | {memory} |")
     out('\nWhere a verdict\'s time goes (one run of each): attach, suspend, resume and detach are the driver\'s; read is the driver\'s answers and what wsdbg')
     out('does between them; the rest of the verdict is wsdbg\'s (diagnosis, store, report) and, for two looks, the time until the second; with a dump, the')
     out('driver\'s time for it too, of which no step is timed. The first look does not detach, the second does not attach.\n')
@@ -77,7 +77,7 @@ def timing(table, out):
         spent = sum((look.get(key) or 0) for look in looks for key in keys) / 1e6
         for number, look in enumerate(looks, 1):
             rest = f"{row['looks_verdict_ms'] - spent:.0f}" if number == len(looks) and row.get('looks_verdict_ms') else ''
-            out(f"| {row['case']}, {row['door']} | {number} | " + ' | '.join(milliseconds(look, key) for key in keys) +
+            out(f"| {row['case']}, {row['source']} | {number} | " + ' | '.join(milliseconds(look, key) for key in keys) +
                 f" | {look.get('warps')} | {look.get('warps_read')} | {rest} |")
     out('')
 

@@ -99,7 +99,7 @@ static void incomplete_and_exited_warps(void **state)
     assert_int_equal(ended.out[39], 1);
 }
 
-/* Lanes that come to the barrier by different ways are one arrival of their warp. */
+/* Lanes that reach the barrier by different ways are one arrival of their warp. */
 static void lanes_meet_at_different_instructions(void **state)
 {
     (void)state;

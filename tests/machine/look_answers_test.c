@@ -27,7 +27,7 @@ static struct wsdbg_snapshot see(const char *dump)
     return snapshot;
 }
 
-/* Nobody who waits for a barrier of a ring arrives on it himself: his ways never come to the loop of those who do, and
+/* Nobody who waits for a barrier of a ring arrives on it himself: his ways never reach the loop of those who do, and
  * that they do not lead past its arrivals says nothing. */
 static void a_wait_is_answered_in_its_own_loop(void **state)
 {

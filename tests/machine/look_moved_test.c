@@ -587,7 +587,7 @@ static void without_an_id_left_nothing_gets_a_wrong_name(void **state)
     wsdbg_look_destroy(look);
 }
 
-static void a_door_that_breaks_at_any_read_is_an_error(void **state)
+static void a_source_that_fails_at_any_read_is_an_error(void **state)
 {
     (void)state;
     struct wsdbg_look *look = look_at(1);
@@ -631,7 +631,7 @@ int main(void)
         ON_DUMP(code_that_is_not_there_is_said_once),
         ON_DUMP(the_authors_names_stay),
         ON_DUMP(without_an_id_left_nothing_gets_a_wrong_name),
-        ON_DUMP(a_door_that_breaks_at_any_read_is_an_error),
+        ON_DUMP(a_source_that_fails_at_any_read_is_an_error),
     };
 #undef ON_DUMP
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ static const struct {
      "8-11 consumer 1 WAIT_MBARRIER full[0] parity 0\n"
      "full[0] at 0x38400: phase 0, 0 of 1 missing, 16384 bytes\n"
      "empty[0] at 0x38420: phase 0, 8 of 8 missing, 0 bytes\n"},
-    /* Of a warpgroup that is gone, what nobody alive can come to says what it did. */
+    /* Of a warpgroup that is gone, what nobody alive can reach says what it did. */
     {"gemm-waker-exited",
      "0-3 producer EXITED\n"
      "4-7 consumer 0 WAIT_MBARRIER full[0] parity 0\n"
@@ -246,7 +246,7 @@ static void how_often_a_warp_was_at_a_named_barrier_is_told_by_its_index(void **
     forget(&seen);
 }
 
-/* Five of eight warps came to a sync; one is there, the others have left the kernel. */
+/* Five of eight warps reached a sync; one is there, the others have left the kernel. */
 static void so_it_is_of_warps_that_have_left(void **state)
 {
     (void)state;

@@ -98,7 +98,7 @@ static void paths_that_end_apart_never_meet(void **state)
                         "other: ret;",      /* 2 */
                         {EXIT},
                         1});
-    check(&(struct row){"@%p1 bra end;\n" /* 0: lanes that exit below are gone, the others come to the end */
+    check(&(struct row){"@%p1 bra end;\n" /* 0: lanes that exit below are gone, the others reach the end */
                         "@%p2 exit;\n"    /* 1 */
                         "end: ret;",      /* 2 */
                         {EXIT},

@@ -351,7 +351,7 @@ struct counted {
     uint8_t least, most; /* accesses of the kind on the way to the wait */
 };
 
-/* How often `threads` from `first` on come past accesses of a kind before they first come to instruction `to`. */
+/* How often `threads` from `first` on come past accesses of a kind before they first reach instruction `to`. */
 static struct counted count_before(const struct opened *opened, uint32_t first, uint32_t threads,
                                    enum wsdbg_access_kind kind, uint32_t to)
 {
@@ -371,7 +371,7 @@ static struct counted count_before(const struct opened *opened, uint32_t first, 
     return counted;
 }
 
-/* The first request for registers or release of them that the thread comes to. */
+/* The first request for registers or release of them that the thread reaches. */
 static uint32_t first_for_thread(const struct opened *opened, enum wsdbg_access_kind kind)
 {
     for (size_t i = 0; i < opened->count; i++)

@@ -150,7 +150,7 @@ static bool constant(void *context, unsigned bank, uint32_t offset_bytes, uint32
     return true;
 }
 
-/* The rows from `first` on that some of the threads may come to, by the graph that is theirs and by the conditions on
+/* The rows from `first` on that some of the threads may reach, by the graph that is theirs and by the conditions on
  * the way there; both say the same. */
 static unsigned rows_of(struct table table, const struct wsdbg_way *of, size_t count, uint32_t thread, uint32_t threads)
 {

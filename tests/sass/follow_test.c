@@ -1,5 +1,5 @@
-/* follow_test.c - what one instruction makes of a thread's registers, and where a thread comes to with which registers.
- * That nothing false is said is asked of random code, which is also executed.
+/* follow_test.c - what one instruction makes of a thread's registers, and which places a thread reaches with which
+ * registers. That nothing false is said is asked of random code, which is also executed.
  *
  * Code is written as instructions, their operands in nvdisasm's order.
  */
@@ -410,7 +410,7 @@ static void assert_true_of(const struct wsdbg_follow *follow, uint32_t at, const
 {
     struct wsdbg_thread_state said;
     if (!wsdbg_follow_at(follow, at, &said))
-        fail_msg("program %u: %u is come to", program, at);
+        fail_msg("program %u: %u is reached", program, at);
     for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
         if (said.known[reg] && is->known[reg] && said.value[reg] != is->value[reg])
             fail_msg("program %u: at %u register %u is %u, not %u", program, at, reg, is->value[reg], said.value[reg]);

@@ -1,4 +1,4 @@
-/* threads_test.c - who may come to an instruction: by branches and guards that the thread's index decides, by votes,
+/* threads_test.c - who may reach an instruction: by branches and guards that the thread's index decides, by votes,
  * and lanes that are told by it.
  *
  * Code is written as instructions, their operands in nvdisasm's order; a warp is threads 32w to 32w + 31.

@@ -169,7 +169,7 @@ static bool contains(const struct wsdbg_values *set, uint32_t value)
     return above % stride == 0 && above / stride < count;
 }
 
-/* What each register holds whenever the thread comes to an instruction must be in its set there. */
+/* What each register holds whenever the thread reaches an instruction must be in its set there. */
 static void check_thread(struct wsdbg_trace *trace, const struct wsdbg_instruction *code, uint32_t index)
 {
     struct thread thread = {.index = index};

@@ -1,7 +1,7 @@
 /* semantics_test.c - the simulator against what an H200 answered (h200.semantics), instruction by instruction.
  *
  * The corpus is made from the table, so an instruction that is new there has no answer yet: it must be in without.tsv,
- * with the reason, and whatever is there must really lack one.  differs.tsv lists, with the reason, what is known not
+ * with the reason, and whatever is there must really have none.  differs.tsv lists, with the reason, what is known not
  * to agree; what is there must really differ.
  */
 #include <setjmp.h>

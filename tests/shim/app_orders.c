@@ -4,7 +4,7 @@
  *   s  waits for the context                      f  launches one that faults, and waits
  *   n  makes a context, which becomes current     d  ends it again
  *   o  makes the first context current again
- *   k  forks a child that rests for 5 s         x  starts a program that does, without fork()
+ *   k  forks a child that sleeps for 5 s        x  starts a program that does, without fork()
  *   c  forks a child that calls the driver, for 2 s at most, and says how it ended
  *   z  closes its stderr, and says what that was
  *   b  begins to capture a stream                e  ends that

@@ -23,7 +23,7 @@ static const struct text_row {
     const char *what, *name;
     long call;
     unsigned long argument[4];
-    bool rests;
+    bool is_blocked;
 } texts[] = {
     {"a mutex", "worker", SYS_futex, {ENDLESS}, true},
     {"a condition, for a time", "worker", SYS_futex, {FOR_A_TIME}, false},
@@ -48,45 +48,45 @@ static const struct text_row {
     {"the simulator's thread for the program's functions", "wsdbg-callbacks", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
 };
 
-static bool rests(const struct text_row *row)
+static bool is_blocked(const struct text_row *row)
 {
     char text[160];
     const unsigned long *a = row->argument;
     snprintf(text, sizeof text, "%ld 0x%lx 0x%lx 0x%lx 0x%lx 0x0 0x0 0x7ffc 0x7f3a\n", row->call, a[0], a[1], a[2],
              a[3]);
-    return host_thread_rests(row->name, text);
+    return host_thread_is_blocked(row->name, text);
 }
 
 static void a_thread_rests_that_only_another_one_wakes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (rests(&texts[i]) != texts[i].rests)
-            fail_msg("%s: %s", texts[i].what, texts[i].rests ? "does not rest" : "rests");
+        if (is_blocked(&texts[i]) != texts[i].is_blocked)
+            fail_msg("%s: %s", texts[i].what, texts[i].is_blocked ? "is not blocked" : "is blocked");
     const struct text_row join = {"a join", "worker", SYS_futex, {UNTIL_ENDS(getpid())}, true};
-    assert_true(rests(&join));
-    assert_false(host_thread_rests("worker", "running\n"));
-    assert_true(host_thread_rests(WSDBG_THREAD_OBSERVER, "running\n"));
+    assert_true(is_blocked(&join));
+    assert_false(host_thread_is_blocked("worker", "running\n"));
+    assert_true(host_thread_is_blocked(WSDBG_THREAD_OBSERVER, "running\n"));
 }
 
 static const struct program_row {
     const char *other;
     enum wsdbg_host_state state;
 } programs[] = {
-    {"none", WSDBG_HOST_RESTS},
-    {"waits-for-another", WSDBG_HOST_RESTS},
-    {"joins", WSDBG_HOST_RESTS},
+    {"none", WSDBG_HOST_ALL_BLOCKED},
+    {"waits-for-another", WSDBG_HOST_ALL_BLOCKED},
+    {"joins", WSDBG_HOST_ALL_BLOCKED},
     {"waits-for-a-process", WSDBG_HOST_STRANGER_GOES_ON},
-    {"polls-as-driver", WSDBG_HOST_RESTS},
+    {"polls-as-driver", WSDBG_HOST_ALL_BLOCKED},
     {"named-as-driver", WSDBG_HOST_STRANGER_GOES_ON},
     {"sleeps", WSDBG_HOST_STRANGER_GOES_ON},
     {"reads", WSDBG_HOST_STRANGER_GOES_ON},
     {"used-and-sleeps", WSDBG_HOST_GOES_ON},
-    {"serves-in-nccl", WSDBG_HOST_RESTS},
+    {"serves-in-nccl", WSDBG_HOST_ALL_BLOCKED},
     {"serves-elsewhere", WSDBG_HOST_STRANGER_GOES_ON},
     {"called-by-nccl", WSDBG_HOST_STRANGER_GOES_ON},
     {"was-in-nccl", WSDBG_HOST_STRANGER_GOES_ON},
-    {"watches", WSDBG_HOST_RESTS},
+    {"watches", WSDBG_HOST_ALL_BLOCKED},
     {"watches-asleep", WSDBG_HOST_STRANGER_GOES_ON},
 };
 

@@ -171,7 +171,7 @@ def answers_of_gpu():
                                                 'role': none('roles'), 'barrier': none('barriers')}
     live = results.load('h200-live')
     for row in live['hangs']:
-        if (row['variant'], row['door']) == ('plain', 'live'):
+        if (row['variant'], row['source']) == ('plain', 'live'):
             table[f"gemm {row['case']}", 'plain'] = counts_of_live(row)
     for row in live['waits']:
         table[row['case'], 'plain'] = counts_of_live(row)

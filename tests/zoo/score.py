@@ -74,9 +74,9 @@ class Score:
         return {'status': status, 'hangs': status in (3, 'limit'), 'said': err.strip()[-300:], 'seconds': round(seconds, 2)}
 
     def watched(self, case, evidence):
-        variant, door, *others = WITH_WSDBG[evidence]
+        variant, source, *others = WITH_WSDBG[evidence]
         if evidence == 'both' and self.device == 'gpu':
-            door = 'live'  # auto looks only where the record proves nothing
+            source = 'live'  # auto looks only where the record proves nothing
         folder = os.path.join(self.keep or self.scratch.name, evidence, case['name'])
         os.makedirs(folder, exist_ok=True)
         for name in os.listdir(folder):
@@ -85,7 +85,7 @@ class Score:
             others += ['--record', folder + '/ring.wsrec'] if evidence in ('ring', 'both') else []
             others += ['--keep-looks', folder] if evidence != 'ring' and self.device == 'gpu' else []
         status, out, err, seconds = self.end(
-            [self.tool('wsdbg'), 'run', '--device', self.device, '--stall', self.stall, '--evidence', door, *others, '--json', '-o', folder + '/run.db', '--',
+            [self.tool('wsdbg'), 'run', '--device', self.device, '--stall', self.stall, '--evidence', source, *others, '--json', '-o', folder + '/run.db', '--',
              *self.command(case, '--variant', variant, '--timeout-ms', '8000')], 20)
         for dump in glob.glob(folder + '/look-*.core') if evidence == 'core' else []:
             os.rename(dump, folder + '/look.core')

@@ -255,7 +255,7 @@ static struct wsdbg_error *judge_dumps(const struct wsdbg_invocation *invocation
     if (!error) {
         const char *output = wsdbg_option_value(invocation, "output");
         if (output)
-            wsdbg_say("session in %s; look at it: wsdbg view %s; explain it: wsdbg why %s", output, output, output);
+            wsdbg_say("session in %s; show it: wsdbg view %s; explain it: wsdbg why %s", output, output, output);
         say_outcome(dumps, &snapshot, &diagnosis);
         *status = diagnosis.hang ? WSDBG_EXIT_HANG : 0;
     }
@@ -288,7 +288,7 @@ const struct wsdbg_command wsdbg_command_core = {
     .usage = "FILE... [--ring FILE.wsrec] [-o FILE.db] [--json] [--time-limit SECONDS] [--unpack-limit MIB]",
     .description =
         "Reads a GPU core dump, plain or packed with gzip, and reports like wsdbg run: which warps wait\n"
-        "where, for which barrier, what that barrier still lacks, and why. The kernel needs no probes and no\n"
+        "where, for which barrier, what that barrier still needs, and why. The kernel needs no probes and no\n"
         "line information. Several dumps of one process, oldest first, also show what moved between them.\n"
         "When an error of the GPU ended the kernel, the report names the warp, the instruction and the\n"
         "mbarrier or address, as far as the dump tells. With --ring the histories that probes recorded in the\n"

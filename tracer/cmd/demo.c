@@ -154,9 +154,9 @@ const struct wsdbg_command wsdbg_command_demo = {
     .summary = "Run a demo kernel that hangs, under wsdbg",
     .usage = "[NAME] [--list]",
     .description =
-        "Runs a demo kernel with one deliberate mistake, parity-wrong without a NAME. Without a Hopper GPU it\n"
-        "runs on the simulator; where the demo programs were not built, the session recorded of it on an H200 goes\n"
-        "through the same watchdog, diagnosis and report.",
+        "Runs a demo kernel with one deliberate mistake under wsdbg; without NAME it is parity-wrong. Without a\n"
+        "Hopper GPU it runs on the simulator. If the demo programs were not built, wsdbg replays what was\n"
+        "recorded of it on an H200, with the same watchdog, diagnosis and report.",
     .needs = "nothing; a GPU of compute capability 9.0 is used where there is one",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -83,8 +83,9 @@ const struct wsdbg_command wsdbg_command_doctor = {
     .summary = "Say what works here and what does not",
     .usage = "[--json]",
     .description =
-        "Checks what wsdbg run needs, one line each: ok, no, or ? where it cannot be told. The driver is asked\n"
-        "in a process of its own. The exit status is 0 when probed kernels can be watched on a GPU here, else 1.",
+        "Checks what wsdbg run needs, one line each: ok, no, or ? where that is not known. It asks the driver\n"
+        "in a process of its own. The exit status is 0 if kernels with probes can be watched on a GPU here,\n"
+        "else 1.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .run = doctor_run,

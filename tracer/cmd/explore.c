@@ -130,15 +130,13 @@ static json_t *text_or_null(const char *text)
 
 /* What docs/explore.schema.json describes, on stdout. */
 static struct wsdbg_error *print_json(const struct exploration *exploration, const struct wanted *wanted,
-                                      const struct wsdbg_run_result *result, bool hangs, json_t *races,
-                                      int status)
+                                      const struct wsdbg_run_result *result, bool hangs, json_t *races, int status)
 {
-    json_t *root =
-        json_pack("{s:i, s:i, s:b, s:o, s:o, s:{s:s, s:I, s:I}, s:O, s:O}", "schema_version", SCHEMA_VERSION, "status",
-                  status, "hang", hangs, "cause", text_or_null(result->cause), "database",
-                  text_or_null(result->database), "options", "schedule", wanted->kind, "depth",
-                  (json_int_t)wanted->depth, "seed", (json_int_t)wanted->seed, "launches",
-                  wsdbg_explore_log_launches(exploration->log), "skipped", wsdbg_explore_log_skipped(exploration->log));
+    json_t *root = json_pack(
+        "{s:i, s:i, s:b, s:o, s:o, s:{s:s, s:I, s:I}, s:O, s:O}", "schema_version", SCHEMA_VERSION, "status", status,
+        "hang", hangs, "cause", text_or_null(result->cause), "database", text_or_null(result->database), "options",
+        "schedule", wanted->kind, "depth", (json_int_t)wanted->depth, "seed", (json_int_t)wanted->seed, "launches",
+        wsdbg_explore_log_launches(exploration->log), "skipped", wsdbg_explore_log_skipped(exploration->log));
     if (root && races)
         json_object_set(root, "races", races);
     const bool failed = !root || json_dumpf(root, stdout, JSON_INDENT(2)) != 0;
@@ -170,7 +168,8 @@ static void say_how_to_repeat(const struct wsdbg_invocation *invocation, const s
     char options[64] = "";
     if (wanted->replays || !find_first(log, &launch, &seed))
         return;
-    const int end = strcmp(wanted->kind, "mix") != 0 ? snprintf(options, sizeof options, " --schedule %s", wanted->kind) : 0;
+    const int end =
+        strcmp(wanted->kind, "mix") != 0 ? snprintf(options, sizeof options, " --schedule %s", wanted->kind) : 0;
     if (wanted->depth != DEPTH_DEFAULT)
         snprintf(options + end, sizeof options - (size_t)end, " --depth %" PRIu64, wanted->depth);
     char *command = wsdbg_quote_command(invocation->operands);
@@ -215,7 +214,8 @@ static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, const 
     if (json_array_size(races))
         *status = WSDBG_EXIT_HANG;
     if (!error && wsdbg_option_value(invocation, "json"))
-        error = print_json(exploration, wanted, &result, hangs, races, *status < 0 ? WSDBG_EXIT_SIGNAL - *status : *status);
+        error =
+            print_json(exploration, wanted, &result, hangs, races, *status < 0 ? WSDBG_EXIT_SIGNAL - *status : *status);
     json_decref(races);
     free(result.database);
     return error;
@@ -259,7 +259,7 @@ static const struct wsdbg_option options[] = {
     {0, "depth", "D", "how often priorities change; with a mix the most (default 3)", NULL, NULL},
     {0, "all", NULL, "do not stop at the first hang or fault", NULL, NULL},
     {0, "compare-results", NULL, "say whether schedules leave other values in memory than the usual one", NULL, NULL},
-    {0, "races", NULL, "look for races and missing fences too", NULL, NULL},
+    {0, "races", NULL, "find races and missing fences too", NULL, NULL},
     {0, "replay", "SEED", "run under this schedule alone", NULL, NULL},
     {0, "launch", "N", "explore the program's launch N, from 0 (default: the first of each kernel)", NULL, NULL},
     WSDBG_OUTPUT_OPTION,
@@ -301,7 +301,7 @@ const struct wsdbg_command wsdbg_command_explore = {
         "than after the default one, and shows the first difference. Such a difference need not be a defect:\n"
         "floating-point sums in another order, clocks and tickets differ too. Memory that other processes may\n"
         "share is left out, also that of cuMemHostRegister; at most 1 GiB is compared.\n"
-        "--races looks at every access and says which ones nothing orders, and which fences are missing, also\n"
+        "--races checks every access and says which ones nothing orders, and which fences are missing, also\n"
         "in schedules that end well. The status is then 124.\n"
         "\n"
         "On a terminal one line shows the progress. A signal that ends PROGRAM ends the search with what was\n"

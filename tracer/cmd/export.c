@@ -61,10 +61,10 @@ const struct wsdbg_command wsdbg_command_export = {
     .summary = "Write a session as a file for another program",
     .usage = "FILE.db [--perfetto OUT.json] [--dot OUT.dot] [--time-limit SECONDS]",
     .description =
-        "Writes what a session database holds for other programs, one file or both; - is stdout. The trace opens\n"
-        "in the Perfetto UI: a process a grid, a track a warp, waits as slices, mbarriers as counters. Host, GPU and\n"
-        "CUPTI clocks are not aligned with one another: each has processes of its own. An existing file is not\n"
-        "overwritten.",
+        "Writes what a session database holds in the format of another program: a trace, a graph or both; -\n"
+        "is stdout. The trace opens in the Perfetto UI: one process for each grid, one track for each warp,\n"
+        "waits as slices, mbarriers as counters. The clocks of host, GPU and CUPTI are not aligned with one\n"
+        "another, so each has processes of its own. An existing file is not overwritten.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 1,

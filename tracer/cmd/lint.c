@@ -257,7 +257,7 @@ static const struct wsdbg_option options[] = {
 
 const struct wsdbg_command wsdbg_command_lint = {
     .name = "lint",
-    .summary = "Say what will hang, not launch or crawl before it runs",
+    .summary = "Say before a run what will hang, not launch or be slow",
     .usage =
         "FILE... [--fail-on error|warning|note|never] [--suppress CODE[,CODE]] [--json] [--sarif FILE|-] [--registers] "
         "[--unpack-limit MIB]",

@@ -26,7 +26,7 @@ static int run_command(const struct wsdbg_command *command, char **arguments)
     else if (!error && !(error = wsdbg_limits_take(&invocation)))
         error = command->run(&invocation, &status);
     if (!error && !invocation.help && !command->lives_on)
-        error = wsdbg_error_prefix(wsdbg_memory_error(), "the answer may lack something");
+        error = wsdbg_error_prefix(wsdbg_memory_error(), "something may be missing from the answer");
     if (!error && fflush(stdout) != 0)
         error = wsdbg_error_create(WSDBG_ERROR_OS, "cannot write to standard output");
     if (error) {

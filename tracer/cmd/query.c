@@ -95,10 +95,9 @@ const struct wsdbg_command wsdbg_command_query = {
     .summary = "Ask a session database with SQL or a canned query",
     .usage = "[FILE.db] [SQL|@NAME [ARGUMENT...]] [--csv|--json] [--time-limit SECONDS]",
     .description =
-        "Runs one SQL statement, or the canned query of that name, on a session database; the file is opened\n"
-        "read-only. Without a statement the canned queries are listed. Without FILE.db it is the newest session "
-        "database\n"
-        "in the current folder. On a terminal, texts that do not fit are cut.",
+        "Runs one SQL statement, or the canned query of that name, on a session database. The file is opened\n"
+        "read-only. Without a statement it lists the canned queries. Without FILE.db it takes the newest\n"
+        "session in the current folder. On a terminal, texts that do not fit are cut.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 0,

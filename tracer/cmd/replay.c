@@ -96,8 +96,8 @@ struct wsdbg_error *wsdbg_replay_file(const struct wsdbg_replay_options *options
     if (error)
         return error;
     if (options->output)
-        wsdbg_say("session in %s; look at it: wsdbg view %s; explain it: wsdbg why %s", options->output,
-                  options->output, options->output);
+        wsdbg_say("session in %s; show it: wsdbg view %s; explain it: wsdbg why %s", options->output, options->output,
+                  options->output);
     if (!hang)
         wsdbg_say(faulted ? "the recording shows a GPU fault" : "the recording shows no hang");
     *status = hang ? WSDBG_EXIT_HANG : 0;

@@ -52,9 +52,9 @@ const struct wsdbg_command wsdbg_command_report = {
     .summary = "Show the report of a finished session",
     .usage = "[FILE.db] [--json|--html] [-o FILE] [--time-limit SECONDS]",
     .description =
-        "Prints the report of a session database that wsdbg run wrote, from the database alone.\n"
-        "Without FILE.db it is the newest one in the current folder.\n"
-        "The HTML page needs nothing outside itself: no script, no other file. An existing file is not overwritten.",
+        "Prints the report of a session database that wsdbg run wrote. Without FILE.db it takes the newest\n"
+        "session in the current folder. The HTML page needs no script and no other file. An existing file is\n"
+        "not overwritten.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 0,

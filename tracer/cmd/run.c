@@ -345,7 +345,7 @@ static struct wsdbg_error *create_session(struct run *run)
         .give_up_ns = options->give_up_ns,
         .program_id = (uint32_t)wsdbg_child_pid(run->child),
         .look_ns = run->look_ns,
-        .look_spares_fed = run->evidence == WSDBG_RUN_AUTO && !run->device.simulator,
+        .look_spares_later_work = run->evidence == WSDBG_RUN_AUTO && !run->device.simulator,
         .look_ends_work = run->evidence == WSDBG_RUN_CORE,
         .stop_at_hang = options->on_stall != WSDBG_ON_STALL_WAIT,
         .keep_history = options->keep_history,

@@ -24,7 +24,7 @@ static const struct wsdbg_option options[] = {
      "no progress for this long is a stall (default 2; 10 without probes; a simulator's proof: none)", NULL, NULL},
     {0, "give-up", "SECONDS",
      "end the run (124) when nothing has moved for so long, cause known or not (default: never)", NULL, NULL},
-    {0, "look", "SECONDS", "with --tui: look at kernels without probes so often", NULL, NULL},
+    {0, "look", "SECONDS", "with --tui: take a look at kernels without probes so often", NULL, NULL},
     {0, "on-stall", "kill|wait|detach", "what to do after a hang was reported (default kill)", on_stalls, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
     {0, "keep-history", NULL, "without a hang: keep what kernels recorded last", NULL, NULL},
@@ -32,7 +32,7 @@ static const struct wsdbg_option options[] = {
     {0, "keep-looks", "FOLDER", "keep looks at the GPU there; wsdbg core FILE shows one again", NULL, NULL},
     WSDBG_TUI_OPTION,
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
-    {0, "races", NULL, "on the simulator: look for races and missing fences too", NULL, NULL},
+    {0, "races", NULL, "on the simulator: find races and missing fences too", NULL, NULL},
     {0, "require-watch", NULL, "exit with 125 when not all of the program could be watched", NULL, NULL},
     {'q', "quiet", NULL, "no closing line when nothing hangs", NULL, NULL},
 };
@@ -138,8 +138,8 @@ const struct wsdbg_command wsdbg_command_run = {
         "\n"
         "--give-up SECONDS ends such a run with status 124 when nothing has moved for that long. Use it in\n"
         "CI. wsdbg still looks first after the stall time. It gives nothing up where it could not look or\n"
-        "where it saw movement. When the time is over, wsdbg also inspects kernels that PROGRAM may still\n"
-        "feed (see Late attach).\n"
+        "where it saw movement. When the time is over, wsdbg also inspects kernels that may wait for\n"
+        "later work of PROGRAM (see Late attach).\n"
         "\n"
         "Kernels without probes. wsdbg watches them from outside, in any program. When work that the GPU was\n"
         "given is not done after the stall time, wsdbg stops the GPU twice for some hundredths of a second.\n"

@@ -136,25 +136,26 @@ static struct wsdbg_error *top_run(const struct wsdbg_invocation *invocation, in
 }
 
 static const struct wsdbg_option options[] = {
-    {0, "look", "SECONDS|never", "how often kernels without probes are looked at (default 1)", NULL, NULL},
+    {0, "look", "SECONDS|never", "take a look at kernels without probes so often (default 1)", NULL, NULL},
     {'l', "list", NULL, "list the sessions that run", NULL, NULL},
 };
 
 const struct wsdbg_command wsdbg_command_top = {
     .name = "top",
-    .summary = "Look at a running session from another terminal",
+    .summary = "Show a running session from another terminal",
     .usage = "[SESSION|PID|FILE.db] [--look SECONDS|never] [--list]",
     .description =
         "Shows the live view of a session that wsdbg run watches, started by the same user on this machine.\n"
-        "It only reads, and several can look at once. What moves comes from the session's shared memory, the\n"
-        "verdict and the log from its database. When the session ends, its last screen stays.\n"
+        "It only reads, so several can watch one session. The state of warps and barriers comes from the\n"
+        "session's shared memory, the verdict and the log from its database. When the session ends, its last\n"
+        "screen stays.\n"
         "\n"
         "Kernels without probes are visible only in snapshots of the GPU. While somebody watches and the GPU\n"
         "is busy, wsdbg run takes one every second, or as often as --look says. Each one stops the GPU for\n"
-        "some hundredths of a second (the first line says how long); driver calls that begin meanwhile wait.\n"
+        "some hundredths of a second (the first line says how long). Driver calls that begin meanwhile wait.\n"
         "If wsdbg is not attached yet, they wait some tenths of a second, and the driver then holds back all\n"
-        "new work until the running kernels end: a kernel that waits for such work stands still. --look never\n"
-        "takes no snapshots. Kernels with probes need none. Ctrl-\\ takes one now.\n"
+        "new work until the running kernels end. A kernel that waits for such work stands still until then.\n"
+        "With --look never no snapshots are taken. Kernels with probes need none. Ctrl-\\ takes one now.\n"
         "\n"
         "Without an argument wsdbg top shows the only running session. If there are several, it lists them.\n"
         "Name one by its session name or the beginning of that, by the process id of wsdbg or of the program,\n"

@@ -36,13 +36,13 @@ static const struct wsdbg_option options[] = {
 
 const struct wsdbg_command wsdbg_command_view = {
     .name = "view",
-    .summary = "Look at a session: the same views as top, from its database",
+    .summary = "Show a session: the same views as top, from its database",
     .usage = "[FILE.db] [--time-limit SECONDS]",
-    .description = "Shows a session database on the terminal: overview, cause, warps, barriers, wait-for graph, "
-                   "timeline, source,\n"
-                   "registers, log. The file is opened read-only; one that is still being written is followed. The key "
-                   "? explains\n"
-                   "the keys. Without FILE.db it is the newest session in the current folder.",
+    .description =
+        "Shows a session database on the terminal: overview, cause, warps, barriers, wait-for graph,\n"
+        "timeline, source, registers, log. The file is opened read-only. If it is still being written, the\n"
+        "screen follows it. The key ? explains the keys. Without FILE.db it shows the newest session in the\n"
+        "current folder.",
     .needs = "a terminal",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

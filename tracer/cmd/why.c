@@ -140,7 +140,7 @@ const struct wsdbg_command wsdbg_command_why = {
         "session database in the current folder.\n"
         "\n"
         "With only the code of a cause (wsdbg why PARITY_WRONG) or of wsdbg lint it prints what the code\n"
-        "means: the protocol, how the hang looks, how to fix it, and which public reports show it.",
+        "means: the protocol, what a report says, how to fix it, and which public reports show it.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 0,

@@ -77,7 +77,7 @@ bool wsdbg_arrivals_per_round_is_beside_others(const struct wsdbg_case *c, uint3
     return false;
 }
 
-/* What a warp brings that comes to every arrival of the code; UINT64_MAX = not known. */
+/* What a warp brings that reaches every arrival of the code; UINT64_MAX = not known. */
 static uint64_t most_of_warp(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
     uint64_t most = 0;

@@ -4,7 +4,7 @@
 
 #include "diagnose/code_case.h"
 
-/* What a warp's instructions bring where it comes to each once.  A path may take one of several instructions, or all.
+/* What a warp's instructions bring where it reaches each once.  A path may take one of several instructions, or all.
  */
 struct wsdbg_arrivals_per_round {
     uint64_t usual; /* of the largest one of each warp; 0 = for some warp it is not known how many lanes arrive */
@@ -12,7 +12,7 @@ struct wsdbg_arrivals_per_round {
     bool bounded;   /* `most` holds: no warp may arrive at an address, or with a count, that is not known */
 };
 
-/* Of the instructions that the warps can still come to or may have executed.  No warps: 0. */
+/* Of the instructions that the warps can still reach or may have executed.  No warps: 0. */
 struct wsdbg_arrivals_per_round wsdbg_arrivals_per_round_of(const struct wsdbg_case *c,
                                                             const struct wsdbg_warp_set *warps, uint32_t barrier);
 

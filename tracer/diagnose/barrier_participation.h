@@ -1,4 +1,4 @@
-/* barrier_participation.h - how often each warp of a CTA has come to one named barrier, and what follows from it where
+/* barrier_participation.h - how often each warp of a CTA has reached one named barrier, and what follows from it where
  * those that wait there are stuck.
  *
  * A group of warps that meets at a barrier comes there equally often, each warp once a round.  What the counts say
@@ -18,7 +18,7 @@ struct wsdbg_barrier_executions {
     uint32_t least, most; /* arrivals; equal where their number is known */
     bool known;           /* the bounds come from a record, or from code that is known */
     bool arrives;         /* some of them with bar.arrive, which does not wait */
-    uint32_t group;       /* equal for warps that come to the same instructions, or have the same role; WSDBG_NONE */
+    uint32_t group;       /* equal for warps that reach the same instructions, or have the same role; WSDBG_NONE */
     uint32_t place;       /* of its instruction: row of snapshot.sites, WSDBG_NONE = not known */
 };
 

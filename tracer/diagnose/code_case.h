@@ -1,8 +1,8 @@
 /* code_case.h - what a case knows from the GPU's own state and its code instead of histories: the words of mbarriers,
- * and for each warp the instructions it must have executed, may have, and can still come to.
+ * and for each warp the instructions it must have executed, may have, and can still reach.
  *
  * Reads: parts, sites, barriers, accesses and reaches of the snapshot.  Everything is a question; nothing is kept.
- * A warp whose place in the code is not known may come to anything.
+ * A warp whose place in the code is not known may reach anything.
  */
 #ifndef WSDBG_DIAGNOSE_CODE_CASE_H
 #define WSDBG_DIAGNOSE_CODE_CASE_H
@@ -63,14 +63,14 @@ const struct wsdbg_reach *wsdbg_code_reaches(const struct wsdbg_case *c, uint32_
 /* The access of a reach, NULL where the row is not sound. */
 const struct wsdbg_access_row *wsdbg_code_access(const struct wsdbg_case *c, const struct wsdbg_reach *reach);
 
-/* Whether a live warp can still come to an access of these kinds on the barrier (WSDBG_NONE: on any), once its own wait
+/* Whether a live warp can still reach an access of these kinds on the barrier (WSDBG_NONE: on any), once its own wait
  * ends; *access, if asked for, is the surest such row or WSDBG_NONE. */
 enum wsdbg_can wsdbg_code_can(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
                               uint32_t *access);
 /* Live warps that can. */
 struct wsdbg_warp_set wsdbg_code_able(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,
                                       enum wsdbg_can at_least);
-/* Accesses of these kinds on the barrier that the warp may have executed and can never come to again; *times, if asked
+/* Accesses of these kinds on the barrier that the warp may have executed and can never reach again; *times, if asked
  * for, is how often it may have executed the most frequent of them (255 = in a loop). */
 uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
                            uint32_t *times);

@@ -1,4 +1,4 @@
-/* code_executions.h - how often each warp has come to a named barrier, from the machine's state and the code. */
+/* code_executions.h - how often each warp has reached a named barrier, from the machine's state and the code. */
 #ifndef WSDBG_DIAGNOSE_CODE_EXECUTIONS_H
 #define WSDBG_DIAGNOSE_CODE_EXECUTIONS_H
 

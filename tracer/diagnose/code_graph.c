@@ -1,5 +1,5 @@
 /* code_graph.c - the wait-for graph of a case known from the machine's state: a warp waits for those that can still
- * come to an instruction which may complete what it waits for.
+ * reach an instruction which may complete what it waits for.
  *
  * Reads: warp states, parts, barrier words, reaches.  Writes: struct wsdbg_wait_node.  Careful in one direction: who
  * might wake counts as a waker, what the hardware may have under way counts as under way until two looks saw the same.
@@ -43,7 +43,7 @@ static void add_exited(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_w
     node->why = "has exited";
 }
 
-/* The kinds of access that bring what the phase lacks. */
+/* The kinds of access that bring what the phase still needs. */
 static wsdbg_access_kinds lacking(const struct wsdbg_case *c, uint32_t barrier)
 {
     struct wsdbg_barrier_word word;
@@ -105,7 +105,7 @@ static void named_wakers(const struct wsdbg_case *c, uint32_t warp, const struct
     }
 }
 
-/* Whoever leaves the kernel is not waited for any more: it need not come to the barrier to open it. */
+/* Whoever leaves the kernel is not waited for any more: it need not reach the barrier to open it. */
 static void cluster_wakers(const struct wsdbg_case *c, const struct wait *wait, struct wsdbg_wait_node *node)
 {
     node->why = "not at the cluster barrier";
@@ -137,7 +137,7 @@ static bool stands_at_wgmma(const struct wsdbg_case *c, uint32_t warp)
     return (row->state == WSDBG_WARP_RUNNING || row->unmoved) && site && site->is_wgmma;
 }
 
-/* A mate that has not come to its first wgmma, and waits; with two equal looks any mate that waits elsewhere. */
+/* A mate that has not reached its first wgmma, and waits; with two equal looks any mate that waits elsewhere. */
 static bool holds_up_wgmma(const struct wsdbg_case *c, uint32_t mate)
 {
     uint32_t count, before = 0;

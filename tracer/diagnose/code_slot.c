@@ -23,7 +23,7 @@ static bool all_wait_on(const struct wsdbg_case *c, const struct wsdbg_warp_set 
     return wsdbg_set_count(releasers) > 0;
 }
 
-/* The other barrier of the slot: of the same stage, and the warp can come to where it is filled.  Of several that one
+/* The other barrier of the slot: of the same stage, and the warp can reach where it is filled.  Of several that one
  * which those wait on who release the slot. */
 static bool find_full(const struct wsdbg_case *c, struct wsdbg_code_slot *slot)
 {

@@ -72,7 +72,7 @@ static bool lasts(const struct wsdbg_case *c, const struct wsdbg_host_thread *th
 static bool somebody_is_free(const struct wsdbg_case *c, const struct wsdbg_host_thread *waits)
 {
     const struct wsdbg_snapshot *snapshot = c->snapshot;
-    if (waits->host_state != WSDBG_HOST_RESTS)
+    if (waits->host_state != WSDBG_HOST_ALL_BLOCKED)
         return true;
     for (size_t i = 0; i < snapshot->thread_count; i++)
         if (snapshot->threads[i].process_id == waits->process_id && !lasts(c, &snapshot->threads[i]))
@@ -81,7 +81,7 @@ static bool somebody_is_free(const struct wsdbg_case *c, const struct wsdbg_host
 }
 
 /* A call that lasts and keeps a thread for the grid, while no other thread of the process is free. */
-static const struct wsdbg_host_thread *thread_while_all_rest(const struct wsdbg_case *c)
+static const struct wsdbg_host_thread *thread_while_all_blocked(const struct wsdbg_case *c)
 {
     for (size_t i = 0; i < c->snapshot->thread_count; i++) {
         const struct wsdbg_host_thread *thread = &c->snapshot->threads[i];
@@ -132,7 +132,7 @@ bool wsdbg_host_is_held_back(const struct wsdbg_case *c)
         if (!same || !attach_ns || (launch && launch->time_ns > attach_ns))
             continue;
         if (!of_process || gave_after(snapshot, snapshot->contexts[context].process_id, attach_ns) ||
-            !thread_while_all_rest(c))
+            !thread_while_all_blocked(c))
             return true;
     }
     return false;
@@ -140,5 +140,5 @@ bool wsdbg_host_is_held_back(const struct wsdbg_case *c)
 
 const struct wsdbg_host_thread *wsdbg_host_waits(const struct wsdbg_case *c)
 {
-    return wsdbg_host_is_held_back(c) ? NULL : thread_while_all_rest(c);
+    return wsdbg_host_is_held_back(c) ? NULL : thread_while_all_blocked(c);
 }

@@ -1,4 +1,4 @@
-/* missing_arrivals.c - who could bring the arrivals that a wait lacks.  See missing_arrivals.h.
+/* missing_arrivals.c - who could bring the arrivals that a wait still needs.  See missing_arrivals.h.
  *
  * Reads: barrier words, reaches, the wait graph.
  */

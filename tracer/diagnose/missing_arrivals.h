@@ -20,7 +20,7 @@ struct wsdbg_missing_arrivals {
 /* False where the warp may still go on, waits for something else, or lacks bytes only. */
 bool wsdbg_missing_arrivals_read(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_missing_arrivals *missing);
 
-/* Other lanes of the waiting warp may come to an arrival.  A doubtful one counts where nobody has left who was rather
+/* Other lanes of the waiting warp may reach an arrival.  A doubtful one counts where nobody has left who was rather
  * meant to make it. */
 bool wsdbg_missing_arrivals_is_in_parts(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
 

@@ -1,6 +1,6 @@
 /* poll_split.c - see poll_split.h.
  *
- * Reads: parts with the store that their lanes come to (machine/look_writers.c), who may write what is polled.  Adds:
+ * Reads: parts with the store that their lanes reach (machine/look_writers.c), who may write what is polled.  Adds:
  * LANE_SPLIT.
  *
  * Every lane of the warp polls one word or waits for those that do, and what waits writes the word next.  A grid's

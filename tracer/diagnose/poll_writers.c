@@ -52,7 +52,7 @@ struct place {
 struct wsdbg_polls {
     struct place *places;
     size_t count, capacity;
-    bool *fed; /* by context: some poll of its process may be ended from outside */
+    bool *later_work; /* by context: some poll of its process may be ended from outside */
 };
 
 /* ---- memory ---- */
@@ -231,7 +231,7 @@ static struct wsdbg_poll poll_in_code(const struct wsdbg_case *c, enum wsdbg_war
 /* ---- all polls ---- */
 
 /* A warp of the case polls what somebody outside of its cluster may write. */
-static bool case_is_fed(const struct wsdbg_case *c)
+static bool case_may_get_later_work(const struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
         uint32_t count;
@@ -289,24 +289,24 @@ static bool find_places(const struct wsdbg_snapshot *snapshot, struct wsdbg_poll
     return true;
 }
 
-static bool is_fed(const struct wsdbg_polls *polls, const struct wsdbg_snapshot *snapshot, uint32_t grid)
+static bool may_get_later_work(const struct wsdbg_polls *polls, const struct wsdbg_snapshot *snapshot, uint32_t grid)
 {
     const uint32_t context = snapshot->grids[grid].context;
-    return polls && context < snapshot->context_count && polls->fed[context];
+    return polls && context < snapshot->context_count && polls->later_work[context];
 }
 
 /* A warp of the grid may go on, and write what others of its process poll. */
-static void feed(struct wsdbg_polls *polls, const struct wsdbg_snapshot *snapshot, uint32_t grid)
+static void note_later_work(struct wsdbg_polls *polls, const struct wsdbg_snapshot *snapshot, uint32_t grid)
 {
     const uint32_t context = snapshot->grids[grid].context;
     for (uint32_t i = 0; i < snapshot->context_count; i++)
         if (context >= snapshot->context_count ||
             snapshot->contexts[i].process_id == snapshot->contexts[context].process_id)
-            polls->fed[i] = true;
+            polls->later_work[i] = true;
 }
 
 /* Polls at one place of one word are judged alike, and lie beside one another. */
-static void find_fed(const struct wsdbg_snapshot *snapshot, struct wsdbg_polls *polls)
+static void find_later_work(const struct wsdbg_snapshot *snapshot, struct wsdbg_polls *polls)
 {
     const struct wsdbg_part *last = NULL;
     uint32_t last_grid = WSDBG_NONE;
@@ -315,11 +315,11 @@ static void find_fed(const struct wsdbg_snapshot *snapshot, struct wsdbg_polls *
         const uint32_t grid = grid_of_poll(snapshot, part);
         const bool same = last && grid == last_grid && part->site == last->site &&
                           part->address.known == last->address.known && part->address.value == last->address.value;
-        if (grid == WSDBG_NONE || !snapshot->grids[grid].running || same || is_fed(polls, snapshot, grid))
+        if (grid == WSDBG_NONE || !snapshot->grids[grid].running || same || may_get_later_work(polls, snapshot, grid))
             continue;
         const struct wsdbg_case c = case_of(snapshot, polls, grid);
         if (poll_in_code(&c, part->state, part->site, part->address).writer != WSDBG_WRITER_NOBODY)
-            feed(polls, snapshot, grid);
+            note_later_work(polls, snapshot, grid);
         last = part;
         last_grid = grid;
     }
@@ -330,12 +330,12 @@ struct wsdbg_error *wsdbg_polls_create(const struct wsdbg_snapshot *snapshot, st
     struct wsdbg_polls *polls = calloc(1, sizeof *polls);
     *out = NULL;
     if (polls)
-        polls->fed = calloc(snapshot->context_count + 1, sizeof *polls->fed);
-    if (!polls || !polls->fed || !find_places(snapshot, polls)) {
+        polls->later_work = calloc(snapshot->context_count + 1, sizeof *polls->later_work);
+    if (!polls || !polls->later_work || !find_places(snapshot, polls)) {
         wsdbg_polls_destroy(polls);
         return &wsdbg_error_no_memory;
     }
-    find_fed(snapshot, polls);
+    find_later_work(snapshot, polls);
     *out = polls;
     return NULL;
 }
@@ -344,7 +344,7 @@ void wsdbg_polls_destroy(struct wsdbg_polls *polls)
 {
     if (!polls)
         return;
-    free(polls->fed);
+    free(polls->later_work);
     free(polls->places);
     free(polls);
 }
@@ -355,7 +355,8 @@ struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, enum wsdbg_warp_stat
                                 struct wsdbg_optional_u64 address)
 {
     struct wsdbg_poll poll = poll_in_code(c, state, site, address);
-    if (poll.writer == WSDBG_WRITER_NOBODY && (poll.shared ? case_is_fed(c) : is_fed(c->polls, c->snapshot, c->grid)))
+    if (poll.writer == WSDBG_WRITER_NOBODY &&
+        (poll.shared ? case_may_get_later_work(c) : may_get_later_work(c->polls, c->snapshot, c->grid)))
         poll.writer = WSDBG_WRITER_WARP;
     return poll;
 }

@@ -44,8 +44,8 @@ void wsdbg_infer_inits(struct wsdbg_case *c);
 enum wsdbg_contribution {
     WSDBG_ARRIVED,
     WSDBG_SKIPPED,       /* went past the iteration without arriving */
-    WSDBG_EXITED_BEFORE, /* left the kernel before it came to the iteration */
-    WSDBG_TO_COME,       /* has not come to it, or that cannot be told */
+    WSDBG_EXITED_BEFORE, /* left the kernel before it reached the iteration */
+    WSDBG_TO_COME,       /* has not reached it, or that cannot be told */
     WSDBG_NEVER_ARRIVES  /* never used the barrier as an arriver, as far as seen */
 };
 enum wsdbg_contribution wsdbg_contribution(const struct wsdbg_case *c, const struct wsdbg_wait *wait,

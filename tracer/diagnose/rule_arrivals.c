@@ -1,4 +1,4 @@
-/* rule_arrivals.c - a phase that lacks arrivals although everybody has gone by.
+/* rule_arrivals.c - a phase that still needs arrivals although everybody has gone by.
  *
  * Reads: rounds and contributions.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, BARRIER_NOT_INIT.
  */
@@ -34,7 +34,7 @@ static struct tally count_contributions(const struct wsdbg_case *c, const struct
     const struct wsdbg_warp_set arrivers = wsdbg_arrivers(c, wait->stage, &tally.declared);
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (!wsdbg_set_has(&arrivers, w)) {
-            /* Without declared roles a warp that never came to the barrier may be meant to arrive. */
+            /* Without declared roles a warp that never reached the barrier may be meant to arrive. */
             const bool peer = wsdbg_case_warp(c, w)->cta != wait->stage->cta;
             if (tally.declared || (uses_barrier(c, w, wait->stage) && !(peer && peers)))
                 continue;

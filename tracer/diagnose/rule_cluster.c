@@ -1,6 +1,6 @@
 /* rule_cluster.c - warps stand at the cluster barrier before work of theirs that those who are missing there wait for.
  *
- * Reads: warp states, the wait graph, histories or what the code lets each warp come to.  Adds: CLUSTER_MISSING.
+ * Reads: warp states, the wait graph, histories or what the code lets each warp reach.  Adds: CLUSTER_MISSING.
  *
  * That warps stand there while others are stuck is the common end of every hang in a cluster; this is the cause only
  * where the barrier itself keeps the missing ones away.

@@ -1,4 +1,4 @@
-/* rule_code_arrivals.c - arrivals that a phase lacks though those who could make them are there.
+/* rule_code_arrivals.c - arrivals that a phase still needs though those who could make them are there.
  *
  * Reads: barrier words, reaches, the wait graph.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT,
  * PEER_EXITED.
@@ -378,7 +378,7 @@ static void judge_ring(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
 
 /* ---- a whole record has every arrival ---- */
 
-/* All who can have arrived, and the first phase still lacks some: the count is too high. */
+/* All who can have arrived, and the first phase still needs some: the count is too high. */
 static bool say_short_by_record(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_arrival_log log;

@@ -5,8 +5,8 @@
  *
  * The word tells how many bytes are missing or too many, the code how many were announced.  Too many do not go away: no
  * arrival is left in the phase that could announce them.  Where some are missing a copy may be on its way in one
- * picture.  It is not where all that were filled lack the very same part of their bytes: copies on their way would be
- * at different points.
+ * picture.  It is not where the very same part of the bytes is missing from all filled slots: copies on their way would
+ * be at different points.
  */
 #include "diagnose/code_bytes.h"
 #include "diagnose/code_graph.h"
@@ -109,15 +109,16 @@ static void say_too_many(struct wsdbg_case *c, const struct missing_bytes *missi
         surplus);
 }
 
-/* What lacks on one barrier has come to another. */
+/* What is missing on one barrier came to another. */
 static void say_elsewhere(struct wsdbg_case *c, const struct missing_bytes *missing,
                           const struct wsdbg_barrier_word *other, enum wsdbg_confidence confidence)
 {
     struct wsdbg_finding *finding = begin(c, missing, WSDBG_CAUSE_TX_MISMATCH, confidence);
     if (!finding)
         return;
-    const bool lacks = missing->word.bytes > 0;
-    const struct wsdbg_barrier_word *less = lacks ? &missing->word : other, *more = lacks ? other : &missing->word;
+    const bool is_short = missing->word.bytes > 0;
+    const struct wsdbg_barrier_word *less = is_short ? &missing->word : other,
+                                    *more = is_short ? other : &missing->word;
     const struct wsdbg_phrase of_less = wsdbg_say_object(c, less->barrier),
                               of_more = wsdbg_say_object(c, more->barrier), warp = wsdbg_say_warp(c, missing->warp);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -214,7 +215,7 @@ static void say_stranded(struct wsdbg_case *c, const struct missing_bytes *missi
     wsdbg_tell_access(c, finding, copy, "comes after that wait");
 }
 
-/* The bytes of the copy that these warps come to are just what is missing. */
+/* The bytes of the copy that these warps reach are just what is missing. */
 static bool is_stranded(const struct wsdbg_case *c, const struct missing_bytes *missing, uint32_t bringer,
                         uint32_t *copy)
 {
@@ -245,7 +246,7 @@ static void say_never_completed(struct wsdbg_case *c, const struct missing_bytes
 
 /* ---- which of them ---- */
 
-/* Every stage of the barrier in every CTA that lacks bytes alone lacks as many. */
+/* The same number of bytes is missing from every stage of the barrier, in every CTA, that waits for bytes alone. */
 static bool all_lack_the_same(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
 {
     const uint32_t id = c->snapshot->barriers[word->barrier].id;

@@ -1,4 +1,4 @@
-/* rule_code_exited.c - nobody is left who could come to an arrival that a wait lacks.
+/* rule_code_exited.c - nobody is left who could reach an arrival that a wait still needs.
  *
  * Reads: barrier words, reaches, the wait graph.  Adds: WAKER_EXITED; ROLE_DISAGREE where those who used to arrive are
  * there but have left their loop; DOUBLE_ARRIVE where the code cannot arrive but twice in one turn.
@@ -12,8 +12,8 @@
 #define WARP_THREADS 32u
 
 /* Who is left cannot arrive: that is seen.  Why the others left before they did is not, and a phase that turned once
- * too often or a count that is too high leave the same words behind: never proven.  Some of those that left have come
- * to this phase where it has arrivals: then a skipped arrival or a wrong count is as near. */
+ * too often or a count that is too high leave the same words behind: never proven.  Some of those that left have
+ * reached this phase where it has arrivals: then a skipped arrival or a wrong count is as near. */
 static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c,
                                                   const struct wsdbg_missing_arrivals *missing)
 {
@@ -112,8 +112,8 @@ static uint32_t arrival_made_twice(const struct wsdbg_case *c, const struct wsdb
     return WSDBG_NONE;
 }
 
-/* Nobody has arrived in the phase, by the word: no warp came to those arrivals, or each that did turned the phase
- * twice. Warps that came to neither are the rarer mistake beside code that cannot be right. */
+/* Nobody has arrived in the phase, by the word: no warp reached those arrivals, or each that did turned the phase
+ * twice. Warps that reached neither are the rarer mistake beside code that cannot be right. */
 static void say_twice(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing, uint32_t arrival)
 {
     struct wsdbg_finding *finding =

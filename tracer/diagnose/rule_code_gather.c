@@ -14,7 +14,7 @@ struct gathering {
     uint32_t id, count, other_count; /* threads named; a second value where they differ */
     uint32_t cta_threads;
     struct wsdbg_warp_set waiting, others;
-    struct wsdbg_warp_set to_come;  /* live warps that may still come to it */
+    struct wsdbg_warp_set to_come;  /* live warps that may still reach it */
     uint32_t others_behind;         /* warps that are not there and may have come through it before */
     bool others_arrive;             /* ... without waiting */
     struct wsdbg_warp_set exited;   /* and may have come too, or nobody knows */
@@ -67,7 +67,7 @@ static struct gathering gather(const struct wsdbg_case *c, uint32_t waiter)
     return g;
 }
 
-/* The waiting warps come to the barrier for the first time. */
+/* The waiting warps reach the barrier for the first time. */
 static bool is_first_round(const struct wsdbg_case *c, const struct gathering *g)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -110,7 +110,7 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct gathering 
     return finding;
 }
 
-/* Never proven: two groups, each with its own total, may have come to one id by mistake. */
+/* Never proven: two groups, each with its own total, may use one id by mistake. */
 static void say_counts_differ(struct wsdbg_case *c, const struct gathering *g)
 {
     struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_LIKELY);

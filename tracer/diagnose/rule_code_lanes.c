@@ -4,7 +4,7 @@
  * Reads: parts, barrier words, reaches, the wait graph.  Adds: LANE_SPLIT.
  *
  * Several lanes wait for a phase.  The same code holds waits on that barrier which one elected lane executes: they are
- * not on the way of these lanes, and the warp cannot come to them again, so the elected lane, which stands elsewhere,
+ * not on the way of these lanes, and the warp cannot reach them again, so the elected lane, which stands elsewhere,
  * is through with them.  It saw each phase end; the lanes that looked later wait for one that has gone by.
  */
 #include "diagnose/code_say.h"
@@ -26,7 +26,7 @@ static const struct wsdbg_part *waiting_part(const struct wsdbg_case *c, uint32_
     return waiting;
 }
 
-/* Some warp that is seen has come to the access, or still can: it may be the only one that was meant to. */
+/* Some warp that is seen has reached the access, or still can: it may be the only one that was meant to. */
 static bool is_of_a_live_warp(const struct wsdbg_case *c, uint32_t access)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -40,7 +40,7 @@ static bool is_of_a_live_warp(const struct wsdbg_case *c, uint32_t access)
     return false;
 }
 
-/* A wait on the barrier that one lane executes, which no warp that is seen can come to or has on its way: the access,
+/* A wait on the barrier that one lane executes, which no warp that is seen can reach or has on its way: the access,
  * or WSDBG_NONE. */
 static uint32_t wait_of_elected_lane(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {

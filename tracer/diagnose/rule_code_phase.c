@@ -166,7 +166,7 @@ static bool always_releases(const struct wsdbg_case *c, uint32_t warp, const str
     return waits > 0;
 }
 
-/* The warp comes to releases in more than one place: one of them may be such that nothing was waited for. */
+/* The warp reaches releases in more than one place: one of them may be such that nothing was waited for. */
 static bool releases_in_places(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_code_slot *slot)
 {
     uint32_t count, arrivals = 0;

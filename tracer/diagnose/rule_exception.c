@@ -55,7 +55,7 @@ static bool is_arrival(const struct wsdbg_exception *e)
     return e->access && WSDBG_KINDS_ARRIVAL >> e->access & 1;
 }
 
-/* Such an arrival came to it. */
+/* Such an arrival reached it. */
 static bool is_locked(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_barrier_word *word)
 {
     return wsdbg_word_of(c, barrier, word) && word->pending == 0 && word->bytes > 0 &&
@@ -195,7 +195,7 @@ static bool announces_bytes(const struct wsdbg_case *c, uint32_t warp, uint32_t 
     return false;
 }
 
-/* Warps of the CTA that have arrived with bytes on the barrier, or come to where they do. */
+/* Warps of the CTA that have arrived with bytes on the barrier, or reach where they do. */
 static struct wsdbg_warp_set with_bytes(const struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier)
 {
     struct wsdbg_warp_set warps = {0};
@@ -249,7 +249,7 @@ static void say_nobody(struct wsdbg_case *c, const struct wsdbg_exception *e)
         "End the kernel with a cluster barrier, so that no CTA exits while others still arrive on its barriers.");
 }
 
-/* Live warps of the barrier's CTA that may still come to where it is initialised. */
+/* Live warps of the barrier's CTA that may still reach where it is initialised. */
 static struct wsdbg_warp_set yet_to_initialise(const struct wsdbg_case *c, uint32_t barrier)
 {
     struct wsdbg_warp_set set = wsdbg_code_able(c, WSDBG_KIND(WSDBG_ACCESS_INIT), barrier, WSDBG_CAN);

@@ -108,7 +108,7 @@ static enum wsdbg_confidence judge_leavers(const struct wsdbg_case *c, const str
     }
     if (left == 0)
         return WSDBG_CONFIDENCE_POSSIBLE;
-    /* Of a barrier that nobody has used yet it is not known how many come to it. */
+    /* Of a barrier that nobody has used yet it is not known how many reach it. */
     const bool comes_out = usual_known ? sum == wait->stage->init.value : round->arrivals == 0;
     return comes_out ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
 }

@@ -89,7 +89,7 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct gathering 
     return finding;
 }
 
-/* Never proven: two groups, each with its own total, may have come to one id by mistake. */
+/* Never proven: two groups, each with its own total, may use one id by mistake. */
 static void say_counts_differ(struct wsdbg_case *c, const struct gathering *g)
 {
     struct wsdbg_finding *finding =

@@ -465,7 +465,7 @@ void wsdbg_rule_outside(struct wsdbg_case *c)
 {
     const struct wsdbg_warp_set pollers = warps_that_poll(c);
     const struct wsdbg_warp_set dependent = warps_in(c, WSDBG_WARP_WAIT_GRID_DEPENDENCY);
-    /* What a barrier of the CTA or cluster lacks makes these waits consequences. */
+    /* What a barrier of the CTA or cluster still needs makes these waits consequences. */
     if (wsdbg_case_explained(c))
         return;
     if (wsdbg_set_count(&dependent) > 0)

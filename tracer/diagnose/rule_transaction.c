@@ -54,7 +54,7 @@ static bool shows_round(const struct wsdbg_history_event *event, const struct ws
            (event->iteration == round->iteration && wsdbg_event_is_expect(event));
 }
 
-/* A live filler that has not come to the round may still bring what is missing. */
+/* A live filler that has not reached the round may still bring what is missing. */
 static bool more_to_come(const struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round)
 {
     const struct wsdbg_warp_set set = fillers(c, wait->stage);

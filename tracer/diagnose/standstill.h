@@ -29,7 +29,7 @@ struct wsdbg_standstills {
 };
 void wsdbg_standstills_deinit(struct wsdbg_standstills *standstills);
 
-/* What the newest look came to. */
+/* The outcome of the newest look. */
 struct wsdbg_standstill {
     uint32_t grid; /* that stands: one that nobody can end goes first, then the longest; WSDBG_NONE = none stands */
     enum wsdbg_outside outside; /* who could end it */

@@ -110,7 +110,7 @@ static void named_wakers(const struct wsdbg_case *c, uint32_t warp, struct wsdbg
             wsdbg_set_add(&node->wakers, w);
     }
     node->why = roles ? "declared" : "arrived before";
-    /* A warp that has not come to its first bar.sync on this id yet leaves no trace of it. */
+    /* A warp that has not reached its first bar.sync on this id yet leaves no trace of it. */
     node->open = roles == 0;
 }
 
@@ -133,7 +133,7 @@ static const struct wsdbg_history_event *last_wgmma(const struct wsdbg_case *c, 
     return NULL;
 }
 
-/* Has not come to `issue` yet: nothing that it did is newer, and its own wgmma, if any, are older. */
+/* Has not reached `issue` yet: nothing that it did is newer, and its own wgmma, if any, are older. */
 static bool behind(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_history_event *issue)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);

@@ -97,7 +97,7 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         .allocation_count = has_given ? at_most(LOAD(view, allocation_count), WSDBG_ALLOCATION_ROWS) : 0,
         .allocations_left_out = has_given ? LOAD(view, allocations_left_out) : 0,
         .has_given = has_given,
-        .host_state = host <= WSDBG_HOST_RESTS ? host : WSDBG_HOST_NOT_KNOWN,
+        .host_state = host <= WSDBG_HOST_ALL_BLOCKED ? host : WSDBG_HOST_NOT_KNOWN,
         .has_no_network_card = has_cards && LOAD(view, network_cards) == WSDBG_NETWORK_CARDS_NONE,
     };
 }

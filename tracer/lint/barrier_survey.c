@@ -105,7 +105,7 @@ static bool asks_for_rows(const struct wsdbg_graph *graph)
     return false;
 }
 
-/* An access whose guard is decided, or whose block is come to, for these threads. */
+/* An access whose guard is decided, or whose block is reached, for these threads. */
 static bool may_execute(const struct wsdbg_graph *graph, uint32_t instruction)
 {
     return graph->procedure_of[graph->block_of[instruction]] != WSDBG_GRAPH_NONE &&
@@ -187,7 +187,7 @@ static bool is_barrier(const struct wsdbg_access *access)
            access->kind == WSDBG_ACCESS_CLUSTER_WAIT;
 }
 
-/* Of accesses to barriers alone; who comes to another one nobody asks. */
+/* Of accesses to barriers alone; who reaches another one nobody asks. */
 static struct wsdbg_error *find_warps(struct wsdbg_barrier_survey *survey)
 {
     struct wsdbg_error *error = NULL;

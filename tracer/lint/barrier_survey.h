@@ -1,4 +1,4 @@
-/* barrier_survey.h - what the rules about barriers ask of a kernel: which warps may come to an instruction, whether two
+/* barrier_survey.h - what the rules about barriers ask of a kernel: which warps may reach an instruction, whether two
  * operands may name the same barrier, what a thread must execute, whether an instruction comes again.
  *
  * Reads: the kernel's control flow and its accesses.  Every answer errs on one side, which it names: "may" is never too
@@ -75,7 +75,7 @@ struct wsdbg_value_set wsdbg_survey_parity(const struct wsdbg_barrier_survey *su
 struct wsdbg_error *wsdbg_survey_graph_of_warp(const struct wsdbg_barrier_survey *survey, uint32_t warp,
                                                const struct wsdbg_graph **out);
 
-/* Whether a thread that has executed an access may come to it again, and whether something may hold it before. */
+/* Whether a thread that has executed an access may reach it again, and whether something may hold it before. */
 enum wsdbg_survey_again { WSDBG_SURVEY_NEVER_AGAIN = 1, WSDBG_SURVEY_AGAIN_WHEN_HELD, WSDBG_SURVEY_AGAIN_AT_ONCE };
 enum wsdbg_survey_again wsdbg_survey_again(const struct wsdbg_barrier_survey *survey, size_t access);
 

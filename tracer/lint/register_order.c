@@ -10,14 +10,14 @@
 
 enum { WARP_THREADS = 32, IDS = 16, FILE_WARPS_MOST = WSDBG_VIEW_WARPS_MOST / WSDBG_VIEW_FILES, STATES_MOST = 1024 };
 
-/* A named barrier: it holds a warp until all its members have come to it, if it is known who they are. */
+/* A named barrier: it holds a warp until all its members have reached it, if it is known who they are. */
 struct barrier {
     bool holds;
     uint32_t members; /* warps */
 };
 
 struct state {
-    uint8_t at[FILE_WARPS_MOST]; /* by warp of the file: the step that it has come to */
+    uint8_t at[FILE_WARPS_MOST]; /* by warp of the file: the step that it has reached */
     uint16_t held[FILE_WARPS_MOST];
 };
 
@@ -26,7 +26,7 @@ struct machine {
     const struct wsdbg_register_steps *steps[FILE_WARPS_MOST];
     uint32_t file, warp_count, pool;
     struct barrier barriers[IDS];
-    bool is_strict; /* whoever is through with its steps does not count as come to a barrier */
+    bool is_strict; /* whoever is through with its steps does not count as one that reached a barrier */
     struct state *states;
     uint32_t state_count;
     uint8_t asks_at[FILE_WARPS_MOST]; /* by warp: 1 + the step at which it asks for ever in some order; 0 = none */
@@ -39,7 +39,7 @@ static bool is_through(const struct machine *machine, const struct state *state,
     return state->at[warp] == machine->steps[warp]->count;
 }
 
-/* The step that the warp has come to; NULL = it is through. */
+/* The step that the warp has reached; NULL = it is through. */
 static const struct wsdbg_register_step *step_at(const struct machine *machine, const struct state *state,
                                                  uint32_t warp)
 {
@@ -201,7 +201,7 @@ static void set_file(struct machine *machine, const struct wsdbg_register_view *
         machine->steps[machine->warp_count++] = &steps[i];
 }
 
-/* ---- who comes to which barrier ---- */
+/* ---- who reaches which barrier ---- */
 
 /* What all warps do, and the barriers they meet at. */
 struct play {
@@ -209,7 +209,7 @@ struct play {
     struct wsdbg_register_steps warps[WSDBG_VIEW_WARPS_MOST];
     bool is_unknown; /* some warp syncs nobody knows where */
     struct {
-        uint32_t warps, arriving; /* that come to it, and those of them that arrive without a wait */
+        uint32_t warps, arriving; /* that reach it, and those of them that arrive without a wait */
         uint32_t threads;         /* that it counts; 0 = all of the CTA */
         bool is_unclear; /* it counts differently from site to site, or somebody may arrive twice without a wait */
     } ids[IDS];

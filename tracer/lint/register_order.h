@@ -1,8 +1,8 @@
-/* register_order.h - whether the order in which warps give registers back, ask for them and sync at named barriers comes
- * to a stop, though the sums fit: register_view.h has the sums.
+/* register_order.h - whether the order in which warps give registers back, ask for them and sync at named barriers
+ * comes to a stop, though the sums fit: register_view.h has the sums.
  *
- * The steps of all warps of a register file are played through, with every order of serving their requests.  Whatever is
- * not known of a warp or a barrier holds nobody, so that what stops here stops on the machine.
+ * The steps of all warps of a register file are played through, with every order of serving their requests.  Whatever
+ * is not known of a warp or a barrier holds nobody, so that what stops here stops on the machine.
  */
 #ifndef WSDBG_LINT_REGISTER_ORDER_H
 #define WSDBG_LINT_REGISTER_ORDER_H
@@ -16,7 +16,7 @@ struct wsdbg_register_wait {
     uint32_t warps;
     uint32_t sync;
     int id;
-    uint32_t release; /* the setmaxnreg.dec that they come to behind it; WSDBG_GRAPH_NONE = none */
+    uint32_t release; /* the setmaxnreg.dec that they reach behind it; WSDBG_GRAPH_NONE = none */
     uint32_t released;
 };
 

@@ -8,11 +8,11 @@
 
 struct reading {
     const struct wsdbg_graph *graph;
-    uint64_t *stops, *reached; /* sets of instructions: those behind which a way does not go on; those it came to */
+    uint64_t *stops, *reached; /* sets of instructions: those behind which a way does not go on; those it reached */
     struct wsdbg_register_steps *out;
 };
 
-/* What the ways from one place come to first. */
+/* What the ways from one place reach first. */
 struct next {
     uint32_t steps; /* how many different ones */
     uint32_t step;  /* one of them */

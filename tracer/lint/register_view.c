@@ -76,7 +76,7 @@ static uint64_t reached_sites(const struct paths *paths, const struct wsdbg_regi
     return sites;
 }
 
-/* The sites that a path from just behind site `from` comes to first or later; with `stops` none behind those. */
+/* The sites that a path from just behind site `from` reaches first or later; with `stops` none behind those. */
 static uint64_t sites_after(struct paths *paths, const struct wsdbg_register_view *view, uint32_t from, uint64_t stops)
 {
     const uint32_t next = view->sites[from].at + 1;
@@ -90,7 +90,7 @@ static uint64_t sites_after(struct paths *paths, const struct wsdbg_register_vie
     return reached_sites(paths, view);
 }
 
-/* Whether some path from instruction `from` on comes to an exit and to none of the sites.  A trap ends the path:
+/* Whether some path from instruction `from` on reaches an exit and none of the sites.  A trap ends the path:
  * nothing hangs. */
 static bool exits_without(struct paths *paths, const struct wsdbg_register_view *view, uint32_t from, uint64_t sites)
 {
@@ -146,7 +146,7 @@ static void follow_request(struct paths *paths, const struct wsdbg_register_view
         }
 }
 
-/* The least that the warp can hold when it exits: the count of a site behind which it may come to no other one.  What
+/* The least that the warp can hold when it exits: the count of a site behind which it may reach no other one.  What
  * it then holds does not come back. */
 static uint32_t held_at_exit(struct paths *paths, const struct wsdbg_register_view *view, uint64_t reached)
 {
@@ -181,7 +181,7 @@ static void follow_requests(struct paths *paths, const struct wsdbg_register_vie
     warp->is_undecided = !warp->asks_always && (reached_sites(paths, view) & ~requests(view)) != 0;
 }
 
-/* The sites that thread `thread` comes to. */
+/* The sites that thread `thread` reaches. */
 static struct wsdbg_error *sites_of_thread(struct wsdbg_trace *trace, const struct wsdbg_register_view *view,
                                            uint32_t thread, uint64_t *out)
 {
@@ -200,7 +200,7 @@ static struct wsdbg_error *sites_of_thread(struct wsdbg_trace *trace, const stru
     return error;
 }
 
-/* Lanes that come to different sites part at a branch on the thread's index: the first and the last show it. */
+/* Lanes that reach different sites part at a branch on the thread's index: the first and the last show it. */
 static struct wsdbg_error *find_split(struct wsdbg_trace *trace, const struct wsdbg_register_view *view,
                                       uint32_t number, struct wsdbg_register_warp *warp)
 {
@@ -237,7 +237,7 @@ static struct wsdbg_error *read_warp(struct wsdbg_trace *trace, const struct wsd
 
 /* ---- the CTA ---- */
 
-/* Warps up to the size that is said; else warpgroup by warpgroup until every site was come to. */
+/* Warps up to the size that is said; else warpgroup by warpgroup until every site was reached. */
 static struct wsdbg_error *read_warps(struct wsdbg_lint_kernel *kernel, const struct wsdbg_graph *graph,
                                       struct wsdbg_register_view *out)
 {

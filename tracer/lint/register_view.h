@@ -27,18 +27,19 @@ struct wsdbg_register_site {
 };
 
 struct wsdbg_register_warp {
-    uint64_t reached;   /* sites it may come to, a bit each */
-    uint64_t split;     /* sites that some of its lanes come to and others do not */
-    bool asks;          /* comes to a request */
+    uint64_t reached;   /* sites it may reach, a bit each */
+    uint64_t split;     /* sites that some of its lanes reach and others do not */
+    bool asks;          /* reaches a request */
     bool asks_always;   /* no path to an exit goes past its requests */
     bool is_undecided;  /* it asks, or releases instead: the code does not tell which */
     uint32_t ask_least; /* the smallest of its requests */
     uint32_t ask_most;
     uint32_t held_least;  /* the least that it can hold in the end: released, or served and perhaps given back */
     uint32_t exits_with;  /* the least that it can hold when it exits; held_least where it never does */
-    uint32_t asks_again;  /* a request it comes to from an earlier one without a release between; 0 = none */
+    uint32_t asks_again;  /* a request it reaches from an earlier one without a release between; 0 = none */
     uint32_t asks_before; /* that earlier one */
-    struct wsdbg_register_steps steps; /* up to its last setmaxnreg; instructions are numbers in that part of the code */
+    struct wsdbg_register_steps
+        steps; /* up to its last setmaxnreg; instructions are numbers in that part of the code */
 };
 
 struct wsdbg_register_view {
@@ -47,7 +48,7 @@ struct wsdbg_register_view {
     struct wsdbg_register_warp warps[WSDBG_VIEW_WARPS_MOST];
     uint32_t warp_count;
     uint32_t threads;         /* of a CTA; 0 = nobody says */
-    bool threads_are_assumed; /* the fewest warpgroups that come to every site */
+    bool threads_are_assumed; /* the fewest warpgroups that reach every site */
     uint32_t launch;          /* registers a thread at launch, rounded up to what is allocated */
 };
 

@@ -1,4 +1,4 @@
-/* rule_mbarrier_init.c - mbarriers that a warp may come to before another one has initialised them.
+/* rule_mbarrier_init.c - mbarriers that a warp may reach before another one has initialised them.
  *
  * Reads: a survey.  Adds BARRIER_NOT_INIT, as a warning: a path of the warp from the kernel's start to its first use
  * passes nothing that could hold it until the other warp is through.  Words polled in memory are not seen.

@@ -2,7 +2,7 @@
  * initialises.
  *
  * Reads: a survey.  Adds BARRIER_NOT_INIT, ARRIVE_MISSING, TX_NO_ARRIVE, ARRIVE_SHORT, TX_MISMATCH: an error where some
- * thread must come to the wait, asks for the phase that never ends, and comes back to the wait when that is not over.
+ * thread must reach the wait, asks for the phase that never ends, and comes back to the wait when that is not over.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct group {
     const struct wsdbg_barrier_survey *survey;
     size_t first;       /* access */
     uint64_t *set;      /* instructions */
-    uint32_t warps;     /* that may come to one */
+    uint32_t warps;     /* that may reach one */
     bool waits;         /* they are waits; else they arrive, or name it otherwise */
     bool is_for_first;  /* waits that all ask for the first phase */
     bool is_for_second; /* … for the one before it, which is always over */
@@ -205,7 +205,8 @@ static void note_accesses(const struct group *group, struct wsdbg_lint_findings 
         if (survey->is_in_x)
             wsdbg_survey_warps_text(survey->warps[i], warps);
         snprintf(text, sizeof text, "%s%s%s%s%s", wsdbg_access_kind_name((enum wsdbg_access_kind)access->kind), count,
-                 *warps ? " by " : "", warps, wsdbg_survey_lanes(survey, i) == WSDBG_LANES_ONE ? ", one lane each" : "");
+                 *warps ? " by " : "", warps,
+                 wsdbg_survey_lanes(survey, i) == WSDBG_LANES_ONE ? ", one lane each" : "");
         wsdbg_survey_note(survey, out, finding, access->instruction, text);
     }
 }

@@ -17,7 +17,7 @@ static bool is_waited_for(const struct wsdbg_barrier_survey *survey, const struc
     return false;
 }
 
-/* Whether the thread may leave, or never comes to a cluster barrier, after `from`. */
+/* Whether the thread may leave, or never reaches a cluster barrier, after `from`. */
 static struct wsdbg_error *may_leave(const struct wsdbg_barrier_survey *survey, uint32_t from, bool *out)
 {
     uint64_t *set = wsdbg_survey_set_create(survey);

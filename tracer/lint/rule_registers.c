@@ -23,7 +23,7 @@ static struct wsdbg_lint_place place_of(const struct registers *registers, uint3
     return wsdbg_lint_place_of_code(registers->kernel, registers->view->sites[site].instruction);
 }
 
-/* The first request that warps of the set come to. */
+/* The first request that warps of the set reach. */
 static uint32_t first_request(const struct wsdbg_register_view *view, uint32_t warps)
 {
     for (uint32_t i = 0; i < view->site_count; i++)
@@ -48,7 +48,7 @@ static bool always_asked(const struct wsdbg_register_view *view)
     return true;
 }
 
-/* Error where every warp that comes to the kernel's end comes to its request first, and the CTA's size is said. */
+/* Error where every warp that reaches the kernel's end reaches its request first, and the CTA's size is said. */
 static enum wsdbg_lint_severity severity(const struct wsdbg_register_view *view)
 {
     return always_asked(view) && !view->threads_are_assumed ? WSDBG_LINT_ERROR : WSDBG_LINT_WARNING;
@@ -100,7 +100,7 @@ static void say_budget(const struct registers *registers, uint32_t file)
 
 /* ---- warpgroups that do not act as one ---- */
 
-/* Sites that some warps of the warpgroup come to and others do not. */
+/* Sites that some warps of the warpgroup reach and others do not. */
 static uint64_t disagreed(const struct wsdbg_register_view *view, uint32_t first)
 {
     uint64_t any = 0, all = UINT64_MAX;

@@ -1,4 +1,4 @@
-/* rule_role_sync.c - a barrier of the whole block, or of the cluster, that only one role comes to while the others wait
+/* rule_role_sync.c - a barrier of the whole block, or of the cluster, that only one role reaches while the others wait
  * for what comes after it.
  *
  * Reads: a survey.  Adds BLOCK_SYNC_IN_ROLE and CLUSTER_MISSING, as warnings.  All who can arrive where the others wait
@@ -11,7 +11,7 @@
 #include "lint/barrier_rules.h"
 #include "sass/flow.h"
 
-/* A kind of barrier that everybody must come to. */
+/* A kind of barrier that everybody must reach. */
 struct gathering {
     const struct wsdbg_barrier_survey *survey;
     bool is_cluster;
@@ -62,7 +62,7 @@ static bool come_later(const struct gathering *gathering, size_t wait, uint8_t p
     return true;
 }
 
-/* The first barrier of the gathering, of those that the waiting warps do not come to. */
+/* The first barrier of the gathering, of those that the waiting warps do not reach. */
 static bool find_barrier(const struct gathering *gathering, uint32_t waiting, size_t *out)
 {
     for (size_t i = 0; i < gathering->survey->count; i++)
@@ -120,7 +120,7 @@ static struct wsdbg_error *judge(const struct wsdbg_barrier_survey *survey, bool
     gathering.set = wsdbg_survey_set_create(survey);
     if (!gathering.set)
         return &wsdbg_error_no_memory;
-    bool is_of_some = false, is_said = false; /* some warps come to one and others do not */
+    bool is_of_some = false, is_said = false; /* some warps reach one and others do not */
     uint32_t all = 0;
     for (size_t i = 0; i < survey->count; i++)
         all |= survey->warps[i];

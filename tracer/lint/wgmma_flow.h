@@ -27,7 +27,7 @@ struct wsdbg_wgmma_state {
     uint8_t tiles[WSDBG_WGMMA_TILES_MOST];
 };
 
-/* Told of each instruction that some path comes to: what may be in flight just before it. */
+/* Told of each instruction that some path reaches: what may be in flight just before it. */
 typedef void wsdbg_wgmma_visitor(void *context, uint32_t instruction, const struct wsdbg_wgmma_event *event,
                                  const struct wsdbg_wgmma_state *before);
 

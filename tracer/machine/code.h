@@ -29,7 +29,7 @@ struct wsdbg_paths {
     bool *before_known;
 };
 
-/* How often the threads of one warp may have come to an access. */
+/* How often the threads of one warp may have reached an access. */
 struct wsdbg_execution_count {
     bool known;
     uint8_t least, most;

@@ -63,7 +63,7 @@ bool wsdbg_look_arrives_on_one_place(const struct wsdbg_access *access)
     return is_arrival(access->kind) && access->address.known && access->address.count == 1 && !access->is_any_rank;
 }
 
-/* Every way from the arrival comes to another one on its place before it comes to a wait or leaves. */
+/* Every way from the arrival reaches another one on its place before it reaches a wait or leaves. */
 static bool arrives_again(const struct wsdbg_code_kernel *kernel, size_t arrival, uint64_t *others, uint64_t *reached)
 {
     const struct wsdbg_access *from = &kernel->accesses[arrival];

@@ -1,7 +1,7 @@
-/* look_answers.c - which waits of a kernel are always answered: whoever comes through the wait comes to an arrival of a
+/* look_answers.c - which waits of a kernel are always answered: whoever comes through the wait reaches an arrival of a
  * kind before its loop begins the next round.
  *
- * Reads: accesses and control flow.  Writes: snapshot.answers.  An arrival of an elected lane counts as come to
+ * Reads: accesses and control flow.  Writes: snapshot.answers.  An arrival of an elected lane counts as reached
  * where its guard elects, or the branch around it.  A wait behind the loop is not answered in it, nor one from which a
  * way leads out of the loop to such a wait.  Where something cannot be followed there is no row.
  */
@@ -38,7 +38,7 @@ static bool may_be_skipped(const struct wsdbg_graph *graph, const struct wsdbg_a
     return access->lanes != WSDBG_LANES_ONE && instruction->guard != WSDBG_PT;
 }
 
-/* Where a warp has come to the arrival: at the branch that takes the elected lane there, if nothing else stands in its
+/* Where a warp has reached the arrival: at the branch that takes the elected lane there, if nothing else stands in its
  * way, as the other lanes go around it. */
 static uint32_t stop_of(const struct wsdbg_graph *graph, const struct wsdbg_access *access)
 {

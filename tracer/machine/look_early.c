@@ -2,8 +2,8 @@
  * barrier of several warps stands between.
  *
  * Reads: accesses and control flow.  Writes: may_be_early of rows in snapshot.accesses.  Counted from the kernel's
- * start: an arrival that every way comes to through more of those barriers than any way to the initialisation passes is
- * behind it.  One that every way comes to through fewer is before it on purpose: the word is initialised again, for
+ * start: an arrival that every way reaches through more of those barriers than any way to the initialisation passes is
+ * behind it.  One that every way reaches through fewer is before it on purpose: the word is initialised again, for
  * another use.  What orders them otherwise, a flag in memory, is not seen: the mark is no more than a permission.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* look_paths.c - the paths of a warp from the place where it stands: which accesses it must have executed on its way,
- * which it may have, and which it can still come to.
+ * which it may have, and which it can still reach.
  *
  * Reads: control flow.  Writes: the paths from each place, computed once and kept by the kernel.
  */

@@ -1,10 +1,10 @@
-/* look_roles.c - who does what in a kernel whose author said nothing: roles by what the warps can still come to, names
+/* look_roles.c - who does what in a kernel whose author said nothing: roles by what the warps can still reach, names
  * of barriers by who arrives and who waits.
  *
  * Reads: paths of warps, families.  Writes: a grid's roles, snapshot.names of its module, the role of each warp.
  *
- * The rules are those of roles/role_kinds.h; this file has what the code that a warp can still come to shows for them.
- * Whose code nobody alive can come to is the role of the warps that are gone.
+ * The rules are those of roles/role_kinds.h; this file has what the code that a warp can still reach shows for them.
+ * Whose code nobody alive can reach is the role of the warps that are gone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,7 +128,7 @@ static bool is_at(const struct role_inference *inference, const struct wsdbg_acc
     return fits && is_of(inference, access, family);
 }
 
-/* Whether warps of a group can come to a wait for the family, or to an arrival on it. */
+/* Whether warps of a group can reach a wait for the family, or an arrival on it. */
 static bool comes_to(const struct role_inference *inference, size_t group, const struct wsdbg_family *family,
                      bool waits)
 {
@@ -195,7 +195,7 @@ static struct wsdbg_error *name_roles(struct role_inference *inference)
     return NULL;
 }
 
-/* Whether there are arrivals on the family that another group can come to, or this one cannot. */
+/* Whether there are arrivals on the family that another group can reach, or this one cannot. */
 static bool others_arrive(const struct role_inference *inference, size_t group, const struct wsdbg_family *family)
 {
     const struct wsdbg_code_kernel *kernel = inference->kernel;

@@ -4,7 +4,7 @@
  * Reads: registers and predicates of the waiting lanes, constants, control flow.  Writes: writes_site of parts.
  *
  * A waiting lane is followed from where it stands (sass/follow.h).  A store counts where its address is known for sure
- * and is the word's, and where the lane must come to it or no lane that polls can: a lock is given back behind such a
+ * and is the word's, and where the lane must reach it or no lane that polls can: a lock is given back behind such a
  * place by the lane that polls it.  Ways end at polls of the word; a poll that takes a lock counts only where the
  * waiting lanes are through it; a value with which the poll would go on does not count.
  */
@@ -29,7 +29,7 @@ struct split {
     uint32_t place, load; /* instructions: where they wait, what polls */
     uint64_t address;
     uint32_t width_bytes;
-    uint64_t *ahead;     /* instructions that lanes come to that wait, past the load */
+    uint64_t *ahead;     /* instructions that waiting lanes reach, past the load */
     uint64_t *of_poller; /* ... that poll, once they go on */
     uint64_t *stops;
     bool poller_is_lost;              /* ... and nobody knows which else */
@@ -183,7 +183,7 @@ static struct wsdbg_error *may_end_poll(struct split *split, uint64_t value, boo
 
 /* ---- the store ---- */
 
-/* The address of an access that the lane may come to and execute. */
+/* The address of an access that the lane may reach and execute. */
 static bool address_at(const struct split *split, const struct wsdbg_follow *follow, uint32_t number,
                        struct wsdbg_thread_state *state, uint64_t *address)
 {
@@ -211,7 +211,7 @@ static bool find_polls(struct split *split, const struct wsdbg_follow *follow, s
     return any;
 }
 
-/* The lane comes to the store for the first time: a way ends there, unless a guard may skip it. */
+/* The lane reaches the store for the first time: a way ends there, unless a guard may skip it. */
 static struct wsdbg_error *judge_store(struct split *split, const struct wsdbg_follow_start *start, bool *found)
 {
     struct wsdbg_thread_state state;

@@ -131,7 +131,7 @@ const struct wsdbg_operand *wsdbg_loaded_register(const struct wsdbg_instruction
     return NULL;
 }
 
-/* Spreads from the blocks in `reached` to those behind them in the loop, but for `avoid`.  True: it came to the head.
+/* Spreads from the blocks in `reached` to those behind them in the loop, but for `avoid`.  True: it reached the head.
  */
 static bool spreads_to_head(const struct wsdbg_loop *loop, uint64_t *reached, uint32_t avoid)
 {

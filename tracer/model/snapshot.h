@@ -55,7 +55,7 @@ struct wsdbg_history_event {
     uint32_t value;     /* see enum wsdbg_event_kind */
     uint8_t kind;       /* enum wsdbg_event_kind */
     uint8_t barrier;
-    uint8_t stage;      /* without the parity bit */
+    uint8_t stage; /* without the parity bit */
     uint8_t parity;
 };
 
@@ -67,21 +67,21 @@ struct wsdbg_context {
     struct wsdbg_optional_u32 sm_count;
     struct wsdbg_optional_u32 compute_capability;
     bool alive;
-    bool process_ended;     /* its process is known to have; not kept in sessions, as is the next one */
-    bool no_network_card;   /* its process is known to hold no network card open */
-    int32_t error;          /* CUresult that ended it, 0 = none; below 0: not known which, but that the GPU reported
-                               CUDA_EXCEPTION_<-error>, as a core dump tells */
+    bool process_ended;   /* its process is known to have; not kept in sessions, as is the next one */
+    bool no_network_card; /* its process is known to hold no network card open */
+    int32_t error;        /* CUresult that ended it, 0 = none; below 0: not known which, but that the GPU reported
+                             CUDA_EXCEPTION_<-error>, as a core dump tells */
     struct wsdbg_optional_u64 state_age_ns; /* with an error: from the last copy of the slots to the first look at it */
-    uint32_t history_depth; /* 0 = history off */
-    bool history_read;      /* the warps' histories were copied for this snapshot */
+    uint32_t history_depth;                 /* 0 = history off */
+    bool history_read;                      /* the warps' histories were copied for this snapshot */
     uint64_t gpu_now_ns;
-    bool work_followed;     /* whether what it was given to do gets done is seen: */
+    bool work_followed;                      /* whether what it was given to do gets done is seen: */
     struct wsdbg_optional_u64 unfinished_ns; /* something that it was given before this moment is not done */
-    struct wsdbg_optional_u64 hidden_ns; /* since then stream captures keep from being seen whether it is */
+    struct wsdbg_optional_u64 hidden_ns;     /* since then stream captures keep from being seen whether it is */
     bool slots_silent; /* the slots have not been copied for a while: that they look the same says nothing */
-    bool attended; /* an inspector stays attached to its process: a look holds nothing back */
+    bool attended;     /* an inspector stays attached to its process: a look holds nothing back */
     struct wsdbg_optional_u64 done_launches; /* its launches with lower sequence numbers are done */
-    struct wsdbg_optional_u64 given_ns; /* when it was last given something to do; 0 = never */
+    struct wsdbg_optional_u64 given_ns;      /* when it was last given something to do; 0 = never */
     struct wsdbg_optional_u64 done_given_ns; /* what it was given up to this moment is done, as far as is known */
     struct wsdbg_optional_u64 kernels, graphs, copies, memsets, others; /* that it was given; copies: only those for
                                                                           which no call waited */
@@ -97,7 +97,7 @@ struct wsdbg_module {
     struct wsdbg_optional_u64 image_hash;
     uint32_t names_first, names_count; /* in snapshot.names */
     char image_path[256];              /* spool file, "" = not kept */
-    char source_path[192];             /* of the file its probes' lines count in, as the compiler had it; "" = not known */
+    char source_path[192]; /* of the file its probes' lines count in, as the compiler had it; "" = not known */
 };
 
 struct wsdbg_function {
@@ -136,16 +136,16 @@ struct wsdbg_graph_kernel {
 /* A call by which a kernel was to run and that the driver refused.  Not known: WSDBG_UNKNOWN32, as in the row. */
 struct wsdbg_refusal {
     uint32_t process_id;
-    uint32_t number;   /* from 0, per process */
+    uint32_t number;                    /* from 0, per process */
     uint32_t context, function, module; /* indexes, WSDBG_NONE */
-    char image_path[256]; /* spool file of what was to be loaded, or of the module; "" = not kept */
-    struct wsdbg_refusal_row row; /* its indexes are those of the process's tables */
+    char image_path[256];               /* spool file of what was to be loaded, or of the module; "" = not kept */
+    struct wsdbg_refusal_row row;       /* its indexes are those of the process's tables */
 };
 
 /* Memory that a process got from the driver. */
 struct wsdbg_allocation {
     uint32_t process_id;
-    uint32_t context; /* index, WSDBG_NONE */
+    uint32_t context;                /* index, WSDBG_NONE */
     struct wsdbg_allocation_row row; /* its context is that of the process's table */
 };
 /* "device", "pitched", … stable; for SQL.  NULL for a kind of a later version. */
@@ -154,7 +154,7 @@ const char *wsdbg_allocation_kind_name(unsigned kind);
 struct wsdbg_host_thread {
     uint32_t process_id, thread_id;
     uint32_t context;
-    char call[48];     /* the synchronising call it is inside */
+    char call[48]; /* the synchronising call it is inside */
     uint64_t since_ns;
     struct wsdbg_optional_u64 stream;
     enum wsdbg_host_state host_state; /* of its process; not kept in sessions */
@@ -168,11 +168,11 @@ struct wsdbg_activity {
 
 /* A place in the machine code of a kernel. */
 struct wsdbg_site {
-    uint32_t function;   /* index in functions, WSDBG_NONE */
-    uint64_t pc;         /* GPU virtual address */
+    uint32_t function;                      /* index in functions, WSDBG_NONE */
+    uint64_t pc;                            /* GPU virtual address */
     struct wsdbg_optional_u32 offset_bytes; /* from the function's start */
-    char instruction[128]; /* "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+0x8], R4", "" = not decoded */
-    char file[192];        /* "" = compiled without line information */
+    char instruction[128];                  /* "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+0x8], R4", "" = not decoded */
+    char file[192];                         /* "" = compiled without line information */
     struct wsdbg_optional_u32 line;
     uint32_t inlined_at; /* index in sites: the call this was inlined at, WSDBG_NONE */
     bool is_passed;      /* the site's place is a line further out (base/inlined.h); a session keeps the place */
@@ -184,30 +184,32 @@ struct wsdbg_site {
 struct wsdbg_access_row {
     uint32_t grid;
     uint32_t site;
-    uint32_t kind;       /* enum wsdbg_access_kind of sass/access_kind.h */
-    bool certain;        /* false: its operands could not be followed to one place, it may be another barrier */
-    bool any_rank;       /* may be the barrier of another CTA of the cluster */
-    uint32_t lanes;      /* enum wsdbg_lanes of sass/access_kind.h */
+    uint32_t kind;  /* enum wsdbg_access_kind of sass/access_kind.h */
+    bool certain;   /* false: its operands could not be followed to one place, it may be another barrier */
+    bool any_rank;  /* may be the barrier of another CTA of the cluster */
+    uint32_t lanes; /* enum wsdbg_lanes of sass/access_kind.h */
     struct wsdbg_optional_u32 address; /* mbarrier: offset in shared memory; named barrier: id */
     uint32_t stride, places; /* the same every `stride` bytes, `places` times; 1 = one, 0 = as often as there is room */
     struct wsdbg_optional_u32 count; /* arrivals, bytes, threads, registers: see the kind */
-    bool arrives_again;  /* an arrival on one place: every way from it comes to another one on the same place before any
-                            wait or the end; not kept in sessions */
-    bool may_be_early;   /* an arrival on one place: no barrier puts it before or behind some initialisation of that place; not kept
-                            in sessions */
-    struct wsdbg_optional_u32 mask;  /* of a copy into several CTAs of the cluster: a bit a rank; not kept in sessions */
+    bool arrives_again; /* an arrival on one place: every way from it reaches another one on the same place before any
+                           wait or the end; not kept in sessions */
+    bool may_be_early;  /* an arrival on one place: no barrier puts it before or behind some initialisation of that
+                           place; not kept  in sessions */
+    struct wsdbg_optional_u32 mask; /* of a copy into several CTAs of the cluster: a bit a rank; not kept in sessions */
 };
 
 /* How a warp stands to an access: what its way there must have executed, may have, and still can. */
 struct wsdbg_reach {
     uint32_t warp, access;
-    uint8_t before_least, before_most; /* times on the paths from the kernel's start to where it stands; 255 = that or more */
+    uint8_t before_least,
+        before_most; /* times on the paths from the kernel's start to where it stands; 255 = that or more */
     bool before_known;
-    uint8_t after; /* 0 = can never come to it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
+    uint8_t
+        after; /* 0 = can never reach it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
 };
 
-/* Whoever comes through the wait comes to this arrival, or another one on the same places, before the loop of the arrival
- * begins its next round.  Not kept in sessions. */
+/* Whoever comes through the wait reaches this arrival, or another one on the same places, before the loop of the
+ * arrival begins its next round.  Not kept in sessions. */
 struct wsdbg_answer_row {
     uint32_t wait, arrival; /* index in accesses */
 };
@@ -217,10 +219,10 @@ struct wsdbg_answer_row {
 
 /* An instruction near a place where a warp stands, for people to read. */
 struct wsdbg_code_row {
-    uint32_t function;  /* index in functions */
+    uint32_t function; /* index in functions */
     uint32_t offset_bytes;
-    char text[128];     /* "" = not decoded */
-    char file[192];     /* of the place (base/inlined.h), "" = compiled without line information */
+    char text[128];                 /* "" = not decoded */
+    char file[192];                 /* of the place (base/inlined.h), "" = compiled without line information */
     struct wsdbg_optional_u32 line; /* of the place */
 };
 
@@ -230,13 +232,13 @@ struct wsdbg_part {
     uint32_t lanes;
     enum wsdbg_warp_state state;
     uint32_t site;
-    uint32_t barrier; /* index in barriers, WSDBG_NONE */
+    uint32_t barrier;                  /* index in barriers, WSDBG_NONE */
     struct wsdbg_optional_u32 parity;  /* waited for */
     struct wsdbg_optional_u32 count;   /* threads of a named barrier, registers asked, groups */
     struct wsdbg_optional_u64 address; /* polled: global address */
     struct wsdbg_optional_u32 width_bytes;
-    struct wsdbg_optional_u64 value;   /* last seen there */
-    bool seen; /* its operands were read; false: taken from a warp in the same state */
+    struct wsdbg_optional_u64 value; /* last seen there */
+    bool seen;                       /* its operands were read; false: taken from a warp in the same state */
     /* Lanes that wait for others of the warp: the row in sites of a store that some of them make next to the word which
      * those poll; what is said of it is in a finding, so it is not in the session's file. */
     struct wsdbg_optional_u32 writes_site;
@@ -245,45 +247,51 @@ struct wsdbg_part {
 /* An error that the GPU reported of a warp.  Not in the session's file: what is to be said of it is in a finding. */
 struct wsdbg_exception {
     uint32_t warp;
-    uint32_t code;      /* CUDA_EXCEPTION_<code> */
-    uint32_t lanes;     /* that it may be of: those it was reported of, or all of the warp where it names a warp */
-    uint32_t at_lanes;  /* exact: those of them that executed the instruction; 0 = not known */
-    bool thread_known;  /* one alone did, or its address alone is misaligned: */
+    uint32_t code;     /* CUDA_EXCEPTION_<code> */
+    uint32_t lanes;    /* that it may be of: those it was reported of, or all of the warp where it names a warp */
+    uint32_t at_lanes; /* exact: those of them that executed the instruction; 0 = not known */
+    bool thread_known; /* one alone did, or its address alone is misaligned: */
     uint32_t thread[3];
-    uint64_t pc;        /* of the instruction, or where the thread stands */
-    bool exact;         /* the instruction's; false: it is that one or one before it */
-    uint32_t site;      /* of that PC */
-    uint8_t access;     /* exact, an mbarrier's: enum wsdbg_access_kind of sass/access_kind.h; else 0 */
-    uint32_t barrier;   /* ... which, as far as registers say: index in barriers, WSDBG_NONE */
-    bool remote;        /* ... that of a CTA which is not to be seen any more */
+    uint64_t pc;                       /* of the instruction, or where the thread stands */
+    bool exact;                        /* the instruction's; false: it is that one or one before it */
+    uint32_t site;                     /* of that PC */
+    uint8_t access;                    /* exact, an mbarrier's: enum wsdbg_access_kind of sass/access_kind.h; else 0 */
+    uint32_t barrier;                  /* ... which, as far as registers say: index in barriers, WSDBG_NONE */
+    bool remote;                       /* ... that of a CTA which is not to be seen any more */
     struct wsdbg_optional_u64 address; /* exact, of a load, store or atomic: what it names, the lowest of the lanes */
     uint64_t last_address;             /* ... the highest */
     bool in_shared;                    /* ... offsets in shared memory, as the instruction has them */
     uint32_t misaligned_bytes;         /* ... the address is no multiple of these, its width; 0 = not known to be */
-    bool trapped;       /* exact: the instruction ends the kernel */
+    bool trapped;                      /* exact: the instruction ends the kernel */
 };
 
 /* Registers or memory as they were, for the session's file. */
-enum wsdbg_excerpt_kind { WSDBG_EXCERPT_REGISTERS = 1, WSDBG_EXCERPT_UNIFORM, WSDBG_EXCERPT_SHARED, WSDBG_EXCERPT_GLOBAL };
+enum wsdbg_excerpt_kind {
+    WSDBG_EXCERPT_REGISTERS = 1,
+    WSDBG_EXCERPT_UNIFORM,
+    WSDBG_EXCERPT_SHARED,
+    WSDBG_EXCERPT_GLOBAL
+};
 enum { WSDBG_EXCERPT_WORDS = 32 };
 struct wsdbg_excerpt {
     uint32_t kind;
     uint32_t cta, warp; /* WSDBG_NONE where it does not apply */
     uint32_t lane;
-    uint64_t first;     /* register, or byte address */
-    uint32_t count;     /* words */
+    uint64_t first; /* register, or byte address */
+    uint32_t count; /* words */
     uint32_t words[WSDBG_EXCERPT_WORDS];
 };
 
 /* One look at the GPU through a debug attach that stops it. */
 struct wsdbg_look_row {
-    uint32_t process_id; /* that was looked at, 0 = the only one */
-    uint64_t time_ns;    /* host, when the GPU was stopped; 0 = not known */
+    uint32_t process_id;                                           /* that was looked at, 0 = the only one */
+    uint64_t time_ns;                                              /* host, when the GPU was stopped; 0 = not known */
     uint64_t attach_ns, suspend_ns, read_ns, resume_ns, detach_ns; /* lengths; 0 = that step was not needed */
     uint64_t earlier_attach_ns; /* host, when a debugger last attached for an earlier look; 0 = none is known of */
     uint64_t first_attach_ns;   /* the same of the process's first look, where there was an earlier one */
-    bool held_nothing_back; /* the debugger attached before there was work that the attach could hold back */
-    uint32_t warps, warps_read, moved; /* seen; whose registers were read; that stand elsewhere than at the look before */
+    bool held_nothing_back;     /* the debugger attached before there was work that the attach could hold back */
+    uint32_t warps, warps_read,
+        moved; /* seen; whose registers were read; that stand elsewhere than at the look before */
     struct wsdbg_optional_u32 barriers_changed;
 };
 
@@ -296,19 +304,19 @@ static inline bool wsdbg_look_lengths_known(const struct wsdbg_look_row *look)
 /* A grid whose warps were seen: in slots, or on the GPU itself. */
 struct wsdbg_grid {
     uint32_t context;
-    uint64_t grid_id; /* %gridid */
-    uint32_t module;  /* whose names apply */
-    uint32_t launch;  /* WSDBG_NONE = could not be told apart */
-    uint32_t function; /* known also where the launch is not, if only one probed function was launched */
+    uint64_t grid_id;   /* %gridid */
+    uint32_t module;    /* whose names apply */
+    uint32_t launch;    /* WSDBG_NONE = could not be told apart */
+    uint32_t function;  /* known also where the launch is not, if only one probed function was launched */
     uint32_t cta_total; /* 0 = not known */
     uint32_t warps_per_cta;
     uint32_t size[3], block[3]; /* CTAs, and threads of one, as the GPU has them; 0 = not known.  Not in the file */
     struct wsdbg_optional_u32 cluster[3]; /* likewise */
-    uint32_t cta_first, cta_count; /* CTAs seen */
+    uint32_t cta_first, cta_count;        /* CTAs seen */
     uint32_t warps_live, warps_exited;
-    bool running; /* some warp has not exited, its context is alive and its launch is not known to be done */
+    bool running;         /* some warp has not exited, its context is alive and its launch is not known to be done */
     uint64_t progress_ns; /* host time at which it was last seen to move, 0 = not known */
-    bool moves; /* it moves while others stand: what its warps wait for at this moment says nothing */
+    bool moves;           /* it moves while others stand: what its warps wait for at this moment says nothing */
 };
 
 struct wsdbg_cta {
@@ -316,36 +324,44 @@ struct wsdbg_cta {
     uint32_t x, y, z;
     uint32_t cluster_id, cluster_rank, cluster_size; /* size 1 = no cluster */
     struct wsdbg_optional_u32 sm;
-    uint32_t warp_first, warp_count; /* warps seen, ordered by warp index; fewer than warps_per_cta = the rest not seen */
+    uint32_t warp_first,
+        warp_count; /* warps seen, ordered by warp index; fewer than warps_per_cta = the rest not seen */
 };
 
 struct wsdbg_warp_row {
     uint32_t cta;
     uint32_t warp; /* linear thread / 32 */
     enum wsdbg_warp_state state;
-    struct wsdbg_optional_u32 role; /* role id */
-    struct wsdbg_history_event last; /* kind NONE = no event yet */
-    struct wsdbg_optional_u32 line;  /* source line of the site, where the last event has one */
-    struct wsdbg_optional_u32 lanes; /* active lanes at the last event, where it has them */
-    uint32_t barrier;                /* index in snapshot.barriers of what it waits for */
-    uint32_t site;                   /* index in sites, WSDBG_NONE: the part's that it waits with */
-    uint32_t part_first, part_count; /* in snapshot.parts; 0 = not known from the machine's state */
-    struct wsdbg_optional_u32 parity; /* of the phase waited for, from the machine's state */
+    struct wsdbg_optional_u32 role;            /* role id */
+    struct wsdbg_history_event last;           /* kind NONE = no event yet */
+    struct wsdbg_optional_u32 line;            /* source line of the site, where the last event has one */
+    struct wsdbg_optional_u32 lanes;           /* active lanes at the last event, where it has them */
+    uint32_t barrier;                          /* index in snapshot.barriers of what it waits for */
+    uint32_t site;                             /* index in sites, WSDBG_NONE: the part's that it waits with */
+    uint32_t part_first, part_count;           /* in snapshot.parts; 0 = not known from the machine's state */
+    struct wsdbg_optional_u32 parity;          /* of the phase waited for, from the machine's state */
     struct wsdbg_optional_u32 registers_held;  /* a thread, now */
     struct wsdbg_optional_u32 registers_asked; /* while WAIT_REGISTERS */
-    bool unmoved;    /* UNKNOWN because two looks saw it in one place outside of any known wait, or in a wait that is over;
-                        not kept in sessions, as the next one */
-    uint64_t stands; /* two looks show that it stands: by the wait, or by its place and registers; a hash of them.  0 = not
-                        known */
-    uint64_t changed_ns; /* host time at which its slot was last seen to change */
+    bool unmoved; /* UNKNOWN because two looks saw it in one place outside of any known wait, or in a wait that is over;
+                     not kept in sessions, as the next one */
+    uint64_t stands; /* two looks show that it stands: by the wait, or by its place and registers; a hash of them.  0 =
+                        not known */
+    uint64_t changed_ns;                   /* host time at which its slot was last seen to change */
     uint32_t history_first, history_count; /* in snapshot.history, oldest first; the last one equals `last` */
-    bool history_whole; /* starts with the warp's BEGIN: nothing is missing */
+    bool history_whole;                    /* starts with the warp's BEGIN: nothing is missing */
 };
 
 enum wsdbg_barrier_kind {
-    WSDBG_BARRIER_MBARRIER = 1, WSDBG_BARRIER_NAMED, WSDBG_BARRIER_CLUSTER, WSDBG_BARRIER_REGISTERS,
-    WSDBG_BARRIER_WGMMA, WSDBG_BARRIER_BULK, WSDBG_BARRIER_GRID_DEPENDENCY, WSDBG_BARRIER_GLOBAL_FLAG,
-    WSDBG_BARRIER_SHARED_FLAG, WSDBG_BARRIER_KIND_END
+    WSDBG_BARRIER_MBARRIER = 1,
+    WSDBG_BARRIER_NAMED,
+    WSDBG_BARRIER_CLUSTER,
+    WSDBG_BARRIER_REGISTERS,
+    WSDBG_BARRIER_WGMMA,
+    WSDBG_BARRIER_BULK,
+    WSDBG_BARRIER_GRID_DEPENDENCY,
+    WSDBG_BARRIER_GLOBAL_FLAG,
+    WSDBG_BARRIER_SHARED_FLAG,
+    WSDBG_BARRIER_KIND_END
 };
 const char *wsdbg_barrier_kind_name(enum wsdbg_barrier_kind kind);
 
@@ -353,47 +369,47 @@ const char *wsdbg_barrier_kind_name(enum wsdbg_barrier_kind kind);
 struct wsdbg_barrier {
     uint32_t cta;
     enum wsdbg_barrier_kind kind;
-    uint32_t id;    /* author's mbarrier id or hardware id of a named barrier */
-    uint32_t stage; /* mbarriers */
-    const struct wsdbg_name *name; /* row of snapshot.names, NULL = not named */
+    uint32_t id;                                 /* author's mbarrier id or hardware id of a named barrier */
+    uint32_t stage;                              /* mbarriers */
+    const struct wsdbg_name *name;               /* row of snapshot.names, NULL = not named */
     struct wsdbg_optional_u32 expected_arrivals; /* mbarrier: from its init event; named: thread count asked */
     struct wsdbg_optional_u32 phase;             /* parity of the current phase */
     struct wsdbg_optional_u32 pending_arrivals;
     struct wsdbg_optional_u32 completed_phases;
-    struct wsdbg_optional_u64 pending_tx_bytes;  /* still missing; two's complement if early */
-    uint32_t waiters;                            /* warps of the CTA that wait on it now */
+    struct wsdbg_optional_u64 pending_tx_bytes; /* still missing; two's complement if early */
+    uint32_t waiters;                           /* warps of the CTA that wait on it now */
     bool record_lacks; /* its word counts arrivals in this phase that nobody recorded, or lacks some that were */
-    struct wsdbg_optional_u32 shared_offset;     /* mbarriers seen in memory */
-    struct wsdbg_optional_u64 word;              /* the mbarrier's 64 bits as they were */
+    struct wsdbg_optional_u32 shared_offset; /* mbarriers seen in memory */
+    struct wsdbg_optional_u64 word;          /* the mbarrier's 64 bits as they were */
 };
 
 /* A line of what could not be seen. */
 typedef char wsdbg_note[256];
 
 struct wsdbg_snapshot {
-    uint64_t time_ns;      /* host, when it was taken */
-    const char *source;    /* "ring", … */
+    uint64_t time_ns;   /* host, when it was taken */
+    const char *source; /* "ring", … */
     /* contexts and context_count, modules and module_count, … */
 #define WSDBG_TABLE(kind, row_type, rows, count, bytes, references) \
     row_type *rows;                                                 \
     size_t count;
 #include "model/tables.def"
-    uint64_t launches_total;           /* launches ever, also of processes that are not shown any more */
-    uint64_t unread_segments;          /* of the session's, that could not be read: what they hold is not in here */
-    char unread_reason[256];           /* of one of them */
-    uint64_t refusals_left_out;        /* different ones that there was no room to keep */
-    uint64_t allocations_left_out;     /* that there was no room to keep */
-    struct wsdbg_snapshot *before;     /* what the look before the newest one saw, of the first process that was looked
-                                          at, to compare with; its tables are the first rows of this one's.  NULL =
-                                          there was none */
-    struct wsdbg_snapshot *record; /* what the kernels recorded themselves of grids whose state a look then showed: their
-                                      slots and histories.  Tables are the first rows of this one's, the history has
-                                      the same rows.  NULL = they recorded nothing, or were not looked at */
-    bool names_inferred;     /* role and barrier names come from what the code does, not from its author */
-    uint64_t torn_events;    /* history entries or slots that did not fit together */
-    uint64_t foreign_slots;  /* slots whose identity failed its check */
-    uint64_t lost_rows;      /* table rows the observer could not record */
-    uint64_t progress_ns;    /* host time at which any slot of a running grid last changed */
+    uint64_t launches_total;       /* launches ever, also of processes that are not shown any more */
+    uint64_t unread_segments;      /* of the session's, that could not be read: what they hold is not in here */
+    char unread_reason[256];       /* of one of them */
+    uint64_t refusals_left_out;    /* different ones that there was no room to keep */
+    uint64_t allocations_left_out; /* that there was no room to keep */
+    struct wsdbg_snapshot *before; /* what the look before the newest one saw, of the first process that was looked
+                                      at, to compare with; its tables are the first rows of this one's.  NULL =
+                                      there was none */
+    struct wsdbg_snapshot *record; /* what the kernels recorded themselves of grids whose state a look then showed:
+                                      their slots and histories.  Tables are the first rows of this one's, the history
+                                      has the same rows.  NULL = they recorded nothing, or were not looked at */
+    bool names_inferred;           /* role and barrier names come from what the code does, not from its author */
+    uint64_t torn_events;          /* history entries or slots that did not fit together */
+    uint64_t foreign_slots;        /* slots whose identity failed its check */
+    uint64_t lost_rows;            /* table rows the observer could not record */
+    uint64_t progress_ns;          /* host time at which any slot of a running grid last changed */
 };
 
 /* The memory of a process that holds an address: what lives, or was freed after `used_ns` (0 = not known).  What was

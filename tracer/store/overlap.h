@@ -1,7 +1,7 @@
 /* overlap.h - how much wgmma work was still in flight when a warp began to wait for all of it, as its history shows.
  *
  * What is measured is a stage: from the first issue that a warp recorded after a wait for all that went before, to the
- * end of its next wait for all.  An event is written when the warp comes to it: an issue's time is not that at which
+ * end of its next wait for all.  An event is written when the warp reaches it: an issue's time is not that at which
  * the tensor cores begin, and the only end of work that can be seen is that of a wait.  Hence the measure: how long the
  * last wait took, in rounds of the stage.  With one group in flight that is about one round; with nothing in flight,
  * because ptxas put waits in or because data came late, it is none.  A history is a ring: where it begins within a
@@ -25,7 +25,7 @@ struct wsdbg_overlap_stage {
     uint64_t earlier_wait_ns;            /* of all of them */
 };
 
-/* One warp's stages, fed with its wgmma events, oldest first.  All zero before the first one. */
+/* One warp's stages. It takes the warp's wgmma events, oldest first.  All zero before the first one. */
 struct wsdbg_overlap {
     struct wsdbg_overlap_stage stage;
     bool issued, waits; /* the stage has begun; a wait has, and not ended */

@@ -147,7 +147,8 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "GROUP BY grid_id, role, state, registers_held, registers_asked ORDER BY grid_id, min(warp)",
      NULL},
     {"never-released", "Who never gave registers back?",
-     "When warps wait in setmaxnreg.inc: these still hold at least what the launch gave them, so they fed nobody.",
+     "When warps wait in setmaxnreg.inc: these still hold at least what the launch gave them, so they left nothing for "
+     "others.",
      "SELECT n.kernel, n.role, n.state, f.registers AS at_launch, n.registers_held, n.registers_asked, "
      "count(*) AS warps, count(DISTINCT n.cta_id) AS ctas FROM warp_named n JOIN grid g ON g.id = n.grid_id "
      "JOIN function f ON f.id = g.function_id WHERE n.registers_held >= f.registers "

@@ -1,4 +1,4 @@
-/* closing.c - see closing.h.  Reads: what the watch came to.  Writes: lines for people. */
+/* closing.c - see closing.h.  Reads: the outcome of the watch.  Writes: lines for people. */
 #include "watch/closing.h"
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static void say_session(const struct wsdbg_closing *closing)
                         watch->verdict_not_stored ? "the verdict" : "what was seen last");
     if ((has_verdict(watch) && !watch->verdict_not_stored) || closing->ended_by_follower)
         wsdbg_watch_say(watch,
-                        "session in %s; look at it: wsdbg view %s; explain it: wsdbg why %s; ask it: wsdbg query %s",
+                        "session in %s; show it: wsdbg view %s; explain it: wsdbg why %s; ask it: wsdbg query %s",
                         closing->output, closing->output, closing->output, closing->output);
 }
 
@@ -63,7 +63,8 @@ static const char *end_words(const struct wsdbg_watch *watch)
 {
     static const char *const ends[] = {
         [WSDBG_LOOKED] = "no hang",
-        [WSDBG_SPARED_FED] = "no hang seen, but a stall was not looked at: a kernel may have waited for new work",
+        [WSDBG_SPARED_LATER_WORK] =
+            "no hang seen, but a stall was not looked at: a kernel may have waited for new work",
         [WSDBG_SPARED_WORK] =
             "no hang seen, but what stream captures hide was not looked at: a dump would have ended it",
         [WSDBG_COULD_NOT_LOOK] = "no hang seen, but the GPU could not be looked at",

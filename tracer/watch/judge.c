@@ -1,6 +1,6 @@
 /* judge.c - whether a stall that was looked at is a hang, and who is told.
  *
- * Reads: the newest look, the diagnosis.  Writes: the report, the listener, the database, what the watch came to.
+ * Reads: the newest look, the diagnosis.  Writes: the report, the listener, the database, the outcome of the watch.
  * A stall is not yet a hang: the diagnosis decides, or that three looks find the same standstill and nobody outside can
  * end it.  What the record of probes leaves open is looked at on the GPU too.
  */
@@ -169,7 +169,8 @@ bool wsdbg_watch_look_ended_work(const struct wsdbg_watch_loop *loop)
     return evidence->ops->ended_work && evidence->ops->ended_work(evidence);
 }
 
-/* What is proven needs no look.  Nor does a kernel that may be fed: after the look it might not be (fed_work.h). */
+/* What is proven needs no look.  Nor does a kernel that may depend on later work of the program: a look may hold
+ * that work back (later_work.h). */
 static bool says_enough(const struct wsdbg_diagnosis *diagnosis)
 {
     if (diagnosis->finding_count == 0)
@@ -201,7 +202,7 @@ static bool look_saw_movement(const struct wsdbg_watch_loop *loop, const struct 
     return stall == &loop->slots && loop->last.look_count > 0 && loop->last.progress_ns > stall->watchdog.progress_ns;
 }
 
-/* What the looks so far come to; a look that ends the program's work has none after it. */
+/* What the looks so far show; a look that ends the program's work has none after it. */
 static struct wsdbg_standstill note_standstill(struct wsdbg_watch_loop *loop, const struct wsdbg_stall *stall,
                                                enum wsdbg_movement movement, uint64_t now_ns)
 {

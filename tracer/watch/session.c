@@ -108,7 +108,7 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         .give_up_ns = options->give_up_ns,
         .look_ns = options->look_ns,
         .look_ends_work = options->look_ends_work,
-        .look_spares_fed = options->look_spares_fed,
+        .look_spares_later_work = options->look_spares_later_work,
         .program_id = options->program_id,
         .spool = options->spool,
         .record_path = options->record_path,

@@ -8,19 +8,19 @@
 #include "watch/watch.h"
 
 struct wsdbg_session_options {
-    const char *output;      /* database to create; NULL = a private file that is removed at the end */
-    const char *command;     /* the command line, quoted */
-    const char *device;      /* "gpu", "sim", "replay" */
-    const char *observer;    /* "driver", "cupti", "none" */
-    const char *evidence;    /* that it begins with; NULL = the evidence's own name */
-    const char *spool;       /* folder of module images, NULL = none */
-    const char *record_path; /* NULL = no recording */
-    const char *after_hang;  /* for the report's last line */
+    const char *output;              /* database to create; NULL = a private file that is removed at the end */
+    const char *command;             /* the command line, quoted */
+    const char *device;              /* "gpu", "sim", "replay" */
+    const char *observer;            /* "driver", "cupti", "none" */
+    const char *evidence;            /* that it begins with; NULL = the evidence's own name */
+    const char *spool;               /* folder of module images, NULL = none */
+    const char *record_path;         /* NULL = no recording */
+    const char *after_hang;          /* for the report's last line */
     struct wsdbg_listener *listener; /* NULL = words go to stderr */
     uint64_t stall_ns, work_stall_ns, look_ns; /* see watch.h; look_ns 0 = the evidence cannot look at the GPU itself */
-    uint64_t give_up_ns; /* see watch.h */
-    uint32_t program_id; /* likewise */
-    bool look_ends_work, look_spares_fed;
+    uint64_t give_up_ns;                       /* see watch.h */
+    uint32_t program_id;                       /* likewise */
+    bool look_ends_work, look_spares_later_work;
     bool stop_at_hang, keep_history;
     bool json; /* JSON report on stdout at the end */
 };

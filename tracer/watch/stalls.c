@@ -9,7 +9,7 @@
  * A warp can move without a change of its slot; only the histories show that, two of them compared.  So the first
  * is taken shortly before the threshold, the second when it has passed.  A look at the GPU compares by itself.
  */
-#include "watch/fed_work.h"
+#include "watch/later_work.h"
 #include "base/memory.h"
 #include "watch/loop.h"
 
@@ -69,7 +69,7 @@ struct wsdbg_error *wsdbg_watch_inspect_within(struct wsdbg_watch_loop *loop, ui
 {
     struct wsdbg_evidence *evidence = loop->watch->evidence;
     struct wsdbg_snapshot snapshot = {0};
-    (void)wsdbg_memory_error(); /* what failed before is no lack of this look */
+    (void)wsdbg_memory_error(); /* what failed before is not missing from this look */
     struct wsdbg_error *error = evidence->ops->inspect(evidence, time_ns, deadline_ns, &snapshot);
     if (!error)
         wsdbg_watch_keep_look(loop, &snapshot);
@@ -125,18 +125,18 @@ static void note_not_looked(struct wsdbg_watch *watch, enum wsdbg_not_looked why
 static bool is_spared(struct wsdbg_watch_loop *loop, struct wsdbg_watched watched, uint64_t now_ns)
 {
     struct wsdbg_stall copy = loop->work;
-    if (!loop->watch->look_spares_fed || !wsdbg_stall_is_due(&copy, watched, now_ns))
+    if (!loop->watch->look_spares_later_work || !wsdbg_stall_is_due(&copy, watched, now_ns))
         return false;
     const uint64_t age_ns = wsdbg_stall_age_ns(&copy, now_ns);
     if (loop->watch->give_up_ns && age_ns >= loop->watch->give_up_ns)
         return false; /* who gives up wants to know whether it stands */
-    const enum wsdbg_feeder feeder = wsdbg_work_feeder(&loop->last, age_ns, now_ns);
-    if (feeder == WSDBG_FEEDER_NONE)
+    const enum wsdbg_submitter submitter = wsdbg_work_submitter(&loop->last, age_ns, now_ns);
+    if (submitter == WSDBG_SUBMITTER_NONE)
         return false;
     if (!loop->spared_said)
-        wsdbg_watch_say_spared(loop->watch, feeder, age_ns);
+        wsdbg_watch_say_spared(loop->watch, submitter, age_ns);
     loop->spared_said = true;
-    note_not_looked(loop->watch, WSDBG_SPARED_FED);
+    note_not_looked(loop->watch, WSDBG_SPARED_LATER_WORK);
     return true;
 }
 

@@ -238,7 +238,7 @@ void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_e
     wsdbg_error_destroy(error);
 }
 
-void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_feeder feeder, uint64_t age_ns)
+void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_submitter submitter, uint64_t age_ns)
 {
     wsdbg_watch_say(
         watch,
@@ -246,8 +246,8 @@ void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_feeder f
         "work until the running kernels end, and one of them may wait for that work. Ctrl-\\ looks all the "
         "same, --evidence live always",
         (double)age_ns / 1e9,
-        feeder == WSDBG_FEEDER_ANY ? "no thread of the program waits for it"
-                                   : "a thread waits for it, but another one may still be running");
+        submitter == WSDBG_SUBMITTER_ANY ? "no thread of the program waits for it"
+                                         : "a thread waits for it, but another one may still be running");
 }
 
 void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns)

@@ -3,7 +3,7 @@
 #ifndef WSDBG_WATCH_WORDS_H
 #define WSDBG_WATCH_WORDS_H
 
-#include "watch/fed_work.h"
+#include "watch/later_work.h"
 #include "watch/watch.h"
 #include "diagnose/standstill.h"
 
@@ -36,7 +36,7 @@ void wsdbg_watch_say_given_up(struct wsdbg_watch *watch, const struct wsdbg_snap
 void wsdbg_watch_say_cut(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
                          const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns);
 /* Work that stalls is not looked at, because it might wait for work that it would then not get. */
-void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_feeder feeder, uint64_t age_ns);
+void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_submitter submitter, uint64_t age_ns);
 /* Stream captures have kept work from being followed for that long. */
 void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns);
 

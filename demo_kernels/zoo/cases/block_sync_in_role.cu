@@ -1,4 +1,4 @@
-/* block_sync_in_role - a sync of the whole block stands in the consumers' branch; the producer is not going to come to
+/* block_sync_in_role - a sync of the whole block stands in the consumers' branch; the producer is not going to reach
  * it.
  *
  * Shaped after: NVIDIA/Fuser#4187.

@@ -1,8 +1,8 @@
-/* cluster_one_role - the cluster barrier stands in the consumers' branch: the producers never come to it.
+/* cluster_one_role - the cluster barrier stands in the consumers' branch: the producers never reach it.
  *
  * Shaped after: triton-lang/triton#9456.
  * Cause: CLUSTER_MISSING.  Roles: the consumers stand at it, the producers wait for a slot of theirs.  Barrier: cluster
- * barrier. Fix: the consumers' rendezvous is an mbarrier, or every thread comes to the cluster barrier; here all do,
+ * barrier. Fix: the consumers wait for each other at an mbarrier, or every thread reaches the cluster barrier; here all do,
  * after the loops.
  */
 #include "../zoo.cuh"

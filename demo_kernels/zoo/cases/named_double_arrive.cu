@@ -1,4 +1,4 @@
-/* named_double_arrive - the math warps arrive on a named barrier twice before the warps that move data come to it once.
+/* named_double_arrive - the math warps arrive on a named barrier twice before the warps that move data reach it once.
  *
  * 256 + 256 arrivals on a barrier for 384: a phase ends without the last warpgroup, which then waits with 128 of them
  * for 128 more.

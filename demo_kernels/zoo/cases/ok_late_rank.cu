@@ -1,4 +1,4 @@
-/* ok_late_rank - correct: one CTA of a pair works for long before it comes to the cluster barrier.
+/* ok_late_rank - correct: one CTA of a pair works for long before it reaches the cluster barrier.
  *
  * Looks wrong: a CTA of which every warp stands at the cluster barrier.
  *

@@ -133,7 +133,7 @@ KERNEL __launch_bounds__(256) some_warps_leave(float *out)
     out[threadIdx.x] = values[127 - threadIdx.x];
 }
 
-// The two sides of a role come to the same barrier of the block at two places.
+// The two sides of a role reach the same barrier of the block at two places.
 KERNEL __launch_bounds__(64) the_block_meets_in_two_branches(float *out)
 {
     __shared__ uint64_t done;
