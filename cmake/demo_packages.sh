@@ -70,7 +70,6 @@ outside_files >"$work/outside"
 comm -23 "$work/outside" "$work/files" >"$work/beyond"
 [ -s "$work/beyond" ] || exit 0
 echo "prepare.sh does not install all that the demo needs:"
-while read -r path; do
-    dpkg-query -S "$path" 2>/dev/null || echo "no package: $path"
-done <"$work/beyond"
+# One call for all: each reads dpkg's whole database.
+xargs dpkg-query -S <"$work/beyond" 2>&1 | sed 's/^dpkg-query: no path found matching pattern /no package: /'
 exit 1
