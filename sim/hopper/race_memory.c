@@ -48,12 +48,31 @@ static inline void look_at(struct look *look, uint64_t address, uint32_t byte_co
         race_visit_range(&look->visit, address, byte_count);
 }
 
+/* Neighbours in one piece, the same bytes once. */
+static void look_at_lanes(struct look *look, uint64_t base, const uint64_t addresses[HOPPER_LANES], uint32_t lanes,
+                          uint32_t byte_count)
+{
+    uint64_t begin = 0, end = 0;
+    HOPPER_LANES_OF (lanes) {
+        const uint64_t address = base + addresses[lane];
+        if (address >= begin && address + byte_count <= end)
+            continue;
+        if (address == end) {
+            end += byte_count;
+            continue;
+        }
+        look_at(look, begin, (uint32_t)(end - begin));
+        begin = address;
+        end = address + byte_count;
+    }
+    look_at(look, begin, (uint32_t)(end - begin));
+}
+
 static bool is_strong(const struct hopper_step *step)
 {
     const uint16_t operation = step->instruction->operation;
     return operation == WSDBG_PTX_OP_atom || operation == WSDBG_PTX_OP_red ||
-           step->instruction->flags &
-               (WSDBG_PTX_VOLATILE | WSDBG_PTX_RELAXED | WSDBG_PTX_ACQUIRE | WSDBG_PTX_RELEASE);
+           step->instruction->flags & (WSDBG_PTX_VOLATILE | WSDBG_PTX_RELAXED | WSDBG_PTX_ACQUIRE | WSDBG_PTX_RELEASE);
 }
 
 /* ---- warps ---- */
@@ -75,8 +94,7 @@ void hopper_race_places(const struct hopper_step *step, const struct hopper_plac
         HOPPER_LANES_OF (lanes)
             hopper_race_strong(step, cta, key + places->base + places->addresses[lane] - base, true, false);
     look_begin(&look, step, agent, is_shared, writes, access_of(step, agent, strong ? RACE_STRONG : 0));
-    HOPPER_LANES_OF (lanes)
-        look_at(&look, key + places->base + places->addresses[lane] - base, byte_count);
+    look_at_lanes(&look, key + places->base - base, places->addresses, lanes, byte_count);
     if (strong && writes)
         HOPPER_LANES_OF (lanes)
             hopper_race_strong(step, cta, key + places->base + places->addresses[lane] - base, false, true);
@@ -85,7 +103,8 @@ void hopper_race_places(const struct hopper_step *step, const struct hopper_plac
 void hopper_race_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count,
                        bool writes)
 {
-    struct hopper_places places = {.base = (uint64_t)(uintptr_t)block->memory, .space = block->space, .cta = block->cta};
+    struct hopper_places places = {
+        .base = (uint64_t)(uintptr_t)block->memory, .space = block->space, .cta = block->cta};
     if (is_strong(step)) {
         for (unsigned lane = 0; lane < HOPPER_LANES; lane++)
             places.addresses[lane] = (uint64_t)lane * byte_count;
@@ -103,8 +122,8 @@ void hopper_race_block(const struct hopper_step *step, const struct hopper_block
             byte_count * HOPPER_LANES);
 }
 
-void hopper_race_lane(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address,
-                      uint32_t byte_count, bool writes, uint32_t flags)
+void hopper_race_lane(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address, uint32_t byte_count,
+                      bool writes, uint32_t flags)
 {
     struct hopper_race_warp *const agent = hopper_race_warp(step->warp);
     const struct hopper_target target = hopper_target_of(step, space, address);
@@ -298,9 +317,8 @@ void hopper_race_wgmma(struct hopper_step *step, const struct wgmma_operation *o
 static const struct hopper_race_busy *busy_of(const struct hopper_step *step, const struct wsdbg_ptx_operand *operand)
 {
     const struct hopper_race_warp *const agent = step->warp->race;
-    const bool is_register =
-        operand->kind == WSDBG_PTX_OPERAND_REGISTER &&
-        step->warp->frame->function->register_types[operand->number] != WSDBG_PTX_PRED;
+    const bool is_register = operand->kind == WSDBG_PTX_OPERAND_REGISTER &&
+                             step->warp->frame->function->register_types[operand->number] != WSDBG_PTX_PRED;
     const size_t number = is_register ? step->warp->frame->offsets[operand->number] / HOPPER_BYTES_32 : 0;
     return is_register && number < agent->busy_count && agent->busy[number].group ? &agent->busy[number] : NULL;
 }

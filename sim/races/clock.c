@@ -51,19 +51,25 @@ void race_clock_raise(struct race_clock *clock, uint32_t component, uint32_t tim
 {
     struct race_block *const block = block_of(clock, component >> RACE_BLOCK_SHIFT);
     uint32_t *const known = block ? &block->times[component & (RACE_BLOCK_COMPONENTS - 1)] : NULL;
-    if (known && *known < time)
+    if (known && *known < time) {
         *known = time;
+        clock->version++;
+    }
 }
 
 void race_clock_join(struct race_clock *clock, const struct race_clock *other, bool of_async_only)
 {
+    uint32_t changed = other->knows_all && !clock->knows_all;
     clock->knows_all |= other->knows_all;
     for (size_t i = 0; i < other->count; i++) {
         const struct race_block *const from = &other->blocks[i];
         struct race_block *const to = of_async_only && !(from->number & 1) ? NULL : block_of(clock, from->number);
-        for (unsigned j = 0; to && j < RACE_BLOCK_COMPONENTS; j++)
+        for (unsigned j = 0; to && j < RACE_BLOCK_COMPONENTS; j++) {
+            changed |= to->times[j] < from->times[j];
             to->times[j] = to->times[j] > from->times[j] ? to->times[j] : from->times[j];
+        }
     }
+    clock->version += changed;
 }
 
 void race_clock_free(struct race_clock *clock)

@@ -20,7 +20,8 @@ struct race_block {
 struct race_clock {
     struct race_block *blocks; /* in the order of their numbers */
     size_t count, capacity;
-    bool knows_all; /* memory ran out: nothing is reported that depends on it */
+    uint32_t version; /* another one after each change */
+    bool knows_all;   /* memory ran out: nothing is reported that depends on it */
 };
 
 uint32_t race_clock_time(const struct race_clock *clock, uint32_t component);

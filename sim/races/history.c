@@ -1,4 +1,8 @@
-/* history.c - see history.h: two tables with open addressing over rows that only grow. */
+/* history.c - see history.h: two tables with open addressing over rows that only grow.
+ *
+ * An instruction touches many places that were used alike, and loops come back to them.  So the last answers are kept,
+ * in two small tables that a question's hash leads to.
+ */
 #include "races/history.h"
 
 #include <stdlib.h>
@@ -6,7 +10,7 @@
 
 #include "base/grow.h"
 
-enum { SLOTS_FIRST = 1024 };
+enum { SLOTS_FIRST = 1024, RECENT = 256, ANSWERS = 4096 };
 
 struct reads {
     uint32_t first, count; /* in members */
@@ -14,6 +18,10 @@ struct reads {
 struct slots {
     uint32_t *numbers; /* 0 = free */
     size_t capacity;   /* a power of 2 */
+};
+/* race_history_add_read of `set` and a read like this, when the reader's clock had this version. */
+struct answer {
+    uint32_t set, component, time, flags, version, result; /* component 0: none */
 };
 struct race_history {
     struct race_access *accesses; /* row 0 is none */
@@ -23,6 +31,8 @@ struct race_history {
     uint32_t *members;
     size_t member_count, member_capacity;
     struct slots access_slots, set_slots;
+    uint32_t recent[RECENT]; /* accesses */
+    struct answer *answers;
 };
 
 static size_t mix(size_t hash, uint32_t value)
@@ -77,7 +87,9 @@ struct race_history *race_history_create(void)
     if (!history)
         return NULL;
     history->access_count = history->set_count = 1;
-    if (wsdbg_grow((void **)&history->accesses, &history->access_capacity, 1, sizeof *history->accesses) &&
+    history->answers = calloc(ANSWERS, sizeof *history->answers);
+    if (history->answers &&
+        wsdbg_grow((void **)&history->accesses, &history->access_capacity, 1, sizeof *history->accesses) &&
         wsdbg_grow((void **)&history->sets, &history->set_capacity, 1, sizeof *history->sets)) {
         history->accesses[0] = (struct race_access){0};
         history->sets[0] = (struct reads){0};
@@ -96,6 +108,7 @@ void race_history_destroy(struct race_history *history)
     free(history->members);
     free(history->access_slots.numbers);
     free(history->set_slots.numbers);
+    free(history->answers);
     free(history);
 }
 
@@ -109,7 +122,13 @@ size_t race_history_size(const struct race_history *history)
     return history->access_count;
 }
 
-uint32_t race_history_add(struct race_history *history, const struct race_access *access)
+static bool is_same(const struct race_access *a, const struct race_access *b)
+{
+    return a->component == b->component && a->time == b->time && a->site == b->site && a->agent == b->agent &&
+           a->flags == b->flags;
+}
+
+static uint32_t find_or_add_access(struct race_history *history, const struct race_access *access)
 {
     struct slots *const slots = &history->access_slots;
     if (!grow_slots(history, slots, false, history->access_count) ||
@@ -118,11 +137,19 @@ uint32_t race_history_add(struct race_history *history, const struct race_access
         return 0;
     size_t i = hash_access(access) & (slots->capacity - 1);
     for (; slots->numbers[i]; i = (i + 1) & (slots->capacity - 1))
-        if (memcmp(&history->accesses[slots->numbers[i]], access, sizeof *access) == 0)
+        if (is_same(&history->accesses[slots->numbers[i]], access))
             return slots->numbers[i];
     slots->numbers[i] = (uint32_t)history->access_count;
     history->accesses[history->access_count] = *access;
     return (uint32_t)history->access_count++;
+}
+
+uint32_t race_history_add(struct race_history *history, const struct race_access *access)
+{
+    uint32_t *const recent = &history->recent[(access->site ^ access->component * 31) % RECENT];
+    if (!*recent || !is_same(&history->accesses[*recent], access))
+        *recent = find_or_add_access(history, access);
+    return *recent;
 }
 
 const uint32_t *race_history_reads(const struct race_history *history, uint32_t set, uint32_t *count)
@@ -142,8 +169,7 @@ static uint32_t find_or_add_set(struct race_history *history, const uint32_t *me
     size_t i = hash_set(members, count) & (slots->capacity - 1);
     for (; slots->numbers[i]; i = (i + 1) & (slots->capacity - 1)) {
         const struct reads *const known = &history->sets[slots->numbers[i]];
-        if (known->count == count &&
-            memcmp(history->members + known->first, members, count * sizeof *members) == 0)
+        if (known->count == count && memcmp(history->members + known->first, members, count * sizeof *members) == 0)
             return slots->numbers[i];
     }
     slots->numbers[i] = (uint32_t)history->set_count;
@@ -153,24 +179,37 @@ static uint32_t find_or_add_set(struct race_history *history, const uint32_t *me
     return (uint32_t)history->set_count++;
 }
 
-uint32_t race_history_add_read(struct race_history *history, uint32_t set, uint32_t read,
-                               const struct race_clock *seen)
+/* Who knows of a generic read knows of all that its warp knew then; an asynchronous one tells of itself. */
+static bool follows(const struct race_access *own, const struct race_access *other, const struct race_clock *seen)
 {
-    const struct race_access *const own = &history->accesses[read];
-    uint32_t members[RACE_READS_MOST + 1], count = 0, known;
+    return (other->component == own->component && other->time <= own->time) ||
+           (!(own->component >> RACE_BLOCK_SHIFT & 1) && other->time <= race_clock_time(seen, other->component));
+}
+
+static uint32_t with_read(struct race_history *history, uint32_t set, const struct race_access *own,
+                          const struct race_clock *seen)
+{
+    uint32_t members[RACE_READS_MOST], count = 0, known;
     const uint32_t *const before = race_history_reads(history, set, &known);
     for (uint32_t i = 0; i < known; i++) {
         const struct race_access *const other = &history->accesses[before[i]];
-        if (before[i] == read)
-            return set;
-        /* Who knows of a generic read knows of all that its warp knew then; an asynchronous one tells of itself. */
-        const bool is_covered = (other->component == own->component && other->time <= own->time) ||
-                                (!(own->component >> RACE_BLOCK_SHIFT & 1) &&
-                                 other->time <= race_clock_time(seen, other->component));
-        if (!is_covered)
+        if (other->component == own->component && other->time == own->time && other->flags == own->flags)
+            return set; /* the same to whoever asks later */
+        if (!follows(own, other, seen))
             members[count++] = before[i];
     }
-    members[count++] = read;
-    const bool is_full = count > RACE_READS_MOST;
-    return find_or_add_set(history, members + is_full, count - is_full);
+    if (count == RACE_READS_MOST || !(members[count++] = race_history_add(history, own)))
+        return set;
+    return find_or_add_set(history, members, count);
+}
+
+uint32_t race_history_add_read(struct race_history *history, uint32_t set, const struct race_access *read,
+                               const struct race_clock *seen)
+{
+    struct answer *const answer = &history->answers[mix(mix(0, set), read->component) % ANSWERS];
+    if (answer->component != read->component || answer->set != set || answer->version != seen->version ||
+        answer->time != read->time || answer->flags != read->flags)
+        *answer = (struct answer){set,         read->component, read->time,
+                                  read->flags, seen->version,   with_read(history, set, read, seen)};
+    return answer->result;
 }

@@ -19,7 +19,7 @@ struct race_access {
     uint32_t agent;           /* the warp that did or issued it */
     uint32_t flags;
 };
-enum { RACE_READS_MOST = 24 }; /* of one place; the oldest is forgotten */
+enum { RACE_READS_MOST = 24 }; /* of one place; a later one is not kept */
 
 struct race_history;
 struct race_history *race_history_create(void); /* NULL: no memory */
@@ -28,7 +28,7 @@ void race_history_destroy(struct race_history *history);
 uint32_t race_history_add(struct race_history *history, const struct race_access *access);
 const struct race_access *race_history_access(const struct race_history *history, uint32_t number);
 /* The set with the read as well, without those that it follows (`seen`: what the reader knows).  Set 0 is empty. */
-uint32_t race_history_add_read(struct race_history *history, uint32_t set, uint32_t read,
+uint32_t race_history_add_read(struct race_history *history, uint32_t set, const struct race_access *read,
                                const struct race_clock *seen);
 /* Numbers of the reads. */
 const uint32_t *race_history_reads(const struct race_history *history, uint32_t set, uint32_t *count);

@@ -1,7 +1,8 @@
 /* shadow.c - see shadow.h: pages of cells, made when they are first used.
  *
- * A cell whose bytes differ has a row for each byte.  Within one access neighbours are mostly alike, so what was found
- * of the last write and of the last set of reads is kept until they change.
+ * A cell whose bytes differ has a row for each of its parts, which are as large as the accesses allow.  Within one
+ * access neighbours are mostly alike, so what was found of the last write and of the last set of reads is kept until
+ * they change.
  */
 #include "races/shadow.h"
 
@@ -17,8 +18,11 @@ struct use {
     uint32_t write, reads; /* of the history; 0 = none */
 };
 struct cell {
-    struct use all;
-    struct use *bytes; /* CELL_BYTES of them where they differ, else NULL */
+    union {
+        struct use all;
+        uint32_t part_shift; /* where there are parts: each has 1 << part_shift bytes */
+    };
+    struct use *parts; /* NULL = all bytes were used alike */
 };
 struct page {
     uint64_t number; /* plus 1; 0 = free */
@@ -49,7 +53,7 @@ void race_shadow_destroy(struct race_shadow *shadow)
         return;
     for (size_t i = 0; i < shadow->page_capacity; i++) {
         for (unsigned j = 0; shadow->pages[i].cells && j < PAGE_CELLS; j++)
-            free(shadow->pages[i].cells[j].bytes);
+            free(shadow->pages[i].cells[j].parts);
         free(shadow->pages[i].cells);
     }
     free(shadow->pages);
@@ -108,24 +112,32 @@ static struct cell *cell_of(struct race_shadow *shadow, uint64_t address)
     return cells ? &cells[address >> CELL_SHIFT & (PAGE_CELLS - 1)] : NULL;
 }
 
-static bool part_cell(struct cell *cell)
+/* Parts of at most 1 << shift bytes. */
+static bool part_cell(struct cell *cell, uint32_t shift)
 {
-    if (cell->bytes)
+    if (cell->parts && cell->part_shift <= shift)
         return true;
-    cell->bytes = malloc(CELL_BYTES * sizeof *cell->bytes);
-    for (unsigned i = 0; cell->bytes && i < CELL_BYTES; i++)
-        cell->bytes[i] = cell->all;
-    return cell->bytes != NULL;
+    const uint32_t count = (uint32_t)CELL_BYTES >> shift;
+    struct use *const parts = malloc(count * sizeof *parts);
+    if (!parts)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        parts[i] = cell->parts ? cell->parts[i << shift >> cell->part_shift] : cell->all;
+    free(cell->parts);
+    cell->parts = parts;
+    cell->part_shift = shift;
+    return true;
 }
 
 static void unite_cell(struct cell *cell)
 {
-    for (unsigned i = 1; i < CELL_BYTES; i++)
-        if (cell->bytes[i].write != cell->bytes[0].write || cell->bytes[i].reads != cell->bytes[0].reads)
+    const struct use first = cell->parts[0];
+    for (uint32_t i = 1; i < (uint32_t)CELL_BYTES >> cell->part_shift; i++)
+        if (cell->parts[i].write != first.write || cell->parts[i].reads != first.reads)
             return;
-    cell->all = cell->bytes[0];
-    free(cell->bytes);
-    cell->bytes = NULL;
+    free(cell->parts);
+    cell->parts = NULL;
+    cell->all = first;
 }
 
 /* ---- one access ---- */
@@ -181,7 +193,7 @@ static void touch(struct race_visit *visit, struct use *use)
     }
     if (use->reads != visit->reads_before || !visit->reads_after) {
         visit->reads_before = use->reads;
-        visit->reads_after = race_history_add_read(visit->shadow->history, use->reads, visit->number,
+        visit->reads_after = race_history_add_read(visit->shadow->history, use->reads, visit->access,
                                                    &visit->knowledge->ways[RACE_SEEN]);
     }
     use->reads = visit->reads_after;
@@ -190,15 +202,15 @@ static void touch(struct race_visit *visit, struct use *use)
 static void touch_cell(struct race_visit *visit, struct cell *cell, uint32_t first, uint32_t count)
 {
     const bool is_whole = count == CELL_BYTES;
-    if (is_whole && !cell->bytes) {
+    if (is_whole && !cell->parts) {
         touch(visit, &cell->all);
         return;
     }
-    if (!part_cell(cell))
+    if (!part_cell(cell, (uint32_t)__builtin_ctz(first | count)))
         return;
-    for (uint32_t i = first; i < first + count; i++)
-        touch(visit, &cell->bytes[i]);
-    if (is_whole || first + count == CELL_BYTES)
+    for (uint32_t i = first >> cell->part_shift; i < (first + count) >> cell->part_shift; i++)
+        touch(visit, &cell->parts[i]);
+    if (first + count == CELL_BYTES)
         unite_cell(cell);
 }
 
@@ -210,12 +222,12 @@ void race_visit_begin(struct race_visit *visit, struct race_shadow *shadow, cons
                                  .knowledge = knowledge,
                                  .find = find,
                                  .is_write = is_write,
-                                 .number = race_history_add(shadow->history, access)};
+                                 .number = is_write ? race_history_add(shadow->history, access) : 0};
 }
 
 void race_visit_range(struct race_visit *visit, uint64_t address, uint32_t byte_count)
 {
-    while (byte_count && visit->number) {
+    while (byte_count && (visit->number || !visit->is_write)) {
         const uint32_t first = (uint32_t)address & (CELL_BYTES - 1), room = CELL_BYTES - first;
         const uint32_t count = byte_count < room ? byte_count : room;
         struct cell *const cell = cell_of(visit->shadow, address);
@@ -234,6 +246,7 @@ const struct race_access *race_shadow_written(const struct race_shadow *shadow, 
     if (!page || !page->number)
         return NULL;
     const struct cell *const cell = &page->cells[address >> CELL_SHIFT & (PAGE_CELLS - 1)];
-    const struct use *const use = cell->bytes ? &cell->bytes[address & (CELL_BYTES - 1)] : &cell->all;
+    const struct use *const use =
+        cell->parts ? &cell->parts[(address & (CELL_BYTES - 1)) >> cell->part_shift] : &cell->all;
     return use->write ? race_history_access(shadow->history, use->write) : NULL;
 }

@@ -28,8 +28,8 @@ struct race_find {
                   bool earlier_writes, const struct race_access *later, bool later_writes);
     void *context;
 };
-/* One access, of any number of ranges.  `access` and `knowledge` (of who does or issues it) stay the caller's, unchanged
- * until the last range. */
+/* One access, of any number of ranges.  `access` and `knowledge` (of who does or issues it) stay the caller's,
+ * unchanged until the last range. */
 struct race_visit {
     struct race_shadow *shadow;
     const struct race_access *access;
