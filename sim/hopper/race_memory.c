@@ -4,6 +4,7 @@
  * from then on until somebody has waited for it.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "hopper/device.h"
 #include "hopper/race.h"
@@ -212,6 +213,21 @@ static uint32_t component_of(const struct hopper_step *step, uint32_t *component
     return *component;
 }
 
+/* The lanes of a warp may all issue one store: the same bytes to the same place. */
+static bool is_repeated(const struct hopper_step *step, struct hopper_race_warp *agent,
+                        const struct hopper_transfer *transfer)
+{
+    const struct hopper_box *const box = &transfer->box, *const first = &agent->first_store.box;
+    if (transfer->lane == (uint32_t)__builtin_ctz(step->lanes)) {
+        agent->first_store = *transfer;
+        return false;
+    }
+    return transfer->from_offset == agent->first_store.from_offset && box->address == first->address &&
+           box->rank == first->rank && memcmp(box->at, first->at, sizeof box->at) == 0 &&
+           memcmp(box->counts, first->counts, sizeof box->counts) == 0 &&
+           memcmp(box->strides, first->strides, sizeof box->strides) == 0;
+}
+
 void hopper_race_transfer(const struct hopper_step *step, struct hopper_transfer *transfer, uint32_t byte_count)
 {
     struct hopper_race_warp *const agent = hopper_race_warp(step->warp);
@@ -230,6 +246,7 @@ void hopper_race_transfer(const struct hopper_step *step, struct hopper_transfer
         write.flags |= RACE_STRONG;
     look_begin(&copy.shared, step, agent, true, false, read);
     look_begin(&copy.global, step, agent, false, true, write);
+    copy.global.is_ready &= !is_repeated(step, agent, transfer);
     hopper_box_walk(&transfer->box, transfer->from_offset, 0, hopper_box_rows(&transfer->box), look_at_run, &copy);
 }
 

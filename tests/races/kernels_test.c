@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START                                                                                        \
-    ".shared .align 128 .b8 data[4096];\n.shared .align 8 .b64 bar[4];\n"                            \
-    "mov.u32 %r0, %tid.x;\nshr.u32 %r10, %r0, 5;\nsetp.eq.u32 %p1, %r10, 1;\n"                       \
+#define START                                                                                      \
+    ".shared .align 128 .b8 data[4096];\n.shared .align 8 .b64 bar[4];\n"                          \
+    "mov.u32 %r0, %tid.x;\nshr.u32 %r10, %r0, 5;\nsetp.eq.u32 %p1, %r10, 1;\n"                     \
     "setp.eq.u32 %p0, %r0, 0;\nsetp.eq.u32 %p3, %r0, 32;\nmov.u32 %r1, data;\nmov.u32 %r2, bar;\n" \
     "and.b32 %r4, %r0, 31;\nshl.b32 %r4, %r4, 2;\nadd.u32 %r3, %r1, %r4;\n"
 #define INIT(count) "@%p0 mbarrier.init.shared::cta.b64 [%r2], " #count ";\n"
@@ -21,27 +21,26 @@
 #define SYNC "bar.sync 0;\n"
 #define ARRIVE "@%p0 mbarrier.arrive.shared::cta.b64 _, [%r2];\n"
 #define WAIT(label) WAIT_AS(label, "")
-#define WAIT_AS(label, order)                                                       \
-    #label ": mbarrier.try_wait.parity" order ".shared::cta.b64 %p2, [%r2], 0;\n" \
+#define WAIT_AS(label, order)                                                     \
+#label ": mbarrier.try_wait.parity" order ".shared::cta.b64 %p2, [%r2], 0;\n" \
            "@!%p2 bra " #label ";\n"
 #define WRITE_0 "@!%p1 st.shared.u32 [%r3], 7;\n"
 #define WRITE_1 "@%p1 st.shared.u32 [%r3], 8;\n"
 #define READ_1 "@%p1 ld.shared.u32 %r5, [%r3];\n"
 #define READ_0 "@!%p1 ld.shared.u32 %r5, [%r3];\n"
 #define EXPECT "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 128;\n"
-#define LOAD                                                                                               \
-    "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], 128, [%r2];\n"
+#define LOAD "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], 128, [%r2];\n"
 #define STORE "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 128;\n@%p0 cp.async.bulk.commit_group;\n"
 #define PROXY "fence.proxy.async;\n"
 #define READY INIT(1) INIT_FENCE SYNC
 #define COPY "@!%p1 cp.async.ca.shared.global [%r3], [%rd0], 4;\n"
 /* A: 64 x 16, B: 8 x 16 halves in 2 KiB and 256 bytes of `data`. */
-#define MATRICES                                                                                     \
-    "shr.u32 %r6, %r1, 4;\ncvt.u64.u32 %rd10, %r6;\nor.b64 %rd10, %rd10, 0x0000001000080000;\n"     \
-    "add.u64 %rd11, %rd10, 128;\nsetp.eq.u32 %p4, %r0, %r0;\nmov.b32 %f0, 0f00000000;\n"            \
+#define MATRICES                                                                                \
+    "shr.u32 %r6, %r1, 4;\ncvt.u64.u32 %rd10, %r6;\nor.b64 %rd10, %rd10, 0x0000001000080000;\n" \
+    "add.u64 %rd11, %rd10, 128;\nsetp.eq.u32 %p4, %r0, %r0;\nmov.b32 %f0, 0f00000000;\n"        \
     "mov.b32 %f1, 0f00000000;\nmov.b32 %f2, 0f00000000;\nmov.b32 %f3, 0f00000000;\n"
 #define WGMMA_FENCE "wgmma.fence.sync.aligned;\n"
-#define WGMMA                                                                                                \
+#define WGMMA                                                                                                  \
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd10, %rd11, %p4, 1, 1, 0, 0;\n" \
     "wgmma.commit_group.sync.aligned;\n"
 #define WGMMA_WAIT "wgmma.wait_group.sync.aligned 0;\n"
@@ -52,11 +51,11 @@
 #define DATA_1 "ld.global.u32 %r8, [%rd1];\n"
 /* Thread 0 makes a tensor map of 32 words of global memory, and copies with it. */
 #define FIELD(name, rest) "tensormap.replace.tile." name ".global.b1024." rest ";\n"
-#define MAP                                                                                                    \
-    "mov.u32 %r20, 0;\nmov.u32 %r21, 32;\nmov.u32 %r22, 1;\n@!%p0 bra MADE;\n"                                \
-    FIELD("global_address", "b64 [%rd1], %rd0") FIELD("rank", "b32 [%rd1], %r20")                              \
-    FIELD("box_dim", "b32 [%rd1], 0, %r21") FIELD("global_dim", "b32 [%rd1], 0, %r21")                         \
-    FIELD("element_stride", "b32 [%rd1], 0, %r22") FIELD("elemtype", "b32 [%rd1], 2") "MADE:\n"
+#define MAP                                                                                \
+    "mov.u32 %r20, 0;\nmov.u32 %r21, 32;\nmov.u32 %r22, 1;\n@!%p0 bra MADE;\n" FIELD(      \
+        "global_address", "b64 [%rd1], %rd0") FIELD("rank", "b32 [%rd1], %r20")            \
+        FIELD("box_dim", "b32 [%rd1], 0, %r21") FIELD("global_dim", "b32 [%rd1], 0, %r21") \
+            FIELD("element_stride", "b32 [%rd1], 0, %r22") FIELD("elemtype", "b32 [%rd1], 2") "MADE:\n"
 #define MAP_LOAD                                                                                           \
     "@%p0 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, " \
     "{%r20}], [%r2];\n"
@@ -68,9 +67,18 @@ struct row {
     const char *name, *code, *before, *broken, *fixed, *after;
     struct kernel_launch launch;
 };
-#define TWO {.block = 64}
-#define GROUP {.block = 128}
-#define CLUSTER {.grid = 2, .block = 64, .cluster = 2}
+#define TWO         \
+    {               \
+        .block = 64 \
+    }
+#define GROUP        \
+    {                \
+        .block = 128 \
+    }
+#define CLUSTER                              \
+    {                                        \
+        .grid = 2, .block = 64, .cluster = 2 \
+    }
 
 static const struct row rows[] = {
     /* bar: orders the accesses of the threads that take part. */
@@ -105,9 +113,11 @@ static const struct row rows[] = {
                 "barrier.cluster.arrive;\nbarrier.cluster.wait;\n",
      CLUSTER},
     /* barrier.cluster */
-    {"relaxed cluster barrier", "RACE_READ_WRITE",
+    {"relaxed cluster barrier",
+     "RACE_READ_WRITE",
      CTA "@!%p6 st.shared.u32 [%r3], 3;\nmapa.shared::cluster.u32 %r12, %r3, 0;\n" SYNC,
-     "barrier.cluster.arrive.relaxed;\n", "barrier.cluster.arrive.release;\n",
+     "barrier.cluster.arrive.relaxed;\n",
+     "barrier.cluster.arrive.release;\n",
      "barrier.cluster.wait.acquire;\n@%p6 ld.shared::cluster.u32 %r5, [%r12];\nbarrier.cluster.arrive;\n"
      "barrier.cluster.wait;\n",
      {.grid = 2, .block = 32, .cluster = 2}},
@@ -133,6 +143,14 @@ static const struct row rows[] = {
     {"only the source was waited for", "RACE_READ_WRITE", WRITE_0 PROXY STORE,
      "@%p0 cp.async.bulk.wait_group.read 0;\n", "@%p0 cp.async.bulk.wait_group 0;\n",
      "@%p0 ld.global.u32 %r5, [%rd1];\n", TWO},
+    /* A warp may issue one store as a whole: the same bytes to one place. */
+    {"lanes store to one place", "RACE_WRITE_WRITE",
+     WRITE_0 PROXY "bar.warp.sync -1;\n"
+                   "and.b32 %r9, %r0, 1;\nshl.b32 %r9, %r9, 7;\n",
+     "add.u32 %r9, %r1, %r9;\n", "mov.u32 %r9, %r1;\n",
+     "@!%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r9], 128;\n@!%p1 cp.async.bulk.commit_group;\n"
+     "@!%p1 cp.async.bulk.wait_group 0;\n",
+     TWO},
     {"one group is left", "RACE_READ_WRITE", WRITE_0 PROXY STORE, "@%p0 cp.async.bulk.wait_group.read 1;\n",
      "@%p0 cp.async.bulk.wait_group.read 0;\n", WRITE_0, TWO},
     {"filled by threads, then by a copy", "FENCE_PROXY_MISSING", READY WRITE_0, SYNC, PROXY SYNC, EXPECT LOAD WAIT(A),
@@ -156,9 +174,13 @@ static const struct row rows[] = {
            "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r0, [%r2];\n",
      READ_1, "@%p1 ld.volatile.shared.u32 %r5, [%r3];\n", WAIT(A), TWO},
     /* wgmma */
-    {"one thread speaks for the warpgroup", "RACE_READ_WRITE",
-     READY MATRICES "setp.eq.u32 %p6, %r10, 4;\n@%p6 bra OTHER;\n" WGMMA_FENCE WGMMA, "", WGMMA_WAIT,
-     ARRIVE WGMMA_WAIT "bra END;\nOTHER:\n" WAIT(A) "st.shared.u32 [%r3+2048], 8;\nEND:\n", {.block = 160}},
+    {"one thread speaks for the warpgroup",
+     "RACE_READ_WRITE",
+     READY MATRICES "setp.eq.u32 %p6, %r10, 4;\n@%p6 bra OTHER;\n" WGMMA_FENCE WGMMA,
+     "",
+     WGMMA_WAIT,
+     ARRIVE WGMMA_WAIT "bra END;\nOTHER:\n" WAIT(A) "st.shared.u32 [%r3+2048], 8;\nEND:\n",
+     {.block = 160}},
     {"operand overwritten", "RACE_READ_WRITE", MATRICES WGMMA_FENCE WGMMA, "", WGMMA_WAIT SYNC, WRITE_1 WGMMA_WAIT,
      GROUP},
     {"operand without proxy fence", "FENCE_PROXY_MISSING", MATRICES WRITE_1, SYNC, PROXY SYNC,
@@ -176,14 +198,20 @@ static const struct row rows[] = {
      ONLY_1(POLL("ld.relaxed.gpu.global.u32") "fence.acq_rel.gpu;\n" DATA_1), "", TWO},
     {"atomic flag without a fence", "RACE_READ_WRITE", DATA_0, "", "membar.gl;\n",
      "@%p0 red.global.add.u32 [%rd1+1024], 1;\n" ONLY_1(POLL("ld.volatile.global.u32") "membar.gl;\n" DATA_1), TWO},
-    {"a fence of the CTA between CTAs", "RACE_READ_WRITE", CTA "@%p6 bra OTHER;\n" DATA_0, "membar.cta;\n",
+    {"a fence of the CTA between CTAs",
+     "RACE_READ_WRITE",
+     CTA "@%p6 bra OTHER;\n" DATA_0,
+     "membar.cta;\n",
      "membar.gl;\n",
      "@%p0 red.global.add.u32 [%rd1+1024], 1;\nbra END;\nOTHER:\n" POLL("ld.volatile.global.u32") "membar.gl;\n" DATA_1
-     "END:\n",
+                                                                                                  "END:\n",
      {.grid = 2, .block = 64}},
     /* Another CTA's addition lies between the two: the reader still sees the first one's. */
-    {"a fence of the CTA, and others add", "RACE_READ_WRITE",
-     CTA "@%p6 bra OTHER;\n" DATA_0, "", "membar.cta;\n",
+    {"a fence of the CTA, and others add",
+     "RACE_READ_WRITE",
+     CTA "@%p6 bra OTHER;\n" DATA_0,
+     "",
+     "membar.cta;\n",
      "@%p0 red.global.add.u32 [%rd1+1024], 1;\n@!%p1 bra END;\nW: ld.volatile.global.u32 %r7, [%rd1+1024];\n"
      "setp.lt.u32 %p5, %r7, 2;\n@%p5 bra W;\nmembar.cta;\n" DATA_1 "bra END;\nOTHER:\n"
      "@%p0 red.global.add.u32 [%rd1+1024], 1;\nEND:\n",
