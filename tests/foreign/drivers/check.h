@@ -1,0 +1,83 @@
+/* check.h - what the drivers of others' kernels share: inputs, a reference product on the host, and its comparison.
+ *
+ * A driver includes the header of a kernel from the user's checkout, runs the kernel once, and prints "Passed" or "Failed".
+ */
+#ifndef WSDBG_TESTS_FOREIGN_CHECK_H
+#define WSDBG_TESTS_FOREIGN_CHECK_H
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+/* Ends the program where a call failed. */
+inline void must(cudaError_t status)
+{
+    if (status == cudaSuccess)
+        return;
+    printf("Failed: %s\n", cudaGetErrorString(status));
+    exit(1);
+}
+
+/* Numbers from -1 to 1 in steps of 1/8, so that sums of products are exact in fp32. */
+template <typename Number> std::vector<Number> random_numbers(size_t count, uint32_t seed)
+{
+    std::vector<Number> all(count);
+    for (Number &number : all) {
+        seed = seed * 1664525u + 1013904223u;
+        number = Number((float)(seed >> 16 & 15) / 8.0f - 1.0f);
+    }
+    return all;
+}
+
+template <typename Number> Number *on_device(const std::vector<Number> &values)
+{
+    Number *memory;
+    must(cudaMalloc((void **)&memory, values.size() * sizeof(Number)));
+    must(cudaMemcpy(memory, values.data(), values.size() * sizeof(Number), cudaMemcpyHostToDevice));
+    return memory;
+}
+
+template <typename Number> std::vector<Number> from_device(const Number *memory, size_t count)
+{
+    std::vector<Number> all(count);
+    must(cudaDeviceSynchronize());
+    must(cudaMemcpy(all.data(), memory, count * sizeof(Number), cudaMemcpyDeviceToHost));
+    return all;
+}
+
+/* sum of a(m, k) b(n, k), for each m and n; the value is at m * n_count + n. */
+template <typename A, typename B> std::vector<float> product(int m_count, int n_count, int k_count, A a, B b)
+{
+    std::vector<float> all((size_t)m_count * n_count), column(k_count);
+    for (int n = 0; n < n_count; n++) {
+        for (int k = 0; k < k_count; k++)
+            column[k] = b(n, k);
+        for (int m = 0; m < m_count; m++) {
+            float sum = 0;
+            for (int k = 0; k < k_count; k++)
+                sum += a(m, k) * column[k];
+            all[(size_t)m * n_count + n] = sum;
+        }
+    }
+    return all;
+}
+
+/* Prints the largest difference, "Passed" or "Failed"; the program's status. */
+template <typename Got> int compare(const std::vector<float> &wanted, Got got, float tolerance)
+{
+    double largest = 0, sum = 0;
+    for (size_t i = 0; i < wanted.size(); i++) {
+        const double difference = std::fabs((double)got(i) - wanted[i]) / (1 + std::fabs(wanted[i]));
+        largest = difference > largest || std::isnan(difference) ? difference : largest;
+        sum += std::fabs(wanted[i]);
+    }
+    const bool is_right = largest <= tolerance && sum > 0;
+    printf("largest relative difference %g of %zu values: %s\n", largest, wanted.size(), is_right ? "Passed" : "Failed");
+    return !is_right;
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* fast_cu.cu - the twelfth matmul of pranjalssh/fast.cu on a small size: C[n][m] = sum of A[m][k] B[n][k].
+ *
+ *     nvcc -std=c++17 -O3 -DNDEBUG -I CHECKOUT/examples/matmul fast_cu.cu -lcuda
+ */
+#include <cassert>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <cuda/barrier>
+#include <cuda_bf16.h>
+
+#include "check.h"
+
+typedef __nv_bfloat16 bf16;
+#define CEIL_DIV(M, N) (((M) + (N)-1) / (N))
+#define cudaCheck(status) must(status)
+
+#include "matmul_12.cuh"
+
+int main(int argc, char **argv)
+{
+    const int m_count = 512, n_count = 512, k_count = argc > 1 ? atoi(argv[1]) : 256;
+    const std::vector<bf16> a = random_numbers<bf16>((size_t)m_count * k_count, 1);
+    const std::vector<bf16> b = random_numbers<bf16>((size_t)n_count * k_count, 2);
+    bf16 *const c = on_device(std::vector<bf16>((size_t)m_count * n_count, bf16(0.0f)));
+    runKernel12(m_count, n_count, k_count, on_device(a), on_device(b), c, nullptr);
+    must(cudaGetLastError());
+    const std::vector<bf16> got = from_device(c, (size_t)m_count * n_count);
+    const std::vector<float> wanted = product(
+        n_count, m_count, k_count, [&](int n, int k) { return (float)b[(size_t)n * k_count + k]; },
+        [&](int m, int k) { return (float)a[(size_t)m * k_count + k]; });
+    return compare(wanted, [&](size_t i) { return (float)got[i]; }, 0.01f);
+}

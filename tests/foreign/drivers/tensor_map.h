@@ -1,0 +1,42 @@
+/* tensor_map.h - a map of a matrix for tensor copies: `rows` x `columns` by rows, in boxes, with a swizzle of 128 bytes. */
+#ifndef WSDBG_TESTS_FOREIGN_TENSOR_MAP_H
+#define WSDBG_TESTS_FOREIGN_TENSOR_MAP_H
+
+#include <cuda.h>
+
+#include "check.h"
+
+inline CUtensorMap map_of(CUtensorMapDataType type, unsigned element_bytes, void *memory, unsigned rows,
+                          unsigned columns, unsigned box_rows, unsigned box_columns,
+                          CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B)
+{
+    CUtensorMap map;
+    const cuuint64_t sizes[] = {columns, rows}, strides[] = {(cuuint64_t)columns * element_bytes};
+    const cuuint32_t box[] = {box_columns, box_rows}, steps[] = {1, 1};
+    if (cuTensorMapEncodeTiled(&map, type, 2, memory, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                               swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) {
+        printf("Failed: no tensor map\n");
+        exit(1);
+    }
+    return map;
+}
+
+/* Launches the kernel in clusters, with so much dynamic shared memory. */
+template <typename Kernel, typename... Arguments>
+void launch(Kernel *kernel, unsigned ctas, unsigned threads, unsigned cluster, unsigned shared_bytes,
+            Arguments... arguments)
+{
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {cluster, 1, 1};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = ctas;
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared_bytes;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
+    must(cudaLaunchKernelEx(&config, kernel, arguments...));
+}
+
+#endif
