@@ -92,6 +92,9 @@ struct wsdbg_gpu {
     struct wsdbg_gpu_options options;
     pthread_mutex_t lock;
     atomic_uint others; /* threads that want the lock while the gpu runs */
+    void (*works_told)(void *context);
+    void *works_context;
+    uint32_t turns; /* of the run loop */
 
     /* memory.c */
     unsigned char *space; /* the reserved addresses */

@@ -84,4 +84,11 @@ void wsdbg_gpu_destroy(struct wsdbg_gpu *gpu)
 void wsdbg_gpu_mute(struct wsdbg_gpu *gpu)
 {
     gpu->options.print = NULL;
+    gpu->works_told = NULL;
+}
+
+void wsdbg_gpu_on_work(struct wsdbg_gpu *gpu, void (*works)(void *context), void *context)
+{
+    gpu->works_told = works;
+    gpu->works_context = context;
 }

@@ -86,10 +86,18 @@ static void run_one(struct wsdbg_gpu *gpu, uint64_t left)
         hopper_free_done(gpu, grid);
 }
 
+static void tell_works(struct wsdbg_gpu *gpu)
+{
+    enum { EVERY_TURNS = 256 };
+    if (gpu->works_told && ++gpu->turns % EVERY_TURNS == 0)
+        gpu->works_told(gpu->works_context);
+}
+
 static enum wsdbg_gpu_outcome run(struct wsdbg_gpu *gpu, uint64_t end)
 {
     enum wsdbg_gpu_outcome outcome = WSDBG_GPU_BUDGET;
     for (;;) {
+        tell_works(gpu);
         if (atomic_load_explicit(&gpu->others, memory_order_relaxed))
             let_others_in(gpu);
         if (gpu->may_place)

@@ -28,8 +28,6 @@ static enum idle run_slice(struct context *context)
         state_file_publish(context, outcome);
     else
         state_file_withdraw(context);
-    if (outcome == WSDBG_GPU_BUDGET)
-        state_file_works(context);
     explore_stands(context, outcome);
     if (outcome == WSDBG_GPU_FAULT || context->failure)
         context_fail(context, CUDA_ERROR_LAUNCH_FAILED);
@@ -62,10 +60,16 @@ static void sleep_idle(struct context *context, enum idle how, long *poll_ns)
     pthread_cond_timedwait(&context->work, &driver.lock, &until);
 }
 
+static void works(void *context)
+{
+    state_file_works(context);
+}
+
 static void *device_main(void *argument)
 {
     struct context *context = argument;
     long poll_ns = POLL_FIRST_NS;
+    wsdbg_gpu_on_work(context->gpu, works, context);
     driver_lock();
     while (!context->is_stopping) {
         const uint64_t kicks = context->kicks;

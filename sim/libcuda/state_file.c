@@ -397,14 +397,16 @@ enum { WORKS_EVERY_NS = 200000000 };
 
 void state_file_works(struct context *context)
 {
-    const char *folder = getenv(WSDBG_ENV_SPOOL);
     struct timespec now;
     char path[4096];
     clock_gettime(CLOCK_MONOTONIC, &now);
     const uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-    if (!folder || !*folder || now_ns - context->works_said_ns < WORKS_EVERY_NS)
+    if (now_ns - context->works_said_ns < WORKS_EVERY_NS)
         return;
     context->works_said_ns = now_ns;
+    const char *folder = getenv(WSDBG_ENV_SPOOL);
+    if (!folder || !*folder)
+        return;
     const int length = snprintf(path, sizeof path, "%s/" WSDBG_STATE_WORKS_NAME, folder, (unsigned)getpid(),
                                 (unsigned long long)(uintptr_t)context);
     const int fd = length > 0 && (size_t)length < sizeof path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;

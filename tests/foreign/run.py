@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""run.py - programs of others, as they are shipped, on the simulator; a section of docs/results/sim.md.
+"""run.py - programs of others on the simulator: run, searched for races, explored; a section of docs/results/sim.md.
 
-    tests/foreign/run.py --scratch FOLDER [--cutlass CHECKOUT] [--samples CHECKOUT] [--build build] [--only NAME...] [--limit 120]
-                         [--schedules 50] [--no-page] [--before BUILD [--runs 3]]
+    tests/foreign/run.py --scratch FOLDER [--cutlass CHECKOUT] [--samples CHECKOUT] [--flash-attention CHECKOUT] [--deepgemm CHECKOUT]
+                         [--thunderkittens CHECKOUT] [--fast-cu CHECKOUT] [--build build] [--only NAME...] [--limit 300] [--schedules 50]
+                         [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
 
-The user brings the checkouts (PINNED names the commits that the page rests on); a checkout that is not given is left out. Programs are compiled with nvcc into --scratch,
-once, with no file changed, and run there; nothing of them is kept in this repository. Each runs under `wsdbg run --device sim` and `wsdbg explore`; it passes
-when its own check does. Takes hours on a few cores: --only repeats single programs and keeps the other rows.
+The user brings the checkouts (PINNED names the commits that the page rests on); a program whose checkout is not given is left out. Programs are compiled with nvcc
+into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository. Some need Python for their hosts' side: drivers/ has small
+ones of our own that include their kernels' headers. Each program runs under `wsdbg run --device sim`, with --races, and under `wsdbg explore`; it passes when its own check does.
+--multiprocessors: of the simulated chip. Helper kernels of CUTLASS fill a chip whatever the problem's size, so a small one saves most of the time.
 --before: a build of an earlier commit; the first program of --only runs under the two in turns, and nothing else is measured. A development script: wsdbg itself needs no Python.
 """
 import argparse, json, os, re, signal, subprocess, sys, time
@@ -16,6 +18,10 @@ sys.path.insert(0, TESTS)
 import results
 
 PINNED = {'cutlass': ('https://github.com/NVIDIA/cutlass', '7107b05535f8977f5ecb9d01ee203205b1fd9bc4'),
+          'flash_attention': ('https://github.com/Dao-AILab/flash-attention', '0251105a2fb19d2957484b7f023cd8c115286ced'),
+          'deepgemm': ('https://github.com/deepseek-ai/DeepGEMM', '54e22612409371d6364144b69086735beb54e98b'),
+          'thunderkittens': ('https://github.com/HazyResearch/ThunderKittens', '0b55588d2769dde0c7a9a606ffc015b0ca7a9551'),
+          'fast_cu': ('https://github.com/pranjalssh/fast.cu', '38eb642e0c081231d6f695978be63604bd7c689b'),
           'samples': ('https://github.com/NVIDIA/cuda-samples', 'c94ff366aed18c797b8a85dfaac7817b0228b420')}
 SIZE = ['--m=256', '--n=256', '--k=256', '--iterations=0']
 # name: checkout, folder, sources (None = all of the folder), arguments, what its own check prints, launch to explore
@@ -24,10 +30,16 @@ PROGRAMS = {
     '49_hopper_gemm_with_collective_builder': ('cutlass', 'examples', None, ['--m=128', '--n=128', '--k=64'], ': Passed', 3),
     '50_hopper_gemm_with_epilogue_swizzle': ('cutlass', 'examples', None, SIZE, ': Passed', 3),
     '54_hopper_fp8_warp_specialized_gemm': ('cutlass', 'examples', None, SIZE, 'Disposition: Passed', 0),
-    '55_hopper_mixed_dtype_gemm': ('cutlass', 'examples', '55_hopper_mixed_dtype_gemm.cu', SIZE, 'Disposition: Passed', None),
+    '55_hopper_mixed_dtype_gemm': ('cutlass', 'examples', '55_hopper_mixed_dtype_gemm.cu', SIZE, 'Disposition: Passed', 7),
     '57_hopper_grouped_gemm': ('cutlass', 'examples', None, ['--m=128', '--n=128', '--k=128', '--groups=2', '--iterations=0'],
-                               'Disposition: Passed', None),
+                               'Disposition: Passed', 4),
     '61_hopper_gemm_with_topk_and_softmax': ('cutlass', 'examples', None, ['--iterations=0'], 'Disposition: Passed', 0),
+    'flash_attention': ('flash_attention', None, None, ['512'], ': Passed', 0),
+    'flash_attention_causal': ('flash_attention', None, None, ['512'], ': Passed', 0),
+    'deepgemm_bf16': ('deepgemm', None, None, [], ': Passed', 0),
+    'deepgemm_fp8': ('deepgemm', None, None, [], ': Passed', 0),
+    'thunderkittens': ('thunderkittens', None, None, [], ': Passed', 0),
+    'fast_cu': ('fast_cu', None, None, ['2048', '64'], ': Passed', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
     'matrixMul': ('samples', 'Samples/0_Introduction', None, ['-wA=64', '-hA=64', '-wB=64', '-hB=64'], 'Result = PASS', 0),
     'simpleStreams': ('samples', 'Samples/0_Introduction', None, [], '', None),
@@ -48,27 +60,52 @@ PROGRAMS = {
     'reduction': ('samples', 'Samples/2_Concepts_and_Techniques', None, ['--n=65536'], 'Test passed', None),
     'scan': ('samples', 'Samples/2_Concepts_and_Techniques', None, [], 'PASSED', None),
     'conjugateGradientMultiBlockCG': ('samples', 'Samples/4_CUDA_Libraries', None, [], 'Error amount', None)}
-ARCHITECTURE = {'cutlass': '90a', 'samples': '90'}
+ARCHITECTURE = {'samples': '90'}  # of the others: 90a
+# Our own host programs, in drivers/: source, flags ({checkout} of each).
+DRIVERS = {
+    'flash_attention': ('flash_attention', '-O3 -DNDEBUG -DCUTLASS_ENABLE_GDC_FOR_SM90 -DCAUSAL=0 --expt-extended-lambda --use_fast_math '
+                                           '-I{flash_attention}/hopper -I{cutlass}/include'),
+    'flash_attention_causal': ('flash_attention', '-O3 -DNDEBUG -DCUTLASS_ENABLE_GDC_FOR_SM90 -DCAUSAL=1 --expt-extended-lambda --use_fast_math '
+                                                  '-I{flash_attention}/hopper -I{cutlass}/include'),
+    'deepgemm_bf16': ('deepgemm_bf16', '-std=c++20 -O3 -I{deepgemm}/deep_gemm/include -I{cutlass}/include'),
+    'deepgemm_fp8': ('deepgemm_fp8', '-std=c++20 -O3 -I{deepgemm}/deep_gemm/include -I{cutlass}/include'),
+    'thunderkittens': ('thunderkittens', '-std=c++20 -O3 -DNDEBUG -DKITTENS_HOPPER --expt-extended-lambda --use_fast_math -I{thunderkittens}/include '
+                                         '-I{thunderkittens}/prototype -I{thunderkittens}/kernels/gemm/bf16_h100'),
+    'fast_cu': ('fast_cu', '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math -I{fast_cu}/examples/matmul')}
+
+
+def sources_and_flags(name, row, checkouts):
+    if name in DRIVERS:
+        drivers = os.path.join(TESTS, 'foreign', 'drivers')
+        source, flags = DRIVERS[name]
+        return [os.path.join(drivers, source + '.cu')], [f'-I{drivers}', *flags.format(**checkouts).split()]
+    checkout, folder, source, *_ = row
+    root = checkouts[checkout]
+    at = os.path.join(root, folder, name)
+    sources = [source] if source else sorted(f for f in os.listdir(at) if f.endswith(('.cu', '.cpp')))
+    flags = ['-O2', f'-I{at}'] + [f'-I{root}/{f}' for f in ('include', 'tools/util/include', 'examples/common', 'Common')]
+    return [os.path.join(at, f) for f in sources], flags
 
 
 def compile_program(name, row, checkouts, scratch):
     """The program's path; an error text where nvcc refuses."""
-    checkout, folder, source, *_ = row
-    target, at = os.path.join(scratch, name), os.path.join(checkouts[checkout], folder, name)
+    target = os.path.join(scratch, name)
     if os.path.exists(target):
         return target, None
-    sources = [source] if source else sorted(f for f in os.listdir(at) if f.endswith(('.cu', '.cpp')))
-    arch = ARCHITECTURE[checkout]
-    root = checkouts[checkout]
-    includes = [f'-I{at}'] + [f'-I{root}/{f}' for f in ('include', 'tools/util/include', 'examples/common', 'Common')]
-    command = ['nvcc', '-std=c++17', '-O2', '--expt-relaxed-constexpr', '-gencode', f'arch=compute_{arch},code=[sm_{arch},compute_{arch}]',
-               *includes, '-o', target, *(os.path.join(at, f) for f in sources), '-lcuda']
+    sources, flags = sources_and_flags(name, row, checkouts)
+    arch = ARCHITECTURE.get(row[0], '90a')
+    standard = [] if any(flag.startswith('-std') for flag in flags) else ['-std=c++17']
+    command = ['nvcc', *standard, '-lineinfo', '-w', '--expt-relaxed-constexpr', '-gencode', f'arch=compute_{arch},code=[sm_{arch},compute_{arch}]',
+               *flags, '-o', target, *sources, '-lcuda']
     ended = subprocess.run(command, capture_output=True, text=True)
     return target, None if ended.returncode == 0 else ended.stderr.strip().splitlines()[-1]
 
 
 def run(command, limit, folder):
     """What it printed, how it ended, seconds, and the peak memory of its largest process."""
+    for name in os.listdir(folder):
+        if name.startswith('session.db'):
+            os.remove(os.path.join(folder, name))
     begun = time.monotonic()
     with open(os.path.join(folder, 'output.txt'), 'w+') as file:
         child = subprocess.Popen(['stdbuf', '-oL', *command], stdout=file, stderr=subprocess.STDOUT, cwd=folder, start_new_session=True)
@@ -95,20 +132,38 @@ def end_of(got, check):
         return 'a verdict: ' + re.search(r'HANG: (.*)', got['text']).group(1)
     if got['status'] == 0 and check in got['text']:
         return 'passes'
-    return 'fails: ' + (reason.group(1) if reason else f"status {got['status']}")[:160]
+    return 'fails: ' + (re.sub(r'^.*PTX line \d+: ', '', reason.group(1)) if reason else f"status {got['status']}")[:200]
+
+
+COSTS = ('processor_seconds', 'peak_mib')
+SESSION = ['-o', 'session.db']  # in --scratch; no longer there when the next program begins
+
+
+def search_races(wsdbg, program, arguments, check, args):
+    """Whether the program still passes, and the codes that were reported, each as often as it was."""
+    ran = run([*wsdbg, 'run', '--device', 'sim', '--races', *SESSION, '--', program, *arguments], args.limit, args.scratch)
+    whole = re.search(r'wsdbg: (no race|\d+ races?) found', ran['text'])
+    found = re.findall(r'^wsdbg: ([A-Z][A-Z_]+) in ', ran['text'], re.M)
+    return {**{key: ran[key] for key in COSTS}, 'end': 'passes' if whole and check in ran['text'] and not ran['timed_out'] else end_of(ran, check), 'found': found}
+
+
+def explore(wsdbg, program, arguments, check, launch, args):
+    command = [*wsdbg, 'explore', *SESSION, '--schedules', str(args.schedules), '--launch', str(launch), '--', program, *arguments]
+    ran = run(command, args.limit, args.scratch)
+    tried = re.search(r'no hang in (\d+) schedules? of launch', ran['text'])
+    return {**{key: ran[key] for key in COSTS}, 'end': end_of(ran, check), 'launch': launch, 'schedules': int(tried.group(1)) if tried else None}
 
 
 def measure(name, row, program, args):
-    wsdbg = os.path.join(os.path.abspath(args.build), 'bin', 'wsdbg')
+    wsdbg = [os.path.join(os.path.abspath(args.build), 'bin', 'wsdbg')]
     *_, arguments, check, launch = row
-    ran = run([wsdbg, 'run', '--device', 'sim', '--', program, *arguments], args.limit, args.scratch)
-    out = {key: ran[key] for key in ('seconds', 'processor_seconds', 'peak_mib')}
-    out.update(arguments=arguments, end=end_of(ran, check), check=check)
-    if launch is not None and out['end'] == 'passes':
-        command = [wsdbg, 'explore', '--schedules', str(args.schedules), '--launch', str(launch), '--', program, *arguments]
-        explored = run(command, args.limit, args.scratch)
-        out['explore'] = {'end': end_of(explored, check), 'seconds': explored['seconds'], 'launch': launch,
-                          'schedules': re.findall(r'(\d+) schedules', explored['text'])[-1:]}
+    ran = run([*wsdbg, 'run', '--device', 'sim', *SESSION, '--', program, *arguments], args.limit, args.scratch)
+    out = {key: ran[key] for key in COSTS}
+    out.update(arguments=arguments, end=end_of(ran, check), check=check, multiprocessors=args.multiprocessors)
+    if out['end'] == 'passes':
+        out['races'] = search_races(wsdbg, program, arguments, check, args)
+        if launch is not None:
+            out['explore'] = explore(wsdbg, program, arguments, check, launch, args)
     return out
 
 
@@ -117,7 +172,7 @@ def compare(name, row, program, args):
     rows = {'before': [], 'now': []}
     for _ in range(args.runs):
         for which, build in (('before', args.before), ('now', args.build)):
-            got = run([os.path.join(os.path.abspath(build), 'bin', 'wsdbg'), 'run', '--device', 'sim', '--', program, *row[3]], args.limit, args.scratch)
+            got = run([os.path.join(os.path.abspath(build), 'bin', 'wsdbg'), 'run', '--device', 'sim', *SESSION, '--', program, *row[3]], args.limit, args.scratch)
             assert end_of(got, row[4]) == 'passes', got['text']
             rows[which].append({key: got[key] for key in ('seconds', 'processor_seconds', 'peak_mib')})
             print(which, rows[which][-1], flush=True)
@@ -132,28 +187,52 @@ def compared(data):
     return lines
 
 
+def races_of(row):
+    """What was found, processor seconds, and how often the program's own ones that is; these are not told apart from the start below 0.2 s."""
+    if 'races' not in row:
+        return '- | - | - | -'
+    races = row['races']
+    found = ', '.join(f'{code} × {races["found"].count(code)}' for code in dict.fromkeys(races['found'])) or 'none'
+    ratio = f"{races['processor_seconds'] / row['processor_seconds']:.1f}" if row['processor_seconds'] >= 0.2 else '?'
+    return f"{found if races['end'] == 'passes' else races['end']} | {races['processor_seconds']:.1f} | {ratio} | {races['peak_mib']:.0f}"
+
+
+def explored_of(row):
+    if 'explore' not in row:
+        return '- | -'
+    explored = row['explore']
+    what = explored['schedules'] if explored['end'] == 'passes' and explored['schedules'] else 'run once: all alike' if explored['end'] == 'passes' else explored['end']
+    return f"{what} | {explored['processor_seconds']:.1f}"
+
+
 def page(data):
+    commits = ', '.join(f'{url.split("github.com/")[1]} `{commit[:12]}`' for url, commit in PINNED.values())
     lines = ['## Programs of others', '',
-             f"`tests/foreign/run.py`: {data['processor']}; the load average is that at the start of a row (other work ran beside it, so processor time says more than seconds). Compiled with "
-             "`nvcc -gencode arch=compute_90a,code=[sm_90a,compute_90a]` (samples: `90`) from unchanged sources: CUTLASS `" + PINNED['cutlass'][1][:12] + '`, CUDA samples `'
-             + PINNED['samples'][1][:12] + '`. The static runtime is nvcc\'s default. "passes": exit status 0 and the program\'s own line, where it prints one; no verdict. '
-             f"Explored: {data['schedules']} schedules of one launch; a dash: not explored.", '',
-             '| program | arguments | ends | seconds | processor seconds | peak MiB | load | explored | seconds |', '|---|---|---|---|---|---|---|---|---|']
+             f"`tests/foreign/run.py`: {data['processor']}; processor seconds, of all processes from start to end (other work ran beside it, so they say more than seconds), on a chip of "
+             f"{data['multiprocessors']} multiprocessors. Compiled with `nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a]` (samples: `90`) from unchanged sources: {commits}. The static "
+             'runtime is nvcc\'s default. FlashAttention, DeepGEMM, ThunderKittens and fast.cu have host programs of our own, `tests/foreign/drivers`, which compare with a product made on the host. '
+             '"passes": exit status 0 and the program\'s own line, where it prints one; no verdict. '
+             f"Explored: {data['schedules']} schedules of one launch, with no hang and no fault; a dash: not done.", '',
+             '| program | arguments | ends | processor s | peak MiB | races found | processor s | times | peak MiB | schedules | processor s |', '|---|---|---|---|---|---|---|---|---|---|---|']
     for name, row in data['rows'].items():
-        explored = row.get('explore')
-        lines.append(f"| `{name}` | `{' '.join(row['arguments']) or '-'}` | {row['end'].replace('|', '/')} | {row['seconds']:.1f} | {row['processor_seconds']:.1f} | {row['peak_mib']:.0f} "
-                     f"| {row['load']:.1f} | {explored['end'] if explored else '-'} | {format(explored['seconds'], '.1f') if explored else '-'} |")
+        lines.append(f"| `{name}` | `{' '.join(row['arguments']) or '-'}` | {row['end'].replace('|', '/')} | {row['processor_seconds']:.1f} | {row['peak_mib']:.0f} "
+                     f"| {races_of(row)} | {explored_of(row)} |")
     passed = sum(row['end'] == 'passes' for row in data['rows'].values())
-    return '\n'.join([*lines, '', f"{passed} of {len(data['rows'])} pass.", *(compared(data['compared']) if 'compared' in data else [])])
+    ratios = [row['races']['processor_seconds'] / row['processor_seconds'] for row in data['rows'].values() if 'races' in row and row['processor_seconds'] >= 0.2]
+    return '\n'.join([*lines, '', f"{passed} of {len(data['rows'])} pass. Looking for races costs {min(ratios):.1f} to {max(ratios):.1f} times the processor time."
+                      if ratios else '', *(compared(data['compared']) if 'compared' in data else [])])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, default in (('scratch', None), ('cutlass', None), ('samples', None), ('build', 'build')):
-        parser.add_argument('--' + name, default=default, required=name == 'scratch')
+    parser.add_argument('--scratch', required=True)
+    parser.add_argument('--build', default='build')
+    for name in PINNED:
+        parser.add_argument('--' + name.replace('_', '-'))
     parser.add_argument('--only', nargs='+', default=list(PROGRAMS))
-    parser.add_argument('--limit', type=float, default=120, help='seconds for a program')
+    parser.add_argument('--limit', type=float, default=300, help='seconds for a program')
     parser.add_argument('--schedules', type=int, default=50)
+    parser.add_argument('--multiprocessors', type=int, default=8)
     parser.add_argument('--before')
     parser.add_argument('--runs', type=int, default=3)
     parser.add_argument('--no-page', action='store_true')
@@ -161,12 +240,13 @@ def main():
     args.scratch = os.path.abspath(args.scratch)
     checkouts = {key: os.path.abspath(getattr(args, key)) for key in PINNED if getattr(args, key)}
     data = results.load('sim').get('foreign', {'rows': {}})
-    data.update(processor=results.machine(), pinned=PINNED, schedules=args.schedules)
+    data.update(processor=results.machine(), pinned=PINNED, schedules=args.schedules, multiprocessors=args.multiprocessors)
+    os.environ['WSDBG_SIM_MULTIPROCESSORS'] = str(args.multiprocessors)
     for name in args.only:
-        if PROGRAMS[name][0] not in checkouts:
+        needs = {PROGRAMS[name][0], *re.findall(r'{(\w+)}', DRIVERS.get(name, ('', ''))[1])}
+        if not needs <= checkouts.keys():
             continue
         program, refused = compile_program(name, PROGRAMS[name], checkouts, args.scratch)
-        load = os.getloadavg()[0]
         if refused:
             print(name, refused)
             continue
@@ -174,10 +254,10 @@ def main():
             data['compared'] = compare(name, PROGRAMS[name], program, args)
             results.save('foreign', data, page(data), 'sim')
             break
-        data['rows'][name] = {**measure(name, PROGRAMS[name], program, args), 'load': load}
+        data['rows'][name] = measure(name, PROGRAMS[name], program, args)
         print(name, json.dumps(data['rows'][name]), flush=True)
         if not args.no_page:
-            data['rows'] = {name: data['rows'][name] for name in PROGRAMS if name in data['rows']}
+            data['rows'] = {name: data['rows'][name] for name in PROGRAMS if 'multiprocessors' in data['rows'].get(name, {})}
             results.save('foreign', data, page(data), 'sim')
 
 

@@ -23,7 +23,7 @@ typedef __nv_bfloat16 bf16;
 
 int main(int argc, char **argv)
 {
-    const int m_count = 512, n_count = 512, k_count = argc > 1 ? atoi(argv[1]) : 256;
+    const int m_count = argc > 1 ? atoi(argv[1]) : 2048, n_count = m_count, k_count = argc > 2 ? atoi(argv[2]) : 64;
     const std::vector<bf16> a = random_numbers<bf16>((size_t)m_count * k_count, 1);
     const std::vector<bf16> b = random_numbers<bf16>((size_t)n_count * k_count, 2);
     bf16 *const c = on_device(std::vector<bf16>((size_t)m_count * n_count, bf16(0.0f)));
