@@ -1,0 +1,196 @@
+/* operators_arrivals.c - counts of mbarriers and the arrivals that they wait for. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "operators.h"
+
+const char *word_of_count(unsigned variant)
+{
+    static const char *const word[] = {"one-more", "one-less", "doubled"};
+    return word[variant];
+}
+
+bool operator_init_count(struct mutant *mutant, unsigned variant)
+{
+    const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
+    int64_t count = 0;
+    if (at->operation != WSDBG_PTX_OP_mbarrier_init || mutant->words.operand_count < 2)
+        return false;
+    const bool is_known = values_constant(mutant->subject->values, &at->operands[1], &count);
+    if (variant == 1 && (!is_known || count < 2))
+        return false;
+    static const char *const change[] = {"add.u32 %wsm_t, %wsm_t, 1;", "sub.u32 %wsm_t, %wsm_t, 1;",
+                                         "add.u32 %wsm_t, %wsm_t, %wsm_t;"};
+    char *operand = mutant_operand(mutant, 1), *statement = mutant_with(mutant, NULL, 1, "%wsm_t");
+    const bool done = operand && statement && mutant_declare(mutant) &&
+                      mutant_replace(mutant, "mov.u32 %%wsm_t, %s; %s %s", operand, change[variant], statement);
+    mutant_name_barrier(mutant);
+    mutant->truth.causes = variant == 1 ? "DOUBLE_ARRIVE,TX_SHARED_BARRIER,PARITY_DRIFT" : "ARRIVE_SHORT";
+    free(operand);
+    free(statement);
+    return done;
+}
+
+bool operator_init_missing(struct mutant *mutant, unsigned variant)
+{
+    (void)variant;
+    if (mutant_at(mutant)->operation != WSDBG_PTX_OP_mbarrier_init)
+        return false;
+    const bool done = mutant_skip(mutant, WHEN_ALWAYS);
+    mutant_name_barrier(mutant);
+    mutant->truth.causes = "BARRIER_NOT_INIT";
+    mutant->truth.warps = 0;
+    return done;
+}
+
+/* Whether the token that an arrival returns is used: then the arrival cannot be left out by itself. */
+static bool token_is_used(const struct mutant *mutant, const struct wsdbg_ptx_instruction *at)
+{
+    return at->operand_count && at->operands[0].kind == WSDBG_PTX_OPERAND_REGISTER && at->operands[0].is_written &&
+           values_is_read(mutant->subject->values, at->operands[0].number);
+}
+
+static bool is_arrival(const struct wsdbg_ptx_instruction *at)
+{
+    return at->operation == WSDBG_PTX_OP_mbarrier_arrive || at->operation == WSDBG_PTX_OP_mbarrier_arrive_expect_tx ||
+           at->operation == WSDBG_PTX_OP_cp_async_mbarrier_arrive;
+}
+
+/* The opcode without ".expect_tx" (`with` NULL) or with another beginning; the caller frees it. */
+static char *opcode_instead(const struct mutant *mutant, const char *beginning)
+{
+    static const char announcing[] = "mbarrier.arrive.expect_tx";
+    const struct span opcode = mutant->words.opcode;
+    const char *text = mutant->subject->source->text + opcode.begin;
+    const size_t length = opcode.end - opcode.begin, skip = sizeof announcing - 1;
+    if (length < skip || strncmp(text, announcing, skip) != 0)
+        return NULL;
+    char *out = malloc(strlen(beginning) + length - skip + 1);
+    if (!out)
+        return NULL;
+    strcpy(out, beginning);
+    strncat(out, text + skip, length - skip);
+    return out;
+}
+
+/* The bytes are still announced, by mbarrier.expect_tx, which has no order and no result. */
+static bool announce_only(struct mutant *mutant, enum when when)
+{
+    static const char *const orders[] = {".release", ".relaxed"};
+    char *opcode = opcode_instead(mutant, "mbarrier.expect_tx"), *behind = NULL;
+    char *setup = mutant_when(mutant, when, &behind), *address = mutant_operand(mutant, 1);
+    char *bytes = mutant_operand(mutant, 2), *statement = mutant_statement(mutant);
+    const struct words *words = &mutant->words;
+    bool done = opcode && behind && setup && address && bytes && statement && mutant_declare(mutant);
+    for (unsigned i = 0; done && i < 2; i++) {
+        char *found = strstr(opcode, orders[i]);
+        if (found)
+            memmove(found, found + strlen(orders[i]), strlen(found + strlen(orders[i])) + 1);
+    }
+    char *scope = done ? strstr(opcode, ".cluster.") : NULL; /* without an order there is no scope */
+    if (done && !scope)
+        scope = strstr(opcode, ".cta.");
+    if (scope)
+        memmove(scope, strchr(scope + 1, '.'), strlen(strchr(scope + 1, '.')) + 1);
+    if (done)
+        done = mutant_replace(mutant,
+                              "%s @%%wsm_q bra $wsm_only; %s bra $wsm_skip; $wsm_only: %.*s %s %s, %s; $wsm_skip:%s",
+                              setup, statement, (int)(words->guard.end - words->guard.begin),
+                              mutant->subject->source->text + words->guard.begin, opcode, address, bytes, behind);
+    mutant->truth.warps = mutant_warps(mutant);
+    if (when == WHEN_WARP)
+        mutant->truth.warps &= -mutant->truth.warps;
+    free(opcode);
+    free(behind);
+    free(setup);
+    free(address);
+    free(bytes);
+    free(statement);
+    return done;
+}
+
+/* Left out for good, it looks as if it never was there: the count may be called too high as well. */
+static const char *missing_causes(enum when when, bool has_bytes)
+{
+    switch (when) {
+    case WHEN_ALWAYS:
+    case WHEN_CTA:
+        return has_bytes ? "TX_NO_ARRIVE,ARRIVE_MISSING,ARRIVE_SHORT" : "ARRIVE_MISSING,ARRIVE_SHORT";
+    case WHEN_WARP:
+        return "ARRIVE_MISSING,ARRIVE_SHORT";
+    case WHEN_RANK:
+        return has_bytes ? "ARRIVE_MISSING,CLUSTER_RANK_ASYMMETRY,TX_NO_ARRIVE,ARRIVE_SHORT"
+                         : "ARRIVE_MISSING,CLUSTER_RANK_ASYMMETRY,ARRIVE_SHORT";
+    default:
+        return "ARRIVE_MISSING";
+    }
+}
+
+bool operator_arrive_missing(struct mutant *mutant, unsigned variant)
+{
+    const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
+    if (!is_arrival(at) || token_is_used(mutant, at))
+        return false;
+    const bool has_bytes = at->operation == WSDBG_PTX_OP_mbarrier_arrive_expect_tx;
+    const bool done = has_bytes ? announce_only(mutant, (enum when)variant) : mutant_skip(mutant, (enum when)variant);
+    mutant_name_barrier(mutant);
+    mutant->truth.causes = missing_causes((enum when)variant, has_bytes);
+    return done;
+}
+
+bool operator_arrive_twice(struct mutant *mutant, unsigned variant)
+{
+    const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
+    if (!is_arrival(at) || token_is_used(mutant, at))
+        return false;
+    char *again = NULL;
+    if (at->operation == WSDBG_PTX_OP_mbarrier_arrive_expect_tx) {
+        char *opcode = opcode_instead(mutant, "mbarrier.arrive"), *address = mutant_operand(mutant, 1);
+        const struct words *words = &mutant->words;
+        if (opcode && address &&
+            asprintf(&again, "%.*s %s _, %s;", (int)(words->guard.end - words->guard.begin),
+                     mutant->subject->source->text + words->guard.begin, opcode, address) < 0)
+            again = NULL;
+        free(opcode);
+        free(address);
+    } else {
+        again = mutant_statement(mutant);
+    }
+    const bool done = again && mutant_before(mutant, (enum when)variant, again);
+    free(again);
+    mutant_name_barrier(mutant);
+    mutant->truth.causes = "DOUBLE_ARRIVE,PARITY_DRIFT";
+    return done;
+}
+
+/* Whether an arrival takes its address from instruction `from`. */
+static const struct wsdbg_ptx_instruction *arrival_from(const struct subject *subject, uint32_t from)
+{
+    for (uint32_t i = subject->kernel->first; i < subject->kernel->end; i++) {
+        const struct wsdbg_ptx_instruction *at = &subject->source->program->instructions[i];
+        if (is_arrival(at) && values_flows(subject->values, from, mutant_mbarrier(at), 3))
+            return at;
+    }
+    return NULL;
+}
+
+bool operator_remote_self(struct mutant *mutant, unsigned variant)
+{
+    (void)variant;
+    const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
+    const struct wsdbg_ptx_instruction *arrival =
+        at->operation == WSDBG_PTX_OP_mapa ? arrival_from(mutant->subject, mutant->instruction) : NULL;
+    if (!arrival)
+        return false;
+    char *statement = mutant_with(mutant, NULL, 2, "%wsm_t");
+    const bool done = statement && mutant_declare(mutant) &&
+                      mutant_replace(mutant, "mov.u32 %%wsm_t, %%cluster_ctarank; %s", statement);
+    free(statement);
+    mutant->instruction = (uint32_t)(arrival - mutant->subject->source->program->instructions);
+    mutant_name_barrier(mutant);
+    mutant->truth.warps = mutant_warps(mutant);
+    mutant->truth.causes = "ARRIVE_MISSING,ARRIVE_SHORT,CLUSTER_RANK_ASYMMETRY,DOUBLE_ARRIVE";
+    return done;
+}

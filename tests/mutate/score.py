@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+"""score.py - mutants of kernels: how often is wsdbg right about defects that nobody of wsdbg chose?
+
+    tests/mutate/score.py [--build build] [--tools build] [--keep FOLDER] [--out truth.json] [--programs FILE.tsv,...] [--only NAME,...] [--origin NAME] [--count N] [--seed S]
+                          [--evidence full,state] [--operators WORD,...] [--jobs 1] [--seconds S] [--foreign FOLDER]
+    tests/mutate/score.py --replay truth.json:WORD [--out new.json]   the same mutants again: those whose mark has the word ("" = all)
+    tests/mutate/score.py --table truth.json                            the tables, as text
+    tests/mutate/score.py --page truth.json                             writes docs/results/truth.md
+
+A program (a row of a programs file) runs once without a defect: its modules' PTX is kept, and which kernels it launches.  `mutate --list` says which
+mutants there are; N of them are taken, spread over the operators, by the seed.  Each runs alone (does it hang?) and under wsdbg with each kind of
+evidence: full = whatever wsdbg takes by default, state = what a live look at a GPU sees.  A development script.
+
+Marks of what hangs: right; possible (the right cause, not called a hang); cycle (WAIT_CYCLE or UNKNOWN: no cause named); other (another cause, not called
+a hang); WRONG (another cause, likely); PROVEN (another cause, proven); missed (nothing said).  Of what does not: runs, or ALARM.
+"""
+import argparse, collections, concurrent.futures, json, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EVIDENCE = {'full': [], 'state': ['--evidence', 'live', '--history', '0']}
+NO_CAUSE = ('WAIT_CYCLE', 'UNKNOWN')
+BAD = ('WRONG', 'PROVEN', 'ALARM')
+QUIET_S, TICK_S = 0.6, 0.1  # what uses no processor for this long stands still
+FIRST = """SELECT f.cause, f.confidence, f.sentence, f.role, f.cta_id, b.kind, b.shared_offset, b.identifier, b.stage FROM finding f
+    LEFT JOIN barrier b ON b.id = f.barrier_id WHERE f.snapshot_id = (SELECT max(snapshot_id) FROM finding) ORDER BY f.id"""
+
+
+class Tools:
+    def __init__(self, options):
+        build, tools = os.path.abspath(options.build), os.path.abspath(options.tools or options.build)
+        self.watcher, self.simulator = os.path.join(build, 'bin', 'wsdbg'), os.path.join(build, 'lib', 'wsdbg', 'sim')
+        self.bin, own = os.path.join(tools, 'bin'), os.path.join(tools, 'tests', 'mutate')
+        self.mutate, self.mutated, self.library = (os.path.join(own, name) for name in ('mutate', 'mutated', 'libmutate_preload.so'))
+        self.foreign, self.device, self.jobs = options.foreign, options.device, options.jobs
+        self.scratch, self.keep = tempfile.mkdtemp(prefix='mutate-'), options.keep
+        self.stall = '0.3' if self.device == 'sim' else '0.5'
+
+    def environment(self, **extra):
+        out = {**os.environ, **extra}
+        if self.device == 'sim':
+            out['LD_LIBRARY_PATH'] = self.simulator + (':' + out['LD_LIBRARY_PATH'] if out.get('LD_LIBRARY_PATH') else '')
+        return out
+
+    def words(self, command):
+        return command.format(bin=self.bin, foreign=self.foreign).split()
+
+    def wsdbg(self, *words):
+        return [self.watcher, *words]
+
+
+def cpu_s(pid):
+    """Of a process and its threads; None when it is gone."""
+    try:
+        fields = open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def run(command, environment, limit_s, stands=False):
+    """Exit status ('limit'; with stands=True 'stands' for what uses no processor any more), the end of stderr, seconds, seconds of processor."""
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err, start_new_session=True)
+        status, quiet_since, last = None, start, None
+        while status is None:
+            try:
+                status = process.wait(TICK_S if stands else limit_s)
+            except subprocess.TimeoutExpired:
+                now, used = time.monotonic(), cpu_s(process.pid)
+                if used != last:
+                    quiet_since, last = now, used
+                if now - start > limit_s:
+                    status = 'limit'
+                elif stands and now - quiet_since > QUIET_S:
+                    status = 'stands'
+        if not isinstance(status, int):
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        err.seek(0)
+        said = err.read().decode(errors='replace')[-600:]
+    return status, said, time.monotonic() - start
+
+
+class Program:
+    """A program, its PTX and the kernels that it launches."""
+
+    def __init__(self, tools, origin, name, command):
+        self.tools, self.origin, self.name, self.command = tools, origin, name, command
+        self.folder = os.path.join(tools.scratch, name)
+        os.makedirs(os.path.join(self.folder, 'ptx'), exist_ok=True)
+        self.mutants, self.why = [], ''
+
+    def prepare(self):
+        tools, db = self.tools, os.path.join(self.folder, 'first.db')
+        environment = tools.environment(WSDBG_MUTATE_DUMP=os.path.join(self.folder, 'ptx'), WSDBG_MUTATE_LOG=os.path.join(self.folder, 'log'))
+        self.status, said, self.seconds = run(
+            tools.wsdbg('run', '--device', tools.device, '-q', '-o', db, '--', tools.mutated, tools.library, *tools.words(self.command)), environment, 120)
+        if self.status != 0:
+            self.why = f'without a defect it ends with {self.status}: {said.strip()[-200:]}'
+            return False
+        self.alone_s = run([tools.mutated, tools.library, *tools.words(self.command)], self.tools.environment(), 120)[2]
+        launches = sqlite3.connect(db).execute('SELECT DISTINCT f.name, block_x, block_y, block_z FROM launch l JOIN function f ON f.id = l.function_id').fetchall()
+        for file in sorted(os.listdir(os.path.join(self.folder, 'ptx'))):
+            for kernel, *block in launches:
+                self.list(os.path.join(self.folder, 'ptx', file), kernel, ','.join(map(str, block)))
+        if not self.mutants:
+            log = os.path.join(self.folder, 'log')
+            self.why = 'no place for an operator: ' + (open(log).read()[-300:] if os.path.exists(log) else 'no module was loaded')
+        return bool(self.mutants)
+
+    def list(self, file, kernel, threads):
+        done = subprocess.run([self.tools.mutate, '--list', file, '--kernel', kernel, '--threads', threads], capture_output=True, text=True)
+        if done.returncode:
+            self.why = done.stderr.strip()
+        names = ('pick', 'kernel', 'operator', 'place', 'line', 'causes', 'barrier', 'warps')
+        rows = [dict(zip(names, line.split('\t'))) for line in done.stdout.splitlines()]
+        rows = [row for row in rows if row['kernel'] == kernel]
+        bases = sorted({int(row['barrier'].split()[1], 16) for row in rows if row['barrier'].startswith('mbarrier') and not row['operator'].startswith('init-')})
+        for row in rows:
+            row.update(file=file, part=kernel, threads=threads, warps=int(row['warps'], 16), bases=bases, program=self.name, origin=self.origin)
+        self.mutants += rows
+
+    def chosen(self, count, seed, operators):
+        """`count` mutants: one of each operator in turn, at random places."""
+        by_operator = collections.defaultdict(list)
+        for row in self.mutants:
+            if not operators or row['operator'].split(':')[0] in operators:
+                by_operator[row['operator']].append(row)
+        dice = random.Random(f'{seed} {self.name}')
+        for rows in by_operator.values():
+            dice.shuffle(rows)
+        order, out = sorted(by_operator), []
+        dice.shuffle(order)
+        while len(out) < count and any(by_operator.values()):
+            for name in order:
+                if by_operator[name] and len(out) < count:
+                    out.append(by_operator[name].pop())
+        return out
+
+
+def barrier_is_right(row, kind, offset, identifier):
+    """None where the defect is about no barrier in particular."""
+    truth = row['barrier']
+    if not truth:
+        return None
+    if not truth.startswith('mbarrier'):
+        return kind == truth if not truth.startswith('named') else (kind == 'named barrier' and truth == f'named barrier {identifier}')
+    if kind != 'mbarrier' or offset is None:
+        return False
+    base = int(truth.split()[1], 16)
+    above = [other for other in row['bases'] if other > base]
+    exactly = row['operator'].startswith('init-')  # an unrolled initialisation is of one stage
+    return offset == base if exactly and base not in row['bases'] else base <= offset and (not above or offset < min(above))
+
+
+def first_finding(db, row):
+    answer = {'cause': '', 'confidence': '', 'sentence': '', 'barrier': None, 'role': None, 'others': []}
+    try:
+        base = sqlite3.connect(f'file:{db}?mode=ro', uri=True)
+        findings = base.execute(FIRST).fetchall()
+        if not findings:
+            return answer
+        cause, confidence, sentence, role, cta, kind, offset, identifier, _ = findings[0]
+        answer.update(cause=cause, confidence=confidence, sentence=sentence, others=[other[0] for other in findings[1:]])
+        answer['barrier'] = barrier_is_right(row, kind, offset, identifier)
+        answer['said_barrier'] = f'{kind} {offset if kind == "mbarrier" else identifier}' if kind else ''
+        if row['warps']:
+            warps = [warp for warp, in base.execute('SELECT warp FROM warp WHERE cta_id = ? AND role = ?', (cta, role))] if role is not None else []
+            answer['role'] = any(row['warps'] >> warp & 1 for warp in warps)
+    except sqlite3.Error as error:
+        answer['error'] = str(error)
+    return answer
+
+
+def mark(row, status, answer):
+    hangs, called, cause = row['alone'] in ('stands', 'limit'), status == 124, answer['cause']
+    causes = row['causes'].split(',')
+    if not hangs:
+        return 'ALARM' if called else 'runs'
+    if not called:
+        return 'missed' if not cause or cause == 'SLOW' else 'possible' if cause in causes else 'other'
+    return 'right' if cause in causes else 'cycle' if cause in NO_CAUSE else 'PROVEN' if answer['confidence'] == 'proven' else 'WRONG'
+
+
+class Scorer:
+    def __init__(self, tools, programs, evidences):
+        self.tools, self.programs, self.evidences = tools, programs, evidences
+
+    def one(self, row, folder):
+        tools, program = self.tools, self.programs[row['program']]
+        os.makedirs(folder, exist_ok=True)
+        ptx = os.path.join(folder, 'mutant.ptx')
+        made = subprocess.run([tools.mutate, row['file'], '--pick', row['pick'], '-o', ptx, '--kernel', row['part'], '--threads', row['threads']],
+                              capture_output=True, text=True)
+        if made.returncode:
+            return {**row, 'alone': 'not made', 'said': made.stderr.strip()}
+        log = os.path.join(folder, 'log')
+        environment = tools.environment(WSDBG_MUTATE_OF=row['file'], WSDBG_MUTATE_PTX=ptx, WSDBG_MUTATE_LOG=log)
+        command = [tools.mutated, tools.library, *tools.words(program.command)]
+        limit = 10 + 20 * program.alone_s
+        row = dict(row)
+        row['alone'], row['said'], row['alone_s'] = run(command, environment, limit, stands=True)
+        if not os.path.exists(log) or ' replaced' not in open(log).read():
+            return {**row, 'alone': 'not replaced', 'said': open(log).read()[-300:] if os.path.exists(log) else 'no module'}
+        row['answers'] = {}
+        for evidence in self.evidences:
+            db = os.path.join(folder, evidence + '.db')
+            status, said, seconds = run(tools.wsdbg('run', '--device', tools.device, '--stall', tools.stall, *EVIDENCE[evidence], '-q', '-o', db, '--', *command),
+                                        environment, limit + 10)
+            answer = first_finding(db, row)
+            answer.update(status=status, seconds=round(seconds, 2), mark=mark(row, status, answer))
+            if not answer['cause']:
+                answer['stderr'] = said[-300:]
+            row['answers'][evidence] = answer
+        self.put_away(row, folder, command)
+        return row
+
+    def put_away(self, row, folder, command):
+        """With --keep what is needed to run it again by hand."""
+        if self.tools.keep:
+            kept = os.path.join(self.tools.keep, f"{row['program']}-{row['pick']}")
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(folder, kept)
+            shutil.copy(row['file'], os.path.join(kept, 'original.ptx'))
+            with open(os.path.join(kept, 'run.sh'), 'w') as file:
+                file.write(f"#!/bin/sh\n# {row['operator']}: {row['causes']}; {row['barrier']}; run.sh WSDBG [OPTION...]\ncd $(dirname $0) || exit\n"
+                           f'export WSDBG_MUTATE_OF=$PWD/original.ptx WSDBG_MUTATE_PTX=$PWD/mutant.ptx\n'
+                           f'"${{1:-{self.tools.watcher}}}" run --device {self.tools.device} --stall {self.tools.stall} -o again.db "${{@:2}}" -- {" ".join(command)}\n'.replace('#!/bin/sh', '#!/bin/bash'))
+            os.chmod(os.path.join(kept, 'run.sh'), 0o755)
+        shutil.rmtree(folder)
+
+    def all(self, rows, out, until, quiet):
+        kept = []
+        with concurrent.futures.ThreadPoolExecutor(self.tools.jobs) as pool:
+            jobs = [pool.submit(lambda row=row, i=i: None if time.monotonic() > until else self.one(row, os.path.join(self.tools.scratch, f'mutant-{i}')))
+                    for i, row in enumerate(rows)]
+            for job in jobs:
+                row = job.result()
+                if row is None:
+                    continue
+                row = {key: value for key, value in row.items() if key not in ('bases', 'file')}
+                kept.append(row)
+                save(out, kept)
+                if not quiet:
+                    say(row)
+        return kept
+
+
+def say(row):
+    answers = row.get('answers', {})
+    print(row['program'], row['operator'], row['pick'], row['alone'], row['causes'], row['barrier'],
+          *(f"| {name}: {answer['mark']} {answer['cause']} {answer['confidence']}{' b' if answer['barrier'] else ''}{' r' if answer['role'] else ''}" for name, answer in answers.items()),
+          row['said'].strip()[-160:].replace('\n', ' ') if not answers else '', flush=True)
+
+
+def save(path, rows):
+    with open(path + '.new', 'w') as file:
+        json.dump({'mutants': rows}, file, indent=1)
+        file.write('\n')
+    os.replace(path + '.new', path)
+
+
+# ---- tables ----
+
+MARKS = ('right', 'possible', 'cycle', 'other', 'missed', 'WRONG', 'PROVEN')
+
+
+def table(rows, key, evidence):
+    groups = collections.defaultdict(list)
+    for row in rows:
+        if evidence in row.get('answers', {}):
+            groups[key(row)].append(row)
+    lines = ['| | mutants | hang | ' + ' | '.join(MARKS) + ' | barrier right | role right | end by themselves | of these alarms |', '|---' * (len(MARKS) + 7) + '|']
+    for name in [*sorted(groups), 'all']:
+        of = [row for group in groups.values() for row in group] if name == 'all' else groups[name]
+        hung = [row for row in of if row['alone'] in ('stands', 'limit')]
+        answers = [row['answers'][evidence] for row in hung]
+        count = collections.Counter(answer['mark'] for answer in answers)
+        of_right = lambda field: f"{sum(answer[field] is True for answer in answers)} of {sum(answer[field] is not None for answer in answers)}"
+        alarms = sum(row['answers'][evidence]['mark'] == 'ALARM' for row in of)
+        lines.append(f"| {name} | {len(of)} | {len(hung)} | " + ' | '.join(f"{count[word]} ({100 * count[word] // len(hung)} %)" if word == 'right' and hung else str(count[word]) for word in MARKS) +
+                     f" | {of_right('barrier')} | {of_right('role')} | {len(of) - len(hung)} | {alarms} |")
+    return lines
+
+
+def classes(rows, evidence):
+    """What is not right, by what was said in the place of what."""
+    groups = collections.defaultdict(list)
+    for row in rows:
+        answer = row.get('answers', {}).get(evidence)
+        if answer and answer['mark'] not in ('right', 'runs'):
+            groups[(answer['mark'], row['operator'].split(':')[0], row['causes'], answer['cause'] or 'nothing')].append(row)
+    lines = ['| mark | operator | right would be | said | mutants | such as |', '|---|---|---|---|---|---|']
+    order = {word: i for i, word in enumerate(('PROVEN', 'WRONG', 'ALARM', 'missed', 'other', 'cycle', 'possible'))}
+    for (word, operator, causes, said), of in sorted(groups.items(), key=lambda item: (order[item[0][0]], -len(item[1]))):
+        lines.append(f"| {word} | {operator} | {causes.replace(',', ', ')} | {said} | {len(of)} | {of[0]['program']} {of[0]['operator']} {of[0]['pick']} |")
+    return lines
+
+
+def tables(rows):
+    evidences = list(dict.fromkeys(name for row in rows for name in row.get('answers', {})))
+    lines = []
+    for evidence in evidences:
+        lines += ['', f'### Evidence: {evidence}', '', *table(rows, lambda row: row['origin'], evidence), '',
+                  *table(rows, lambda row: f"{row['origin']}: {row['operator'].split(':')[0]}", evidence), '', *classes(rows, evidence)]
+    unmade = [row for row in rows if not row.get('answers')]
+    return lines + (['', f'{len(unmade)} mutants were not run: ' + '; '.join(sorted({row['alone'] + ' ' + row['said'][:80] for row in unmade}))] if unmade else [])
+
+
+# ---- the command line ----
+
+
+def read_programs(options, tools):
+    out = {}
+    for path in options.programs.split(','):
+        for line in open(path):
+            if line.strip() and not line.startswith('#'):
+                origin, name, command = line.rstrip('\n').split('\t')
+                if (not options.only or name in options.only.split(',')) and (not options.origin or origin == options.origin):
+                    out[name] = Program(tools, origin, name, command)
+    return out
+
+
+def prepared(options, tools):
+    programs = read_programs(options, tools)
+    for program in list(programs.values()):
+        if not program.prepare():
+            print(f'{program.name}: left out: {program.why}', flush=True)
+            del programs[program.name]
+    return programs
+
+
+def replayed(programs, text):
+    """The rows of an earlier file whose mark has the word, as the programs list them today."""
+    path, _, word = text.partition(':')
+    wanted = {(row['program'], row['kernel'], row['operator'], row['place']) for row in json.load(open(path))['mutants']
+              if not word or any(word in answer['mark'] for answer in row.get('answers', {}).values())}
+    return [row for program in programs.values() for row in program.mutants if (row['program'], row['kernel'], row['operator'], row['place']) in wanted]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', default='build')
+    parser.add_argument('--tools', help='build folder of the mutator and the demo programs, where that is another one')
+    parser.add_argument('--keep', help='folder that gets the PTX and the session of every mutant, and a script that runs it again')
+    parser.add_argument('--out', default='truth.json')
+    parser.add_argument('--programs', default=os.path.join(HERE, 'programs.tsv'))
+    parser.add_argument('--only', default='')
+    parser.add_argument('--origin', default='')
+    parser.add_argument('--operators', default='')
+    parser.add_argument('--count', type=int, default=20, help='mutants of each program')
+    parser.add_argument('--seed', default='1')
+    parser.add_argument('--evidence', default='full,state')
+    parser.add_argument('--device', default='sim')
+    parser.add_argument('--foreign', default='/nowhere')
+    parser.add_argument('--jobs', type=int, default=1)
+    parser.add_argument('--seconds', type=float, default=3600)
+    parser.add_argument('--quiet', action='store_true')
+    parser.add_argument('--replay')
+    parser.add_argument('--table')
+    parser.add_argument('--page')
+    options = parser.parse_args()
+    if options.table:
+        print('\n'.join(tables(json.load(open(options.table))['mutants'])))
+        return 0
+    tools, until = Tools(options), time.monotonic() + options.seconds
+    try:
+        programs = prepared(options, tools)
+        operators = set(options.operators.split(',')) - {''}
+        rows = replayed(programs, options.replay) if options.replay else [
+            row for program in programs.values() for row in program.chosen(options.count, options.seed, operators)]
+        kept = Scorer(tools, programs, options.evidence.split(',')).all(rows, options.out, until, options.quiet)
+        print('\n'.join(tables(kept)))
+    finally:
+        shutil.rmtree(tools.scratch, ignore_errors=True)
+    return any(answer['mark'] in BAD for row in kept for answer in row.get('answers', {}).values())
+
+
+if __name__ == '__main__':
+    sys.exit(main())
