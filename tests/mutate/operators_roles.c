@@ -73,13 +73,33 @@ bool operator_named_id(struct mutant *mutant, unsigned variant)
     return done;
 }
 
+/* Whether another instruction brings other warps to the same barrier. */
+static bool others_take_part(const struct mutant *mutant, int64_t id)
+{
+    const struct subject *subject = mutant->subject;
+    for (uint32_t i = subject->kernel->first; i < subject->kernel->end; i++) {
+        const struct wsdbg_ptx_instruction *at = &subject->source->program->instructions[i];
+        int64_t other;
+        if (is_named(at) && values_constant(subject->values, &at->operands[0], &other) && other == id &&
+            values_warps(subject->values, i) & ~mutant_warps(mutant))
+            return true;
+    }
+    return false;
+}
+
+/* Left out by all who take part, a barrier is no barrier: what then goes wrong is a race and not known.  So it is left out by some. */
 bool operator_named_missing(struct mutant *mutant, unsigned variant)
 {
-    if (!is_named(mutant_at(mutant)) || !mutant_skip(mutant, (enum when)variant))
+    const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
+    int64_t id;
+    if (!is_named(at) || (variant != WHEN_WARP && (!values_constant(mutant->subject->values, &at->operands[0], &id) ||
+                                                   !others_take_part(mutant, id))))
+        return false;
+    if (!mutant_skip(mutant, (enum when)variant))
         return false;
     mutant_name_barrier(mutant);
-    mutant->truth.causes = mutant->words.operand_count < 2 ? "BLOCK_SYNC_IN_ROLE,NAMED_COUNT,ARRIVE_MISSING"
-                                                           : "NAMED_COUNT,ARRIVE_MISSING";
+    mutant->truth.causes = mutant->words.operand_count < 2 ? "BLOCK_SYNC_IN_ROLE,NAMED_COUNT,ARRIVE_MISSING,WAKER_EXITED"
+                                                           : "NAMED_COUNT,ARRIVE_MISSING,WAKER_EXITED";
     return true;
 }
 

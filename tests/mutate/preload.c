@@ -4,6 +4,8 @@
  * the program `mutated` starts another one so.
  *
  *   WSDBG_MUTATE_OF, WSDBG_MUTATE_PTX   files: a module whose PTX is that of the first gets that of the second
+ *   WSDBG_MUTATE_PICK, _KERNEL, _THREADS  the first module of which a kernel with this part in its name has this mutant gets it:
+ *                                       number, part of a name, "X,Y,Z" as `mutate` takes them
  *   WSDBG_MUTATE_DUMP                   folder that gets the PTX of each module, NUMBER.ptx
  *   WSDBG_MUTATE_LOG                    file that gets a line a module: what was done, or why nothing
  *
@@ -13,6 +15,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -23,6 +26,7 @@
 #include <unistd.h>
 
 #include "image.h"
+#include "mutants.h"
 #include "preload.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -76,9 +80,47 @@ static void dump(unsigned number, const char *ptx)
     }
 }
 
-/* What is to be loaded in the place of a module with this PTX; NULL = the module itself. */
-static char *replacement_of(const char *ptx)
+/* The mutant that the environment picks, of this module; its row goes to the log. */
+static char *picked_of(unsigned number, const char *ptx)
 {
+    const char *pick = getenv("WSDBG_MUTATE_PICK"), *threads = getenv("WSDBG_MUTATE_THREADS");
+    struct mutants_options options = {.kernel = getenv("WSDBG_MUTATE_KERNEL")};
+    struct source source;
+    char *row = NULL, *text = NULL;
+    size_t row_bytes;
+    long count = 0;
+    if (!pick || sscanf(pick, "%ld", &options.pick) != 1 || options.pick < 0)
+        return NULL;
+    if (threads)
+        sscanf(threads, "%" SCNu32 ",%" SCNu32 ",%" SCNu32, &options.threads[0], &options.threads[1], &options.threads[2]);
+    FILE *rows = open_memstream(&row, &row_bytes);
+    struct wsdbg_error *error = rows ? source_create(ptx, strlen(ptx), "the module", &source) : &wsdbg_error_no_memory;
+    if (!error) {
+        error = mutants_list(&source, &options, rows, &text, &count);
+        source_destroy(&source);
+    }
+    if (rows)
+        fclose(rows);
+    if (error)
+        say(number, "%s", wsdbg_error_message(error));
+    else if (text)
+        say(number, "mutant %.*s", (int)strcspn(row, "\n"), row);
+    else
+        say(number, "it has %ld mutants", count);
+    wsdbg_error_destroy(error);
+    free(row);
+    return text;
+}
+
+/* What is to be loaded in the place of a module with this PTX; NULL = the module itself. */
+static char *replacement_of(unsigned number, const char *ptx)
+{
+    static _Atomic bool is_picked;
+    if (getenv("WSDBG_MUTATE_PICK")) {
+        char *picked = is_picked ? NULL : picked_of(number, ptx);
+        is_picked = is_picked || picked;
+        return picked;
+    }
     char *of = read_file(getenv("WSDBG_MUTATE_OF"));
     char *out = of && strcmp(of, ptx) == 0 ? read_file(getenv("WSDBG_MUTATE_PTX")) : NULL;
     free(of);
@@ -104,7 +146,7 @@ const void *preload_image(const void *image)
         return image;
     }
     dump(number, ptx);
-    char *other = replacement_of(ptx);
+    char *other = replacement_of(number, ptx);
     const void *made = other ? image_with(image, other, preload_is_simulated()) : NULL;
     if (other)
         say(number, made ? "replaced" : "left as it is: its image cannot be made anew");

@@ -12,15 +12,17 @@ mutants there are; N of them are taken, spread over the operators, by the seed. 
 evidence: full = whatever wsdbg takes by default, state = what a live look at a GPU sees.  A development script.
 
 Marks of what hangs: right; possible (the right cause, not called a hang); cycle (WAIT_CYCLE or UNKNOWN: no cause named); other (another cause, not called
-a hang); WRONG (another cause, likely); PROVEN (another cause, proven); missed (nothing said).  Of what does not: runs, or ALARM.
+a hang); WRONG (another cause, likely); PROVEN (another cause, proven); missed (nothing said).  Of what does not: runs, or ALARM; of what
+ends with an error: fault right, fault wrong (another cause, likely or proven), or runs.
 """
 import argparse, collections, concurrent.futures, json, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EVIDENCE = {'full': [], 'state': ['--evidence', 'live', '--history', '0']}
 NO_CAUSE = ('WAIT_CYCLE', 'UNKNOWN')
+STANDS = ('stands', 'limit')
 BAD = ('WRONG', 'PROVEN', 'ALARM')
-QUIET_S, TICK_S = 0.6, 0.1  # what uses no processor for this long stands still
+QUIET_S, TICK_S = 1.0, 0.1  # what uses no processor for this long stands still
 FIRST = """SELECT f.cause, f.confidence, f.sentence, f.role, f.cta_id, b.kind, b.shared_offset, b.identifier, b.stage FROM finding f
     LEFT JOIN barrier b ON b.id = f.barrier_id WHERE f.snapshot_id = (SELECT max(snapshot_id) FROM finding) ORDER BY f.id"""
 
@@ -174,10 +176,12 @@ def first_finding(db, row):
 
 
 def mark(row, status, answer):
-    hangs, called, cause = row['alone'] in ('stands', 'limit'), status == 124, answer['cause']
+    hangs, called, cause = row['alone'] in STANDS, status == 124, answer['cause']
     causes = row['causes'].split(',')
-    if not hangs:
-        return 'ALARM' if called else 'runs'
+    if not hangs and called:
+        return 'ALARM'
+    if not hangs:  # what ends with an error of the GPU, or with a wrong result
+        return 'runs' if row['alone'] == 0 or not cause or answer['confidence'] == 'possible' else 'fault right' if cause in causes else 'fault wrong'
     if not called:
         return 'missed' if not cause or cause == 'SLOW' else 'possible' if cause in causes else 'other'
     return 'right' if cause in causes else 'cycle' if cause in NO_CAUSE else 'PROVEN' if answer['confidence'] == 'proven' else 'WRONG'
@@ -271,16 +275,18 @@ def table(rows, key, evidence):
     for row in rows:
         if evidence in row.get('answers', {}):
             groups[key(row)].append(row)
-    lines = ['| | mutants | hang | ' + ' | '.join(MARKS) + ' | barrier right | role right | end by themselves | of these alarms |', '|---' * (len(MARKS) + 7) + '|']
+    lines = ['| | mutants | hang | ' + ' | '.join(MARKS) + ' | best cause | barrier right | role right | end well | end with an error | cause of it right | wrong | alarms |', '|---' * (len(MARKS) + 10) + '|']
     for name in [*sorted(groups), 'all']:
         of = [row for group in groups.values() for row in group] if name == 'all' else groups[name]
-        hung = [row for row in of if row['alone'] in ('stands', 'limit')]
+        hung = [row for row in of if row['alone'] in STANDS]
         answers = [row['answers'][evidence] for row in hung]
         count = collections.Counter(answer['mark'] for answer in answers)
         of_right = lambda field: f"{sum(answer[field] is True for answer in answers)} of {sum(answer[field] is not None for answer in answers)}"
-        alarms = sum(row['answers'][evidence]['mark'] == 'ALARM' for row in of)
+        other = lambda word: sum(row['answers'][evidence]['mark'] == word for row in of)
         lines.append(f"| {name} | {len(of)} | {len(hung)} | " + ' | '.join(f"{count[word]} ({100 * count[word] // len(hung)} %)" if word == 'right' and hung else str(count[word]) for word in MARKS) +
-                     f" | {of_right('barrier')} | {of_right('role')} | {len(of) - len(hung)} | {alarms} |")
+                     f" | {sum(row['answers'][evidence]['cause'] == row['causes'].split(',')[0] and row['answers'][evidence]['mark'] == 'right' for row in hung)}"
+                     f" | {of_right('barrier')} | {of_right('role')} | {sum(row['alone'] == 0 for row in of)} | {sum(row['alone'] not in (0, *STANDS) for row in of)}"
+                     f" | {other('fault right')} | {other('fault wrong')} | {other('ALARM')} |")
     return lines
 
 
@@ -289,10 +295,10 @@ def classes(rows, evidence):
     groups = collections.defaultdict(list)
     for row in rows:
         answer = row.get('answers', {}).get(evidence)
-        if answer and answer['mark'] not in ('right', 'runs'):
+        if answer and answer['mark'] not in ('right', 'runs', 'fault right'):
             groups[(answer['mark'], row['operator'].split(':')[0], row['causes'], answer['cause'] or 'nothing')].append(row)
     lines = ['| mark | operator | right would be | said | mutants | such as |', '|---|---|---|---|---|---|']
-    order = {word: i for i, word in enumerate(('PROVEN', 'WRONG', 'ALARM', 'missed', 'other', 'cycle', 'possible'))}
+    order = {word: i for i, word in enumerate(('PROVEN', 'WRONG', 'ALARM', 'fault wrong', 'missed', 'other', 'cycle', 'possible'))}
     for (word, operator, causes, said), of in sorted(groups.items(), key=lambda item: (order[item[0][0]], -len(item[1]))):
         lines.append(f"| {word} | {operator} | {causes.replace(',', ', ')} | {said} | {len(of)} | {of[0]['program']} {of[0]['operator']} {of[0]['pick']} |")
     return lines
