@@ -38,9 +38,11 @@ class Tools:
         self.stall = '0.3' if self.device == 'sim' else '0.5'
 
     def environment(self, **extra):
+        """Of a program that runs without wsdbg."""
         out = {**os.environ, **extra}
         if self.device == 'sim':
             out['LD_LIBRARY_PATH'] = self.simulator + (':' + out['LD_LIBRARY_PATH'] if out.get('LD_LIBRARY_PATH') else '')
+            out['LD_PRELOAD'] = os.path.join(self.simulator, 'libwsdbg-static-runtime.so')
         return out
 
     def words(self, command):
@@ -95,7 +97,7 @@ class Program:
 
     def prepare(self):
         tools, db = self.tools, os.path.join(self.folder, 'first.db')
-        environment = tools.environment(WSDBG_MUTATE_DUMP=os.path.join(self.folder, 'ptx'), WSDBG_MUTATE_LOG=os.path.join(self.folder, 'log'))
+        environment = {**os.environ, 'WSDBG_MUTATE_DUMP': os.path.join(self.folder, 'ptx'), 'WSDBG_MUTATE_LOG': os.path.join(self.folder, 'log')}
         self.status, said, self.seconds = run(
             tools.wsdbg('run', '--device', tools.device, '-q', '-o', db, '--', tools.mutated, tools.library, *tools.words(self.command)), environment, 120)
         if self.status != 0:
@@ -117,7 +119,7 @@ class Program:
             self.why = done.stderr.strip()
         names = ('pick', 'kernel', 'operator', 'place', 'line', 'causes', 'barrier', 'warps')
         rows = [dict(zip(names, line.split('\t'))) for line in done.stdout.splitlines()]
-        rows = [row for row in rows if row['kernel'] == kernel]
+        rows = [row for row in rows if row['kernel'].startswith(kernel)]  # a session keeps the first 255 characters
         bases = sorted({int(row['barrier'].split()[1], 16) for row in rows if row['barrier'].startswith('mbarrier') and not row['operator'].startswith('init-')})
         for row in rows:
             row.update(file=file, part=kernel, threads=threads, warps=int(row['warps'], 16), bases=bases, program=self.name, origin=self.origin)
@@ -200,18 +202,18 @@ class Scorer:
         if made.returncode:
             return {**row, 'alone': 'not made', 'said': made.stderr.strip()}
         log = os.path.join(folder, 'log')
-        environment = tools.environment(WSDBG_MUTATE_OF=row['file'], WSDBG_MUTATE_PTX=ptx, WSDBG_MUTATE_LOG=log)
+        changes = {'WSDBG_MUTATE_OF': row['file'], 'WSDBG_MUTATE_PTX': ptx, 'WSDBG_MUTATE_LOG': log}
         command = [tools.mutated, tools.library, *tools.words(program.command)]
         limit = 10 + 20 * program.alone_s
         row = dict(row)
-        row['alone'], row['said'], row['alone_s'] = run(command, environment, limit, stands=True)
+        row['alone'], row['said'], row['alone_s'] = run(command, tools.environment(**changes), limit, stands=True)
         if not os.path.exists(log) or ' replaced' not in open(log).read():
             return {**row, 'alone': 'not replaced', 'said': open(log).read()[-300:] if os.path.exists(log) else 'no module'}
         row['answers'] = {}
         for evidence in self.evidences:
             db = os.path.join(folder, evidence + '.db')
             status, said, seconds = run(tools.wsdbg('run', '--device', tools.device, '--stall', tools.stall, *EVIDENCE[evidence], '-q', '-o', db, '--', *command),
-                                        environment, limit + 10)
+                                        {**os.environ, **changes}, limit + 10)
             answer = first_finding(db, row)
             answer.update(status=status, seconds=round(seconds, 2), mark=mark(row, status, answer))
             if not answer['cause']:
