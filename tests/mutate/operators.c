@@ -4,6 +4,7 @@
 const struct operator operators[] = {
     {"init-count", 3, operator_init_count, word_of_count},
     {"init-missing", 1, operator_init_missing, NULL},
+    {"init-late", 1, operator_init_late, NULL},
     {"arrive-missing", WHEN_COUNT, operator_arrive_missing, word_of_when},
     {"arrive-twice", WHEN_COUNT, operator_arrive_twice, word_of_when},
     {"remote-self", 1, operator_remote_self, NULL},
@@ -18,7 +19,7 @@ const struct operator operators[] = {
     {"named-id", 1, operator_named_id, NULL},
     {"named-missing", WHEN_COUNT, operator_named_missing, word_of_when},
     {"block-sync", 1, operator_block_sync, NULL},
-    {"early-return", 4, operator_early_return, word_of_exit},
+    {"early-return", 5, operator_early_return, word_of_exit},
     {"registers", 2, operator_registers, word_of_sign},
     {"registers-missing", WHEN_COUNT, operator_registers_missing, word_of_when},
     {"cluster-missing", WHEN_COUNT, operator_cluster_missing, word_of_when},

@@ -24,6 +24,7 @@ extern const size_t operator_count;
 /* operators_arrivals.c */
 OPERATOR(operator_init_count);
 OPERATOR(operator_init_missing);
+OPERATOR(operator_init_late);
 OPERATOR(operator_arrive_missing);
 OPERATOR(operator_arrive_twice);
 OPERATOR(operator_remote_self);

@@ -45,6 +45,36 @@ bool operator_init_missing(struct mutant *mutant, unsigned variant)
     return done;
 }
 
+static bool is_block_sync(const struct subject *subject, const struct wsdbg_ptx_instruction *at)
+{
+    int64_t id;
+    return at->operation == WSDBG_PTX_OP_bar_sync && at->operand_count == 1 &&
+           values_constant(subject->values, &at->operands[0], &id) && id == 0;
+}
+
+/* The first initialisation comes late, and the block does not wait for it. */
+bool operator_init_late(struct mutant *mutant, unsigned variant)
+{
+    (void)variant;
+    const struct subject *subject = mutant->subject;
+    const struct wsdbg_ptx_instruction *all = subject->source->program->instructions;
+    const uint32_t first = mutant->instruction;
+    uint32_t sync = first + 1;
+    for (uint32_t i = subject->kernel->first; i < first; i++)
+        if (all[i].operation == WSDBG_PTX_OP_mbarrier_init)
+            return false;
+    while (sync < subject->own_end && !is_block_sync(subject, &all[sync]))
+        sync++;
+    if (all[first].operation != WSDBG_PTX_OP_mbarrier_init || sync >= subject->own_end)
+        return false;
+    char *statement = mutant_statement(mutant);
+    const bool done = statement && mutant_replace(mutant, "nanosleep.u32 500000; %s", statement) &&
+                      mutant_move(mutant, sync) && mutant_replace(mutant, "/* left out */");
+    free(statement);
+    mutant->truth.causes = "BARRIER_NOT_INIT";
+    return mutant_move(mutant, first) && done;
+}
+
 /* Whether the token that an arrival returns is used: then the arrival cannot be left out by itself. */
 static bool token_is_used(const struct mutant *mutant, const struct wsdbg_ptx_instruction *at)
 {

@@ -127,11 +127,11 @@ bool operator_block_sync(struct mutant *mutant, unsigned variant)
 
 /* ---- returns ---- */
 
-static const enum when exit_when[] = {WHEN_ALWAYS, WHEN_WARP, WHEN_RANK, WHEN_ONCE};
+static const enum when exit_when[] = {WHEN_ALWAYS, WHEN_WARP, WHEN_RANK, WHEN_ONCE, WHEN_CTA};
 
 const char *word_of_exit(unsigned variant)
 {
-    static const char *const word[] = {"role", "one-warp", "one-rank", "third-round"};
+    static const char *const word[] = {"role", "one-warp", "one-rank", "third-round", "one-cta"};
     return word[variant];
 }
 

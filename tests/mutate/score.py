@@ -5,6 +5,7 @@
                           [--evidence full,state] [--operators WORD,...] [--jobs 1] [--seconds S] [--foreign FOLDER]
     tests/mutate/score.py --replay truth.json:WORD [--out new.json]   the same mutants again: those whose mark has the word ("" = all)
     tests/mutate/score.py --table truth.json                            the tables, as text
+    tests/mutate/score.py --expect truth.json                           writes tests/mutate/expected.tsv, what --ci tests/mutate/expected.tsv holds to
     tests/mutate/score.py --page truth.json                             writes docs/results/truth.md
 
 A program (a row of a programs file) runs once without a defect: its modules' PTX is kept, and which kernels it launches.  `mutate --list` says which
@@ -34,6 +35,7 @@ class Tools:
         self.bin, own = os.path.join(tools, 'bin'), os.path.join(tools, 'tests', 'mutate')
         self.mutate, self.mutated, self.library = (os.path.join(own, name) for name in ('mutate', 'mutated', 'libmutate_preload.so'))
         self.foreign, self.device, self.jobs = options.foreign, options.device, options.jobs
+        self.lean = options.lean
         self.scratch, self.keep = tempfile.mkdtemp(prefix='mutate-'), options.keep
         self.stall = '0.3' if self.device == 'sim' else '0.5'
 
@@ -46,7 +48,7 @@ class Tools:
         return out
 
     def words(self, command):
-        return command.format(bin=self.bin, foreign=self.foreign).split()
+        return command.format(bin=self.bin, tools=os.path.dirname(self.mutate), foreign=self.foreign).split()
 
     def wsdbg(self, *words):
         return [self.watcher, *words]
@@ -206,11 +208,14 @@ class Scorer:
         command = [tools.mutated, tools.library, *tools.words(program.command)]
         limit = 10 + 20 * program.alone_s
         row = dict(row)
-        row['alone'], row['said'], row['alone_s'] = run(command, tools.environment(**changes), limit, stands=True)
-        if not os.path.exists(log) or ' replaced' not in open(log).read():
+        if 'was' in row:
+            row['said'] = ''
+        else:
+            row['alone'], row['said'], row['alone_s'] = run(command, tools.environment(**changes), limit, stands=True)
+        if 'was' not in row and (not os.path.exists(log) or ' replaced' not in open(log).read()):
             return {**row, 'alone': 'not replaced', 'said': open(log).read()[-300:] if os.path.exists(log) else 'no module'}
         row['answers'] = {}
-        for evidence in self.evidences:
+        for evidence in self.evidences if row['alone'] in STANDS or not self.tools.lean else self.evidences[:1]:
             db = os.path.join(folder, evidence + '.db')
             status, said, seconds = run(tools.wsdbg('run', '--device', tools.device, '--stall', tools.stall, *EVIDENCE[evidence], '-q', '-o', db, '--', *command),
                                         {**os.environ, **changes}, limit + 10)
@@ -316,6 +321,50 @@ def tables(rows):
     return lines + (['', f'{len(unmade)} mutants were not run: ' + '; '.join(sorted({row['alone'] + ' ' + row['said'][:80] for row in unmade}))] if unmade else [])
 
 
+# ---- what CI holds wsdbg to ----
+
+COLUMNS = ('program', 'kernel', 'operator', 'place', 'alone')
+
+
+def expect(rows, path, hanging=6, others=2):
+    """So many rows of each program, with the marks of today."""
+    evidences = list(dict.fromkeys(name for row in rows for name in row.get('answers', {})))
+    taken = collections.Counter()
+    with open(path, 'w') as file:
+        file.write('# what mutants of our own kernels came to: ' + ', '.join((*COLUMNS, *evidences)) + '. Made by tests/mutate/score.py --expect\n')
+        for row in rows:
+            kind = row['alone'] in STANDS
+            if len(row.get('answers', {})) < len(evidences) or taken[row['program'], kind] >= (hanging if kind else others):
+                continue
+            taken[row['program'], kind] += 1
+            file.write('\t'.join([str(row[name]) for name in COLUMNS] + [row['answers'][name]['mark'] for name in evidences]) + '\n')
+
+
+def ci(options, tools):
+    """The mutants of a file again.  False: a bad mark that was not there, or fewer that are right."""
+    lines = [line.rstrip('\n').split('\t') for line in open(options.ci) if not line.startswith('#')]
+    evidences = open(options.ci).readline().split(': ', 1)[1].split('. ')[0].split(', ')[len(COLUMNS):]
+    wanted = {tuple(line[:4]): (int(line[4]) if line[4].lstrip('-').isdigit() else line[4], dict(zip(evidences, line[5:]))) for line in lines}
+    options.only = ','.join({line[0] for line in lines})
+    programs = prepared(options, tools)
+    rows = [row for program in programs.values() for row in program.mutants if tuple(row[name] for name in COLUMNS[:4]) in wanted]
+    for row in rows:
+        row['alone'], row['was'] = wanted[tuple(row[name] for name in COLUMNS[:4])]
+    kept = Scorer(tools, programs, evidences).all(rows, os.path.join(tools.scratch, 'ci.json'), time.monotonic() + options.seconds, True)
+    is_good = len(kept) == len(wanted)
+    print(f'{len(kept)} of {len(wanted)} mutants were run')
+    for evidence in evidences:
+        marks = [(row, row.get('answers', {}).get(evidence, {}).get('mark', row.get('said')), row['was'][evidence]) for row in kept]
+        right, before = (sum(pair[i] == 'right' for pair in marks) for i in (1, 2))
+        for row, now, was in marks:
+            if now != was:
+                print(evidence, row['program'], row['operator'], row['place'], f"{now}, was {was}:", row.get('answers', {}).get(evidence, {}).get('sentence', ''))
+            is_good = is_good and not (now in BAD and was not in BAD)
+        print(f'{evidence}: right {right}, {before} in the file')
+        is_good = is_good and right >= before
+    return is_good
+
+
 # ---- the command line ----
 
 
@@ -364,16 +413,24 @@ def main():
     parser.add_argument('--foreign', default='/nowhere')
     parser.add_argument('--jobs', type=int, default=1)
     parser.add_argument('--seconds', type=float, default=3600)
+    parser.add_argument('--lean', action='store_true', help='what ends by itself is watched with the first kind of evidence only')
     parser.add_argument('--quiet', action='store_true')
     parser.add_argument('--replay')
     parser.add_argument('--table')
     parser.add_argument('--page')
+    parser.add_argument('--expect')
+    parser.add_argument('--ci')
     options = parser.parse_args()
     if options.table:
         print('\n'.join(tables(json.load(open(options.table))['mutants'])))
         return 0
+    if options.expect:
+        expect(json.load(open(options.expect))['mutants'], os.path.join(HERE, 'expected.tsv'))
+        return 0
     tools, until = Tools(options), time.monotonic() + options.seconds
     try:
+        if options.ci:
+            return 0 if ci(options, tools) else 1
         programs = prepared(options, tools)
         operators = set(options.operators.split(',')) - {''}
         rows = replayed(programs, options.replay) if options.replay else [
