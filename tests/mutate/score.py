@@ -215,7 +215,7 @@ class Scorer:
         if 'was' not in row and (not os.path.exists(log) or ' replaced' not in open(log).read()):
             return {**row, 'alone': 'not replaced', 'said': open(log).read()[-300:] if os.path.exists(log) else 'no module'}
         row['answers'] = {}
-        for evidence in self.evidences if row['alone'] in STANDS or not self.tools.lean else self.evidences[:1]:
+        for evidence in self.wanted(row):
             db = os.path.join(folder, evidence + '.db')
             status, said, seconds = run(tools.wsdbg('run', '--device', tools.device, '--stall', tools.stall, *EVIDENCE[evidence], '-q', '-o', db, '--', *command),
                                         {**os.environ, **changes}, limit + 10)
@@ -226,6 +226,11 @@ class Scorer:
             row['answers'][evidence] = answer
         self.put_away(row, folder, command)
         return row
+
+    def wanted(self, row):
+        if 'was' in row:
+            return [evidence for evidence in self.evidences if row['was'][evidence] != '-']
+        return self.evidences if row['alone'] in STANDS or not self.tools.lean else self.evidences[:1]
 
     def put_away(self, row, folder, command):
         """With --keep what is needed to run it again by hand."""
@@ -334,10 +339,10 @@ def expect(rows, path, hanging=6, others=2):
         file.write('# what mutants of our own kernels came to: ' + ', '.join((*COLUMNS, *evidences)) + '. Made by tests/mutate/score.py --expect\n')
         for row in rows:
             kind = row['alone'] in STANDS
-            if len(row.get('answers', {})) < len(evidences) or taken[row['program'], kind] >= (hanging if kind else others):
+            if not row.get('answers') or taken[row['program'], kind] >= (hanging if kind else others):
                 continue
             taken[row['program'], kind] += 1
-            file.write('\t'.join([str(row[name]) for name in COLUMNS] + [row['answers'][name]['mark'] for name in evidences]) + '\n')
+            file.write('\t'.join([str(row[name]) for name in COLUMNS] + [row['answers'][name]['mark'] if name in row['answers'] else '-' for name in evidences]) + '\n')
 
 
 def ci(options, tools):
@@ -354,7 +359,7 @@ def ci(options, tools):
     is_good = len(kept) == len(wanted)
     print(f'{len(kept)} of {len(wanted)} mutants were run')
     for evidence in evidences:
-        marks = [(row, row.get('answers', {}).get(evidence, {}).get('mark', row.get('said')), row['was'][evidence]) for row in kept]
+        marks = [(row, row.get('answers', {}).get(evidence, {}).get('mark', row.get('said')), row['was'][evidence]) for row in kept if row['was'][evidence] != '-']
         right, before = (sum(pair[i] == 'right' for pair in marks) for i in (1, 2))
         for row, now, was in marks:
             if now != was:
