@@ -62,6 +62,80 @@ const struct wsdbg_ptx_operand *mutant_mbarrier(const struct wsdbg_ptx_instructi
     return found;
 }
 
+/* Whether the kernel jumps back over the instruction. */
+static bool is_in_loop(const struct subject *subject, uint32_t instruction)
+{
+    for (uint32_t i = instruction; i < subject->kernel->end; i++) {
+        const struct wsdbg_ptx_instruction *at = &subject->source->program->instructions[i];
+        if (at->operation == WSDBG_PTX_OP_bra && at->target >= subject->kernel->first && at->target <= instruction)
+            return true;
+    }
+    return false;
+}
+
+/* An initialisation's address and count; false: the instruction is none. */
+static bool read_init(const struct subject *subject, uint32_t instruction, int64_t *address, int64_t *count)
+{
+    const struct wsdbg_ptx_instruction *at = &subject->source->program->instructions[instruction];
+    bool is_exact;
+    if (at->operation != WSDBG_PTX_OP_mbarrier_init)
+        return false;
+    *address = values_base(subject->values, &at->operands[0], &is_exact);
+    if (!values_constant(subject->values, &at->operands[1], count))
+        *count = -1;
+    return true;
+}
+
+/* What the kernel initialises at the lowest address from `from` on. */
+struct found_init {
+    int64_t address, count;
+    bool is_in_loop, is_found;
+};
+
+static struct found_init next_init(const struct subject *subject, int64_t from)
+{
+    struct found_init best = {0};
+    for (uint32_t i = subject->kernel->first; i < subject->kernel->end; i++) {
+        struct found_init at = {.is_found = true};
+        if (!read_init(subject, i, &at.address, &at.count) || at.address < from ||
+            (best.is_found && at.address >= best.address))
+            continue;
+        at.is_in_loop = is_in_loop(subject, i);
+        best = at;
+    }
+    return best;
+}
+
+/* The last mbarrier of the array that begins at `first`: those that lie side by side and have one count, if they are
+ * initialised one by one; all up to the next array where a loop does it. */
+static int64_t array_end(const struct subject *subject, int64_t first)
+{
+    enum { BYTES = 8, STRIDE_MOST = 16, STAGES_MOST = 32 };
+    const struct found_init begin = next_init(subject, first);
+    struct found_init last = begin;
+    if (!begin.is_found || begin.address != first)
+        return first;
+    for (;;) {
+        const struct found_init next = next_init(subject, last.address + 1);
+        if (begin.is_in_loop)
+            return next.is_found ? next.address - BYTES : first + BYTES * STAGES_MOST;
+        if (!next.is_found || next.is_in_loop || next.count != begin.count || next.address - last.address > STRIDE_MOST)
+            return last.address;
+        last = next;
+    }
+}
+
+static void name_mbarrier(struct mutant *mutant, const struct wsdbg_ptx_operand *operand)
+{
+    bool is_exact;
+    char *out = mutant->truth.barrier;
+    const int64_t first = values_base(mutant->subject->values, operand, &is_exact);
+    const int64_t last = is_exact ? first : array_end(mutant->subject, first);
+    const int length = snprintf(out, sizeof mutant->truth.barrier, "mbarrier 0x%" PRIx64, (uint64_t)first);
+    if (last > first)
+        snprintf(out + length, sizeof mutant->truth.barrier - (size_t)length, " to 0x%" PRIx64, (uint64_t)last);
+}
+
 void mutant_name_barrier(struct mutant *mutant)
 {
     const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
@@ -85,8 +159,7 @@ void mutant_name_barrier(struct mutant *mutant)
         break;
     default:
         if (mbarrier)
-            snprintf(out, sizeof mutant->truth.barrier, "mbarrier 0x%" PRIx64,
-                     (uint64_t)values_base(mutant->subject->values, mbarrier));
+            name_mbarrier(mutant, mbarrier);
     }
 }
 

@@ -21,8 +21,8 @@ struct subject {
 
 struct truth {
     const char *causes; /* codes that are right, divided by commas, the best first; "-": nothing may be said */
-    char barrier[64];   /* "mbarrier 0x408" (a ring's first element), "named barrier 2", …; "" = any */
-    uint32_t warps;     /* to blame; 0 = nobody more than others */
+    char barrier[64]; /* "mbarrier 0x408", "mbarrier 0x408 to 0x418" (any of a ring), "named barrier 2", …; "" = any */
+    uint32_t warps;   /* to blame; 0 = nobody more than others */
 };
 
 struct mutant {

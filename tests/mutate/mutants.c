@@ -40,20 +40,20 @@ struct listing {
     bool is_found, has_no_memory;
 };
 
-static void print_row(const struct listing *listing, const struct operator*operator, unsigned variant,
+static void print_row(const struct listing *listing, const struct operator* operator, unsigned variant,
                       const struct mutant *mutant, uint32_t place)
 {
     const struct truth *truth = &mutant->truth;
     const struct subject *subject = mutant->subject;
-    fprintf(listing->rows, "%ld\t%s\t%s%s%s\t%" PRIu32 "\t%" PRIu32 "\t%s\t%s\t%" PRIx32 "\n", listing->number,
-            subject->kernel->name, operator->name, operator->word ? ":" : "",
-            operator->word ? operator->word(variant) : "", place - subject->kernel->first,
-            subject->source->program->instructions[place].text_line, truth->causes, truth->barrier, truth->warps);
+    fprintf(
+        listing->rows, "%ld\t%s\t%s%s%s\t%" PRIu32 "\t%" PRIu32 "\t%s\t%s\t%" PRIx32 "\n", listing->number,
+        subject->kernel->name, operator->name, operator->word ? ":" : "", operator->word ? operator->word(variant) : "",
+        place - subject->kernel->first, subject->source->program->instructions[place].text_line, truth->causes,
+        truth->barrier, truth->warps);
 }
 
-
 /* One mutant that applies. */
-static void add(struct listing *listing, const struct operator*operator, unsigned variant, const struct mutant *mutant,
+static void add(struct listing *listing, const struct operator* operator, unsigned variant, const struct mutant *mutant,
                 uint32_t place)
 {
     const bool is_picked = listing->number == listing->options->pick;

@@ -13,9 +13,9 @@ struct mutants_options {
 };
 
 /* Writes a row for each mutant, or only for the one that is picked: number, kernel, operator, place (instruction in the
- * kernel), line of the PTX, causes that are right, barrier, warps to blame (bits in hex), divided by tabs.  *text is the
- * text of the one that is picked, which the caller frees; NULL where there is no such mutant; *count says how many there
- * are, of which the picked one was the last that was looked at. */
+ * kernel), line of the PTX, causes that are right, barrier, warps to blame (bits in hex), divided by tabs.  *text is
+ * the text of the one that is picked, which the caller frees; NULL where there is no such mutant; *count says how many
+ * there are, of which the picked one was the last that was looked at. */
 struct wsdbg_error *mutants_list(const struct source *source, const struct mutants_options *options, FILE *rows,
                                  char **text, long *count);
 

@@ -112,8 +112,9 @@ int main(int count, char **words)
     struct source source;
     size_t byte_count = 0;
     if (!read_options(count, words, &options)) {
-        fputs("usage: mutate --list FILE.ptx | mutate FILE.ptx --pick N -o OUT.ptx   [--kernel PART] [--threads X,Y,Z]\n",
-              stderr);
+        fputs(
+            "usage: mutate --list FILE.ptx | mutate FILE.ptx --pick N -o OUT.ptx   [--kernel PART] [--threads X,Y,Z]\n",
+            stderr);
         return 2;
     }
     char *text = read_file(options.file, &byte_count);

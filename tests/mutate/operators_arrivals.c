@@ -141,8 +141,8 @@ static bool announce_only(struct mutant *mutant, enum when when)
     return done;
 }
 
-/* Left out for good, it looks as if it never was there: the count may be called too high as well.  A warp that passed its
- * arrival and has returned since can signal no more. */
+/* Left out for good, it looks as if it never was there: the count may be called too high as well.  A warp that passed
+ * its arrival and has returned since can signal no more. */
 static const char *missing_causes(enum when when, bool has_bytes)
 {
     switch (when) {

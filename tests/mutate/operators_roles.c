@@ -87,7 +87,8 @@ static bool others_take_part(const struct mutant *mutant, int64_t id)
     return false;
 }
 
-/* Left out by all who take part, a barrier is no barrier: what then goes wrong is a race and not known.  So it is left out by some. */
+/* Left out by all who take part, a barrier is no barrier: what then goes wrong is a race and not known.  So it is left
+ * out by some. */
 bool operator_named_missing(struct mutant *mutant, unsigned variant)
 {
     const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
@@ -98,8 +99,9 @@ bool operator_named_missing(struct mutant *mutant, unsigned variant)
     if (!mutant_skip(mutant, (enum when)variant))
         return false;
     mutant_name_barrier(mutant);
-    mutant->truth.causes = mutant->words.operand_count < 2 ? "BLOCK_SYNC_IN_ROLE,NAMED_COUNT,ARRIVE_MISSING,WAKER_EXITED"
-                                                           : "NAMED_COUNT,ARRIVE_MISSING,WAKER_EXITED";
+    mutant->truth.causes = mutant->words.operand_count < 2
+                               ? "BLOCK_SYNC_IN_ROLE,NAMED_COUNT,ARRIVE_MISSING,WAKER_EXITED"
+                               : "NAMED_COUNT,ARRIVE_MISSING,WAKER_EXITED";
     return true;
 }
 

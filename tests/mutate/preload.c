@@ -4,10 +4,10 @@
  * the program `mutated` starts another one so.
  *
  *   WSDBG_MUTATE_OF, WSDBG_MUTATE_PTX   files: a module whose PTX is that of the first gets that of the second
- *   WSDBG_MUTATE_PICK, _KERNEL, _THREADS  the first module of which a kernel with this part in its name has this mutant gets it:
- *                                       number, part of a name, "X,Y,Z" as `mutate` takes them
- *   WSDBG_MUTATE_DUMP                   folder that gets the PTX of each module, NUMBER.ptx
- *   WSDBG_MUTATE_LOG                    file that gets a line a module: what was done, or why nothing
+ *   WSDBG_MUTATE_PICK, _KERNEL, _THREADS  the first module of which a kernel with this part in its name has this mutant
+ * gets it: number, part of a name, "X,Y,Z" as `mutate` takes them WSDBG_MUTATE_DUMP                   folder that gets
+ * the PTX of each module, NUMBER.ptx WSDBG_MUTATE_LOG                    file that gets a line a module: what was done,
+ * or why nothing
  *
  * Reads: the images that modules and libraries are loaded from.  Writes: those files; nothing else.  A module that it
  * cannot read is loaded as it is.
@@ -92,7 +92,8 @@ static char *picked_of(unsigned number, const char *ptx)
     if (!pick || sscanf(pick, "%ld", &options.pick) != 1 || options.pick < 0)
         return NULL;
     if (threads)
-        sscanf(threads, "%" SCNu32 ",%" SCNu32 ",%" SCNu32, &options.threads[0], &options.threads[1], &options.threads[2]);
+        sscanf(threads, "%" SCNu32 ",%" SCNu32 ",%" SCNu32, &options.threads[0], &options.threads[1],
+               &options.threads[2]);
     FILE *rows = open_memstream(&row, &row_bytes);
     struct wsdbg_error *error = rows ? source_create(ptx, strlen(ptx), "the module", &source) : &wsdbg_error_no_memory;
     if (!error) {

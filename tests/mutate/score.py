@@ -24,6 +24,7 @@ NO_CAUSE = ('WAIT_CYCLE', 'UNKNOWN')
 STANDS = ('stands', 'limit')
 BAD = ('WRONG', 'PROVEN', 'ALARM')
 QUIET_S, TICK_S = 1.0, 0.1  # what uses no processor for this long stands still
+NAME_KEPT = 255  # characters of a kernel's name that a session keeps
 FIRST = """SELECT f.cause, f.confidence, f.sentence, f.role, f.cta_id, b.kind, b.shared_offset, b.identifier, b.stage FROM finding f
     LEFT JOIN barrier b ON b.id = f.barrier_id WHERE f.snapshot_id = (SELECT max(snapshot_id) FROM finding) ORDER BY f.id"""
 
@@ -105,7 +106,8 @@ class Program:
         if self.status != 0:
             self.why = f'without a defect it ends with {self.status}: {said.strip()[-200:]}'
             return False
-        self.alone_s = run([tools.mutated, tools.library, *tools.words(self.command)], self.tools.environment(), 120)[2]
+        # A GPU's driver compiles a mutant's PTX: that time is the program's own.
+        self.alone_s = run([tools.mutated, tools.library, *tools.words(self.command)], tools.environment(CUDA_FORCE_PTX_JIT='1'), 120)[2]
         launches = sqlite3.connect(db).execute('SELECT DISTINCT f.name, block_x, block_y, block_z FROM launch l JOIN function f ON f.id = l.function_id').fetchall()
         for file in sorted(os.listdir(os.path.join(self.folder, 'ptx'))):
             for kernel, *block in launches:
@@ -121,10 +123,9 @@ class Program:
             self.why = done.stderr.strip()
         names = ('pick', 'kernel', 'operator', 'place', 'line', 'causes', 'barrier', 'warps')
         rows = [dict(zip(names, line.split('\t'))) for line in done.stdout.splitlines()]
-        rows = [row for row in rows if row['kernel'].startswith(kernel)]  # a session keeps the first 255 characters
-        bases = sorted({int(row['barrier'].split()[1], 16) for row in rows if row['barrier'].startswith('mbarrier') and not row['operator'].startswith('init-')})
+        rows = [row for row in rows if row['kernel'] == kernel or (len(kernel) == NAME_KEPT and row['kernel'].startswith(kernel))]
         for row in rows:
-            row.update(file=file, part=kernel, threads=threads, warps=int(row['warps'], 16), bases=bases, program=self.name, origin=self.origin)
+            row.update(file=file, part=kernel, threads=threads, warps=int(row['warps'], 16), program=self.name, origin=self.origin)
         self.mutants += rows
 
     def chosen(self, count, seed, operators):
@@ -154,10 +155,8 @@ def barrier_is_right(row, kind, offset, identifier):
         return kind == truth if not truth.startswith('named') else (kind == 'named barrier' and truth == f'named barrier {identifier}')
     if kind != 'mbarrier' or offset is None:
         return False
-    base = int(truth.split()[1], 16)
-    above = [other for other in row['bases'] if other > base]
-    exactly = row['operator'].startswith('init-')  # an unrolled initialisation is of one stage
-    return offset == base if exactly and base not in row['bases'] else base <= offset and (not above or offset < min(above))
+    ends = [int(word, 16) for word in truth.split() if word.startswith('0x')]
+    return ends[0] <= offset <= ends[-1]
 
 
 def first_finding(db, row):
@@ -195,36 +194,44 @@ class Scorer:
     def __init__(self, tools, programs, evidences):
         self.tools, self.programs, self.evidences = tools, programs, evidences
 
-    def one(self, row, folder):
-        tools, program = self.tools, self.programs[row['program']]
+    def made(self, row, folder):
+        """The row with the mutant's PTX in the folder, and what the program does with it alone."""
+        tools, row, ptx, log = self.tools, dict(row), os.path.join(folder, 'mutant.ptx'), os.path.join(folder, 'log')
         os.makedirs(folder, exist_ok=True)
-        ptx = os.path.join(folder, 'mutant.ptx')
         made = subprocess.run([tools.mutate, row['file'], '--pick', row['pick'], '-o', ptx, '--kernel', row['part'], '--threads', row['threads']],
                               capture_output=True, text=True)
         if made.returncode:
             return {**row, 'alone': 'not made', 'said': made.stderr.strip()}
-        log = os.path.join(folder, 'log')
-        changes = {'WSDBG_MUTATE_OF': row['file'], 'WSDBG_MUTATE_PTX': ptx, 'WSDBG_MUTATE_LOG': log}
-        command = [tools.mutated, tools.library, *tools.words(program.command)]
-        limit = 10 + 20 * program.alone_s
-        row = dict(row)
+        row.update(folder=folder, changes={'WSDBG_MUTATE_OF': row['file'], 'WSDBG_MUTATE_PTX': ptx, 'WSDBG_MUTATE_LOG': log}, said='')
         if 'was' in row:
-            row['said'] = ''
-        else:
-            row['alone'], row['said'], row['alone_s'] = run(command, tools.environment(**changes), limit, stands=True)
-        if 'was' not in row and (not os.path.exists(log) or ' replaced' not in open(log).read()):
-            return {**row, 'alone': 'not replaced', 'said': open(log).read()[-300:] if os.path.exists(log) else 'no module'}
+            return row
+        row['alone'], row['said'], row['alone_s'] = run(self.command(row), tools.environment(**row['changes']), self.limit(row), stands=tools.device == 'sim')
+        if not os.path.exists(log) or ' replaced' not in open(log).read():
+            return {**row, 'alone': 'not replaced', 'said': open(log).read()[-300:] if os.path.exists(log) else 'no module', 'folder': None}
+        return row
+
+    def command(self, row):
+        return [self.tools.mutated, self.tools.library, *self.tools.words(self.programs[row['program']].command)]
+
+    def limit(self, row):
+        alone_s = self.programs[row['program']].alone_s
+        return 10 + 20 * alone_s if self.tools.device == 'sim' else 3 + 3 * alone_s
+
+    def watched(self, row):
+        if not row.get('folder'):
+            return row
+        tools, folder, changes = self.tools, row.pop('folder'), row.pop('changes')
         row['answers'] = {}
         for evidence in self.wanted(row):
             db = os.path.join(folder, evidence + '.db')
-            status, said, seconds = run(tools.wsdbg('run', '--device', tools.device, '--stall', tools.stall, *EVIDENCE[evidence], '-q', '-o', db, '--', *command),
-                                        {**os.environ, **changes}, limit + 10)
+            status, said, seconds = run(tools.wsdbg('run', '--device', tools.device, '--stall', tools.stall, *EVIDENCE[evidence], '-q', '-o', db, '--', *self.command(row)),
+                                        {**os.environ, **changes}, self.limit(row) + 10)
             answer = first_finding(db, row)
             answer.update(status=status, seconds=round(seconds, 2), mark=mark(row, status, answer))
             if not answer['cause']:
                 answer['stderr'] = said[-300:]
             row['answers'][evidence] = answer
-        self.put_away(row, folder, command)
+        self.put_away(row, folder, self.command(row))
         return row
 
     def wanted(self, row):
@@ -247,19 +254,23 @@ class Scorer:
         shutil.rmtree(folder)
 
     def all(self, rows, out, until, quiet):
-        kept = []
-        with concurrent.futures.ThreadPoolExecutor(self.tools.jobs) as pool:
-            jobs = [pool.submit(lambda row=row, i=i: None if time.monotonic() > until else self.one(row, os.path.join(self.tools.scratch, f'mutant-{i}')))
-                    for i, row in enumerate(rows)]
-            for job in jobs:
-                row = job.result()
-                if row is None:
-                    continue
-                row = {key: value for key, value in row.items() if key not in ('bases', 'file')}
-                kept.append(row)
-                save(out, kept)
-                if not quiet:
-                    say(row)
+        """On a GPU all run alone first, several at a time, and then one after the other: it has room for one debugger."""
+        kept, tools = [], self.tools
+        folder = lambda i: os.path.join(tools.scratch, f'mutant-{i}')
+        in_time = lambda step: None if time.monotonic() > until else step()
+        with concurrent.futures.ThreadPoolExecutor(tools.jobs) as pool:
+            if tools.device == 'sim':
+                jobs = [pool.submit(in_time, lambda row=row, i=i: self.watched(self.made(row, folder(i)))) for i, row in enumerate(rows)]
+                done = (job.result() for job in jobs)
+            else:
+                made = list(pool.map(lambda pair: in_time(lambda: self.made(pair[1], folder(pair[0]))), enumerate(rows)))
+                done = (in_time(lambda row=row: self.watched(row)) for row in made if row)
+            for row in done:
+                if row:
+                    kept.append({key: value for key, value in row.items() if key not in ('file', 'folder', 'changes')})
+                    save(out, kept)
+                    if not quiet:
+                        say(kept[-1])
         return kept
 
 

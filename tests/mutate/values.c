@@ -208,26 +208,40 @@ static bool instruction_value(struct values *values, const struct wsdbg_ptx_inst
     return is_computed;
 }
 
+/* What one of the register's writers gives it; false: not known. */
+static bool written_value(struct values *values, uint32_t reg, uint32_t number, unsigned slot, int64_t *out)
+{
+    const struct wsdbg_ptx_instruction *at = &values->program->instructions[values_writer(values, reg, number)];
+    return at->operands[0].kind == WSDBG_PTX_OPERAND_REGISTER && at->operands[0].number == reg &&
+           (values->is_base || at->guard == WSDBG_PTX_NONE) && instruction_value(values, at, slot, out);
+}
+
 static bool writers_agree(struct values *values, uint32_t reg, unsigned slot, int64_t *out)
+{
+    const uint32_t count = values_writer_count(values, reg);
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t value = 0;
+        if (!written_value(values, reg, i, slot, &value) || (i && value != *out))
+            return false;
+        *out = value;
+    }
+    return count > 0;
+}
+
+/* The lowest value that a writer gives it; one that depends on the register itself says nothing. */
+static bool lowest_written(struct values *values, uint32_t reg, unsigned slot, int64_t *out)
 {
     const uint32_t count = values_writer_count(values, reg);
     bool is_known = false;
     for (uint32_t i = 0; i < count; i++) {
-        const struct wsdbg_ptx_instruction *at = &values->program->instructions[values_writer(values, reg, i)];
         int64_t value = 0;
-        const bool found = at->operands[0].kind == WSDBG_PTX_OPERAND_REGISTER && at->operands[0].number == reg &&
-                           (values->is_base || at->guard == WSDBG_PTX_NONE) &&
-                           instruction_value(values, at, slot, &value);
-        if (found && values->is_base) {
-            *out = value;
-            return true;
+        if (written_value(values, reg, i, slot, &value)) {
+            *out = is_known && *out < value ? *out : value;
+            is_known = true;
         }
-        if (!values->is_base && (!found || (is_known && value != *out)))
-            return false;
-        is_known = true;
-        *out = value;
     }
-    return is_known && !values->is_base;
+    values->is_partly |= count > 1;
+    return is_known;
 }
 
 static bool register_value(struct values *values, uint32_t reg, unsigned slot, int64_t *out)
@@ -246,7 +260,8 @@ static bool register_value(struct values *values, uint32_t reg, unsigned slot, i
     values->is_partly = false;
     if (slot == 1)
         values->thread -= thread % LANES;
-    const bool is_known = writers_agree(values, reg, slot, out);
+    const bool is_known =
+        values->is_base ? lowest_written(values, reg, slot, out) : writers_agree(values, reg, slot, out);
     values->thread = thread;
     values->depth--;
     memo->state[reg] = !is_known ? NOT_KNOWN : values->is_partly ? PARTLY : KNOWN;
@@ -260,14 +275,16 @@ static void forget(struct values *values, unsigned slot)
     memset(values->memo[slot].state, NOT_ASKED, values->kernel->register_count + 1);
 }
 
-int64_t values_base(struct values *values, const struct wsdbg_ptx_operand *operand)
+int64_t values_base(struct values *values, const struct wsdbg_ptx_operand *operand, bool *is_exact)
 {
     int64_t value;
+    values->is_partly = false;
     forget(values, 0);
     forget(values, 1);
     values->is_base = true;
     operand_value(values, operand, 0, &value);
     values->is_base = false;
+    *is_exact = !values->is_partly;
     return value;
 }
 

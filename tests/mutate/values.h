@@ -26,8 +26,9 @@ void values_destroy(struct values *values);
 /* The warps, as bits, of which some lane may come to the instruction (of the kernel) and execute it. */
 uint32_t values_warps(const struct values *values, uint32_t instruction);
 uint32_t values_all_warps(const struct values *values);
-/* The operand with 0 for whatever is not known: of an element of an array in a ring, the array's address. */
-int64_t values_base(struct values *values, const struct wsdbg_ptx_operand *operand);
+/* The operand with 0 for whatever is not known: of an element of an array in a ring, the array's address.  *is_exact:
+ * nothing was not known. */
+int64_t values_base(struct values *values, const struct wsdbg_ptx_operand *operand, bool *is_exact);
 /* False: not the same known value in every thread. */
 bool values_constant(struct values *values, const struct wsdbg_ptx_operand *operand, int64_t *out);
 
