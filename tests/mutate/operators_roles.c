@@ -148,8 +148,9 @@ bool operator_early_return(struct mutant *mutant, unsigned variant)
         return false;
     if (!mutant_before(mutant, exit_when[variant], "exit;"))
         return false;
-    mutant->truth.causes =
-        mutant->subject->has_cluster ? "WAKER_EXITED,PEER_EXITED,ARRIVE_MISSING" : "WAKER_EXITED,ARRIVE_MISSING";
+    /* Where only some lanes return, the warp is still there, and its role is done. */
+    mutant->truth.causes = mutant->subject->has_cluster ? "WAKER_EXITED,PEER_EXITED,ARRIVE_MISSING,ROLE_DISAGREE"
+                                                        : "WAKER_EXITED,ARRIVE_MISSING,ROLE_DISAGREE";
     return true;
 }
 

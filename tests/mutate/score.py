@@ -6,7 +6,7 @@
     tests/mutate/score.py --replay truth.json:WORD [--out new.json]   the same mutants again: those whose mark has the word ("" = all)
     tests/mutate/score.py --table truth.json                            the tables, as text
     tests/mutate/score.py --expect truth.json                           writes tests/mutate/expected.tsv, what --ci tests/mutate/expected.tsv holds to
-    tests/mutate/score.py --page truth.json                             writes docs/results/truth.md
+    tests/mutate/score.py --page A.json,B.json [--section 'On the simulator']   writes a section of docs/results/truth.md
 
 A program (a row of a programs file) runs once without a defect: its modules' PTX is kept, and which kernels it launches.  `mutate --list` says which
 mutants there are; N of them are taken, spread over the operators, by the seed.  Each runs alone (does it hang?) and under wsdbg with each kind of
@@ -329,12 +329,29 @@ def classes(rows, evidence):
 
 def tables(rows):
     evidences = list(dict.fromkeys(name for row in rows for name in row.get('answers', {})))
-    lines = []
+    lines = []  # a title, and tables of which the last are what is wrong
     for evidence in evidences:
         lines += ['', f'### Evidence: {evidence}', '', *table(rows, lambda row: row['origin'], evidence), '',
                   *table(rows, lambda row: f"{row['origin']}: {row['operator'].split(':')[0]}", evidence), '', *classes(rows, evidence)]
     unmade = [row for row in rows if not row.get('answers')]
     return lines + (['', f'{len(unmade)} mutants were not run: ' + '; '.join(sorted({row['alone'] + ' ' + row['said'][:80] for row in unmade}))] if unmade else [])
+
+
+KEPT = ('origin', 'program', 'operator', 'place', 'line', 'causes', 'barrier', 'warps', 'alone')
+
+
+def page(paths, section):
+    """Writes a section of docs/results/truth.md from the files of one or more runs."""
+    sys.path.insert(0, os.path.dirname(HERE))
+    import results
+    rows = [row for path in paths for row in json.load(open(path))['mutants']]
+    of_answer = ('mark', 'cause', 'confidence', 'barrier', 'role')
+    data = [{**{name: row[name] for name in KEPT}, 'answers': {evidence: {name: answer[name] for name in of_answer} for evidence, answer in row.get('answers', {}).items()}} for row in rows]
+    head = ['## ' + section, '', "`tests/mutate/score.py`: each mutant has one defect of a known kind at one place of a kernel's PTX; the program's own host code drives it. The first cause that "
+            'wsdbg gives is compared with those that the operator makes true. right: one of them, and a hang was called. cycle: WAIT_CYCLE or UNKNOWN, a hang without a cause. '
+            'possible, other: no hang was called, and the cause given was right, or another one. WRONG: another cause was called likely, PROVEN: proven. best cause: the one that says it most exactly. '
+            'Evidence: full = what wsdbg takes by default, state = what a look at a GPU sees. Mutants that end by themselves are decoys.']
+    results.save(section, data, '\n'.join(head + tables(rows)), 'truth')
 
 
 # ---- what CI holds wsdbg to ----
@@ -434,11 +451,15 @@ def main():
     parser.add_argument('--replay')
     parser.add_argument('--table')
     parser.add_argument('--page')
+    parser.add_argument('--section', default='On the simulator')
     parser.add_argument('--expect')
     parser.add_argument('--ci')
     options = parser.parse_args()
     if options.table:
         print('\n'.join(tables(json.load(open(options.table))['mutants'])))
+        return 0
+    if options.page:
+        page(options.page.split(','), options.section)
         return 0
     if options.expect:
         expect(json.load(open(options.expect))['mutants'], os.path.join(HERE, 'expected.tsv'))
