@@ -2,7 +2,7 @@
  *
  * Shaped after: triton-lang/triton#9456.
  * Cause: CLUSTER_MISSING.  Roles: the consumers stand at it, the producers wait for a slot of theirs.  Barrier: cluster
- * barrier. Fix: the consumers wait for each other at an mbarrier, or every thread reaches the cluster barrier; here all do,
+ * barrier. Fix: the consumers meet at an mbarrier, or every thread reaches the cluster barrier; here all do,
  * after the loops.
  */
 #include "../zoo.cuh"

@@ -4,7 +4,7 @@
  * Looks wrong: every warp polls or waits for the one that does, nothing on the GPU could end it, and the word is read as
  * one that no host writes.
  *
- * Shaped after: no report; a persistent kernel that is fed by copies does this.
+ * Shaped after: no report; a persistent kernel that gets its work by copies does this.
  * Cause: none: blocked on the outside.
  */
 #include "../zoo.cuh"
