@@ -2,6 +2,8 @@
 #
 #   TEST.sh WSDBG [FOLDER]      77: there is no nvcc
 #
+# $WSDBG_COMPILED, if it is set, names a folder that keeps what was compiled: for the same sources, and for a build of wsdbg with sanitizers.
+#
 # Sets wsdbg, folder, failed=0 and work, a folder that goes away with the test.
 # shellcheck shell=sh disable=SC2034 # used by those
 set -u
@@ -21,9 +23,11 @@ fail() {
 compile() {
     source_file=$1 out=$2
     shift 2
-    nvcc "$@" -lineinfo -o "$out" "$source_file" 2> "$work/nvcc" && return
-    cat "$work/nvcc"
-    exit 1
+    kept=${WSDBG_COMPILED:+$WSDBG_COMPILED/$(printf '%s|' "$source_file" "$@" | cksum | tr ' ' -)}
+    [ -z "$kept" ] || [ ! -f "$kept" ] || { cp "$kept" "$out" && cp "$kept.said" "$work/nvcc" && return; }
+    nvcc "$@" -lineinfo -o "$out" "$source_file" 2> "$work/nvcc" || { cat "$work/nvcc"; exit 1; }
+    # The image last, and whole: it says that the other file is there.
+    [ -z "$kept" ] || { cp "$work/nvcc" "$kept.said" && cp "$out" "$kept.new" && mv "$kept.new" "$kept"; }
 }
 
 # What lint says of a file, in $work/said.
