@@ -3,6 +3,7 @@
 #   TEST.sh WSDBG [FOLDER]      77: there is no nvcc
 #
 # $WSDBG_COMPILED, if it is set, names a folder that keeps what was compiled: for the same sources, and for a build of wsdbg with sanitizers.
+# What is compiled from $work or into it besides OUT is compiled each time: its name is another one.
 #
 # Sets wsdbg, folder, failed=0 and work, a folder that goes away with the test.
 # shellcheck shell=sh disable=SC2034 # used by those
