@@ -296,14 +296,16 @@ char *mutant_when(const struct mutant *mutant, enum when when, char **behind)
 static bool put(struct mutant *mutant, enum when when, const char *extra, bool keeps_statement)
 {
     char *behind = NULL, *setup = mutant_when(mutant, when, &behind), *statement = mutant_statement(mutant);
+    const unsigned label = mutant->instruction; /* several statements of one mutant may be passed over */
     bool done = setup && behind && statement && mutant_declare(mutant);
     if (done && keeps_statement)
-        done =
-            mutant_replace(mutant, "%s @!%%wsm_q bra $wsm_skip; %s $wsm_skip:%s %s", setup, extra, behind, statement);
+        done = mutant_replace(mutant, "%s @!%%wsm_q bra $wsm_skip%u; %s $wsm_skip%u:%s %s", setup, label, extra, label,
+                              behind, statement);
     else if (done && when == WHEN_ALWAYS)
         done = mutant_replace(mutant, "/* left out */");
     else if (done)
-        done = mutant_replace(mutant, "%s @%%wsm_q bra $wsm_skip; %s $wsm_skip:%s", setup, statement, behind);
+        done = mutant_replace(mutant, "%s @%%wsm_q bra $wsm_skip%u; %s $wsm_skip%u:%s", setup, label, statement, label,
+                              behind);
     mutant->truth.warps = mutant_warps(mutant);
     if (when == WHEN_WARP)
         mutant->truth.warps &= -mutant->truth.warps;

@@ -207,14 +207,32 @@ bool operator_registers_missing(struct mutant *mutant, unsigned variant)
 
 /* ---- the cluster, other grids, flags ---- */
 
+/* The wait that belongs to an arrival: the next one in the text; WSDBG_PTX_NONE. */
+static uint32_t wait_behind(const struct subject *subject, uint32_t arrival)
+{
+    const struct wsdbg_ptx_instruction *all = subject->source->program->instructions;
+    for (uint32_t i = arrival + 1; i < subject->kernel->end; i++)
+        if (all[i].operation == WSDBG_PTX_OP_barrier_cluster_wait)
+            return i;
+    return WSDBG_PTX_NONE;
+}
+
+/* Some take no part in the cluster's barrier: they neither arrive nor wait. */
 bool operator_cluster_missing(struct mutant *mutant, unsigned variant)
 {
-    if (mutant_at(mutant)->operation != WSDBG_PTX_OP_barrier_cluster_arrive || variant == WHEN_ALWAYS ||
-        !mutant_skip(mutant, (enum when)variant))
+    const bool is_for_good = variant == WHEN_WARP || variant == WHEN_RANK || variant == WHEN_CTA;
+    if (mutant_at(mutant)->operation != WSDBG_PTX_OP_barrier_cluster_arrive || !is_for_good)
+        return false;
+    const uint32_t arrival = mutant->instruction, wait = wait_behind(mutant->subject, arrival);
+    if (wait == WSDBG_PTX_NONE || !mutant_skip(mutant, (enum when)variant) || !mutant_move(mutant, wait) ||
+        !mutant_skip(mutant, (enum when)variant) || !mutant_move(mutant, arrival))
         return false;
     mutant_name_barrier(mutant);
+    mutant->truth.warps = mutant_warps(mutant);
+    if (variant == WHEN_WARP)
+        mutant->truth.warps &= -mutant->truth.warps;
     mutant->truth.causes =
-        variant == WHEN_RANK ? "CLUSTER_MISSING,CLUSTER_RANK_ASYMMETRY,PEER_EXITED" : "CLUSTER_MISSING";
+        variant == WHEN_WARP ? "CLUSTER_MISSING" : "CLUSTER_MISSING,CLUSTER_RANK_ASYMMETRY,PEER_EXITED";
     return true;
 }
 
