@@ -142,21 +142,20 @@ static bool announce_only(struct mutant *mutant, enum when when)
 }
 
 /* Left out for good, it looks as if it never was there: the count may be called too high as well.  A warp that passed
- * its arrival and has returned since can signal no more. */
-static const char *missing_causes(enum when when, bool has_bytes)
+ * its arrival and has returned since can signal no more, nor can its CTA where it arrives in another one. */
+static const char *missing_causes(enum when when, bool has_bytes, bool is_remote)
 {
-    switch (when) {
-    case WHEN_ALWAYS:
-    case WHEN_CTA:
-    case WHEN_WARP:
-        return has_bytes ? "TX_NO_ARRIVE,ARRIVE_MISSING,ARRIVE_SHORT,WAKER_EXITED"
-                         : "ARRIVE_MISSING,ARRIVE_SHORT,WAKER_EXITED";
-    case WHEN_RANK:
-        return has_bytes ? "ARRIVE_MISSING,CLUSTER_RANK_ASYMMETRY,TX_NO_ARRIVE,ARRIVE_SHORT,WAKER_EXITED"
-                         : "ARRIVE_MISSING,CLUSTER_RANK_ASYMMETRY,ARRIVE_SHORT,WAKER_EXITED";
-    default:
-        return has_bytes ? "ARRIVE_MISSING,TX_NO_ARRIVE,WAKER_EXITED" : "ARRIVE_MISSING,WAKER_EXITED";
-    }
+    static const char *const for_good[2][2] = {
+        {"ARRIVE_MISSING,ARRIVE_SHORT,WAKER_EXITED", "ARRIVE_MISSING,ARRIVE_SHORT,WAKER_EXITED,PEER_EXITED"},
+        {"TX_NO_ARRIVE,ARRIVE_MISSING,ARRIVE_SHORT,WAKER_EXITED",
+         "TX_NO_ARRIVE,ARRIVE_MISSING,ARRIVE_SHORT,WAKER_EXITED,PEER_EXITED"}};
+    static const char *const sometimes[2][2] = {
+        {"ARRIVE_MISSING,WAKER_EXITED", "ARRIVE_MISSING,WAKER_EXITED,PEER_EXITED"},
+        {"ARRIVE_MISSING,TX_NO_ARRIVE,WAKER_EXITED", "ARRIVE_MISSING,TX_NO_ARRIVE,WAKER_EXITED,PEER_EXITED"}};
+    if (when == WHEN_RANK)
+        return has_bytes ? "ARRIVE_MISSING,CLUSTER_RANK_ASYMMETRY,TX_NO_ARRIVE,ARRIVE_SHORT,WAKER_EXITED,PEER_EXITED"
+                         : "ARRIVE_MISSING,CLUSTER_RANK_ASYMMETRY,ARRIVE_SHORT,WAKER_EXITED,PEER_EXITED";
+    return (when == WHEN_LATER || when == WHEN_ONCE ? sometimes : for_good)[has_bytes][is_remote];
 }
 
 bool operator_arrive_missing(struct mutant *mutant, unsigned variant)
@@ -167,7 +166,7 @@ bool operator_arrive_missing(struct mutant *mutant, unsigned variant)
     const bool has_bytes = at->operation == WSDBG_PTX_OP_mbarrier_arrive_expect_tx;
     const bool done = has_bytes ? announce_only(mutant, (enum when)variant) : mutant_skip(mutant, (enum when)variant);
     mutant_name_barrier(mutant);
-    mutant->truth.causes = missing_causes((enum when)variant, has_bytes);
+    mutant->truth.causes = missing_causes((enum when)variant, has_bytes, at->space == WSDBG_PTX_SHARED_CLUSTER);
     return done;
 }
 
