@@ -64,6 +64,19 @@ def cpu_s(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
+def end(process):
+    """wsdbg ends its program when it is asked to end."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(3)
+            return
+        except subprocess.TimeoutExpired:
+            pass
+        except ProcessLookupError:
+            return
+
+
 def run(command, environment, limit_s, stands=False):
     """Exit status ('limit'; with stands=True 'stands' for what uses no processor any more), the end of stderr, seconds, seconds of processor."""
     start = time.monotonic()
@@ -82,8 +95,7 @@ def run(command, environment, limit_s, stands=False):
                 elif stands and now - quiet_since > QUIET_S:
                     status = 'stands'
         if not isinstance(status, int):
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            end(process)
         err.seek(0)
         said = err.read().decode(errors='replace')[-600:]
     return status, said, time.monotonic() - start
