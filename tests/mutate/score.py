@@ -16,7 +16,7 @@ Marks of what hangs: right; possible (the right cause, not called a hang); cycle
 a hang); WRONG (another cause, likely); PROVEN (another cause, proven); missed (nothing said).  Of what does not: runs, or ALARM; of what
 ends with an error: fault right, fault wrong (another cause, likely or proven), or runs.
 """
-import argparse, collections, concurrent.futures, json, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+import argparse, collections, concurrent.futures, ctypes, json, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EVIDENCE = {'full': [], 'state': ['--evidence', 'live', '--history', '0']}
@@ -77,11 +77,17 @@ def end(process):
             return
 
 
+def ends_with_us(libc=ctypes.CDLL(None), parent_death_signal=1):
+    """In a child: what stands still for ever must not outlive the script."""
+    libc.prctl(parent_death_signal, signal.SIGTERM)
+
+
 def run(command, environment, limit_s, stands=False):
     """Exit status ('limit'; with stands=True 'stands' for what uses no processor any more), the end of stderr, seconds, seconds of processor."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as err:
-        process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err, start_new_session=True)
+        process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err, start_new_session=True,
+                                   preexec_fn=ends_with_us)
         status, quiet_since, last = None, start, None
         while status is None:
             try:
