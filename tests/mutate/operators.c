@@ -24,6 +24,7 @@ const struct operator operators[] = {
     {"registers-missing", WHEN_COUNT, operator_registers_missing, word_of_when},
     {"cluster-missing", WHEN_COUNT, operator_cluster_missing, word_of_when},
     {"flag-missing", WHEN_COUNT, operator_flag_missing, word_of_when},
+    {"flag-value", 1, operator_flag_value, NULL},
     {"dependents-missing", 1, operator_dependents_missing, NULL},
     {"delay", 1, operator_delay, NULL},
 };

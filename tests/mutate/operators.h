@@ -47,6 +47,7 @@ OPERATOR(operator_registers);
 OPERATOR(operator_registers_missing);
 OPERATOR(operator_cluster_missing);
 OPERATOR(operator_flag_missing);
+OPERATOR(operator_flag_value);
 OPERATOR(operator_dependents_missing);
 OPERATOR(operator_delay);
 #undef OPERATOR

@@ -254,6 +254,20 @@ bool operator_flag_missing(struct mutant *mutant, unsigned variant)
     return true;
 }
 
+/* The flag is written, and stays as if nothing had happened. */
+bool operator_flag_value(struct mutant *mutant, unsigned variant)
+{
+    (void)variant;
+    const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
+    if (!is_flag(at) || at->vector_length > 1 || mutant->words.operand_count != 2)
+        return false;
+    char *statement = mutant_with(mutant, NULL, 1, "0");
+    const bool done = statement && mutant_replace(mutant, "%s", statement);
+    free(statement);
+    mutant->truth.causes = "GLOBAL_SPIN";
+    return done;
+}
+
 bool operator_dependents_missing(struct mutant *mutant, unsigned variant)
 {
     (void)variant;
