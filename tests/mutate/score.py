@@ -171,8 +171,10 @@ def barrier_is_right(row, kind, offset, identifier):
         return None
     if not truth.startswith('mbarrier'):
         return kind == truth if not truth.startswith('named') else (kind == 'named barrier' and truth == f'named barrier {identifier}')
-    if kind != 'mbarrier' or offset is None:
+    if kind != 'mbarrier':
         return False
+    if offset is None:  # the record has its name only
+        return None
     ends = [int(word, 16) for word in truth.split() if word.startswith('0x')]
     return ends[0] <= offset <= ends[-1]
 
