@@ -74,13 +74,13 @@ static bool is_in_loop(const struct subject *subject, uint32_t instruction)
 }
 
 /* An initialisation's address and count; false: the instruction is none. */
-static bool read_init(const struct subject *subject, uint32_t instruction, int64_t *address, int64_t *count)
+static bool read_init(const struct subject *subject, uint32_t instruction, int64_t *address, int64_t *count,
+                      bool *is_exact)
 {
     const struct wsdbg_ptx_instruction *at = &subject->source->program->instructions[instruction];
-    bool is_exact;
     if (at->operation != WSDBG_PTX_OP_mbarrier_init)
         return false;
-    *address = values_base(subject->values, &at->operands[0], &is_exact);
+    *address = values_base(subject->values, &at->operands[0], is_exact);
     if (!values_constant(subject->values, &at->operands[1], count))
         *count = -1;
     return true;
@@ -89,7 +89,7 @@ static bool read_init(const struct subject *subject, uint32_t instruction, int64
 /* What the kernel initialises at the lowest address from `from` on. */
 struct found_init {
     int64_t address, count;
-    bool is_in_loop, is_found;
+    bool is_exact, is_in_loop, is_found;
 };
 
 static struct found_init next_init(const struct subject *subject, int64_t from)
@@ -97,7 +97,7 @@ static struct found_init next_init(const struct subject *subject, int64_t from)
     struct found_init best = {0};
     for (uint32_t i = subject->kernel->first; i < subject->kernel->end; i++) {
         struct found_init at = {.is_found = true};
-        if (!read_init(subject, i, &at.address, &at.count) || at.address < from ||
+        if (!read_init(subject, i, &at.address, &at.count, &at.is_exact) || at.address < from ||
             (best.is_found && at.address >= best.address))
             continue;
         at.is_in_loop = is_in_loop(subject, i);
@@ -130,6 +130,9 @@ static void name_mbarrier(struct mutant *mutant, const struct wsdbg_ptx_operand 
     bool is_exact;
     char *out = mutant->truth.barrier;
     const int64_t first = values_base(mutant->subject->values, operand, &is_exact);
+    const struct found_init init = next_init(mutant->subject, first);
+    if (!is_exact && init.is_found && init.address == first && !init.is_exact && !init.is_in_loop)
+        return; /* where the array lies is known when the kernel runs */
     const int64_t last = is_exact ? first : array_end(mutant->subject, first);
     const int length = snprintf(out, sizeof mutant->truth.barrier, "mbarrier 0x%" PRIx64, (uint64_t)first);
     if (last > first)
