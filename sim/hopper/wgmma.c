@@ -1,7 +1,7 @@
 /* wgmma.c - wgmma.mma_async, its groups and fences.
  *
  * An operation takes descriptors and A's registers when it is issued, shared memory and accumulators when its group
- * completes; groups of a warp complete in their order.
+ * completes; groups of a warp complete in their order.  Each warp does its part alone, and waits for the others'.
  * Reads and writes: the warp's registers, shared memory of its CTA.
  */
 #include "hopper/wgmma.h"
@@ -274,13 +274,27 @@ enum hopper_outcome hopper_do_wgmma_commit_group(struct hopper_step *step)
     return HOPPER_NEXT;
 }
 
+/* An operation is the warpgroup's: no warp sees it complete before all four have issued their parts.  So none is a
+ * whole turn of a ring ahead of another, and one thread may release a slot for all. */
+static bool is_complete(const struct hopper_warp *warp, uint32_t groups)
+{
+    const struct hopper_cta *const cta = warp->cta;
+    const uint32_t first = warp->index / WARPS_OF_GROUP * WARPS_OF_GROUP;
+    for (uint32_t i = first; i < first + WARPS_OF_GROUP && i < cta->warp_count; i++) {
+        const struct hopper_warp *const other = &cta->warps[i];
+        if (other->live && (other->wgmma ? other->wgmma->done : 0) < groups)
+            return false;
+    }
+    return true;
+}
+
 enum hopper_outcome hopper_do_wgmma_wait_group(struct hopper_step *step)
 {
     const struct hopper_wgmma *const wgmma = step->warp->wgmma;
     if (hopper_gather(step, step->warp->live) == HOPPER_BLOCKED)
         return HOPPER_BLOCKED;
     const uint32_t keep = (uint32_t)hopper_source(step, 0, 0);
-    const bool waits = wgmma && wgmma->open - wgmma->done > keep;
+    const bool waits = wgmma && wgmma->open > keep && !is_complete(step->warp, wgmma->open - keep);
     step->split->wait = (struct hopper_wait){.kind = waits ? HOPPER_WAITS_WGMMA : HOPPER_RUNS, .groups = keep};
     if (wgmma && !waits && step->gpu->races)
         hopper_race_wgmma_wait(step, wgmma->open > keep ? wgmma->open - keep : 0);

@@ -14,12 +14,31 @@
 
 enum { POLL_FIRST_NS = 500000, POLL_LAST_NS = 16000000 };
 
+enum { SLICE_LONG_NS = 300000000 };
+
 enum idle { IDLE_NONE, IDLE_POLL, IDLE_UNTIL_KICKED };
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* In the midst of a slice.  Many matrix operations make one long.  A short one may be only another look at warps that
+ * poll. */
+static void works(void *argument)
+{
+    struct context *const context = argument;
+    if (now_ns() - context->slice_began_ns >= SLICE_LONG_NS)
+        state_file_works(context);
+}
 
 /* Executes for a while; what the thread may do next. */
 static enum idle run_slice(struct context *context)
 {
     driver_unlock();
+    context->slice_began_ns = now_ns();
     const enum wsdbg_gpu_outcome outcome = wsdbg_gpu_run(context->gpu, DEVICE_SLICE_INSTRUCTIONS);
     races_tell(context->gpu, &context->races_told);
     driver_lock();
@@ -28,6 +47,8 @@ static enum idle run_slice(struct context *context)
         state_file_publish(context, outcome);
     else
         state_file_withdraw(context);
+    if (outcome == WSDBG_GPU_BUDGET)
+        state_file_works(context);
     explore_stands(context, outcome);
     if (outcome == WSDBG_GPU_FAULT || context->failure)
         context_fail(context, CUDA_ERROR_LAUNCH_FAILED);
@@ -58,11 +79,6 @@ static void sleep_idle(struct context *context, enum idle how, long *poll_ns)
     until.tv_nsec %= 1000000000;
     *poll_ns = *poll_ns < POLL_LAST_NS ? 2 * *poll_ns : POLL_LAST_NS;
     pthread_cond_timedwait(&context->work, &driver.lock, &until);
-}
-
-static void works(void *context)
-{
-    state_file_works(context);
 }
 
 static void *device_main(void *argument)

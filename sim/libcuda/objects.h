@@ -167,7 +167,8 @@ struct context {
     uint64_t allocated_bytes;
     unsigned char *state; /* the file that shows the device to wsdbg, NULL = none is there; see state_file.h */
     bool state_failed;
-    uint64_t works_said_ns; /* when wsdbg was last told that instructions are executed (CLOCK_MONOTONIC) */
+    uint64_t works_said_ns;  /* when wsdbg was last told that instructions are executed (CLOCK_MONOTONIC) */
+    uint64_t slice_began_ns; /* when the device was last told to execute */
 };
 
 #endif

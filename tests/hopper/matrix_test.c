@@ -383,6 +383,32 @@ static void wgmma_outside_of_shared_memory(void **state)
     machine_destroy(&machine);
 }
 
+/* Warp 3 issues its part when warp 0 arrived on an mbarrier.  Where warp 0 does so behind its wait, nobody goes on. */
+static void an_operation_is_the_warpgroups(void **state)
+{
+    static const char kernel[] =
+        ".shared .align 128 .b8 data[4096];\n.shared .align 8 .b64 bar;\n"
+        "mov.u32 %%r0, %%tid.x;\nsetp.eq.u32 %%p0, %%r0, 0;\nsetp.lt.u32 %%p1, %%r0, 96;\nmov.u32 %%r2, bar;\n"
+        "mov.u32 %%r1, data;\nshr.u32 %%r6, %%r1, 4;\ncvt.u64.u32 %%rd10, %%r6;\n"
+        "or.b64 %%rd10, %%rd10, 0x0000001000080000;\nadd.u64 %%rd11, %%rd10, 128;\nsetp.eq.u32 %%p4, %%r0, %%r0;\n"
+        "@%%p0 mbarrier.init.shared::cta.b64 [%%r2], 1;\nbar.sync 0;\n@%%p1 bra ISSUE;\n"
+        "W: mbarrier.try_wait.parity.shared::cta.b64 %%p2, [%%r2], 0;\n@!%%p2 bra W;\n"
+        "ISSUE: wgmma.fence.sync.aligned;\n"
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%%f0, %%f1, %%f2, %%f3}, %%rd10, %%rd11, %%p4, 1, 1, 0, "
+        "0;\n"
+        "wgmma.commit_group.sync.aligned;\n%swgmma.wait_group.sync.aligned 0;\n%s";
+    static const char arrive[] = "@%p0 mbarrier.arrive.shared::cta.b64 _, [%r2];\n";
+    (void)state;
+    for (unsigned behind = 0; behind < 2; behind++) {
+        char body[4096];
+        struct machine machine;
+        snprintf(body, sizeof body, kernel, behind ? "" : arrive, behind ? arrive : "");
+        assert_int_equal(kernel_run(&machine, body, (struct kernel_launch){.block = 128}, NULL),
+                         behind ? WSDBG_GPU_DEADLOCK : WSDBG_GPU_IDLE);
+        machine_destroy(&machine);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +419,7 @@ int main(void)
         cmocka_unit_test(wgmma_scales),
         cmocka_unit_test(wgmma_layouts),
         cmocka_unit_test(wgmma_groups),
+        cmocka_unit_test(an_operation_is_the_warpgroups),
         cmocka_unit_test(wgmma_outside_of_shared_memory),
         cmocka_unit_test(accumulators_used_too_early),
     };
