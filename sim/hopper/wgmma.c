@@ -274,6 +274,12 @@ enum hopper_outcome hopper_do_wgmma_commit_group(struct hopper_step *step)
     return HOPPER_NEXT;
 }
 
+/* Not one that waits for its registers: what a warpgroup does that has them in part is not known. */
+static bool takes_part(const struct hopper_warp *warp)
+{
+    return warp->live && !(warp->split_count && warp->splits[0].wait.kind == HOPPER_WAITS_REGISTERS);
+}
+
 /* An operation is the warpgroup's: no warp sees it complete before all four have issued their parts.  So none is a
  * whole turn of a ring ahead of another, and one thread may release a slot for all. */
 static bool is_complete(const struct hopper_warp *warp, uint32_t groups)
@@ -282,7 +288,7 @@ static bool is_complete(const struct hopper_warp *warp, uint32_t groups)
     const uint32_t first = warp->index / WARPS_OF_GROUP * WARPS_OF_GROUP;
     for (uint32_t i = first; i < first + WARPS_OF_GROUP && i < cta->warp_count; i++) {
         const struct hopper_warp *const other = &cta->warps[i];
-        if (other->live && (other->wgmma ? other->wgmma->done : 0) < groups)
+        if (takes_part(other) && (other->wgmma ? other->wgmma->done : 0) < groups)
             return false;
     }
     return true;
