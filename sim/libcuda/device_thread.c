@@ -18,19 +18,12 @@ enum { SLICE_LONG_NS = 300000000 };
 
 enum idle { IDLE_NONE, IDLE_POLL, IDLE_UNTIL_KICKED };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* In the midst of a slice.  Many matrix operations make one long.  A short one may be only another look at warps that
  * poll. */
 static void works(void *argument)
 {
     struct context *const context = argument;
-    if (now_ns() - context->slice_began_ns >= SLICE_LONG_NS)
+    if (explore_now_ns() - context->slice_began_ns >= SLICE_LONG_NS)
         state_file_works(context);
 }
 
@@ -38,7 +31,7 @@ static void works(void *argument)
 static enum idle run_slice(struct context *context)
 {
     driver_unlock();
-    context->slice_began_ns = now_ns();
+    context->slice_began_ns = explore_now_ns();
     const enum wsdbg_gpu_outcome outcome = wsdbg_gpu_run(context->gpu, DEVICE_SLICE_INSTRUCTIONS);
     races_tell(context->gpu, &context->races_told);
     driver_lock();
