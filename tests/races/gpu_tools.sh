@@ -6,7 +6,7 @@
 # RACE_KERNELS: the program that the build makes (bin/race_kernels); it needs only the driver's libcuda.so.1.  SANITIZER_FOLDER: the folder `compute-sanitizer` of a
 # CUDA toolkit, with the files compute-sanitizer, libsanitizer-collection.so, libsanitizer-public.so, libTreeLauncherPlaceholder.so, libTreeLauncherTargetInjection.so,
 # libTreeLauncherTargetUpdatePreloadInjection.so, libInterceptorInjectionTarget.so and TreeLauncherSubreaper (all that lies there will do; without one it is looked for in
-# PATH).  SECONDS: stops beginning new runs after so long (default 220).  Columns: number, name, broken or fixed, tool, exit status, what was reported.  Each run
+# PATH; of PyPI's nvidia-cuda-sanitizer-api 13.0 the files of bin and lib in one folder, 28 MiB).  SECONDS: stops beginning new runs after so long (default 220).  Columns: number, name, broken or fixed, tool, exit status, what was reported.  Each run
 # has 10 seconds; four go at a time.
 set -u
 program=$1
