@@ -24,11 +24,11 @@ struct hopper_race_warp {
     uint32_t wgmma, copies;             /* components; 0 = none yet */
     uint32_t copies_issued, copy_groups[RACE_GROUPS];
     uint32_t bulk_reads[HOPPER_LANES], bulk_writes[HOPPER_LANES];
-    struct hopper_transfer first_store; /* of the bulk store that is executed, its first lane's */
+    struct hopper_transfer first_store; /* of the bulk store that is executed: its first lane's */
     bool has_wgmma_fence;
     struct hopper_race_busy {
         uint32_t group, site; /* group 0: not an accumulator of a group that is not waited for */
-    } *busy;                  /* one a 32-bit register */
+    } * busy;                 /* one a 32-bit register */
     size_t busy_count;
 };
 
@@ -76,8 +76,8 @@ void hopper_race_places(const struct hopper_step *step, const struct hopper_plac
 void hopper_race_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count,
                        bool writes);
 /* One lane's bytes of shared or global memory, by an address of the space. */
-void hopper_race_lane(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address,
-                      uint32_t byte_count, bool writes, uint32_t flags);
+void hopper_race_lane(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address, uint32_t byte_count,
+                      bool writes, uint32_t flags);
 /* A copy is issued; sets transfer->race.  Bytes that are stored on their own (st.async) have a `byte_count`. */
 void hopper_race_transfer(const struct hopper_step *step, struct hopper_transfer *transfer, uint32_t byte_count);
 /* A tensor's map is used. */

@@ -1,6 +1,7 @@
 /* check.h - what the drivers of others' kernels share: inputs, a reference product on the host, and its comparison.
  *
- * A driver includes the header of a kernel from the user's checkout, runs the kernel once, and prints "Passed" or "Failed".
+ * A driver includes the header of a kernel from the user's checkout, runs the kernel once, and prints "Passed" or
+ * "Failed".
  */
 #ifndef WSDBG_TESTS_FOREIGN_CHECK_H
 #define WSDBG_TESTS_FOREIGN_CHECK_H
@@ -76,7 +77,8 @@ template <typename Got> int compare(const std::vector<float> &wanted, Got got, f
         sum += std::fabs(wanted[i]);
     }
     const bool is_right = largest <= tolerance && sum > 0;
-    printf("largest relative difference %g of %zu values: %s\n", largest, wanted.size(), is_right ? "Passed" : "Failed");
+    printf("largest relative difference %g of %zu values: %s\n", largest, wanted.size(),
+           is_right ? "Passed" : "Failed");
     return !is_right;
 }
 

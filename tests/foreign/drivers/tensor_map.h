@@ -1,4 +1,5 @@
-/* tensor_map.h - a map of a matrix for tensor copies: `rows` x `columns` by rows, in boxes, with a swizzle of 128 bytes. */
+/* tensor_map.h - a map of a matrix for tensor copies: `rows` x `columns` by rows, in boxes, with a swizzle of 128
+ * bytes. */
 #ifndef WSDBG_TESTS_FOREIGN_TENSOR_MAP_H
 #define WSDBG_TESTS_FOREIGN_TENSOR_MAP_H
 
