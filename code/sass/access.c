@@ -301,6 +301,53 @@ static bool find_at(const struct finding *finding, uint32_t number, struct wsdbg
     return true;
 }
 
+/* ---- of one instruction, with numbers that are known ---- */
+
+struct wsdbg_access_operands wsdbg_access_operands_of(const struct wsdbg_instruction *instruction)
+{
+    const struct finding none = {0};
+    struct shape shape = mbarrier_shape(instruction);
+    const bool is_encoded = is_of_words(instruction);
+    if (!shape.kind)
+        shape = instruction->operation == WSDBG_OP_BAR ? bar_shape(instruction) : other_shape(&none, instruction);
+    const bool is_bulk = shape.is_multicast && shape.count >= 0;
+    return (struct wsdbg_access_operands){.kind = shape.kind,
+                                          .is_mbarrier = shape.is_mbarrier,
+                                          .may_be_remote = shape.may_be_remote,
+                                          .is_multicast = shape.is_multicast,
+                                          .is_encoded = is_encoded,
+                                          .address = shape.address,
+                                          .address_part = shape.address_part,
+                                          .count = shape.count,
+                                          .mask = (int8_t)(!is_bulk     ? -1
+                                                           : is_encoded ? shape.count
+                                                                        : MASK_OF_PTX)};
+}
+
+uint32_t wsdbg_access_number(const struct wsdbg_access_operands *operands, const struct wsdbg_instruction *instruction,
+                             uint32_t bits)
+{
+    if (instruction->operation == WSDBG_OP_BAR && (instruction->words[0] & 0xfff) == BAR_PACKED)
+        return bits >> PACKED_SHIFT;
+    if (!operands->is_encoded)
+        return bits;
+    switch (operands->kind) {
+    case WSDBG_ACCESS_WAIT:
+        return bits >> PARITY_SHIFT;
+    case WSDBG_ACCESS_INIT:
+        return (COUNT_FIELD - (bits >> 1)) & (COUNT_FIELD - 1);
+    case WSDBG_ACCESS_COPY:
+        return (bits & COPY_FIELD) * COPY_UNIT_BYTES;
+    default:
+        return bits;
+    }
+}
+
+uint32_t wsdbg_access_mask(const struct wsdbg_access_operands *operands, uint32_t bits)
+{
+    return (operands->is_encoded ? bits >> RANKS_SHIFT : bits) & COPY_FIELD;
+}
+
 /* ---- all of them ---- */
 
 enum { ROOM_FIRST = 64 };

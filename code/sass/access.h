@@ -63,6 +63,24 @@ struct wsdbg_access_wanted {
 struct wsdbg_error *wsdbg_accesses_find_traced(struct wsdbg_trace *trace, const struct wsdbg_access_wanted *wanted,
                                                struct wsdbg_access **out, size_t *count);
 
+/* Which operands of one instruction make it an access of an mbarrier or a named barrier: places among its sources, -1 =
+ * none. */
+struct wsdbg_access_operands {
+    uint8_t kind; /* enum wsdbg_access_kind; 0 = it is no such access */
+    bool is_mbarrier;
+    bool may_be_remote; /* an address without a rank may be that of another CTA */
+    bool is_multicast;  /* it is done in several CTAs */
+    bool is_encoded;    /* of machine code: numbers stand in it as wsdbg_access_number says */
+    int8_t address, address_part, count;
+    int8_t mask; /* of a multicast: the ranks of its CTAs */
+};
+struct wsdbg_access_operands wsdbg_access_operands_of(const struct wsdbg_instruction *instruction);
+/* The count of an access (parity, arrivals, bytes, threads) from the 32 bits of its operand. */
+uint32_t wsdbg_access_number(const struct wsdbg_access_operands *operands, const struct wsdbg_instruction *instruction,
+                             uint32_t bits);
+/* The ranks that a multicast goes to, a bit each, likewise. */
+uint32_t wsdbg_access_mask(const struct wsdbg_access_operands *operands, uint32_t bits);
+
 /* Sets the operands of an access that was found before to what they are for the threads that the trace is turned to
  * now; its lanes stay as they are. */
 void wsdbg_access_turn(struct wsdbg_trace *trace, struct wsdbg_access *access);

@@ -5,6 +5,8 @@
  */
 #include "sass/thread_step.h"
 
+#include <string.h>
+
 #include "sass/compute.h"
 
 enum { REGISTER_BITS = 32, PAND_BIT = 80, PRMT_MODE_BIT = 72, PRMT_MODES = 7, BYTE_BITS = 8 };
@@ -282,12 +284,14 @@ static struct result logic(const struct step *step)
 {
     const struct wsdbg_instruction *in = step->instruction;
     uint32_t a = 0, b = 0, c = 0, bits = 0;
-    if (in->source_count < 5 || !plain(step, 0, 0, &a) || !plain(step, 1, 0, &b) || !plain(step, 2, 0, &c))
+    if (in->source_count < 3 || !plain(step, 0, 0, &a) || !plain(step, 1, 0, &b) || !plain(step, 2, 0, &c))
         return unknown;
     for (unsigned row = 0; row < 8; row++)
         if (in->table >> row & 1)
             bits |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
     struct result result = known(bits);
+    if (in->source_count < 5) /* of PTX */
+        return result;
     const enum wsdbg_truth other = predicate_value(step->state, &in->sources[4]);
     const bool by_and = in->words[1] >> (PAND_BIT - 64) & 1;
     if (other != WSDBG_TRUTH_UNKNOWN)
@@ -365,16 +369,101 @@ static struct result combine(const struct step *step)
     return (struct result){.predicate = truths[outcomes]};
 }
 
+/* ---- divisions ---- */
+
+enum { FUNCTION_BIT = 74, FUNCTION_BITS = 15, RECIPROCAL = 4, SIGNED_BIT = 1, ROUND_BIT = 78, ROUND_BITS = 3 };
+enum { ROUND_UP = 2, ROUND_TO_ZERO = 3, FORM_BIT = 9, FORM_BITS = 7, FORM_REGISTER = 1, FORM_UNIFORM = 6, RB_BIT = 32 };
+
+static unsigned function_of(const struct wsdbg_instruction *in)
+{
+    return in->words[1] >> (FUNCTION_BIT - 64) & FUNCTION_BITS;
+}
+
+bool wsdbg_thread_divides(const struct wsdbg_instruction *in, struct wsdbg_operand *source)
+{
+    const unsigned form = in->words[0] >> FORM_BIT & FORM_BITS, round = in->words[1] >> (ROUND_BIT - 64) & ROUND_BITS;
+    const bool fits = (in->operation == WSDBG_OP_I2F && round == ROUND_UP) ||
+                      (in->operation == WSDBG_OP_MUFU && function_of(in) == RECIPROCAL) ||
+                      (in->operation == WSDBG_OP_F2I && round == ROUND_TO_ZERO && !(function_of(in) & SIGNED_BIT));
+    if (!in->words[0] || !fits || (form != FORM_REGISTER && form != FORM_UNIFORM))
+        return false;
+    *source = (struct wsdbg_operand){.kind = form == FORM_UNIFORM ? WSDBG_OPERAND_UNIFORM : WSDBG_OPERAND_REGISTER,
+                                     .number = (uint8_t)(in->words[0] >> RB_BIT),
+                                     .registers = 1};
+    return true;
+}
+
+static uint32_t bits_of(float number)
+{
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static float number_of(uint32_t bits)
+{
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static float rounded_up(uint32_t whole)
+{
+    float number = (float)whole;
+    if ((double)number < (double)whole)
+        number = number_of(bits_of(number) + 1);
+    return number;
+}
+
+static struct result divide_in_steps(const struct step *step)
+{
+    const float whole_end = 4294967296.0f;
+    struct wsdbg_operand source;
+    uint32_t bits;
+    if (!wsdbg_thread_divides(step->instruction, &source) ||
+        !wsdbg_thread_operand(step->state, step->world, &source, 0, &bits))
+        return unknown;
+    if (step->instruction->operation == WSDBG_OP_I2F)
+        return (int32_t)bits < 0 && function_of(step->instruction) & SIGNED_BIT ? unknown
+                                                                                : known(bits_of(rounded_up(bits)));
+    const float number = number_of(bits);
+    if (step->instruction->operation == WSDBG_OP_MUFU)
+        return number > 0 ? known(bits_of(1.0f / number)) : unknown;
+    return number >= 0 && number < whole_end ? known((uint32_t)number) : unknown;
+}
+
+/* PTX divides at once. */
+static struct result divide(const struct step *step)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    uint32_t a, b;
+    if (in->words[0] || in->words[1])
+        return divide_in_steps(step);
+    if (!plain(step, 0, 0, &a) || !plain(step, 1, 0, &b) || b == 0 || (in->is_signed && a == 1u << 31))
+        return unknown;
+    const uint32_t quotient = in->is_signed ? (uint32_t)((int32_t)a / (int32_t)b) : a / b;
+    return known(in->mode ? a - quotient * b : quotient);
+}
+
+static struct result absolute(const struct step *step)
+{
+    uint32_t number;
+    if (!is_plain(step, 1) || !plain(step, 0, 0, &number))
+        return unknown;
+    return known((int32_t)number < 0 ? -number : number);
+}
+
 static step_fn *const followed[WSDBG_OP_COUNT] = {
-    [WSDBG_OP_MOV] = move,           [WSDBG_OP_UMOV] = move,     [WSDBG_OP_R2UR] = move,
-    [WSDBG_OP_LDC] = move,           [WSDBG_OP_ULDC] = move,     [WSDBG_OP_S2R] = special,
-    [WSDBG_OP_S2UR] = special,       [WSDBG_OP_CS2R] = special,  [WSDBG_OP_IADD3] = add,
-    [WSDBG_OP_UIADD3] = add,         [WSDBG_OP_VIADD] = add,     [WSDBG_OP_IMAD] = multiply_add,
-    [WSDBG_OP_UIMAD] = multiply_add, [WSDBG_OP_LEA] = shift_add, [WSDBG_OP_ULEA] = shift_add,
-    [WSDBG_OP_SHF] = shift,          [WSDBG_OP_USHF] = shift,    [WSDBG_OP_LOP3] = logic,
-    [WSDBG_OP_ULOP3] = logic,        [WSDBG_OP_SEL] = pick,      [WSDBG_OP_USEL] = pick,
-    [WSDBG_OP_PRMT] = permute,       [WSDBG_OP_UPRMT] = permute, [WSDBG_OP_ISETP] = compare,
-    [WSDBG_OP_UISETP] = compare,     [WSDBG_OP_PLOP3] = combine, [WSDBG_OP_UPLOP3] = combine,
+    [WSDBG_OP_IABS] = absolute, [WSDBG_OP_MUFU] = divide,       [WSDBG_OP_MOV] = move,
+    [WSDBG_OP_UMOV] = move,     [WSDBG_OP_R2UR] = move,         [WSDBG_OP_LDC] = move,
+    [WSDBG_OP_ULDC] = move,     [WSDBG_OP_S2R] = special,       [WSDBG_OP_S2UR] = special,
+    [WSDBG_OP_CS2R] = special,  [WSDBG_OP_IADD3] = add,         [WSDBG_OP_UIADD3] = add,
+    [WSDBG_OP_VIADD] = add,     [WSDBG_OP_IMAD] = multiply_add, [WSDBG_OP_UIMAD] = multiply_add,
+    [WSDBG_OP_LEA] = shift_add, [WSDBG_OP_ULEA] = shift_add,    [WSDBG_OP_SHF] = shift,
+    [WSDBG_OP_USHF] = shift,    [WSDBG_OP_LOP3] = logic,        [WSDBG_OP_ULOP3] = logic,
+    [WSDBG_OP_SEL] = pick,      [WSDBG_OP_USEL] = pick,         [WSDBG_OP_PRMT] = permute,
+    [WSDBG_OP_UPRMT] = permute, [WSDBG_OP_ISETP] = compare,     [WSDBG_OP_UISETP] = compare,
+    [WSDBG_OP_PLOP3] = combine, [WSDBG_OP_UPLOP3] = combine,
 };
 
 /* ---- registers that are written ---- */
@@ -420,7 +509,10 @@ void wsdbg_thread_step(const struct wsdbg_instruction *instruction, const struct
         *state = (struct wsdbg_thread_state){0};
         return;
     }
-    step_fn *const follow = instruction->is_whole ? followed[instruction->operation] : NULL;
-    const struct result result = follow && instruction->source_count ? follow(&step) : unknown;
+    struct wsdbg_operand divisor;
+    step_fn *const follow = instruction->is_whole && instruction->source_count ? followed[instruction->operation]
+                            : wsdbg_thread_divides(instruction, &divisor)      ? divide_in_steps
+                                                                               : NULL;
+    const struct result result = follow ? follow(&step) : unknown;
     write_all(instruction, &result, executes == WSDBG_TRUTH_YES, state);
 }

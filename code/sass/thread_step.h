@@ -20,6 +20,8 @@ struct wsdbg_thread_world {
     void *context;
     bool (*constant)(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value);
     bool (*special)(void *context, uint32_t number, uint32_t *value);
+    /* 32 bits of its CTA's shared memory, as they are now; asked by walks alone (walk.h).  NULL = not known. */
+    bool (*shared)(void *context, uint32_t address, uint32_t *value);
 };
 
 enum wsdbg_truth { WSDBG_TRUTH_NO, WSDBG_TRUTH_YES, WSDBG_TRUTH_UNKNOWN };
@@ -34,6 +36,10 @@ void wsdbg_thread_step(const struct wsdbg_instruction *instruction, const struct
  * numbers, constants and special registers. */
 bool wsdbg_thread_operand(const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
                           const struct wsdbg_operand *operand, unsigned part, uint32_t *value);
+/* Steps of a division of whole numbers by way of a reciprocal: conversions to and from a float, and the reciprocal,
+ * each with one source.  The code behind them makes the quotient exact, whatever the last bits of the reciprocal are.
+ */
+bool wsdbg_thread_divides(const struct wsdbg_instruction *instruction, struct wsdbg_operand *source);
 /* The address of a global or generic access. */
 bool wsdbg_thread_address(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand,
                           uint64_t *address);

@@ -50,6 +50,9 @@ static const struct row {
     {"waits-two-mbarriers", "WAIT_CYCLE", LIKELY, LIKELY, NULL, "mbarrier"},
     {"waits-tx-no-arrive", "TX_NO_ARRIVE", LIKELY, PROVEN, NULL, NULL},
     {"triton-flag", "GLOBAL_SPIN", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"heldout-parity-drift", "PARITY_DRIFT", LIKELY, LIKELY, "consumer", "full"},
+    {"heldout-parity-drift-no-lines", "PARITY_DRIFT", LIKELY, LIKELY, "consumer", "full"},
+    {"heldout-shared-flag", "PARITY_DRIFT", LIKELY, LIKELY, NULL, "mbarrier"},
     {"zoo-named-count", "NAMED_COUNT", LIKELY, LIKELY, NULL, NULL},
 };
 

@@ -227,7 +227,8 @@ static void execute(struct split *split, uint32_t lane, uint32_t *next)
     const struct wsdbg_instruction *in = wsdbg_graph_instruction(split->graph, split->pc[lane]);
     struct wsdbg_thread_state *state = &split->lanes[lane];
     struct lane_world of_lane = {split, lane};
-    const struct wsdbg_thread_world world = {&of_lane, constant_of_lane, special_of_lane};
+    const struct wsdbg_thread_world world = {
+        .context = &of_lane, .constant = constant_of_lane, .special = special_of_lane};
     const bool executes = wsdbg_thread_executes(state, in) == WSDBG_TRUTH_YES;
     *next = split->pc[lane] + 1;
     if (in->operation == WSDBG_OP_BRA && takes_branch(split, lane, in))

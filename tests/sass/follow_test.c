@@ -47,7 +47,7 @@ static bool special(void *context, uint32_t number, uint32_t *value)
     return number == TID_X;
 }
 
-static const struct wsdbg_thread_world world = {NULL, constant, special};
+static const struct wsdbg_thread_world world = {.constant = constant, .special = special};
 
 /* R0 … R7 hold these, P0 is true, P1 false, P2 not known. */
 static const uint32_t before[CASES_REGISTERS] = {0xffffffff, 2, 0x80000000, 7, 0, 0xfffffffe, 3, 0x12345678};

@@ -38,7 +38,7 @@ static bool read_special(void *context, uint32_t number, uint32_t *value)
 
 struct wsdbg_thread_world wsdbg_lane_world(struct wsdbg_lane *lane)
 {
-    return (struct wsdbg_thread_world){lane, read_constant, read_special};
+    return (struct wsdbg_thread_world){.context = lane, .constant = read_constant, .special = read_special};
 }
 
 struct wsdbg_error *wsdbg_lane_read_uniform(struct wsdbg_machine *machine, uint32_t warp,

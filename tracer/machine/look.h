@@ -211,6 +211,9 @@ struct wsdbg_error *wsdbg_look_early(const struct wsdbg_look_seen *seen, const s
 /* snapshot.answers. */
 struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
                                        struct wsdbg_look_tables *tables);
+/* snapshot.walks and steps. */
+struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                     const uint32_t *access_first, struct wsdbg_look_tables *tables);
 /* snapshot.code. */
 struct wsdbg_error *wsdbg_look_code(const struct wsdbg_look_seen *seen, struct wsdbg_look_tables *tables);
 

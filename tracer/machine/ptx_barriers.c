@@ -85,6 +85,7 @@ static bool translate_mbarrier(const struct wsdbg_ptx_translation *t)
         return true;
     case WSDBG_PTX_OP_cp_async_mbarrier_arrive:
         wsdbg_ptx_become(t, WSDBG_OP_ARRIVES);
+        t->out->mode = !!(t->from->flags & WSDBG_PTX_NO_INCREMENT);
         add_barrier(t, 0, 1);
         return true;
     case WSDBG_PTX_OP_bulk_copy:

@@ -8,7 +8,8 @@ enum {
     SPECIAL_CLOCK = 0x50,
     SPECIAL_CTA_RANK = 136,
     SPECIAL_OTHER = 254, /* its value is not followed */
-    WORD_BYTES = 4
+    WORD_BYTES = 4,
+    GRID_SIZE_BYTES = 12 /* where constants have it, behind the CTA's threads */
 };
 
 void wsdbg_ptx_become(const struct wsdbg_ptx_translation *t, enum wsdbg_operation operation)
@@ -49,6 +50,12 @@ struct wsdbg_operand wsdbg_ptx_special(enum wsdbg_ptx_special number)
     case WSDBG_PTX_NTID_Z:
         operand = (struct wsdbg_operand){.kind = WSDBG_OPERAND_CONSTANT, .number = WSDBG_RZ, .registers = 1};
         operand.value = (int64_t)WORD_BYTES * (number - WSDBG_PTX_NTID_X);
+        break;
+    case WSDBG_PTX_NCTAID_X:
+    case WSDBG_PTX_NCTAID_Y:
+    case WSDBG_PTX_NCTAID_Z:
+        operand = (struct wsdbg_operand){.kind = WSDBG_OPERAND_CONSTANT, .number = WSDBG_RZ, .registers = 1};
+        operand.value = GRID_SIZE_BYTES + (int64_t)WORD_BYTES * (number - WSDBG_PTX_NCTAID_X);
         break;
     case WSDBG_PTX_CTAID_X:
     case WSDBG_PTX_CTAID_Y:

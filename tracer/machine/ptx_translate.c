@@ -91,6 +91,16 @@ static void translate_product(const struct wsdbg_ptx_translation *t, bool adds)
         wsdbg_ptx_add(t, wsdbg_ptx_zero());
 }
 
+/* Of whole numbers; what follows the ways of threads reads it (sass/thread_step.h). */
+static void translate_division(const struct wsdbg_ptx_translation *t, bool keeps_rest)
+{
+    wsdbg_ptx_become(t, WSDBG_OP_MUFU);
+    t->out->is_whole = is_word(t->from->type);
+    t->out->is_signed = is_signed(t->from->type);
+    t->out->mode = keeps_rest;
+    wsdbg_ptx_add_sources(t, 2);
+}
+
 /* SHF shifts the pair {third, first}: to the left what is first, to the right what is third. */
 static void translate_shift(const struct wsdbg_ptx_translation *t, bool right)
 {
@@ -200,6 +210,10 @@ static bool translate_arithmetic(const struct wsdbg_ptx_translation *t)
     case WSDBG_PTX_OP_mad:
         translate_product(t, t->from->operation == WSDBG_PTX_OP_mad);
         return true;
+    case WSDBG_PTX_OP_div:
+    case WSDBG_PTX_OP_rem:
+        translate_division(t, t->from->operation == WSDBG_PTX_OP_rem);
+        return true;
     case WSDBG_PTX_OP_shl:
     case WSDBG_PTX_OP_shr:
         translate_shift(t, t->from->operation == WSDBG_PTX_OP_shr);
@@ -240,9 +254,13 @@ static bool translate_arithmetic(const struct wsdbg_ptx_translation *t)
         translate_conversion(t);
         return true;
     case WSDBG_PTX_OP_cvta: /* windows begin where the low bits of an address are its place in them */
-    case WSDBG_PTX_OP_mapa: /* whose CTA's it is, accesses by cluster addresses leave open */
         wsdbg_ptx_become(t, WSDBG_OP_MOV);
         wsdbg_ptx_add_source(t, 0);
+        return true;
+    case WSDBG_PTX_OP_mapa: /* whose CTA's it is, accesses by cluster addresses leave open; a walk asks (sass/walk.h) */
+        wsdbg_ptx_become(t, WSDBG_OP_MOV);
+        wsdbg_ptx_add_sources(t, 2);
+        t->out->is_whole = t->out->sources[0].kind != WSDBG_OPERAND_NONE;
         return true;
     default:
         return false;

@@ -214,6 +214,32 @@ struct wsdbg_answer_row {
     uint32_t wait, arrival; /* index in accesses */
 };
 
+/* An access to a barrier on the way of a thread, with what its operands are then.  Not kept in sessions. */
+enum { WSDBG_STEP_OWN_RANK = 0xff };
+enum wsdbg_step_kind {
+    WSDBG_STEP_TOGETHER = 0x80, /* the lanes of the warp wait for each other; smaller ones: enum wsdbg_access_kind */
+    WSDBG_STEP_POLL             /* a loop without an access that nobody knows when it ends */
+};
+struct wsdbg_step_row {
+    uint32_t access;  /* index in accesses, WSDBG_NONE */
+    uint32_t address; /* mbarrier: offset in shared memory; named barrier: id */
+    uint32_t number;  /* parity, arrivals, bytes, threads: see the kind */
+    uint32_t mask;    /* a copy into several CTAs: their ranks; 0 = one */
+    uint8_t kind;
+    uint8_t rank;     /* of the mbarrier's CTA in its cluster, WSDBG_STEP_OWN_RANK */
+    bool number_known;
+};
+
+/* The way of lanes of a warp through the kernel, from its start to its end, as far as the launch alone decides it: what
+ * they did and would do.  Waits and polls are taken to end.  A warp has a row for each way that its lanes go.  Not kept in
+ * sessions. */
+struct wsdbg_walk_row {
+    uint32_t warp;
+    uint32_t lanes;
+    uint32_t step_first, step_count; /* in steps */
+    bool is_whole; /* to the end; false: nobody knows how it goes on behind the last step */
+};
+
 /* The file of a place in PTX that has no line information of its own: its lines are the PTX's. */
 #define WSDBG_FILE_OF_PTX "PTX"
 

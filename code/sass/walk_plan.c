@@ -1,0 +1,282 @@
+/* walk_plan.c - see walk_plan.h.  Reads a graph; writes memory of its own. */
+#include "sass/walk_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/dominators.h"
+
+enum { ROUNDS_MOST = 64 };
+
+/* ---- which instructions are executed ---- */
+
+static bool has(const uint64_t *set, unsigned reg)
+{
+    return reg < WSDBG_REGISTER_COUNT && set[reg / 64] >> reg % 64 & 1;
+}
+
+static bool put(uint64_t *set, unsigned reg)
+{
+    if (reg >= WSDBG_REGISTER_COUNT || has(set, reg))
+        return false;
+    set[reg / 64] |= (uint64_t)1 << reg % 64;
+    return true;
+}
+
+static bool put_span(uint64_t *set, struct wsdbg_operand operand)
+{
+    const unsigned count = operand.registers ? operand.registers : 1;
+    bool grows = false;
+    for (unsigned part = 0; part < count; part++)
+        grows |= put(set, wsdbg_register_of(&operand, part));
+    return grows;
+}
+
+/* A memory operand has a general and a uniform register, a constant one may be indexed. */
+static bool need_operand(uint64_t *set, const struct wsdbg_operand *operand)
+{
+    struct wsdbg_operand general = {
+        .kind = WSDBG_OPERAND_REGISTER, .number = operand->number, .registers = operand->registers};
+    const struct wsdbg_operand uniform = {.kind = WSDBG_OPERAND_UNIFORM, .number = operand->uniform, .registers = 2};
+    if (operand->kind == WSDBG_OPERAND_CONSTANT)
+        general.registers = 1;
+    if (operand->kind != WSDBG_OPERAND_MEMORY && operand->kind != WSDBG_OPERAND_CONSTANT)
+        return put_span(set, *operand);
+    const bool grows = put_span(set, general);
+    return (operand->kind == WSDBG_OPERAND_MEMORY && put_span(set, uniform)) || grows;
+}
+
+static bool need_sources(uint64_t *set, const struct wsdbg_instruction *instruction)
+{
+    struct wsdbg_operand divisor;
+    bool grows = put(set, wsdbg_register_of_guard(instruction));
+    if (wsdbg_thread_divides(instruction, &divisor))
+        grows |= need_operand(set, &divisor);
+    for (unsigned i = 0; i < instruction->source_count; i++)
+        grows |= need_operand(set, &instruction->sources[i]);
+    return grows;
+}
+
+static bool writes_needed(const uint64_t *needed, const struct wsdbg_instruction *instruction)
+{
+    if (instruction->operation == WSDBG_OP_OTHER)
+        return true;
+    for (unsigned i = 0; i < instruction->destination_count; i++) {
+        const struct wsdbg_operand *to = &instruction->destinations[i];
+        for (unsigned part = 0; part == 0 || part < to->registers; part++)
+            if (has(needed, wsdbg_register_of(to, part)))
+                return true;
+    }
+    return false;
+}
+
+static bool is_step(const struct wsdbg_instruction *instruction)
+{
+    const uint8_t kind = wsdbg_access_operands_of(instruction).kind;
+    return (kind && kind != WSDBG_ACCESS_WGMMA && kind != WSDBG_ACCESS_WGMMA_WAIT && kind != WSDBG_ACCESS_STORE &&
+            kind != WSDBG_ACCESS_STORE_WAIT) ||
+           instruction->operation == WSDBG_OP_WARPSYNC;
+}
+
+static bool ends_block(const struct wsdbg_graph *graph, uint32_t number)
+{
+    const struct wsdbg_block *block = &graph->blocks[graph->block_of[number]];
+    return number == block->first + block->count - 1;
+}
+
+static void find_executed(struct wsdbg_walk_plan *plan)
+{
+    const struct wsdbg_graph *graph = plan->graph;
+    bool grows = true;
+    for (unsigned round = 0; grows && round < ROUNDS_MOST; round++) {
+        grows = false;
+        for (uint32_t i = graph->instruction_count; i-- > 0;) {
+            const struct wsdbg_instruction *instruction = &graph->instructions[i];
+            if (!is_step(instruction) && !ends_block(graph, i) && !writes_needed(plan->needed, instruction))
+                continue;
+            grows |= !plan->executes[i];
+            plan->executes[i] = true;
+            grows |= need_sources(plan->needed, instruction);
+        }
+    }
+    if (grows)
+        memset(plan->executes, 1, graph->instruction_count * sizeof *plan->executes);
+}
+
+static struct wsdbg_error *list_executed(struct wsdbg_walk_plan *plan)
+{
+    const struct wsdbg_graph *graph = plan->graph;
+    uint32_t *keys = calloc((size_t)graph->instruction_count + 1, sizeof *keys);
+    uint32_t *numbers = calloc((size_t)graph->instruction_count + 1, sizeof *numbers);
+    struct wsdbg_error *error = keys && numbers ? NULL : &wsdbg_error_no_memory;
+    for (uint32_t i = 0; !error && i < graph->instruction_count; i++) {
+        keys[i] = plan->executes[i] ? graph->block_of[i] : WSDBG_LISTS_NONE;
+        numbers[i] = i;
+    }
+    if (!error)
+        error = wsdbg_lists_create(keys, numbers, graph->instruction_count, graph->block_count, &plan->by_block);
+    free(keys);
+    free(numbers);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out)
+{
+    struct wsdbg_walk_plan *plan = calloc(1, sizeof *plan);
+    struct wsdbg_error *error = &wsdbg_error_no_memory;
+    *out = NULL;
+    if (plan) {
+        plan->graph = graph;
+        plan->executes = calloc((size_t)graph->instruction_count + 1, sizeof *plan->executes);
+        plan->detours = calloc((size_t)graph->block_count + 1, sizeof *plan->detours);
+        plan->told = calloc((size_t)graph->instruction_count + 1, sizeof *plan->told);
+    }
+    if (plan && plan->executes && plan->detours && plan->told) {
+        find_executed(plan);
+        error = list_executed(plan);
+    }
+    if (error)
+        wsdbg_walk_plan_destroy(plan);
+    else
+        *out = plan;
+    return error;
+}
+
+void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
+{
+    if (!plan)
+        return;
+    for (uint32_t i = 0; plan->told && i < plan->graph->instruction_count; i++) {
+        free(plan->told[i].values);
+        free(plan->told[i].known);
+    }
+    if (plan->after)
+        wsdbg_dominators_destroy(plan->after);
+    free(plan->after);
+    wsdbg_lists_destroy(&plan->by_block);
+    free(plan->executes);
+    free(plan->detours);
+    free(plan->told);
+    free(plan);
+}
+
+bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t number)
+{
+    for (uint32_t i = 0; i < plan->graph->instruction_count; i++) {
+        const struct wsdbg_instruction *instruction = &plan->graph->instructions[i];
+        for (unsigned k = 0; plan->executes[i] && k < instruction->source_count; k++)
+            if (instruction->sources[k].kind == WSDBG_OPERAND_SPECIAL && instruction->sources[k].value == number)
+                return true;
+    }
+    return false;
+}
+
+/* ---- where the sides of a branch meet ---- */
+
+/* The graph with its edges turned round: from what comes after to what comes before. */
+static struct wsdbg_error *find_post_dominators(struct wsdbg_walk_plan *plan)
+{
+    const struct wsdbg_graph *graph = plan->graph;
+    struct wsdbg_lists after = {0};
+    uint32_t count = 0, roots = 0;
+    for (uint32_t block = 0; block < graph->block_count; block++)
+        count += graph->blocks[block].successor_count;
+    uint32_t *memory = calloc(2 * (size_t)count + graph->block_count + 1, sizeof *memory);
+    plan->after = calloc(1, sizeof *plan->after);
+    if (!memory || !plan->after) {
+        free(memory);
+        return &wsdbg_error_no_memory;
+    }
+    uint32_t *keys = memory, *numbers = memory + count, *root = memory + 2 * (size_t)count, at = 0;
+    for (uint32_t b = 0; b < graph->block_count; b++) {
+        bool goes_on = false;
+        for (uint32_t s = 0; s < graph->blocks[b].successor_count; s++, at++) {
+            keys[at] = graph->blocks[b].successor[s] == WSDBG_GRAPH_NONE ? WSDBG_LISTS_NONE : b;
+            numbers[at] = graph->blocks[b].successor[s];
+            goes_on |= keys[at] != WSDBG_LISTS_NONE;
+        }
+        if (!goes_on || graph->blocks[b].exits)
+            root[roots++] = b;
+    }
+    struct wsdbg_error *error = wsdbg_lists_create(keys, numbers, count, graph->block_count, &after);
+    const struct wsdbg_rooted_graph turned = {.node_count = graph->block_count,
+                                              .after = &graph->predecessors,
+                                              .before = &after,
+                                              .roots = root,
+                                              .root_count = roots,
+                                              .takes_rest = true};
+    if (!error)
+        error = wsdbg_dominators_find(&turned, plan->after);
+    wsdbg_lists_destroy(&after);
+    free(memory);
+    return error;
+}
+
+/* Whether a walk may pass the block without executing it; notes what it writes. */
+static bool add_block(const struct wsdbg_graph *graph, uint32_t number, struct wsdbg_walk_detour *detour)
+{
+    const struct wsdbg_block *block = &graph->blocks[number];
+    if (block->is_indirect || block->calls || block->returns || block->exits)
+        return false;
+    for (uint32_t i = block->first; i < block->first + block->count; i++) {
+        const struct wsdbg_instruction *instruction = &graph->instructions[i];
+        if (is_step(instruction) && instruction->operation != WSDBG_OP_WARPSYNC)
+            return false;
+        for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
+            if (wsdbg_writes(instruction, reg))
+                put(detour->written, reg);
+    }
+    return true;
+}
+
+struct between {
+    uint32_t *stack;
+    bool *visited;
+    uint32_t depth;
+};
+
+static void push(struct between *between, const struct wsdbg_block *block, uint32_t end)
+{
+    for (uint32_t s = 0; s < block->successor_count; s++) {
+        const uint32_t next = block->successor[s];
+        if (next == WSDBG_GRAPH_NONE || next == end || between->visited[next])
+            continue;
+        between->visited[next] = true;
+        between->stack[between->depth++] = next;
+    }
+}
+
+static struct wsdbg_error *find_detour(struct wsdbg_walk_plan *plan, uint32_t block, struct wsdbg_walk_detour *detour)
+{
+    const struct wsdbg_graph *graph = plan->graph;
+    const uint32_t number = plan->after->number[block], meets = number ? plan->after->above[number] : 0;
+    struct between between = {.stack = calloc((size_t)graph->block_count + 1, sizeof *between.stack),
+                              .visited = calloc((size_t)graph->block_count + 1, sizeof *between.visited)};
+    struct wsdbg_error *error = between.stack && between.visited ? NULL : &wsdbg_error_no_memory;
+    if (!error && meets && !graph->blocks[block].exits && !graph->blocks[block].is_indirect) {
+        detour->meets = plan->after->node[meets];
+        detour->can_be_passed = true;
+        push(&between, &graph->blocks[block], detour->meets);
+        while (between.depth && detour->can_be_passed)
+            if (add_block(graph, between.stack[--between.depth], detour))
+                push(&between, &graph->blocks[between.stack[between.depth]], detour->meets);
+            else
+                detour->can_be_passed = false;
+        detour->loops = between.visited[block];
+    }
+    free(between.stack);
+    free(between.visited);
+    return error;
+}
+
+struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t block,
+                                         const struct wsdbg_walk_detour **out)
+{
+    struct wsdbg_walk_detour *detour = &plan->detours[block];
+    struct wsdbg_error *error = plan->after || detour->is_known ? NULL : find_post_dominators(plan);
+    if (!error && !detour->is_known)
+        error = find_detour(plan, block, detour);
+    detour->is_known = !error;
+    *out = detour;
+    return error;
+}

@@ -1,0 +1,191 @@
+/* walk_test.c - the way of one thread through a kernel: which accesses it executes, how often, with which operands; how
+ * it passes what nobody can decide, and where it ends.
+ *
+ * Code is written as instructions, their operands in nvdisasm's order.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sass/flow.h"
+#include "sass/walk.h"
+
+/* clang-format off */
+#define OPERAND(k, ...) {.kind = WSDBG_OPERAND_##k, __VA_ARGS__}
+#define R(n) OPERAND(REGISTER, .number = (n), .registers = 1)
+#define ZERO R(WSDBG_RZ)
+#define P(n) OPERAND(PREDICATE, .number = (n), .registers = 1)
+#define ALWAYS P(WSDBG_PT)
+#define NUMBER(n) OPERAND(IMMEDIATE, .value = (n), .registers = 1)
+#define SPECIAL(n) OPERAND(SPECIAL, .value = (n), .registers = 1)
+#define CONSTANT(offset) OPERAND(CONSTANT, .number = WSDBG_RZ, .value = (offset), .registers = 1)
+#define AT(reg, offset) OPERAND(MEMORY, .number = (reg), .uniform = WSDBG_URZ, .value = (offset), .registers = 1)
+#define OP(name) .operation = WSDBG_OP_##name, .is_whole = true
+#define TO(...) .destinations = {__VA_ARGS__}, \
+    .destination_count = sizeof (struct wsdbg_operand[]){__VA_ARGS__} / sizeof(struct wsdbg_operand)
+#define FROM(...) .sources = {__VA_ARGS__}, \
+    .source_count = sizeof (struct wsdbg_operand[]){__VA_ARGS__} / sizeof(struct wsdbg_operand)
+#define UNGUARDED .guard = WSDBG_PT
+#define IF(n) .guard = (n)
+#define JUMP(rows) .has_target = true, .target_offset_bytes = (rows) * WSDBG_INSTRUCTION_BYTES
+/* clang-format on */
+
+enum { TID_X = 33, ROUNDS = 7, LONG = 1 << 20 };
+
+static bool constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    *value = *(const uint32_t *)context;
+    return bank == 0 && offset_bytes == 0x210;
+}
+
+static bool special(void *context, uint32_t number, uint32_t *value)
+{
+    (void)context;
+    *value = 0;
+    return number == TID_X;
+}
+
+static bool shared(void *context, uint32_t address, uint32_t *value)
+{
+    (void)context;
+    *value = 3;
+    return address == 0x800;
+}
+
+static struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, size_t count, uint32_t parameter,
+                                 struct wsdbg_walk_limits limits)
+{
+    const struct wsdbg_thread_world world = {&parameter, constant, special, shared};
+    struct wsdbg_graph *graph;
+    struct wsdbg_walk_plan *plan;
+    struct wsdbg_walk walk;
+    assert_null(wsdbg_graph_create_decoded(code, count, &graph));
+    assert_null(wsdbg_walk_plan_create(graph, &plan));
+    assert_null(wsdbg_walk_thread(plan, &world, 0, limits, &walk));
+    wsdbg_walk_plan_destroy(plan);
+    wsdbg_graph_destroy(graph);
+    return walk;
+}
+
+#define WALK(code, parameter) \
+    walk_of(code, sizeof(code) / sizeof *(code), parameter, (struct wsdbg_walk_limits){LONG, LONG})
+
+/* for (i = 0; i < parameter; i++) wait(0x400, (i >> 1) & 1) on the first or the second of two barriers, then arrive. */
+static const struct wsdbg_instruction ring[] = {
+    {OP(MOV), UNGUARDED, TO(R(0)), FROM(NUMBER(0))},
+    {OP(LOP3), UNGUARDED, TO(R(1)), FROM(R(0), NUMBER(1), ZERO), .table = 0xc0},
+    {OP(SHF), UNGUARDED, TO(R(2)), FROM(ZERO, NUMBER(1), R(0)), .is_right_shift = true, .is_high = true},
+    {OP(IMAD), UNGUARDED, TO(R(3)), FROM(R(1), NUMBER(8), NUMBER(0x400))},
+    {OP(SYNCS_PHASECHK), UNGUARDED, TO(P(1)), FROM(AT(3, 0), R(2))},
+    {OP(BRA), IF(1), .guard_is_negated = true, JUMP(-1)},
+    {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(3, 0x40)), .mode = WSDBG_ARRIVE_A1T0},
+    {OP(IADD3), UNGUARDED, TO(R(0)), FROM(R(0), NUMBER(1), ZERO)},
+    {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), CONSTANT(0x210), ALWAYS), .mode = WSDBG_COMPARE_LT},
+    {OP(BRA), IF(0), JUMP(-8)},
+    {OP(EXIT), UNGUARDED},
+};
+
+static void test_every_round_has_its_barrier_and_its_parity(void **state)
+{
+    struct wsdbg_walk walk = WALK(ring, ROUNDS);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.count, 2 * ROUNDS);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        const struct wsdbg_walk_step *wait = &walk.steps[2 * i], *arrive = wait + 1;
+        assert_int_equal(wait->kind, WSDBG_ACCESS_WAIT);
+        assert_int_equal(wait->address, 0x400 + i % 2 * 8);
+        assert_int_equal(wait->number & 1, i / 2 % 2);
+        assert_int_equal(arrive->kind, WSDBG_ACCESS_ARRIVE);
+        assert_int_equal(arrive->address, wait->address + 0x40);
+        assert_int_equal(arrive->number, 1);
+    }
+    free(walk.steps);
+    (void)state;
+}
+
+static void test_a_limit_ends_a_walk_that_is_not_whole(void **state)
+{
+    struct wsdbg_walk walk = walk_of(ring, sizeof ring / sizeof *ring, 1u << 30, (struct wsdbg_walk_limits){LONG, 10});
+    assert_false(walk.is_whole);
+    assert_int_equal(walk.count, 10);
+    free(walk.steps);
+    (void)state;
+}
+
+/* A value from memory decides between two pieces without accesses, then how often something is done. */
+static void test_what_nobody_can_decide_is_passed_or_ends_the_walk(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(LDG), UNGUARDED, TO(R(0)), FROM(AT(8, 0)), .width_bytes = 4},
+        {OP(MOV), UNGUARDED, TO(R(1)), FROM(NUMBER(0x400))},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(5), ALWAYS), .mode = WSDBG_COMPARE_LT},
+        {OP(BRA), IF(0), JUMP(2)},
+        {OP(MOV), UNGUARDED, TO(R(5)), FROM(NUMBER(1))},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(1, 0)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(BRA), IF(0), JUMP(2)},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(1, 8)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(code, 0);
+    assert_false(walk.is_whole);
+    assert_int_equal(walk.count, 1);
+    assert_int_equal(walk.steps[0].address, 0x400);
+    assert_int_equal(walk.lost_at, 6);
+    free(walk.steps);
+    (void)state;
+}
+
+/* Of shared memory that is loaded before a loop the present value is taken; a poll of it is told of. */
+static void test_shared_memory_is_read_outside_of_loops_only(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(LDS), UNGUARDED, TO(R(0)), FROM(AT(WSDBG_RZ, 0x800)), .width_bytes = 4},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(0)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(LDS), UNGUARDED, TO(R(1)), FROM(AT(WSDBG_RZ, 0x800)), .width_bytes = 4},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(1), NUMBER(5), ALWAYS), .mode = WSDBG_COMPARE_LT},
+        {OP(BRA), IF(0), JUMP(-2)},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(code, 0);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.count, 2);
+    assert_int_equal(walk.steps[0].number, 3);
+    assert_int_equal(walk.steps[1].kind, WSDBG_WALK_POLL);
+    free(walk.steps);
+    (void)state;
+}
+
+/* A trip count by a division, as PTX has it. */
+static void test_a_trip_count_may_be_a_quotient(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(MUFU), UNGUARDED, TO(R(4)), FROM(CONSTANT(0x210), NUMBER(3)), .is_signed = true},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(IADD3), UNGUARDED, TO(R(4)), FROM(R(4), NUMBER(-1), ZERO)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(4), NUMBER(0), ALWAYS), .mode = WSDBG_COMPARE_NE},
+        {OP(BRA), IF(0), JUMP(-3)},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(code, 17);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.count, 5);
+    free(walk.steps);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_round_has_its_barrier_and_its_parity),
+        cmocka_unit_test(test_a_limit_ends_a_walk_that_is_not_whole),
+        cmocka_unit_test(test_what_nobody_can_decide_is_passed_or_ends_the_walk),
+        cmocka_unit_test(test_shared_memory_is_read_outside_of_loops_only),
+        cmocka_unit_test(test_a_trip_count_may_be_a_quotient),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

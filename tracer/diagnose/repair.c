@@ -1,0 +1,132 @@
+/* repair.c - finds the repairs of a standstill: those of counts, and all in their order.  See repair.h.
+ *
+ * Reads: a replay at its standstill.  Writes: the repairs that bring it to its end; the replay is run again.
+ */
+#include "diagnose/repair_trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNTS_MOST = 8 };
+
+/* ---- counts ---- */
+
+static void add_count(uint32_t *counts, uint32_t *count, uint32_t value, uint32_t was)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (counts[i] == value)
+            return;
+    if (value != 0 && value != was && *count < COUNTS_MOST)
+        counts[(*count)++] = value;
+}
+
+/* The arrivals of a round: of each agent what it does first on a barrier. */
+static uint32_t arrivals_of_round(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count; k++)
+            if (a->target[k] == barrier && wsdbg_replay_arrivals_of(a, k)) {
+                sum += wsdbg_replay_arrivals_of(a, k);
+                break;
+            }
+    }
+    return sum;
+}
+
+/* Of one stage, in whichever CTA, or of its whole family. */
+static void try_count(struct wsdbg_trial *t, uint32_t barrier, bool of_family, uint32_t value)
+{
+    struct wsdbg_repair repair = {
+        .kind = WSDBG_REPAIR_COUNT, .barrier = barrier, .value = value, .is_of_stage = !of_family};
+    wsdbg_trial_begin(t);
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (wsdbg_trial_is_of_family(t, barrier, b) && (of_family || wsdbg_trial_is_of_stage(t, barrier, b)))
+            t->expected[b] = value;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+            if (t->expected[b] && wsdbg_trial_waits_was(t, i, b)->arrived)
+                wsdbg_set_add(&repair.warps, t->replay->agents[i].warp);
+    if (wsdbg_trial_works(t))
+        wsdbg_trial_keep(t, &repair);
+}
+
+/* What stages beside it are initialised for: another number is most often a mistake. */
+static void try_counts_of_others(struct wsdbg_trial *t)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        uint32_t counts[COUNTS_MOST], count = 0;
+        for (uint32_t other = 0; other < t->replay->barrier_count && t->expected_was[b]; other++)
+            if (wsdbg_trial_is_of_family(t, b, other))
+                add_count(counts, &count, t->expected_was[other], t->expected_was[b]);
+        for (uint32_t i = 0; i < count; i++)
+            try_count(t, b, false, counts[i]);
+    }
+}
+
+static void try_counts(struct wsdbg_trial *t)
+{
+    for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
+        uint32_t counts[COUNTS_MOST], count = 0;
+        const uint32_t was = t->expected_was[f];
+        if (!wsdbg_trial_leads_family(t, f) || was == 0)
+            continue;
+        add_count(counts, &count, arrivals_of_round(t, f), was);
+        add_count(counts, &count, was - 1, was);
+        add_count(counts, &count, was + 1, was);
+        for (uint32_t i = 0; i < count; i++)
+            if (counts[i] > was || !wsdbg_replay_lacks_an_arriver(t->replay, f))
+                try_count(t, f, true, counts[i]);
+    }
+}
+
+/* ---- all ---- */
+
+static void remember(struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        t->at[i] = t->replay->agents[i].at;
+        t->state[i] = t->replay->agents[i].state;
+    }
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        t->expected_was[b] = t->replay->barriers[b].is_initialised ? t->replay->barriers[b].expected : 0;
+    memcpy(t->waits, t->replay->waits, (size_t)t->replay->agent_count * t->replay->barrier_count * sizeof *t->waits);
+}
+
+struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, enum wsdbg_replay_order order,
+                                       struct wsdbg_repairs *out)
+{
+    const size_t agents = replay->agent_count, barriers = replay->barrier_count;
+    struct wsdbg_trial *t = calloc(1, sizeof *t);
+    *out = (struct wsdbg_repairs){.count = 0};
+    if (!t)
+        return &wsdbg_error_no_memory;
+    *t = (struct wsdbg_trial){.replay = replay, .c = replay->c, .order = order, .out = out};
+    t->at = calloc(agents + 1, sizeof *t->at);
+    t->state = calloc(agents + 1, sizeof *t->state);
+    t->waits = calloc(agents * barriers + 1, sizeof *t->waits);
+    t->expected_was = calloc(barriers + 1, sizeof *t->expected_was);
+    t->expected = calloc(barriers + 1, sizeof *t->expected);
+    t->parity_from = calloc(barriers + 1, sizeof *t->parity_from);
+    const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from;
+    if (has_room) {
+        remember(t);
+        try_counts_of_others(t);
+        wsdbg_try_drift(t);
+        wsdbg_try_turns(t, true);
+        wsdbg_try_turns(t, false);
+        wsdbg_try_first(t, 0);
+        wsdbg_try_copies(t);
+        try_counts(t);
+        wsdbg_try_first(t, 1);
+    }
+    free(t->at);
+    free(t->state);
+    free(t->waits);
+    free(t->expected_was);
+    free(t->expected);
+    free(t->parity_from);
+    free(t);
+    return has_room ? NULL : &wsdbg_error_no_memory;
+}

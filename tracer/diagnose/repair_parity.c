@@ -1,0 +1,182 @@
+/* repair_parity.c - repairs of waits: parities that do not alternate, or begin with the wrong one.  See repair.h.
+ *
+ * Reads: a replay at its standstill.
+ */
+#include "diagnose/repair_trial.h"
+
+/* The first wait of an agent on a barrier, up to where it stands, that asks for the parity of the wait before. */
+static bool find_repeated(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier, struct wsdbg_repair_wait *wait)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    uint32_t turn = 0, last = 0;
+    for (uint32_t i = 0; i < a->step_count && i <= t->at[agent]; i++) {
+        if (a->target[i] != barrier || a->steps[i].kind != WSDBG_ACCESS_WAIT || a->repeats[i] || a->is_idle ||
+            !a->steps[i].number_known)
+            continue;
+        if (turn > 0 && (a->steps[i].number & 1) == last) {
+            *wait = (struct wsdbg_repair_wait){agent, i, turn};
+            return true;
+        }
+        last = a->steps[i].number & 1;
+        turn++;
+    }
+    return false;
+}
+
+/* Adds the family's waits that do not alternate; false where all do. */
+static bool add_drift(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
+{
+    bool any = false;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_trial_is_of_family(t, family, b); i++) {
+            struct wsdbg_repair_wait wait;
+            if (!find_repeated(t, i, b, &wait))
+                continue;
+            if (wsdbg_set_count(&repair->warps) == 0 || wait.turn < repair->wait.turn) {
+                repair->wait = wait;
+                repair->barrier = b;
+            }
+            wsdbg_set_add(&repair->warps, t->replay->agents[i].warp);
+            any = true;
+        }
+    for (uint32_t b = 0; any && b < t->replay->barrier_count; b++)
+        if (wsdbg_trial_is_of_family(t, family, b))
+            t->parity_from[b] = 3;
+    return any;
+}
+
+/* Family by family, then all together: then it is told of the family that falls out of step first. */
+void wsdbg_try_drift(struct wsdbg_trial *t)
+{
+    struct wsdbg_repair earliest = {.kind = WSDBG_REPAIR_PARITY_DRIFT};
+    uint32_t families = 0, kept = t->out->count;
+    for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
+        struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_DRIFT};
+        wsdbg_trial_begin(t);
+        if (!wsdbg_trial_leads_family(t, f) || !add_drift(t, f, &repair))
+            continue;
+        if (families++ == 0 || repair.wait.turn < earliest.wait.turn)
+            earliest = repair;
+        if (wsdbg_trial_works(t))
+            wsdbg_trial_keep(t, &repair);
+    }
+    if (families < 2 || t->out->count > kept)
+        return;
+    wsdbg_trial_begin(t);
+    for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
+        struct wsdbg_repair other = {.kind = WSDBG_REPAIR_PARITY_DRIFT};
+        if (wsdbg_trial_leads_family(t, f))
+            add_drift(t, f, &other);
+    }
+    if (wsdbg_trial_works(t))
+        wsdbg_trial_keep(t, &earliest);
+}
+
+/* Whether one of the repair's warps, in waits that do something, begins with the right parity on some stage. */
+static bool has_right_ones(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_trial_is_of_family(t, family, b); i++)
+            if (wsdbg_trial_waits_was(t, i, b)->any && wsdbg_trial_waits_was(t, i, b)->first_parity == repair->value &&
+                wsdbg_set_has(&repair->warps, t->replay->agents[i].warp))
+                return true;
+    return false;
+}
+
+/* Lets everybody's waits on the family begin with one parity, where they alternate.  False: for nobody that is new. */
+static bool set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_trial_is_of_family(t, family, b); i++) {
+            const struct wsdbg_replay_waits *waits = wsdbg_trial_waits_was(t, i, b);
+            if (!waits->any)
+                continue;
+            if (!waits->alternates)
+                return false;
+            if (waits->first_parity == repair->value)
+                continue;
+            repair->barrier = wsdbg_set_count(&repair->warps) ? repair->barrier : b;
+            wsdbg_set_add(&repair->warps, t->replay->agents[i].warp);
+        }
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (wsdbg_trial_is_of_family(t, family, b))
+            t->parity_from[b] = (uint8_t)(1 + repair->value);
+    repair->is_mixed = has_right_ones(t, family, repair);
+    return wsdbg_set_count(&repair->warps) > 0;
+}
+
+/* Whoever begins with parity 1 does not wait at first: that is meant only where a phase then follows each of its waits.
+ * Else the repair would do nothing but leave out a wait for what never comes. */
+static bool gets_all_phases(const struct wsdbg_trial *t, uint32_t family)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_trial_is_of_family(t, family, b); i++)
+            if (wsdbg_replay_waits_of(t->replay, i, b)->passed > t->replay->barriers[b].phase)
+                return false;
+    return t->replay->has_ended;
+}
+
+/* Whether some agent of these warps would do something for the barrier if it went on. */
+static bool would_serve(const struct wsdbg_trial *t, const struct wsdbg_warp_set *warps, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = t->at[i]; wsdbg_set_has(warps, a->warp) && k < a->step_count; k++)
+            if (a->target[k] == barrier && a->steps[k].kind != WSDBG_ACCESS_WAIT)
+                return true;
+    }
+    return false;
+}
+
+/* All who would arrive on the family wait for what these warps do after their own wait: nobody but they could be first.
+ */
+static bool must_be_first(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        bool arrives = false;
+        for (uint32_t k = t->at[i]; k < a->step_count && !arrives; k++)
+            arrives = a->target[k] != WSDBG_NONE && wsdbg_trial_is_of_family(t, family, a->target[k]) &&
+                      wsdbg_replay_arrivals_of(a, k);
+        if (arrives && !wsdbg_set_has(warps, a->warp) &&
+            (t->state[i] != WSDBG_AGENT_WAITS || !would_serve(t, warps, a->target[t->at[i]])))
+            return false;
+    }
+    return true;
+}
+
+static bool is_of_bytes(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_COPY || step->kind == WSDBG_ACCESS_EXPECT ||
+           step->kind == WSDBG_ACCESS_ARRIVE_EXPECT || step->kind == WSDBG_ACCESS_COMPLETE;
+}
+
+/* Of two sides that wait for each other either could be first.  It is the one that brings data, and not the one that
+ * waits for them. */
+static bool brings_data(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count; k++) {
+            if (a->target[k] == WSDBG_NONE || !is_of_bytes(&a->steps[k]))
+                continue;
+            if (wsdbg_trial_is_of_family(t, family, a->target[k]))
+                return false;
+            any |= wsdbg_set_has(warps, a->warp);
+        }
+    }
+    return any;
+}
+
+void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value)
+{
+    for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
+        struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_FIRST, .value = value};
+        wsdbg_trial_begin(t);
+        if (wsdbg_trial_leads_family(t, f) && set_first(t, f, &repair) &&
+            (value == 0 || (brings_data(t, f, &repair.warps) && must_be_first(t, f, &repair.warps))) &&
+            wsdbg_trial_works(t) && (value == 0 || gets_all_phases(t, f)))
+            wsdbg_trial_keep(t, &repair);
+    }
+}

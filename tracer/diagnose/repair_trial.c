@@ -1,0 +1,102 @@
+/* repair_trial.c - tries changes of a replay.  See repair_trial.h.
+ *
+ * Reads: a replay at its standstill.  Writes: what is kept; the replay is run again.
+ */
+#include "diagnose/repair_trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- families ---- */
+
+static const struct wsdbg_barrier *row_of(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    const uint32_t row = t->replay->barriers[barrier].row;
+    return row == WSDBG_NONE ? NULL : &t->c->snapshot->barriers[row];
+}
+
+/* Stages of one array, in whichever CTA. */
+bool wsdbg_trial_is_of_family(const struct wsdbg_trial *t, uint32_t a, uint32_t b)
+{
+    const struct wsdbg_barrier *one = row_of(t, a), *other = row_of(t, b);
+    return a == b || (one && other && one->id == other->id);
+}
+
+/* The first barrier of each family. */
+bool wsdbg_trial_leads_family(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t b = 0; b < barrier; b++)
+        if (wsdbg_trial_is_of_family(t, b, barrier))
+            return false;
+    return true;
+}
+
+bool wsdbg_trial_is_of_stage(const struct wsdbg_trial *t, uint32_t a, uint32_t b)
+{
+    const struct wsdbg_barrier *one = row_of(t, a), *other = row_of(t, b);
+    return a == b || (one && other && one->stage == other->stage);
+}
+
+const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
+{
+    return &t->waits[(size_t)agent * t->replay->barrier_count + barrier];
+}
+
+/* ---- trials ---- */
+
+void wsdbg_trial_begin(struct wsdbg_trial *t)
+{
+    memset(t->expected, 0, t->replay->barrier_count * sizeof *t->expected);
+    memset(t->parity_from, 0, t->replay->barrier_count * sizeof *t->parity_from);
+    t->changes =
+        (struct wsdbg_replay_changes){.expected = t->expected, .parity_from = t->parity_from, .edits = t->edits};
+}
+
+/* All that stood still goes on, if not to the end then to where nobody knows the way. */
+static bool goes_further(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] != WSDBG_AGENT_ENDED && t->replay->agents[i].at <= t->at[i])
+            return false;
+    return true;
+}
+
+/* In whatever order they go: what ends in one order only is a race. */
+bool wsdbg_trial_works(struct wsdbg_trial *t)
+{
+    static const enum wsdbg_replay_order orders[] = {WSDBG_REPLAY_LAST_FIRST, WSDBG_REPLAY_STEP_BY_STEP,
+                                                     WSDBG_REPLAY_FIRST_FIRST};
+    for (size_t i = 0; i <= sizeof orders / sizeof *orders; i++) {
+        const enum wsdbg_replay_order order = i ? orders[i - 1] : t->order;
+        wsdbg_replay_run(t->replay, order, &t->changes);
+        if (t->replay->is_broken || wsdbg_replay_has_slipped(t->replay) ||
+            !(t->replay->has_ended || (t->replay->has_lost && goes_further(t))))
+            return false;
+    }
+    return true;
+}
+
+void wsdbg_trial_keep(struct wsdbg_trial *t, const struct wsdbg_repair *repair)
+{
+    if (t->out->count < WSDBG_REPAIRS_MOST)
+        t->out->rows[t->out->count++] = *repair;
+}
+
+static int by_step(const void *left, const void *right)
+{
+    const struct wsdbg_replay_edit *a = left, *b = right;
+    if (a->agent != b->agent)
+        return a->agent < b->agent ? -1 : 1;
+    return (a->step > b->step) - (a->step < b->step);
+}
+
+bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair)
+{
+    repair->edit_count = t->changes.edit_count;
+    if (repair->edit_count == 0)
+        return false;
+    qsort(t->edits, repair->edit_count, sizeof *t->edits, by_step);
+    repair->edit = t->edits[0];
+    repair->barrier = repair->edit.barrier;
+    return true;
+}

@@ -1,0 +1,467 @@
+/* replay.c - runs replays.  See replay.h.
+ *
+ * Reads: the agents' steps.  Writes: what comes of them.
+ */
+#include "diagnose/replay.h"
+
+#include <string.h>
+
+#define WARP_THREADS 32u
+enum { IDS = WSDBG_NAMED_BARRIERS };
+
+/* ---- mbarriers ---- */
+
+struct run {
+    struct wsdbg_replay *replay;
+    const struct wsdbg_replay_changes *changes;
+};
+
+/* The phase that the next wait of an agent on a barrier is for, counted from 1: whoever begins with parity 1 begins
+ * with the one before the first. */
+static uint32_t turn_phase(const struct wsdbg_replay_waits *waits)
+{
+    return waits->passed + 1 - waits->first_parity;
+}
+
+static void pass_wait(struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
+{
+    struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
+    struct wsdbg_replay_agent *a = &replay->agents[agent];
+    if (!a->repeats[a->at]) {
+        waits->slipped |=
+            !a->is_idle && a->steps[a->at].number_known && replay->barriers[barrier].phase != turn_phase(waits);
+        waits->passed++;
+    }
+    a->at++;
+    a->state = WSDBG_AGENT_GOES;
+}
+
+static void complete_if_done(struct wsdbg_replay *replay, uint32_t barrier)
+{
+    struct wsdbg_replay_barrier *b = &replay->barriers[barrier];
+    if (b->pending != 0 || (b->bytes != 0 && (!b->bytes_unknown || b->copy_bytes)))
+        return;
+    const uint32_t parity = b->phase & 1;
+    b->phase++;
+    b->pending = b->expected;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        if (agent->state == WSDBG_AGENT_WAITS && agent->target[agent->at] == barrier &&
+            wsdbg_replay_waits_of(replay, i, barrier)->last_parity == parity)
+            pass_wait(replay, i, barrier);
+    }
+}
+
+static void arrive(struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier, uint32_t arrivals, int64_t bytes)
+{
+    struct wsdbg_replay_barrier *b = &replay->barriers[barrier];
+    if (!b->is_initialised || arrivals > b->pending) {
+        replay->is_broken = true;
+        return;
+    }
+    b->bytes += bytes;
+    b->pending -= arrivals;
+    wsdbg_replay_waits_of(replay, agent, barrier)->arrived += arrivals;
+    wsdbg_replay_waits_of(replay, agent, barrier)->arrived_parity = b->phase & 1;
+    complete_if_done(replay, barrier);
+}
+
+static void bring(struct wsdbg_replay *replay, uint32_t barrier, int64_t bytes)
+{
+    if (barrier == WSDBG_NONE || !replay->barriers[barrier].is_initialised) {
+        replay->is_broken = true;
+        return;
+    }
+    replay->barriers[barrier].bytes -= bytes;
+    complete_if_done(replay, barrier);
+}
+
+/* Of a copy into one barrier. */
+static void bring_copy(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
+                       const struct wsdbg_step_row *step, uint32_t barrier)
+{
+    const int64_t bytes = step->number_known      ? (int64_t)step->number
+                          : barrier != WSDBG_NONE ? replay->barriers[barrier].copy_bytes
+                                                  : 0;
+    if (step->number_known || bytes)
+        bring(replay, barrier, bytes * agent->lane_count);
+}
+
+static void copy(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, const struct wsdbg_step_row *step,
+                 uint32_t target)
+{
+    if (step->mask == 0)
+        bring_copy(replay, agent, step, target);
+    for (uint32_t i = 0; step->mask && i < replay->c->cta_count; i++)
+        if (step->mask >> replay->c->snapshot->ctas[replay->c->ctas[i]].cluster_rank & 1)
+            bring_copy(replay, agent, step, wsdbg_replay_barrier_at(replay, i, step->address));
+}
+
+static void initialise(const struct run *run, uint32_t barrier, uint32_t arrivals)
+{
+    struct wsdbg_replay_barrier *b = &run->replay->barriers[barrier];
+    const uint32_t *expected = run->changes ? run->changes->expected : NULL;
+    b->is_initialised = true;
+    b->expected = b->pending = expected && expected[barrier] ? expected[barrier] : arrivals;
+    b->phase = 0;
+    b->bytes = 0;
+}
+
+/* The parity that a wait asks for: that of the code, or of the change. */
+static uint32_t parity_of(const struct run *run, const struct wsdbg_replay_waits *waits, uint32_t barrier, bool repeats,
+                          uint32_t in_code)
+{
+    const uint8_t *from = run->changes ? run->changes->parity_from : NULL;
+    if (!from || !from[barrier])
+        return in_code;
+    const uint32_t first = from[barrier] <= 2 ? from[barrier] - 1u : waits->any ? waits->first_parity : in_code;
+    return (first + waits->passed - repeats) & 1;
+}
+
+static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, uint32_t in_code)
+{
+    struct wsdbg_replay *replay = run->replay;
+    struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
+    const bool repeats = replay->agents[agent].repeats[replay->agents[agent].at];
+    const bool by_token = !replay->agents[agent].steps[replay->agents[agent].at].number_known;
+    const uint32_t parity = by_token ? waits->arrived_parity : parity_of(run, waits, barrier, repeats, in_code & 1);
+    if (!replay->barriers[barrier].is_initialised) {
+        replay->is_broken = true;
+        return;
+    }
+    if (!repeats)
+        waits->alternates = !waits->any || (waits->alternates && parity != waits->last_parity);
+    if (!waits->any)
+        waits->first_parity = (uint8_t)parity;
+    waits->any = true;
+    waits->last_parity = (uint8_t)parity;
+    if ((replay->barriers[barrier].phase & 1) != parity)
+        pass_wait(replay, agent, barrier);
+    else
+        replay->agents[agent].state = WSDBG_AGENT_WAITS;
+}
+
+/* ---- lanes, warps and clusters that come together ---- */
+
+static bool has_gone(const struct wsdbg_replay_agent *agent)
+{
+    return agent->state == WSDBG_AGENT_ENDED;
+}
+
+static bool is_at_same(const struct wsdbg_replay_agent *a, const struct wsdbg_replay_agent *b)
+{
+    return b->state == WSDBG_AGENT_GATHERS && a->steps[a->at].kind == b->steps[b->at].kind &&
+           a->steps[a->at].address == b->steps[b->at].address;
+}
+
+/* All lanes of the warp that have not left are at the step, too. */
+static bool is_together(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *self)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *other = &replay->agents[i];
+        if (other->warp == self->warp && other != self && !has_gone(other) && !is_at_same(self, other))
+            return false;
+    }
+    return true;
+}
+
+static void set_warp(struct wsdbg_replay *replay, uint32_t warp, enum wsdbg_agent_state state, bool goes_on)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->agents[i].warp == warp && !has_gone(&replay->agents[i])) {
+            replay->agents[i].state = state;
+            replay->agents[i].at += goes_on;
+        }
+}
+
+static uint32_t threads_left(const struct wsdbg_replay *replay, uint32_t cta)
+{
+    struct wsdbg_warp_set left = {{0}};
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->agents[i].cta == cta && !has_gone(&replay->agents[i]))
+            wsdbg_set_add(&left, replay->agents[i].warp);
+    return wsdbg_set_count(&left) * WARP_THREADS;
+}
+
+static void release_named(struct wsdbg_replay *replay, uint32_t cta, uint32_t id)
+{
+    replay->named[cta * IDS + id].threads = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        struct wsdbg_replay_agent *agent = &replay->agents[i];
+        if (agent->cta == cta && agent->state == WSDBG_AGENT_NAMED && agent->steps[agent->at].address == id) {
+            agent->state = WSDBG_AGENT_GOES;
+            agent->at++;
+        }
+    }
+}
+
+static void come_to_named(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    const struct wsdbg_step_row *step = &agent->steps[agent->at];
+    const uint32_t id = step->address & (IDS - 1), cta = agent->cta;
+    const uint32_t wanted = step->number ? step->number : threads_left(replay, cta);
+    const bool waits = step->kind == WSDBG_ACCESS_NAMED_SYNC;
+    uint32_t *threads = &replay->named[cta * IDS + id].threads;
+    set_warp(replay, agent->warp, waits ? WSDBG_AGENT_NAMED : WSDBG_AGENT_GOES, !waits);
+    *threads += WARP_THREADS;
+    if (*threads >= wanted)
+        release_named(replay, cta, id);
+}
+
+static void gather(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
+{
+    agent->state = WSDBG_AGENT_GATHERS;
+    if (!is_together(replay, agent))
+        return;
+    if (agent->steps[agent->at].kind == WSDBG_STEP_TOGETHER)
+        set_warp(replay, agent->warp, WSDBG_AGENT_GOES, true);
+    else
+        come_to_named(replay, agent);
+}
+
+/* Of those threads of the cluster that have not left. */
+static void complete_cluster(struct wsdbg_replay *replay)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        left += has_gone(&replay->agents[i]) ? 0 : replay->agents[i].lane_count;
+    if (left == 0 || replay->cluster_arrived < left)
+        return;
+    replay->cluster_arrived = 0;
+    replay->cluster_phase++;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->agents[i].state == WSDBG_AGENT_CLUSTER) {
+            replay->agents[i].state = WSDBG_AGENT_GOES;
+            replay->agents[i].at++;
+        }
+}
+
+static void cluster_step(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent, bool waits)
+{
+    if (waits && replay->cluster_phase == agent->cluster_phase) {
+        agent->state = WSDBG_AGENT_CLUSTER;
+        return;
+    }
+    agent->at++;
+    if (waits)
+        return;
+    agent->cluster_phase = replay->cluster_phase;
+    replay->cluster_arrived += agent->lane_count;
+    complete_cluster(replay);
+}
+
+/* Whom the others need not wait for any more. */
+static void leave(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent, bool is_whole)
+{
+    agent->state = is_whole ? WSDBG_AGENT_ENDED : WSDBG_AGENT_LOST;
+    replay->has_lost |= !is_whole;
+    if (!is_whole)
+        return;
+    complete_cluster(replay);
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->agents[i].warp == agent->warp && replay->agents[i].state == WSDBG_AGENT_GATHERS) {
+            gather(replay, &replay->agents[i]);
+            break;
+        }
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *other = &replay->agents[i];
+        if (other->cta != agent->cta || other->state != WSDBG_AGENT_NAMED || other->steps[other->at].number)
+            continue;
+        const uint32_t id = other->steps[other->at].address & (IDS - 1);
+        if (replay->named[agent->cta * IDS + id].threads >= threads_left(replay, agent->cta))
+            release_named(replay, agent->cta, id);
+    }
+}
+
+/* ---- steps ---- */
+
+/* The edit of the agent's step; NULL = none. */
+static const struct wsdbg_replay_edit *edit_of(const struct run *run, uint32_t number, uint32_t at)
+{
+    uint32_t low = 0, high = run->changes ? run->changes->edit_count : 0;
+    const struct wsdbg_replay_edit *edits = high ? run->changes->edits : NULL;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (edits[middle].agent < number || (edits[middle].agent == number && edits[middle].step < at))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return edits && low < run->changes->edit_count && edits[low].agent == number && edits[low].step == at ? &edits[low]
+                                                                                                          : NULL;
+}
+
+/* True where the step is left out. */
+static bool apply_edit(const struct run *run, uint32_t number, uint32_t at)
+{
+    const struct wsdbg_replay_edit *edit = edit_of(run, number, at);
+    if (edit && edit->arrivals)
+        arrive(run->replay, number, edit->barrier, edit->arrivals, edit->bytes);
+    return edit && !edit->arrivals;
+}
+
+/* What needs nobody else. */
+static void take_effect(const struct run *run, uint32_t number, const struct wsdbg_step_row *step, uint32_t target)
+{
+    struct wsdbg_replay *replay = run->replay;
+    const struct wsdbg_replay_agent *agent = &replay->agents[number];
+    const uint32_t lanes = agent->lane_count, all = step->number * lanes;
+    switch (step->kind) {
+    case WSDBG_ACCESS_INIT:
+        initialise(run, target, step->number);
+        break;
+    case WSDBG_ACCESS_ARRIVE:
+    case WSDBG_ACCESS_COPY_ARRIVE:
+        if (all)
+            arrive(replay, number, target, all, 0);
+        break;
+    case WSDBG_ACCESS_ARRIVE_EXPECT:
+        arrive(replay, number, target, lanes, (int64_t)step->number * lanes);
+        break;
+    case WSDBG_ACCESS_EXPECT:
+        replay->barriers[target].bytes += (int64_t)step->number * lanes;
+        break;
+    case WSDBG_ACCESS_COMPLETE:
+        bring(replay, target, (int64_t)step->number * lanes);
+        break;
+    case WSDBG_ACCESS_DROP:
+        replay->barriers[target].expected -= all;
+        arrive(replay, number, target, all, 0);
+        break;
+    case WSDBG_ACCESS_COPY:
+        copy(replay, agent, step, target);
+        break;
+    case WSDBG_ACCESS_INVALIDATE:
+        replay->barriers[target].is_initialised = false;
+        break;
+    default:
+        break;
+    }
+}
+
+static void take_step(const struct run *run, uint32_t number)
+{
+    struct wsdbg_replay_agent *agent = &run->replay->agents[number];
+    const struct wsdbg_step_row *step = &agent->steps[agent->at];
+    const uint32_t target = agent->target[agent->at];
+    if (apply_edit(run, number, agent->at)) {
+        agent->at++;
+        return;
+    }
+    switch (step->kind) {
+    case WSDBG_ACCESS_WAIT:
+        begin_wait(run, number, target, step->number);
+        return;
+    case WSDBG_ACCESS_NAMED_SYNC:
+    case WSDBG_ACCESS_NAMED_ARRIVE:
+    case WSDBG_STEP_TOGETHER:
+        gather(run->replay, agent);
+        return;
+    case WSDBG_ACCESS_CLUSTER_ARRIVE:
+    case WSDBG_ACCESS_CLUSTER_WAIT:
+        cluster_step(run->replay, agent, step->kind == WSDBG_ACCESS_CLUSTER_WAIT);
+        return;
+    default:
+        agent->at++;
+        take_effect(run, number, step, target);
+    }
+}
+
+/* One step, or as many as it can take; true where it took any. */
+static bool go(const struct run *run, uint32_t number, bool one)
+{
+    struct wsdbg_replay *replay = run->replay;
+    struct wsdbg_replay_agent *agent = &replay->agents[number];
+    bool any = false;
+    while (agent->state == WSDBG_AGENT_GOES && !replay->is_broken && !(one && any)) {
+        any = true;
+        if (agent->at >= agent->step_count) {
+            apply_edit(run, number, agent->at);
+            leave(replay, agent, replay->c->snapshot->walks[agent->walk].is_whole);
+        } else {
+            take_step(run, number);
+        }
+    }
+    return any;
+}
+
+static void start(struct wsdbg_replay *replay)
+{
+    replay->is_broken = replay->has_lost = replay->has_ended = false;
+    replay->cluster_phase = replay->cluster_arrived = 0;
+    memset(replay->waits, 0, (size_t)replay->agent_count * replay->barrier_count * sizeof *replay->waits);
+    memset(replay->named, 0, (size_t)replay->c->cta_count * IDS * sizeof *replay->named);
+    for (uint32_t b = 0; b < replay->barrier_count; b++)
+        replay->barriers[b].is_initialised = false;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        replay->agents[i].at = 0;
+        replay->agents[i].state = WSDBG_AGENT_GOES;
+        replay->agents[i].cluster_phase = 0;
+    }
+}
+
+static uint32_t next_chance(uint32_t *chance)
+{
+    *chance = *chance * 1664525u + 1013904223u;
+    return *chance >> 8;
+}
+
+/* Whether a warp goes on in a round by chance: its lanes go together. */
+static bool has_turn(uint32_t chance, uint32_t warp)
+{
+    uint32_t own = chance ^ warp * 2654435761u;
+    return next_chance(&own) % 3 != 0;
+}
+
+/* Every agent has its turn; true where somebody went on, or could have. */
+static bool go_round(const struct run *run, enum wsdbg_replay_order order, uint32_t *chance)
+{
+    struct wsdbg_replay *replay = run->replay;
+    const uint32_t count = replay->agent_count;
+    const bool by_chance = order >= WSDBG_REPLAY_BY_CHANCE;
+    bool goes_on = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const bool backwards = order == WSDBG_REPLAY_LAST_FIRST || (by_chance && order & 1);
+        const uint32_t number = backwards ? count - 1 - i : i;
+        if (by_chance && !has_turn(*chance, replay->agents[number].warp))
+            goes_on |= replay->agents[number].state == WSDBG_AGENT_GOES;
+        else
+            goes_on |= go(run, number, order == WSDBG_REPLAY_STEP_BY_STEP);
+    }
+    next_chance(chance);
+    return goes_on;
+}
+
+void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order,
+                      const struct wsdbg_replay_changes *changes)
+{
+    const struct run run = {.replay = replay, .changes = changes};
+    uint32_t chance = (uint32_t)order;
+    bool goes_on = true;
+    start(replay);
+    while (goes_on && !replay->is_broken)
+        goes_on = go_round(&run, order, &chance);
+    replay->has_ended = !replay->is_broken;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        replay->has_ended &= has_gone(&replay->agents[i]);
+}
+
+/* Several warps may share the phases of a barrier: then each waits for some of them only. */
+static bool shares_phases(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
+{
+    if (wsdbg_replay_waits_of(replay, agent, barrier)->passed + 1 >= replay->barriers[barrier].phase)
+        return false;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->agents[i].warp != replay->agents[agent].warp && wsdbg_replay_waits_of(replay, i, barrier)->passed)
+            return true;
+    return false;
+}
+
+bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        for (uint32_t b = 0; b < replay->barrier_count; b++)
+            if (wsdbg_replay_waits_of(replay, i, b)->slipped && !shares_phases(replay, i, b))
+                return true;
+    return false;
+}

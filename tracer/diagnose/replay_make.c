@@ -1,0 +1,304 @@
+/* replay_make.c - makes a replay of a case's walks.  See replay.h.
+ *
+ * Reads: walks, steps, barriers.  Writes: agents, and the mbarriers that they name.
+ */
+#include "diagnose/replay.h"
+
+#include <stdlib.h>
+
+enum { BARRIERS_MOST = 512, AGENTS_MOST = 2048 };
+#define CELLS_MOST ((size_t)1 << 20) /* agents x barriers */
+#define STEPS_MOST ((size_t)1 << 22) /* of all agents */
+
+/* ---- agents and barriers ---- */
+
+static uint32_t local_warp(const struct wsdbg_case *c, uint32_t row)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (c->warps[w] == row)
+            return w;
+    return WSDBG_NONE;
+}
+
+static uint32_t cta_of_step(const struct wsdbg_case *c, uint32_t cta, const struct wsdbg_step_row *step)
+{
+    if (step->rank == WSDBG_STEP_OWN_RANK)
+        return cta;
+    for (uint32_t i = 0; i < c->cta_count; i++)
+        if (c->snapshot->ctas[c->ctas[i]].cluster_rank == step->rank)
+            return i;
+    return WSDBG_NONE;
+}
+
+static uint32_t row_of(const struct wsdbg_case *c, uint32_t cta, uint32_t offset)
+{
+    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
+        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
+        if (row->cta == c->ctas[cta] && row->kind == WSDBG_BARRIER_MBARRIER && row->shared_offset.known &&
+            row->shared_offset.value == offset)
+            return b;
+    }
+    return WSDBG_NONE;
+}
+
+uint32_t wsdbg_replay_barrier_at(const struct wsdbg_replay *replay, uint32_t cta, uint32_t offset)
+{
+    for (uint32_t b = 0; b < replay->barrier_count; b++)
+        if (replay->barriers[b].cta == cta && replay->barriers[b].offset == offset)
+            return b;
+    return WSDBG_NONE;
+}
+
+/* WSDBG_NONE: there are too many, or it is in a CTA that was not seen. */
+static uint32_t barrier_at(struct wsdbg_replay *replay, uint32_t cta, uint32_t offset)
+{
+    const uint32_t known = cta == WSDBG_NONE ? WSDBG_NONE : wsdbg_replay_barrier_at(replay, cta, offset);
+    if (known != WSDBG_NONE || cta == WSDBG_NONE || replay->barrier_count == BARRIERS_MOST)
+        return known;
+    replay->barriers[replay->barrier_count] =
+        (struct wsdbg_replay_barrier){.cta = cta, .offset = offset, .row = row_of(replay->c, cta, offset)};
+    return replay->barrier_count++;
+}
+
+static bool is_mbarrier_step(const struct wsdbg_step_row *step)
+{
+    return step->kind >= WSDBG_ACCESS_INIT && step->kind <= WSDBG_ACCESS_INVALIDATE;
+}
+
+static bool mark_unknown_bytes(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
+                               const struct wsdbg_step_row *step, uint32_t target)
+{
+    if (step->kind != WSDBG_ACCESS_COPY || step->number_known)
+        return true;
+    replay->barriers[target].bytes_unknown = true;
+    for (uint32_t i = 0; i < replay->c->cta_count; i++)
+        if (step->mask >> replay->c->snapshot->ctas[replay->c->ctas[i]].cluster_rank & 1) {
+            const uint32_t other = barrier_at(replay, i, step->address);
+            if (other == WSDBG_NONE)
+                return false;
+            replay->barriers[other].bytes_unknown = true;
+        }
+    (void)agent;
+    return true;
+}
+
+/* False: some mbarrier is none that a replay can have. */
+static bool find_targets(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
+{
+    for (uint32_t i = 0; i < agent->step_count; i++) {
+        const struct wsdbg_step_row *step = &agent->steps[i];
+        agent->target[i] = WSDBG_NONE;
+        if (!is_mbarrier_step(step))
+            continue;
+        agent->target[i] = barrier_at(replay, cta_of_step(replay->c, agent->cta, step), step->address);
+        if (agent->target[i] == WSDBG_NONE || !mark_unknown_bytes(replay, agent, step, agent->target[i]))
+            return false;
+    }
+    return true;
+}
+
+/* ---- waits that repeat others ---- */
+
+static bool does_something(const struct wsdbg_step_row *step)
+{
+    return is_mbarrier_step(step) && step->kind != WSDBG_ACCESS_WAIT && step->kind != WSDBG_ACCESS_INIT;
+}
+
+/* Whether a deed on one barrier may use what a wait on another one was for: not where they are of different stages. */
+static bool may_belong(const struct wsdbg_replay *replay, uint32_t deed, uint32_t wait)
+{
+    const uint32_t a = replay->barriers[deed].row, b = replay->barriers[wait].row;
+    const struct wsdbg_barrier *rows = replay->c->snapshot->barriers;
+    return a == WSDBG_NONE || b == WSDBG_NONE || rows[a].stage == rows[b].stage;
+}
+
+/* A wait with the parity of the one before, where the agent did nothing in between: it has not used what it waited for.
+ */
+static bool repeats(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at)
+{
+    for (uint32_t i = at; i-- > 0 && agent->steps[at].number_known;) {
+        if (agent->target[i] == agent->target[at] && agent->steps[i].kind == WSDBG_ACCESS_WAIT)
+            return (agent->steps[i].number & 1) == (agent->steps[at].number & 1);
+        if (does_something(&agent->steps[i]) && may_belong(replay, agent->target[i], agent->target[at]))
+            return false;
+    }
+    return false;
+}
+
+static bool find_repeats(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < agent->step_count; i++) {
+        any |= does_something(&agent->steps[i]);
+        if (agent->steps[i].kind == WSDBG_ACCESS_WAIT)
+            agent->repeats[i] = repeats(replay, agent, i);
+    }
+    return any;
+}
+
+static uint32_t next_wait(const struct wsdbg_replay_agent *agent, uint32_t from)
+{
+    while (from < agent->step_count && agent->steps[from].kind != WSDBG_ACCESS_WAIT)
+        from++;
+    return from;
+}
+
+static bool waits_alike(const struct wsdbg_replay_agent *a, const struct wsdbg_replay_agent *b)
+{
+    uint32_t i = next_wait(a, 0), k = next_wait(b, 0);
+    for (; i < a->step_count && k < b->step_count; i = next_wait(a, i + 1), k = next_wait(b, k + 1))
+        if (a->target[i] != b->target[k] || a->steps[i].number != b->steps[k].number)
+            return false;
+    return i >= a->step_count && k >= b->step_count;
+}
+
+static void take_repeats(struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model)
+{
+    uint32_t i = next_wait(agent, 0), k = next_wait(model, 0);
+    for (; i < agent->step_count && k < model->step_count; i = next_wait(agent, i + 1), k = next_wait(model, k + 1))
+        agent->repeats[i] = model->repeats[k];
+}
+
+/* Those who only wait go with those who wait alike and do something. */
+static bool find_all_repeats(struct wsdbg_replay *replay)
+{
+    bool *does = calloc(replay->agent_count + 1, sizeof *does);
+    if (!does)
+        return false;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        does[i] = find_repeats(replay, &replay->agents[i]);
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        replay->agents[i].is_idle = !does[i];
+        for (uint32_t k = 0; k < replay->agent_count && replay->agents[i].is_idle; k++) {
+            if (!does[k] || !waits_alike(&replay->agents[i], &replay->agents[k]))
+                continue;
+            take_repeats(&replay->agents[i], &replay->agents[k]);
+            replay->agents[i].is_idle = false;
+        }
+    }
+    free(does);
+    return true;
+}
+
+/* ---- copies of which nobody knows the bytes ---- */
+
+static bool goes_to(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at,
+                    uint32_t barrier)
+{
+    const struct wsdbg_replay_barrier *b = &replay->barriers[barrier];
+    const struct wsdbg_step_row *step = &agent->steps[at];
+    if (step->mask == 0)
+        return agent->target[at] == barrier;
+    return step->address == b->offset &&
+           step->mask >> replay->c->snapshot->ctas[replay->c->ctas[b->cta]].cluster_rank & 1;
+}
+
+/* All copies together bring what is announced: so much each, if they are alike. */
+static void share_bytes(struct wsdbg_replay *replay, uint32_t barrier)
+{
+    int64_t announced = 0, copies = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        for (uint32_t k = 0; k < agent->step_count; k++) {
+            const struct wsdbg_step_row *step = &agent->steps[k];
+            const int64_t bytes = (int64_t)step->number * agent->lane_count;
+            const bool is_here = agent->target[k] == barrier;
+            if (is_here && (step->kind == WSDBG_ACCESS_ARRIVE_EXPECT || step->kind == WSDBG_ACCESS_EXPECT))
+                announced += bytes;
+            else if (step->kind == WSDBG_ACCESS_COPY && goes_to(replay, agent, k, barrier))
+                *(step->number_known ? &announced : &copies) += step->number_known ? -bytes : agent->lane_count;
+        }
+    }
+    if (copies && announced > 0 && announced % copies == 0)
+        replay->barriers[barrier].copy_bytes = announced / copies;
+}
+
+/* How many agents and steps the case has; false: some warp has no walk. */
+static bool count_agents(const struct wsdbg_case *c, size_t *agents, size_t *steps)
+{
+    struct wsdbg_warp_set walked = {{0}};
+    *agents = *steps = 0;
+    for (size_t i = 0; i < c->snapshot->walk_count; i++) {
+        const uint32_t warp = local_warp(c, c->snapshot->walks[i].warp);
+        if (warp == WSDBG_NONE)
+            continue;
+        wsdbg_set_add(&walked, warp);
+        *agents += 1;
+        *steps += c->snapshot->walks[i].step_count;
+    }
+    return wsdbg_set_count(&walked) == c->warp_count && *agents <= AGENTS_MOST && *steps <= STEPS_MOST;
+}
+
+static bool add_agents(struct wsdbg_replay *replay)
+{
+    const struct wsdbg_case *c = replay->c;
+    uint32_t *target = replay->targets;
+    bool *repeats = replay->repeats;
+    for (size_t i = 0; i < c->snapshot->walk_count; i++) {
+        const struct wsdbg_walk_row *walk = &c->snapshot->walks[i];
+        const uint32_t warp = local_warp(c, walk->warp);
+        if (warp == WSDBG_NONE)
+            continue;
+        struct wsdbg_replay_agent *agent = &replay->agents[replay->agent_count++];
+        *agent = (struct wsdbg_replay_agent){.walk = (uint32_t)i,
+                                             .warp = warp,
+                                             .cta = wsdbg_case_cta(c, wsdbg_case_warp(c, warp)->cta),
+                                             .lanes = walk->lanes,
+                                             .lane_count = (uint32_t)__builtin_popcount(walk->lanes),
+                                             .steps = c->snapshot->steps + walk->step_first,
+                                             .step_count = walk->step_count,
+                                             .target = target,
+                                             .repeats = repeats};
+        target += walk->step_count;
+        repeats += walk->step_count;
+        if (!find_targets(replay, agent))
+            return false;
+    }
+    return true;
+}
+
+struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg_replay **out)
+{
+    size_t agents, steps;
+    *out = NULL;
+    if (!c->all_seen || !count_agents(c, &agents, &steps))
+        return NULL;
+    struct wsdbg_replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return &wsdbg_error_no_memory;
+    replay->c = c;
+    replay->agents = calloc(agents + 1, sizeof *replay->agents);
+    replay->targets = calloc(steps + 1, sizeof *replay->targets);
+    replay->repeats = calloc(steps + 1, sizeof *replay->repeats);
+    replay->barriers = calloc(BARRIERS_MOST, sizeof *replay->barriers);
+    replay->named = calloc((size_t)c->cta_count * WSDBG_NAMED_BARRIERS + 1, sizeof *replay->named);
+    bool fits = false;
+    struct wsdbg_error *error = &wsdbg_error_no_memory;
+    if (replay->agents && replay->targets && replay->repeats && replay->barriers && replay->named) {
+        fits = add_agents(replay) && agents * replay->barrier_count <= CELLS_MOST;
+        for (uint32_t b = 0; fits && b < replay->barrier_count; b++)
+            if (replay->barriers[b].bytes_unknown)
+                share_bytes(replay, b);
+        if (fits)
+            replay->waits = calloc(agents * replay->barrier_count + 1, sizeof *replay->waits);
+        error = !fits || (replay->waits && find_all_repeats(replay)) ? NULL : &wsdbg_error_no_memory;
+    }
+    if (error || !fits)
+        wsdbg_replay_destroy(replay);
+    else
+        *out = replay;
+    return error;
+}
+
+void wsdbg_replay_destroy(struct wsdbg_replay *replay)
+{
+    if (!replay)
+        return;
+    free(replay->agents);
+    free(replay->targets);
+    free(replay->repeats);
+    free(replay->barriers);
+    free(replay->named);
+    free(replay->waits);
+    free(replay);
+}

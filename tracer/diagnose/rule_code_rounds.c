@@ -1,0 +1,298 @@
+/* rule_code_rounds.c - what a replay of the whole kernel tells of a standstill's cause: see replay.h and repair.h.
+ *
+ * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, DOUBLE_ARRIVE, ARRIVE_SHORT.
+ *
+ * It speaks only where the replay of the kernel as it is stands still just as was seen, and where the kernel with one
+ * thing made otherwise would have come to its end.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/repair.h"
+#include "diagnose/rules.h"
+
+struct rounds {
+    struct wsdbg_case *c;
+    struct wsdbg_replay *replay;
+    struct wsdbg_repairs repairs;
+};
+
+static uint32_t row_of(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    return rounds->replay->barriers[repair->barrier].row;
+}
+
+static const struct wsdbg_replay_agent *agent_of(const struct rounds *rounds, uint32_t number)
+{
+    return &rounds->replay->agents[number];
+}
+
+/* " at gemm.cu:132": of a step. */
+static struct wsdbg_phrase say_at_step(const struct rounds *rounds, uint32_t agent, uint32_t step)
+{
+    const struct wsdbg_replay_agent *a = agent_of(rounds, agent);
+    const struct wsdbg_snapshot *s = rounds->c->snapshot;
+    const uint32_t access = step < a->step_count ? a->steps[step].access : WSDBG_NONE;
+    return wsdbg_say_at_site(rounds->c, access < s->access_count ? s->accesses[access].site : WSDBG_NONE);
+}
+
+/* How often its agent arrives on the barrier before a step. */
+static uint32_t arrivals_before(const struct rounds *rounds, const struct wsdbg_replay_edit *edit)
+{
+    const struct wsdbg_replay_agent *a = agent_of(rounds, edit->agent);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < edit->step; i++)
+        count += a->target[i] == edit->barrier &&
+                 (a->steps[i].kind == WSDBG_ACCESS_ARRIVE || a->steps[i].kind == WSDBG_ACCESS_ARRIVE_EXPECT);
+    return count;
+}
+
+static bool is_one(const struct wsdbg_repair *repair)
+{
+    return wsdbg_set_count(&repair->warps) == 1;
+}
+
+/* The barrier of a repair, or all its stages. */
+static struct wsdbg_phrase say_subject(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    return repair->is_of_stage ? wsdbg_say_object(rounds->c, row_of(rounds, repair))
+                               : wsdbg_say_family(rounds->c, row_of(rounds, repair));
+}
+
+static enum wsdbg_cause cause_of(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_barrier_word word;
+    switch (repair->kind) {
+    case WSDBG_REPAIR_PARITY_DRIFT:
+        return WSDBG_CAUSE_PARITY_DRIFT;
+    case WSDBG_REPAIR_PARITY_FIRST:
+        return repair->is_mixed ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
+    case WSDBG_REPAIR_DROP:
+        return WSDBG_CAUSE_DOUBLE_ARRIVE;
+    case WSDBG_REPAIR_COUNT:
+        return wsdbg_word_of(rounds->c, row_of(rounds, repair), &word) && repair->value > word.expected
+                   ? WSDBG_CAUSE_DOUBLE_ARRIVE
+                   : WSDBG_CAUSE_ARRIVE_SHORT;
+    default:
+        return WSDBG_CAUSE_ARRIVE_MISSING;
+    }
+}
+
+/* A round, a wait or a stage that is unlike all others speaks for itself.  A first parity and a count do not: either
+ * may make up for the other. */
+static bool is_certain_of_itself(const struct wsdbg_repair *repair)
+{
+    return repair->is_of_stage || (repair->kind != WSDBG_REPAIR_PARITY_FIRST && repair->kind != WSDBG_REPAIR_COUNT);
+}
+
+/* Another repair that is as good; NULL = none. */
+static const struct wsdbg_repair *find_rival(const struct rounds *rounds)
+{
+    const struct wsdbg_repair *first = &rounds->repairs.rows[0];
+    for (uint32_t i = 1; i < rounds->repairs.count && !is_certain_of_itself(first); i++)
+        if (cause_of(rounds, &rounds->repairs.rows[i]) != cause_of(rounds, first))
+            return &rounds->repairs.rows[i];
+    return NULL;
+}
+
+static struct wsdbg_finding *find(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    const enum wsdbg_confidence wanted = find_rival(rounds) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
+    const uint32_t first = wsdbg_first_of(&repair->warps);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, cause_of(rounds, repair), wsdbg_code_cap(c, wanted),
+                        c->ctas[rounds->replay->barriers[repair->barrier].cta], row_of(rounds, repair));
+    if (finding && first != WSDBG_NONE)
+        finding->role = wsdbg_case_warp(c, first)->role;
+    return finding;
+}
+
+static void say_drift(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    const struct wsdbg_repair_wait *wait = &repair->wait;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const uint32_t parity = agent_of(rounds, wait->agent)->steps[wait->step].number & 1;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s wait%s on %s%s with parities that do not alternate: wait number %u asks for parity %u, as the "
+                "wait before it. Each phase has the other parity, so from there on the waits are out of step with "
+                "the barrier.",
+                wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "",
+                wsdbg_say_object(c, row_of(rounds, repair)).text, say_at_step(rounds, wait->agent, wait->step).text,
+                wait->turn + 1, parity);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Keep the phase of %s across tiles: flip it when the stage index wraps, and only then.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+}
+
+static void say_first(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s begin%s with parity %u to wait on %s, and so all these waits ask for the wrong phase: with parity "
+                "%u first%s the kernel would come to its end.",
+                wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "", repair->value ^ 1,
+                repair->is_mixed ? wsdbg_say_object(c, row_of(rounds, repair)).text
+                                 : wsdbg_say_family(c, row_of(rounds, repair)).text,
+                repair->value, repair->is_mixed ? ", as on other stages," : "");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Start the phase of %s at %u, and flip it when the stage index wraps.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text, repair->value);
+}
+
+/* The instruction by which the agent of an edit arrives on its barrier in other rounds. */
+static void tell_arrival(struct rounds *rounds, struct wsdbg_finding *finding, const struct wsdbg_replay_edit *edit)
+{
+    const struct wsdbg_replay_agent *a = agent_of(rounds, edit->agent);
+    for (uint32_t i = 0; i < a->step_count; i++)
+        if (a->target[i] == edit->barrier && wsdbg_replay_arrivals_of(a, i)) {
+            wsdbg_tell_access(rounds->c, finding, a->steps[i].access, "is the arrival of other rounds");
+            return;
+        }
+}
+
+static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const uint32_t by = agent_of(rounds, repair->edit.agent)->warp;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s went through a round without arriving on %s, as it does in other rounds: it arrived %u times "
+                "before. So the waits for that phase never end.",
+                wsdbg_say_warp(c, by).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
+                arrivals_before(rounds, &repair->edit));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive on %s on every path through the iteration, including skipped iterations and the last one of a "
+                "tile.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+    tell_arrival(rounds, finding, &repair->edit);
+    wsdbg_evidence_text(c, finding, "rounds without the arrival: %u, by %s", repair->edit_count,
+                        wsdbg_say_warps(c, &repair->warps).text);
+}
+
+static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const uint32_t by = agent_of(rounds, repair->edit.agent)->warp;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrived on %s once more%s in a round than in its other rounds, after %u arrivals. A phase then "
+                "completes too early, and the waits are out of step with the barrier.",
+                wsdbg_say_warp(c, by).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
+                say_at_step(rounds, repair->edit.agent, repair->edit.step).text,
+                arrivals_before(rounds, &repair->edit));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive once per warp and round on %s: remove one of the arrivals, or wait between them.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+    wsdbg_evidence_text(c, finding, "rounds with an arrival more: %u, by %s", repair->edit_count,
+                        wsdbg_say_warps(c, &repair->warps).text);
+}
+
+static void say_copy(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s never arrive%s on %s, while warps that wait for the same barriers do. It takes %u arrivals, so "
+                "the waits on it never end.",
+                wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "",
+                wsdbg_say_family(c, row_of(rounds, repair)).text, rounds->replay->barriers[repair->barrier].expected);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let these warps arrive on %s, too, or initialise it for fewer arrivals if they are not meant to.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+}
+
+static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_barrier_word word = {0};
+    const bool is_short = cause_of(rounds, repair) == WSDBG_CAUSE_ARRIVE_SHORT;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding || !wsdbg_word_of(c, row_of(rounds, repair), &word))
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s is initialised for %u arrivals, but a round brings %s %u (by %s): %s.",
+                say_subject(rounds, repair).text, word.expected, is_short ? "only" : "as many as", repair->value,
+                wsdbg_say_warps(c, &repair->warps).text,
+                is_short ? "so its phases complete too late or never"
+                         : "so its phases complete before all have arrived, and the waits fall out of step");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Initialise %s with the number of arrivals actually made (%u), or let %s.",
+                say_subject(rounds, repair).text, repair->value,
+                is_short ? "the missing threads arrive" : "fewer threads arrive");
+}
+
+/* What the replay of the kernel as it is shows of the waits that never end. */
+static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding)
+{
+    struct wsdbg_case *c = rounds->c;
+    for (uint32_t w = 0, told = 0; w < c->warp_count && told < 16; w++)
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_MBARRIER) {
+            wsdbg_tell_wait(c, finding, w);
+            told++;
+        }
+    wsdbg_tell_word(c, finding, finding->barrier);
+    wsdbg_evidence_text(
+        c, finding,
+        "followed from its start, the kernel stands still just so; with this put right it would come to its "
+        "end");
+}
+
+/* What else would explain the standstill. */
+static void tell_rival(struct rounds *rounds, struct wsdbg_finding *finding)
+{
+    const struct wsdbg_repair *rival = find_rival(rounds);
+    if (!rival)
+        return;
+    if (rival->kind == WSDBG_REPAIR_COUNT)
+        wsdbg_evidence_text(rounds->c, finding,
+                            "it would also come to its end if %s were initialised for %u arrivals: which of the two "
+                            "is wrong, the author's intent must tell",
+                            say_subject(rounds, rival).text, rival->value);
+    else
+        wsdbg_evidence_text(rounds->c, finding,
+                            "it would also come to its end if %s began with parity %u to wait on %s: which of the two "
+                            "is wrong, the author's intent must tell",
+                            wsdbg_say_warps(rounds->c, &rival->warps).text, rival->value,
+                            say_subject(rounds, rival).text);
+}
+
+static void say(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    typedef void say_fn(struct rounds * rounds, const struct wsdbg_repair *repair);
+    static say_fn *const says[WSDBG_REPAIR_KINDS] = {
+        [WSDBG_REPAIR_PARITY_DRIFT] = say_drift, [WSDBG_REPAIR_PARITY_FIRST] = say_first,
+        [WSDBG_REPAIR_ADD] = say_missing,        [WSDBG_REPAIR_DROP] = say_twice,
+        [WSDBG_REPAIR_COPY] = say_copy,          [WSDBG_REPAIR_COUNT] = say_count,
+    };
+    const size_t before = rounds->c->finding_count;
+    says[repair->kind](rounds, repair);
+    if (rounds->c->finding_count == before)
+        return;
+    tell_account(rounds, &rounds->c->findings[before]);
+    tell_rival(rounds, &rounds->c->findings[before]);
+}
+
+void wsdbg_rule_code_rounds(struct wsdbg_case *c)
+{
+    struct rounds rounds = {.c = c};
+    enum wsdbg_replay_order order;
+    struct wsdbg_error *error = wsdbg_replay_standing(c, &rounds.replay, &order);
+    if (!error && rounds.replay)
+        error = wsdbg_repairs_find(rounds.replay, order, &rounds.repairs);
+    if (!error && rounds.repairs.count)
+        say(&rounds, &rounds.repairs.rows[0]);
+    wsdbg_replay_destroy(rounds.replay);
+    if (error)
+        c->no_memory = true;
+}

@@ -1,0 +1,206 @@
+/* rule_code_totals.c - waits for a phase that cannot complete, since all that threads ever do on the barrier is too
+ * little for it.
+ *
+ * Reads: walks, the picture.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, ROLE_DISAGREE.
+ *
+ * The walks have what each thread does up to the kernel's end, if its waits end.  It speaks only where a replay of them
+ * stands still just as was seen (replay.h), and of waits that are in step with their barrier.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/replay.h"
+#include "diagnose/rules.h"
+
+struct totals {
+    struct wsdbg_case *c;
+    const struct wsdbg_replay *replay;
+    uint32_t agent, barrier, warp; /* who waits, on what */
+    uint32_t row;                  /* the barrier's in the snapshot */
+    uint64_t arrivals;             /* of all threads, to the end */
+    uint32_t expected, phase;      /* phase: how many were completed */
+    bool has_bytes;                /* somebody announces bytes without arriving, or brings some */
+    struct wsdbg_warp_set by;      /* who arrives on it */
+    struct wsdbg_warp_set beside;  /* ... or does something else with it */
+};
+
+static bool drops(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_DROP || step->kind == WSDBG_ACCESS_INVALIDATE;
+}
+
+/* False where somebody's way is not known to its end, or the barrier's count changes on the way. */
+static bool add_up(struct totals *totals)
+{
+    for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
+        if (!totals->c->snapshot->walks[agent->walk].is_whole)
+            return false;
+        for (uint32_t k = 0; k < agent->step_count; k++) {
+            const struct wsdbg_step_row *step = &agent->steps[k];
+            if (agent->target[k] != totals->barrier)
+                continue;
+            if (drops(step))
+                return false;
+            totals->arrivals += wsdbg_replay_arrivals_of(agent, k);
+            totals->has_bytes |= step->kind == WSDBG_ACCESS_EXPECT;
+            if (wsdbg_replay_arrivals_of(agent, k))
+                wsdbg_set_add(&totals->by, agent->warp);
+            else if (step->kind == WSDBG_ACCESS_EXPECT || step->kind == WSDBG_ACCESS_COPY)
+                wsdbg_set_add(&totals->beside, agent->warp);
+        }
+    }
+    return true;
+}
+
+/* It waits for the phase under way, as the next one after those that it waited for. */
+static bool is_in_step(const struct totals *totals)
+{
+    const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(totals->replay, totals->agent, totals->barrier);
+    return !waits->slipped && waits->alternates && waits->passed + 1 - waits->first_parity == totals->phase + 1;
+}
+
+/* The wait of an agent that stands, where it can never end. */
+static bool read_totals(struct wsdbg_case *c, const struct wsdbg_replay *replay, uint32_t number, struct totals *totals)
+{
+    const struct wsdbg_replay_agent *agent = &replay->agents[number];
+    if (agent->state != WSDBG_AGENT_WAITS)
+        return false;
+    const uint32_t barrier = agent->target[agent->at];
+    *totals = (struct totals){.c = c,
+                              .replay = replay,
+                              .agent = number,
+                              .barrier = barrier,
+                              .warp = agent->warp,
+                              .row = replay->barriers[barrier].row,
+                              .expected = replay->barriers[barrier].expected,
+                              .phase = replay->barriers[barrier].phase};
+    return totals->row != WSDBG_NONE && is_in_step(totals) && add_up(totals) &&
+           totals->arrivals < (uint64_t)totals->expected * (totals->phase + 1);
+}
+
+static struct wsdbg_finding *find(const struct totals *totals, enum wsdbg_cause cause,
+                                  const struct wsdbg_warp_set *whose)
+{
+    struct wsdbg_case *c = totals->c;
+    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
+                                                    wsdbg_case_warp(c, totals->warp)->cta, totals->row);
+    if (!finding)
+        return NULL;
+    if (wsdbg_set_count(whose))
+        finding->role = wsdbg_case_warp(c, wsdbg_first_of(whose))->role;
+    wsdbg_tell_wait(c, finding, totals->warp);
+    wsdbg_tell_word(c, finding, totals->row);
+    return finding;
+}
+
+static void say_never(const struct totals *totals)
+{
+    struct wsdbg_case *c = totals->c;
+    const bool none = totals->arrivals == 0;
+    const struct wsdbg_warp_set *whose = none ? &totals->beside : &totals->by;
+    struct wsdbg_finding *finding = find(totals,
+                                         !none               ? WSDBG_CAUSE_ARRIVE_SHORT
+                                         : totals->has_bytes ? WSDBG_CAUSE_TX_NO_ARRIVE
+                                                             : WSDBG_CAUSE_ARRIVE_MISSING,
+                                         whose);
+    if (!finding)
+        return;
+    char who[200] = "";
+    if (wsdbg_set_count(whose))
+        wsdbg_print(who, sizeof who, none ? "; %.150s bring or announce its bytes" : " (by %.150s)",
+                    wsdbg_say_warps(c, whose).text);
+    if (none)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "No thread ever comes to an arrival on %s, on its whole way through the kernel%s. It takes %u, so "
+                    "%s waits forever%s.",
+                    wsdbg_say_object(c, totals->row).text, who, totals->expected, wsdbg_say_warp(c, totals->warp).text,
+                    wsdbg_say_at(c, totals->warp).text);
+    else
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s is initialised for %u arrivals, but on their whole way through the kernel all threads make "
+                    "only %llu%s, so %s waits forever%s.",
+                    wsdbg_say_object(c, totals->row).text, totals->expected, (unsigned long long)totals->arrivals, who,
+                    wsdbg_say_warp(c, totals->warp).text, wsdbg_say_at(c, totals->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive on %s on every path that its waits rely on, or initialise it with the arrivals actually made.",
+                wsdbg_say_family(c, totals->row).text);
+}
+
+static void say_trips(const struct totals *totals)
+{
+    struct wsdbg_case *c = totals->c;
+    struct wsdbg_finding *finding = find(totals, WSDBG_CAUSE_ROLE_DISAGREE, &totals->by);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits for round %u of %s%s, but %s arrive for %u rounds only, to the end of their way: the loops "
+                "of the roles have different trip counts.",
+                wsdbg_say_warp(c, totals->warp).text, totals->phase + 1, wsdbg_say_object(c, totals->row).text,
+                wsdbg_say_at(c, totals->warp).text, wsdbg_say_warps(c, &totals->by).text, totals->phase);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Compute the trip count once and use the same value in every role, the last and a partial tile "
+                "included.");
+}
+
+static bool is_of_stage(const struct totals *totals, uint32_t barrier)
+{
+    const struct wsdbg_barrier *rows = totals->c->snapshot->barriers;
+    const struct wsdbg_replay_barrier *b = &totals->replay->barriers[barrier];
+    return b->row != WSDBG_NONE && rows[b->row].stage == rows[totals->row].stage &&
+           rows[b->row].id != rows[totals->row].id;
+}
+
+/* Whoever arrives does so as often as it waits for the stage: it left out no arrival. */
+static bool are_regular(const struct totals *totals)
+{
+    for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
+        uint32_t arrivals = 0, waits = 0;
+        for (uint32_t k = 0; k < agent->step_count; k++) {
+            arrivals += agent->target[k] == totals->barrier && wsdbg_replay_arrivals_of(agent, k);
+            waits += agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k] &&
+                     is_of_stage(totals, agent->target[k]);
+        }
+        if (arrivals && waits > arrivals)
+            return false;
+    }
+    return true;
+}
+
+/* What all make is not even one phase's, or just the phases that are over. */
+static void judge(struct wsdbg_case *c, bool of_trips)
+{
+    struct wsdbg_replay *replay;
+    struct totals totals;
+    enum wsdbg_replay_order order;
+    struct wsdbg_error *error = wsdbg_replay_standing(c, &replay, &order);
+    for (uint32_t i = 0; !error && replay && i < replay->agent_count; i++) {
+        if (!read_totals(c, replay, i, &totals) ||
+            wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, totals.row, NULL) == WSDBG_MATCH_NO)
+            continue;
+        /* Where nobody has to do with the barrier, or somebody should have and never does, other rules speak. */
+        const bool is_never = totals.arrivals < totals.expected &&
+                              (totals.arrivals || wsdbg_set_count(&totals.beside)) &&
+                              !wsdbg_replay_lacks_an_arriver(replay, totals.barrier);
+        const bool is_trip = totals.arrivals == (uint64_t)totals.expected * totals.phase && are_regular(&totals);
+        if (of_trips ? !is_trip || totals.arrivals < totals.expected : !is_never)
+            continue;
+        if (of_trips)
+            say_trips(&totals);
+        else
+            say_never(&totals);
+        break;
+    }
+    wsdbg_replay_destroy(error ? NULL : replay);
+    if (error)
+        c->no_memory = true;
+}
+
+void wsdbg_rule_code_never(struct wsdbg_case *c)
+{
+    judge(c, false);
+}
+
+void wsdbg_rule_code_trips(struct wsdbg_case *c)
+{
+    judge(c, true);
+}

@@ -1,0 +1,376 @@
+/* look_walks.c - the walks of a CTA's threads through their kernel (sass/walk.h), where some warp of the CTA waits for
+ * an mbarrier.
+ *
+ * Reads: the kernel's code, what the launch tells.  Writes: snapshot.walks and steps.  CTAs whose threads can only go
+ * the same ways share them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "machine/look.h"
+#include "sass/walk.h"
+
+enum { LANES = 32, SPECIAL_LANE = 0, SPECIAL_THREAD_X = 33, SPECIAL_CTA_X = 37, SPECIAL_CTA_RANK = 136 };
+enum { GRID_SIZE_BYTES = 12 }; /* where bank 0 has it, behind the CTA's threads */
+enum { WORK_OF_THREAD = 1 << 21, STEPS_OF_THREAD = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
+enum { CONSTANTS_KEPT = 2048 }; /* words of bank 0 */
+#define WALKS_NS_MOST UINT64_C(1000000000)
+
+struct walks {
+    const struct wsdbg_look_source *source;
+    const struct wsdbg_look_seen *seen;
+    const uint32_t *access_first;
+    struct wsdbg_look_tables *tables;
+    struct wsdbg_snapshot *out;
+    uint64_t until_ns;
+    struct wsdbg_walk_plan *plan; /* of `kernel` */
+    const struct wsdbg_code_kernel *kernel;
+    uint32_t *access_at; /* by instruction: number of the kernel's access + 1 */
+    bool asks_cta;       /* the ways may depend on which CTA it is */
+    /* Of the kernel's grid: each is asked of the machine once. */
+    struct constant {
+        bool asked, known;
+        uint32_t value;
+    } constants[CONSTANTS_KEPT];
+};
+
+/* ---- one thread ---- */
+
+struct thread {
+    struct constant *constants;
+    struct wsdbg_machine *machine;
+    uint32_t grid; /* row of the machine */
+    const struct wsdbg_cta *cta;
+    uint32_t cta_row; /* of the machine */
+    uint32_t linear, lane;
+    struct wsdbg_error *error; /* the first one */
+};
+
+static bool ask_constant(struct thread *thread, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    const uint32_t *size = thread->machine->grids[thread->grid].grid;
+    bool known = false;
+    if (!bank && offset_bytes >= GRID_SIZE_BYTES && offset_bytes < 2 * GRID_SIZE_BYTES && offset_bytes % 4 == 0) {
+        *value = size[(offset_bytes - GRID_SIZE_BYTES) / 4];
+        return true;
+    }
+    if (!thread->error)
+        thread->error = wsdbg_code_constant(thread->machine, thread->grid, bank, offset_bytes, value, &known);
+    return known && !thread->error;
+}
+
+static bool read_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    struct thread *thread = context;
+    struct constant *kept = &thread->constants[offset_bytes / 4 % CONSTANTS_KEPT];
+    if (bank || offset_bytes % 4 || offset_bytes / 4 >= CONSTANTS_KEPT)
+        return ask_constant(thread, bank, offset_bytes, value);
+    if (!kept->asked)
+        kept->known = ask_constant(thread, bank, offset_bytes, &kept->value);
+    kept->asked = true;
+    *value = kept->value;
+    return kept->known;
+}
+
+static bool read_special(void *context, uint32_t number, uint32_t *value)
+{
+    const struct thread *thread = context;
+    const uint32_t *block = thread->machine->grids[thread->grid].block;
+    const uint32_t at[] = {thread->linear % block[0], thread->linear / block[0] % block[1],
+                           thread->linear / block[0] / block[1]};
+    const uint32_t ctas[] = {thread->cta->x, thread->cta->y, thread->cta->z};
+    if (number == SPECIAL_LANE)
+        *value = thread->lane;
+    else if (number - SPECIAL_THREAD_X < 3)
+        *value = at[number - SPECIAL_THREAD_X];
+    else if (number - SPECIAL_CTA_X < 3)
+        *value = ctas[number - SPECIAL_CTA_X];
+    else if (number == SPECIAL_CTA_RANK)
+        *value = thread->cta->cluster_rank;
+    else
+        return false;
+    return true;
+}
+
+static bool read_shared(void *context, uint32_t address, uint32_t *value)
+{
+    struct thread *thread = context;
+    bool known = false;
+    if (!thread->error && thread->cta_row != WSDBG_NONE)
+        thread->error = thread->machine->ops->shared(thread->machine, thread->cta_row, address & WSDBG_OFFSET_MASK,
+                                                     value, sizeof *value, &known);
+    return known && !thread->error;
+}
+
+static struct wsdbg_error *walk_lane(struct walks *walks, uint32_t warp, uint32_t lane, struct wsdbg_walk *walk)
+{
+    const struct wsdbg_warp_row *row = &walks->out->warps[warp];
+    const struct wsdbg_cta *cta = &walks->out->ctas[row->cta];
+    struct thread thread = {.constants = walks->constants,
+                            .machine = walks->source->machine,
+                            .grid = walks->seen->grids[cta->grid].machine,
+                            .cta = cta,
+                            .cta_row = walks->seen->ctas[row->cta].machine,
+                            .linear = row->warp * LANES + lane,
+                            .lane = lane};
+    const struct wsdbg_thread_world world = {&thread, read_constant, read_special, read_shared};
+    const struct wsdbg_walk_limits limits = {WORK_OF_THREAD, STEPS_OF_THREAD};
+    struct wsdbg_error *error = wsdbg_walk_thread(walks->plan, &world, lane, limits, walk);
+    if (!thread.error)
+        return error;
+    wsdbg_error_destroy(error);
+    free(walk->steps);
+    *walk = (struct wsdbg_walk){0};
+    return thread.error;
+}
+
+/* ---- rows ---- */
+
+/* An address without a rank is the own CTA's, unless the instruction takes one of the cluster. */
+static uint8_t rank_of(const struct wsdbg_cta *cta, const struct wsdbg_walk_step *step, bool is_machine_code)
+{
+    const uint32_t rank = step->address >> WSDBG_RANK_SHIFT;
+    if (cta->cluster_size <= 1)
+        return WSDBG_STEP_OWN_RANK;
+    if (!is_machine_code)
+        return (uint8_t)(rank >= WSDBG_WALK_RANKED ? rank - WSDBG_WALK_RANKED : WSDBG_STEP_OWN_RANK);
+    return (uint8_t)(rank || step->may_be_remote ? rank : WSDBG_STEP_OWN_RANK);
+}
+
+static struct wsdbg_step_row row_of(const struct walks *walks, const struct wsdbg_cta *cta,
+                                    const struct wsdbg_walk_step *step)
+{
+    const struct wsdbg_instruction *instruction =
+        wsdbg_graph_instruction(walks->kernel->function->graph, step->instruction);
+    const uint32_t access = walks->access_at[step->instruction];
+    struct wsdbg_step_row row = {.access = access ? walks->access_first[cta->grid] + access - 1 : WSDBG_NONE,
+                                 .address = step->address,
+                                 .number = step->number,
+                                 .mask = step->mask,
+                                 .kind = step->kind,
+                                 .rank = WSDBG_STEP_OWN_RANK,
+                                 .number_known = step->is_number_known};
+    if (step->kind == WSDBG_WALK_TOGETHER || step->kind == WSDBG_WALK_POLL)
+        row.kind = step->kind == WSDBG_WALK_POLL ? WSDBG_STEP_POLL : WSDBG_STEP_TOGETHER;
+    if (wsdbg_is_mbarrier_access(step->kind)) {
+        row.rank = rank_of(cta, step, instruction->words[0] || instruction->words[1]);
+        row.address &= WSDBG_OFFSET_MASK;
+    }
+    return row;
+}
+
+static bool is_alike(const struct walks *walks, const struct wsdbg_walk_row *row, const struct wsdbg_walk *walk,
+                     const struct wsdbg_cta *cta)
+{
+    if (row->step_count != walk->count || row->is_whole != walk->is_whole)
+        return false;
+    for (size_t i = 0; i < walk->count; i++) {
+        const struct wsdbg_step_row a = row_of(walks, cta, &walk->steps[i]),
+                                    *b = &walks->out->steps[row->step_first + i];
+        if (a.access != b->access || a.address != b->address || a.number != b->number || a.mask != b->mask ||
+            a.kind != b->kind || a.rank != b->rank || a.number_known != b->number_known)
+            return false;
+    }
+    return true;
+}
+
+static struct wsdbg_error *add_walk(struct walks *walks, struct wsdbg_walk_row row, const struct wsdbg_walk *walk)
+{
+    struct wsdbg_snapshot *out = walks->out;
+    struct wsdbg_table_counts *capacity = &walks->tables->capacity;
+    const struct wsdbg_cta *cta = &out->ctas[out->warps[row.warp].cta];
+    if (!wsdbg_grow((void **)&out->walks, &capacity->walks, out->walk_count + 1, sizeof *out->walks) ||
+        !wsdbg_grow((void **)&out->steps, &capacity->steps, out->step_count + walk->count + 1, sizeof *out->steps))
+        return &wsdbg_error_no_memory;
+    row.step_first = (uint32_t)out->step_count;
+    row.step_count = (uint32_t)walk->count;
+    row.is_whole = walk->is_whole;
+    for (size_t i = 0; i < walk->count; i++)
+        out->steps[out->step_count++] = row_of(walks, cta, &walk->steps[i]);
+    out->walks[out->walk_count++] = row;
+    return NULL;
+}
+
+/* Into the row of a lane that goes the same way, or a new one. */
+static struct wsdbg_error *put_walk(struct walks *walks, uint32_t warp, uint32_t lanes, size_t first,
+                                    const struct wsdbg_walk *walk)
+{
+    const struct wsdbg_cta *cta = &walks->out->ctas[walks->out->warps[warp].cta];
+    for (size_t i = first; i < walks->out->walk_count; i++)
+        if (is_alike(walks, &walks->out->walks[i], walk, cta)) {
+            walks->out->walks[i].lanes |= lanes;
+            return NULL;
+        }
+    return add_walk(walks, (struct wsdbg_walk_row){.warp = warp, .lanes = lanes}, walk);
+}
+
+static struct wsdbg_error *put_lane(struct walks *walks, uint32_t warp, uint32_t lane, uint32_t lanes, size_t first)
+{
+    struct wsdbg_walk walk;
+    struct wsdbg_error *error = walk_lane(walks, warp, lane, &walk);
+    if (error)
+        return error;
+    error = put_walk(walks, warp, lanes, first, &walk);
+    free(walk.steps);
+    return error;
+}
+
+static uint32_t lanes_of(const struct walks *walks, uint32_t warp)
+{
+    const struct wsdbg_warp_row *row = &walks->out->warps[warp];
+    const uint32_t *block =
+        walks->source->machine->grids[walks->seen->grids[walks->out->ctas[row->cta].grid].machine].block;
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2], first = (uint64_t)row->warp * LANES;
+    return threads <= first ? 0 : threads - first < LANES ? (uint32_t)(threads - first) : LANES;
+}
+
+/* The lanes between the second and the last one are taken to go with these where both go one way. */
+static struct wsdbg_error *walk_lanes(struct walks *walks, uint32_t warp, uint32_t lanes, size_t first)
+{
+    static const uint32_t one = 1;
+    const uint32_t last = lanes - 1, between = lanes > 3 ? (one << last) - 1 - 3 : 0;
+    const uint32_t order[] = {0, 1, last};
+    struct wsdbg_error *error = NULL;
+    uint32_t left = between;
+    for (unsigned i = 0; !error && i < 3 && i < lanes; i++)
+        error = put_lane(walks, warp, order[i], one << order[i], first);
+    for (size_t i = first; !error && between && i < walks->out->walk_count; i++)
+        if (walks->out->walks[i].lanes >> 1 & walks->out->walks[i].lanes >> last & 1) {
+            walks->out->walks[i].lanes |= between;
+            left = 0;
+        }
+    for (; !error && left; left &= left - 1)
+        error = put_lane(walks, warp, (uint32_t)__builtin_ctz(left), left & -left, first);
+    return error;
+}
+
+static struct wsdbg_error *walk_warp(struct walks *walks, uint32_t warp)
+{
+    const uint32_t lanes = lanes_of(walks, warp);
+    return lanes ? walk_lanes(walks, warp, lanes, walks->out->walk_count) : NULL;
+}
+
+/* ---- CTAs ---- */
+
+static bool is_asked(const struct wsdbg_snapshot *rows, uint32_t cta)
+{
+    const struct wsdbg_cta *row = &rows->ctas[cta];
+    for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++)
+        if (rows->warps[w].state == WSDBG_WARP_WAIT_MBARRIER)
+            return true;
+    return false;
+}
+
+/* Some CTA of its cluster is. */
+static bool is_asked_with_cluster(const struct wsdbg_snapshot *rows, uint32_t cta)
+{
+    const struct wsdbg_cta *row = &rows->ctas[cta];
+    const struct wsdbg_grid *grid = &rows->grids[row->grid];
+    if (row->cluster_size <= 1)
+        return is_asked(rows, cta);
+    for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count; i++)
+        if (rows->ctas[i].cluster_id == row->cluster_id && is_asked(rows, i))
+            return true;
+    return false;
+}
+
+/* A CTA of the grid that was walked and goes the same ways; WSDBG_NONE. */
+static uint32_t walked_alike(const struct walks *walks, uint32_t cta, const bool *walked)
+{
+    const struct wsdbg_cta *row = &walks->out->ctas[cta];
+    for (uint32_t i = walks->out->grids[row->grid].cta_first; i < cta; i++)
+        if (!walks->asks_cta && walked[i] && walks->out->ctas[i].cluster_rank == row->cluster_rank &&
+            walks->out->ctas[i].warp_count == row->warp_count)
+            return i;
+    return WSDBG_NONE;
+}
+
+static struct wsdbg_error *share_walks(struct walks *walks, uint32_t from, uint32_t to)
+{
+    struct wsdbg_snapshot *out = walks->out;
+    const struct wsdbg_cta *source = &out->ctas[from], *target = &out->ctas[to];
+    const size_t count = out->walk_count;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t at = out->walks[i].warp - source->warp_first;
+        if (out->walks[i].warp < source->warp_first || at >= source->warp_count)
+            continue;
+        if (!wsdbg_grow((void **)&out->walks, &walks->tables->capacity.walks, out->walk_count + 1, sizeof *out->walks))
+            return &wsdbg_error_no_memory;
+        out->walks[out->walk_count] = out->walks[i];
+        out->walks[out->walk_count++].warp = target->warp_first + at;
+    }
+    return NULL;
+}
+
+static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta)
+{
+    const struct wsdbg_cta *row = &walks->out->ctas[cta];
+    struct wsdbg_error *error = NULL;
+    for (uint32_t w = row->warp_first; !error && w < row->warp_first + row->warp_count; w++)
+        error = walk_warp(walks, w);
+    return error;
+}
+
+static struct wsdbg_error *begin_kernel(struct walks *walks, const struct wsdbg_code_kernel *kernel)
+{
+    const struct wsdbg_graph *graph = kernel->function->graph;
+    if (walks->kernel == kernel)
+        return NULL;
+    wsdbg_walk_plan_destroy(walks->plan);
+    free(walks->access_at);
+    walks->plan = NULL;
+    walks->kernel = kernel;
+    walks->access_at = calloc((size_t)wsdbg_graph_instruction_count(graph) + 1, sizeof *walks->access_at);
+    if (!walks->access_at)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        walks->access_at[kernel->accesses[i].instruction] = (uint32_t)i + 1;
+    struct wsdbg_error *error = wsdbg_walk_plan_create(graph, &walks->plan);
+    walks->asks_cta = false;
+    for (uint32_t i = 0; !error && i < 3; i++)
+        walks->asks_cta |= wsdbg_walk_plan_reads_special(walks->plan, SPECIAL_CTA_X + i);
+    return error;
+}
+
+static struct wsdbg_error *walk_grid(struct walks *walks, uint32_t grid, bool *walked)
+{
+    const struct wsdbg_grid *row = &walks->out->grids[grid];
+    struct wsdbg_error *error = NULL;
+    memset(walks->constants, 0, sizeof walks->constants);
+    for (uint32_t i = row->cta_first; !error && i < row->cta_first + row->cta_count; i++) {
+        if (!is_asked_with_cluster(walks->out, i) || wsdbg_look_now_ns() >= walks->until_ns ||
+            walks->out->step_count > STEPS_OF_LOOK)
+            continue;
+        const uint32_t alike = walked_alike(walks, i, walked);
+        error = alike == WSDBG_NONE ? walk_cta(walks, i) : share_walks(walks, alike, i);
+        walked[i] = true;
+    }
+    return error;
+}
+
+struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                     const uint32_t *access_first, struct wsdbg_look_tables *tables)
+{
+    const uint64_t most_ns = source->budget.rest_ns < WALKS_NS_MOST ? source->budget.rest_ns : WALKS_NS_MOST;
+    struct walks walks = {.source = source,
+                          .seen = seen,
+                          .access_first = access_first,
+                          .tables = tables,
+                          .out = tables->out,
+                          .until_ns = wsdbg_look_now_ns() + most_ns};
+    bool *walked = calloc(tables->out->cta_count + 1, sizeof *walked);
+    struct wsdbg_error *error = walked ? NULL : &wsdbg_error_no_memory;
+    for (uint32_t grid = 0; !error && grid < tables->out->grid_count; grid++) {
+        const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
+        if (!kernel || seen->grids[grid].machine == WSDBG_NONE)
+            continue;
+        error = begin_kernel(&walks, kernel);
+        if (!error)
+            error = walk_grid(&walks, grid, walked);
+    }
+    wsdbg_walk_plan_destroy(walks.plan);
+    free(walks.access_at);
+    free(walked);
+    return error;
+}
