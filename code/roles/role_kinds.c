@@ -54,8 +54,8 @@ static void write_number(const char *word, unsigned number, unsigned alike, char
         snprintf(out, room, "%s", word);
 }
 
-void wsdbg_role_group_name(const enum wsdbg_role_kind *groups, size_t count, size_t group, uint32_t warps, char *out,
-                           size_t room)
+void wsdbg_role_group_name(const enum wsdbg_role_kind *groups, size_t count, size_t group, uint32_t first,
+                           uint32_t last, char *out, size_t room)
 {
     static const char *const words[] = {[WSDBG_ROLE_KIND_LOADS] = "producer",
                                         [WSDBG_ROLE_KIND_COMPUTES] = "consumer",
@@ -63,15 +63,13 @@ void wsdbg_role_group_name(const enum wsdbg_role_kind *groups, size_t count, siz
     const enum wsdbg_role_kind role_kind = groups[group];
     const uint64_t alike = wsdbg_role_groups_with(groups, count, role_kind);
     const uint64_t before = alike & (((uint64_t)1 << group) - 1);
-    const uint32_t first = (uint32_t)group * WSDBG_ROLE_GROUP_WARPS, left = warps > first ? warps - first : 1;
     if (role_kind != WSDBG_ROLE_KIND_NONE && role_kind != WSDBG_ROLE_KIND_UNCLEAR)
         write_number(words[role_kind], (unsigned)__builtin_popcountll(before), (unsigned)__builtin_popcountll(alike),
                      out, room);
-    else if (left == 1)
+    else if (first == last)
         snprintf(out, room, "warp %u", first);
     else
-        snprintf(out, room, "warps %u-%u", first,
-                 first + (left < WSDBG_ROLE_GROUP_WARPS ? left : WSDBG_ROLE_GROUP_WARPS) - 1);
+        snprintf(out, room, "warps %u-%u", first, last);
 }
 
 enum wsdbg_barrier_use wsdbg_barrier_use_of(bool brings, bool frees)

@@ -50,6 +50,8 @@ uint32_t wsdbg_graph_block_of(const struct wsdbg_graph *graph, uint32_t number);
 
 /* The blocks of the loop of this head, those of loops within it among them: sets their bits. */
 void wsdbg_graph_loop_blocks(const struct wsdbg_graph *graph, uint32_t head, uint64_t *out);
+/* The head of the next loop around the one of this head; WSDBG_GRAPH_NONE = there is none. */
+uint32_t wsdbg_graph_loop_around(const struct wsdbg_graph *graph, uint32_t head);
 
 /* A set of instructions, one bit each, (count + 63) / 64 words; NULL = the empty set.  An instruction with a guard may
  * be reached without being executed: as one to avoid it stops no path, and it counts for at_most only. */

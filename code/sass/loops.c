@@ -168,6 +168,11 @@ static void find_loops(struct walk *walk, struct wsdbg_graph *graph)
     }
 }
 
+uint32_t wsdbg_graph_loop_around(const struct wsdbg_graph *graph, uint32_t head)
+{
+    return graph->loop_around[head];
+}
+
 void wsdbg_graph_loop_blocks(const struct wsdbg_graph *graph, uint32_t head, uint64_t *out)
 {
     for (uint32_t block = 0; block < graph->block_count; block++) {

@@ -190,3 +190,54 @@ void slots_released_unfilled(struct picture *p)
     picture_answer(p, wait, g.release);
     both_wait(p, g.empty[0], 1, g.full[0], 0);
 }
+
+/* All lanes wait at one place of a loop; one of them, which alone fills what the wait is for, has left the kernel. */
+void elected_lane_left(struct picture *p)
+{
+    picture_init(p, 1, 4, 32);
+    const uint32_t bar = picture_mbarrier(p, 0, 0, 0, 1, 1, 0);
+    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(0, 0), 1, 0, WSDBG_LANES_UNKNOWN);
+    const uint32_t fill = picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(0, 1), 1, 512, WSDBG_LANES_ONE);
+    picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(0, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, wait, 1, 255, 2);
+    picture_reach(p, 0, 0, fill, 0, 255, 2);
+    picture_wait(p, 0, 0, WSDBG_WARP_WAIT_MBARRIER, bar, 0);
+    picture_exit(p, 1, 3);
+    p->snapshot.grids[0].block[0] = 4 * 32;
+    p->snapshot.grids[0].block[1] = p->snapshot.grids[0].block[2] = 1;
+    for (size_t i = 0; i < p->snapshot.part_count; i++)
+        p->snapshot.parts[i].lanes = UINT32_MAX - 1;
+}
+
+/* The same where half of the lanes are gone: which of them was elected nobody knows. */
+void half_of_the_lanes_left(struct picture *p)
+{
+    elected_lane_left(p);
+    for (size_t i = 0; i < p->snapshot.part_count; i++)
+        p->snapshot.parts[i].lanes = 0xffff0000u;
+}
+
+/* Two warps have arrived and wait; a third one could have made the last arrival, and has left. */
+void one_of_three_left(struct picture *p)
+{
+    picture_init(p, 1, 4, 32);
+    const uint32_t bar = picture_mbarrier(p, 0, 0, 0, 1, 3, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(0, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 1, arrive, 1, 255, 2);
+    picture_reach(p, 2, 2, arrive, 0, 255, 0);
+    picture_reach(p, 3, 3, arrive, 0, 0, 0);
+    picture_wait(p, 0, 1, WSDBG_WARP_WAIT_MBARRIER, bar, 0);
+    picture_exit(p, 2, 3);
+}
+
+/* The same where the one that left never came to the arrival. */
+void a_stranger_left(struct picture *p)
+{
+    picture_init(p, 1, 4, 32);
+    const uint32_t bar = picture_mbarrier(p, 0, 0, 0, 1, 3, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(0, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 1, arrive, 1, 255, 2);
+    picture_reach(p, 2, 3, arrive, 0, 0, 0);
+    picture_wait(p, 0, 1, WSDBG_WARP_WAIT_MBARRIER, bar, 0);
+    picture_exit(p, 2, 3);
+}

@@ -218,3 +218,46 @@ extern "C" __global__ void poll_shared(uint32_t *out)
     *(volatile uint32_t *)&flag = 1;
     *out = flag;
 }
+
+/* The loop that polls begins where the loop of the rounds begins. */
+extern "C" __global__ void poll_each_round(const volatile uint32_t *flag, uint32_t rounds, uint32_t *out)
+{
+    for (uint32_t i = 0; i < rounds; i++) {
+        while (*flag < i) {
+        }
+        out[i] = i;
+    }
+}
+
+/* Time passes in a loop of its own between two looks. */
+extern "C" __global__ void poll_with_pauses(const volatile uint32_t *flag, uint32_t rounds, uint32_t *out)
+{
+    for (uint32_t i = 0; i < rounds; i++) {
+        while (*flag < i) {
+            const long long begin = clock64();
+            while (clock64() - begin < 1000) {
+            }
+        }
+        out[i] = i;
+    }
+}
+
+/* What gives up after some time ends by itself. */
+extern "C" __global__ void poll_for_some_time(const volatile uint32_t *flag, long long limit, uint32_t *out)
+{
+    const long long begin = clock64();
+    while (*flag == 0 && clock64() - begin < limit) {
+    }
+    *out = *flag;
+}
+
+/* Each round looks at another word. */
+extern "C" __global__ void work_each_round(const volatile uint32_t *words, uint32_t rounds, uint32_t *out)
+{
+    for (uint32_t i = 0; i < rounds; i++) {
+        uint32_t sum = 0;
+        for (uint32_t k = 0; words[k] != i; k++)
+            sum += k;
+        out[i] = sum;
+    }
+}

@@ -64,10 +64,11 @@ static void groups_of_one_role_are_numbered(void **state)
     static const char *const names[GROUPS] = {"producer", "consumer 0", "warps 8-11", "consumer 1", "warps 16-17"};
     char name[NAME_BYTES];
     for (size_t g = 0; g < GROUPS; g++) {
-        wsdbg_role_group_name(groups, GROUPS, g, WARPS, name, sizeof name);
+        wsdbg_role_group_name(groups, GROUPS, g, (uint32_t)g * 4, wsdbg_role_group_last(g, WARPS), name, sizeof name);
         assert_string_equal(name, names[g]);
     }
-    wsdbg_role_group_name(groups, GROUPS, GROUPS - 1, WARPS - 1, name, sizeof name);
+    wsdbg_role_group_name(groups, GROUPS, GROUPS - 1, (GROUPS - 1) * 4, wsdbg_role_group_last(GROUPS - 1, WARPS - 1),
+                          name, sizeof name);
     assert_string_equal(name, "warp 16");
 }
 

@@ -30,7 +30,7 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier
                      struct wsdbg_arrivals_per_round *per_round, bool *usual_known)
 {
     uint32_t count;
-    uint64_t usual = 0;
+    uint64_t usual = 0, by_lanes[2] = {0};
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
     per_round->bounded = per_round->bounded && count > 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -47,8 +47,12 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier
         per_round->most += all;
         *usual_known = *usual_known && access->lanes != WSDBG_LANES_UNKNOWN && lane > 0;
         usual = all > usual ? all : usual;
+        by_lanes[0] = lane > by_lanes[0] ? lane : by_lanes[0];
+        by_lanes[1] = usual;
     }
     per_round->usual += usual;
+    per_round->by_lanes[0] += by_lanes[0];
+    per_round->by_lanes[1] += by_lanes[1];
 }
 
 struct wsdbg_arrivals_per_round wsdbg_arrivals_per_round_of(const struct wsdbg_case *c,
@@ -61,6 +65,12 @@ struct wsdbg_arrivals_per_round wsdbg_arrivals_per_round_of(const struct wsdbg_c
             add_warp(c, w, barrier, &per_round, &usual_known);
     per_round.usual = usual_known ? per_round.usual : 0;
     return per_round;
+}
+
+bool wsdbg_arrivals_per_round_fit(const struct wsdbg_arrivals_per_round *per_round, uint64_t made, unsigned *lanes)
+{
+    *lanes = made == per_round->by_lanes[1];
+    return made > 0 && made == per_round->by_lanes[*lanes];
 }
 
 bool wsdbg_arrivals_per_round_is_beside_others(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
@@ -77,7 +87,18 @@ bool wsdbg_arrivals_per_round_is_beside_others(const struct wsdbg_case *c, uint3
     return false;
 }
 
-/* What a warp brings that reaches every arrival of the code; UINT64_MAX = not known. */
+/* The warp, which has exited, did not come to the access. */
+static bool never_came(const struct wsdbg_case *c, uint32_t warp, uint32_t access)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (reaches[i].access == access)
+            return reaches[i].before_known && reaches[i].before_most == 0;
+    return false;
+}
+
+/* What a warp brings that comes to every arrival of the code which it may have come to; UINT64_MAX = not known. */
 static uint64_t most_of_warp(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
     uint64_t most = 0;
@@ -86,7 +107,7 @@ static uint64_t most_of_warp(const struct wsdbg_case *c, uint32_t warp, uint32_t
         if (access->grid != c->grid || !is_arrival(access) || !wsdbg_access_is_near(c, warp, access, barrier))
             continue;
         const enum wsdbg_match match = wsdbg_access_match(c, access, barrier);
-        if (match == WSDBG_MATCH_NO)
+        if (match == WSDBG_MATCH_NO || never_came(c, warp, i))
             continue;
         if (match == WSDBG_MATCH_OPEN || arrivals_of_lane(access) == 0)
             return UINT64_MAX;

@@ -263,6 +263,34 @@ uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_acce
     return behind;
 }
 
+/* The warp's row of an access; NULL = it has none. */
+static const struct wsdbg_reach *reach_of(const struct wsdbg_case *c, uint32_t warp, uint32_t access)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (reaches[i].access == access)
+            return &reaches[i];
+    return NULL;
+}
+
+enum wsdbg_can wsdbg_code_could(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier)
+{
+    enum wsdbg_can could = WSDBG_CAN_NOT;
+    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
+        const struct wsdbg_access_row *row = &c->snapshot->accesses[i];
+        if (row->grid != c->grid || row->kind > 31 || !(kinds >> row->kind & 1) ||
+            !wsdbg_access_is_near(c, warp, row, barrier) || wsdbg_access_match(c, row, barrier) == WSDBG_MATCH_NO)
+            continue;
+        const struct wsdbg_reach *reach = reach_of(c, warp, i);
+        if (!reach || !reach->before_known)
+            return WSDBG_CAN_DOUBTFUL;
+        if (reach->before_most > 0)
+            could = WSDBG_CAN;
+    }
+    return could;
+}
+
 struct wsdbg_optional_u32 wsdbg_code_role(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps,
                                           uint32_t barrier)
 {

@@ -27,23 +27,7 @@ struct wait {
     struct wsdbg_optional_u64 address; /* polled */
 };
 
-/* What is told as the other end of a wait that no live warp can end. */
-static void add_exited(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
-{
-    const struct wsdbg_warp_row *self = wsdbg_case_warp(c, warp);
-    const struct wsdbg_name *name =
-        self->barrier < c->snapshot->barrier_count ? c->snapshot->barriers[self->barrier].name : NULL;
-    const uint32_t roles = name ? name->arriving_roles : 0;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        const bool meant = roles == 0 || !row->role.known || (row->role.value < 32 && (roles >> row->role.value & 1));
-        if (row->cta == self->cta && !live(c, w) && meant)
-            wsdbg_set_add(&node->wakers, w);
-    }
-    node->why = "has exited";
-}
-
-/* The kinds of access that bring what the phase still needs. */
+/* The kinds of access that bring what the phase lacks. */
 static wsdbg_access_kinds lacking(const struct wsdbg_case *c, uint32_t barrier)
 {
     struct wsdbg_barrier_word word;
@@ -53,6 +37,29 @@ static wsdbg_access_kinds lacking(const struct wsdbg_case *c, uint32_t barrier)
     if (word.pending > 0)
         return again | WSDBG_KINDS_ARRIVAL;
     return again | (word.bytes > 0 ? WSDBG_KINDS_BYTES : WSDBG_KINDS_EXPECT);
+}
+
+/* What is told as the other end of a wait that no live warp can end: those that may have come to what ends it.  Where
+ * that is not known of a warp, its role tells whether it is meant. */
+static void add_exited(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
+{
+    const struct wsdbg_warp_row *self = wsdbg_case_warp(c, warp);
+    const struct wsdbg_name *name =
+        self->barrier < c->snapshot->barrier_count ? c->snapshot->barriers[self->barrier].name : NULL;
+    const wsdbg_access_kinds kinds = self->state == WSDBG_WARP_WAIT_NAMED
+                                         ? WSDBG_KINDS_NAMED
+                                         : lacking(c, self->barrier) & ~WSDBG_KIND(WSDBG_ACCESS_INIT);
+    const uint32_t roles = name ? name->arriving_roles : 0;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (row->cta != self->cta || live(c, w))
+            continue;
+        const bool meant = roles == 0 || !row->role.known || (row->role.value < 32 && (roles >> row->role.value & 1));
+        const enum wsdbg_can could = wsdbg_code_could(c, w, kinds, self->barrier);
+        if (could == WSDBG_CAN || (could == WSDBG_CAN_DOUBTFUL && meant))
+            wsdbg_set_add(&node->wakers, w);
+    }
+    node->why = "has exited";
 }
 
 /* The phase has ended already; or what is missing may be on its way: bytes, or arrivals that copies of cp.async make.

@@ -13,7 +13,10 @@ static void read_others(const struct wsdbg_case *c, struct wsdbg_missing_arrival
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED) {
-            missing->exited++;
+            const enum wsdbg_can could = wsdbg_code_could(c, w, WSDBG_KINDS_ARRIVAL, missing->word.barrier);
+            if (could != WSDBG_CAN_NOT)
+                wsdbg_set_add(&missing->left, w);
+            missing->left_known = missing->left_known && could != WSDBG_CAN_DOUBTFUL;
             continue;
         }
         uint32_t times;
@@ -25,9 +28,28 @@ static void read_others(const struct wsdbg_case *c, struct wsdbg_missing_arrival
     }
 }
 
+/* Whether lanes of the warp that do not wait with the others can arrive. */
+static enum wsdbg_can can_apart(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, missing->warp, &count);
+    enum wsdbg_can can = count ? WSDBG_CAN_NOT : missing->itself;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        if (!access || reaches[i].after == 0 || reaches[i].after_of_waiter ||
+            !(WSDBG_KINDS_ARRIVAL >> access->kind & 1))
+            continue;
+        const enum wsdbg_match match = wsdbg_access_match(c, access, missing->word.barrier);
+        if (match >= WSDBG_MATCH_MAY && reaches[i].after > 1)
+            return WSDBG_CAN;
+        can = match == WSDBG_MATCH_NO ? can : WSDBG_CAN_DOUBTFUL;
+    }
+    return can;
+}
+
 bool wsdbg_missing_arrivals_read(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_missing_arrivals *missing)
 {
-    *missing = (struct wsdbg_missing_arrivals){.warp = warp};
+    *missing = (struct wsdbg_missing_arrivals){.warp = warp, .left_known = true};
     if (!wsdbg_case_stuck(c, warp) || !wsdbg_code_wait(c, warp, &missing->word) || missing->word.pending == 0)
         return false;
     const uint32_t barrier = missing->word.barrier;
@@ -35,10 +57,12 @@ bool wsdbg_missing_arrivals_read(const struct wsdbg_case *c, uint32_t warp, stru
     missing->able = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, barrier, WSDBG_CAN_DOUBTFUL);
     wsdbg_set_remove(&missing->able, warp);
     missing->itself = wsdbg_code_can(c, warp, WSDBG_KINDS_ARRIVAL, barrier, NULL);
+    missing->apart = can_apart(c, missing);
     missing->in_code = wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, barrier, &missing->arrives);
     const struct wsdbg_cta *cta = &c->snapshot->ctas[wsdbg_case_warp(c, warp)->cta];
     missing->peers_gone = cta->cluster_size > c->cta_count ? cta->cluster_size - c->cta_count : 0;
     read_others(c, missing);
+    missing->exited = wsdbg_set_count(&missing->left);
     return true;
 }
 
@@ -56,7 +80,16 @@ static bool some_lanes_poll(const struct wsdbg_case *c, uint32_t warp)
 bool wsdbg_missing_arrivals_is_in_parts(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     return wsdbg_case_warp(c, missing->warp)->part_count > 1 && !some_lanes_poll(c, missing->warp) &&
-           (missing->itself == WSDBG_CAN || (missing->itself == WSDBG_CAN_DOUBTFUL && missing->exited == 0));
+           (missing->apart == WSDBG_CAN || (missing->apart == WSDBG_CAN_DOUBTFUL && missing->exited == 0));
+}
+
+bool wsdbg_missing_arrivals_ever_completed(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    struct wsdbg_barrier_word word;
+    for (uint32_t at = 0; wsdbg_word_next(c, missing->word.barrier, &at, &word);)
+        if (word.phase != 0)
+            return true;
+    return false;
 }
 
 struct wsdbg_finding *wsdbg_missing_arrivals_find(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,

@@ -9,12 +9,16 @@ struct wsdbg_missing_arrivals {
     struct wsdbg_barrier_word word;
     uint32_t made;              /* arrivals of the phase that are there */
     struct wsdbg_warp_set able; /* other live warps that can still arrive, however doubtful */
-    enum wsdbg_can itself;      /* the waiting warp: other lanes of it */
+    enum wsdbg_can itself;      /* the waiting warp, once its wait has ended or by other lanes */
+    enum wsdbg_can apart;       /* other lanes of it than those that wait */
     struct wsdbg_warp_set past; /* other live warps with an arrival on it behind them for good */
     struct wsdbg_warp_set done; /* ... in a loop that they have left */
     enum wsdbg_match in_code;   /* an arrival on it */
     uint32_t arrives;           /* an access of that kind, or WSDBG_NONE */
-    uint32_t exited, peers_gone;
+    struct wsdbg_warp_set left; /* warps that have exited and may have arrived on it */
+    uint32_t exited;            /* how many these are */
+    bool left_known;            /* each of them came to an arrival on it */
+    uint32_t peers_gone;
 };
 
 /* False where the warp may still go on, waits for something else, or lacks bytes only. */
@@ -23,6 +27,9 @@ bool wsdbg_missing_arrivals_read(const struct wsdbg_case *c, uint32_t warp, stru
 /* Other lanes of the waiting warp may reach an arrival.  A doubtful one counts where nobody has left who was rather
  * meant to make it. */
 bool wsdbg_missing_arrivals_is_in_parts(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
+
+/* Some stage of the barrier in this CTA has completed a phase.  Two completed ones look like none. */
+bool wsdbg_missing_arrivals_ever_completed(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
 
 /* Nobody has arrived in the phase, and those who did in others have left their loop: the waiter is a round ahead. */
 static inline bool wsdbg_missing_arrivals_is_of_round_too_many(const struct wsdbg_missing_arrivals *missing)

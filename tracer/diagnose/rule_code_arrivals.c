@@ -6,6 +6,7 @@
 #include "diagnose/arrival_log.h"
 #include "diagnose/code_bytes.h"
 #include "diagnose/missing_arrivals.h"
+#include "diagnose/missing_mates.h"
 #include "diagnose/code_say.h"
 #include "diagnose/code_slot.h"
 #include "diagnose/arrivals_per_round.h"
@@ -13,16 +14,6 @@
 
 #define WARP_THREADS 32u
 #define FAR_LESS 3u /* a surplus is no rival any more when it is so many times as large */
-
-/* Some stage of the barrier in this CTA has completed a phase.  Two completed ones look like none. */
-static bool ever_completed(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
-{
-    struct wsdbg_barrier_word word;
-    for (uint32_t at = 0; wsdbg_word_next(c, missing->word.barrier, &at, &word);)
-        if (word.phase != 0)
-            return true;
-    return false;
-}
 
 /* Another stage of the barrier in this CTA has some of its arrivals, too. */
 static bool others_are_partial(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
@@ -63,8 +54,9 @@ static bool is_never_enough(const struct wsdbg_case *c, const struct wsdbg_missi
             wsdbg_set_add(&all, w);
     const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &all, missing->word.barrier);
     const uint64_t exited = wsdbg_arrivals_per_round_exited(c, missing->word.barrier);
-    return missing->made > 0 && !ever_completed(c, missing) && per_round.bounded && exited != UINT64_MAX &&
-           missing->made <= per_round.most + exited && per_round.most + exited < missing->word.expected;
+    return missing->made > 0 && !wsdbg_missing_arrivals_ever_completed(c, missing) && per_round.bounded &&
+           exited != UINT64_MAX && missing->made <= per_round.most + exited &&
+           per_round.most + exited < missing->word.expected;
 }
 
 /* ---- nobody can arrive any more ---- */
@@ -129,7 +121,7 @@ static void say_no_instruction(struct wsdbg_case *c, const struct wsdbg_missing_
 static void say_split(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const enum wsdbg_confidence wanted =
-        missing->itself == WSDBG_CAN ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
+        missing->apart == WSDBG_CAN ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
     struct wsdbg_finding *finding =
         wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, wanted));
     if (!finding)
@@ -257,6 +249,14 @@ static bool is_only_mbarrier(const struct wsdbg_case *c, uint32_t barrier)
     return true;
 }
 
+/* All who could ever arrive make less than the count. */
+static void judge_too_few(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                          const struct wsdbg_warp_set *arrivers)
+{
+    if (!wsdbg_missing_mates_judge(c, missing, arrivers))
+        say_short(c, missing, arrivers);
+}
+
 /* Who could arrive has gone by, or has left. */
 static void judge_gone_by(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
@@ -264,13 +264,42 @@ static void judge_gone_by(struct wsdbg_case *c, const struct wsdbg_missing_arriv
     const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &past, missing->word.barrier);
     const uint32_t warps = wsdbg_set_count(&past);
     if (is_never_enough(c, missing))
-        say_short(c, missing, &past);
+        judge_too_few(c, missing, &past);
     else if (missing->exited > 0)
         return;
     else if (warps > 0 && per_round.usual > missing->made)
         say_missing(c, missing, &past, false, "", WSDBG_CONFIDENCE_LIKELY);
     else if (per_round.usual ? per_round.usual == missing->made : all_may_have_come(missing, warps))
         say_short(c, missing, &past);
+}
+
+/* Some of them can come to an arrival that they have never executed: it may be a second one of the same phase. */
+static bool have_new_arrivals(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps, uint32_t barrier)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        uint32_t count;
+        const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, w, &count);
+        for (uint32_t i = 0; i < count && wsdbg_set_has(warps, w); i++) {
+            const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+            if (access && WSDBG_KINDS_ARRIVAL >> access->kind & 1 && reaches[i].after > 0 && reaches[i].before_known &&
+                reaches[i].before_most == 0 && wsdbg_access_match(c, access, barrier) != WSDBG_MATCH_NO)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Everybody who can arrive has arrived, nobody else could have, and no phase was ever complete.  One more arrival of
+ * each may be meant where that is what is missing. */
+static bool is_count_too_high(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                              const struct wsdbg_warp_set *all)
+{
+    const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, all, missing->word.barrier);
+    unsigned lanes;
+    return missing->exited == 0 && missing->peers_gone == 0 && per_round.bounded &&
+           !wsdbg_missing_arrivals_ever_completed(c, missing) &&
+           wsdbg_arrivals_per_round_fit(&per_round, missing->made, &lanes) &&
+           !(missing->word.pending % missing->made == 0 && have_new_arrivals(c, all, missing->word.barrier));
 }
 
 static void judge_unreachable(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
@@ -348,21 +377,37 @@ static enum wsdbg_confidence confidence_of_missing(const struct wsdbg_case *c,
                                                                                             : WSDBG_CONFIDENCE_LIKELY;
 }
 
+static bool is_ring(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    return missing->made > 0 && missing->word.bytes >= 0 && all_wait_for_it(c, missing);
+}
+
+/* Those that can arrive, and those that have gone by. */
+static struct wsdbg_warp_set all_arrivers(const struct wsdbg_missing_arrivals *missing,
+                                          const struct wsdbg_warp_set *past)
+{
+    struct wsdbg_warp_set all = missing->able;
+    for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
+        all.words[i] |= past->words[i];
+    return all;
+}
+
+/* A count that is never reached holds up all that wait, whatever other barriers lack meanwhile. */
+static void judge_ring_count(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    const struct wsdbg_warp_set past = gone_by(c, missing), all = all_arrivers(missing, &past);
+    struct wsdbg_warp_set with_waiter = all; /* it may have arrived before it waited */
+    if (missing->itself == WSDBG_CAN)
+        wsdbg_set_add(&with_waiter, missing->warp);
+    if (is_never_enough(c, missing) || is_count_too_high(c, missing, &with_waiter))
+        judge_too_few(c, missing, &with_waiter);
+}
+
 static void judge_ring(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    if (missing->made == 0 || missing->word.bytes < 0 || !all_wait_for_it(c, missing))
-        return;
-    const struct wsdbg_warp_set past = gone_by(c, missing);
-    struct wsdbg_warp_set all = missing->able;
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(&past, w))
-            wsdbg_set_add(&all, w);
+    const struct wsdbg_warp_set past = gone_by(c, missing), all = all_arrivers(missing, &past);
     const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &all, missing->word.barrier);
-    if (is_never_enough(c, missing)) {
-        say_short(c, missing, &all);
-        return;
-    }
-    if (per_round.usual ? per_round.usual < missing->word.expected : !ever_completed(c, missing))
+    if (per_round.usual ? per_round.usual < missing->word.expected : !wsdbg_missing_arrivals_ever_completed(c, missing))
         return;
     struct wsdbg_code_balance balance;
     const enum wsdbg_confidence confidence = confidence_of_missing(c, missing, &balance);
@@ -382,7 +427,7 @@ static void judge_ring(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
 static bool say_short_by_record(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_arrival_log log;
-    if (ever_completed(c, missing) || wsdbg_missing_arrivals_is_in_parts(c, missing) ||
+    if (wsdbg_missing_arrivals_ever_completed(c, missing) || wsdbg_missing_arrivals_is_in_parts(c, missing) ||
         !wsdbg_arrival_log_read(c, missing, &log) || !wsdbg_arrival_log_has_all(c, missing, &log))
         return false;
     struct wsdbg_finding *finding =
@@ -409,14 +454,18 @@ static bool say_short_by_record(struct wsdbg_case *c, const struct wsdbg_missing
 void wsdbg_rule_code_arrivals(struct wsdbg_case *c)
 {
     struct wsdbg_missing_arrivals missing;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_missing_arrivals_read(c, w, &missing) && !say_short_by_record(c, &missing) &&
+            wsdbg_set_count(&missing.able) > 0 && is_ring(c, &missing))
+            judge_ring_count(c, &missing);
+    if (wsdbg_case_explained(c))
+        return;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (!wsdbg_missing_arrivals_read(c, w, &missing))
             continue;
-        if (say_short_by_record(c, &missing))
-            continue;
         if (wsdbg_set_count(&missing.able) == 0)
             judge_unreachable(c, &missing);
-        else
+        else if (is_ring(c, &missing))
             judge_ring(c, &missing);
     }
 }

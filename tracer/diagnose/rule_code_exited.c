@@ -1,8 +1,10 @@
-/* rule_code_exited.c - nobody is left who could reach an arrival that a wait still needs.
+/* rule_code_exited.c - nobody is left who could come to an arrival that a wait lacks: all have exited, or those that
+ * are there have arrived and only others could make the rest.
  *
  * Reads: barrier words, reaches, the wait graph.  Adds: WAKER_EXITED; ROLE_DISAGREE where those who used to arrive are
  * there but have left their loop; DOUBLE_ARRIVE where the code cannot arrive but twice in one turn.
  */
+#include "diagnose/arrivals_per_round.h"
 #include "diagnose/code_graph.h"
 #include "diagnose/missing_arrivals.h"
 #include "diagnose/code_say.h"
@@ -12,19 +14,21 @@
 #define WARP_THREADS 32u
 
 /* Who is left cannot arrive: that is seen.  Why the others left before they did is not, and a phase that turned once
- * too often or a count that is too high leave the same words behind: never proven.  Some of those that left have
- * reached this phase where it has arrivals: then a skipped arrival or a wrong count is as near. */
+ * too often leaves the same words behind: never proven.  Where the phase has some of its arrivals and no phase was ever
+ * complete, a count that is too high is as near. */
 static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c,
                                                   const struct wsdbg_missing_arrivals *missing)
 {
-    return wsdbg_code_cap(c, missing->made == 0 ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
+    const bool could_be = missing->made == 0 || wsdbg_missing_arrivals_ever_completed(c, missing);
+    return wsdbg_code_cap(c, could_be ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
-/* One arrival of each of them, or of each of their lanes, is what a phase takes. */
+/* One arrival of each of their warpgroups, of each of them, or of each of their lanes, is what a phase takes. */
 static bool makes_a_phase(const struct wsdbg_missing_arrivals *missing, const struct wsdbg_warp_set *warps)
 {
     const uint32_t count = wsdbg_set_count(warps);
-    return missing->word.expected == count || missing->word.expected == count * WARP_THREADS;
+    return missing->word.expected == count || missing->word.expected == count * WARP_THREADS ||
+           (count % GROUP_WARPS == 0 && missing->word.expected == count / GROUP_WARPS);
 }
 
 /* Of warps that may be meant those whose number fits the count, where only these do: all but the waiter's warpgroup, or
@@ -79,14 +83,17 @@ static void say_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
     if (!finding)
         return;
     finding->role = role_of_gone(c, missing, gone);
+    char made[64] = "";
+    if (missing->made > 0)
+        wsdbg_print(made, sizeof made, " with %u of its %u arrivals", missing->made, missing->word.expected);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s, but every warp that could arrive has exited: no live warp can reach an instruction "
-                "that arrives on it, and %s exited.",
+                "%s waits on %s%s%s, but every warp that could arrive has exited: no live warp can reach an "
+                "instruction that arrives on it, and %s exited.",
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
-                wsdbg_say_at(c, missing->warp).text, wsdbg_say_warps(c, gone).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Make both sides run the same number of iterations: compare how %s and %s compute their tile and "
-                "iteration counts.",
+                wsdbg_say_at(c, missing->warp).text, made, wsdbg_say_warps(c, gone).text);
+    wsdbg_print(finding->fix, sizeof finding->fix, "%s: compare how %s and %s compute their tile and iteration counts.",
+                missing->made > 0 ? "Let every warp arrive for every round that is waited for, also before it returns"
+                                  : "Make both sides run the same number of iterations",
                 wsdbg_say_role(c, missing->warp).text,
                 finding->role.known ? wsdbg_say_role(c, wsdbg_first_of(gone)).text : "the warps that exited");
     wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival; no live warp can reach it");
@@ -154,13 +161,66 @@ static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arriva
     wsdbg_tell_waits(c, finding, &done);
 }
 
+/* ---- some are left ---- */
+
+/* Warps that are there and can arrive in the next phase, the waiting one among them. */
+static struct wsdbg_warp_set those_there(const struct wsdbg_missing_arrivals *missing)
+{
+    struct wsdbg_warp_set there = missing->able;
+    if (missing->itself == WSDBG_CAN)
+        wsdbg_set_add(&there, missing->warp);
+    return there;
+}
+
+/* By the count of the barrier everybody who is there has arrived in this phase, and those who have left have not: they
+ * would have made just what is missing. */
+static bool lacks_those_that_left(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    const uint32_t barrier = missing->word.barrier;
+    const struct wsdbg_warp_set there = those_there(missing);
+    const struct wsdbg_arrivals_per_round made = wsdbg_arrivals_per_round_of(c, &there, barrier),
+                                          left = wsdbg_arrivals_per_round_of(c, &missing->left, barrier);
+    unsigned lanes;
+    return missing->exited > 0 && missing->left_known && wsdbg_arrivals_per_round_fit(&made, missing->made, &lanes) &&
+           made.bounded && left.bounded && left.by_lanes[lanes] == missing->word.pending;
+}
+
+static void say_some_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    const struct wsdbg_warp_set there = those_there(missing);
+    struct wsdbg_finding *finding =
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_WAKER_EXITED, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return;
+    finding->role = role_of_gone(c, missing, &missing->left);
+    char gone[160];
+    wsdbg_print(gone, sizeof gone, "%s", wsdbg_say_warps(c, &missing->left).text);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s with %u of its %u arrivals, which %s made. Only %s could make the others, and %s "
+                "exited.",
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
+                wsdbg_say_at(c, missing->warp).text, missing->made, missing->word.expected,
+                wsdbg_say_warps(c, &there).text, gone, missing->exited == 1 ? "that warp has" : "these have");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let %s arrive for every round that the others wait for, also before returning, or drop out of the "
+                "barrier (mbarrier.arrive_drop).",
+                gone);
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
+    wsdbg_tell_waits(c, finding, &there);
+}
+
 void wsdbg_rule_code_exited(struct wsdbg_case *c)
 {
     struct wsdbg_missing_arrivals missing;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_missing_arrivals_read(c, w, &missing) || wsdbg_set_count(&missing.able) > 0 ||
-            missing.in_code < WSDBG_MATCH_MAY || wsdbg_missing_arrivals_is_in_parts(c, &missing))
+        if (!wsdbg_missing_arrivals_read(c, w, &missing) || missing.in_code < WSDBG_MATCH_MAY ||
+            wsdbg_missing_arrivals_is_in_parts(c, &missing))
             continue;
+        if (wsdbg_set_count(&missing.able) > 0 || missing.itself == WSDBG_CAN) {
+            if (lacks_those_that_left(c, &missing))
+                say_some_exited(c, &missing);
+            continue;
+        }
         const uint32_t twice = missing.word.untouched ? arrival_made_twice(c, &missing) : WSDBG_NONE;
         if (twice != WSDBG_NONE)
             say_twice(c, &missing, twice);

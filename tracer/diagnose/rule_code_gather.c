@@ -3,6 +3,8 @@
  * Reads: parts, barriers, reaches, the wait graph.  Adds: NAMED_COUNT, BLOCK_SYNC_IN_ROLE, WAKER_EXITED, LANE_SPLIT,
  * and what barrier_participation.c finds.
  */
+#include <string.h>
+
 #include "diagnose/code_say.h"
 #include "diagnose/code_executions.h"
 #include "diagnose/outstanding.h"
@@ -181,6 +183,63 @@ static void say_exited(struct wsdbg_case *c, const struct gathering *g)
                 g->id);
 }
 
+static void say_sync_of_role(struct wsdbg_case *c, const struct gathering *g, const struct wsdbg_warp_set *others,
+                             uint32_t sync)
+{
+    struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE, WSDBG_CONFIDENCE_LIKELY);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase at = wsdbg_say_at_site(c, c->snapshot->accesses[sync].site);
+    char waiting[160];
+    wsdbg_print(waiting, sizeof waiting, "%s", wsdbg_say_warps(c, &g->waiting).text);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s come%s to a block-wide barrier%s that %s never reach%s, and now wait%s at one%s for all %u threads.",
+        waiting, wsdbg_set_count(&g->waiting) == 1 ? "s" : "", at.text, wsdbg_say_warps(c, others).text,
+        wsdbg_set_count(others) == 1 ? "es" : "", wsdbg_set_count(&g->waiting) == 1 ? "s" : "",
+        wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text, g->count);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "A block-wide barrier in the branch of one role never completes: use a named barrier with the role's "
+                "thread count.");
+    wsdbg_tell_access(c, finding, sync, "is reached by these warps alone");
+}
+
+/* Threads that another instruction on the barrier names, which some warp of the CTA has executed; 0 = none does. */
+static uint32_t other_count_in_code(const struct wsdbg_case *c, const struct gathering *g)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        uint32_t count;
+        const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, w, &count);
+        for (uint32_t i = 0; i < count && wsdbg_case_warp(c, w)->cta == c->snapshot->barriers[g->barrier].cta; i++) {
+            const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+            if (!access || !(WSDBG_KINDS_NAMED >> access->kind & 1) || !access->count.known ||
+                !reaches[i].before_known || reaches[i].before_most == 0 ||
+                wsdbg_access_match(c, access, g->barrier) != WSDBG_MATCH_ONE)
+                continue;
+            const uint32_t named = access->count.value ? access->count.value : g->cta_threads;
+            if (named != g->count)
+                return named;
+        }
+    }
+    return 0;
+}
+
+static void say_counts_changed(struct wsdbg_case *c, const struct gathering *g, uint32_t other)
+{
+    struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_LIKELY);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s wait%s on named barrier %u for %u threads%s, and another instruction on it that was executed names "
+                "%u: a round that counts fewer threads completes without the others.",
+                wsdbg_say_warps(c, &g->waiting).text, wsdbg_set_count(&g->waiting) == 1 ? "s" : "", g->id, g->count,
+                wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text, other);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Give every bar.sync and bar.arrive on barrier %u the number of threads that arrive and wait, or use "
+                "another barrier id for the other group.",
+                g->id);
+}
+
 /* Live warps of the CTA that are not there. */
 static struct wsdbg_warp_set absent_warps(const struct wsdbg_case *c, const struct gathering *g)
 {
@@ -192,6 +251,95 @@ static struct wsdbg_warp_set absent_warps(const struct wsdbg_case *c, const stru
     return set;
 }
 
+static bool is_same_statement(const struct wsdbg_case *c, uint32_t a, uint32_t b)
+{
+    const struct wsdbg_site *one = wsdbg_snapshot_site(c->snapshot, a), *other = wsdbg_snapshot_site(c->snapshot, b);
+    return a == b || (one && other && one->line.known && other->line.known && one->line.value == other->line.value &&
+                      one->file[0] && strcmp(one->file, other->file) == 0);
+}
+
+/* The warp can still come to the instruction that a waiting warp stands at, or to another one of the same statement. */
+static bool can_come_here(const struct wsdbg_case *c, uint32_t warp, uint32_t waiter)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        if (access && access->kind == WSDBG_ACCESS_NAMED_SYNC && reaches[i].after > 0 &&
+            is_same_statement(c, access->site, wsdbg_case_warp(c, waiter)->site))
+            return true;
+    }
+    return false;
+}
+
+/* The barrier stands where some of those that are not there cannot come: in the branch of one role.  A barrier that all
+ * come to is not at fault: what they wait for before it is. */
+static bool is_in_a_branch(const struct wsdbg_case *c, const struct wsdbg_warp_set *absent, uint32_t waiter)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(absent, w) && !can_come_here(c, w, waiter))
+            return true;
+    return false;
+}
+
+/* How a warp stands to an instruction: whether some way of it leads, or led, there. */
+static bool ever_comes_to(const struct wsdbg_case *c, uint32_t warp, uint32_t access)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (reaches[i].access == access)
+            return !reaches[i].before_known || reaches[i].before_most > 0 || reaches[i].after > 0;
+    return true;
+}
+
+/* Whether all warps of the set, or of the others of the CTA, may come to the access, or none of them. */
+struct comers {
+    uint32_t waiting, others;
+};
+
+static struct comers comers_of(const struct wsdbg_case *c, const struct gathering *g, uint32_t access)
+{
+    struct comers comers = {0};
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->cta == c->snapshot->barriers[g->barrier].cta && ever_comes_to(c, w, access))
+            *(wsdbg_set_has(&g->waiting, w) ? &comers.waiting : &comers.others) += 1;
+    return comers;
+}
+
+/* A sync on the barrier to which those that wait come and no other warp of the CTA, where the others have none of their
+ * own instead: the access, or WSDBG_NONE. */
+static uint32_t sync_of_one_role(const struct wsdbg_case *c, const struct gathering *g)
+{
+    uint32_t found = WSDBG_NONE;
+    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
+        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
+        if (access->grid != c->grid || access->kind > 31 || !(WSDBG_KINDS_NAMED >> access->kind & 1) ||
+            wsdbg_access_match(c, access, g->barrier) == WSDBG_MATCH_NO)
+            continue;
+        const struct comers comers = comers_of(c, g, i);
+        if (comers.waiting == 0 && comers.others > 0)
+            return WSDBG_NONE;
+        if (comers.waiting == wsdbg_set_count(&g->waiting) && comers.others == 0)
+            found = i;
+    }
+    return found;
+}
+
+static struct wsdbg_warp_set others_of_cta(const struct wsdbg_case *c, const struct gathering *g)
+{
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->cta == c->snapshot->barriers[g->barrier].cta && !wsdbg_set_has(&g->waiting, w))
+            wsdbg_set_add(&set, w);
+    return set;
+}
+
+static bool is_block_wide(const struct gathering *g)
+{
+    return g->id == 0 && g->count == g->cta_threads;
+}
+
 static void judge_named(struct wsdbg_case *c, uint32_t waiter)
 {
     const struct gathering g = gather(c, waiter);
@@ -200,6 +348,14 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
     if (wsdbg_set_count(&g.others) > 0) {
         if (waiter < wsdbg_first_of(&g.others))
             say_counts_differ(c, &g);
+        return;
+    }
+    const struct wsdbg_warp_set others = others_of_cta(c, &g);
+    const uint32_t sync = is_block_wide(&g) && wsdbg_set_count(&g.to_come) == 0 && wsdbg_set_count(&others) > 0
+                              ? sync_of_one_role(c, &g)
+                              : WSDBG_NONE;
+    if (sync != WSDBG_NONE) {
+        say_sync_of_role(c, &g, &others, sync);
         return;
     }
     struct wsdbg_barrier_participation r;
@@ -213,13 +369,17 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
     const bool nobody = wsdbg_set_count(&g.to_come) == 0;
     const uint32_t present = wsdbg_set_count(&g.waiting) * WSDBG_WARP_THREADS;
     const uint32_t missing = g.count > present ? g.count - present : 0;
-    if (g.id == 0 && g.count == g.cta_threads && wsdbg_set_count(&absent) > 0) {
-        if (nobody || wsdbg_all_wait_for(c, &absent, &g.waiting, &outstanding))
+    if (is_block_wide(&g) && wsdbg_set_count(&absent) > 0) {
+        if (is_in_a_branch(c, &absent, waiter) && (nobody || wsdbg_all_wait_for(c, &absent, &g.waiting, &outstanding)))
             say_block_sync(c, &g, &absent);
     } else if (nobody && !others_took_part(c, &g) && missing > wsdbg_set_count(&g.exited) * WSDBG_WARP_THREADS) {
         say_too_few(c, &g);
     } else if (nobody && partners_left(&g, missing)) {
-        say_exited(c, &g);
+        const uint32_t other = other_count_in_code(c, &g);
+        if (other)
+            say_counts_changed(c, &g, other);
+        else
+            say_exited(c, &g);
     }
 }
 

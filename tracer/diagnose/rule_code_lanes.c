@@ -10,14 +10,17 @@
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
-/* The part of the warp that stands in the wait which the warp is shown in; NULL where the warp is not apart. */
+#define WARP_THREADS 32u
+
+/* The part of the warp that stands in the wait which the warp is shown in; NULL where another part may do what it waits
+ * for. */
 static const struct wsdbg_part *waiting_part(const struct wsdbg_case *c, uint32_t warp)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     const struct wsdbg_part *waiting = NULL;
     uint32_t count;
     const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
-    for (uint32_t i = 0; i < count && count > 1; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (parts[i].state == WSDBG_WARP_WAIT_MBARRIER && parts[i].barrier == row->barrier)
             waiting = &parts[i];
         else if (parts[i].state != WSDBG_WARP_RECONVERGE)
@@ -55,6 +58,49 @@ static uint32_t wait_of_elected_lane(const struct wsdbg_case *c, uint32_t warp, 
     return WSDBG_NONE;
 }
 
+/* Lanes that the warp began with; 0 = not known. */
+static uint32_t lanes_of_launch(const struct wsdbg_case *c, uint32_t warp)
+{
+    const uint32_t *block = c->snapshot->grids[c->grid].block;
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    const uint64_t first = (uint64_t)wsdbg_case_warp(c, warp)->warp * WARP_THREADS;
+    if (threads <= first)
+        return 0;
+    return threads - first < WARP_THREADS ? (1u << (threads - first)) - 1 : UINT32_MAX;
+}
+
+/* The one lane of the warp that does not wait with the others; 0 = there is none, or several. */
+static uint32_t lone_lane(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_part *waiting)
+{
+    const uint32_t others = lanes_of_launch(c, warp) & ~waiting->lanes;
+    return others & (others - 1) ? 0 : others;
+}
+
+/* The access of this kind on the barrier that the warp can come to again, behind the wait that it stands in. */
+static uint32_t access_again(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
+                             bool by_one)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        if (access && kinds >> access->kind & 1 && reaches[i].after > 1 &&
+            (access->lanes == WSDBG_LANES_ONE) == by_one &&
+            (barrier == WSDBG_NONE || wsdbg_access_match(c, access, barrier) >= WSDBG_MATCH_MAY))
+            return reaches[i].access;
+    }
+    return WSDBG_NONE;
+}
+
+/* What the lone lane does in the loop of the wait that all lanes share: the access, or WSDBG_NONE. */
+static uint32_t work_of_elected_lane(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+{
+    if (access_again(c, warp, WSDBG_KIND(WSDBG_ACCESS_WAIT), barrier, false) == WSDBG_NONE ||
+        access_again(c, warp, WSDBG_KIND(WSDBG_ACCESS_WAIT), barrier, true) != WSDBG_NONE)
+        return WSDBG_NONE;
+    return access_again(c, warp, WSDBG_KINDS_ARRIVAL | WSDBG_KINDS_EXPECT | WSDBG_KINDS_BYTES, WSDBG_NONE, true);
+}
+
 /* With arrivals of the phase there, or warps that may make some, it may be one that has not ended yet. */
 static bool may_be_to_come(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_barrier_word *word)
 {
@@ -63,25 +109,8 @@ static bool may_be_to_come(const struct wsdbg_case *c, uint32_t warp, const stru
     return !word->untouched || wsdbg_set_count(&able) > 0;
 }
 
-static void say_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_part *waiting, uint32_t elected)
+static void tell_lanes(struct wsdbg_case *c, struct wsdbg_finding *finding, uint32_t warp)
 {
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, row->barrier);
-    if (!finding)
-        return;
-    finding->role = row->role;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "The lanes of %s have diverged: %u of them wait on %s%s, while the elected lane has passed its own "
-                "wait on it. They tested the parity too late: the phase they wait for has already passed.",
-                wsdbg_say_warp(c, warp).text, (unsigned)__builtin_popcount(waiting->lanes),
-                wsdbg_say_object(c, row->barrier).text, wsdbg_say_at(c, warp).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let one lane wait for the whole warp and then reconverge the warp (__syncwarp), or let all lanes wait "
-                "at the same place.");
-    wsdbg_tell_wait(c, finding, warp);
-    wsdbg_tell_word(c, finding, row->barrier);
-    wsdbg_tell_access(c, finding, elected, "is the elected lane's wait; the waiting lanes did not pass it");
     uint32_t count;
     const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
     for (uint32_t i = 0; i < count; i++)
@@ -90,16 +119,55 @@ static void say_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_p
                             wsdbg_say_place(c, parts[i].site).text);
 }
 
+/* `elected`: what only the elected lane does; `means` is said of it. */
+static void say_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_part *waiting, uint32_t elected,
+                       const char *passed, const char *means)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, row->barrier);
+    if (!finding)
+        return;
+    finding->role = row->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "The lanes of %s have diverged: %u of them wait on %s%s, while %s. They tested the parity too late: "
+                "the phase they wait for has already passed.",
+                wsdbg_say_warp(c, warp).text, (unsigned)__builtin_popcount(waiting->lanes),
+                wsdbg_say_object(c, row->barrier).text, wsdbg_say_at(c, warp).text, passed);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let one lane wait for the whole warp and then reconverge the warp (__syncwarp), or let all lanes wait "
+                "at the same place.");
+    wsdbg_tell_wait(c, finding, warp);
+    wsdbg_tell_word(c, finding, row->barrier);
+    wsdbg_tell_access(c, finding, elected, means);
+    tell_lanes(c, finding, warp);
+}
+
+/* The elected lane had a wait of its own, or shares this one. */
+static void judge_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_part *waiting, uint32_t barrier)
+{
+    const uint32_t lone = lone_lane(c, warp, waiting);
+    const bool apart = wsdbg_case_warp(c, warp)->part_count > 1;
+    const uint32_t elected = apart ? wait_of_elected_lane(c, warp, barrier) : WSDBG_NONE;
+    const uint32_t work = lone ? work_of_elected_lane(c, warp, barrier) : WSDBG_NONE;
+    char passed[96];
+    if (elected != WSDBG_NONE) {
+        say_behind(c, warp, waiting, elected, "the elected lane has passed its own wait on it",
+                   "is the elected lane's wait; the waiting lanes did not pass it");
+    } else if (work != WSDBG_NONE) {
+        wsdbg_print(passed, sizeof passed, "lane %d has passed this wait and %s", __builtin_ctz(lone),
+                    apart ? "left its loop" : "left the kernel");
+        say_behind(c, warp, waiting, work, passed, "is executed by one elected lane, in the loop of this wait");
+    }
+}
+
 void wsdbg_rule_code_lanes(struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
         struct wsdbg_barrier_word word;
         const struct wsdbg_part *waiting = waiting_part(c, w);
-        if (!waiting || __builtin_popcount(waiting->lanes) < 2 || !wsdbg_case_stuck(c, w) ||
-            !wsdbg_code_wait(c, w, &word) || may_be_to_come(c, w, &word))
-            continue;
-        const uint32_t elected = wait_of_elected_lane(c, w, word.barrier);
-        if (elected != WSDBG_NONE)
-            say_behind(c, w, waiting, elected);
+        if (waiting && __builtin_popcount(waiting->lanes) > 1 && wsdbg_case_stuck(c, w) &&
+            wsdbg_code_wait(c, w, &word) && !may_be_to_come(c, w, &word))
+            judge_behind(c, w, waiting, word.barrier);
     }
 }

@@ -1,6 +1,6 @@
 /* rule_code_phase.c - a ring of slots whose "empty" and "full" barriers contradict the warp that waits to fill a slot.
  *
- * Reads: barrier words, reaches.  Adds: TX_SHARED_BARRIER, DOUBLE_ARRIVE, PARITY_WRONG, PARITY_DRIFT.
+ * Reads: barrier words, reaches.  Adds: TX_SHARED_BARRIER, TX_NO_ARRIVE, DOUBLE_ARRIVE, PARITY_WRONG, PARITY_DRIFT.
  *
  * A slot is filled and released in turn.  Where nobody has touched the phases under way of its two barriers, their
  * phase bits tell which is next: as often filled as released (equal bits) = free.  Where the consumers hand every slot
@@ -90,6 +90,79 @@ static bool judge_shared(struct wsdbg_case *c, const struct wsdbg_code_slot *slo
     return true;
 }
 
+/* ---- TX_NO_ARRIVE ---- */
+
+/* A wait on the barrier after which an arrival on the other one comes in any case. */
+static bool is_answered(const struct wsdbg_case *c, uint32_t wait, uint32_t empty)
+{
+    for (size_t i = 0; i < c->snapshot->answer_count; i++) {
+        const struct wsdbg_answer_row *row = &c->snapshot->answers[i];
+        if (row->wait == wait && row->arrival < c->snapshot->access_count &&
+            wsdbg_access_match(c, &c->snapshot->accesses[row->arrival], empty) >= WSDBG_MATCH_MAY)
+            return true;
+    }
+    return false;
+}
+
+/* The warp comes to an instruction that announces bytes on the barrier and does not arrive, and nobody to a plain
+ * arrival on it: the access, or WSDBG_NONE. */
+static uint32_t bare_expect(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+{
+    const wsdbg_access_kinds plain = WSDBG_KINDS_ARRIVAL & ~WSDBG_KIND(WSDBG_ACCESS_ARRIVE_EXPECT);
+    uint32_t expects;
+    if (wsdbg_code_can(c, warp, WSDBG_KIND(WSDBG_ACCESS_EXPECT), barrier, &expects) != WSDBG_CAN ||
+        wsdbg_code_has(c, plain, barrier, NULL) != WSDBG_MATCH_NO)
+        return WSDBG_NONE;
+    return expects;
+}
+
+static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_code_slot *slot, uint32_t expects)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_TX_NO_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
+                        wsdbg_case_warp(c, slot->filler)->cta, slot->full.barrier);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase filler = wsdbg_say_warp(c, slot->filler);
+    finding->role = wsdbg_case_warp(c, slot->filler)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits%s for a slot whose %s has none of its %u arrivals: it announces bytes there with expect_tx "
+                "alone on some path, which is no arrival, so the data came and the phase never completed.",
+                filler.text, wsdbg_say_at(c, slot->filler).text, wsdbg_say_object(c, slot->full.barrier).text,
+                slot->full.expected);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Use mbarrier.arrive.expect_tx on every path, or arrive on %s after expect_tx.",
+                wsdbg_say_family(c, slot->full.barrier).text);
+    tell_slot(c, finding, slot);
+    wsdbg_tell_access(c, finding, expects, "announces bytes but does not arrive");
+}
+
+/* Behind some wait for the slot a way leads past all arrivals on its full barrier.  Where the answers were not looked
+ * for, that is not known. */
+static bool fills_without_arrival(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, slot->filler, &count);
+    for (uint32_t i = 0; i < count && c->snapshot->answer_count > 0; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        if (access && access->kind == WSDBG_ACCESS_WAIT && reaches[i].after > 0 &&
+            wsdbg_access_match(c, access, slot->empty.barrier) >= WSDBG_MATCH_MAY &&
+            !is_answered(c, reaches[i].access, slot->full.barrier))
+            return true;
+    }
+    return false;
+}
+
+/* The slot looks free, and may have been filled without an arrival. */
+static bool judge_bare_expect(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
+{
+    const uint32_t expects = bare_expect(c, slot->filler, slot->full.barrier);
+    if (expects == WSDBG_NONE || !slot->full.untouched || !slot->waited || !fills_without_arrival(c, slot))
+        return false;
+    say_no_arrive(c, slot, expects);
+    return true;
+}
+
 /* ---- DOUBLE_ARRIVE ---- */
 
 static void tell_hand_overs(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct wsdbg_code_slot *slot)
@@ -134,18 +207,6 @@ static bool judge_double(struct wsdbg_case *c, const struct wsdbg_code_slot *slo
         return false;
     say_double(c, slot);
     return true;
-}
-
-/* A wait on the barrier after which an arrival on the other one comes in any case. */
-static bool is_answered(const struct wsdbg_case *c, uint32_t wait, uint32_t empty)
-{
-    for (size_t i = 0; i < c->snapshot->answer_count; i++) {
-        const struct wsdbg_answer_row *row = &c->snapshot->answers[i];
-        if (row->wait == wait && row->arrival < c->snapshot->access_count &&
-            wsdbg_access_match(c, &c->snapshot->accesses[row->arrival], empty) >= WSDBG_MATCH_MAY)
-            return true;
-    }
-    return false;
 }
 
 /* All waits for a filled slot that the warp has passed, or can, are answered: it cannot have released too few. */
@@ -265,8 +326,8 @@ void wsdbg_rule_code_phase(struct wsdbg_case *c)
 {
     struct wsdbg_code_slot slot;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) || judge_double(c, &slot) ||
-            judge_released_twice(c, &slot))
+        if (!wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) || judge_bare_expect(c, &slot) ||
+            judge_double(c, &slot) || judge_released_twice(c, &slot))
             continue;
         if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited)
             say_parity(c, &slot);

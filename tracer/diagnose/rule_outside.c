@@ -17,6 +17,7 @@
 #include "diagnose/poll_say.h"
 #include "diagnose/poll_split.h"
 #include "diagnose/rules.h"
+#include "diagnose/wait_graph.h"
 
 static struct wsdbg_warp_set warps_in(const struct wsdbg_case *c, enum wsdbg_warp_state state)
 {
@@ -132,9 +133,34 @@ static enum wsdbg_confidence confidence_on_gpu(const struct wsdbg_case *c)
     return still && nobody_runs(c) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
 }
 
+/* The warp waits for nothing but those that poll. */
+static bool is_behind(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *pollers)
+{
+    const struct wsdbg_warp_set wakers = wsdbg_live_wakers(c, warp);
+    bool behind =
+        c->of_machine && c->graph->nodes[warp].waits && !wsdbg_set_has(pollers, warp) && wsdbg_set_count(&wakers) > 0;
+    for (uint32_t v = 0; v < c->warp_count && behind; v++)
+        behind = !wsdbg_set_has(&wakers, v) || wsdbg_set_has(pollers, v);
+    return behind;
+}
+
+/* What is polled lies in shared memory, and a warp on an mbarrier that waits for those that poll may be the one to
+ * write it afterwards: then which of the two waits is wrong is not known. */
+static bool may_be_cycle(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    if (!wsdbg_poll_of(c, wsdbg_first_of(pollers)).shared)
+        return false;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_MBARRIER && is_behind(c, w, pollers))
+            return true;
+    return false;
+}
+
 /* The least sure of what is polled. */
 static enum wsdbg_confidence confidence_of_polls(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
+    if (may_be_cycle(c, pollers))
+        return WSDBG_CONFIDENCE_POSSIBLE;
     if (wsdbg_grid_barrier_of(c).counted) /* a word that counts CTAs is for CTAs to change, however it is read */
         return confidence_on_gpu(c);
     for (uint32_t w = 0; w < c->warp_count; w++)
@@ -336,6 +362,14 @@ static void tell_gathered(struct wsdbg_case *c, struct wsdbg_finding *finding, u
                                 parts[i].lanes, wsdbg_say_warp(c, warp).text, wsdbg_say_place(c, parts[i].site).text);
 }
 
+static void tell_those_behind(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct wsdbg_warp_set *pollers)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (is_behind(c, w, pollers))
+            wsdbg_evidence_warp(c, finding, w, "%s %s%s, for those that poll", wsdbg_say_warp(c, w).text,
+                                wsdbg_say_wait(c, w).text, wsdbg_say_at(c, w).text);
+}
+
 static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
     const struct wsdbg_grid_barrier barrier = wsdbg_grid_barrier_of(c);
@@ -359,6 +393,7 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
     wsdbg_tell_polled_memory(c, finding, first);
     wsdbg_tell_waits(c, finding, pollers);
     tell_gathered(c, finding, first);
+    tell_those_behind(c, finding, pollers);
     wsdbg_tell_host(c, finding, poll.shared ? NULL : wsdbg_host_waits(c));
 }
 

@@ -182,7 +182,8 @@ static struct wsdbg_error *name_roles(struct role_inference *inference)
     struct wsdbg_error *error = NULL;
     for (size_t g = 0; !error && g < inference->group_count; g++) {
         char text[sizeof((struct wsdbg_name *)0)->name];
-        wsdbg_role_group_name(inference->role_kinds, inference->group_count, g, warps, text, sizeof text);
+        wsdbg_role_group_name(inference->role_kinds, inference->group_count, g, (uint32_t)g * GROUP_WARPS,
+                              wsdbg_role_group_last(g, warps), text, sizeof text);
         error = find_role(inference, text, &inference->roles[g]);
     }
     return error;

@@ -55,6 +55,7 @@ struct wsdbg_code_kernel {
     size_t paths_count, paths_capacity;
     struct wsdbg_past *pasts; /* likewise */
     size_t past_count, past_capacity;
+    uint64_t *comers; /* see wsdbg_code_comers */
 };
 
 struct wsdbg_code_place {
@@ -78,6 +79,11 @@ struct wsdbg_error *wsdbg_code_threads(struct wsdbg_machine *machine, uint32_t g
 struct wsdbg_error *wsdbg_code_accesses_of_threads(struct wsdbg_machine *machine, uint32_t grid,
                                                    const struct wsdbg_code_kernel *kernel, uint32_t first,
                                                    uint32_t count, struct wsdbg_access **out);
+/* For each of the kernel's accesses a bit for each warp of a CTA whose threads may come to it, by what their index
+ * decides: never too few.  *out is the kernel's; NULL where that is not known: the CTA has rows of threads, or too much
+ * code. */
+struct wsdbg_error *wsdbg_code_comers(struct wsdbg_machine *machine, uint32_t grid, struct wsdbg_code_kernel *kernel,
+                                      const uint64_t **out);
 /* 32 bits that the grid's threads find in a bank of constants: bank 0 holds their block's size and their parameters. */
 struct wsdbg_error *wsdbg_code_constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank,
                                         uint32_t offset_bytes, uint32_t *value, bool *known);

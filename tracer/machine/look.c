@@ -87,7 +87,7 @@ static struct wsdbg_error *conclude(struct steps *steps)
     if (!error)
         error = wsdbg_look_families(seen, &steps->operands, steps->words, out, steps->families);
     if (!error)
-        error = wsdbg_look_roles(seen, tables, steps->families);
+        error = wsdbg_look_roles(source, seen, tables, steps->families);
     if (!error)
         error =
             wsdbg_look_barriers(source, seen, &steps->operands, steps->families, steps->deciding, steps->words, out);

@@ -188,8 +188,8 @@ struct wsdbg_error *wsdbg_look_families(const struct wsdbg_look_seen *seen, cons
                                         const struct wsdbg_words *words, const struct wsdbg_snapshot *rows,
                                         struct wsdbg_look_families *families);
 /* Names of roles and families, roles of warps. */
-struct wsdbg_error *wsdbg_look_roles(const struct wsdbg_look_seen *seen, struct wsdbg_look_tables *tables,
-                                     struct wsdbg_look_families *families);
+struct wsdbg_error *wsdbg_look_roles(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                     struct wsdbg_look_tables *tables, struct wsdbg_look_families *families);
 /* snapshot.barriers, and which one each part and warp waits on.  Reads words of families that were not read yet. */
 struct wsdbg_error *wsdbg_look_barriers(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                         const struct wsdbg_look_operands *operands,

@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "machine/look.h"
 
-#define PAIRS_MOST 512u /* of accesses; kernels with more have no rows */
+#define PAIRS_MOST 1024u /* of accesses; kernels with more have no rows */
 
 struct way {
     const struct wsdbg_graph *graph;
@@ -23,7 +23,9 @@ struct way {
 
 static bool is_arrival(const struct wsdbg_access *access)
 {
-    return (access->kind == WSDBG_ACCESS_ARRIVE || access->kind == WSDBG_ACCESS_DROP) && access->address.known;
+    return (access->kind == WSDBG_ACCESS_ARRIVE || access->kind == WSDBG_ACCESS_ARRIVE_EXPECT ||
+            access->kind == WSDBG_ACCESS_DROP) &&
+           access->address.known;
 }
 
 static bool on_same_places(const struct wsdbg_access *a, const struct wsdbg_access *b)

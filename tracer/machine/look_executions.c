@@ -51,13 +51,12 @@ static struct of_grid grid_of(const struct wsdbg_look_executions *all, uint32_t 
 
 static bool counts_executions(const struct wsdbg_look_executions *all, uint32_t warp)
 {
-    const struct wsdbg_warp_row *row = &all->out->warps[warp];
-    const struct waits *waits = &all->waits[row->cta];
+    const struct waits *waits = &all->waits[all->out->warps[warp].cta];
     const struct of_grid grid = grid_of(all, warp);
     const uint32_t *threads = all->machine->grids[grid.machine].block;
     /* The decisions rest on the index in x alone. */
-    return (waits->gathers || (waits->awaits && row->state == WSDBG_WARP_EXITED)) && grid.kernel && threads[1] == 1 &&
-           threads[2] == 1 && wsdbg_graph_instruction_count(grid.kernel->function->graph) <= INSTRUCTIONS_MOST;
+    return (waits->gathers || waits->awaits) && grid.kernel && threads[1] == 1 && threads[2] == 1 &&
+           wsdbg_graph_instruction_count(grid.kernel->function->graph) <= INSTRUCTIONS_MOST;
 }
 
 static void find_waits(const struct wsdbg_snapshot *rows, struct waits *waits)
@@ -317,6 +316,34 @@ static struct wsdbg_error *correct(struct wsdbg_look_executions *all, uint32_t w
     return error;
 }
 
+/* What the warp's threads do not come to. */
+static struct wsdbg_error *narrow(struct wsdbg_look_executions *all, uint32_t warp, size_t first)
+{
+    struct wsdbg_snapshot *out = all->out;
+    const struct of_grid grid = grid_of(all, warp);
+    const uint64_t *comers;
+    struct wsdbg_error *error = wsdbg_code_comers(all->machine, grid.machine, grid.kernel, &comers);
+    for (size_t i = first; !error && comers && i < out->reach_count; i++) {
+        struct wsdbg_reach *reach = &out->reaches[i];
+        if (!(comers[reach->access - all->access_first[grid.row]] >> out->warps[warp].warp & 1))
+            *reach = (struct wsdbg_reach){.warp = reach->warp, .access = reach->access, .before_known = true};
+    }
+    return error;
+}
+
+static bool is_arrival(const struct wsdbg_access *access)
+{
+    return access->kind == WSDBG_ACCESS_ARRIVE || access->kind == WSDBG_ACCESS_ARRIVE_EXPECT ||
+           access->kind == WSDBG_ACCESS_DROP || access->kind == WSDBG_ACCESS_COPY_ARRIVE;
+}
+
+/* How often a warp that has left may have come to an arrival that was not counted. */
+static struct wsdbg_execution_count count_of_comer(const uint64_t *comers, size_t access, uint32_t warp)
+{
+    const bool came = comers[access] >> warp & 1;
+    return (struct wsdbg_execution_count){.known = true, .most = came ? UINT8_MAX : 0};
+}
+
 static struct wsdbg_error *add(struct wsdbg_look_executions *all, uint32_t warp)
 {
     struct wsdbg_snapshot *out = all->out;
@@ -324,18 +351,23 @@ static struct wsdbg_error *add(struct wsdbg_look_executions *all, uint32_t warp)
     const uint32_t access_first = all->access_first[grid.row];
     const size_t first = out->reach_count;
     const struct wsdbg_past *past;
+    const uint64_t *comers = NULL;
     struct wsdbg_error *error = find_past(all, &grid, out->warps[warp].warp, HAS_LEFT, &past);
+    if (!error)
+        error = wsdbg_code_comers(all->machine, grid.machine, grid.kernel, &comers);
     for (uint32_t i = 0; !error && i < grid.kernel->access_count; i++) {
-        const struct wsdbg_execution_count *count = &past->counts[i];
+        struct wsdbg_execution_count count = past->counts[i];
+        if (!count.known && comers && is_arrival(&grid.kernel->accesses[i]))
+            count = count_of_comer(comers, i, out->warps[warp].warp);
         struct wsdbg_reach row = {.warp = warp,
                                   .access = access_first + i,
-                                  .before_least = count->least,
-                                  .before_most = count->most,
+                                  .before_least = count.least,
+                                  .before_most = count.most,
                                   .before_known = true};
-        if (!count->known)
+        if (!count.known)
             continue;
-        if (count->id.known)
-            error = row_of_id(all, &grid, i, count->id.value, &row.access);
+        if (count.id.known)
+            error = row_of_id(all, &grid, i, count.id.value, &row.access);
         if (!error)
             add_row(out, first, row);
     }
@@ -348,7 +380,10 @@ struct wsdbg_error *wsdbg_look_count_executions(struct wsdbg_look_executions *al
         return NULL;
     if (all->out->warps[warp].state == WSDBG_WARP_EXITED)
         return add(all, warp);
-    return all->out->reach_count > first ? correct(all, warp, first) : NULL;
+    if (all->out->reach_count == first)
+        return NULL;
+    struct wsdbg_error *error = narrow(all, warp, first);
+    return error || !all->waits[all->out->warps[warp].cta].gathers ? error : correct(all, warp, first);
 }
 
 struct wsdbg_error *wsdbg_look_executions_create(const struct wsdbg_look_source *source,

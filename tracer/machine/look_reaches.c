@@ -34,6 +34,8 @@ static struct wsdbg_error *add_reaches_of(const struct reaches *all, uint32_t wa
         }
         out->reach_count = first + count;
         for (size_t i = 0; i < count; i++) {
+            const bool of_waiter =
+                (p == row->part_first || reaches[i].after_of_waiter) && (p == all->deciding[warp] || !paths->after[i]);
             const uint8_t after =
                 p == row->part_first || paths->after[i] > reaches[i].after ? paths->after[i] : reaches[i].after;
             if (p == all->deciding[warp] || p == row->part_first)
@@ -45,6 +47,7 @@ static struct wsdbg_error *add_reaches_of(const struct reaches *all, uint32_t wa
             reaches[i].warp = warp;
             reaches[i].access = all->access_first[grid] + (uint32_t)i;
             reaches[i].after = after;
+            reaches[i].after_of_waiter = of_waiter;
         }
     }
     return NULL;

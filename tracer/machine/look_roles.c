@@ -19,7 +19,7 @@
     ((uint64_t)1 << WSDBG_ACCESS_ARRIVE_EXPECT | (uint64_t)1 << WSDBG_ACCESS_EXPECT | \
      (uint64_t)1 << WSDBG_ACCESS_COMPLETE | (uint64_t)1 << WSDBG_ACCESS_COPY)
 
-enum { GROUP_WARPS = WSDBG_ROLE_GROUP_WARPS, GROUPS_MAX = WSDBG_LOOK_WARPS_MAX / GROUP_WARPS };
+enum { GROUP_WARPS = WSDBG_ROLE_GROUP_WARPS, GROUPS_MAX = WSDBG_LOOK_WARPS_MAX };
 
 struct role_inference {
     const struct wsdbg_look_seen *seen;
@@ -28,7 +28,10 @@ struct role_inference {
     struct wsdbg_look_tables *tables;
     struct wsdbg_snapshot *out;
     uint32_t grid;
+    const uint64_t *comers; /* see wsdbg_code_comers; NULL = not known */
     size_t group_count;
+    uint8_t group_of[WSDBG_LOOK_WARPS_MAX]; /* by warp */
+    uint32_t first[GROUPS_MAX];             /* warp of each group; the next group begins behind its last one */
     enum wsdbg_role_kind role_kinds[GROUPS_MAX];
     uint32_t roles[GROUPS_MAX]; /* ids, WSDBG_NONE = there are too many */
     bool any_alive[GROUPS_MAX];
@@ -58,7 +61,7 @@ static struct wsdbg_error *ask_warp(struct role_inference *inference, uint32_t w
 {
     const struct wsdbg_warp_row *row = &inference->out->warps[warp];
     const struct wsdbg_code_kernel *kernel = inference->kernel;
-    const uint32_t number = row->warp / GROUP_WARPS;
+    const uint32_t number = inference->group_of[row->warp];
     for (uint32_t p = row->part_first; p < row->part_first + row->part_count; p++) {
         const struct wsdbg_paths *paths;
         struct wsdbg_error *error = wsdbg_look_paths(inference->seen, inference->out, p, &paths);
@@ -190,7 +193,9 @@ static struct wsdbg_error *name_roles(struct role_inference *inference)
         struct wsdbg_error *error = add_name(inference, WSDBG_NAME_ROLE, inference->roles[g], &name);
         if (error)
             return error;
-        wsdbg_role_group_name(inference->role_kinds, inference->group_count, g, warps, name->name, sizeof name->name);
+        const uint32_t end = g + 1 < inference->group_count ? inference->first[g + 1] : warps;
+        wsdbg_role_group_name(inference->role_kinds, inference->group_count, g, inference->first[g], end - 1,
+                              name->name, sizeof name->name);
     }
     return NULL;
 }
@@ -260,10 +265,68 @@ static void give_roles(const struct role_inference *inference)
     const struct wsdbg_grid *grid = &out->grids[inference->grid];
     for (uint32_t c = grid->cta_first; c < grid->cta_first + grid->cta_count; c++)
         for (uint32_t w = out->ctas[c].warp_first; w < out->ctas[c].warp_first + out->ctas[c].warp_count; w++) {
-            const uint32_t role = inference->roles[out->warps[w].warp / GROUP_WARPS];
+            const uint32_t role = inference->roles[inference->group_of[out->warps[w].warp]];
             if (role != WSDBG_NONE)
                 out->warps[w].role = wsdbg_known_u32(role);
         }
+}
+
+/* ---- groups ---- */
+
+/* Whether the threads of a warp come to a load; to wgmma, or a wait for what is loaded. */
+struct tasks {
+    bool loads, computes;
+};
+
+static struct tasks tasks_of(const struct role_inference *inference, uint32_t warp)
+{
+    const struct wsdbg_code_kernel *kernel = inference->kernel;
+    struct tasks tasks = {0};
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        const struct wsdbg_access *access = &kernel->accesses[i];
+        if (!(inference->comers[i] >> warp & 1))
+            continue;
+        tasks.loads |= is_load(access->kind);
+        tasks.computes |= access->kind == WSDBG_ACCESS_WGMMA;
+        for (size_t f = 0; access->kind == WSDBG_ACCESS_WAIT && !tasks.computes && f < inference->families->count; f++)
+            tasks.computes = inference->families->rows[f].uses & BRINGING &&
+                             is_at(inference, access, &inference->families->rows[f], true);
+    }
+    return tasks;
+}
+
+/* Among four warps in a row are some that load and others that compute: `loads[w]` tells them apart. */
+static bool is_mixed(const struct role_inference *inference, uint32_t first, uint32_t end, bool *loads)
+{
+    bool any_loads = false, any_computes = false;
+    for (uint32_t w = first; w < end; w++) {
+        const struct tasks tasks = tasks_of(inference, w);
+        loads[w] = tasks.loads;
+        any_loads |= tasks.loads;
+        any_computes |= tasks.computes && !tasks.loads;
+    }
+    return any_loads && any_computes;
+}
+
+/* Four warps in a row are a group; those of a mixed one belong to what is beside them and does the same. */
+static void find_groups(struct role_inference *inference, uint32_t warps)
+{
+    bool loads[WSDBG_LOOK_WARPS_MAX] = {false}, was_mixed = false;
+    for (uint32_t w = 0; w < warps; w++) {
+        const uint32_t first = w / GROUP_WARPS * GROUP_WARPS;
+        const uint32_t end = first + GROUP_WARPS < warps ? first + GROUP_WARPS : warps;
+        bool begins = w == first;
+        const bool mixed = inference->comers && is_mixed(inference, first, end, loads);
+        if (mixed || (begins && was_mixed))
+            begins = w == 0 || loads[w] != loads[w - 1] || (!mixed && end - first == GROUP_WARPS);
+        was_mixed = mixed;
+        if (begins)
+            inference->first[inference->group_count++] = w;
+        if (mixed)
+            inference->role_kinds[inference->group_count - 1] =
+                loads[w] ? WSDBG_ROLE_KIND_LOADS : WSDBG_ROLE_KIND_COMPUTES;
+        inference->group_of[w] = (uint8_t)(inference->group_count - 1);
+    }
 }
 
 static struct wsdbg_error *infer(struct role_inference *inference)
@@ -277,21 +340,26 @@ static struct wsdbg_error *infer(struct role_inference *inference)
     return error ? error : name_families(inference);
 }
 
-static struct wsdbg_error *infer_roles_of_grid(const struct wsdbg_look_seen *seen, uint32_t grid,
+static struct wsdbg_error *infer_roles_of_grid(const struct wsdbg_look_source *source,
+                                               const struct wsdbg_look_seen *seen, uint32_t grid,
                                                struct wsdbg_look_tables *tables, struct wsdbg_look_families *families)
 {
-    const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
+    struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
     const uint32_t warps = tables->out->grids[grid].warps_per_cta;
     struct role_inference inference = {
         .seen = seen, .kernel = kernel, .families = families, .tables = tables, .out = tables->out, .grid = grid};
-    inference.group_count = (warps + GROUP_WARPS - 1) / GROUP_WARPS;
+    struct wsdbg_error *error =
+        wsdbg_code_comers(source->machine, seen->grids[grid].machine, kernel, &inference.comers);
+    if (error)
+        return error;
+    find_groups(&inference, warps);
     bool *flags = calloc((inference.group_count + 1) * kernel->access_count + 1, sizeof *flags);
     if (!flags)
         return &wsdbg_error_no_memory;
     inference.came = flags;
     for (size_t g = 0; g < inference.group_count; g++)
         inference.comes[g] = flags + (g + 1) * kernel->access_count;
-    struct wsdbg_error *error = infer(&inference);
+    error = infer(&inference);
     if (!error)
         give_roles(&inference);
     free(flags);
@@ -299,14 +367,14 @@ static struct wsdbg_error *infer_roles_of_grid(const struct wsdbg_look_seen *see
 }
 
 /* A module's names are rows behind each other. */
-struct wsdbg_error *wsdbg_look_roles(const struct wsdbg_look_seen *seen, struct wsdbg_look_tables *tables,
-                                     struct wsdbg_look_families *families)
+struct wsdbg_error *wsdbg_look_roles(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                     struct wsdbg_look_tables *tables, struct wsdbg_look_families *families)
 {
     const struct wsdbg_snapshot *out = tables->out;
     struct wsdbg_error *error = NULL;
     for (uint32_t m = 0; m < out->module_count; m++)
         for (uint32_t g = 0; !error && g < out->grid_count; g++)
             if (out->grids[g].module == m && seen->grids[g].kernel)
-                error = infer_roles_of_grid(seen, g, tables, &families[g]);
+                error = infer_roles_of_grid(source, seen, g, tables, &families[g]);
     return error;
 }

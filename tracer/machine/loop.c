@@ -2,6 +2,7 @@
 #include "machine/loop.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void set_bit(uint64_t *set, uint32_t bit)
 {
@@ -59,36 +60,133 @@ static void classify(struct wsdbg_loop *loop)
     }
 }
 
-/* Whether the blocks of this loop itself, without those of loops in it, do nothing but look and compute: a glance that
- * spares most loops the rest. */
-static bool may_only_wait(const struct wsdbg_graph *graph, uint32_t head)
+/* What the instructions of a block may do in a loop that only waits: a glance that spares most loops the rest. */
+struct glance {
+    bool looks, acts;
+};
+
+static void glance_at(const struct wsdbg_graph *graph, uint32_t block, struct glance *glance)
 {
-    bool looks = false;
-    for (uint32_t b = 0; b < wsdbg_graph_block_count(graph); b++) {
-        const struct wsdbg_block *block = wsdbg_graph_block(graph, b);
-        for (uint32_t i = block->first; block->loop == head && i < block->first + block->count; i++) {
-            const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(graph, i);
-            if (!is_load(instruction) && !is_store_to_shared(instruction) && !is_harmless(instruction))
-                return false;
-            looks |= is_load(instruction) || instruction->operation == WSDBG_OP_SYNCS_PHASECHK ||
-                     instruction->operation == WSDBG_OP_USETMAXREG;
+    const struct wsdbg_block *row = wsdbg_graph_block(graph, block);
+    for (uint32_t i = row->first; !glance->acts && i < row->first + row->count; i++) {
+        const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(graph, i);
+        glance->acts = !is_load(instruction) && !is_store_to_shared(instruction) && !is_harmless(instruction);
+        glance->looks |= is_load(instruction) || instruction->operation == WSDBG_OP_SYNCS_PHASECHK ||
+                         instruction->operation == WSDBG_OP_USETMAXREG;
+    }
+}
+
+/* Whether the blocks of this loop itself, without those of loops in it, do nothing but look and compute. */
+static struct glance glance_at_loop(const struct wsdbg_graph *graph, uint32_t head)
+{
+    struct glance glance = {0};
+    for (uint32_t b = 0; b < wsdbg_graph_block_count(graph) && !glance.acts; b++)
+        if (wsdbg_graph_block(graph, b)->loop == head)
+            glance_at(graph, b, &glance);
+    return glance;
+}
+
+static bool leads_to(const struct wsdbg_block *block, uint32_t to)
+{
+    for (uint32_t s = 0; s < block->successor_count; s++)
+        if (block->successor[s] == to)
+            return true;
+    return false;
+}
+
+/* The blocks of `whole` from which a way leads to `last` without passing the head again: the loop of one branch back to
+ * it. */
+static void find_ring(const struct wsdbg_graph *graph, const uint64_t *whole, uint32_t head, uint32_t last,
+                      uint64_t *ring)
+{
+    const uint32_t count = wsdbg_graph_block_count(graph);
+    memset(ring, 0, (count / 64 + 1) * sizeof *ring);
+    set_bit(ring, head);
+    set_bit(ring, last);
+    for (bool grows = last != head; grows;) {
+        grows = false;
+        for (uint32_t b = 0; b < count; b++) {
+            const struct wsdbg_block *block = wsdbg_graph_block(graph, b);
+            if (!has_bit(whole, b) || has_bit(ring, b))
+                continue;
+            for (uint32_t s = 0; s < block->successor_count && !has_bit(ring, b); s++)
+                if (block->successor[s] < count && block->successor[s] != head && has_bit(ring, block->successor[s])) {
+                    set_bit(ring, b);
+                    grows = true;
+                }
         }
     }
-    return looks;
+}
+
+/* A loop that only looks at something may share its head with the one around it: the one of these rings that holds the
+ * block and does nothing else.  False: none does. */
+static bool find_quiet_ring(struct wsdbg_loop *loop, uint32_t block, uint64_t *ring)
+{
+    const uint32_t count = wsdbg_graph_block_count(loop->graph);
+    uint64_t *whole = loop->body;
+    unsigned backs = 0;
+    for (uint32_t b = 0; b < count; b++)
+        backs += has_bit(whole, b) && leads_to(wsdbg_graph_block(loop->graph, b), loop->head);
+    for (uint32_t b = 0; b < count && backs > 1; b++) {
+        struct glance glance = {0};
+        if (!has_bit(whole, b) || !leads_to(wsdbg_graph_block(loop->graph, b), loop->head))
+            continue;
+        find_ring(loop->graph, whole, loop->head, b, ring);
+        for (uint32_t k = 0; k < count && has_bit(ring, block) && !glance.acts; k++)
+            if (has_bit(ring, k))
+                glance_at(loop->graph, k, &glance);
+        if (!glance.looks || glance.acts)
+            continue;
+        loop->body = ring;
+        classify(loop);
+        loop->body = whole;
+        if (loop->is_quiet)
+            return true;
+    }
+    return false;
+}
+
+static struct wsdbg_error *take_quiet_ring(struct wsdbg_loop *loop, uint32_t block, bool *found)
+{
+    uint64_t *ring = calloc(wsdbg_graph_block_count(loop->graph) / 64 + 1, sizeof *ring);
+    *found = ring && find_quiet_ring(loop, block, ring);
+    free(*found ? loop->body : ring);
+    if (*found)
+        loop->body = ring;
+    else
+        free(loop->body);
+    return ring ? NULL : &wsdbg_error_no_memory;
+}
+
+/* The head of the innermost loop around a block that looks at something or acts: a loop that does neither is a pause in
+ * the one around it. */
+static uint32_t head_around(const struct wsdbg_graph *graph, uint32_t block, struct glance *glance)
+{
+    uint32_t head = wsdbg_graph_block(graph, block)->loop;
+    for (; head < wsdbg_graph_block_count(graph); head = wsdbg_graph_loop_around(graph, head)) {
+        *glance = glance_at_loop(graph, head);
+        if (glance->looks || glance->acts)
+            break;
+    }
+    return head;
 }
 
 struct wsdbg_error *wsdbg_loop_around(const struct wsdbg_graph *graph, uint32_t instruction, struct wsdbg_loop *out,
                                       bool *found)
 {
-    const uint32_t head = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, instruction))->loop;
+    const uint32_t block = wsdbg_graph_block_of(graph, instruction);
+    struct glance glance = {0};
+    const uint32_t head = head_around(graph, block, &glance);
     *found = false;
-    if (head >= wsdbg_graph_block_count(graph) || !may_only_wait(graph, head))
+    if (head >= wsdbg_graph_block_count(graph))
         return NULL;
     uint64_t *body = calloc(wsdbg_graph_block_count(graph) / 64 + 1, sizeof *body);
     if (!body)
         return &wsdbg_error_no_memory;
     wsdbg_graph_loop_blocks(graph, head, body);
     *out = (struct wsdbg_loop){.graph = graph, .head = head, .body = body};
+    if (glance.acts)
+        return take_quiet_ring(out, block, found);
     classify(out);
     *found = true;
     return NULL;

@@ -1,5 +1,6 @@
 /* loop.h - the innermost loop around a place in a kernel, and what it can be: a loop that only looks at something until
- * it changes has no effect but its end.  Private to this room.
+ * it changes has no effect but its end.  A loop that only lets time pass, inside another one, counts as a part of that.
+ * Private to this room.
  */
 #ifndef WSDBG_MACHINE_LOOP_H
 #define WSDBG_MACHINE_LOOP_H

@@ -181,6 +181,7 @@ bool wsdbg_loop_settles(const struct wsdbg_loop *loop, uint32_t instruction, con
 struct flow {
     uint64_t general[4], uniform, predicates, uniform_predicates;
     bool shared, changed;
+    uint32_t origin; /* the instruction that the value comes from */
 };
 
 static uint64_t *bits_of(struct flow *flow, uint8_t kind, unsigned number)
@@ -260,12 +261,78 @@ static bool leaves(const struct wsdbg_loop *loop, const struct wsdbg_block *bloc
     return block->exits;
 }
 
+/* ---- within a block the writes are in order ---- */
+
+enum { WRITES_MAX = 8 }; /* followed back from the end of a block */
+
+static bool carries_at(const struct wsdbg_loop *loop, struct flow *flow, uint32_t at,
+                       const struct wsdbg_operand *operand, unsigned depth);
+
+/* What the instruction makes of its operands as it finds them. */
+static bool makes_carried(const struct wsdbg_loop *loop, struct flow *flow, uint32_t at, unsigned depth)
+{
+    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(loop->graph, at);
+    if (at == flow->origin || (instruction->operation == WSDBG_OP_LDS && flow->shared))
+        return true;
+    for (unsigned i = 0; i < instruction->source_count; i++)
+        if (carries_at(loop, flow, at, &instruction->sources[i], depth + 1))
+            return true;
+    return false;
+}
+
+/* One register, as the instruction at `at` finds it. */
+static bool register_carries_at(const struct wsdbg_loop *loop, struct flow *flow, uint32_t at,
+                                const struct wsdbg_operand *operand, unsigned depth)
+{
+    const uint32_t written = wsdbg_loop_written(loop, at, operand);
+    if (!carries(flow, operand) || written == WSDBG_NO_INSTRUCTION || depth == WRITES_MAX)
+        return carries(flow, operand);
+    const struct wsdbg_instruction *writer = wsdbg_graph_instruction(loop->graph, written);
+    const bool keeps = writer->guard != WSDBG_PT || writer->guard_is_negated;
+    const bool is_followed =
+        writer->is_whole && writer->operation != WSDBG_OP_FSETP && writer->operation != WSDBG_OP_DSETP;
+    return keeps || !is_followed || makes_carried(loop, flow, written, depth);
+}
+
+/* Whether the operand, as the instruction at `at` of the loop finds it, carries the value: what was written in the
+ * block before it counts, and not what its registers hold elsewhere. */
+static bool carries_at(const struct wsdbg_loop *loop, struct flow *flow, uint32_t at,
+                       const struct wsdbg_operand *operand, unsigned depth)
+{
+    struct span spans[2];
+    spans_of(operand, spans);
+    for (unsigned s = 0; s < 2; s++)
+        for (unsigned n = 0; n < spans[s].count; n++) {
+            const struct wsdbg_operand one = {
+                .kind = spans[s].kind, .number = (uint8_t)(spans[s].first + n), .registers = 1};
+            if (register_carries_at(loop, flow, at, &one, depth))
+                return true;
+        }
+    return false;
+}
+
+static bool branch_is_carried(const struct wsdbg_loop *loop, struct flow *flow, uint32_t at)
+{
+    const struct wsdbg_instruction *branch = wsdbg_graph_instruction(loop->graph, at);
+    const struct wsdbg_operand guard = {
+        .kind = branch->guard_is_uniform ? WSDBG_OPERAND_UNIFORM_PREDICATE : WSDBG_OPERAND_PREDICATE,
+        .number = branch->guard,
+        .registers = 1,
+    };
+    if (!is_carried(flow, branch))
+        return false;
+    bool carried = carries_at(loop, flow, at, &guard, 0);
+    for (unsigned i = 0; i < branch->source_count; i++)
+        carried |= carries_at(loop, flow, at, &branch->sources[i], 0);
+    return carried;
+}
+
 static bool ends_by(const struct wsdbg_loop *loop, struct flow *flow)
 {
     for (uint32_t i = 0; i < wsdbg_graph_block_count(loop->graph); i++) {
         const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, i);
         if (wsdbg_loop_has_block(loop, i) && block->count && leaves(loop, block) &&
-            is_carried(flow, wsdbg_graph_instruction(loop->graph, block->first + block->count - 1)))
+            branch_is_carried(loop, flow, block->first + block->count - 1))
             return true;
     }
     return false;
@@ -286,7 +353,7 @@ static bool flows_to_end(const struct wsdbg_loop *loop, struct flow *flow)
 
 bool wsdbg_loop_ends_by(const struct wsdbg_loop *loop, uint32_t load)
 {
-    struct flow flow = {0};
+    struct flow flow = {.origin = load};
     carry(&flow, wsdbg_graph_instruction(loop->graph, load));
     return flows_to_end(loop, &flow);
 }
@@ -305,7 +372,7 @@ static bool carry_in_block(struct flow *flow, const struct wsdbg_loop *loop, uin
                            const struct wsdbg_operand *operand)
 {
     const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, wsdbg_graph_block_of(loop->graph, load));
-    struct flow only = {0};
+    struct flow only = {.origin = load};
     *bits_of(&only, WSDBG_OPERAND_REGISTER, operand->number) |= (uint64_t)1 << operand->number % 64;
     for (uint32_t i = load + 1; i < block->first + block->count; i++) {
         const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(loop->graph, i);
@@ -320,7 +387,7 @@ static bool carry_in_block(struct flow *flow, const struct wsdbg_loop *loop, uin
 bool wsdbg_loop_ends_by_register(const struct wsdbg_loop *loop, uint32_t load, unsigned number)
 {
     const struct wsdbg_operand operand = {.kind = WSDBG_OPERAND_REGISTER, .number = (uint8_t)number, .registers = 1};
-    struct flow flow = {0};
+    struct flow flow = {.origin = load};
     if (number >= WSDBG_RZ)
         return false;
     if (carry_in_block(&flow, loop, load, &operand) && is_written_once(loop, &operand))

@@ -7,6 +7,9 @@
 #include "base/grow.h"
 
 enum { WORD_BYTES = 8, GAP_BYTES = 64, UNCOUNTED_PLACES = 16 };
+/* At the beginning of a CTA's shared memory: the system's own, which not every machine reads.  A span that begins there
+ * comes from an index that the code does not bound. */
+enum { RESERVED_BYTES = 1024 };
 
 static int by_first(const void *left, const void *right)
 {
@@ -88,6 +91,10 @@ struct wsdbg_error *wsdbg_words_read(struct wsdbg_words *words, struct wsdbg_mac
 {
     uint64_t bytes[WSDBG_SPAN_BYTES_MAX / WORD_BYTES];
     uint32_t readable;
+    if (span.first < RESERVED_BYTES && span.first + span.byte_count > RESERVED_BYTES) {
+        span.byte_count -= RESERVED_BYTES - span.first;
+        span.first = RESERVED_BYTES;
+    }
     if (span.byte_count > sizeof bytes)
         span.byte_count = sizeof bytes;
     struct wsdbg_error *error = read_prefix(machine, cta, span, bytes, &readable);

@@ -201,11 +201,10 @@ struct wsdbg_access_row {
 /* How a warp stands to an access: what its way there must have executed, may have, and still can. */
 struct wsdbg_reach {
     uint32_t warp, access;
-    uint8_t before_least,
-        before_most; /* times on the paths from the kernel's start to where it stands; 255 = that or more */
+    uint8_t before_least, before_most; /* times on the paths from the kernel's start to where it stands; 255 = that or more */
     bool before_known;
-    uint8_t
-        after; /* 0 = can never reach it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
+    uint8_t after; /* 0 = can never reach it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
+    bool after_of_waiter; /* of the parts of the warp only the one whose wait is the warp's can; not kept in sessions */
 };
 
 /* Whoever comes through the wait reaches this arrival, or another one on the same places, before the loop of the

@@ -1,0 +1,52 @@
+/* missing_mates.c - see missing_mates.h.
+ *
+ * Reads: barrier words, warp states.  Adds: ARRIVE_MISSING.
+ */
+#include "diagnose/missing_mates.h"
+
+#include "diagnose/code_say.h"
+
+#define GROUP_WARPS 4u
+
+/* Warps beside those that arrive, four in a row, that do not. */
+static struct wsdbg_warp_set mates_of(const struct wsdbg_case *c, const struct wsdbg_warp_set *arrivers)
+{
+    struct wsdbg_warp_set mates = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        for (uint32_t v = 0; v < c->warp_count && !wsdbg_set_has(arrivers, w); v++) {
+            const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w), *other = wsdbg_case_warp(c, v);
+            if (wsdbg_set_has(arrivers, v) && row->cta == other->cta &&
+                row->warp / GROUP_WARPS == other->warp / GROUP_WARPS)
+                wsdbg_set_add(&mates, w);
+        }
+    return mates;
+}
+
+bool wsdbg_missing_mates_judge(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                               const struct wsdbg_warp_set *arrivers)
+{
+    const struct wsdbg_warp_set mates = mates_of(c, arrivers);
+    const uint64_t there = wsdbg_set_count(arrivers), absent = wsdbg_set_count(&mates);
+    if (absent == 0 || absent >= there || missing->made % there != 0 ||
+        missing->made / there * absent != missing->word.pending)
+        return false;
+    struct wsdbg_finding *finding =
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return true;
+    char absent_text[160];
+    wsdbg_print(absent_text, sizeof absent_text, "%s", wsdbg_say_warps(c, &mates).text);
+    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&mates))->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%u of %u arrivals on %s are missing, so %s waits forever%s: %s arrive on it, but %s, of the same "
+                "warpgroup, never come%s to an arrival on it.",
+                missing->word.pending, missing->word.expected, wsdbg_say_object(c, missing->word.barrier).text,
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text,
+                wsdbg_say_warps(c, arrivers).text, absent_text, absent == 1 ? "s" : "");
+    wsdbg_print(finding->fix, sizeof finding->fix, "Let %s arrive on %s as well, or initialise it for %u arrivals.",
+                absent_text, wsdbg_say_family(c, missing->word.barrier).text, missing->made);
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
+    wsdbg_tell_waits(c, finding, arrivers);
+    wsdbg_tell_waits(c, finding, &mates);
+    return true;
+}
