@@ -22,10 +22,10 @@ says() {
 }
 says count_right 384 0 'no hang'
 says count_one_too_low 384 0 'no hang'
-says count_one_too_high 384 124 'HANG: ARRIVE_SHORT (likely) .* is initialised for 257 arrivals, but all warps that arrive on it (warps 4-11) make only 256, '
-says lone_arrival 32 124 'HANG: ARRIVE_SHORT (likely) .* is initialised for 2 arrivals, but all warps that arrive on it (warp 0) make only 1, so warp 0 waits forever'
+says count_one_too_high 384 124 'HANG: ARRIVE_SHORT (likely) .* is initialised for 257 arrivals, but a round brings only 256 (by warps 4-11)'
+says lone_arrival 32 124 'HANG: ARRIVE_SHORT (likely) .* is initialised for 2 arrivals, but a round brings only 1 (by warp 0)'
 says second_arrival_behind_a_wait 96 124 'HANG: WAIT_CYCLE '
-says release_skipped 384 124 'HANG: ARRIVE_MISSING (likely) 32 of 256 arrivals'
+says release_skipped 384 124 'HANG: ARRIVE_MISSING (likely) Warp 6 went through a round without arriving'
 says release_skipped_at_first 384 124 'HANG: ARRIVE_MISSING '
 
 # A simulated device that works is not stalled, however long it takes.

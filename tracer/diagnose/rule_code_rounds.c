@@ -163,8 +163,8 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
         return;
     const uint32_t by = agent_of(rounds, repair->edit.agent)->warp;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s went through a round without arriving on %s, as it does in other rounds: it arrived %u times "
-                "before. So the waits for that phase never end.",
+                "%s went through a round without arriving on %s, as it does in other rounds (%u before this one). So the "
+                "waits for that phase never end.",
                 wsdbg_say_warp(c, by).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
                 arrivals_before(rounds, &repair->edit));
     wsdbg_print(finding->fix, sizeof finding->fix,

@@ -80,6 +80,20 @@ static struct wsdbg_warp_set unreleased_mates(const struct wsdbg_case *c, const 
     return set;
 }
 
+/* Warps that did release, of the warpgroups of `mates`. */
+static struct wsdbg_warp_set released_mates(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool,
+                                            const struct wsdbg_warp_set *mates)
+{
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t i = 0; i < pool->count; i++)
+        for (uint32_t k = 0; k < pool->count; k++)
+            if (pool->accounts[i].last == WSDBG_EVENT_REGISTERS_RELEASE &&
+                wsdbg_set_has(mates, pool->accounts[k].warp) &&
+                group_of(c, &pool->accounts[i]) == group_of(c, &pool->accounts[k]))
+                wsdbg_set_add(&set, pool->accounts[i].warp);
+    return set;
+}
+
 /* A warp's registers if its request were served. */
 static uint32_t wanted_by(const struct wsdbg_register_account *account)
 {
@@ -246,6 +260,9 @@ static void say_partial(struct wsdbg_case *c, const struct wsdbg_register_pool *
     struct wsdbg_finding *finding = begin(c, pool, WSDBG_CAUSE_REGS_PARTIAL_WARPGROUP, confidence, mates);
     if (!finding)
         return;
+    /* The warpgroup is at fault, and those of it that released show what it is for. */
+    const struct wsdbg_warp_set released = released_mates(c, pool, mates);
+    finding->role = common_role(c, &released);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "Only part of a warpgroup released registers (setmaxnreg.dec %u; %s did not), so %s.", value,
                 wsdbg_say_warps(c, mates).text, shortage);
