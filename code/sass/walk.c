@@ -271,18 +271,18 @@ static bool knows_more(struct walking *walking, uint32_t number, const struct ws
 static bool execute(struct walking *walking, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = &walking->plan->graph->instructions[number];
-    const struct wsdbg_access_operands operands = wsdbg_access_operands_of(instruction);
+    const struct wsdbg_access_operands *operands = &walking->plan->operands[number];
     const enum wsdbg_truth executes = wsdbg_thread_executes(&walking->state, instruction);
     struct wsdbg_walk_step step = {.instruction = number};
     walking->out->work++;
     if (executes == WSDBG_TRUTH_NO)
         return true;
-    if (!is_quiet_kind(operands.kind)) {
-        if (executes == WSDBG_TRUTH_UNKNOWN || !access_step(walking, &operands, instruction, &step) ||
+    if (!is_quiet_kind(operands->kind)) {
+        if (executes == WSDBG_TRUTH_UNKNOWN || !access_step(walking, operands, instruction, &step) ||
             !add_step(walking, step))
             return false;
         wsdbg_thread_step(instruction, walking->world, &walking->state);
-        if (operands.kind == WSDBG_ACCESS_WAIT || operands.kind == WSDBG_ACCESS_REGISTERS_REQUEST)
+        if (operands->kind == WSDBG_ACCESS_WAIT || operands->kind == WSDBG_ACCESS_REGISTERS_REQUEST)
             set_predicates(walking, instruction, true, true);
         return true;
     }

@@ -70,12 +70,12 @@ static bool writes_needed(const uint64_t *needed, const struct wsdbg_instruction
     return false;
 }
 
-static bool is_step(const struct wsdbg_instruction *instruction)
+static bool is_step(const struct wsdbg_walk_plan *plan, uint32_t number)
 {
-    const uint8_t kind = wsdbg_access_operands_of(instruction).kind;
+    const uint8_t kind = plan->operands[number].kind;
     return (kind && kind != WSDBG_ACCESS_WGMMA && kind != WSDBG_ACCESS_WGMMA_WAIT && kind != WSDBG_ACCESS_STORE &&
             kind != WSDBG_ACCESS_STORE_WAIT) ||
-           instruction->operation == WSDBG_OP_WARPSYNC;
+           plan->graph->instructions[number].operation == WSDBG_OP_WARPSYNC;
 }
 
 static bool ends_block(const struct wsdbg_graph *graph, uint32_t number)
@@ -92,7 +92,7 @@ static void find_executed(struct wsdbg_walk_plan *plan)
         grows = false;
         for (uint32_t i = graph->instruction_count; i-- > 0;) {
             const struct wsdbg_instruction *instruction = &graph->instructions[i];
-            if (!is_step(instruction) && !ends_block(graph, i) && !writes_needed(plan->needed, instruction))
+            if (!is_step(plan, i) && !ends_block(graph, i) && !writes_needed(plan->needed, instruction))
                 continue;
             grows |= !plan->executes[i];
             plan->executes[i] = true;
@@ -130,8 +130,11 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
         plan->executes = calloc((size_t)graph->instruction_count + 1, sizeof *plan->executes);
         plan->detours = calloc((size_t)graph->block_count + 1, sizeof *plan->detours);
         plan->told = calloc((size_t)graph->instruction_count + 1, sizeof *plan->told);
+        plan->operands = calloc((size_t)graph->instruction_count + 1, sizeof *plan->operands);
     }
-    if (plan && plan->executes && plan->detours && plan->told) {
+    if (plan && plan->executes && plan->detours && plan->told && plan->operands) {
+        for (uint32_t i = 0; i < graph->instruction_count; i++)
+            plan->operands[i] = wsdbg_access_operands_of(&graph->instructions[i]);
         find_executed(plan);
         error = list_executed(plan);
     }
@@ -155,6 +158,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     free(plan->after);
     wsdbg_lists_destroy(&plan->by_block);
     free(plan->executes);
+    free(plan->operands);
     free(plan->detours);
     free(plan->told);
     free(plan);
@@ -213,14 +217,15 @@ static struct wsdbg_error *find_post_dominators(struct wsdbg_walk_plan *plan)
 }
 
 /* Whether a walk may pass the block without executing it; notes what it writes. */
-static bool add_block(const struct wsdbg_graph *graph, uint32_t number, struct wsdbg_walk_detour *detour)
+static bool add_block(const struct wsdbg_walk_plan *plan, uint32_t number, struct wsdbg_walk_detour *detour)
 {
+    const struct wsdbg_graph *graph = plan->graph;
     const struct wsdbg_block *block = &graph->blocks[number];
     if (block->is_indirect || block->calls || block->returns || block->exits)
         return false;
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
         const struct wsdbg_instruction *instruction = &graph->instructions[i];
-        if (is_step(instruction) && instruction->operation != WSDBG_OP_WARPSYNC)
+        if (is_step(plan, i) && instruction->operation != WSDBG_OP_WARPSYNC)
             return false;
         for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
             if (wsdbg_writes(instruction, reg))
@@ -258,7 +263,7 @@ static struct wsdbg_error *find_detour(struct wsdbg_walk_plan *plan, uint32_t bl
         detour->can_be_passed = true;
         push(&between, &graph->blocks[block], detour->meets);
         while (between.depth && detour->can_be_passed)
-            if (add_block(graph, between.stack[--between.depth], detour))
+            if (add_block(plan, between.stack[--between.depth], detour))
                 push(&between, &graph->blocks[between.stack[between.depth]], detour->meets);
             else
                 detour->can_be_passed = false;

@@ -28,6 +28,7 @@ struct wsdbg_walk_plan {
     const struct wsdbg_graph *graph;
     uint64_t needed[WSDBG_WALK_REGISTER_WORDS]; /* registers that some decision may rest on */
     bool *executes;                             /* by instruction */
+    struct wsdbg_access_operands *operands;     /* by instruction: a walk asks for them each time it executes one */
     struct wsdbg_lists by_block;                /* instructions that are executed */
     struct wsdbg_dominators *after;             /* post-dominators, NULL = not asked for yet */
     struct wsdbg_walk_detour *detours;          /* by block */

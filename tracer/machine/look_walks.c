@@ -14,8 +14,8 @@
 enum { LANES = 32, SPECIAL_LANE = 0, SPECIAL_THREAD_X = 33, SPECIAL_CTA_X = 37, SPECIAL_CTA_RANK = 136 };
 enum { GRID_SIZE_BYTES = 12 }; /* where bank 0 has it, behind the CTA's threads */
 enum { WORK_OF_THREAD = 1 << 21, STEPS_OF_THREAD = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
-enum { CONSTANTS_KEPT = 2048 }; /* words of bank 0 */
-#define WALKS_NS_MOST UINT64_C(1000000000)
+enum { CONSTANTS_KEPT = 2048 };           /* words of bank 0 */
+#define WALKS_NS_MOST UINT64_C(400000000) /* of a dump; live the time for registers is less */
 
 struct walks {
     const struct wsdbg_look_source *source;
@@ -216,6 +216,11 @@ static struct wsdbg_error *put_lane(struct walks *walks, uint32_t warp, uint32_t
     return error;
 }
 
+static bool is_late(const struct walks *walks)
+{
+    return wsdbg_look_now_ns() >= walks->until_ns;
+}
+
 static uint32_t lanes_of(const struct walks *walks, uint32_t warp)
 {
     const struct wsdbg_warp_row *row = &walks->out->warps[warp];
@@ -233,14 +238,14 @@ static struct wsdbg_error *walk_lanes(struct walks *walks, uint32_t warp, uint32
     const uint32_t order[] = {0, 1, last};
     struct wsdbg_error *error = NULL;
     uint32_t left = between;
-    for (unsigned i = 0; !error && i < 3 && i < lanes; i++)
+    for (unsigned i = 0; !error && i < 3 && i < lanes && !is_late(walks); i++)
         error = put_lane(walks, warp, order[i], one << order[i], first);
     for (size_t i = first; !error && between && i < walks->out->walk_count; i++)
         if (walks->out->walks[i].lanes >> 1 & walks->out->walks[i].lanes >> last & 1) {
             walks->out->walks[i].lanes |= between;
             left = 0;
         }
-    for (; !error && left; left &= left - 1)
+    for (; !error && left && !is_late(walks); left &= left - 1)
         error = put_lane(walks, warp, (uint32_t)__builtin_ctz(left), left & -left, first);
     return error;
 }
@@ -303,12 +308,19 @@ static struct wsdbg_error *share_walks(struct walks *walks, uint32_t from, uint3
     return NULL;
 }
 
-static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta)
+/* All of its warps, or none where the time is over: the GPU may be stopped meanwhile. */
+static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *walked)
 {
     const struct wsdbg_cta *row = &walks->out->ctas[cta];
+    const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     struct wsdbg_error *error = NULL;
-    for (uint32_t w = row->warp_first; !error && w < row->warp_first + row->warp_count; w++)
+    for (uint32_t w = row->warp_first; !error && w < row->warp_first + row->warp_count && !is_late(walks); w++)
         error = walk_warp(walks, w);
+    *walked = !is_late(walks);
+    if (!*walked) {
+        walks->out->walk_count = walk_count;
+        walks->out->step_count = step_count;
+    }
     return error;
 }
 
@@ -339,14 +351,23 @@ static struct wsdbg_error *walk_grid(struct walks *walks, uint32_t grid, bool *w
     struct wsdbg_error *error = NULL;
     memset(walks->constants, 0, sizeof walks->constants);
     for (uint32_t i = row->cta_first; !error && i < row->cta_first + row->cta_count; i++) {
-        if (!is_asked_with_cluster(walks->out, i) || wsdbg_look_now_ns() >= walks->until_ns ||
-            walks->out->step_count > STEPS_OF_LOOK)
+        if (!is_asked_with_cluster(walks->out, i) || is_late(walks) || walks->out->step_count > STEPS_OF_LOOK)
             continue;
         const uint32_t alike = walked_alike(walks, i, walked);
-        error = alike == WSDBG_NONE ? walk_cta(walks, i) : share_walks(walks, alike, i);
-        walked[i] = true;
+        walked[i] = alike != WSDBG_NONE;
+        error = alike == WSDBG_NONE ? walk_cta(walks, i, &walked[i]) : share_walks(walks, alike, i);
     }
     return error;
+}
+
+/* A kernel in which nobody waits for an mbarrier may be large, as NCCL's are: nothing is found of its code then. */
+static bool grid_is_asked(const struct wsdbg_snapshot *rows, uint32_t grid)
+{
+    const struct wsdbg_grid *row = &rows->grids[grid];
+    for (uint32_t i = row->cta_first; i < row->cta_first + row->cta_count; i++)
+        if (is_asked(rows, i))
+            return true;
+    return false;
 }
 
 struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
@@ -363,7 +384,7 @@ struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, con
     struct wsdbg_error *error = walked ? NULL : &wsdbg_error_no_memory;
     for (uint32_t grid = 0; !error && grid < tables->out->grid_count; grid++) {
         const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
-        if (!kernel || seen->grids[grid].machine == WSDBG_NONE)
+        if (!kernel || seen->grids[grid].machine == WSDBG_NONE || !grid_is_asked(tables->out, grid))
             continue;
         error = begin_kernel(&walks, kernel);
         if (!error)
