@@ -14,8 +14,11 @@
 enum { LANES = 32, SPECIAL_LANE = 0, SPECIAL_THREAD_X = 33, SPECIAL_CTA_X = 37, SPECIAL_CTA_RANK = 136 };
 enum { GRID_SIZE_BYTES = 12 }; /* where bank 0 has it, behind the CTA's threads */
 enum { WORK_OF_THREAD = 1 << 21, STEPS_OF_THREAD = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
-enum { CONSTANTS_KEPT = 2048 };           /* words of bank 0 */
-#define WALKS_NS_MOST UINT64_C(400000000) /* of a dump; live the time for registers is less */
+enum { CONSTANTS_KEPT = 2048 }; /* words of bank 0 */
+/* A budget below that is of a GPU that stands still meanwhile.  Else work is counted instead of time, so that a dump
+ * gives the same verdict on a busy machine. */
+#define LIVE_NS_MOST UINT64_C(1000000000)
+#define WORK_OF_LOOK (UINT64_C(1) << 24) /* instructions; some 0.4 s */
 
 struct walks {
     const struct wsdbg_look_source *source;
@@ -23,7 +26,7 @@ struct walks {
     const uint32_t *access_first;
     struct wsdbg_look_tables *tables;
     struct wsdbg_snapshot *out;
-    uint64_t until_ns;
+    uint64_t until_ns, work;      /* work: instructions executed so far */
     struct wsdbg_walk_plan *plan; /* of `kernel` */
     const struct wsdbg_code_kernel *kernel;
     uint32_t *access_at; /* by instruction: number of the kernel's access + 1 */
@@ -211,6 +214,7 @@ static struct wsdbg_error *put_lane(struct walks *walks, uint32_t warp, uint32_t
     struct wsdbg_error *error = walk_lane(walks, warp, lane, &walk);
     if (error)
         return error;
+    walks->work += walk.work;
     error = put_walk(walks, warp, lanes, first, &walk);
     free(walk.steps);
     return error;
@@ -218,7 +222,7 @@ static struct wsdbg_error *put_lane(struct walks *walks, uint32_t warp, uint32_t
 
 static bool is_late(const struct walks *walks)
 {
-    return wsdbg_look_now_ns() >= walks->until_ns;
+    return walks->work >= WORK_OF_LOOK || wsdbg_look_now_ns() >= walks->until_ns;
 }
 
 static uint32_t lanes_of(const struct walks *walks, uint32_t warp)
@@ -373,13 +377,13 @@ static bool grid_is_asked(const struct wsdbg_snapshot *rows, uint32_t grid)
 struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                      const uint32_t *access_first, struct wsdbg_look_tables *tables)
 {
-    const uint64_t most_ns = source->budget.rest_ns < WALKS_NS_MOST ? source->budget.rest_ns : WALKS_NS_MOST;
+    const bool is_live = source->budget.rest_ns < LIVE_NS_MOST;
     struct walks walks = {.source = source,
                           .seen = seen,
                           .access_first = access_first,
                           .tables = tables,
                           .out = tables->out,
-                          .until_ns = wsdbg_look_now_ns() + most_ns};
+                          .until_ns = is_live ? wsdbg_look_now_ns() + source->budget.rest_ns : UINT64_MAX};
     bool *walked = calloc(tables->out->cta_count + 1, sizeof *walked);
     struct wsdbg_error *error = walked ? NULL : &wsdbg_error_no_memory;
     for (uint32_t grid = 0; !error && grid < tables->out->grid_count; grid++) {
