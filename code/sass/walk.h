@@ -36,7 +36,7 @@ struct wsdbg_walk_step {
 struct wsdbg_walk {
     struct wsdbg_walk_step *steps;
     size_t count, capacity;
-    bool is_whole;    /* it comes to the kernel's end; else nobody knows how it goes on behind the last step */
+    bool is_whole;    /* it reaches the kernel's end; else nobody knows how it goes on behind the last step */
     uint32_t lost_at; /* ... the instruction there */
     uint64_t work;    /* instructions executed */
 };

@@ -75,7 +75,7 @@ struct wsdbg_warp_set wsdbg_code_able(const struct wsdbg_case *c, wsdbg_access_k
 uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
                            uint32_t *times);
 /* Whether a warp that has left can have executed an access of these kinds on the barrier; DOUBTFUL: of one of them it
- * is not known whether the warp came to it. */
+ * is not known whether the warp reached it. */
 enum wsdbg_can wsdbg_code_could(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier);
 /* Whether the grid's code has such an access at all; *access is the first, or WSDBG_NONE. */
 enum wsdbg_match wsdbg_code_has(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,

@@ -27,7 +27,7 @@ struct wait {
     struct wsdbg_optional_u64 address; /* polled */
 };
 
-/* The kinds of access that bring what the phase lacks. */
+/* The kinds of access that bring what the phase still needs. */
 static wsdbg_access_kinds lacking(const struct wsdbg_case *c, uint32_t barrier)
 {
     struct wsdbg_barrier_word word;
@@ -39,7 +39,7 @@ static wsdbg_access_kinds lacking(const struct wsdbg_case *c, uint32_t barrier)
     return again | (word.bytes > 0 ? WSDBG_KINDS_BYTES : WSDBG_KINDS_EXPECT);
 }
 
-/* What is told as the other end of a wait that no live warp can end: those that may have come to what ends it.  Where
+/* What is told as the other end of a wait that no live warp can end: those that may have reached what ends it.  Where
  * that is not known of a warp, its role tells whether it is meant. */
 static void add_exited(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
 {

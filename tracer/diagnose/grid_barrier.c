@@ -36,8 +36,7 @@ static bool all_poll_one(const struct wsdbg_snapshot *s, const struct wsdbg_grid
     *out = (struct polled){0};
     for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count && i < s->cta_count; i++) {
         const struct wsdbg_part *part = poll_of_cta(s, &s->ctas[i]);
-        if (!part || !part->address.known ||
-            (out->address.known && out->address.value != part->address.value))
+        if (!part || !part->address.known || (out->address.known && out->address.value != part->address.value))
             return false;
         out->address = part->address;
         if (part->value.known)

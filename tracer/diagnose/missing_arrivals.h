@@ -17,7 +17,7 @@ struct wsdbg_missing_arrivals {
     uint32_t arrives;           /* an access of that kind, or WSDBG_NONE */
     struct wsdbg_warp_set left; /* warps that have exited and may have arrived on it */
     uint32_t exited;            /* how many these are */
-    bool left_known;            /* each of them came to an arrival on it */
+    bool left_known;            /* each of them reached an arrival on it */
     uint32_t peers_gone;
 };
 

@@ -1,4 +1,4 @@
-/* missing_mates.h - warps of a warpgroup that arrives on an mbarrier, which themselves never come to an arrival on it.
+/* missing_mates.h - warps of a warpgroup that arrives on an mbarrier, which themselves never reach an arrival on it.
  */
 #ifndef WSDBG_DIAGNOSE_MISSING_MATES_H
 #define WSDBG_DIAGNOSE_MISSING_MATES_H

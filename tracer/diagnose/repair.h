@@ -1,4 +1,4 @@
-/* repair.h - changes of a kernel's protocol after which its threads would have come to their end: see replay.h.
+/* repair.h - changes of a kernel's protocol after which its threads would have finished: see replay.h.
  *
  * Each is one thing that a programmer may have got wrong, and only what the standstill's replay gives reason for is
  * tried: a parity that does not alternate, a count that is not the arrivals of a round, a round that differs from the

@@ -34,7 +34,7 @@ const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial 
 
 /* No changes yet. */
 void wsdbg_trial_begin(struct wsdbg_trial *t);
-/* Whether the kernel with the changes comes to its end. */
+/* Whether the kernel with the changes finishes. */
 bool wsdbg_trial_works(struct wsdbg_trial *t);
 void wsdbg_trial_keep(struct wsdbg_trial *t, const struct wsdbg_repair *repair);
 /* Orders the edits and notes the first one; false where there are none. */

@@ -103,7 +103,7 @@ static bool add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
     return true;
 }
 
-/* Adds what a turn lacks to one arrival, or drops what it has beyond one. */
+/* Adds what a turn is missing to one arrival, or drops what it has beyond one. */
 static bool straighten_turn(struct wsdbg_trial *t, uint32_t agent, const struct turn *turn, const struct habit *habit,
                             bool adds)
 {

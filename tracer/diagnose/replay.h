@@ -1,9 +1,9 @@
-/* replay.h - what the threads of a case come to if each goes its way through the kernel (snapshot.walks) and waits
+/* replay.h - what the threads of a case reach if each goes its way through the kernel (snapshot.walks) and waits
  * where a barrier makes it wait: a model of their barriers, run until nobody can go on.
  *
  * Reads: walks, steps, barriers.  A replay whose standstill is the picture that was seen tells what went before it:
  * which phases were completed, who arrived how often, which wait was passed by which phase.  With changes (struct
- * wsdbg_replay_changes) it tells whether the kernel would have come to its end.
+ * wsdbg_replay_changes) it tells whether the kernel would have finished.
  */
 #ifndef WSDBG_DIAGNOSE_REPLAY_H
 #define WSDBG_DIAGNOSE_REPLAY_H
@@ -79,8 +79,8 @@ struct wsdbg_replay {
     struct wsdbg_replay_waits *waits; /* agent x barrier */
     /* How it ended: */
     bool is_broken;    /* some barrier got more than it may, or was used before it was initialised */
-    bool has_lost;     /* an agent came to where nobody knows its way */
-    bool has_ended;    /* all came to their end */
+    bool has_lost;     /* an agent reached where nobody knows its way */
+    bool has_ended;    /* all finished */
     uint32_t *targets; /* memory of the agents' */
     bool *repeats;     /* likewise */
     struct wsdbg_replay_named *named;

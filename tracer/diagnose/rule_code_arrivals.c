@@ -273,7 +273,7 @@ static void judge_gone_by(struct wsdbg_case *c, const struct wsdbg_missing_arriv
         say_short(c, missing, &past);
 }
 
-/* Some of them can come to an arrival that they have never executed: it may be a second one of the same phase. */
+/* Some of them can reach an arrival that they have never executed: it may be a second one of the same phase. */
 static bool have_new_arrivals(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps, uint32_t barrier)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -392,7 +392,7 @@ static struct wsdbg_warp_set all_arrivers(const struct wsdbg_missing_arrivals *m
     return all;
 }
 
-/* A count that is never reached holds up all that wait, whatever other barriers lack meanwhile. */
+/* A count that is never reached holds up all that wait, whatever is missing on other barriers. */
 static void judge_ring_count(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const struct wsdbg_warp_set past = gone_by(c, missing), all = all_arrivers(missing, &past);

@@ -109,7 +109,7 @@ static void say_too_many(struct wsdbg_case *c, const struct missing_bytes *missi
         surplus);
 }
 
-/* What is missing on one barrier came to another. */
+/* What is missing on one barrier went to another. */
 static void say_elsewhere(struct wsdbg_case *c, const struct missing_bytes *missing,
                           const struct wsdbg_barrier_word *other, enum wsdbg_confidence confidence)
 {

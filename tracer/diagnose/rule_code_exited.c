@@ -1,5 +1,5 @@
-/* rule_code_exited.c - nobody is left who could come to an arrival that a wait lacks: all have exited, or those that
- * are there have arrived and only others could make the rest.
+/* rule_code_exited.c - nobody is left who could reach an arrival that a wait still needs: all have exited, or those
+ * that are there have arrived and only others could make the rest.
  *
  * Reads: barrier words, reaches, the wait graph.  Adds: WAKER_EXITED; ROLE_DISAGREE where those who used to arrive are
  * there but have left their loop; DOUBLE_ARRIVE where the code cannot arrive but twice in one turn.

@@ -258,7 +258,7 @@ static bool is_same_statement(const struct wsdbg_case *c, uint32_t a, uint32_t b
                       one->file[0] && strcmp(one->file, other->file) == 0);
 }
 
-/* The warp can still come to the instruction that a waiting warp stands at, or to another one of the same statement. */
+/* The warp can still reach the instruction that a waiting warp stands at, or another one of the same statement. */
 static bool can_come_here(const struct wsdbg_case *c, uint32_t warp, uint32_t waiter)
 {
     uint32_t count;
@@ -273,7 +273,7 @@ static bool can_come_here(const struct wsdbg_case *c, uint32_t warp, uint32_t wa
 }
 
 /* The barrier stands where some of those that are not there cannot come: in the branch of one role.  A barrier that all
- * come to is not at fault: what they wait for before it is. */
+ * reach is not at fault: what they wait for before it is. */
 static bool is_in_a_branch(const struct wsdbg_case *c, const struct wsdbg_warp_set *absent, uint32_t waiter)
 {
     for (uint32_t w = 0; w < c->warp_count; w++)
@@ -293,7 +293,7 @@ static bool ever_comes_to(const struct wsdbg_case *c, uint32_t warp, uint32_t ac
     return true;
 }
 
-/* Whether all warps of the set, or of the others of the CTA, may come to the access, or none of them. */
+/* Whether all warps of the set, or of the others of the CTA, may reach the access, or none of them. */
 struct comers {
     uint32_t waiting, others;
 };

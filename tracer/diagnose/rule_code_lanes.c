@@ -76,7 +76,7 @@ static uint32_t lone_lane(const struct wsdbg_case *c, uint32_t warp, const struc
     return others & (others - 1) ? 0 : others;
 }
 
-/* The access of this kind on the barrier that the warp can come to again, behind the wait that it stands in. */
+/* The access of this kind on the barrier that the warp can reach again, behind the wait that it stands in. */
 static uint32_t access_again(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
                              bool by_one)
 {

@@ -104,7 +104,7 @@ static bool is_answered(const struct wsdbg_case *c, uint32_t wait, uint32_t empt
     return false;
 }
 
-/* The warp comes to an instruction that announces bytes on the barrier and does not arrive, and nobody to a plain
+/* The warp reaches an instruction that announces bytes on the barrier and does not arrive, and nobody reaches a plain
  * arrival on it: the access, or WSDBG_NONE. */
 static uint32_t bare_expect(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {

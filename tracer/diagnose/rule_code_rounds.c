@@ -3,7 +3,7 @@
  * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, DOUBLE_ARRIVE, ARRIVE_SHORT.
  *
  * It speaks only where the replay of the kernel as it is stands still just as was seen, and where the kernel with one
- * thing made otherwise would have come to its end.
+ * thing made otherwise would have finished.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/repair.h"
@@ -134,7 +134,7 @@ static void say_first(struct rounds *rounds, const struct wsdbg_repair *repair)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s begin%s with parity %u to wait on %s, and so all these waits ask for the wrong phase: with parity "
-                "%u first%s the kernel would come to its end.",
+                "%u first%s the kernel would finish.",
                 wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "", repair->value ^ 1,
                 repair->is_mixed ? wsdbg_say_object(c, row_of(rounds, repair)).text
                                  : wsdbg_say_family(c, row_of(rounds, repair)).text,
@@ -162,11 +162,12 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
     if (!finding)
         return;
     const uint32_t by = agent_of(rounds, repair->edit.agent)->warp;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s went through a round without arriving on %s, as it does in other rounds (%u before this one). So the "
-                "waits for that phase never end.",
-                wsdbg_say_warp(c, by).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
-                arrivals_before(rounds, &repair->edit));
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s went through a round without arriving on %s, as it does in other rounds (%u before this one). So the "
+        "waits for that phase never end.",
+        wsdbg_say_warp(c, by).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
+        arrivals_before(rounds, &repair->edit));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive on %s on every path through the iteration, including skipped iterations and the last one of a "
                 "tile.",
@@ -243,9 +244,7 @@ static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding)
         }
     wsdbg_tell_word(c, finding, finding->barrier);
     wsdbg_evidence_text(
-        c, finding,
-        "followed from its start, the kernel stands still just so; with this put right it would come to its "
-        "end");
+        c, finding, "followed from its start, the kernel stops in just this state; with this change it would finish");
 }
 
 /* What else would explain the standstill. */
@@ -256,12 +255,12 @@ static void tell_rival(struct rounds *rounds, struct wsdbg_finding *finding)
         return;
     if (rival->kind == WSDBG_REPAIR_COUNT)
         wsdbg_evidence_text(rounds->c, finding,
-                            "it would also come to its end if %s were initialised for %u arrivals: which of the two "
+                            "it would also finish if %s were initialised for %u arrivals: which of the two "
                             "is wrong, the author's intent must tell",
                             say_subject(rounds, rival).text, rival->value);
     else
         wsdbg_evidence_text(rounds->c, finding,
-                            "it would also come to its end if %s began with parity %u to wait on %s: which of the two "
+                            "it would also finish if %s began with parity %u to wait on %s: which of the two "
                             "is wrong, the author's intent must tell",
                             wsdbg_say_warps(rounds->c, &rival->warps).text, rival->value,
                             say_subject(rounds, rival).text);

@@ -110,7 +110,7 @@ static void say_never(const struct totals *totals)
                     wsdbg_say_warps(c, whose).text);
     if (none)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "No thread ever comes to an arrival on %s, on its whole way through the kernel%s. It takes %u, so "
+                    "No thread ever reaches an arrival on %s, on its whole way through the kernel%s. It takes %u, so "
                     "%s waits forever%s.",
                     wsdbg_say_object(c, totals->row).text, who, totals->expected, wsdbg_say_warp(c, totals->warp).text,
                     wsdbg_say_at(c, totals->warp).text);

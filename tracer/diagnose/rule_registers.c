@@ -24,9 +24,9 @@ static struct wsdbg_warp_set blocked_elsewhere(const struct wsdbg_case *c, const
     return set;
 }
 
-/* By the code, warps that live and do not ask come to a release that would serve a request, once they go on: they wait
- * for the askers elsewhere.  Then the pool is large enough, and something keeps the two sides from each other: a
- * request that stands too early, or a barrier that a warp has gone by.  Which of these is not seen. */
+/* Live warps that do not ask can reach a release that would serve a request, but wait for the askers elsewhere.  Then
+ * the pool is large enough.  Either the request stands too early, or a warp skipped a barrier; which of these is not
+ * seen. */
 static bool only_order_is_wrong(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool)
 {
     struct wsdbg_warp_set others = {{0}};

@@ -2,7 +2,8 @@
  *
  * What a look is believed to show: a warp in a wait that the code or the record names, and that other warps end, stands
  * there, for the look itself saw no movement; one in a wait that the hardware ends, or at any other place, stands only
- * where two looks found the same registers too (machine/look_standing.c).  Words of mbarriers that changed are movement.
+ * where two looks found the same registers too (machine/look_standing.c).  Words of mbarriers that changed are
+ * movement.
  */
 #include "diagnose/standstill.h"
 

@@ -330,7 +330,7 @@ struct wsdbg_error *wsdbg_code_accesses_of_threads(struct wsdbg_machine *machine
     return constants.error;
 }
 
-/* Which warps may come to each of the accesses, at the instructions `at`. */
+/* Which warps may reach each of the accesses, at the instructions `at`. */
 static struct wsdbg_error *ask_warps(struct wsdbg_code_kernel *kernel, const struct wsdbg_launch_values *launch,
                                      const uint32_t *at, bool *may, uint32_t warp_count)
 {

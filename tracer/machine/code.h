@@ -79,7 +79,7 @@ struct wsdbg_error *wsdbg_code_threads(struct wsdbg_machine *machine, uint32_t g
 struct wsdbg_error *wsdbg_code_accesses_of_threads(struct wsdbg_machine *machine, uint32_t grid,
                                                    const struct wsdbg_code_kernel *kernel, uint32_t first,
                                                    uint32_t count, struct wsdbg_access **out);
-/* For each of the kernel's accesses a bit for each warp of a CTA whose threads may come to it, by what their index
+/* For each of the kernel's accesses a bit for each warp of a CTA whose threads may reach it, by what their index
  * decides: never too few.  *out is the kernel's; NULL where that is not known: the CTA has rows of threads, or too much
  * code. */
 struct wsdbg_error *wsdbg_code_comers(struct wsdbg_machine *machine, uint32_t grid, struct wsdbg_code_kernel *kernel,

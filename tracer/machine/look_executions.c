@@ -337,7 +337,7 @@ static bool is_arrival(const struct wsdbg_access *access)
            access->kind == WSDBG_ACCESS_DROP || access->kind == WSDBG_ACCESS_COPY_ARRIVE;
 }
 
-/* How often a warp that has left may have come to an arrival that was not counted. */
+/* How often a warp that has left may have reach an arrival that was not counted. */
 static struct wsdbg_execution_count count_of_comer(const uint64_t *comers, size_t access, uint32_t warp)
 {
     const bool came = comers[access] >> warp & 1;

@@ -273,7 +273,7 @@ static void give_roles(const struct role_inference *inference)
 
 /* ---- groups ---- */
 
-/* Whether the threads of a warp come to a load; to wgmma, or a wait for what is loaded. */
+/* Whether the threads of a warp reach a load; to wgmma, or a wait for what is loaded. */
 struct tasks {
     bool loads, computes;
 };
