@@ -20,22 +20,26 @@ for pair in google-chrome:chromium chromium-browser:chromium gcc:gcc g++:g++ cma
         missing=$(printf '%s ' $missing | sed "s/\(^\| \)${pair##*:} / /")
     fi
 done
-# clang's sanitizer runtimes are a package of their own, named after clang's version.
-if [ "$1" = test ] && command -v clang >/dev/null 2>&1; then
-    version=$(clang -dumpversion | cut -d. -f1)
-    [ -e "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-x86_64.a" ] || missing="$missing libclang-rt-$version-dev"
-fi
-
-if [ -n "$(printf '%s' $missing)" ]; then
+# Installs packages when root, else prints the one line that does and ends.
+install() {
     if [ "$(id -u)" = 0 ]; then
-        echo "installing:$missing"
+        echo "installing: $*"
         apt-get update -qq
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
     else
         echo "These Debian packages are missing; install them and try again:" >&2
-        echo "  sudo apt-get install$missing" >&2
+        echo "  sudo apt-get install $*" >&2
         exit 1
     fi
+}
+
+missing=$(printf '%s ' $missing)
+# shellcheck disable=SC2086 # one argument per package
+[ -z "${missing% }" ] || install $missing
+# The fuzzers need clang's runtime, which Debian has as a package named after clang's version: so after clang itself.
+if [ "$1" = test ] && command -v clang >/dev/null 2>&1; then
+    version=$(clang -dumpversion | cut -d. -f1)
+    [ -e "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-x86_64.a" ] || install "libclang-rt-$version-dev"
 fi
 
 if ! command -v nvcc >/dev/null 2>&1 && [ ! -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then

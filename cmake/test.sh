@@ -53,7 +53,7 @@ build_the_rest() {
 
 build_demo_alone
 build dev build all
-# The kernels that lint's tests compile serve both presets.
+# The lint tests compile kernels; those of the second preset use what the first compiled.
 export WSDBG_COMPILED="$PWD/build/compiled"
 rm -rf "$WSDBG_COMPILED"
 mkdir "$WSDBG_COMPILED"
