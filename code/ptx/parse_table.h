@@ -5,7 +5,7 @@
  *   a/b/c      one of these           [a/b]  one of these or none      +a  as if it were written
  *   ~a ~[b]    these in any order, as the assembler takes them
  *   <int>      a list that parse_words.c names
- *   a/b:compare  what they mean, where it is not the words' usual meaning
+ *   a/b:compare  words whose meaning here is not the usual one: the list behind the colon has it
  *   m64n*k16   n is any multiple of 8 up to 256
  *   bar.sync:  (first in a form) only when this is the mnemonic
  * Operands, divided by commas:

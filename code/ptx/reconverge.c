@@ -1,8 +1,8 @@
 /* reconverge.c - where the paths of a divergent branch meet: immediate post-dominators of a function's blocks.
  *
  * Reads the graph; fills `reconverge` of the branches.  Post-dominators are dominators of the reversed graph, whose
- * root is the exit.  Blocks that never reach the exit are joined to it at their last one in the text, which closes
- * the loop.
+ * root is the exit.  Blocks that never reach the exit form a loop: its last block in the text, which closes it, counts
+ * as a block before the exit.
  */
 #include "flow/dominators.h"
 #include "ptx/function.h"

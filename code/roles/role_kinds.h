@@ -3,8 +3,8 @@
  *
  * A warp that issues bulk copies into shared memory is a producer, one that issues wgmma a consumer; one that does both
  * is neither.  A warp that only issues copies out of shared memory is an epilogue.  Four warps in a row are a group
- * with one role, unless it is known that some of them load and others compute.  Where some group loads, one that waits
- * for what is loaded computes, with or without wgmma.
+ * with one role, unless it is known that some of them load and others compute.  Where some group loads, a
+ * group that waits for the loaded data computes, with or without wgmma.
  */
 #ifndef WSDBG_ROLES_ROLE_KINDS_H
 #define WSDBG_ROLES_ROLE_KINDS_H
@@ -40,7 +40,7 @@ void wsdbg_role_groups_compute(enum wsdbg_role_kind *groups, size_t count, uint6
 /* The name of one group, with its number where several have its role; `first` to `last` are its warps in a CTA. */
 void wsdbg_role_group_name(const enum wsdbg_role_kind *groups, size_t count, size_t group, uint32_t first,
                            uint32_t last, char *out, size_t room);
-/* The last warp of a group of four in a CTA of so many warps. */
+/* The last warp of a group of four, in a CTA of `warps` warps. */
 static inline uint32_t wsdbg_role_group_last(size_t group, uint32_t warps)
 {
     const uint32_t end = ((uint32_t)group + 1) * WSDBG_ROLE_GROUP_WARPS;

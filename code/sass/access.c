@@ -301,7 +301,7 @@ static bool find_at(const struct finding *finding, uint32_t number, struct wsdbg
     return true;
 }
 
-/* ---- of one instruction, with numbers that are known ---- */
+/* ---- one instruction whose operands have known values ---- */
 
 struct wsdbg_access_operands wsdbg_access_operands_of(const struct wsdbg_instruction *instruction)
 {

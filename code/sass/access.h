@@ -63,22 +63,22 @@ struct wsdbg_access_wanted {
 struct wsdbg_error *wsdbg_accesses_find_traced(struct wsdbg_trace *trace, const struct wsdbg_access_wanted *wanted,
                                                struct wsdbg_access **out, size_t *count);
 
-/* Which operands of one instruction make it an access of an mbarrier or a named barrier: places among its sources, -1 =
+/* What kind of access one instruction is, and which of its sources are the operands of the access: their indexes; -1 =
  * none. */
 struct wsdbg_access_operands {
     uint8_t kind; /* enum wsdbg_access_kind; 0 = it is no such access */
     bool is_mbarrier;
-    bool may_be_remote; /* an address without a rank may be that of another CTA */
-    bool is_multicast;  /* it is done in several CTAs */
-    bool is_encoded;    /* of machine code: numbers stand in it as wsdbg_access_number says */
+    bool may_be_remote; /* also an address without a CTA's rank may be in another CTA */
+    bool is_multicast;  /* it takes effect in several CTAs */
+    bool is_encoded;    /* machine code: wsdbg_access_number decodes its numbers */
     int8_t address, address_part, count;
-    int8_t mask; /* of a multicast: the ranks of its CTAs */
+    int8_t mask; /* of a multicast: the ranks of the CTAs */
 };
 struct wsdbg_access_operands wsdbg_access_operands_of(const struct wsdbg_instruction *instruction);
 /* The count of an access (parity, arrivals, bytes, threads) from the 32 bits of its operand. */
 uint32_t wsdbg_access_number(const struct wsdbg_access_operands *operands, const struct wsdbg_instruction *instruction,
                              uint32_t bits);
-/* The ranks that a multicast goes to, a bit each, likewise. */
+/* The ranks of the CTAs that a multicast goes to, a bit each, from the 32 bits of its operand. */
 uint32_t wsdbg_access_mask(const struct wsdbg_access_operands *operands, uint32_t bits);
 
 /* Sets the operands of an access that was found before to what they are for the threads that the trace is turned to

@@ -204,7 +204,7 @@ bool wsdbg_follow_at(const struct wsdbg_follow *follow, uint32_t instruction, st
     return true;
 }
 
-/* ---- what every way reaches ---- */
+/* ---- what every way executes ---- */
 
 struct search {
     const struct wsdbg_follow *follow;

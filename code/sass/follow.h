@@ -1,6 +1,7 @@
-/* follow.h - which instructions one thread reaches from one on, with its registers as they are, and what these are
- * then: along every way that it may take, a register is known where all ways that meet bring the same value.
+/* follow.h - follows one thread from an instruction on, starting with its registers as they are: which instructions it
+ * may reach, and what its registers hold there.
  *
+ * It goes along every way that the thread may take.  Where ways meet, a register stays known if all bring one value.
  * Reads: a graph, registers, what thread_step.h asks for.  A called piece of code is passed, not entered, and nothing
  * is known behind it.
  */
@@ -23,12 +24,12 @@ struct wsdbg_follow_start {
 struct wsdbg_error *wsdbg_follow_create(const struct wsdbg_follow_start *start, struct wsdbg_follow **out);
 void wsdbg_follow_destroy(struct wsdbg_follow *follow); /* NULL is fine */
 
-/* False where some way could not be followed to its end: through a register, or the code is too large.  What is said of
- * places that were reached may then not hold. */
+/* False where some way could not be followed to its end: it branches through a register, or the code is too large.
+ * What is then said of the places that were reached may be wrong. */
 bool wsdbg_follow_is_whole(const struct wsdbg_follow *follow);
 /* Whether the thread may reach an instruction, and its registers before that executes. */
 bool wsdbg_follow_at(const struct wsdbg_follow *follow, uint32_t instruction, struct wsdbg_thread_state *state);
-/* Whether every way reaches the instruction and executes it, unless it never ends or waits somewhere for ever. */
+/* Whether every way executes the instruction, but for ways that never end or wait for ever. */
 bool wsdbg_follow_must_execute(const struct wsdbg_follow *follow, uint32_t instruction);
 
 #endif

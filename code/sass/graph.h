@@ -50,19 +50,20 @@ uint32_t wsdbg_graph_block_of(const struct wsdbg_graph *graph, uint32_t number);
 
 /* The blocks of the loop of this head, those of loops within it among them: sets their bits. */
 void wsdbg_graph_loop_blocks(const struct wsdbg_graph *graph, uint32_t head, uint64_t *out);
-/* The head of the next loop around the one of this head; WSDBG_GRAPH_NONE = there is none. */
+/* The head of the next loop around the loop of this head; WSDBG_GRAPH_NONE = there is none. */
 uint32_t wsdbg_graph_loop_around(const struct wsdbg_graph *graph, uint32_t head);
 
 /* A set of instructions, one bit each, (count + 63) / 64 words; NULL = the empty set.  An instruction with a guard may
- * be reached without being executed: as one to avoid it stops no path, and it counts for at_most only. */
+ * be reached without being executed: so it stops no path that is to avoid it, and it counts for at_most only. */
 typedef const uint64_t *wsdbg_instruction_set;
 
 /* Whether some path leads from just before `from` to `to`, without executing one of `avoid` in between (`from` itself
  * counts as executed, so from ∈ avoid gives NO unless from == to).  MAYBE: only through an indirect branch. */
 enum wsdbg_reaches wsdbg_graph_reaches(const struct wsdbg_graph *graph, uint32_t from, uint32_t to,
                                        wsdbg_instruction_set avoid);
-/* All instructions that some path from `from` reaches, likewise: `out` gets their bits, those of `avoid` it stops at
- * among them.  True: an indirect branch is among them, or `from` is behind the code, so there may be more. */
+/* Sets in `out` the bits of all instructions that some path from `from` reaches, where `avoid` is as above.  Those of
+ * `avoid` at which a path stops are among them.  True: there may be more, as an indirect branch is among them, or `from`
+ * is behind the code. */
 bool wsdbg_graph_reach_set(const struct wsdbg_graph *graph, uint32_t from, wsdbg_instruction_set avoid, uint64_t *out);
 /* How often at least / at most a path from `from` to `to` executes an instruction of `set`: counts to 255; 255 = 255 or
  * more, also where a loop may repeat it.  False: `to` cannot be reached, or memory ran out; with an indirect branch on

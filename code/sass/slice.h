@@ -9,10 +9,10 @@
 
 #include "sass/graph.h"
 
-/* The graph of the blocks from which some path reaches an instruction of `set`, or nobody knows where.  Each stretch
- * of others in between is one instruction: an EXIT, or a branch to itself where no path from it reaches an exit but a
- * trap's.  numbers[i] of *numbers is the number in `graph` of instruction i.  The caller destroys *out and frees
- * *numbers. */
+/* The graph of the blocks from which some path reaches an instruction of `set`, or a place that is not known.  Each
+ * stretch of other blocks in between becomes one instruction: an EXIT, or, where no path from it reaches an exit other
+ * than a trap's, a branch to itself.  numbers[i] of *numbers is the number in `graph` of instruction i.  The caller
+ * destroys *out and frees *numbers. */
 struct wsdbg_error *wsdbg_graph_create_leading_to(const struct wsdbg_graph *graph, wsdbg_instruction_set set,
                                                   struct wsdbg_graph **out, uint32_t **numbers);
 

@@ -91,7 +91,7 @@ static void pass(struct registers *registers, const struct wsdbg_instruction *in
         }
 }
 
-/* What is followed where the block begins.  A called piece may be reached with anything. */
+/* The registers that are followed where the block begins.  In called code that is all of them. */
 static struct registers entering(const struct following *following, uint32_t block)
 {
     const struct wsdbg_graph *graph = following->graph;

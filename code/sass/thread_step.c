@@ -432,7 +432,7 @@ static struct result divide_in_steps(const struct step *step)
     return number >= 0 && number < whole_end ? known((uint32_t)number) : unknown;
 }
 
-/* PTX divides at once. */
+/* PTX has one instruction for a division, machine code a row of steps. */
 static struct result divide(const struct step *step)
 {
     const struct wsdbg_instruction *in = step->instruction;

@@ -20,7 +20,7 @@ struct wsdbg_thread_world {
     void *context;
     bool (*constant)(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value);
     bool (*special)(void *context, uint32_t number, uint32_t *value);
-    /* 32 bits of its CTA's shared memory, as they are now; asked by walks alone (walk.h).  NULL = not known. */
+    /* 32 bits of the shared memory of the thread's CTA, as they are now.  Only walks ask (walk.h); NULL = not known. */
     bool (*shared)(void *context, uint32_t address, uint32_t *value);
 };
 
@@ -36,9 +36,9 @@ void wsdbg_thread_step(const struct wsdbg_instruction *instruction, const struct
  * numbers, constants and special registers. */
 bool wsdbg_thread_operand(const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
                           const struct wsdbg_operand *operand, unsigned part, uint32_t *value);
-/* Steps of a division of whole numbers by way of a reciprocal: conversions to and from a float, and the reciprocal,
- * each with one source.  The code behind them makes the quotient exact, whatever the last bits of the reciprocal are.
- */
+/* Whether the instruction can be a step of an integer division: the compiler divides by way of a reciprocal, with the
+ * steps I2F, MUFU.RCP and F2I.  Each has one source.  The code behind them corrects the quotient, so the last bits of
+ * the reciprocal do not matter. */
 bool wsdbg_thread_divides(const struct wsdbg_instruction *instruction, struct wsdbg_operand *source);
 /* The address of a global or generic access. */
 bool wsdbg_thread_address(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand,

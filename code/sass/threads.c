@@ -197,7 +197,7 @@ struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *gra
 
 enum { DOMINATORS_MOST = 64 };
 
-/* What is asked of one range of threads; of a block: not asked yet, or whether one of them may reach it. */
+/* What was found out about one range of threads: by block, whether one of them may reach it. */
 struct view {
     const struct wsdbg_graph *graph;
     const struct wsdbg_launch_values *launch;
@@ -236,8 +236,8 @@ static bool is_dominated_by(const struct wsdbg_graph *graph, uint32_t block, uin
     return block == dominator;
 }
 
-/* The one block from which a block is reached first; what goes back to it, as a request for registers that is tried
- * again, has reached it before.  False where there are several, or it is called. */
+/* The one block from which a block is first reached.  Edges back to the block do not count, such as that of a request
+ * for registers that is tried again.  False where there are several such blocks, or the block is called. */
 static bool first_from(const struct wsdbg_graph *graph, uint32_t block, uint32_t *from)
 {
     unsigned count = 0;
@@ -251,7 +251,7 @@ static bool first_from(const struct wsdbg_graph *graph, uint32_t block, uint32_t
     return count == 1 && graph->procedure_at[block] == WSDBG_GRAPH_NONE;
 }
 
-/* By the block's dominators: each that has one way in was reached by it. */
+/* Asks the block's dominators: a thread that is here took the one way into each of them that has only one. */
 static bool may_come(const struct view *view, uint32_t block)
 {
     const struct wsdbg_graph *graph = view->graph;

@@ -16,8 +16,8 @@ struct wsdbg_error *wsdbg_graph_create_for_threads(const struct wsdbg_graph *gra
 /* The same for the threads that a trace is turned to: cheaper where several are asked for. */
 struct wsdbg_error *wsdbg_graph_create_traced(struct wsdbg_trace *trace, struct wsdbg_graph **out);
 
-/* Whether some of the threads that a trace is turned to may reach each of `instructions` and execute it, by the
- * conditions that must have held on the way there: never too narrow, and cheaper than their graph.  Fills may[i]. */
+/* May some of the threads that a trace is turned to execute instructions[i]?  Fills may[i], by the conditions that must
+ * have held on the way there: false is certain, true is not.  Cheaper than the graph of the threads. */
 struct wsdbg_error *wsdbg_threads_may_execute(struct wsdbg_trace *trace, const uint32_t *instructions,
                                               size_t instruction_count, bool *may);
 

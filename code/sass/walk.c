@@ -1,4 +1,8 @@
-/* walk.c - see walk.h.  Reads a plan and what the launch tells; writes the steps of one thread. */
+/* walk.c - executes the instructions of a plan for one thread, and lists its accesses.  See walk.h.
+ *
+ * Reads: the plan, what the launch tells.  Writes: the steps of the thread; for lane 0 also what its shuffles give to
+ * the other lanes, in the plan.
+ */
 #include "sass/walk.h"
 
 #include <stdlib.h>
@@ -20,9 +24,9 @@ struct walking {
     struct wsdbg_walk *out;
     struct wsdbg_thread_state state;
     uint32_t lane;
-    uint32_t calls[CALLS_MOST]; /* blocks to come back to */
+    uint32_t calls[CALLS_MOST]; /* blocks that the open calls return to */
     unsigned depth;
-    size_t *times; /* by instruction: shuffles so far */
+    size_t *times; /* by instruction: how often it was executed as a shuffle */
     struct wsdbg_error *error;
 };
 
@@ -78,7 +82,7 @@ static void set_predicates(struct walking *walking, const struct wsdbg_instructi
             set_register(walking, &instruction->destinations[i], known, value);
 }
 
-/* ---- what one lane tells another ---- */
+/* ---- what lanes tell each other ---- */
 
 static bool tell(struct wsdbg_walk_told *told, bool known, uint32_t value)
 {
@@ -90,7 +94,8 @@ static bool tell(struct wsdbg_walk_told *told, bool known, uint32_t value)
     return true;
 }
 
-/* From lane 0, or from another one that is taken to have the same. */
+/* A shuffle brings the value of lane 0.  Where machine code names another lane, the value is not known; of PTX the lane
+ * is not read. */
 static void shuffle(struct walking *walking, uint32_t number, const struct wsdbg_instruction *instruction)
 {
     struct wsdbg_walk_told *told = &walking->plan->told[number];
@@ -122,7 +127,7 @@ static void elect(struct walking *walking, const struct wsdbg_instruction *instr
     }
 }
 
-/* What is asked of all lanes is taken to be the same for all. */
+/* All lanes are taken to vote alike. */
 static void vote(struct walking *walking, const struct wsdbg_instruction *instruction)
 {
     const struct wsdbg_operand *asked =
@@ -135,7 +140,7 @@ static void vote(struct walking *walking, const struct wsdbg_instruction *instru
     }
 }
 
-/* PTX asks for the address of what lies in another CTA: see WSDBG_WALK_RANKED. */
+/* mapa of PTX: the address of a place in another CTA, see WSDBG_WALK_RANKED. */
 static void map_to_rank(struct walking *walking, const struct wsdbg_instruction *instruction)
 {
     uint32_t address = 0, rank = 0;
@@ -152,7 +157,8 @@ static bool maps_to_rank(const struct wsdbg_instruction *instruction)
            !instruction->words[1];
 }
 
-/* What is stored once for all, before a loop.  In one it may be polled, and be another value in each round. */
+/* Takes the present value of the word, as if it had been stored once before.  Not in a loop: there the word may be
+ * polled, and have another value in each round. */
 static bool load(struct walking *walking, uint32_t number, const struct wsdbg_instruction *instruction)
 {
     const struct wsdbg_graph *graph = walking->plan->graph;
@@ -181,7 +187,8 @@ static bool add_step(struct walking *walking, struct wsdbg_walk_step step)
     return true;
 }
 
-/* An arrival by copies either was counted when the barrier was initialised, or adds itself to what is pending first. */
+/* cp.async.mbarrier.arrive: with .noinc it is one of the arrivals that the barrier was initialised for.  Otherwise it
+ * raises the pending count by one first, so that it changes nothing. */
 static bool counts_arrival(const struct wsdbg_instruction *instruction)
 {
     const bool is_of_words = instruction->words[0] || instruction->words[1];
@@ -203,7 +210,7 @@ static bool number_of(const struct walking *walking, const struct wsdbg_access_o
     return step->is_number_known || step->kind == WSDBG_ACCESS_COPY || step->kind == WSDBG_ACCESS_WAIT;
 }
 
-/* False: an operand is not known, or the kind of access is one that nobody follows. */
+/* False: an operand is not known, or the access is of a kind that walks do not follow. */
 static bool access_step(const struct walking *walking, const struct wsdbg_access_operands *operands,
                         const struct wsdbg_instruction *instruction, struct wsdbg_walk_step *step)
 {
@@ -244,7 +251,8 @@ static bool is_quiet_kind(uint8_t kind)
            kind == WSDBG_ACCESS_STORE_WAIT || kind == WSDBG_ACCESS_EXIT || kind == WSDBG_ACCESS_GRID_LAUNCH;
 }
 
-/* Executes what a walk knows more of than what the thread alone tells; false where it is none of that. */
+/* Executes instructions of which a walk knows more than thread_step.h: they read shared memory or other lanes.  False:
+ * it is none of them, or nothing more is known. */
 static bool knows_more(struct walking *walking, uint32_t number, const struct wsdbg_instruction *instruction)
 {
     switch (instruction->operation) {
@@ -302,7 +310,7 @@ static enum wsdbg_truth both(enum wsdbg_truth a, enum wsdbg_truth b)
     return a == WSDBG_TRUTH_YES && b == WSDBG_TRUTH_YES ? WSDBG_TRUTH_YES : WSDBG_TRUTH_UNKNOWN;
 }
 
-/* A warp is taken to stay together where its code asks. */
+/* BRA.DIV and BRA.CONV ask whether the warp has diverged: it is taken to be together. */
 static enum wsdbg_truth is_taken(const struct walking *walking, const struct wsdbg_instruction *last)
 {
     const enum wsdbg_truth guard = wsdbg_thread_executes(&walking->state, last);
@@ -316,7 +324,7 @@ static enum wsdbg_truth is_taken(const struct walking *walking, const struct wsd
     return WSDBG_TRUTH_UNKNOWN;
 }
 
-/* The block that a walk goes on with; WSDBG_GRAPH_NONE = it ended, or is lost. */
+/* The block at which the walk goes on; WSDBG_GRAPH_NONE = it has ended, or is lost. */
 static uint32_t leave_call(struct walking *walking, const struct wsdbg_block *block)
 {
     const uint32_t next = block->successor_count ? block->successor[0] : WSDBG_GRAPH_NONE;
@@ -330,7 +338,7 @@ static uint32_t leave_call(struct walking *walking, const struct wsdbg_block *bl
     return walking->plan->graph->block_of[block->callee];
 }
 
-/* Behind a branch that nobody can decide. */
+/* A branch with an unknown condition: goes on where its sides meet.  What they write is then not known. */
 static uint32_t pass_detour(struct walking *walking, uint32_t number)
 {
     const struct wsdbg_block *block = &walking->plan->graph->blocks[number];

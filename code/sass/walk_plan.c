@@ -1,4 +1,8 @@
-/* walk_plan.c - see walk_plan.h.  Reads a graph; writes memory of its own. */
+/* walk_plan.c - finds which instructions a walk executes, and how it passes a branch with an unknown condition.
+ *
+ * An instruction is executed if it is a step, ends a block, or writes a register that such an instruction needs.
+ * Reads: a graph.  Writes: the plan.
+ */
 #include "sass/walk_plan.h"
 
 #include <stdlib.h>
@@ -32,7 +36,7 @@ static bool put_span(uint64_t *set, struct wsdbg_operand operand)
     return grows;
 }
 
-/* A memory operand has a general and a uniform register, a constant one may be indexed. */
+/* A memory operand may have a general and a uniform register; a constant may be indexed by a register. */
 static bool need_operand(uint64_t *set, const struct wsdbg_operand *operand)
 {
     struct wsdbg_operand general = {
@@ -177,7 +181,7 @@ bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t 
 
 /* ---- where the sides of a branch meet ---- */
 
-/* The graph with its edges turned round: from what comes after to what comes before. */
+/* Post-dominators are the dominators of the graph with its edges reversed. */
 static struct wsdbg_error *find_post_dominators(struct wsdbg_walk_plan *plan)
 {
     const struct wsdbg_graph *graph = plan->graph;
@@ -216,7 +220,7 @@ static struct wsdbg_error *find_post_dominators(struct wsdbg_walk_plan *plan)
     return error;
 }
 
-/* Whether a walk may pass the block without executing it; notes what it writes. */
+/* Whether a walk may pass the block without executing it; notes the registers that it writes. */
 static bool add_block(const struct wsdbg_walk_plan *plan, uint32_t number, struct wsdbg_walk_detour *detour)
 {
     const struct wsdbg_graph *graph = plan->graph;

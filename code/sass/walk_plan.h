@@ -1,5 +1,5 @@
-/* walk_plan.h - the inside of walk.h: which instructions a walk executes, and where it goes on behind a branch that
- * nobody can decide (walk_plan.c finds both, walk.c walks).
+/* walk_plan.h - private to walk.c and walk_plan.c: which instructions a walk executes, and where it goes on behind a
+ * branch with an unknown condition.
  */
 #ifndef WSDBG_SASS_WALK_PLAN_H
 #define WSDBG_SASS_WALK_PLAN_H
@@ -12,12 +12,12 @@ enum { WSDBG_WALK_REGISTER_WORDS = (WSDBG_REGISTER_COUNT + 63) / 64 };
 /* What lies between a branch and the place where its sides meet. */
 struct wsdbg_walk_detour {
     bool is_known, can_be_passed;
-    bool loops;                                  /* it leads back to the branch */
-    uint32_t meets;                              /* block */
+    bool loops;                                  /* some way leads back to the branch */
+    uint32_t meets;                              /* the block where the sides meet */
     uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each */
 };
 
-/* What lane 0 had to tell at a shuffle, time by time. */
+/* The values of lane 0 at a shuffle, one for each time that it executed it. */
 struct wsdbg_walk_told {
     uint32_t *values;
     bool *known;
@@ -26,9 +26,9 @@ struct wsdbg_walk_told {
 
 struct wsdbg_walk_plan {
     const struct wsdbg_graph *graph;
-    uint64_t needed[WSDBG_WALK_REGISTER_WORDS]; /* registers that some decision may rest on */
+    uint64_t needed[WSDBG_WALK_REGISTER_WORDS]; /* registers on which a step or a branch may depend */
     bool *executes;                             /* by instruction */
-    struct wsdbg_access_operands *operands;     /* by instruction: a walk asks for them each time it executes one */
+    struct wsdbg_access_operands *operands;     /* by instruction: found once, as every execution asks for them */
     struct wsdbg_lists by_block;                /* instructions that are executed */
     struct wsdbg_dominators *after;             /* post-dominators, NULL = not asked for yet */
     struct wsdbg_walk_detour *detours;          /* by block */

@@ -14,7 +14,7 @@ uint32_t wsdbg_gpu_multiprocessors(const struct wsdbg_gpu *gpu);
 
 /* What kernels print from now on is nobody's. */
 void wsdbg_gpu_mute(struct wsdbg_gpu *gpu);
-/* Called on the thread that runs the gpu, again and again while it executes; wsdbg_gpu_mute ends it. */
+/* While the gpu executes, the thread that runs it calls `works` again and again; wsdbg_gpu_mute ends that. */
 void wsdbg_gpu_on_work(struct wsdbg_gpu *gpu, void (*works)(void *context), void *context);
 /* Another schedule from now on, as if the gpu had been made with it; no grid may be there. */
 struct wsdbg_error *wsdbg_gpu_set_schedule(struct wsdbg_gpu *gpu, const struct wsdbg_schedule_options *schedule);

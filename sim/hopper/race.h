@@ -24,7 +24,7 @@ struct hopper_race_warp {
     uint32_t wgmma, copies;             /* components; 0 = none yet */
     uint32_t copies_issued, copy_groups[RACE_GROUPS];
     uint32_t bulk_reads[HOPPER_LANES], bulk_writes[HOPPER_LANES];
-    struct hopper_transfer first_store; /* of the bulk store that is executed: its first lane's */
+    struct hopper_transfer first_store; /* what the first lane stores by the bulk store that is executed */
     bool has_wgmma_fence;
     struct hopper_race_busy {
         uint32_t group, site; /* group 0: not an accumulator of a group that is not waited for */

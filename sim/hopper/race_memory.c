@@ -49,7 +49,7 @@ static inline void look_at(struct look *look, uint64_t address, uint32_t byte_co
         race_visit_range(&look->visit, address, byte_count);
 }
 
-/* Neighbours in one piece, the same bytes once. */
+/* Looks at adjacent bytes of several lanes as one range, and at bytes that several lanes touch only once. */
 static void look_at_lanes(struct look *look, uint64_t base, const uint64_t addresses[HOPPER_LANES], uint32_t lanes,
                           uint32_t byte_count)
 {
@@ -213,7 +213,7 @@ static uint32_t component_of(const struct hopper_step *step, uint32_t *component
     return *component;
 }
 
-/* The lanes of a warp may all issue one store: the same bytes to the same place. */
+/* Whether the first lane issues the same store.  All lanes of a warp may store the same bytes to the same place. */
 static bool is_repeated(const struct hopper_step *step, struct hopper_race_warp *agent,
                         const struct hopper_transfer *transfer)
 {

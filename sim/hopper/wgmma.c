@@ -1,7 +1,7 @@
 /* wgmma.c - wgmma.mma_async, its groups and fences.
  *
  * An operation takes descriptors and A's registers when it is issued, shared memory and accumulators when its group
- * completes; groups of a warp complete in their order.  Each warp does its part alone, and waits for the others'.
+ * completes; groups of a warp complete in their order.  Each warp does its own part; a wait is for the parts of all four.
  * Reads and writes: the warp's registers, shared memory of its CTA.
  */
 #include "hopper/wgmma.h"
@@ -274,14 +274,15 @@ enum hopper_outcome hopper_do_wgmma_commit_group(struct hopper_step *step)
     return HOPPER_NEXT;
 }
 
-/* Not one that waits for its registers: what a warpgroup does that has them in part is not known. */
+/* A warp that waits for registers is left out: what the hardware does while only some of the four have theirs is not
+ * known. */
 static bool takes_part(const struct hopper_warp *warp)
 {
     return warp->live && !(warp->split_count && warp->splits[0].wait.kind == HOPPER_WAITS_REGISTERS);
 }
 
-/* An operation is the warpgroup's: no warp sees it complete before all four have issued their parts.  So none is a
- * whole turn of a ring ahead of another, and one thread may release a slot for all. */
+/* An operation belongs to the warpgroup: no warp sees it complete before all four have issued their parts.  So a warp
+ * is never a whole turn of a ring ahead of another, and one thread may release a slot for the warpgroup. */
 static bool is_complete(const struct hopper_warp *warp, uint32_t groups)
 {
     const struct hopper_cta *const cta = warp->cta;

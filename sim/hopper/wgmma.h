@@ -1,7 +1,7 @@
 /* wgmma.h - the matrix work of one warp of a warpgroup: operations in their order, groups, and the product itself.
  *
- * Private to hopper/.  Each warp computes its 16 rows, rows 16w to 16w + 15 of the 64, and waits until the
- * warpgroup's groups are complete.
+ * Private to hopper/.  Warp w computes 16 of the 64 rows, 16w to 16w + 15.  A wait ends when the groups of
+ * the whole warpgroup are complete.
  */
 #ifndef WSDBG_HOPPER_WGMMA_H
 #define WSDBG_HOPPER_WGMMA_H

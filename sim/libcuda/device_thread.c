@@ -18,8 +18,8 @@ enum { SLICE_LONG_NS = 300000000 };
 
 enum idle { IDLE_NONE, IDLE_POLL, IDLE_UNTIL_KICKED };
 
-/* In the midst of a slice.  Many matrix operations make one long.  A short one may be only another look at warps that
- * poll. */
+/* Called during a slice.  Only a long slice counts as work, such as one with many matrix operations: a short one may
+ * only look again at warps that poll. */
 static void works(void *argument)
 {
     struct context *const context = argument;

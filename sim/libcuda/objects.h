@@ -155,7 +155,7 @@ struct context {
     struct wsdbg_gpu *gpu;
     pthread_t thread; /* executes kernels and what is queued behind them */
     pthread_cond_t work;
-    uint64_t kicks;    /* something that an idle device might go on with */
+    uint64_t kicks;    /* grows with everything that an idle device might go on with */
     uint64_t running;  /* grids handed to the gpu that are not over */
     size_t races_told; /* see races.h */
     struct module *modules;
@@ -168,7 +168,7 @@ struct context {
     unsigned char *state; /* the file that shows the device to wsdbg, NULL = none is there; see state_file.h */
     bool state_failed;
     uint64_t works_said_ns;  /* when wsdbg was last told that instructions are executed (CLOCK_MONOTONIC) */
-    uint64_t slice_began_ns; /* when the device was last told to execute */
+    uint64_t slice_began_ns; /* when the device's thread last began to execute */
 };
 
 #endif

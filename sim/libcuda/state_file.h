@@ -7,8 +7,8 @@
 /* Puts the state of the context's device in place, where wsdbg has a folder for it; one that shows the same already
  * stays.  Trouble is said once, and then nothing is written any more.  With the lock held. */
 void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome);
-/* Says that instructions are executed, so that nobody takes a long kernel for a stall.  On the device's thread; needs
- * no lock. */
+/* Tells wsdbg that instructions are executed, so that it does not take a long kernel for a stall.  Called on the
+ * device's thread; needs no lock. */
 void state_file_works(struct context *context);
 /* Takes it away: something moves, or the context ends.  With the lock held. */
 void state_file_withdraw(struct context *context);

@@ -20,7 +20,7 @@ struct race_block {
 struct race_clock {
     struct race_block *blocks; /* in the order of their numbers */
     size_t count, capacity;
-    uint32_t version; /* another one after each change */
+    uint32_t version; /* grows with each change of the times */
     bool knows_all;   /* memory ran out: nothing is reported that depends on it */
 };
 

@@ -1,7 +1,7 @@
 /* history.c - see history.h: two tables with open addressing over rows that only grow.
  *
- * An instruction touches many places that were used alike, and loops come back to them.  So the last answers are kept,
- * in two small tables that a question's hash leads to.
+ * An instruction touches many places with the same history, and loops touch them again.  So the last answers are kept,
+ * in two small hash tables.
  */
 #include "races/history.h"
 
@@ -19,7 +19,7 @@ struct slots {
     uint32_t *numbers; /* 0 = free */
     size_t capacity;   /* a power of 2 */
 };
-/* race_history_add_read of `set` and a read like this, when the reader's clock had this version. */
+/* What race_history_add_read answered for `set` and such a read, when the reader's clock had this version. */
 struct answer {
     uint32_t set, component, time, flags, version, result; /* component 0: none */
 };
@@ -179,7 +179,8 @@ static uint32_t find_or_add_set(struct race_history *history, const uint32_t *me
     return (uint32_t)history->set_count++;
 }
 
-/* Who knows of a generic read knows of all that its warp knew then; an asynchronous one tells of itself. */
+/* Whether an access that is ordered behind `own` is ordered behind `other`, too.  Behind a read by threads it is ordered
+ * behind all that their warp knew then; behind an asynchronous read only behind earlier ones of the same component. */
 static bool follows(const struct race_access *own, const struct race_access *other, const struct race_clock *seen)
 {
     return (other->component == own->component && other->time <= own->time) ||
@@ -194,7 +195,7 @@ static uint32_t with_read(struct race_history *history, uint32_t set, const stru
     for (uint32_t i = 0; i < known; i++) {
         const struct race_access *const other = &history->accesses[before[i]];
         if (other->component == own->component && other->time == own->time && other->flags == own->flags)
-            return set; /* the same to whoever asks later */
+            return set; /* no later access can tell the two apart */
         if (!follows(own, other, seen))
             members[count++] = before[i];
     }

@@ -19,7 +19,7 @@ struct race_access {
     uint32_t agent;           /* the warp that did or issued it */
     uint32_t flags;
 };
-enum { RACE_READS_MOST = 24 }; /* of one place; a later one is not kept */
+enum { RACE_READS_MOST = 24 }; /* of one place; further ones are not kept */
 
 struct race_history;
 struct race_history *race_history_create(void); /* NULL: no memory */

@@ -1,7 +1,7 @@
 /* shadow.c - see shadow.h: pages of cells, made when they are first used.
  *
- * A cell whose bytes differ has a row for each of its parts, which are as large as the accesses allow.  Within one
- * access neighbours are mostly alike, so what was found of the last write and of the last set of reads is kept until
+ * A cell whose bytes were used differently is cut into equal parts, as large as its accesses allow.  The bytes of one
+ * access mostly have the same history, so what was found about the last write and the last set of reads is kept until
  * they change.
  */
 #include "races/shadow.h"
@@ -112,7 +112,7 @@ static struct cell *cell_of(struct race_shadow *shadow, uint64_t address)
     return cells ? &cells[address >> CELL_SHIFT & (PAGE_CELLS - 1)] : NULL;
 }
 
-/* Parts of at most 1 << shift bytes. */
+/* Cuts the cell into parts of at most 1 << shift bytes.  False: no memory. */
 static bool part_cell(struct cell *cell, uint32_t shift)
 {
     if (cell->parts && cell->part_shift <= shift)
