@@ -83,7 +83,7 @@ static uint32_t only_context(void)
     return row;
 }
 
-/* A full table may not have the context that had the exception. */
+/* If the table is full, the context that had the exception may not be in it. */
 static bool all_are_observed(void)
 {
     return __atomic_load_n(&atomic_load(&shim_segment)->context_count, __ATOMIC_ACQUIRE) < WSDBG_CONTEXT_ROWS;

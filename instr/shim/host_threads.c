@@ -3,11 +3,12 @@
  * Reads:  the segment's thread rows; while some call of those lasts, comm and syscall of /proc/self/task/<thread>.
  * Writes: segment->host_state, segment->network_cards.
  *
- * A thread is blocked if it is in such a call, or in a futex without a time limit: another thread has to wake it.  A
- * thread that sleeps for a time, reads, polls or computes may be about to give the GPU what a kernel waits for, be it
- * by its first call.  So may a thread that another process wakes.  The driver's own threads count as blocked where they
- * wait for the driver, not where they run a function of the program; so do those of service_threads.c.  Looking is
- * cheap (two short files a thread) and disturbs no thread.
+ * A thread is blocked if it is in such a call, or in a futex without a time limit, which another thread must wake.  A
+ * thread that sleeps for a time, reads, polls or computes is not blocked: it may soon give the GPU what a kernel waits
+ * for, even if it has not used the driver yet.  The same holds for a thread that another process can wake.  The
+ * driver's own threads count as blocked while they wait for the driver, but not while they run a function of the
+ * program.  The threads that service_threads.c knows count as blocked too.  A look reads two short files for each
+ * thread and disturbs none.
  */
 #include "host_threads.h"
 

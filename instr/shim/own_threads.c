@@ -2,8 +2,9 @@
  *
  * Reads:  nothing.  Writes: the names of its threads.
  *
- * A thread that has done its work, or is to do none any more, is parked: it waits on a futex that nobody wakes.  To
- * end it would make other calls, and may give back the stacks of others, which TSan takes for a race.
+ * A thread that has done its work, or is to do no more, is parked: it waits on a futex that nobody wakes.  It does not
+ * end, because the C library makes other calls then.  It may also give back the stacks of other threads, which TSan
+ * takes for a race.
  */
 #include "own_threads.h"
 
@@ -25,7 +26,7 @@ enum { PARK_MOST_US = 300000, PARK_LOOK_US = 500 };
 
 static SHIM_THREAD_LOCAL bool is_ours;
 static _Atomic uint32_t never;      /* a word that nobody changes */
-static _Atomic uint32_t are_parked; /* 1: our threads are to do nothing any more */
+static _Atomic uint32_t are_parked; /* 1: our threads are to park */
 static _Atomic int at_work;         /* threads of ours that are not parked yet */
 
 static void wait_on(_Atomic uint32_t *word, const struct timespec *most)

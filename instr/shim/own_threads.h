@@ -10,7 +10,7 @@ void shim_sleep_us(unsigned us);
 bool shim_start_thread(void *(*serve)(void *));
 /* Such a thread's first call: nothing that it does is the app's, and its name says so. */
 void shim_thread_is_ours(void);
-/* None of them does anything any more, as far as they can be brought to it in 0.3 s. */
+/* Makes all of them park, and waits for that, 0.3 s at most. */
 void shim_park_threads(void);
 /* In a forked child: they are its parent's. */
 void shim_threads_forget(void);

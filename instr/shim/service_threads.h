@@ -6,8 +6,8 @@
 
 #include "host_call.h"
 
-/* Whether a thread of that name in that call is a library's own, which gives no kernel what it waits for.  Called by
- * one thread at a time. */
+/* Whether a thread of that name in that call counts as blocked: it is a library's own thread, which waits and never
+ * gives a kernel what it waits for.  Called by one thread at a time. */
 bool service_thread_is_blocked(const char *name, const struct host_call *call);
 
 #endif

@@ -34,7 +34,7 @@
 #define WSDBG_SEGMENT_VERSION 1u
 #define WSDBG_SEGMENT_BYTES_DEFAULT (32u << 20)  /* most a segment may grow to */
 #define WSDBG_SEGMENT_NAME_FORMAT "/wsdbg.%s.%d" /* session, pid */
-#define WSDBG_SEGMENT_LEFT ".left-"              /* behind the name of a file that its process is past; then a number */
+#define WSDBG_SEGMENT_LEFT ".left-"              /* suffix of a file that was left (left_ns); a number follows */
 #define WSDBG_SEGMENT_FOLDER "/dev/shm"
 /* Session: a folder (0700) of its own, in which nobody else can take a name. */
 #define WSDBG_SEGMENT_OWN_FORMAT WSDBG_SEGMENT_FOLDER "/wsdbg.%s"
@@ -46,23 +46,21 @@
 /* Environment of a traced process. */
 #define WSDBG_ENV_SESSION "WSDBG_SESSION"             /* session name; absent = the shim stays asleep */
 #define WSDBG_ENV_SEGMENT_BYTES "WSDBG_SEGMENT_BYTES" /* decimal */
-#define WSDBG_ENV_HISTORY "WSDBG_HISTORY"             /* events a warp, 0 = off; rounded down to a power of two */
+#define WSDBG_ENV_HISTORY "WSDBG_HISTORY"             /* events kept a warp, 0 = off; rounded down to a power of two */
 #define WSDBG_ENV_SPOOL "WSDBG_SPOOL"                 /* folder (0700) for module images, absent = do not keep them */
 #define WSDBG_ENV_OBSERVER "WSDBG_OBSERVER"           /* "driver" or "cupti" */
 #define WSDBG_ENV_SIM_REASON "WSDBG_SIM_REASON"       /* why a program that expects a GPU gets the simulator */
 #define WSDBG_ENV_EXPLORE "WSDBG_EXPLORE" /* for the simulator: try many schedules; see sim/libcuda/explore.h */
-#define WSDBG_ENV_RACES \
-    "WSDBG_RACES" /* for the simulator: look for races, add them to this file; see sim/libcuda/races.h */
+#define WSDBG_ENV_RACES "WSDBG_RACES"     /* for the simulator: file for the races it finds; see sim/libcuda/races.h */
 #define WSDBG_ENV_MARKERS "WSDBG_MARKERS" /* "1": put markers behind the work of contexts */
-/* "MS": the first launch waits so many milliseconds at most for an inspector that stays.  "MS,cheap": not where a
- * module has probes, and an inspector leaves before WSDBG_MUCH_CODE_BYTES or more are loaded: the driver prepares them
- * for it. */
+/* "MS": the first launch waits at most so many milliseconds for an inspector that stays.  "MS,cheap": it does not wait
+ * if a module has probes, and an inspector leaves before the program loads WSDBG_MUCH_CODE_BYTES or more.  Otherwise
+ * the driver would spend time to prepare that code for the inspector. */
 #define WSDBG_ENV_ATTACH_FIRST "WSDBG_ATTACH_FIRST"
 #define WSDBG_MUCH_CODE_BYTES 4000000u
-#define WSDBG_ENV_FILTERS "WSDBG_FILTERS" /* filters of system calls (seccomp) that wsdbg itself has; decimal */
-#define WSDBG_ENV_PID_NAMESPACE "WSDBG_PID_NAMESPACE" /* wsdbg's own: inode of /proc/self/ns/pid; decimal */
-#define WSDBG_ENV_DEVICE_FILES \
-    "WSDBG_DEVICE_FILES" /* for tests: folder that has other /proc and /dev of the GPUs' driver */
+#define WSDBG_ENV_FILTERS "WSDBG_FILTERS"             /* number of seccomp filters that wsdbg itself has; decimal */
+#define WSDBG_ENV_PID_NAMESPACE "WSDBG_PID_NAMESPACE" /* inode of wsdbg's own /proc/self/ns/pid; decimal */
+#define WSDBG_ENV_DEVICE_FILES "WSDBG_DEVICE_FILES"   /* for tests: put before the driver's paths in /proc and /dev */
 
 /* Most that WSDBG_EXPLORE may ask for. */
 #define WSDBG_EXPLORE_JOBS_MAX 256
@@ -98,7 +96,7 @@ struct wsdbg_memory_message {
     uint32_t process_id;
     uint32_t context;        /* row in contexts */
     uint32_t kind;           /* enum wsdbg_memory_kind */
-    uint64_t device_address; /* the row's slots_device_address or history_device_address */
+    uint64_t device_address; /* slots_device_address or history_device_address of that row */
     uint64_t used_bytes;
     uint64_t allocated_bytes; /* what must be mapped */
     uint32_t device_ordinal;  /* in the sender's numbering */
@@ -136,9 +134,9 @@ struct wsdbg_module_row {
     uint64_t loaded_ns;
     uint64_t image_bytes; /* 0 = not known */
     uint64_t image_hash;  /* FNV-1a 64 of the image, 0 = not known */
-    uint32_t context;     /* row in contexts, WSDBG_UNKNOWN32 */
+    uint32_t context;     /* row in contexts, or WSDBG_UNKNOWN32 */
     uint32_t probed;      /* 1 = has wsdbg_config_v1 */
-    uint32_t names_first; /* rows of the name table */
+    uint32_t names_first; /* its first row in the name table */
     uint32_t names_count;
     uint32_t image_kept; /* 1 = spool/<pid>-<row>.image holds it */
     uint32_t reserved;
@@ -146,8 +144,8 @@ struct wsdbg_module_row {
 
 struct wsdbg_function_row {
     uint64_t handle;    /* CUfunction or CUkernel as launched */
-    uint32_t module;    /* row in modules, WSDBG_UNKNOWN32 */
-    uint32_t registers; /* a thread at launch; WSDBG_UNKNOWN32 */
+    uint32_t module;    /* row in modules, or WSDBG_UNKNOWN32 */
+    uint32_t registers; /* per thread at launch, or WSDBG_UNKNOWN32 */
     uint32_t static_shared_bytes;
     uint32_t local_bytes;
     uint32_t max_threads;
@@ -161,8 +159,7 @@ enum wsdbg_launch_flags {
     WSDBG_LAUNCH_GRAPH = 4,
     WSDBG_LAUNCH_REFUSED = 8,
     WSDBG_LAUNCH_PROGRAMMATIC = 16, /* may begin before the work ahead of it in its stream has ended */
-    WSDBG_LAUNCH_GRAPH_PARTLY = 32  /* the graph may hold kernels that graph_kernels does not tell of, or miss some of
-                                       those that it tells of */
+    WSDBG_LAUNCH_GRAPH_PARTLY = 32  /* graph_kernels may be wrong about this graph: rows may be missing, or too many */
 };
 
 #define WSDBG_RESULT_PENDING (-1) /* the launch call has not returned yet */
@@ -171,7 +168,7 @@ struct wsdbg_launch_row {
     uint64_t sequence; /* entry number + 1, written last */
     uint64_t time_ns;
     uint64_t stream;    /* CUstream as given */
-    uint32_t function;  /* row in functions, WSDBG_UNKNOWN32 (graph launch, table full) */
+    uint32_t function;  /* row in functions, or WSDBG_UNKNOWN32 (graph launch, table full) */
     uint32_t context;   /* row in contexts */
     uint32_t thread_id; /* gettid() */
     uint32_t grid[3];
@@ -180,7 +177,7 @@ struct wsdbg_launch_row {
     uint32_t dynamic_shared_bytes;
     uint32_t flags; /* enum wsdbg_launch_flags */
     int32_t result; /* CUresult of the launch call, WSDBG_RESULT_PENDING */
-    uint32_t graph; /* of a graph launch: the number that its kernels have in graph_kernels, 0 = not known */
+    uint32_t graph; /* of a graph launch: `graph` of its rows in graph_kernels, 0 = not known */
     uint32_t reserved[2];
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_launch_row) == 96, "launch layout");
@@ -204,7 +201,7 @@ struct wsdbg_activity_row {
     uint32_t kind;
     uint32_t device_ordinal;
     uint32_t correlation;
-    uint32_t function; /* row in functions by name, WSDBG_UNKNOWN32 */
+    uint32_t function; /* row in functions with this name, or WSDBG_UNKNOWN32 */
     char name[64];
 };
 
@@ -214,19 +211,20 @@ struct wsdbg_activity_row {
  * attached it detaches by itself when the inspector is gone or `lease_until_ns` has passed; then the debug attach is
  * open for another inspector, which resumes what the first one had stopped. */
 enum wsdbg_attach_command {
-    WSDBG_ASK_PROBE = 1,   /* say what is in the way, change nothing */
+    WSDBG_ASK_PROBE = 1,   /* tell what prevents an attach, change nothing */
     WSDBG_ASK_ATTACH,      /* let the inspector in */
     WSDBG_ASK_ATTACHED,    /* the inspector has seen the attach complete */
-    WSDBG_ASK_DETACH,      /* show it out: resume_flag is what the inspector must answer */
-    WSDBG_ASK_DETACHED,    /* the inspector has seen the detach complete, or is no more */
+    WSDBG_ASK_DETACH,      /* end the attach; the inspector gives resume_flag back to the driver */
+    WSDBG_ASK_DETACHED,    /* the inspector has seen the detach complete, or has ended */
     WSDBG_ASK_ATTACH_IDLE, /* as ATTACH, but only while no context has work: such an attach holds no work back */
     WSDBG_ASK_STAY,        /* the inspector stays, and the program's calls go on */
     WSDBG_ASK_PAUSE,       /* the program's calls wait again: before each look of an inspector that stays */
-    WSDBG_ASK_FAULT /* as PAUSE; fault_exception ended the work of fault_context, and the driver forgets the error
-                        when the inspector leaves: the observer then makes the program get it */
+    /* As PAUSE, after fault_exception has ended the work of fault_context.  The driver forgets that error when the
+     * inspector leaves, so the observer returns it to the program. */
+    WSDBG_ASK_FAULT
 };
 enum wsdbg_attach_state {
-    WSDBG_ATTACH_UNSERVED, /* nobody serves it yet */
+    WSDBG_ATTACH_UNSERVED, /* no thread of the observer serves requests yet */
     WSDBG_ATTACH_NOBODY,   /* nobody is attached */
     WSDBG_ATTACH_BEGINS,
     WSDBG_ATTACH_DONE,
@@ -234,28 +232,28 @@ enum wsdbg_attach_state {
 };
 enum wsdbg_attach_obstacle {
     WSDBG_OBSTACLE_NONE,
-    WSDBG_OBSTACLE_NO_INTERFACE, /* this libcuda has none, or another revision's */
-    WSDBG_OBSTACLE_INJECTION,    /* CUDA_INJECTION64_PATH */
+    WSDBG_OBSTACLE_NO_INTERFACE, /* this libcuda has no debug interface, or another revision of it */
+    WSDBG_OBSTACLE_INJECTION,    /* CUDA_INJECTION64_PATH is set */
     WSDBG_OBSTACLE_CUPTI,        /* a CUPTI subscriber, our own observer's included */
     WSDBG_OBSTACLE_DEBUGGER,     /* another debugger */
     WSDBG_OBSTACLE_MPS,
-    WSDBG_OBSTACLE_SANITIZER,   /* the program's would watch the driver's debugger library, and may crash in it */
+    WSDBG_OBSTACLE_SANITIZER,   /* the program has one, which would watch the driver's debugger library and may crash */
     WSDBG_OBSTACLE_REFUSED,     /* the driver said no: driver_error */
-    WSDBG_OBSTACLE_LAPSED,      /* the lease ran out or the inspector died; detached */
-    WSDBG_OBSTACLE_NOT_SETTLED, /* the process ends, or makes or ends a context just now, or has none */
-    WSDBG_OBSTACLE_AT_WORK,     /* ATTACH_IDLE: a context has work, or nobody can tell */
+    WSDBG_OBSTACLE_LAPSED,      /* the lease ran out or the inspector died, so the observer detached */
+    WSDBG_OBSTACLE_NOT_SETTLED, /* the process is ending, is creating or destroying a context, or has none */
+    WSDBG_OBSTACLE_AT_WORK,     /* ATTACH_IDLE: a context has work, or that is not known */
     WSDBG_OBSTACLE_TAKEN        /* an inspector is attached to another program on a GPU of this one */
 };
 struct wsdbg_attach_row {
     uint32_t request; /* number << 8 | enum wsdbg_attach_command; the number counts up */
     uint32_t inspector_pid;
     uint32_t revision;        /* of the interface that the inspector speaks */
-    uint32_t stopped_devices; /* bit n: an inspector may have stopped device n (the driver's number for debuggers), and
-                                 none has resumed it since */
+    uint32_t stopped_devices; /* bit n: an inspector may have stopped device n, and none has resumed it since; n is
+                                 the driver's number for debuggers */
     uint64_t lease_until_ns;  /* CLOCK_MONOTONIC */
     uint64_t fault_context;   /* CUcontext, 0 = not known */
     uint32_t fault_exception; /* as the debug interface numbers them */
-    uint32_t answered;        /* the newest value of `asked` after which no exception was seen */
+    uint32_t answered;        /* up to this value of `asked` the inspector has looked and seen no exception */
     uint32_t nobody_comes;    /* 1: no inspector comes before the first launch */
     uint32_t reserved0;
     uint64_t reserved1[2];
@@ -266,14 +264,13 @@ struct wsdbg_attach_row {
     uint32_t resume_flag;  /* what the driver said after the last attach or detach */
     uint64_t driver_error; /* cudbgReportedDriverInternalErrorCode after it */
     uint32_t stays;        /* 1: attached while no context had work, and the program's calls go on between looks */
-    uint32_t leave_wanted; /* 1: the program is about to make or end a context; the inspector should leave now */
-    uint64_t waited_ns;    /* sum of the times for which calls of the program had to wait at the debug attach */
-    uint64_t launch_ns; /* of launches while somebody stays: how long the calls took, each counted as 0.2 ms at most */
-    uint64_t launches;  /* ... and how many; launches of graphs are not counted */
-    uint32_t asked;     /* raised by each call that has waited for the GPU while somebody stays; a futex */
-    uint16_t held_gpus; /* bit n: the lock of /dev/nvidia<n> is held for an inspector; of the first 16 */
-    uint16_t
-        taken_gpu; /* 1 + n: another process holds that of /dev/nvidia<n>, which is why there is none; 0 = not so */
+    uint32_t leave_wanted; /* 1: the program is about to create or destroy a context; the inspector should leave now */
+    uint64_t waited_ns;    /* how long calls of the program had to wait for the debug attach, in all */
+    uint64_t launch_ns;    /* how long launch calls took while an inspector stayed, each counted as 0.2 ms at most */
+    uint64_t launches;     /* ... number of these calls, without launches of graphs */
+    uint32_t asked;        /* a futex: raised by each call that has waited for the GPU while an inspector stays */
+    uint16_t held_gpus;    /* bit n: this process holds the lock of /dev/nvidia<n> for an inspector; n < 16 */
+    uint16_t taken_gpu; /* 1 + n: another process holds the lock of /dev/nvidia<n>, so nobody attaches; 0 = none does */
     char text[WSDBG_TEXT_BYTES]; /* names what is in the way, "" = nothing */
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_attach_row) == 128 + WSDBG_TEXT_BYTES, "debug attach layout");
@@ -283,21 +280,20 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_attach_row) == 128 + WSDBG_TEXT_BYTES, "
  * flight means that something the context was given before `recorded_ns` is not done; at `checked_ns` it was not. */
 enum wsdbg_marker_state {
     WSDBG_MARKER_NONE,    /* nobody follows the context */
-    WSDBG_MARKER_STARTED, /* somebody does, and has not put an event down yet, or cannot now */
+    WSDBG_MARKER_STARTED, /* the observer does, but has recorded no event yet, or cannot record one now */
     WSDBG_MARKER_WORKS,
     WSDBG_MARKER_FAILED /* the driver cannot; a note says why */
 };
 struct wsdbg_marker_row {
-    uint64_t recorded_ns;   /* of the event in flight, written last; 0 = none is */
-    uint64_t checked_ns;    /* 0 = not since it was recorded */
-    uint64_t done_ns;       /* when the newest one that had passed was looked at; 0 = none yet */
-    uint64_t launches;      /* entries of the launch table that had begun when the newest was recorded */
-    uint64_t done_launches; /* ... when the newest that has passed was: those are done */
+    uint64_t recorded_ns;   /* when the event in flight was recorded, written last; 0 = none is in flight */
+    uint64_t checked_ns;    /* when the GPU was last found not to have passed it; 0 = not checked yet */
+    uint64_t done_ns;       /* when the GPU was last found to have passed an event; 0 = never yet */
+    uint64_t launches;      /* launches begun (entries of the launch table) when the newest event was recorded */
+    uint64_t done_launches; /* ... when the newest passed event was recorded: these launches are done */
     uint32_t state;         /* enum wsdbg_marker_state */
     uint32_t reserved;
-    uint64_t
-        kept_out_ns;    /* since when stream captures keep events away from launches that nobody follows; 0 = none do */
-    uint64_t inside_ns; /* since when the driver keeps who follows the context; 0 = it does not */
+    uint64_t kept_out_ns; /* since when stream captures keep events from being recorded for new work; 0 = none do */
+    uint64_t inside_ns;   /* since when the observer's thread has been in the driver for this context; 0 = it is not */
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_marker_row) == 64, "marker layout");
 
@@ -311,9 +307,9 @@ enum wsdbg_refusal_kind {
     WSDBG_REFUSAL_SETTING     /* an attribute of a kernel */
 };
 struct wsdbg_refusal_row {
-    uint64_t time_ns; /* of the first */
-    uint32_t times;   /* raised with each that is the same */
-    uint32_t kind;    /* enum wsdbg_refusal_kind; from here to `call` is what makes a row another one */
+    uint64_t time_ns; /* of the first such call */
+    uint32_t times;   /* number of such calls: those that are equal from `kind` to `call` */
+    uint32_t kind;    /* enum wsdbg_refusal_kind */
     uint64_t handle;  /* CUfunction, CUkernel, CUmodule or CUlibrary as given, or the image's address; 0 = none */
     int32_t result;   /* CUresult */
     uint32_t context; /* row in contexts */
@@ -323,27 +319,27 @@ struct wsdbg_refusal_row {
     uint32_t dynamic_shared_bytes;
     uint32_t flags;     /* enum wsdbg_launch_flags */
     uint32_t attribute; /* CUfunction_attribute that was to be set */
-    uint32_t value;     /* ... to this */
+    uint32_t value;     /* the value that it was to get */
     uint32_t reserved;
     char call[48];               /* "cuLaunchKernel" */
-    char name[WSDBG_NAME_BYTES]; /* the kernel's (mangled), or the file's that was to be loaded; "" = not known */
+    char name[WSDBG_NAME_BYTES]; /* the kernel's name (mangled), or the file that was to be loaded; "" = not known */
     uint32_t function;           /* row in functions */
     uint32_t module;             /* row in modules */
-    uint32_t image;              /* spool/<pid>-refused-<image>.image holds what was to be loaded; 0 = nothing does */
+    uint32_t image;              /* the image is kept as spool/<pid>-refused-<image>.image; 0 = it is not kept */
     /* Of the kernel. */
-    uint32_t registers; /* a thread */
+    uint32_t registers; /* per thread */
     uint32_t static_shared_bytes;
     uint32_t most_dynamic_shared_bytes; /* as its attribute is set */
-    uint32_t most_threads;              /* a CTA: of its launch bounds and its registers the smaller */
+    uint32_t most_threads;              /* per CTA: the lower limit of launch bounds and registers */
     uint32_t required_cluster[3];       /* 0 = none */
     uint32_t non_portable_cluster;      /* 1 = allowed */
-    uint32_t must_have_cluster;         /* 1 = it cannot be launched without */
+    uint32_t must_have_cluster;         /* 1 = a launch must give a cluster size */
     /* Of the device. */
     uint32_t registers_per_cta;
     uint32_t threads_per_cta;
-    uint32_t shared_per_cta; /* without the attribute */
+    uint32_t shared_per_cta; /* if the kernel's attribute is not set */
     uint32_t shared_per_cta_most;
-    uint32_t cooperative; /* 1 = it can launch such grids */
+    uint32_t cooperative; /* 1 = it supports cooperative launches */
     uint32_t sm_count;
     uint32_t compute_capability; /* 10 * major + minor */
     /* Of this launch, where it asked for more than one CTA at a time. */
@@ -356,7 +352,7 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_refusal_row) % 8 == 0, "word copies");
 /* A kernel that a graph holds, as it was when the graph was made ready to run or changed since.  Nodes of one graph
  * that are alike are one row. */
 struct wsdbg_graph_kernel_row {
-    uint32_t graph;    /* from 1; each graph made ready, and each update of one as a whole, has its own */
+    uint32_t graph;    /* a number from 1 for each graph made ready, and a new one for each update of a whole graph */
     uint32_t function; /* row in functions, WSDBG_UNKNOWN32 */
     uint32_t grid[3];
     uint32_t block[3];
@@ -365,13 +361,13 @@ struct wsdbg_graph_kernel_row {
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_graph_kernel_row) == 48, "graph kernel layout");
 
-/* What the program's threads do while one of them is in a call of `threads` that has lasted for a moment.  A thread
- * is blocked where it is in such a call, or where nothing but another thread of the process wakes it. */
+/* What the program's threads do while a call of `threads` lasts for a moment or longer.  A thread is blocked if it is
+ * in such a call, or in a wait that only another thread of the process can end (instr/shim/host_threads.c). */
 enum wsdbg_host_state {
     WSDBG_HOST_NOT_KNOWN,        /* nobody looked, or not everything could be seen */
-    WSDBG_HOST_GOES_ON,          /* a thread that has been in such a call before is not blocked */
-    WSDBG_HOST_STRANGER_GOES_ON, /* only threads that never were in one are not */
-    WSDBG_HOST_ALL_BLOCKED       /* all are */
+    WSDBG_HOST_GOES_ON,          /* some thread is not blocked that has been in such a call before */
+    WSDBG_HOST_STRANGER_GOES_ON, /* some thread is not blocked, but none that has been in such a call before */
+    WSDBG_HOST_ALL_BLOCKED       /* every thread is blocked */
 };
 /* Names of the threads that wsdbg adds to a program: /proc/self/task/<thread>/comm. */
 #define WSDBG_THREAD_OBSERVER "wsdbg-observer"
@@ -383,17 +379,17 @@ enum wsdbg_allocation_kind {
     WSDBG_ALLOCATION_DEVICE = 1, /* cuMemAlloc */
     WSDBG_ALLOCATION_PITCHED,
     WSDBG_ALLOCATION_POOL,       /* cuMemAllocAsync */
-    WSDBG_ALLOCATION_HOST,       /* the host's, mapped: cuMemHostAlloc */
-    WSDBG_ALLOCATION_REGISTERED, /* the host's, made by the program itself: cuMemHostRegister */
+    WSDBG_ALLOCATION_HOST,       /* host memory, mapped: cuMemHostAlloc */
+    WSDBG_ALLOCATION_REGISTERED, /* host memory that the program made itself: cuMemHostRegister */
     WSDBG_ALLOCATION_MANAGED,
     WSDBG_ALLOCATION_VMM,          /* a mapping of what cuMemCreate made */
-    WSDBG_ALLOCATION_VMM_IMPORTED, /* ... of what came from another process */
-    WSDBG_ALLOCATION_VMM_UNKNOWN,  /* ... of a handle of which it is not known where it is from */
+    WSDBG_ALLOCATION_VMM_IMPORTED, /* a mapping of memory that came from another process */
+    WSDBG_ALLOCATION_VMM_UNKNOWN,  /* a mapping of memory whose origin is not known */
     WSDBG_ALLOCATION_IMPORTED      /* cuIpcOpenMemHandle and the like */
 };
 enum wsdbg_allocation_flags {
-    WSDBG_ALLOCATION_EXPORTED =
-        1, /* given away: another process, or a device that is no GPU of this one, may write it */
+    /* Given away: another process may write it, or a device that is no GPU of this process. */
+    WSDBG_ALLOCATION_EXPORTED = 1,
     WSDBG_ALLOCATION_HOST_ACCESS = 2, /* a mapping that the host may write as well */
     /* Beside EXPORTED: not, or not only, to processes of this machine, but to a network card, to another machine or to
      * the GPUs of a multicast object. */
@@ -410,23 +406,22 @@ struct wsdbg_allocation_row {
     uint64_t time_ns;
     uint64_t freed_ns;     /* 0 = not freed */
     uint32_t kind;         /* enum wsdbg_allocation_kind */
-    uint32_t flags;        /* enum wsdbg_allocation_flags; raised later too */
-    uint32_t context;      /* row in contexts, WSDBG_UNKNOWN32 */
-    uint32_t device;       /* ordinal of the device whose memory it is, WSDBG_UNKNOWN32 */
-    uint32_t peer_devices; /* bit n: kernels of device n, another one, were allowed to write it; raised later too */
-    uint32_t call_number;  /* the process's calls of `call` that began before, and this one */
-    char call[40];         /* "cuMemAlloc": the call that it came from, without the driver's suffixes */
+    uint32_t flags;        /* enum wsdbg_allocation_flags; more may be set later */
+    uint32_t context;      /* row in contexts, or WSDBG_UNKNOWN32 */
+    uint32_t device;       /* ordinal of the device whose memory it is, or WSDBG_UNKNOWN32 */
+    uint32_t peer_devices; /* bit n: kernels of device n, another one, may write it; more bits may be set later */
+    uint32_t call_number;  /* which of the process's calls of `call` made it, counted from 1 as they began */
+    char call[40];         /* the driver call that made it, without suffixes like _v2: "cuMemAlloc" */
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_allocation_row) == 104, "allocation layout");
 
 /* What the program gave a context to do.  The words are written without a lock: of two calls at the same moment
  * given_ns may have either's time.  Kernels and graphs are entries of the launch table. */
 struct wsdbg_given_row {
-    uint64_t given_ns; /* begin of the last call that gave it a kernel, a graph, a copy, a memset, a write of a stream
+    uint64_t given_ns; /* when the last call began that gave it a kernel, a graph, a copy, a memset, a write of a stream
                           or a host function; 0 = none did */
-    uint64_t
-        done_given_ns; /* given_ns when the newest marker that has passed was recorded: that and all before is done */
-    uint64_t copies;   /* calls that gave some, but for those that wait until the copy is done */
+    uint64_t done_given_ns; /* given_ns when the newest passed marker was recorded: all work given by then is done */
+    uint64_t copies;        /* calls that gave copies, without those that wait until the copy is done */
     uint64_t memsets;
     uint64_t others;
     uint64_t reserved[3];
@@ -469,12 +464,14 @@ struct wsdbg_segment {
     uint32_t reserved0;
     uint64_t launch_count; /* launches ever, also those that left the ring */
     uint64_t activity_count;
-    uint64_t lost_rows;          /* rows not recorded because a table was full */
-    uint64_t hold_exit_until_ns; /* wsdbg's: a GPU core dump of the process is being written, so that exit() is to wait
-                                    for it, ten seconds at most; CLOCK_MONOTONIC, renewed while wsdbg waits, 0 = not */
-    uint64_t left_ns;        /* the process then executed another program, or its number was another one's; 0 = not */
-    uint64_t program_device; /* as stat() has it of /proc/self/exe */
-    uint64_t program_inode;  /* ... 0 = not known */
+    uint64_t lost_rows; /* rows not recorded because a table was full */
+    uint64_t
+        hold_exit_until_ns;  /* set by wsdbg while a GPU core dump of the process is written: until then exit() waits,
+                                ten seconds at most; CLOCK_MONOTONIC, renewed while wsdbg waits, 0 = no wait */
+    uint64_t left_ns;        /* when this file was left: its process executed another program, or is gone and its number
+                                belongs to another one; 0 = not left */
+    uint64_t program_device; /* st_dev of /proc/self/exe */
+    uint64_t program_inode;  /* st_ino of it, 0 = not known */
     uint64_t pid_namespace;  /* inode of /proc/self/ns/pid, 0 = not known */
     uint64_t reserved[3];
 
@@ -498,7 +495,7 @@ struct wsdbg_segment {
 
     /* The kernels of graphs. */
     uint32_t graph_kernel_count;
-    uint32_t graph_nodes_left_out; /* not looked at, or without room: too many, or of a kind that hides kernels */
+    uint32_t graph_nodes_left_out; /* nodes not recorded: no room, too many, or of a kind that hides kernels */
     struct wsdbg_graph_kernel_row graph_kernels[WSDBG_GRAPH_KERNEL_ROWS];
     uint32_t allocation_count;     /* rows ever used */
     uint32_t allocations_left_out; /* no row was free */
