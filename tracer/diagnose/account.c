@@ -93,8 +93,7 @@ static const struct wsdbg_wait *wait_with_round(const struct accounting *a, cons
     return NULL;
 }
 
-/* All arrivals of the round are there and the barrier still needs all of its arrivals: they are those of the next one.
- */
+/* All arrivals of the round were made, and yet the barrier needs its full count: it now waits for the next round. */
 static bool is_over(const struct accounting *a, const struct wsdbg_round *round)
 {
     const struct wsdbg_optional_u32 pending = a->row->pending_arrivals, expected = a->row->expected_arrivals;

@@ -71,7 +71,7 @@ static uint32_t exited_without(const struct wsdbg_case *c, const struct wsdbg_ar
     return count;
 }
 
-/* Other lanes than those that wait: these reach nothing before their wait is over. */
+/* Other lanes of the waiting warp could arrive.  The lanes that wait reach nothing before their wait ends. */
 static bool other_lanes_could(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     return missing->itself != WSDBG_CAN_NOT && wsdbg_case_warp(c, missing->warp)->part_count != 1;

@@ -87,7 +87,7 @@ bool wsdbg_arrivals_per_round_is_beside_others(const struct wsdbg_case *c, uint3
     return false;
 }
 
-/* The warp, which has exited, did not reach the access. */
+/* This exited warp never reached the access. */
 static bool never_came(const struct wsdbg_case *c, uint32_t warp, uint32_t access)
 {
     uint32_t count;
@@ -98,7 +98,7 @@ static bool never_came(const struct wsdbg_case *c, uint32_t warp, uint32_t acces
     return false;
 }
 
-/* What a warp brings that reaches every arrival of the code which it may have reached; UINT64_MAX = not known. */
+/* The arrivals of an exited warp that executed each arrival it may have reached once; UINT64_MAX = not known. */
 static uint64_t most_of_warp(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
     uint64_t most = 0;

@@ -4,16 +4,16 @@
 
 #include "diagnose/code_case.h"
 
-/* What a warp's instructions bring where it reaches each once.  A path may take one of several instructions, or all.
- */
+/* The arrivals of some warps if each executes its arrival instructions once.  Of several instructions in a warp a path
+ * may hold one, or all: hence the different sums. */
 struct wsdbg_arrivals_per_round {
-    uint64_t usual;       /* of the largest one of each warp; 0 = for some warp it is not known how many lanes arrive */
-    uint64_t by_lanes[2]; /* the same, where it is not known with one lane of a warp, and with all of them */
-    uint64_t most;        /* of all of them; where lanes are not known, of all lanes */
-    bool bounded;         /* `most` holds: no warp may arrive at an address, or with a count, that is not known */
+    uint64_t usual;       /* of each warp the largest instruction; 0 = for some warp the number of lanes is not known */
+    uint64_t by_lanes[2]; /* the same if one lane of each warp arrives, and if all lanes do that may */
+    uint64_t most;        /* all instructions, each with all lanes that may arrive */
+    bool bounded;         /* `most` is an upper limit: the address and the count of every arrival are known */
 };
 
-/* Of the instructions that the warps can still reach or may have executed.  No warps: 0. */
+/* Counts the instructions that the warps may have executed or can still reach.  Without warps all sums are 0. */
 struct wsdbg_arrivals_per_round wsdbg_arrivals_per_round_of(const struct wsdbg_case *c,
                                                             const struct wsdbg_warp_set *warps, uint32_t barrier);
 
@@ -21,8 +21,8 @@ struct wsdbg_arrivals_per_round wsdbg_arrivals_per_round_of(const struct wsdbg_c
  * unless they differ, so a warp of which only that is known is rather not meant to arrive either.  No proof. */
 bool wsdbg_arrivals_per_round_is_beside_others(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier);
 
-/* What is there fits one arrival of each of these warps: of one lane, or of all.  *lanes is which of them, the index in
- * `by_lanes`. */
+/* True if the arrivals made are just one of each warp.  *lanes is the index in `by_lanes` that fits: one lane of each
+ * warp, or all. */
 bool wsdbg_arrivals_per_round_fit(const struct wsdbg_arrivals_per_round *per_round, uint64_t made, unsigned *lanes);
 
 /* The most that warps which have exited could have brought with any instruction of the grid; UINT64_MAX = not known. */

@@ -1,6 +1,6 @@
 /* barrier_participation.c - see barrier_participation.h.
  *
- * Four arguments, about a barrier for C warps that P warps have reached, U being how often a waiting one has:
+ * Four arguments.  The barrier takes C warps, P warps have reached it, and a waiting warp has reached it U times:
  *
  *   DOUBLE_ARRIVE    P = C, and each of the others has come U times or more: that is round U, and yet it is not
  *                    complete for the one that waits.  So some warp counted twice in one round, and only bar.arrive
@@ -168,7 +168,7 @@ static bool is_lost_mate(const struct wsdbg_case *c, const struct wsdbg_barrier_
            waiter->role.known && row->role.value == waiter->role.value;
 }
 
-/* Those that the round of the waiting warps still needs, where all of them have left; else none. */
+/* The warps that the round of the waiting warps still needs.  Empty unless all of them have exited. */
 static struct wsdbg_warp_set left_early(const struct wsdbg_case *c, const struct wsdbg_barrier_participation *r,
                                         const struct sum *sum)
 {
@@ -311,8 +311,8 @@ static void say_count(struct wsdbg_case *c, const struct wsdbg_barrier_participa
                 warps * WSDBG_WARP_THREADS, r->count);
 }
 
-/* Where it is not known how often: all reach the same instruction, each of them did, and groups of the barrier's size
- * cannot be made of them. */
+/* Used if the counts are not known.  Every warp has reached the same instruction, and the warps cannot be divided into
+ * groups of the barrier's size. */
 static bool cannot_be_grouped(const struct wsdbg_case *c, const struct wsdbg_barrier_participation *r,
                               const struct sum *sum)
 {

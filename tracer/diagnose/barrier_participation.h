@@ -1,5 +1,5 @@
-/* barrier_participation.h - how often each warp of a CTA has reached one named barrier, and what follows from it where
- * those that wait there are stuck.
+/* barrier_participation.h - how often each warp of a CTA has reached one named barrier, and what these counts say about
+ * warps that are stuck there.
  *
  * A group of warps that meets at a barrier comes there equally often, each warp once a round.  What the counts say
  * against that is an argument which needs no knowledge of what the kernel computes.
@@ -18,7 +18,7 @@ struct wsdbg_barrier_executions {
     uint32_t least, most; /* arrivals; equal where their number is known */
     bool known;           /* the bounds come from a record, or from code that is known */
     bool arrives;         /* some of them with bar.arrive, which does not wait */
-    uint32_t group;       /* equal for warps that reach the same instructions, or have the same role; WSDBG_NONE */
+    uint32_t group;       /* equal for warps that reach the same instructions or have one role; WSDBG_NONE */
     uint32_t place;       /* of its instruction: row of snapshot.sites, WSDBG_NONE = not known */
 };
 

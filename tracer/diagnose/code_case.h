@@ -1,5 +1,5 @@
 /* code_case.h - what a case knows from the GPU's own state and its code instead of histories: the words of mbarriers,
- * and for each warp the instructions it must have executed, may have, and can still reach.
+ * and for each warp the instructions that it must have executed, may have executed and can still reach.
  *
  * Reads: parts, sites, barriers, accesses and reaches of the snapshot.  Everything is a question; nothing is kept.
  * A warp whose place in the code is not known may reach anything.
@@ -63,18 +63,18 @@ const struct wsdbg_reach *wsdbg_code_reaches(const struct wsdbg_case *c, uint32_
 /* The access of a reach, NULL where the row is not sound. */
 const struct wsdbg_access_row *wsdbg_code_access(const struct wsdbg_case *c, const struct wsdbg_reach *reach);
 
-/* Whether a live warp can still reach an access of these kinds on the barrier (WSDBG_NONE: on any), once its own wait
- * ends; *access, if asked for, is the surest such row or WSDBG_NONE. */
+/* Whether a live warp can still reach an access of these kinds on the barrier once its own wait ends.  WSDBG_NONE as
+ * barrier: on any.  *access, if asked for, is the surest such row or WSDBG_NONE. */
 enum wsdbg_can wsdbg_code_can(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
                               uint32_t *access);
 /* Live warps that can. */
 struct wsdbg_warp_set wsdbg_code_able(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,
                                       enum wsdbg_can at_least);
-/* Accesses of these kinds on the barrier that the warp may have executed and can never reach again; *times, if asked
- * for, is how often it may have executed the most frequent of them (255 = in a loop). */
+/* Counts the accesses of these kinds on the barrier that the warp may have executed and can never reach again.  *times,
+ * if asked for, is how often it may have executed the most frequent of them (255 = in a loop). */
 uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
                            uint32_t *times);
-/* Whether a warp that has left can have executed an access of these kinds on the barrier; DOUBTFUL: of one of them it
+/* Whether an exited warp may have executed an access of these kinds on the barrier.  DOUBTFUL: of some such access it
  * is not known whether the warp reached it. */
 enum wsdbg_can wsdbg_code_could(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier);
 /* Whether the grid's code has such an access at all; *access is the first, or WSDBG_NONE. */

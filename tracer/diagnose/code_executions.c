@@ -54,7 +54,7 @@ static bool comes_to(const struct wsdbg_case *c, uint32_t warp, uint32_t access,
     return false;
 }
 
-/* Every instruction on the barrier that the one reached the other reached as well. */
+/* `other` reached every instruction on the barrier that `warp` reached. */
 static bool follows(const struct wsdbg_case *c, uint32_t warp, uint32_t other, uint32_t barrier)
 {
     uint32_t count;
@@ -65,8 +65,8 @@ static bool follows(const struct wsdbg_case *c, uint32_t warp, uint32_t other, u
     return true;
 }
 
-/* Every instruction that the warp reached names this count; one that those who wait have in common with it may keep it
- * in a register. */
+/* Every instruction on the barrier that the warp reached names this count.  If the instruction takes its count from a
+ * register, the first waiting warp must have reached it, too. */
 static bool names_count(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_barrier_participation *r)
 {
     const uint32_t cta_threads = c->snapshot->grids[c->grid].warps_per_cta * WSDBG_WARP_THREADS;
@@ -98,7 +98,7 @@ bool wsdbg_code_barrier_participation(const struct wsdbg_case *c, uint32_t barri
             continue;
         if (!names_count(c, w, out))
             return false;
-        /* Warps that reach the same instructions are called by the first of them. */
+        /* Warps that reach the same instructions are one group.  Its number is that of its first warp. */
         out->executions[w].group = w;
         for (uint32_t v = 0; v < w && out->executions[w].group == w; v++)
             if (out->executions[v].most > 0 && follows(c, w, v, barrier) && follows(c, v, w, barrier))

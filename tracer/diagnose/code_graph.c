@@ -1,5 +1,5 @@
-/* code_graph.c - the wait-for graph of a case known from the machine's state: a warp waits for those that can still
- * reach an instruction which may complete what it waits for.
+/* code_graph.c - the wait-for graph of a case known from the machine's state: a warp waits for the warps that
+ * can still reach an instruction which may end its wait.
  *
  * Reads: warp states, parts, barrier words, reaches.  Writes: struct wsdbg_wait_node.  Careful in one direction: who
  * might wake counts as a waker, what the hardware may have under way counts as under way until two looks saw the same.
@@ -39,8 +39,8 @@ static wsdbg_access_kinds lacking(const struct wsdbg_case *c, uint32_t barrier)
     return again | (word.bytes > 0 ? WSDBG_KINDS_BYTES : WSDBG_KINDS_EXPECT);
 }
 
-/* What is told as the other end of a wait that no live warp can end: those that may have reached what ends it.  Where
- * that is not known of a warp, its role tells whether it is meant. */
+/* No live warp can end this wait.  The report then names exited warps as its other end: those that may have reached an
+ * instruction which ends it.  Where that is not known of a warp, its role decides. */
 static void add_exited(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
 {
     const struct wsdbg_warp_row *self = wsdbg_case_warp(c, warp);
@@ -112,7 +112,7 @@ static void named_wakers(const struct wsdbg_case *c, uint32_t warp, const struct
     }
 }
 
-/* Whoever leaves the kernel is not waited for any more: it need not reach the barrier to open it. */
+/* Nobody waits for an exited warp: the barrier opens without it. */
 static void cluster_wakers(const struct wsdbg_case *c, const struct wait *wait, struct wsdbg_wait_node *node)
 {
     node->why = "not at the cluster barrier";
@@ -144,7 +144,7 @@ static bool stands_at_wgmma(const struct wsdbg_case *c, uint32_t warp)
     return (row->state == WSDBG_WARP_RUNNING || row->unmoved) && site && site->is_wgmma;
 }
 
-/* A mate that has not reached its first wgmma, and waits; with two equal looks any mate that waits elsewhere. */
+/* The mate waits and has not reached its first wgmma.  After two equal looks any mate that waits elsewhere counts. */
 static bool holds_up_wgmma(const struct wsdbg_case *c, uint32_t mate)
 {
     uint32_t count, before = 0;

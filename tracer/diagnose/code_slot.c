@@ -23,8 +23,8 @@ static bool all_wait_on(const struct wsdbg_case *c, const struct wsdbg_warp_set 
     return wsdbg_set_count(releasers) > 0;
 }
 
-/* The other barrier of the slot: of the same stage, and the warp can reach where it is filled.  Of several that one
- * which those wait on who release the slot. */
+/* The other barrier of the slot: it has the same stage, and the warp can reach an instruction that fills it.  If
+ * several barriers fit, it is the one that all releasers of the slot wait on. */
 static bool find_full(const struct wsdbg_case *c, struct wsdbg_code_slot *slot)
 {
     const struct wsdbg_barrier *mine = &c->snapshot->barriers[slot->empty.barrier];

@@ -33,8 +33,8 @@ static bool is_stop(const struct wsdbg_history_event *event, const struct wsdbg_
            event->barrier == row->last.barrier;
 }
 
-/* Between its arrivals of two iterations the warp did not reach where `row` stands; false where either is not on
- * record. */
+/* Between its arrivals for two iterations the warp did not stop at the barrier where `row` stands.  False if one of
+ * these arrivals is not on record. */
 static bool went_straight_on(const struct wsdbg_case *c, uint32_t warp, uint32_t id, uint32_t from, uint32_t to,
                              const struct wsdbg_warp_row *row)
 {
@@ -97,7 +97,7 @@ static bool is_bare(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
     return true;
 }
 
-/* The iteration whose arrivals a wait on a bare barrier still needs: the one before where its first wait has passed. */
+/* The iteration whose arrivals a wait on a bare barrier needs: the one before its own if a first wait has passed. */
 static bool lacking_iteration(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t *iteration)
 {
     const struct wsdbg_stage *stage = wait->stage;

@@ -1,4 +1,4 @@
-/* missing_arrivals.c - who could bring the arrivals that a wait still needs.  See missing_arrivals.h.
+/* missing_arrivals.c - who could make the arrivals that a wait still needs.  See missing_arrivals.h.
  *
  * Reads: barrier words, reaches, the wait graph.
  */
@@ -28,7 +28,7 @@ static void read_others(const struct wsdbg_case *c, struct wsdbg_missing_arrival
     }
 }
 
-/* Whether lanes of the warp that do not wait with the others can arrive. */
+/* Whether lanes of the warp that are not in this wait can arrive. */
 static enum wsdbg_can can_apart(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     uint32_t count;

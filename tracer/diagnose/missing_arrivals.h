@@ -1,4 +1,4 @@
-/* missing_arrivals.h - an mbarrier wait that lacks arrivals, and who could bring them, as the code tells. */
+/* missing_arrivals.h - an mbarrier wait whose phase still needs arrivals, and who could make them by the code. */
 #ifndef WSDBG_DIAGNOSE_MISSING_ARRIVALS_H
 #define WSDBG_DIAGNOSE_MISSING_ARRIVALS_H
 
@@ -9,26 +9,27 @@ struct wsdbg_missing_arrivals {
     struct wsdbg_barrier_word word;
     uint32_t made;              /* arrivals of the phase that are there */
     struct wsdbg_warp_set able; /* other live warps that can still arrive, however doubtful */
-    enum wsdbg_can itself;      /* the waiting warp, once its wait has ended or by other lanes */
-    enum wsdbg_can apart;       /* other lanes of it than those that wait */
+    enum wsdbg_can itself;      /* the waiting warp: after its wait, or by lanes that do not wait */
+    enum wsdbg_can apart;       /* ... only by lanes that do not wait */
     struct wsdbg_warp_set past; /* other live warps with an arrival on it behind them for good */
     struct wsdbg_warp_set done; /* ... in a loop that they have left */
     enum wsdbg_match in_code;   /* an arrival on it */
     uint32_t arrives;           /* an access of that kind, or WSDBG_NONE */
-    struct wsdbg_warp_set left; /* warps that have exited and may have arrived on it */
-    uint32_t exited;            /* how many these are */
-    bool left_known;            /* each of them reached an arrival on it */
+    struct wsdbg_warp_set left; /* exited warps that may have arrived on it */
+    uint32_t exited;            /* their number */
+    bool left_known;            /* of every exited warp it is known which arrivals on it may have been reached */
     uint32_t peers_gone;
 };
 
-/* False where the warp may still go on, waits for something else, or lacks bytes only. */
+/* False where the warp may still go on, waits for something else, or waits for bytes only. */
 bool wsdbg_missing_arrivals_read(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_missing_arrivals *missing);
 
-/* Other lanes of the waiting warp may reach an arrival.  A doubtful one counts where nobody has left who was rather
- * meant to make it. */
+/* Other lanes of the waiting warp may reach an arrival.  A doubtful arrival counts only if no exited warp could have
+ * made it instead. */
 bool wsdbg_missing_arrivals_is_in_parts(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
 
-/* Some stage of the barrier in this CTA has completed a phase.  Two completed ones look like none. */
+/* Some stage of the barrier in this CTA has completed a phase.  A stage that has completed two looks as if it had
+ * completed none. */
 bool wsdbg_missing_arrivals_ever_completed(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
 
 /* Nobody has arrived in the phase, and those who did in others have left their loop: the waiter is a round ahead. */

@@ -8,7 +8,7 @@
 
 #define GROUP_WARPS 4u
 
-/* Warps beside those that arrive, four in a row, that do not. */
+/* The warps that do not arrive, of warpgroups in which some do. */
 static struct wsdbg_warp_set mates_of(const struct wsdbg_case *c, const struct wsdbg_warp_set *arrivers)
 {
     struct wsdbg_warp_set mates = {{0}};
@@ -38,11 +38,11 @@ bool wsdbg_missing_mates_judge(struct wsdbg_case *c, const struct wsdbg_missing_
     wsdbg_print(absent_text, sizeof absent_text, "%s", wsdbg_say_warps(c, &mates).text);
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&mates))->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%u of %u arrivals on %s are missing, so %s waits forever%s: %s arrive on it, but %s, of the same "
-                "warpgroup, never come%s to an arrival on it.",
+                "%u of %u arrivals on %s are missing, so %s waits forever%s: %s arrive on it, but %s of the same "
+                "warpgroup never %s.",
                 missing->word.pending, missing->word.expected, wsdbg_say_object(c, missing->word.barrier).text,
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text,
-                wsdbg_say_warps(c, arrivers).text, absent_text, absent == 1 ? "s" : "");
+                wsdbg_say_warps(c, arrivers).text, absent_text, absent == 1 ? "does" : "do");
     wsdbg_print(finding->fix, sizeof finding->fix, "Let %s arrive on %s as well, or initialise it for %u arrivals.",
                 absent_text, wsdbg_say_family(c, missing->word.barrier).text, missing->made);
     wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");

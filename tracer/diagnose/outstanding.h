@@ -6,16 +6,15 @@
 
 #include "diagnose/case.h"
 
-/* Those of `standing` that could end the wait of `waiter`, if each of them owes it: with histories, if each came
- * through a wait as it does before every arrival of its on that mbarrier, and has not arrived since (where nobody ever
- * arrived on it, and no name says who is to: not anywhere); from the machine's state, if it can still reach the
- * arrival.  Empty where one of them does not. */
+/* Warps of `standing` that could end the wait of `waiter`.  Empty if one of them does not owe the arrival.  With
+ * histories a warp owes it if it came through a wait after its last arrival on that mbarrier, as it did before that
+ * arrival.  If nobody ever arrived on the mbarrier and no name says who should, a warp owes it if it came through a
+ * wait and has arrived nowhere since.  From the machine's state a warp owes it if it can still reach the arrival. */
 struct wsdbg_warp_set wsdbg_outstanding_warps(const struct wsdbg_case *c, uint32_t waiter,
                                               const struct wsdbg_warp_set *standing);
 
-/* Whether all of `absent` are stuck and wait, over one another or not, for warps with outstanding arrivals of
- * `standing`: then nobody of them can reach where those stand.  *warps with outstanding arrivals are all that owe
- * something. */
+/* Whether all of `absent` are stuck and wait, directly or for one another, for arrivals that warps of `standing` owe.
+ * Then none of them can reach the place where those stand.  *outstanding is all warps that owe an arrival. */
 bool wsdbg_all_wait_for(const struct wsdbg_case *c, const struct wsdbg_warp_set *absent,
                         const struct wsdbg_warp_set *standing, struct wsdbg_warp_set *outstanding);
 

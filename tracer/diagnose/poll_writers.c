@@ -295,7 +295,7 @@ static bool may_get_later_work(const struct wsdbg_polls *polls, const struct wsd
     return polls && context < snapshot->context_count && polls->later_work[context];
 }
 
-/* A warp of the grid may go on, and write what others of its process poll. */
+/* A warp of the grid may go on.  It may then write what other warps of its process poll. */
 static void note_later_work(struct wsdbg_polls *polls, const struct wsdbg_snapshot *snapshot, uint32_t grid)
 {
     const uint32_t context = snapshot->grids[grid].context;

@@ -2,9 +2,9 @@
  *
  * Reads: the findings of both.  Writes: those of the state's case, which rows of the record become rows of.
  *
- * That both say the same proves no more than the better of them argued.  That they differ can have three reasons: one
- * saw a consequence, which is why a cause goes before a standstill and a proven one before a likely one; the record
- * still needs arrivals without probes, which the words show; or one of them is wrong: then nothing is proven.
+ * If both say the same, that proves no more than the better of them does.  They can differ for three reasons.  One saw
+ * only a consequence: so a cause goes before a standstill, and a proven cause before a likely one.  Or some arrivals
+ * have no probe: the words count them, the record does not.  Or one of them is wrong: then nothing is proven.
  */
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static void translate(const struct wsdbg_recorded *recorded, const struct wsdbg_
     finding->barrier = row_of(recorded->barriers, recorded->then.barrier_count, finding->barrier);
     for (size_t i = 0; i < finding->evidence_count; i++)
         translate_evidence(recorded, &finding->evidence[i]);
-    /* That the word still needs arrivals which were recorded is what proves an initialisation after them. */
+    /* A word that does not count recorded arrivals is just what proves that the initialisation came after them. */
     const bool is_lost_arrival =
         finding->cause == WSDBG_CAUSE_BARRIER_NOT_INIT && finding->confidence == WSDBG_CONFIDENCE_PROVEN;
     if (finding->barrier != WSDBG_NONE && recorded->now->barriers[finding->barrier].record_lacks && !is_lost_arrival)

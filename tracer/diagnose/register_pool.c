@@ -191,7 +191,7 @@ const struct wsdbg_register_account *wsdbg_pool_first_asker(const struct wsdbg_r
     return NULL;
 }
 
-/* May reach a setmaxnreg.dec: without a view of the code, a warp that has not released yet. */
+/* The warp may reach a setmaxnreg.dec.  Without the code every warp may that has not released yet. */
 static bool may_release(const struct wsdbg_case *c, const struct wsdbg_register_account *account)
 {
     return c->of_machine ? wsdbg_code_can(c, account->warp, WSDBG_KIND(WSDBG_ACCESS_REGISTERS_RELEASE), WSDBG_NONE,

@@ -1,6 +1,6 @@
-/* repair.c - finds the repairs of a standstill: those of counts, and all in their order.  See repair.h.
+/* repair.c - tries the repairs of a standstill in their order, and those of counts itself.  See repair.h.
  *
- * Reads: a replay at its standstill.  Writes: the repairs that bring it to its end; the replay is run again.
+ * Reads: a replay at its standstill.  Writes: the repairs that work.  Runs the replay again for each.
  */
 #include "diagnose/repair_trial.h"
 
@@ -20,7 +20,7 @@ static void add_count(uint32_t *counts, uint32_t *count, uint32_t value, uint32_
         counts[(*count)++] = value;
 }
 
-/* The arrivals of a round: of each agent what it does first on a barrier. */
+/* How many arrivals a round has: each agent's first arrival instruction on the barrier counts. */
 static uint32_t arrivals_of_round(const struct wsdbg_trial *t, uint32_t barrier)
 {
     uint32_t sum = 0;
@@ -35,14 +35,14 @@ static uint32_t arrivals_of_round(const struct wsdbg_trial *t, uint32_t barrier)
     return sum;
 }
 
-/* Of one stage, in whichever CTA, or of its whole family. */
+/* Tries a count for the whole family, or for the barrier's stage alone; in all CTAs. */
 static void try_count(struct wsdbg_trial *t, uint32_t barrier, bool of_family, uint32_t value)
 {
     struct wsdbg_repair repair = {
         .kind = WSDBG_REPAIR_COUNT, .barrier = barrier, .value = value, .is_of_stage = !of_family};
     wsdbg_trial_begin(t);
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        if (wsdbg_trial_is_of_family(t, barrier, b) && (of_family || wsdbg_trial_is_of_stage(t, barrier, b)))
+        if (wsdbg_replay_is_of_family(t->replay, barrier, b) && (of_family || wsdbg_trial_is_of_stage(t, barrier, b)))
             t->expected[b] = value;
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
         for (uint32_t b = 0; b < t->replay->barrier_count; b++)
@@ -52,13 +52,14 @@ static void try_count(struct wsdbg_trial *t, uint32_t barrier, bool of_family, u
         wsdbg_trial_keep(t, &repair);
 }
 
-/* What stages beside it are initialised for: another number is most often a mistake. */
+/* Tries for each stage the counts of the family's other stages: a count that differs from theirs is most often a
+ * mistake. */
 static void try_counts_of_others(struct wsdbg_trial *t)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
         uint32_t counts[COUNTS_MOST], count = 0;
         for (uint32_t other = 0; other < t->replay->barrier_count && t->expected_was[b]; other++)
-            if (wsdbg_trial_is_of_family(t, b, other))
+            if (wsdbg_replay_is_of_family(t->replay, b, other))
                 add_count(counts, &count, t->expected_was[other], t->expected_was[b]);
         for (uint32_t i = 0; i < count; i++)
             try_count(t, b, false, counts[i]);
@@ -81,7 +82,7 @@ static void try_counts(struct wsdbg_trial *t)
     }
 }
 
-/* ---- all ---- */
+/* ---- all repairs ---- */
 
 static void remember(struct wsdbg_trial *t)
 {
@@ -112,12 +113,13 @@ struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, enum wsdbg_r
     const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from;
     if (has_room) {
         remember(t);
+        /* The order matters: the first one that works becomes the finding (rule_code_rounds.c). */
         try_counts_of_others(t);
         wsdbg_try_drift(t);
-        wsdbg_try_turns(t, true);
-        wsdbg_try_turns(t, false);
+        wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
+        wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
         wsdbg_try_first(t, 0);
-        wsdbg_try_copies(t);
+        wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
         try_counts(t);
         wsdbg_try_first(t, 1);
     }

@@ -1,9 +1,9 @@
-/* repair.h - changes of a kernel's protocol after which its threads would have finished: see replay.h.
+/* repair.h - repairs: changes of a kernel with which its replay (replay.h) finishes.
  *
- * Each is one thing that a programmer may have got wrong, and only what the standstill's replay gives reason for is
- * tried: a parity that does not alternate, a count that is not the arrivals of a round, a round that differs from the
- * others.  A repair counts where the whole kernel then ends, and each wait is passed by just the phase that its turn is
- * for.
+ * A repair corrects one mistake that a programmer may have made.  Only changes that the standstill gives a reason for
+ * are tried: a parity does not alternate, a count is not the number of arrivals of a round, a round differs from the
+ * others.  A repair works if the whole kernel then finishes and each wait is ended by the phase that it is meant for.
+ * Where some walk is not known to its end, it is enough that all who stood go on.
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_H
 #define WSDBG_DIAGNOSE_REPAIR_H
@@ -11,31 +11,31 @@
 #include "diagnose/replay.h"
 
 enum wsdbg_repair_kind {
-    WSDBG_REPAIR_PARITY_DRIFT, /* waits whose parity does not alternate do */
-    WSDBG_REPAIR_PARITY_FIRST, /* the first wait, and so all, ask for the other parity */
-    WSDBG_REPAIR_ADD,          /* rounds without an arrival get it */
-    WSDBG_REPAIR_DROP,         /* rounds with more arrivals than the others lose those */
-    WSDBG_REPAIR_COPY,         /* a warp that waits like another one arrives like it */
-    WSDBG_REPAIR_COUNT,        /* the barrier is initialised for another number of arrivals */
+    WSDBG_REPAIR_PARITY_DRIFT, /* the parities of waits alternate from the first wait on */
+    WSDBG_REPAIR_PARITY_FIRST, /* the first wait names the other parity, and so do all after it */
+    WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
+    WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
+    WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
+    WSDBG_REPAIR_COUNT,        /* the barrier is initialised with another count */
     WSDBG_REPAIR_KINDS
 };
 
 /* A wait of an agent. */
 struct wsdbg_repair_wait {
     uint32_t agent, step;
-    uint32_t turn; /* waits of the agent on the barrier before it */
+    uint32_t turn; /* how many waits of the agent on the barrier came before it */
 };
 
 struct wsdbg_repair {
     enum wsdbg_repair_kind kind;
     uint32_t barrier;              /* of the replay: one of those that it changes */
-    bool is_mixed;                 /* PARITY_FIRST: these warps begin with the right parity on some other stage */
-    bool is_of_stage;              /* COUNT: it alone, the stages beside it have other counts */
-    uint32_t value;                /* of COUNT: arrivals; of PARITY_FIRST: the first parity */
-    struct wsdbg_repair_wait wait; /* PARITY_DRIFT: the first wait that does not alternate */
-    struct wsdbg_replay_edit edit; /* ADD, DROP, COPY: the first arrival in question */
+    bool is_mixed;                 /* PARITY_FIRST: one of these warps begins some other stage with the right parity */
+    bool is_of_stage;              /* COUNT: only this stage changes, to the count of other stages */
+    uint32_t value;                /* COUNT: the new count; PARITY_FIRST: the new first parity */
+    struct wsdbg_repair_wait wait; /* PARITY_DRIFT: the first wait that names the parity of the wait before it */
+    struct wsdbg_replay_edit edit; /* ADD, DROP, COPY: the first of its edits */
     uint32_t edit_count;
-    struct wsdbg_warp_set warps; /* whose waits or arrivals it changes */
+    struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; COUNT: who had arrived */
 };
 
 enum { WSDBG_REPAIRS_MOST = 16 };
@@ -44,7 +44,8 @@ struct wsdbg_repairs {
     uint32_t count;
 };
 
-/* Of a replay whose last run, in this order and without changes, was the picture. */
+/* Finds the repairs of a replay whose last run, in this order and without changes, ended in the picture.  Runs the
+ * replay again. */
 struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, enum wsdbg_replay_order order,
                                        struct wsdbg_repairs *out);
 

@@ -1,10 +1,10 @@
-/* repair_parity.c - repairs of waits: parities that do not alternate, or begin with the wrong one.  See repair.h.
+/* repair_parity.c - repairs of waits: parities that do not alternate, and a wrong first parity.  See repair.h.
  *
- * Reads: a replay at its standstill.
+ * Reads: a replay at its standstill.  Writes: the repairs that work.
  */
 #include "diagnose/repair_trial.h"
 
-/* The first wait of an agent on a barrier, up to where it stands, that asks for the parity of the wait before. */
+/* The first wait of an agent on a barrier, up to its standstill, that names the parity of the wait before it. */
 static bool find_repeated(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier, struct wsdbg_repair_wait *wait)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
@@ -23,12 +23,12 @@ static bool find_repeated(const struct wsdbg_trial *t, uint32_t agent, uint32_t 
     return false;
 }
 
-/* Adds the family's waits that do not alternate; false where all do. */
+/* Lets the family's waits alternate, and adds the warps whose waits did not to the repair; false where all did. */
 static bool add_drift(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
 {
     bool any = false;
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_trial_is_of_family(t, family, b); i++) {
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
             struct wsdbg_repair_wait wait;
             if (!find_repeated(t, i, b, &wait))
                 continue;
@@ -40,12 +40,13 @@ static bool add_drift(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repai
             any = true;
         }
     for (uint32_t b = 0; any && b < t->replay->barrier_count; b++)
-        if (wsdbg_trial_is_of_family(t, family, b))
+        if (wsdbg_replay_is_of_family(t->replay, family, b))
             t->parity_from[b] = 3;
     return any;
 }
 
-/* Family by family, then all together: then it is told of the family that falls out of step first. */
+/* Tries each family alone.  If none works, it tries all together; the repair then names the family with the earliest
+ * wait that does not alternate. */
 void wsdbg_try_drift(struct wsdbg_trial *t)
 {
     struct wsdbg_repair earliest = {.kind = WSDBG_REPAIR_PARITY_DRIFT};
@@ -72,22 +73,22 @@ void wsdbg_try_drift(struct wsdbg_trial *t)
         wsdbg_trial_keep(t, &earliest);
 }
 
-/* Whether one of the repair's warps, in waits that do something, begins with the right parity on some stage. */
+/* Whether one of the repair's warps begins with the right parity on some stage of the family. */
 static bool has_right_ones(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_trial_is_of_family(t, family, b); i++)
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++)
             if (wsdbg_trial_waits_was(t, i, b)->any && wsdbg_trial_waits_was(t, i, b)->first_parity == repair->value &&
                 wsdbg_set_has(&repair->warps, t->replay->agents[i].warp))
                 return true;
     return false;
 }
 
-/* Lets everybody's waits on the family begin with one parity, where they alternate.  False: for nobody that is new. */
+/* Lets all waits on the family begin with one parity.  False: some waits do not alternate, or all begin so already. */
 static bool set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_trial_is_of_family(t, family, b); i++) {
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
             const struct wsdbg_replay_waits *waits = wsdbg_trial_waits_was(t, i, b);
             if (!waits->any)
                 continue;
@@ -99,24 +100,25 @@ static bool set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repai
             wsdbg_set_add(&repair->warps, t->replay->agents[i].warp);
         }
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        if (wsdbg_trial_is_of_family(t, family, b))
+        if (wsdbg_replay_is_of_family(t->replay, family, b))
             t->parity_from[b] = (uint8_t)(1 + repair->value);
     repair->is_mixed = has_right_ones(t, family, repair);
     return wsdbg_set_count(&repair->warps) > 0;
 }
 
-/* Whoever begins with parity 1 does not wait at first: that is meant only where a phase then follows each of its waits.
- * Else the repair would do nothing but leave out a wait for what never comes. */
+/* Whether at least as many phases complete as any agent passes waits.  A first wait for parity 1 ends at once, and the
+ * first phase should follow it.  If no phase follows the last wait, the repair only leaves out a wait for a phase that
+ * never completes. */
 static bool gets_all_phases(const struct wsdbg_trial *t, uint32_t family)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_trial_is_of_family(t, family, b); i++)
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++)
             if (wsdbg_replay_waits_of(t->replay, i, b)->passed > t->replay->barriers[b].phase)
                 return false;
     return t->replay->has_ended;
 }
 
-/* Whether some agent of these warps would do something for the barrier if it went on. */
+/* Whether these warps, if they went on, would do anything with the barrier but wait. */
 static bool would_serve(const struct wsdbg_trial *t, const struct wsdbg_warp_set *warps, uint32_t barrier)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
@@ -128,15 +130,15 @@ static bool would_serve(const struct wsdbg_trial *t, const struct wsdbg_warp_set
     return false;
 }
 
-/* All who would arrive on the family wait for what these warps do after their own wait: nobody but they could be first.
- */
+/* Whether only these warps could go first: everybody else who would arrive on the family waits for something that these
+ * warps do after their own wait. */
 static bool must_be_first(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         bool arrives = false;
         for (uint32_t k = t->at[i]; k < a->step_count && !arrives; k++)
-            arrives = a->target[k] != WSDBG_NONE && wsdbg_trial_is_of_family(t, family, a->target[k]) &&
+            arrives = a->target[k] != WSDBG_NONE && wsdbg_replay_is_of_family(t->replay, family, a->target[k]) &&
                       wsdbg_replay_arrivals_of(a, k);
         if (arrives && !wsdbg_set_has(warps, a->warp) &&
             (t->state[i] != WSDBG_AGENT_WAITS || !would_serve(t, warps, a->target[t->at[i]])))
@@ -151,8 +153,8 @@ static bool is_of_bytes(const struct wsdbg_step_row *step)
            step->kind == WSDBG_ACCESS_ARRIVE_EXPECT || step->kind == WSDBG_ACCESS_COMPLETE;
 }
 
-/* Of two sides that wait for each other either could be first.  It is the one that brings data, and not the one that
- * waits for them. */
+/* Of two sides that wait for each other, either could be meant to go first.  It is taken to be the side that brings
+ * data, and not the one that waits for data: so these warps handle bytes, but nobody handles bytes of this family. */
 static bool brings_data(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps)
 {
     bool any = false;
@@ -161,7 +163,7 @@ static bool brings_data(const struct wsdbg_trial *t, uint32_t family, const stru
         for (uint32_t k = 0; k < a->step_count; k++) {
             if (a->target[k] == WSDBG_NONE || !is_of_bytes(&a->steps[k]))
                 continue;
-            if (wsdbg_trial_is_of_family(t, family, a->target[k]))
+            if (wsdbg_replay_is_of_family(t->replay, family, a->target[k]))
                 return false;
             any |= wsdbg_set_has(warps, a->warp);
         }

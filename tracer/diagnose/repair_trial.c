@@ -1,6 +1,6 @@
-/* repair_trial.c - tries changes of a replay.  See repair_trial.h.
+/* repair_trial.c - runs a replay with changes and keeps the repairs that work.  See repair_trial.h.
  *
- * Reads: a replay at its standstill.  Writes: what is kept; the replay is run again.
+ * Reads: the trial.  Writes: the repairs; the replay is run again.
  */
 #include "diagnose/repair_trial.h"
 
@@ -15,18 +15,10 @@ static const struct wsdbg_barrier *row_of(const struct wsdbg_trial *t, uint32_t 
     return row == WSDBG_NONE ? NULL : &t->c->snapshot->barriers[row];
 }
 
-/* Stages of one array, in whichever CTA. */
-bool wsdbg_trial_is_of_family(const struct wsdbg_trial *t, uint32_t a, uint32_t b)
-{
-    const struct wsdbg_barrier *one = row_of(t, a), *other = row_of(t, b);
-    return a == b || (one && other && one->id == other->id);
-}
-
-/* The first barrier of each family. */
 bool wsdbg_trial_leads_family(const struct wsdbg_trial *t, uint32_t barrier)
 {
     for (uint32_t b = 0; b < barrier; b++)
-        if (wsdbg_trial_is_of_family(t, b, barrier))
+        if (wsdbg_replay_is_of_family(t->replay, b, barrier))
             return false;
     return true;
 }
@@ -52,7 +44,7 @@ void wsdbg_trial_begin(struct wsdbg_trial *t)
         (struct wsdbg_replay_changes){.expected = t->expected, .parity_from = t->parity_from, .edits = t->edits};
 }
 
-/* All that stood still goes on, if not to the end then to where nobody knows the way. */
+/* Whether every agent that stood gets past the step at which it stood. */
 static bool goes_further(const struct wsdbg_trial *t)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
@@ -61,7 +53,7 @@ static bool goes_further(const struct wsdbg_trial *t)
     return true;
 }
 
-/* In whatever order they go: what ends in one order only is a race. */
+/* Tries several orders: a change that works only in some of them leaves a race. */
 bool wsdbg_trial_works(struct wsdbg_trial *t)
 {
     static const enum wsdbg_replay_order orders[] = {WSDBG_REPLAY_LAST_FIRST, WSDBG_REPLAY_STEP_BY_STEP,

@@ -1,26 +1,27 @@
-/* repair_turns.c - repairs of arrivals: turns of a thread that differ from its others, and threads that never arrive
- * though others like them do.  See repair.h.
+/* repair_turns.c - repairs of arrivals: some turns of a thread differ from its others, or a thread never arrives though
+ * others like it do.  See repair.h.
  *
- * A turn begins with a wait for one stage of a barrier and ends with the next wait for it.
+ * Reads: a replay at its standstill.  Writes: the repairs that work.  A turn of a thread begins with its wait on one
+ * stage of a barrier and ends with its next wait on that stage.
  */
 #include "diagnose/repair_trial.h"
 
 enum { GROUP_WARPS = 4 };
 
-/* What an agent does between a wait on a barrier and its next one: arrivals on the same stage of a family, in one CTA.
- */
+/* A turn, and its arrivals on the same stage of another family, in one CTA. */
 struct turn {
-    uint32_t wait, next; /* steps; next: the first one behind that may block, whatever for */
-    uint32_t barrier;    /* to arrive on, WSDBG_NONE = not known */
-    uint32_t count;      /* instructions that arrive */
-    uint32_t last;       /* of them */
-    uint32_t arrivals;
+    uint32_t wait, next; /* steps; wait: begins the turn; next: the first one after it that may block */
+    uint32_t barrier;    /* on which it may arrive, WSDBG_NONE = there is no such stage */
+    uint32_t count;      /* steps that arrive on it */
+    uint32_t last;       /* the last of these steps */
+    uint32_t arrivals;   /* of all these steps */
 };
 
+/* The barrier of a family, in a CTA, that has the stage of the barrier `wait`. */
 static uint32_t stage_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        if (wsdbg_trial_is_of_family(t, family, b) && t->replay->barriers[b].cta == cta &&
+        if (wsdbg_replay_is_of_family(t->replay, family, b) && t->replay->barriers[b].cta == cta &&
             wsdbg_trial_is_of_stage(t, wait, b))
             return b;
     return WSDBG_NONE;
@@ -55,22 +56,22 @@ static struct turn turn_at(const struct wsdbg_trial *t, uint32_t agent, uint32_t
 
 /* How an agent's turns go. */
 struct habit {
-    uint32_t turns, least; /* up to the standstill: how many, and how often at least it arrives in one */
-    uint32_t most;         /* on its whole way */
-    uint32_t arrivals;     /* of one such instruction */
+    uint32_t turns, least; /* turns up to the standstill; least: the fewest steps that arrive in one of them */
+    uint32_t most;         /* the most steps that arrive in one turn of its whole walk */
+    uint32_t arrivals;     /* of one such step */
     int64_t bytes;         /* that it announces with them */
 };
 
-/* A way to make all turns of a family alike. */
+/* A change that makes turns alike. */
 struct straightening {
-    uint32_t family, cta, waited; /* `waited`: the family whose waits begin turns */
-    bool adds;
+    uint32_t family, cta, waited; /* turns begin with waits on `waited`; arrivals on `family` in the CTA change */
+    enum wsdbg_repair_kind kind;  /* ADD, DROP, COPY */
 };
 
 static bool begins_turn(const struct wsdbg_trial *t, uint32_t agent, uint32_t at, const struct straightening *s)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    return a->steps[at].kind == WSDBG_ACCESS_WAIT && wsdbg_trial_is_of_family(t, s->waited, a->target[at]);
+    return a->steps[at].kind == WSDBG_ACCESS_WAIT && wsdbg_replay_is_of_family(t->replay, s->waited, a->target[at]);
 }
 
 static bool habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
@@ -103,12 +104,12 @@ static bool add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
     return true;
 }
 
-/* Adds what a turn is missing to one arrival, or drops what it has beyond one. */
+/* Adds an arrival to a turn that has none; or, to drop, keeps only the first step of a turn that arrives. */
 static bool straighten_turn(struct wsdbg_trial *t, uint32_t agent, const struct turn *turn, const struct habit *habit,
-                            bool adds)
+                            bool drops)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    if (adds)
+    if (!drops)
         return turn->count > 0 ||
                add_edit(t, (struct wsdbg_replay_edit){agent, turn->next, turn->barrier, habit->arrivals, habit->bytes});
     bool is_first = true;
@@ -129,47 +130,15 @@ static bool straighten(struct wsdbg_trial *t, uint32_t agent, const struct strai
         if (!begins_turn(t, agent, i, s))
             continue;
         const struct turn turn = turn_at(t, agent, i, s->family, s->cta);
-        if (!straighten_turn(t, agent, &turn, habit, s->adds))
+        if (!straighten_turn(t, agent, &turn, habit, s->kind == WSDBG_REPAIR_DROP))
             return false;
     }
     return true;
 }
 
-/* Of all agents that arrive on the family, in turns of waits on another one. */
-static bool straighten_all(struct wsdbg_trial *t, const struct straightening *s, struct wsdbg_repair *repair)
-{
-    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        struct habit habit;
-        const uint32_t before = t->changes.edit_count;
-        if (!habit_of(t, i, s, &habit) || habit.most == 0 || (s->adds ? habit.least > 0 : habit.most < 2))
-            continue;
-        if (!straighten(t, i, s, &habit))
-            return false;
-        if (t->changes.edit_count > before)
-            wsdbg_set_add(&repair->warps, t->replay->agents[i].warp);
-    }
-    return wsdbg_trial_keep_edits(t, repair);
-}
-
-void wsdbg_try_turns(struct wsdbg_trial *t, bool adds)
-{
-    struct straightening s = {.adds = adds};
-    for (s.family = 0; s.family < t->replay->barrier_count; s.family++)
-        for (s.waited = 0; s.waited < t->replay->barrier_count; s.waited++)
-            for (s.cta = 0; s.cta < t->c->cta_count; s.cta++) {
-                struct wsdbg_repair repair = {.kind = adds ? WSDBG_REPAIR_ADD : WSDBG_REPAIR_DROP};
-                if (!wsdbg_trial_leads_family(t, s.family) || !wsdbg_trial_leads_family(t, s.waited) ||
-                    wsdbg_trial_is_of_family(t, s.family, s.waited))
-                    continue;
-                wsdbg_trial_begin(t);
-                if (straighten_all(t, &s, &repair) && wsdbg_trial_works(t))
-                    wsdbg_trial_keep(t, &repair);
-            }
-}
-
 /* ---- who never arrives ---- */
 
-/* How many warps of the same four in a row as the agent's arrive. */
+/* How many warps of the agent's warpgroup arrive. */
 static uint32_t mates_that_arrive(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(t->c, t->replay->agents[agent].warp);
@@ -184,8 +153,8 @@ static uint32_t mates_that_arrive(const struct wsdbg_trial *t, uint32_t agent, c
     return wsdbg_set_count(&mates);
 }
 
-/* Another agent that waits likewise and arrives: at the same place in another four warps, or where most of its own four
- * do. */
+/* For an agent that never arrives: the habit of another one of the CTA that waits for the same and arrives.  That one
+ * is at the same place of another warpgroup; or anywhere, if most warps of the agent's own warpgroup arrive. */
 static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
 {
     const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
@@ -205,12 +174,23 @@ static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct
     return false;
 }
 
-static bool copy_all(struct wsdbg_trial *t, const struct straightening *s, struct wsdbg_repair *repair)
+/* ---- all agents ---- */
+
+/* Whether an agent's turns are to change, and to which habit. */
+static bool find_habit(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
+{
+    if (s->kind == WSDBG_REPAIR_COPY)
+        return find_model(t, agent, s, habit);
+    return habit_of(t, agent, s, habit) && habit->most > 0 &&
+           (s->kind == WSDBG_REPAIR_ADD ? habit->least == 0 : habit->most > 1);
+}
+
+static bool straighten_all(struct wsdbg_trial *t, const struct straightening *s, struct wsdbg_repair *repair)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         struct habit habit;
         const uint32_t before = t->changes.edit_count;
-        if (!find_model(t, i, s, &habit))
+        if (!find_habit(t, i, s, &habit))
             continue;
         if (!straighten(t, i, s, &habit))
             return false;
@@ -220,18 +200,18 @@ static bool copy_all(struct wsdbg_trial *t, const struct straightening *s, struc
     return wsdbg_trial_keep_edits(t, repair);
 }
 
-void wsdbg_try_copies(struct wsdbg_trial *t)
+void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
 {
-    struct straightening s = {.adds = true};
+    struct straightening s = {.kind = kind};
     for (s.family = 0; s.family < t->replay->barrier_count; s.family++)
         for (s.waited = 0; s.waited < t->replay->barrier_count; s.waited++)
             for (s.cta = 0; s.cta < t->c->cta_count; s.cta++) {
-                struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_COPY};
+                struct wsdbg_repair repair = {.kind = kind};
                 if (!wsdbg_trial_leads_family(t, s.family) || !wsdbg_trial_leads_family(t, s.waited) ||
-                    wsdbg_trial_is_of_family(t, s.family, s.waited))
+                    wsdbg_replay_is_of_family(t->replay, s.family, s.waited))
                     continue;
                 wsdbg_trial_begin(t);
-                if (copy_all(t, &s, &repair) && wsdbg_trial_works(t))
+                if (straighten_all(t, &s, &repair) && wsdbg_trial_works(t))
                     wsdbg_trial_keep(t, &repair);
             }
 }

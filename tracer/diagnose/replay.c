@@ -1,6 +1,6 @@
-/* replay.c - runs replays.  See replay.h.
+/* replay.c - runs a replay: executes the steps of its agents on the model of the barriers.  See replay.h.
  *
- * Reads: the agents' steps.  Writes: what comes of them.
+ * Reads: steps, changes.  Writes: the state of agents and barriers, and the record of each agent's waits.
  */
 #include "diagnose/replay.h"
 
@@ -16,8 +16,8 @@ struct run {
     const struct wsdbg_replay_changes *changes;
 };
 
-/* The phase that the next wait of an agent on a barrier is for, counted from 1: whoever begins with parity 1 begins
- * with the one before the first. */
+/* How many phases must have completed when the agent's next wait ends.  A first wait that names parity 1 is meant to
+ * end before any has. */
 static uint32_t turn_phase(const struct wsdbg_replay_waits *waits)
 {
     return waits->passed + 1 - waits->first_parity;
@@ -76,7 +76,7 @@ static void bring(struct wsdbg_replay *replay, uint32_t barrier, int64_t bytes)
     complete_if_done(replay, barrier);
 }
 
-/* Of a copy into one barrier. */
+/* The bytes of a copy count on one barrier. */
 static void bring_copy(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
                        const struct wsdbg_step_row *step, uint32_t barrier)
 {
@@ -107,7 +107,7 @@ static void initialise(const struct run *run, uint32_t barrier, uint32_t arrival
     b->bytes = 0;
 }
 
-/* The parity that a wait asks for: that of the code, or of the change. */
+/* The parity that a wait names: the one in the code, or the changed one. */
 static uint32_t parity_of(const struct run *run, const struct wsdbg_replay_waits *waits, uint32_t barrier, bool repeats,
                           uint32_t in_code)
 {
@@ -141,7 +141,7 @@ static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, 
         replay->agents[agent].state = WSDBG_AGENT_WAITS;
 }
 
-/* ---- lanes, warps and clusters that come together ---- */
+/* ---- lanes, warps and CTAs that wait for each other ---- */
 
 static bool has_gone(const struct wsdbg_replay_agent *agent)
 {
@@ -154,7 +154,7 @@ static bool is_at_same(const struct wsdbg_replay_agent *a, const struct wsdbg_re
            a->steps[a->at].address == b->steps[b->at].address;
 }
 
-/* All lanes of the warp that have not left are at the step, too. */
+/* Whether all lanes of the warp that have not left the kernel are at the same step. */
 static bool is_together(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *self)
 {
     for (uint32_t i = 0; i < replay->agent_count; i++) {
@@ -219,7 +219,7 @@ static void gather(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent
         come_to_named(replay, agent);
 }
 
-/* Of those threads of the cluster that have not left. */
+/* Completes a phase of the cluster barrier once as many threads have arrived as have not left the kernel. */
 static void complete_cluster(struct wsdbg_replay *replay)
 {
     uint32_t left = 0;
@@ -250,7 +250,7 @@ static void cluster_step(struct wsdbg_replay *replay, struct wsdbg_replay_agent 
     complete_cluster(replay);
 }
 
-/* Whom the others need not wait for any more. */
+/* The agent is at the end of its walk.  If it left the kernel, barriers may complete that waited only for it. */
 static void leave(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent, bool is_whole)
 {
     agent->state = is_whole ? WSDBG_AGENT_ENDED : WSDBG_AGENT_LOST;
@@ -275,7 +275,7 @@ static void leave(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent,
 
 /* ---- steps ---- */
 
-/* The edit of the agent's step; NULL = none. */
+/* The edit of a step of the agent; NULL = none. */
 static const struct wsdbg_replay_edit *edit_of(const struct run *run, uint32_t number, uint32_t at)
 {
     uint32_t low = 0, high = run->changes ? run->changes->edit_count : 0;
@@ -291,7 +291,7 @@ static const struct wsdbg_replay_edit *edit_of(const struct run *run, uint32_t n
                                                                                                           : NULL;
 }
 
-/* True where the step is left out. */
+/* Makes the arrivals of the step's edit.  True: the step is left out. */
 static bool apply_edit(const struct run *run, uint32_t number, uint32_t at)
 {
     const struct wsdbg_replay_edit *edit = edit_of(run, number, at);
@@ -300,7 +300,7 @@ static bool apply_edit(const struct run *run, uint32_t number, uint32_t at)
     return edit && !edit->arrivals;
 }
 
-/* What needs nobody else. */
+/* Executes a step that never waits. */
 static void take_effect(const struct run *run, uint32_t number, const struct wsdbg_step_row *step, uint32_t target)
 {
     struct wsdbg_replay *replay = run->replay;
@@ -367,7 +367,7 @@ static void take_step(const struct run *run, uint32_t number)
     }
 }
 
-/* One step, or as many as it can take; true where it took any. */
+/* The agent executes one step, or as many as it can; true if it executed any. */
 static bool go(const struct run *run, uint32_t number, bool one)
 {
     struct wsdbg_replay *replay = run->replay;
@@ -406,14 +406,14 @@ static uint32_t next_chance(uint32_t *chance)
     return *chance >> 8;
 }
 
-/* Whether a warp goes on in a round by chance: its lanes go together. */
+/* Whether a warp, with all its agents, goes on in a round of an order by chance. */
 static bool has_turn(uint32_t chance, uint32_t warp)
 {
     uint32_t own = chance ^ warp * 2654435761u;
     return next_chance(&own) % 3 != 0;
 }
 
-/* Every agent has its turn; true where somebody went on, or could have. */
+/* Lets each agent go on in turn; true if one did, or was left out though it could. */
 static bool go_round(const struct run *run, enum wsdbg_replay_order order, uint32_t *chance)
 {
     struct wsdbg_replay *replay = run->replay;
@@ -446,7 +446,8 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
         replay->has_ended &= has_gone(&replay->agents[i]);
 }
 
-/* Several warps may share the phases of a barrier: then each waits for some of them only. */
+/* Whether the agent waited for only some phases of the barrier, and another warp waits on it, too: they are taken to
+ * share the phases. */
 static bool shares_phases(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
 {
     if (wsdbg_replay_waits_of(replay, agent, barrier)->passed + 1 >= replay->barriers[barrier].phase)

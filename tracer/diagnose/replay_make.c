@@ -1,6 +1,7 @@
-/* replay_make.c - makes a replay of a case's walks.  See replay.h.
+/* replay_make.c - makes a replay from the walks of a case.  See replay.h.
  *
- * Reads: walks, steps, barriers.  Writes: agents, and the mbarriers that they name.
+ * Reads: walks, steps, barriers.  Writes: the agents, which of their waits repeat others, the mbarriers that they name,
+ * and how many bytes a copy of unknown size is taken to bring.
  */
 #include "diagnose/replay.h"
 
@@ -49,7 +50,7 @@ uint32_t wsdbg_replay_barrier_at(const struct wsdbg_replay *replay, uint32_t cta
     return WSDBG_NONE;
 }
 
-/* WSDBG_NONE: there are too many, or it is in a CTA that was not seen. */
+/* As wsdbg_replay_barrier_at, but adds a new one.  WSDBG_NONE: its CTA was not seen, or there are too many. */
 static uint32_t barrier_at(struct wsdbg_replay *replay, uint32_t cta, uint32_t offset)
 {
     const uint32_t known = cta == WSDBG_NONE ? WSDBG_NONE : wsdbg_replay_barrier_at(replay, cta, offset);
@@ -82,7 +83,7 @@ static bool mark_unknown_bytes(struct wsdbg_replay *replay, const struct wsdbg_r
     return true;
 }
 
-/* False: some mbarrier is none that a replay can have. */
+/* False: some step names an mbarrier that cannot be added. */
 static bool find_targets(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
 {
     for (uint32_t i = 0; i < agent->step_count; i++) {
@@ -104,7 +105,8 @@ static bool does_something(const struct wsdbg_step_row *step)
     return is_mbarrier_step(step) && step->kind != WSDBG_ACCESS_WAIT && step->kind != WSDBG_ACCESS_INIT;
 }
 
-/* Whether a deed on one barrier may use what a wait on another one was for: not where they are of different stages. */
+/* Whether an access to one barrier (`deed`) may be what a wait on another one was for.  Not if they are of different
+ * stages. */
 static bool may_belong(const struct wsdbg_replay *replay, uint32_t deed, uint32_t wait)
 {
     const uint32_t a = replay->barriers[deed].row, b = replay->barriers[wait].row;
@@ -112,8 +114,8 @@ static bool may_belong(const struct wsdbg_replay *replay, uint32_t deed, uint32_
     return a == WSDBG_NONE || b == WSDBG_NONE || rows[a].stage == rows[b].stage;
 }
 
-/* A wait with the parity of the one before, where the agent did nothing in between: it has not used what it waited for.
- */
+/* Whether a wait names the parity of the agent's wait before it on the barrier, and the agent did nothing with that
+ * stage in between.  Then both wait for the same phase. */
 static bool repeats(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at)
 {
     for (uint32_t i = at; i-- > 0 && agent->steps[at].number_known;) {
@@ -125,6 +127,7 @@ static bool repeats(const struct wsdbg_replay *replay, const struct wsdbg_replay
     return false;
 }
 
+/* Marks the agent's waits that repeat others.  True if it does more on mbarriers than initialise and wait. */
 static bool find_repeats(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
 {
     bool any = false;
@@ -159,7 +162,8 @@ static void take_repeats(struct wsdbg_replay_agent *agent, const struct wsdbg_re
         agent->repeats[i] = model->repeats[k];
 }
 
-/* Those who only wait go with those who wait alike and do something. */
+/* An agent that only waits does not show which of its waits repeat others: an agent that has the same waits and does
+ * more shows it.  Without one it is idle. */
 static bool find_all_repeats(struct wsdbg_replay *replay)
 {
     bool *does = calloc(replay->agent_count + 1, sizeof *does);
@@ -180,7 +184,7 @@ static bool find_all_repeats(struct wsdbg_replay *replay)
     return true;
 }
 
-/* ---- copies of which nobody knows the bytes ---- */
+/* ---- copies of unknown size ---- */
 
 static bool goes_to(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at,
                     uint32_t barrier)
@@ -193,7 +197,7 @@ static bool goes_to(const struct wsdbg_replay *replay, const struct wsdbg_replay
            step->mask >> replay->c->snapshot->ctas[replay->c->ctas[b->cta]].cluster_rank & 1;
 }
 
-/* All copies together bring what is announced: so much each, if they are alike. */
+/* Copies of unknown size are taken to bring equal shares of the announced bytes that no other copy brings. */
 static void share_bytes(struct wsdbg_replay *replay, uint32_t barrier)
 {
     int64_t announced = 0, copies = 0;
@@ -213,7 +217,7 @@ static void share_bytes(struct wsdbg_replay *replay, uint32_t barrier)
         replay->barriers[barrier].copy_bytes = announced / copies;
 }
 
-/* How many agents and steps the case has; false: some warp has no walk. */
+/* Counts the agents and steps of the case; false: some warp has no walk, or there are too many. */
 static bool count_agents(const struct wsdbg_case *c, size_t *agents, size_t *steps)
 {
     struct wsdbg_warp_set walked = {{0}};

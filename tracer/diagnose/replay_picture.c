@@ -1,6 +1,7 @@
-/* replay_picture.c - whether the standstill of a replay is the picture that was seen.  See replay.h.
+/* replay_picture.c - whether a replay ended in the picture that was seen, and whether a barrier lacks an arriver.  See
+ * replay.h.
  *
- * Reads: parts, warps and barriers of the snapshot.
+ * Reads: a replay at its standstill, parts, warps and barriers of the snapshot.
  */
 #include "diagnose/replay.h"
 
@@ -11,7 +12,8 @@ static bool is_effect(const struct wsdbg_step_row *step)
     return step->kind != WSDBG_STEP_TOGETHER && step->kind != WSDBG_STEP_POLL;
 }
 
-/* Polls are taken to end in a replay: the last thing that the agent did before it came to a stop is one. */
+/* A replay passes every poll.  An agent that was seen in a poll therefore stands at its next wait, and nothing that it
+ * did is between the two. */
 static bool came_by_poll(const struct wsdbg_replay_agent *agent)
 {
     for (uint32_t i = agent->at; i-- > 0;) {
@@ -60,7 +62,7 @@ static bool is_as_seen(const struct wsdbg_replay *replay, uint32_t number, const
     }
 }
 
-/* Lanes that no part has are gone. */
+/* Lanes that are in no part of the warp have left the kernel. */
 static bool agent_is_as_seen(const struct wsdbg_replay *replay, uint32_t number)
 {
     const struct wsdbg_replay_agent *agent = &replay->agents[number];
@@ -114,7 +116,7 @@ struct wsdbg_error *wsdbg_replay_standing(const struct wsdbg_case *c, struct wsd
     return error;
 }
 
-static bool is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b)
+bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b)
 {
     const uint32_t one = replay->barriers[a].row, other = replay->barriers[b].row;
     const struct wsdbg_barrier *rows = replay->c->snapshot->barriers;
@@ -127,7 +129,7 @@ static struct wsdbg_warp_set arrivers_of(const struct wsdbg_replay *replay, uint
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &replay->agents[i];
         for (uint32_t k = 0; k < agent->step_count && !wsdbg_set_has(&set, agent->warp); k++)
-            if (agent->target[k] != WSDBG_NONE && is_of_family(replay, barrier, agent->target[k]) &&
+            if (agent->target[k] != WSDBG_NONE && wsdbg_replay_is_of_family(replay, barrier, agent->target[k]) &&
                 wsdbg_replay_arrivals_of(agent, k))
                 wsdbg_set_add(&set, agent->warp);
     }

@@ -94,7 +94,7 @@ static void sum_round(const struct wsdbg_case *c, const struct wsdbg_stage *stag
     }
 }
 
-/* A wait has ended whose round still needs arrivals by the count: a warp makes more than one of them in a round. */
+/* A wait has ended although its round has too few arrivals by this count: some warp makes several in one round. */
 static bool counting_is_wrong(const struct wsdbg_case *c, const struct wsdbg_stage *stage, uint32_t lag)
 {
     const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);

@@ -1,4 +1,4 @@
-/* rule_arrivals.c - a phase that still needs arrivals although everybody has gone by.
+/* rule_arrivals.c - a phase still needs arrivals, but all warps have passed the place where they arrive.
  *
  * Reads: rounds and contributions.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, BARRIER_NOT_INIT.
  */
@@ -11,8 +11,8 @@ struct tally {
     bool usual_known;                            /* for every one of them */
     bool turned_off;                             /* some of the skipped only stand elsewhere */
     bool declared;
-    struct wsdbg_warp_set left; /* of the CTA, that may have been meant to arrive, have exited and never did */
-    bool peer_left;             /* ... one of another CTA */
+    struct wsdbg_warp_set left; /* exited warps that never arrived, but may have been meant to */
+    bool peer_left;             /* an arriver of another CTA exited and never arrived here */
 };
 
 static bool uses_barrier(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_stage *stage)
@@ -136,7 +136,7 @@ static void say_never_served(struct wsdbg_case *c, const struct wsdbg_wait *wait
         }
 }
 
-/* "; warp 1 exited without arriving", of warps that may have been meant to. */
+/* " (warp 1 exited without arriving)", about warps that may have been meant to arrive. */
 static struct wsdbg_phrase say_left(const struct wsdbg_case *c, const struct wsdbg_warp_set *left)
 {
     struct wsdbg_phrase phrase = {""};
@@ -246,7 +246,7 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
         say_missing(c, wait, &round, &tally, confidence);
     } else if (round.arrivals > 0 && wsdbg_set_count(&tally.to_come) == 0 && wsdbg_case_stuck(c, wait->warp) &&
                !others_arrive_unseen(c, wait) && !(tally.declared && wsdbg_set_count(&tally.left) > 0)) {
-        /* A declared arriver that exited is rule_exited.c's. */
+        /* rule_exited.c judges declared arrivers that exited. */
         if (!round.certain || !round.of_its_parity || wsdbg_set_count(&tally.left) > 0 || tally.peer_left ||
             (!tally.declared && !c->all_whole))
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);

@@ -1,4 +1,4 @@
-/* rule_code_arrivals.c - arrivals that a phase still needs though those who could make them are there.
+/* rule_code_arrivals.c - a phase still needs arrivals: the code has none, they are too few, or warps passed them by.
  *
  * Reads: barrier words, reaches, the wait graph.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, LANE_SPLIT,
  * PEER_EXITED.
@@ -249,7 +249,7 @@ static bool is_only_mbarrier(const struct wsdbg_case *c, uint32_t barrier)
     return true;
 }
 
-/* All who could ever arrive make less than the count. */
+/* All warps that could ever arrive make fewer arrivals than the count. */
 static void judge_too_few(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                           const struct wsdbg_warp_set *arrivers)
 {
@@ -273,7 +273,7 @@ static void judge_gone_by(struct wsdbg_case *c, const struct wsdbg_missing_arriv
         say_short(c, missing, &past);
 }
 
-/* Some of them can reach an arrival that they have never executed: it may be a second one of the same phase. */
+/* Some warp can reach an arrival that it has never executed.  It may be its second arrival in the same phase. */
 static bool have_new_arrivals(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps, uint32_t barrier)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -289,8 +289,8 @@ static bool have_new_arrivals(const struct wsdbg_case *c, const struct wsdbg_war
     return false;
 }
 
-/* Everybody who can arrive has arrived, nobody else could have, and no phase was ever complete.  One more arrival of
- * each may be meant where that is what is missing. */
+/* All warps that can arrive have arrived, no other warp could have, and no phase was ever complete.  False if each of
+ * them may be meant to arrive once more, and that would be just what is missing. */
 static bool is_count_too_high(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                               const struct wsdbg_warp_set *all)
 {
@@ -382,7 +382,7 @@ static bool is_ring(const struct wsdbg_case *c, const struct wsdbg_missing_arriv
     return missing->made > 0 && missing->word.bytes >= 0 && all_wait_for_it(c, missing);
 }
 
-/* Those that can arrive, and those that have gone by. */
+/* Warps that can still arrive, and warps that have passed their arrivals for good. */
 static struct wsdbg_warp_set all_arrivers(const struct wsdbg_missing_arrivals *missing,
                                           const struct wsdbg_warp_set *past)
 {
@@ -392,7 +392,7 @@ static struct wsdbg_warp_set all_arrivers(const struct wsdbg_missing_arrivals *m
     return all;
 }
 
-/* A count that is never reached holds up all that wait, whatever is missing on other barriers. */
+/* A count that is never reached keeps all waiters waiting, whatever other barriers still need. */
 static void judge_ring_count(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const struct wsdbg_warp_set past = gone_by(c, missing), all = all_arrivers(missing, &past);
@@ -423,7 +423,7 @@ static void judge_ring(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
 
 /* ---- a whole record has every arrival ---- */
 
-/* All who can have arrived, and the first phase still needs some: the count is too high. */
+/* All warps that can arrive have arrived, and the first phase still needs arrivals: the count is too high. */
 static bool say_short_by_record(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_arrival_log log;

@@ -4,9 +4,9 @@
  * Reads: barrier words, accesses.  Adds: TX_MISMATCH, CLUSTER_RANK_ASYMMETRY, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT.
  *
  * The word tells how many bytes are missing or too many, the code how many were announced.  Too many do not go away: no
- * arrival is left in the phase that could announce them.  Where some are missing a copy may be on its way in one
- * picture.  It is not where the very same part of the bytes is missing from all filled slots: copies on their way would
- * be at different points.
+ * arrival is left in the phase that could announce them.  Where some are missing, one picture cannot tell whether
+ * a copy is still on its way.  None is if every filled slot lacks the same number of bytes: copies under way would be
+ * at different points.
  */
 #include "diagnose/code_bytes.h"
 #include "diagnose/code_graph.h"
@@ -109,7 +109,7 @@ static void say_too_many(struct wsdbg_case *c, const struct missing_bytes *missi
         surplus);
 }
 
-/* What is missing on one barrier went to another. */
+/* The bytes that are missing on one barrier were delivered on another. */
 static void say_elsewhere(struct wsdbg_case *c, const struct missing_bytes *missing,
                           const struct wsdbg_barrier_word *other, enum wsdbg_confidence confidence)
 {
@@ -215,7 +215,7 @@ static void say_stranded(struct wsdbg_case *c, const struct missing_bytes *missi
     wsdbg_tell_access(c, finding, copy, "comes after that wait");
 }
 
-/* The bytes of the copy that these warps reach are just what is missing. */
+/* The copy that this warp can reach brings just the bytes that are missing. */
 static bool is_stranded(const struct wsdbg_case *c, const struct missing_bytes *missing, uint32_t bringer,
                         uint32_t *copy)
 {
@@ -246,7 +246,7 @@ static void say_never_completed(struct wsdbg_case *c, const struct missing_bytes
 
 /* ---- which of them ---- */
 
-/* The same number of bytes is missing from every stage of the barrier, in every CTA, that waits for bytes alone. */
+/* All stages of the barrier, in all CTAs, that wait only for bytes lack the same number of bytes. */
 static bool all_lack_the_same(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
 {
     const uint32_t id = c->snapshot->barriers[word->barrier].id;

@@ -1,8 +1,8 @@
-/* rule_code_exited.c - nobody is left who could reach an arrival that a wait still needs: all have exited, or those
- * that are there have arrived and only others could make the rest.
+/* rule_code_exited.c - no live warp could make the arrivals that a wait still needs.  Either all warps that could have
+ * exited, or the live ones have arrived and only exited warps could make the rest.
  *
- * Reads: barrier words, reaches, the wait graph.  Adds: WAKER_EXITED; ROLE_DISAGREE where those who used to arrive are
- * there but have left their loop; DOUBLE_ARRIVE where the code cannot arrive but twice in one turn.
+ * Reads: barrier words, reaches, the wait graph.  Adds: WAKER_EXITED; ROLE_DISAGREE where the warps that used to arrive
+ * are alive but have left their loop; DOUBLE_ARRIVE where the code always arrives twice with no wait between.
  */
 #include "diagnose/arrivals_per_round.h"
 #include "diagnose/code_graph.h"
@@ -13,9 +13,9 @@
 #define GROUP_WARPS 4u
 #define WARP_THREADS 32u
 
-/* Who is left cannot arrive: that is seen.  Why the others left before they did is not, and a phase that turned once
- * too often leaves the same words behind: never proven.  Where the phase has some of its arrivals and no phase was ever
- * complete, a count that is too high is as near. */
+/* That no live warp can arrive is seen.  Why the others exited first is not seen, and a phase that turned once too
+ * often leaves the same words behind: so this is never proven.  If the phase has some of its arrivals and no phase was
+ * ever complete, a count that is too high explains it as well: then it is only possible. */
 static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c,
                                                   const struct wsdbg_missing_arrivals *missing)
 {
@@ -23,7 +23,7 @@ static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c,
     return wsdbg_code_cap(c, could_be ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
-/* One arrival of each of their warpgroups, of each of them, or of each of their lanes, is what a phase takes. */
+/* A phase takes one arrival of each of these warps, of each of their lanes, or of each of their warpgroups. */
 static bool makes_a_phase(const struct wsdbg_missing_arrivals *missing, const struct wsdbg_warp_set *warps)
 {
     const uint32_t count = wsdbg_set_count(warps);
@@ -119,8 +119,8 @@ static uint32_t arrival_made_twice(const struct wsdbg_case *c, const struct wsdb
     return WSDBG_NONE;
 }
 
-/* Nobody has arrived in the phase, by the word: no warp reached those arrivals, or each that did turned the phase
- * twice. Warps that reached neither are the rarer mistake beside code that cannot be right. */
+/* By the word nobody has arrived in the phase.  Either no warp reached the two arrivals, or each warp that did
+ * completed two phases.  The second is more likely, since such code cannot be right. */
 static void say_twice(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing, uint32_t arrival)
 {
     struct wsdbg_finding *finding =
@@ -161,9 +161,9 @@ static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arriva
     wsdbg_tell_waits(c, finding, &done);
 }
 
-/* ---- some are left ---- */
+/* ---- some live, the others have exited ---- */
 
-/* Warps that are there and can arrive in the next phase, the waiting one among them. */
+/* Live warps that can arrive again, the waiting one included. */
 static struct wsdbg_warp_set those_there(const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_warp_set there = missing->able;
@@ -172,8 +172,8 @@ static struct wsdbg_warp_set those_there(const struct wsdbg_missing_arrivals *mi
     return there;
 }
 
-/* By the count of the barrier everybody who is there has arrived in this phase, and those who have left have not: they
- * would have made just what is missing. */
+/* The numbers fit: the arrivals made are one of each live warp that arrives, and the missing ones are one of each
+ * exited warp that did. */
 static bool lacks_those_that_left(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const uint32_t barrier = missing->word.barrier;

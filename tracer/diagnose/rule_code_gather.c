@@ -69,7 +69,7 @@ static struct gathering gather(const struct wsdbg_case *c, uint32_t waiter)
     return g;
 }
 
-/* The waiting warps reach the barrier for the first time. */
+/* The waiting warps are at the barrier for the first time. */
 static bool is_first_round(const struct wsdbg_case *c, const struct gathering *g)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -192,19 +192,18 @@ static void say_sync_of_role(struct wsdbg_case *c, const struct gathering *g, co
     const struct wsdbg_phrase at = wsdbg_say_at_site(c, c->snapshot->accesses[sync].site);
     char waiting[160];
     wsdbg_print(waiting, sizeof waiting, "%s", wsdbg_say_warps(c, &g->waiting).text);
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s come%s to a block-wide barrier%s that %s never reach%s, and now wait%s at one%s for all %u threads.",
-        waiting, wsdbg_set_count(&g->waiting) == 1 ? "s" : "", at.text, wsdbg_say_warps(c, others).text,
-        wsdbg_set_count(others) == 1 ? "es" : "", wsdbg_set_count(&g->waiting) == 1 ? "s" : "",
-        wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text, g->count);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s reach%s a block-wide barrier%s that %s never reach%s, and now wait%s at one%s for all %u threads.",
+                waiting, wsdbg_set_count(&g->waiting) == 1 ? "es" : "", at.text, wsdbg_say_warps(c, others).text,
+                wsdbg_set_count(others) == 1 ? "es" : "", wsdbg_set_count(&g->waiting) == 1 ? "s" : "",
+                wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text, g->count);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "A block-wide barrier in the branch of one role never completes: use a named barrier with the role's "
                 "thread count.");
     wsdbg_tell_access(c, finding, sync, "is reached by these warps alone");
 }
 
-/* Threads that another instruction on the barrier names, which some warp of the CTA has executed; 0 = none does. */
+/* Another thread count, named by an instruction on the barrier that some warp may have executed; 0 = there is none. */
 static uint32_t other_count_in_code(const struct wsdbg_case *c, const struct gathering *g)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -272,8 +271,8 @@ static bool can_come_here(const struct wsdbg_case *c, uint32_t warp, uint32_t wa
     return false;
 }
 
-/* The barrier stands where some of those that are not there cannot come: in the branch of one role.  A barrier that all
- * reach is not at fault: what they wait for before it is. */
+/* Some absent warp can never reach this place: the barrier stands in the branch of one role.  A barrier that all warps
+ * can reach is not at fault.  What keeps the absent warps from it is. */
 static bool is_in_a_branch(const struct wsdbg_case *c, const struct wsdbg_warp_set *absent, uint32_t waiter)
 {
     for (uint32_t w = 0; w < c->warp_count; w++)
@@ -282,7 +281,7 @@ static bool is_in_a_branch(const struct wsdbg_case *c, const struct wsdbg_warp_s
     return false;
 }
 
-/* How a warp stands to an instruction: whether some way of it leads, or led, there. */
+/* Whether the warp may have reached the access or still can; true where that is not known. */
 static bool ever_comes_to(const struct wsdbg_case *c, uint32_t warp, uint32_t access)
 {
     uint32_t count;
@@ -293,7 +292,7 @@ static bool ever_comes_to(const struct wsdbg_case *c, uint32_t warp, uint32_t ac
     return true;
 }
 
-/* Whether all warps of the set, or of the others of the CTA, may reach the access, or none of them. */
+/* How many of the waiting warps, and how many others of the CTA, may ever reach an access. */
 struct comers {
     uint32_t waiting, others;
 };
@@ -307,8 +306,8 @@ static struct comers comers_of(const struct wsdbg_case *c, const struct gatherin
     return comers;
 }
 
-/* A sync on the barrier to which those that wait come and no other warp of the CTA, where the others have none of their
- * own instead: the access, or WSDBG_NONE. */
+/* An access to the barrier that all waiting warps may reach and no other warp of the CTA can.  WSDBG_NONE: there is
+ * none, or the other warps have an access of their own instead. */
 static uint32_t sync_of_one_role(const struct wsdbg_case *c, const struct gathering *g)
 {
     uint32_t found = WSDBG_NONE;

@@ -1,19 +1,21 @@
-/* rule_code_lanes.c - lanes that follow an mbarrier on their own, and have fallen behind the elected lane of their
- * warp.
+/* rule_code_lanes.c - lanes wait on an mbarrier for a phase that has passed, because the elected lane of their warp ran
+ * ahead.
  *
  * Reads: parts, barrier words, reaches, the wait graph.  Adds: LANE_SPLIT.
  *
- * Several lanes wait for a phase.  The same code holds waits on that barrier which one elected lane executes: they are
- * not on the way of these lanes, and the warp cannot reach them again, so the elected lane, which stands elsewhere,
- * is through with them.  It saw each phase end; the lanes that looked later wait for one that has gone by.
+ * Two kinds of code lead to that.  In the first the elected lane has waits of its own on the barrier.  They are not on
+ * the path of the waiting lanes, and the warp cannot reach them again: so the elected lane, which stands elsewhere, has
+ * passed them.  In the second all lanes share one wait, and one lane does the work behind it.  If all lanes but one
+ * stand in this wait, that one is taken to have passed it.  In both cases the phase ended before the waiting lanes
+ * tested it.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
 #define WARP_THREADS 32u
 
-/* The part of the warp that stands in the wait which the warp is shown in; NULL where another part may do what it waits
- * for. */
+/* The part of the warp that stands in the wait by which the warp is shown.  NULL where another part may do what this
+ * one waits for. */
 static const struct wsdbg_part *waiting_part(const struct wsdbg_case *c, uint32_t warp)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
@@ -29,7 +31,7 @@ static const struct wsdbg_part *waiting_part(const struct wsdbg_case *c, uint32_
     return waiting;
 }
 
-/* Some warp that is seen has reached the access, or still can: it may be the only one that was meant to. */
+/* Some warp of the case may have reached the access or still can: the access may be meant for that warp alone. */
 static bool is_of_a_live_warp(const struct wsdbg_case *c, uint32_t access)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -43,8 +45,8 @@ static bool is_of_a_live_warp(const struct wsdbg_case *c, uint32_t access)
     return false;
 }
 
-/* A wait on the barrier that one lane executes, which no warp that is seen can reach or has on its way: the access,
- * or WSDBG_NONE. */
+/* A wait on the barrier that one lane executes, and that no warp of the case has on its path or can still reach: the
+ * access, or WSDBG_NONE. */
 static uint32_t wait_of_elected_lane(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
     uint32_t count;
@@ -58,7 +60,7 @@ static uint32_t wait_of_elected_lane(const struct wsdbg_case *c, uint32_t warp, 
     return WSDBG_NONE;
 }
 
-/* Lanes that the warp began with; 0 = not known. */
+/* The lanes that the warp had at launch; 0 = not known. */
 static uint32_t lanes_of_launch(const struct wsdbg_case *c, uint32_t warp)
 {
     const uint32_t *block = c->snapshot->grids[c->grid].block;
@@ -76,7 +78,8 @@ static uint32_t lone_lane(const struct wsdbg_case *c, uint32_t warp, const struc
     return others & (others - 1) ? 0 : others;
 }
 
-/* The access of this kind on the barrier that the warp can reach again, behind the wait that it stands in. */
+/* An access of these kinds on the barrier that the warp can reach after its present wait: the access, or WSDBG_NONE.
+ * by_one: one lane executes it; else all do, or the number is not known. */
 static uint32_t access_again(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
                              bool by_one)
 {
@@ -92,7 +95,7 @@ static uint32_t access_again(const struct wsdbg_case *c, uint32_t warp, wsdbg_ac
     return WSDBG_NONE;
 }
 
-/* What the lone lane does in the loop of the wait that all lanes share: the access, or WSDBG_NONE. */
+/* What one lane does behind the wait that all lanes share: the access, or WSDBG_NONE. */
 static uint32_t work_of_elected_lane(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
     if (access_again(c, warp, WSDBG_KIND(WSDBG_ACCESS_WAIT), barrier, false) == WSDBG_NONE ||
@@ -119,7 +122,7 @@ static void tell_lanes(struct wsdbg_case *c, struct wsdbg_finding *finding, uint
                             wsdbg_say_place(c, parts[i].site).text);
 }
 
-/* `elected`: what only the elected lane does; `means` is said of it. */
+/* `elected` is an access of the elected lane; `passed` and `means` are parts of the text about that lane and access. */
 static void say_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_part *waiting, uint32_t elected,
                        const char *passed, const char *means)
 {
@@ -143,7 +146,7 @@ static void say_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_p
     tell_lanes(c, finding, warp);
 }
 
-/* The elected lane had a wait of its own, or shares this one. */
+/* The elected lane had a wait of its own, or shared this one. */
 static void judge_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_part *waiting, uint32_t barrier)
 {
     const uint32_t lone = lone_lane(c, warp, waiting);
@@ -157,7 +160,7 @@ static void judge_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg
     } else if (work != WSDBG_NONE) {
         wsdbg_print(passed, sizeof passed, "lane %d has passed this wait and %s", __builtin_ctz(lone),
                     apart ? "left its loop" : "left the kernel");
-        say_behind(c, warp, waiting, work, passed, "is executed by one elected lane, in the loop of this wait");
+        say_behind(c, warp, waiting, work, passed, "is executed by one elected lane, after this wait");
     }
 }
 

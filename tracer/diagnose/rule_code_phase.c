@@ -92,7 +92,7 @@ static bool judge_shared(struct wsdbg_case *c, const struct wsdbg_code_slot *slo
 
 /* ---- TX_NO_ARRIVE ---- */
 
-/* A wait on the barrier after which an arrival on the other one comes in any case. */
+/* Whoever passes this wait always arrives on the barrier afterwards. */
 static bool is_answered(const struct wsdbg_case *c, uint32_t wait, uint32_t empty)
 {
     for (size_t i = 0; i < c->snapshot->answer_count; i++) {
@@ -104,8 +104,8 @@ static bool is_answered(const struct wsdbg_case *c, uint32_t wait, uint32_t empt
     return false;
 }
 
-/* The warp reaches an instruction that announces bytes on the barrier and does not arrive, and nobody reaches a plain
- * arrival on it: the access, or WSDBG_NONE. */
+/* An access that the warp can reach and that announces bytes on the barrier without arriving, or WSDBG_NONE.  Also
+ * WSDBG_NONE if the code may have a plain arrival on the barrier. */
 static uint32_t bare_expect(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
     const wsdbg_access_kinds plain = WSDBG_KINDS_ARRIVAL & ~WSDBG_KIND(WSDBG_ACCESS_ARRIVE_EXPECT);
@@ -137,8 +137,8 @@ static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_code_slot *sl
     wsdbg_tell_access(c, finding, expects, "announces bytes but does not arrive");
 }
 
-/* Behind some wait for the slot a way leads past all arrivals on its full barrier.  Where the answers were not looked
- * for, that is not known. */
+/* After some wait for the slot a path leads past all arrivals on its full barrier.  False without any answer rows: then
+ * that is not known. */
 static bool fills_without_arrival(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
     uint32_t count;
@@ -153,7 +153,7 @@ static bool fills_without_arrival(const struct wsdbg_case *c, const struct wsdbg
     return false;
 }
 
-/* The slot looks free, and may have been filled without an arrival. */
+/* Nothing was counted on the full barrier, all releasers wait on it, and the slot may be filled without an arrival. */
 static bool judge_bare_expect(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
     const uint32_t expects = bare_expect(c, slot->filler, slot->full.barrier);
@@ -227,7 +227,7 @@ static bool always_releases(const struct wsdbg_case *c, uint32_t warp, const str
     return waits > 0;
 }
 
-/* The warp reaches releases in more than one place: one of them may be such that nothing was waited for. */
+/* The warp can release the slot at more than one place.  One of them may release what nobody waited for. */
 static bool releases_in_places(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_code_slot *slot)
 {
     uint32_t count, arrivals = 0;

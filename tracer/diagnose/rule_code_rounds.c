@@ -1,9 +1,9 @@
-/* rule_code_rounds.c - what a replay of the whole kernel tells of a standstill's cause: see replay.h and repair.h.
+/* rule_code_rounds.c - the cause of a standstill, from a replay of the whole kernel (replay.h): the one change with
+ * which the kernel would go on (repair.h).
  *
  * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, DOUBLE_ARRIVE, ARRIVE_SHORT.
  *
- * It speaks only where the replay of the kernel as it is stands still just as was seen, and where the kernel with one
- * thing made otherwise would have finished.
+ * It adds a finding only if the replay of the unchanged kernel ends in the picture, and some repair works.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/repair.h"
@@ -25,7 +25,7 @@ static const struct wsdbg_replay_agent *agent_of(const struct rounds *rounds, ui
     return &rounds->replay->agents[number];
 }
 
-/* " at gemm.cu:132": of a step. */
+/* " at gemm.cu:132": where a step is. */
 static struct wsdbg_phrase say_at_step(const struct rounds *rounds, uint32_t agent, uint32_t step)
 {
     const struct wsdbg_replay_agent *a = agent_of(rounds, agent);
@@ -76,14 +76,15 @@ static enum wsdbg_cause cause_of(const struct rounds *rounds, const struct wsdbg
     }
 }
 
-/* A round, a wait or a stage that is unlike all others speaks for itself.  A first parity and a count do not: either
- * may make up for the other. */
+/* Whether a repair needs no comparison with others.  A round, a wait or a stage that is unlike all others is taken to
+ * be wrong, even if another repair works, too.  A first parity and a count are not: changing either one may make up for
+ * a mistake in the other. */
 static bool is_certain_of_itself(const struct wsdbg_repair *repair)
 {
     return repair->is_of_stage || (repair->kind != WSDBG_REPAIR_PARITY_FIRST && repair->kind != WSDBG_REPAIR_COUNT);
 }
 
-/* Another repair that is as good; NULL = none. */
+/* Another repair that works, with another cause.  NULL = there is none, or the first one needs no comparison. */
 static const struct wsdbg_repair *find_rival(const struct rounds *rounds)
 {
     const struct wsdbg_repair *first = &rounds->repairs.rows[0];
@@ -144,7 +145,7 @@ static void say_first(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_say_family(c, row_of(rounds, repair)).text, repair->value);
 }
 
-/* The instruction by which the agent of an edit arrives on its barrier in other rounds. */
+/* Adds the instruction with which the edit's agent arrives on the barrier in other rounds. */
 static void tell_arrival(struct rounds *rounds, struct wsdbg_finding *finding, const struct wsdbg_replay_edit *edit)
 {
     const struct wsdbg_replay_agent *a = agent_of(rounds, edit->agent);
@@ -233,7 +234,7 @@ static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
                 is_short ? "the missing threads arrive" : "fewer threads arrive");
 }
 
-/* What the replay of the kernel as it is shows of the waits that never end. */
+/* Adds who waits, the barrier's word, and how the replay went. */
 static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding)
 {
     struct wsdbg_case *c = rounds->c;
@@ -247,7 +248,7 @@ static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding)
         c, finding, "followed from its start, the kernel stops in just this state; with this change it would finish");
 }
 
-/* What else would explain the standstill. */
+/* Adds the other repair that works, if there is one. */
 static void tell_rival(struct rounds *rounds, struct wsdbg_finding *finding)
 {
     const struct wsdbg_repair *rival = find_rival(rounds);
@@ -255,13 +256,13 @@ static void tell_rival(struct rounds *rounds, struct wsdbg_finding *finding)
         return;
     if (rival->kind == WSDBG_REPAIR_COUNT)
         wsdbg_evidence_text(rounds->c, finding,
-                            "it would also finish if %s were initialised for %u arrivals: which of the two "
-                            "is wrong, the author's intent must tell",
+                            "it would also finish if %s were initialised for %u arrivals; which of the two is wrong "
+                            "depends on what the author meant",
                             say_subject(rounds, rival).text, rival->value);
     else
         wsdbg_evidence_text(rounds->c, finding,
-                            "it would also finish if %s began with parity %u to wait on %s: which of the two "
-                            "is wrong, the author's intent must tell",
+                            "it would also finish if %s began with parity %u to wait on %s; which of the two is wrong "
+                            "depends on what the author meant",
                             wsdbg_say_warps(rounds->c, &rival->warps).text, rival->value,
                             say_subject(rounds, rival).text);
 }

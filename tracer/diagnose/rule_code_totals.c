@@ -1,10 +1,10 @@
-/* rule_code_totals.c - waits for a phase that cannot complete, since all that threads ever do on the barrier is too
- * little for it.
+/* rule_code_totals.c - a wait for a phase that cannot complete: all arrivals that the threads make up to the kernel's
+ * end are too few for it.
  *
  * Reads: walks, the picture.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, ROLE_DISAGREE.
  *
- * The walks have what each thread does up to the kernel's end, if its waits end.  It speaks only where a replay of them
- * stands still just as was seen (replay.h), and of waits that are in step with their barrier.
+ * A walk lists what its threads do up to the kernel's end if every wait ends.  A finding is added only if a replay of
+ * the walks (replay.h) ends in the picture, and the wait is for the phase under way.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
@@ -14,12 +14,12 @@ struct totals {
     struct wsdbg_case *c;
     const struct wsdbg_replay *replay;
     uint32_t agent, barrier, warp; /* who waits, on what */
-    uint32_t row;                  /* the barrier's in the snapshot */
-    uint64_t arrivals;             /* of all threads, to the end */
-    uint32_t expected, phase;      /* phase: how many were completed */
-    bool has_bytes;                /* somebody announces bytes without arriving, or brings some */
+    uint32_t row;                  /* of the barrier, in snapshot.barriers */
+    uint64_t arrivals;             /* of all threads up to the kernel's end */
+    uint32_t expected, phase;      /* phase: how many have completed */
+    bool has_bytes;                /* some step announces bytes without an arrival */
     struct wsdbg_warp_set by;      /* who arrives on it */
-    struct wsdbg_warp_set beside;  /* ... or does something else with it */
+    struct wsdbg_warp_set beside;  /* who announces or copies bytes without an arrival */
 };
 
 static bool drops(const struct wsdbg_step_row *step)
@@ -27,7 +27,7 @@ static bool drops(const struct wsdbg_step_row *step)
     return step->kind == WSDBG_ACCESS_DROP || step->kind == WSDBG_ACCESS_INVALIDATE;
 }
 
-/* False where somebody's way is not known to its end, or the barrier's count changes on the way. */
+/* False where some walk is not known to its end, or some step changes the barrier's count. */
 static bool add_up(struct totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
@@ -51,14 +51,14 @@ static bool add_up(struct totals *totals)
     return true;
 }
 
-/* It waits for the phase under way, as the next one after those that it waited for. */
+/* Whether the wait is for the phase under way, and the agent's waits before it were for the phases before. */
 static bool is_in_step(const struct totals *totals)
 {
     const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(totals->replay, totals->agent, totals->barrier);
     return !waits->slipped && waits->alternates && waits->passed + 1 - waits->first_parity == totals->phase + 1;
 }
 
-/* The wait of an agent that stands, where it can never end. */
+/* Reads an agent's wait; true if it can never end. */
 static bool read_totals(struct wsdbg_case *c, const struct wsdbg_replay *replay, uint32_t number, struct totals *totals)
 {
     const struct wsdbg_replay_agent *agent = &replay->agents[number];
@@ -106,22 +106,23 @@ static void say_never(const struct totals *totals)
         return;
     char who[200] = "";
     if (wsdbg_set_count(whose))
-        wsdbg_print(who, sizeof who, none ? "; %.150s bring or announce its bytes" : " (by %.150s)",
+        wsdbg_print(who, sizeof who, none ? " (its bytes are announced or copied by %.150s)" : " (by %.150s)",
                     wsdbg_say_warps(c, whose).text);
     if (none)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "No thread ever reaches an arrival on %s, on its whole way through the kernel%s. It takes %u, so "
-                    "%s waits forever%s.",
+                    "No thread arrives on %s anywhere in the kernel%s. A phase takes %u arrivals, so %s waits "
+                    "forever%s.",
                     wsdbg_say_object(c, totals->row).text, who, totals->expected, wsdbg_say_warp(c, totals->warp).text,
                     wsdbg_say_at(c, totals->warp).text);
     else
         wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s is initialised for %u arrivals, but on their whole way through the kernel all threads make "
-                    "only %llu%s, so %s waits forever%s.",
+                    "%s is initialised for %u arrivals, but all threads together make only %llu from the kernel's "
+                    "start to its end%s, so %s waits forever%s.",
                     wsdbg_say_object(c, totals->row).text, totals->expected, (unsigned long long)totals->arrivals, who,
                     wsdbg_say_warp(c, totals->warp).text, wsdbg_say_at(c, totals->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Arrive on %s on every path that its waits rely on, or initialise it with the arrivals actually made.",
+                "Arrive on %s on every path that its waits rely on, or initialise it for the number of arrivals "
+                "actually made.",
                 wsdbg_say_family(c, totals->row).text);
 }
 
@@ -132,15 +133,17 @@ static void say_trips(const struct totals *totals)
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits for round %u of %s%s, but %s arrive for %u rounds only, to the end of their way: the loops "
-                "of the roles have different trip counts.",
-                wsdbg_say_warp(c, totals->warp).text, totals->phase + 1, wsdbg_say_object(c, totals->row).text,
-                wsdbg_say_at(c, totals->warp).text, wsdbg_say_warps(c, &totals->by).text, totals->phase);
+                "%s waits for one more round of %s%s than the kernel has arrivals for: from its start to its end there "
+                "are arrivals for %u round%s (by %s). The loops of the roles have different trip counts.",
+                wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
+                wsdbg_say_at(c, totals->warp).text, totals->phase, totals->phase == 1 ? "" : "s",
+                wsdbg_say_warps(c, &totals->by).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Compute the trip count once and use the same value in every role, the last and a partial tile "
                 "included.");
 }
 
+/* Whether a barrier has the same stage number as the one waited on, and is of another family. */
 static bool is_of_stage(const struct totals *totals, uint32_t barrier)
 {
     const struct wsdbg_barrier *rows = totals->c->snapshot->barriers;
@@ -149,7 +152,8 @@ static bool is_of_stage(const struct totals *totals, uint32_t barrier)
            rows[b->row].id != rows[totals->row].id;
 }
 
-/* Whoever arrives does so as often as it waits for the stage: it left out no arrival. */
+/* Whether each agent that arrives does so at least as often as it waits on that stage of other barriers: then it left
+ * out no arrival. */
 static bool are_regular(const struct totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
@@ -166,7 +170,8 @@ static bool are_regular(const struct totals *totals)
     return true;
 }
 
-/* What all make is not even one phase's, or just the phases that are over. */
+/* Adds a finding where all arrivals are too few for one phase; or, `of_trips`, just enough for the phases that have
+ * completed. */
 static void judge(struct wsdbg_case *c, bool of_trips)
 {
     struct wsdbg_replay *replay;
@@ -177,7 +182,7 @@ static void judge(struct wsdbg_case *c, bool of_trips)
         if (!read_totals(c, replay, i, &totals) ||
             wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, totals.row, NULL) == WSDBG_MATCH_NO)
             continue;
-        /* Where nobody has to do with the barrier, or somebody should have and never does, other rules speak. */
+        /* If nobody uses the barrier, or a warp that should arrive never does, other rules judge. */
         const bool is_never = totals.arrivals < totals.expected &&
                               (totals.arrivals || wsdbg_set_count(&totals.beside)) &&
                               !wsdbg_replay_lacks_an_arriver(replay, totals.barrier);

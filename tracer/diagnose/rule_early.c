@@ -3,7 +3,7 @@
  * Reads: the ledger.  Adds: BARRIER_NOT_INIT.
  *
  * The initialisation writes the whole word, so an arrival before it, on what a CTA before left there, counts for
- * nothing; the warp that made it has gone on, and the phase still needs it for good.
+ * nothing.  The warp that made it has gone on, so the phase never gets it.
  */
 #include "diagnose/rules.h"
 
@@ -48,7 +48,7 @@ static bool was_in_use(const struct wsdbg_case *c, const struct wsdbg_stage *sta
     return false;
 }
 
-/* The first phase since then still needs arrivals: what was lost is what it still needs, or part of it. */
+/* The first phase since then still needs arrivals: the lost one is among these. */
 static bool explains(const struct wsdbg_stage *stage, const struct early *early)
 {
     return early->arrival && !stage->initialised_again && early->counted < early->init->event->value;

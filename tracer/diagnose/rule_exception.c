@@ -55,7 +55,7 @@ static bool is_arrival(const struct wsdbg_exception *e)
     return e->access && WSDBG_KINDS_ARRIVAL >> e->access & 1;
 }
 
-/* Such an arrival reached it. */
+/* An arrival locked it: its count was spent while bytes were on their way. */
 static bool is_locked(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_barrier_word *word)
 {
     return wsdbg_word_of(c, barrier, word) && word->pending == 0 && word->bytes > 0 &&

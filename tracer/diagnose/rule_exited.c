@@ -36,8 +36,8 @@ static bool phase_went_on(const struct wsdbg_case *c, const struct wsdbg_wait *w
            (wsdbg_right_parity(c, wait, &parity, &declared) && parity != wait->event->parity);
 }
 
-/* By whole records more phases are complete than the waiter has waited for, its present wait included: it missed one,
- * and whoever exited had run ahead of it. */
+/* Whole records show at least as many complete phases as the waiter has waits, its present one included.  So it missed
+ * a phase: the warps that exited had run ahead of it. */
 static bool waiter_missed_a_phase(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
     const struct wsdbg_stage *stage = wait->stage;
@@ -57,7 +57,7 @@ static bool somebody_missed_a_phase(const struct wsdbg_case *c)
     return false;
 }
 
-/* A warp that has exited arrived on the barrier for a later iteration than the one that is waited for. */
+/* An exited warp arrived on the barrier for a later iteration than the one that is waited for. */
 static bool waker_went_further(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
     for (uint32_t s = 0; s < c->ledger->stage_count && wait->event->iteration != WSDBG_NO_ITERATION; s++) {
@@ -99,7 +99,7 @@ static enum wsdbg_confidence judge_leavers(const struct wsdbg_case *c, const str
             continue;
         if (contribution == WSDBG_SKIPPED)
             return WSDBG_CONFIDENCE_LIKELY;
-        /* What a warp of another CTA does for its own barrier tells nothing of this one. */
+        /* What a warp of another CTA does on its own barrier says nothing about this one. */
         const uint32_t usual =
             wsdbg_case_warp(c, w)->cta == wait->stage->cta ? wsdbg_usual_arrivals(c, wait->stage, w) : 0;
         usual_known = usual_known && usual > 0;
@@ -108,7 +108,7 @@ static enum wsdbg_confidence judge_leavers(const struct wsdbg_case *c, const str
     }
     if (left == 0)
         return WSDBG_CONFIDENCE_POSSIBLE;
-    /* Of a barrier that nobody has used yet it is not known how many reach it. */
+    /* Before its first arrival nobody knows how many each warp makes: then it is enough that none was made. */
     const bool comes_out = usual_known ? sum == wait->stage->init.value : round->arrivals == 0;
     return comes_out ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
 }
@@ -120,7 +120,7 @@ static enum wsdbg_confidence judge_wait(const struct wsdbg_case *c, const struct
     if (!wait)
         return WSDBG_CONFIDENCE_LIKELY;
     if (somebody_missed_a_phase(c) || waker_went_further(c, wait))
-        return WSDBG_CONFIDENCE_POSSIBLE; /* who exited had run ahead of somebody: that is the cause */
+        return WSDBG_CONFIDENCE_POSSIBLE; /* the warps that exited had run ahead of a waiter: that is the cause */
     const struct wsdbg_round round = wsdbg_round_of(c, wait);
     const bool declared = wait->stage->name && wait->stage->name->arriving_roles;
     if (!round.needs_known || !wait->stage->init.known)
@@ -200,7 +200,7 @@ static void say_exited(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_w
 
 /* ---- some arrived, and the others have exited ---- */
 
-/* The arrivers of the round that exited before it; false where somebody who lives may still arrive. */
+/* Finds the arrivers that exited before the round.  False if there are none, or if a live warp may still arrive. */
 static bool find_leavers(const struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
                          struct wsdbg_warp_set *leavers)
 {

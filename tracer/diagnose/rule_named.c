@@ -108,7 +108,7 @@ static void say_counts_differ(struct wsdbg_case *c, const struct gathering *g)
                 "Give unrelated groups different barrier ids.");
 }
 
-/* "; warp 1 exited without coming to it": they may have been meant to. */
+/* "; warp 1 exited without reaching it": such warps may have been meant to take part. */
 static struct wsdbg_phrase say_gone(const struct wsdbg_case *c, const struct gathering *g)
 {
     struct wsdbg_phrase phrase = {""};

@@ -133,7 +133,7 @@ static enum wsdbg_confidence confidence_on_gpu(const struct wsdbg_case *c)
     return still && nobody_runs(c) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
 }
 
-/* The warp waits for nothing but those that poll. */
+/* The warp waits, and all live warps that could wake it poll. */
 static bool is_behind(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *pollers)
 {
     const struct wsdbg_warp_set wakers = wsdbg_live_wakers(c, warp);
@@ -144,8 +144,8 @@ static bool is_behind(const struct wsdbg_case *c, uint32_t warp, const struct ws
     return behind;
 }
 
-/* What is polled lies in shared memory, and a warp on an mbarrier that waits for those that poll may be the one to
- * write it afterwards: then which of the two waits is wrong is not known. */
+/* The polled word lies in shared memory, and some warp waits on an mbarrier for the polling warps.  That warp may be
+ * the one to write the word afterwards: then it is not known which of the two waits is wrong. */
 static bool may_be_cycle(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
     if (!wsdbg_poll_of(c, wsdbg_first_of(pollers)).shared)
@@ -500,7 +500,7 @@ void wsdbg_rule_outside(struct wsdbg_case *c)
 {
     const struct wsdbg_warp_set pollers = warps_that_poll(c);
     const struct wsdbg_warp_set dependent = warps_in(c, WSDBG_WARP_WAIT_GRID_DEPENDENCY);
-    /* What a barrier of the CTA or cluster still needs makes these waits consequences. */
+    /* If a barrier of the CTA or cluster has a likely cause, these waits are its consequences. */
     if (wsdbg_case_explained(c))
         return;
     if (wsdbg_set_count(&dependent) > 0)

@@ -1,14 +1,14 @@
 /* rule_parity.c - a wait that names the wrong phase.
  *
  * Reads: rounds, names, arrivals.  Adds: PARITY_WRONG, PARITY_DRIFT.  Two kinds of evidence:
- *  - a wait that stands: the phase it should look for is complete, so the inverted parity would pass; the one it does
- *    look for needs the waiter to go on first;
- *  - a wait that ended: it named the other parity than it should, and ended before the arrivals of its phase were made.
- *    Its warp ran ahead, and others hang for that.
+ *  - a wait that has not ended: the phase that it should wait for is complete, so the other parity would pass; the
+ *    phase that it does wait for completes only after the waiter goes on;
+ *  - a wait that ended too early: it named the wrong parity, and ended before its phase had all arrivals.  So its warp
+ *    ran ahead of the others.
  */
 #include "diagnose/rules.h"
 
-/* Time stamps have steps of 32 ns; order is told only beyond this. */
+/* Time stamps have steps of 32 ns: of two events that are closer than this, either may have come first. */
 #define TIME_SLACK_NS 64u
 
 /* Is the phase that the right parity names complete?  `proven` = shown, not assumed. */
@@ -180,15 +180,17 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
 
 /* ---- waits that ended too early ---- */
 
-/* A wait that ended, and the parity it should have named. */
+/* A wait that ended too early. */
 struct ended {
     const struct wsdbg_stage *stage;
-    const struct wsdbg_use *use, *peer; /* peer: another warp's wait of the same round, NULL = the name tells */
-    uint32_t right, arrivals, needed;   /* arrivals: made before it ended */
+    const struct wsdbg_use *use;
+    const struct wsdbg_use *peer; /* another warp's wait that shows the right parity; NULL = a declared name does */
+    uint32_t right;               /* the parity that it should have named */
+    uint32_t arrivals, needed;    /* made before it ended; needed for it to end */
 };
 
-/* Another warp's wait for the same round of this stage, here or in another CTA, that names the other parity, and whose
- * phase has its arrivals: so that one is right. */
+/* Another warp's wait in the same round of this stage, in this CTA or another one, that names the other parity.  It is
+ * taken to be right where the stage got arrivals for that round. */
 static const struct wsdbg_use *find_peer(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
                                          const struct wsdbg_use *use)
 {
@@ -222,7 +224,8 @@ static bool ended_early(const struct wsdbg_case *c, const struct wsdbg_stage *st
     *out = (struct ended){.stage = stage, .use = use, .peer = declared ? NULL : find_peer(c, stage, use)};
     if (!declared && !out->peer)
         return false;
-    const uint32_t lag = declared && stage->name->first_free; /* the peer's phase has the arrivals of its own round */
+    /* On a barrier that is declared free at first, a wait needs the arrivals of the round before; else of its own. */
+    const uint32_t lag = declared && stage->name->first_free;
     out->right = (use->round + lag) & 1;
     out->needed = (use->round + 1 - lag) * stage->init.value;
     out->arrivals = arrivals_until(c, stage, use->event->gpu_time_ns);
@@ -230,7 +233,7 @@ static bool ended_early(const struct wsdbg_case *c, const struct wsdbg_stage *st
            out->arrivals < out->needed;
 }
 
-/* The first of all of them. */
+/* The one of the case that ended first. */
 static bool find_ended_early(const struct wsdbg_case *c, struct ended *first)
 {
     bool found = false;

@@ -1,4 +1,4 @@
-/* rule_peer.c - arrivals that a barrier still needs from another CTA of the cluster, which has left without them.
+/* rule_peer.c - a barrier needs arrivals from another CTA of the cluster, which exited without making them.
  *
  * Reads: rounds, histories.  Adds: PEER_EXITED.  Likely at most: that the barrier counts the other CTA's warps is told
  * by arrivals that name the CTA they go to and by a count that comes out, not by the kernel.

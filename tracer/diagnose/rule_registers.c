@@ -24,9 +24,9 @@ static struct wsdbg_warp_set blocked_elsewhere(const struct wsdbg_case *c, const
     return set;
 }
 
-/* Live warps that do not ask can reach a release that would serve a request, but wait for the askers elsewhere.  Then
- * the pool is large enough.  Either the request stands too early, or a warp skipped a barrier; which of these is not
- * seen. */
+/* Live warps that do not ask can still reach a release, and with it a request could be served: the pool is large
+ * enough. But these warps wait for the askers at some barrier.  Either the request comes too early, or a warp skipped
+ * that barrier.  The picture does not show which. */
 static bool only_order_is_wrong(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool)
 {
     struct wsdbg_warp_set others = {{0}};
@@ -80,7 +80,7 @@ static struct wsdbg_warp_set unreleased_mates(const struct wsdbg_case *c, const 
     return set;
 }
 
-/* Warps that did release, of the warpgroups of `mates`. */
+/* Warps that did release, in the warpgroups of `mates`. */
 static struct wsdbg_warp_set released_mates(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool,
                                             const struct wsdbg_warp_set *mates)
 {
@@ -260,7 +260,7 @@ static void say_partial(struct wsdbg_case *c, const struct wsdbg_register_pool *
     struct wsdbg_finding *finding = begin(c, pool, WSDBG_CAUSE_REGS_PARTIAL_WARPGROUP, confidence, mates);
     if (!finding)
         return;
-    /* The warpgroup is at fault, and those of it that released show what it is for. */
+    /* The whole warpgroup is at fault.  Its role is that of the warps that released. */
     const struct wsdbg_warp_set released = released_mates(c, pool, mates);
     finding->role = common_role(c, &released);
     wsdbg_print(finding->sentence, sizeof finding->sentence,

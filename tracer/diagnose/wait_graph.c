@@ -133,7 +133,7 @@ static const struct wsdbg_history_event *last_wgmma(const struct wsdbg_case *c, 
     return NULL;
 }
 
-/* Has not reached `issue` yet: nothing that it did is newer, and its own wgmma, if any, are older. */
+/* The warp has not reached `issue` yet: its last event is not newer, and its own last wgmma, if any, is older. */
 static bool behind(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_history_event *issue)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);

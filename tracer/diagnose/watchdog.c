@@ -24,8 +24,8 @@ static bool is_silent(const struct wsdbg_snapshot *snapshot, uint32_t context)
     return context < snapshot->context_count && snapshot->contexts[context].slots_silent;
 }
 
-/* The later of `time_ns` and the last movement of that running grid of the context which has not moved for the longest.
- */
+/* When the context last moved, but not before `time_ns`.  Of its running grids the one counts that has not moved for
+ * the longest. */
 static uint64_t last_movement_ns(const struct wsdbg_snapshot *snapshot, uint32_t context, uint64_t time_ns)
 {
     uint64_t slowest_ns = UINT64_MAX;
