@@ -39,7 +39,7 @@ static void help_of_a_command_shows_every_option(void **state)
     }
 }
 
-/* UPDATE_GOLDEN=1 writes the page anew. */
+/* UPDATE_GOLDEN=1: writes the page before it is compared. */
 static void check_page(const char *name, const char *page)
 {
     char path[512];

@@ -46,8 +46,8 @@ struct world {
     uint64_t give_up_ns;
     uint64_t blind_from_ns, blind_until_ns;  /* the evidence fails meanwhile */
     uint64_t waits_ns;                       /* a thread of the host waits for the GPU from then on; 0 = none does */
-    uint64_t goes_on_until_ns;               /* till then another thread that used the driver is not blocked */
-    const enum wsdbg_host_state *goes_on_as; /* ... or what is then known of the threads; NULL = that */
+    uint64_t goes_on_until_ns;               /* until then not all other threads of the program are blocked */
+    const enum wsdbg_host_state *goes_on_as; /* their state until then; NULL = one that used the driver goes on */
     bool attended;                           /* an inspector stays at the GPU */
     uint64_t trouble_ns;                     /* the evidence has something to say of that then; 0 = never */
     const char *accounts[2];                 /* ... and at the end */

@@ -162,7 +162,7 @@ static void clusters_in_one_state_are_one_finding(void **state)
     done(&r);
 }
 
-/* In half of the CTAs bytes are missing, in half an arrival: two findings, each with its count. */
+/* Half of the CTAs miss bytes, the other half misses an arrival: two findings, each with its count. */
 static void unequal_ctas_stay_apart(void **state)
 {
     (void)state;

@@ -137,7 +137,7 @@ void ranks_differ_in_size(struct picture *p)
     p->snapshot.accesses[p->snapshot.access_count - 1].count = (struct wsdbg_optional_u32){0};
 }
 
-/* A ring of mbarriers, and warps that have reached the cluster barrier at the end: those are only waiting. */
+/* Two warps wait for each other by mbarriers.  The other warps wait for them at the cluster barrier at the end. */
 void ring_before_cluster_barrier(struct picture *p)
 {
     const uint32_t a = cluster(p), b = picture_mbarrier(p, 1, 0, 0, 1, 1, 0);

@@ -67,7 +67,7 @@ void early_arrival_of_two(struct picture *p)
     producer_arrived(p, (struct past){2, 1, 1, true});
 }
 
-/* Another arrival, at a stage that is not known, of which nobody has counted how often the warps reached it. */
+/* There is another arrival: its stage is not known, nor how often the warps executed it. */
 void early_arrival_and_others(struct picture *p)
 {
     producer_arrived(p, once);

@@ -54,7 +54,7 @@ void lanes_before_releasers(struct picture *p)
     picture_reach(p, 0, 0, g.expect, 0, 0, 2);
 }
 
-/* Some consumers have reached the very phase that is waited for. */
+/* Some consumers have already arrived for the phase that is waited for. */
 void lanes_behind_with_arrivals(struct picture *p)
 {
     const struct words empty = {.pending = {4, 8, 8, 8}};
@@ -191,7 +191,7 @@ void slots_released_unfilled(struct picture *p)
     both_wait(p, g.empty[0], 1, g.full[0], 0);
 }
 
-/* All lanes wait at one place of a loop; one of them, which alone fills what the wait is for, has left the kernel. */
+/* A warp waits for a free slot, which its elected lane would then fill.  Lane 0 has left; the other lanes wait. */
 void elected_lane_left(struct picture *p)
 {
     picture_init(p, 1, 4, 32);
@@ -209,7 +209,7 @@ void elected_lane_left(struct picture *p)
         p->snapshot.parts[i].lanes = UINT32_MAX - 1;
 }
 
-/* The same where half of the lanes are gone: which of them was elected nobody knows. */
+/* The same where half of the lanes have left: it is not known whether the elected lane is one of them. */
 void half_of_the_lanes_left(struct picture *p)
 {
     elected_lane_left(p);
@@ -217,27 +217,26 @@ void half_of_the_lanes_left(struct picture *p)
         p->snapshot.parts[i].lanes = 0xffff0000u;
 }
 
-/* Two warps have arrived and wait; a third one could have made the last arrival, and has left. */
-void one_of_three_left(struct picture *p)
+/* Two warps have arrived and wait for a third arrival.  Warps 2 and 3 have left; 2 executed the arrival `most` times at
+ * most. */
+static void third_arrival_is_missing(struct picture *p, uint8_t most)
 {
     picture_init(p, 1, 4, 32);
     const uint32_t bar = picture_mbarrier(p, 0, 0, 0, 1, 3, 0);
     const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(0, 0), 1, 1, WSDBG_LANES_ONE);
     picture_reach(p, 0, 1, arrive, 1, 255, 2);
-    picture_reach(p, 2, 2, arrive, 0, 255, 0);
+    picture_reach(p, 2, 2, arrive, 0, most, 0);
     picture_reach(p, 3, 3, arrive, 0, 0, 0);
     picture_wait(p, 0, 1, WSDBG_WARP_WAIT_MBARRIER, bar, 0);
     picture_exit(p, 2, 3);
 }
 
-/* The same where the one that left never came to the arrival. */
+void one_of_three_left(struct picture *p)
+{
+    third_arrival_is_missing(p, 255);
+}
+
 void a_stranger_left(struct picture *p)
 {
-    picture_init(p, 1, 4, 32);
-    const uint32_t bar = picture_mbarrier(p, 0, 0, 0, 1, 3, 0);
-    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(0, 0), 1, 1, WSDBG_LANES_ONE);
-    picture_reach(p, 0, 1, arrive, 1, 255, 2);
-    picture_reach(p, 2, 3, arrive, 0, 0, 0);
-    picture_wait(p, 0, 1, WSDBG_WARP_WAIT_MBARRIER, bar, 0);
-    picture_exit(p, 2, 3);
+    third_arrival_is_missing(p, 0);
 }

@@ -269,7 +269,7 @@ void two_fulls(struct picture *p)
     picture_reach(p, 0, 0, other, 0, 255, 2);
 }
 
-/* The producer has left, but the consumers reach an arrival whose barrier could not be followed for certain. */
+/* The producer has left, but the consumers reach an arrival whose barrier is not known for certain. */
 void doubtful_arrival(struct picture *p)
 {
     waker_exited(p);

@@ -232,7 +232,7 @@ void named_one_left(struct picture *p)
             p->pending[i].before_known = false;
 }
 
-/* ... and where its way is known, it never reaches it. */
+/* ... and its path is known: it never reached the barrier. */
 void named_one_left_that_never_came(struct picture *p)
 {
     last_has_left(p);

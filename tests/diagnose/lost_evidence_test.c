@@ -122,7 +122,7 @@ static void lost_evidence_never_proves_a_wrong_cause(void **state)
         }
 }
 
-/* The lost copy stands for a multicast one there: then the peers miss its bytes, which is another defect. */
+/* In a cluster GEMM_TMA_LOST loses a multicast copy: then the peers miss its bytes, which is another defect. */
 static bool clusters_apply(enum gemm_bug bug)
 {
     return bug != GEMM_TMA_LOST;

@@ -68,7 +68,8 @@ static const struct row {
     {"nobody released", regs_no_release, "REGS_EXHAUSTED", PROVEN, PROVEN, "producer", NULL},
     {"a release to come", release_to_come, "UNKNOWN", POSSIBLE, POSSIBLE, NULL, NULL},
     /* Not REGS_EXHAUSTED: the pool is large enough once all warps have passed the barrier. */
-    {"releases wait at a barrier for the asker", release_behind_a_barrier, "CLUSTER_MISSING", LIKELY, LIKELY, NULL, NULL},
+    {"releasing warps wait for the asking one", release_behind_a_barrier, "CLUSTER_MISSING", LIKELY, LIKELY, NULL,
+     NULL},
     {"too many arrivals expected", arrive_short, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
     {"the waiter arrived, the others left", arrive_by_waiter_alone, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"... and more are counted than there are", arrive_by_waiter_short, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
@@ -95,7 +96,7 @@ static const struct row {
     {"the elected lane has left the others", elected_lane_left, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
     {"half of the lanes have left", half_of_the_lanes_left, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
     {"one of three that arrive has left", one_of_three_left, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
-    {"... or one that never did", a_stranger_left, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
+    {"... and one that never arrives there", a_stranger_left, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
     {"lanes apart, arrival doubtful", lane_split_doubtful, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
     {"a slot released twice", slot_released_twice, "DOUBLE_ARRIVE", LIKELY, LIKELY, "consumer 0", "empty"},
     {"slots released by who never waited", slots_released_unfilled, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},

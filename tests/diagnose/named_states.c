@@ -14,7 +14,7 @@ static uint32_t sync_on(struct picture *p, uint32_t id, uint32_t count)
     return picture_access(p, WSDBG_ACCESS_NAMED_SYNC, id, 1, count, WSDBG_LANES_ALL);
 }
 
-/* Warps 0 to 4 of eight reach one instruction, which counts two; 4 is left.  All others have left. */
+/* Warps 0 to 4 of eight reach one instruction, which counts two warps.  Warp 4 waits there; all others have left. */
 static void five_come(struct picture *p, uint8_t least, uint8_t most)
 {
     picture_init(p, 1, 8, 32);

@@ -113,7 +113,7 @@ bool protocol_blocked(const struct protocol *p, const struct moment *m, uint32_t
 
 /* A protocol of this number, the same each time. */
 struct protocol protocol_make(uint64_t number);
-/* What it was before its defects; false: it never was right. */
+/* The same protocol before defects were put in; false: it is a wild one, which has no correct form. */
 bool protocol_make_right(uint64_t number, struct protocol *out);
 uint32_t protocol_random(uint64_t *state, uint32_t below);
 void protocol_print(const struct protocol *p, const struct moment *m);
@@ -135,7 +135,7 @@ struct search {
 void search_init(struct search *s, size_t room);
 void search_deinit(struct search *s);
 void search_from(struct search *s, const struct protocol *p, const struct moment *start);
-/* No schedule from the beginning hangs or faults.  False also where there is no room for all states. */
+/* Whether no schedule from the beginning hangs or faults.  False too where the search has no room for all states. */
 bool search_always_finishes(struct search *s, const struct protocol *p);
 /* Nothing can happen any more. */
 bool protocol_is_over(const struct protocol *p, const struct moment *m);

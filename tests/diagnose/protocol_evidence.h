@@ -5,7 +5,7 @@
 #include "picture.h"
 #include "protocol.h"
 
-/* The record of `count` transitions from the start: the model device takes them too, and must reach the same place.
+/* The record of `count` transitions from the start: the model device takes them too, and must reach the same state.
  * Warps of `busy` that could take a step compute instead.  The caller deinits. */
 void protocol_ring(const struct protocol *p, const uint8_t *transitions, size_t count, uint32_t busy, uint32_t depth,
                    struct wsdbg_snapshot *out);

@@ -215,7 +215,7 @@ static void make_wild(struct protocol *p, uint64_t *random)
     }
 }
 
-/* Before its defects. */
+/* A protocol without defects, or a wild one. */
 static struct protocol make(uint64_t *random)
 {
     struct protocol p = {.defect = DEFECT_NONE};

@@ -1,7 +1,4 @@
-/* protocol_repair.c - see protocol_repair.h.
- *
- * Reads: a protocol and what it was before its defects.  Tries changes on copies of it.
- */
+/* protocol_repair.c - see protocol_repair.h. */
 #include "protocol_repair.h"
 
 #include <string.h>
@@ -52,7 +49,7 @@ static void drop(struct protocol *p, uint32_t warp, uint32_t at)
     memmove(&p->steps[warp][at], &p->steps[warp][at + 1], (p->lengths[warp] - at) * sizeof(struct step));
 }
 
-/* One more such step, somewhere. */
+/* Whether it helps to insert the step somewhere. */
 static bool one_more(const struct attempt *a, struct step step)
 {
     for (uint32_t w = 0; w < protocol_warps(a->r->p); w++)
@@ -215,8 +212,8 @@ static bool other_count(const struct attempt *a, int by)
         changed.counts[b] = (uint8_t)(changed.counts[b] + by);
         if (works(a, &changed))
             return true;
-        for (uint32_t other = 0; other < PROTOCOL_FAMILIES * p->stages;
-             other++) /* one init loop writes the whole array */
+        /* The same change in all stages: one loop initialises the whole array. */
+        for (uint32_t other = 0; other < PROTOCOL_FAMILIES * p->stages; other++)
             if (other != b && other / p->stages == b / p->stages)
                 changed.counts[other] = changed.counts[b];
         if (works(a, &changed))
@@ -225,7 +222,7 @@ static bool other_count(const struct attempt *a, int by)
     return false;
 }
 
-/* Every step on a named barrier names another number of warps. */
+/* All steps on one named barrier get another number of warps. */
 static bool other_named_count(const struct attempt *a)
 {
     for (uint32_t id = 0; id < PROTOCOL_NAMED; id++)
@@ -288,7 +285,6 @@ bool repair_exists(const struct repairs *r, uint32_t kinds, struct repair_place 
                  {REPAIR_BYTES, more_bytes},
                  {REPAIR_BYTES, less_bytes},
                  {REPAIR_COPY, no_copy},
-
                  {REPAIR_NAMED_COUNT, more_warps},
                  {REPAIR_NAMED_COUNT, less_warps},
                  {REPAIR_NAMED_STEP, no_named},

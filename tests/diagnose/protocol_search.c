@@ -70,7 +70,7 @@ static void forget(struct search *s)
     s->count = 0;
 }
 
-/* Whether some transition can be taken. */
+/* Adds every moment that follows `at` by one transition; false: there is none. */
 static bool follow(struct search *s, const struct protocol *p, uint32_t at)
 {
     bool any = false;

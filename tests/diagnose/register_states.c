@@ -65,7 +65,8 @@ void regs_no_release(struct picture *p)
     picture_holds(p, 4, 11, 168, 232);
 }
 
-/* The loading warps have their setmaxnreg.dec before them, and wait at the cluster barrier, which warp 4 went by. */
+/* Warps 0 to 3 have not released registers yet: they wait at the cluster barrier.  Warp 4 may not have arrived there:
+ * it waits for registers. */
 void release_behind_a_barrier(struct picture *p)
 {
     const struct gemm g = gemm_barriers(p, &full_unused, &empty_unused);

@@ -1,10 +1,12 @@
-/* repairs_test.c - what a verdict blames is what can be changed to make the hang go away.
+/* repairs_test.c - a change of what a verdict blames makes the hang go away.
  *
- * Random protocols (protocol.h) are searched through all schedules.  Where one comes to a standstill that a single
- * change can prevent, the diagnosis of that standstill names a cause and a barrier.  A change of the kind that the
- * cause names, at that barrier, must be among those after which every schedule finishes.  A cause that is proven must
- * always pass; of likely ones no more than LIKELY_WRONG_PERCENT may fail with whole histories. `test_diagnose_repairs
- * FIRST COUNT` tries other protocols and prints the table for all kinds of evidence.
+ * Random protocols (protocol.h) are searched through all schedules.  Where one ends in a standstill that a single
+ * change can prevent, the diagnosis of that standstill names a cause and a barrier.  Some change of the kind that the
+ * cause names, at that barrier, must let every schedule finish.  This must hold for every cause that is called proven.
+ * With whole histories it may fail for LIKELY_WRONG_PERCENT of the likely ones.  Causes from other evidence are only
+ * counted.
+ *
+ * `test_diagnose_repairs FIRST COUNT` tries other protocols, and also prints what is only counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +47,7 @@ struct tally {
     uint32_t printed;
 };
 
-/* Changes that a cause asks for. */
+/* The kinds of changes that a cause asks for; 0 = it asks for none. */
 static uint32_t repairs_of(enum wsdbg_cause cause)
 {
     switch (cause) {
@@ -85,13 +87,13 @@ static uint32_t repairs_of(enum wsdbg_cause cause)
     }
 }
 
-/* The changes that the finding asks for, at its barrier. */
+/* Whether a change that the finding asks for, at its barrier, repairs the protocol. */
 static bool is_repaired(const struct repairs *r, const struct wsdbg_snapshot *snapshot,
                         const struct wsdbg_finding *finding)
 {
     const uint32_t named = REPAIR_NAMED_COUNT | REPAIR_NAMED_STEP | REPAIR_NAMED_ID, cluster = REPAIR_CLUSTER_STEP;
     const uint32_t warps = REPAIR_LONGER | REPAIR_SHORTER;
-    /* A sentence that also names warps which exited leaves the choice to the reader. */
+    /* A sentence that names exited warps as well offers the reader both repairs. */
     const bool names_leavers = strstr(finding->sentence, "exited without");
     const uint32_t kinds = repairs_of(finding->cause) | (names_leavers ? REPAIR_LONGER : 0);
     if (finding->barrier >= snapshot->barrier_count)
@@ -104,12 +106,12 @@ static bool is_repaired(const struct repairs *r, const struct wsdbg_snapshot *sn
     if (repair_exists(r, is_named ? kinds & (named | warps) : kinds & ~(named | cluster),
                       (struct repair_place){.cta = row->cta, .barrier = barrier}))
         return true;
-    /* The steps of named barriers have rank 0 or their CTA's; the asymmetry of ranks is about all of them. */
+    /* Steps on named barriers have rank 0 or that of their CTA, and CLUSTER_RANK_ASYMMETRY blames all ranks. */
     for (uint32_t cta = 0; cta < r->p->ctas; cta++)
         if ((is_named || finding->cause == WSDBG_CAUSE_CLUSTER_RANK_ASYMMETRY) &&
             repair_exists(r, kinds & ~warps, (struct repair_place){.cta = cta, .barrier = barrier}))
             return true;
-    /* A warp's phase of a family goes wrong at one stage and stays so at the next. */
+    /* A parity that is wrong at one stage is also wrong at the warp's next stages. */
     for (uint32_t stage = 0; stage < r->p->stages && !is_named; stage++)
         if (repair_exists(r, kinds & REPAIR_PARITY,
                           (struct repair_place){.cta = row->cta, .barrier = row->id * r->p->stages + stage}))
@@ -120,7 +122,7 @@ static bool is_repaired(const struct repairs *r, const struct wsdbg_snapshot *sn
 static void say(struct tally *tally, const struct standstill *at, enum evidence evidence,
                 const struct wsdbg_finding *finding)
 {
-    /* What is only counted is told who asks for protocols of his own. */
+    /* Verdicts that are only counted are printed where FIRST and COUNT are given. */
     if (finding->confidence < WSDBG_CONFIDENCE_PROVEN && evidence != WHOLE_HISTORIES && !numbers.chosen)
         return;
     if (finding->confidence < WSDBG_CONFIDENCE_PROVEN && tally->printed++ >= PRINTED)
@@ -180,7 +182,7 @@ static void judge_picture(struct tally *tally, const struct repairs *r, const st
     picture_deinit(&picture);
 }
 
-/* A standstill that the search found, and the way there. */
+/* A standstill that the search found, and the transitions that lead to it. */
 static bool find_standstill(const struct search *search, const struct protocol *p, uint64_t number,
                             struct standstill *out)
 {
@@ -209,14 +211,14 @@ static void try_protocol(struct tally *tally, struct search *search, uint64_t nu
     struct protocol right;
     struct standstill at;
     if (p.defect >= DEFECT_MANY)
-        return; /* a change that is right may not be enough */
+        return; /* one change may not be enough */
     search_from(search, &p, &start);
     if (!search->complete || !find_standstill(search, &p, number, &at))
         return;
     const struct repairs r = {search, &p, protocol_make_right(number, &right) ? &right : NULL, &at.m};
     tally->standstills++;
     if (!repair_exists(&r, REPAIR_ANY, (struct repair_place){.any = true})) {
-        tally->unrepairable++; /* what to blame first is a matter of taste */
+        tally->unrepairable++; /* no single change repairs it: no cause alone is right */
         return;
     }
     judge_record(tally, &r, &at, WHOLE_HISTORIES);
@@ -244,7 +246,7 @@ static void the_blamed_operation_is_among_the_repairs(void **unused)
         assert_int_equal(tally.of[e].proven_wrong, 0);
     assert_true(100 * tally.of[WHOLE_HISTORIES].likely_wrong <=
                 LIKELY_WRONG_PERCENT * tally.of[WHOLE_HISTORIES].likely);
-    assert_true(tally.standstills > numbers.count / 10); /* the protocols are not all alike */
+    assert_true(tally.standstills > numbers.count / 10); /* else too few protocols hang for this test */
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,7 @@
-/* rounds_test.c - a ring of two stages between a producer and a consumer, each with one defect: the threads' ways
- * through the kernel are written as steps, the picture is that in which they stand still, and the cause is the defect.
+/* rounds_test.c - a pipeline of two stages between a producer and a consumer, with one defect at a time.
+ *
+ * A test writes the walks of both threads, lets a replay run them until they hang, and makes the picture of that
+ * moment. The diagnosis of the picture must name the defect.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,14 +17,14 @@
 
 enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 9, STEPS_MOST = 256, PRODUCER = 0, CONSUMER = 1, WARPS = 2 };
 
-/* What is wrong in the kernel; iterations count from 1, 0 = none. */
+/* What is wrong in the kernel; 0 = nothing.  Iterations count from 1. */
 struct defect {
-    const char *name, *cause;          /* cause NULL: it comes to its end */
-    uint32_t no_release, two_releases; /* in this iteration */
-    uint32_t count_more;               /* that "empty" stage 1 is initialised for */
-    uint32_t parity_flip;              /* of all waits of the producer */
-    uint32_t tile;                     /* so many iterations, then the consumer computes its parity anew */
-    uint32_t rounds_fewer;             /* of the consumer */
+    const char *name, *cause;          /* cause NULL: the kernel finishes */
+    uint32_t no_release, two_releases; /* the iteration in which the consumer does not release, or releases twice */
+    uint32_t count_more;               /* added to the count of "empty" stage 1 */
+    uint32_t parity_flip;              /* 1: all waits of the producer have the other parity */
+    uint32_t tile;                     /* after so many iterations the consumer begins with stage and parity 0 again */
+    uint32_t rounds_fewer;             /* iterations that the consumer leaves out at the end */
 };
 
 static const struct defect defects[] = {
@@ -99,7 +101,7 @@ static void put_ways(struct picture *p, const struct defect *d)
     }
 }
 
-/* The code as a reader of accesses sees it. */
+/* The accesses that a reader of the code finds. */
 static void put_accesses(struct picture *p)
 {
     const uint32_t fills = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), STAGES, 1, WSDBG_LANES_ONE),
@@ -132,7 +134,7 @@ static void take_picture(struct picture *p, const struct wsdbg_replay *replay)
         p->snapshot.parts[i].lanes = 1;
 }
 
-/* The picture of the kernel's standstill; false: it comes to its end. */
+/* The picture of the hanging kernel; false: it finishes. */
 static bool stand_still(struct picture *p, const struct defect *d)
 {
     static const uint32_t ctas[] = {0};
@@ -179,7 +181,8 @@ static void test_each_defect_is_told(void **state)
     (void)state;
 }
 
-/* A word that the replay does not come to: something is not as the ways say, and nothing is concluded from them. */
+/* The picture has phases that the replay does not reach.  So the walks are not what happened, and nothing is concluded
+ * from them. */
 static void test_another_picture_is_not_explained(void **state)
 {
     struct picture p;

@@ -252,7 +252,7 @@ static void assert_name(pid_t pid, const char *expected)
     assert_string_equal(name, expected);
 }
 
-/* To kill an inspector may harm the program: who kills wsdbg by its name must not hit it. */
+/* `pkill wsdbg` must not kill an inspector: that may harm the program. */
 static void pkill_wsdbg_finds_neither_of_them(void **state)
 {
     (void)state;

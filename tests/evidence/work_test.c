@@ -107,8 +107,8 @@ static void a_capture_hides_work_but_not_who_waits_for_it(void **state)
     check(&(struct work){.marker = marker, .call = "cuStreamSynchronize", .unfinished_ns = 2 * S, .hidden_ns = 4 * S});
 }
 
-/* As while it loads a kernel's code behind one that runs: no call that is known to wait, and no marker can be put down.
- */
+/* The driver holds the observer's marker thread, for example while it loads a kernel's code behind a running kernel. No
+ * new marker can be recorded then, and no call is known to wait. */
 static void a_marker_that_the_driver_keeps_says_since_when(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""defects.py - four deliberate defects in CUTLASS example 48: does wsdbg name them? A section of docs/results/sim.md.
+"""defects.py - puts four deliberate defects into CUTLASS example 48: does wsdbg name them? Writes a section of docs/results/sim.md.
 
     tests/foreign/defects.py --scratch FOLDER --cutlass CHECKOUT [--build build] [--only NAME...]
 
-Each defect is one change of one header: a tree of links in --scratch has it in place of that header; the checkout stays as it is. The cause, the role
-at fault and the barrier are compared with what the change means. A development script: wsdbg itself needs no Python.
+Each defect is one change in one header. The checkout stays as it is: a folder of links in --scratch has the changed header in place of the original. The
+cause, the role at fault and the barrier of the report are compared with those that fit the change. A development script: wsdbg itself needs no Python.
 """
 import argparse, json, os, re, subprocess, sys
 
@@ -16,7 +16,7 @@ EXAMPLE = '48_hopper_warp_specialized_gemm'
 ARGUMENTS = ['--m=256', '--n=256', '--k=1024', '--iterations=0']
 PIPELINE = 'cutlass/pipeline/sm90_pipeline.hpp'
 MAINLOOP = 'cutlass/gemm/collective/sm90_mma_tma_gmma_ss_warpspecialized.hpp'
-# name: what is changed, header, pattern, its replacement, how many places, then the causes, the role and the barrier that say it.
+# name: what is changed, header, pattern, replacement, number of places (0 = all); then the causes, the role and the barrier that are right.
 DEFECTS = {
     'empty-count': ('"empty" is initialised for one arrival more than there are', PIPELINE,
                     r'(producer_arv_cnt, multicast_consumer_arrival_count)\)', r'\1 + 1)', 1, {'ARRIVE_SHORT', 'INIT_COUNT'}, '', 'empty'),

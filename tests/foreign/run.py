@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""run.py - programs of others on the simulator: run, searched for races, explored; a section of docs/results/sim.md.
+"""run.py - runs programs of others on the simulator, searches them for races and explores them; writes a section of docs/results/sim.md.
 
     tests/foreign/run.py --scratch FOLDER [--cutlass CHECKOUT] [--samples CHECKOUT] [--flash-attention CHECKOUT] [--deepgemm CHECKOUT]
                          [--thunderkittens CHECKOUT] [--fast-cu CHECKOUT] [--build build] [--only NAME...] [--limit 300] [--schedules 50]
                          [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
 
 The user brings the checkouts (PINNED names the commits that the page rests on); a program whose checkout is not given is left out. Programs are compiled with nvcc
-into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository. Some need Python for their hosts' side: drivers/ has small
-ones of our own that include their kernels' headers. Each program runs under `wsdbg run --device sim`, with --races, and under `wsdbg explore`; it passes when its own check does.
---multiprocessors: of the simulated chip. Helper kernels of CUTLASS fill a chip whatever the problem's size, so a small one saves most of the time.
+into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository. Some projects launch their kernels from Python: for these
+drivers/ has small host programs of our own, which include the headers of the kernels. Each program runs under `wsdbg run --device sim`, again with --races, and under
+`wsdbg explore`. It passes when its own check does.
+--multiprocessors: the size of the simulated chip. Helper kernels of CUTLASS fill the whole chip, whatever the problem's size, so a small chip saves most of the time.
 --before: a build of an earlier commit; the first program of --only runs under the two in turns, and nothing else is measured. A development script: wsdbg itself needs no Python.
 """
 import argparse, json, os, re, signal, subprocess, sys, time
@@ -60,8 +61,8 @@ PROGRAMS = {
     'reduction': ('samples', 'Samples/2_Concepts_and_Techniques', None, ['--n=65536'], 'Test passed', None),
     'scan': ('samples', 'Samples/2_Concepts_and_Techniques', None, [], 'PASSED', None),
     'conjugateGradientMultiBlockCG': ('samples', 'Samples/4_CUDA_Libraries', None, [], 'Error amount', None)}
-ARCHITECTURE = {'samples': '90'}  # of the others: 90a
-# Our own host programs, in drivers/: source, flags ({checkout} of each).
+ARCHITECTURE = {'samples': '90'}  # every other checkout: 90a
+# Our own host programs, in drivers/: source, flags. {NAME} stands for the path of that checkout.
 DRIVERS = {
     'flash_attention': ('flash_attention', '-O3 -DNDEBUG -DCUTLASS_ENABLE_GDC_FOR_SM90 -DCAUSAL=0 --expt-extended-lambda --use_fast_math '
                                            '-I{flash_attention}/hopper -I{cutlass}/include'),
@@ -136,11 +137,11 @@ def end_of(got, check):
 
 
 COSTS = ('processor_seconds', 'peak_mib')
-SESSION = ['-o', 'session.db']  # in --scratch; no longer there when the next program begins
+SESSION = ['-o', 'session.db']  # in --scratch; run() removes it before the next program
 
 
 def search_races(wsdbg, program, arguments, check, args):
-    """Whether the program still passes, and the codes that were reported, each as often as it was."""
+    """Whether the program still passes, and the codes of all reports."""
     ran = run([*wsdbg, 'run', '--device', 'sim', '--races', *SESSION, '--', program, *arguments], args.limit, args.scratch)
     whole = re.search(r'wsdbg: (no race|\d+ races?) found', ran['text'])
     found = re.findall(r'^wsdbg: ([A-Z][A-Z_]+) in ', ran['text'], re.M)
@@ -188,7 +189,7 @@ def compared(data):
 
 
 def races_of(row):
-    """What was found, processor seconds, and how often the program's own ones that is; these are not told apart from the start below 0.2 s."""
+    """Four cells: the races found, processor seconds, their ratio to the run without --races ('?' below 0.2 s, where starting takes most of it), peak MiB."""
     if 'races' not in row:
         return '- | - | - | -'
     races = row['races']

@@ -8,7 +8,7 @@ Runs `launch_cost`, whose threads launch and synchronise as fast as they can, or
 --evidence live`, so that an inspector stays attached; under `--evidence auto` it may have left before: "too late".
 At a random moment after its first launches one of wsdbg's processes is killed (SIGKILL), or the inspector is stopped, once (`stopped`) or again and again
 (`frozen`); in half of the runs a look was asked for some milliseconds before, so that the GPU may be stopped just then.  `coming`: the inspector is killed while
-it attaches, before the first launch.  `named`: every process of this run that `pkill -9 wsdbg` would find.  The program must print its figures and end with status 0
+it attaches, before the first launch.  `named`: all processes of this run that `pkill -9 wsdbg` would find are killed.  The program must print its figures and end with status 0
 within its time.  --jobs: so many programs at a time, spread over --gpus; inspectors take turns on a GPU, so no more than one for each.  Prints a
 line a kind, writes JSON.  Exit status 1 where a program did not, 77 without a driver.  A development script, for a machine with an H200.
 """

@@ -200,7 +200,7 @@ class Live:
         return table
 
     def inspector_of(self, wsdbg):
-        """The child of wsdbg that speaks with the driver, while there is one."""
+        """The process id of wsdbg's child that is attached to the GPU; None while there is none."""
         for entry in os.listdir('/proc'):
             try:
                 fields = open(f'/proc/{entry}/stat').read().rsplit(')', 1)

@@ -401,7 +401,7 @@ def page(kept):
 
 
 def total(all_kept):
-    """Every run that was kept, case by case: builds of several days, so a case that went wrong once stays on the page."""
+    """All kept runs, case by case. They are of builds of several days, so a case that went wrong once stays on the page."""
     runs = [run for kept in all_kept for run in kept['runs'] if run['mark'] != 'skipped']
     lines = ['## All of them together', '', f"{len(runs)} pairs of runs, {min(kept['date'] for kept in all_kept)} to {max(kept['date'] for kept in all_kept)}; the sections below tell which build and machine.", '',
              '| case | expected | pairs of runs | right | not right |', '|---|---|---|---|---|']

@@ -99,7 +99,7 @@ static void incomplete_and_exited_warps(void **state)
     assert_int_equal(ended.out[39], 1);
 }
 
-/* Lanes that reach the barrier by different ways are one arrival of their warp. */
+/* Lanes of a warp that reach the barrier at different instructions count as one arrival. */
 static void lanes_meet_at_different_instructions(void **state)
 {
     (void)state;

@@ -383,8 +383,9 @@ static void wgmma_outside_of_shared_memory(void **state)
     machine_destroy(&machine);
 }
 
-/* Warp 3 issues its part when warp 0 arrived on an mbarrier.  Where warp 0 does so behind its wait, nobody goes on. */
-static void an_operation_is_the_warpgroups(void **state)
+/* A wgmma begins when all four warps have issued it.  Warp 3 issues it after warp 0 arrived on an mbarrier.  If warp 0
+ * arrives only behind its wait for the wgmma, that is a deadlock. */
+static void a_wgmma_needs_all_warps_of_the_warpgroup(void **state)
 {
     static const char kernel[] =
         ".shared .align 128 .b8 data[4096];\n.shared .align 8 .b64 bar;\n"
@@ -419,7 +420,7 @@ int main(void)
         cmocka_unit_test(wgmma_scales),
         cmocka_unit_test(wgmma_layouts),
         cmocka_unit_test(wgmma_groups),
-        cmocka_unit_test(an_operation_is_the_warpgroups),
+        cmocka_unit_test(a_wgmma_needs_all_warps_of_the_warpgroup),
         cmocka_unit_test(wgmma_outside_of_shared_memory),
         cmocka_unit_test(accumulators_used_too_early),
     };

@@ -171,7 +171,7 @@ static void a_wait_of_some_lanes_is_told_when_none_can_run(void **state)
     machine_destroy(&machine);
 }
 
-/* Lane 0 polls a flag, the others wait at the barrier that it reaches afterwards: the usual way to wait for a CTA. */
+/* Lane 0 polls a flag; the other lanes wait at the barrier behind the poll.  CTAs usually wait for each other so. */
 static void a_warp_with_lanes_that_poll_is_not_told_to_wait(void **state)
 {
     static const char body[] = "mov.u32 %r9, %tid.x; setp.ne.u32 %p7, %r9, 0; @%p7 bra others;\n"

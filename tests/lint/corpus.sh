@@ -2,8 +2,8 @@
 #
 #   TEST.sh WSDBG [FOLDER]      77: there is no nvcc
 #
-# $WSDBG_COMPILED, if it is set, names a folder that keeps what was compiled: for the same sources, and for a build of wsdbg with sanitizers.
-# What is compiled from $work or into it besides OUT is compiled each time: its name is another one.
+# $WSDBG_COMPILED, if set, is a folder that keeps compiled images.  A compilation with the same source path and options takes the image from
+# there, also in the tests of another build of wsdbg.  Sources and options that name $work are never found there: $work is new each time.
 #
 # Sets wsdbg, folder, failed=0 and work, a folder that goes away with the test.
 # shellcheck shell=sh disable=SC2034 # used by those
@@ -27,8 +27,8 @@ compile() {
     kept=${WSDBG_COMPILED:+$WSDBG_COMPILED/$(printf '%s|' "$source_file" "$@" | cksum | tr ' ' -)}
     [ -z "$kept" ] || [ ! -f "$kept" ] || { cp "$kept" "$out" && cp "$kept.said" "$work/nvcc" && return; }
     nvcc "$@" -lineinfo -o "$out" "$source_file" 2> "$work/nvcc" || { cat "$work/nvcc"; exit 1; }
-    # The image last, and whole: it says that the other file is there.
-    [ -z "$kept" ] || { cp "$work/nvcc" "$kept.said" && cp "$out" "$kept.new" && mv "$kept.new" "$kept"; }
+    # Tests run side by side: each file appears whole, and the image last, because it says that the other file is there.
+    [ -z "$kept" ] || { cp "$work/nvcc" "$kept.said.$$" && mv "$kept.said.$$" "$kept.said" && cp "$out" "$kept.$$" && mv "$kept.$$" "$kept"; }
 }
 
 # What lint says of a file, in $work/said.

@@ -90,7 +90,7 @@ static void ways_that_come_to_the_same_are_alike(void **state)
                  {ALWAYS, OP(EXIT)});
 }
 
-/* From there on only the least is known that it may hold later. */
+/* Behind such a branch only the smallest register count is known that the threads may have later. */
 static void ways_that_part_end_the_steps(void **state)
 {
     (void)state;

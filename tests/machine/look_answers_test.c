@@ -27,8 +27,8 @@ static struct wsdbg_snapshot see(const char *dump)
     return snapshot;
 }
 
-/* Nobody who waits for a barrier of a ring arrives on it himself: his ways never reach the loop of those who do, and
- * that they do not lead past its arrivals says nothing. */
+/* An answer is an arrival that a warp executes once its wait has ended.  A warp that waits for a barrier of the ring
+ * never arrives on the same barrier: the arrival lies in another role's loop, which is on none of its paths. */
 static void a_wait_is_answered_in_its_own_loop(void **state)
 {
     (void)state;

@@ -109,7 +109,7 @@ static void a_bad_address_is_seen(void **state)
     wsdbg_snapshot_deinit(&snapshot);
 }
 
-/* Without an error PC the counter is where the thread was, not where the error was. */
+/* Without an error PC only the program counter is known: it says where the thread is, not where the error was. */
 static void a_place_that_is_not_exact_has_no_address(void **state)
 {
     (void)state;

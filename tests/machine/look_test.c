@@ -73,7 +73,7 @@ static const struct {
      "8-11 consumer 1 WAIT_MBARRIER full[0] parity 0\n"
      "full[0] at 0x38400: phase 0, 0 of 1 missing, 16384 bytes\n"
      "empty[0] at 0x38420: phase 0, 8 of 8 missing, 0 bytes\n"},
-    /* Of a warpgroup that is gone, what nobody alive can reach says what it did. */
+    /* The role of a warpgroup that has exited follows from the code that no other warp can reach. */
     {"gemm-waker-exited",
      "0-3 producer EXITED\n"
      "4-7 consumer 0 WAIT_MBARRIER full[0] parity 0\n"
@@ -220,7 +220,7 @@ static void who_can_still_signal_is_told(void **state)
     assert_int_equal(reach_of(snapshot, CONSUMER, EXPECT)->after, 0);
     assert_int_equal(reach_of(snapshot, CONSUMER, EXPECT)->before_most, 0);
     assert_int_equal(reach_of(snapshot, CONSUMER, RELEASE)->after, 2);
-    /* The index of its threads keeps the one consumer from what the other one does. */
+    /* A condition on the thread index lets only the other consumer reach the release. */
     assert_int_equal(reach_of(snapshot, FORGETS, RELEASE)->after, 0);
     assert_int_equal(reach_of(snapshot, FORGETS, RELEASE)->before_most, 0);
     assert_true(reach_of(snapshot, EXITED, EXPECT)->before_known);

@@ -124,9 +124,9 @@ static void loops_that_only_look_poll_and_loops_that_work_do_not(void **state)
     free(bytes);
 }
 
-/* The state at every instruction of the kernel whose text begins so, behind a guard or not. */
-static void check_places(const struct wsdbg_cubin *cubin, const char *kernel, const char *begins,
-                         enum wsdbg_warp_state expected)
+/* The state at the last instruction in a loop of the kernel whose text has `name`. */
+static void check_last(const struct wsdbg_cubin *cubin, const char *kernel, const char *name,
+                       enum wsdbg_warp_state expected)
 {
     struct wsdbg_graph *graph;
     unsigned last = 0;
@@ -135,14 +135,14 @@ static void check_places(const struct wsdbg_cubin *cubin, const char *kernel, co
         char text[WSDBG_INSTRUCTION_TEXT_BYTES];
         struct wsdbg_wait_site site;
         wsdbg_instruction_text(wsdbg_graph_instruction(graph, i), 0, text);
-        if (loop_of(graph, i) == WSDBG_GRAPH_NONE || !strstr(text, begins))
+        if (loop_of(graph, i) == WSDBG_GRAPH_NONE || !strstr(text, name))
             continue;
         assert_null(wsdbg_wait_site_find(graph, i, &site));
         last = site.state;
     }
     wsdbg_graph_destroy(graph);
     if (last != expected)
-        fail_msg("%s: %s at the last %s", kernel, wsdbg_warp_state_name((enum wsdbg_warp_state)last), begins);
+        fail_msg("%s: %s at the last %s", kernel, wsdbg_warp_state_name((enum wsdbg_warp_state)last), name);
 }
 
 static void a_loop_that_polls_may_lie_in_another_and_may_pause(void **state)
@@ -150,13 +150,13 @@ static void a_loop_that_polls_may_lie_in_another_and_may_pause(void **state)
     char *bytes;
     struct wsdbg_cubin *cubin = open_cubin(&bytes);
     (void)state;
-    check_places(cubin, "poll_each_round", "LDG", WSDBG_WARP_SPIN_GLOBAL);
-    check_places(cubin, "poll_each_round", "STG", WSDBG_WARP_RUNNING);
-    check_places(cubin, "poll_with_pauses", "LDG", WSDBG_WARP_SPIN_GLOBAL);
-    check_places(cubin, "poll_with_pauses", "CLOCKLO", WSDBG_WARP_SPIN_GLOBAL);
-    check_places(cubin, "poll_for_some_time", "LDG", WSDBG_WARP_RUNNING);
-    check_places(cubin, "poll_for_some_time", "CLOCKLO", WSDBG_WARP_RUNNING);
-    check_places(cubin, "work_each_round", "LDG", WSDBG_WARP_RUNNING);
+    check_last(cubin, "poll_each_round", "LDG", WSDBG_WARP_SPIN_GLOBAL);
+    check_last(cubin, "poll_each_round", "STG", WSDBG_WARP_RUNNING);
+    check_last(cubin, "poll_with_pauses", "LDG", WSDBG_WARP_SPIN_GLOBAL);
+    check_last(cubin, "poll_with_pauses", "CLOCKLO", WSDBG_WARP_SPIN_GLOBAL);
+    check_last(cubin, "poll_for_some_time", "LDG", WSDBG_WARP_RUNNING);
+    check_last(cubin, "poll_for_some_time", "CLOCKLO", WSDBG_WARP_RUNNING);
+    check_last(cubin, "work_each_round", "LDG", WSDBG_WARP_RUNNING);
     wsdbg_cubin_close(cubin);
     free(bytes);
 }

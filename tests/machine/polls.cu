@@ -219,7 +219,7 @@ extern "C" __global__ void poll_shared(uint32_t *out)
     *out = flag;
 }
 
-/* The loop that polls begins where the loop of the rounds begins. */
+/* The poll is the first thing in each round: both loops begin at the same instruction. */
 extern "C" __global__ void poll_each_round(const volatile uint32_t *flag, uint32_t rounds, uint32_t *out)
 {
     for (uint32_t i = 0; i < rounds; i++) {
@@ -229,7 +229,7 @@ extern "C" __global__ void poll_each_round(const volatile uint32_t *flag, uint32
     }
 }
 
-/* Time passes in a loop of its own between two looks. */
+/* An inner loop lets time pass between two loads of the flag. */
 extern "C" __global__ void poll_with_pauses(const volatile uint32_t *flag, uint32_t rounds, uint32_t *out)
 {
     for (uint32_t i = 0; i < rounds; i++) {
@@ -242,7 +242,7 @@ extern "C" __global__ void poll_with_pauses(const volatile uint32_t *flag, uint3
     }
 }
 
-/* What gives up after some time ends by itself. */
+/* No poll: the loop ends by itself after some time. */
 extern "C" __global__ void poll_for_some_time(const volatile uint32_t *flag, long long limit, uint32_t *out)
 {
     const long long begin = clock64();
@@ -251,7 +251,7 @@ extern "C" __global__ void poll_for_some_time(const volatile uint32_t *flag, lon
     *out = *flag;
 }
 
-/* Each round looks at another word. */
+/* No poll: each round of the inner loop reads another word. */
 extern "C" __global__ void work_each_round(const volatile uint32_t *words, uint32_t rounds, uint32_t *out)
 {
     for (uint32_t i = 0; i < rounds; i++) {

@@ -161,7 +161,7 @@ __global__ void in_rows(uint32_t *word, uint32_t *out)
     out[threadIdx.y * blockDim.x + threadIdx.x] = value;
 }
 
-/* What polls reaches the store too, in a later round. */
+/* A path from the poll through the next round leads to the store, too. */
 __global__ void in_rounds(uint32_t *words, uint32_t *out, int rounds)
 {
     const uint32_t lane = threadIdx.x;
@@ -256,7 +256,7 @@ __global__ void another_resets(uint32_t *flag, uint32_t *out)
         *flag = 0;
 }
 
-/* They reach the same poll themselves. */
+/* The lanes that would write the word poll it first. */
 __global__ void polls_again(uint32_t *word, uint32_t *out)
 {
     const uint32_t lane = threadIdx.x;

@@ -1,4 +1,4 @@
-/* compute.c - see compute.h. */
+/* compute.c - see compute.h.  Reads an instruction and its sources; writes its result. */
 #include "compute.h"
 
 static bool is_signed(unsigned type)
@@ -6,7 +6,7 @@ static bool is_signed(unsigned type)
     return type >= WSDBG_PTX_S8 && type <= WSDBG_PTX_S64;
 }
 
-/* The value cut to the type's width, and extended as the type is. */
+/* The low bits of the value, as many as the type has, extended by sign or by zeros. */
 static int64_t as_type(unsigned type, int64_t value)
 {
     const unsigned bits = type == WSDBG_PTX_PRED ? 1 : wsdbg_ptx_type_bits((enum wsdbg_ptx_type)type);
@@ -91,7 +91,7 @@ static int64_t shifted_right(unsigned type, int64_t value, int64_t by)
     return steps >= bits ? 0 : (int64_t)((uint64_t)value >> steps);
 }
 
-/* Products of two values of the type, in the width that the instruction gives. */
+/* The product: its low half (.lo) or the whole (.wide). */
 static int64_t product(const struct wsdbg_ptx_instruction *at, const int64_t *source)
 {
     const uint64_t result = (uint64_t)as_type(at->type, source[0]) * (uint64_t)as_type(at->type, source[1]);
@@ -147,7 +147,7 @@ bool compute_value(const struct wsdbg_ptx_instruction *at, const int64_t *source
     case WSDBG_PTX_OP_mapa:
         *out = source[0];
         return true;
-    case WSDBG_PTX_OP_shfl: /* read in the warp's first lane */
+    case WSDBG_PTX_OP_shfl: /* from lane 0; the caller asked for the sources there */
         *out = source[0];
         return at->variant == WSDBG_PTX_V_IDX && b == 0;
     case WSDBG_PTX_OP_cvt:

@@ -1,4 +1,4 @@
-/* compute.h - what an arithmetic instruction of PTX makes of known values. */
+/* compute.h - the result of an arithmetic PTX instruction whose sources are known. */
 #ifndef WSDBG_MUTATE_COMPUTE_H
 #define WSDBG_MUTATE_COMPUTE_H
 
@@ -7,9 +7,9 @@
 
 #include "ptx/program.h"
 
-/* Whether the value of source number `source` matters (not the lanes' mask of a shuffle). */
+/* Whether compute_value reads this source; the lane mask of a shuffle, for example, it does not. */
 bool compute_needs(const struct wsdbg_ptx_instruction *at, unsigned source);
-/* The first destination; false: the instruction is not one that is computed here. */
+/* The value of the first destination; false: this instruction is not computed here. */
 bool compute_value(const struct wsdbg_ptx_instruction *at, const int64_t *source, int64_t *out);
 
 #endif

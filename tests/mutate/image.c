@@ -1,4 +1,4 @@
-/* image.c - see image.h.  Reads the program's memory by what the headers in it say, as the driver does. */
+/* image.c - see image.h.  Like the driver it trusts the sizes in the image's headers. */
 #include "image.h"
 
 #include <elf.h>
@@ -23,7 +23,7 @@ struct fatbin_header {
     uint64_t entries_bytes;
 };
 
-/* The part of an entry's header that is changed; code/sass/fatbin.c has all of it. */
+/* The header of a fatbin's entry, as far as it is changed here; code/sass/fatbin.c has all of it. */
 struct entry_header {
     uint16_t kind, version;
     uint32_t header_bytes;
@@ -72,7 +72,7 @@ bool image_ptx(const void *image, char **out)
     return is_found;
 }
 
-/* ---- a fatbin that is made ---- */
+/* ---- a new fatbin ---- */
 
 struct made {
     char *bytes;
@@ -90,7 +90,7 @@ static bool append(struct made *made, const void *bytes, size_t byte_count)
     return true;
 }
 
-/* The entry's header, with what it names behind it, for plain bytes. */
+/* Appends an entry with the old entry's header and this PTX, which is not compressed. */
 static bool append_ptx(struct made *made, const struct entry_header *old, const char *ptx)
 {
     const size_t length = strlen(ptx) + 1, padded = (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

@@ -1,5 +1,5 @@
-/* libcudacxx.cu - kernels in the words of libcu++ (cuda::barrier, cuda::pipeline), whose code has the library's shape and not
- * that of wsdbg's own kernels: mutate_libcudacxx CASE.  Exit status: 0 the sums are right, 1 they are not, 2 no such case.
+/* libcudacxx.cu - kernels written with libcu++ (cuda::barrier, cuda::pipeline): their code looks different from wsdbg's own
+ * kernels.  Run as mutate_libcudacxx CASE.  Exit status: 0 = the sums are right, 1 = they are wrong, 2 = no such case.
  */
 #include <cooperative_groups.h>
 #include <cstdio>
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(THREADS) partitioned(const int *in, int *out)
     }
 }
 
-/* Barriers that say when a buffer is ready and when it is filled, as in the programming guide. */
+/* One half of the block fills buffers, the other adds; barriers say when a buffer is free and when it is filled. */
 __global__ void __launch_bounds__(THREADS) buffers(const int *in, int *out)
 {
     __shared__ int buffer[STAGES][HALF];
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(THREADS) buffers(const int *in, int *out)
     }
 }
 
-/* One thread has whole blocks copied, which are announced in bytes; the others add. */
+/* One thread copies whole blocks with cp.async.bulk and announces their bytes; the other warps add. */
 __global__ void __launch_bounds__(THREADS) bulk(const int *in, int *out)
 {
     __shared__ alignas(128) int buffer[STAGES][THREADS];

@@ -9,7 +9,7 @@
 
 const char *const when_word[WHEN_COUNT] = {"always", "one-warp", "one-rank", "one-cta", "later", "once"};
 
-/* How many executions are right before the defect shows. */
+/* So many executions are right before the defect shows. */
 enum { BEFORE_LATER = 1, BEFORE_ONCE = 2 };
 
 const struct wsdbg_ptx_instruction *mutant_at(const struct mutant *mutant)
@@ -62,7 +62,7 @@ const struct wsdbg_ptx_operand *mutant_mbarrier(const struct wsdbg_ptx_instructi
     return found;
 }
 
-/* Whether the kernel jumps back over the instruction. */
+/* Whether a branch behind the instruction leads back to it or before it. */
 static bool is_in_loop(const struct subject *subject, uint32_t instruction)
 {
     for (uint32_t i = instruction; i < subject->kernel->end; i++) {
@@ -73,7 +73,7 @@ static bool is_in_loop(const struct subject *subject, uint32_t instruction)
     return false;
 }
 
-/* An initialisation's address and count; false: the instruction is none. */
+/* An mbarrier.init's address and count (-1 = unknown); false: it is another instruction. */
 static bool read_init(const struct subject *subject, uint32_t instruction, int64_t *address, int64_t *count,
                       bool *is_exact)
 {
@@ -86,12 +86,12 @@ static bool read_init(const struct subject *subject, uint32_t instruction, int64
     return true;
 }
 
-/* What the kernel initialises at the lowest address from `from` on. */
 struct found_init {
     int64_t address, count;
     bool is_exact, is_in_loop, is_found;
 };
 
+/* The initialisation with the lowest address that is not below `from`. */
 static struct found_init next_init(const struct subject *subject, int64_t from)
 {
     struct found_init best = {0};
@@ -106,8 +106,8 @@ static struct found_init next_init(const struct subject *subject, int64_t from)
     return best;
 }
 
-/* The last mbarrier of the array that begins at `first`: those that lie side by side and have one count, if they are
- * initialised one by one; all up to the next array where a loop does it. */
+/* The last mbarrier of the array that begins at `first`.  Where each mbarrier has its own initialisation, the array is
+ * the neighbours with the same count.  Where a loop initialises them, the array reaches up to the next one. */
 static int64_t array_end(const struct subject *subject, int64_t first)
 {
     enum { BYTES = 8, STRIDE_MOST = 16, STAGES_MOST = 32 };
@@ -132,7 +132,7 @@ static void name_mbarrier(struct mutant *mutant, const struct wsdbg_ptx_operand 
     const int64_t first = values_base(mutant->subject->values, operand, &is_exact);
     const struct found_init init = next_init(mutant->subject, first);
     if (!is_exact && init.is_found && init.address == first && !init.is_exact && !init.is_in_loop)
-        return; /* where the array lies is known when the kernel runs */
+        return; /* only a run would tell where the array lies */
     const int64_t last = is_exact ? first : array_end(mutant->subject, first);
     const int length = snprintf(out, sizeof mutant->truth.barrier, "mbarrier 0x%" PRIx64, (uint64_t)first);
     if (last > first)
@@ -219,7 +219,7 @@ bool mutant_declare(struct mutant *mutant)
     const size_t body = source_body(mutant->subject->source, mutant->instruction);
     mutant->is_declared = true;
     return body && edits_add(&mutant->edits, (struct span){body, body},
-                             strdup(" .reg .pred %wsm_q, %wsm_r; .reg .b32 %wsm_t, %wsm_c; .reg .b16 %wsm_h; "
+                             strdup(" .reg .pred %wsm_q; .reg .b32 %wsm_t, %wsm_c; .reg .b16 %wsm_h; "
                                     "mov.u32 %wsm_c, 0;"));
 }
 
@@ -249,7 +249,7 @@ static char *format(const char *text, ...)
     return out;
 }
 
-/* The guard of the statement, with a space behind it. */
+/* The guard of the statement and a space. */
 static char *guard_of(const struct mutant *mutant)
 {
     char *guard = cut(mutant, mutant->words.guard);
@@ -271,7 +271,7 @@ char *mutant_when(const struct mutant *mutant, enum when when, char **behind)
     const uint32_t warps = mutant_warps(mutant);
     *behind = NULL;
     if ((when == WHEN_LATER || when == WHEN_ONCE) && mutant->instruction >= mutant->subject->own_end)
-        return NULL; /* a called function's counter would begin anew */
+        return NULL; /* a called function would count from 0 in each call */
     *behind = when == WHEN_LATER || when == WHEN_ONCE ? count_executions(mutant) : strdup("");
     switch (when) {
     case WHEN_ALWAYS:
@@ -296,10 +296,17 @@ char *mutant_when(const struct mutant *mutant, enum when when, char **behind)
     }
 }
 
+void mutant_blame(struct mutant *mutant, enum when when)
+{
+    mutant->truth.warps = mutant_warps(mutant);
+    if (when == WHEN_WARP)
+        mutant->truth.warps &= -mutant->truth.warps;
+}
+
 static bool put(struct mutant *mutant, enum when when, const char *extra, bool keeps_statement)
 {
     char *behind = NULL, *setup = mutant_when(mutant, when, &behind), *statement = mutant_statement(mutant);
-    const unsigned label = mutant->instruction; /* several statements of one mutant may be passed over */
+    const unsigned label = mutant->instruction; /* a mutant may skip several statements */
     bool done = setup && behind && statement && mutant_declare(mutant);
     if (done && keeps_statement)
         done = mutant_replace(mutant, "%s @!%%wsm_q bra $wsm_skip%u; %s $wsm_skip%u:%s %s", setup, label, extra, label,
@@ -309,9 +316,7 @@ static bool put(struct mutant *mutant, enum when when, const char *extra, bool k
     else if (done)
         done = mutant_replace(mutant, "%s @%%wsm_q bra $wsm_skip%u; %s $wsm_skip%u:%s", setup, label, statement, label,
                               behind);
-    mutant->truth.warps = mutant_warps(mutant);
-    if (when == WHEN_WARP)
-        mutant->truth.warps &= -mutant->truth.warps;
+    mutant_blame(mutant, when);
     free(behind);
     free(setup);
     free(statement);

@@ -1,7 +1,7 @@
-/* mutant.h - one defect in one place of a kernel: the edits that make it, and what is then true.
+/* mutant.h - one defect at one place of a kernel: the edits that make it, and which verdict is then right.
  *
- * Operators (operators.h) fill it.  Registers that an operator needs are declared where the function's body begins;
- * their names begin with %wsm.
+ * Reads: a subject.  Operators (operators.h) fill a mutant.  Registers that an operator needs are declared where the
+ * function's body begins; their names begin with %wsm.
  */
 #ifndef WSDBG_MUTATE_MUTANT_H
 #define WSDBG_MUTATE_MUTANT_H
@@ -9,20 +9,20 @@
 #include "source.h"
 #include "values.h"
 
-/* A kernel that is to be changed. */
+/* A kernel of which mutants are made. */
 struct subject {
     const struct source *source;
     const struct wsdbg_ptx_function *kernel;
     struct values *values;
-    uint32_t own_end; /* behind the kernel's own instructions: the functions that it calls follow */
-    bool has_cluster; /* its CTAs use each other's shared memory or the cluster's barrier */
-    bool has_tx;      /* some mbarrier counts bytes */
+    uint32_t own_end; /* end of the kernel's own instructions; those of the functions that it calls follow */
+    bool has_cluster; /* its CTAs use each other's shared memory or the cluster barrier */
 };
 
+/* Which verdict is right about a mutant. */
 struct truth {
-    const char *causes; /* codes that are right, divided by commas, the best first; "-": nothing may be said */
-    char barrier[64]; /* "mbarrier 0x408", "mbarrier 0x408 to 0x418" (any of a ring), "named barrier 2", …; "" = any */
-    uint32_t warps;   /* to blame; 0 = nobody more than others */
+    const char *causes; /* right causes, divided by commas, the best one first; "-": no hang may be reported */
+    char barrier[64]; /* "mbarrier 0x408", "mbarrier 0x408 to 0x418" (one of these), "named barrier 2", …; "" = any */
+    uint32_t warps;   /* to blame, as bits; 0 = no warp more than others */
 };
 
 struct mutant {
@@ -37,13 +37,14 @@ struct mutant {
 
 /* The instruction that the mutant is about. */
 const struct wsdbg_ptx_instruction *mutant_at(const struct mutant *mutant);
-/* Goes on with another instruction, whose statement is then the one that is changed; false: it is not written. */
+/* Moves the mutant to another instruction: later edits change the statement of that one.  False: the text has no
+ * statement of it, or one with too many operands. */
 bool mutant_move(struct mutant *mutant, uint32_t instruction);
-/* Warps that come to it. */
+/* The warps that may execute the instruction, as bits. */
 uint32_t mutant_warps(const struct mutant *mutant);
-/* Which barrier the instruction is about, in the words of struct truth; what it is not about leaves "". */
+/* Sets truth.barrier to the barrier that the instruction names; "" where it names none, or an unknown one. */
 void mutant_name_barrier(struct mutant *mutant);
-/* The operand that names an mbarrier; NULL. */
+/* The operand that names an mbarrier; NULL = there is none. */
 const struct wsdbg_ptx_operand *mutant_mbarrier(const struct wsdbg_ptx_instruction *at);
 
 /* ---- pieces of text ---- */
@@ -51,26 +52,30 @@ const struct wsdbg_ptx_operand *mutant_mbarrier(const struct wsdbg_ptx_instructi
 /* Copies of the statement, and of an operand of it; the caller frees them, NULL = out of memory. */
 char *mutant_statement(const struct mutant *mutant);
 char *mutant_operand(const struct mutant *mutant, size_t number);
-/* The statement with another opcode or operand; NULL keeps the opcode. */
+/* The statement with `text` as that operand, and with another opcode (NULL keeps it).  The caller frees the copy. */
 char *mutant_with(const struct mutant *mutant, const char *opcode, size_t operand, const char *text);
 
 /* ---- edits; false: not possible here ---- */
 
-/* The fresh registers: predicates q r, 32-bit t c (c is 0 when the kernel begins), 16-bit h. */
+/* Declares the registers: predicate %wsm_q; 32-bit %wsm_t, %wsm_c; 16-bit %wsm_h.  %wsm_c is 0 when the function
+ * begins. */
 bool mutant_declare(struct mutant *mutant);
-/* Replaces the statement by a text in the manner of printf. */
+/* Replaces the statement by the text that printf would print. */
 bool mutant_replace(struct mutant *mutant, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* When the defect shows. */
+/* Where the defect shows: always, in the first of the warps, in cluster rank 1, in CTA 1, in all executions but the
+ * first, in the third execution. */
 enum when { WHEN_ALWAYS, WHEN_WARP, WHEN_RANK, WHEN_CTA, WHEN_LATER, WHEN_ONCE, WHEN_COUNT };
 extern const char *const when_word[WHEN_COUNT];
-/* Text that sets %wsm_q where the defect shows; NULL: `when` makes no difference here, or cannot be told.  Of an
- * instruction that is counted (WHEN_LATER, WHEN_ONCE) the count goes up by text that must follow it: *behind, which is
- * "" for the others. */
+/* PTX that sets %wsm_q where the defect shows.  NULL: `when` makes no difference here, or cannot be tested here.
+ * WHEN_LATER and WHEN_ONCE count executions: *behind is PTX that must follow the statement and adds one to the count;
+ * "" for the others.  The caller frees both. */
 char *mutant_when(const struct mutant *mutant, enum when when, char **behind);
-/* The statement is passed over when it is time.  The blame goes to the warps for which it is. */
+/* Blames the warps that execute the instruction; for WHEN_WARP only the first of them. */
+void mutant_blame(struct mutant *mutant, enum when when);
+/* The statement is skipped where the defect shows.  Blames as mutant_blame does. */
 bool mutant_skip(struct mutant *mutant, enum when when);
-/* `extra` is executed before the statement when it is time. */
+/* `extra` is executed before the statement where the defect shows.  Blames as mutant_blame does. */
 bool mutant_before(struct mutant *mutant, enum when when, const char *extra);
 
 #endif

@@ -1,4 +1,4 @@
-/* mutants.c - see mutants.h.  Reads a module's PTX; writes rows, and the text of one mutant. */
+/* mutants.c - see mutants.h.  Reads a module's PTX; writes rows, and the PTX of one mutant. */
 #include "mutants.h"
 
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static void print_row(const struct listing *listing, const struct operator* oper
         truth->barrier, truth->warps);
 }
 
-/* One mutant that applies. */
+/* Counts a mutant; prints its row and makes it where that is asked for. */
 static void add(struct listing *listing, const struct operator* operator, unsigned variant, const struct mutant *mutant,
                 uint32_t place)
 {

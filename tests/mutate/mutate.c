@@ -1,10 +1,12 @@
-/* mutate.c - mutants of a kernel: one defect of a known kind at one place of its PTX, and what is then true of it.
+/* mutate.c - mutants of a kernel.  Each has one defect of a known kind at one place of the PTX, and a row that says
+ * which verdict is right about it.
  *
- *     mutate --list FILE.ptx [--kernel PART] [--threads X[,Y[,Z]]]
- *     mutate FILE.ptx --pick N -o OUT.ptx [the same]
+ *     mutate --list FILE.ptx [--kernel PART] [--threads X[,Y[,Z]]]         prints a row for each mutant
+ *     mutate FILE.ptx --pick N -o OUT.ptx [--kernel ...] [--threads ...]   writes mutant N, and prints its row
  *
- * A row: number, kernel, operator, place (instruction in the kernel), line of the PTX, causes that are right (the best
- * first; - = no defect), barrier, warps to blame (bits in hex).  The same text and options give the same numbers.
+ * A row: number, kernel, operator, place (index of the instruction in the kernel), line of the PTX, causes that are
+ * right (the best one first; - = there is no defect), barrier, warps to blame (bits in hex).  The same text and options
+ * always give the same numbers.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -25,21 +27,6 @@ static int complain(struct wsdbg_error *error)
     fprintf(stderr, "mutate: %s\n", wsdbg_error_message(error));
     wsdbg_error_destroy(error);
     return 1;
-}
-
-static char *read_file(const char *path, size_t *byte_count)
-{
-    FILE *file = fopen(path, "rb");
-    char *text = NULL;
-    FILE *copy = file ? open_memstream(&text, byte_count) : NULL;
-    char chunk[1 << 16];
-    for (size_t count; copy && (count = fread(chunk, 1, sizeof chunk, file)) > 0;)
-        fwrite(chunk, 1, count, copy);
-    if (copy)
-        fclose(copy);
-    if (file)
-        fclose(file);
-    return text;
 }
 
 /* ---- the command line ---- */
@@ -117,7 +104,7 @@ int main(int count, char **words)
             stderr);
         return 2;
     }
-    char *text = read_file(options.file, &byte_count);
+    char *text = source_read_file(options.file, &byte_count);
     if (!text) {
         fprintf(stderr, "mutate: %s cannot be read\n", options.file);
         return 1;

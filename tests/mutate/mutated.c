@@ -1,5 +1,4 @@
-/* mutated.c - `mutated LIBRARY PROGRAM [WORD...]`: starts the program with the library before all others in LD_PRELOAD.
- */
+/* mutated.c - `mutated LIBRARY PROGRAM [WORD...]`: starts the program with the library first in LD_PRELOAD. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* operators.c - the table of operators.h, in the order in which mutants are listed. */
+/* operators.c - the table of operators.h, in the order in which an instruction's mutants are listed. */
 #include "operators.h"
 
 const struct operator operators[] = {

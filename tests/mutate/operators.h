@@ -1,8 +1,8 @@
-/* operators.h - the ways in which a kernel is broken: a table, one function a row.
+/* operators.h - the table of operators: each is one way to break a kernel.
  *
- * A function tries to make its defect at the mutant's instruction.  It returns false where it does not apply; else the
- * edits and the truth are filled.  The truth follows from what the operator does, and lists every cause that says it
- * rightly.
+ * An operator's function tries to make its defect at the mutant's instruction.  It returns false where the operator
+ * does not apply.  Else it fills the edits and the truth.  The truth follows from the defect alone: it lists every
+ * cause that describes the defect correctly.
  */
 #ifndef WSDBG_MUTATE_OPERATORS_H
 #define WSDBG_MUTATE_OPERATORS_H
@@ -14,7 +14,7 @@ struct operator
     const char *name;
     unsigned variants;
     bool (*make)(struct mutant * mutant, unsigned variant);
-    const char *(*word)(unsigned variant); /* of the variant; NULL = it has one */
+    const char *(*word)(unsigned variant); /* the variant's name; NULL = there is one variant, without a name */
 };
 
 extern const struct operator operators[];
@@ -52,7 +52,7 @@ OPERATOR(operator_dependents_missing);
 OPERATOR(operator_delay);
 #undef OPERATOR
 
-/* Whether the instruction waits for a parity, and no earlier one asks for the same wait (operators_phase.c). */
+/* Whether no earlier instruction of the kernel belongs to the same wait (operators_phase.c). */
 bool is_first_of_wait(const struct subject *subject, uint32_t instruction);
 
 const char *word_of_when(unsigned variant);

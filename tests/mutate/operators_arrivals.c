@@ -1,4 +1,4 @@
-/* operators_arrivals.c - counts of mbarriers and the arrivals that they wait for. */
+/* operators_arrivals.c - defects of mbarrier counts, of initialisations and of arrivals.  See operators.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static bool is_block_sync(const struct subject *subject, const struct wsdbg_ptx_
            values_constant(subject->values, &at->operands[0], &id) && id == 0;
 }
 
-/* The first initialisation comes late, and the block does not wait for it. */
+/* The first initialisation is delayed, and the __syncthreads() behind it is left out. */
 bool operator_init_late(struct mutant *mutant, unsigned variant)
 {
     (void)variant;
@@ -75,7 +75,7 @@ bool operator_init_late(struct mutant *mutant, unsigned variant)
     return mutant_move(mutant, first) && done;
 }
 
-/* Whether the token that an arrival returns is used: then the arrival cannot be left out by itself. */
+/* Whether an instruction reads the token that the arrival returns.  Such an arrival cannot be left out alone. */
 static bool token_is_used(const struct mutant *mutant, const struct wsdbg_ptx_instruction *at)
 {
     return at->operand_count && at->operands[0].kind == WSDBG_PTX_OPERAND_REGISTER && at->operands[0].is_written &&
@@ -88,7 +88,8 @@ static bool is_arrival(const struct wsdbg_ptx_instruction *at)
            at->operation == WSDBG_PTX_OP_cp_async_mbarrier_arrive;
 }
 
-/* The opcode without ".expect_tx" (`with` NULL) or with another beginning; the caller frees it. */
+/* The opcode with `beginning` instead of "mbarrier.arrive.expect_tx"; NULL = it does not begin so.  The caller frees
+ * it. */
 static char *opcode_instead(const struct mutant *mutant, const char *beginning)
 {
     static const char announcing[] = "mbarrier.arrive.expect_tx";
@@ -105,7 +106,7 @@ static char *opcode_instead(const struct mutant *mutant, const char *beginning)
     return out;
 }
 
-/* The bytes are still announced, by mbarrier.expect_tx, which has no order and no result. */
+/* Only announces the bytes, by mbarrier.expect_tx.  That instruction has no .release, no .relaxed and no result. */
 static bool announce_only(struct mutant *mutant, enum when when)
 {
     static const char *const orders[] = {".release", ".relaxed"};
@@ -129,9 +130,7 @@ static bool announce_only(struct mutant *mutant, enum when when)
                               "%s @%%wsm_q bra $wsm_only; %s bra $wsm_skip; $wsm_only: %.*s %s %s, %s; $wsm_skip:%s",
                               setup, statement, (int)(words->guard.end - words->guard.begin),
                               mutant->subject->source->text + words->guard.begin, opcode, address, bytes, behind);
-    mutant->truth.warps = mutant_warps(mutant);
-    if (when == WHEN_WARP)
-        mutant->truth.warps &= -mutant->truth.warps;
+    mutant_blame(mutant, when);
     free(opcode);
     free(behind);
     free(setup);
@@ -141,8 +140,9 @@ static bool announce_only(struct mutant *mutant, enum when when)
     return done;
 }
 
-/* Left out for good, it looks as if it never was there: the count may be called too high as well.  A warp that passed
- * its arrival and has returned since can signal no more, nor can its CTA where it arrives in another one. */
+/* ARRIVE_SHORT is right too where the arrival is always left out: the code then looks as if the count were too high.
+ * WAKER_EXITED is right too: the warp may go on without its arrival, and exit.  PEER_EXITED is right too where it
+ * arrives in another CTA: its own CTA may then have exited. */
 static const char *missing_causes(enum when when, bool has_bytes, bool is_remote)
 {
     static const char *const for_good[2][2] = {
@@ -195,7 +195,7 @@ bool operator_arrive_twice(struct mutant *mutant, unsigned variant)
     return done;
 }
 
-/* Whether an arrival takes its address from instruction `from`. */
+/* The first arrival whose address comes from instruction `from`; NULL = there is none. */
 static const struct wsdbg_ptx_instruction *arrival_from(const struct subject *subject, uint32_t from)
 {
     for (uint32_t i = subject->kernel->first; i < subject->kernel->end; i++) {

@@ -1,4 +1,4 @@
-/* operators_bytes.c - bytes that are announced, and copies that bring them. */
+/* operators_bytes.c - defects of expected bytes, and of the copies that bring them.  See operators.h. */
 #include <stdlib.h>
 
 #include "operators.h"
@@ -8,7 +8,7 @@ const char *word_of_bytes(unsigned variant)
     return variant ? "less" : "more";
 }
 
-/* Bytes by which an announcement is wrong. */
+/* So many bytes too much or too little are announced. */
 #define WRONG_BY 16
 
 bool operator_bytes(struct mutant *mutant, unsigned variant)
@@ -29,7 +29,7 @@ bool operator_bytes(struct mutant *mutant, unsigned variant)
     return done;
 }
 
-/* Bytes come that nobody announced. */
+/* The announcement is left out: bytes arrive that nobody announced. */
 bool operator_expect_missing(struct mutant *mutant, unsigned variant)
 {
     if (mutant_at(mutant)->operation != WSDBG_PTX_OP_mbarrier_expect_tx || !mutant_skip(mutant, (enum when)variant))

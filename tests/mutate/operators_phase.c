@@ -1,4 +1,4 @@
-/* operators_phase.c - which phase is waited for, and how many of them. */
+/* operators_phase.c - defects of the parity that a wait names, and of how often a loop runs.  See operators.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +22,15 @@ static bool waits_by_parity(const struct wsdbg_ptx_instruction *at)
            at->flags & WSDBG_PTX_PARITY;
 }
 
-/* Text that sets %wsm_t to 1 where the parity is to be wrong.  What is counted are waits that ended. */
+/* PTX that sets %wsm_t to 1 where the parity is to be wrong: always, in the first wait, in the third.  %wsm_c counts
+ * the waits that have ended. */
 static const char *const when_wrong[] = {
     "mov.u32 %wsm_t, 1;",
     "setp.eq.u32 %wsm_q, %wsm_c, 0; selp.u32 %wsm_t, 1, 0, %wsm_q;",
     "setp.eq.u32 %wsm_q, %wsm_c, 2; selp.u32 %wsm_t, 1, 0, %wsm_q;",
 };
 
-/* The same wait, asked again: a test before the loop, and the loop. */
+/* Whether both instructions belong to one wait: compilers put one test before the loop, and one into it. */
 static bool is_same_wait(const struct wsdbg_ptx_instruction *a, const struct wsdbg_ptx_instruction *b)
 {
     return waits_by_parity(b) && a->operands[1].number == b->operands[1].number &&
@@ -46,7 +47,7 @@ bool is_first_of_wait(const struct subject *subject, uint32_t instruction)
     return true;
 }
 
-/* One place where the wait is asked. */
+/* Flips the parity in one instruction of the wait. */
 static bool flip(struct mutant *mutant, const char *setup)
 {
     char *parity = mutant_operand(mutant, 2), *ended = mutant_operand(mutant, 0);
@@ -95,7 +96,7 @@ bool operator_parity(struct mutant *mutant, unsigned variant)
     return done;
 }
 
-/* The wait whose parity comes from instruction `from`; WSDBG_PTX_NONE. */
+/* The first wait whose parity comes from instruction `from`; WSDBG_PTX_NONE = there is none. */
 static uint32_t wait_from(const struct subject *subject, uint32_t from)
 {
     enum { STEPS = 6 };
@@ -107,7 +108,7 @@ static uint32_t wait_from(const struct subject *subject, uint32_t from)
     return WSDBG_PTX_NONE;
 }
 
-/* A phase bit that is not turned over: its register keeps the old bit. */
+/* A phase bit is not flipped: its register keeps the old value. */
 bool operator_phase_stuck(struct mutant *mutant, unsigned variant)
 {
     const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
@@ -118,21 +119,18 @@ bool operator_phase_stuck(struct mutant *mutant, unsigned variant)
     const uint32_t wait = wait_from(mutant->subject, mutant->instruction);
     if (wait == WSDBG_PTX_NONE)
         return false;
-    char *flips = mutant_statement(mutant), *behind = NULL, *setup = mutant_when(mutant, (enum when)variant, &behind);
+    char *behind = NULL, *setup = mutant_when(mutant, (enum when)variant, &behind);
     char *to = mutant_operand(mutant, 0), *from = mutant_operand(mutant, 1);
-    const bool done = flips && setup && behind && to && from && mutant_declare(mutant) &&
+    const bool done = setup && behind && to && from && mutant_declare(mutant) &&
                       mutant_replace(mutant, "%s selp.u32 %%wsm_t, 0, 1, %%wsm_q; xor.b32 %s, %s, %%wsm_t;%s", setup,
                                      to, from, behind);
-    free(flips);
     free(behind);
     free(setup);
     free(to);
     free(from);
     mutant->instruction = wait;
     mutant_name_barrier(mutant);
-    mutant->truth.warps = mutant_warps(mutant);
-    if (variant == WHEN_WARP)
-        mutant->truth.warps &= -mutant->truth.warps;
+    mutant_blame(mutant, (enum when)variant);
     mutant->truth.causes = "PARITY_DRIFT,PARITY_WRONG";
     return done;
 }
@@ -144,7 +142,7 @@ static uint32_t writer_of(const struct subject *subject, uint32_t reg)
     return values_writer_count(subject->values, reg) == 1 ? values_writer(subject->values, reg, 0) : WSDBG_PTX_NONE;
 }
 
-/* A jump back over something that arrives, by the predicate that the mutant's comparison sets. */
+/* Whether the comparison's predicate guards a branch back over an arrival. */
 static bool ends_a_role_s_loop(const struct mutant *mutant)
 {
     const struct subject *subject = mutant->subject;
@@ -162,7 +160,7 @@ static bool ends_a_role_s_loop(const struct mutant *mutant)
     return false;
 }
 
-/* The comparison of a loop's counter, and not that of a wait's result. */
+/* A loop runs once more or once less: its counter is compared with another limit. */
 bool operator_trip_count(struct mutant *mutant, unsigned variant)
 {
     const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
@@ -180,6 +178,6 @@ bool operator_trip_count(struct mutant *mutant, unsigned variant)
     free(limit);
     free(statement);
     mutant->truth.causes = "WAKER_EXITED,ROLE_DISAGREE,ARRIVE_MISSING";
-    mutant->truth.warps = 0; /* which of two roles counts wrong is a matter of view */
+    mutant->truth.warps = 0; /* two roles count differently: either may be called wrong */
     return done;
 }

@@ -1,4 +1,6 @@
-/* operators_roles.c - who takes part: named barriers, the block's and the cluster's, registers, returns, flags. */
+/* operators_roles.c - defects of named barriers, __syncthreads(), cluster barriers, setmaxnreg, early returns and flags
+ * in global memory.  See operators.h.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,16 @@ static bool change_operand(struct mutant *mutant, size_t operand, const char *ch
     return done;
 }
 
+static bool put_number(struct mutant *mutant, size_t operand, int64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, number);
+    char *statement = mutant_with(mutant, NULL, operand, text);
+    const bool done = statement && mutant_replace(mutant, "%s", statement);
+    free(statement);
+    return done;
+}
+
 bool operator_named_count(struct mutant *mutant, unsigned variant)
 {
     const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
@@ -40,7 +52,7 @@ bool operator_named_count(struct mutant *mutant, unsigned variant)
     return change_operand(mutant, 1, variant ? "sub.u32 %wsm_t, %wsm_t, 32;" : "add.u32 %wsm_t, %wsm_t, 32;");
 }
 
-/* Whether some instruction of the kernel names this id. */
+/* Whether some instruction of the kernel uses the named barrier with this id. */
 static bool id_is_used(const struct subject *subject, int64_t id)
 {
     for (uint32_t i = subject->kernel->first; i < subject->kernel->end; i++) {
@@ -64,16 +76,10 @@ bool operator_named_id(struct mutant *mutant, unsigned variant)
     const int64_t other = (id + 1) % NAMED_BARRIERS;
     mutant->truth.causes = id_is_used(mutant->subject, other) ? "NAMED_ID_SHARED,NAMED_COUNT" : "NAMED_COUNT";
     mutant->truth.warps = mutant_warps(mutant);
-    char *text = NULL, *statement = NULL;
-    if (asprintf(&text, "%" PRId64, other) >= 0)
-        statement = mutant_with(mutant, NULL, 0, text);
-    const bool done = statement && mutant_replace(mutant, "%s", statement);
-    free(text);
-    free(statement);
-    return done;
+    return put_number(mutant, 0, other);
 }
 
-/* Whether another instruction brings other warps to the same barrier. */
+/* Whether another instruction on this barrier is executed by warps that the mutant's instruction is not for. */
 static bool others_take_part(const struct mutant *mutant, int64_t id)
 {
     const struct subject *subject = mutant->subject;
@@ -87,8 +93,8 @@ static bool others_take_part(const struct mutant *mutant, int64_t id)
     return false;
 }
 
-/* Left out by all who take part, a barrier is no barrier: what then goes wrong is a race and not known.  So it is left
- * out by some. */
+/* Some of the warps leave a named barrier out.  If all of them did, there would only be a race, and nobody knows what
+ * goes wrong in it. */
 bool operator_named_missing(struct mutant *mutant, unsigned variant)
 {
     const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
@@ -105,7 +111,7 @@ bool operator_named_missing(struct mutant *mutant, unsigned variant)
     return true;
 }
 
-/* A sync of the block before what a part of it executes as whole warps, the first time. */
+/* __syncthreads() in a role: once, before an instruction that only some warps execute, and those with all lanes. */
 bool operator_block_sync(struct mutant *mutant, unsigned variant)
 {
     (void)variant;
@@ -148,7 +154,7 @@ bool operator_early_return(struct mutant *mutant, unsigned variant)
         return false;
     if (!mutant_before(mutant, exit_when[variant], "exit;"))
         return false;
-    /* Where only some lanes return, the warp is still there, and its role is done. */
+    /* ROLE_DISAGREE: where only some lanes return, the warp is still there but no longer does its role's work. */
     mutant->truth.causes = mutant->subject->has_cluster ? "WAKER_EXITED,PEER_EXITED,ARRIVE_MISSING,ROLE_DISAGREE"
                                                         : "WAKER_EXITED,ARRIVE_MISSING,ROLE_DISAGREE";
     return true;
@@ -156,7 +162,7 @@ bool operator_early_return(struct mutant *mutant, unsigned variant)
 
 /* ---- registers ---- */
 
-/* A multiple of 8 that the instruction takes. */
+/* Another register count, within the limits of setmaxnreg; false: it would be the old one. */
 static bool register_count(const struct wsdbg_ptx_instruction *at, unsigned variant, int64_t *out)
 {
     enum { STEP = 64, LEAST = 24, MOST = 240 };
@@ -165,7 +171,7 @@ static bool register_count(const struct wsdbg_ptx_instruction *at, unsigned vari
     return *out != at->operands[0].value;
 }
 
-/* Whether the instruction is executed by some warps of a warpgroup only. */
+/* Whether only some warps of a warpgroup execute the instruction. */
 static bool splits_warpgroups(const struct mutant *mutant)
 {
     const uint32_t warps = mutant_warps(mutant);
@@ -182,12 +188,7 @@ bool operator_registers(struct mutant *mutant, unsigned variant)
     if (at->operation != WSDBG_PTX_OP_setmaxnreg || at->operands[0].kind != WSDBG_PTX_OPERAND_IMMEDIATE ||
         !register_count(at, variant, &count))
         return false;
-    char *text = NULL, *statement = NULL;
-    if (asprintf(&text, "%" PRId64, count) >= 0)
-        statement = mutant_with(mutant, NULL, 0, text);
-    const bool done = statement && mutant_replace(mutant, "%s", statement);
-    free(text);
-    free(statement);
+    const bool done = put_number(mutant, 0, count);
     mutant_name_barrier(mutant);
     mutant->truth.causes = splits_warpgroups(mutant) ? "REGS_DIVERGED,REGS_EXHAUSTED" : "REGS_EXHAUSTED";
     return done;
@@ -207,7 +208,7 @@ bool operator_registers_missing(struct mutant *mutant, unsigned variant)
 
 /* ---- the cluster, other grids, flags ---- */
 
-/* The wait that belongs to an arrival: the next one in the text; WSDBG_PTX_NONE. */
+/* The cluster wait that belongs to an arrival: the next one in the text; WSDBG_PTX_NONE = there is none. */
 static uint32_t wait_behind(const struct subject *subject, uint32_t arrival)
 {
     const struct wsdbg_ptx_instruction *all = subject->source->program->instructions;
@@ -217,7 +218,7 @@ static uint32_t wait_behind(const struct subject *subject, uint32_t arrival)
     return WSDBG_PTX_NONE;
 }
 
-/* Some take no part in the cluster's barrier: they neither arrive nor wait. */
+/* Some warps leave the cluster barrier out: they neither arrive nor wait. */
 bool operator_cluster_missing(struct mutant *mutant, unsigned variant)
 {
     const bool is_for_good = variant == WHEN_WARP || variant == WHEN_RANK || variant == WHEN_CTA;
@@ -228,15 +229,13 @@ bool operator_cluster_missing(struct mutant *mutant, unsigned variant)
         !mutant_skip(mutant, (enum when)variant) || !mutant_move(mutant, arrival))
         return false;
     mutant_name_barrier(mutant);
-    mutant->truth.warps = mutant_warps(mutant);
-    if (variant == WHEN_WARP)
-        mutant->truth.warps &= -mutant->truth.warps;
+    mutant_blame(mutant, (enum when)variant);
     mutant->truth.causes =
         variant == WHEN_WARP ? "CLUSTER_MISSING" : "CLUSTER_MISSING,CLUSTER_RANK_ASYMMETRY,PEER_EXITED";
     return true;
 }
 
-/* What others may poll: a store or an atomic that has an order, is volatile, or is of the whole system. */
+/* Whether the instruction may write a flag that others poll: a volatile, release or relaxed store, or any reduction. */
 static bool is_flag(const struct wsdbg_ptx_instruction *at)
 {
     const uint32_t ordered = WSDBG_PTX_VOLATILE | WSDBG_PTX_RELEASE | WSDBG_PTX_RELAXED;
@@ -254,18 +253,15 @@ bool operator_flag_missing(struct mutant *mutant, unsigned variant)
     return true;
 }
 
-/* The flag is written, and stays as if nothing had happened. */
+/* The store or reduction has the value 0, which leaves a flag as it was. */
 bool operator_flag_value(struct mutant *mutant, unsigned variant)
 {
     (void)variant;
     const struct wsdbg_ptx_instruction *at = mutant_at(mutant);
     if (!is_flag(at) || at->vector_length > 1 || mutant->words.operand_count != 2)
         return false;
-    char *statement = mutant_with(mutant, NULL, 1, "0");
-    const bool done = statement && mutant_replace(mutant, "%s", statement);
-    free(statement);
     mutant->truth.causes = "GLOBAL_SPIN";
-    return done;
+    return put_number(mutant, 1, 0);
 }
 
 bool operator_dependents_missing(struct mutant *mutant, unsigned variant)
@@ -277,7 +273,7 @@ bool operator_dependents_missing(struct mutant *mutant, unsigned variant)
     return mutant_skip(mutant, WHEN_ALWAYS);
 }
 
-/* No defect: what a correct kernel must stand. */
+/* No defect: a correct kernel must also work when arrivals come later. */
 bool operator_delay(struct mutant *mutant, unsigned variant)
 {
     (void)variant;

@@ -1,16 +1,16 @@
-/* preload.c - a library that hands the driver other PTX than the program has.
+/* preload.c - a library that replaces the PTX of a program's modules before the driver gets them.
  *
- * It must come first in LD_PRELOAD, before what observes the program, so that the observer sees the module that runs:
- * the program `mutated` starts another one so.
+ * It must come first in LD_PRELOAD, before the observer, so that the observer sees the module that runs.  The program
+ * `mutated` starts another program that way.
  *
- *   WSDBG_MUTATE_OF, WSDBG_MUTATE_PTX   files: a module whose PTX is that of the first gets that of the second
- *   WSDBG_MUTATE_PICK, _KERNEL, _THREADS  the first module of which a kernel with this part in its name has this mutant
- * gets it: number, part of a name, "X,Y,Z" as `mutate` takes them WSDBG_MUTATE_DUMP                   folder that gets
- * the PTX of each module, NUMBER.ptx WSDBG_MUTATE_LOG                    file that gets a line a module: what was done,
- * or why nothing
+ * - WSDBG_MUTATE_OF, WSDBG_MUTATE_PTX: two files.  A module with the PTX of the first gets the PTX of the second.
+ * - WSDBG_MUTATE_PICK, WSDBG_MUTATE_KERNEL, WSDBG_MUTATE_THREADS: what `mutate` takes as --pick, --kernel, --threads.
+ *   The first module that has this mutant gets it.
+ * - WSDBG_MUTATE_DUMP: a folder.  It gets the PTX of each module as NUMBER.ptx.
+ * - WSDBG_MUTATE_LOG: a file.  It gets lines about each module: whether it was replaced, or why not.
  *
- * Reads: the images that modules and libraries are loaded from.  Writes: those files; nothing else.  A module that it
- * cannot read is loaded as it is.
+ * Reads: the images that modules and libraries are loaded from.  Writes: that folder and that file.  A module whose
+ * PTX cannot be read is loaded unchanged.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,23 +50,6 @@ static void say(unsigned number, const char *format, ...)
     }
 }
 
-/* All of a file with a zero behind it; NULL. */
-static char *read_file(const char *path)
-{
-    FILE *file = path ? fopen(path, "rbe") : NULL;
-    char *text = NULL;
-    size_t byte_count = 0;
-    FILE *copy = file ? open_memstream(&text, &byte_count) : NULL;
-    char chunk[1 << 14];
-    for (size_t count; copy && (count = fread(chunk, 1, sizeof chunk, file)) > 0;)
-        fwrite(chunk, 1, count, copy);
-    if (copy)
-        fclose(copy);
-    if (file)
-        fclose(file);
-    return text;
-}
-
 static void dump(unsigned number, const char *ptx)
 {
     const char *folder = getenv("WSDBG_MUTATE_DUMP");
@@ -80,7 +63,8 @@ static void dump(unsigned number, const char *ptx)
     }
 }
 
-/* The mutant that the environment picks, of this module; its row goes to the log. */
+/* This module's PTX with the mutant that the environment picks; NULL: it has no such mutant.  The log gets the mutant's
+ * row. */
 static char *picked_of(unsigned number, const char *ptx)
 {
     const char *pick = getenv("WSDBG_MUTATE_PICK"), *threads = getenv("WSDBG_MUTATE_THREADS");
@@ -113,7 +97,7 @@ static char *picked_of(unsigned number, const char *ptx)
     return text;
 }
 
-/* What is to be loaded in the place of a module with this PTX; NULL = the module itself. */
+/* The PTX that replaces a module's own; NULL = the module is loaded unchanged. */
 static char *replacement_of(unsigned number, const char *ptx)
 {
     static _Atomic bool is_picked;
@@ -122,8 +106,9 @@ static char *replacement_of(unsigned number, const char *ptx)
         is_picked = is_picked || picked;
         return picked;
     }
-    char *of = read_file(getenv("WSDBG_MUTATE_OF"));
-    char *out = of && strcmp(of, ptx) == 0 ? read_file(getenv("WSDBG_MUTATE_PTX")) : NULL;
+    size_t bytes;
+    char *of = source_read_file(getenv("WSDBG_MUTATE_OF"), &bytes);
+    char *out = of && strcmp(of, ptx) == 0 ? source_read_file(getenv("WSDBG_MUTATE_PTX"), &bytes) : NULL;
     free(of);
     return out;
 }
@@ -136,7 +121,7 @@ static unsigned next_number(void)
     return number;
 }
 
-/* The image that the driver gets; what was made is kept, because the driver may keep pointers into it. */
+/* A new image is never freed: the driver may keep pointers into it. */
 const void *preload_image(const void *image)
 {
     char *ptx = NULL;
@@ -150,10 +135,10 @@ const void *preload_image(const void *image)
     char *other = replacement_of(number, ptx);
     const void *made = other ? image_with(image, other, preload_is_simulated()) : NULL;
     if (other)
-        say(number, made ? "replaced" : "left as it is: its image cannot be made anew");
+        say(number, made ? "replaced" : "left as it is: an image with other PTX cannot be made of it");
     else
-        say(number, "left as it is: another PTX than %s",
-            getenv("WSDBG_MUTATE_OF") ? getenv("WSDBG_MUTATE_OF") : "none");
+        say(number, "left as it is: %s",
+            getenv("WSDBG_MUTATE_OF") ? "its PTX is not that of WSDBG_MUTATE_OF" : "no other PTX for it");
     free(other);
     free(ptx);
     return made ? made : image;
@@ -161,7 +146,8 @@ const void *preload_image(const void *image)
 
 const void *preload_file(const char *path)
 {
-    char *bytes = read_file(path);
+    size_t byte_count;
+    char *bytes = source_read_file(path, &byte_count);
     if (!bytes)
         return NULL;
     const void *image = preload_image(bytes);

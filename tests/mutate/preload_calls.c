@@ -1,9 +1,11 @@
-/* preload_calls.c - the driver's calls that load code, and the look-ups by which programs and runtimes find them.
+/* preload_calls.c - replaces the driver's calls that load code, and the look-ups by which programs and runtimes find
+ * them.
  *
- * A program gets our function from the linker, from dlsym or from cuGetProcAddress; ours calls the one that it would
- * have got without us, which may be an observer's.  The assembly of dlsym is that of the observer (interpose_entry.c).
+ * A program gets our function from the linker, from dlsym or from cuGetProcAddress.  Ours calls the function that the
+ * program would have got without us, which may be the observer's.  dlsym's assembly is the observer's as well
+ * (interpose_entry.c).
  *
- * Reads: the loader's list.  Writes: pointers to the functions behind ours.
+ * Reads: the loader's list of libraries.  Writes: pointers to the functions behind ours.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -79,7 +81,7 @@ static int call_of(const char *name)
     return -1;
 }
 
-/* A library's or the driver's own function becomes ours. */
+/* Ours instead of the function that was found, which ours will call. */
 static void *taken(int call, void *found)
 {
     if (call < 0 || !found)
@@ -100,7 +102,7 @@ static void *next_of(int call)
 }
 #define NEXT(name, arguments) (next_of(CALL_##name) ? ((name##_type)next_of(CALL_##name))arguments : ERROR_NOT_FOUND)
 
-/* As a program would get it that asks the loaded libcuda. */
+/* The function as dlsym finds it in the loaded libcuda. */
 static void *driver_function(const char *name)
 {
     real_dlsym_find();
@@ -145,7 +147,7 @@ result cuGetProcAddress(const char *name, void **function, int version, uint64_t
     return status;
 }
 
-/* A program that asks for cuGetProcAddress as of CUDA 12 gets the one with five parameters under the old name. */
+/* Since CUDA 12 the name cuGetProcAddress stands for cuGetProcAddress_v2, which has five parameters. */
 result cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, void *state)
 {
     enum { FIRST_WITH_STATUS = 12000 };
@@ -182,7 +184,7 @@ result cuLibraryLoadData(void **library, const void *image, void *jit_options, v
                 (library, preload_image(image), jit_options, jit_values, jit_count, options, values, count));
 }
 
-/* A file is loaded from memory where its PTX is replaced. */
+/* A file whose PTX is replaced is loaded from memory. */
 result cuModuleLoad(void **module, const char *path)
 {
     const void *image = preload_file(path);

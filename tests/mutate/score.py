@@ -8,13 +8,15 @@
     tests/mutate/score.py --expect truth.json                           writes tests/mutate/expected.tsv, what --ci tests/mutate/expected.tsv holds to
     tests/mutate/score.py --page A.json,B.json [--section 'On the simulator']   writes a section of docs/results/truth.md
 
-A program (a row of a programs file) runs once without a defect: its modules' PTX is kept, and which kernels it launches.  `mutate --list` says which
-mutants there are; N of them are taken, spread over the operators, by the seed.  Each runs alone (does it hang?) and under wsdbg with each kind of
-evidence: full = whatever wsdbg takes by default, state = what a live look at a GPU sees.  A development script.
+Each program of the programs files runs once without a defect: the script keeps the PTX of its modules and the names of the kernels that it launches.
+`mutate --list` says which mutants exist.  The seed picks --count of them for each program, spread over the operators.  Each mutant runs alone (does it
+hang?) and under wsdbg with each kind of evidence: full = what wsdbg takes by default, state = what a live look at a GPU sees.  A development script.
 
-Marks of what hangs: right; possible (the right cause, not called a hang); cycle (WAIT_CYCLE or UNKNOWN: no cause named); other (another cause, not called
-a hang); WRONG (another cause, likely); PROVEN (another cause, proven); missed (nothing said).  Of what does not: runs, or ALARM; of what
-ends with an error: fault right, fault wrong (another cause, likely or proven), or runs.
+A mark compares the first cause of wsdbg's verdict with the causes that the operator says are right.
+Mutants that hang: right; possible (a right cause, but no hang reported); cycle (WAIT_CYCLE or UNKNOWN: a hang without a cause); other (a wrong cause, no
+hang reported); WRONG (a wrong cause, a hang reported); PROVEN (the same, and the cause is called proven); missed (no cause, no hang).
+Mutants that end by themselves: runs (no hang reported), or ALARM (a hang reported).  Of those with an error also: fault right (a right cause), fault wrong
+(a wrong cause, likely or proven).
 """
 import argparse, collections, concurrent.futures, ctypes, json, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
@@ -23,7 +25,7 @@ EVIDENCE = {'full': [], 'state': ['--evidence', 'live', '--history', '0']}
 NO_CAUSE = ('WAIT_CYCLE', 'UNKNOWN')
 STANDS = ('stands', 'limit')
 BAD = ('WRONG', 'PROVEN', 'ALARM')
-QUIET_S, TICK_S = 1.0, 0.1  # what uses no processor for this long stands still
+QUIET_S, TICK_S = 1.0, 0.1  # a process that uses no processor for QUIET_S hangs
 NAME_KEPT = 255  # characters of a kernel's name that a session keeps
 FIRST = """SELECT f.cause, f.confidence, f.sentence, f.role, f.cta_id, b.kind, b.shared_offset, b.identifier, b.stage FROM finding f
     LEFT JOIN barrier b ON b.id = f.barrier_id WHERE f.snapshot_id = (SELECT max(snapshot_id) FROM finding) ORDER BY f.id"""
@@ -41,7 +43,7 @@ class Tools:
         self.stall = '0.3' if self.device == 'sim' else '0.5'
 
     def environment(self, **extra):
-        """Of a program that runs without wsdbg."""
+        """For a program that runs without wsdbg."""
         out = {**os.environ, **extra}
         if self.device == 'sim':
             out['LD_LIBRARY_PATH'] = self.simulator + (':' + out['LD_LIBRARY_PATH'] if out.get('LD_LIBRARY_PATH') else '')
@@ -56,7 +58,7 @@ class Tools:
 
 
 def cpu_s(pid):
-    """Of a process and its threads; None when it is gone."""
+    """Processor seconds of a process and its threads; None when it has ended."""
     try:
         fields = open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()
     except OSError:
@@ -65,7 +67,7 @@ def cpu_s(pid):
 
 
 def end(process):
-    """wsdbg ends its program when it is asked to end."""
+    """Ends a process group: by SIGTERM, so that wsdbg can end its program first, then by SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -78,12 +80,12 @@ def end(process):
 
 
 def ends_with_us(libc=ctypes.CDLL(None), parent_death_signal=1):
-    """In a child: what stands still for ever must not outlive the script."""
+    """Runs in a child process: a program that hangs must not outlive the script."""
     libc.prctl(parent_death_signal, signal.SIGTERM)
 
 
 def run(command, environment, limit_s, stands=False):
-    """Exit status ('limit'; with stands=True 'stands' for what uses no processor any more), the end of stderr, seconds, seconds of processor."""
+    """Exit status, the end of stderr, seconds.  The status is 'limit' after limit_s; with stands=True it is 'stands' when the process has used no processor for QUIET_S."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as err:
         process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err, start_new_session=True,
@@ -108,7 +110,7 @@ def run(command, environment, limit_s, stands=False):
 
 
 class Program:
-    """A program, its PTX and the kernels that it launches."""
+    """A program of the programs files, and the mutants of the kernels that it launches."""
 
     def __init__(self, tools, origin, name, command):
         self.tools, self.origin, self.name, self.command = tools, origin, name, command
@@ -124,7 +126,7 @@ class Program:
         if self.status != 0:
             self.why = f'without a defect it ends with {self.status}: {said.strip()[-200:]}'
             return False
-        # A GPU's driver compiles a mutant's PTX: that time is the program's own.
+        # A GPU's driver must compile a mutant's PTX.  So it does here, because limit() counts from this time.
         self.alone_s = run([tools.mutated, tools.library, *tools.words(self.command)], tools.environment(CUDA_FORCE_PTX_JIT='1'), 120)[2]
         launches = sqlite3.connect(db).execute('SELECT DISTINCT f.name, block_x, block_y, block_z FROM launch l JOIN function f ON f.id = l.function_id').fetchall()
         for file in sorted(os.listdir(os.path.join(self.folder, 'ptx'))):
@@ -147,7 +149,7 @@ class Program:
         self.mutants += rows
 
     def chosen(self, count, seed, operators):
-        """`count` mutants: one of each operator in turn, at random places."""
+        """`count` mutants: one of each operator in turn, each at a random place."""
         by_operator = collections.defaultdict(list)
         for row in self.mutants:
             if not operators or row['operator'].split(':')[0] in operators:
@@ -165,7 +167,7 @@ class Program:
 
 
 def barrier_is_right(row, kind, offset, identifier):
-    """None where the defect is about no barrier in particular."""
+    """None where every barrier is right, or the barrier's address is not known."""
     truth = row['barrier']
     if not truth:
         return None
@@ -203,7 +205,7 @@ def mark(row, status, answer):
     causes = row['causes'].split(',')
     if not hangs and called:
         return 'ALARM'
-    if not hangs:  # what ends with an error of the GPU, or with a wrong result
+    if not hangs:  # alone != 0: a GPU error or a wrong result
         return 'runs' if row['alone'] == 0 or not cause or answer['confidence'] == 'possible' else 'fault right' if cause in causes else 'fault wrong'
     if not called:
         return 'missed' if not cause or cause == 'SLOW' else 'possible' if cause in causes else 'other'
@@ -215,7 +217,7 @@ class Scorer:
         self.tools, self.programs, self.evidences = tools, programs, evidences
 
     def made(self, row, folder):
-        """The row with the mutant's PTX in the folder, and what the program does with it alone."""
+        """Writes the mutant's PTX into the folder, and runs the program with it alone: the row with the outcome."""
         tools, row, ptx, log = self.tools, dict(row), os.path.join(folder, 'mutant.ptx'), os.path.join(folder, 'log')
         os.makedirs(folder, exist_ok=True)
         made = subprocess.run([tools.mutate, row['file'], '--pick', row['pick'], '-o', ptx, '--kernel', row['part'], '--threads', row['threads']],
@@ -260,21 +262,21 @@ class Scorer:
         return self.evidences if row['alone'] in STANDS or not self.tools.lean else self.evidences[:1]
 
     def put_away(self, row, folder, command):
-        """With --keep what is needed to run it again by hand."""
+        """Removes the folder; --keep first copies it, with a script that runs the mutant again."""
         if self.tools.keep:
             kept = os.path.join(self.tools.keep, f"{row['program']}-{row['pick']}")
             shutil.rmtree(kept, ignore_errors=True)
             shutil.copytree(folder, kept)
             shutil.copy(row['file'], os.path.join(kept, 'original.ptx'))
             with open(os.path.join(kept, 'run.sh'), 'w') as file:
-                file.write(f"#!/bin/sh\n# {row['operator']}: {row['causes']}; {row['barrier']}; run.sh WSDBG [OPTION...]\ncd $(dirname $0) || exit\n"
+                file.write(f"#!/bin/bash\n# {row['operator']}: {row['causes']}; {row['barrier']}; run.sh WSDBG [OPTION...]\ncd $(dirname $0) || exit\n"
                            f'export WSDBG_MUTATE_OF=$PWD/original.ptx WSDBG_MUTATE_PTX=$PWD/mutant.ptx\n'
-                           f'"${{1:-{self.tools.watcher}}}" run --device {self.tools.device} --stall {self.tools.stall} -o again.db "${{@:2}}" -- {" ".join(command)}\n'.replace('#!/bin/sh', '#!/bin/bash'))
+                           f'"${{1:-{self.tools.watcher}}}" run --device {self.tools.device} --stall {self.tools.stall} -o again.db "${{@:2}}" -- {" ".join(command)}\n')
             os.chmod(os.path.join(kept, 'run.sh'), 0o755)
         shutil.rmtree(folder)
 
     def all(self, rows, out, until, quiet):
-        """On a GPU all run alone first, several at a time, and then one after the other: it has room for one debugger."""
+        """Runs all rows.  A GPU has room for one debugger: there all mutants run alone first, several at a time, then under wsdbg one by one."""
         kept, tools = [], self.tools
         folder = lambda i: os.path.join(tools.scratch, f'mutant-{i}')
         in_time = lambda step: None if time.monotonic() > until else step()
@@ -334,7 +336,7 @@ def table(rows, key, evidence):
 
 
 def classes(rows, evidence):
-    """What is not right, by what was said in the place of what."""
+    """Verdicts that are not right, grouped by the cause given and the right causes."""
     groups = collections.defaultdict(list)
     for row in rows:
         answer = row.get('answers', {}).get(evidence)
@@ -349,7 +351,7 @@ def classes(rows, evidence):
 
 def tables(rows):
     evidences = list(dict.fromkeys(name for row in rows for name in row.get('answers', {})))
-    lines = []  # a title, and tables of which the last are what is wrong
+    lines = []  # for each kind of evidence: a title, totals by origin and by operator, verdicts that are not right
     for evidence in evidences:
         lines += ['', f'### Evidence: {evidence}', '', *table(rows, lambda row: row['origin'], evidence), '',
                   *table(rows, lambda row: f"{row['origin']}: {row['operator'].split(':')[0]}", evidence), '', *classes(rows, evidence)]
@@ -361,7 +363,7 @@ KEPT = ('origin', 'program', 'operator', 'place', 'line', 'causes', 'barrier', '
 
 
 def page(paths, section):
-    """Writes a section of docs/results/truth.md from the files of one or more runs."""
+    """Writes a section of docs/results/truth.md from the result files of one or more runs."""
     sys.path.insert(0, os.path.dirname(HERE))
     import results
     rows = [row for path in paths for row in json.load(open(path))['mutants']]
@@ -380,11 +382,11 @@ COLUMNS = ('program', 'kernel', 'operator', 'place', 'alone')
 
 
 def expect(rows, path, hanging=6, others=2):
-    """So many rows of each program, with the marks of today."""
+    """Writes the first mutants of each program, so many of those that hang and of the others, with their marks."""
     evidences = list(dict.fromkeys(name for row in rows for name in row.get('answers', {})))
     taken = collections.Counter()
     with open(path, 'w') as file:
-        file.write('# what mutants of our own kernels came to: ' + ', '.join((*COLUMNS, *evidences)) + '. Made by tests/mutate/score.py --expect\n')
+        file.write('# The marks that mutants of our own kernels get on the simulator: ' + ', '.join((*COLUMNS, *evidences)) + '. Made by tests/mutate/score.py --expect\n')
         for row in rows:
             kind = row['alone'] in STANDS
             if not row.get('answers') or taken[row['program'], kind] >= (hanging if kind else others):
@@ -394,7 +396,7 @@ def expect(rows, path, hanging=6, others=2):
 
 
 def ci(options, tools):
-    """The mutants of a file again.  False: a bad mark that was not there, or fewer that are right."""
+    """Runs the mutants of a file again.  False: a row has a bad mark that was not bad in the file, or fewer rows are right."""
     lines = [line.rstrip('\n').split('\t') for line in open(options.ci) if not line.startswith('#')]
     evidences = open(options.ci).readline().split(': ', 1)[1].split('. ')[0].split(', ')[len(COLUMNS):]
     wanted = {tuple(line[:4]): (int(line[4]) if line[4].lstrip('-').isdigit() else line[4], dict(zip(evidences, line[5:]))) for line in lines}
@@ -442,7 +444,7 @@ def prepared(options, tools):
 
 
 def replayed(programs, text):
-    """The rows of an earlier file whose mark has the word, as the programs list them today."""
+    """The mutants of an earlier result file that have a mark with this word, as the programs list them now."""
     path, _, word = text.partition(':')
     wanted = {(row['program'], row['kernel'], row['operator'], row['place']) for row in json.load(open(path))['mutants']
               if not word or any(word in answer['mark'] for answer in row.get('answers', {}).values())}
@@ -452,8 +454,8 @@ def replayed(programs, text):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--build', default='build')
-    parser.add_argument('--tools', help='build folder of the mutator and the demo programs, where that is another one')
-    parser.add_argument('--keep', help='folder that gets the PTX and the session of every mutant, and a script that runs it again')
+    parser.add_argument('--tools', help='build folder of the mutator and the demo programs; default: that of --build')
+    parser.add_argument('--keep', help='folder that gets the PTX and the session of each mutant, and a script that runs it again')
     parser.add_argument('--out', default='truth.json')
     parser.add_argument('--programs', default=os.path.join(HERE, 'programs.tsv'))
     parser.add_argument('--only', default='')
@@ -466,7 +468,7 @@ def main():
     parser.add_argument('--foreign', default='/nowhere')
     parser.add_argument('--jobs', type=int, default=1)
     parser.add_argument('--seconds', type=float, default=3600)
-    parser.add_argument('--lean', action='store_true', help='what ends by itself is watched with the first kind of evidence only')
+    parser.add_argument('--lean', action='store_true', help='mutants that end by themselves run under wsdbg with the first kind of evidence only')
     parser.add_argument('--quiet', action='store_true')
     parser.add_argument('--replay')
     parser.add_argument('--table')

@@ -1,11 +1,27 @@
 /* source.c - see source.h.  Reads PTX text; writes copies of it. */
 #include "source.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ptx/parse.h"
 #include "ptx/parser.h"
+
+char *source_read_file(const char *path, size_t *byte_count)
+{
+    FILE *file = path ? fopen(path, "rbe") : NULL;
+    char *bytes = NULL;
+    FILE *copy = file ? open_memstream(&bytes, byte_count) : NULL;
+    char chunk[1 << 14];
+    for (size_t count; copy && (count = fread(chunk, 1, sizeof chunk, file)) > 0;)
+        fwrite(chunk, 1, count, copy);
+    if (copy)
+        fclose(copy);
+    if (file)
+        fclose(file);
+    return bytes;
+}
 
 struct wsdbg_error *source_create(const char *text, size_t byte_count, const char *name, struct source *out)
 {
@@ -28,7 +44,7 @@ void source_destroy(struct source *source)
     *source = (struct source){0};
 }
 
-/* Behind a comment or a string that begins at `at`, else `at`. */
+/* The end of the comment or string that begins at `at`; `at` where none begins. */
 static size_t behind_quiet(const struct source *source, size_t at)
 {
     const char *text = source->text + at;
@@ -98,7 +114,7 @@ static size_t behind_word(const struct source *source, size_t at)
     return at;
 }
 
-/* Adds the operand [begin, end), without spaces around it; false: no room. */
+/* Adds the operand in [begin, end) without the spaces around it; false: no room. */
 static bool add_operand(const struct source *source, size_t begin, size_t end, struct words *out)
 {
     begin = behind_spaces(source, begin);

@@ -1,4 +1,4 @@
-/* values.c - see values.h.  Reads a program; writes what is known of one kernel's registers. */
+/* values.c - see values.h.  Reads a parsed program; writes what is known of one kernel's registers. */
 #include "values.h"
 
 #include <stdlib.h>
@@ -20,20 +20,20 @@ enum memo_state { NOT_ASKED, ASKED, KNOWN, NOT_KNOWN, PARTLY };
 struct values {
     const struct wsdbg_ptx_program *program;
     const struct wsdbg_ptx_function *kernel;
-    uint32_t threads[3], thread; /* sides of the CTA; the thread that is asked for */
-    uint32_t *first_writer;      /* of each register: its place in `writers`, and one more at the end */
+    uint32_t threads[3], thread; /* sides of the CTA; the thread whose values are asked for */
+    uint32_t *first_writer;      /* by register: where its writers begin in `writers`; the end of the last one's too */
     uint32_t *writers;
     bool *is_read;
-    uint32_t *warps;     /* of each instruction of the kernel */
-    bool is_base;        /* what is not known counts as 0 */
-    bool is_partly;      /* something not known is in what is computed just now */
-    struct memo memo[2]; /* of the thread; of the first lane of its warp */
+    uint32_t *warps;     /* by instruction of the kernel: the warps that may execute it */
+    bool is_base;        /* for values_base: unknown parts count as 0 */
+    bool is_partly;      /* the value that is being computed has an unknown part */
+    struct memo memo[2]; /* slot 0: of the thread; slot 1: of the first lane of its warp */
     uint32_t depth;
 };
 
 typedef void visit_operand(struct values *values, const struct wsdbg_ptx_operand *operand, uint32_t instruction);
 
-/* Every register of an instruction's operands, those in vectors too. */
+/* Visits every operand of an instruction, and the elements of vectors. */
 static void each_operand(struct values *values, uint32_t instruction, visit_operand *visit)
 {
     const struct wsdbg_ptx_instruction *at = &values->program->instructions[instruction];
@@ -168,7 +168,8 @@ static bool operand_value(struct values *values, const struct wsdbg_ptx_operand 
     return is_known || values->is_base;
 }
 
-/* Whether a sum of which a part is not known is still one behind it; else the low bits of that part are mixed in. */
+/* Whether a known part of a value is still a part of the instruction's result.  Other instructions mix it with the bits
+ * of the unknown part. */
 static bool keeps_parts(const struct wsdbg_ptx_instruction *at)
 {
     switch (at->operation) {
@@ -208,7 +209,7 @@ static bool instruction_value(struct values *values, const struct wsdbg_ptx_inst
     return is_computed;
 }
 
-/* What one of the register's writers gives it; false: not known. */
+/* The value that one of its writers gives the register; false: it is not known. */
 static bool written_value(struct values *values, uint32_t reg, uint32_t number, unsigned slot, int64_t *out)
 {
     const struct wsdbg_ptx_instruction *at = &values->program->instructions[values_writer(values, reg, number)];
@@ -228,7 +229,7 @@ static bool writers_agree(struct values *values, uint32_t reg, unsigned slot, in
     return count > 0;
 }
 
-/* The lowest value that a writer gives it; one that depends on the register itself says nothing. */
+/* The lowest value that a writer gives the register.  In a writer that reads the register itself, it counts as 0. */
 static bool lowest_written(struct values *values, uint32_t reg, unsigned slot, int64_t *out)
 {
     const uint32_t count = values_writer_count(values, reg);
@@ -302,7 +303,7 @@ bool values_constant(struct values *values, const struct wsdbg_ptx_operand *oper
     return is_known && other == *out;
 }
 
-/* ---- which threads come where ---- */
+/* ---- which threads execute what ---- */
 
 /* Whether the thread passes the guard: 1 yes, 0 no, -1 not known. */
 static int guard_holds(struct values *values, const struct wsdbg_ptx_instruction *at)
@@ -323,7 +324,7 @@ static void visit(uint8_t *seen, uint32_t *stack, uint32_t *depth, uint32_t from
     stack[(*depth)++] = to;
 }
 
-/* Whether the next instruction is never the following one, when the guard holds. */
+/* Whether the instruction never goes on to the following one where its guard holds. */
 static bool leads_away(const struct wsdbg_ptx_instruction *at, const uint32_t *branch_tables)
 {
     struct wsdbg_ptx_instruction bare = *at;
@@ -415,7 +416,7 @@ bool values_flows(const struct values *values, uint32_t from, const struct wsdbg
     return comes_from(values, from, to, steps);
 }
 
-/* ---- made and destroyed ---- */
+/* ---- create and destroy ---- */
 
 struct wsdbg_error *values_create(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *kernel,
                                   const uint32_t threads[3], struct values **out)

@@ -1,13 +1,14 @@
 #!/bin/sh
-# gpu_tools.sh - what compute-sanitizer says of the kernels of rows.c, on a machine with a GPU; one TSV on stdout.
+# gpu_tools.sh - what compute-sanitizer reports of the kernels of rows.c, on a machine with a GPU; a TSV on stdout.
 #
 #     tests/races/gpu_tools.sh RACE_KERNELS [SANITIZER_FOLDER] [SECONDS]
 #
-# RACE_KERNELS: the program that the build makes (bin/race_kernels); it needs only the driver's libcuda.so.1.  SANITIZER_FOLDER: the folder `compute-sanitizer` of a
-# CUDA toolkit, with the files compute-sanitizer, libsanitizer-collection.so, libsanitizer-public.so, libTreeLauncherPlaceholder.so, libTreeLauncherTargetInjection.so,
-# libTreeLauncherTargetUpdatePreloadInjection.so, libInterceptorInjectionTarget.so and TreeLauncherSubreaper (all that lies there will do; without one it is looked for in
-# PATH; of PyPI's nvidia-cuda-sanitizer-api 13.0 the files of bin and lib in one folder, 28 MiB).  SECONDS: stops beginning new runs after so long (default 220).  Columns: number, name, broken or fixed, tool, exit status, what was reported.  Each run
-# has 10 seconds; four go at a time.
+# RACE_KERNELS: the program bin/race_kernels of the build.  It needs only the driver's libcuda.so.1.
+# SANITIZER_FOLDER: the folder compute-sanitizer of a CUDA toolkit; default: compute-sanitizer from PATH.  The bin and lib files of PyPI's
+#   nvidia-cuda-sanitizer-api 13.0, in one folder, do as well (28 MiB).
+# SECONDS: no run begins later than this (default 220).
+#
+# Columns: number, name, broken or fixed, tool, exit status, what was reported.  Each run has 10 seconds; four run at a time.
 set -u
 program=$1
 folder=${2:-}

@@ -1,4 +1,4 @@
-/* kernels_test.c - each race of rows.c: found in the first schedule, and not in its corrected twin. */
+/* kernels_test.c - each race of rows.c is found in the first schedule, and nothing in its corrected twin. */
 #include "races/rows.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "hopper/kernel.h"
 
-/* How often the code was found; *others: what else was. */
+/* How often the row's code was reported; *others: how often another code was. */
 static unsigned count(const struct race_row *row, bool is_fixed, unsigned *others)
 {
     static char text[RACE_TEXT_BYTES];

@@ -1,7 +1,7 @@
-/* race_kernels.c - one kernel of rows.h on whatever driver there is: for other tools on a GPU, and for wsdbg.
+/* race_kernels.c - runs a kernel of rows.h on the libcuda.so.1 that is loaded: a GPU's or the simulator's.
  *
- *     race_kernels                     lists them: number, tab, name, tab, what is wrong
- *     race_kernels NUMBER broken|fixed runs one; status 1 and the call's CUresult where the driver refuses something
+ *     race_kernels                       lists the kernels: number, tab, name, tab, what is wrong
+ *     race_kernels NUMBER broken|fixed   runs one; status 1 and the CUresult on stderr where a driver call fails
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static int launch(const struct semantics_device *device, const struct race_launc
     return device->cuLaunchKernelEx(&config, function, parameters, NULL);
 }
 
-/* The CUresult of the first call that fails. */
+/* The CUresult of the first call that fails; 0 = none does. */
 static int run(const struct semantics_device *device, const struct race_row *row, bool is_fixed)
 {
     static char text[RACE_TEXT_BYTES];

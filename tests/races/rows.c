@@ -1,8 +1,8 @@
 /* rows.c - see rows.h.
  *
- * A row's kernel is START, `before`, then `broken` or `fixed`, then `after`.  Warp 0 has !%p1, warp 1 %p1; %p0 is
- * thread 0 of the CTA, %p3 thread 32.  %r1: 4 KiB of shared memory; %r3: the lane's word in it; %r2: mbarriers.
- * %rd1: global memory.  Headings name sections of the PTX ISA.
+ * A row's kernel is START, `before`, then `broken` or `fixed`, then `after`.  %p1 is true in warp 1, %p0 in thread 0 of
+ * the CTA, %p3 in thread 32.  %r1: 4 KiB of shared memory; %r3: the lane's word in it; %r2: mbarriers.  %rd0, %rd1:
+ * global memory.  Headings name sections of the PTX ISA.
  */
 #include "races/rows.h"
 
@@ -56,7 +56,7 @@
 #define MAP_LOAD                                                                                           \
     "@%p0 cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, " \
     "{%r20}], [%r2];\n"
-/* Of two CTAs. */
+/* For two CTAs: %p6 is true in CTA 1. */
 #define CTA "mov.u32 %r11, %ctaid.x;\nsetp.eq.u32 %p6, %r11, 1;\n"
 #define REMOTE "mapa.shared::cluster.u32 %r12, %r2, 0;\n"
 
@@ -136,7 +136,7 @@ static const struct race_row rows[] = {
     {"only the source was waited for", "RACE_READ_WRITE", WRITE_0 PROXY STORE,
      "@%p0 cp.async.bulk.wait_group.read 0;\n", "@%p0 cp.async.bulk.wait_group 0;\n",
      "@%p0 ld.global.u32 %r5, [%rd1];\n", TWO},
-    /* A warp may issue one store as a whole: the same bytes to one place. */
+    /* All lanes of a warp may issue the same store: the same bytes to the same place. */
     {"lanes store to one place", "RACE_WRITE_WRITE",
      WRITE_0 PROXY "bar.warp.sync -1;\n"
                    "and.b32 %r9, %r0, 1;\nshl.b32 %r9, %r9, 7;\n",

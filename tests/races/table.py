@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""table.py - every race of rows.c and its corrected twin, each in one run: a section of docs/results/sim.md.
+"""table.py - every race of rows.c and its corrected twin, one run each: writes a section of docs/results/sim.md.
 
     tests/races/table.py [--build build] [--tools FILE]
 
-Runs `wsdbg run --device sim --races` on `race_kernels`.  --tools: what gpu_tools.sh printed on a GPU machine (kept in tests/measured/sim.json.gz): then the table also says
-what compute-sanitizer reports of the same kernels.  A development script: wsdbg itself needs no Python.
+Runs `wsdbg run --device sim --races` on `race_kernels`.  --tools: a file with the output of gpu_tools.sh on a GPU machine.  The table then also says what
+compute-sanitizer reports of the same kernels.  Later runs without --tools take that from tests/measured/sim.json.gz.  A development script.
 """
 import argparse, os, re, resource, subprocess, sys, tempfile
 
@@ -14,7 +14,7 @@ import results
 
 
 def reported(wsdbg, program, number, which, folder):
-    """The codes of one run, and how it ended."""
+    """The codes that one run reports; '?' where it did not look for races to its end."""
     session = os.path.join(folder, f'{number}-{which}.db')
     ran = subprocess.run([wsdbg, 'run', '--device', 'sim', '--races', '-o', session, '--', program, str(number), which], capture_output=True, text=True, timeout=60)
     text = ran.stdout + ran.stderr
@@ -24,7 +24,7 @@ def reported(wsdbg, program, number, which, folder):
 
 
 def read_tools(path):
-    """{number: {which: what the tools said}} of gpu_tools.sh's lines."""
+    """{number: {'broken racecheck': what was reported, ...}} from the lines of gpu_tools.sh."""
     tools = {}
     with open(path) as file:
         for line in file:

@@ -351,7 +351,7 @@ struct counted {
     uint8_t least, most; /* accesses of the kind on the way to the wait */
 };
 
-/* How often `threads` from `first` on come past accesses of a kind before they first reach instruction `to`. */
+/* How many accesses of the kind these threads execute, at least and at most, before they first reach `to`. */
 static struct counted count_before(const struct opened *opened, uint32_t first, uint32_t threads,
                                    enum wsdbg_access_kind kind, uint32_t to)
 {

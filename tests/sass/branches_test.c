@@ -150,8 +150,8 @@ static bool constant(void *context, unsigned bank, uint32_t offset_bytes, uint32
     return true;
 }
 
-/* The rows from `first` on that some of the threads may reach, by the graph that is theirs and by the conditions on
- * the way there; both say the same. */
+/* Which of the rows 6 to 9 some of the threads may reach, as bits.  The graph for these threads and the conditions on
+ * the paths must say the same. */
 static unsigned rows_of(struct table table, const struct wsdbg_way *of, size_t count, uint32_t thread, uint32_t threads)
 {
     const struct wsdbg_launch_values launch = {.context = &table, .constant = constant};

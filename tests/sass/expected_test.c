@@ -1,8 +1,8 @@
 /* expected_test.c - every distinct instruction of the demo kernels and of forms.cu, against nvdisasm.
  *
- * Reads expected.txt.zst, lines of address, words and text that expect.py wrote; or, for kernels whose machine code is
- * not kept here, the file given, "-" for the standard input: then instructions that no table holds are no failure.  It
- * prints those.
+ * Reads expected.txt.zst: lines of address, words and text that expect.py wrote.  For kernels whose machine code is not
+ * kept here it reads the file given, "-" for the standard input.  There an instruction that no table holds is no
+ * failure.  All instructions that no table holds are printed.
  */
 #include <inttypes.h>
 #include <stdbool.h>

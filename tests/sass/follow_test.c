@@ -1,5 +1,5 @@
-/* follow_test.c - what one instruction makes of a thread's registers, and which places a thread reaches with which
- * registers. That nothing false is said is asked of random code, which is also executed.
+/* follow_test.c - what one instruction does to a thread's registers, and which instructions a thread reaches with which
+ * registers.  Random code is also executed: every register value that is said to be known must be right.
  *
  * Code is written as instructions, their operands in nvdisasm's order.
  */

@@ -289,7 +289,8 @@ static uint64_t unguarded(const struct step *steps, uint64_t set)
     return set;
 }
 
-/* The least and most of what a path of at most `length` steps from `from` counts when it reaches each row. */
+/* For each row: how many rows of `set` a path of at most `length` steps from `from` passes before it, at least and at
+ * most. */
 static void slow_passes(const struct step *steps, int from, uint64_t set, int length, int *least, int *most)
 {
     for (int row = 0; row < RANDOM_ROWS; row++) {

@@ -1,5 +1,5 @@
-/* threads_test.c - who may reach an instruction: by branches and guards that the thread's index decides, by votes,
- * and lanes that are told by it.
+/* threads_test.c - which threads may execute an instruction, and whether one lane of a warp or all do, where branches,
+ * guards and votes depend on the thread's index.
  *
  * Code is written as instructions, their operands in nvdisasm's order; a warp is threads 32w to 32w + 31.
  */

@@ -1,5 +1,5 @@
-/* walk_test.c - the way of one thread through a kernel: which accesses it executes, how often, with which operands; how
- * it passes what nobody can decide, and where it ends.
+/* walk_test.c - the walk of one thread through a kernel: which accesses it executes, how often and with which operands;
+ * what happens at a branch whose condition is unknown.
  *
  * Code is written as instructions, their operands in nvdisasm's order.
  */
@@ -75,7 +75,7 @@ static struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, size_t co
 #define WALK(code, parameter) \
     walk_of(code, sizeof(code) / sizeof *(code), parameter, (struct wsdbg_walk_limits){LONG, LONG})
 
-/* for (i = 0; i < parameter; i++) wait(0x400, (i >> 1) & 1) on the first or the second of two barriers, then arrive. */
+/* for (i = 0; i < parameter; i++) { wait(barrier at 0x400 + i % 2 * 8, parity i / 2 & 1); arrive(0x40 behind it); } */
 static const struct wsdbg_instruction ring[] = {
     {OP(MOV), UNGUARDED, TO(R(0)), FROM(NUMBER(0))},
     {OP(LOP3), UNGUARDED, TO(R(1)), FROM(R(0), NUMBER(1), ZERO), .table = 0xc0},
@@ -117,7 +117,8 @@ static void test_a_limit_ends_a_walk_that_is_not_whole(void **state)
     (void)state;
 }
 
-/* A value from memory decides between two pieces without accesses, then how often something is done. */
+/* Two branches depend on a value from memory.  The first one skips no access: the walk goes on behind it.  The second
+ * one may skip an arrival: the walk ends there. */
 static void test_what_nobody_can_decide_is_passed_or_ends_the_walk(void **state)
 {
     static const struct wsdbg_instruction code[] = {
@@ -140,7 +141,7 @@ static void test_what_nobody_can_decide_is_passed_or_ends_the_walk(void **state)
     (void)state;
 }
 
-/* Of shared memory that is loaded before a loop the present value is taken; a poll of it is told of. */
+/* A load before the loop gives the value that shared memory has now.  A load in the loop makes the loop a poll. */
 static void test_shared_memory_is_read_outside_of_loops_only(void **state)
 {
     static const struct wsdbg_instruction code[] = {
@@ -160,7 +161,7 @@ static void test_shared_memory_is_read_outside_of_loops_only(void **state)
     (void)state;
 }
 
-/* A trip count by a division, as PTX has it. */
+/* The loop count is a quotient.  Code that comes from PTX has a division as MUFU with two sources. */
 static void test_a_trip_count_may_be_a_quotient(void **state)
 {
     static const struct wsdbg_instruction code[] = {

@@ -262,7 +262,7 @@ static void waits_of_a_faulted_grid_end_with_its_last_event(void **state)
     json_decref(trace);
 }
 
-/* Where every arrival is on record, counting them gives what the diagnosis found. */
+/* Where every arrival is on record, their counts give the pending arrivals that the diagnosis found. */
 static void counters_end_at_the_pending_arrivals_of_the_picture(void **state)
 {
     (void)state;

@@ -153,8 +153,8 @@ static void one_statement_may_end_with_a_comment(void **state)
     gives("SELECT 1 AS x; -- done\n ;", WSDBG_QUERY_CSV, "x\r\n1\r\n");
 }
 
-/* Queries that find nothing in the example, because it has none of these: warps that exited, CTAs that differ,
- * arrivals, tiles, bytes, rounds of wgmma, refusals, a log, CUPTI, memory; what only the machine's own state has. */
+/* Queries that find nothing in the example.  It has no exited warps, no CTAs that differ, no arrivals, tiles, bytes,
+ * wgmma rounds, refusals, log, CUPTI records or memory, and nothing that only the machine's state has. */
 static bool without_rows(const char *name)
 {
     static const char *const names[] = {"exited",   "exited-early",  "odd-ctas", "diff",   "arrivals", "tiles",
@@ -180,8 +180,8 @@ static void every_canned_query_runs_on_an_empty_and_a_full_session(void **state)
         char *text = example_query(full, name, WSDBG_QUERY_JSON);
         const bool nothing = strcmp(text, "[\n]\n") == 0;
         if (nothing != without_rows(query->name))
-            fail_msg("@%s: %s of the example, and without_rows() names %s", query->name,
-                     nothing ? "finds nothing" : "finds rows", nothing ? "it not" : "it");
+            fail_msg("@%s finds %s", query->name,
+                     nothing ? "nothing, but without_rows() does not name it" : "rows, but without_rows() names it");
         free(text);
     }
 }

@@ -1,6 +1,6 @@
-/* check.h - what the drivers of others' kernels share: inputs, a reference product on the host, and its comparison.
+/* check.h - what the host programs in this folder share: inputs, a reference product made on the host, its comparison.
  *
- * A driver includes the header of a kernel from the user's checkout, runs the kernel once, and prints "Passed" or
+ * Each of them includes a kernel's header from the user's checkout, runs the kernel once, and prints "Passed" or
  * "Failed".
  */
 #ifndef WSDBG_TESTS_FOREIGN_CHECK_H
@@ -14,7 +14,7 @@
 
 #include <cuda_runtime.h>
 
-/* Ends the program where a call failed. */
+/* Ends the program if the call failed. */
 inline void must(cudaError_t status)
 {
     if (status == cudaSuccess)
@@ -23,7 +23,7 @@ inline void must(cudaError_t status)
     exit(1);
 }
 
-/* Numbers from -1 to 1 in steps of 1/8, so that sums of products are exact in fp32. */
+/* Numbers from -1 to 7/8 in steps of 1/8, so that sums of products are exact in fp32. */
 template <typename Number> std::vector<Number> random_numbers(size_t count, uint32_t seed)
 {
     std::vector<Number> all(count);
@@ -50,7 +50,7 @@ template <typename Number> std::vector<Number> from_device(const Number *memory,
     return all;
 }
 
-/* sum of a(m, k) b(n, k), for each m and n; the value is at m * n_count + n. */
+/* For each m and n the sum of a(m, k) * b(n, k) over k, at m * n_count + n. */
 template <typename A, typename B> std::vector<float> product(int m_count, int n_count, int k_count, A a, B b)
 {
     std::vector<float> all((size_t)m_count * n_count), column(k_count);
@@ -67,7 +67,7 @@ template <typename A, typename B> std::vector<float> product(int m_count, int n_
     return all;
 }
 
-/* Prints the largest difference, "Passed" or "Failed"; the program's status. */
+/* Prints the largest difference and "Passed" or "Failed".  Returns the program's exit status. */
 template <typename Got> int compare(const std::vector<float> &wanted, Got got, float tolerance)
 {
     double largest = 0, sum = 0;

@@ -1,6 +1,6 @@
 /* deepgemm_fp8.cu - the fp8 GEMM with scales for sm_90 of deepseek-ai/DeepGEMM on a small size, clusters of two.
  *
- * D = sum over blocks of 128 of k: scale_a(m, block) scale_b(block of n, block) times the product of the block.
+ * D[m][n] is a sum over blocks of 128 k: the product of the block times scale_a(m, block) times scale_b(n / 128, block).
  *
  *     nvcc -std=c++20 -O3 --expt-relaxed-constexpr -I CHECKOUT/deep_gemm/include -I CUTLASS/include deepgemm_fp8.cu -lcuda
  */

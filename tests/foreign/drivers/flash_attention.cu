@@ -1,6 +1,6 @@
 /* flash_attention.cu - the forward kernel of FlashAttention-3 (Dao-AILab/flash-attention, hopper/) on a small size.
  *
- * bf16, head dimension 64, two heads.  Causal: its tiles are handed out by a counter in global memory, else by number.
+ * bf16, head dimension 64, two heads.  With CAUSAL=1 a counter in global memory hands out the tiles, else their number.
  *
  *     nvcc -std=c++17 -O3 -DCUTLASS_ENABLE_GDC_FOR_SM90 -DCAUSAL=1 --expt-relaxed-constexpr --expt-extended-lambda --use_fast_math
  *          -I CHECKOUT/hopper -I CUTLASS/include flash_attention.cu -lcuda
@@ -12,7 +12,7 @@
 enum { HEADS = 2, DIMENSION = 64 };
 typedef cutlass::bfloat16_t bf16;
 
-/* Only the variants with sequences of several lengths call it. */
+/* Only variants for sequences of different lengths call it, and none of them runs here. */
 void prepare_varlen_num_blocks(Flash_fwd_params &, cudaStream_t, bool, int, int, bool)
 {
     abort();
@@ -36,7 +36,7 @@ static Flash_fwd_params parameters_of(int length, bf16 *q, bf16 *k, bf16 *v, bf1
     return all;
 }
 
-/* Row `at` of one head. */
+/* The reference: output row `at` of one head. */
 static void attend(const std::vector<bf16> &q, const std::vector<bf16> &k, const std::vector<bf16> &v, int length, int head,
                    int at, float *out)
 {

@@ -1,5 +1,5 @@
-/* tensor_map.h - a map of a matrix for tensor copies: `rows` x `columns` by rows, in boxes, with a swizzle of 128
- * bytes. */
+/* tensor_map.h - makes a tensor map of a row-major matrix, `rows` x `columns`, copied in boxes; launches a kernel in
+ * clusters. */
 #ifndef WSDBG_TESTS_FOREIGN_TENSOR_MAP_H
 #define WSDBG_TESTS_FOREIGN_TENSOR_MAP_H
 
@@ -22,7 +22,7 @@ inline CUtensorMap map_of(CUtensorMapDataType type, unsigned element_bytes, void
     return map;
 }
 
-/* Launches the kernel in clusters, with so much dynamic shared memory. */
+/* Launches the kernel in clusters of `cluster` CTAs with `shared_bytes` of dynamic shared memory. */
 template <typename Kernel, typename... Arguments>
 void launch(Kernel *kernel, unsigned ctas, unsigned threads, unsigned cluster, unsigned shared_bytes,
             Arguments... arguments)

@@ -1,9 +1,9 @@
-/* thunderkittens.cu - the bf16 GEMM for H100 of HazyResearch/ThunderKittens on a small size: C = A B, all by rows.
+/* thunderkittens.cu - the bf16 GEMM for H100 of HazyResearch/ThunderKittens on a small size: C = A B, all row-major.
  *
  *     nvcc -std=c++20 -O3 -DNDEBUG -DKITTENS_HOPPER --expt-extended-lambda --expt-relaxed-constexpr --use_fast_math
  *          -I CHECKOUT/include -I CHECKOUT/prototype -I CHECKOUT/kernels/gemm/bf16_h100 thunderkittens.cu -lcuda
  */
-#define main benchmark /* the checkout's own needs minutes of a GPU's time */
+#define main benchmark /* the checkout's own main() needs minutes of a GPU's time */
 #include "bf16_h100_gemm.cu"
 #undef main
 

@@ -1,7 +1,7 @@
 /* waits.cu - the ways in which a host waits for a kernel that never ends.
  *
- * Each case launches kernels that end, on a stream or on the legacy one, then one whose consumers wait for an mbarrier that its
- * producer never completes, and waits for it as the name says.
+ * Each case launches kernels that end, then one that hangs: its consumer waits for a phase of an mbarrier that its producer
+ * never completes.  Then the host waits for that kernel in the way that the case's name says.
  */
 #include "common/sync.cuh"
 #include "stands.cuh"
@@ -62,7 +62,7 @@ int stand_wait_device_legacy(const struct options *)
     return 0;
 }
 
-/* A kernel is behind the one that hangs, as a reference that checks it. */
+/* A second kernel is queued behind the one that hangs, as in programs that check a kernel's result with another one. */
 int stand_wait_device_behind(const struct options *)
 {
     float *const out = begin(NULL);

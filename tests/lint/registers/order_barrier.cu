@@ -1,4 +1,4 @@
-// REGS_ORDER error: 128 registers a thread come back behind a barrier of the CTA that the askers reach later.
+// REGS_ORDER error: 128 registers a thread are released behind a __syncthreads() that the asking warps reach only later.
 #include "registers.cuh"
 
 template <bool FIXED> __device__ __forceinline__ void body(int *out, int n)
