@@ -70,7 +70,7 @@ static void say_reduced(struct wsdbg_listener *listener, const json_t *reduced, 
     const json_int_t count = number(reduced, "switch_count");
     const char *engines = number(reduced, "unusual_engines") ? ", with copies and matrix work early or late" : "";
     if (count == 0 && *text(reduced, "story"))
-        return; /* the sentence says all */
+        return; /* the story said it */
     if (count == 0) {
         wsdbg_explore_say(listener, "  it takes no context switch%s: it %ss when every warp runs until it waits",
                           engines, what);

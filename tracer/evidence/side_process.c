@@ -38,7 +38,8 @@ static void ignore_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Without CAP_SYS_RESOURCE the kernel refuses a lower value: then nothing changes. */
+/* Asks the kernel's OOM killer to spare this process.  Without CAP_SYS_RESOURCE the kernel refuses that, and nothing
+ * changes. */
 static void ask_to_be_spared(void)
 {
     static const char never[] = "-1000";

@@ -1,9 +1,9 @@
 /* side_process.h - a process forked beside wsdbg that neither the terminal nor wsdbg's own death ends.
  *
- * It holds nothing of wsdbg's but two descriptors, says nothing, and ignores every signal that asks it to end: whoever
- * wants to end it kills it.  A killed inspector may take the traced program with it, so two common ways to kill one by
- * mistake are closed: it has a name that `pkill wsdbg` does not match, and the kernel spares it when memory runs out,
- * where wsdbg may ask for that.
+ * It keeps only two of wsdbg's descriptors, prints nothing, and ignores every signal that asks it to end: whoever wants
+ * to end it must kill it.  A killed inspector may take the traced program with it.  So two ways to kill one by mistake
+ * are closed.  Its name is one that `pkill wsdbg` does not match.  And the kernel's OOM killer spares it, if wsdbg has
+ * the right to ask for that.
  */
 #ifndef WSDBG_EVIDENCE_SIDE_PROCESS_H
 #define WSDBG_EVIDENCE_SIDE_PROCESS_H
@@ -19,8 +19,8 @@ struct wsdbg_side_process {
     int process; /* its pidfd, -1 = none: the number above may be another's once somebody else collected it */
 };
 
-/* The new process calls work(argument), with `kept` (-1 = none) as its only descriptors from 3 on, and ends.  name: what
- * ps shows, 15 bytes at most. */
+/* The new process calls work(argument), with `kept` (-1 = none) as its only descriptors from 3 on, and ends.  name:
+ * what /proc/PID/comm shows, 15 bytes at most. */
 struct wsdbg_error *wsdbg_side_process_start(struct wsdbg_side_process *out, const char *name, const int kept[2],
                                              void (*work)(const void *argument), const void *argument);
 /* Waits until it has ended, deadline_ns (CLOCK_MONOTONIC) at most; a process that has ended leaves no zombie.  False:

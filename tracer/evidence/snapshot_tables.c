@@ -51,7 +51,8 @@ static uint64_t blocked_since_ns(const struct wsdbg_tracker *tracker, uint32_t c
     return oldest_ns;
 }
 
-/* The driver keeps the observer's thread: some call of the program holds the context's lock. */
+/* The observer's thread has been in the driver for longer than a marker takes.  As a rule a call of the program holds
+ * the context's lock. */
 static bool is_kept_inside(const struct wsdbg_marker_row *marker, uint64_t now_ns)
 {
     return marker->inside_ns && marker->inside_ns + MARKER_INSIDE_NS < now_ns;
@@ -83,9 +84,9 @@ static void set_work(const struct wsdbg_builder *builder, const struct wsdbg_tra
     const bool fresh = marker.checked_ns && marker.checked_ns + MARKER_FRESH_NS >= builder->request->now_ns;
     if (marker.recorded_ns && fresh && (since_ns == 0 || marker.recorded_ns < since_ns))
         since_ns = marker.recorded_ns;
-    /* The call that holds the lock need not be one that is known to wait: the driver loads a kernel's code when it is
-     * first used, and that may wait for a kernel that runs; or the program asks for a stream's state without a pause.
-     */
+    /* That the observer's thread is kept in the driver is taken for unfinished work.  The call that keeps it need not
+     * be one that is known to wait.  The driver may be loading a kernel's code at its first use, and that may wait for
+     * a running kernel.  Or the program asks for the state of a stream without a pause. */
     if (since_ns == 0 && is_kept_inside(&marker, builder->request->now_ns))
         since_ns = marker.recorded_ns ? marker.recorded_ns : marker.inside_ns;
     out->unfinished_ns = known_unless_zero(since_ns);

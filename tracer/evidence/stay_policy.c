@@ -80,7 +80,7 @@ static uint64_t price_ns(const struct wsdbg_stay_facts *facts)
     return COME_IN_NS + code_ns;
 }
 
-/* Also an idle program may want to go on just now, and wait. */
+/* An attach costs even an idle program: if it wants to go on just then, it has to wait. */
 static bool is_worth_it(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
 {
     const bool can_pay = wsdbg_stay_spent_ns(facts) + price_ns(facts) <= budget_ns(facts);

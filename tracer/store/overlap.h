@@ -1,13 +1,12 @@
 /* overlap.h - how much wgmma work was still in flight when a warp began to wait for all of it, as its history shows.
  *
  * What is measured is a stage: from the first issue that a warp recorded after a wait for all that went before, to the
- * end of its next wait for all.  An event is written when the warp reaches it: an issue's time is not that at which
- * the tensor cores begin, and the only end of work that can be seen is that of a wait.  Hence the measure: how long the
- * last wait took, in rounds of the stage.  With one group in flight that is about one round; with nothing in flight,
- * because ptxas put waits in or because data came late, it is none.  A history is a ring: where it begins within a
- * stage of many rounds, the stage counts from the first mbarrier wait in it that has an iteration, which is written
- * behind that iteration's issue.  Stages whose last wait is not in the history are left out, and so are short ones
- * without their issue.
+ * end of its next wait for all.  The time of an event is when the warp reached it.  So it is not known when the tensor
+ * cores began, and only the end of a wait shows that work has ended.  Hence the measure: how long the last wait took,
+ * in rounds of the stage.  With one group in flight that is about one round; with nothing in flight, because ptxas put
+ * waits in or because data came late, it is none.  A history is a ring: where it begins within a stage of many rounds,
+ * the stage counts from the first mbarrier wait in it that has an iteration, which is written behind that iteration's
+ * issue.  Stages whose last wait is not in the history are left out, and so are short ones without their issue.
  *
  * A round is an iteration as the probes number them, else a commit; of what has neither only times are known.
  */
@@ -25,7 +24,7 @@ struct wsdbg_overlap_stage {
     uint64_t earlier_wait_ns;            /* of all of them */
 };
 
-/* One warp's stages. It takes the warp's wgmma events, oldest first.  All zero before the first one. */
+/* Finds the stages in one warp's wgmma events, which come oldest first.  All zero before the first event. */
 struct wsdbg_overlap {
     struct wsdbg_overlap_stage stage;
     bool issued, waits; /* the stage has begun; a wait has, and not ended */

@@ -1,6 +1,6 @@
 /* spans.h - a warp's history as what lasts and what happens: waits and wgmma work from begin to end, and moments.
  *
- * It takes the events of one warp, oldest first.  Read by: the Perfetto export, the timeline of the HTML report.
+ * Input: the events of one warp, oldest first.  Read by: the Perfetto export, the timeline of the HTML report.
  */
 #ifndef WSDBG_STORE_SPANS_H
 #define WSDBG_STORE_SPANS_H

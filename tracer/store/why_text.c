@@ -169,7 +169,7 @@ static void hops_block(struct writing *w, const struct wsdbg_why_hops *hops, siz
         wsdbg_report_line(w->out, NULL, "  … and more (@edges)");
 }
 
-/* Where all ways lead. */
+/* The last line: where the ways shown above lead. */
 static void ends_line(struct writing *w, const struct wsdbg_why_hops *hops)
 {
     bool ends[WSDBG_WHY_NOT_JUDGED + 1] = {false};

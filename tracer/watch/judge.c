@@ -169,7 +169,7 @@ bool wsdbg_watch_look_ended_work(const struct wsdbg_watch_loop *loop)
     return evidence->ops->ended_work && evidence->ops->ended_work(evidence);
 }
 
-/* What is proven needs no look.  Nor does a kernel that may depend on later work of the program: a look may hold
+/* A proven cause needs no look.  A kernel that may wait for later work of the program gets none either: a look may hold
  * that work back (later_work.h). */
 static bool says_enough(const struct wsdbg_diagnosis *diagnosis)
 {
@@ -202,7 +202,8 @@ static bool look_saw_movement(const struct wsdbg_watch_loop *loop, const struct 
     return stall == &loop->slots && loop->last.look_count > 0 && loop->last.progress_ns > stall->watchdog.progress_ns;
 }
 
-/* What the looks so far show; a look that ends the program's work has none after it. */
+/* What the looks so far show together.  A look that ends the program's work shows nothing of the kind: none can follow
+ * it. */
 static struct wsdbg_standstill note_standstill(struct wsdbg_watch_loop *loop, const struct wsdbg_stall *stall,
                                                enum wsdbg_movement movement, uint64_t now_ns)
 {

@@ -26,7 +26,7 @@ struct wsdbg_stall_said {
     enum wsdbg_outside outside;
 };
 
-/* The outcome of the looks at one of the stalls: the others see other rows of the same grids. */
+/* The outcome of the looks at one of the stalls.  The other stalls see other rows of the same grids. */
 struct wsdbg_stall_looks {
     struct wsdbg_standstills standstills;
     struct wsdbg_stall_said said;
@@ -60,8 +60,8 @@ struct wsdbg_watch_loop {
     uint64_t stored_ns;
     uint64_t compared_ns; /* when the histories were read to compare the next ones with */
     bool record_failed, store_failed;
-    uint32_t store_gaps; /* in which nothing could be stored */
-    uint32_t gaps;       /* in which nothing was seen */
+    uint32_t store_gaps; /* times in which nothing could be stored */
+    uint32_t gaps;       /* times in which nothing was seen */
     uint64_t blind_since_ns;
     size_t faults_judged; /* contexts that an error had ended when that was last looked at */
     struct wsdbg_sources sources;

@@ -12,7 +12,7 @@ struct wsdbg_session_options {
     const char *command;             /* the command line, quoted */
     const char *device;              /* "gpu", "sim", "replay" */
     const char *observer;            /* "driver", "cupti", "none" */
-    const char *evidence;            /* that it begins with; NULL = the evidence's own name */
+    const char *evidence;            /* what the session names at its start; NULL = the evidence's own name */
     const char *spool;               /* folder of module images, NULL = none */
     const char *record_path;         /* NULL = no recording */
     const char *after_hang;          /* for the report's last line */

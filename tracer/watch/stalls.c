@@ -69,7 +69,7 @@ struct wsdbg_error *wsdbg_watch_inspect_within(struct wsdbg_watch_loop *loop, ui
 {
     struct wsdbg_evidence *evidence = loop->watch->evidence;
     struct wsdbg_snapshot snapshot = {0};
-    (void)wsdbg_memory_error(); /* what failed before is not missing from this look */
+    (void)wsdbg_memory_error(); /* forgotten: what failed before does not concern this look */
     struct wsdbg_error *error = evidence->ops->inspect(evidence, time_ns, deadline_ns, &snapshot);
     if (!error)
         wsdbg_watch_keep_look(loop, &snapshot);

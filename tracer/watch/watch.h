@@ -44,8 +44,8 @@ struct wsdbg_listener {
 
 enum wsdbg_not_looked {
     WSDBG_LOOKED,
-    WSDBG_SPARED_LATER_WORK, /* a kernel might wait for work that it would not get after a look */
-    WSDBG_SPARED_WORK,       /* the look would end work of which it is not known whether it stands */
+    WSDBG_SPARED_LATER_WORK, /* a kernel may wait for later work, which a look would hold back */
+    WSDBG_SPARED_WORK,       /* a look would end work that may still move */
     WSDBG_COULD_NOT_LOOK
 };
 
@@ -57,13 +57,12 @@ struct wsdbg_watch {
     struct wsdbg_store *store;
     struct wsdbg_refusals_said *refusals; /* what the driver refused is collected here; NULL = nowhere, nor said */
     const struct wsdbg_session_info *info;
-    uint64_t stall_ns;           /* of kernels whose slots are seen */
-    uint64_t work_stall_ns;      /* of work that nothing is seen of */
-    uint64_t give_up_ns;         /* nothing has moved for so long: the run ends, cause known or not; 0 = never */
-    uint64_t look_ns;            /* most that a look at the GPU itself may take; 0 = the evidence cannot look there */
-    bool look_spares_later_work; /* no such look by itself while the program may give a kernel that runs what it waits
-                                    for */
-    bool look_ends_work;         /* such a look costs the program its GPU work: only for work that is known to stall */
+    uint64_t stall_ns;           /* the stall time of kernels whose slots are seen */
+    uint64_t work_stall_ns;      /* the stall time of work of which nothing is seen */
+    uint64_t give_up_ns;         /* the run ends when nothing has moved for so long, cause known or not; 0 = never */
+    uint64_t look_ns;            /* most time that a look at the GPU itself may take; 0 = the evidence can take none */
+    bool look_spares_later_work; /* work that stalls gets no late look while its kernel may wait for later work */
+    bool look_ends_work;         /* a look ends the program's GPU work: only for work that is known to stall */
     uint32_t program_id;         /* the first process of the program, 0 = not known */
     const char *spool;           /* folder of module images, NULL = none */
     const char *record_path;     /* NULL = no recording */
@@ -72,16 +71,16 @@ struct wsdbg_watch {
     bool stop_at_hang;           /* return at the first hang, or when it is given up, instead of watching on */
     /* Filled by wsdbg_watch_run. */
     bool hang;
-    uint64_t given_up_ns;     /* for so long nothing had moved when the run was given up; 0 = it was not */
-    uint64_t stalled_ns;      /* the moment the threshold passed, or of the last look that it took; 0 = none */
-    uint64_t threshold_ns;    /* that one */
-    uint64_t verdict_ns;      /* 0 = none, or not a live clock */
+    uint64_t given_up_ns;     /* how long nothing had moved when the run was given up; 0 = it was not */
+    uint64_t stalled_ns;      /* when the threshold passed; of a standstill, when its last look came; 0 = no hang */
+    uint64_t threshold_ns;    /* that threshold */
+    uint64_t verdict_ns;      /* when the verdict was reached; 0 = there is none, or the clock is not live */
     uint64_t launches;        /* seen in all */
     const char *looked_by;    /* "live", "core": the GPU itself was looked at; NULL = it was not */
     bool probes_seen;         /* some module has probes, or some slot was written */
     bool cuda_seen;           /* some context or launch was seen */
     uint32_t outlived_by;     /* another process of the program that has a context now, 0 = none */
-    uint64_t unread_segments; /* most of the session's that could not be read at a look */
+    uint64_t unread_segments; /* segments of the session that could not be read: the most at one look */
     char unread_reason[256];
     bool blind;                       /* the evidence fails: nothing is seen now */
     uint64_t blind_ns;                /* ... and for how long it did before, in all */
