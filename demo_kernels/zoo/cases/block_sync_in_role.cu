@@ -1,5 +1,5 @@
-/* block_sync_in_role - a sync of the whole block stands in the consumers' branch; the producer is not going to reach
- * it.
+/* block_sync_in_role - a sync of the whole block stands in the consumers' branch, which the producer
+ * never enters.
  *
  * Shaped after: NVIDIA/Fuser#4187.
  * Cause: BLOCK_SYNC_IN_ROLE.  Roles: the consumers stand at it, the producer waits for a slot of theirs.  Barrier:
