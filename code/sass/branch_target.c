@@ -3,14 +3,18 @@
 
 enum { MODE_BIT = 85 }; /* of BRX: two bits that count the register up or down */
 
+bool wsdbg_branch_asks_register(const struct wsdbg_instruction *branch)
+{
+    return branch->operation == WSDBG_OP_BRX && !(branch->words[1] >> (MODE_BIT - 64) & 3) &&
+           branch->source_count == 1 && branch->sources[0].kind == WSDBG_OPERAND_REGISTER;
+}
+
 bool wsdbg_branch_leads(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t branch, uint32_t *to)
 {
     const struct wsdbg_instruction *instruction = &graph->instructions[branch];
-    const bool is_plain = !(instruction->words[1] >> (MODE_BIT - 64) & 3);
     const struct wsdbg_way *ways;
     uint32_t value;
-    if (instruction->operation != WSDBG_OP_BRX || !is_plain || instruction->source_count != 1 ||
-        instruction->sources[0].kind != WSDBG_OPERAND_REGISTER)
+    if (!wsdbg_branch_asks_register(instruction))
         return false;
     const uint32_t count = wsdbg_flow_ways(graph, branch, &ways);
     const struct wsdbg_values values =

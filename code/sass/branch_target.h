@@ -6,6 +6,8 @@
 #include "sass/flow.h"
 #include "sass/trace.h"
 
+/* Whether the branch goes where a register says, and the register alone. */
+bool wsdbg_branch_asks_register(const struct wsdbg_instruction *branch);
 /* The one instruction of the branch's ways to which it leads for the threads of the trace; false where they part or
  * nobody knows. */
 bool wsdbg_branch_leads(struct wsdbg_trace *trace, const struct wsdbg_graph *graph, uint32_t branch, uint32_t *to);

@@ -10,12 +10,6 @@
 #include "flow/lists.h"
 #include "sass/graph.h"
 
-/* One of the targets of a branch through a register. */
-struct wsdbg_way {
-    uint32_t from, to; /* instructions */
-    uint32_t value;    /* what the register holds where it is taken */
-};
-
 #define WSDBG_PROCEDURE_SEVERAL (UINT32_MAX - 1)
 
 struct wsdbg_graph {
@@ -48,12 +42,8 @@ bool wsdbg_flow_contains(wsdbg_instruction_set set, uint32_t number);
 /* The first of the set from `first` on; `end` where none is before that, or the set is NULL. */
 uint32_t wsdbg_flow_next(wsdbg_instruction_set set, uint32_t first, uint32_t end);
 
-/* The graph of decoded instructions and the ways of some of their branches, in any order and within the code; both are
- * copied.  Whoever names one target of a branch names all. */
-struct wsdbg_error *wsdbg_flow_create(const struct wsdbg_instruction *instructions, size_t count,
-                                      const struct wsdbg_way *ways, size_t way_count, struct wsdbg_graph **out);
-/* The same of instructions that were allocated with malloc and are the graph's own from now on, also where it fails;
- * NULL: out of memory. */
+/* As wsdbg_graph_create_with_ways, but of instructions that were allocated with malloc and are the graph's own from now
+ * on, also where it fails; NULL: out of memory. */
 struct wsdbg_error *wsdbg_flow_create_owning(struct wsdbg_instruction *instructions, size_t count,
                                              const struct wsdbg_way *ways, size_t way_count, struct wsdbg_graph **out);
 /* The ways of instruction `from`; returns how many. */

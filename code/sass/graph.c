@@ -46,7 +46,7 @@ bool wsdbg_flow_asks_more_than_guard(const struct wsdbg_instruction *instruction
 {
     const unsigned split = instruction->words[0] >> 32 & 3, predicate = instruction->words[1] >> 23 & 15;
     if (!instruction->words[0] && !instruction->words[1])
-        return instruction->source_count > 0; /* not made of words */
+        return instruction->source_count > 0 && instruction->operation != WSDBG_OP_BRX; /* not made of words */
     return predicate != WSDBG_PT || (instruction->operation == WSDBG_OP_BRA && split);
 }
 
@@ -349,8 +349,9 @@ struct wsdbg_error *wsdbg_graph_create_of_function(const struct wsdbg_cubin_func
     return error;
 }
 
-struct wsdbg_error *wsdbg_flow_create(const struct wsdbg_instruction *instructions, size_t count,
-                                      const struct wsdbg_way *ways, size_t way_count, struct wsdbg_graph **out)
+struct wsdbg_error *wsdbg_graph_create_with_ways(const struct wsdbg_instruction *instructions, size_t count,
+                                                 const struct wsdbg_way *ways, size_t way_count,
+                                                 struct wsdbg_graph **out)
 {
     struct wsdbg_error *error = check_count(count);
     if (error)
@@ -364,7 +365,7 @@ struct wsdbg_error *wsdbg_flow_create(const struct wsdbg_instruction *instructio
 struct wsdbg_error *wsdbg_graph_create_decoded(const struct wsdbg_instruction *instructions, size_t count,
                                                struct wsdbg_graph **out)
 {
-    return wsdbg_flow_create(instructions, count, NULL, 0, out);
+    return wsdbg_graph_create_with_ways(instructions, count, NULL, 0, out);
 }
 
 void wsdbg_graph_destroy(struct wsdbg_graph *graph)

@@ -29,6 +29,12 @@ struct wsdbg_block {
     uint32_t loop;   /* head block of the innermost loop it belongs to, UINT32_MAX = none */
 };
 
+/* One of the targets of a branch through a register. */
+struct wsdbg_way {
+    uint32_t from, to; /* instructions */
+    uint32_t value;    /* what the register holds where it is taken */
+};
+
 enum wsdbg_reaches { WSDBG_REACHES_NO, WSDBG_REACHES_MAYBE, WSDBG_REACHES_YES };
 
 /* Decodes and builds; the code's bytes are not needed afterwards.  Code of any bytes gives some graph; BAD_INPUT only
@@ -40,6 +46,11 @@ struct wsdbg_error *wsdbg_graph_create_of_function(const struct wsdbg_cubin_func
 /* The same of instructions that are decoded; they are copied. */
 struct wsdbg_error *wsdbg_graph_create_decoded(const struct wsdbg_instruction *instructions, size_t count,
                                                struct wsdbg_graph **out);
+/* The same with the targets of some of their branches, in any order and within the code; they are copied.  Whoever
+ * names one target of a branch names all. */
+struct wsdbg_error *wsdbg_graph_create_with_ways(const struct wsdbg_instruction *instructions, size_t count,
+                                                 const struct wsdbg_way *ways, size_t way_count,
+                                                 struct wsdbg_graph **out);
 void wsdbg_graph_destroy(struct wsdbg_graph *graph); /* NULL is fine */
 
 uint32_t wsdbg_graph_instruction_count(const struct wsdbg_graph *graph);
@@ -62,8 +73,8 @@ typedef const uint64_t *wsdbg_instruction_set;
 enum wsdbg_reaches wsdbg_graph_reaches(const struct wsdbg_graph *graph, uint32_t from, uint32_t to,
                                        wsdbg_instruction_set avoid);
 /* Sets in `out` the bits of all instructions that some path from `from` reaches, where `avoid` is as above.  Those of
- * `avoid` at which a path stops are among them.  True: there may be more, as an indirect branch is among them, or `from`
- * is behind the code. */
+ * `avoid` at which a path stops are among them.  True: there may be more, as an indirect branch is among them, or
+ * `from` is behind the code. */
 bool wsdbg_graph_reach_set(const struct wsdbg_graph *graph, uint32_t from, wsdbg_instruction_set avoid, uint64_t *out);
 /* How often at least / at most a path from `from` to `to` executes an instruction of `set`: counts to 255; 255 = 255 or
  * more, also where a loop may repeat it.  False: `to` cannot be reached, or memory ran out; with an indirect branch on

@@ -150,7 +150,7 @@ struct wsdbg_error *wsdbg_graph_create_leading_to(const struct wsdbg_graph *grap
         error = turn_ways(&slice);
     }
     if (!error) {
-        error = wsdbg_flow_create(slice.instructions, slice.count, slice.ways, slice.way_count, out);
+        error = wsdbg_graph_create_with_ways(slice.instructions, slice.count, slice.ways, slice.way_count, out);
     }
     if (!error) {
         *numbers = slice.numbers;

@@ -161,7 +161,7 @@ static unsigned rows_of(struct table table, const struct wsdbg_way *of, size_t c
     uint64_t reached;
     bool may[ROWS(rows)];
     unsigned by_conditions = 0;
-    assert_null(wsdbg_flow_create(by_warp, ROWS(by_warp), of, count, &graph));
+    assert_null(wsdbg_graph_create_with_ways(by_warp, ROWS(by_warp), of, count, &graph));
     assert_null(wsdbg_graph_create_for_threads(graph, &launch, thread, threads, &theirs));
     wsdbg_graph_reach_set(theirs, 0, NULL, &reached);
     assert_null(wsdbg_trace_create(graph, &launch, (struct wsdbg_thread_range){thread, threads}, &trace));
@@ -207,7 +207,7 @@ static void the_guards_that_tell_threads_apart_include_such_a_branch(void **stat
     (void)state;
     struct wsdbg_graph *graph;
     uint64_t *guards;
-    assert_null(wsdbg_flow_create(by_warp, ROWS(by_warp), ways, ROWS(ways), &graph));
+    assert_null(wsdbg_graph_create_with_ways(by_warp, ROWS(by_warp), ways, ROWS(ways), &graph));
     assert_null(wsdbg_threads_guards(graph, &guards));
     assert_int_equal(guards[0], UINT64_C(1) << 5);
     free(guards);

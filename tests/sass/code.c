@@ -27,7 +27,7 @@ struct wsdbg_graph *graph_of(const struct step *steps, size_t count)
         for (uint32_t to = 0; to < ROWS_MOST; to++)
             if (steps[i].cases >> to & 1)
                 ways[way_count++] = (struct wsdbg_way){(uint32_t)i, to, to};
-    assert_null(wsdbg_flow_create(instructions, count, ways, way_count, &graph));
+    assert_null(wsdbg_graph_create_with_ways(instructions, count, ways, way_count, &graph));
     free(ways);
     free(instructions);
     return graph;

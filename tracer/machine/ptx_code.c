@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "machine/ptx_translate.h"
 #include "model/snapshot.h"
+#include "ptx/graph.h"
 #include "ptx/parse.h"
+#include "sass/graph.h"
 
 enum { SHARED_FIRST = 1024 }; /* below it the device keeps what it needs itself, as on hardware */
 
@@ -79,12 +82,37 @@ static uint32_t first_of(const struct wsdbg_cubin_function *function)
     return (uint32_t)(function->address / WSDBG_INSTRUCTION_BYTES) - 1;
 }
 
+/* The labels of the kernel's branches by a table: the index leads to the label.  *out is freed by the caller. */
+static struct wsdbg_error *ways_of(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function,
+                                   struct wsdbg_way **out, size_t *count)
+{
+    size_t room = 0;
+    *out = NULL;
+    *count = 0;
+    for (uint32_t i = function->first; i < function->end; i++) {
+        const struct wsdbg_ptx_instruction *instruction = &program->instructions[i];
+        if (instruction->operation != WSDBG_PTX_OP_brx)
+            continue;
+        const struct wsdbg_ptx_ways ways = wsdbg_ptx_ways(instruction, program->branch_tables);
+        if (!wsdbg_grow((void **)out, &room, *count + ways.target_count, sizeof **out)) {
+            free(*out);
+            *out = NULL;
+            return &wsdbg_error_no_memory;
+        }
+        for (uint32_t k = 0; k < ways.target_count; k++)
+            (*out)[(*count)++] = (struct wsdbg_way){i - function->first, ways.targets[k] - function->first, k};
+    }
+    return NULL;
+}
+
 struct wsdbg_error *wsdbg_ptx_code_graph(const struct wsdbg_ptx_code *code, const struct wsdbg_cubin_function *function,
                                          struct wsdbg_graph **out)
 {
     const struct wsdbg_ptx_function *source = wsdbg_ptx_find_function(code->program, function->name);
     const size_t count = function->code.byte_count / WSDBG_INSTRUCTION_BYTES;
     struct wsdbg_ptx_registers registers;
+    struct wsdbg_way *ways;
+    size_t way_count;
     struct wsdbg_error *error = wsdbg_ptx_registers_create(code->program, source, &registers);
     if (error)
         return error;
@@ -92,7 +120,11 @@ struct wsdbg_error *wsdbg_ptx_code_graph(const struct wsdbg_ptx_code *code, cons
     for (size_t i = 0; instructions && i < count; i++)
         wsdbg_ptx_translate(code->program, source, &registers, SHARED_FIRST, source->first + (uint32_t)i,
                             &instructions[i]);
-    error = instructions ? wsdbg_graph_create_decoded(instructions, count, out) : &wsdbg_error_no_memory;
+    error = instructions ? ways_of(code->program, source, &ways, &way_count) : &wsdbg_error_no_memory;
+    if (!error) {
+        error = wsdbg_graph_create_with_ways(instructions, count, ways, way_count, out);
+        free(ways);
+    }
     free(instructions);
     wsdbg_ptx_registers_destroy(&registers);
     return error;
