@@ -120,21 +120,20 @@ static struct wsdbg_values pick(const struct wsdbg_instruction *instruction, con
     return extremum(instruction, &source[0], &source[1], 2);
 }
 
-/* Those whose values may be two halves, or be raised to 0. */
-static bool is_of_words(const struct wsdbg_instruction *instruction)
+bool wsdbg_compute_is_of_words(const struct wsdbg_instruction *instruction)
 {
     return !(instruction->words[1] >> (HALVES_BIT - 64) & 1) && !(instruction->words[1] >> (RAISED_BIT - 64) & 1);
 }
 
 static struct wsdbg_values pick_word(const struct wsdbg_instruction *instruction, const struct wsdbg_values *source)
 {
-    return is_of_words(instruction) ? pick(instruction, source) : wsdbg_values_any();
+    return wsdbg_compute_is_of_words(instruction) ? pick(instruction, source) : wsdbg_values_any();
 }
 
 static struct wsdbg_values add_and_pick(const struct wsdbg_instruction *instruction, const struct wsdbg_values *source)
 {
     const struct wsdbg_values sum = wsdbg_values_sum(&source[0], &source[1]);
-    return is_of_words(instruction) ? extremum(instruction, &sum, &source[2], 3) : wsdbg_values_any();
+    return wsdbg_compute_is_of_words(instruction) ? extremum(instruction, &sum, &source[2], 3) : wsdbg_values_any();
 }
 
 static struct wsdbg_values permute(const struct wsdbg_instruction *instruction, const struct wsdbg_values *source)
@@ -188,12 +187,21 @@ bool wsdbg_compute_follows(const struct wsdbg_instruction *instruction)
            instruction->source_count >= followed[instruction->operation].sources;
 }
 
+unsigned wsdbg_compute_words_apart(const struct wsdbg_instruction *instruction)
+{
+    const unsigned count = instruction->destination_count;
+    if (wsdbg_operation_class(instruction->operation) == WSDBG_CLASS_LOAD)
+        return count > 1 ? instruction->width_bytes / count / (unsigned)sizeof(uint32_t) : 0;
+    return instruction->operation == WSDBG_OP_MOV && count > 1;
+}
+
 unsigned wsdbg_compute_part(const struct wsdbg_instruction *instruction, unsigned reg)
 {
+    const unsigned apart = wsdbg_compute_words_apart(instruction);
     for (unsigned i = 0; i < instruction->destination_count; i++) {
         const unsigned first = wsdbg_register_of(&instruction->destinations[i], 0);
         if (first < WSDBG_REGISTER_PREDICATE && reg >= first && reg - first < instruction->destinations[i].registers)
-            return reg - first;
+            return i * apart + reg - first;
     }
     return 0;
 }

@@ -7,6 +7,10 @@
 
 /* True where the result can be calculated from the sources. */
 bool wsdbg_compute_follows(const struct wsdbg_instruction *instruction);
+/* VIMNMX, VIADDMNMX: whether the values are words: neither two halves each, nor raised to 0. */
+bool wsdbg_compute_is_of_words(const struct wsdbg_instruction *instruction);
+/* How many words lie between those that two written registers get: not 0 where PTX writes several at once. */
+unsigned wsdbg_compute_words_apart(const struct wsdbg_instruction *instruction);
 /* Which 32 bits of the result a written register (as definitions.h numbers them) is, the lowest being 0. */
 unsigned wsdbg_compute_part(const struct wsdbg_instruction *instruction, unsigned reg);
 /* The result's part from the sources' sets. */
@@ -34,7 +38,8 @@ bool wsdbg_compute_decides(const struct wsdbg_instruction *compare, unsigned reg
 bool wsdbg_compute_third_decides(const struct wsdbg_instruction *compare, bool holds);
 /* PLOP3: true where the outcome `holds` leaves its source only one value. */
 bool wsdbg_compute_table_decides(const struct wsdbg_instruction *logic, unsigned source, bool holds, bool *value);
-/* Relations of source 0 to source 1 (`mirrored`: of 1 to 0) where the comparison comes out as `holds`; 0 = none known. */
+/* Relations of source 0 to source 1 (`mirrored`: of 1 to 0) where the comparison comes out as `holds`; 0 = none known.
+ */
 unsigned wsdbg_compute_relations(const struct wsdbg_instruction *compare, bool holds, bool mirrored);
 /* The predicate by which `source` of a selection is taken, and when; WSDBG_REGISTER_NONE where there is none. */
 unsigned wsdbg_compute_selector(const struct wsdbg_instruction *instruction, unsigned source, bool *holds);

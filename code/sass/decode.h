@@ -28,9 +28,9 @@ enum wsdbg_operand_kind {
 };
 
 struct wsdbg_operand {
-    uint8_t kind; /* enum wsdbg_operand_kind */
-    uint8_t number;
+    uint8_t kind;    /* enum wsdbg_operand_kind */
     uint8_t uniform; /* MEMORY: URZ = none */
+    uint16_t number;
     uint8_t bank;
     uint8_t registers; /* how many in a row it spans: 1, 2 for 64 bit, … */
     bool is_negated;   /* -x, or !P */
@@ -91,7 +91,10 @@ struct wsdbg_instruction {
     bool is_reduction;   /* SYNCS.ARRIVE: .RED, the barrier may be another CTA's */
     bool is_no_complete; /* SYNCS.ARRIVE: .TMASK */
     bool is_signed, is_wide, is_high, is_right_shift, has_carry_in; /* arithmetic: .X is has_carry_in */
-    bool is_multicast, writes_shared;                               /* UTMALDG, UBLKCP */
+    /* Of PTX: its numbers have 64 bits, or those that it writes have and the others are words (from_words).  Its
+     * sources are right even if is_whole is false, which then is about the low halves. */
+    bool is_long, from_words;
+    bool is_multicast, writes_shared; /* UTMALDG, UBLKCP */
     bool ends_group;             /* HGMMA and its kin: gsb0, the group of a warpgroup's multiplications ends with it */
     uint8_t width_bytes;         /* loads, stores, atomics */
     bool is_system;              /* loads, stores, atomics: their scope is the whole system */

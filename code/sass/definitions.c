@@ -11,16 +11,28 @@ static unsigned numbered(unsigned first, unsigned number, unsigned constant)
     return number < constant ? first + number : WSDBG_REGISTER_NONE;
 }
 
+static unsigned general(unsigned number)
+{
+    return number > WSDBG_RZ ? numbered(WSDBG_REGISTER_MORE, number - WSDBG_RZ - 1, WSDBG_MORE_REGISTERS)
+                             : numbered(0, number, WSDBG_RZ);
+}
+
+static unsigned predicate(unsigned number)
+{
+    return number > WSDBG_PT ? numbered(WSDBG_REGISTER_MORE_PREDICATES, number - WSDBG_PT - 1, WSDBG_MORE_PREDICATES)
+                             : numbered(WSDBG_REGISTER_PREDICATE, number, WSDBG_PT);
+}
+
 unsigned wsdbg_register_of(const struct wsdbg_operand *operand, unsigned part)
 {
     const unsigned number = operand->number + part;
     switch (operand->kind) {
     case WSDBG_OPERAND_REGISTER:
-        return operand->number == WSDBG_RZ ? WSDBG_REGISTER_NONE : numbered(0, number, WSDBG_RZ);
+        return operand->number == WSDBG_RZ ? WSDBG_REGISTER_NONE : general(number);
     case WSDBG_OPERAND_UNIFORM:
         return operand->number == WSDBG_URZ ? WSDBG_REGISTER_NONE : numbered(WSDBG_REGISTER_UNIFORM, number, WSDBG_URZ);
     case WSDBG_OPERAND_PREDICATE:
-        return numbered(WSDBG_REGISTER_PREDICATE, number, WSDBG_PT);
+        return predicate(number);
     case WSDBG_OPERAND_UNIFORM_PREDICATE:
         return numbered(WSDBG_REGISTER_UNIFORM_PREDICATE, number, WSDBG_PT);
     default:
@@ -30,8 +42,8 @@ unsigned wsdbg_register_of(const struct wsdbg_operand *operand, unsigned part)
 
 unsigned wsdbg_register_of_guard(const struct wsdbg_instruction *instruction)
 {
-    return numbered(instruction->guard_is_uniform ? WSDBG_REGISTER_UNIFORM_PREDICATE : WSDBG_REGISTER_PREDICATE,
-                    instruction->guard, WSDBG_PT);
+    return instruction->guard_is_uniform ? numbered(WSDBG_REGISTER_UNIFORM_PREDICATE, instruction->guard, WSDBG_PT)
+                                         : predicate(instruction->guard);
 }
 
 /* How many registers in a row the operand is. */

@@ -81,18 +81,6 @@ static struct leaving run_block(const struct wsdbg_follow *follow, uint32_t numb
     return leaving;
 }
 
-/* Forgets what differs; true where that was anything. */
-static bool meet(struct wsdbg_thread_state *state, const struct wsdbg_thread_state *other)
-{
-    bool changes = false;
-    for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
-        if (state->known[reg] && (!other->known[reg] || other->value[reg] != state->value[reg])) {
-            state->known[reg] = false;
-            changes = true;
-        }
-    return changes;
-}
-
 static struct wsdbg_error *enter(struct wsdbg_follow *follow, uint32_t number, const struct wsdbg_thread_state *state)
 {
     struct follow_block *block = &follow->blocks[number];
@@ -103,7 +91,7 @@ static struct wsdbg_error *enter(struct wsdbg_follow *follow, uint32_t number, c
             return &wsdbg_error_no_memory;
         *block->state = *state;
     }
-    if ((is_new || meet(block->state, state)) && !block->is_queued) {
+    if ((is_new || wsdbg_thread_meet(block->state, state)) && !block->is_queued) {
         block->is_queued = true;
         follow->queue[follow->depth++] = number;
     }
@@ -198,7 +186,7 @@ bool wsdbg_follow_at(const struct wsdbg_follow *follow, uint32_t instruction, st
     if (!run(follow, first, instruction, &again))
         return comes;
     if (comes)
-        meet(state, &again);
+        wsdbg_thread_meet(state, &again);
     else
         *state = again;
     return true;

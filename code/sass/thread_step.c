@@ -1,22 +1,24 @@
 /* thread_step.c - see thread_step.h.  Pure functions.
  *
- * A result has 64 bits, of which a written register takes its 32, and where it has one a carry or a condition for the
- * predicate that is written beside it.
+ * A result has up to 128 bits, of which each written register takes its 32, and where it has one a carry or a condition
+ * for the predicate that is written beside it.
  */
 #include "sass/thread_step.h"
 
 #include <string.h>
 
 #include "sass/compute.h"
+#include "sass/thread_long.h"
 
 enum { REGISTER_BITS = 32, PAND_BIT = 80, PRMT_MODE_BIT = 72, PRMT_MODES = 7, BYTE_BITS = 8 };
-enum { CARRY_BIT = 81, SPECIAL_ZERO = 255 };
+enum { CARRY_BIT = 81, SPECIAL_ZERO = 255, WORDS_MOST = 4 };
 #define LOW_WORD UINT64_C(0xffffffff)
 
 struct result {
     bool known;
-    uint64_t bits;
+    uint64_t bits, more;        /* more: bits 64 to 127, of loads only */
     enum wsdbg_truth predicate; /* the first one that is written */
+    bool is_long;               /* each register of PTX that is written gets 64 bits */
 };
 
 /* An instruction that is executed, and what it may read. */
@@ -32,7 +34,7 @@ static const struct result unknown = {.predicate = WSDBG_TRUTH_UNKNOWN};
 
 static struct result known(uint64_t bits)
 {
-    return (struct result){true, bits, WSDBG_TRUTH_UNKNOWN};
+    return (struct result){.known = true, .bits = bits, .predicate = WSDBG_TRUTH_UNKNOWN};
 }
 
 static bool is_zero_register(const struct wsdbg_operand *operand)
@@ -54,14 +56,22 @@ static bool register_value(const struct wsdbg_thread_state *state, unsigned reg,
     return true;
 }
 
-static bool constant(const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
-                     const struct wsdbg_operand *operand, unsigned part, uint32_t *value)
+static bool constant_offset(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand,
+                            uint32_t *offset_bytes)
 {
     uint32_t index = 0;
     if (operand->number != WSDBG_RZ && !register_value(state, operand->number, &index))
         return false;
-    const uint32_t offset = index + (uint32_t)operand->value + part * (uint32_t)sizeof *value;
-    return world->constant && world->constant(world->context, operand->bank, offset, value);
+    *offset_bytes = index + (uint32_t)operand->value;
+    return true;
+}
+
+static bool constant(const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
+                     const struct wsdbg_operand *operand, unsigned part, uint32_t *value)
+{
+    uint32_t offset;
+    return world->constant && constant_offset(state, operand, &offset) &&
+           world->constant(world->context, operand->bank, offset + part * (uint32_t)sizeof *value, value);
 }
 
 bool wsdbg_thread_operand(const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
@@ -84,7 +94,7 @@ bool wsdbg_thread_operand(const struct wsdbg_thread_state *state, const struct w
     }
 }
 
-static enum wsdbg_truth predicate_value(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand)
+enum wsdbg_truth wsdbg_thread_predicate(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand)
 {
     uint32_t value = 1;
     if (!is_predicate(operand) ||
@@ -100,7 +110,7 @@ enum wsdbg_truth wsdbg_thread_executes(const struct wsdbg_thread_state *state,
                                                                               : WSDBG_OPERAND_PREDICATE,
                                         .number = instruction->guard,
                                         .is_negated = instruction->guard_is_negated};
-    return predicate_value(state, &guard);
+    return wsdbg_thread_predicate(state, &guard);
 }
 
 static bool is_pair_known(const struct wsdbg_thread_state *state, const struct wsdbg_operand *first, uint64_t *value)
@@ -163,7 +173,7 @@ static bool is_plain(const struct step *step, unsigned count)
 static bool carries(const struct step *step, unsigned first, uint64_t *sum)
 {
     for (unsigned i = first; i < step->instruction->source_count; i++) {
-        const enum wsdbg_truth carry = predicate_value(step->state, &step->instruction->sources[i]);
+        const enum wsdbg_truth carry = wsdbg_thread_predicate(step->state, &step->instruction->sources[i]);
         if (carry == WSDBG_TRUTH_UNKNOWN)
             return false;
         *sum += carry == WSDBG_TRUTH_YES;
@@ -185,18 +195,46 @@ static struct result sum_of(const struct step *step, uint64_t sum, bool is_of_tw
 
 /* ---- operations ---- */
 
-/* A move of as many words as are written; a load of less than one is not followed. */
 static struct result move(const struct step *step)
 {
+    uint32_t word;
+    return is_plain(step, 1) && plain(step, 0, 0, &word) ? known(word) : unknown;
+}
+
+/* A byte or two of a word.  Of machine code it is not known whether they are signed. */
+static struct result load_part(const struct step *step)
+{
     const struct wsdbg_instruction *in = step->instruction;
-    const bool is_load = wsdbg_operation_class(in->operation) == WSDBG_CLASS_LOAD;
-    uint32_t low, high = 0;
-    if (!is_plain(step, 1) || (is_load && in->width_bytes != sizeof low && in->width_bytes != 2 * sizeof low) ||
-        !plain(step, 0, 0, &low))
+    const unsigned bits = BYTE_BITS * in->width_bytes;
+    uint32_t offset, word;
+    if (in->sources[0].kind != WSDBG_OPERAND_CONSTANT || in->destination_count != 1 || !step->world->constant ||
+        !constant_offset(step->state, &in->sources[0], &offset) || offset % in->width_bytes ||
+        !step->world->constant(step->world->context, in->sources[0].bank, offset & ~(uint32_t)3, &word))
         return unknown;
-    if (is_load && in->width_bytes == 2 * sizeof low && !plain(step, 0, 1, &high))
+    const uint32_t part = word >> BYTE_BITS * (offset & 3) & ((1u << bits) - 1);
+    const bool has_sign = part >> (bits - 1) & 1, is_of_words = in->words[0] || in->words[1];
+    if (has_sign && is_of_words)
         return unknown;
-    return known((uint64_t)high << REGISTER_BITS | low);
+    return known(has_sign && in->is_signed ? part | UINT32_MAX << bits : part);
+}
+
+/* A load of constants: whole words, or a part of one. */
+static struct result load(const struct step *step)
+{
+    const unsigned count = step->instruction->width_bytes / sizeof(uint32_t);
+    struct result result = known(0);
+    result.is_long = step->instruction->is_long;
+    if (!is_plain(step, 1) || !step->instruction->width_bytes || count > WORDS_MOST)
+        return unknown;
+    if (!count)
+        return load_part(step);
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t word;
+        if (!plain(step, 0, i, &word))
+            return unknown;
+        *(i < 2 ? &result.bits : &result.more) |= (uint64_t)word << REGISTER_BITS * (i & 1);
+    }
+    return result;
 }
 
 static struct result special(const struct step *step)
@@ -292,7 +330,7 @@ static struct result logic(const struct step *step)
     struct result result = known(bits);
     if (in->source_count < 5) /* of PTX */
         return result;
-    const enum wsdbg_truth other = predicate_value(step->state, &in->sources[4]);
+    const enum wsdbg_truth other = wsdbg_thread_predicate(step->state, &in->sources[4]);
     const bool by_and = in->words[1] >> (PAND_BIT - 64) & 1;
     if (other != WSDBG_TRUTH_UNKNOWN)
         result.predicate = by_and ? (bits && other) : (bits || other);
@@ -303,11 +341,42 @@ static struct result pick(const struct step *step)
 {
     const enum wsdbg_truth first = step->instruction->source_count < 3
                                        ? WSDBG_TRUTH_UNKNOWN
-                                       : predicate_value(step->state, &step->instruction->sources[2]);
+                                       : wsdbg_thread_predicate(step->state, &step->instruction->sources[2]);
     uint32_t value;
     if (first == WSDBG_TRUTH_UNKNOWN || !is_plain(step, 2) || !plain(step, first == WSDBG_TRUTH_YES ? 0 : 1, 0, &value))
         return unknown;
     return known(value);
+}
+
+/* The less of two words where the condition holds, else the greater. */
+static struct result least_or_most(const struct step *step, uint32_t a, uint32_t b, unsigned condition)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    const enum wsdbg_truth least = condition < in->source_count
+                                       ? wsdbg_thread_predicate(step->state, &in->sources[condition])
+                                       : WSDBG_TRUTH_UNKNOWN;
+    const bool is_less = in->is_signed ? (int32_t)a < (int32_t)b : a < b;
+    return least == WSDBG_TRUTH_UNKNOWN ? unknown : known(is_less == (least == WSDBG_TRUTH_YES) ? a : b);
+}
+
+static struct result extremum(const struct step *step)
+{
+    const bool is_of_words =
+        step->instruction->operation == WSDBG_OP_IMNMX || wsdbg_compute_is_of_words(step->instruction);
+    uint32_t a, b;
+    if (!is_of_words || !is_plain(step, 2) || !plain(step, 0, 0, &a) || !plain(step, 1, 0, &b))
+        return unknown;
+    return least_or_most(step, a, b, 2);
+}
+
+static struct result add_and_pick(const struct step *step)
+{
+    uint64_t a, b;
+    uint32_t c;
+    if (!wsdbg_compute_is_of_words(step->instruction) || !addend(step, 0, &a) || !addend(step, 1, &b) ||
+        !plain(step, 2, 0, &c))
+        return unknown;
+    return least_or_most(step, (uint32_t)(a + b), c, 3);
 }
 
 static struct result permute(const struct step *step)
@@ -335,8 +404,17 @@ static enum wsdbg_truth compared(const struct step *step, uint32_t a, uint32_t b
     if (in->mode == WSDBG_COMPARE_F || in->mode == WSDBG_COMPARE_T)
         return in->mode == WSDBG_COMPARE_T ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO;
     if (in->source_count > 3 && a == b)
-        return predicate_value(step->state, &in->sources[3]);
+        return wsdbg_thread_predicate(step->state, &in->sources[3]);
     return wsdbg_compute_relations(in, true, false) & relation ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO;
+}
+
+static enum wsdbg_truth compared_long(const struct step *step)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    const enum wsdbg_truth truth = wsdbg_thread_compares_long(in, step->world, step->state);
+    const enum wsdbg_truth third =
+        in->source_count < 3 ? WSDBG_TRUTH_UNKNOWN : wsdbg_thread_predicate(step->state, &in->sources[2]);
+    return (enum wsdbg_truth)wsdbg_compute_combined(in, truth, third);
 }
 
 static struct result compare(const struct step *step)
@@ -348,7 +426,7 @@ static struct result compare(const struct step *step)
         return unknown;
     if (plain(step, 0, 0, &a) && plain(step, 1, 0, &b))
         truth = compared(step, a, b);
-    const enum wsdbg_truth third = predicate_value(step->state, &in->sources[2]);
+    const enum wsdbg_truth third = wsdbg_thread_predicate(step->state, &in->sources[2]);
     return (struct result){.predicate = (enum wsdbg_truth)wsdbg_compute_combined(in, truth, third)};
 }
 
@@ -359,7 +437,7 @@ static struct result combine(const struct step *step)
     for (unsigned row = 0; row < 8; row++) {
         bool is_possible = step->instruction->source_count >= 3;
         for (unsigned i = 0; i < 3 && is_possible; i++) {
-            const enum wsdbg_truth truth = predicate_value(step->state, &step->instruction->sources[i]);
+            const enum wsdbg_truth truth = wsdbg_thread_predicate(step->state, &step->instruction->sources[i]);
             is_possible = truth == WSDBG_TRUTH_UNKNOWN || (row >> (2 - i) & 1) == (truth == WSDBG_TRUTH_YES);
         }
         if (is_possible)
@@ -454,48 +532,115 @@ static struct result absolute(const struct step *step)
 }
 
 static step_fn *const followed[WSDBG_OP_COUNT] = {
-    [WSDBG_OP_IABS] = absolute, [WSDBG_OP_MUFU] = divide,       [WSDBG_OP_MOV] = move,
-    [WSDBG_OP_UMOV] = move,     [WSDBG_OP_R2UR] = move,         [WSDBG_OP_LDC] = move,
-    [WSDBG_OP_ULDC] = move,     [WSDBG_OP_S2R] = special,       [WSDBG_OP_S2UR] = special,
-    [WSDBG_OP_CS2R] = special,  [WSDBG_OP_IADD3] = add,         [WSDBG_OP_UIADD3] = add,
-    [WSDBG_OP_VIADD] = add,     [WSDBG_OP_IMAD] = multiply_add, [WSDBG_OP_UIMAD] = multiply_add,
-    [WSDBG_OP_LEA] = shift_add, [WSDBG_OP_ULEA] = shift_add,    [WSDBG_OP_SHF] = shift,
-    [WSDBG_OP_USHF] = shift,    [WSDBG_OP_LOP3] = logic,        [WSDBG_OP_ULOP3] = logic,
-    [WSDBG_OP_SEL] = pick,      [WSDBG_OP_USEL] = pick,         [WSDBG_OP_PRMT] = permute,
-    [WSDBG_OP_UPRMT] = permute, [WSDBG_OP_ISETP] = compare,     [WSDBG_OP_UISETP] = compare,
-    [WSDBG_OP_PLOP3] = combine, [WSDBG_OP_UPLOP3] = combine,
+    [WSDBG_OP_IABS] = absolute,      [WSDBG_OP_MUFU] = divide,
+    [WSDBG_OP_MOV] = move,           [WSDBG_OP_UMOV] = move,
+    [WSDBG_OP_R2UR] = move,          [WSDBG_OP_LDC] = load,
+    [WSDBG_OP_ULDC] = load,          [WSDBG_OP_S2R] = special,
+    [WSDBG_OP_S2UR] = special,       [WSDBG_OP_CS2R] = special,
+    [WSDBG_OP_IADD3] = add,          [WSDBG_OP_UIADD3] = add,
+    [WSDBG_OP_VIADD] = add,          [WSDBG_OP_IMAD] = multiply_add,
+    [WSDBG_OP_UIMAD] = multiply_add, [WSDBG_OP_LEA] = shift_add,
+    [WSDBG_OP_ULEA] = shift_add,     [WSDBG_OP_SHF] = shift,
+    [WSDBG_OP_USHF] = shift,         [WSDBG_OP_LOP3] = logic,
+    [WSDBG_OP_ULOP3] = logic,        [WSDBG_OP_SEL] = pick,
+    [WSDBG_OP_USEL] = pick,          [WSDBG_OP_PRMT] = permute,
+    [WSDBG_OP_UPRMT] = permute,      [WSDBG_OP_ISETP] = compare,
+    [WSDBG_OP_UISETP] = compare,     [WSDBG_OP_PLOP3] = combine,
+    [WSDBG_OP_UPLOP3] = combine,     [WSDBG_OP_IMNMX] = extremum,
+    [WSDBG_OP_VIMNMX] = extremum,    [WSDBG_OP_VIADDMNMX] = add_and_pick,
 };
 
 /* ---- registers that are written ---- */
 
-static void set(struct wsdbg_thread_state *state, unsigned reg, bool is_known, uint32_t value, bool is_certain)
+static uint32_t word_of(const struct result *result, unsigned word)
+{
+    return (uint32_t)((word < 2 ? result->bits : result->more) >> REGISTER_BITS * (word & 1));
+}
+
+void wsdbg_thread_forget(struct wsdbg_thread_state *state, unsigned reg)
+{
+    state->known[reg] = state->high_known[reg] = false;
+    state->value[reg] = state->high[reg] = 0;
+}
+
+/* Writes a register; one whose instruction may not execute stays known where it holds this already. */
+static void set(struct wsdbg_thread_state *state, unsigned reg, const struct result *result, unsigned word,
+                bool is_certain)
 {
     if (reg >= WSDBG_REGISTER_COUNT)
         return;
-    if (!is_certain && (!state->known[reg] || state->value[reg] != value))
-        is_known = false;
-    state->known[reg] = is_known;
-    state->value[reg] = is_known ? value : 0;
+    const bool known = result->known && word < WORDS_MOST, has_high = known && result->is_long && word + 1 < WORDS_MOST;
+    const uint32_t value = known ? word_of(result, word) : 0, high = has_high ? word_of(result, word + 1) : 0;
+    const bool stays = is_certain || (state->known[reg] && state->value[reg] == value);
+    const bool high_stays = is_certain || (state->high_known[reg] && state->high[reg] == high);
+    wsdbg_thread_forget(state, reg);
+    state->known[reg] = known && stays;
+    state->value[reg] = state->known[reg] ? value : 0;
+    state->high_known[reg] = has_high && high_stays;
+    state->high[reg] = state->high_known[reg] ? high : 0;
+}
+
+static void set_predicate(struct wsdbg_thread_state *state, unsigned reg, enum wsdbg_truth truth, bool is_certain)
+{
+    const struct result result = {.known = truth != WSDBG_TRUTH_UNKNOWN, .bits = truth == WSDBG_TRUTH_YES};
+    set(state, reg, &result, 0, is_certain);
 }
 
 static void write_all(const struct wsdbg_instruction *instruction, const struct result *result, bool is_certain,
                       struct wsdbg_thread_state *state)
 {
+    const unsigned apart = wsdbg_compute_words_apart(instruction);
     bool has_predicate = false;
     for (unsigned i = 0; i < instruction->destination_count; i++) {
         const struct wsdbg_operand *to = &instruction->destinations[i];
         if (is_predicate(to)) {
-            const bool is_told = !has_predicate && result->predicate != WSDBG_TRUTH_UNKNOWN;
-            set(state, wsdbg_register_of(to, 0), is_told, result->predicate == WSDBG_TRUTH_YES, is_certain);
+            const enum wsdbg_truth truth = has_predicate ? WSDBG_TRUTH_UNKNOWN : result->predicate;
+            set_predicate(state, wsdbg_register_of(to, 0), truth, is_certain);
             for (unsigned part = 1; part < to->registers; part++)
-                set(state, wsdbg_register_of(to, part), false, 0, is_certain);
+                set_predicate(state, wsdbg_register_of(to, part), WSDBG_TRUTH_UNKNOWN, is_certain);
             has_predicate = true;
             continue;
         }
         for (unsigned part = 0; part == 0 || part < to->registers; part++)
-            set(state, wsdbg_register_of(to, part), result->known && part < 2,
-                (uint32_t)(result->bits >> REGISTER_BITS * (part & 1)), is_certain);
+            set(state, wsdbg_register_of(to, part), result, i * apart + part, is_certain);
     }
+}
+
+/* Forgets what differs from another state; true where that was anything. */
+bool wsdbg_thread_meet(struct wsdbg_thread_state *state, const struct wsdbg_thread_state *other)
+{
+    bool changes = false;
+    for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++) {
+        if (state->known[reg] && (!other->known[reg] || other->value[reg] != state->value[reg])) {
+            wsdbg_thread_forget(state, reg);
+            changes = true;
+        }
+        if (state->high_known[reg] && (!other->high_known[reg] || other->high[reg] != state->high[reg])) {
+            state->high_known[reg] = false;
+            changes = true;
+        }
+    }
+    return changes;
+}
+
+static struct result result_of(const struct step *step)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    struct wsdbg_operand divisor;
+    step_fn *const follow = in->is_whole && in->source_count     ? followed[in->operation]
+                            : wsdbg_thread_divides(in, &divisor) ? divide_in_steps
+                                                                 : NULL;
+    struct result result = follow ? follow(step) : unknown;
+    if (!in->is_long || in->operation == WSDBG_OP_LDC)
+        return result;
+    if (in->operation == WSDBG_OP_ISETP)
+        return (struct result){.predicate = compared_long(step)};
+    result.is_long = in->destination_count == 1;
+    if (wsdbg_thread_long(in, step->world, step->state, &result.bits))
+        result.known = true;
+    else
+        result.is_long = false;
+    return result;
 }
 
 void wsdbg_thread_step(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
@@ -509,10 +654,6 @@ void wsdbg_thread_step(const struct wsdbg_instruction *instruction, const struct
         *state = (struct wsdbg_thread_state){0};
         return;
     }
-    struct wsdbg_operand divisor;
-    step_fn *const follow = instruction->is_whole && instruction->source_count ? followed[instruction->operation]
-                            : wsdbg_thread_divides(instruction, &divisor)      ? divide_in_steps
-                                                                               : NULL;
-    const struct result result = follow ? follow(&step) : unknown;
+    const struct result result = result_of(&step);
     write_all(instruction, &result, executes == WSDBG_TRUTH_YES, state);
 }

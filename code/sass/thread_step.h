@@ -8,10 +8,11 @@
 
 #include "sass/definitions.h"
 
-/* Registers and predicates by their numbers in definitions.h; a predicate is 0 or 1. */
+/* Registers and predicates by their numbers in definitions.h; a predicate is 0 or 1.  Of a PTX register of 64 bits
+ * `value` is the low half. */
 struct wsdbg_thread_state {
-    uint32_t value[WSDBG_REGISTER_COUNT];
-    bool known[WSDBG_REGISTER_COUNT];
+    uint32_t value[WSDBG_REGISTER_COUNT], high[WSDBG_REGISTER_COUNT];
+    bool known[WSDBG_REGISTER_COUNT], high_known[WSDBG_REGISTER_COUNT];
 };
 
 /* What the thread can ask of its launch; each returns false where it is not known.  Special registers have the numbers
@@ -29,6 +30,12 @@ enum wsdbg_truth { WSDBG_TRUTH_NO, WSDBG_TRUTH_YES, WSDBG_TRUTH_UNKNOWN };
 /* Whether the thread executes an instruction that it reaches. */
 enum wsdbg_truth wsdbg_thread_executes(const struct wsdbg_thread_state *state,
                                        const struct wsdbg_instruction *instruction);
+/* A predicate as it is read; UNKNOWN also for other operands. */
+enum wsdbg_truth wsdbg_thread_predicate(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand);
+/* Forgets what differs from another state; true where that was anything. */
+bool wsdbg_thread_meet(struct wsdbg_thread_state *state, const struct wsdbg_thread_state *other);
+/* Forgets a register. */
+void wsdbg_thread_forget(struct wsdbg_thread_state *state, unsigned reg);
 /* The registers after the instruction; one whose guard is not known may have executed or not. */
 void wsdbg_thread_step(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
                        struct wsdbg_thread_state *state);

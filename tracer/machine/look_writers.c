@@ -135,7 +135,8 @@ static void forget_loop(const struct split *split, const struct wsdbg_loop *loop
     const struct wsdbg_operand *filled = wsdbg_loaded_register(at(split, split->load));
     for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1))
         for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
-            state->known[reg] &= !wsdbg_writes(at(split, i), reg);
+            if (wsdbg_writes(at(split, i), reg))
+                wsdbg_thread_forget(state, reg);
     for (unsigned part = 0; filled && part < split->width_bytes / WORD_BYTES; part++) {
         const unsigned reg = wsdbg_register_of(filled, part);
         if (reg == WSDBG_REGISTER_NONE)
