@@ -1,5 +1,5 @@
-/* walk.h - follows one thread through a kernel from its start to its end, as far as the launch decides its way.  Lists
- * every access to a barrier that it executes, in order, with the values of the operands.
+/* walk.h - follows the lanes of a warp through a kernel from its start to its end, as far as the launch decides their
+ * way.  Lists every access to a barrier that a lane executes, in order, with the values of the operands.
  *
  * Every wait is taken to end, and every poll.  A word of shared memory that is loaded outside of loops is taken to have
  * had its present value.  A branch with an unknown condition is passed if its sides meet again and have no access;
@@ -26,7 +26,8 @@ struct wsdbg_walk_step {
     uint32_t instruction;
     uint32_t address; /* mbarrier: as the instruction names it, the CTA's rank in its highest byte; named barrier: id */
     uint32_t number;  /* see enum wsdbg_access_kind: parity, arrivals, bytes, threads */
-    uint32_t mask; /* a copy into several CTAs: a bit a rank, all where neither ranks nor bytes are known; 0 = one CTA */
+    uint32_t
+        mask; /* a copy into several CTAs: a bit a rank, all where neither ranks nor bytes are known; 0 = one CTA */
     uint8_t kind;
     bool is_number_known; /* false: of a copy the bytes are not known; a wait names a token instead of a parity, and so
                              waits for the phase of the thread's last arrival */
@@ -54,9 +55,14 @@ struct wsdbg_walk_limits {
     size_t steps;
 };
 
-/* Walks one thread.  Of a warp lane 0 must come first: `plan` keeps the values that its shuffles give to the other
- * lanes.  The elected lane is taken to be lane 0.  The caller frees out->steps. */
-struct wsdbg_error *wsdbg_walk_thread(struct wsdbg_walk_plan *plan, const struct wsdbg_thread_world *world,
-                                      uint32_t lane, struct wsdbg_walk_limits limits, struct wsdbg_walk *out);
+enum { WSDBG_WALK_LANES = 32 };
+
+/* Walks the first lane of `lanes`, and with it all others that go the same way with the same operands: *together is the
+ * set of these.  worlds[lane]: what that lane can ask.  Of a warp the group with lane 0 must come first: `plan` keeps
+ * the values that its shuffles give to the other lanes.  The elected lane is taken to be lane 0.  The caller frees
+ * out->steps. */
+struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct wsdbg_thread_world *worlds,
+                                     uint32_t lanes, struct wsdbg_walk_limits limits, struct wsdbg_walk *out,
+                                     uint32_t *together);
 
 #endif

@@ -124,6 +124,41 @@ static struct wsdbg_error *list_executed(struct wsdbg_walk_plan *plan)
     return error;
 }
 
+/* The registers that an instruction reads, each with the instruction as its key; returns how many.  NULL: only counts.
+ */
+static size_t put_reads(const struct wsdbg_walk_plan *plan, uint32_t instruction, uint32_t *keys, uint32_t *numbers)
+{
+    uint64_t set[WSDBG_WALK_REGISTER_WORDS] = {0};
+    size_t count = 0;
+    if (!plan->executes[instruction])
+        return 0;
+    need_sources(set, &plan->graph->instructions[instruction]);
+    for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
+        for (uint64_t left = set[word]; left; left &= left - 1, count++)
+            if (keys) {
+                keys[count] = instruction;
+                numbers[count] = word * 64 + (uint32_t)__builtin_ctzll(left);
+            }
+    return count;
+}
+
+static struct wsdbg_error *list_reads(struct wsdbg_walk_plan *plan)
+{
+    const uint32_t instructions = plan->graph->instruction_count;
+    size_t most = 0, count = 0;
+    for (uint32_t i = 0; i < instructions; i++)
+        most += put_reads(plan, i, NULL, NULL);
+    uint32_t *keys = calloc(most + 1, sizeof *keys), *numbers = calloc(most + 1, sizeof *numbers);
+    struct wsdbg_error *error = keys && numbers ? NULL : &wsdbg_error_no_memory;
+    for (uint32_t i = 0; !error && i < instructions; i++)
+        count += put_reads(plan, i, keys + count, numbers + count);
+    if (!error)
+        error = wsdbg_lists_create(keys, numbers, count, instructions, &plan->reads);
+    free(keys);
+    free(numbers);
+    return error;
+}
+
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out)
 {
     struct wsdbg_walk_plan *plan = calloc(1, sizeof *plan);
@@ -141,6 +176,8 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
             plan->operands[i] = wsdbg_access_operands_of(&graph->instructions[i]);
         find_executed(plan);
         error = list_executed(plan);
+        if (!error)
+            error = list_reads(plan);
     }
     if (error)
         wsdbg_walk_plan_destroy(plan);
@@ -161,6 +198,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
         wsdbg_dominators_destroy(plan->after);
     free(plan->after);
     wsdbg_lists_destroy(&plan->by_block);
+    wsdbg_lists_destroy(&plan->reads);
     free(plan->executes);
     free(plan->operands);
     free(plan->detours);

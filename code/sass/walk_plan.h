@@ -30,6 +30,7 @@ struct wsdbg_walk_plan {
     bool *executes;                             /* by instruction */
     struct wsdbg_access_operands *operands;     /* by instruction: found once, as every execution asks for them */
     struct wsdbg_lists by_block;                /* instructions that are executed */
+    struct wsdbg_lists reads;                   /* by instruction that is executed: the registers that it reads */
     struct wsdbg_dominators *after;             /* post-dominators, NULL = not asked for yet */
     struct wsdbg_walk_detour *detours;          /* by block */
     struct wsdbg_walk_told *told;               /* by instruction */

@@ -61,12 +61,13 @@ static struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, size_t co
                                  struct wsdbg_walk_limits limits)
 {
     const struct wsdbg_thread_world world = {&parameter, constant, special, shared};
+    uint32_t together;
     struct wsdbg_graph *graph;
     struct wsdbg_walk_plan *plan;
     struct wsdbg_walk walk;
     assert_null(wsdbg_graph_create_decoded(code, count, &graph));
     assert_null(wsdbg_walk_plan_create(graph, &plan));
-    assert_null(wsdbg_walk_thread(plan, &world, 0, limits, &walk));
+    assert_null(wsdbg_walk_lanes(plan, &world, 1, limits, &walk, &together));
     wsdbg_walk_plan_destroy(plan);
     wsdbg_graph_destroy(graph);
     return walk;

@@ -98,6 +98,10 @@ uint32_t wsdbg_look_target(const struct wsdbg_snapshot *rows, uint32_t cta, uint
 /* Whether it takes registers to know what a part waits for. */
 bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part);
 /* CLOCK_MONOTONIC, for the limits on time. */
+/* CTAs of a cluster in x, y, z; 1 without clusters. */
+void wsdbg_look_cluster_size(const struct wsdbg_machine_grid *grid, const struct wsdbg_machine_cta *cta,
+                             uint32_t size[3]);
+
 uint64_t wsdbg_look_now_ns(void);
 
 /* ---- what the warps wait for ---- */

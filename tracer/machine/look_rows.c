@@ -185,18 +185,22 @@ static uint32_t at_least_1(struct wsdbg_optional_u32 value)
     return value.known && value.value ? value.value : 1;
 }
 
+void wsdbg_look_cluster_size(const struct wsdbg_machine_grid *grid, const struct wsdbg_machine_cta *cta,
+                             uint32_t size[3])
+{
+    for (unsigned i = 0; i < 3; i++)
+        size[i] = at_least_1(cta->cluster_size[i].known && cta->cluster_size[i].value ? cta->cluster_size[i]
+                                                                                      : grid->cluster[i]);
+}
+
 /* Rank and number of its cluster, x counting fastest. */
 static void place_in_cluster(const struct wsdbg_machine_grid *grid, const struct wsdbg_machine_cta *cta,
                              struct wsdbg_cta *row)
 {
     const uint32_t at[3] = {cta->x, cta->y, cta->z};
     uint32_t size[3];
-    row->cluster_size = 1;
-    for (unsigned i = 0; i < 3; i++) {
-        size[i] = at_least_1(cta->cluster_size[i].known && cta->cluster_size[i].value ? cta->cluster_size[i]
-                                                                                      : grid->cluster[i]);
-        row->cluster_size *= size[i];
-    }
+    wsdbg_look_cluster_size(grid, cta, size);
+    row->cluster_size = size[0] * size[1] * size[2];
     for (unsigned i = 3; i-- > 0;) {
         row->cluster_rank = row->cluster_rank * size[i] + at[i] % size[i];
         row->cluster_id = row->cluster_id * (grid->grid[i] / size[i]) + at[i] / size[i];

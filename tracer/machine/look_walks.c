@@ -9,9 +9,10 @@
 
 #include "base/grow.h"
 #include "machine/look.h"
+#include "machine/ptx_translate.h"
 #include "sass/walk.h"
 
-enum { LANES = 32, SPECIAL_LANE = 0, SPECIAL_THREAD_X = 33, SPECIAL_CTA_X = 37, SPECIAL_CTA_RANK = 136 };
+enum { SPECIAL_LANE = 0, SPECIAL_THREAD_X = 33, SPECIAL_CTA_X = 37, SPECIAL_CTA_RANK = 136 };
 enum { GRID_SIZE_BYTES = 12 }; /* where bank 0 has it, behind the CTA's threads */
 enum { WORK_OF_THREAD = 1 << 21, STEPS_OF_THREAD = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
 enum { CONSTANTS_KEPT = 2048 }; /* words of bank 0 */
@@ -76,6 +77,24 @@ static bool read_constant(void *context, unsigned bank, uint32_t offset_bytes, u
     return kept->known;
 }
 
+/* CTAs of a cluster are neighbours: its place and a CTA's place in it follow from the CTA's place in the grid. */
+static uint32_t value_of_cluster(const struct thread *thread, uint32_t number)
+{
+    const struct wsdbg_machine_grid *grid = &thread->machine->grids[thread->grid];
+    const uint32_t at[] = {thread->cta->x, thread->cta->y, thread->cta->z};
+    uint32_t size[3];
+    wsdbg_look_cluster_size(grid, &thread->machine->ctas[thread->cta_row], size);
+    if (number >= WSDBG_SPECIAL_CLUSTER_CTAS)
+        return thread->cta->cluster_size;
+    if (number >= WSDBG_SPECIAL_CLUSTER_SIZE_X)
+        return size[number - WSDBG_SPECIAL_CLUSTER_SIZE_X];
+    if (number >= WSDBG_SPECIAL_CTA_OF_CLUSTER_X)
+        return at[number - WSDBG_SPECIAL_CTA_OF_CLUSTER_X] % size[number - WSDBG_SPECIAL_CTA_OF_CLUSTER_X];
+    if (number >= WSDBG_SPECIAL_CLUSTERS_X)
+        return grid->grid[number - WSDBG_SPECIAL_CLUSTERS_X] / size[number - WSDBG_SPECIAL_CLUSTERS_X];
+    return at[number - WSDBG_SPECIAL_CLUSTER_X] / size[number - WSDBG_SPECIAL_CLUSTER_X];
+}
+
 static bool read_special(void *context, uint32_t number, uint32_t *value)
 {
     const struct thread *thread = context;
@@ -91,6 +110,8 @@ static bool read_special(void *context, uint32_t number, uint32_t *value)
         *value = ctas[number - SPECIAL_CTA_X];
     else if (number == SPECIAL_CTA_RANK)
         *value = thread->cta->cluster_rank;
+    else if (number >= WSDBG_SPECIAL_CLUSTER_X && number < WSDBG_SPECIAL_END && thread->cta_row != WSDBG_NONE)
+        *value = value_of_cluster(thread, number);
     else
         return false;
     return true;
@@ -106,26 +127,41 @@ static bool read_shared(void *context, uint32_t address, uint32_t *value)
     return known && !thread->error;
 }
 
-static struct wsdbg_error *walk_lane(struct walks *walks, uint32_t warp, uint32_t lane, struct wsdbg_walk *walk)
+static struct thread thread_of(struct walks *walks, uint32_t warp, uint32_t lane)
 {
     const struct wsdbg_warp_row *row = &walks->out->warps[warp];
     const struct wsdbg_cta *cta = &walks->out->ctas[row->cta];
-    struct thread thread = {.constants = walks->constants,
-                            .machine = walks->source->machine,
-                            .grid = walks->seen->grids[cta->grid].machine,
-                            .cta = cta,
-                            .cta_row = walks->seen->ctas[row->cta].machine,
-                            .linear = row->warp * LANES + lane,
-                            .lane = lane};
-    const struct wsdbg_thread_world world = {&thread, read_constant, read_special, read_shared};
+    return (struct thread){.constants = walks->constants,
+                           .machine = walks->source->machine,
+                           .grid = walks->seen->grids[cta->grid].machine,
+                           .cta = cta,
+                           .cta_row = walks->seen->ctas[row->cta].machine,
+                           .linear = row->warp * WSDBG_WALK_LANES + lane,
+                           .lane = lane};
+}
+
+/* Walks the first of the lanes and those that go with it. */
+static struct wsdbg_error *walk_together(struct walks *walks, uint32_t warp, uint32_t lanes, struct wsdbg_walk *walk,
+                                         uint32_t *together)
+{
+    struct thread threads[WSDBG_WALK_LANES];
+    struct wsdbg_thread_world worlds[WSDBG_WALK_LANES];
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        threads[lane] = thread_of(walks, warp, lane);
+        worlds[lane] = (struct wsdbg_thread_world){&threads[lane], read_constant, read_special, read_shared};
+    }
     const struct wsdbg_walk_limits limits = {WORK_OF_THREAD, STEPS_OF_THREAD};
-    struct wsdbg_error *error = wsdbg_walk_thread(walks->plan, &world, lane, limits, walk);
-    if (!thread.error)
-        return error;
-    wsdbg_error_destroy(error);
-    free(walk->steps);
-    *walk = (struct wsdbg_walk){0};
-    return thread.error;
+    struct wsdbg_error *error = wsdbg_walk_lanes(walks->plan, worlds, lanes, limits, walk, together);
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        if (!error && threads[lane].error) {
+            error = threads[lane].error;
+            free(walk->steps);
+            *walk = (struct wsdbg_walk){0};
+        } else if (error != threads[lane].error) {
+            wsdbg_error_destroy(threads[lane].error);
+        }
+    }
+    return error;
 }
 
 /* ---- rows ---- */
@@ -208,14 +244,15 @@ static struct wsdbg_error *put_walk(struct walks *walks, uint32_t warp, uint32_t
     return add_walk(walks, (struct wsdbg_walk_row){.warp = warp, .lanes = lanes}, walk);
 }
 
-static struct wsdbg_error *put_lane(struct walks *walks, uint32_t warp, uint32_t lane, uint32_t lanes, size_t first)
+static struct wsdbg_error *put_group(struct walks *walks, uint32_t warp, uint32_t lanes, size_t first,
+                                     uint32_t *together)
 {
     struct wsdbg_walk walk;
-    struct wsdbg_error *error = walk_lane(walks, warp, lane, &walk);
+    struct wsdbg_error *error = walk_together(walks, warp, lanes, &walk, together);
     if (error)
         return error;
     walks->work += walk.work;
-    error = put_walk(walks, warp, lanes, first, &walk);
+    error = put_walk(walks, warp, *together, first, &walk);
     free(walk.steps);
     return error;
 }
@@ -230,27 +267,16 @@ static uint32_t lanes_of(const struct walks *walks, uint32_t warp)
     const struct wsdbg_warp_row *row = &walks->out->warps[warp];
     const uint32_t *block =
         walks->source->machine->grids[walks->seen->grids[walks->out->ctas[row->cta].grid].machine].block;
-    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2], first = (uint64_t)row->warp * LANES;
-    return threads <= first ? 0 : threads - first < LANES ? (uint32_t)(threads - first) : LANES;
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2], first = (uint64_t)row->warp * WSDBG_WALK_LANES;
+    return threads <= first ? 0 : threads - first < WSDBG_WALK_LANES ? (uint32_t)(threads - first) : WSDBG_WALK_LANES;
 }
 
-/* The lanes between the second and the last one are taken to go with these where both go one way. */
-static struct wsdbg_error *walk_lanes(struct walks *walks, uint32_t warp, uint32_t lanes, size_t first)
+static struct wsdbg_error *walk_lanes(struct walks *walks, uint32_t warp, uint32_t count, size_t first)
 {
-    static const uint32_t one = 1;
-    const uint32_t last = lanes - 1, between = lanes > 3 ? (one << last) - 1 - 3 : 0;
-    const uint32_t order[] = {0, 1, last};
+    uint32_t left = count < WSDBG_WALK_LANES ? ((uint32_t)1 << count) - 1 : UINT32_MAX, together = 0;
     struct wsdbg_error *error = NULL;
-    uint32_t left = between;
-    for (unsigned i = 0; !error && i < 3 && i < lanes && !is_late(walks); i++)
-        error = put_lane(walks, warp, order[i], one << order[i], first);
-    for (size_t i = first; !error && between && i < walks->out->walk_count; i++)
-        if (walks->out->walks[i].lanes >> 1 & walks->out->walks[i].lanes >> last & 1) {
-            walks->out->walks[i].lanes |= between;
-            left = 0;
-        }
-    for (; !error && left && !is_late(walks); left &= left - 1)
-        error = put_lane(walks, warp, (uint32_t)__builtin_ctz(left), left & -left, first);
+    for (; !error && left && !is_late(walks); left &= ~together)
+        error = put_group(walks, warp, left, first, &together);
     return error;
 }
 
@@ -345,7 +371,8 @@ static struct wsdbg_error *begin_kernel(struct walks *walks, const struct wsdbg_
     struct wsdbg_error *error = wsdbg_walk_plan_create(graph, &walks->plan);
     walks->asks_cta = false;
     for (uint32_t i = 0; !error && i < 3; i++)
-        walks->asks_cta |= wsdbg_walk_plan_reads_special(walks->plan, SPECIAL_CTA_X + i);
+        walks->asks_cta |= wsdbg_walk_plan_reads_special(walks->plan, SPECIAL_CTA_X + i) ||
+                           wsdbg_walk_plan_reads_special(walks->plan, WSDBG_SPECIAL_CLUSTER_X + i);
     return error;
 }
 

@@ -1,0 +1,338 @@
+/* walk_group.c - see walk_group.h.  Executes instructions for all lanes of a group.
+ *
+ * Reads: the plan, what the launch tells.  Writes: registers; for lane 0 also what its shuffles give to the other
+ * lanes, in the plan.
+ */
+#include "sass/walk_group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, RANK_SHIFT = 24, WORD_BITS = 64 };
+
+/* ---- the lanes ---- */
+
+struct wsdbg_error *walk_group_create(struct wsdbg_walk_plan *plan, const struct wsdbg_thread_world *worlds,
+                                      uint32_t lanes, struct walk_group *out)
+{
+    const uint32_t leader = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
+    *out = (struct walk_group){.plan = plan, .worlds = worlds, .leader = leader, .lanes = lanes};
+    out->states = calloc(WSDBG_WALK_LANES, sizeof *out->states);
+    out->times = calloc((size_t)plan->graph->instruction_count + 1, sizeof *out->times);
+    for (uint32_t i = 0; leader == 0 && i < plan->graph->instruction_count; i++)
+        plan->told[i].count = 0;
+    return out->states && out->times ? NULL : &wsdbg_error_no_memory;
+}
+
+void walk_group_destroy(struct walk_group *group)
+{
+    free(group->states);
+    free(group->times);
+}
+
+static struct walk_lane lane_of(struct walk_group *group, uint32_t lane)
+{
+    return (struct walk_lane){group, &group->states[lane], &group->worlds[lane], lane};
+}
+
+struct walk_lane walk_group_leader(struct walk_group *group)
+{
+    return lane_of(group, group->leader);
+}
+
+bool walk_group_next(struct walk_group *group, uint32_t *at, struct walk_lane *out)
+{
+    const uint32_t left = *at < WSDBG_WALK_LANES ? group->lanes >> *at << *at & ~((uint32_t)1 << group->leader) : 0;
+    if (!left)
+        return false;
+    *out = lane_of(group, (uint32_t)__builtin_ctz(left));
+    *at = out->lane + 1;
+    return true;
+}
+
+void walk_group_drop(struct walk_group *group, uint32_t lane)
+{
+    group->lanes &= ~((uint32_t)1 << lane);
+}
+
+static bool has(const uint64_t *set, unsigned reg)
+{
+    return set[reg / WORD_BITS] >> reg % WORD_BITS & 1;
+}
+
+static void copy_register(struct wsdbg_thread_state *to, const struct wsdbg_thread_state *from, unsigned reg)
+{
+    to->known[reg] = from->known[reg];
+    to->value[reg] = from->value[reg];
+    to->high_known[reg] = from->high_known[reg];
+    to->high[reg] = from->high[reg];
+}
+
+static bool reads_special(const struct wsdbg_instruction *instruction)
+{
+    bool reads = false;
+    for (unsigned i = 0; i < instruction->source_count; i++)
+        reads |= instruction->sources[i].kind == WSDBG_OPERAND_SPECIAL;
+    return reads;
+}
+
+/* Gives the lanes a register that all have alike. */
+static void spread(struct walk_group *group, unsigned reg)
+{
+    struct walk_lane lane;
+    if (reg >= WSDBG_REGISTER_COUNT || has(group->varies, reg))
+        return;
+    for (uint32_t at = 0; walk_group_next(group, &at, &lane);)
+        copy_register(lane.state, &group->states[group->leader], reg);
+}
+
+/* An instruction that may not execute leaves what it would write. */
+static void spread_written(struct walk_group *group, const struct wsdbg_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->destination_count; i++)
+        for (unsigned part = 0; part == 0 || part < instruction->destinations[i].registers; part++)
+            spread(group, wsdbg_register_of(&instruction->destinations[i], part));
+}
+
+bool walk_group_parts(struct walk_group *group, uint32_t instruction)
+{
+    const struct wsdbg_lists *reads = &group->plan->reads;
+    bool parts = false;
+    if (!(group->lanes & (group->lanes - 1)))
+        return false;
+    for (uint32_t i = reads->first[instruction]; !parts && i < reads->first[instruction + 1]; i++)
+        parts = has(group->varies, reads->numbers[i]);
+    if (!parts && !reads_special(&group->plan->graph->instructions[instruction]))
+        return false;
+    for (uint32_t i = reads->first[instruction]; i < reads->first[instruction + 1]; i++)
+        spread(group, reads->numbers[i]);
+    spread_written(group, &group->plan->graph->instructions[instruction]);
+    return true;
+}
+
+/* ---- values ---- */
+
+bool walk_value(const struct walk_lane *lane, const struct wsdbg_operand *operand, unsigned part, uint32_t *value)
+{
+    const struct wsdbg_operand general = {.kind = WSDBG_OPERAND_REGISTER, .number = operand->number};
+    const struct wsdbg_operand uniform = {.kind = WSDBG_OPERAND_UNIFORM, .number = operand->uniform};
+    uint32_t base = 0, added = 0;
+    if (operand->kind != WSDBG_OPERAND_MEMORY)
+        return wsdbg_thread_operand(lane->state, lane->world, operand, part, value);
+    if (!wsdbg_thread_operand(lane->state, lane->world, &general, part, &base) ||
+        (part == 0 && !wsdbg_thread_operand(lane->state, lane->world, &uniform, 0, &added)))
+        return false;
+    *value = base + added + (part ? 0 : (uint32_t)operand->value);
+    return true;
+}
+
+bool walk_source(const struct walk_lane *lane, const struct wsdbg_instruction *instruction, int source, int part,
+                 uint32_t *value)
+{
+    return instruction->is_whole && source >= 0 && source < instruction->source_count &&
+           walk_value(lane, &instruction->sources[source], (unsigned)part, value);
+}
+
+static void set_register(struct wsdbg_thread_state *state, const struct wsdbg_operand *to, bool known, uint32_t value)
+{
+    const unsigned reg = wsdbg_register_of(to, 0);
+    if (reg == WSDBG_REGISTER_NONE)
+        return;
+    wsdbg_thread_forget(state, reg);
+    state->known[reg] = known;
+    state->value[reg] = known ? value : 0;
+}
+
+static bool is_predicate(const struct wsdbg_operand *operand)
+{
+    return operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
+}
+
+/* Whether the lanes hold a register alike.  The leader's is then that of all. */
+static void compare(struct walk_group *group, unsigned reg)
+{
+    const struct wsdbg_thread_state *first = &group->states[group->leader];
+    struct walk_lane lane;
+    bool differs = false;
+    for (uint32_t at = 0; !differs && walk_group_next(group, &at, &lane);)
+        differs = lane.state->known[reg] != first->known[reg] || lane.state->value[reg] != first->value[reg] ||
+                  lane.state->high_known[reg] != first->high_known[reg] || lane.state->high[reg] != first->high[reg];
+    if (differs)
+        group->varies[reg / WORD_BITS] |= (uint64_t)1 << reg % WORD_BITS;
+    else
+        group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
+}
+
+static void compare_written(struct walk_group *group, const struct wsdbg_instruction *instruction, bool parts)
+{
+    for (unsigned i = 0; i < instruction->destination_count; i++)
+        for (unsigned part = 0; part == 0 || part < instruction->destinations[i].registers; part++) {
+            const unsigned reg = wsdbg_register_of(&instruction->destinations[i], part);
+            if (reg < WSDBG_REGISTER_COUNT && parts)
+                compare(group, reg);
+            else if (reg < WSDBG_REGISTER_COUNT)
+                group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
+        }
+}
+
+void walk_group_set_predicates(struct walk_group *group, uint32_t instruction, bool value)
+{
+    const struct wsdbg_instruction *in = &group->plan->graph->instructions[instruction];
+    for (unsigned i = 0; i < in->destination_count; i++)
+        if (is_predicate(&in->destinations[i])) {
+            const unsigned reg = wsdbg_register_of(&in->destinations[i], 0);
+            set_register(&group->states[group->leader], &in->destinations[i], true, value);
+            if (reg < WSDBG_REGISTER_COUNT)
+                group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
+        }
+}
+
+void walk_group_forget(struct walk_group *group, const uint64_t *registers)
+{
+    struct wsdbg_thread_state *state = &group->states[group->leader];
+    for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
+        if (!registers || has(registers, reg)) {
+            wsdbg_thread_forget(state, reg);
+            group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
+        }
+}
+
+/* ---- instructions of which a walk knows more than thread_step.h ---- */
+
+static bool tell(struct wsdbg_walk_told *told, bool known, uint32_t value)
+{
+    if (!wsdbg_grow((void **)&told->values, &told->values_capacity, told->count + 1, sizeof *told->values) ||
+        !wsdbg_grow((void **)&told->known, &told->known_capacity, told->count + 1, sizeof *told->known))
+        return false;
+    told->values[told->count] = value;
+    told->known[told->count++] = known;
+    return true;
+}
+
+/* The lane that a shuffle of machine code names.  Of PTX the lane is not read: it is taken to be lane 0. */
+static bool shuffles_from_0(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    const bool by_words = instruction->words[0] || instruction->words[1];
+    const bool by_index = by_words && !(instruction->words[0] >> SHUFFLE_MODE_BIT & SHUFFLE_MODES);
+    uint32_t from = 0;
+    return !by_words || (by_index && instruction->source_count >= 2 &&
+                         walk_value(lane, &instruction->sources[1], 0, &from) && from == 0);
+}
+
+/* A shuffle brings the value of lane 0, or one that is not known.  The plan keeps what lane 0 had each time, for lanes
+ * that walk without it. */
+static void shuffle(struct walk_group *group, uint32_t number, const struct walk_lane *lane)
+{
+    const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
+    struct wsdbg_walk_told *told = &group->plan->told[number];
+    const size_t time = group->times[number];
+    uint32_t value = 0;
+    const bool is_mine = instruction->source_count > 0 && walk_value(lane, &instruction->sources[0], 0, &value);
+    if (lane->lane == 0 && !tell(told, is_mine, value))
+        group->error = &wsdbg_error_no_memory;
+    const bool is_told = time < told->count && shuffles_from_0(lane, instruction);
+    for (unsigned i = 0; i < instruction->destination_count; i++) {
+        const bool is_value = is_told && !is_predicate(&instruction->destinations[i]);
+        set_register(lane->state, &instruction->destinations[i], is_value && told->known[time],
+                     is_value ? told->values[time] : 0);
+    }
+}
+
+static void elect(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->destination_count; i++)
+        set_register(lane->state, &instruction->destinations[i], true,
+                     is_predicate(&instruction->destinations[i]) && lane->lane == 0);
+}
+
+/* All lanes are taken to vote alike. */
+static void vote(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    const struct wsdbg_operand *asked =
+        instruction->source_count ? &instruction->sources[instruction->source_count - 1] : NULL;
+    const enum wsdbg_truth truth = asked ? wsdbg_thread_predicate(lane->state, asked) : WSDBG_TRUTH_UNKNOWN;
+    for (unsigned i = 0; i < instruction->destination_count; i++) {
+        const struct wsdbg_operand *to = &instruction->destinations[i];
+        const bool known = is_predicate(to) && truth != WSDBG_TRUTH_UNKNOWN;
+        set_register(lane->state, to, known, truth == WSDBG_TRUTH_YES);
+    }
+}
+
+/* mapa of PTX: the address of a place in another CTA, see WSDBG_WALK_RANKED. */
+static void map_to_rank(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    uint32_t address = 0, rank = 0;
+    const bool known =
+        walk_value(lane, &instruction->sources[0], 0, &address) && walk_value(lane, &instruction->sources[1], 0, &rank);
+    address = (address & ~(uint32_t)0 >> (32 - RANK_SHIFT)) | ((WSDBG_WALK_RANKED + rank) << RANK_SHIFT);
+    for (unsigned i = 0; i < instruction->destination_count; i++)
+        set_register(lane->state, &instruction->destinations[i], known && rank < WSDBG_WALK_RANKED, address);
+}
+
+static bool maps_to_rank(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_MOV && instruction->source_count == 2 && !instruction->is_long &&
+           !instruction->words[0] && !instruction->words[1];
+}
+
+/* Takes the present value of the word, as if it had been stored once before.  Not in a loop: there the word may be
+ * polled, and have another value in each round. */
+static bool load(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *instruction)
+{
+    const struct wsdbg_graph *graph = lane->group->plan->graph;
+    uint32_t address, value;
+    if (graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE || !lane->world->shared ||
+        instruction->width_bytes != sizeof value || instruction->destination_count != 1 ||
+        !walk_source(lane, instruction, 0, 0, &address) || !lane->world->shared(lane->world->context, address, &value))
+        return false;
+    set_register(lane->state, &instruction->destinations[0], true, value);
+    return true;
+}
+
+static void execute_lane(struct walk_group *group, uint32_t number, const struct walk_lane *lane)
+{
+    const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
+    const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, instruction);
+    if (executes == WSDBG_TRUTH_NO)
+        return;
+    if (executes == WSDBG_TRUTH_UNKNOWN)
+        wsdbg_thread_step(instruction, lane->world, lane->state);
+    else if (instruction->operation == WSDBG_OP_SHFL)
+        shuffle(group, number, lane);
+    else if (instruction->operation == WSDBG_OP_ELECT)
+        elect(lane, instruction);
+    else if (instruction->operation == WSDBG_OP_VOTE || instruction->operation == WSDBG_OP_VOTEU)
+        vote(lane, instruction);
+    else if (maps_to_rank(instruction))
+        map_to_rank(lane, instruction);
+    else if (instruction->operation != WSDBG_OP_LDS || !load(lane, number, instruction))
+        wsdbg_thread_step(instruction, lane->world, lane->state);
+}
+
+/* The leader goes first: the others get what its shuffles tell. */
+void walk_group_execute(struct walk_group *group, uint32_t number)
+{
+    const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
+    const bool is_told = instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_ELECT;
+    const struct walk_lane leader = walk_group_leader(group);
+    const bool executes = wsdbg_thread_executes(leader.state, instruction) == WSDBG_TRUTH_YES;
+    bool parts = walk_group_parts(group, number);
+    struct walk_lane lane;
+    if (instruction->operation == WSDBG_OP_OTHER) {
+        walk_group_forget(group, NULL);
+        return;
+    }
+    if (is_told && !parts) { /* it does not depend on registers alone */
+        for (uint32_t i = group->plan->reads.first[number]; i < group->plan->reads.first[number + 1]; i++)
+            spread(group, group->plan->reads.numbers[i]);
+        spread_written(group, instruction);
+        parts = true;
+    }
+    execute_lane(group, number, &leader);
+    for (uint32_t at = 0; parts && walk_group_next(group, &at, &lane);)
+        execute_lane(group, number, &lane);
+    group->times[number] += instruction->operation == WSDBG_OP_SHFL && executes;
+    compare_written(group, instruction, parts);
+}

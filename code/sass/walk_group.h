@@ -1,0 +1,55 @@
+/* walk_group.h - the lanes of a warp that walk together, and their registers.  Private to walk.c and walk_group.c.
+ *
+ * The lanes of a group have done the same so far.  The first of them leads.  A register that all of them have alike is
+ * kept once, with the leader; one that varies is kept for each lane.  Where the lanes would do different things, those
+ * that do not do what the leader does leave the group.
+ */
+#ifndef WSDBG_SASS_WALK_GROUP_H
+#define WSDBG_SASS_WALK_GROUP_H
+
+#include "sass/walk_plan.h"
+
+struct walk_group {
+    struct wsdbg_walk_plan *plan;
+    const struct wsdbg_thread_world *worlds; /* by lane */
+    uint32_t leader;
+    uint32_t lanes;                             /* a bit each */
+    uint64_t varies[WSDBG_WALK_REGISTER_WORDS]; /* registers */
+    struct wsdbg_thread_state *states;          /* by lane */
+    size_t *times;                              /* by instruction: how often it was executed as a shuffle */
+    struct wsdbg_error *error;
+};
+
+/* One lane of a group, with every register that the instruction at hand reads. */
+struct walk_lane {
+    const struct walk_group *group;
+    struct wsdbg_thread_state *state;
+    const struct wsdbg_thread_world *world;
+    uint32_t lane;
+};
+
+/* `out` is destroyed by the caller. */
+struct wsdbg_error *walk_group_create(struct wsdbg_walk_plan *plan, const struct wsdbg_thread_world *worlds,
+                                      uint32_t lanes, struct walk_group *out);
+void walk_group_destroy(struct walk_group *group);
+
+struct walk_lane walk_group_leader(struct walk_group *group);
+/* Whether what the instruction reads may differ between the lanes.  If so, each lane gets every register that it reads.
+ */
+bool walk_group_parts(struct walk_group *group, uint32_t instruction);
+/* The lanes but for the leader, one after the other: *at is 0 at first; false = no more. */
+bool walk_group_next(struct walk_group *group, uint32_t *at, struct walk_lane *out);
+void walk_group_drop(struct walk_group *group, uint32_t lane);
+/* Executes an instruction that is no step and ends no block. */
+void walk_group_execute(struct walk_group *group, uint32_t instruction);
+/* Sets the predicates that an instruction writes in every lane. */
+void walk_group_set_predicates(struct walk_group *group, uint32_t instruction, bool value);
+/* Forgets registers, a bit each; NULL = all. */
+void walk_group_forget(struct walk_group *group, const uint64_t *registers);
+
+/* 32 bits of an operand as a lane reads it; of a memory operand its address. */
+bool walk_value(const struct walk_lane *lane, const struct wsdbg_operand *operand, unsigned part, uint32_t *value);
+bool walk_source(const struct walk_lane *lane, const struct wsdbg_instruction *instruction, int source, int part,
+                 uint32_t *value);
+
+#endif
