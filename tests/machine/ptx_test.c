@@ -16,6 +16,7 @@
 
 #include "machine/ptx_code.h"
 #include "sass/access.h"
+#include "sass/definitions.h"
 
 #define KERNEL(registers, body)                                        \
     ".version 8.6\n.target sm_90a\n.address_size 64\n"                 \
@@ -361,18 +362,19 @@ static void the_other_barriers_are_found(void **state)
            "setmaxnreg.inc somewhere 232\n");
 }
 
-/* More predicates at a time than machine code has: those without a number decide nothing, and no other is wrong. */
+/* More predicates at a time than there are numbers: those without a number decide nothing, and no other is wrong. */
 static void too_many_predicates_are_not_known(void **state)
 {
-    static const char head[] = KERNEL("", "mov.u32 %r1, %tid.x;\n"), tail[] = "ret;\n}\n";
-    char text[8192], expected[1024] = "";
+    enum { COUNT = 60, NUMBERS = WSDBG_PT + WSDBG_MORE_PREDICATES };
+    static const char head[] = KERNEL(".reg .pred %q<60>;\n", "mov.u32 %r1, %tid.x;\n"), tail[] = "ret;\n}\n";
+    char text[16384], expected[2048] = "";
     size_t at = sizeof head - sizeof tail;
     memcpy(text, head, at);
-    for (int i = 0; i < 20; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "setp.eq.s32 %%p%d, %%r1, %d;\n", i, i);
-    for (int i = 0; i < 20; i++) {
-        at += (size_t)snprintf(text + at, sizeof text - at, "@%%p%d mbarrier.arrive.shared::cta.b64 _, [bars];\n", i);
-        strcat(expected, i < 13 ? "arrive 0x400 1 one\n" : "arrive 0x400 1\n");
+    for (int i = 0; i < COUNT; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "setp.eq.s32 %%q%d, %%r1, %d;\n", i, i);
+    for (int i = 0; i < COUNT; i++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "@%%q%d mbarrier.arrive.shared::cta.b64 _, [bars];\n", i);
+        strcat(expected, i < NUMBERS ? "arrive 0x400 1 one\n" : "arrive 0x400 1\n");
     }
     snprintf(text + at, sizeof text - at, "%s", tail);
     (void)state;

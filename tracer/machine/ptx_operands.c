@@ -1,6 +1,8 @@
 /* ptx_operands.c - see ptx_operands.h.  Pure: reads operands of PTX, writes their counterparts. */
 #include "machine/ptx_operands.h"
 
+#include "machine/ptx_translate.h"
+
 enum {
     SPECIAL_LANE = 0,
     SPECIAL_THREAD_X = 33,
@@ -65,6 +67,29 @@ struct wsdbg_operand wsdbg_ptx_special(enum wsdbg_ptx_special number)
     case WSDBG_PTX_CLUSTER_CTARANK:
         operand.value = SPECIAL_CTA_RANK;
         break;
+    case WSDBG_PTX_CLUSTERID_X:
+    case WSDBG_PTX_CLUSTERID_Y:
+    case WSDBG_PTX_CLUSTERID_Z:
+        operand.value = WSDBG_SPECIAL_CLUSTER_X + (number - WSDBG_PTX_CLUSTERID_X);
+        break;
+    case WSDBG_PTX_NCLUSTERID_X:
+    case WSDBG_PTX_NCLUSTERID_Y:
+    case WSDBG_PTX_NCLUSTERID_Z:
+        operand.value = WSDBG_SPECIAL_CLUSTERS_X + (number - WSDBG_PTX_NCLUSTERID_X);
+        break;
+    case WSDBG_PTX_CLUSTER_CTAID_X:
+    case WSDBG_PTX_CLUSTER_CTAID_Y:
+    case WSDBG_PTX_CLUSTER_CTAID_Z:
+        operand.value = WSDBG_SPECIAL_CTA_OF_CLUSTER_X + (number - WSDBG_PTX_CLUSTER_CTAID_X);
+        break;
+    case WSDBG_PTX_CLUSTER_NCTAID_X:
+    case WSDBG_PTX_CLUSTER_NCTAID_Y:
+    case WSDBG_PTX_CLUSTER_NCTAID_Z:
+        operand.value = WSDBG_SPECIAL_CLUSTER_SIZE_X + (number - WSDBG_PTX_CLUSTER_NCTAID_X);
+        break;
+    case WSDBG_PTX_CLUSTER_NCTARANK:
+        operand.value = WSDBG_SPECIAL_CLUSTER_CTAS;
+        break;
     case WSDBG_PTX_CLOCK:
     case WSDBG_PTX_CLOCK_HI:
     case WSDBG_PTX_CLOCK64:
@@ -102,13 +127,17 @@ struct wsdbg_operand wsdbg_ptx_plain(const struct wsdbg_ptx_translation *t, cons
             out.is_negated = true;
         return out;
     case WSDBG_PTX_OPERAND_IMMEDIATE:
-        return wsdbg_ptx_immediate((int32_t)(uint32_t)operand->value);
+        return wsdbg_ptx_immediate(wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->from->type) == sizeof operand->value
+                                       ? operand->value
+                                       : (int32_t)(uint32_t)operand->value);
     case WSDBG_PTX_OPERAND_SPECIAL:
         return wsdbg_ptx_special((enum wsdbg_ptx_special)operand->number);
     case WSDBG_PTX_OPERAND_ADDRESS:
-        return operand->number == WSDBG_PTX_NONE && is_shared(operand)
-                   ? wsdbg_ptx_immediate((int64_t)t->shared_first + operand->value)
-                   : out;
+        if (operand->number != WSDBG_PTX_NONE)
+            return out;
+        if (operand->space == WSDBG_PTX_PARAM)
+            return wsdbg_ptx_immediate(WSDBG_PTX_PARAMETERS + operand->value);
+        return is_shared(operand) ? wsdbg_ptx_immediate((int64_t)t->shared_first + operand->value) : out;
     default:
         return out;
     }
@@ -161,27 +190,36 @@ void wsdbg_ptx_add_sources(const struct wsdbg_ptx_translation *t, unsigned count
         wsdbg_ptx_add_source(t, i);
 }
 
-static void add_destination(const struct wsdbg_ptx_translation *t, uint32_t reg)
+static void add_numbered(const struct wsdbg_ptx_translation *t, struct wsdbg_operand operand)
 {
-    struct wsdbg_operand operand;
-    if (!wsdbg_ptx_numbered(t, reg, &operand))
-        return;
     if (t->out->destination_count < WSDBG_DESTINATIONS_MAX)
         t->out->destinations[t->out->destination_count++] = operand;
     else
         *t->writes_more = true;
 }
 
+static void add_destination(const struct wsdbg_ptx_translation *t, uint32_t reg)
+{
+    struct wsdbg_operand operand;
+    if (wsdbg_ptx_numbered(t, reg, &operand))
+        add_numbered(t, operand);
+}
+
+/* Each element of a short vector keeps its place, also one that does not matter. */
 static void add_elements(const struct wsdbg_ptx_translation *t, const struct wsdbg_ptx_operand *vector)
 {
+    const bool is_short = vector->count <= WSDBG_DESTINATIONS_MAX;
     for (uint32_t i = 0; i < vector->count; i++) {
         const struct wsdbg_ptx_operand *element = &t->program->vectors[vector->number + i];
-        if (element->kind == WSDBG_PTX_OPERAND_REGISTER)
-            add_destination(t, element->number);
+        struct wsdbg_operand operand = wsdbg_ptx_zero();
+        const bool matters =
+            element->kind == WSDBG_PTX_OPERAND_REGISTER && wsdbg_ptx_numbered(t, element->number, &operand);
+        if (matters || is_short)
+            add_numbered(t, operand);
     }
 }
 
-/* A vector has numbers for the elements that matter; more than there is room for are none of an address. */
+/* More elements of a vector than there is room for are none of an address. */
 void wsdbg_ptx_add_destinations(struct wsdbg_ptx_translation *t)
 {
     for (t->first_source = 0; t->first_source < t->from->operand_count; t->first_source++) {

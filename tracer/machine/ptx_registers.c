@@ -10,7 +10,8 @@
 
 #include "ptx/graph.h"
 
-enum { SLICE_PASSES_MOST = 64, LOOP_PASSES_MOST = 64, GENERAL_MOST = WSDBG_RZ };
+enum { SLICE_PASSES_MOST = 64, LOOP_PASSES_MOST = 64 };
+enum { GENERAL_MOST = WSDBG_RZ + WSDBG_MORE_REGISTERS, PREDICATES_MOST = WSDBG_PT + WSDBG_MORE_PREDICATES };
 #define SPANS_LOOKED_AT_MOST ((uint64_t)1 << 28)
 
 /* From the first to the last place; first > last = nowhere. */
@@ -64,14 +65,25 @@ static uint32_t register_of(const struct wsdbg_ptx_operand *operand)
     return has_one ? operand->number : WSDBG_PTX_NONE;
 }
 
-/* Vectors and tensor coordinates lead to no barrier. */
+static uint32_t element_count(const struct wsdbg_ptx_operand *operand)
+{
+    return operand->kind == WSDBG_PTX_OPERAND_VECTOR ? operand->count : 1;
+}
+
+static uint32_t element_of(const struct numbering *numbering, const struct wsdbg_ptx_operand *operand, uint32_t i)
+{
+    return register_of(operand->kind == WSDBG_PTX_OPERAND_VECTOR ? &numbering->program->vectors[operand->number + i]
+                                                                 : operand);
+}
+
 static bool writes_what_matters(const struct numbering *numbering, const struct wsdbg_ptx_instruction *instruction)
 {
-    for (unsigned i = 0; i < instruction->operand_count; i++) {
-        const uint32_t number = register_of(&instruction->operands[i]);
-        if (instruction->operands[i].is_written && number != WSDBG_PTX_NONE && numbering->matters[number])
-            return true;
-    }
+    for (unsigned k = 0; k < instruction->operand_count; k++)
+        for (uint32_t i = 0; instruction->operands[k].is_written && i < element_count(&instruction->operands[k]); i++) {
+            const uint32_t number = element_of(numbering, &instruction->operands[k], i);
+            if (number != WSDBG_PTX_NONE && numbering->matters[number])
+                return true;
+        }
     return false;
 }
 
@@ -85,7 +97,29 @@ static bool mark(struct numbering *numbering, uint32_t number)
 
 static bool is_branch(uint16_t operation)
 {
-    return operation == WSDBG_PTX_OP_bra || operation == WSDBG_PTX_OP_exit || operation == WSDBG_PTX_OP_ret;
+    return operation == WSDBG_PTX_OP_bra || operation == WSDBG_PTX_OP_brx || operation == WSDBG_PTX_OP_exit ||
+           operation == WSDBG_PTX_OP_ret;
+}
+
+/* What is calculated with floating-point numbers or matrices is not followed, so what they come from does not matter.
+ */
+static bool calculates_floats(const struct wsdbg_ptx_instruction *instruction)
+{
+    const bool moves = instruction->operation == WSDBG_PTX_OP_ld || instruction->operation == WSDBG_PTX_OP_mov;
+    return !moves && ((instruction->type >= WSDBG_PTX_F16 && instruction->type <= WSDBG_PTX_E5M2X2) ||
+                      (instruction->source_type >= WSDBG_PTX_F16 && instruction->source_type <= WSDBG_PTX_E5M2X2));
+}
+
+/* Of vectors that are read only two words that are packed may lead to a barrier, not coordinates and matrices. */
+static bool mark_read(struct numbering *numbering, const struct wsdbg_ptx_instruction *instruction,
+                      const struct wsdbg_ptx_operand *operand)
+{
+    bool grows = false;
+    if (operand->kind == WSDBG_PTX_OPERAND_VECTOR && instruction->operation != WSDBG_PTX_OP_mov)
+        return false;
+    for (uint32_t i = 0; i < element_count(operand); i++)
+        grows |= mark(numbering, element_of(numbering, operand, i));
+    return grows;
 }
 
 /* Backwards, so that a straight piece of code takes one pass. */
@@ -94,12 +128,13 @@ static bool mark_once(struct numbering *numbering)
     bool grows = false;
     for (uint32_t i = numbering->function->end; i-- > numbering->function->first;) {
         const struct wsdbg_ptx_instruction *instruction = at(numbering, i);
-        const bool asks = wsdbg_ptx_is_access(instruction->operation) || writes_what_matters(numbering, instruction);
+        const bool asks = wsdbg_ptx_is_access(instruction->operation) || instruction->operation == WSDBG_PTX_OP_brx ||
+                          (!calculates_floats(instruction) && writes_what_matters(numbering, instruction));
         if (asks || is_branch(instruction->operation))
             grows |= mark(numbering, instruction->guard);
         for (unsigned k = 0; asks && k < instruction->operand_count; k++)
             if (!instruction->operands[k].is_written)
-                grows |= mark(numbering, register_of(&instruction->operands[k]));
+                grows |= mark_read(numbering, instruction, &instruction->operands[k]);
     }
     return grows;
 }
@@ -130,9 +165,10 @@ static void find_spans(struct numbering *numbering)
         note(numbering, instruction->guard, i, false);
         for (unsigned pass = 0; pass < 2; pass++)
             for (unsigned k = 0; k < instruction->operand_count; k++)
-                if (instruction->operands[k].is_written == (pass == 1))
-                    note(numbering, register_of(&instruction->operands[k]), i,
-                         pass == 1 && instruction->guard == WSDBG_PTX_NONE);
+                for (uint32_t e = 0; e < element_count(&instruction->operands[k]); e++)
+                    if (instruction->operands[k].is_written == (pass == 1))
+                        note(numbering, element_of(numbering, &instruction->operands[k], e), i,
+                             pass == 1 && instruction->guard == WSDBG_PTX_NONE);
     }
 }
 
@@ -171,12 +207,16 @@ static bool carry_round_loops(struct numbering *numbering)
         grows = false;
         for (uint32_t i = numbering->function->first; i < numbering->function->end; i++) {
             const struct wsdbg_ptx_instruction *instruction = at(numbering, i);
-            if (instruction->operation != WSDBG_PTX_OP_bra || instruction->target > i)
+            const struct wsdbg_ptx_ways ways = wsdbg_ptx_ways(instruction, numbering->program->branch_tables);
+            uint32_t first = i + 1;
+            for (uint32_t k = 0; k < ways.target_count; k++)
+                first = ways.targets[k] < first ? ways.targets[k] : first;
+            if (first > i)
                 continue;
             looked_at += numbering->function->register_count;
             if (looked_at > SPANS_LOOKED_AT_MOST)
                 return false;
-            grows |= carry(numbering, instruction->target, i);
+            grows |= carry(numbering, first, i);
         }
     }
     return !grows;
@@ -191,6 +231,14 @@ static int by_first(const void *left, const void *right, void *spans)
     return (a > b) - (a < b);
 }
 
+/* The number of register or predicate i: that of the one that always holds the same is left out. */
+static struct wsdbg_ptx_number number_of(unsigned i, bool is_predicate)
+{
+    const unsigned constant = is_predicate ? WSDBG_PT : WSDBG_RZ;
+    return (struct wsdbg_ptx_number){is_predicate ? WSDBG_OPERAND_PREDICATE : WSDBG_OPERAND_REGISTER,
+                                     (uint16_t)(i < constant ? i : i + 1)};
+}
+
 /* A number whose last holder is done, NONE where all are held. */
 static struct wsdbg_ptx_number take(uint32_t *held_until, unsigned count, const struct span *span, bool is_predicate)
 {
@@ -198,17 +246,14 @@ static struct wsdbg_ptx_number take(uint32_t *held_until, unsigned count, const 
         if (held_until[i] >= span->first + 1)
             continue;
         held_until[i] = span->last + 1;
-        if (!is_predicate)
-            return (struct wsdbg_ptx_number){WSDBG_OPERAND_REGISTER, (uint8_t)i};
-        return i < WSDBG_PT ? (struct wsdbg_ptx_number){WSDBG_OPERAND_PREDICATE, (uint8_t)i}
-                            : (struct wsdbg_ptx_number){WSDBG_OPERAND_UNIFORM_PREDICATE, (uint8_t)(i - WSDBG_PT)};
+        return number_of(i, is_predicate);
     }
     return (struct wsdbg_ptx_number){WSDBG_OPERAND_NONE, 0};
 }
 
 static void give_numbers(struct numbering *numbering, struct wsdbg_ptx_registers *out)
 {
-    uint32_t general[GENERAL_MOST] = {0}, predicates[2 * WSDBG_PT - 1] = {0};
+    uint32_t general[GENERAL_MOST] = {0}, predicates[PREDICATES_MOST] = {0};
     uint32_t listed = 0;
     for (uint32_t i = 0; i < out->count; i++)
         if (numbering->matters[i] && numbering->spans[i].first <= numbering->spans[i].last)
@@ -218,9 +263,8 @@ static void give_numbers(struct numbering *numbering, struct wsdbg_ptx_registers
     for (uint32_t i = 0; i < listed; i++) {
         const uint32_t number = numbering->order[i];
         const bool is_predicate = numbering->function->register_types[number] == WSDBG_PTX_PRED;
-        out->numbers[number] =
-            is_predicate ? take(predicates, sizeof predicates / sizeof *predicates, &numbering->spans[number], true)
-                         : take(general, GENERAL_MOST, &numbering->spans[number], false);
+        out->numbers[number] = is_predicate ? take(predicates, PREDICATES_MOST, &numbering->spans[number], true)
+                                            : take(general, GENERAL_MOST, &numbering->spans[number], false);
     }
 }
 

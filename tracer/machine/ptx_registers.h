@@ -6,12 +6,12 @@
 
 #include "base/error.h"
 #include "ptx/program.h"
-#include "sass/decode.h"
+#include "sass/definitions.h"
 
 struct wsdbg_ptx_registers {
     struct wsdbg_ptx_number {
         uint8_t kind; /* enum wsdbg_operand_kind: REGISTER, PREDICATE, UNIFORM_PREDICATE; NONE = it has no number */
-        uint8_t number;
+        uint16_t number;
     } * numbers; /* by register of the kernel */
     uint32_t count;
     uint32_t own_end; /* the first instruction behind the kernel's own ones: of functions that it calls */

@@ -13,6 +13,7 @@ enum {
     TABLE_AND = 0xc0,
     TABLE_OR = 0xfc,
     TABLE_XOR = 0x3c,
+    TABLE_A = 0xf0,
     TABLE_NOT_A = 0x0f,
     LOW_BITS = 32
 };
@@ -40,6 +41,20 @@ static bool keeps_low(uint8_t type)
     return is_word(type) || type == WSDBG_PTX_B64 || type == WSDBG_PTX_U64 || type == WSDBG_PTX_S64;
 }
 
+static bool has_long(uint8_t type)
+{
+    return type == WSDBG_PTX_B64 || type == WSDBG_PTX_U64 || type == WSDBG_PTX_S64;
+}
+
+/* Its numbers have 64 bits, of which its sources are all there. */
+static void be_long(const struct wsdbg_ptx_translation *t, bool from_words)
+{
+    t->out->is_long = true;
+    t->out->from_words = from_words;
+    for (unsigned i = 0; i < t->out->source_count; i++)
+        t->out->is_long &= t->out->sources[i].kind != WSDBG_OPERAND_NONE;
+}
+
 static bool is_half(uint8_t type)
 {
     return type == WSDBG_PTX_B16 || type == WSDBG_PTX_U16;
@@ -49,7 +64,8 @@ static bool is_half(uint8_t type)
 static void narrow_immediates(const struct wsdbg_ptx_translation *t)
 {
     const int64_t mask = 0xffff;
-    for (unsigned i = 0; i < t->out->source_count && is_half(t->from->type); i++)
+    const bool is_narrow = is_half(t->from->type) || t->from->type == WSDBG_PTX_S16;
+    for (unsigned i = 0; i < t->out->source_count && is_narrow; i++)
         if (t->out->sources[i].kind == WSDBG_OPERAND_IMMEDIATE)
             t->out->sources[i].value &= mask;
 }
@@ -61,6 +77,40 @@ static void translate_move(const struct wsdbg_ptx_translation *t)
     t->out->is_whole = is_whole_number(t->from->type) && t->from->operands[0].kind == WSDBG_PTX_OPERAND_REGISTER;
     wsdbg_ptx_add(t, from);
     narrow_immediates(t);
+    if (has_long(t->from->type) && from.kind != WSDBG_OPERAND_SPECIAL)
+        be_long(t, false);
+}
+
+/* mov.pred of a predicate or a number, which is what a table of it alone makes. */
+static void translate_predicate(const struct wsdbg_ptx_translation *t)
+{
+    const struct wsdbg_ptx_operand *from = wsdbg_ptx_source(t, 0);
+    struct wsdbg_operand source = wsdbg_ptx_plain(t, from);
+    if (from->kind == WSDBG_PTX_OPERAND_IMMEDIATE) {
+        source = wsdbg_ptx_always();
+        source.is_negated = !from->value;
+    }
+    wsdbg_ptx_become(t, WSDBG_OP_PLOP3);
+    t->out->table = TABLE_A;
+    wsdbg_ptx_add(t, source);
+    wsdbg_ptx_add(t, wsdbg_ptx_always());
+    wsdbg_ptx_add(t, wsdbg_ptx_always());
+}
+
+/* mov.b64 of two words. */
+static void translate_packing(const struct wsdbg_ptx_translation *t, const struct wsdbg_ptx_operand *words)
+{
+    wsdbg_ptx_become(t, WSDBG_OP_MOV);
+    for (unsigned i = 0; i < 2; i++)
+        wsdbg_ptx_add(t, wsdbg_ptx_plain(t, &t->program->vectors[words->number + i]));
+    be_long(t, true);
+    t->out->is_whole = false;
+}
+
+static bool packs_words(const struct wsdbg_ptx_translation *t)
+{
+    const struct wsdbg_ptx_operand *from = wsdbg_ptx_source(t, 0);
+    return has_long(t->from->type) && from->kind == WSDBG_PTX_OPERAND_VECTOR && from->count == 2;
 }
 
 static void translate_sum(const struct wsdbg_ptx_translation *t, bool subtracts)
@@ -70,8 +120,11 @@ static void translate_sum(const struct wsdbg_ptx_translation *t, bool subtracts)
     wsdbg_ptx_add_sources(t, 2);
     wsdbg_ptx_add(t, wsdbg_ptx_zero());
     struct wsdbg_operand *second = &t->out->sources[1];
+    if (has_long(t->from->type) && !(t->from->flags & (WSDBG_PTX_SAT | WSDBG_PTX_CARRY_OUT)))
+        be_long(t, false);
     if (subtracts && second->kind == WSDBG_OPERAND_IMMEDIATE)
-        second->value = (int32_t)(0 - (uint32_t)second->value);
+        second->value =
+            t->out->is_long ? (int64_t)(0 - (uint64_t)second->value) : (int32_t)(0 - (uint32_t)second->value);
     else if (subtracts)
         second->is_negated = !second->is_negated;
 }
@@ -89,6 +142,9 @@ static void translate_product(const struct wsdbg_ptx_translation *t, bool adds)
     narrow_immediates(t);
     if (!adds)
         wsdbg_ptx_add(t, wsdbg_ptx_zero());
+    if ((has_long(t->from->type) && (part == WSDBG_PTX_LOW || (part == WSDBG_PTX_HIGH && !adds))) ||
+        (is_word(t->from->type) && part == WSDBG_PTX_WIDE))
+        be_long(t, part == WSDBG_PTX_WIDE);
 }
 
 /* Of whole numbers; what follows the ways of threads reads it (sass/thread_step.h). */
@@ -99,6 +155,8 @@ static void translate_division(const struct wsdbg_ptx_translation *t, bool keeps
     t->out->is_signed = is_signed(t->from->type);
     t->out->mode = keeps_rest;
     wsdbg_ptx_add_sources(t, 2);
+    if (has_long(t->from->type))
+        be_long(t, false);
 }
 
 /* SHF shifts the pair {third, first}: to the left what is first, to the right what is third. */
@@ -112,6 +170,8 @@ static void translate_shift(const struct wsdbg_ptx_translation *t, bool right)
     wsdbg_ptx_add(t, right ? wsdbg_ptx_zero() : wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 0)));
     wsdbg_ptx_add_source(t, 1);
     wsdbg_ptx_add(t, right ? wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 0)) : wsdbg_ptx_zero());
+    if (has_long(type))
+        be_long(t, false);
 }
 
 static void translate_logic(const struct wsdbg_ptx_translation *t, uint8_t table, unsigned count)
@@ -124,6 +184,8 @@ static void translate_logic(const struct wsdbg_ptx_translation *t, uint8_t table
     narrow_immediates(t);
     for (unsigned i = count; i < 3; i++)
         wsdbg_ptx_add(t, is_predicate ? wsdbg_ptx_always() : wsdbg_ptx_zero());
+    if (has_long(t->from->type))
+        be_long(t, false);
 }
 
 static void translate_table(const struct wsdbg_ptx_translation *t)
@@ -154,18 +216,29 @@ static bool comparison(uint8_t compare, uint8_t *mode, bool *is_unsigned)
     return true;
 }
 
+/* Registers of 16 bits hold numbers below 2^16: these can be compared, but their signs cannot. */
+static bool compares_halves(const struct wsdbg_ptx_instruction *from, uint8_t mode)
+{
+    return is_half(from->type) ||
+           (from->type == WSDBG_PTX_S16 && (mode == WSDBG_COMPARE_EQ || mode == WSDBG_COMPARE_NE));
+}
+
 static void translate_comparison(const struct wsdbg_ptx_translation *t)
 {
     bool is_unsigned = false;
     wsdbg_ptx_become(t, WSDBG_OP_ISETP);
-    t->out->is_whole = is_word(t->from->type) && comparison(t->from->compare, &t->out->mode, &is_unsigned);
+    t->out->is_whole = comparison(t->from->compare, &t->out->mode, &is_unsigned) &&
+                       (is_word(t->from->type) || compares_halves(t->from, t->out->mode));
     t->out->is_signed = is_signed(t->from->type) && !is_unsigned;
     if (t->from->combine == WSDBG_PTX_OR)
         t->out->words[1] = COMBINED_BY_OR;
     else if (t->from->combine == WSDBG_PTX_XOR)
         t->out->words[1] = COMBINED_BY_XOR;
     wsdbg_ptx_add_sources(t, 2);
+    narrow_immediates(t);
     wsdbg_ptx_add(t, t->from->combine ? wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 2)) : wsdbg_ptx_always());
+    if (has_long(t->from->type) && comparison(t->from->compare, &t->out->mode, &is_unsigned))
+        be_long(t, false);
 }
 
 /* Widening keeps the low half; narrowing an unsigned number is a mask. */
@@ -175,7 +248,10 @@ static void translate_conversion(const struct wsdbg_ptx_translation *t)
     if (keeps_low(to) && keeps_low(from)) {
         wsdbg_ptx_become(t, WSDBG_OP_MOV);
         t->out->is_whole = !(t->from->flags & WSDBG_PTX_SAT);
+        t->out->is_signed = is_signed(from);
         wsdbg_ptx_add_source(t, 0);
+        if (has_long(to) && t->out->is_whole)
+            be_long(t, !has_long(from));
     } else if (is_whole_number(to) && is_whole_number(from) && !is_signed(from) && !is_signed(to) &&
                !(t->from->flags & WSDBG_PTX_SAT)) {
         const unsigned bytes = wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)to),
@@ -186,6 +262,8 @@ static void translate_conversion(const struct wsdbg_ptx_translation *t)
         wsdbg_ptx_add_source(t, 0);
         wsdbg_ptx_add(t, wsdbg_ptx_immediate(bits < LOW_BITS ? (1 << bits) - 1 : -1));
         wsdbg_ptx_add(t, wsdbg_ptx_zero());
+        if (has_long(to))
+            be_long(t, true);
     }
 }
 
@@ -194,13 +272,30 @@ static void translate_pick(const struct wsdbg_ptx_translation *t, enum wsdbg_ope
     wsdbg_ptx_become(t, operation);
     t->out->is_whole = keeps_low(t->from->type);
     wsdbg_ptx_add_sources(t, count);
+    if (has_long(t->from->type))
+        be_long(t, false);
+}
+
+/* Of 64 bits the low half alone does not say which is less. */
+static void translate_extremum(const struct wsdbg_ptx_translation *t, bool is_least)
+{
+    translate_pick(t, WSDBG_OP_IMNMX, 2);
+    t->out->is_whole &= is_word(t->from->type);
+    t->out->is_signed = is_signed(t->from->type);
+    wsdbg_ptx_add(t, wsdbg_ptx_always());
+    t->out->sources[t->out->source_count - 1].is_negated = !is_least;
 }
 
 static bool translate_arithmetic(const struct wsdbg_ptx_translation *t)
 {
     switch (t->from->operation) {
     case WSDBG_PTX_OP_mov:
-        translate_move(t);
+        if (t->from->type == WSDBG_PTX_PRED)
+            translate_predicate(t);
+        else if (packs_words(t))
+            translate_packing(t, wsdbg_ptx_source(t, 0));
+        else
+            translate_move(t);
         return true;
     case WSDBG_PTX_OP_add:
     case WSDBG_PTX_OP_sub:
@@ -241,7 +336,7 @@ static bool translate_arithmetic(const struct wsdbg_ptx_translation *t)
         return true;
     case WSDBG_PTX_OP_min:
     case WSDBG_PTX_OP_max:
-        translate_pick(t, WSDBG_OP_IMNMX, 2);
+        translate_extremum(t, t->from->operation == WSDBG_PTX_OP_min);
         return true;
     case WSDBG_PTX_OP_prmt: /* the selector comes before the other source */
         wsdbg_ptx_become(t, WSDBG_OP_PRMT);
@@ -256,6 +351,8 @@ static bool translate_arithmetic(const struct wsdbg_ptx_translation *t)
     case WSDBG_PTX_OP_cvta: /* windows begin where the low bits of an address are its place in them */
         wsdbg_ptx_become(t, WSDBG_OP_MOV);
         wsdbg_ptx_add_source(t, 0);
+        if (t->from->space == WSDBG_PTX_GLOBAL) /* whose addresses are the same */
+            be_long(t, false);
         return true;
     case WSDBG_PTX_OP_mapa: /* whose CTA's it is, accesses by cluster addresses leave open; a walk asks (sass/walk.h) */
         wsdbg_ptx_become(t, WSDBG_OP_MOV);
@@ -276,21 +373,30 @@ static bool is_system(const struct wsdbg_ptx_translation *t)
     return has_scope && t->from->flags & (WSDBG_PTX_SYSTEM | WSDBG_PTX_VOLATILE);
 }
 
-/* The narrow load of a parameter is the value itself; of others only the destination is known. */
+/* A parameter is a constant.  An address of one, in a register, is its place among the constants. */
+static void translate_parameter(const struct wsdbg_ptx_translation *t, const struct wsdbg_ptx_operand *place)
+{
+    const bool has_base = place->number != WSDBG_PTX_NONE;
+    struct wsdbg_operand base = wsdbg_ptx_zero();
+    t->out->operation = WSDBG_OP_LDC;
+    t->out->is_signed = is_signed(t->from->type);
+    t->out->is_whole = t->out->width_bytes > 0 && (!has_base || wsdbg_ptx_numbered(t, place->number, &base));
+    t->out->is_long = wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->from->type) == sizeof(uint64_t);
+    wsdbg_ptx_add(t, (struct wsdbg_operand){.kind = WSDBG_OPERAND_CONSTANT,
+                                            .number = base.number,
+                                            .registers = 1,
+                                            .value = place->value + (has_base ? 0 : WSDBG_PTX_PARAMETERS)});
+}
+
+/* The load of a parameter is its value; of others only the destination is known. */
 static void translate_load(const struct wsdbg_ptx_translation *t)
 {
     const struct wsdbg_ptx_operand *place = wsdbg_ptx_source(t, 0);
-    const bool is_parameter = (t->from->space == WSDBG_PTX_PARAM || place->space == WSDBG_PTX_PARAM) &&
-                              place->number == WSDBG_PTX_NONE && t->from->vector_length <= 1;
     wsdbg_ptx_become(t, WSDBG_OP_LD);
     t->out->width_bytes = (uint8_t)(wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->from->type) *
                                     (t->from->vector_length ? t->from->vector_length : 1));
-    if (is_parameter) {
-        t->out->operation = WSDBG_OP_LDC;
-        wsdbg_ptx_add(t, (struct wsdbg_operand){.kind = WSDBG_OPERAND_CONSTANT,
-                                                .number = WSDBG_RZ,
-                                                .registers = 1,
-                                                .value = WSDBG_PTX_PARAMETERS + place->value});
+    if (t->from->space == WSDBG_PTX_PARAM || place->space == WSDBG_PTX_PARAM) {
+        translate_parameter(t, place);
         return;
     }
     t->out->is_system = is_system(t);
@@ -371,6 +477,7 @@ static bool translate_flow(const struct wsdbg_ptx_translation *t)
         return true;
     case WSDBG_PTX_OP_brx:
         t->out->operation = WSDBG_OP_BRX;
+        wsdbg_ptx_add_source(t, 0);
         return true;
     case WSDBG_PTX_OP_call:
         if (t->from->target == WSDBG_PTX_NONE) /* it has no code: it prints, or says that something failed */

@@ -1,0 +1,259 @@
+/* ptx_walk_test.c - the walks of a warp's lanes through kernels in PTX: numbers of 64 and 16 bits, parameters by
+ * address and several at once, branches by a table, places in a cluster, and lanes that do different things.
+ *
+ * Expected text: a row for each group of lanes ("lanes 00000001:"), then its steps as "wait 0x400 parity 1",
+ * "arrive 0x400 of rank 3", "init 0x400 5"; "lost" where the walk is not whole.  Shared memory begins at 0x400.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/ptx_code.h"
+#include "machine/ptx_translate.h"
+#include "sass/walk.h"
+
+/* Parameters: `pair` is {7, 0x100000002}, `tail` is {3, 4, 5, 6} words, then bytes 0xfe, 2 and halves 0xfffd. */
+#define KERNEL(body)                                                                           \
+    ".version 8.6\n.target sm_90a\n.address_size 64\n"                                         \
+    ".visible .entry kernel(.param .align 8 .b8 pair[16], .param .align 16 .b8 tail[32])\n{\n" \
+    ".shared .align 8 .b64 bars[8];\n"                                                         \
+    ".reg .pred %p<20>;\n.reg .b16 %h<20>;\n.reg .b32 %r<40>;\n.reg .b64 %d<20>;\n" body "ret;\n}\n"
+
+#define INIT(reg) "mbarrier.init.shared.b64 [bars], %" reg ";\n"
+
+static const uint32_t parameters[] = {7, 0, 2, 1, 3, 4, 5, 6, 0xfffd02fe, 0, 0, 0};
+
+static bool constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    const uint32_t first = offset_bytes - WSDBG_PTX_PARAMETERS;
+    (void)context;
+    if (bank || first % 4 || first >= sizeof parameters)
+        return false;
+    *value = parameters[first / 4];
+    return true;
+}
+
+enum { LANE = 0, TID_X = 33 };
+
+/* Warp 1 of CTA 5, which is the second one of its cluster of two. */
+static bool special(void *context, uint32_t number, uint32_t *value)
+{
+    const uint32_t lane = *(const uint32_t *)context;
+    const struct {
+        uint32_t number, value;
+    } rows[] = {{LANE, lane},
+                {TID_X, 32 + lane},
+                {WSDBG_SPECIAL_CLUSTER_X, 2},
+                {WSDBG_SPECIAL_CTA_OF_CLUSTER_X, 1},
+                {WSDBG_SPECIAL_CLUSTER_CTAS, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].number == number) {
+            *value = rows[i].value;
+            return true;
+        }
+    return false;
+}
+
+static void say_step(const struct wsdbg_walk_step *step, char *out, size_t room)
+{
+    const uint32_t rank = step->address >> 24;
+    char place[40];
+    if (rank >= WSDBG_WALK_RANKED)
+        snprintf(place, sizeof place, "0x%x of rank %u", step->address & 0xffffff, rank - WSDBG_WALK_RANKED);
+    else
+        snprintf(place, sizeof place, "0x%x", step->address);
+    switch (step->kind) {
+    case WSDBG_ACCESS_WAIT:
+        snprintf(out, room, " wait %s parity %u", place, step->number & 1);
+        break;
+    case WSDBG_ACCESS_ARRIVE:
+        snprintf(out, room, " arrive %s", place);
+        break;
+    case WSDBG_ACCESS_INIT:
+        snprintf(out, room, " init %s %u", place, step->number);
+        break;
+    default:
+        snprintf(out, room, " step %u", step->kind);
+    }
+}
+
+static void say(const struct wsdbg_walk *walk, uint32_t together, char *out, size_t room)
+{
+    size_t at = (size_t)snprintf(out, room, "lanes %08x:", together);
+    for (size_t i = 0; i < walk->count; i++) {
+        char step[80];
+        say_step(&walk->steps[i], step, sizeof step);
+        at += (size_t)snprintf(out + at, room - at, "%s%s", i ? "," : "", step);
+    }
+    snprintf(out + at, room - at, "%s\n", walk->is_whole ? "" : " lost");
+}
+
+static void expect(const char *text, const char *expected)
+{
+    struct wsdbg_ptx_code *code;
+    struct wsdbg_graph *graph;
+    struct wsdbg_walk_plan *plan;
+    uint32_t lanes[WSDBG_WALK_LANES], left = UINT32_MAX, together;
+    struct wsdbg_thread_world worlds[WSDBG_WALK_LANES];
+    char said[4096] = "";
+    const struct wsdbg_image image = {(const unsigned char *)text, strlen(text)};
+    struct wsdbg_error *error = wsdbg_ptx_code_create(&image, &code);
+    if (error)
+        fail_msg("%s", wsdbg_error_message(error));
+    assert_null(wsdbg_ptx_code_graph(code, wsdbg_ptx_code_function(code, 0), &graph));
+    assert_null(wsdbg_walk_plan_create(graph, &plan));
+    for (uint32_t i = 0; i < WSDBG_WALK_LANES; i++) {
+        lanes[i] = i;
+        worlds[i] = (struct wsdbg_thread_world){&lanes[i], constant, special, NULL};
+    }
+    for (; left; left &= ~together) {
+        struct wsdbg_walk walk;
+        assert_null(
+            wsdbg_walk_lanes(plan, worlds, left, (struct wsdbg_walk_limits){1 << 20, 1 << 10}, &walk, &together));
+        assert_true(together & left & -left);
+        say(&walk, together, said + strlen(said), sizeof said - strlen(said));
+        free(walk.steps);
+    }
+    assert_string_equal(said, expected);
+    wsdbg_walk_plan_destroy(plan);
+    wsdbg_graph_destroy(graph);
+    wsdbg_ptx_code_destroy(code);
+}
+
+#define ALL "lanes ffffffff:"
+
+static void parameters_are_read_by_address_and_several_at_once(void **state)
+{
+    (void)state;
+    expect(
+        KERNEL(
+            "mov.b64 %d0, pair;\nadd.s64 %d1, %d0, 24;\n"
+            "ld.param.v2.u32 {%r0, %r1}, [%d1+-8];\n" INIT("r1") "ld.param.v4.u32 {%r2, %r3, %r4, %r5}, [tail];\n" INIT(
+                "r5") "ld.param.v2.u64 {%d2, %d3}, [pair];\nshr.u64 %d4, %d3, 32;\ncvt.u32.u64 %r6, %d4;\n" INIT("r6")),
+        ALL " init 0x400 4, init 0x400 6, init 0x400 1\n");
+}
+
+static void parts_of_a_word_are_widened_by_their_sign(void **state)
+{
+    (void)state;
+    expect(KERNEL("ld.param.u8 %r0, [tail+16];\n" INIT(
+               "r0") "ld.param.s8 %r1, [tail+16];\nneg.s32 %r9, %r1;\n"
+                     "sub.s32 %r2, 0, %r1;\n" INIT("r2") "ld.param.u8 %r3, [tail+17];\n" INIT(
+                         "r3") "ld.param.s16 %r4, [tail+18];\nsub.s32 %r5, 0, %r4;\n" INIT("r5")),
+           ALL " init 0x400 254, init 0x400 2, init 0x400 2, init 0x400 3\n");
+}
+
+/* Each branch would lead to another number if the high halves did not count. */
+static void numbers_of_64_bits_are_whole(void **state)
+{
+    (void)state;
+    expect(
+        KERNEL(
+            "ld.param.u64 %d0, [pair+8];\nld.param.u64 %d1, [pair];\n"
+            "setp.gt.u64 %p0, %d0, %d1;\nselp.b32 %r0, 1, 9, %p0;\n" INIT("r0") "mul.wide.u32 %d2, %r20, "
+                                                                                "0;\nmul.lo.s64 %d3, %d0, "
+                                                                                "%d1;\nshr.u64 %d4, %d3, "
+                                                                                "32;\ncvt.u32.u64 %r1, %d4;\n" INIT("r"
+                                                                                                                    "1") "mul.hi.u64 %d5, %d0, 0x8000000000000000;\ncvt.u32.u64 %r2, %d5;\n" INIT("r2") "sub.s64 %d6, %d1, %d0;\nsetp.lt.s64 %p1, %d6, 0;\nselp.b32 %r3, 3, 9, %p1;\n" INIT("r3") "mov.b64 {%r4, %r5}, %d0;\nadd.s32 %r6, %r5, %r4;\n" INIT(
+                                                                                    "r6") "mov.b64 %d7, {%r4, "
+                                                                                          "%r5};\nsetp.eq.s64 %p2, "
+                                                                                          "%d7, %d0;\nselp.b32 %r7, 4, "
+                                                                                          "9, %p2;\n" INIT("r7") "max."
+                                                                                                                 "u64 "
+                                                                                                                 "%d8, "
+                                                                                                                 "%d0, "
+                                                                                                                 "%d1;"
+                                                                                                                 "\nshr"
+                                                                                                                 ".u64 "
+                                                                                                                 "%d9, "
+                                                                                                                 "%d8, "
+                                                                                                                 "32;"
+                                                                                                                 "\ncvt"
+                                                                                                                 ".u32."
+                                                                                                                 "u64 "
+                                                                                                                 "%r8, "
+                                                                                                                 "%d9;"
+                                                                                                                 "\n" INIT("r8") "div.u64 %d10, %d0, %d1;\ncvt.u32.u64 %r9, %d10;\n" INIT("r9") "and.b64 %d11, %d0, 0xffffffff00000000;\nshr.u64 %d12, %d11, 32;\ncvt.u32.u64 %r10, %d12;\n" INIT("r10")),
+        ALL
+        " init 0x400 1, init 0x400 7, init 0x400 2147483649, init 0x400 3, init 0x400 3, init 0x400 4, init 0x400 1,"
+        " init 0x400 613566756, init 0x400 1\n");
+}
+
+static void halves_and_extremes_are_compared(void **state)
+{
+    (void)state;
+    expect(
+        KERNEL("mov.u16 %h0, 3;\nand.b16 %h1, %h0, 255;\nsetp.eq.s16 %p0, %h1, 3;\nselp.b32 %r0, 1, 9, %p0;\n" INIT(
+            "r0") "ld.param.u32 %r1, [tail];\nmin.s32 %r2, %r1, 2;\n" INIT("r2") "max.u32 %r3, %r1, 2;\n" INIT("r3")),
+        ALL " init 0x400 1, init 0x400 2, init 0x400 3\n");
+}
+
+static void a_predicate_may_be_a_number(void **state)
+{
+    (void)state;
+    expect(KERNEL("mov.pred %p0, 0;\nnot.pred %p1, %p0;\nmov.pred %p2, %p1;\nxor.pred %p3, %p2, %p0;\n"
+                  "selp.b32 %r0, 1, 9, %p3;\n" INIT("r0")),
+           ALL " init 0x400 1\n");
+}
+
+static void a_table_leads_where_the_index_says(void **state)
+{
+    (void)state;
+    expect(KERNEL("ld.param.u32 %r0, [tail];\nsub.s32 %r1, %r0, 1;\n"
+                  "table: .branchtargets one, two, three;\nbrx.idx %r1, table;\n"
+                  "one:\nmov.u32 %r2, 11;\nbra end;\ntwo:\nmov.u32 %r2, 12;\nbra end;\nthree:\nmov.u32 %r2, 13;\n"
+                  "end:\n" INIT("r2")),
+           ALL " init 0x400 13\n");
+}
+
+static void a_cta_knows_its_place_in_its_cluster(void **state)
+{
+    (void)state;
+    expect(KERNEL("mov.u32 %r0, %clusterid.x;\nmov.u32 %r1, %cluster_ctaid.x;\nmov.u32 %r2, %cluster_nctarank;\n" INIT(
+               "r0") INIT("r1") INIT("r2")),
+           ALL " init 0x400 2, init 0x400 1, init 0x400 2\n");
+}
+
+/* As CUTLASS spreads the releases of a slot: lane 16 of this warp arrives for CTA 1 of the cluster, all others wait. */
+static void lanes_that_do_different_things_part(void **state)
+{
+    (void)state;
+    expect(KERNEL("mov.u32 %r0, %tid.x;\nand.b32 %r1, %r0, 31;\nshr.u32 %r2, %r1, 3;\nand.b32 %r3, %r0, 7;\n"
+                  "setp.eq.s32 %p0, %r3, 0;\nsetp.eq.s32 %p1, %r2, 2;\nand.pred %p2, %p0, %p1;\n"
+                  "mov.u32 %r4, bars;\nmov.u32 %r5, 1;\n"
+                  "@%p2 mapa.shared::cluster.u32 %r6, %r4, %r5;\n"
+                  "@%p2 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r6];\n"
+                  "again:\nmbarrier.try_wait.parity.shared.b64 %p3, [%r4], 1;\n@!%p3 bra again;\n"),
+           "lanes fffeffff: wait 0x400 parity 1\nlanes 00010000: arrive 0x400 of rank 1, wait 0x400 parity 1\n");
+}
+
+/* What the first lane of the warp has reaches the lanes that walk without it. */
+static void a_shuffle_brings_what_lane_0_has(void **state)
+{
+    (void)state;
+    expect(KERNEL("mov.u32 %r0, %laneid;\nadd.s32 %r1, %r0, 5;\nshfl.sync.idx.b32 %r2|%p0, %r1, 0, 31, -1;\n"
+                  "setp.ge.u32 %p1, %r0, 30;\n@%p1 bra end;\n" INIT("r2") "end:\nadd.s32 %r3, %r2, 1;\n" INIT("r3")),
+           "lanes 3fffffff: init 0x400 5, init 0x400 6\nlanes c0000000: init 0x400 6\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_are_read_by_address_and_several_at_once),
+        cmocka_unit_test(parts_of_a_word_are_widened_by_their_sign),
+        cmocka_unit_test(numbers_of_64_bits_are_whole),
+        cmocka_unit_test(halves_and_extremes_are_compared),
+        cmocka_unit_test(a_predicate_may_be_a_number),
+        cmocka_unit_test(a_table_leads_where_the_index_says),
+        cmocka_unit_test(a_cta_knows_its_place_in_its_cluster),
+        cmocka_unit_test(lanes_that_do_different_things_part),
+        cmocka_unit_test(a_shuffle_brings_what_lane_0_has),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
