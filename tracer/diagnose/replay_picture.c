@@ -52,8 +52,8 @@ static bool is_as_seen(const struct wsdbg_replay *replay, uint32_t number, const
         return waits_at_named(replay, agent, part);
     case WSDBG_WARP_WAIT_CLUSTER:
         return agent->state == WSDBG_AGENT_CLUSTER;
-    case WSDBG_WARP_RECONVERGE:
-        return agent->state != WSDBG_AGENT_ENDED && agent->state != WSDBG_AGENT_LOST;
+    case WSDBG_WARP_RECONVERGE: /* before one of its steps, or behind the last one, where it would leave the kernel */
+        return agent->state != WSDBG_AGENT_LOST;
     case WSDBG_WARP_SPIN_GLOBAL:
     case WSDBG_WARP_SPIN_SHARED:
         return agent->state != WSDBG_AGENT_ENDED && came_by_poll(agent);
