@@ -8,14 +8,16 @@
 #include <string.h>
 
 #include "sass/compute.h"
+#include "sass/thread_float.h"
 #include "sass/thread_long.h"
 
 enum { REGISTER_BITS = 32, PAND_BIT = 80, PRMT_MODE_BIT = 72, PRMT_MODES = 7, BYTE_BITS = 8 };
-enum { CARRY_BIT = 81, SPECIAL_ZERO = 255, WORDS_MOST = 4 };
+enum { PART_BIT = 76, PARTS = 3, CARRY_BIT = 81, SPECIAL_ZERO = 255, WORDS_MOST = 4 };
 #define LOW_WORD UINT64_C(0xffffffff)
 
 struct result {
     bool known;
+    uint32_t mask;              /* of a word that is not known: the bits of it that are */
     uint64_t bits, more;        /* more: bits 64 to 127, of loads only */
     enum wsdbg_truth predicate; /* the first one that is written */
     bool is_long;               /* each register of PTX that is written gets 64 bits */
@@ -195,10 +197,32 @@ static struct result sum_of(const struct step *step, uint64_t sum, bool is_of_tw
 
 /* ---- operations ---- */
 
+static struct result partly(uint32_t value, uint32_t mask)
+{
+    return (struct result){
+        .known = mask == UINT32_MAX, .mask = mask, .bits = value & mask, .predicate = WSDBG_TRUTH_UNKNOWN};
+}
+
+/* The bits of a source that are known; returns which. */
+static uint32_t known_bits(const struct step *step, unsigned source, uint32_t *value)
+{
+    const struct wsdbg_operand *operand = &step->instruction->sources[source];
+    const unsigned reg = wsdbg_register_of(operand, 0);
+    if (plain(step, source, 0, value))
+        return UINT32_MAX;
+    if (operand->kind != WSDBG_OPERAND_REGISTER || reg >= WSDBG_REGISTER_COUNT)
+        return 0;
+    *value = step->state->value[reg] & step->state->bits[reg];
+    return step->state->bits[reg];
+}
+
 static struct result move(const struct step *step)
 {
     uint32_t word;
-    return is_plain(step, 1) && plain(step, 0, 0, &word) ? known(word) : unknown;
+    if (!is_plain(step, 1))
+        return unknown;
+    const uint32_t mask = known_bits(step, 0, &word);
+    return partly(word, mask);
 }
 
 /* A byte or two of a word.  Of machine code it is not known whether they are signed. */
@@ -318,22 +342,28 @@ static struct result shift(const struct step *step)
     return known(in->is_high ? shifted >> REGISTER_BITS : shifted & LOW_WORD);
 }
 
+/* A bit of the result is known where no value of the unknown bits changes it. */
 static struct result logic(const struct step *step)
 {
     const struct wsdbg_instruction *in = step->instruction;
-    uint32_t a = 0, b = 0, c = 0, bits = 0;
-    if (in->source_count < 3 || !plain(step, 0, 0, &a) || !plain(step, 1, 0, &b) || !plain(step, 2, 0, &c))
+    uint32_t value[3], mask[3], may_be[2] = {0, 0};
+    if (in->source_count < 3)
         return unknown;
-    for (unsigned row = 0; row < 8; row++)
-        if (in->table >> row & 1)
-            bits |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
-    struct result result = known(bits);
-    if (in->source_count < 5) /* of PTX */
+    for (unsigned i = 0; i < 3; i++)
+        mask[i] = known_bits(step, i, &value[i]);
+    for (unsigned row = 0; row < 8; row++) {
+        uint32_t occurs = UINT32_MAX;
+        for (unsigned i = 0; i < 3; i++)
+            occurs &= ~mask[i] | (row >> (2 - i) & 1 ? value[i] : ~value[i]);
+        may_be[in->table >> row & 1] |= occurs;
+    }
+    struct result result = partly(may_be[1], ~(may_be[0] & may_be[1]));
+    if (in->source_count < 5 || (!result.known && !result.bits)) /* of PTX, or nobody knows whether it is 0 */
         return result;
     const enum wsdbg_truth other = wsdbg_thread_predicate(step->state, &in->sources[4]);
     const bool by_and = in->words[1] >> (PAND_BIT - 64) & 1;
     if (other != WSDBG_TRUTH_UNKNOWN)
-        result.predicate = by_and ? (bits && other) : (bits || other);
+        result.predicate = by_and ? (result.bits && other) : (result.bits || other);
     return result;
 }
 
@@ -343,9 +373,10 @@ static struct result pick(const struct step *step)
                                        ? WSDBG_TRUTH_UNKNOWN
                                        : wsdbg_thread_predicate(step->state, &step->instruction->sources[2]);
     uint32_t value;
-    if (first == WSDBG_TRUTH_UNKNOWN || !is_plain(step, 2) || !plain(step, first == WSDBG_TRUTH_YES ? 0 : 1, 0, &value))
+    if (first == WSDBG_TRUTH_UNKNOWN || !is_plain(step, 2))
         return unknown;
-    return known(value);
+    const uint32_t mask = known_bits(step, first == WSDBG_TRUTH_YES ? 0 : 1, &value);
+    return partly(value, mask);
 }
 
 /* The less of two words where the condition holds, else the greater. */
@@ -381,18 +412,20 @@ static struct result add_and_pick(const struct step *step)
 
 static struct result permute(const struct step *step)
 {
-    uint32_t low, selector, high, bits = 0;
-    if (step->instruction->words[1] >> (PRMT_MODE_BIT - 64) & PRMT_MODES || !is_plain(step, 3) ||
-        !plain(step, 0, 0, &low) || !plain(step, 1, 0, &selector) || !plain(step, 2, 0, &high))
+    uint32_t low, selector, high, bits = 0, mask = 0;
+    if (step->instruction->words[1] >> (PRMT_MODE_BIT - 64) & PRMT_MODES || step->instruction->source_count < 3 ||
+        !is_plain(step, 3) || !plain(step, 1, 0, &selector))
         return unknown;
-    const uint64_t bytes = (uint64_t)high << REGISTER_BITS | low;
+    const uint64_t low_mask = known_bits(step, 0, &low), high_mask = known_bits(step, 2, &high);
+    const uint64_t bytes = (uint64_t)high << REGISTER_BITS | low, masks = high_mask << REGISTER_BITS | low_mask;
     for (unsigned i = 0; i < 4; i++) {
-        const unsigned nibble = selector >> 4 * i & 15;
-        const uint32_t byte = bytes >> BYTE_BITS * (nibble & 7) & 0xff;
-        const uint32_t sign = byte & 0x80 ? 0xff : 0;
-        bits |= (nibble & 8 ? sign : byte) << BYTE_BITS * i;
+        const unsigned nibble = selector >> 4 * i & 15, at = BYTE_BITS * (nibble & 7);
+        const uint32_t byte = bytes >> at & 0xff, byte_mask = masks >> at & 0xff;
+        const bool is_sign = nibble & 8;
+        bits |= (is_sign ? (byte & 0x80 ? 0xffu : 0) : byte) << BYTE_BITS * i;
+        mask |= (is_sign ? (byte_mask & 0x80 ? 0xffu : 0) : byte_mask) << BYTE_BITS * i;
     }
-    return known(bits);
+    return partly(bits, mask);
 }
 
 /* Whether the words stand in the relation; of .EX the lower words say what equal ones leave open. */
@@ -449,65 +482,15 @@ static struct result combine(const struct step *step)
 
 /* ---- divisions ---- */
 
-enum { FUNCTION_BIT = 74, FUNCTION_BITS = 15, RECIPROCAL = 4, SIGNED_BIT = 1, ROUND_BIT = 78, ROUND_BITS = 3 };
-enum { ROUND_UP = 2, ROUND_TO_ZERO = 3, FORM_BIT = 9, FORM_BITS = 7, FORM_REGISTER = 1, FORM_UNIFORM = 6, RB_BIT = 32 };
-
-static unsigned function_of(const struct wsdbg_instruction *in)
+static struct result step_of_floats(const struct step *step)
 {
-    return in->words[1] >> (FUNCTION_BIT - 64) & FUNCTION_BITS;
-}
-
-bool wsdbg_thread_divides(const struct wsdbg_instruction *in, struct wsdbg_operand *source)
-{
-    const unsigned form = in->words[0] >> FORM_BIT & FORM_BITS, round = in->words[1] >> (ROUND_BIT - 64) & ROUND_BITS;
-    const bool fits = (in->operation == WSDBG_OP_I2F && round == ROUND_UP) ||
-                      (in->operation == WSDBG_OP_MUFU && function_of(in) == RECIPROCAL) ||
-                      (in->operation == WSDBG_OP_F2I && round == ROUND_TO_ZERO && !(function_of(in) & SIGNED_BIT));
-    if (!in->words[0] || !fits || (form != FORM_REGISTER && form != FORM_UNIFORM))
-        return false;
-    *source = (struct wsdbg_operand){.kind = form == FORM_UNIFORM ? WSDBG_OPERAND_UNIFORM : WSDBG_OPERAND_REGISTER,
-                                     .number = (uint8_t)(in->words[0] >> RB_BIT),
-                                     .registers = 1};
-    return true;
-}
-
-static uint32_t bits_of(float number)
-{
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-static float number_of(uint32_t bits)
-{
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
-static float rounded_up(uint32_t whole)
-{
-    float number = (float)whole;
-    if ((double)number < (double)whole)
-        number = number_of(bits_of(number) + 1);
-    return number;
-}
-
-static struct result divide_in_steps(const struct step *step)
-{
-    const float whole_end = 4294967296.0f;
-    struct wsdbg_operand source;
-    uint32_t bits;
-    if (!wsdbg_thread_divides(step->instruction, &source) ||
-        !wsdbg_thread_operand(step->state, step->world, &source, 0, &bits))
-        return unknown;
-    if (step->instruction->operation == WSDBG_OP_I2F)
-        return (int32_t)bits < 0 && function_of(step->instruction) & SIGNED_BIT ? unknown
-                                                                                : known(bits_of(rounded_up(bits)));
-    const float number = number_of(bits);
-    if (step->instruction->operation == WSDBG_OP_MUFU)
-        return number > 0 ? known(bits_of(1.0f / number)) : unknown;
-    return number >= 0 && number < whole_end ? known((uint32_t)number) : unknown;
+    struct wsdbg_operand sources[WSDBG_FLOAT_SOURCES_MOST];
+    uint32_t values[WSDBG_FLOAT_SOURCES_MOST], out;
+    const unsigned count = wsdbg_thread_float_sources(step->instruction, sources);
+    for (unsigned i = 0; i < count; i++)
+        if (!wsdbg_thread_operand(step->state, step->world, &sources[i], 0, &values[i]))
+            return unknown;
+    return count && wsdbg_thread_float(step->instruction, values, &out) ? known(out) : unknown;
 }
 
 /* PTX has one instruction for a division, machine code a row of steps. */
@@ -516,7 +499,7 @@ static struct result divide(const struct step *step)
     const struct wsdbg_instruction *in = step->instruction;
     uint32_t a, b;
     if (in->words[0] || in->words[1])
-        return divide_in_steps(step);
+        return step_of_floats(step);
     if (!plain(step, 0, 0, &a) || !plain(step, 1, 0, &b) || b == 0 || (in->is_signed && a == 1u << 31))
         return unknown;
     const uint32_t quotient = in->is_signed ? (uint32_t)((int32_t)a / (int32_t)b) : a / b;
@@ -531,23 +514,57 @@ static struct result absolute(const struct step *step)
     return known((int32_t)number < 0 ? -number : number);
 }
 
+/* P2R: the predicates of the mask take the place of the bits of source A. */
+static struct result from_predicates(const struct step *step)
+{
+    const struct wsdbg_instruction *in = step->instruction;
+    uint32_t word, mask, bits = 0, told = 0;
+    if (in->source_count < 3 || in->words[1] >> (PART_BIT - 64) & PARTS || !plain(step, 2, 0, &mask))
+        return unknown;
+    const uint32_t word_mask = known_bits(step, 1, &word);
+    for (unsigned i = 0; i < WSDBG_PT; i++) {
+        const struct wsdbg_operand one = {.kind = WSDBG_OPERAND_PREDICATE, .number = (uint16_t)i, .registers = 1};
+        const enum wsdbg_truth truth = wsdbg_thread_predicate(step->state, &one);
+        bits |= (uint32_t)(truth == WSDBG_TRUTH_YES) << i;
+        told |= (uint32_t)(truth != WSDBG_TRUTH_UNKNOWN) << i;
+    }
+    return partly((word & ~mask) | (bits & mask), (word_mask & ~mask) | (told & mask));
+}
+
 static step_fn *const followed[WSDBG_OP_COUNT] = {
-    [WSDBG_OP_IABS] = absolute,      [WSDBG_OP_MUFU] = divide,
-    [WSDBG_OP_MOV] = move,           [WSDBG_OP_UMOV] = move,
-    [WSDBG_OP_R2UR] = move,          [WSDBG_OP_LDC] = load,
-    [WSDBG_OP_ULDC] = load,          [WSDBG_OP_S2R] = special,
-    [WSDBG_OP_S2UR] = special,       [WSDBG_OP_CS2R] = special,
-    [WSDBG_OP_IADD3] = add,          [WSDBG_OP_UIADD3] = add,
-    [WSDBG_OP_VIADD] = add,          [WSDBG_OP_IMAD] = multiply_add,
-    [WSDBG_OP_UIMAD] = multiply_add, [WSDBG_OP_LEA] = shift_add,
-    [WSDBG_OP_ULEA] = shift_add,     [WSDBG_OP_SHF] = shift,
-    [WSDBG_OP_USHF] = shift,         [WSDBG_OP_LOP3] = logic,
-    [WSDBG_OP_ULOP3] = logic,        [WSDBG_OP_SEL] = pick,
-    [WSDBG_OP_USEL] = pick,          [WSDBG_OP_PRMT] = permute,
-    [WSDBG_OP_UPRMT] = permute,      [WSDBG_OP_ISETP] = compare,
-    [WSDBG_OP_UISETP] = compare,     [WSDBG_OP_PLOP3] = combine,
-    [WSDBG_OP_UPLOP3] = combine,     [WSDBG_OP_IMNMX] = extremum,
-    [WSDBG_OP_VIMNMX] = extremum,    [WSDBG_OP_VIADDMNMX] = add_and_pick,
+    [WSDBG_OP_P2R] = from_predicates,
+    [WSDBG_OP_IABS] = absolute,
+    [WSDBG_OP_MUFU] = divide,
+    [WSDBG_OP_MOV] = move,
+    [WSDBG_OP_UMOV] = move,
+    [WSDBG_OP_R2UR] = move,
+    [WSDBG_OP_LDC] = load,
+    [WSDBG_OP_ULDC] = load,
+    [WSDBG_OP_S2R] = special,
+    [WSDBG_OP_S2UR] = special,
+    [WSDBG_OP_CS2R] = special,
+    [WSDBG_OP_IADD3] = add,
+    [WSDBG_OP_UIADD3] = add,
+    [WSDBG_OP_VIADD] = add,
+    [WSDBG_OP_IMAD] = multiply_add,
+    [WSDBG_OP_UIMAD] = multiply_add,
+    [WSDBG_OP_LEA] = shift_add,
+    [WSDBG_OP_ULEA] = shift_add,
+    [WSDBG_OP_SHF] = shift,
+    [WSDBG_OP_USHF] = shift,
+    [WSDBG_OP_LOP3] = logic,
+    [WSDBG_OP_ULOP3] = logic,
+    [WSDBG_OP_SEL] = pick,
+    [WSDBG_OP_USEL] = pick,
+    [WSDBG_OP_PRMT] = permute,
+    [WSDBG_OP_UPRMT] = permute,
+    [WSDBG_OP_ISETP] = compare,
+    [WSDBG_OP_UISETP] = compare,
+    [WSDBG_OP_PLOP3] = combine,
+    [WSDBG_OP_UPLOP3] = combine,
+    [WSDBG_OP_IMNMX] = extremum,
+    [WSDBG_OP_VIMNMX] = extremum,
+    [WSDBG_OP_VIADDMNMX] = add_and_pick,
 };
 
 /* ---- registers that are written ---- */
@@ -560,7 +577,19 @@ static uint32_t word_of(const struct result *result, unsigned word)
 void wsdbg_thread_forget(struct wsdbg_thread_state *state, unsigned reg)
 {
     state->known[reg] = state->high_known[reg] = false;
-    state->value[reg] = state->high[reg] = 0;
+    state->value[reg] = state->bits[reg] = state->high[reg] = 0;
+}
+
+static uint32_t mask_of(const struct wsdbg_thread_state *state, unsigned reg)
+{
+    return state->known[reg] ? UINT32_MAX : state->bits[reg];
+}
+
+static void set_bits(struct wsdbg_thread_state *state, unsigned reg, uint32_t value, uint32_t mask)
+{
+    state->known[reg] = mask == UINT32_MAX;
+    state->bits[reg] = mask;
+    state->value[reg] = value & mask;
 }
 
 /* Writes a register; one whose instruction may not execute stays known where it holds this already. */
@@ -570,12 +599,14 @@ static void set(struct wsdbg_thread_state *state, unsigned reg, const struct res
     if (reg >= WSDBG_REGISTER_COUNT)
         return;
     const bool known = result->known && word < WORDS_MOST, has_high = known && result->is_long && word + 1 < WORDS_MOST;
-    const uint32_t value = known ? word_of(result, word) : 0, high = has_high ? word_of(result, word + 1) : 0;
-    const bool stays = is_certain || (state->known[reg] && state->value[reg] == value);
+    const uint32_t value = word < WORDS_MOST ? word_of(result, word) : 0,
+                   high = has_high ? word_of(result, word + 1) : 0;
+    uint32_t mask = known ? UINT32_MAX : word == 0 ? result->mask : 0;
     const bool high_stays = is_certain || (state->high_known[reg] && state->high[reg] == high);
+    if (!is_certain)
+        mask &= mask_of(state, reg) & ~(state->value[reg] ^ value);
     wsdbg_thread_forget(state, reg);
-    state->known[reg] = known && stays;
-    state->value[reg] = state->known[reg] ? value : 0;
+    set_bits(state, reg, value, mask);
     state->high_known[reg] = has_high && high_stays;
     state->high[reg] = state->high_known[reg] ? high : 0;
 }
@@ -611,8 +642,10 @@ bool wsdbg_thread_meet(struct wsdbg_thread_state *state, const struct wsdbg_thre
 {
     bool changes = false;
     for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++) {
-        if (state->known[reg] && (!other->known[reg] || other->value[reg] != state->value[reg])) {
-            wsdbg_thread_forget(state, reg);
+        const uint32_t mask = mask_of(state, reg);
+        const uint32_t both = mask ? mask & mask_of(other, reg) & ~(state->value[reg] ^ other->value[reg]) : 0;
+        if (both != mask) {
+            set_bits(state, reg, state->value[reg], both);
             changes = true;
         }
         if (state->high_known[reg] && (!other->high_known[reg] || other->high[reg] != state->high[reg])) {
@@ -626,10 +659,7 @@ bool wsdbg_thread_meet(struct wsdbg_thread_state *state, const struct wsdbg_thre
 static struct result result_of(const struct step *step)
 {
     const struct wsdbg_instruction *in = step->instruction;
-    struct wsdbg_operand divisor;
-    step_fn *const follow = in->is_whole && in->source_count     ? followed[in->operation]
-                            : wsdbg_thread_divides(in, &divisor) ? divide_in_steps
-                                                                 : NULL;
+    step_fn *const follow = in->is_whole && in->source_count ? followed[in->operation] : step_of_floats;
     struct result result = follow ? follow(step) : unknown;
     if (!in->is_long || in->operation == WSDBG_OP_LDC)
         return result;

@@ -9,9 +9,10 @@
 #include "sass/definitions.h"
 
 /* Registers and predicates by their numbers in definitions.h; a predicate is 0 or 1.  Of a PTX register of 64 bits
- * `value` is the low half. */
+ * `value` is the low half.  Of a register that is not known some bits may be: those of `bits`, others of `value` are 0.
+ */
 struct wsdbg_thread_state {
-    uint32_t value[WSDBG_REGISTER_COUNT], high[WSDBG_REGISTER_COUNT];
+    uint32_t value[WSDBG_REGISTER_COUNT], bits[WSDBG_REGISTER_COUNT], high[WSDBG_REGISTER_COUNT];
     bool known[WSDBG_REGISTER_COUNT], high_known[WSDBG_REGISTER_COUNT];
 };
 
@@ -43,10 +44,11 @@ void wsdbg_thread_step(const struct wsdbg_instruction *instruction, const struct
  * numbers, constants and special registers. */
 bool wsdbg_thread_operand(const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
                           const struct wsdbg_operand *operand, unsigned part, uint32_t *value);
-/* Whether the instruction can be a step of an integer division: the compiler divides by way of a reciprocal, with the
- * steps I2F, MUFU.RCP and F2I.  Each has one source.  The code behind them corrects the quotient, so the last bits of
- * the reciprocal do not matter. */
-bool wsdbg_thread_divides(const struct wsdbg_instruction *instruction, struct wsdbg_operand *source);
+enum { WSDBG_FLOAT_SOURCES_MOST = 2 };
+/* The sources of a step with floating-point numbers that is followed (thread_float.h), which are not among the
+ * instruction's; returns how many, 0 = it is no such step. */
+unsigned wsdbg_thread_float_sources(const struct wsdbg_instruction *instruction,
+                                    struct wsdbg_operand out[WSDBG_FLOAT_SOURCES_MOST]);
 /* The address of a global or generic access. */
 bool wsdbg_thread_address(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand,
                           uint64_t *address);

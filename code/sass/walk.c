@@ -329,14 +329,10 @@ struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct 
     *together = lanes;
     if (!walking)
         return &wsdbg_error_no_memory;
-    *walking = (struct walking){.limits = limits, .out = out};
-    struct wsdbg_error *error = walk_group_create(plan, worlds, lanes, &walking->group);
-    if (!error) {
-        walk(walking);
-        *together = walking->group.lanes;
-        error = walking->group.error;
-    }
-    walk_group_destroy(&walking->group);
+    *walking = (struct walking){.group = walk_group_begin(plan, worlds, lanes), .limits = limits, .out = out};
+    walk(walking);
+    *together = walking->group.lanes;
+    struct wsdbg_error *error = walking->group.error;
     free(walking);
     if (error) {
         free(out->steps);

@@ -5,31 +5,23 @@
  */
 #include "sass/walk_group.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/grow.h"
 
 enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, RANK_SHIFT = 24, WORD_BITS = 64 };
 
 /* ---- the lanes ---- */
 
-struct wsdbg_error *walk_group_create(struct wsdbg_walk_plan *plan, const struct wsdbg_thread_world *worlds,
-                                      uint32_t lanes, struct walk_group *out)
+struct walk_group walk_group_begin(struct wsdbg_walk_plan *plan, const struct wsdbg_thread_world *worlds,
+                                   uint32_t lanes)
 {
     const uint32_t leader = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
-    *out = (struct walk_group){.plan = plan, .worlds = worlds, .leader = leader, .lanes = lanes};
-    out->states = calloc(WSDBG_WALK_LANES, sizeof *out->states);
-    out->times = calloc((size_t)plan->graph->instruction_count + 1, sizeof *out->times);
-    for (uint32_t i = 0; leader == 0 && i < plan->graph->instruction_count; i++)
-        plan->told[i].count = 0;
-    return out->states && out->times ? NULL : &wsdbg_error_no_memory;
-}
-
-void walk_group_destroy(struct walk_group *group)
-{
-    free(group->states);
-    free(group->times);
+    plan->states[leader] = (struct wsdbg_thread_state){0};
+    for (size_t i = 0; i < plan->told_count; i++) {
+        plan->told[i].times = 0;
+        plan->told[i].count = leader == 0 ? 0 : plan->told[i].count;
+    }
+    return (struct walk_group){
+        .plan = plan, .worlds = worlds, .leader = leader, .lanes = lanes, .states = plan->states};
 }
 
 static struct walk_lane lane_of(struct walk_group *group, uint32_t lane)
@@ -66,6 +58,7 @@ static void copy_register(struct wsdbg_thread_state *to, const struct wsdbg_thre
 {
     to->known[reg] = from->known[reg];
     to->value[reg] = from->value[reg];
+    to->bits[reg] = from->bits[reg];
     to->high_known[reg] = from->high_known[reg];
     to->high[reg] = from->high[reg];
 }
@@ -96,14 +89,32 @@ static void spread_written(struct walk_group *group, const struct wsdbg_instruct
             spread(group, wsdbg_register_of(&instruction->destinations[i], part));
 }
 
+/* Whether the lanes hold a register alike; the leader's is then that of all.  Lanes that left may have been those that
+ * made it vary. */
+static bool agree(struct walk_group *group, unsigned reg)
+{
+    const struct wsdbg_thread_state *first = &group->states[group->leader];
+    struct walk_lane lane;
+    bool differs = false;
+    for (uint32_t at = 0; !differs && walk_group_next(group, &at, &lane);)
+        differs = lane.state->known[reg] != first->known[reg] || lane.state->value[reg] != first->value[reg] ||
+                  lane.state->bits[reg] != first->bits[reg] || lane.state->high_known[reg] != first->high_known[reg] ||
+                  lane.state->high[reg] != first->high[reg];
+    if (differs)
+        group->varies[reg / WORD_BITS] |= (uint64_t)1 << reg % WORD_BITS;
+    else
+        group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
+    return !differs;
+}
+
 bool walk_group_parts(struct walk_group *group, uint32_t instruction)
 {
     const struct wsdbg_lists *reads = &group->plan->reads;
     bool parts = false;
     if (!(group->lanes & (group->lanes - 1)))
         return false;
-    for (uint32_t i = reads->first[instruction]; !parts && i < reads->first[instruction + 1]; i++)
-        parts = has(group->varies, reads->numbers[i]);
+    for (uint32_t i = reads->first[instruction]; i < reads->first[instruction + 1]; i++)
+        parts |= has(group->varies, reads->numbers[i]) && !agree(group, reads->numbers[i]);
     if (!parts && !reads_special(&group->plan->graph->instructions[instruction]))
         return false;
     for (uint32_t i = reads->first[instruction]; i < reads->first[instruction + 1]; i++)
@@ -142,6 +153,7 @@ static void set_register(struct wsdbg_thread_state *state, const struct wsdbg_op
         return;
     wsdbg_thread_forget(state, reg);
     state->known[reg] = known;
+    state->bits[reg] = known ? UINT32_MAX : 0;
     state->value[reg] = known ? value : 0;
 }
 
@@ -150,28 +162,13 @@ static bool is_predicate(const struct wsdbg_operand *operand)
     return operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
 }
 
-/* Whether the lanes hold a register alike.  The leader's is then that of all. */
-static void compare(struct walk_group *group, unsigned reg)
-{
-    const struct wsdbg_thread_state *first = &group->states[group->leader];
-    struct walk_lane lane;
-    bool differs = false;
-    for (uint32_t at = 0; !differs && walk_group_next(group, &at, &lane);)
-        differs = lane.state->known[reg] != first->known[reg] || lane.state->value[reg] != first->value[reg] ||
-                  lane.state->high_known[reg] != first->high_known[reg] || lane.state->high[reg] != first->high[reg];
-    if (differs)
-        group->varies[reg / WORD_BITS] |= (uint64_t)1 << reg % WORD_BITS;
-    else
-        group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
-}
-
 static void compare_written(struct walk_group *group, const struct wsdbg_instruction *instruction, bool parts)
 {
     for (unsigned i = 0; i < instruction->destination_count; i++)
         for (unsigned part = 0; part == 0 || part < instruction->destinations[i].registers; part++) {
             const unsigned reg = wsdbg_register_of(&instruction->destinations[i], part);
             if (reg < WSDBG_REGISTER_COUNT && parts)
-                compare(group, reg);
+                agree(group, reg);
             else if (reg < WSDBG_REGISTER_COUNT)
                 group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
         }
@@ -226,8 +223,8 @@ static bool shuffles_from_0(const struct walk_lane *lane, const struct wsdbg_ins
 static void shuffle(struct walk_group *group, uint32_t number, const struct walk_lane *lane)
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
-    struct wsdbg_walk_told *told = &group->plan->told[number];
-    const size_t time = group->times[number];
+    struct wsdbg_walk_told *told = wsdbg_walk_told_at(group->plan, number);
+    const size_t time = told->times;
     uint32_t value = 0;
     const bool is_mine = instruction->source_count > 0 && walk_value(lane, &instruction->sources[0], 0, &value);
     if (lane->lane == 0 && !tell(told, is_mine, value))
@@ -333,6 +330,7 @@ void walk_group_execute(struct walk_group *group, uint32_t number)
     execute_lane(group, number, &leader);
     for (uint32_t at = 0; parts && walk_group_next(group, &at, &lane);)
         execute_lane(group, number, &lane);
-    group->times[number] += instruction->operation == WSDBG_OP_SHFL && executes;
+    if (instruction->operation == WSDBG_OP_SHFL && executes)
+        wsdbg_walk_told_at(group->plan, number)->times++;
     compare_written(group, instruction, parts);
 }

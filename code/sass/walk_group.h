@@ -15,8 +15,7 @@ struct walk_group {
     uint32_t leader;
     uint32_t lanes;                             /* a bit each */
     uint64_t varies[WSDBG_WALK_REGISTER_WORDS]; /* registers */
-    struct wsdbg_thread_state *states;          /* by lane */
-    size_t *times;                              /* by instruction: how often it was executed as a shuffle */
+    struct wsdbg_thread_state *states;          /* by lane; of a lane only what was spread to it holds */
     struct wsdbg_error *error;
 };
 
@@ -28,10 +27,9 @@ struct walk_lane {
     uint32_t lane;
 };
 
-/* `out` is destroyed by the caller. */
-struct wsdbg_error *walk_group_create(struct wsdbg_walk_plan *plan, const struct wsdbg_thread_world *worlds,
-                                      uint32_t lanes, struct walk_group *out);
-void walk_group_destroy(struct walk_group *group);
+/* A group of lanes at the kernel's start.  It uses memory of the plan: so there is one at a time. */
+struct walk_group walk_group_begin(struct wsdbg_walk_plan *plan, const struct wsdbg_thread_world *worlds,
+                                   uint32_t lanes);
 
 struct walk_lane walk_group_leader(struct walk_group *group);
 /* Whether what the instruction reads may differ between the lanes.  If so, each lane gets every register that it reads.

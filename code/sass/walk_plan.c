@@ -52,10 +52,10 @@ static bool need_operand(uint64_t *set, const struct wsdbg_operand *operand)
 
 static bool need_sources(uint64_t *set, const struct wsdbg_instruction *instruction)
 {
-    struct wsdbg_operand divisor;
+    struct wsdbg_operand of_floats[WSDBG_FLOAT_SOURCES_MOST];
     bool grows = put(set, wsdbg_register_of_guard(instruction));
-    if (wsdbg_thread_divides(instruction, &divisor))
-        grows |= need_operand(set, &divisor);
+    for (unsigned i = wsdbg_thread_float_sources(instruction, of_floats); i-- > 0;)
+        grows |= need_operand(set, &of_floats[i]);
     for (unsigned i = 0; i < instruction->source_count; i++)
         grows |= need_operand(set, &instruction->sources[i]);
     return grows;
@@ -74,6 +74,21 @@ static bool writes_needed(const uint64_t *needed, const struct wsdbg_instruction
     return false;
 }
 
+/* What an instruction certainly writes was not needed before it. */
+static void forget_written(uint64_t *needed, const struct wsdbg_instruction *instruction)
+{
+    if (!wsdbg_flow_is_unguarded(instruction))
+        return;
+    for (unsigned i = 0; i < instruction->destination_count; i++) {
+        const struct wsdbg_operand *to = &instruction->destinations[i];
+        for (unsigned part = 0; part == 0 || part < to->registers; part++) {
+            const unsigned reg = wsdbg_register_of(to, part);
+            if (reg < WSDBG_REGISTER_COUNT)
+                needed[reg / 64] &= ~((uint64_t)1 << reg % 64);
+        }
+    }
+}
+
 static bool is_step(const struct wsdbg_walk_plan *plan, uint32_t number)
 {
     const uint8_t kind = plan->operands[number].kind;
@@ -88,23 +103,77 @@ static bool ends_block(const struct wsdbg_graph *graph, uint32_t number)
     return number == block->first + block->count - 1;
 }
 
-static void find_executed(struct wsdbg_walk_plan *plan)
+struct liveness {
+    uint64_t (*at_begin)[WSDBG_WALK_REGISTER_WORDS]; /* by block: registers that are needed from there on */
+    uint64_t at_return[WSDBG_WALK_REGISTER_WORDS];   /* behind some call */
+};
+
+static void add_set(uint64_t *to, const uint64_t *set)
+{
+    for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
+        to[word] |= set[word];
+}
+
+/* The registers that are needed behind a block. */
+static void live_behind(const struct wsdbg_graph *graph, const struct liveness *liveness, uint32_t number,
+                        uint64_t *out)
+{
+    const struct wsdbg_block *block = &graph->blocks[number];
+    memset(out, block->is_indirect ? 0xff : 0, WSDBG_WALK_REGISTER_WORDS * sizeof *out);
+    for (uint32_t i = 0; i < block->successor_count; i++)
+        if (block->successor[i] != WSDBG_GRAPH_NONE)
+            add_set(out, liveness->at_begin[block->successor[i]]);
+    if (block->returns)
+        add_set(out, liveness->at_return);
+    if (block->calls && block->callee == WSDBG_GRAPH_NONE)
+        memset(out, 0xff, WSDBG_WALK_REGISTER_WORDS * sizeof *out);
+    else if (block->calls)
+        add_set(out, liveness->at_begin[graph->block_of[block->callee]]);
+}
+
+/* Backwards through a block; true where more is executed, or needed at its begin. */
+static bool pass_block(struct wsdbg_walk_plan *plan, struct liveness *liveness, uint32_t number)
 {
     const struct wsdbg_graph *graph = plan->graph;
+    const struct wsdbg_block *block = &graph->blocks[number];
+    uint64_t needed[WSDBG_WALK_REGISTER_WORDS];
+    bool grows = false;
+    live_behind(graph, liveness, number, needed);
+    if (block->calls && block->successor_count && block->successor[0] != WSDBG_GRAPH_NONE)
+        add_set(liveness->at_return, liveness->at_begin[block->successor[0]]);
+    for (uint32_t i = block->first + block->count; i-- > block->first;) {
+        const struct wsdbg_instruction *instruction = &graph->instructions[i];
+        const bool executes = is_step(plan, i) || ends_block(graph, i) || writes_needed(needed, instruction);
+        forget_written(needed, instruction);
+        if (!executes)
+            continue;
+        grows |= !plan->executes[i];
+        plan->executes[i] = true;
+        need_sources(needed, instruction);
+    }
+    for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
+        grows |= (needed[word] & ~liveness->at_begin[number][word]) != 0;
+    add_set(liveness->at_begin[number], needed);
+    return grows;
+}
+
+/* Round by round more is needed, until nothing changes.  Where that takes too long, all is executed. */
+static struct wsdbg_error *find_executed(struct wsdbg_walk_plan *plan)
+{
+    const struct wsdbg_graph *graph = plan->graph;
+    struct liveness liveness = {.at_begin = calloc((size_t)graph->block_count + 1, sizeof *liveness.at_begin)};
     bool grows = true;
+    if (!liveness.at_begin)
+        return &wsdbg_error_no_memory;
     for (unsigned round = 0; grows && round < ROUNDS_MOST; round++) {
         grows = false;
-        for (uint32_t i = graph->instruction_count; i-- > 0;) {
-            const struct wsdbg_instruction *instruction = &graph->instructions[i];
-            if (!is_step(plan, i) && !ends_block(graph, i) && !writes_needed(plan->needed, instruction))
-                continue;
-            grows |= !plan->executes[i];
-            plan->executes[i] = true;
-            grows |= need_sources(plan->needed, instruction);
-        }
+        for (uint32_t block = graph->block_count; block-- > 0;)
+            grows |= pass_block(plan, &liveness, block);
     }
     if (grows)
         memset(plan->executes, 1, graph->instruction_count * sizeof *plan->executes);
+    free(liveness.at_begin);
+    return NULL;
 }
 
 static struct wsdbg_error *list_executed(struct wsdbg_walk_plan *plan)
@@ -159,6 +228,32 @@ static struct wsdbg_error *list_reads(struct wsdbg_walk_plan *plan)
     return error;
 }
 
+static bool find_shuffles(struct wsdbg_walk_plan *plan)
+{
+    const struct wsdbg_graph *graph = plan->graph;
+    size_t count = 0;
+    for (uint32_t i = 0; i < graph->instruction_count; i++)
+        count += graph->instructions[i].operation == WSDBG_OP_SHFL;
+    plan->told = calloc(count + 1, sizeof *plan->told);
+    for (uint32_t i = 0; plan->told && i < graph->instruction_count; i++)
+        if (graph->instructions[i].operation == WSDBG_OP_SHFL)
+            plan->told[plan->told_count++].instruction = i;
+    return plan->told;
+}
+
+struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, uint32_t instruction)
+{
+    size_t low = 0, high = plan->told_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (plan->told[middle].instruction < instruction)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &plan->told[low];
+}
+
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out)
 {
     struct wsdbg_walk_plan *plan = calloc(1, sizeof *plan);
@@ -168,14 +263,15 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
         plan->graph = graph;
         plan->executes = calloc((size_t)graph->instruction_count + 1, sizeof *plan->executes);
         plan->detours = calloc((size_t)graph->block_count + 1, sizeof *plan->detours);
-        plan->told = calloc((size_t)graph->instruction_count + 1, sizeof *plan->told);
+        plan->states = calloc(WSDBG_WALK_LANES, sizeof *plan->states);
         plan->operands = calloc((size_t)graph->instruction_count + 1, sizeof *plan->operands);
     }
-    if (plan && plan->executes && plan->detours && plan->told && plan->operands) {
+    if (plan && plan->executes && plan->detours && plan->states && plan->operands && find_shuffles(plan)) {
         for (uint32_t i = 0; i < graph->instruction_count; i++)
             plan->operands[i] = wsdbg_access_operands_of(&graph->instructions[i]);
-        find_executed(plan);
-        error = list_executed(plan);
+        error = find_executed(plan);
+        if (!error)
+            error = list_executed(plan);
         if (!error)
             error = list_reads(plan);
     }
@@ -190,7 +286,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
 {
     if (!plan)
         return;
-    for (uint32_t i = 0; plan->told && i < plan->graph->instruction_count; i++) {
+    for (size_t i = 0; i < plan->told_count; i++) {
         free(plan->told[i].values);
         free(plan->told[i].known);
     }
@@ -203,6 +299,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     free(plan->operands);
     free(plan->detours);
     free(plan->told);
+    free(plan->states);
     free(plan);
 }
 

@@ -19,23 +19,28 @@ struct wsdbg_walk_detour {
 
 /* The values of lane 0 at a shuffle, one for each time that it executed it. */
 struct wsdbg_walk_told {
+    uint32_t instruction;
     uint32_t *values;
     bool *known;
     size_t count, values_capacity, known_capacity;
+    size_t times; /* how often the lanes that walk now have executed it */
 };
 
 struct wsdbg_walk_plan {
     const struct wsdbg_graph *graph;
-    uint64_t needed[WSDBG_WALK_REGISTER_WORDS]; /* registers on which a step or a branch may depend */
-    bool *executes;                             /* by instruction */
-    struct wsdbg_access_operands *operands;     /* by instruction: found once, as every execution asks for them */
-    struct wsdbg_lists by_block;                /* instructions that are executed */
-    struct wsdbg_lists reads;                   /* by instruction that is executed: the registers that it reads */
-    struct wsdbg_dominators *after;             /* post-dominators, NULL = not asked for yet */
-    struct wsdbg_walk_detour *detours;          /* by block */
-    struct wsdbg_walk_told *told;               /* by instruction */
+    bool *executes;                         /* by instruction */
+    struct wsdbg_access_operands *operands; /* by instruction: found once, as every execution asks for them */
+    struct wsdbg_lists by_block;            /* instructions that are executed */
+    struct wsdbg_lists reads;               /* by instruction that is executed: the registers that it reads */
+    struct wsdbg_dominators *after;         /* post-dominators, NULL = not asked for yet */
+    struct wsdbg_walk_detour *detours;      /* by block */
+    struct wsdbg_walk_told *told;           /* by shuffle, ascending */
+    size_t told_count;
+    struct wsdbg_thread_state *states; /* by lane: memory for the lanes that walk */
 };
 
+/* What is kept of a shuffle of the graph. */
+struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, uint32_t instruction);
 struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t block,
                                          const struct wsdbg_walk_detour **out);
 

@@ -67,6 +67,7 @@ static struct wsdbg_thread_state state_before(void)
 /* `low` and `high` of R10 and R11, and P3, afterwards; ANY: it is not known. */
 #define NO_CARRY ((uint64_t)WSDBG_PT << (81 - 64))
 #define OP(name) .operation = WSDBG_OP_##name, .is_whole = true, .guard = WSDBG_PT
+#define OP_HALF(name, low, high) .operation = WSDBG_OP_##name, .guard = WSDBG_PT, .words = {low, high}
 #define TO(...)                    \
     .destinations = {__VA_ARGS__}, \
     .destination_count = sizeof((struct wsdbg_operand[]){__VA_ARGS__}) / sizeof(struct wsdbg_operand)
@@ -127,6 +128,8 @@ static const struct {
     {{OP(PRMT), TO(R(10)), FROM(R(7), NUMBER(0x9540), R(2))}, 0x00000078, ANY, ANY},
     {{OP(PRMT), TO(R(10)), FROM(R(7), NUMBER(0x7f10), R(2))}, 0x80ff5678, ANY, ANY},
     {{OP(SEL), TO(R(10)), FROM(R(1), R(3), P(0))}, 2, ANY, ANY},
+    {{OP(P2R), TO(R(10)), FROM(P(0), ZERO, NUMBER(3))}, 1, ANY, ANY},
+    {{OP(P2R), TO(R(10)), FROM(P(0), ZERO, NUMBER(4))}, ANY, ANY, ANY},
     {{OP(SEL), TO(R(10)), FROM(R(1), R(3), P(1))}, 7, ANY, ANY},
     {{OP(SEL), TO(R(10)), FROM(R(1), R(3), P(2))}, ANY, ANY, ANY},
     {{OP(IMNMX), TO(R(10)), FROM(R(0), R(1), P(WSDBG_PT))}, 2, ANY, ANY},
@@ -378,6 +381,55 @@ static void a_branch_through_a_register_is_told(void **unused)
     leave(&scene);
 }
 
+/* A CTA's cluster: its number times the reciprocal that the driver has among the constants, towards 0. */
+static void a_clusters_number_is_a_product_of_floats(void **unused)
+{
+    static const struct {
+        uint32_t number, reciprocal, cluster;
+    } rows[] = {{5, 0x3e800000 /* 1/4 */, 1}, {7, 0x3f000000 /* 1/2 */, 3}, {131, 0x3f800000, 131}, {0, 0x3e800000, 0}};
+    const struct wsdbg_instruction convert = {OP_HALF(I2FP, 0x00000000000b7245, 0x201000), TO(R(11))};
+    const struct wsdbg_instruction multiply = {OP_HALF(FMUL, 0x000000040b0b7220, 0x400000), TO(R(11))};
+    const struct wsdbg_instruction cut = {OP_HALF(F2I, 0x0000000b000b7305, 0x20f000), TO(R(11))};
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wsdbg_thread_state state = {0};
+        state.known[0] = state.known[4] = true;
+        state.value[0] = rows[i].number;
+        state.value[4] = rows[i].reciprocal;
+        wsdbg_thread_step(&convert, &world, &state);
+        wsdbg_thread_step(&multiply, &world, &state);
+        assert_true(state.known[11]);
+        wsdbg_thread_step(&cut, &world, &state);
+        assert_register(&state, 11, rows[i].cluster, i);
+    }
+}
+
+/* A flag of 16 bits in a register whose other half nobody knows. */
+static void bits_are_known_where_a_word_is_not(void **unused)
+{
+    static const struct wsdbg_instruction sets = {OP(PRMT), TO(R(9)), FROM(R(1), NUMBER(0x7610), R(9))};
+    static const struct wsdbg_instruction asks = {
+        OP(LOP3), TO(P(3), R(10)), FROM(R(9), NUMBER(0xff), ZERO, NUMBER(0xc0), NOT_P(WSDBG_PT)), .table = 0xc0};
+    static const struct wsdbg_instruction asks_more = {
+        OP(LOP3), TO(P(3), R(10)), FROM(R(9), NUMBER(0xfffff000), ZERO, NUMBER(0xc0), NOT_P(WSDBG_PT)), .table = 0xc0};
+    struct wsdbg_thread_state state = state_before(), other = state_before();
+    (void)unused;
+    wsdbg_thread_step(&sets, &world, &state);
+    assert_false(state.known[9]);
+    wsdbg_thread_step(&asks, &world, &state);
+    assert_register(&state, 10, 2, 0);
+    assert_register(&state, WSDBG_REGISTER_PREDICATE + 3, 1, 0);
+    wsdbg_thread_step(&asks_more, &world, &state);
+    assert_register(&state, 10, ANY, 1);
+    assert_register(&state, WSDBG_REGISTER_PREDICATE + 3, ANY, 1);
+    other.value[1] = 6;
+    wsdbg_thread_step(&sets, &world, &other);
+    wsdbg_thread_meet(&state, &other);
+    wsdbg_thread_step(&asks, &world, &state);
+    assert_register(&state, 10, ANY, 2);
+    assert_register(&state, WSDBG_REGISTER_PREDICATE + 3, 1, 2);
+}
+
 /* ---- random code ---- */
 
 enum { LENGTH = 16, PROGRAMS = 4000, STEPS_MOST = 200, USED_REGISTERS = 4, USED_PREDICATES = 2 };
@@ -484,11 +536,18 @@ static void random_code_is_never_belied(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_gives_its_result),     cmocka_unit_test(a_guard_decides_what_is_written),
-        cmocka_unit_test(what_nobody_knows_may_write_anything), cmocka_unit_test(an_address_is_that_of_its_registers),
-        cmocka_unit_test(ways_that_meet_keep_what_they_share),  cmocka_unit_test(a_known_condition_leads_one_way),
-        cmocka_unit_test(a_loop_forgets_what_it_changes),       cmocka_unit_test(behind_a_call_nothing_is_known),
-        cmocka_unit_test(a_branch_through_a_register_is_told),  cmocka_unit_test(random_code_is_never_belied),
+        cmocka_unit_test(every_operation_gives_its_result),
+        cmocka_unit_test(a_guard_decides_what_is_written),
+        cmocka_unit_test(what_nobody_knows_may_write_anything),
+        cmocka_unit_test(an_address_is_that_of_its_registers),
+        cmocka_unit_test(ways_that_meet_keep_what_they_share),
+        cmocka_unit_test(a_known_condition_leads_one_way),
+        cmocka_unit_test(a_loop_forgets_what_it_changes),
+        cmocka_unit_test(behind_a_call_nothing_is_known),
+        cmocka_unit_test(a_branch_through_a_register_is_told),
+        cmocka_unit_test(a_clusters_number_is_a_product_of_floats),
+        cmocka_unit_test(bits_are_known_where_a_word_is_not),
+        cmocka_unit_test(random_code_is_never_belied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

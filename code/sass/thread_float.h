@@ -1,0 +1,16 @@
+/* thread_float.h - the few steps with floating-point numbers that give whole ones.  Private to this room: part of
+ * thread_step.h.
+ *
+ * The compiler divides whole numbers by way of a reciprocal (I2F, MUFU.RCP, F2I), and multiplies with a reciprocal that
+ * the driver has among the constants to get a CTA's cluster (I2FP, FMUL, F2I).  These instructions are decoded in
+ * halves only: their sources are read from their words.
+ */
+#ifndef WSDBG_SASS_THREAD_FLOAT_H
+#define WSDBG_SASS_THREAD_FLOAT_H
+
+#include "sass/thread_step.h"
+
+/* What such a step makes of the values of its sources (wsdbg_thread_float_sources); false where that is not known. */
+bool wsdbg_thread_float(const struct wsdbg_instruction *instruction, const uint32_t *values, uint32_t *out);
+
+#endif
