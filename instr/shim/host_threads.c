@@ -83,7 +83,7 @@ bool host_thread_is_blocked(const char *name, const char *call_text)
     if (!host_call_read(call_text, &call))
         return false;
     return is_endless_futex(&call) || (host_call_polls(&call) && is_driver_name(name)) ||
-           service_thread_is_blocked(name, &call);
+           service_thread_waits(name, &call);
 }
 
 static enum wsdbg_host_state look_at(uint32_t thread)

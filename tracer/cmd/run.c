@@ -392,7 +392,8 @@ static struct wsdbg_error *open_session(struct run *run)
 
 static int cannot_execute(const struct run *run, int code)
 {
-    wsdbg_say("%s: %s", run->options->program[0], strerror(code));
+    const char *program = run->options->program[0];
+    wsdbg_say("%s: %s", program[0] ? program : "the program's name is empty", strerror(code));
     return code == ENOENT ? WSDBG_EXIT_NOT_FOUND : WSDBG_EXIT_CANNOT_EXECUTE;
 }
 
