@@ -71,5 +71,5 @@ comm -23 "$work/outside" "$work/files" >"$work/beyond"
 [ -s "$work/beyond" ] || exit 0
 echo "prepare.sh does not install all that the demo needs:"
 # One call for all files, because each call reads dpkg's whole database.
-xargs dpkg-query -S <"$work/beyond" 2>&1 | sed 's/^dpkg-query: no path found matching pattern /no package: /'
+xargs -d '\n' dpkg-query -S <"$work/beyond" 2>&1 | sed 's/^dpkg-query: no path found matching pattern /no package: /'
 exit 1

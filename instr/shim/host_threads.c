@@ -7,7 +7,7 @@
  * thread that sleeps for a time, reads, polls or computes is not blocked: it may soon give the GPU what a kernel waits
  * for, even if it has not used the driver yet.  The same holds for a thread that another process can wake.  The
  * driver's own threads count as blocked while they wait for the driver, but not while they run a function of the
- * program.  The threads that service_threads.c knows count as blocked too.  A look reads two short files for each
+ * program.  The threads that service_threads.c knows count as blocked too.  A look reads three short files for each
  * thread and disturbs none.
  */
 #include "host_threads.h"
@@ -83,10 +83,28 @@ bool host_thread_is_blocked(const char *name, const char *call_text)
     if (!host_call_read(call_text, &call))
         return false;
     return is_endless_futex(&call) || (host_call_polls(&call) && is_driver_name(name)) ||
-           service_thread_is_blocked(name, &call);
+           service_thread_waits(name, &call);
 }
 
-static enum wsdbg_host_state look_at(uint32_t thread)
+/* How often the thread has got a processor; 0 = not told. */
+static uint64_t turns_of(uint32_t thread)
+{
+    char text[96];
+    unsigned long long turns = 0;
+    if (host_call_file(thread, "schedstat", text, sizeof text) || sscanf(text, "%*u %*u %llu", &turns) != 1)
+        return 0;
+    return turns;
+}
+
+/* In a futex without a time limit, and no thread of the driver's or of ours. */
+static bool waits_for_another(const char *name, const char *call_text)
+{
+    struct host_call call;
+    return !is_own_name(name) && !is_driver_name(name) && host_call_read(call_text, &call) && is_endless_futex(&call);
+}
+
+/* *turns: raised by those of a thread that waits for another one. */
+static enum wsdbg_host_state look_at(uint32_t thread, uint64_t *turns)
 {
     char name[32], call_text[HOST_CALL_BYTES];
     int error = host_call_file(thread, "comm", name, sizeof name);
@@ -97,6 +115,8 @@ static enum wsdbg_host_state look_at(uint32_t thread)
     if (error)
         return error == ESRCH ? WSDBG_HOST_ALL_BLOCKED : WSDBG_HOST_NOT_KNOWN;
     name[strcspn(name, "\n")] = '\0';
+    if (waits_for_another(name, call_text))
+        *turns += turns_of(thread);
     return host_thread_is_blocked(name, call_text) ? WSDBG_HOST_ALL_BLOCKED : WSDBG_HOST_GOES_ON;
 }
 
@@ -112,12 +132,12 @@ static const struct wsdbg_thread_row *row_of(const struct wsdbg_segment *segment
     return NULL;
 }
 
-static enum wsdbg_host_state look_at_listed(const struct wsdbg_segment *segment, uint32_t thread)
+static enum wsdbg_host_state look_at_listed(const struct wsdbg_segment *segment, uint32_t thread, uint64_t *turns)
 {
     const struct wsdbg_thread_row *row = row_of(segment, thread);
     if (row && __atomic_load_n(&row->since_ns, __ATOMIC_ACQUIRE))
         return WSDBG_HOST_ALL_BLOCKED;
-    const enum wsdbg_host_state state = look_at(thread);
+    const enum wsdbg_host_state state = look_at(thread, turns);
     return state == WSDBG_HOST_GOES_ON && !row ? WSDBG_HOST_STRANGER_GOES_ON : state;
 }
 
@@ -129,30 +149,32 @@ static enum wsdbg_host_state of_both(enum wsdbg_host_state a, enum wsdbg_host_st
     return a < b ? a : b;
 }
 
-static enum wsdbg_host_state look_at_entries(const struct wsdbg_segment *segment, const char *entries, long bytes)
+static enum wsdbg_host_state look_at_entries(const struct wsdbg_segment *segment, const char *entries, long bytes,
+                                             uint64_t *turns)
 {
     enum wsdbg_host_state state = WSDBG_HOST_ALL_BLOCKED;
     for (long at = 0; at < bytes && state != WSDBG_HOST_GOES_ON;) {
         const struct folder_entry *entry = (const void *)(entries + at);
         const uint32_t thread = (uint32_t)strtoul(entry->name, NULL, 10);
         if (thread)
-            state = of_both(state, look_at_listed(segment, thread));
+            state = of_both(state, look_at_listed(segment, thread, turns));
         at += entry->bytes;
     }
     return state;
 }
 
 /* Without the C library's directory streams, which take memory from the program's allocator. */
-enum wsdbg_host_state host_threads_look(const struct wsdbg_segment *segment)
+static enum wsdbg_host_state look(const struct wsdbg_segment *segment, uint64_t *turns)
 {
     _Alignas(struct folder_entry) char entries[4096];
     enum wsdbg_host_state state = WSDBG_HOST_ALL_BLOCKED;
     long bytes;
+    *turns = 0;
     const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return WSDBG_HOST_NOT_KNOWN;
     while ((bytes = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0)
-        state = of_both(state, look_at_entries(segment, entries, bytes));
+        state = of_both(state, look_at_entries(segment, entries, bytes, turns));
     close(folder);
     return bytes < 0 ? of_both(state, WSDBG_HOST_NOT_KNOWN) : state;
 }
@@ -185,11 +207,14 @@ static void follow_cards(struct wsdbg_segment *segment, bool wait, uint64_t now_
     }
 }
 
-/* What two looks in a row saw: a thread may wake another one and fall asleep between the two being looked at. */
+/* What two looks in a row saw: a thread may wake another one and fall asleep between the two being looked at.  One that
+ * had a turn in between only seems to be blocked: it may ask for the state of a stream without a pause, and wait for
+ * the driver's lock each time. */
 static void *serve(void *unused)
 {
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     enum wsdbg_host_state before = WSDBG_HOST_NOT_KNOWN;
+    uint64_t turns = 0, turns_before = 0;
     (void)unused;
     shim_thread_is_ours();
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
@@ -197,12 +222,15 @@ static void *serve(void *unused)
         const uint64_t settled_ns = now_ns > SETTLE_NS ? now_ns - SETTLE_NS : 0;
         follow_cards(segment, lasts_ns >= LASTS_NS, now_ns);
         const enum wsdbg_host_state now =
-            lasts_ns >= LASTS_NS && !debug_attach_keeps_out() ? host_threads_look(segment) : WSDBG_HOST_NOT_KNOWN;
+            lasts_ns >= LASTS_NS && !debug_attach_keeps_out() ? look(segment, &turns) : WSDBG_HOST_NOT_KNOWN;
         /* While a debugger is attached, and somewhat longer, there are threads that it brought, the driver's have work,
          * and no other one gets on: a look at that time says nothing, and what was seen before holds. */
         if (!debug_attach_was_since(settled_ns)) {
-            __atomic_store_n(&segment->host_state, of_both(before, now), __ATOMIC_RELEASE);
+            const enum wsdbg_host_state both = of_both(before, now);
+            const bool turned = both == WSDBG_HOST_ALL_BLOCKED && turns != turns_before;
+            __atomic_store_n(&segment->host_state, turned ? WSDBG_HOST_STRANGER_GOES_ON : both, __ATOMIC_RELEASE);
             before = now;
+            turns_before = turns;
         }
         shim_sleep_us(lasts_ns < LASTS_NS ? IDLE_US : lasts_ns < LONG_NS ? FIRST_US : LATER_US);
     }

@@ -8,8 +8,6 @@
 
 /* Starts the thread that follows the program's own ones while some of them wait.  Once. */
 void host_threads_start(void);
-/* What it would write now. */
-enum wsdbg_host_state host_threads_look(const struct wsdbg_segment *segment);
 /* Whether a thread is blocked.  name: the text of its file comm in /proc, without the end of line.  call_text: that of
  * its file syscall. */
 bool host_thread_is_blocked(const char *name, const char *call_text);

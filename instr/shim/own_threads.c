@@ -25,9 +25,9 @@
 enum { PARK_MOST_US = 300000, PARK_LOOK_US = 500 };
 
 static SHIM_THREAD_LOCAL bool is_ours;
-static _Atomic uint32_t never;      /* a word that nobody changes */
-static _Atomic uint32_t are_parked; /* 1: our threads are to park */
-static _Atomic int at_work;         /* threads of ours that are not parked yet */
+static _Atomic uint32_t never;     /* a word that nobody changes */
+static _Atomic uint32_t must_park; /* 1: our threads are to park */
+static _Atomic int at_work;        /* threads of ours that are not parked yet */
 
 static void wait_on(_Atomic uint32_t *word, const struct timespec *most)
 {
@@ -45,8 +45,8 @@ void shim_sleep_us(unsigned us)
 {
     int kept = errno;
     struct timespec wait = {us / 1000000u, (long)(us % 1000000u) * 1000};
-    wait_on(is_ours ? &are_parked : &never, &wait);
-    if (is_ours && atomic_load(&are_parked))
+    wait_on(is_ours ? &must_park : &never, &wait);
+    if (is_ours && atomic_load(&must_park))
         park();
     errno = kept;
 }
@@ -72,7 +72,7 @@ bool shim_start_thread(void *(*serve)(void *))
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;
-    if (atomic_load(&are_parked) || pthread_attr_init(&attributes))
+    if (atomic_load(&must_park) || pthread_attr_init(&attributes))
         return false;
     atomic_fetch_add(&at_work, 1);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -89,8 +89,8 @@ bool shim_start_thread(void *(*serve)(void *))
 void shim_park_threads(void)
 {
     const struct wsdbg_segment *segment = atomic_load(&shim_segment);
-    atomic_store(&are_parked, 1);
-    syscall(SYS_futex, &are_parked, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    atomic_store(&must_park, 1);
+    syscall(SYS_futex, &must_park, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     if (segment)
         syscall(SYS_futex, &segment->history_request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     for (int waited_us = 0; waited_us < PARK_MOST_US && atomic_load(&at_work) > 0; waited_us += PARK_LOOK_US)

@@ -185,7 +185,7 @@ static bool waits_in_futex(const struct host_call *call)
            call->argument[1] & FUTEX_PRIVATE_FLAG;
 }
 
-bool service_thread_is_blocked(const char *name, const struct host_call *call)
+bool service_thread_waits(const char *name, const struct host_call *call)
 {
     if (is_watcher_name(name))
         return waits_in_futex(call);

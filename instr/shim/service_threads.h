@@ -6,8 +6,7 @@
 
 #include "host_call.h"
 
-/* Whether a thread of that name in that call counts as blocked: it is a library's own thread, which waits and never
- * gives a kernel what it waits for.  Called by one thread at a time. */
-bool service_thread_is_blocked(const char *name, const struct host_call *call);
+/* Whether a thread of that name in that call is such a thread, and waits.  Called by one thread at a time. */
+bool service_thread_waits(const char *name, const struct host_call *call);
 
 #endif

@@ -122,6 +122,15 @@ static void set_user_id_that_the_kernel_ignores(void **state)
     assert_runs("./owned");
 }
 
+static void an_empty_name_is_said_to_be_empty(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("run", "-o", "x.db", "--", "");
+    assert_int_equal(run.status, 127);
+    assert_non_null(strstr(run.err, "the program's name is empty: No such file or directory"));
+    outcome_free(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +138,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_program_with_another_users_rights, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(ones_own_set_user_id_program_runs, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_name_is_looked_for_in_the_path, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(an_empty_name_is_said_to_be_empty, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(set_user_id_that_the_kernel_ignores, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests_name("executable", tests, NULL, NULL);

@@ -84,7 +84,7 @@ static void nobody_comes_late_to_a_kernel_that_the_program_may_feed(void **state
     struct outcome run = RUN("--stall", "0.5", "sh", "-c", HANG);
     unsetenv("FAKE_CUDA_FAIL");
     assert_int_equal(run.status, 0);
-    assert_says(run.err, "but was not looked at: no thread of the program waits for it. ");
+    assert_says(run.err, "but it was not looked at: no thread of the program waits for it. ");
     assert_says(run.err,
                 "1 kernel launch seen, no hang seen, but a stall was not looked at: a kernel may have waited for "
                 "new work; session in x.db\n");

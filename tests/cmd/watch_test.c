@@ -239,7 +239,7 @@ static void work_that_the_host_may_feed_is_not_looked_at(void **state)
     assert_int_equal(world.look_count, 0);
     assert_int_equal(watch.not_looked, WSDBG_SPARED_LATER_WORK);
     assert_int_equal(line_count(world.said), 1);
-    assert_non_null(strstr(world.said, "but was not looked at: no thread of the program waits for it. "));
+    assert_non_null(strstr(world.said, "but it was not looked at: no thread of the program waits for it. "));
 }
 
 static void it_is_looked_at_when_the_host_has_waited_for_half_of_the_stall(void **state)
@@ -268,7 +268,7 @@ static void it_is_not_looked_at_while_another_thread_may_feed_it(void **state)
     const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
     ASSERT_LOOKS(&world, 30);
     assert_true(watch.hang);
-    assert_non_null(strstr(world.said, "for 10.0 s, but was not looked at: a thread waits for it, but "
+    assert_non_null(strstr(world.said, "for 10.0 s, but it was not looked at: a thread waits for it, but "
                                        "another one may still be running. "));
 }
 
@@ -494,6 +494,65 @@ static void what_captures_hide_is_not_worth_a_look_that_ends_work(void **state)
     assert_string_equal(world.said, HIDDEN_WORDS "; a hang would not be noticed meanwhile\n");
 }
 
+#define NOT_KNOWN_WORDS "it has not been known for 10.0 s whether the GPU has done its work"
+
+/* The host may be in a long call, or ask for the state of a stream that is idle. */
+static void a_guess_that_no_look_confirms_is_neither_called_nor_given_up(void **state)
+{
+    (void)state;
+    struct world world = {
+        .guessed = true, .sights = (enum sight[]){NO_GRID}, .sight_count = 1, .give_up_ns = 25 * S, .end_ns = 100 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 21, 26, 51);
+    assert_false(watch.hang || watch.given_up_ns || watch.not_looked);
+    assert_string_equal(world.said, NOT_KNOWN_WORDS "; a look saw no kernel that runs, the program goes on\n");
+    assert_int_equal(world.judged + world.reports, 0);
+}
+
+/* The driver keeps the observer's thread because a call of the program waits for a kernel. */
+static void a_guess_that_a_look_confirms_is_judged(void **state)
+{
+    (void)state;
+    struct world world = {.guessed = true, .sights = (enum sight[]){WGMMA}, .sight_count = 1, .end_ns = 100 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 21, 31);
+    assert_true(watch.hang);
+}
+
+static void a_guess_is_not_worth_a_look_that_ends_work(void **state)
+{
+    (void)state;
+    struct world world = {.guessed = true,
+                          .look_ends_work = true,
+                          .sights = (enum sight[]){HANGS},
+                          .sight_count = 1,
+                          .give_up_ns = 25 * S,
+                          .end_ns = 100 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    assert_int_equal(world.look_count, 0);
+    assert_int_equal(watch.not_looked, WSDBG_SPARED_WORK);
+    assert_false(watch.given_up_ns);
+    assert_string_equal(world.said, NOT_KNOWN_WORDS "; a hang would not be noticed meanwhile\n");
+}
+
+static void no_more_is_said_of_a_guess_than_is_known(void **state)
+{
+    (void)state;
+    struct world world = {.guessed = true, .sights = (enum sight[]){SHUT}, .sight_count = 1, .end_ns = 15 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    assert_int_equal(watch.not_looked, WSDBG_COULD_NOT_LOOK);
+    assert_string_equal(world.said, "the GPU cannot be looked at: MPS is in the way\n" NOT_KNOWN_WORDS
+                                    "; no look at it succeeded, the program goes on\n");
+    unlink("x.db");
+    world = (struct world){.guessed = true, .sights = (enum sight[]){FAILS}, .sight_count = 1, .end_ns = 15 * S};
+    world_watch(&world, LOOK_NS);
+    assert_string_equal(world.said, NOT_KNOWN_WORDS ", but the look at it failed: the inspector died\n");
+    unlink("x.db");
+    world = (struct world){.guessed = true, .look_spares_later_work = true, .end_ns = 15 * S};
+    world_watch(&world, LOOK_NS);
+    assert_non_null(strstr(world.said, NOT_KNOWN_WORDS ", but it was not looked at: no thread"));
+}
+
 static void a_look_that_is_asked_for_during_a_capture_is_had(void **state)
 {
     (void)state;
@@ -542,6 +601,10 @@ int main(void)
         TEST(grids_that_come_and_go_behind_captures_are_not_judged),
         TEST(slots_that_change_beside_a_look_are_not_judged),
         TEST(what_captures_hide_is_not_worth_a_look_that_ends_work),
+        TEST(a_guess_that_no_look_confirms_is_neither_called_nor_given_up),
+        TEST(a_guess_that_a_look_confirms_is_judged),
+        TEST(a_guess_is_not_worth_a_look_that_ends_work),
+        TEST(no_more_is_said_of_a_guess_than_is_known),
         TEST(a_look_that_is_asked_for_during_a_capture_is_had),
         TEST(who_looks_on_gets_new_pictures),
         TEST(a_look_that_is_asked_for_shows_where_warps_stand_and_judges_nothing),

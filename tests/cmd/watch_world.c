@@ -132,6 +132,7 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
         out->contexts[0].hidden_ns = wsdbg_known_u64(1 * S);
     } else if (!world->done_ns || time_ns < world->done_ns)
         out->contexts[0].unfinished_ns = wsdbg_known_u64(1 * S);
+    out->contexts[0].unfinished_is_guess = world->guessed;
     return NULL;
 }
 
@@ -292,6 +293,10 @@ static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t tim
     if (sight == SHUT) {
         out->notes = calloc(1, sizeof *out->notes);
         snprintf(out->notes[out->note_count++], sizeof *out->notes, "the GPU cannot be looked at: MPS is in the way");
+        return error;
+    }
+    if (sight == NO_GRID) {
+        add_looks(out, false);
         return error;
     }
     add_grid(out, sight, sight == NEXT ? world->look_count : 1, world->look_count);

@@ -29,7 +29,8 @@ enum sight {
     FAILS,
     HANGS,
     NEXT,
-    BUSY
+    BUSY,
+    NO_GRID /* the look succeeds, and no kernel is there */
 };
 
 struct world {
@@ -41,6 +42,7 @@ struct world {
     uint64_t now_ns, end_ns;
     uint64_t done_ns; /* the work is done then; 0 = never */
     bool hidden;      /* stream captures hide since 1 s whether there is work */
+    bool guessed;     /* that work is unfinished is not known: the driver only keeps the observer's thread */
     bool probed;      /* the kernel wrote that it began, at 1 s, and nothing since; looks add `sights` to that */
     bool look_ends_work, look_spares_later_work;
     uint64_t give_up_ns;

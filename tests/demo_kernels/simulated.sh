@@ -7,7 +7,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
 
-# judge OPTION EVIDENCE: the row with this --evidence; after a hang the session says that it had EVIDENCE.
+# judge OPTION EVIDENCE: the row with this --evidence; after a hang the session says that it had EVIDENCE.  Which one auto
+# takes depends on the machine's load: slots that are copied late say nothing, and then the device's state is read.
 judge() {
     rm -f "$folder/$name.db"
     "$wsdbg" run --device sim --stall 1 --evidence "$1" -o "$folder/$name.db" -- "$program" --bug "$name" \
@@ -30,7 +31,10 @@ while IFS='|' read -r name cause role barrier kind story; do
     slow | none) expected="no hang" status=0 ;;
     *) continue ;;
     esac
-    judge auto ring
-    [ "$status" = 124 ] && judge live simulator
+    judge auto '\(ring\|simulator\)'
+    if [ "$status" = 124 ]; then
+        judge ring ring
+        judge live simulator
+    fi
 done <"$folder/table"
 exit $failed

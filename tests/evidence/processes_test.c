@@ -173,6 +173,31 @@ static void what_a_program_did_before_it_became_another_counts_once(void **state
     }
 }
 
+/* wsdbg may look late. */
+static void what_it_launched_after_the_last_look_counts_too(void **state)
+{
+    struct segment_warp warp;
+    char path[SEGMENT_PATH_BYTES], left[SEGMENT_PATH_BYTES + 16];
+    (void)state;
+    fresh_names(NULL);
+    struct wsdbg_evidence *source = open_ring();
+    struct segment_writer *first = one_warp((uint32_t)getpid(), &warp);
+    struct wsdbg_snapshot snapshot = poll_at(source, MS);
+    assert_int_equal(snapshot.launches_total, 1);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_segment(first)->launch_count += 4;
+    segment_place(session, (int)getpid(), path);
+    snprintf(left, sizeof left, "%s" WSDBG_SEGMENT_LEFT "1", path);
+    assert_int_equal(rename(path, left), 0);
+    struct segment_writer *second = one_warp((uint32_t)getpid(), &warp);
+    snapshot = poll_at(source, 2 * MS);
+    assert_int_equal(snapshot.launches_total, 6);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    segment_writer_destroy(first);
+    segment_writer_destroy(second);
+}
+
 static void a_process_that_is_another_program_by_now_runs_nothing(void **state)
 {
     struct stat own;
@@ -243,6 +268,7 @@ int main(void)
         CASE(a_recording_of_many_can_be_read),
         CASE(a_number_that_comes_again_is_another_process),
         CASE(what_a_program_did_before_it_became_another_counts_once),
+        CASE(what_it_launched_after_the_last_look_counts_too),
         CASE(a_process_that_is_another_program_by_now_runs_nothing),
         CASE(a_segment_in_the_sessions_folder_is_found),
     };

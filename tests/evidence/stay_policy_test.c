@@ -372,6 +372,20 @@ static void having_left_it_comes_back_to_a_calm_program_that_can_pay(void **stat
     }
 }
 
+/* The look stops the GPU, and calls of the program wait meanwhile.  If the inspector left then, the next look would be
+ * late, and might be spared. */
+static void it_does_not_leave_between_two_looks(void **state)
+{
+    (void)state;
+    struct wsdbg_stay_policy policy = {.stays = true, .came_ns = NOW - S, .window_ns = NOW - 40 * MS};
+    struct wsdbg_stay_facts facts = busy();
+    facts.waited_ns = 300 * MS;
+    facts.looked_ahead = true;
+    assert_int_equal(advise(policy, facts), WSDBG_STAY_AS_IT_IS);
+    facts.looked_ahead = false;
+    assert_int_equal(advise(policy, facts), WSDBG_STAY_LEAVE);
+}
+
 /* ---- whatever it costs ---- */
 
 static void who_is_to_stay_always_comes_and_stays_whatever_it_costs(void **state)
@@ -423,6 +437,7 @@ int main(void)
         cmocka_unit_test(after_each_refusal_it_waits_twice_as_long_up_to_three_seconds),
         cmocka_unit_test(once_it_was_let_in_refusals_count_anew),
         cmocka_unit_test(it_leaves_when_staying_costs_more_than_the_program_can_pay),
+        cmocka_unit_test(it_does_not_leave_between_two_looks),
         cmocka_unit_test(only_the_last_window_counts),
         cmocka_unit_test(having_left_it_comes_back_to_a_calm_program_that_can_pay),
         cmocka_unit_test(who_is_to_stay_always_comes_and_stays_whatever_it_costs),

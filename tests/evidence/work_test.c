@@ -14,13 +14,16 @@
 
 struct work {
     struct wsdbg_marker_row marker;
-    const char *call; /* a thread is in it since 2 s; NULL = none is */
-    bool older;       /* the observer did not know markers */
-    bool destroyed;   /* the context */
+    const char *call;  /* a thread is in it since 2 s; NULL = none is */
+    bool older;        /* the observer did not know markers */
+    bool destroyed;    /* the context */
+    uint64_t given_ns; /* the context was given something last; 0 = at 1 s */
+    bool all_done;     /* ... and a marker behind that has passed */
     /* Expected: */
     bool followed;
     uint64_t unfinished_ns; /* 0 = not known to be */
-    uint64_t hidden_ns;     /* 0 = it is not */
+    bool is_guess;
+    uint64_t hidden_ns; /* 0 = it is not */
 };
 
 static const struct wsdbg_marker_row in_flight = {
@@ -33,6 +36,8 @@ static void check(const struct work *work)
     segment_writer_context(writer, 1, 4, 0);
     struct wsdbg_segment *segment = segment_writer_segment(writer);
     segment->markers[0] = work->marker;
+    segment->given[0].given_ns = work->given_ns ? work->given_ns : 1 * S;
+    segment->given[0].done_given_ns = work->all_done ? segment->given[0].given_ns : 0;
     if (work->older)
         segment->fixed_bytes = WSDBG_SEGMENT_FIRST_BYTES;
     if (work->destroyed)
@@ -44,6 +49,7 @@ static void check(const struct work *work)
     assert_int_equal(snapshot.contexts[0].work_followed, work->followed);
     assert_int_equal(snapshot.contexts[0].unfinished_ns.known, work->unfinished_ns != 0);
     assert_int_equal(snapshot.contexts[0].unfinished_ns.value, work->unfinished_ns);
+    assert_int_equal(snapshot.contexts[0].unfinished_is_guess, work->is_guess);
     assert_int_equal(snapshot.contexts[0].hidden_ns.known, work->hidden_ns != 0);
     assert_int_equal(snapshot.contexts[0].hidden_ns.value, work->hidden_ns);
     wsdbg_snapshot_deinit(&snapshot);
@@ -113,14 +119,44 @@ static void a_marker_that_the_driver_keeps_says_since_when(void **state)
 {
     (void)state;
     struct wsdbg_marker_row marker = {.state = WSDBG_MARKER_STARTED, .inside_ns = 3 * S};
-    check(&(struct work){.marker = marker, .unfinished_ns = 3 * S});
+    check(&(struct work){.marker = marker, .unfinished_ns = 3 * S, .is_guess = true});
     check(&(struct work){.marker = marker, .call = "cuMemFree_v2", .unfinished_ns = 2 * S});
     marker.inside_ns = 5 * S - S / 8; /* a call may take a while */
     check(&(struct work){.marker = marker});
     marker = in_flight;
     marker.checked_ns = 4 * S - 1;
     marker.inside_ns = 4 * S;
+    check(&(struct work){.marker = marker, .unfinished_ns = 3 * S, .is_guess = true});
+    marker.checked_ns = 4 * S; /* just now it had not passed */
     check(&(struct work){.marker = marker, .unfinished_ns = 3 * S});
+}
+
+/* Whoever asks for the state of a stream without a pause goes on, and gives it more. */
+static void what_was_given_last_is_what_may_not_be_done(void **state)
+{
+    (void)state;
+    struct wsdbg_marker_row marker = {.state = WSDBG_MARKER_WORKS, .inside_ns = 3 * S};
+    check(&(struct work){.marker = marker, .given_ns = 4 * S, .unfinished_ns = 4 * S, .is_guess = true});
+    marker.recorded_ns = 2 * S;
+    check(&(struct work){.marker = marker, .given_ns = 4 * S, .unfinished_ns = 4 * S, .is_guess = true});
+    marker = in_flight; /* this is known, whatever came later */
+    check(&(struct work){.marker = marker, .given_ns = 4 * S, .followed = true, .unfinished_ns = 3 * S});
+}
+
+/* The host asks an idle stream for its state, or pins memory, or its first launch compiles a kernel. */
+static void a_call_that_lasts_when_all_is_done_waits_for_no_work(void **state)
+{
+    (void)state;
+    const struct wsdbg_marker_row marker = {.state = WSDBG_MARKER_WORKS, .inside_ns = 3 * S};
+    check(&(struct work){.marker = marker, .all_done = true});
+    check(&(struct work){
+        .marker = marker, .all_done = true, .call = "cuMemFree_v2", .unfinished_ns = 2 * S, .is_guess = true});
+    check(&(struct work){.marker = passed,
+                         .all_done = true,
+                         .call = "cuLaunchKernel",
+                         .followed = true,
+                         .unfinished_ns = 2 * S,
+                         .is_guess = true});
 }
 
 static void a_segment_of_an_older_observer_has_no_markers(void **state)
@@ -140,6 +176,8 @@ int main(void)
         cmocka_unit_test(a_launch_that_blocks_counts_always),
         cmocka_unit_test(a_capture_hides_work_but_not_who_waits_for_it),
         cmocka_unit_test(a_marker_that_the_driver_keeps_says_since_when),
+        cmocka_unit_test(what_was_given_last_is_what_may_not_be_done),
+        cmocka_unit_test(a_call_that_lasts_when_all_is_done_waits_for_no_work),
         cmocka_unit_test(a_segment_of_an_older_observer_has_no_markers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

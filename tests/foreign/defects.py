@@ -11,6 +11,7 @@ import argparse, json, os, re, subprocess, sys
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, TESTS)
 import results
+from foreign import run as programs
 
 EXAMPLE = '48_hopper_warp_specialized_gemm'
 ARGUMENTS = ['--m=256', '--n=256', '--k=1024', '--iterations=0']
@@ -59,10 +60,11 @@ def measure(name, args):
 
 def page(rows):
     lines = ['## Deliberate defects in a program of others', '',
-             f"`tests/foreign/defects.py`: CUTLASS `{EXAMPLE} {' '.join(ARGUMENTS)}`, one change of one header each, under `wsdbg run --device sim --stall 1`, on a chip of 8 multiprocessors.", '',
+             f"`tests/foreign/defects.py`: CUTLASS `{EXAMPLE} {' '.join(ARGUMENTS)}`, one change of one header each, under `wsdbg run --device sim --stall 1`, on a chip of 8 multiprocessors. "
+             f"{programs.commits_of('cutlass', rows.values())}.", '',
              '| defect | cause | confidence | role at fault | barrier | right |', '|---|---|---|---|---|---|']
     for name, row in rows.items():
-        lines.append(f"| `{name}`: {DEFECTS[name][0]} | {row['cause']} | {row['confidence']} | {row['role'] or '-'} | {row['barrier']} | {', '.join(row['right']) or 'nothing'} |")
+        lines.append(f"| `{name}`: {DEFECTS[name][0]} | {row['cause'] or '-'} | {row['confidence'] or '-'} | {row['role'] or '-'} | {row['barrier'] or '-'} | {', '.join(row['right']) or 'nothing'} |")
     return '\n'.join(lines)
 
 
@@ -82,7 +84,7 @@ def main():
     args.scratch, args.cutlass = os.path.abspath(args.scratch), os.path.abspath(args.cutlass)
     rows = results.load('sim').get('foreign_defects', {})
     for name in args.only:
-        rows[name] = measure(name, args)
+        rows[name] = {**measure(name, args), 'commits': {'cutlass': programs.commit_of(args.cutlass)}}
         rows[name]['right'] = judge(name, rows[name])
         print(name, rows[name], flush=True)
     results.save('foreign_defects', rows, page(rows), 'sim')

@@ -202,12 +202,28 @@ def explored_of(row):
     if 'explore' not in row:
         return '- | -'
     explored = row['explore']
-    what = explored['schedules'] if explored['end'] == 'passes' and explored['schedules'] else 'run once: all alike' if explored['end'] == 'passes' else explored['end']
+    what = explored['end'] if explored['end'] != 'passes' else '?' if explored['schedules'] is None else explored['schedules']
     return f"{what} | {explored['processor_seconds']:.1f}"
 
 
+def commit_of(checkout):
+    """Of a checkout without changes; None = not known."""
+    git = ['git', '-C', checkout]
+    head = subprocess.run([*git, 'rev-parse', '--verify', 'HEAD'], capture_output=True, text=True)
+    changed = subprocess.run([*git, 'status', '--porcelain', '--untracked-files=no'], capture_output=True, text=True)
+    return head.stdout.strip() if head.returncode == changed.returncode == 0 and not changed.stdout else None
+
+
+def commits_of(project, rows):
+    """What the rows rest on; the commit that is pinned, where a row does not know."""
+    url, pinned = PINNED[project]
+    used = {row.get('commits', {}).get(project) for row in rows if row.get('commits') is None or project in row['commits']} or {None}
+    words = [f'`{(commit or pinned)[:12]}`' + ('' if commit else ' (not checked)') for commit in sorted(used, key=str)]
+    return f"{url.split('github.com/')[1]} {' and '.join(words)}"
+
+
 def page(data):
-    commits = ', '.join(f'{url.split("github.com/")[1]} `{commit[:12]}`' for url, commit in PINNED.values())
+    commits = ', '.join(commits_of(project, data['rows'].values()) for project in PINNED)
     lines = ['## Programs of others', '',
              f"`tests/foreign/run.py`: {data['processor']}; processor seconds, of all processes from start to end (other work ran beside it, so they say more than seconds), on a chip of "
              f"{data['multiprocessors']} multiprocessors. Compiled with `nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a]` (samples: `90`) from unchanged sources: {commits}. The static "
@@ -255,7 +271,7 @@ def main():
             data['compared'] = compare(name, PROGRAMS[name], program, args)
             results.save('foreign', data, page(data), 'sim')
             break
-        data['rows'][name] = measure(name, PROGRAMS[name], program, args)
+        data['rows'][name] = {**measure(name, PROGRAMS[name], program, args), 'commits': {key: commit_of(checkouts[key]) for key in sorted(needs)}}
         print(name, json.dumps(data['rows'][name]), flush=True)
         if not args.no_page:
             data['rows'] = {name: data['rows'][name] for name in PROGRAMS if 'multiprocessors' in data['rows'].get(name, {})}

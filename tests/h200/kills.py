@@ -50,8 +50,11 @@ def descendants(pid):
 
 def kill_named(pids):
     for pid in pids:
-        if 'wsdbg' in name_of(pid):
-            os.kill(pid, signal.SIGKILL)
+        try:
+            if 'wsdbg' in name_of(pid):
+                os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it ended in between
 
 
 def find_victim(victim, wsdbg):

@@ -2,15 +2,17 @@
  *
  *   app_threads - OTHER     OTHER = none | sleeps | used-and-sleeps | waits-for-another | reads | named-as-driver
  *                                   | polls-as-driver | waits-for-a-process | joins | serves-in-nccl | serves-elsewhere
- *                                   | called-by-nccl | was-in-nccl | watches | watches-asleep
+ *                                   | called-by-nccl | was-in-nccl | watches | watches-asleep | wakes-often
  *
  * It is ended by a signal.
  */
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -84,6 +86,28 @@ static int is_service(void)
     return 1;
 }
 
+#ifndef sigev_notify_thread_id /* older glibc has no name for it */
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+/* This thread gets a signal each millisecond. */
+static void begin_signals(void)
+{
+    struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1};
+    const struct itimerspec often = {.it_interval.tv_nsec = 1000000, .it_value.tv_nsec = 1000000};
+    timer_t timer;
+    event.sigev_notify_thread_id = (int)syscall(SYS_gettid);
+    must(sigaction(SIGUSR1, &action, NULL));
+    must(timer_create(CLOCK_MONOTONIC, &event, &timer));
+    must(timer_settime(timer, 0, &often, NULL));
+}
+
 static void *be_another(void *unused)
 {
     char byte;
@@ -97,7 +121,9 @@ static void *be_another(void *unused)
         pthread_setname_np(pthread_self(), "pt_nccl_watchdg");
     if (is_service())
         return unused;
-    if (is_other("waits-for-another"))
+    if (is_other("wakes-often"))
+        begin_signals();
+    if (is_other("waits-for-another") || is_other("wakes-often"))
         pthread_mutex_lock(&held);
     else if (is_other("waits-for-a-process"))
         pthread_mutex_lock(&shared);

@@ -76,6 +76,7 @@ static const struct program_row {
     {"none", WSDBG_HOST_ALL_BLOCKED},
     {"waits-for-another", WSDBG_HOST_ALL_BLOCKED},
     {"joins", WSDBG_HOST_ALL_BLOCKED},
+    {"wakes-often", WSDBG_HOST_STRANGER_GOES_ON},
     {"waits-for-a-process", WSDBG_HOST_STRANGER_GOES_ON},
     {"polls-as-driver", WSDBG_HOST_ALL_BLOCKED},
     {"named-as-driver", WSDBG_HOST_STRANGER_GOES_ON},

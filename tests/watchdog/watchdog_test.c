@@ -129,6 +129,19 @@ static void work_is_as_old_as_what_is_oldest_in_it(void **state)
     assert_watched(&snapshot, 0, true, 5 * S);
 }
 
+/* A guess may be older than what is known. */
+static void what_is_only_guessed_to_be_unfinished_is_not_known_work(void **state)
+{
+    (void)state;
+    struct wsdbg_context contexts[] = {unfinished(3 * S), unfinished(5 * S)};
+    const struct wsdbg_snapshot snapshot = {.contexts = contexts, .context_count = 2};
+    contexts[0].unfinished_is_guess = true;
+    assert_watched(&snapshot, 0, true, 3 * S);
+    assert_int_equal(wsdbg_watched_known_work(&snapshot, 0).progress_ns, 5 * S);
+    contexts[1].unfinished_is_guess = true;
+    assert_false(wsdbg_watched_known_work(&snapshot, 0).running);
+}
+
 static void a_look_that_saw_movement_starts_the_clock_again(void **state)
 {
     (void)state;
@@ -192,6 +205,7 @@ int main(void)
         cmocka_unit_test(progress_never_goes_back),
         cmocka_unit_test(finished_work_and_dead_contexts_are_not_watched),
         cmocka_unit_test(work_is_as_old_as_what_is_oldest_in_it),
+        cmocka_unit_test(what_is_only_guessed_to_be_unfinished_is_not_known_work),
         cmocka_unit_test(a_look_that_saw_movement_starts_the_clock_again),
         cmocka_unit_test(slots_that_move_count_for_their_own_context),
         cmocka_unit_test(a_grid_that_stands_beside_one_that_moves_stands),

@@ -56,7 +56,7 @@ struct run {
     struct wsdbg_tui *tui; /* NULL = without --tui */
     struct wsdbg_progress_line dump;
     struct wsdbg_unseen unseen;
-    bool executed, ended_by_follower, stands_said, outlived_said;
+    bool executed, ended_by_follower, stands_said, outlived_said, end_looked_at;
     bool discard; /* the database is not kept */
 };
 
@@ -108,6 +108,10 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
         return WSDBG_WAIT_OVER;
     }
     if (event == WSDBG_CHILD_ENDED) {
+        if (!run->end_looked_at && !wsdbg_child_end_was_asked(run->child, 0)) {
+            run->end_looked_at = true; /* the last look may be of a time when another process had no context yet */
+            return WSDBG_WAIT_TICK;
+        }
         if (!is_outlived(run)) {
             follow(run); /* its last words, while the session is there to keep them */
             return WSDBG_WAIT_OVER;
@@ -392,7 +396,8 @@ static struct wsdbg_error *open_session(struct run *run)
 
 static int cannot_execute(const struct run *run, int code)
 {
-    wsdbg_say("%s: %s", run->options->program[0], strerror(code));
+    const char *program = run->options->program[0];
+    wsdbg_say("%s: %s", program[0] ? program : "the program's name is empty", strerror(code));
     return code == ENOENT ? WSDBG_EXIT_NOT_FOUND : WSDBG_EXIT_CANNOT_EXECUTE;
 }
 

@@ -39,12 +39,12 @@ static uint64_t last_movement_ns(const struct wsdbg_snapshot *snapshot, uint32_t
     return slowest_ns != UINT64_MAX && slowest_ns > time_ns ? slowest_ns : time_ns;
 }
 
-struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns)
+static struct wsdbg_watched watched_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns, bool guesses)
 {
     struct wsdbg_watched watched = {.progress_ns = UINT64_MAX};
     for (size_t i = 0; i < snapshot->context_count; i++) {
         const struct wsdbg_context *context = &snapshot->contexts[i];
-        if (!context->alive || !context->unfinished_ns.known)
+        if (!context->alive || !context->unfinished_ns.known || (context->unfinished_is_guess && !guesses))
             continue;
         const uint64_t since_ns = last_movement_ns(snapshot, (uint32_t)i, context->unfinished_ns.value);
         watched.running = true;
@@ -54,6 +54,16 @@ struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, u
     if (!watched.running || watched.progress_ns < moved_ns)
         watched.progress_ns = moved_ns;
     return watched;
+}
+
+struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns)
+{
+    return watched_work(snapshot, moved_ns, true);
+}
+
+struct wsdbg_watched wsdbg_watched_known_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns)
+{
+    return watched_work(snapshot, moved_ns, false);
 }
 
 /* A clock that steps back makes nothing older. */

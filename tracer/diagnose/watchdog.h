@@ -36,6 +36,8 @@ struct wsdbg_watched wsdbg_watched_slots(const struct wsdbg_snapshot *snapshot);
 /* The work of contexts: the context whose work has been unfinished the longest.  It moves while the slots of every grid
  * that is seen there do; what a look at the GPU saw at moved_ns (0 = none) is movement too. */
 struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns);
+/* The same of the contexts whose work is known to be unfinished. */
+struct wsdbg_watched wsdbg_watched_known_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns);
 
 void wsdbg_watchdog_init(struct wsdbg_watchdog *watchdog, uint64_t stall_ns);
 /* One tick. */

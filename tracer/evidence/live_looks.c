@@ -172,8 +172,7 @@ static void begin_looks(struct wsdbg_live_process *process)
         process->times[i] = (struct wsdbg_look_row){0};
 }
 
-/* One look was taken a moment ago, to be compared with the next. */
-static bool is_ahead(const struct wsdbg_live_process *process)
+bool wsdbg_live_process_is_ahead(const struct wsdbg_live_process *process)
 {
     return process->count == 1 && process->looked_ahead &&
            wsdbg_attach_clock_ns() < process->times[0].time_ns + AHEAD_AT_MOST_NS;
@@ -224,7 +223,7 @@ struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, 
     const bool stays = wsdbg_live_machine_stays(process->machine);
     if (process->saw_fault)
         return NULL;
-    if (!stays || !is_ahead(process))
+    if (!stays || !wsdbg_live_process_is_ahead(process))
         begin_looks(process);
     process->held_nothing_back = stays;
     struct wsdbg_error *error =

@@ -17,6 +17,8 @@ struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct ws
 struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, uint64_t deadline_ns);
 /* Takes the first of the looks that the next wsdbg_live_process_look() compares, where an inspector stays. */
 void wsdbg_live_process_look_ahead(struct wsdbg_live_process *process);
+/* Whether such a look was taken a moment ago. */
+bool wsdbg_live_process_is_ahead(const struct wsdbg_live_process *process);
 /* Looks at what an exception has stopped, if one has; the inspector then leaves, and no look comes after this one. */
 void wsdbg_live_process_look_at_fault(struct wsdbg_live_process *process);
 bool wsdbg_live_process_saw_fault(const struct wsdbg_live_process *process);

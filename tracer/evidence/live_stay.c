@@ -74,6 +74,7 @@ static struct wsdbg_stay_facts facts_of(struct wsdbg_live_stay *stay, const stru
     for (size_t i = 0; i < snapshot->thread_count; i++)
         if (snapshot->threads[i].process_id == process_id)
             facts.worked_ns = now_ns;
+    facts.looked_ahead = wsdbg_live_process_is_ahead(process);
     facts.waited_ns = __atomic_load_n(&row->waited_ns, __ATOMIC_RELAXED);
     facts.launch_ns = __atomic_load_n(&row->launch_ns, __ATOMIC_RELAXED);
     facts.launches = __atomic_load_n(&row->launches, __ATOMIC_RELAXED);

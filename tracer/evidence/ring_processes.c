@@ -117,12 +117,25 @@ static void open_again(struct wsdbg_ring_processes *processes, struct wsdbg_ring
     process->launches_before = 0;
 }
 
+/* Also those since the last look. */
+static void count_last_launches(struct wsdbg_ring_process *process)
+{
+    struct wsdbg_segment_view view;
+    if (!process->map || process->ended)
+        return;
+    struct wsdbg_error *error = wsdbg_segment_map_refresh(process->map, &view);
+    if (!error)
+        process->tracker.head.launch_count = wsdbg_segment_read_head(&view).launch_count;
+    wsdbg_error_destroy(error);
+}
+
 /* A file that another one replaced: the process executed another program, or its number came again. */
 static void forget_replaced(struct wsdbg_ring_processes *processes, uint32_t process_id, uint64_t inode)
 {
     for (size_t i = 0; i < processes->count; i++)
         if (processes->list[i]->process_id == process_id && processes->list[i]->inode != inode) {
             processes->replaced[processes->replaced_count++ % WSDBG_RING_REPLACED] = processes->list[i]->inode;
+            count_last_launches(processes->list[i]);
             forget(processes, i);
             return;
         }

@@ -38,15 +38,14 @@ static void ignore_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Asks the kernel's OOM killer to spare this process.  Without CAP_SYS_RESOURCE the kernel refuses that, and nothing
- * changes. */
+/* Asks the kernel to end this process only after nearly all others when memory runs out.  It is not exempt (-1000): it
+ * may be what takes the memory.  Without CAP_SYS_RESOURCE the kernel refuses that, and nothing changes. */
 static void ask_to_be_spared(void)
 {
-    static const char never[] = "-1000";
     const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (score < 0)
         return;
-    const ssize_t written = write(score, never, strlen(never));
+    const ssize_t written = write(score, WSDBG_SIDE_PROCESS_OOM_SCORE, sizeof WSDBG_SIDE_PROCESS_OOM_SCORE - 1);
     (void)written;
     close(score);
 }

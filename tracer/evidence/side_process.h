@@ -2,8 +2,8 @@
  *
  * It keeps only two of wsdbg's descriptors, prints nothing, and ignores every signal that asks it to end: whoever wants
  * to end it must kill it.  A killed inspector may take the traced program with it.  So two ways to kill one by mistake
- * are closed.  Its name is one that `pkill wsdbg` does not match.  And the kernel's OOM killer spares it, if wsdbg has
- * the right to ask for that.
+ * are closed.  Its name is one that `pkill wsdbg` does not match.  And the kernel's OOM killer takes it nearly last, if
+ * wsdbg has the right to ask for that.
  */
 #ifndef WSDBG_EVIDENCE_SIDE_PROCESS_H
 #define WSDBG_EVIDENCE_SIDE_PROCESS_H
@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#define WSDBG_SIDE_PROCESS_OOM_SCORE "-900" /* of -1000 (never) to 1000 */
 
 struct wsdbg_side_process {
     pid_t id;    /* 0 = none, or it has ended and was collected */

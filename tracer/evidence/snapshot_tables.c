@@ -66,8 +66,44 @@ static bool is_lost(const struct wsdbg_marker_row *marker, uint64_t now_ns)
     return is_kept_inside(marker, now_ns) || (marker->recorded_ns && asked_ns + MARKER_FRESH_NS < now_ns);
 }
 
-/* The marker says it, and where a full queue or a capture keeps markers out, or nobody asks them, the threads that
- * wait. */
+/* A call that lasts then waits for something else, for example for a kernel's code to be compiled. */
+static bool has_done_all(const struct wsdbg_context *context)
+{
+    return context->given_ns.known && context->given_ns.value <= context->done_given_ns.value;
+}
+
+/* That the driver keeps the observer's thread may mean that a call of the program waits for the GPU: the driver may
+ * load a kernel's code behind a running kernel.  It also happens while the program asks for a stream's state without a
+ * pause, or pins much memory.  What was given last may be what is not done. */
+static uint64_t guessed_since_ns(const struct wsdbg_marker_row *marker, const struct wsdbg_context *context,
+                                 uint64_t now_ns)
+{
+    if (!is_kept_inside(marker, now_ns) || has_done_all(context))
+        return 0;
+    const uint64_t since_ns = marker->recorded_ns ? marker->recorded_ns : marker->inside_ns;
+    return context->given_ns.value > since_ns ? context->given_ns.value : since_ns;
+}
+
+/* Since when work is unfinished.  The marker says it, and where a full queue or a capture keeps markers out, or nobody
+ * asks them, the threads that wait. */
+static void set_unfinished(const struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker, uint32_t index,
+                           const struct wsdbg_marker_row *marker, struct wsdbg_context *out)
+{
+    const uint64_t now_ns = builder->request->now_ns;
+    const bool in_flight = marker->recorded_ns && marker->checked_ns && marker->checked_ns + MARKER_FRESH_NS >= now_ns;
+    uint64_t since_ns = blocked_since_ns(tracker, index, out->work_followed);
+    bool is_guess = !in_flight && has_done_all(out);
+    if (in_flight && (since_ns == 0 || marker->recorded_ns < since_ns))
+        since_ns = marker->recorded_ns;
+    if (since_ns == 0) {
+        since_ns = guessed_since_ns(marker, out, now_ns);
+        is_guess = true;
+    }
+    out->unfinished_ns = known_unless_zero(since_ns);
+    out->unfinished_is_guess = is_guess && since_ns != 0;
+}
+
+/* What is seen of the context's work. */
 static void set_work(const struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker, uint32_t index,
                      struct wsdbg_context *out)
 {
@@ -80,16 +116,7 @@ static void set_work(const struct wsdbg_builder *builder, const struct wsdbg_tra
         return;
     out->work_followed = marker.state == WSDBG_MARKER_WORKS && !is_lost(&marker, builder->request->now_ns);
     out->hidden_ns = known_unless_zero(out->work_followed ? 0 : marker.kept_out_ns);
-    uint64_t since_ns = blocked_since_ns(tracker, index, out->work_followed);
-    const bool fresh = marker.checked_ns && marker.checked_ns + MARKER_FRESH_NS >= builder->request->now_ns;
-    if (marker.recorded_ns && fresh && (since_ns == 0 || marker.recorded_ns < since_ns))
-        since_ns = marker.recorded_ns;
-    /* That the observer's thread is kept in the driver is taken for unfinished work.  The call that keeps it need not
-     * be one that is known to wait.  The driver may be loading a kernel's code at its first use, and that may wait for
-     * a running kernel.  Or the program asks for the state of a stream without a pause. */
-    if (since_ns == 0 && is_kept_inside(&marker, builder->request->now_ns))
-        since_ns = marker.recorded_ns ? marker.recorded_ns : marker.inside_ns;
-    out->unfinished_ns = known_unless_zero(since_ns);
+    set_unfinished(builder, tracker, index, &marker, out);
 }
 
 static void set_given(const struct wsdbg_tracker *tracker, uint32_t index, struct wsdbg_context *out)
@@ -128,8 +155,8 @@ static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_track
             .gpu_now_ns = context->gpu_now_ns,
         };
         memcpy(out->device_name, row->device_name, sizeof out->device_name);
-        set_work(builder, tracker, i, out);
         set_given(tracker, i, out);
+        set_work(builder, tracker, i, out);
     }
 }
 

@@ -103,6 +103,8 @@ static bool may_come_at_once(const struct wsdbg_stay_policy *policy, const struc
 
 enum wsdbg_stay_advice wsdbg_stay_advise(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
 {
+    if (policy->stays && facts->looked_ahead)
+        return WSDBG_STAY_AS_IT_IS; /* what a look costs is no reason to leave before the next, which would be late */
     if (policy->stays)
         return !policy->always && costs_too_much(policy, facts) ? WSDBG_STAY_LEAVE : WSDBG_STAY_AS_IT_IS;
     if ((policy->always || is_lent(policy, facts)) && may_come_at_once(policy, facts))

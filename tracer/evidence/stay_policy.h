@@ -22,7 +22,8 @@ struct wsdbg_stay_facts {
     bool worked;                             /* it has launched something that ran, ever */
     bool probed;                             /* a module of it has probes */
     uint64_t image_bytes;                    /* of the modules that it has loaded, as far as known */
-    bool unfinished;                         /* the GPU is known to have work of it */
+    bool unfinished;                         /* the GPU has work of it, or may have */
+    bool looked_ahead;                       /* the first of two looks was taken a moment ago */
     uint64_t waited_ns, launch_ns, launches; /* of struct wsdbg_attach_row */
     uint64_t ended_spent_ns;                 /* of other processes of the run, which have ended */
 };

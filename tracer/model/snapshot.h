@@ -77,6 +77,7 @@ struct wsdbg_context {
     uint64_t gpu_now_ns;
     bool work_followed;                      /* whether what it was given to do gets done is seen: */
     struct wsdbg_optional_u64 unfinished_ns; /* something that it was given before this moment is not done */
+    bool unfinished_is_guess;                /* ... which is not known: the driver only keeps threads in calls */
     struct wsdbg_optional_u64 hidden_ns;     /* since then stream captures keep from being seen whether it is */
     bool slots_silent; /* the slots have not been copied for a while: that they look the same says nothing */
     bool attended;     /* an inspector stays attached to its process: a look holds nothing back */
@@ -201,9 +202,11 @@ struct wsdbg_access_row {
 /* How a warp stands to an access: what its way there must have executed, may have, and still can. */
 struct wsdbg_reach {
     uint32_t warp, access;
-    uint8_t before_least, before_most; /* times on the paths from the kernel's start to where it stands; 255 = that or more */
+    uint8_t before_least,
+        before_most; /* times on the paths from the kernel's start to where it stands; 255 = that or more */
     bool before_known;
-    uint8_t after; /* 0 = can never reach it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
+    uint8_t
+        after; /* 0 = can never reach it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
     bool after_of_waiter; /* of the parts of the warp only the one whose wait is the warp's can; not kept in sessions */
 };
 
@@ -225,18 +228,18 @@ struct wsdbg_step_row {
     uint32_t number;  /* parity, arrivals, bytes, threads: see the kind */
     uint32_t mask;    /* a copy into several CTAs: their ranks; 0 = one */
     uint8_t kind;
-    uint8_t rank;     /* of the mbarrier's CTA in its cluster, WSDBG_STEP_OWN_RANK */
+    uint8_t rank; /* of the mbarrier's CTA in its cluster, WSDBG_STEP_OWN_RANK */
     bool number_known;
 };
 
 /* The way of lanes of a warp through the kernel, from its start to its end, as far as the launch alone decides it: what
- * they did and would do.  Waits and polls are taken to end.  A warp has a row for each way that its lanes go.  Not kept in
- * sessions. */
+ * they did and would do.  Waits and polls are taken to end.  A warp has a row for each way that its lanes go.  Not kept
+ * in sessions. */
 struct wsdbg_walk_row {
     uint32_t warp;
     uint32_t lanes;
     uint32_t step_first, step_count; /* in steps */
-    bool is_whole; /* to the end; false: nobody knows how it goes on behind the last step */
+    bool is_whole;                   /* to the end; false: nobody knows how it goes on behind the last step */
 };
 
 /* The file of a place in PTX that has no line information of its own: its lines are the PTX's. */

@@ -66,7 +66,7 @@ static const char *end_words(const struct wsdbg_watch *watch)
         [WSDBG_SPARED_LATER_WORK] =
             "no hang seen, but a stall was not looked at: a kernel may have waited for new work",
         [WSDBG_SPARED_WORK] =
-            "no hang seen, but what stream captures hide was not looked at: a dump would have ended it",
+            "no hang seen, but work of which nothing was known was not looked at: a dump would have ended it",
         [WSDBG_COULD_NOT_LOOK] = "no hang seen, but the GPU could not be looked at",
     };
     if (watch->fault[0])

@@ -257,7 +257,7 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
     if (stands)
         error = wsdbg_diagnosis_call_hang(&diagnosis, &loop->last, &standstill);
     if (error) {
-        wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(stall, now_ns));
+        wsdbg_watch_say_failed_look(loop->watch, error, false, wsdbg_stall_age_ns(stall, now_ns));
         wsdbg_diagnosis_deinit(&diagnosis);
         return false;
     }

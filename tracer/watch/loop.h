@@ -49,6 +49,7 @@ struct wsdbg_watch_loop {
     struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks;
     struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */
     bool spared_said;               /* that a stall is not looked at */
+    bool guess_said;                /* that it is not known whether work is unfinished */
     bool look_shown;                /* the picture that is stored is of a look at the GPU */
     struct wsdbg_noted noted;       /* by the look before */
     struct wsdbg_hidden hidden;     /* work that captures keep from being followed */

@@ -89,7 +89,7 @@ static bool confirm(struct wsdbg_watch_loop *loop, uint64_t now_ns)
     loop->compared_ns = 0;
     bool due = wsdbg_stall_is_due(&loop->slots, wsdbg_watched_slots(&loop->last), now_ns);
     if (error)
-        wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(&loop->slots, now_ns));
+        wsdbg_watch_say_failed_look(loop->watch, error, false, wsdbg_stall_age_ns(&loop->slots, now_ns));
     else
         wsdbg_watch_record(loop, frame_ns);
     return due && !error;
@@ -121,23 +121,61 @@ static void note_not_looked(struct wsdbg_watch *watch, enum wsdbg_not_looked why
         watch->not_looked = why;
 }
 
-/* A stall that a look could make a hang of.  It stays due. */
-static bool is_spared(struct wsdbg_watch_loop *loop, struct wsdbg_watched watched, uint64_t now_ns)
+/* No work is known to have been unfinished for as long as a stall lasts: it may all be done. */
+static bool is_guessed(const struct wsdbg_watch_loop *loop, uint64_t now_ns)
 {
-    struct wsdbg_stall copy = loop->work;
-    if (!loop->watch->look_spares_later_work || !wsdbg_stall_is_due(&copy, watched, now_ns))
+    const struct wsdbg_watched known = wsdbg_watched_known_work(&loop->last, loop->moved_ns);
+    return !known.running || now_ns < known.progress_ns + loop->work.held_ns + loop->work.watchdog.stall_ns;
+}
+
+/* The look may end work, and it is not known that any stalls. */
+static bool would_end_work(struct wsdbg_watch_loop *loop, bool guessed, uint64_t age_ns)
+{
+    if (!guessed || !loop->watch->look_ends_work)
         return false;
-    const uint64_t age_ns = wsdbg_stall_age_ns(&copy, now_ns);
+    if (!loop->guess_said)
+        wsdbg_watch_say_not_known(loop->watch, "a hang would not be noticed meanwhile", age_ns);
+    loop->guess_said = true;
+    note_not_looked(loop->watch, WSDBG_SPARED_WORK);
+    return true;
+}
+
+/* The look may hold back what a kernel waits for. */
+static bool would_hold_work_back(struct wsdbg_watch_loop *loop, bool guessed, uint64_t age_ns, uint64_t now_ns)
+{
+    if (!loop->watch->look_spares_later_work)
+        return false;
     if (loop->watch->give_up_ns && age_ns >= loop->watch->give_up_ns)
         return false; /* who gives up wants to know whether it stands */
     const enum wsdbg_submitter submitter = wsdbg_work_submitter(&loop->last, age_ns, now_ns);
     if (submitter == WSDBG_SUBMITTER_NONE)
         return false;
     if (!loop->spared_said)
-        wsdbg_watch_say_spared(loop->watch, submitter, age_ns);
+        wsdbg_watch_say_spared(loop->watch, submitter, guessed, age_ns);
     loop->spared_said = true;
     note_not_looked(loop->watch, WSDBG_SPARED_LATER_WORK);
     return true;
+}
+
+/* A stall that a look could make a hang of.  It stays due. */
+static bool is_spared(struct wsdbg_watch_loop *loop, struct wsdbg_watched watched, bool guessed, uint64_t now_ns)
+{
+    struct wsdbg_stall copy = loop->work;
+    if (!wsdbg_stall_is_due(&copy, watched, now_ns))
+        return false;
+    const uint64_t age_ns = wsdbg_stall_age_ns(&copy, now_ns);
+    return would_end_work(loop, guessed, age_ns) || would_hold_work_back(loop, guessed, age_ns, now_ns);
+}
+
+/* A grid that runs in such a context is work that is not done. */
+static bool sees_unfinished_grid(const struct wsdbg_snapshot *look)
+{
+    for (size_t i = 0; i < look->grid_count; i++) {
+        const uint32_t context = look->grids[i].context;
+        if (look->grids[i].running && (context >= look->context_count || look->contexts[context].unfinished_ns.known))
+            return true;
+    }
+    return false;
 }
 
 enum { AHEAD_NS = 80000000 }; /* a look takes 40 ms, and the next one comes no sooner than 60 ms after it */
@@ -154,13 +192,25 @@ static void look_ahead(struct wsdbg_watch_loop *loop, struct wsdbg_watched watch
     loop->looked_ahead = soon;
 }
 
+/* A look that saw no kernel says that nothing is known to stall; one that could not see says nothing. */
+static void say_unseen_guess(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    if (!loop->guess_said)
+        wsdbg_watch_say_not_known(loop->watch,
+                                  loop->last.look_count ? "a look saw no kernel that runs, the program goes on"
+                                                        : "no look at it succeeded, the program goes on",
+                                  wsdbg_stall_age_ns(&loop->work, now_ns));
+    loop->guess_said = true;
+}
+
 /* Ticks the work's watchdog; true for a stall, looked at on the GPU itself. */
 static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
 {
     const struct wsdbg_watched watched = wsdbg_watched_work(&loop->last, loop->moved_ns);
+    const bool guessed = is_guessed(loop, now_ns);
     const uint64_t frame_ns = frame_time_ns(loop, wsdbg_stall_due_ns(&loop->work, watched.progress_ns), now_ns);
     look_ahead(loop, watched, now_ns);
-    if (is_spared(loop, watched, now_ns) || !wsdbg_stall_is_due(&loop->work, watched, now_ns))
+    if (is_spared(loop, watched, guessed, now_ns) || !wsdbg_stall_is_due(&loop->work, watched, now_ns))
         return false;
     loop->work.undecided = true; /* until a look says more */
     struct wsdbg_error *error = wsdbg_watch_inspect(loop, now_ns);
@@ -169,7 +219,11 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
     if (error || movement_since(loop, now_ns) == WSDBG_MOVEMENT_NOT_SEEN)
         note_not_looked(loop->watch, WSDBG_COULD_NOT_LOOK);
     if (error) {
-        wsdbg_watch_say_failed_look(loop->watch, error, wsdbg_stall_age_ns(&loop->work, now_ns));
+        wsdbg_watch_say_failed_look(loop->watch, error, guessed, wsdbg_stall_age_ns(&loop->work, now_ns));
+        return false;
+    }
+    if (guessed && !sees_unfinished_grid(&loop->last)) {
+        say_unseen_guess(loop, now_ns);
         return false;
     }
     *movement = movement_since(loop, now_ns);

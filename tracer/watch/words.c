@@ -231,23 +231,43 @@ void wsdbg_watch_say_cut(struct wsdbg_watch *watch, const struct wsdbg_snapshot 
     wsdbg_watch_say(watch, "the GPU core dump has ended the program's work on the GPU; %s", watch->after_hang);
 }
 
-void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_error *error, uint64_t age_ns)
+/* What is said of a stall first: how long it has lasted, or how long it has not been known whether there is work. */
+static void begin_words(bool guessed, const char *known, uint64_t age_ns, char out[96])
 {
-    wsdbg_watch_say(watch, "nothing has moved for %.1f s, but the look at it failed: %s", (double)age_ns / 1e9,
-                    wsdbg_error_message(error));
+    if (guessed)
+        snprintf(out, 96, "it has not been known for %.1f s whether the GPU has done its work", (double)age_ns / 1e9);
+    else
+        snprintf(out, 96, "%s %.1f s", known, (double)age_ns / 1e9);
+}
+
+void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_error *error, bool guessed,
+                                 uint64_t age_ns)
+{
+    char begin[96];
+    begin_words(guessed, "nothing has moved for", age_ns, begin);
+    wsdbg_watch_say(watch, "%s, but the look at it failed: %s", begin, wsdbg_error_message(error));
     wsdbg_error_destroy(error);
 }
 
-void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_submitter submitter, uint64_t age_ns)
+void wsdbg_watch_say_not_known(const struct wsdbg_watch *watch, const char *then, uint64_t age_ns)
 {
-    wsdbg_watch_say(
-        watch,
-        "the GPU has been busy for %.1f s, but was not looked at: %s. After a look the driver would hold back new "
-        "work until the running kernels end, and one of them may wait for that work. Ctrl-\\ looks all the "
-        "same, --evidence live always",
-        (double)age_ns / 1e9,
-        submitter == WSDBG_SUBMITTER_ANY ? "no thread of the program waits for it"
-                                         : "a thread waits for it, but another one may still be running");
+    char begin[96];
+    begin_words(true, NULL, age_ns, begin);
+    wsdbg_watch_say(watch, "%s; %s", begin, then);
+}
+
+void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_submitter submitter, bool guessed,
+                            uint64_t age_ns)
+{
+    char begin[96];
+    begin_words(guessed, "the GPU has been busy for", age_ns, begin);
+    wsdbg_watch_say(watch,
+                    "%s, but it was not looked at: %s. After a look the driver would hold back new "
+                    "work until the running kernels end, and one of them may wait for that work. Ctrl-\\ looks all the "
+                    "same, --evidence live always",
+                    begin,
+                    submitter == WSDBG_SUBMITTER_ANY ? "no thread of the program waits for it"
+                                                     : "a thread waits for it, but another one may still be running");
 }
 
 void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns)

@@ -35,8 +35,12 @@ void wsdbg_watch_say_given_up(struct wsdbg_watch *watch, const struct wsdbg_snap
 /* The same after a look that ended the program's work on the GPU: reports what it shows, notes watch->cut. */
 void wsdbg_watch_say_cut(struct wsdbg_watch *watch, const struct wsdbg_snapshot *snapshot,
                          const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns);
-/* Work that stalls is not looked at, because it might wait for work that it would then not get. */
-void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_submitter submitter, uint64_t age_ns);
+/* Work that stalls is not looked at, because it might wait for work that it would then not get.  guessed: it is not
+ * known whether there is work. */
+void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_submitter submitter, bool guessed,
+                            uint64_t age_ns);
+/* It has not been known for that long whether there is work; what follows from it. */
+void wsdbg_watch_say_not_known(const struct wsdbg_watch *watch, const char *then, uint64_t age_ns);
 /* Stream captures have kept work from being followed for that long. */
 void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns);
 
@@ -52,7 +56,8 @@ void wsdbg_watch_say_notes(const struct wsdbg_watch *watch, const struct wsdbg_s
 /* Whether a look that shows nothing cost the program what it runs on: said once, remembered in watch->lost. */
 bool wsdbg_watch_is_lost(struct wsdbg_watch *watch);
 void wsdbg_noted_deinit(struct wsdbg_noted *noted);
-/* Takes the error. */
-void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_error *error, uint64_t age_ns);
+/* Takes the error.  guessed: it is not known whether there is work. */
+void wsdbg_watch_say_failed_look(const struct wsdbg_watch *watch, struct wsdbg_error *error, bool guessed,
+                                 uint64_t age_ns);
 
 #endif

@@ -73,6 +73,13 @@ uint32_t *new_word(void)
     return (uint32_t *)new_zeroed(sizeof(uint32_t));
 }
 
+void spin_until_done(cudaStream_t stream)
+{
+    for (cudaError_t state; (state = cudaStreamQuery(stream)) != cudaSuccess;)
+        if (state != cudaErrorNotReady)
+            CHECK(state);
+}
+
 void sleep_s(double seconds)
 {
     struct timespec left;

@@ -114,16 +114,26 @@ static void start_thread(pthread_t *thread, struct feeder *feeder)
     exit(1);
 }
 
-static int by_thread(struct fed *fed, give *give)
+static void wait_in_call(cudaStream_t stream)
+{
+    CHECK(cudaStreamSynchronize(stream));
+}
+
+static int by_thread_while(struct fed *fed, give *give, void (*wait)(cudaStream_t stream))
 {
     struct feeder feeder = {fed, give};
     pthread_t thread;
     rehearse(fed, give);
     start_thread(&thread, &feeder);
     launch_poll(fed->options, fed->word, fed->first);
-    CHECK(cudaStreamSynchronize(fed->first));
+    wait(fed->first);
     pthread_join(thread, NULL);
     return 0;
+}
+
+static int by_thread(struct fed *fed, give *give)
+{
+    return by_thread_while(fed, give, wait_in_call);
 }
 
 int stand_fed_thread_copy(const struct options *options)
@@ -136,6 +146,13 @@ int stand_fed_thread_memset(const struct options *options)
 {
     struct fed fed = set_up(options);
     return by_thread(&fed, give_memset);
+}
+
+/* The second thread needs the context's lock, which the first one holds nearly all the time. */
+int stand_fed_query_spin(const struct options *options)
+{
+    struct fed fed = set_up(options);
+    return by_thread_while(&fed, give_copy, spin_until_done);
 }
 
 int stand_fed_thread_kernel(const struct options *options)

@@ -61,6 +61,9 @@ double now_s(void);
 /* Loads a kernel's code now.  Loaded lazily, at its first launch, it could have to wait for a kernel that polls. */
 void load_code(const void *kernel);
 
+/* Asks for the stream's state without a pause until all that it was given is done. */
+void spin_until_done(cudaStream_t stream);
+
 /* An executable graph of it. */
 cudaGraphExec_t instantiate(cudaGraph_t graph);
 
