@@ -51,7 +51,8 @@ enum wsdbg_arrive_type {
 };
 enum wsdbg_bar_mode { WSDBG_BAR_SYNC, WSDBG_BAR_ARV, WSDBG_BAR_RED, WSDBG_BAR_SCAN, WSDBG_BAR_SYNCALL };
 enum wsdbg_maxreg_kind { WSDBG_MAXREG_DEALLOC = 1, WSDBG_MAXREG_TRY_ALLOC = 2 };
-enum wsdbg_warpgroup_kind { WSDBG_WARPGROUP_ARRIVE, WSDBG_WARPGROUP_DEPBAR };
+/* COMMIT: of PTX; in machine code the last multiplication of a group ends it. */
+enum wsdbg_warpgroup_kind { WSDBG_WARPGROUP_ARRIVE, WSDBG_WARPGROUP_DEPBAR, WSDBG_WARPGROUP_COMMIT };
 enum wsdbg_comparison {
     WSDBG_COMPARE_F,
     WSDBG_COMPARE_LT,

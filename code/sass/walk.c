@@ -12,6 +12,7 @@
 #include "sass/walk_group.h"
 
 enum { CALLS_MOST = 32, MASK_OF_ALL = 0xffff, SPLIT_BIT = 32, SPLIT_BITS = 3, SPLIT_CONVERGED = 3, MASK_ALL = -1 };
+enum { GROUPS_PENDING_MOST = 8 }; /* that a wait can leave */
 enum { COPY_MODE_BIT = 70, COPY_MODES = 3, COPY_COUNTED = 1 };
 
 struct walking {
@@ -20,6 +21,11 @@ struct walking {
     struct wsdbg_walk *out;
     uint32_t calls[CALLS_MOST]; /* blocks that the open calls return to */
     unsigned depth;
+    struct {
+        uint32_t issued, waited;             /* multiplications so far; those that the last wait was for */
+        uint32_t ended[GROUPS_PENDING_MOST]; /* by group, modulo: those issued when it ended */
+        uint32_t groups;
+    } matrices;
 };
 
 static const struct wsdbg_graph *graph_of(const struct walking *walking)
@@ -147,16 +153,82 @@ static bool take_step(struct walking *walking, uint32_t number)
     return !walking->group.error;
 }
 
+/* ---- multiplications of a warpgroup ---- */
+
+/* A group that ended and was waited for just before tells no more than the next one, which the warps issue later. */
+static void drop_passed_group(struct wsdbg_walk *out)
+{
+    if (out->count >= 2 && out->steps[out->count - 1].kind == WSDBG_ACCESS_WGMMA_WAIT &&
+        out->steps[out->count - 2].kind == WSDBG_ACCESS_WGMMA &&
+        out->steps[out->count - 2].number == out->steps[out->count - 1].number)
+        out->count -= 2;
+}
+
+static bool end_group(struct walking *walking, struct wsdbg_walk_step step)
+{
+    const uint32_t last = walking->matrices.groups;
+    walking->matrices.ended[walking->matrices.groups++ % GROUPS_PENDING_MOST] = walking->matrices.issued;
+    if (last && walking->matrices.ended[(last - 1) % GROUPS_PENDING_MOST] == walking->matrices.issued)
+        return true;
+    step.kind = WSDBG_ACCESS_WGMMA;
+    step.number = walking->matrices.issued;
+    drop_passed_group(walking->out);
+    return add_step(walking, step);
+}
+
+/* A wait leaves the newest `pending` groups. */
+static bool wait_for_groups(struct walking *walking, struct wsdbg_walk_step step, uint32_t pending)
+{
+    const uint32_t groups = walking->matrices.groups;
+    if (pending >= groups || pending >= GROUPS_PENDING_MOST)
+        return true;
+    step.kind = WSDBG_ACCESS_WGMMA_WAIT;
+    step.number = walking->matrices.ended[(groups - pending - 1) % GROUPS_PENDING_MOST];
+    if (step.number <= walking->matrices.waited)
+        return true;
+    walking->matrices.waited = step.number;
+    return add_step(walking, step);
+}
+
+/* One that may not execute is taken to. */
+static bool take_matrix_step(struct walking *walking, uint32_t number)
+{
+    const struct wsdbg_instruction *instruction = &graph_of(walking)->instructions[number];
+    const struct walk_lane leader = walk_group_leader(&walking->group);
+    const struct wsdbg_walk_step step = {.instruction = number, .is_number_known = true};
+    uint32_t pending;
+    if (wsdbg_thread_executes(leader.state, instruction) == WSDBG_TRUTH_NO)
+        return true;
+    walk_group_execute(&walking->group, number);
+    if (instruction->operation != WSDBG_OP_WARPGROUP) {
+        walking->matrices.issued++;
+        return !instruction->ends_group || end_group(walking, step);
+    }
+    if (instruction->mode == WSDBG_WARPGROUP_COMMIT)
+        return end_group(walking, step);
+    return instruction->mode != WSDBG_WARPGROUP_DEPBAR || !walk_source(&leader, instruction, 0, 0, &pending) ||
+           wait_for_groups(walking, step, pending);
+}
+
+static bool is_of_matrices(const struct walking *walking, uint32_t number)
+{
+    const uint8_t kind = walking->group.plan->operands[number].kind;
+    return kind == WSDBG_ACCESS_WGMMA || kind == WSDBG_ACCESS_WGMMA_WAIT ||
+           graph_of(walking)->instructions[number].operation == WSDBG_OP_WARPGROUP;
+}
+
 static bool is_quiet_kind(uint8_t kind)
 {
-    return !kind || kind == WSDBG_ACCESS_WGMMA || kind == WSDBG_ACCESS_WGMMA_WAIT || kind == WSDBG_ACCESS_STORE ||
-           kind == WSDBG_ACCESS_STORE_WAIT || kind == WSDBG_ACCESS_EXIT || kind == WSDBG_ACCESS_GRID_LAUNCH;
+    return !kind || kind == WSDBG_ACCESS_STORE || kind == WSDBG_ACCESS_STORE_WAIT || kind == WSDBG_ACCESS_EXIT ||
+           kind == WSDBG_ACCESS_GRID_LAUNCH;
 }
 
 /* Executes an instruction; false where the walk is lost. */
 static bool execute(struct walking *walking, uint32_t number)
 {
     walking->out->work++;
+    if (is_of_matrices(walking, number))
+        return take_matrix_step(walking, number);
     if (!is_quiet_kind(walking->group.plan->operands[number].kind) ||
         graph_of(walking)->instructions[number].operation == WSDBG_OP_WARPSYNC)
         return take_step(walking, number);

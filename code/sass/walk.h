@@ -12,7 +12,9 @@
 #include "sass/access.h"
 #include "sass/thread_step.h"
 
-/* Kinds of steps beside those of enum wsdbg_access_kind. */
+/* Kinds of steps beside those of enum wsdbg_access_kind.  A step of kind WSDBG_ACCESS_WGMMA is the end of a group of
+ * multiplications, its number that of the multiplications so far; the number of WSDBG_ACCESS_WGMMA_WAIT is that of those
+ * that must be complete. */
 enum {
     WSDBG_WALK_TOGETHER = WSDBG_ACCESS_KIND_COUNT, /* the lanes of the warp wait for each other */
     WSDBG_WALK_POLL,                               /* a loop without accesses; how often it runs is not known */

@@ -97,6 +97,14 @@ static bool is_step(const struct wsdbg_walk_plan *plan, uint32_t number)
            plan->graph->instructions[number].operation == WSDBG_OP_WARPSYNC;
 }
 
+/* Multiplications of a warpgroup, the ends of their groups, and waits for these. */
+static bool is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t number)
+{
+    const uint8_t kind = plan->operands[number].kind;
+    return kind == WSDBG_ACCESS_WGMMA || kind == WSDBG_ACCESS_WGMMA_WAIT ||
+           plan->graph->instructions[number].operation == WSDBG_OP_WARPGROUP;
+}
+
 static bool ends_block(const struct wsdbg_graph *graph, uint32_t number)
 {
     const struct wsdbg_block *block = &graph->blocks[graph->block_of[number]];
@@ -143,13 +151,18 @@ static bool pass_block(struct wsdbg_walk_plan *plan, struct liveness *liveness, 
         add_set(liveness->at_return, liveness->at_begin[block->successor[0]]);
     for (uint32_t i = block->first + block->count; i-- > block->first;) {
         const struct wsdbg_instruction *instruction = &graph->instructions[i];
-        const bool executes = is_step(plan, i) || ends_block(graph, i) || writes_needed(needed, instruction);
+        const bool is_matrix = is_of_matrices(plan, i);
+        const bool executes =
+            is_matrix || is_step(plan, i) || ends_block(graph, i) || writes_needed(needed, instruction);
         forget_written(needed, instruction);
         if (!executes)
             continue;
         grows |= !plan->executes[i];
         plan->executes[i] = true;
-        need_sources(needed, instruction);
+        if (is_matrix)
+            put(needed, wsdbg_register_of_guard(instruction));
+        else
+            need_sources(needed, instruction);
     }
     for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
         grows |= (needed[word] & ~liveness->at_begin[number][word]) != 0;

@@ -160,6 +160,10 @@ static bool translate_engine(const struct wsdbg_ptx_translation *t)
         wsdbg_ptx_become(t, WSDBG_OP_WARPGROUP);
         t->out->mode = WSDBG_WARPGROUP_ARRIVE;
         return true;
+    case WSDBG_PTX_OP_wgmma_commit_group:
+        wsdbg_ptx_become(t, WSDBG_OP_WARPGROUP);
+        t->out->mode = WSDBG_WARPGROUP_COMMIT;
+        return true;
     case WSDBG_PTX_OP_wgmma_wait_group:
         wsdbg_ptx_become(t, WSDBG_OP_WARPGROUP);
         t->out->mode = WSDBG_WARPGROUP_DEPBAR;
