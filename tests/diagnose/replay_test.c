@@ -199,6 +199,26 @@ static void bytes_are_announced_only_where_a_barrier_is(void **state)
     (void)state;
 }
 
+/* The mask of a copy has a bit for each rank below 32. */
+static void a_copy_goes_only_to_ranks_of_its_mask(void **state)
+{
+    static const struct {
+        uint32_t rank;
+        int64_t bytes;
+    } rows[] = {{8, -128}, {9, 0}, {40, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct kernel k;
+        begin(&k);
+        k.p.snapshot.ctas[0].cluster_rank = rows[i].rank;
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        way_add(&k.ways[0], WSDBG_ACCESS_COPY, AT_B, 128)->mask = 1 << 8;
+        run(&k);
+        assert_int_equal(k.replay->barriers[0].bytes, rows[i].bytes);
+        end(&k);
+    }
+    (void)state;
+}
+
 /* ---- how a replay ends ---- */
 
 static void a_run_takes_no_more_steps_than_it_may(void **state)
@@ -348,6 +368,7 @@ int main(void)
         cmocka_unit_test(warps_that_slip_share_no_phases),
         cmocka_unit_test(the_cluster_waits_for_all_who_are_left),
         cmocka_unit_test(bytes_are_announced_only_where_a_barrier_is),
+        cmocka_unit_test(a_copy_goes_only_to_ranks_of_its_mask),
         cmocka_unit_test(a_run_takes_no_more_steps_than_it_may),
         cmocka_unit_test(the_replay_that_stands_is_kept_as_it_was),
         cmocka_unit_test(the_word_that_is_waited_on_must_be_known),

@@ -25,16 +25,6 @@ bool wsdbg_set_meets(const struct wsdbg_warp_set *a, const struct wsdbg_warp_set
     return false;
 }
 
-bool wsdbg_case_most_mates_are_in(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
-{
-    uint32_t mates = 0, in_set = 0;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        mates += wsdbg_case_are_mates(c, warp, w);
-        in_set += wsdbg_case_are_mates(c, warp, w) && wsdbg_set_has(set, w);
-    }
-    return 2 * in_set > mates;
-}
-
 const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, uint32_t warp, uint32_t *count)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);

@@ -88,9 +88,6 @@ static inline bool wsdbg_case_are_mates(const struct wsdbg_case *c, uint32_t a, 
     return one->cta == other->cta && one->warp / WSDBG_GROUP_WARPS == other->warp / WSDBG_GROUP_WARPS;
 }
 
-/* Whether most warps of a warp's warpgroup are in the set. */
-bool wsdbg_case_most_mates_are_in(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set);
-
 /* A warp's events, oldest first: its history, or its last event alone where no history was read. */
 const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, uint32_t warp, uint32_t *count);
 

@@ -3,7 +3,7 @@
  * A repair corrects one mistake that a programmer may have made.  Only changes that the standstill gives a reason for
  * are tried: a parity does not alternate, a count is not the number of arrivals of a round, a round differs from the
  * others.  A repair works if the whole kernel then finishes and each wait is ended by the phase that it is meant for.
- * Where some walk is not known to its end, it is enough that all who stood go on.
+ * Where some walk is not known to its end, it is enough that all who stood go on (is_to_end).
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_H
 #define WSDBG_DIAGNOSE_REPAIR_H

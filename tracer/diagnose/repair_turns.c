@@ -147,8 +147,8 @@ static bool straighten(struct wsdbg_trial *t, uint32_t agent, const struct strai
 
 /* ---- who never arrives ---- */
 
-/* Whether most warps of the agent's warpgroup arrive. */
-static bool most_mates_arrive(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s)
+/* How many warps of the agent's warpgroup arrive. */
+static uint32_t mates_that_arrive(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s)
 {
     const uint32_t warp = t->replay->agents[agent].warp;
     struct wsdbg_warp_set mates = {{0}};
@@ -157,11 +157,11 @@ static bool most_mates_arrive(const struct wsdbg_trial *t, uint32_t agent, const
         if (wsdbg_case_are_mates(t->c, warp, t->replay->agents[i].warp) && habit_of(t, i, s, &habit) && habit.most > 0)
             wsdbg_set_add(&mates, t->replay->agents[i].warp);
     }
-    return wsdbg_case_most_mates_are_in(t->c, warp, &mates);
+    return wsdbg_set_count(&mates);
 }
 
 /* For an agent that never arrives: the habit of another one of the CTA that waits for the same and arrives.  That one
- * is at the same place of another warpgroup; or anywhere, if most warps of the agent's own warpgroup arrive. */
+ * is at the same place of another warpgroup; or anywhere, if three warps of the agent's own warpgroup arrive. */
 static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
 {
     const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
@@ -169,7 +169,7 @@ static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct
     struct habit own;
     if (!habit_of(t, agent, s, &own) || own.most > 0)
         return false;
-    const bool by_mates = most_mates_arrive(t, agent, s);
+    const bool by_mates = mates_that_arrive(t, agent, s) > WSDBG_GROUP_WARPS / 2;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *other = &t->replay->agents[i];
         if (i == agent || other->warp == self->warp || other->cta != self->cta || !(other->lanes & self->lanes) ||

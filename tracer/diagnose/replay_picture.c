@@ -227,6 +227,17 @@ static struct wsdbg_warp_set arrivers_of(const struct wsdbg_replay *replay, uint
     return set;
 }
 
+/* Whether most warps of its warpgroup are in the set. */
+static bool most_mates_are_in(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
+{
+    uint32_t mates = 0, in_set = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        mates += wsdbg_case_are_mates(c, warp, w);
+        in_set += wsdbg_case_are_mates(c, warp, w) && wsdbg_set_has(set, w);
+    }
+    return 2 * in_set > mates;
+}
+
 /* Whether the warp of this number in another CTA is in the set. */
 static bool has_peer(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
 {
@@ -257,8 +268,8 @@ bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t b
     const struct wsdbg_case *c = replay->c;
     const struct wsdbg_warp_set arrivers = arrivers_of(replay, barrier);
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (!wsdbg_set_has(&arrivers, w) && (has_peer(c, w, &arrivers) || left_unlike(c, w, &arrivers) ||
-                                             wsdbg_case_most_mates_are_in(c, w, &arrivers)))
+        if (!wsdbg_set_has(&arrivers, w) &&
+            (has_peer(c, w, &arrivers) || left_unlike(c, w, &arrivers) || most_mates_are_in(c, w, &arrivers)))
             return true;
     return false;
 }
