@@ -490,26 +490,39 @@ static bool has_like(const struct wsdbg_replay *replay, uint32_t agent, uint32_t
     return false;
 }
 
-/* Whether the agent waited for only some phases of the barrier, and others that waited for the rest: they are taken to
- * share the phases.  Agents that waited for the same phases count once. */
-static bool shares_phases(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
+/* How many waits on the barrier ended.  Agents that waited for the same phases count once. */
+static uint64_t waits_ended(const struct wsdbg_replay *replay, uint32_t barrier)
 {
-    const struct wsdbg_replay_waits *own = wsdbg_replay_waits_of(replay, agent, barrier);
-    const uint32_t phases = replay->barriers[barrier].phase;
-    uint64_t waited = 0;
-    if (own->lags || own->passed + 1 >= phases)
-        return false;
+    uint64_t sum = 0;
     for (uint32_t i = 0; i < replay->agent_count; i++)
         if (wsdbg_replay_waits_of(replay, i, barrier)->passed && !has_like(replay, i, barrier))
-            waited += wsdbg_replay_waits_of(replay, i, barrier)->passed;
-    return waited + 1 >= phases;
+            sum += wsdbg_replay_waits_of(replay, i, barrier)->passed;
+    return sum;
+}
+
+/* Whether the agent waited for only some phases of the barrier, one after the other.  Where others waited for the rest,
+ * they are taken to share the phases. */
+static bool may_share(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
+{
+    const struct wsdbg_replay_waits *own = wsdbg_replay_waits_of(replay, agent, barrier);
+    return !own->lags && own->passed + 1 < replay->barriers[barrier].phase;
+}
+
+static bool has_slipped_on(const struct wsdbg_replay *replay, uint32_t barrier)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        if (wsdbg_replay_waits_of(replay, i, barrier)->slipped && !may_share(replay, i, barrier))
+            return true;
+        any |= wsdbg_replay_waits_of(replay, i, barrier)->slipped;
+    }
+    return any && waits_ended(replay, barrier) + 1 < replay->barriers[barrier].phase;
 }
 
 bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay)
 {
-    for (uint32_t i = 0; i < replay->agent_count; i++)
-        for (uint32_t b = 0; b < replay->barrier_count; b++)
-            if (wsdbg_replay_waits_of(replay, i, b)->slipped && !shares_phases(replay, i, b))
-                return true;
+    for (uint32_t b = 0; b < replay->barrier_count; b++)
+        if (has_slipped_on(replay, b))
+            return true;
     return false;
 }

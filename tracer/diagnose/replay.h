@@ -84,7 +84,7 @@ enum wsdbg_replay_order {
     WSDBG_REPLAY_ORDERS = WSDBG_REPLAY_BY_CHANCE + 13
 };
 
-/* How many steps the runs of a replay may take together; some 0.5 s. */
+/* How many steps the runs of a replay may take together; some seconds. */
 #define WSDBG_REPLAY_STEPS (UINT64_C(1) << 26)
 
 struct wsdbg_replay {
