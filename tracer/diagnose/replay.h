@@ -139,8 +139,8 @@ struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
 /* Whether two barriers are of one family, in the same CTA or in different ones. */
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b);
 /* Whether some warp never arrives on the family of a barrier though it probably should.  One of these holds: the same
- * warp of another CTA arrives; most warps of its warpgroup arrive; or its whole warpgroup has left the kernel,
- * and the warp at the same place of another warpgroup arrives. */
+ * warp of another CTA arrives; most warps of its warpgroup arrive; or it has left the kernel, and two warps of its
+ * warpgroup arrive; or its whole warpgroup has left, and the warp at the same place of another warpgroup arrives. */
 bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t barrier);
 /* Whether a wait was ended by another phase than the one that it is meant for.  Where several warps share the phases of
  * a barrier, so that all of them are waited for, a warp that waits for only some of them does not count. */

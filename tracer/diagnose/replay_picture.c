@@ -227,15 +227,15 @@ static struct wsdbg_warp_set arrivers_of(const struct wsdbg_replay *replay, uint
     return set;
 }
 
-/* Whether most warps of its warpgroup are in the set. */
-static bool most_mates_are_in(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
+/* Whether most warps of its warpgroup are in the set; or several are, and the warp has left the kernel. */
+static bool is_unlike_mates(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
 {
     uint32_t mates = 0, in_set = 0;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         mates += wsdbg_case_are_mates(c, warp, w);
         in_set += wsdbg_case_are_mates(c, warp, w) && wsdbg_set_has(set, w);
     }
-    return 2 * in_set > mates;
+    return 2 * in_set > mates || (in_set > 1 && wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED);
 }
 
 /* Whether the warp of this number in another CTA is in the set. */
@@ -269,7 +269,7 @@ bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t b
     const struct wsdbg_warp_set arrivers = arrivers_of(replay, barrier);
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (!wsdbg_set_has(&arrivers, w) &&
-            (has_peer(c, w, &arrivers) || left_unlike(c, w, &arrivers) || most_mates_are_in(c, w, &arrivers)))
+            (has_peer(c, w, &arrivers) || left_unlike(c, w, &arrivers) || is_unlike_mates(c, w, &arrivers)))
             return true;
     return false;
 }
