@@ -2,6 +2,9 @@
 #ifndef WSDBG_SASS_ACCESS_KIND_H
 #define WSDBG_SASS_ACCESS_KIND_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum wsdbg_access_kind {
     WSDBG_ACCESS_INIT = 1,      /* mbarrier.init: count */
     WSDBG_ACCESS_WAIT,          /* test_wait, try_wait: parity */
@@ -28,6 +31,11 @@ enum wsdbg_access_kind {
     WSDBG_ACCESS_EXIT,
     WSDBG_ACCESS_KIND_COUNT
 };
+static inline bool wsdbg_is_mbarrier_access(uint32_t kind)
+{
+    return kind >= WSDBG_ACCESS_INIT && kind <= WSDBG_ACCESS_INVALIDATE;
+}
+
 const char *wsdbg_access_kind_name(enum wsdbg_access_kind kind); /* "arrive.expect_tx", … */
 
 /* How many of a warp's lanes execute the instruction when the warp reaches it. */

@@ -5,7 +5,6 @@
 #include "diagnose/arrivals_per_round.h"
 
 #define WARP_THREADS 32u
-#define GROUP_WARPS 4u
 #define ARRIVALS_MAX 0xfffffu /* an mbarrier has 20 bits for them */
 
 static bool is_arrival(const struct wsdbg_access_row *access)
@@ -75,15 +74,11 @@ bool wsdbg_arrivals_per_round_fit(const struct wsdbg_arrivals_per_round *per_rou
 
 bool wsdbg_arrivals_per_round_is_beside_others(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_warp_row *mate = wsdbg_case_warp(c, w);
-        if (mate->cta == row->cta && mate->warp / GROUP_WARPS == row->warp / GROUP_WARPS &&
-            mate->state != WSDBG_WARP_EXITED &&
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_are_mates(c, w, warp) && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED &&
             wsdbg_code_can(c, w, WSDBG_KINDS_ARRIVAL, barrier, NULL) == WSDBG_CAN_NOT &&
             wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, barrier, NULL) == 0)
             return true;
-    }
     return false;
 }
 

@@ -10,6 +10,8 @@
 
 #include "diagnose/finding.h"
 
+enum { WSDBG_GROUP_WARPS = 4 }; /* warps of a warpgroup */
+
 /* 16 CTAs of 32 warps is the most the hardware has; twice that is a snapshot not to be believed. */
 #define WSDBG_CASE_WARPS_MAX 1024u
 
@@ -39,6 +41,7 @@ bool wsdbg_set_meets(const struct wsdbg_warp_set *a, const struct wsdbg_warp_set
 struct wsdbg_ledger;
 struct wsdbg_polls;
 struct wsdbg_wait_graph;
+struct wsdbg_replay;
 
 struct wsdbg_case {
     const struct wsdbg_snapshot *snapshot;
@@ -47,18 +50,20 @@ struct wsdbg_case {
     uint32_t cta_count;
     uint32_t *warps; /* local number -> index in snapshot.warps; a CTA's warps are neighbours */
     uint32_t warp_count;
-    bool all_seen;    /* every warp of every CTA of the cluster is in the snapshot */
-    bool all_whole;   /* ... and nothing is missing from any history */
-    bool history_any; /* at least one history was read */
-    bool quiet;       /* still long enough that no transfer can be under way */
-    bool faulted;     /* the context died of an error */
-    bool of_machine;  /* known from the GPU's state and the code, without events: see code_case.h */
-    bool still;       /* ... and two looks apart in time saw the same of it */
-    bool moved;       /* ... or not: then nothing of it is more than possible */
-    struct wsdbg_warp_set stuck; /* who other evidence about the same warps shows to be stuck */
+    bool all_seen;                   /* every warp of every CTA of the cluster is in the snapshot */
+    bool all_whole;                  /* ... and nothing is missing from any history */
+    bool history_any;                /* at least one history was read */
+    bool quiet;                      /* still long enough that no transfer can be under way */
+    bool faulted;                    /* the context died of an error */
+    bool of_machine;                 /* known from the GPU's state and the code, without events: see code_case.h */
+    bool still;                      /* ... and two looks apart in time saw the same of it */
+    bool moved;                      /* ... or not: then nothing of it is more than possible */
+    struct wsdbg_warp_set stuck;     /* who other evidence about the same warps shows to be stuck */
     const struct wsdbg_polls *polls; /* of the snapshot: poll_writers.h; NULL = other cases are not known */
     struct wsdbg_ledger *ledger;
     struct wsdbg_wait_graph *graph;
+    struct wsdbg_replay *standing; /* wsdbg_replay_standing makes it when it is first asked for */
+    bool was_replayed;
     struct wsdbg_finding *findings;
     size_t finding_count;
     bool no_memory; /* some finding could not be kept */
@@ -74,6 +79,13 @@ bool wsdbg_grid_is_sound(const struct wsdbg_snapshot *snapshot, const struct wsd
 static inline const struct wsdbg_warp_row *wsdbg_case_warp(const struct wsdbg_case *c, uint32_t warp)
 {
     return &c->snapshot->warps[c->warps[warp]];
+}
+
+/* Whether two warps are of one warpgroup. */
+static inline bool wsdbg_case_are_mates(const struct wsdbg_case *c, uint32_t a, uint32_t b)
+{
+    const struct wsdbg_warp_row *one = wsdbg_case_warp(c, a), *other = wsdbg_case_warp(c, b);
+    return one->cta == other->cta && one->warp / WSDBG_GROUP_WARPS == other->warp / WSDBG_GROUP_WARPS;
 }
 
 /* A warp's events, oldest first: its history, or its last event alone where no history was read. */

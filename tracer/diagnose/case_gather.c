@@ -7,6 +7,7 @@
 #include "diagnose/case.h"
 #include "diagnose/code_case.h"
 #include "diagnose/ledger.h"
+#include "diagnose/replay.h"
 #include "diagnose/wait_graph.h"
 
 /* A bulk copy takes microseconds, milliseconds at worst when it faults pages in: after this it is not under way. */
@@ -96,4 +97,5 @@ void wsdbg_case_deinit(struct wsdbg_case *c)
     free(c->warps);
     wsdbg_ledger_destroy(c->ledger);
     wsdbg_wait_graph_destroy(c->graph);
+    wsdbg_replay_destroy(c->standing);
 }

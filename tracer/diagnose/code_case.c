@@ -131,11 +131,6 @@ const struct wsdbg_part *wsdbg_code_parts(const struct wsdbg_case *c, uint32_t w
     return row->part_count ? &c->snapshot->parts[row->part_first] : NULL;
 }
 
-static bool is_mbarrier_kind(uint32_t kind)
-{
-    return kind >= WSDBG_ACCESS_INIT && kind <= WSDBG_ACCESS_INVALIDATE;
-}
-
 static bool set_holds(const struct wsdbg_access_row *access, uint32_t value)
 {
     const uint32_t first = access->address.value;
@@ -161,7 +156,7 @@ enum wsdbg_match wsdbg_access_match(const struct wsdbg_case *c, const struct wsd
     const struct wsdbg_barrier *row = &c->snapshot->barriers[barrier];
     switch (row->kind) {
     case WSDBG_BARRIER_MBARRIER:
-        return is_mbarrier_kind(access->kind) ? match_place(access, row->shared_offset) : WSDBG_MATCH_NO;
+        return wsdbg_is_mbarrier_access(access->kind) ? match_place(access, row->shared_offset) : WSDBG_MATCH_NO;
     case WSDBG_BARRIER_NAMED:
         return WSDBG_KINDS_NAMED >> access->kind & 1 ? match_place(access, wsdbg_known_u32(row->id)) : WSDBG_MATCH_NO;
     default:

@@ -11,8 +11,6 @@
 #include "diagnose/code_case.h"
 #include "diagnose/poll_writers.h"
 
-#define GROUP_WARPS 4u
-
 static bool live(const struct wsdbg_case *c, uint32_t warp)
 {
     return wsdbg_case_warp(c, warp)->state != WSDBG_WARP_EXITED;
@@ -129,7 +127,7 @@ static void register_wakers(const struct wsdbg_case *c, uint32_t warp, struct ws
     node->why = "may release registers";
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (w != warp && row->cta == self->cta && row->warp % GROUP_WARPS == self->warp % GROUP_WARPS &&
+        if (w != warp && row->cta == self->cta && row->warp % WSDBG_GROUP_WARPS == self->warp % WSDBG_GROUP_WARPS &&
             wsdbg_code_can(c, w, WSDBG_KIND(WSDBG_ACCESS_REGISTERS_RELEASE), WSDBG_NONE, NULL) > WSDBG_CAN_NOT)
             wsdbg_set_add(&node->wakers, w);
     }
@@ -165,12 +163,9 @@ static bool holds_up_wgmma(const struct wsdbg_case *c, uint32_t mate)
 static void wgmma_wakers(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
 {
     const struct wsdbg_warp_row *self = wsdbg_case_warp(c, warp);
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (w != warp && row->cta == self->cta && row->warp / GROUP_WARPS == self->warp / GROUP_WARPS &&
-            holds_up_wgmma(c, w))
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (w != warp && wsdbg_case_are_mates(c, w, warp) && holds_up_wgmma(c, w))
             wsdbg_set_add(&node->wakers, w);
-    }
     const bool held_up = wsdbg_set_count(&node->wakers) > 0;
     node->waits = held_up || self->state == WSDBG_WARP_WAIT_WGMMA;
     node->outside = !held_up;

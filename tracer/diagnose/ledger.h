@@ -7,6 +7,9 @@
 
 #include "diagnose/case.h"
 
+/* Time stamps have steps of 32 ns: of two events that are closer than this, either may have come first. */
+#define WSDBG_TIME_SLACK_NS 64u
+
 /* One recorded use of a stage.  A warp's uses are neighbours, oldest first. */
 struct wsdbg_use {
     const struct wsdbg_history_event *event;

@@ -6,19 +6,14 @@
 
 #include "diagnose/code_say.h"
 
-#define GROUP_WARPS 4u
-
 /* The warps that do not arrive, of warpgroups in which some do. */
 static struct wsdbg_warp_set mates_of(const struct wsdbg_case *c, const struct wsdbg_warp_set *arrivers)
 {
     struct wsdbg_warp_set mates = {{0}};
     for (uint32_t w = 0; w < c->warp_count; w++)
-        for (uint32_t v = 0; v < c->warp_count && !wsdbg_set_has(arrivers, w); v++) {
-            const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w), *other = wsdbg_case_warp(c, v);
-            if (wsdbg_set_has(arrivers, v) && row->cta == other->cta &&
-                row->warp / GROUP_WARPS == other->warp / GROUP_WARPS)
+        for (uint32_t v = 0; v < c->warp_count && !wsdbg_set_has(arrivers, w); v++)
+            if (wsdbg_set_has(arrivers, v) && wsdbg_case_are_mates(c, w, v))
                 wsdbg_set_add(&mates, w);
-        }
     return mates;
 }
 

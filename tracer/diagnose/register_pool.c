@@ -7,8 +7,6 @@
 #include "diagnose/code_case.h"
 #include "diagnose/wait_graph.h"
 
-#define GROUP_WARPS 4u
-
 static uint32_t launch_registers(const struct wsdbg_case *c)
 {
     const uint32_t function = c->snapshot->grids[c->grid].function;
@@ -118,9 +116,9 @@ static bool is_open(const struct wsdbg_register_account *account, uint32_t file)
 static uint32_t asked_by_mates(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool,
                                const struct wsdbg_register_account *exited)
 {
-    const uint32_t group = wsdbg_case_warp(c, exited->warp)->warp / GROUP_WARPS;
+    const uint32_t group = wsdbg_case_warp(c, exited->warp)->warp / WSDBG_GROUP_WARPS;
     for (uint32_t i = 0; i < pool->count; i++)
-        if (pool->accounts[i].asked && wsdbg_case_warp(c, pool->accounts[i].warp)->warp / GROUP_WARPS == group)
+        if (pool->accounts[i].asked && wsdbg_case_warp(c, pool->accounts[i].warp)->warp / WSDBG_GROUP_WARPS == group)
             return pool->accounts[i].asked;
     return 0;
 }

@@ -52,13 +52,24 @@ static void try_count(struct wsdbg_trial *t, uint32_t barrier, bool of_family, u
         wsdbg_trial_keep(t, &repair);
 }
 
+/* Whether it is the first barrier of its stage with this count: a trial changes the stage in all CTAs. */
+static bool leads_stage(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t b = 0; b < barrier; b++)
+        if (t->expected_was[b] == t->expected_was[barrier] && wsdbg_replay_is_of_family(t->replay, b, barrier) &&
+            wsdbg_trial_is_of_stage(t, b, barrier))
+            return false;
+    return true;
+}
+
 /* Tries for each stage the counts of the family's other stages: a count that differs from theirs is most often a
  * mistake. */
 static void try_counts_of_others(struct wsdbg_trial *t)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
         uint32_t counts[COUNTS_MOST], count = 0;
-        for (uint32_t other = 0; other < t->replay->barrier_count && t->expected_was[b]; other++)
+        const bool is_tried = t->expected_was[b] && leads_stage(t, b);
+        for (uint32_t other = 0; other < t->replay->barrier_count && is_tried; other++)
             if (wsdbg_replay_is_of_family(t->replay, b, other))
                 add_count(counts, &count, t->expected_was[other], t->expected_was[b]);
         for (uint32_t i = 0; i < count; i++)
@@ -95,15 +106,35 @@ static void remember(struct wsdbg_trial *t)
     memcpy(t->waits, t->replay->waits, (size_t)t->replay->agent_count * t->replay->barrier_count * sizeof *t->waits);
 }
 
-struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, enum wsdbg_replay_order order,
-                                       struct wsdbg_repairs *out)
+/* The order matters: the first one that works becomes the finding (rule_code_rounds.c). */
+static void try_all(struct wsdbg_trial *t)
+{
+    t->replay->steps_left = WSDBG_REPLAY_STEPS;
+    try_counts_of_others(t);
+    wsdbg_try_drift(t);
+    wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
+    wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
+    wsdbg_try_first(t, 0);
+    wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
+    try_counts(t);
+    wsdbg_try_first(t, 1);
+    t->out->is_partial = t->replay->steps_left == 0;
+}
+
+static void stand_again(const struct wsdbg_trial *t)
+{
+    t->replay->steps_left = WSDBG_REPLAY_STEPS;
+    wsdbg_replay_run(t->replay, t->order, NULL);
+}
+
+struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg_repairs *out)
 {
     const size_t agents = replay->agent_count, barriers = replay->barrier_count;
     struct wsdbg_trial *t = calloc(1, sizeof *t);
     *out = (struct wsdbg_repairs){.count = 0};
     if (!t)
         return &wsdbg_error_no_memory;
-    *t = (struct wsdbg_trial){.replay = replay, .c = replay->c, .order = order, .out = out};
+    *t = (struct wsdbg_trial){.replay = replay, .c = replay->c, .order = replay->order, .out = out};
     t->at = calloc(agents + 1, sizeof *t->at);
     t->state = calloc(agents + 1, sizeof *t->state);
     t->waits = calloc(agents * barriers + 1, sizeof *t->waits);
@@ -113,15 +144,8 @@ struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, enum wsdbg_r
     const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from;
     if (has_room) {
         remember(t);
-        /* The order matters: the first one that works becomes the finding (rule_code_rounds.c). */
-        try_counts_of_others(t);
-        wsdbg_try_drift(t);
-        wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
-        wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
-        wsdbg_try_first(t, 0);
-        wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
-        try_counts(t);
-        wsdbg_try_first(t, 1);
+        try_all(t);
+        stand_again(t);
     }
     free(t->at);
     free(t->state);

@@ -3,7 +3,7 @@
  * A repair corrects one mistake that a programmer may have made.  Only changes that the standstill gives a reason for
  * are tried: a parity does not alternate, a count is not the number of arrivals of a round, a round differs from the
  * others.  A repair works if the whole kernel then finishes and each wait is ended by the phase that it is meant for.
- * Where some walk is not known to its end, it is enough that all who stood go on.
+ * Where some walk is not known to its end, it is enough that all who stood go on (is_to_end).
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_H
 #define WSDBG_DIAGNOSE_REPAIR_H
@@ -31,6 +31,8 @@ struct wsdbg_repair {
     uint32_t barrier;              /* of the replay: one of those that it changes */
     bool is_mixed;                 /* PARITY_FIRST: one of these warps begins some other stage with the right parity */
     bool is_of_stage;              /* COUNT: only this stage changes, to the count of other stages */
+    bool is_to_end;                /* all threads then reach the kernel's end; else only all that stood go on */
+    uint32_t was;                  /* the count that the barrier was initialised with */
     uint32_t value;                /* COUNT: the new count; PARITY_FIRST: the new first parity */
     struct wsdbg_repair_wait wait; /* PARITY_DRIFT: the first wait that names the parity of the wait before it */
     struct wsdbg_replay_edit edit; /* ADD, DROP, COPY: the first of its edits */
@@ -42,11 +44,11 @@ enum { WSDBG_REPAIRS_MOST = 16 };
 struct wsdbg_repairs {
     struct wsdbg_repair rows[WSDBG_REPAIRS_MOST];
     uint32_t count;
+    bool is_partial; /* not all could be tried: the replay took too many steps */
 };
 
-/* Finds the repairs of a replay whose last run, in this order and without changes, ended in the picture.  Runs the
- * replay again. */
-struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, enum wsdbg_replay_order order,
-                                       struct wsdbg_repairs *out);
+/* Finds the repairs of a replay whose last run, without changes, ended in the picture.  Afterwards the replay is as
+ * before. */
+struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
 
 #endif

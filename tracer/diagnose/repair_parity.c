@@ -84,13 +84,14 @@ static bool has_right_ones(const struct wsdbg_trial *t, uint32_t family, const s
     return false;
 }
 
-/* Lets all waits on the family begin with one parity.  False: some waits do not alternate, or all begin so already. */
+/* Lets all waits on the family that name a parity begin with one.  False: some do not alternate, or all begin so
+ * already. */
 static bool set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
             const struct wsdbg_replay_waits *waits = wsdbg_trial_waits_was(t, i, b);
-            if (!waits->any)
+            if (!waits->any || waits->by_token)
                 continue;
             if (!waits->alternates)
                 return false;

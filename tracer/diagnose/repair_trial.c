@@ -53,25 +53,34 @@ static bool goes_further(const struct wsdbg_trial *t)
     return true;
 }
 
+static bool works_in(struct wsdbg_trial *t, enum wsdbg_replay_order order)
+{
+    wsdbg_replay_run(t->replay, order, &t->changes);
+    t->is_to_end &= t->replay->has_ended;
+    return !t->replay->is_broken && !wsdbg_replay_has_slipped(t->replay) &&
+           (t->replay->has_ended || (t->replay->has_lost && goes_further(t)));
+}
+
 /* Tries several orders: a change that works only in some of them leaves a race. */
 bool wsdbg_trial_works(struct wsdbg_trial *t)
 {
     static const enum wsdbg_replay_order orders[] = {WSDBG_REPLAY_LAST_FIRST, WSDBG_REPLAY_STEP_BY_STEP,
                                                      WSDBG_REPLAY_FIRST_FIRST};
-    for (size_t i = 0; i <= sizeof orders / sizeof *orders; i++) {
-        const enum wsdbg_replay_order order = i ? orders[i - 1] : t->order;
-        wsdbg_replay_run(t->replay, order, &t->changes);
-        if (t->replay->is_broken || wsdbg_replay_has_slipped(t->replay) ||
-            !(t->replay->has_ended || (t->replay->has_lost && goes_further(t))))
-            return false;
-    }
-    return true;
+    t->is_to_end = true;
+    bool works = works_in(t, t->order);
+    for (size_t i = 0; works && i < sizeof orders / sizeof *orders; i++)
+        works = orders[i] == t->order || works_in(t, orders[i]);
+    return works;
 }
 
 void wsdbg_trial_keep(struct wsdbg_trial *t, const struct wsdbg_repair *repair)
 {
-    if (t->out->count < WSDBG_REPAIRS_MOST)
-        t->out->rows[t->out->count++] = *repair;
+    if (t->out->count == WSDBG_REPAIRS_MOST)
+        return;
+    struct wsdbg_repair *row = &t->out->rows[t->out->count++];
+    *row = *repair;
+    row->is_to_end = t->is_to_end;
+    row->was = t->expected_was[repair->barrier];
 }
 
 static int by_step(const void *left, const void *right)

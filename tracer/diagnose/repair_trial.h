@@ -23,6 +23,7 @@ struct wsdbg_trial {
     uint8_t *parity_from;
     struct wsdbg_replay_edit edits[WSDBG_EDITS_MOST];
     struct wsdbg_replay_changes changes;
+    bool is_to_end; /* with the change, all threads reach the kernel's end in every order tried */
     struct wsdbg_repairs *out;
 };
 
@@ -35,7 +36,8 @@ const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial 
 
 /* Begins a trial without changes. */
 void wsdbg_trial_begin(struct wsdbg_trial *t);
-/* Runs the replay with the changes in several orders: whether the repair works (repair.h) in each of them. */
+/* Runs the replay with the changes in several orders: whether the repair works (repair.h) in each of them.  Notes
+ * whether it leads to the end. */
 bool wsdbg_trial_works(struct wsdbg_trial *t);
 /* Adds a repair that works to the result, if there is room. */
 void wsdbg_trial_keep(struct wsdbg_trial *t, const struct wsdbg_repair *repair);

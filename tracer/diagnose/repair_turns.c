@@ -2,11 +2,9 @@
  * others like it do.  See repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.  A turn of a thread begins with its wait on one
- * stage of a barrier and ends with its next wait on that stage.
+ * stage of a barrier and ends with its next wait on that stage, not counting waits that repeat one.
  */
 #include "diagnose/repair_trial.h"
-
-enum { GROUP_WARPS = 4 };
 
 /* A turn, and its arrivals on the same stage of another family, in one CTA. */
 struct turn {
@@ -40,7 +38,7 @@ static struct turn turn_at(const struct wsdbg_trial *t, uint32_t agent, uint32_t
     struct turn turn = {.wait = at, .next = a->step_count};
     turn.barrier = stage_beside(t, family, cta, a->target[at]);
     for (uint32_t i = at + 1; i < a->step_count; i++) {
-        const bool waits = a->steps[i].kind == WSDBG_ACCESS_WAIT;
+        const bool waits = a->steps[i].kind == WSDBG_ACCESS_WAIT && !a->repeats[i];
         if (may_block(&a->steps[i]) && turn.next == a->step_count)
             turn.next = i;
         if (waits && a->target[i] == a->target[at])
@@ -71,13 +69,24 @@ struct straightening {
 static bool begins_turn(const struct wsdbg_trial *t, uint32_t agent, uint32_t at, const struct straightening *s)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    return a->steps[at].kind == WSDBG_ACCESS_WAIT && wsdbg_replay_is_of_family(t->replay, s->waited, a->target[at]);
+    return a->steps[at].kind == WSDBG_ACCESS_WAIT && !a->repeats[at] &&
+           wsdbg_replay_is_of_family(t->replay, s->waited, a->target[at]);
+}
+
+static bool has_waited(const struct wsdbg_trial *t, uint32_t agent, uint32_t family)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (wsdbg_trial_waits_was(t, agent, b)->any && wsdbg_replay_is_of_family(t->replay, family, b))
+            return true;
+    return false;
 }
 
 static bool habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     *habit = (struct habit){.least = UINT32_MAX};
+    if (!has_waited(t, agent, s->waited))
+        return false;
     for (uint32_t i = 0; i < a->step_count; i++) {
         if (!begins_turn(t, agent, i, s))
             continue;
@@ -141,32 +150,30 @@ static bool straighten(struct wsdbg_trial *t, uint32_t agent, const struct strai
 /* How many warps of the agent's warpgroup arrive. */
 static uint32_t mates_that_arrive(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s)
 {
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(t->c, t->replay->agents[agent].warp);
+    const uint32_t warp = t->replay->agents[agent].warp;
     struct wsdbg_warp_set mates = {{0}};
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        const struct wsdbg_warp_row *other = wsdbg_case_warp(t->c, t->replay->agents[i].warp);
         struct habit habit;
-        if (other->cta == row->cta && other->warp / GROUP_WARPS == row->warp / GROUP_WARPS &&
-            habit_of(t, i, s, &habit) && habit.most > 0)
+        if (wsdbg_case_are_mates(t->c, warp, t->replay->agents[i].warp) && habit_of(t, i, s, &habit) && habit.most > 0)
             wsdbg_set_add(&mates, t->replay->agents[i].warp);
     }
     return wsdbg_set_count(&mates);
 }
 
 /* For an agent that never arrives: the habit of another one of the CTA that waits for the same and arrives.  That one
- * is at the same place of another warpgroup; or anywhere, if most warps of the agent's own warpgroup arrive. */
+ * is at the same place of another warpgroup; or anywhere, if three warps of the agent's own warpgroup arrive. */
 static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
 {
     const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
-    const uint32_t position = wsdbg_case_warp(t->c, self->warp)->warp % GROUP_WARPS;
+    const uint32_t position = wsdbg_case_warp(t->c, self->warp)->warp % WSDBG_GROUP_WARPS;
     struct habit own;
     if (!habit_of(t, agent, s, &own) || own.most > 0)
         return false;
-    const bool by_mates = mates_that_arrive(t, agent, s) > GROUP_WARPS / 2;
+    const bool by_mates = mates_that_arrive(t, agent, s) > WSDBG_GROUP_WARPS / 2;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *other = &t->replay->agents[i];
         if (i == agent || other->warp == self->warp || other->cta != self->cta || !(other->lanes & self->lanes) ||
-            (!by_mates && wsdbg_case_warp(t->c, other->warp)->warp % GROUP_WARPS != position))
+            (!by_mates && wsdbg_case_warp(t->c, other->warp)->warp % WSDBG_GROUP_WARPS != position))
             continue;
         if (habit_of(t, i, s, habit) && habit->most > 0 && habit->turns + 1 >= own.turns)
             return true;

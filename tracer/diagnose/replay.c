@@ -28,8 +28,11 @@ static void pass_wait(struct wsdbg_replay *replay, uint32_t agent, uint32_t barr
     struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
     struct wsdbg_replay_agent *a = &replay->agents[agent];
     if (!a->repeats[a->at]) {
-        waits->slipped |=
-            !a->is_idle && a->steps[a->at].number_known && replay->barriers[barrier].phase != turn_phase(waits);
+        const uint32_t phase = replay->barriers[barrier].phase;
+        waits->slipped |= !a->is_idle && a->steps[a->at].number_known && phase != turn_phase(waits);
+        waits->lags |= waits->passed && phase <= waits->last_phase;
+        waits->last_phase = phase;
+        waits->phase_sum += phase;
         waits->passed++;
     }
     a->at++;
@@ -66,6 +69,12 @@ static void arrive(struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier
     complete_if_done(replay, barrier);
 }
 
+static void expect(struct wsdbg_replay *replay, uint32_t barrier, int64_t bytes)
+{
+    replay->is_broken |= !replay->barriers[barrier].is_initialised;
+    replay->barriers[barrier].bytes += bytes;
+}
+
 static void bring(struct wsdbg_replay *replay, uint32_t barrier, int64_t bytes)
 {
     if (barrier == WSDBG_NONE || !replay->barriers[barrier].is_initialised) {
@@ -93,7 +102,7 @@ static void copy(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *a
     if (step->mask == 0)
         bring_copy(replay, agent, step, target);
     for (uint32_t i = 0; step->mask && i < replay->c->cta_count; i++)
-        if (step->mask >> replay->c->snapshot->ctas[replay->c->ctas[i]].cluster_rank & 1)
+        if (wsdbg_replay_copies_to(replay, step, i))
             bring_copy(replay, agent, step, wsdbg_replay_barrier_at(replay, i, step->address));
 }
 
@@ -118,6 +127,15 @@ static uint32_t parity_of(const struct run *run, const struct wsdbg_replay_waits
     return (first + waits->passed - repeats) & 1;
 }
 
+/* What the agent does from here on is not known. */
+static void lose(struct wsdbg_replay *replay, uint32_t agent)
+{
+    replay->agents[agent].state = WSDBG_AGENT_LOST;
+    replay->has_lost = true;
+}
+
+/* A wait whose parity is not known is taken to name the token of the agent's last arrival on the barrier.  Without such
+ * an arrival it is no token. */
 static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, uint32_t in_code)
 {
     struct wsdbg_replay *replay = run->replay;
@@ -129,6 +147,11 @@ static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, 
         replay->is_broken = true;
         return;
     }
+    if (by_token && waits->arrived == 0) {
+        lose(replay, agent);
+        return;
+    }
+    waits->by_token |= by_token;
     if (!repeats)
         waits->alternates = !waits->any || (waits->alternates && parity != waits->last_parity);
     if (!waits->any)
@@ -219,21 +242,26 @@ static void gather(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent
         come_to_named(replay, agent);
 }
 
-/* Completes a phase of the cluster barrier once as many threads have arrived as have not left the kernel. */
+/* Completes a phase of the cluster barrier once every thread that has not left the kernel has arrived.  The arrival of
+ * one that has left stands for no other thread. */
 static void complete_cluster(struct wsdbg_replay *replay)
 {
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < replay->agent_count; i++)
-        left += has_gone(&replay->agents[i]) ? 0 : replay->agents[i].lane_count;
-    if (left == 0 || replay->cluster_arrived < left)
+    bool any = false;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        if (!has_gone(&replay->agents[i]) && !replay->agents[i].is_in_cluster_phase)
+            return;
+        any |= replay->agents[i].is_in_cluster_phase;
+    }
+    if (!any)
         return;
-    replay->cluster_arrived = 0;
     replay->cluster_phase++;
-    for (uint32_t i = 0; i < replay->agent_count; i++)
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        replay->agents[i].is_in_cluster_phase = false;
         if (replay->agents[i].state == WSDBG_AGENT_CLUSTER) {
             replay->agents[i].state = WSDBG_AGENT_GOES;
             replay->agents[i].at++;
         }
+    }
 }
 
 static void cluster_step(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent, bool waits)
@@ -246,17 +274,14 @@ static void cluster_step(struct wsdbg_replay *replay, struct wsdbg_replay_agent 
     if (waits)
         return;
     agent->cluster_phase = replay->cluster_phase;
-    replay->cluster_arrived += agent->lane_count;
+    agent->is_in_cluster_phase = true;
     complete_cluster(replay);
 }
 
-/* The agent is at the end of its walk.  If it left the kernel, barriers may complete that waited only for it. */
-static void leave(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent, bool is_whole)
+/* The agent leaves the kernel.  Barriers may complete that waited only for it. */
+static void leave(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
 {
-    agent->state = is_whole ? WSDBG_AGENT_ENDED : WSDBG_AGENT_LOST;
-    replay->has_lost |= !is_whole;
-    if (!is_whole)
-        return;
+    agent->state = WSDBG_AGENT_ENDED;
     complete_cluster(replay);
     for (uint32_t i = 0; i < replay->agent_count; i++)
         if (replay->agents[i].warp == agent->warp && replay->agents[i].state == WSDBG_AGENT_GATHERS) {
@@ -271,6 +296,39 @@ static void leave(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent,
         if (replay->named[agent->cta * IDS + id].threads >= threads_left(replay, agent->cta))
             release_named(replay, agent->cta, id);
     }
+}
+
+/* ---- multiplications, which a warpgroup makes together ---- */
+
+/* Whether all warps of the agent's warpgroup have issued the multiplications that its step waits for. */
+static bool are_issued(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (wsdbg_case_are_mates(replay->c, agent->warp, replay->agents[i].warp) &&
+            replay->agents[i].issued < agent->steps[agent->at].number)
+            return false;
+    return true;
+}
+
+static void issue(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
+{
+    agent->issued = agent->steps[agent->at++].number;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        struct wsdbg_replay_agent *other = &replay->agents[i];
+        if (other->state == WSDBG_AGENT_MATRICES && wsdbg_case_are_mates(replay->c, agent->warp, other->warp) &&
+            are_issued(replay, other)) {
+            other->state = WSDBG_AGENT_GOES;
+            other->at++;
+        }
+    }
+}
+
+static void wait_for_matrices(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
+{
+    if (are_issued(replay, agent))
+        agent->at++;
+    else
+        agent->state = WSDBG_AGENT_MATRICES;
 }
 
 /* ---- steps ---- */
@@ -319,7 +377,7 @@ static void take_effect(const struct run *run, uint32_t number, const struct wsd
         arrive(replay, number, target, lanes, (int64_t)step->number * lanes);
         break;
     case WSDBG_ACCESS_EXPECT:
-        replay->barriers[target].bytes += (int64_t)step->number * lanes;
+        expect(replay, target, (int64_t)step->number * lanes);
         break;
     case WSDBG_ACCESS_COMPLETE:
         bring(replay, target, (int64_t)step->number * lanes);
@@ -357,6 +415,12 @@ static void take_step(const struct run *run, uint32_t number)
     case WSDBG_STEP_TOGETHER:
         gather(run->replay, agent);
         return;
+    case WSDBG_ACCESS_WGMMA:
+        issue(run->replay, agent);
+        return;
+    case WSDBG_ACCESS_WGMMA_WAIT:
+        wait_for_matrices(run->replay, agent);
+        return;
     case WSDBG_ACCESS_CLUSTER_ARRIVE:
     case WSDBG_ACCESS_CLUSTER_WAIT:
         cluster_step(run->replay, agent, step->kind == WSDBG_ACCESS_CLUSTER_WAIT);
@@ -375,9 +439,14 @@ static bool go(const struct run *run, uint32_t number, bool one)
     bool any = false;
     while (agent->state == WSDBG_AGENT_GOES && !replay->is_broken && !(one && any)) {
         any = true;
+        replay->is_broken = replay->steps_left == 0;
+        replay->steps_left -= !replay->is_broken;
         if (agent->at >= agent->step_count) {
             apply_edit(run, number, agent->at);
-            leave(replay, agent, replay->c->snapshot->walks[agent->walk].is_whole);
+            if (replay->c->snapshot->walks[agent->walk].is_whole)
+                leave(replay, agent);
+            else
+                lose(replay, number);
         } else {
             take_step(run, number);
         }
@@ -388,7 +457,7 @@ static bool go(const struct run *run, uint32_t number, bool one)
 static void start(struct wsdbg_replay *replay)
 {
     replay->is_broken = replay->has_lost = replay->has_ended = false;
-    replay->cluster_phase = replay->cluster_arrived = 0;
+    replay->cluster_phase = 0;
     memset(replay->waits, 0, (size_t)replay->agent_count * replay->barrier_count * sizeof *replay->waits);
     memset(replay->named, 0, (size_t)replay->c->cta_count * IDS * sizeof *replay->named);
     for (uint32_t b = 0; b < replay->barrier_count; b++)
@@ -397,6 +466,8 @@ static void start(struct wsdbg_replay *replay)
         replay->agents[i].at = 0;
         replay->agents[i].state = WSDBG_AGENT_GOES;
         replay->agents[i].cluster_phase = 0;
+        replay->agents[i].issued = 0;
+        replay->agents[i].is_in_cluster_phase = false;
     }
 }
 
@@ -439,30 +510,10 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
     uint32_t chance = (uint32_t)order;
     bool goes_on = true;
     start(replay);
+    replay->order = order;
     while (goes_on && !replay->is_broken)
         goes_on = go_round(&run, order, &chance);
     replay->has_ended = !replay->is_broken;
     for (uint32_t i = 0; i < replay->agent_count; i++)
         replay->has_ended &= has_gone(&replay->agents[i]);
-}
-
-/* Whether the agent waited for only some phases of the barrier, and another warp waits on it, too: they are taken to
- * share the phases. */
-static bool shares_phases(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
-{
-    if (wsdbg_replay_waits_of(replay, agent, barrier)->passed + 1 >= replay->barriers[barrier].phase)
-        return false;
-    for (uint32_t i = 0; i < replay->agent_count; i++)
-        if (replay->agents[i].warp != replay->agents[agent].warp && wsdbg_replay_waits_of(replay, i, barrier)->passed)
-            return true;
-    return false;
-}
-
-bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay)
-{
-    for (uint32_t i = 0; i < replay->agent_count; i++)
-        for (uint32_t b = 0; b < replay->barrier_count; b++)
-            if (wsdbg_replay_waits_of(replay, i, b)->slipped && !shares_phases(replay, i, b))
-                return true;
-    return false;
 }

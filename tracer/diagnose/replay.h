@@ -37,18 +37,23 @@ struct wsdbg_replay_waits {
     bool alternates;      /* each wait named the other parity than the wait before it */
     uint8_t last_parity;
     bool any;               /* it has waited */
+    bool by_token;          /* ... for the phase of an arrival of its own, whatever its parity */
     uint8_t arrived_parity; /* of the phase of its last arrival */
     bool slipped;           /* a wait was ended by another phase than the one that it is meant for */
+    bool lags;              /* ... by no later phase than the wait before it */
+    uint32_t last_phase;    /* how many had completed when its last wait ended */
+    uint64_t phase_sum;     /* ... the sum of these over all its waits */
 };
 
 enum wsdbg_agent_state {
-    WSDBG_AGENT_GOES,    /* can execute its next step */
-    WSDBG_AGENT_WAITS,   /* for an mbarrier's phase */
-    WSDBG_AGENT_GATHERS, /* at a named barrier or a __syncwarp, for the other lanes of its warp */
-    WSDBG_AGENT_NAMED,   /* at a named barrier, for other warps */
-    WSDBG_AGENT_CLUSTER, /* at the cluster barrier */
-    WSDBG_AGENT_LOST,    /* its walk ends before the kernel does: what follows is not known */
-    WSDBG_AGENT_ENDED    /* it has left the kernel */
+    WSDBG_AGENT_GOES,     /* can execute its next step */
+    WSDBG_AGENT_WAITS,    /* for an mbarrier's phase */
+    WSDBG_AGENT_GATHERS,  /* at a named barrier or a __syncwarp, for the other lanes of its warp */
+    WSDBG_AGENT_NAMED,    /* at a named barrier, for other warps */
+    WSDBG_AGENT_CLUSTER,  /* at the cluster barrier */
+    WSDBG_AGENT_MATRICES, /* for multiplications that not all warps of its warpgroup have issued */
+    WSDBG_AGENT_LOST,     /* its walk ends before the kernel does, or what it waits for is not known */
+    WSDBG_AGENT_ENDED     /* it has left the kernel */
 };
 
 /* The lanes of a warp that have the same walk. */
@@ -66,8 +71,23 @@ struct wsdbg_replay_agent {
     /* While the replay runs: */
     uint32_t at; /* the step that it waits at or executes next */
     enum wsdbg_agent_state state;
-    uint32_t cluster_phase;
+    uint32_t cluster_phase;   /* in which it arrived last */
+    bool is_in_cluster_phase; /* it has arrived in the phase under way */
+    uint32_t issued;          /* multiplications of its warpgroup that it has issued */
 };
+
+/* The order in which agents that can go on do so.  Without races in the kernel it changes nothing.  BY_CHANCE and those
+ * after it look random, but each is always the same. */
+enum wsdbg_replay_order {
+    WSDBG_REPLAY_FIRST_FIRST,  /* each agent as far as it can, the first agent first */
+    WSDBG_REPLAY_LAST_FIRST,   /* ... the last agent first */
+    WSDBG_REPLAY_STEP_BY_STEP, /* one step of each agent, round and round */
+    WSDBG_REPLAY_BY_CHANCE,
+    WSDBG_REPLAY_ORDERS = WSDBG_REPLAY_BY_CHANCE + 13
+};
+
+/* How many steps the runs of a replay may take together; some seconds. */
+#define WSDBG_REPLAY_STEPS (UINT64_C(1) << 26)
 
 struct wsdbg_replay {
     const struct wsdbg_case *c;
@@ -76,14 +96,17 @@ struct wsdbg_replay {
     struct wsdbg_replay_agent *agents;
     uint32_t agent_count;
     struct wsdbg_replay_waits *waits; /* agent x barrier */
-    /* How it ended: */
-    bool is_broken;    /* a barrier got more arrivals than a phase takes, or was used before its initialisation */
+    uint64_t steps_left;              /* that its runs may still take */
+    enum wsdbg_replay_order order;    /* of the last run */
+    /* How that ended: */
+    bool is_broken;    /* a barrier got more arrivals than a phase takes, or was used before its initialisation; or no
+                        * steps were left */
     bool has_lost;     /* some agent is WSDBG_AGENT_LOST */
     bool has_ended;    /* all agents have left the kernel */
     uint32_t *targets; /* memory of all agents' `target` */
     bool *repeats;     /* memory of all agents' `repeats` */
     struct wsdbg_replay_named *named;
-    uint32_t cluster_phase, cluster_arrived;
+    uint32_t cluster_phase;
 };
 
 /* A change of one step.  With arrivals: the agent makes them before the step (step = step_count: at the end of its
@@ -103,16 +126,6 @@ struct wsdbg_replay_changes {
     uint32_t edit_count;
 };
 
-/* The order in which agents that can go on do so.  Without races in the kernel it changes nothing.  BY_CHANCE and those
- * after it look random, but each is always the same. */
-enum wsdbg_replay_order {
-    WSDBG_REPLAY_FIRST_FIRST,  /* each agent as far as it can, the first agent first */
-    WSDBG_REPLAY_LAST_FIRST,   /* ... the last agent first */
-    WSDBG_REPLAY_STEP_BY_STEP, /* one step of each agent, round and round */
-    WSDBG_REPLAY_BY_CHANCE,
-    WSDBG_REPLAY_ORDERS = WSDBG_REPLAY_BY_CHANCE + 13
-};
-
 /* *out = NULL where no replay is possible: a warp of the case was not seen or has no walk, or the walks are too large.
  * The caller destroys it. */
 struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg_replay **out);
@@ -122,21 +135,20 @@ uint32_t wsdbg_replay_barrier_at(const struct wsdbg_replay *replay, uint32_t cta
 /* Runs from the kernel's start until nobody can go on.  `changes` may be NULL. */
 void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order,
                       const struct wsdbg_replay_changes *changes);
-/* Runs a replay in one order after another, until it ends in the picture.  *out is that replay, *order its order; where
- * no order ends so, *out = NULL.  The caller destroys it. */
-struct wsdbg_error *wsdbg_replay_standing(const struct wsdbg_case *c, struct wsdbg_replay **out,
-                                          enum wsdbg_replay_order *order);
+/* The replay of a case, run in the first order in which it ends in the picture.  NULL where no order ends so or memory
+ * ran out (remembered in no_memory).  The case keeps it: whoever runs it again must leave it as it was. */
+struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
 /* Whether two barriers are of one family, in the same CTA or in different ones. */
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b);
 /* Whether some warp never arrives on the family of a barrier though it probably should.  One of these holds: the same
- * warp of another CTA arrives; two or more warps of its warpgroup arrive; or its whole warpgroup has left the kernel,
- * and the warp at the same place of another warpgroup arrives. */
+ * warp of another CTA arrives; most warps of its warpgroup arrive; or it has left the kernel, and two warps of its
+ * warpgroup arrive; or its whole warpgroup has left, and the warp at the same place of another warpgroup arrives. */
 bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t barrier);
 /* Whether a wait was ended by another phase than the one that it is meant for.  Where several warps share the phases of
- * a barrier, a warp that waits for only some of them does not count. */
+ * a barrier, so that all of them are waited for, a warp that waits for only some of them does not count. */
 bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay);
 /* Whether the replay ended in the picture: every part of every warp waits for the same, and every word that is known is
- * the same. */
+ * the same.  The word of a barrier that somebody waits on must be known. */
 bool wsdbg_replay_is_picture(const struct wsdbg_replay *replay);
 
 /* How many arrivals a step makes, all lanes of the agent together. */
@@ -146,6 +158,14 @@ static inline uint32_t wsdbg_replay_arrivals_of(const struct wsdbg_replay_agent 
     if (step->kind == WSDBG_ACCESS_ARRIVE || step->kind == WSDBG_ACCESS_DROP || step->kind == WSDBG_ACCESS_COPY_ARRIVE)
         return step->number * agent->lane_count;
     return step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? agent->lane_count : 0;
+}
+
+/* Whether a copy into several CTAs goes to this one (position in c->ctas). */
+static inline bool wsdbg_replay_copies_to(const struct wsdbg_replay *replay, const struct wsdbg_step_row *step,
+                                          uint32_t cta)
+{
+    const uint32_t rank = replay->c->snapshot->ctas[replay->c->ctas[cta]].cluster_rank;
+    return rank < 32 && step->mask >> rank & 1;
 }
 
 static inline struct wsdbg_replay_waits *wsdbg_replay_waits_of(const struct wsdbg_replay *replay, uint32_t agent,

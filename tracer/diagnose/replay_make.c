@@ -61,25 +61,18 @@ static uint32_t barrier_at(struct wsdbg_replay *replay, uint32_t cta, uint32_t o
     return replay->barrier_count++;
 }
 
-static bool is_mbarrier_step(const struct wsdbg_step_row *step)
-{
-    return step->kind >= WSDBG_ACCESS_INIT && step->kind <= WSDBG_ACCESS_INVALIDATE;
-}
-
-static bool mark_unknown_bytes(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
-                               const struct wsdbg_step_row *step, uint32_t target)
+static bool mark_unknown_bytes(struct wsdbg_replay *replay, const struct wsdbg_step_row *step, uint32_t target)
 {
     if (step->kind != WSDBG_ACCESS_COPY || step->number_known)
         return true;
     replay->barriers[target].bytes_unknown = true;
     for (uint32_t i = 0; i < replay->c->cta_count; i++)
-        if (step->mask >> replay->c->snapshot->ctas[replay->c->ctas[i]].cluster_rank & 1) {
+        if (wsdbg_replay_copies_to(replay, step, i)) {
             const uint32_t other = barrier_at(replay, i, step->address);
             if (other == WSDBG_NONE)
                 return false;
             replay->barriers[other].bytes_unknown = true;
         }
-    (void)agent;
     return true;
 }
 
@@ -89,10 +82,10 @@ static bool find_targets(struct wsdbg_replay *replay, struct wsdbg_replay_agent 
     for (uint32_t i = 0; i < agent->step_count; i++) {
         const struct wsdbg_step_row *step = &agent->steps[i];
         agent->target[i] = WSDBG_NONE;
-        if (!is_mbarrier_step(step))
+        if (!wsdbg_is_mbarrier_access(step->kind))
             continue;
         agent->target[i] = barrier_at(replay, cta_of_step(replay->c, agent->cta, step), step->address);
-        if (agent->target[i] == WSDBG_NONE || !mark_unknown_bytes(replay, agent, step, agent->target[i]))
+        if (agent->target[i] == WSDBG_NONE || !mark_unknown_bytes(replay, step, agent->target[i]))
             return false;
     }
     return true;
@@ -102,7 +95,7 @@ static bool find_targets(struct wsdbg_replay *replay, struct wsdbg_replay_agent 
 
 static bool does_something(const struct wsdbg_step_row *step)
 {
-    return is_mbarrier_step(step) && step->kind != WSDBG_ACCESS_WAIT && step->kind != WSDBG_ACCESS_INIT;
+    return wsdbg_is_mbarrier_access(step->kind) && step->kind != WSDBG_ACCESS_WAIT && step->kind != WSDBG_ACCESS_INIT;
 }
 
 /* Whether an access to one barrier (`deed`) may be what a wait on another one was for.  Not if they are of different
@@ -193,8 +186,7 @@ static bool goes_to(const struct wsdbg_replay *replay, const struct wsdbg_replay
     const struct wsdbg_step_row *step = &agent->steps[at];
     if (step->mask == 0)
         return agent->target[at] == barrier;
-    return step->address == b->offset &&
-           step->mask >> replay->c->snapshot->ctas[replay->c->ctas[b->cta]].cluster_rank & 1;
+    return step->address == b->offset && wsdbg_replay_copies_to(replay, step, b->cta);
 }
 
 /* Copies of unknown size are taken to bring equal shares of the announced bytes that no other copy brings. */
@@ -209,8 +201,12 @@ static void share_bytes(struct wsdbg_replay *replay, uint32_t barrier)
             const bool is_here = agent->target[k] == barrier;
             if (is_here && (step->kind == WSDBG_ACCESS_ARRIVE_EXPECT || step->kind == WSDBG_ACCESS_EXPECT))
                 announced += bytes;
-            else if (step->kind == WSDBG_ACCESS_COPY && goes_to(replay, agent, k, barrier))
-                *(step->number_known ? &announced : &copies) += step->number_known ? -bytes : agent->lane_count;
+            else if (step->kind != WSDBG_ACCESS_COPY || !goes_to(replay, agent, k, barrier))
+                continue;
+            else if (step->number_known)
+                announced -= bytes;
+            else
+                copies += agent->lane_count;
         }
     }
     if (copies && announced > 0 && announced % copies == 0)
@@ -271,6 +267,7 @@ struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg
     if (!replay)
         return &wsdbg_error_no_memory;
     replay->c = c;
+    replay->steps_left = WSDBG_REPLAY_STEPS;
     replay->agents = calloc(agents + 1, sizeof *replay->agents);
     replay->targets = calloc(steps + 1, sizeof *replay->targets);
     replay->repeats = calloc(steps + 1, sizeof *replay->repeats);

@@ -5,11 +5,12 @@
  */
 #include "diagnose/replay.h"
 
-enum { GROUP_WARPS = 4 };
-
+/* Whether others see the step: it changes a barrier, or waits at one. */
 static bool is_effect(const struct wsdbg_step_row *step)
 {
-    return step->kind != WSDBG_STEP_TOGETHER && step->kind != WSDBG_STEP_POLL;
+    return wsdbg_is_mbarrier_access(step->kind) ||
+           (step->kind >= WSDBG_ACCESS_NAMED_SYNC && step->kind <= WSDBG_ACCESS_CLUSTER_WAIT) ||
+           step->kind == WSDBG_ACCESS_WGMMA || step->kind == WSDBG_ACCESS_WGMMA_WAIT;
 }
 
 /* A replay passes every poll.  An agent that was seen in a poll therefore stands at its next wait, and nothing that it
@@ -42,6 +43,46 @@ static bool waits_at_named(const struct wsdbg_replay *replay, const struct wsdbg
            s->barriers[part->barrier].id == agent->steps[agent->at].address;
 }
 
+static bool ends_a_wait(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_WAIT || step->kind == WSDBG_ACCESS_NAMED_SYNC ||
+           step->kind == WSDBG_ACCESS_CLUSTER_WAIT || step->kind == WSDBG_ACCESS_WGMMA_WAIT ||
+           step->kind == WSDBG_STEP_TOGETHER;
+}
+
+/* Whether the picture has the word of the barrier that the step changes.  Then it shows whether the step was taken. */
+static bool is_counted(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    struct wsdbg_barrier_word word;
+    const uint32_t target = agent->target[step];
+    return target != WSDBG_NONE && wsdbg_word_of(replay->c, replay->barriers[target].row, &word);
+}
+
+static bool has_lanes_elsewhere(const struct wsdbg_replay *replay, uint32_t warp)
+{
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(replay->c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].state != WSDBG_WARP_RECONVERGE)
+            return true;
+    return false;
+}
+
+/* The lanes wait for others of their warp.  A replay knows only some places where they do so.  At others the agent goes
+ * on to its next wait or the kernel's end, and must have done nothing on the way but what the words show. */
+static bool gathers_as_seen(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    if (!has_lanes_elsewhere(replay, agent->warp))
+        return false;
+    if (agent->state != WSDBG_AGENT_WAITS && agent->state != WSDBG_AGENT_CLUSTER &&
+        agent->state != WSDBG_AGENT_MATRICES && agent->state != WSDBG_AGENT_ENDED)
+        return agent->state == WSDBG_AGENT_GATHERS;
+    for (uint32_t i = agent->at; i-- > 0 && !ends_a_wait(&agent->steps[i]);)
+        if (is_effect(&agent->steps[i]) && !is_counted(replay, agent, i))
+            return false;
+    return true;
+}
+
 static bool is_as_seen(const struct wsdbg_replay *replay, uint32_t number, const struct wsdbg_part *part)
 {
     const struct wsdbg_replay_agent *agent = &replay->agents[number];
@@ -52,8 +93,10 @@ static bool is_as_seen(const struct wsdbg_replay *replay, uint32_t number, const
         return waits_at_named(replay, agent, part);
     case WSDBG_WARP_WAIT_CLUSTER:
         return agent->state == WSDBG_AGENT_CLUSTER;
-    case WSDBG_WARP_RECONVERGE: /* before one of its steps, or behind the last one, where it would leave the kernel */
-        return agent->state != WSDBG_AGENT_LOST;
+    case WSDBG_WARP_WAIT_WGMMA:
+        return agent->state == WSDBG_AGENT_MATRICES;
+    case WSDBG_WARP_RECONVERGE:
+        return gathers_as_seen(replay, agent);
     case WSDBG_WARP_SPIN_GLOBAL:
     case WSDBG_WARP_SPIN_SHARED:
         return agent->state != WSDBG_AGENT_ENDED && came_by_poll(agent);
@@ -80,11 +123,23 @@ static bool agent_is_as_seen(const struct wsdbg_replay *replay, uint32_t number)
     return seen == agent->lanes || (seen == 0 && count > 0 && agent->state == WSDBG_AGENT_ENDED);
 }
 
-static bool word_is_as_seen(const struct wsdbg_replay *replay, const struct wsdbg_replay_barrier *barrier)
+static bool is_waited_on(const struct wsdbg_replay *replay, uint32_t number)
 {
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->agents[i].state == WSDBG_AGENT_WAITS && replay->agents[i].target[replay->agents[i].at] == number)
+            return true;
+    return false;
+}
+
+/* A word that is not known shows nothing.  It must be known where somebody waits on it. */
+static bool word_is_as_seen(const struct wsdbg_replay *replay, uint32_t number)
+{
+    const struct wsdbg_replay_barrier *barrier = &replay->barriers[number];
     struct wsdbg_barrier_word word;
-    if (barrier->row == WSDBG_NONE || !barrier->is_initialised || !wsdbg_word_of(replay->c, barrier->row, &word))
+    if (!barrier->is_initialised)
         return true;
+    if (!wsdbg_word_of(replay->c, barrier->row, &word))
+        return !is_waited_on(replay, number);
     return word.phase == (barrier->phase & 1) && word.pending == barrier->pending &&
            word.expected == barrier->expected && (barrier->bytes_unknown || word.bytes == barrier->bytes);
 }
@@ -97,23 +152,66 @@ bool wsdbg_replay_is_picture(const struct wsdbg_replay *replay)
         if (!agent_is_as_seen(replay, i))
             return false;
     for (uint32_t b = 0; b < replay->barrier_count; b++)
-        if (!word_is_as_seen(replay, &replay->barriers[b]))
+        if (!word_is_as_seen(replay, b))
             return false;
     return true;
 }
 
-struct wsdbg_error *wsdbg_replay_standing(const struct wsdbg_case *c, struct wsdbg_replay **out,
-                                          enum wsdbg_replay_order *order)
+/* ---- the replay that stands as the case does ---- */
+
+/* False where no standstill of a replay looks like the part. */
+static bool can_be_reached(const struct wsdbg_case *c, const struct wsdbg_part *part)
+{
+    switch (part->state) {
+    case WSDBG_WARP_WAIT_MBARRIER:
+        return part->barrier < c->snapshot->barrier_count && part->parity.known;
+    case WSDBG_WARP_WAIT_NAMED:
+        return part->barrier < c->snapshot->barrier_count;
+    case WSDBG_WARP_WAIT_CLUSTER:
+    case WSDBG_WARP_RECONVERGE:
+    case WSDBG_WARP_SPIN_GLOBAL:
+    case WSDBG_WARP_SPIN_SHARED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool may_be_explained(const struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        uint32_t count;
+        const struct wsdbg_part *parts = wsdbg_code_parts(c, w, &count);
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED)
+            continue;
+        for (uint32_t i = 0; i < count; i++)
+            if (!can_be_reached(c, &parts[i]))
+                return false;
+        if (count == 0)
+            return false;
+    }
+    return true;
+}
+
+static struct wsdbg_error *find_standing(const struct wsdbg_case *c, struct wsdbg_replay **out)
 {
     struct wsdbg_error *error = wsdbg_replay_create(c, out);
-    for (*order = WSDBG_REPLAY_FIRST_FIRST; !error && *out && *order < WSDBG_REPLAY_ORDERS; (*order)++) {
-        wsdbg_replay_run(*out, *order, NULL);
+    for (uint32_t order = 0; !error && *out && order < WSDBG_REPLAY_ORDERS; order++) {
+        wsdbg_replay_run(*out, order, NULL);
         if (wsdbg_replay_is_picture(*out))
             return NULL;
     }
     wsdbg_replay_destroy(*out);
     *out = NULL;
     return error;
+}
+
+struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c)
+{
+    if (!c->was_replayed && may_be_explained(c) && find_standing(c, &c->standing))
+        c->no_memory = true;
+    c->was_replayed = true;
+    return c->standing;
 }
 
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b)
@@ -136,26 +234,49 @@ static struct wsdbg_warp_set arrivers_of(const struct wsdbg_replay *replay, uint
     return set;
 }
 
+/* Whether most warps of its warpgroup are in the set; or several are, and the warp has left the kernel. */
+static bool is_unlike_mates(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
+{
+    uint32_t mates = 0, in_set = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        mates += wsdbg_case_are_mates(c, warp, w);
+        in_set += wsdbg_case_are_mates(c, warp, w) && wsdbg_set_has(set, w);
+    }
+    return 2 * in_set > mates || (in_set > 1 && wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED);
+}
+
+/* Whether the warp of this number in another CTA is in the set. */
+static bool has_peer(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(set, w) && wsdbg_case_warp(c, w)->cta != row->cta && wsdbg_case_warp(c, w)->warp == row->warp)
+            return true;
+    return false;
+}
+
+/* Whether all of its warpgroup has left the kernel and none of that is in the set, but the warp at the same place of
+ * another warpgroup is. */
+static bool left_unlike(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
+{
+    const uint32_t place = wsdbg_case_warp(c, warp)->warp % WSDBG_GROUP_WARPS;
+    bool any = false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (wsdbg_case_are_mates(c, w, warp) && (row->state != WSDBG_WARP_EXITED || wsdbg_set_has(set, w)))
+            return false;
+        any |= row->warp % WSDBG_GROUP_WARPS == place && wsdbg_set_has(set, w);
+    }
+    return any;
+}
+
 bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t barrier)
 {
     const struct wsdbg_case *c = replay->c;
     const struct wsdbg_warp_set arrivers = arrivers_of(replay, barrier);
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        uint32_t mates = 0, mates_left = 0, mates_that_arrive = 0, like_it = 0, peers = 0;
-        if (wsdbg_set_has(&arrivers, w))
-            continue;
-        for (uint32_t v = 0; v < c->warp_count; v++) {
-            const struct wsdbg_warp_row *other = wsdbg_case_warp(c, v);
-            const bool is_mate = other->cta == row->cta && other->warp / GROUP_WARPS == row->warp / GROUP_WARPS;
-            peers += other->cta != row->cta && other->warp == row->warp && wsdbg_set_has(&arrivers, v);
-            mates += is_mate;
-            mates_left += is_mate && other->state == WSDBG_WARP_EXITED;
-            mates_that_arrive += is_mate && wsdbg_set_has(&arrivers, v);
-            like_it += !is_mate && other->warp % GROUP_WARPS == row->warp % GROUP_WARPS && wsdbg_set_has(&arrivers, v);
-        }
-        if (peers > 0 || mates_that_arrive > 1 || (mates_left == mates && mates_that_arrive == 0 && like_it))
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (!wsdbg_set_has(&arrivers, w) &&
+            (has_peer(c, w, &arrivers) || left_unlike(c, w, &arrivers) || is_unlike_mates(c, w, &arrivers)))
             return true;
-    }
     return false;
 }

@@ -6,9 +6,6 @@
 
 #include <stdlib.h>
 
-/* Time stamps have steps of 32 ns; order is told only beyond this. */
-#define TIME_SLACK_NS 64u
-
 static bool same_family(const struct wsdbg_stage *a, const struct wsdbg_stage *b)
 {
     return a->cta == b->cta && a->id == b->id;
@@ -22,7 +19,7 @@ static void compare_newest_wait(const struct wsdbg_case *c, const struct wsdbg_s
     for (uint32_t i = 0; i < stage->use_count; i++) {
         if (!wsdbg_event_is_arrival(uses[i].event) || uses[i].round != end->round)
             continue;
-        if (uses[i].event->gpu_time_ns > end->event->gpu_time_ns + TIME_SLACK_NS)
+        if (uses[i].event->gpu_time_ns > end->event->gpu_time_ns + WSDBG_TIME_SLACK_NS)
             ++*after;
         else
             ++*before;

@@ -10,7 +10,6 @@
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
-#define GROUP_WARPS 4u
 #define WARP_THREADS 32u
 
 /* That no live warp can arrive is seen.  Why the others exited first is not seen, and a phase that turned once too
@@ -28,7 +27,7 @@ static bool makes_a_phase(const struct wsdbg_missing_arrivals *missing, const st
 {
     const uint32_t count = wsdbg_set_count(warps);
     return missing->word.expected == count || missing->word.expected == count * WARP_THREADS ||
-           (count % GROUP_WARPS == 0 && missing->word.expected == count / GROUP_WARPS);
+           (count % WSDBG_GROUP_WARPS == 0 && missing->word.expected == count / WSDBG_GROUP_WARPS);
 }
 
 /* Of warps that may be meant those whose number fits the count, where only these do: all but the waiter's warpgroup, or
@@ -38,18 +37,18 @@ static struct wsdbg_warp_set meant_by_count(const struct wsdbg_case *c, const st
 {
     struct wsdbg_warp_set others = *warps, fits = {{0}};
     uint32_t fitting = 0;
-    const uint32_t own = wsdbg_case_warp(c, missing->warp)->warp / GROUP_WARPS;
+    const uint32_t own = wsdbg_case_warp(c, missing->warp)->warp / WSDBG_GROUP_WARPS;
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_case_warp(c, w)->warp / GROUP_WARPS == own)
+        if (wsdbg_case_warp(c, w)->warp / WSDBG_GROUP_WARPS == own)
             wsdbg_set_remove(&others, w);
     for (uint32_t first = 0; first < c->warp_count; first++) {
         struct wsdbg_warp_set group = {{0}};
-        const uint32_t of = wsdbg_case_warp(c, first)->warp / GROUP_WARPS;
-        if (wsdbg_case_warp(c, first)->warp % GROUP_WARPS != 0)
+        const uint32_t of = wsdbg_case_warp(c, first)->warp / WSDBG_GROUP_WARPS;
+        if (wsdbg_case_warp(c, first)->warp % WSDBG_GROUP_WARPS != 0)
             continue;
         for (uint32_t w = 0; w < c->warp_count; w++)
             if (wsdbg_set_has(warps, w) && wsdbg_case_warp(c, w)->cta == wsdbg_case_warp(c, first)->cta &&
-                wsdbg_case_warp(c, w)->warp / GROUP_WARPS == of)
+                wsdbg_case_warp(c, w)->warp / WSDBG_GROUP_WARPS == of)
                 wsdbg_set_add(&group, w);
         if (!makes_a_phase(missing, &group))
             continue;

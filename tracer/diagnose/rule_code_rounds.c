@@ -40,8 +40,7 @@ static uint32_t arrivals_before(const struct rounds *rounds, const struct wsdbg_
     const struct wsdbg_replay_agent *a = agent_of(rounds, edit->agent);
     uint32_t count = 0;
     for (uint32_t i = 0; i < edit->step; i++)
-        count += a->target[i] == edit->barrier &&
-                 (a->steps[i].kind == WSDBG_ACCESS_ARRIVE || a->steps[i].kind == WSDBG_ACCESS_ARRIVE_EXPECT);
+        count += a->target[i] == edit->barrier && wsdbg_replay_arrivals_of(a, i) > 0;
     return count;
 }
 
@@ -57,9 +56,8 @@ static struct wsdbg_phrase say_subject(const struct rounds *rounds, const struct
                                : wsdbg_say_family(rounds->c, row_of(rounds, repair));
 }
 
-static enum wsdbg_cause cause_of(const struct rounds *rounds, const struct wsdbg_repair *repair)
+static enum wsdbg_cause cause_of(const struct wsdbg_repair *repair)
 {
-    struct wsdbg_barrier_word word;
     switch (repair->kind) {
     case WSDBG_REPAIR_PARITY_DRIFT:
         return WSDBG_CAUSE_PARITY_DRIFT;
@@ -68,9 +66,7 @@ static enum wsdbg_cause cause_of(const struct rounds *rounds, const struct wsdbg
     case WSDBG_REPAIR_DROP:
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
     case WSDBG_REPAIR_COUNT:
-        return wsdbg_word_of(rounds->c, row_of(rounds, repair), &word) && repair->value > word.expected
-                   ? WSDBG_CAUSE_DOUBLE_ARRIVE
-                   : WSDBG_CAUSE_ARRIVE_SHORT;
+        return repair->value > repair->was ? WSDBG_CAUSE_DOUBLE_ARRIVE : WSDBG_CAUSE_ARRIVE_SHORT;
     default:
         return WSDBG_CAUSE_ARRIVE_MISSING;
     }
@@ -89,7 +85,7 @@ static const struct wsdbg_repair *find_rival(const struct rounds *rounds)
 {
     const struct wsdbg_repair *first = &rounds->repairs.rows[0];
     for (uint32_t i = 1; i < rounds->repairs.count && !is_certain_of_itself(first); i++)
-        if (cause_of(rounds, &rounds->repairs.rows[i]) != cause_of(rounds, first))
+        if (cause_of(&rounds->repairs.rows[i]) != cause_of(first))
             return &rounds->repairs.rows[i];
     return NULL;
 }
@@ -97,14 +93,22 @@ static const struct wsdbg_repair *find_rival(const struct rounds *rounds)
 static struct wsdbg_finding *find(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    const enum wsdbg_confidence wanted = find_rival(rounds) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
+    const bool may_have_rival = find_rival(rounds) || (rounds->repairs.is_partial && !is_certain_of_itself(repair));
+    const bool is_likely = repair->is_to_end && !may_have_rival;
+    const enum wsdbg_confidence wanted = is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
     const uint32_t first = wsdbg_first_of(&repair->warps);
     struct wsdbg_finding *finding =
-        wsdbg_case_find(c, cause_of(rounds, repair), wsdbg_code_cap(c, wanted),
+        wsdbg_case_find(c, cause_of(repair), wsdbg_code_cap(c, wanted),
                         c->ctas[rounds->replay->barriers[repair->barrier].cta], row_of(rounds, repair));
     if (finding && first != WSDBG_NONE)
         finding->role = wsdbg_case_warp(c, first)->role;
     return finding;
+}
+
+/* What the kernel does with the change. */
+static const char *say_outcome(const struct wsdbg_repair *repair)
+{
+    return repair->is_to_end ? "the kernel would finish" : "all that is stuck would go on";
 }
 
 static void say_drift(struct rounds *rounds, const struct wsdbg_repair *repair)
@@ -116,12 +120,11 @@ static void say_drift(struct rounds *rounds, const struct wsdbg_repair *repair)
         return;
     const uint32_t parity = agent_of(rounds, wait->agent)->steps[wait->step].number & 1;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s wait%s on %s%s with parities that do not alternate: wait number %u asks for parity %u, as the "
+                "%s waited on %s%s with parities that do not alternate: wait number %u asked for parity %u, as the "
                 "wait before it. Each phase has the other parity, so from there on the waits are out of step with "
                 "the barrier.",
-                wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "",
-                wsdbg_say_object(c, row_of(rounds, repair)).text, say_at_step(rounds, wait->agent, wait->step).text,
-                wait->turn + 1, parity);
+                wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
+                say_at_step(rounds, wait->agent, wait->step).text, wait->turn + 1, parity);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Keep the phase of %s across tiles: flip it when the stage index wraps, and only then.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
@@ -135,11 +138,11 @@ static void say_first(struct rounds *rounds, const struct wsdbg_repair *repair)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s begin%s with parity %u to wait on %s, and so all these waits ask for the wrong phase: with parity "
-                "%u first%s the kernel would finish.",
+                "%u first%s %s.",
                 wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "", repair->value ^ 1,
                 repair->is_mixed ? wsdbg_say_object(c, row_of(rounds, repair)).text
                                  : wsdbg_say_family(c, row_of(rounds, repair)).text,
-                repair->value, repair->is_mixed ? ", as on other stages," : "");
+                repair->value, repair->is_mixed ? ", as on other stages," : "", say_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Start the phase of %s at %u, and flip it when the stage index wraps.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text, repair->value);
@@ -208,7 +211,7 @@ static void say_copy(struct rounds *rounds, const struct wsdbg_repair *repair)
                 "%s never arrive%s on %s, while warps that wait for the same barriers do. It takes %u arrivals, so "
                 "the waits on it never end.",
                 wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "",
-                wsdbg_say_family(c, row_of(rounds, repair)).text, rounds->replay->barriers[repair->barrier].expected);
+                wsdbg_say_family(c, row_of(rounds, repair)).text, repair->was);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let these warps arrive on %s, too, or initialise it for fewer arrivals if they are not meant to.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
@@ -216,16 +219,16 @@ static void say_copy(struct rounds *rounds, const struct wsdbg_repair *repair)
 
 static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_barrier_word word = {0};
-    const bool is_short = cause_of(rounds, repair) == WSDBG_CAUSE_ARRIVE_SHORT;
+    const bool is_short = cause_of(repair) == WSDBG_CAUSE_ARRIVE_SHORT;
     struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding || !wsdbg_word_of(c, row_of(rounds, repair), &word))
+    char by[200] = "";
+    if (!finding)
         return;
+    if (wsdbg_set_count(&repair->warps))
+        wsdbg_print(by, sizeof by, " (by %.150s)", wsdbg_say_warps(rounds->c, &repair->warps).text);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s is initialised for %u arrivals, but a round brings %s %u (by %s): %s.",
-                say_subject(rounds, repair).text, word.expected, is_short ? "only" : "as many as", repair->value,
-                wsdbg_say_warps(c, &repair->warps).text,
+                "%s is initialised for %u arrivals, but a round brings %s %u%s: %s.", say_subject(rounds, repair).text,
+                repair->was, is_short ? "only" : "as many as", repair->value, by,
                 is_short ? "so its phases complete too late or never"
                          : "so its phases complete before all have arrived, and the waits fall out of step");
     wsdbg_print(finding->fix, sizeof finding->fix,
@@ -235,36 +238,45 @@ static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
 }
 
 /* Adds who waits, the barrier's word, and how the replay went. */
-static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding)
+static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    for (uint32_t w = 0, told = 0; w < c->warp_count && told < 16; w++)
-        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_MBARRIER) {
-            wsdbg_tell_wait(c, finding, w);
-            told++;
-        }
+    struct wsdbg_warp_set waiters = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_MBARRIER)
+            wsdbg_set_add(&waiters, w);
+    wsdbg_tell_waits(c, finding, &waiters);
     wsdbg_tell_word(c, finding, finding->barrier);
-    wsdbg_evidence_text(
-        c, finding, "followed from its start, the kernel stops in just this state; with this change it would finish");
+    wsdbg_evidence_text(c, finding, "followed from its start, the kernel stops in just this state; with this change %s",
+                        repair->is_to_end
+                            ? "it would finish"
+                            : "all that is stuck would go on; how the kernel goes on after that is not known");
+}
+
+/* What else would let the kernel go on. */
+static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct wsdbg_repair *rival)
+{
+    struct wsdbg_phrase phrase = {""};
+    const struct wsdbg_phrase subject = say_subject(rounds, rival), warps = wsdbg_say_warps(rounds->c, &rival->warps);
+    if (rival->kind == WSDBG_REPAIR_COUNT)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.100s were initialised for %u arrivals", subject.text,
+                    rival->value);
+    else if (rival->kind == WSDBG_REPAIR_PARITY_FIRST)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s began with parity %u to wait on %.60s", warps.text,
+                    rival->value, subject.text);
+    else
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived on %.60s", warps.text, subject.text);
+    return phrase;
 }
 
 /* Adds the other repair that works, if there is one. */
 static void tell_rival(struct rounds *rounds, struct wsdbg_finding *finding)
 {
     const struct wsdbg_repair *rival = find_rival(rounds);
-    if (!rival)
-        return;
-    if (rival->kind == WSDBG_REPAIR_COUNT)
+    if (rival)
         wsdbg_evidence_text(rounds->c, finding,
-                            "it would also finish if %s were initialised for %u arrivals; which of the two is wrong "
-                            "depends on what the author meant",
-                            say_subject(rounds, rival).text, rival->value);
-    else
-        wsdbg_evidence_text(rounds->c, finding,
-                            "it would also finish if %s began with parity %u to wait on %s; which of the two is wrong "
-                            "depends on what the author meant",
-                            wsdbg_say_warps(rounds->c, &rival->warps).text, rival->value,
-                            say_subject(rounds, rival).text);
+                            "it would also %s if %s; which of the two is wrong depends on what the author meant",
+                            rival->is_to_end ? "finish" : "go on", say_rival(rounds, rival).text);
 }
 
 static void say(struct rounds *rounds, const struct wsdbg_repair *repair)
@@ -279,20 +291,15 @@ static void say(struct rounds *rounds, const struct wsdbg_repair *repair)
     says[repair->kind](rounds, repair);
     if (rounds->c->finding_count == before)
         return;
-    tell_account(rounds, &rounds->c->findings[before]);
+    tell_account(rounds, &rounds->c->findings[before], repair);
     tell_rival(rounds, &rounds->c->findings[before]);
 }
 
 void wsdbg_rule_code_rounds(struct wsdbg_case *c)
 {
-    struct rounds rounds = {.c = c};
-    enum wsdbg_replay_order order;
-    struct wsdbg_error *error = wsdbg_replay_standing(c, &rounds.replay, &order);
-    if (!error && rounds.replay)
-        error = wsdbg_repairs_find(rounds.replay, order, &rounds.repairs);
-    if (!error && rounds.repairs.count)
-        say(&rounds, &rounds.repairs.rows[0]);
-    wsdbg_replay_destroy(rounds.replay);
-    if (error)
+    struct rounds rounds = {.c = c, .replay = wsdbg_replay_standing(c)};
+    if (rounds.replay && wsdbg_repairs_find(rounds.replay, &rounds.repairs))
         c->no_memory = true;
+    else if (rounds.repairs.count)
+        say(&rounds, &rounds.repairs.rows[0]);
 }

@@ -4,12 +4,9 @@
  *  - a wait that has not ended: the phase that it should wait for is complete, so the other parity would pass; the
  *    phase that it does wait for completes only after the waiter goes on;
  *  - a wait that ended too early: it named the wrong parity, and ended before its phase had all arrivals.  So its warp
- *    ran ahead of the others.
+ *    ran ahead of the others.  It is the likely cause only where somebody is stuck who depends on that warp.
  */
 #include "diagnose/rules.h"
-
-/* Time stamps have steps of 32 ns: of two events that are closer than this, either may have come first. */
-#define TIME_SLACK_NS 64u
 
 /* Is the phase that the right parity names complete?  `proven` = shown, not assumed. */
 static bool right_phase_complete(const struct wsdbg_wait *wait, const struct wsdbg_round *round, bool *proven)
@@ -211,7 +208,8 @@ static uint32_t arrivals_until(const struct wsdbg_case *c, const struct wsdbg_st
     const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
     uint32_t arrivals = 0;
     for (uint32_t i = 0; i < stage->use_count; i++)
-        arrivals += uses[i].event->gpu_time_ns <= gpu_time_ns + TIME_SLACK_NS ? wsdbg_event_arrivals(uses[i].event) : 0;
+        arrivals +=
+            uses[i].event->gpu_time_ns <= gpu_time_ns + WSDBG_TIME_SLACK_NS ? wsdbg_event_arrivals(uses[i].event) : 0;
     return arrivals;
 }
 
@@ -251,21 +249,39 @@ static bool find_ended_early(const struct wsdbg_case *c, struct ended *first)
     return found;
 }
 
+/* Whether the warp named the right parity in an earlier round of the stage. */
 static bool waited_right_before(const struct wsdbg_case *c, const struct ended *ended)
 {
     const struct wsdbg_use *uses = wsdbg_stage_uses(c, ended->stage);
     for (uint32_t i = 0; i < ended->stage->use_count; i++)
         if (uses[i].warp == ended->use->warp && uses[i].event->kind == WSDBG_EVENT_MBARRIER_WAIT_END &&
-            uses[i].round < ended->use->round)
+            uses[i].round < ended->use->round &&
+            ((uses[i].round + uses[i].event->parity) & 1) == ((ended->use->round + ended->right) & 1))
             return true;
+    return false;
+}
+
+/* Whether running ahead may be why somebody is stuck: the warp itself is, or somebody waits on a barrier on which it
+ * acts. */
+static bool may_be_why(const struct wsdbg_case *c, const struct ended *ended)
+{
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++) {
+        const struct wsdbg_wait *wait = &c->ledger->waits[i];
+        const struct wsdbg_warp_set actors = wsdbg_family_actors(c, wait->stage->cta, wait->stage->id);
+        if (wsdbg_case_stuck(c, wait->warp) &&
+            (wait->warp == ended->use->warp || wsdbg_set_has(&actors, ended->use->warp)))
+            return true;
+    }
     return false;
 }
 
 static void say_ended_early(struct wsdbg_case *c, const struct ended *ended)
 {
     const bool drifted = waited_right_before(c, ended);
-    struct wsdbg_finding *finding = wsdbg_case_find(c, drifted ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG,
-                                                    WSDBG_CONFIDENCE_LIKELY, ended->stage->cta, ended->stage->barrier);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, drifted ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG,
+                        may_be_why(c, ended) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, ended->stage->cta,
+                        ended->stage->barrier);
     if (!finding)
         return;
     char peer[160] = "";

@@ -11,8 +11,6 @@
 #include "diagnose/register_pool.h"
 #include "diagnose/rules.h"
 
-#define GROUP_WARPS 4u
-
 /* Holders that are blocked by something else than the askers may release once that is mended. */
 static struct wsdbg_warp_set blocked_elsewhere(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool)
 {
@@ -59,7 +57,7 @@ static enum wsdbg_confidence judge(const struct wsdbg_case *c, const struct wsdb
 
 static uint32_t group_of(const struct wsdbg_case *c, const struct wsdbg_register_account *account)
 {
-    return wsdbg_case_warp(c, account->warp)->warp / GROUP_WARPS;
+    return wsdbg_case_warp(c, account->warp)->warp / WSDBG_GROUP_WARPS;
 }
 
 /* Warps that did not release though others of their warpgroup did; `value` = what the group releases to. */

@@ -6,8 +6,6 @@
  */
 #include "diagnose/rules.h"
 
-#define TIME_SLACK_NS 64u
-
 struct sharing {
     const struct wsdbg_stage *stage;
     struct wsdbg_warp_set expecters;
@@ -68,7 +66,7 @@ static void find_order(const struct wsdbg_case *c, struct sharing *sharing)
             if (!wsdbg_set_has(&sharing->silent, w))
                 continue;
             const struct wsdbg_history_event *expect = expect_of(c, stage, w, uses[i].round, &newest);
-            const bool after = expect && expect->gpu_time_ns > uses[i].event->gpu_time_ns + TIME_SLACK_NS;
+            const bool after = expect && expect->gpu_time_ns > uses[i].event->gpu_time_ns + WSDBG_TIME_SLACK_NS;
             const bool not_yet = !expect && newest != WSDBG_NONE && newest < uses[i].round;
             if (!after && !not_yet)
                 continue;

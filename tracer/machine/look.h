@@ -254,9 +254,4 @@ static inline bool wsdbg_look_may_be_in_bar(const struct wsdbg_look_part *part,
     return part->place.function && part->site.barrier_before != WSDBG_NO_INSTRUCTION && !operands->bar_skipped;
 }
 
-static inline bool wsdbg_is_mbarrier_access(uint8_t kind)
-{
-    return kind >= WSDBG_ACCESS_INIT && kind <= WSDBG_ACCESS_INVALIDATE;
-}
-
 #endif

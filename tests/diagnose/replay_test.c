@@ -1,0 +1,379 @@
+/* replay_test.c - the model of barriers in which walks are replayed: what holds an agent up, when a run says nothing,
+ * and when its end is the picture.
+ *
+ * A test writes the walks of a small kernel, and says where its threads stand in the end.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+/* cmocka needs those before it. */
+#include <cmocka.h>
+
+#include "diagnose/repair.h"
+#include "ways.h"
+
+enum { B = 1, C = 2, WARPS = 3, LANE_0 = 1, OTHER_LANES = (int)~1u };
+#define AT_B MBARRIER_AT(B, 0)
+#define AT_C MBARRIER_AT(C, 0)
+
+struct kernel {
+    struct picture p;
+    struct way ways[2 * WARPS];
+    uint32_t way_count;
+    struct wsdbg_case c;
+    struct wsdbg_replay *replay;
+};
+
+/* Warps without a way leave at once. */
+static void begin(struct kernel *k)
+{
+    memset(k, 0, sizeof *k);
+    picture_init(&k->p, 1, WARPS, 32);
+    picture_name(&k->p, B, "b", 1, 0, 0);
+    picture_name(&k->p, C, "c", 1, 0, 0);
+    picture_mbarrier(&k->p, B, 0, 0, 1, 1, 0);
+    picture_mbarrier(&k->p, C, 0, 0, 1, 1, 0);
+    picture_object(&k->p, WSDBG_BARRIER_NAMED, 0);
+    for (k->way_count = 0; k->way_count < WARPS; k->way_count++)
+        k->ways[k->way_count].warp = k->way_count;
+}
+
+static void add(struct kernel *k, uint32_t way, uint8_t kind, uint32_t address, uint32_t number)
+{
+    way_add(&k->ways[way], kind, address, number);
+}
+
+/* All warps meet. */
+static void sync(struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->way_count; i++)
+        add(k, i, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+}
+
+static void wait_for_token(struct kernel *k, uint32_t way, uint32_t address)
+{
+    way_add(&k->ways[way], WSDBG_ACCESS_WAIT, address, 0)->number_known = false;
+}
+
+static void run(struct kernel *k)
+{
+    ways_put(&k->p, k->ways, k->way_count);
+    k->replay = ways_replay(&k->p, &k->c);
+}
+
+static void end(struct kernel *k)
+{
+    wsdbg_replay_destroy(k->replay);
+    wsdbg_case_deinit(&k->c);
+    picture_deinit(&k->p);
+}
+
+/* ---- waits ---- */
+
+/* What is not known of a wait is its token, and that can only come from an arrival of the thread. */
+static void a_wait_for_what_is_not_known_needs_an_arrival(void **state)
+{
+    for (uint32_t arrives = 0; arrives < 2; arrives++) {
+        struct kernel k;
+        begin(&k);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        if (arrives)
+            add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        wait_for_token(&k, 0, AT_B);
+        run(&k);
+        assert_int_equal(k.replay->has_ended, arrives);
+        assert_int_equal(k.replay->has_lost, !arrives);
+        end(&k);
+    }
+    (void)state;
+}
+
+/* Warp 0 waits for the first and the third phase, by token.  Warp 1 then waits with parity 1, for a phase that never
+ * completes. */
+static void a_first_parity_is_repaired_beside_waits_for_tokens(void **state)
+{
+    struct kernel k;
+    struct wsdbg_repairs repairs;
+    begin(&k);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        if (i != 1)
+            wait_for_token(&k, 0, AT_B);
+    }
+    sync(&k);
+    add(&k, 1, WSDBG_ACCESS_WAIT, AT_B, 1);
+    run(&k);
+    assert_null(wsdbg_repairs_find(k.replay, &repairs));
+    assert_int_equal(repairs.count, 1);
+    assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_PARITY_FIRST);
+    assert_int_equal(repairs.rows[0].value, 0);
+    assert_true(wsdbg_set_has(&repairs.rows[0].warps, 1));
+    assert_int_equal(wsdbg_set_count(&repairs.rows[0].warps), 1);
+    end(&k);
+    (void)state;
+}
+
+/* Four phases, and two warps that each wait for two of them, in turn, and tell it to C. */
+static void warps_may_share_phases(void **state)
+{
+    struct kernel k;
+    begin(&k);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    sync(&k);
+    for (uint32_t i = 0; i < 4; i++) {
+        add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        add(&k, 1 + i % 2, WSDBG_ACCESS_WAIT, AT_B, i & 1);
+        add(&k, 1 + i % 2, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+        sync(&k);
+    }
+    run(&k);
+    assert_true(k.replay->has_ended);
+    assert_false(wsdbg_replay_has_slipped(k.replay));
+    end(&k);
+    (void)state;
+}
+
+/* Two warps that wait only once or twice, each time for a phase that is long over: they share nothing. */
+static void warps_that_slip_share_no_phases(void **state)
+{
+    for (uint32_t more = 0; more < 2; more++) {
+        const uint32_t phases = 3 + more, waits = 2 + more;
+        struct kernel k;
+        begin(&k);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_C, waits);
+        for (uint32_t i = 0; i < phases; i++)
+            add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        sync(&k);
+        for (uint32_t i = 0; i < waits; i++) {
+            add(&k, 1 + i % 2, WSDBG_ACCESS_WAIT, AT_B, (phases & 1) ^ 1);
+            add(&k, 1 + i % 2, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+        }
+        run(&k);
+        assert_true(k.replay->has_ended);
+        assert_true(wsdbg_replay_has_slipped(k.replay));
+        end(&k);
+    }
+    (void)state;
+}
+
+/* ---- other barriers ---- */
+
+/* Measured on an H100: a thread that arrived and left stands for no other thread. */
+static void the_cluster_waits_for_all_who_are_left(void **state)
+{
+    for (uint32_t stays_away = 0; stays_away < 2; stays_away++) {
+        struct kernel k;
+        begin(&k);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        sync(&k);
+        add(&k, 0, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
+        add(&k, 1, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
+        add(&k, 1, WSDBG_ACCESS_CLUSTER_WAIT, 0, 0);
+        if (stays_away)
+            add(&k, 2, WSDBG_ACCESS_WAIT, AT_B, 0);
+        run(&k);
+        assert_int_equal(k.replay->agents[0].state, WSDBG_AGENT_ENDED);
+        assert_int_equal(k.replay->agents[1].state, stays_away ? WSDBG_AGENT_CLUSTER : WSDBG_AGENT_ENDED);
+        end(&k);
+    }
+    (void)state;
+}
+
+static void bytes_are_announced_only_where_a_barrier_is(void **state)
+{
+    for (uint32_t is_there = 0; is_there < 2; is_there++) {
+        struct kernel k;
+        begin(&k);
+        if (is_there)
+            add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        add(&k, 0, WSDBG_ACCESS_EXPECT, AT_B, 128);
+        run(&k);
+        assert_int_equal(k.replay->is_broken, !is_there);
+        end(&k);
+    }
+    (void)state;
+}
+
+/* The mask of a copy has a bit for each rank below 32. */
+static void a_copy_goes_only_to_ranks_of_its_mask(void **state)
+{
+    static const struct {
+        uint32_t rank;
+        int64_t bytes;
+    } rows[] = {{8, -128}, {9, 0}, {40, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct kernel k;
+        begin(&k);
+        k.p.snapshot.ctas[0].cluster_rank = rows[i].rank;
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        way_add(&k.ways[0], WSDBG_ACCESS_COPY, AT_B, 128)->mask = 1 << 8;
+        run(&k);
+        assert_int_equal(k.replay->barriers[0].bytes, rows[i].bytes);
+        end(&k);
+    }
+    (void)state;
+}
+
+/* ---- how a replay ends ---- */
+
+static void a_run_takes_no_more_steps_than_it_may(void **state)
+{
+    struct kernel k;
+    begin(&k);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    run(&k);
+    assert_false(k.replay->is_broken);
+    k.replay->steps_left = 2;
+    wsdbg_replay_run(k.replay, WSDBG_REPLAY_FIRST_FIRST, NULL);
+    assert_true(k.replay->is_broken);
+    end(&k);
+    (void)state;
+}
+
+/* Two arrivals are needed, and one is made. */
+static void hang(struct kernel *k)
+{
+    begin(k);
+    add(k, 0, WSDBG_ACCESS_INIT, AT_B, 2);
+    add(k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    sync(k);
+    add(k, 1, WSDBG_ACCESS_WAIT, AT_B, 0);
+    run(k);
+    ways_take_picture(&k->p, k->replay);
+    picture_ready(&k->p);
+}
+
+static void the_replay_that_stands_is_kept_as_it_was(void **state)
+{
+    struct kernel k;
+    struct wsdbg_repairs repairs;
+    hang(&k);
+    struct wsdbg_replay *standing = wsdbg_replay_standing(&k.c);
+    assert_non_null(standing);
+    assert_null(wsdbg_repairs_find(standing, &repairs));
+    assert_int_equal(repairs.count, 1);
+    assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_COUNT);
+    assert_int_equal(repairs.rows[0].was, 2);
+    assert_true(repairs.rows[0].is_to_end);
+    assert_ptr_equal(wsdbg_replay_standing(&k.c), standing);
+    assert_true(wsdbg_replay_is_picture(standing));
+    end(&k);
+    (void)state;
+}
+
+static void the_word_that_is_waited_on_must_be_known(void **state)
+{
+    for (uint32_t knows = 0; knows < 2; knows++) {
+        struct kernel k;
+        hang(&k);
+        for (size_t b = 0; b < k.p.snapshot.barrier_count; b++)
+            if (k.p.snapshot.barriers[b].id == B)
+                k.p.snapshot.barriers[b].pending_arrivals.known = knows;
+        assert_int_equal(wsdbg_replay_standing(&k.c) != NULL, knows);
+        end(&k);
+    }
+    (void)state;
+}
+
+/* ---- lanes that wait for others of their warp ---- */
+
+/* Lane 0 waits on B for ever.  The others go on to a wait on C, which the picture shows as waiting for lane 0; before
+ * that they do what `deed` says. */
+static void split(struct kernel *k, uint8_t deed, bool all_gather)
+{
+    begin(k);
+    k->ways[0].lanes = LANE_0;
+    k->ways[1] = (struct way){.warp = 0, .lanes = (uint32_t)OTHER_LANES};
+    k->ways[2].warp = 1;
+    k->ways[3].warp = 2;
+    k->way_count = 4;
+    add(k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    add(k, 0, WSDBG_ACCESS_INIT, AT_C, 32);
+    for (uint32_t i = 0; i < 2; i++)
+        add(k, i, WSDBG_STEP_TOGETHER, 0, 0);
+    add(k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
+    if (deed)
+        add(k, 1, deed, AT_C, 1);
+    add(k, 1, WSDBG_ACCESS_WAIT, AT_C, 0);
+    run(k);
+    ways_take_picture(&k->p, k->replay);
+    for (size_t i = all_gather ? 0 : 1; i < k->p.snapshot.part_count; i++)
+        k->p.snapshot.parts[i].state = WSDBG_WARP_RECONVERGE;
+    picture_ready(&k->p);
+}
+
+static void lanes_that_gather_did_nothing_unseen(void **state)
+{
+    static const struct {
+        const char *name;
+        uint8_t deed;
+        bool all_gather, is_explained;
+    } rows[] = {
+        {"they did nothing", 0, false, true},
+        {"they arrived, and the word shows it", WSDBG_ACCESS_ARRIVE, false, true},
+        {"they arrived where nothing shows it", WSDBG_ACCESS_CLUSTER_ARRIVE, false, false},
+        {"nobody holds them up", 0, true, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct kernel k;
+        print_message("%s\n", rows[i].name);
+        split(&k, rows[i].deed, rows[i].all_gather);
+        assert_int_equal(wsdbg_replay_is_picture(k.replay), rows[i].is_explained);
+        end(&k);
+    }
+    (void)state;
+}
+
+/* ---- arrivals from the start to the end ---- */
+
+/* Warp 1 came through a phase of the barrier.  It was then initialised for two arrivals, and none is made. */
+static void arrivals_before_a_second_initialisation_do_not_count(void **state)
+{
+    struct kernel k;
+    struct wsdbg_diagnosis diagnosis;
+    begin(&k);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    sync(&k);
+    add(&k, 1, WSDBG_ACCESS_WAIT, AT_B, 0);
+    sync(&k);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 2);
+    sync(&k);
+    add(&k, 2, WSDBG_ACCESS_WAIT, AT_B, 0);
+    run(&k);
+    ways_take_picture(&k.p, k.replay);
+    const uint32_t arrival = picture_access(&k.p, WSDBG_ACCESS_ARRIVE, AT_B, 1, 1, WSDBG_LANES_ONE);
+    picture_reach(&k.p, 0, 0, arrival, 1, 1, 0);
+    picture_still(&k.p);
+    picture_judge(&k.p, &diagnosis);
+    for (size_t i = 0; i < diagnosis.finding_count; i++)
+        if (strstr(diagnosis.findings[i].sentence, "all threads together make"))
+            fail_msg("%s", diagnosis.findings[i].sentence);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    end(&k);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_for_what_is_not_known_needs_an_arrival),
+        cmocka_unit_test(a_first_parity_is_repaired_beside_waits_for_tokens),
+        cmocka_unit_test(warps_may_share_phases),
+        cmocka_unit_test(warps_that_slip_share_no_phases),
+        cmocka_unit_test(the_cluster_waits_for_all_who_are_left),
+        cmocka_unit_test(bytes_are_announced_only_where_a_barrier_is),
+        cmocka_unit_test(a_copy_goes_only_to_ranks_of_its_mask),
+        cmocka_unit_test(a_run_takes_no_more_steps_than_it_may),
+        cmocka_unit_test(the_replay_that_stands_is_kept_as_it_was),
+        cmocka_unit_test(the_word_that_is_waited_on_must_be_known),
+        cmocka_unit_test(lanes_that_gather_did_nothing_unseen),
+        cmocka_unit_test(arrivals_before_a_second_initialisation_do_not_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

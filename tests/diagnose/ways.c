@@ -1,0 +1,97 @@
+/* ways.c - see ways.h. */
+#include "ways.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+
+enum { CTAS_MOST = 16 };
+
+struct wsdbg_step_row *way_add(struct way *way, uint8_t kind, uint32_t address, uint32_t number)
+{
+    must(way->count < WAY_STEPS);
+    struct wsdbg_step_row *step = &way->steps[way->count++];
+    *step = (struct wsdbg_step_row){.access = WSDBG_NONE,
+                                    .address = address,
+                                    .number = number,
+                                    .kind = kind,
+                                    .rank = WSDBG_STEP_OWN_RANK,
+                                    .number_known = true};
+    return step;
+}
+
+void ways_put(struct picture *p, const struct way *ways, uint32_t count)
+{
+    struct wsdbg_snapshot *s = &p->snapshot;
+    s->walks = calloc(count, sizeof *s->walks);
+    s->steps = calloc((size_t)count * WAY_STEPS, sizeof *s->steps);
+    must(s->walks && s->steps);
+    for (uint32_t i = 0; i < count; i++) {
+        s->walks[s->walk_count++] = (struct wsdbg_walk_row){.warp = ways[i].warp,
+                                                            .lanes = ways[i].lanes ? ways[i].lanes : 1,
+                                                            .step_first = (uint32_t)s->step_count,
+                                                            .step_count = ways[i].count,
+                                                            .is_whole = !ways[i].is_open};
+        memcpy(s->steps + s->step_count, ways[i].steps, ways[i].count * sizeof *s->steps);
+        s->step_count += ways[i].count;
+    }
+}
+
+struct wsdbg_replay *ways_replay(struct picture *p, struct wsdbg_case *c)
+{
+    static const uint32_t ctas[CTAS_MOST] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    struct wsdbg_replay *replay;
+    must(p->ctas <= CTAS_MOST && !wsdbg_case_init(&p->snapshot, 0, ctas, p->ctas, c));
+    must(!wsdbg_replay_create(c, &replay) && replay);
+    wsdbg_replay_run(replay, WSDBG_REPLAY_FIRST_FIRST, NULL);
+    return replay;
+}
+
+static uint32_t named_row(const struct picture *p, uint32_t cta, uint32_t id)
+{
+    for (uint32_t b = 0; b < p->snapshot.barrier_count; b++)
+        if (p->snapshot.barriers[b].kind == WSDBG_BARRIER_NAMED && p->snapshot.barriers[b].cta == cta &&
+            p->snapshot.barriers[b].id == id)
+            return b;
+    must(false);
+    return WSDBG_NONE;
+}
+
+static void stand(struct picture *p, const struct wsdbg_replay *replay, uint32_t number)
+{
+    const struct wsdbg_replay_agent *agent = &replay->agents[number];
+    const uint32_t barrier = agent->target[agent->at];
+    if (agent->state == WSDBG_AGENT_WAITS)
+        picture_stand(p, agent->warp, WSDBG_WARP_WAIT_MBARRIER, replay->barriers[barrier].row,
+                      wsdbg_replay_waits_of(replay, number, barrier)->last_parity);
+    else if (agent->state == WSDBG_AGENT_CLUSTER)
+        picture_stand(p, agent->warp, WSDBG_WARP_WAIT_CLUSTER, WSDBG_NONE, 0);
+    else if (agent->steps[agent->at].kind == WSDBG_STEP_TOGETHER)
+        picture_stand(p, agent->warp, WSDBG_WARP_RECONVERGE, WSDBG_NONE, 0);
+    else
+        picture_stand(p, agent->warp, WSDBG_WARP_WAIT_NAMED, named_row(p, agent->cta, agent->steps[agent->at].address),
+                      0);
+    p->snapshot.parts[p->snapshot.part_count - 1].lanes = agent->lanes;
+}
+
+void ways_take_picture(struct picture *p, const struct wsdbg_replay *replay)
+{
+    bool *lives = calloc(p->snapshot.warp_count, sizeof *lives);
+    must(lives);
+    for (uint32_t b = 0; b < replay->barrier_count; b++) {
+        struct wsdbg_barrier *row = &p->snapshot.barriers[replay->barriers[b].row];
+        row->phase = wsdbg_known_u32(replay->barriers[b].phase & 1);
+        row->pending_arrivals = wsdbg_known_u32(replay->barriers[b].pending);
+        row->expected_arrivals = wsdbg_known_u32(replay->barriers[b].expected);
+    }
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->agents[i].state != WSDBG_AGENT_ENDED) {
+            lives[replay->agents[i].warp] = true;
+            stand(p, replay, i);
+        }
+    for (uint32_t w = 0; w < p->snapshot.warp_count; w++)
+        if (!lives[w])
+            picture_leave(p, w);
+    free(lives);
+}

@@ -1,0 +1,33 @@
+/* ways.h - walks of a kernel's threads, written by hand, and the picture of the moment at which their replay stands
+ * still.
+ */
+#ifndef TEST_DIAGNOSE_WAYS_H
+#define TEST_DIAGNOSE_WAYS_H
+
+#include "diagnose/replay.h"
+#include "picture.h"
+
+enum { WAY_STEPS = 256 };
+
+/* What lanes of a warp do. */
+struct way {
+    uint32_t warp;  /* row of the snapshot */
+    uint32_t lanes; /* 0 = lane 0 alone */
+    bool is_open;   /* how it goes on behind the last step is not known */
+    uint32_t count;
+    struct wsdbg_step_row steps[WAY_STEPS];
+};
+
+/* Appends a step; the caller may change it. */
+struct wsdbg_step_row *way_add(struct way *way, uint8_t kind, uint32_t address, uint32_t number);
+
+/* Makes the ways the walks of the picture.  Ways of one warp must be neighbours. */
+void ways_put(struct picture *p, const struct way *ways, uint32_t count);
+
+/* The case of all CTAs, and a replay of it that ran in the first order.  The caller deinits and destroys them. */
+struct wsdbg_replay *ways_replay(struct picture *p, struct wsdbg_case *c);
+
+/* Gives the picture the state in which the replay stands: words, and where the lanes of each warp are. */
+void ways_take_picture(struct picture *p, const struct wsdbg_replay *replay);
+
+#endif
