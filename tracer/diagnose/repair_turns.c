@@ -204,21 +204,37 @@ static bool straighten_all(struct wsdbg_trial *t, const struct straightening *s,
         if (t->changes.edit_count > before)
             wsdbg_set_add(&repair->warps, t->replay->agents[i].warp);
     }
-    return wsdbg_trial_keep_edits(t, repair);
+    return true;
 }
 
+/* Changes the arrivals in the CTAs from s->cta up to the one before `end`; true if that works. */
+static bool try_ctas(struct wsdbg_trial *t, struct straightening s, uint32_t end)
+{
+    struct wsdbg_repair repair = {.kind = s.kind};
+    wsdbg_trial_begin(t);
+    for (; s.cta < end; s.cta++)
+        if (!straighten_all(t, &s, &repair))
+            return false;
+    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
+        return false;
+    wsdbg_trial_keep(t, &repair);
+    return true;
+}
+
+/* One CTA's barriers, else those of all: a mistake in the code of a cluster is most often made in each of its CTAs. */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
 {
     struct straightening s = {.kind = kind};
     for (s.family = 0; s.family < t->replay->barrier_count; s.family++)
-        for (s.waited = 0; s.waited < t->replay->barrier_count; s.waited++)
-            for (s.cta = 0; s.cta < t->c->cta_count; s.cta++) {
-                struct wsdbg_repair repair = {.kind = kind};
-                if (!wsdbg_trial_leads_family(t, s.family) || !wsdbg_trial_leads_family(t, s.waited) ||
-                    wsdbg_replay_is_of_family(t->replay, s.family, s.waited))
-                    continue;
-                wsdbg_trial_begin(t);
-                if (straighten_all(t, &s, &repair) && wsdbg_trial_works(t))
-                    wsdbg_trial_keep(t, &repair);
-            }
+        for (s.waited = 0; s.waited < t->replay->barrier_count; s.waited++) {
+            bool works = false;
+            if (!wsdbg_trial_leads_family(t, s.family) || !wsdbg_trial_leads_family(t, s.waited) ||
+                wsdbg_replay_is_of_family(t->replay, s.family, s.waited))
+                continue;
+            for (s.cta = 0; s.cta < t->c->cta_count; s.cta++)
+                works |= try_ctas(t, s, s.cta + 1);
+            s.cta = 0;
+            if (!works && t->c->cta_count > 1)
+                try_ctas(t, s, t->c->cta_count);
+        }
 }

@@ -182,10 +182,9 @@ static void judge(struct wsdbg_case *c, bool of_trips)
         if (!read_totals(c, replay, i, &totals) ||
             wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, totals.row, NULL) == WSDBG_MATCH_NO)
             continue;
-        /* If nobody uses the barrier, or a warp that should arrive never does, other rules judge. */
+        /* If a warp never arrives that should as others do, other rules judge. */
         const bool is_never = totals.arrivals < totals.expected &&
-                              (totals.arrivals || wsdbg_set_count(&totals.beside)) &&
-                              !wsdbg_replay_lacks_an_arriver(replay, totals.barrier);
+                              (!totals.arrivals || !wsdbg_replay_lacks_an_arriver(replay, totals.barrier));
         const bool is_trip = totals.arrivals == (uint64_t)totals.expected * totals.phase && are_regular(&totals);
         if (of_trips ? !is_trip || totals.arrivals < totals.expected : !is_never)
             continue;
