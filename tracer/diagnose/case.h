@@ -63,6 +63,7 @@ struct wsdbg_case {
     struct wsdbg_ledger *ledger;
     struct wsdbg_wait_graph *graph;
     struct wsdbg_replay *standing; /* wsdbg_replay_standing makes it when it is first asked for */
+    struct wsdbg_replay *overflowing; /* ... or this one: wsdbg_replay_overflowing */
     bool was_replayed;
     struct wsdbg_finding *findings;
     size_t finding_count;

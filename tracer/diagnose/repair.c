@@ -98,7 +98,7 @@ static void try_counts(struct wsdbg_trial *t)
 static void remember(struct wsdbg_trial *t)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        t->at[i] = t->replay->agents[i].at;
+        t->at[i] = t->replay->overflows ? t->replay->agents[i].step_count : t->replay->agents[i].at;
         t->state[i] = t->replay->agents[i].state;
     }
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
@@ -106,10 +106,16 @@ static void remember(struct wsdbg_trial *t)
     memcpy(t->waits, t->replay->waits, (size_t)t->replay->agent_count * t->replay->barrier_count * sizeof *t->waits);
 }
 
-/* The order matters: the first one that works becomes the finding (rule_code_rounds.c). */
-static void try_all(struct wsdbg_trial *t)
+/* Arrivals too many: some are left out, or the barrier takes more. */
+static void try_overflow(struct wsdbg_trial *t)
 {
-    t->replay->steps_left = WSDBG_REPLAY_STEPS;
+    wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
+    try_counts(t);
+}
+
+/* The order matters: the first one that works becomes the finding (rule_code_rounds.c). */
+static void try_standstill(struct wsdbg_trial *t)
+{
     try_counts_of_others(t);
     wsdbg_try_drift(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
@@ -118,6 +124,15 @@ static void try_all(struct wsdbg_trial *t)
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
     try_counts(t);
     wsdbg_try_first(t, 1);
+}
+
+static void try_all(struct wsdbg_trial *t)
+{
+    t->replay->steps_left = WSDBG_REPLAY_STEPS;
+    if (t->replay->overflows)
+        try_overflow(t);
+    else
+        try_standstill(t);
     t->out->is_partial = t->replay->steps_left == 0;
 }
 

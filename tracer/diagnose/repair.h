@@ -47,8 +47,8 @@ struct wsdbg_repairs {
     bool is_partial; /* not all could be tried: the replay took too many steps */
 };
 
-/* Finds the repairs of a replay whose last run, without changes, ended in the picture.  Afterwards the replay is as
- * before. */
+/* Finds the repairs of a replay whose last run, without changes, ended in the picture; or overflowed.  Afterwards the
+ * replay is as before. */
 struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
 
 #endif

@@ -60,6 +60,8 @@ static void arrive(struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier
     struct wsdbg_replay_barrier *b = &replay->barriers[barrier];
     if (!b->is_initialised || arrivals > b->pending) {
         replay->is_broken = true;
+        replay->overflows = b->is_initialised;
+        replay->overflow = barrier;
         return;
     }
     b->bytes += bytes;
@@ -456,7 +458,7 @@ static bool go(const struct run *run, uint32_t number, bool one)
 
 static void start(struct wsdbg_replay *replay)
 {
-    replay->is_broken = replay->has_lost = replay->has_ended = false;
+    replay->is_broken = replay->overflows = replay->has_lost = replay->has_ended = false;
     replay->cluster_phase = 0;
     memset(replay->waits, 0, (size_t)replay->agent_count * replay->barrier_count * sizeof *replay->waits);
     memset(replay->named, 0, (size_t)replay->c->cta_count * IDS * sizeof *replay->named);
@@ -490,6 +492,7 @@ static bool go_round(const struct run *run, enum wsdbg_replay_order order, uint3
     struct wsdbg_replay *replay = run->replay;
     const uint32_t count = replay->agent_count;
     const bool by_chance = order >= WSDBG_REPLAY_BY_CHANCE;
+    const bool by_steps = order == WSDBG_REPLAY_STEP_BY_STEP || (by_chance && order & 2);
     bool goes_on = false;
     for (uint32_t i = 0; i < count; i++) {
         const bool backwards = order == WSDBG_REPLAY_LAST_FIRST || (by_chance && order & 1);
@@ -497,7 +500,7 @@ static bool go_round(const struct run *run, enum wsdbg_replay_order order, uint3
         if (by_chance && !has_turn(*chance, replay->agents[number].warp))
             goes_on |= replay->agents[number].state == WSDBG_AGENT_GOES;
         else
-            goes_on |= go(run, number, order == WSDBG_REPLAY_STEP_BY_STEP);
+            goes_on |= go(run, number, by_steps);
     }
     next_chance(chance);
     return goes_on;

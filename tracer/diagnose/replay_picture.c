@@ -168,6 +168,7 @@ static bool can_be_reached(const struct wsdbg_case *c, const struct wsdbg_part *
     case WSDBG_WARP_WAIT_NAMED:
         return part->barrier < c->snapshot->barrier_count;
     case WSDBG_WARP_WAIT_CLUSTER:
+    case WSDBG_WARP_WAIT_WGMMA:
     case WSDBG_WARP_RECONVERGE:
     case WSDBG_WARP_SPIN_GLOBAL:
     case WSDBG_WARP_SPIN_SHARED:
@@ -193,25 +194,59 @@ static bool may_be_explained(const struct wsdbg_case *c)
     return true;
 }
 
-static struct wsdbg_error *find_standing(const struct wsdbg_case *c, struct wsdbg_replay **out)
+/* How the runs of a replay ended, if none ended in the picture. */
+struct overflow {
+    uint32_t runs, barrier; /* runs that were broken by an arrival too many on the barrier's family */
+};
+
+static void count_overflow(const struct wsdbg_replay *replay, struct overflow *overflow)
 {
-    struct wsdbg_error *error = wsdbg_replay_create(c, out);
-    for (uint32_t order = 0; !error && *out && order < WSDBG_REPLAY_ORDERS; order++) {
-        wsdbg_replay_run(*out, order, NULL);
-        if (wsdbg_replay_is_picture(*out))
+    if (!replay->overflows ||
+        (overflow->runs && !wsdbg_replay_is_of_family(replay, overflow->barrier, replay->overflow)))
+        return;
+    overflow->runs++;
+    overflow->barrier = replay->overflow;
+}
+
+static struct wsdbg_error *find_standing(struct wsdbg_case *c)
+{
+    struct wsdbg_replay *replay;
+    struct overflow overflow = {0, WSDBG_NONE};
+    struct wsdbg_error *error = wsdbg_replay_create(c, &replay);
+    for (uint32_t order = 0; !error && replay && order < WSDBG_REPLAY_ORDERS; order++) {
+        wsdbg_replay_run(replay, order, NULL);
+        if (wsdbg_replay_is_picture(replay)) {
+            c->standing = replay;
             return NULL;
+        }
+        count_overflow(replay, &overflow);
     }
-    wsdbg_replay_destroy(*out);
-    *out = NULL;
+    if (!error && replay && overflow.runs == WSDBG_REPLAY_ORDERS) {
+        wsdbg_replay_run(replay, WSDBG_REPLAY_STEP_BY_STEP, NULL);
+        c->overflowing = replay;
+        return NULL;
+    }
+    wsdbg_replay_destroy(replay);
     return error;
+}
+
+static void replay_once(struct wsdbg_case *c)
+{
+    if (!c->was_replayed && may_be_explained(c) && find_standing(c))
+        c->no_memory = true;
+    c->was_replayed = true;
 }
 
 struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c)
 {
-    if (!c->was_replayed && may_be_explained(c) && find_standing(c, &c->standing))
-        c->no_memory = true;
-    c->was_replayed = true;
+    replay_once(c);
     return c->standing;
+}
+
+struct wsdbg_replay *wsdbg_replay_overflowing(struct wsdbg_case *c)
+{
+    replay_once(c);
+    return c->overflowing;
 }
 
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b)

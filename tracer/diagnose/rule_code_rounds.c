@@ -3,7 +3,8 @@
  *
  * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, DOUBLE_ARRIVE, ARRIVE_SHORT.
  *
- * It adds a finding only if the replay of the unchanged kernel ends in the picture, and some repair works.
+ * It adds a finding only if the replay of the unchanged kernel ends in the picture, or always breaks by an arrival too
+ * many; and some repair works.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/repair.h"
@@ -247,7 +248,10 @@ static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding, c
             wsdbg_set_add(&waiters, w);
     wsdbg_tell_waits(c, finding, &waiters);
     wsdbg_tell_word(c, finding, finding->barrier);
-    wsdbg_evidence_text(c, finding, "followed from its start, the kernel stops in just this state; with this change %s",
+    wsdbg_evidence_text(c, finding, "followed from its start, the kernel %s; with this change %s",
+                        rounds->replay->overflows
+                            ? "arrives on the barrier more often than a phase takes, in whatever order its warps go"
+                            : "stops in just this state",
                         repair->is_to_end
                             ? "it would finish"
                             : "all that is stuck would go on; how the kernel goes on after that is not known");
@@ -298,6 +302,8 @@ static void say(struct rounds *rounds, const struct wsdbg_repair *repair)
 void wsdbg_rule_code_rounds(struct wsdbg_case *c)
 {
     struct rounds rounds = {.c = c, .replay = wsdbg_replay_standing(c)};
+    if (!rounds.replay)
+        rounds.replay = wsdbg_replay_overflowing(c);
     if (rounds.replay && wsdbg_repairs_find(rounds.replay, &rounds.repairs))
         c->no_memory = true;
     else if (rounds.repairs.count)
