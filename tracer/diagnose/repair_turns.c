@@ -113,7 +113,22 @@ static bool add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
     return true;
 }
 
-/* Adds an arrival to a turn that has none; or, to drop, keeps only the first step of a turn that arrives. */
+/* The step of a turn that stays if its other arrivals are dropped: the first one that announces bytes, else the first
+ * one. */
+static uint32_t step_to_keep(const struct wsdbg_replay_agent *a, const struct turn *turn)
+{
+    uint32_t first = WSDBG_NONE;
+    for (uint32_t i = turn->wait + 1; i <= turn->last; i++) {
+        if (a->target[i] != turn->barrier || wsdbg_replay_arrivals_of(a, i) == 0)
+            continue;
+        if (a->steps[i].kind == WSDBG_ACCESS_ARRIVE_EXPECT)
+            return i;
+        first = first == WSDBG_NONE ? i : first;
+    }
+    return first;
+}
+
+/* Adds an arrival to a turn that has none; or, to drop, keeps only one step of a turn that arrives. */
 static bool straighten_turn(struct wsdbg_trial *t, uint32_t agent, const struct turn *turn, const struct habit *habit,
                             bool drops)
 {
@@ -121,13 +136,12 @@ static bool straighten_turn(struct wsdbg_trial *t, uint32_t agent, const struct 
     if (!drops)
         return turn->count > 0 ||
                add_edit(t, (struct wsdbg_replay_edit){agent, turn->next, turn->barrier, habit->arrivals, habit->bytes});
-    bool is_first = true;
+    const uint32_t kept = turn->count > 1 ? step_to_keep(a, turn) : WSDBG_NONE;
     for (uint32_t i = turn->wait + 1; turn->count > 1 && i <= turn->last; i++) {
-        if (a->target[i] != turn->barrier || wsdbg_replay_arrivals_of(a, i) == 0)
+        if (a->target[i] != turn->barrier || wsdbg_replay_arrivals_of(a, i) == 0 || i == kept)
             continue;
-        if (!is_first && !add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = i, .barrier = turn->barrier}))
+        if (!add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = i, .barrier = turn->barrier}))
             return false;
-        is_first = false;
     }
     return true;
 }

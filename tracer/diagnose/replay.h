@@ -103,10 +103,11 @@ struct wsdbg_replay {
                         * steps were left */
     bool overflows;    /* ... by an arrival on a barrier whose phase takes no more */
     uint32_t overflow; /* that barrier */
-    bool has_lost;     /* some agent is WSDBG_AGENT_LOST */
-    bool has_ended;    /* all agents have left the kernel */
-    uint32_t *targets; /* memory of all agents' `target` */
-    bool *repeats;     /* memory of all agents' `repeats` */
+    uint32_t overflow_runs; /* of wsdbg_replay_overflowing: in how many orders it was so */
+    bool has_lost;          /* some agent is WSDBG_AGENT_LOST */
+    bool has_ended;         /* all agents have left the kernel */
+    uint32_t *targets;      /* memory of all agents' `target` */
+    bool *repeats;          /* memory of all agents' `repeats` */
     struct wsdbg_replay_named *named;
     uint32_t cluster_phase;
 };
@@ -140,8 +141,8 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
 /* The replay of a case, run in the first order in which it ends in the picture.  NULL where no order ends so or memory
  * ran out (remembered in no_memory).  The case keeps it: whoever runs it again must leave it as it was. */
 struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
-/* A replay that in every order is broken by an arrival too many on the same family of barriers, and never ends in the
- * picture; NULL = there is none.  Its last run has the order STEP_BY_STEP.  It is the case's. */
+/* A replay that no order leads to the picture: each one that does not finish is broken by an arrival too many on the
+ * same family of barriers; NULL = there is none.  Its last run was broken so.  It is the case's. */
 struct wsdbg_replay *wsdbg_replay_overflowing(struct wsdbg_case *c);
 /* Whether two barriers are of one family, in the same CTA or in different ones. */
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b);

@@ -196,22 +196,26 @@ static bool may_be_explained(const struct wsdbg_case *c)
 
 /* How the runs of a replay ended, if none ended in the picture. */
 struct overflow {
-    uint32_t runs, barrier; /* runs that were broken by an arrival too many on the barrier's family */
+    uint32_t runs, barrier;        /* runs that were broken by an arrival too many on the barrier's family */
+    enum wsdbg_replay_order order; /* of one of these: step by step, if that is one */
+    uint32_t ended;                /* runs that reached the kernel's end */
 };
 
 static void count_overflow(const struct wsdbg_replay *replay, struct overflow *overflow)
 {
+    overflow->ended += replay->has_ended;
     if (!replay->overflows ||
         (overflow->runs && !wsdbg_replay_is_of_family(replay, overflow->barrier, replay->overflow)))
         return;
-    overflow->runs++;
+    if (!overflow->runs++ || overflow->order != WSDBG_REPLAY_STEP_BY_STEP)
+        overflow->order = replay->order;
     overflow->barrier = replay->overflow;
 }
 
 static struct wsdbg_error *find_standing(struct wsdbg_case *c)
 {
     struct wsdbg_replay *replay;
-    struct overflow overflow = {0, WSDBG_NONE};
+    struct overflow overflow = {.barrier = WSDBG_NONE};
     struct wsdbg_error *error = wsdbg_replay_create(c, &replay);
     for (uint32_t order = 0; !error && replay && order < WSDBG_REPLAY_ORDERS; order++) {
         wsdbg_replay_run(replay, order, NULL);
@@ -221,8 +225,9 @@ static struct wsdbg_error *find_standing(struct wsdbg_case *c)
         }
         count_overflow(replay, &overflow);
     }
-    if (!error && replay && overflow.runs == WSDBG_REPLAY_ORDERS) {
-        wsdbg_replay_run(replay, WSDBG_REPLAY_STEP_BY_STEP, NULL);
+    if (!error && replay && overflow.runs && overflow.runs + overflow.ended == WSDBG_REPLAY_ORDERS) {
+        wsdbg_replay_run(replay, overflow.order, NULL);
+        replay->overflow_runs = overflow.runs;
         c->overflowing = replay;
         return NULL;
     }

@@ -248,13 +248,12 @@ static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding, c
             wsdbg_set_add(&waiters, w);
     wsdbg_tell_waits(c, finding, &waiters);
     wsdbg_tell_word(c, finding, finding->barrier);
-    wsdbg_evidence_text(c, finding, "followed from its start, the kernel %s; with this change %s",
-                        rounds->replay->overflows
-                            ? "arrives on the barrier more often than a phase takes, in whatever order its warps go"
-                            : "stops in just this state",
-                        repair->is_to_end
-                            ? "it would finish"
-                            : "all that is stuck would go on; how the kernel goes on after that is not known");
+    wsdbg_evidence_text(
+        c, finding, "followed from its start, the kernel %s; with this change %s",
+        rounds->replay->overflows ? "arrives on the barrier more often than a phase takes, unless its warps are lucky"
+                                  : "stops in just this state",
+        repair->is_to_end ? "it would finish"
+                          : "all that is stuck would go on; how the kernel goes on after that is not known");
 }
 
 /* What else would let the kernel go on. */
