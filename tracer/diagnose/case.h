@@ -33,6 +33,13 @@ static inline bool wsdbg_set_has(const struct wsdbg_warp_set *set, uint32_t warp
     return set->words[warp / 64] >> (warp % 64) & 1;
 }
 
+/* Adds all of `other`. */
+static inline void wsdbg_set_join(struct wsdbg_warp_set *set, const struct wsdbg_warp_set *other)
+{
+    for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
+        set->words[i] |= other->words[i];
+}
+
 uint32_t wsdbg_set_count(const struct wsdbg_warp_set *set);
 bool wsdbg_set_meets(const struct wsdbg_warp_set *a, const struct wsdbg_warp_set *b);
 
@@ -47,15 +54,15 @@ struct wsdbg_case {
     uint32_t cta_count;
     uint32_t *warps; /* local number -> index in snapshot.warps; a CTA's warps are neighbours */
     uint32_t warp_count;
-    bool all_seen;    /* every warp of every CTA of the cluster is in the snapshot */
-    bool all_whole;   /* ... and nothing is missing from any history */
-    bool history_any; /* at least one history was read */
-    bool quiet;       /* still long enough that no transfer can be under way */
-    bool faulted;     /* the context died of an error */
-    bool of_machine;  /* known from the GPU's state and the code, without events: see code_case.h */
-    bool still;       /* ... and two looks apart in time saw the same of it */
-    bool moved;       /* ... or not: then nothing of it is more than possible */
-    struct wsdbg_warp_set stuck; /* who other evidence about the same warps shows to be stuck */
+    bool all_seen;                   /* every warp of every CTA of the cluster is in the snapshot */
+    bool all_whole;                  /* ... and nothing is missing from any history */
+    bool history_any;                /* at least one history was read */
+    bool quiet;                      /* still long enough that no transfer can be under way */
+    bool faulted;                    /* the context died of an error */
+    bool of_machine;                 /* known from the GPU's state and the code, without events: see code_case.h */
+    bool still;                      /* ... and two looks apart in time saw the same of it */
+    bool moved;                      /* ... or not: then nothing of it is more than possible */
+    struct wsdbg_warp_set stuck;     /* who other evidence about the same warps shows to be stuck */
     const struct wsdbg_polls *polls; /* of the snapshot: poll_writers.h; NULL = other cases are not known */
     struct wsdbg_ledger *ledger;
     struct wsdbg_wait_graph *graph;
