@@ -36,11 +36,10 @@ static enum wsdbg_can can_apart(const struct wsdbg_case *c, const struct wsdbg_m
     enum wsdbg_can can = count ? WSDBG_CAN_NOT : missing->itself;
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-        if (!access || reaches[i].after == 0 || reaches[i].after_of_waiter ||
-            !(WSDBG_KINDS_ARRIVAL >> access->kind & 1))
+        if (!access || reaches[i].after_apart == 0 || !(WSDBG_KINDS_ARRIVAL >> access->kind & 1))
             continue;
         const enum wsdbg_match match = wsdbg_access_match(c, access, missing->word.barrier);
-        if (match >= WSDBG_MATCH_MAY && reaches[i].after > 1)
+        if (match >= WSDBG_MATCH_MAY && reaches[i].after_apart > 1)
             return WSDBG_CAN;
         can = match == WSDBG_MATCH_NO ? can : WSDBG_CAN_DOUBTFUL;
     }

@@ -201,16 +201,21 @@ struct wsdbg_access_row {
 /* How a warp stands to an access: what its way there must have executed, may have, and still can. */
 struct wsdbg_reach {
     uint32_t warp, access;
-    uint8_t before_least, before_most; /* times on the paths from the kernel's start to where it stands; 255 = that or more */
+    uint8_t before_least,
+        before_most; /* times on the paths from the kernel's start to where it stands; 255 = that or more */
     bool before_known;
-    uint8_t after; /* 0 = can never reach it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
-    bool after_of_waiter; /* of the parts of the warp only the one whose wait is the warp's can; not kept in sessions */
+    uint8_t
+        after; /* 0 = can never reach it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
+    uint8_t after_apart; /* ... of its parts that are not in the wait that the warp is shown in; not kept in sessions */
 };
 
 /* Whoever comes through the wait reaches this arrival, or another one on the same places, before the loop of the
  * arrival begins its next round.  Not kept in sessions. */
 struct wsdbg_answer_row {
     uint32_t wait, arrival; /* index in accesses */
+    /* `arrival` is an expect_tx instead: some way leads from the wait through it, past all arrivals on the same places,
+     * back to the wait. */
+    bool is_bare;
 };
 
 /* An access to a barrier on the way of a thread, with what its operands are then.  Not kept in sessions. */
@@ -225,18 +230,18 @@ struct wsdbg_step_row {
     uint32_t number;  /* parity, arrivals, bytes, threads: see the kind */
     uint32_t mask;    /* a copy into several CTAs: their ranks; 0 = one */
     uint8_t kind;
-    uint8_t rank;     /* of the mbarrier's CTA in its cluster, WSDBG_STEP_OWN_RANK */
+    uint8_t rank; /* of the mbarrier's CTA in its cluster, WSDBG_STEP_OWN_RANK */
     bool number_known;
 };
 
 /* The way of lanes of a warp through the kernel, from its start to its end, as far as the launch alone decides it: what
- * they did and would do.  Waits and polls are taken to end.  A warp has a row for each way that its lanes go.  Not kept in
- * sessions. */
+ * they did and would do.  Waits and polls are taken to end.  A warp has a row for each way that its lanes go.  Not kept
+ * in sessions. */
 struct wsdbg_walk_row {
     uint32_t warp;
     uint32_t lanes;
     uint32_t step_first, step_count; /* in steps */
-    bool is_whole; /* to the end; false: nobody knows how it goes on behind the last step */
+    bool is_whole;                   /* to the end; false: nobody knows how it goes on behind the last step */
 };
 
 /* The file of a place in PTX that has no line information of its own: its lines are the PTX's. */
