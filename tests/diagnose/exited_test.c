@@ -202,6 +202,42 @@ static struct device *peer_is_there(void)
     return cluster_end(2, false, true, true);
 }
 
+/* Two warps arrive in each round.  One leaves after its first. */
+static struct device *one_of_two_arrivers_left(bool counted)
+{
+    struct device *d = device_create(1, 3, 1, 128);
+    device_role(d, PRODUCER, "producer");
+    device_role(d, CONSUMER_0, "consumer");
+    device_mbarrier(d, FULL, "full", 1, false, 1 << PRODUCER, 1 << CONSUMER_0);
+    role(d, 0, 0, CONSUMER_0);
+    role(d, 0, 1, PRODUCER);
+    role(d, 0, 2, PRODUCER);
+    init(d, 0, 0, FULL, 0, 2);
+    for (uint32_t warp = 0; warp < 3; warp++)
+        named_sync(d, 0, warp, 0, 96);
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t iteration = counted ? i : WSDBG_NO_ITERATION;
+        arrive(d, 0, 1, FULL, 0, iteration, 1);
+        if (i == 0)
+            arrive(d, 0, 2, FULL, 0, iteration, 1);
+        wait(d, 0, 0, FULL, 0, i, iteration);
+        wait(d, 0, 1, FULL, 0, i, iteration);
+    }
+    leave(d, 0, 2);
+    return d;
+}
+
+static struct device *arriver_left(void)
+{
+    return one_of_two_arrivers_left(true);
+}
+
+/* Nobody knows whether it left before its turn: it may have left out an arrival. */
+static struct device *arriver_left_in_some_round(void)
+{
+    return one_of_two_arrivers_left(false);
+}
+
 static const struct row {
     const char *name;
     struct device *(*kernel)(void);
@@ -210,6 +246,8 @@ static const struct row {
 } table[] = {
     {"the consumer counted less rounds and left", consumer_left, "WAKER_EXITED", PROVEN},
     {"the producer left at once", producer_never_came, "WAKER_EXITED", PROVEN},
+    {"one of two that arrive left", arriver_left, "WAKER_EXITED", PROVEN},
+    {"... in which round is not told", arriver_left_in_some_round, "WAKER_EXITED", LIKELY},
     {"the last release left out", last_release_left_out, "ARRIVE_MISSING", PROVEN},
     {"two arrivals where one completes a phase", two_partitions, "DOUBLE_ARRIVE", PROVEN},
     {"a slot released that nobody filled", an_empty_tile_is_released, "DOUBLE_ARRIVE", PROVEN},
