@@ -10,6 +10,8 @@
 #include "diagnose/outstanding.h"
 #include "diagnose/rules.h"
 
+#define INLINED_MOST 64u /* calls inlined into one another; more is not looked at */
+
 /* Who stands at one named barrier. */
 struct gathering {
     uint32_t barrier;                /* row */
@@ -203,7 +205,7 @@ static void say_sync_of_role(struct wsdbg_case *c, const struct gathering *g, co
     wsdbg_tell_access(c, finding, sync, "is reached by these warps alone");
 }
 
-/* Another thread count, named by an instruction on the barrier that some warp may have executed; 0 = there is none. */
+/* Another thread count, named by an instruction on the barrier that some warp has executed; 0 = there is none. */
 static uint32_t other_count_in_code(const struct wsdbg_case *c, const struct gathering *g)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -212,7 +214,7 @@ static uint32_t other_count_in_code(const struct wsdbg_case *c, const struct gat
         for (uint32_t i = 0; i < count && wsdbg_case_warp(c, w)->cta == c->snapshot->barriers[g->barrier].cta; i++) {
             const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
             if (!access || !(WSDBG_KINDS_NAMED >> access->kind & 1) || !access->count.known ||
-                !reaches[i].before_known || reaches[i].before_most == 0 ||
+                !reaches[i].before_known || reaches[i].before_least == 0 ||
                 wsdbg_access_match(c, access, g->barrier) != WSDBG_MATCH_ONE)
                 continue;
             const uint32_t named = access->count.value ? access->count.value : g->cta_threads;
@@ -250,18 +252,34 @@ static struct wsdbg_warp_set absent_warps(const struct wsdbg_case *c, const stru
     return set;
 }
 
-static bool is_same_statement(const struct wsdbg_case *c, uint32_t a, uint32_t b)
+static bool is_same_line(const struct wsdbg_site *a, const struct wsdbg_site *b)
 {
-    const struct wsdbg_site *one = wsdbg_snapshot_site(c->snapshot, a), *other = wsdbg_snapshot_site(c->snapshot, b);
-    return a == b || (one && other && one->line.known && other->line.known && one->line.value == other->line.value &&
-                      one->file[0] && strcmp(one->file, other->file) == 0);
+    return a && b && a->line.known && b->line.known && a->line.value == b->line.value && a->file[0] &&
+           strcmp(a->file, b->file) == 0;
 }
 
-/* The warp can still reach the instruction that a waiting warp stands at, or another one of the same statement. */
+/* One line, inlined through the same calls. */
+static bool is_same_statement(const struct wsdbg_case *c, uint32_t a, uint32_t b)
+{
+    for (uint32_t depth = 0; a != b && depth < INLINED_MOST; depth++) {
+        const struct wsdbg_site *one = wsdbg_snapshot_site(c->snapshot, a),
+                                *other = wsdbg_snapshot_site(c->snapshot, b);
+        if (!is_same_line(one, other))
+            return false;
+        a = one->inlined_at;
+        b = other->inlined_at;
+    }
+    return true;
+}
+
+/* The warp can still reach the instruction that a waiting warp stands at, or another one of the same statement.  True
+ * where its way on is not known. */
 static bool can_come_here(const struct wsdbg_case *c, uint32_t warp, uint32_t waiter)
 {
     uint32_t count;
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    if (count == 0)
+        return true;
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
         if (access && access->kind == WSDBG_ACCESS_NAMED_SYNC && reaches[i].after > 0 &&
@@ -284,12 +302,8 @@ static bool is_in_a_branch(const struct wsdbg_case *c, const struct wsdbg_warp_s
 /* Whether the warp may have reached the access or still can; true where that is not known. */
 static bool ever_comes_to(const struct wsdbg_case *c, uint32_t warp, uint32_t access)
 {
-    uint32_t count;
-    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (reaches[i].access == access)
-            return !reaches[i].before_known || reaches[i].before_most > 0 || reaches[i].after > 0;
-    return true;
+    const struct wsdbg_reach *reach = wsdbg_code_reach(c, warp, access);
+    return !reach || !reach->before_known || reach->before_most > 0 || reach->after > 0;
 }
 
 /* How many of the waiting warps, and how many others of the CTA, may ever reach an access. */
@@ -306,7 +320,26 @@ static struct comers comers_of(const struct wsdbg_case *c, const struct gatherin
     return comers;
 }
 
-/* An access to the barrier that all waiting warps may reach and no other warp of the CTA can.  WSDBG_NONE: there is
+/* The instruction waits at this barrier for all threads of the CTA. */
+static bool is_block_sync(const struct wsdbg_case *c, const struct wsdbg_access_row *access, const struct gathering *g)
+{
+    return access->kind == WSDBG_ACCESS_NAMED_SYNC && access->count.known &&
+           (access->count.value == 0 || access->count.value == g->cta_threads) &&
+           wsdbg_access_match(c, access, g->barrier) == WSDBG_MATCH_ONE;
+}
+
+/* All waiting warps may have come through the access, or stand at it. */
+static bool is_behind_the_waiting(const struct wsdbg_case *c, const struct gathering *g, uint32_t access)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_reach *reach = wsdbg_set_has(&g->waiting, w) ? wsdbg_code_reach(c, w, access) : NULL;
+        if (wsdbg_set_has(&g->waiting, w) && (!reach || !reach->before_known || reach->before_most == 0))
+            return false;
+    }
+    return true;
+}
+
+/* A block-wide barrier that all waiting warps may have reached and no other warp of the CTA can.  WSDBG_NONE: there is
  * none, or the other warps have an access of their own instead. */
 static uint32_t sync_of_one_role(const struct wsdbg_case *c, const struct gathering *g)
 {
@@ -319,7 +352,7 @@ static uint32_t sync_of_one_role(const struct wsdbg_case *c, const struct gather
         const struct comers comers = comers_of(c, g, i);
         if (comers.waiting == 0 && comers.others > 0)
             return WSDBG_NONE;
-        if (comers.waiting == wsdbg_set_count(&g->waiting) && comers.others == 0)
+        if (comers.others == 0 && is_block_sync(c, access, g) && is_behind_the_waiting(c, g, i))
             found = i;
     }
     return found;
