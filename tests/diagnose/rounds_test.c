@@ -25,7 +25,9 @@ struct defect {
     uint32_t parity_flip;              /* 1: all waits of the producer have the other parity */
     uint32_t tile;                     /* after so many iterations the consumer begins with stage and parity 0 again */
     uint32_t rounds_fewer;             /* iterations that the consumer leaves out at the end */
+    bool all_but_one;                  /* all lanes of the producer but lane 0 produce.  Lane 0 has left at once */
 };
+#define ALL_BUT_ONE 0xfffffffeu
 
 static const struct defect defects[] = {
     {.name = "nothing"},
@@ -35,6 +37,13 @@ static const struct defect defects[] = {
     {.name = "the first parity is wrong", .cause = "PARITY_WRONG", .parity_flip = 1},
     {.name = "the parity begins anew with each tile", .cause = "PARITY_DRIFT", .tile = 2},
     {.name = "the consumer leaves some rounds earlier", .cause = "WAKER_EXITED", .rounds_fewer = 3},
+    {.name = "... without its last release", .cause = "ARRIVE_MISSING", .no_release = 6, .rounds_fewer = 2},
+    /* Not LANE_SPLIT: lane 0 never passed the wait in which the others stand. */
+    {.name = "... and one lane of the producer left",
+     .cause = "ARRIVE_MISSING",
+     .no_release = 6,
+     .rounds_fewer = 2,
+     .all_but_one = true},
 };
 enum { DRIFTS = 5 }; /* row */
 
@@ -54,10 +63,16 @@ static void add(struct way *way, uint8_t kind, uint32_t address, uint32_t number
                                                        .number_known = true};
 }
 
+static uint32_t lanes_of(const struct defect *d, uint32_t warp)
+{
+    return d->all_but_one && warp == PRODUCER ? ALL_BUT_ONE : 1;
+}
+
 static void produce(const struct defect *d, struct way *way)
 {
+    const uint32_t lanes = (uint32_t)__builtin_popcount(lanes_of(d, PRODUCER));
     for (uint32_t s = 0; s < STAGES; s++) {
-        add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
+        add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), lanes);
         add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), 1 + (s == 1 ? d->count_more : 0));
     }
     add(way, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
@@ -87,12 +102,14 @@ static void put_ways(struct picture *p, const struct defect *d)
     memset(ways, 0, sizeof ways);
     produce(d, &ways[PRODUCER]);
     consume(d, &ways[CONSUMER]);
-    s->walks = calloc(WARPS, sizeof *s->walks);
+    s->walks = calloc(WARPS + 1, sizeof *s->walks);
     s->steps = calloc(WARPS * STEPS_MOST, sizeof *s->steps);
     assert_true(s->walks && s->steps);
+    if (d->all_but_one)
+        s->walks[s->walk_count++] = (struct wsdbg_walk_row){.warp = PRODUCER, .lanes = ~ALL_BUT_ONE, .is_whole = true};
     for (uint32_t w = 0; w < WARPS; w++) {
         s->walks[s->walk_count++] = (struct wsdbg_walk_row){.warp = w,
-                                                            .lanes = 1,
+                                                            .lanes = lanes_of(d, w),
                                                             .step_first = (uint32_t)s->step_count,
                                                             .step_count = ways[w].count,
                                                             .is_whole = true};
@@ -102,19 +119,20 @@ static void put_ways(struct picture *p, const struct defect *d)
 }
 
 /* The accesses that a reader of the code finds. */
-static void put_accesses(struct picture *p)
+static void put_accesses(struct picture *p, const struct defect *d)
 {
+    const enum wsdbg_lanes waiting = d->all_but_one ? WSDBG_LANES_UNKNOWN : WSDBG_LANES_ONE;
     const uint32_t fills = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), STAGES, 1, WSDBG_LANES_ONE),
                    frees = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE),
                    full = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ONE),
-                   empty = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, WSDBG_LANES_ONE);
+                   empty = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, waiting);
     picture_reach(p, PRODUCER, PRODUCER, fills, 0, UINT8_MAX, 2);
     picture_reach(p, PRODUCER, PRODUCER, empty, 0, UINT8_MAX, 2);
     picture_reach(p, CONSUMER, CONSUMER, frees, 0, UINT8_MAX, 2);
     picture_reach(p, CONSUMER, CONSUMER, full, 0, UINT8_MAX, 2);
 }
 
-static void take_picture(struct picture *p, const struct wsdbg_replay *replay)
+static void take_picture(struct picture *p, const struct defect *d, const struct wsdbg_replay *replay)
 {
     for (uint32_t b = 0; b < replay->barrier_count; b++) {
         struct wsdbg_barrier *row = &p->snapshot.barriers[replay->barriers[b].row];
@@ -124,6 +142,8 @@ static void take_picture(struct picture *p, const struct wsdbg_replay *replay)
     }
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        if (agent->lanes != lanes_of(d, agent->warp))
+            continue;
         if (agent->state == WSDBG_AGENT_ENDED)
             picture_exit(p, agent->warp, agent->warp);
         else
@@ -131,7 +151,7 @@ static void take_picture(struct picture *p, const struct wsdbg_replay *replay)
                          replay->barriers[agent->target[agent->at]].row, agent->steps[agent->at].number);
     }
     for (size_t i = 0; i < p->snapshot.part_count; i++)
-        p->snapshot.parts[i].lanes = 1;
+        p->snapshot.parts[i].lanes = lanes_of(d, p->snapshot.parts[i].warp);
 }
 
 /* The picture of the hanging kernel; false: it finishes. */
@@ -141,13 +161,15 @@ static bool stand_still(struct picture *p, const struct defect *d)
     struct wsdbg_case c;
     struct wsdbg_replay *replay;
     picture_init(p, 1, WARPS, 32);
+    p->snapshot.grids[0].block[0] = WARPS * 32;
+    p->snapshot.grids[0].block[1] = p->snapshot.grids[0].block[2] = 1;
     picture_name(p, FULL, "full", STAGES, 1u << PRODUCER, 1u << CONSUMER);
     picture_name(p, EMPTY, "empty", STAGES, 1u << CONSUMER, 1u << PRODUCER);
     for (uint32_t s = 0; s < STAGES; s++) {
         picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
         picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
     }
-    put_accesses(p);
+    put_accesses(p, d);
     put_ways(p, d);
     assert_null(wsdbg_case_init(&p->snapshot, 0, ctas, 1, &c));
     assert_null(wsdbg_replay_create(&c, &replay));
@@ -155,7 +177,7 @@ static bool stand_still(struct picture *p, const struct defect *d)
     wsdbg_replay_run(replay, WSDBG_REPLAY_FIRST_FIRST, NULL);
     assert_false(replay->is_broken);
     const bool stands = !replay->has_ended;
-    take_picture(p, replay);
+    take_picture(p, d, replay);
     wsdbg_replay_destroy(replay);
     wsdbg_case_deinit(&c);
     return stands;
