@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -357,6 +358,39 @@ static void no_shared_poll(struct picture *p)
             p->snapshot.parts[i].state = WSDBG_WARP_SPIN_GLOBAL;
 }
 
+/* ---- a whole record beside the state ---- */
+
+#define ONE_LANE (1u << 21) /* in the value of an event */
+
+static void record(struct picture *p, uint32_t warp, uint8_t kind, uint32_t value)
+{
+    struct wsdbg_snapshot *s = &p->snapshot;
+    struct wsdbg_warp_row *row = &s->warps[warp];
+    s->history = realloc(s->history, (s->history_count + 1) * sizeof *s->history);
+    assert_non_null(s->history);
+    row->last = (struct wsdbg_history_event){.kind = kind, .value = value, .iteration = WSDBG_NO_ITERATION};
+    s->history[s->history_count] = row->last;
+    row->history_first = (uint32_t)s->history_count++;
+    row->history_count = 1;
+    row->history_whole = true;
+}
+
+/* Warps 0 to 2 arrived once and stand at the end.  Warp 3 waits for a fourth arrival.  Warp 4 is at work. */
+static void three_on_record(struct picture *p)
+{
+    picture_init(p, 1, 5, 32);
+    const uint32_t bar = picture_mbarrier(p, 0, 0, 0, 1, 4, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(0, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 2, arrive, 1, 1, 0);
+    picture_reach(p, 3, 4, arrive, 0, 0, 0);
+    stand_at_sync(p, 0, 2);
+    picture_wait(p, 3, 3, MBARRIER_WAIT, bar, 0);
+    for (uint32_t warp = 0; warp < 3; warp++)
+        record(p, warp, WSDBG_EVENT_MBARRIER_ARRIVE, ONE_LANE);
+    record(p, 3, WSDBG_EVENT_MBARRIER_WAIT_BEGIN, 0);
+    record(p, 4, WSDBG_EVENT_BEGIN, 0);
+}
+
 /* After two looks that saw the same. */
 static const struct row {
     const char *name;
@@ -432,6 +466,23 @@ static bool check(const struct row *row)
     return right;
 }
 
+/* In one look, while a warp is at work.  Two causes are possible; the record is the better witness. */
+static void a_wait_is_judged_once(void **state)
+{
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    uint32_t found = 0;
+    three_on_record(&p);
+    picture_judge(&p, &diagnosis);
+    for (size_t i = 0; i < diagnosis.finding_count; i++)
+        found += diagnosis.findings[i].cause == WSDBG_CAUSE_ARRIVE_SHORT ||
+                 diagnosis.findings[i].cause == WSDBG_CAUSE_ARRIVE_MISSING;
+    assert_int_equal(found, 1);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+    (void)state;
+}
+
 static void nothing_is_made_of_a_doubt(void **state)
 {
     (void)state;
@@ -443,6 +494,7 @@ static void nothing_is_made_of_a_doubt(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_made_of_a_doubt)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_made_of_a_doubt),
+                                       cmocka_unit_test(a_wait_is_judged_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
