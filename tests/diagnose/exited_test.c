@@ -182,6 +182,30 @@ static struct device *cluster_end(uint32_t counted, bool peer_arrives, bool over
     return d;
 }
 
+/* Two CTAs.  In CTA 0 a ring whose stage 1 counts two arrivals; stage 0 was completed by one of its own warps.  CTA 1
+ * has nothing to do with it. */
+static struct device *ring_beside_a_peer(void)
+{
+    struct device *d = device_create(2, 2, 2, 128);
+    device_mbarrier(d, FULL, "full", 2, false, 0, 0);
+    device_mbarrier(d, EMPTY, "empty", 2, true, 0, 0);
+    for (uint32_t stage = 0; stage < 2; stage++) {
+        init(d, 0, 0, FULL, stage, stage + 1);
+        init(d, 0, 0, EMPTY, stage, 1);
+    }
+    for (uint32_t warp = 0; warp < 4; warp++)
+        cluster_sync(d, warp / 2, warp % 2);
+    for (uint32_t i = 0; i < 4; i++) {
+        wait(d, 0, 0, EMPTY, i % 2, (i / 2 + 1) % 2, i);
+        arrive(d, 0, 0, FULL, i % 2, i, 1);
+        wait(d, 0, 1, FULL, i % 2, i / 2 % 2, i);
+        arrive(d, 0, 1, EMPTY, i % 2, i, 1);
+    }
+    for (uint32_t warp = 0; warp < 4; warp++)
+        cluster_sync(d, warp / 2, warp % 2);
+    return d;
+}
+
 static struct device *peer_left(void)
 {
     return cluster_end(2, false, true, false);
@@ -254,6 +278,7 @@ static const struct row {
     {"one role read less tiles", tiles_counted_less, "ROLE_DISAGREE", LIKELY},
     {"two arrivals that are counted", two_partitions_counted, "WAKER_EXITED", LIKELY},
     {"a CTA of the cluster left", peer_left, "PEER_EXITED", LIKELY},
+    {"a CTA that is not meant", ring_beside_a_peer, "ARRIVE_SHORT", PROVEN},
     {"all CTAs arrived", peer_arrived_count_too_high, "ARRIVE_SHORT", PROVEN},
     /* The warp of the other CTA that has left may have been meant to. */
     {"no arrival goes to another CTA", no_peer_is_meant, "ARRIVE_SHORT", LIKELY},

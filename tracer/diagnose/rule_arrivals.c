@@ -36,7 +36,7 @@ static struct tally count_contributions(const struct wsdbg_case *c, const struct
         if (!wsdbg_set_has(&arrivers, w)) {
             /* Without declared roles a warp that never reached the barrier may be meant to arrive. */
             const bool peer = wsdbg_case_warp(c, w)->cta != wait->stage->cta;
-            if (tally.declared || (uses_barrier(c, w, wait->stage) && !(peer && peers)))
+            if (tally.declared || (peer ? !peers : uses_barrier(c, w, wait->stage)))
                 continue;
             if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED)
                 wsdbg_set_add(&tally.left, w);
