@@ -174,6 +174,17 @@ static void announced_in_loop(struct picture *p)
     picture_bare_expect(p, wait, expect);
 }
 
+/* Warp 1 fills slots, too, and waits for the same one: it is through with its last round. */
+static void announced_by_two(struct picture *p)
+{
+    uint32_t wait, expect;
+    struct gemm g;
+    slot_without_arrival(p, &wait, &expect, &g);
+    picture_bare_expect(p, wait, expect);
+    picture_reach(p, 1, 1, g.expect, 0, 255, 2);
+    picture_wait(p, 1, 1, MBARRIER_WAIT, g.empty[0], 0);
+}
+
 /* Of this wait it could not be followed what comes behind it; of others it could. */
 static void announced_where_unknown(struct picture *p)
 {
@@ -297,10 +308,18 @@ static void one_has_left(struct picture *p)
     reach_of(p, 3, 0)->before_most = 0;
 }
 
-/* Those that left may have made the two arrivals, and those that wait none. */
+/* Those that wait have arrived before. */
 static void two_have_left(struct picture *p)
 {
     half_have_left(p, 4);
+}
+
+/* Those that left may have made the two arrivals, and those that wait none. */
+static void two_have_left_perhaps_behind_arrivals(struct picture *p)
+{
+    half_have_left(p, 4);
+    for (uint32_t warp = 0; warp < 2; warp++)
+        reach_of(p, warp, 0)->before_least = 0;
 }
 
 /* The consumers left, and so did warps of another role, which arrived once on no barrier that is known.  The count says
@@ -411,6 +430,7 @@ static const struct row {
     {"another count was named", count_named_before, "NAMED_COUNT", LIKELY, NULL},
     {"... perhaps", count_named_perhaps, "NAMED_COUNT", NOT_SAID, NULL},
     {"bytes announced without an arrival", announced_in_loop, "TX_NO_ARRIVE", LIKELY, NULL},
+    {"... by two that wait for the slot", announced_by_two, "TX_NO_ARRIVE", LIKELY, NULL},
     {"... what comes behind the wait is not known", announced_where_unknown, "TX_NO_ARRIVE", NOT_SAID, NULL},
     {"... an arrival follows", announced_and_arrived, "TX_NO_ARRIVE", NOT_SAID, NULL},
     {"... another warp may arrive", announced_for_another, "TX_NO_ARRIVE", NOT_SAID, NULL},
@@ -422,7 +442,8 @@ static const struct row {
     {"sixteen counted, eight arrive", count_of_sixteen, "ARRIVE_SHORT", LIKELY, NULL},
     {"... perhaps once more", count_with_second_arrival, "ARRIVE_SHORT", NOT_SAID, NULL},
     {"one of three has left", one_has_left, "WAKER_EXITED", LIKELY, NULL},
-    {"two of four have left", two_have_left, "WAKER_EXITED", POSSIBLE, NULL},
+    {"two of four have left", two_have_left, "WAKER_EXITED", LIKELY, NULL},
+    {"... perhaps behind their arrivals", two_have_left_perhaps_behind_arrivals, "WAKER_EXITED", POSSIBLE, NULL},
     {"strangers left, too", strangers_left, "WAKER_EXITED", LIKELY, "consumer 0"},
     {"who left has no known role", roles_unknown, "WAKER_EXITED", LIKELY, ""},
     {"two poll global memory", no_shared_poll, "GLOBAL_SPIN", LIKELY, NULL},

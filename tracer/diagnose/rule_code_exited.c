@@ -186,13 +186,41 @@ static bool lacks_those_that_left(const struct wsdbg_case *c, const struct wsdbg
     return missing->exited > 0 && missing->left_known && are_made_by(c, missing, &there, &missing->left);
 }
 
-/* They also fit the other way round: those that exited have arrived, and the live ones have left out theirs. */
+/* The warp has come to an arrival on the barrier. */
+static bool has_arrived(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        if (access && WSDBG_KINDS_ARRIVAL >> access->kind & 1 && reaches[i].before_known &&
+            reaches[i].before_least > 0 && wsdbg_access_match(c, access, barrier) >= WSDBG_MATCH_MAY)
+            return true;
+    }
+    return false;
+}
+
+/* Each of them waits for the phase itself, behind an arrival: so it has rather arrived than left that out. */
+static bool arrive_and_wait(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                            const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct wsdbg_barrier_word word;
+        if (wsdbg_set_has(warps, w) && (!wsdbg_code_wait(c, w, &word) || word.barrier != missing->word.barrier ||
+                                        !has_arrived(c, w, missing->word.barrier)))
+            return false;
+    }
+    return true;
+}
+
+/* The numbers may also fit the other way round: those that exited have arrived, and the live ones have left out theirs.
+ */
 static enum wsdbg_confidence confidence_of_some_exited(const struct wsdbg_case *c,
                                                        const struct wsdbg_missing_arrivals *missing)
 {
     const struct wsdbg_warp_set there = those_there(missing);
-    return wsdbg_code_cap(c, are_made_by(c, missing, &missing->left, &there) ? WSDBG_CONFIDENCE_POSSIBLE
-                                                                             : WSDBG_CONFIDENCE_LIKELY);
+    const bool either = are_made_by(c, missing, &missing->left, &there) && !arrive_and_wait(c, missing, &there);
+    return wsdbg_code_cap(c, either ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY);
 }
 
 static void say_some_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)

@@ -104,13 +104,19 @@ static bool is_answered(const struct wsdbg_case *c, uint32_t wait, uint32_t empt
     return false;
 }
 
-/* Others than the warp that fills the slot may arrive on its full barrier. */
+/* Others than those that wait to fill the slot may arrive on its full barrier. */
 static bool others_may_arrive(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
     const wsdbg_access_kinds plain = WSDBG_KINDS_ARRIVAL & ~WSDBG_KIND(WSDBG_ACCESS_ARRIVE_EXPECT);
-    struct wsdbg_warp_set able = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, slot->full.barrier, WSDBG_CAN_DOUBTFUL);
-    wsdbg_set_remove(&able, slot->filler);
-    return wsdbg_set_count(&able) > 0 || wsdbg_code_has(c, plain, slot->full.barrier, NULL) != WSDBG_MATCH_NO;
+    const struct wsdbg_warp_set able = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, slot->full.barrier, WSDBG_CAN_DOUBTFUL);
+    const struct wsdbg_warp_row *filler = wsdbg_case_warp(c, slot->filler);
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (wsdbg_set_has(&able, w) && (row->state != filler->state || row->barrier != filler->barrier ||
+                                        row->parity.value != filler->parity.value))
+            return true;
+    }
+    return wsdbg_code_has(c, plain, slot->full.barrier, NULL) != WSDBG_MATCH_NO;
 }
 
 /* After some wait for the slot that the warp can reach, a way leads through this instruction past all arrivals on the
