@@ -36,20 +36,40 @@ static void stand_at_sync(struct picture *p, uint32_t first_warp, uint32_t last_
 
 enum { IN_ROLE = 0 }; /* access */
 
-/* Warps 0 and 1 came through a block-wide sync that warps 2 and 3 never reach.  So those met them there at the last
- * sync, and have left. */
-static void sync_in_role(struct picture *p)
+/* The first `of_role` warps of eight came through a block-wide sync that the others never reach.  So those met them
+ * there at the last sync, and have left. */
+static void sync_of_some(struct picture *p, uint32_t of_role)
 {
-    picture_init(p, 1, 4, 32);
+    picture_init(p, 1, 8, 32);
     const uint32_t in_role = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
     const uint32_t last = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, 0, WSDBG_LANES_ALL);
     assert_int_equal(in_role, IN_ROLE);
-    picture_reach(p, 0, 1, in_role, 1, 1, 0);
-    picture_reach(p, 0, 1, last, 1, 1, 0);
-    picture_reach(p, 2, 3, in_role, 0, 0, 0);
-    picture_reach(p, 2, 3, last, 1, 1, 0);
-    picture_exit(p, 2, 3);
-    stand_at_sync(p, 0, 1);
+    picture_reach(p, 0, of_role - 1, in_role, 1, 1, 0);
+    picture_reach(p, 0, of_role - 1, last, 1, 1, 0);
+    picture_reach(p, of_role, 7, in_role, 0, 0, 0);
+    picture_reach(p, of_role, 7, last, 1, 1, 0);
+    picture_exit(p, of_role, 7);
+    stand_at_sync(p, 0, of_role - 1);
+}
+
+/* The others are a warpgroup of their own. */
+static void sync_in_role(struct picture *p)
+{
+    sync_of_some(p, 4);
+}
+
+/* One warp of a warpgroup passed it by. */
+static void sync_left_out(struct picture *p)
+{
+    sync_of_some(p, 7);
+}
+
+/* That warp is known to have a role of its own. */
+static void sync_left_out_by_role(struct picture *p)
+{
+    sync_of_some(p, 7);
+    picture_role(p, ROLE_CONSUMER_0, "consumer", 0, 6);
+    picture_role(p, ROLE_PRODUCER, "producer", 7, 7);
 }
 
 static void sync_of_unknown_id(struct picture *p)
@@ -74,7 +94,7 @@ static void arrival_in_role(struct picture *p)
 static void sync_ahead(struct picture *p)
 {
     sync_in_role(p);
-    for (uint32_t warp = 0; warp < 2; warp++) {
+    for (uint32_t warp = 0; warp < 4; warp++) {
         reach_of(p, warp, IN_ROLE)->before_least = reach_of(p, warp, IN_ROLE)->before_most = 0;
         reach_of(p, warp, IN_ROLE)->after = 2;
     }
@@ -419,6 +439,9 @@ static const struct row {
     const char *role; /* "" = not known; NULL = not looked at */
 } table[] = {
     {"a block-wide sync in one role", sync_in_role, "BLOCK_SYNC_IN_ROLE", LIKELY, NULL},
+    {"... that one warp has left out", sync_left_out, "BLOCK_SYNC_IN_ROLE", NOT_SAID, NULL},
+    {"... who is rather gone", sync_left_out, "WAKER_EXITED", LIKELY, NULL},
+    {"... a warp of another role", sync_left_out_by_role, "BLOCK_SYNC_IN_ROLE", LIKELY, NULL},
     {"... on an id that is not known", sync_of_unknown_id, "BLOCK_SYNC_IN_ROLE", NOT_SAID, NULL},
     {"... of two warps", sync_of_two_warps, "BLOCK_SYNC_IN_ROLE", NOT_SAID, NULL},
     {"... an arrival", arrival_in_role, "BLOCK_SYNC_IN_ROLE", NOT_SAID, NULL},

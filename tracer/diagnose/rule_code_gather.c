@@ -10,6 +10,7 @@
 #include "diagnose/outstanding.h"
 #include "diagnose/rules.h"
 
+#define GROUP_WARPS 4u
 #define INLINED_MOST 64u /* calls inlined into one another; more is not looked at */
 
 /* Who stands at one named barrier. */
@@ -186,9 +187,9 @@ static void say_exited(struct wsdbg_case *c, const struct gathering *g)
 }
 
 static void say_sync_of_role(struct wsdbg_case *c, const struct gathering *g, const struct wsdbg_warp_set *others,
-                             uint32_t sync)
+                             uint32_t sync, enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE, WSDBG_CONFIDENCE_LIKELY);
+    struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE, confidence);
     if (!finding)
         return;
     const struct wsdbg_phrase at = wsdbg_say_at_site(c, c->snapshot->accesses[sync].site);
@@ -367,9 +368,51 @@ static struct wsdbg_warp_set others_of_cta(const struct wsdbg_case *c, const str
     return set;
 }
 
+/* None of them has a waiting warp's role.  Four warps in a row have one role where it is not known that they have two:
+ * a sync that only some of them reach stands in no role's branch.  Rather one of them passed it by. */
+static bool are_of_other_roles(const struct wsdbg_case *c, const struct gathering *g,
+                               const struct wsdbg_warp_set *others)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        for (uint32_t v = 0; v < c->warp_count && wsdbg_set_has(others, w); v++) {
+            const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w), *mate = wsdbg_case_warp(c, v);
+            const bool differ = row->role.known && mate->role.known && row->role.value != mate->role.value;
+            if (wsdbg_set_has(&g->waiting, v) && row->warp / GROUP_WARPS == mate->warp / GROUP_WARPS && !differ)
+                return false;
+        }
+    return true;
+}
+
 static bool is_block_wide(const struct gathering *g)
 {
     return g->id == 0 && g->count == g->cta_threads;
+}
+
+static void judge_who_came(struct wsdbg_case *c, uint32_t waiter, const struct gathering *g)
+{
+    struct wsdbg_barrier_participation r;
+    if (wsdbg_code_barrier_participation(c, g->barrier, g->count, &g->waiting, &r)) {
+        r.more_to_come = wsdbg_set_count(&g->to_come) > 0;
+        if (wsdbg_judge_barrier_participation(c, &r, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)))
+            return;
+    }
+    const struct wsdbg_warp_set absent = absent_warps(c, g);
+    struct wsdbg_warp_set outstanding;
+    const bool nobody = wsdbg_set_count(&g->to_come) == 0;
+    const uint32_t present = wsdbg_set_count(&g->waiting) * WSDBG_WARP_THREADS;
+    const uint32_t missing = g->count > present ? g->count - present : 0;
+    if (is_block_wide(g) && wsdbg_set_count(&absent) > 0) {
+        if (is_in_a_branch(c, &absent, waiter) && (nobody || wsdbg_all_wait_for(c, &absent, &g->waiting, &outstanding)))
+            say_block_sync(c, g, &absent);
+    } else if (nobody && !others_took_part(c, g) && missing > wsdbg_set_count(&g->exited) * WSDBG_WARP_THREADS) {
+        say_too_few(c, g);
+    } else if (nobody && partners_left(g, missing)) {
+        const uint32_t other = other_count_in_code(c, g);
+        if (other)
+            say_counts_changed(c, g, other);
+        else
+            say_exited(c, g);
+    }
 }
 
 static void judge_named(struct wsdbg_case *c, uint32_t waiter)
@@ -386,33 +429,12 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
     const uint32_t sync = is_block_wide(&g) && wsdbg_set_count(&g.to_come) == 0 && wsdbg_set_count(&others) > 0
                               ? sync_of_one_role(c, &g)
                               : WSDBG_NONE;
-    if (sync != WSDBG_NONE) {
-        say_sync_of_role(c, &g, &others, sync);
-        return;
-    }
-    struct wsdbg_barrier_participation r;
-    if (wsdbg_code_barrier_participation(c, g.barrier, g.count, &g.waiting, &r)) {
-        r.more_to_come = wsdbg_set_count(&g.to_come) > 0;
-        if (wsdbg_judge_barrier_participation(c, &r, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)))
-            return;
-    }
-    const struct wsdbg_warp_set absent = absent_warps(c, &g);
-    struct wsdbg_warp_set outstanding;
-    const bool nobody = wsdbg_set_count(&g.to_come) == 0;
-    const uint32_t present = wsdbg_set_count(&g.waiting) * WSDBG_WARP_THREADS;
-    const uint32_t missing = g.count > present ? g.count - present : 0;
-    if (is_block_wide(&g) && wsdbg_set_count(&absent) > 0) {
-        if (is_in_a_branch(c, &absent, waiter) && (nobody || wsdbg_all_wait_for(c, &absent, &g.waiting, &outstanding)))
-            say_block_sync(c, &g, &absent);
-    } else if (nobody && !others_took_part(c, &g) && missing > wsdbg_set_count(&g.exited) * WSDBG_WARP_THREADS) {
-        say_too_few(c, &g);
-    } else if (nobody && partners_left(&g, missing)) {
-        const uint32_t other = other_count_in_code(c, &g);
-        if (other)
-            say_counts_changed(c, &g, other);
-        else
-            say_exited(c, &g);
-    }
+    const bool of_role = sync != WSDBG_NONE && are_of_other_roles(c, &g, &others);
+    const size_t before = c->finding_count;
+    if (!of_role)
+        judge_who_came(c, waiter, &g);
+    if (sync != WSDBG_NONE && c->finding_count == before)
+        say_sync_of_role(c, &g, &others, sync, of_role ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
 /* ---- lanes ---- */
