@@ -117,24 +117,10 @@ static void say_no_instruction(struct wsdbg_case *c, const struct wsdbg_missing_
                             wsdbg_say_warps(c, &others).text);
 }
 
-/* All lanes that are not in the wait stand where lanes of the warp meet: each waits for those that wait. */
-static bool others_meet_the_waiting(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
-{
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, missing->warp);
-    uint32_t count;
-    const struct wsdbg_part *parts = wsdbg_code_parts(c, missing->warp, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (parts[i].state != WSDBG_WARP_RECONVERGE &&
-            (parts[i].state != row->state || parts[i].barrier != row->barrier || !parts[i].parity.known ||
-             parts[i].parity.value != row->parity.value))
-            return false;
-    return true;
-}
-
 /* Only other lanes of the waiting warp could arrive, and they wait for the lanes that wait. */
 static void say_split(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const bool sure = missing->apart == WSDBG_CAN && others_meet_the_waiting(c, missing);
+    const bool sure = missing->apart == WSDBG_CAN && wsdbg_missing_arrivals_others_meet(c, missing);
     const enum wsdbg_confidence wanted = sure ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
     struct wsdbg_finding *finding =
         wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, wanted));
@@ -295,23 +281,6 @@ static bool some_arrive_anew(const struct wsdbg_case *c, const struct wsdbg_warp
     return false;
 }
 
-/* Some warp stands elsewhere and has come through a wait on the barrier: a phase of it may be over. */
-static bool some_came_through(const struct wsdbg_case *c, uint32_t barrier)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        uint32_t count;
-        const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, w, &count);
-        for (uint32_t i = 0; i < count && wsdbg_case_warp(c, w)->barrier != barrier; i++) {
-            const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-            if (access && access->kind == WSDBG_ACCESS_WAIT && reaches[i].before_known && reaches[i].before_least > 0 &&
-                wsdbg_access_is_near(c, w, access, barrier) &&
-                wsdbg_access_match(c, access, barrier) == WSDBG_MATCH_ONE)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* All warps that can arrive have arrived, no other warp could have, and no phase was ever complete.  False if each of
  * them may be meant to arrive once more, and that would be just what is missing. */
 static bool is_count_too_high(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
@@ -320,7 +289,7 @@ static bool is_count_too_high(const struct wsdbg_case *c, const struct wsdbg_mis
     const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, all, missing->word.barrier);
     unsigned lanes;
     return missing->exited == 0 && missing->peers_gone == 0 && per_round.bounded &&
-           !wsdbg_missing_arrivals_ever_completed(c, missing) && !some_came_through(c, missing->word.barrier) &&
+           !wsdbg_missing_arrivals_may_have_completed(c, missing) &&
            wsdbg_arrivals_per_round_fit(&per_round, missing->made, &lanes) &&
            !(missing->word.pending % missing->made == 0 && some_arrive_anew(c, all, missing->word.barrier));
 }
@@ -426,11 +395,23 @@ static void judge_ring_count(struct wsdbg_case *c, const struct wsdbg_missing_ar
         judge_too_few(c, missing, &meant);
 }
 
+/* One arrival of each of these warps and of the waiting one may be as much as the phase takes: if all lanes arrive, or
+ * where it is not known how much that is. */
+static bool could_be_enough(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                            const struct wsdbg_warp_set *warps)
+{
+    struct wsdbg_warp_set all = *warps;
+    wsdbg_set_add(&all, missing->warp);
+    const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &all, missing->word.barrier);
+    return !per_round.bounded || per_round.by_lanes[1] >= missing->word.expected;
+}
+
 static void judge_ring(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const struct wsdbg_warp_set past = gone_by(c, missing), all = all_arrivers(missing, &past);
     const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &all, missing->word.barrier);
-    if (per_round.usual ? per_round.usual < missing->word.expected : !wsdbg_missing_arrivals_ever_completed(c, missing))
+    if (!could_be_enough(c, missing, &all) || (per_round.usual ? per_round.usual < missing->word.expected
+                                                               : !wsdbg_missing_arrivals_ever_completed(c, missing)))
         return;
     struct wsdbg_code_balance balance;
     const enum wsdbg_confidence confidence = confidence_of_missing(c, missing, &balance);
