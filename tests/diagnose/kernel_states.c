@@ -174,6 +174,13 @@ void lane_split_way_doubtful(struct picture *p)
     p->pending[0].after_apart = 1;
 }
 
+/* One lane arrives.  It may be the one that waits. */
+void lane_split_of_elected(struct picture *p)
+{
+    lane_split(p);
+    p->snapshot.accesses[0].lanes = WSDBG_LANES_ONE;
+}
+
 /* Other lanes of the warp stand elsewhere: what those wait for may have another cause. */
 void lane_split_three_ways(struct picture *p)
 {

@@ -100,6 +100,7 @@ static const struct row {
     {"... and one that never arrives there", a_stranger_left, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
     {"lanes apart, arrival doubtful", lane_split_doubtful, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
     {"lanes apart, their way doubtful", lane_split_way_doubtful, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
+    {"lanes apart, one lane arrives", lane_split_of_elected, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
     {"lanes at three places", lane_split_three_ways, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
     {"lanes at two places of one wait", lanes_at_two_places, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"a slot released twice", slot_released_twice, "DOUBLE_ARRIVE", LIKELY, LIKELY, "consumer 0", "empty"},

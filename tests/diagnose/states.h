@@ -101,6 +101,7 @@ void one_of_three_left(struct picture *p);
 void a_stranger_left(struct picture *p);
 void lane_split_doubtful(struct picture *p);
 void lane_split_way_doubtful(struct picture *p);
+void lane_split_of_elected(struct picture *p);
 void lane_split_three_ways(struct picture *p);
 void lanes_at_two_places(struct picture *p);
 void lanes_poll(struct picture *p);

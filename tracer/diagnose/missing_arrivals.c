@@ -28,7 +28,8 @@ static void read_others(const struct wsdbg_case *c, struct wsdbg_missing_arrival
     }
 }
 
-/* Whether lanes of the warp that are not in this wait can arrive. */
+/* Whether lanes of the warp that are not in this wait can arrive.  An arrival of one lane may be that of a lane which
+ * waits. */
 static enum wsdbg_can can_apart(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     uint32_t count;
@@ -39,7 +40,7 @@ static enum wsdbg_can can_apart(const struct wsdbg_case *c, const struct wsdbg_m
         if (!access || reaches[i].after_apart == 0 || !(WSDBG_KINDS_ARRIVAL >> access->kind & 1))
             continue;
         const enum wsdbg_match match = wsdbg_access_match(c, access, missing->word.barrier);
-        if (match >= WSDBG_MATCH_MAY && reaches[i].after_apart > 1)
+        if (match >= WSDBG_MATCH_MAY && reaches[i].after_apart > 1 && access->lanes != WSDBG_LANES_ONE)
             return WSDBG_CAN;
         can = match == WSDBG_MATCH_NO ? can : WSDBG_CAN_DOUBTFUL;
     }
