@@ -356,6 +356,35 @@ void two_have_left_perhaps_behind_arrivals(struct picture *p)
         reach_of(p, warp, 0)->before_least = 0;
 }
 
+/* Half of the consumers of a ring have left; the others wait until slot `stage` is filled.  Slot 0 has half of its
+ * releases.
+ */
+static void half_of_consumers_left(struct picture *p, uint32_t stage)
+{
+    const struct words empty = {.pending = {4, 8, 8, 8}};
+    const struct gemm g = gemm_picture(p, &full_filled, &empty);
+    for (uint32_t i = 0; i < p->snapshot.access_count; i++) {
+        p->snapshot.accesses[i].lanes = WSDBG_LANES_ONE;
+        if (p->snapshot.accesses[i].kind == WSDBG_ACCESS_ARRIVE)
+            picture_reach(p, 1, 3, i, 0, 0, 0);
+    }
+    picture_wait(p, 0, 0, MBARRIER_WAIT, g.empty[0], 0);
+    picture_wait(p, 4, 7, MBARRIER_WAIT, g.full[stage], 1);
+    picture_exit(p, 8, 11);
+}
+
+/* Those that are there are through with what was in the slot. */
+void consumers_left(struct picture *p)
+{
+    half_of_consumers_left(p, 0);
+}
+
+/* ... or have not come to it. */
+void consumers_left_perhaps_later(struct picture *p)
+{
+    half_of_consumers_left(p, 1);
+}
+
 /* The consumers left, and so did warps of another role, which arrived once on no barrier that is known.  The count says
  * nothing about who is meant. */
 void strangers_left(struct picture *p)

@@ -36,6 +36,8 @@ void one_more_than_all_lanes(struct picture *p);
 void one_has_left(struct picture *p);
 void two_have_left(struct picture *p);
 void two_have_left_perhaps_behind_arrivals(struct picture *p);
+void consumers_left(struct picture *p);
+void consumers_left_perhaps_later(struct picture *p);
 void strangers_left(struct picture *p);
 void roles_unknown(struct picture *p);
 void no_shared_poll(struct picture *p);

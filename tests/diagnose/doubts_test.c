@@ -55,6 +55,8 @@ static const struct row {
     {"one of three has left", one_has_left, "WAKER_EXITED", LIKELY, NULL},
     {"two of four have left", two_have_left, "WAKER_EXITED", LIKELY, NULL},
     {"... perhaps behind their arrivals", two_have_left_perhaps_behind_arrivals, "WAKER_EXITED", POSSIBLE, NULL},
+    {"half of the consumers left", consumers_left, "WAKER_EXITED", LIKELY, "consumer 1"},
+    {"... perhaps behind their arrivals", consumers_left_perhaps_later, "WAKER_EXITED", POSSIBLE, NULL},
     {"strangers left, too", strangers_left, "WAKER_EXITED", LIKELY, "consumer 0"},
     {"who left has no known role", roles_unknown, "WAKER_EXITED", LIKELY, ""},
     {"two poll global memory", no_shared_poll, "GLOBAL_SPIN", LIKELY, NULL},

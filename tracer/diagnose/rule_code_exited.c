@@ -6,6 +6,7 @@
  */
 #include "diagnose/arrivals_per_round.h"
 #include "diagnose/code_graph.h"
+#include "diagnose/code_slot.h"
 #include "diagnose/missing_arrivals.h"
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
@@ -213,13 +214,28 @@ static bool arrive_and_wait(const struct wsdbg_case *c, const struct wsdbg_missi
     return true;
 }
 
+/* The waiting warp would fill a slot, and each of them waits until it is filled: they are through with what was in it.
+ */
+static bool wait_for_slot(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                          const struct wsdbg_warp_set *warps)
+{
+    struct wsdbg_code_slot slot;
+    if (!wsdbg_code_slot_read(c, missing->warp, &slot) || !slot.waited || !slot.full.untouched)
+        return false;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(warps, w) && !wsdbg_set_has(&slot.releasers, w))
+            return false;
+    return true;
+}
+
 /* The numbers may also fit the other way round: those that exited have arrived, and the live ones have left out theirs.
  */
 static enum wsdbg_confidence confidence_of_some_exited(const struct wsdbg_case *c,
                                                        const struct wsdbg_missing_arrivals *missing)
 {
     const struct wsdbg_warp_set there = those_there(missing);
-    const bool either = are_made_by(c, missing, &missing->left, &there) && !arrive_and_wait(c, missing, &there);
+    const bool either = are_made_by(c, missing, &missing->left, &there) && !arrive_and_wait(c, missing, &there) &&
+                        !wait_for_slot(c, missing, &there);
     return wsdbg_code_cap(c, either ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY);
 }
 
