@@ -27,7 +27,7 @@ static struct gemm lanes_wait(struct picture *p, const struct words *empty)
     picture_part(p, 0, WSDBG_WARP_RECONVERGE, WSDBG_NONE, 0);
     for (size_t i = 0; i < p->pending_count; i++)
         if (p->pending[i].warp % p->warps == 0)
-            p->pending[i].before_most = p->pending[i].after = 0;
+            p->pending[i].before_most = p->pending[i].after = p->pending[i].after_apart = 0;
     return g;
 }
 

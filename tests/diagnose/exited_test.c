@@ -182,6 +182,30 @@ static struct device *cluster_end(uint32_t counted, bool peer_arrives, bool over
     return d;
 }
 
+/* Two CTAs.  In CTA 0 a ring whose stage 1 counts two arrivals; stage 0 was completed by one of its own warps.  CTA 1
+ * has nothing to do with it. */
+static struct device *ring_beside_a_peer(void)
+{
+    struct device *d = device_create(2, 2, 2, 128);
+    device_mbarrier(d, FULL, "full", 2, false, 0, 0);
+    device_mbarrier(d, EMPTY, "empty", 2, true, 0, 0);
+    for (uint32_t stage = 0; stage < 2; stage++) {
+        init(d, 0, 0, FULL, stage, stage + 1);
+        init(d, 0, 0, EMPTY, stage, 1);
+    }
+    for (uint32_t warp = 0; warp < 4; warp++)
+        cluster_sync(d, warp / 2, warp % 2);
+    for (uint32_t i = 0; i < 4; i++) {
+        wait(d, 0, 0, EMPTY, i % 2, (i / 2 + 1) % 2, i);
+        arrive(d, 0, 0, FULL, i % 2, i, 1);
+        wait(d, 0, 1, FULL, i % 2, i / 2 % 2, i);
+        arrive(d, 0, 1, EMPTY, i % 2, i, 1);
+    }
+    for (uint32_t warp = 0; warp < 4; warp++)
+        cluster_sync(d, warp / 2, warp % 2);
+    return d;
+}
+
 static struct device *peer_left(void)
 {
     return cluster_end(2, false, true, false);
@@ -202,6 +226,42 @@ static struct device *peer_is_there(void)
     return cluster_end(2, false, true, true);
 }
 
+/* Two warps arrive in each round.  One leaves after its first. */
+static struct device *one_of_two_arrivers_left(bool counted)
+{
+    struct device *d = device_create(1, 3, 1, 128);
+    device_role(d, PRODUCER, "producer");
+    device_role(d, CONSUMER_0, "consumer");
+    device_mbarrier(d, FULL, "full", 1, false, 1 << PRODUCER, 1 << CONSUMER_0);
+    role(d, 0, 0, CONSUMER_0);
+    role(d, 0, 1, PRODUCER);
+    role(d, 0, 2, PRODUCER);
+    init(d, 0, 0, FULL, 0, 2);
+    for (uint32_t warp = 0; warp < 3; warp++)
+        named_sync(d, 0, warp, 0, 96);
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t iteration = counted ? i : WSDBG_NO_ITERATION;
+        arrive(d, 0, 1, FULL, 0, iteration, 1);
+        if (i == 0)
+            arrive(d, 0, 2, FULL, 0, iteration, 1);
+        wait(d, 0, 0, FULL, 0, i, iteration);
+        wait(d, 0, 1, FULL, 0, i, iteration);
+    }
+    leave(d, 0, 2);
+    return d;
+}
+
+static struct device *arriver_left(void)
+{
+    return one_of_two_arrivers_left(true);
+}
+
+/* Nobody knows whether it left before its turn: it may have left out an arrival. */
+static struct device *arriver_left_in_some_round(void)
+{
+    return one_of_two_arrivers_left(false);
+}
+
 static const struct row {
     const char *name;
     struct device *(*kernel)(void);
@@ -210,12 +270,15 @@ static const struct row {
 } table[] = {
     {"the consumer counted less rounds and left", consumer_left, "WAKER_EXITED", PROVEN},
     {"the producer left at once", producer_never_came, "WAKER_EXITED", PROVEN},
+    {"one of two that arrive left", arriver_left, "WAKER_EXITED", PROVEN},
+    {"... in which round is not told", arriver_left_in_some_round, "WAKER_EXITED", LIKELY},
     {"the last release left out", last_release_left_out, "ARRIVE_MISSING", PROVEN},
     {"two arrivals where one completes a phase", two_partitions, "DOUBLE_ARRIVE", PROVEN},
     {"a slot released that nobody filled", an_empty_tile_is_released, "DOUBLE_ARRIVE", PROVEN},
     {"one role read less tiles", tiles_counted_less, "ROLE_DISAGREE", LIKELY},
     {"two arrivals that are counted", two_partitions_counted, "WAKER_EXITED", LIKELY},
     {"a CTA of the cluster left", peer_left, "PEER_EXITED", LIKELY},
+    {"a CTA that is not meant", ring_beside_a_peer, "ARRIVE_SHORT", PROVEN},
     {"all CTAs arrived", peer_arrived_count_too_high, "ARRIVE_SHORT", PROVEN},
     /* The warp of the other CTA that has left may have been meant to. */
     {"no arrival goes to another CTA", no_peer_is_meant, "ARRIVE_SHORT", LIKELY},

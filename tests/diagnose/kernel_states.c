@@ -167,6 +167,35 @@ void lane_split_doubtful(struct picture *p)
     p->snapshot.accesses[0].certain = p->snapshot.accesses[0].address.known = false;
 }
 
+/* The waiting lane would arrive, too, later.  How the others go on nobody can follow. */
+void lane_split_way_doubtful(struct picture *p)
+{
+    lane_split(p);
+    p->pending[0].after_apart = 1;
+}
+
+/* One lane arrives.  It may be the one that waits. */
+void lane_split_of_elected(struct picture *p)
+{
+    lane_split(p);
+    p->snapshot.accesses[0].lanes = WSDBG_LANES_ONE;
+}
+
+/* Other lanes of the warp stand elsewhere: what those wait for may have another cause. */
+void lane_split_three_ways(struct picture *p)
+{
+    lane_split(p);
+    picture_part(p, 1, WSDBG_WARP_WAIT_NAMED, picture_object(p, WSDBG_BARRIER_NAMED, 1), 0);
+}
+
+/* All lanes are in one wait, at two places of its loop: they would arrive after it. */
+void lanes_at_two_places(struct picture *p)
+{
+    lanes_apart(p, WSDBG_WARP_WAIT_MBARRIER);
+    p->snapshot.parts[p->snapshot.part_count - 1].barrier = 0;
+    p->pending[0].after_apart = 0;
+}
+
 void not_initialised(struct picture *p)
 {
     const uint32_t bar = small(p, 0, 0, 0);

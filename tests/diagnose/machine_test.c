@@ -70,6 +70,7 @@ static const struct row {
     /* Not REGS_EXHAUSTED: the pool is large enough once all warps have passed the barrier. */
     {"releasing warps wait for the asking one", release_behind_a_barrier, "CLUSTER_MISSING", LIKELY, LIKELY, NULL,
      NULL},
+    {"... and perhaps release none", release_perhaps_behind_a_barrier, "REGS_EXHAUSTED", LIKELY, LIKELY, NULL, NULL},
     {"too many arrivals expected", arrive_short, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
     {"the waiter arrived, the others left", arrive_by_waiter_alone, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"... and more are counted than there are", arrive_by_waiter_short, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
@@ -98,6 +99,10 @@ static const struct row {
     {"one of three that arrive has left", one_of_three_left, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
     {"... and one that never arrives there", a_stranger_left, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
     {"lanes apart, arrival doubtful", lane_split_doubtful, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
+    {"lanes apart, their way doubtful", lane_split_way_doubtful, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
+    {"lanes apart, one lane arrives", lane_split_of_elected, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
+    {"lanes at three places", lane_split_three_ways, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},
+    {"lanes at two places of one wait", lanes_at_two_places, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"a slot released twice", slot_released_twice, "DOUBLE_ARRIVE", LIKELY, LIKELY, "consumer 0", "empty"},
     {"slots released by who never waited", slots_released_unfilled, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"a slot released twice or never", slot_released_perhaps, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},

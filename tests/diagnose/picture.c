@@ -243,7 +243,8 @@ void picture_reach_of(struct picture *p, uint32_t row, uint32_t access, uint8_t 
                              .before_least = least,
                              .before_most = most,
                              .before_known = true,
-                             .after = after});
+                             .after = after,
+                             .after_apart = after});
 }
 
 void picture_reach(struct picture *p, uint32_t first_warp, uint32_t last_warp, uint32_t access, uint8_t least,
@@ -258,6 +259,12 @@ void picture_reach(struct picture *p, uint32_t first_warp, uint32_t last_warp, u
 void picture_answer(struct picture *p, uint32_t wait, uint32_t arrival)
 {
     ADD(p->snapshot.answers, p->snapshot.answer_count, (struct wsdbg_answer_row){.wait = wait, .arrival = arrival});
+}
+
+void picture_bare_expect(struct picture *p, uint32_t wait, uint32_t expect)
+{
+    ADD(p->snapshot.answers, p->snapshot.answer_count,
+        (struct wsdbg_answer_row){.wait = wait, .arrival = expect, .is_bare = true});
 }
 
 void picture_still(struct picture *p)

@@ -48,6 +48,8 @@ void picture_reach_of(struct picture *p, uint32_t row, uint32_t access, uint8_t 
 
 /* Whoever comes through the wait reaches the arrival. */
 void picture_answer(struct picture *p, uint32_t wait, uint32_t arrival);
+/* A way leads from the wait through the expect_tx back to the wait, and passes no arrival. */
+void picture_bare_expect(struct picture *p, uint32_t wait, uint32_t expect);
 
 /* Two looks 200 ms apart that saw the same; without it there is one. */
 void picture_still(struct picture *p);

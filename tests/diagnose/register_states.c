@@ -83,6 +83,15 @@ void release_behind_a_barrier(struct picture *p)
     picture_holds(p, 4, 4, 168, 232);
 }
 
+/* ... and nobody can follow whether those release registers. */
+void release_perhaps_behind_a_barrier(struct picture *p)
+{
+    release_behind_a_barrier(p);
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->snapshot.accesses[p->pending[i].access].kind == WSDBG_ACCESS_REGISTERS_RELEASE)
+            p->pending[i].after = 1;
+}
+
 /* The loading warps run and have not reached their setmaxnreg.dec yet. */
 void release_to_come(struct picture *p)
 {

@@ -35,7 +35,9 @@ struct defect {
     bool waits_twice;       /* consumers wait for each phase twice */
     bool is_open;           /* nobody knows how the consumers' walks end */
     bool is_stage_0_hidden; /* the picture lacks the word of "empty" stage 0 */
+    bool all_but_one;       /* all lanes of the producer but lane 0 produce.  Lane 0 has left at once */
 };
+#define ALL_BUT_ONE 0xfffffffeu
 
 static const struct defect defects[] = {
     {.name = "nothing"},
@@ -72,6 +74,13 @@ static const struct defect defects[] = {
      .counts_more = 1,
      .begins_at = 1,
      .is_stage_0_hidden = true},
+    {.name = "... without its last release", .cause = "ARRIVE_MISSING", .no_release = 6, .rounds_fewer = 2},
+    /* Not LANE_SPLIT: lane 0 never passed the wait in which the others stand. */
+    {.name = "... and one lane of the producer left",
+     .cause = "ARRIVE_MISSING",
+     .no_release = 6,
+     .rounds_fewer = 2,
+     .all_but_one = true},
 };
 enum { DRIFTS = 5 }; /* row */
 
@@ -85,11 +94,17 @@ static uint32_t warps_of(const struct defect *d)
     return d->consumers ? WARPS_MOST : 2;
 }
 
+static uint32_t lanes_of(const struct defect *d, uint32_t warp)
+{
+    return d->all_but_one && warp == PRODUCER ? ALL_BUT_ONE : 1;
+}
+
 static void produce(const struct defect *d, struct way *way)
 {
     const uint32_t releases = consumers_of(d) - d->quiet;
+    const uint32_t lanes = (uint32_t)__builtin_popcount(lanes_of(d, PRODUCER));
     for (uint32_t s = 0; s < STAGES; s++) {
-        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), lanes);
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s),
                 releases + d->counts_more + (s == 1 ? d->count_more : 0));
     }
@@ -118,9 +133,11 @@ static void consume(const struct defect *d, struct way *way, bool releases)
 
 static void put_ways(struct picture *p, const struct defect *d)
 {
-    static struct way ways[WARPS_MOST];
-    memset(ways, 0, sizeof ways);
+    static struct way all[WARPS_MOST + 1];
+    struct way *const ways = all + d->all_but_one; /* before them lane 0 of the producer, which does nothing */
+    memset(all, 0, sizeof all);
     produce(d, &ways[PRODUCER]);
+    ways[PRODUCER].lanes = lanes_of(d, PRODUCER);
     for (uint32_t w = 1; w < warps_of(d); w++) {
         const uint32_t first = d->consumers ? GROUP : 1;
         ways[w].warp = w;
@@ -129,17 +146,18 @@ static void put_ways(struct picture *p, const struct defect *d)
         else
             consume(d, &ways[w], w - first >= d->silent + d->quiet);
     }
-    ways_put(p, ways, warps_of(d));
+    ways_put(p, all, warps_of(d) + d->all_but_one);
 }
 
 /* The accesses that a reader of the code finds. */
 static void put_accesses(struct picture *p, const struct defect *d)
 {
     const uint32_t first = d->consumers ? GROUP : 1, last = first + consumers_of(d) - 1;
+    const enum wsdbg_lanes waiting = d->all_but_one ? WSDBG_LANES_UNKNOWN : WSDBG_LANES_ONE;
     const uint32_t fills = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), STAGES, 1, WSDBG_LANES_ONE),
                    frees = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE),
                    full = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ONE),
-                   empty = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, WSDBG_LANES_ONE);
+                   empty = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, waiting);
     picture_reach(p, PRODUCER, PRODUCER, fills, 0, UINT8_MAX, 2);
     picture_reach(p, PRODUCER, PRODUCER, empty, 0, UINT8_MAX, 2);
     picture_reach(p, first, last, full, 0, UINT8_MAX, 2);
@@ -154,6 +172,8 @@ static bool stand_still(struct picture *p, const struct defect *d)
 {
     struct wsdbg_case c;
     picture_init(p, 1, warps_of(d), 32);
+    p->snapshot.grids[0].block[0] = warps_of(d) * 32;
+    p->snapshot.grids[0].block[1] = p->snapshot.grids[0].block[2] = 1;
     picture_name(p, FULL, "full", STAGES, 1u << PRODUCER, 2);
     picture_name(p, EMPTY, "empty", STAGES, 2, 1u << PRODUCER);
     for (uint32_t s = 0; s < STAGES; s++) {

@@ -80,6 +80,7 @@ void regs_exhausted(struct picture *p);
 void regs_no_release(struct picture *p);
 void release_to_come(struct picture *p);
 void release_behind_a_barrier(struct picture *p);
+void release_perhaps_behind_a_barrier(struct picture *p);
 
 /* kernel_states.c: small kernels of a few warps in every other kind of wait. */
 void arrive_by_waiter_alone(struct picture *p);
@@ -99,6 +100,10 @@ void half_of_the_lanes_left(struct picture *p);
 void one_of_three_left(struct picture *p);
 void a_stranger_left(struct picture *p);
 void lane_split_doubtful(struct picture *p);
+void lane_split_way_doubtful(struct picture *p);
+void lane_split_of_elected(struct picture *p);
+void lane_split_three_ways(struct picture *p);
+void lanes_at_two_places(struct picture *p);
 void lanes_poll(struct picture *p);
 void lanes_poll_for_host(struct picture *p);
 void not_initialised(struct picture *p);

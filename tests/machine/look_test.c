@@ -220,6 +220,8 @@ static void who_can_still_signal_is_told(void **state)
     assert_int_equal(reach_of(snapshot, CONSUMER, EXPECT)->after, 0);
     assert_int_equal(reach_of(snapshot, CONSUMER, EXPECT)->before_most, 0);
     assert_int_equal(reach_of(snapshot, CONSUMER, RELEASE)->after, 2);
+    /* Its elected lane waits.  The other lanes stand behind its loop. */
+    assert_int_equal(reach_of(snapshot, PRODUCER, EXPECT)->after_apart, 0);
     /* A condition on the thread index lets only the other consumer reach the release. */
     assert_int_equal(reach_of(snapshot, FORGETS, RELEASE)->after, 0);
     assert_int_equal(reach_of(snapshot, FORGETS, RELEASE)->before_most, 0);

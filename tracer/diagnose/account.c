@@ -54,8 +54,7 @@ static struct wsdbg_warp_set wakers_of_waiters(struct accounting *a)
         if (!has(a, w, WSDBG_SHARE_WAITS))
             continue;
         a->account->to_come_known = a->account->to_come_known && !node->open && !node->outside;
-        for (size_t i = 0; i < sizeof wakers.words / sizeof *wakers.words; i++)
-            wakers.words[i] |= node->wakers.words[i];
+        wsdbg_set_join(&wakers, &node->wakers);
     }
     return wakers;
 }

@@ -77,21 +77,6 @@ static bool other_lanes_could(const struct wsdbg_case *c, const struct wsdbg_mis
     return missing->itself != WSDBG_CAN_NOT && wsdbg_case_warp(c, missing->warp)->part_count != 1;
 }
 
-/* Another arrival lies before the warp, at a place where it has not been: it may be meant for the same phase. */
-static bool has_another_before_it(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
-{
-    uint32_t count;
-    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct wsdbg_access_row *row = wsdbg_code_access(c, &reaches[i]);
-        const bool has_been = reaches[i].before_known && reaches[i].before_most > 0;
-        if (row && WSDBG_KINDS_ARRIVAL >> row->kind & 1 && reaches[i].after > 0 && !has_been &&
-            wsdbg_access_match(c, row, barrier) >= WSDBG_MATCH_MAY)
-            return true;
-    }
-    return false;
-}
-
 bool wsdbg_arrival_log_has_all(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                                const struct wsdbg_arrival_log *log)
 {
@@ -103,7 +88,7 @@ bool wsdbg_arrival_log_has_all(const struct wsdbg_case *c, const struct wsdbg_mi
                            (w == missing->warp && other_lanes_could(c, missing));
         if (could && !wsdbg_set_has(&log->arrived, w))
             return false;
-        again += wsdbg_set_has(&log->arrived, w) && has_another_before_it(c, w, missing->word.barrier);
+        again += wsdbg_set_has(&log->arrived, w) && wsdbg_code_arrives_anew(c, w, missing->word.barrier);
     }
     /* Whole warps could bring what is missing: some that exited, or some that arrived once and would do so again. */
     const uint64_t warps = missing->word.pending / log->each, others = again + exited_without(c, log);

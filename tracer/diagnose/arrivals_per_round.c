@@ -46,7 +46,8 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier
         per_round->most += all;
         *usual_known = *usual_known && access->lanes != WSDBG_LANES_UNKNOWN && lane > 0;
         usual = all > usual ? all : usual;
-        by_lanes[0] = lane > by_lanes[0] ? lane : by_lanes[0];
+        const uint64_t least = access->lanes == WSDBG_LANES_ALL ? all : lane;
+        by_lanes[0] = least > by_lanes[0] ? least : by_lanes[0];
         by_lanes[1] = usual;
     }
     per_round->usual += usual;
@@ -85,12 +86,8 @@ bool wsdbg_arrivals_per_round_is_beside_others(const struct wsdbg_case *c, uint3
 /* This exited warp never reached the access. */
 static bool never_came(const struct wsdbg_case *c, uint32_t warp, uint32_t access)
 {
-    uint32_t count;
-    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (reaches[i].access == access)
-            return reaches[i].before_known && reaches[i].before_most == 0;
-    return false;
+    const struct wsdbg_reach *reach = wsdbg_code_reach(c, warp, access);
+    return reach && reach->before_known && reach->before_most == 0;
 }
 
 /* The arrivals of an exited warp that executed each arrival it may have reached once; UINT64_MAX = not known. */

@@ -35,6 +35,13 @@ static inline bool wsdbg_set_has(const struct wsdbg_warp_set *set, uint32_t warp
     return set->words[warp / 64] >> (warp % 64) & 1;
 }
 
+/* Adds all of `other`. */
+static inline void wsdbg_set_join(struct wsdbg_warp_set *set, const struct wsdbg_warp_set *other)
+{
+    for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
+        set->words[i] |= other->words[i];
+}
+
 uint32_t wsdbg_set_count(const struct wsdbg_warp_set *set);
 bool wsdbg_set_meets(const struct wsdbg_warp_set *a, const struct wsdbg_warp_set *b);
 

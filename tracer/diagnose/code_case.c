@@ -186,6 +186,16 @@ const struct wsdbg_reach *wsdbg_code_reaches(const struct wsdbg_case *c, uint32_
     return c->snapshot->reaches + first;
 }
 
+const struct wsdbg_reach *wsdbg_code_reach(const struct wsdbg_case *c, uint32_t warp, uint32_t access)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (reaches[i].access == access)
+            return &reaches[i];
+    return NULL;
+}
+
 const struct wsdbg_access_row *wsdbg_code_access(const struct wsdbg_case *c, const struct wsdbg_reach *reach)
 {
     if (reach->access >= c->snapshot->access_count || c->snapshot->accesses[reach->access].kind > 31)
@@ -258,15 +268,18 @@ uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_acce
     return behind;
 }
 
-/* The warp's row of an access; NULL = it has none. */
-static const struct wsdbg_reach *reach_of(const struct wsdbg_case *c, uint32_t warp, uint32_t access)
+bool wsdbg_code_arrives_anew(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
     uint32_t count;
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (reaches[i].access == access)
-            return &reaches[i];
-    return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *row = wsdbg_code_access(c, &reaches[i]);
+        const bool has_been = reaches[i].before_known && reaches[i].before_most > 0;
+        if (row && WSDBG_KINDS_ARRIVAL >> row->kind & 1 && reaches[i].after > 0 && !has_been &&
+            wsdbg_access_is_near(c, warp, row, barrier) && wsdbg_access_match(c, row, barrier) != WSDBG_MATCH_NO)
+            return true;
+    }
+    return false;
 }
 
 enum wsdbg_can wsdbg_code_could(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier)
@@ -274,14 +287,17 @@ enum wsdbg_can wsdbg_code_could(const struct wsdbg_case *c, uint32_t warp, wsdbg
     enum wsdbg_can could = WSDBG_CAN_NOT;
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
         const struct wsdbg_access_row *row = &c->snapshot->accesses[i];
+        const enum wsdbg_match match = wsdbg_access_match(c, row, barrier);
         if (row->grid != c->grid || row->kind > 31 || !(kinds >> row->kind & 1) ||
-            !wsdbg_access_is_near(c, warp, row, barrier) || wsdbg_access_match(c, row, barrier) == WSDBG_MATCH_NO)
+            !wsdbg_access_is_near(c, warp, row, barrier) || match == WSDBG_MATCH_NO)
             continue;
-        const struct wsdbg_reach *reach = reach_of(c, warp, i);
-        if (!reach || !reach->before_known)
+        const struct wsdbg_reach *reach = wsdbg_code_reach(c, warp, i);
+        const bool known = reach && reach->before_known;
+        if (known && reach->before_most == 0)
+            continue;
+        if (!known || match == WSDBG_MATCH_OPEN)
             return WSDBG_CAN_DOUBTFUL;
-        if (reach->before_most > 0)
-            could = WSDBG_CAN;
+        could = WSDBG_CAN;
     }
     return could;
 }

@@ -60,6 +60,8 @@ enum wsdbg_can {
 
 /* A warp's rows of snapshot.reaches. */
 const struct wsdbg_reach *wsdbg_code_reaches(const struct wsdbg_case *c, uint32_t warp, uint32_t *count);
+/* Its row of an access; NULL = it has none. */
+const struct wsdbg_reach *wsdbg_code_reach(const struct wsdbg_case *c, uint32_t warp, uint32_t access);
 /* The access of a reach, NULL where the row is not sound. */
 const struct wsdbg_access_row *wsdbg_code_access(const struct wsdbg_case *c, const struct wsdbg_reach *reach);
 
@@ -74,8 +76,11 @@ struct wsdbg_warp_set wsdbg_code_able(const struct wsdbg_case *c, wsdbg_access_k
  * if asked for, is how often it may have executed the most frequent of them (255 = in a loop). */
 uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier,
                            uint32_t *times);
+/* A live warp can reach an arrival, on the barrier or perhaps on it, which it has never executed as far as is known. It
+ * may be the warp's second arrival in one phase. */
+bool wsdbg_code_arrives_anew(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier);
 /* Whether an exited warp may have executed an access of these kinds on the barrier.  DOUBTFUL: of some such access it
- * is not known whether the warp reached it. */
+ * is not known whether the warp reached it, or whether it is of this barrier. */
 enum wsdbg_can wsdbg_code_could(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier);
 /* Whether the grid's code has such an access at all; *access is the first, or WSDBG_NONE. */
 enum wsdbg_match wsdbg_code_has(const struct wsdbg_case *c, wsdbg_access_kinds kinds, uint32_t barrier,

@@ -46,12 +46,8 @@ struct wsdbg_barrier_executions wsdbg_code_executions(const struct wsdbg_case *c
 
 static bool comes_to(const struct wsdbg_case *c, uint32_t warp, uint32_t access, uint32_t barrier)
 {
-    uint32_t count;
-    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (reaches[i].access == access && visited(c, &reaches[i], barrier))
-            return true;
-    return false;
+    const struct wsdbg_reach *reach = wsdbg_code_reach(c, warp, access);
+    return reach && visited(c, reach, barrier);
 }
 
 /* `other` reached every instruction on the barrier that `warp` reached. */

@@ -85,8 +85,7 @@ static void mbarrier_wakers(const struct wsdbg_case *c, uint32_t warp, const str
     }
     struct wsdbg_warp_set able = wsdbg_code_able(c, lacking(c, wait->barrier), wait->barrier, WSDBG_CAN_DOUBTFUL);
     wsdbg_set_remove(&able, warp);
-    for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
-        node->wakers.words[i] |= able.words[i];
+    wsdbg_set_join(&node->wakers, &able);
 }
 
 /* All have come: in one picture the barrier opens just now. */

@@ -28,7 +28,8 @@ static void read_others(const struct wsdbg_case *c, struct wsdbg_missing_arrival
     }
 }
 
-/* Whether lanes of the warp that are not in this wait can arrive. */
+/* Whether lanes of the warp that are not in this wait can arrive.  An arrival of one lane may be that of a lane which
+ * waits. */
 static enum wsdbg_can can_apart(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     uint32_t count;
@@ -36,11 +37,10 @@ static enum wsdbg_can can_apart(const struct wsdbg_case *c, const struct wsdbg_m
     enum wsdbg_can can = count ? WSDBG_CAN_NOT : missing->itself;
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-        if (!access || reaches[i].after == 0 || reaches[i].after_of_waiter ||
-            !(WSDBG_KINDS_ARRIVAL >> access->kind & 1))
+        if (!access || reaches[i].after_apart == 0 || !(WSDBG_KINDS_ARRIVAL >> access->kind & 1))
             continue;
         const enum wsdbg_match match = wsdbg_access_match(c, access, missing->word.barrier);
-        if (match >= WSDBG_MATCH_MAY && reaches[i].after > 1)
+        if (match >= WSDBG_MATCH_MAY && reaches[i].after_apart > 1 && access->lanes != WSDBG_LANES_ONE)
             return WSDBG_CAN;
         can = match == WSDBG_MATCH_NO ? can : WSDBG_CAN_DOUBTFUL;
     }
@@ -83,6 +83,19 @@ bool wsdbg_missing_arrivals_is_in_parts(const struct wsdbg_case *c, const struct
            (missing->apart == WSDBG_CAN || (missing->apart == WSDBG_CAN_DOUBTFUL && missing->exited == 0));
 }
 
+bool wsdbg_missing_arrivals_others_meet(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, missing->warp);
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, missing->warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].state != WSDBG_WARP_RECONVERGE &&
+            (parts[i].state != row->state || parts[i].barrier != row->barrier || !parts[i].parity.known ||
+             parts[i].parity.value != row->parity.value))
+            return false;
+    return true;
+}
+
 bool wsdbg_missing_arrivals_ever_completed(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_barrier_word word;
@@ -90,6 +103,28 @@ bool wsdbg_missing_arrivals_ever_completed(const struct wsdbg_case *c, const str
         if (word.phase != 0)
             return true;
     return false;
+}
+
+/* Some warp stands elsewhere and has come through a wait on the barrier: a phase of it may be over. */
+static bool some_came_through(const struct wsdbg_case *c, uint32_t barrier)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        uint32_t count;
+        const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, w, &count);
+        for (uint32_t i = 0; i < count && wsdbg_case_warp(c, w)->barrier != barrier; i++) {
+            const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+            if (access && access->kind == WSDBG_ACCESS_WAIT && reaches[i].before_known && reaches[i].before_least > 0 &&
+                wsdbg_access_is_near(c, w, access, barrier) &&
+                wsdbg_access_match(c, access, barrier) == WSDBG_MATCH_ONE)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool wsdbg_missing_arrivals_may_have_completed(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    return wsdbg_missing_arrivals_ever_completed(c, missing) || some_came_through(c, missing->word.barrier);
 }
 
 struct wsdbg_finding *wsdbg_missing_arrivals_find(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,

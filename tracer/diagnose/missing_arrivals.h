@@ -28,9 +28,16 @@ bool wsdbg_missing_arrivals_read(const struct wsdbg_case *c, uint32_t warp, stru
  * made it instead. */
 bool wsdbg_missing_arrivals_is_in_parts(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
 
+/* ... and all of those stand where lanes of the warp meet: each waits for the lanes that wait. */
+bool wsdbg_missing_arrivals_others_meet(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
+
 /* Some stage of the barrier in this CTA has completed a phase.  A stage that has completed two looks as if it had
  * completed none. */
 bool wsdbg_missing_arrivals_ever_completed(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
+
+/* ... or some warp that stands elsewhere has come through a wait on the barrier. */
+bool wsdbg_missing_arrivals_may_have_completed(const struct wsdbg_case *c,
+                                               const struct wsdbg_missing_arrivals *missing);
 
 /* Nobody has arrived in the phase, and those who did in others have left their loop: the waiter is a round ahead. */
 static inline bool wsdbg_missing_arrivals_is_of_round_too_many(const struct wsdbg_missing_arrivals *missing)

@@ -129,8 +129,7 @@ bool wsdbg_all_wait_for(const struct wsdbg_case *c, const struct wsdbg_warp_set 
         if (!wsdbg_set_has(absent, w) || wsdbg_set_count(&owed) == 0)
             continue;
         wsdbg_set_add(&held, w);
-        for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
-            outstanding->words[i] |= owed.words[i];
+        wsdbg_set_join(outstanding, &owed);
     }
     for (bool changed = true; changed;) {
         changed = false;

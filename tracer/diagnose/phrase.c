@@ -37,6 +37,20 @@ uint32_t wsdbg_first_of(const struct wsdbg_warp_set *set)
     return WSDBG_NONE;
 }
 
+struct wsdbg_optional_u32 wsdbg_common_role(const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
+{
+    const uint32_t first = wsdbg_first_of(set);
+    if (first == WSDBG_NONE)
+        return (struct wsdbg_optional_u32){0};
+    const struct wsdbg_optional_u32 role = wsdbg_case_warp(c, first)->role;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_optional_u32 other = wsdbg_case_warp(c, w)->role;
+        if (wsdbg_set_has(set, w) && (!other.known || other.value != role.value))
+            return (struct wsdbg_optional_u32){0};
+    }
+    return role;
+}
+
 struct wsdbg_phrase wsdbg_say_role(const struct wsdbg_case *c, uint32_t warp)
 {
     struct wsdbg_phrase phrase = {""};

@@ -25,6 +25,8 @@ struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_case *c, const struct wsdb
 struct wsdbg_phrase wsdbg_say_memory(const struct wsdbg_allocation *memory, uint64_t address);
 
 uint32_t wsdbg_first_of(const struct wsdbg_warp_set *set); /* lowest member; WSDBG_NONE if empty */
+/* The role that all warps of the set have; not known where they differ, or where that of one is not. */
+struct wsdbg_optional_u32 wsdbg_common_role(const struct wsdbg_case *c, const struct wsdbg_warp_set *set);
 
 /* snprintf for sentences: a too long one is cut without a complaint.  Returns the length written. */
 size_t wsdbg_print(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));

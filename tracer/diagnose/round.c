@@ -275,6 +275,25 @@ void wsdbg_infer_inits(struct wsdbg_case *c)
     }
 }
 
+bool wsdbg_stage_comes_out_even(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    return c->all_whole && stage->init.value > 0 && stage->arrivals % stage->init.value == 0;
+}
+
+bool wsdbg_others_arrive_unseen(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
+{
+    const struct wsdbg_stage *stage = wait->stage;
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage), *last = NULL;
+    uint64_t passed = 0;
+    for (uint32_t i = 0; i < stage->use_count && stage->tagged; i++) {
+        if (uses[i].warp != wait->warp || uses[i].event->kind != WSDBG_EVENT_MBARRIER_WAIT_END)
+            continue;
+        passed += !last || uses[i].round > last->round;
+        last = &uses[i];
+    }
+    return c->all_whole && passed > 1 && (passed - 1) * stage->init.value > stage->arrivals;
+}
+
 /* How far a role's waits on other barriers run ahead of its arrivals on this one.  Two counts that run
  * side by side keep a fixed distance; where it varies they count different things. */
 struct distance {

@@ -40,6 +40,14 @@ bool wsdbg_case_covers(const struct wsdbg_case *c, const struct wsdbg_stage *sta
 /* Fills in `init` of stages whose init is not on record: what every completed round on record needed. */
 void wsdbg_infer_inits(struct wsdbg_case *c);
 
+/* By whole records the phase under way has all its arrivals, or none: that it has some is an error in the count of
+ * rounds. */
+bool wsdbg_stage_comes_out_even(const struct wsdbg_case *c, const struct wsdbg_stage *stage);
+
+/* Of whole records: the waiter came through more rounds than the arrivals on record complete, one that may have passed
+ * at once left out.  Somebody arrives who has no probe there. */
+bool wsdbg_others_arrive_unseen(const struct wsdbg_case *c, const struct wsdbg_wait *wait);
+
 /* What a warp that should arrive did about the round. */
 enum wsdbg_contribution {
     WSDBG_ARRIVED,

@@ -36,7 +36,7 @@ static struct tally count_contributions(const struct wsdbg_case *c, const struct
         if (!wsdbg_set_has(&arrivers, w)) {
             /* Without declared roles a warp that never reached the barrier may be meant to arrive. */
             const bool peer = wsdbg_case_warp(c, w)->cta != wait->stage->cta;
-            if (tally.declared || (uses_barrier(c, w, wait->stage) && !(peer && peers)))
+            if (tally.declared || (peer ? !peers : uses_barrier(c, w, wait->stage)))
                 continue;
             if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED)
                 wsdbg_set_add(&tally.left, w);
@@ -193,29 +193,6 @@ static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_wait *w
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits", wsdbg_say_warp(c, wait->warp).text);
 }
 
-/* By whole records the phase under way has all its arrivals, or none: that it has some is an error in the count of
- * rounds. */
-static bool comes_out_even(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
-{
-    return c->all_whole && stage->init.value > 0 && stage->arrivals % stage->init.value == 0;
-}
-
-/* Of whole records: the waiter came through more rounds than the arrivals on record complete, one that may have passed
- * at once left out.  Somebody arrives who has no probe there. */
-static bool others_arrive_unseen(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
-{
-    const struct wsdbg_stage *stage = wait->stage;
-    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage), *last = NULL;
-    uint64_t passed = 0;
-    for (uint32_t i = 0; i < stage->use_count && stage->tagged; i++) {
-        if (uses[i].warp != wait->warp || uses[i].event->kind != WSDBG_EVENT_MBARRIER_WAIT_END)
-            continue;
-        passed += !last || uses[i].round > last->round;
-        last = &uses[i];
-    }
-    return c->all_whole && passed > 1 && (passed - 1) * stage->init.value > stage->arrivals;
-}
-
 static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
 {
     const struct wsdbg_stage *stage = wait->stage;
@@ -232,7 +209,7 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     if (!round.needs_known || !stage->init.known || stage->initialised_again || round.arrivals >= stage->init.value)
         return;
     /* Without reaching back that far the absence of an arrival shows nothing. */
-    if (!round.covered || (round.arrivals > 0 && comes_out_even(c, stage)))
+    if (!round.covered || (round.arrivals > 0 && wsdbg_stage_comes_out_even(c, stage)))
         return;
     const struct tally tally = count_contributions(c, wait, &round);
     const uint32_t missing = stage->init.value - round.arrivals;
@@ -241,11 +218,11 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     if (wsdbg_set_count(&tally.skipped) > 0) {
         if (!round.certain || !round.of_its_parity || !fits || tally.turned_off)
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
-        if (others_arrive_unseen(c, wait))
+        if (wsdbg_others_arrive_unseen(c, wait))
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
         say_missing(c, wait, &round, &tally, confidence);
     } else if (round.arrivals > 0 && wsdbg_set_count(&tally.to_come) == 0 && wsdbg_case_stuck(c, wait->warp) &&
-               !others_arrive_unseen(c, wait) && !(tally.declared && wsdbg_set_count(&tally.left) > 0)) {
+               !wsdbg_others_arrive_unseen(c, wait) && !(tally.declared && wsdbg_set_count(&tally.left) > 0)) {
         /* rule_exited.c judges declared arrivers that exited. */
         if (!round.certain || !round.of_its_parity || wsdbg_set_count(&tally.left) > 0 || tally.peer_left ||
             (!tally.declared && !c->all_whole))

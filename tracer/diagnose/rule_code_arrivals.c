@@ -120,8 +120,8 @@ static void say_no_instruction(struct wsdbg_case *c, const struct wsdbg_missing_
 /* Only other lanes of the waiting warp could arrive, and they wait for the lanes that wait. */
 static void say_split(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const enum wsdbg_confidence wanted =
-        missing->apart == WSDBG_CAN ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
+    const bool sure = missing->apart == WSDBG_CAN && wsdbg_missing_arrivals_others_meet(c, missing);
+    const enum wsdbg_confidence wanted = sure ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
     struct wsdbg_finding *finding =
         wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, wanted));
     if (!finding)
@@ -273,19 +273,11 @@ static void judge_gone_by(struct wsdbg_case *c, const struct wsdbg_missing_arriv
         say_short(c, missing, &past);
 }
 
-/* Some warp can reach an arrival that it has never executed.  It may be its second arrival in the same phase. */
-static bool have_new_arrivals(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps, uint32_t barrier)
+static bool some_arrive_anew(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps, uint32_t barrier)
 {
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        uint32_t count;
-        const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, w, &count);
-        for (uint32_t i = 0; i < count && wsdbg_set_has(warps, w); i++) {
-            const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-            if (access && WSDBG_KINDS_ARRIVAL >> access->kind & 1 && reaches[i].after > 0 && reaches[i].before_known &&
-                reaches[i].before_most == 0 && wsdbg_access_match(c, access, barrier) != WSDBG_MATCH_NO)
-                return true;
-        }
-    }
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(warps, w) && wsdbg_code_arrives_anew(c, w, barrier))
+            return true;
     return false;
 }
 
@@ -297,9 +289,9 @@ static bool is_count_too_high(const struct wsdbg_case *c, const struct wsdbg_mis
     const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, all, missing->word.barrier);
     unsigned lanes;
     return missing->exited == 0 && missing->peers_gone == 0 && per_round.bounded &&
-           !wsdbg_missing_arrivals_ever_completed(c, missing) &&
+           !wsdbg_missing_arrivals_may_have_completed(c, missing) &&
            wsdbg_arrivals_per_round_fit(&per_round, missing->made, &lanes) &&
-           !(missing->word.pending % missing->made == 0 && have_new_arrivals(c, all, missing->word.barrier));
+           !(missing->word.pending % missing->made == 0 && some_arrive_anew(c, all, missing->word.barrier));
 }
 
 static void judge_unreachable(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
@@ -387,27 +379,39 @@ static struct wsdbg_warp_set all_arrivers(const struct wsdbg_missing_arrivals *m
                                           const struct wsdbg_warp_set *past)
 {
     struct wsdbg_warp_set all = missing->able;
-    for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
-        all.words[i] |= past->words[i];
+    wsdbg_set_join(&all, past);
     return all;
 }
 
 /* A count that is never reached keeps all waiters waiting, whatever other barriers still need. */
 static void judge_ring_count(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const struct wsdbg_warp_set past = gone_by(c, missing), all = all_arrivers(missing, &past);
-    struct wsdbg_warp_set with_waiter = all; /* it may have arrived before it waited */
+    const struct wsdbg_warp_set past = gone_by(c, missing);
+    struct wsdbg_warp_set all = all_arrivers(missing, &missing->past), meant = all_arrivers(missing, &past);
+    wsdbg_set_add(&all, missing->warp); /* it may have arrived before it waited */
     if (missing->itself == WSDBG_CAN)
-        wsdbg_set_add(&with_waiter, missing->warp);
-    if (is_never_enough(c, missing) || is_count_too_high(c, missing, &with_waiter))
-        judge_too_few(c, missing, &with_waiter);
+        wsdbg_set_add(&meant, missing->warp);
+    if (is_never_enough(c, missing) || is_count_too_high(c, missing, &all))
+        judge_too_few(c, missing, &meant);
+}
+
+/* One arrival of each of these warps and of the waiting one may be as much as the phase takes: if all lanes arrive, or
+ * where it is not known how much that is. */
+static bool could_be_enough(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                            const struct wsdbg_warp_set *warps)
+{
+    struct wsdbg_warp_set all = *warps;
+    wsdbg_set_add(&all, missing->warp);
+    const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &all, missing->word.barrier);
+    return !per_round.bounded || per_round.by_lanes[1] >= missing->word.expected;
 }
 
 static void judge_ring(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const struct wsdbg_warp_set past = gone_by(c, missing), all = all_arrivers(missing, &past);
     const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &all, missing->word.barrier);
-    if (per_round.usual ? per_round.usual < missing->word.expected : !wsdbg_missing_arrivals_ever_completed(c, missing))
+    if (!could_be_enough(c, missing, &all) || (per_round.usual ? per_round.usual < missing->word.expected
+                                                               : !wsdbg_missing_arrivals_ever_completed(c, missing)))
         return;
     struct wsdbg_code_balance balance;
     const enum wsdbg_confidence confidence = confidence_of_missing(c, missing, &balance);
@@ -451,17 +455,31 @@ static bool say_short_by_record(struct wsdbg_case *c, const struct wsdbg_missing
     return true;
 }
 
-void wsdbg_rule_code_arrivals(struct wsdbg_case *c)
+/* Of all waits first: a count that is never reached explains what other barriers still need.  The waits of which
+ * something is said. */
+static struct wsdbg_warp_set judge_counts(struct wsdbg_case *c)
 {
-    struct wsdbg_missing_arrivals missing;
-    for (uint32_t w = 0; w < c->warp_count; w++)
+    struct wsdbg_warp_set said = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct wsdbg_missing_arrivals missing;
+        const size_t before = c->finding_count;
         if (wsdbg_missing_arrivals_read(c, w, &missing) && !say_short_by_record(c, &missing) &&
             wsdbg_set_count(&missing.able) > 0 && is_ring(c, &missing))
             judge_ring_count(c, &missing);
+        if (c->finding_count > before)
+            wsdbg_set_add(&said, w);
+    }
+    return said;
+}
+
+void wsdbg_rule_code_arrivals(struct wsdbg_case *c)
+{
+    const struct wsdbg_warp_set said = judge_counts(c);
+    struct wsdbg_missing_arrivals missing;
     if (wsdbg_case_explained(c))
         return;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_missing_arrivals_read(c, w, &missing))
+        if (wsdbg_set_has(&said, w) || !wsdbg_missing_arrivals_read(c, w, &missing))
             continue;
         if (wsdbg_set_count(&missing.able) == 0)
             judge_unreachable(c, &missing);

@@ -37,12 +37,8 @@ static bool is_of_one_piece(const struct wsdbg_case *c, uint32_t warp)
 /* The warp's row of the access; NULL: how often it has come there is not known. */
 static const struct wsdbg_reach *reach_of(const struct wsdbg_case *c, uint32_t warp, uint32_t access)
 {
-    uint32_t count;
-    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
-    for (uint32_t i = 0; i < count && is_of_one_piece(c, warp); i++)
-        if (reaches[i].access == access)
-            return reaches[i].before_known ? &reaches[i] : NULL;
-    return NULL;
+    const struct wsdbg_reach *reach = is_of_one_piece(c, warp) ? wsdbg_code_reach(c, warp, access) : NULL;
+    return reach && reach->before_known ? reach : NULL;
 }
 
 static void add(const struct wsdbg_case *c, uint32_t warp, uint32_t access, uint32_t barrier, struct arrived *arrived)

@@ -6,6 +6,7 @@
  */
 #include "diagnose/arrivals_per_round.h"
 #include "diagnose/code_graph.h"
+#include "diagnose/code_slot.h"
 #include "diagnose/missing_arrivals.h"
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
@@ -64,13 +65,8 @@ static struct wsdbg_optional_u32 role_of_gone(const struct wsdbg_case *c, const 
 {
     const struct wsdbg_name *name = c->snapshot->barriers[missing->word.barrier].name;
     const uint32_t first = wsdbg_first_of(gone);
-    struct wsdbg_optional_u32 role = {0};
-    if (first != WSDBG_NONE)
-        role = wsdbg_case_warp(c, first)->role;
-    for (uint32_t w = 0; w < c->warp_count && !(name && name->arriving_roles); w++)
-        if (wsdbg_set_has(gone, w) && wsdbg_case_warp(c, w)->role.value != role.value)
-            role.known = false;
-    return role;
+    return name && name->arriving_roles && first != WSDBG_NONE ? wsdbg_case_warp(c, first)->role
+                                                               : wsdbg_common_role(c, gone);
 }
 
 static void say_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
@@ -171,24 +167,82 @@ static struct wsdbg_warp_set those_there(const struct wsdbg_missing_arrivals *mi
     return there;
 }
 
-/* The numbers fit: the arrivals made are one of each live warp that arrives, and the missing ones are one of each
- * exited warp that did. */
-static bool lacks_those_that_left(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+/* The arrivals made are one of each warp of one set, and the missing ones are one of each of the other. */
+static bool are_made_by(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                        const struct wsdbg_warp_set *made_by, const struct wsdbg_warp_set *left_out_by)
 {
     const uint32_t barrier = missing->word.barrier;
-    const struct wsdbg_warp_set there = those_there(missing);
-    const struct wsdbg_arrivals_per_round made = wsdbg_arrivals_per_round_of(c, &there, barrier),
-                                          left = wsdbg_arrivals_per_round_of(c, &missing->left, barrier);
+    const struct wsdbg_arrivals_per_round made = wsdbg_arrivals_per_round_of(c, made_by, barrier),
+                                          left_out = wsdbg_arrivals_per_round_of(c, left_out_by, barrier);
     unsigned lanes;
-    return missing->exited > 0 && missing->left_known && wsdbg_arrivals_per_round_fit(&made, missing->made, &lanes) &&
-           made.bounded && left.bounded && left.by_lanes[lanes] == missing->word.pending;
+    return wsdbg_arrivals_per_round_fit(&made, missing->made, &lanes) && made.bounded && left_out.bounded &&
+           left_out.by_lanes[lanes] == missing->word.pending;
+}
+
+/* The numbers fit: each live warp that arrives has arrived, and the arrivals of the exited ones are missing. */
+static bool lacks_those_that_left(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    const struct wsdbg_warp_set there = those_there(missing);
+    return missing->exited > 0 && missing->left_known && are_made_by(c, missing, &there, &missing->left);
+}
+
+/* The warp has come to an arrival on the barrier. */
+static bool has_arrived(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        if (access && WSDBG_KINDS_ARRIVAL >> access->kind & 1 && reaches[i].before_known &&
+            reaches[i].before_least > 0 && wsdbg_access_match(c, access, barrier) >= WSDBG_MATCH_MAY)
+            return true;
+    }
+    return false;
+}
+
+/* Each of them waits for the phase itself, behind an arrival: so it has rather arrived than left that out. */
+static bool arrive_and_wait(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                            const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct wsdbg_barrier_word word;
+        if (wsdbg_set_has(warps, w) && (!wsdbg_code_wait(c, w, &word) || word.barrier != missing->word.barrier ||
+                                        !has_arrived(c, w, missing->word.barrier)))
+            return false;
+    }
+    return true;
+}
+
+/* The waiting warp would fill a slot, and each of them waits until it is filled: they are through with what was in it.
+ */
+static bool wait_for_slot(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                          const struct wsdbg_warp_set *warps)
+{
+    struct wsdbg_code_slot slot;
+    if (!wsdbg_code_slot_read(c, missing->warp, &slot) || !slot.waited || !slot.full.untouched)
+        return false;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(warps, w) && !wsdbg_set_has(&slot.releasers, w))
+            return false;
+    return true;
+}
+
+/* The numbers may also fit the other way round: those that exited have arrived, and the live ones have left out theirs.
+ */
+static enum wsdbg_confidence confidence_of_some_exited(const struct wsdbg_case *c,
+                                                       const struct wsdbg_missing_arrivals *missing)
+{
+    const struct wsdbg_warp_set there = those_there(missing);
+    const bool either = are_made_by(c, missing, &missing->left, &there) && !arrive_and_wait(c, missing, &there) &&
+                        !wait_for_slot(c, missing, &there);
+    return wsdbg_code_cap(c, either ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY);
 }
 
 static void say_some_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const struct wsdbg_warp_set there = those_there(missing);
     struct wsdbg_finding *finding =
-        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_WAKER_EXITED, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_WAKER_EXITED, confidence_of_some_exited(c, missing));
     if (!finding)
         return;
     finding->role = role_of_gone(c, missing, &missing->left);

@@ -10,6 +10,9 @@
 #include "diagnose/outstanding.h"
 #include "diagnose/rules.h"
 
+#define GROUP_WARPS 4u
+#define INLINED_MOST 64u /* calls inlined into one another; more is not looked at */
+
 /* Who stands at one named barrier. */
 struct gathering {
     uint32_t barrier;                /* row */
@@ -184,9 +187,9 @@ static void say_exited(struct wsdbg_case *c, const struct gathering *g)
 }
 
 static void say_sync_of_role(struct wsdbg_case *c, const struct gathering *g, const struct wsdbg_warp_set *others,
-                             uint32_t sync)
+                             uint32_t sync, enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE, WSDBG_CONFIDENCE_LIKELY);
+    struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE, confidence);
     if (!finding)
         return;
     const struct wsdbg_phrase at = wsdbg_say_at_site(c, c->snapshot->accesses[sync].site);
@@ -203,7 +206,7 @@ static void say_sync_of_role(struct wsdbg_case *c, const struct gathering *g, co
     wsdbg_tell_access(c, finding, sync, "is reached by these warps alone");
 }
 
-/* Another thread count, named by an instruction on the barrier that some warp may have executed; 0 = there is none. */
+/* Another thread count, named by an instruction on the barrier that some warp has executed; 0 = there is none. */
 static uint32_t other_count_in_code(const struct wsdbg_case *c, const struct gathering *g)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
@@ -212,7 +215,7 @@ static uint32_t other_count_in_code(const struct wsdbg_case *c, const struct gat
         for (uint32_t i = 0; i < count && wsdbg_case_warp(c, w)->cta == c->snapshot->barriers[g->barrier].cta; i++) {
             const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
             if (!access || !(WSDBG_KINDS_NAMED >> access->kind & 1) || !access->count.known ||
-                !reaches[i].before_known || reaches[i].before_most == 0 ||
+                !reaches[i].before_known || reaches[i].before_least == 0 ||
                 wsdbg_access_match(c, access, g->barrier) != WSDBG_MATCH_ONE)
                 continue;
             const uint32_t named = access->count.value ? access->count.value : g->cta_threads;
@@ -250,18 +253,34 @@ static struct wsdbg_warp_set absent_warps(const struct wsdbg_case *c, const stru
     return set;
 }
 
-static bool is_same_statement(const struct wsdbg_case *c, uint32_t a, uint32_t b)
+static bool is_same_line(const struct wsdbg_site *a, const struct wsdbg_site *b)
 {
-    const struct wsdbg_site *one = wsdbg_snapshot_site(c->snapshot, a), *other = wsdbg_snapshot_site(c->snapshot, b);
-    return a == b || (one && other && one->line.known && other->line.known && one->line.value == other->line.value &&
-                      one->file[0] && strcmp(one->file, other->file) == 0);
+    return a && b && a->line.known && b->line.known && a->line.value == b->line.value && a->file[0] &&
+           strcmp(a->file, b->file) == 0;
 }
 
-/* The warp can still reach the instruction that a waiting warp stands at, or another one of the same statement. */
+/* One line, inlined through the same calls. */
+static bool is_same_statement(const struct wsdbg_case *c, uint32_t a, uint32_t b)
+{
+    for (uint32_t depth = 0; a != b && depth < INLINED_MOST; depth++) {
+        const struct wsdbg_site *one = wsdbg_snapshot_site(c->snapshot, a),
+                                *other = wsdbg_snapshot_site(c->snapshot, b);
+        if (!is_same_line(one, other))
+            return false;
+        a = one->inlined_at;
+        b = other->inlined_at;
+    }
+    return true;
+}
+
+/* The warp can still reach the instruction that a waiting warp stands at, or another one of the same statement.  True
+ * where its way on is not known. */
 static bool can_come_here(const struct wsdbg_case *c, uint32_t warp, uint32_t waiter)
 {
     uint32_t count;
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    if (count == 0)
+        return true;
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
         if (access && access->kind == WSDBG_ACCESS_NAMED_SYNC && reaches[i].after > 0 &&
@@ -284,12 +303,8 @@ static bool is_in_a_branch(const struct wsdbg_case *c, const struct wsdbg_warp_s
 /* Whether the warp may have reached the access or still can; true where that is not known. */
 static bool ever_comes_to(const struct wsdbg_case *c, uint32_t warp, uint32_t access)
 {
-    uint32_t count;
-    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (reaches[i].access == access)
-            return !reaches[i].before_known || reaches[i].before_most > 0 || reaches[i].after > 0;
-    return true;
+    const struct wsdbg_reach *reach = wsdbg_code_reach(c, warp, access);
+    return !reach || !reach->before_known || reach->before_most > 0 || reach->after > 0;
 }
 
 /* How many of the waiting warps, and how many others of the CTA, may ever reach an access. */
@@ -306,7 +321,26 @@ static struct comers comers_of(const struct wsdbg_case *c, const struct gatherin
     return comers;
 }
 
-/* An access to the barrier that all waiting warps may reach and no other warp of the CTA can.  WSDBG_NONE: there is
+/* The instruction waits at this barrier for all threads of the CTA. */
+static bool is_block_sync(const struct wsdbg_case *c, const struct wsdbg_access_row *access, const struct gathering *g)
+{
+    return access->kind == WSDBG_ACCESS_NAMED_SYNC && access->count.known &&
+           (access->count.value == 0 || access->count.value == g->cta_threads) &&
+           wsdbg_access_match(c, access, g->barrier) == WSDBG_MATCH_ONE;
+}
+
+/* All waiting warps may have come through the access, or stand at it. */
+static bool is_behind_the_waiting(const struct wsdbg_case *c, const struct gathering *g, uint32_t access)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_reach *reach = wsdbg_set_has(&g->waiting, w) ? wsdbg_code_reach(c, w, access) : NULL;
+        if (wsdbg_set_has(&g->waiting, w) && (!reach || !reach->before_known || reach->before_most == 0))
+            return false;
+    }
+    return true;
+}
+
+/* A block-wide barrier that all waiting warps may have reached and no other warp of the CTA can.  WSDBG_NONE: there is
  * none, or the other warps have an access of their own instead. */
 static uint32_t sync_of_one_role(const struct wsdbg_case *c, const struct gathering *g)
 {
@@ -319,7 +353,7 @@ static uint32_t sync_of_one_role(const struct wsdbg_case *c, const struct gather
         const struct comers comers = comers_of(c, g, i);
         if (comers.waiting == 0 && comers.others > 0)
             return WSDBG_NONE;
-        if (comers.waiting == wsdbg_set_count(&g->waiting) && comers.others == 0)
+        if (comers.others == 0 && is_block_sync(c, access, g) && is_behind_the_waiting(c, g, i))
             found = i;
     }
     return found;
@@ -334,9 +368,51 @@ static struct wsdbg_warp_set others_of_cta(const struct wsdbg_case *c, const str
     return set;
 }
 
+/* None of them has a waiting warp's role.  Four warps in a row have one role where it is not known that they have two:
+ * a sync that only some of them reach stands in no role's branch.  Rather one of them passed it by. */
+static bool are_of_other_roles(const struct wsdbg_case *c, const struct gathering *g,
+                               const struct wsdbg_warp_set *others)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        for (uint32_t v = 0; v < c->warp_count && wsdbg_set_has(others, w); v++) {
+            const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w), *mate = wsdbg_case_warp(c, v);
+            const bool differ = row->role.known && mate->role.known && row->role.value != mate->role.value;
+            if (wsdbg_set_has(&g->waiting, v) && row->warp / GROUP_WARPS == mate->warp / GROUP_WARPS && !differ)
+                return false;
+        }
+    return true;
+}
+
 static bool is_block_wide(const struct gathering *g)
 {
     return g->id == 0 && g->count == g->cta_threads;
+}
+
+static void judge_who_came(struct wsdbg_case *c, uint32_t waiter, const struct gathering *g)
+{
+    struct wsdbg_barrier_participation r;
+    if (wsdbg_code_barrier_participation(c, g->barrier, g->count, &g->waiting, &r)) {
+        r.more_to_come = wsdbg_set_count(&g->to_come) > 0;
+        if (wsdbg_judge_barrier_participation(c, &r, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)))
+            return;
+    }
+    const struct wsdbg_warp_set absent = absent_warps(c, g);
+    struct wsdbg_warp_set outstanding;
+    const bool nobody = wsdbg_set_count(&g->to_come) == 0;
+    const uint32_t present = wsdbg_set_count(&g->waiting) * WSDBG_WARP_THREADS;
+    const uint32_t missing = g->count > present ? g->count - present : 0;
+    if (is_block_wide(g) && wsdbg_set_count(&absent) > 0) {
+        if (is_in_a_branch(c, &absent, waiter) && (nobody || wsdbg_all_wait_for(c, &absent, &g->waiting, &outstanding)))
+            say_block_sync(c, g, &absent);
+    } else if (nobody && !others_took_part(c, g) && missing > wsdbg_set_count(&g->exited) * WSDBG_WARP_THREADS) {
+        say_too_few(c, g);
+    } else if (nobody && partners_left(g, missing)) {
+        const uint32_t other = other_count_in_code(c, g);
+        if (other)
+            say_counts_changed(c, g, other);
+        else
+            say_exited(c, g);
+    }
 }
 
 static void judge_named(struct wsdbg_case *c, uint32_t waiter)
@@ -353,33 +429,12 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
     const uint32_t sync = is_block_wide(&g) && wsdbg_set_count(&g.to_come) == 0 && wsdbg_set_count(&others) > 0
                               ? sync_of_one_role(c, &g)
                               : WSDBG_NONE;
-    if (sync != WSDBG_NONE) {
-        say_sync_of_role(c, &g, &others, sync);
-        return;
-    }
-    struct wsdbg_barrier_participation r;
-    if (wsdbg_code_barrier_participation(c, g.barrier, g.count, &g.waiting, &r)) {
-        r.more_to_come = wsdbg_set_count(&g.to_come) > 0;
-        if (wsdbg_judge_barrier_participation(c, &r, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)))
-            return;
-    }
-    const struct wsdbg_warp_set absent = absent_warps(c, &g);
-    struct wsdbg_warp_set outstanding;
-    const bool nobody = wsdbg_set_count(&g.to_come) == 0;
-    const uint32_t present = wsdbg_set_count(&g.waiting) * WSDBG_WARP_THREADS;
-    const uint32_t missing = g.count > present ? g.count - present : 0;
-    if (is_block_wide(&g) && wsdbg_set_count(&absent) > 0) {
-        if (is_in_a_branch(c, &absent, waiter) && (nobody || wsdbg_all_wait_for(c, &absent, &g.waiting, &outstanding)))
-            say_block_sync(c, &g, &absent);
-    } else if (nobody && !others_took_part(c, &g) && missing > wsdbg_set_count(&g.exited) * WSDBG_WARP_THREADS) {
-        say_too_few(c, &g);
-    } else if (nobody && partners_left(&g, missing)) {
-        const uint32_t other = other_count_in_code(c, &g);
-        if (other)
-            say_counts_changed(c, &g, other);
-        else
-            say_exited(c, &g);
-    }
+    const bool of_role = sync != WSDBG_NONE && are_of_other_roles(c, &g, &others);
+    const size_t before = c->finding_count;
+    if (!of_role)
+        judge_who_came(c, waiter, &g);
+    if (sync != WSDBG_NONE && c->finding_count == before)
+        say_sync_of_role(c, &g, &others, sync, of_role ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
 /* ---- lanes ---- */

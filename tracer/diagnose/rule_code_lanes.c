@@ -35,12 +35,9 @@ static const struct wsdbg_part *waiting_part(const struct wsdbg_case *c, uint32_
 static bool is_of_a_live_warp(const struct wsdbg_case *c, uint32_t access)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        uint32_t count;
-        const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, w, &count);
-        for (uint32_t i = 0; i < count; i++)
-            if (reaches[i].access == access &&
-                (reaches[i].after > 0 || !reaches[i].before_known || reaches[i].before_most > 0))
-                return true;
+        const struct wsdbg_reach *reach = wsdbg_code_reach(c, w, access);
+        if (reach && (reach->after > 0 || !reach->before_known || reach->before_most > 0))
+            return true;
     }
     return false;
 }

@@ -97,23 +97,43 @@ static bool is_answered(const struct wsdbg_case *c, uint32_t wait, uint32_t empt
 {
     for (size_t i = 0; i < c->snapshot->answer_count; i++) {
         const struct wsdbg_answer_row *row = &c->snapshot->answers[i];
-        if (row->wait == wait && row->arrival < c->snapshot->access_count &&
+        if (row->wait == wait && !row->is_bare && row->arrival < c->snapshot->access_count &&
             wsdbg_access_match(c, &c->snapshot->accesses[row->arrival], empty) >= WSDBG_MATCH_MAY)
             return true;
     }
     return false;
 }
 
-/* An access that the warp can reach and that announces bytes on the barrier without arriving, or WSDBG_NONE.  Also
- * WSDBG_NONE if the code may have a plain arrival on the barrier. */
-static uint32_t bare_expect(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+/* Others than those that wait to fill the slot may arrive on its full barrier. */
+static bool others_may_arrive(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
     const wsdbg_access_kinds plain = WSDBG_KINDS_ARRIVAL & ~WSDBG_KIND(WSDBG_ACCESS_ARRIVE_EXPECT);
-    uint32_t expects;
-    if (wsdbg_code_can(c, warp, WSDBG_KIND(WSDBG_ACCESS_EXPECT), barrier, &expects) != WSDBG_CAN ||
-        wsdbg_code_has(c, plain, barrier, NULL) != WSDBG_MATCH_NO)
-        return WSDBG_NONE;
-    return expects;
+    const struct wsdbg_warp_set able = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, slot->full.barrier, WSDBG_CAN_DOUBTFUL);
+    const struct wsdbg_warp_row *filler = wsdbg_case_warp(c, slot->filler);
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (wsdbg_set_has(&able, w) && (row->state != filler->state || row->barrier != filler->barrier ||
+                                        row->parity.value != filler->parity.value))
+            return true;
+    }
+    return wsdbg_code_has(c, plain, slot->full.barrier, NULL) != WSDBG_MATCH_NO;
+}
+
+/* After some wait for the slot that the warp can reach, a way leads through this instruction past all arrivals on the
+ * full barrier: the instruction, or WSDBG_NONE.  It announces bytes there without arriving. */
+static uint32_t bare_expect(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
+{
+    for (size_t i = 0; i < c->snapshot->answer_count; i++) {
+        const struct wsdbg_answer_row *row = &c->snapshot->answers[i];
+        const struct wsdbg_reach *wait = wsdbg_code_reach(c, slot->filler, row->wait),
+                                 *expect = wsdbg_code_reach(c, slot->filler, row->arrival);
+        const struct wsdbg_access_row *waits = wait && wait->after > 0 ? wsdbg_code_access(c, wait) : NULL,
+                                      *expects = expect && expect->after > 1 ? wsdbg_code_access(c, expect) : NULL;
+        if (row->is_bare && waits && expects && wsdbg_access_match(c, waits, slot->empty.barrier) >= WSDBG_MATCH_MAY &&
+            wsdbg_access_match(c, expects, slot->full.barrier) >= WSDBG_MATCH_MAY)
+            return row->arrival;
+    }
+    return WSDBG_NONE;
 }
 
 static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_code_slot *slot, uint32_t expects)
@@ -137,27 +157,12 @@ static void say_no_arrive(struct wsdbg_case *c, const struct wsdbg_code_slot *sl
     wsdbg_tell_access(c, finding, expects, "announces bytes but does not arrive");
 }
 
-/* After some wait for the slot a path leads past all arrivals on its full barrier.  False without any answer rows: then
- * that is not known. */
-static bool fills_without_arrival(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
-{
-    uint32_t count;
-    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, slot->filler, &count);
-    for (uint32_t i = 0; i < count && c->snapshot->answer_count > 0; i++) {
-        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-        if (access && access->kind == WSDBG_ACCESS_WAIT && reaches[i].after > 0 &&
-            wsdbg_access_match(c, access, slot->empty.barrier) >= WSDBG_MATCH_MAY &&
-            !is_answered(c, reaches[i].access, slot->full.barrier))
-            return true;
-    }
-    return false;
-}
-
 /* Nothing was counted on the full barrier, all releasers wait on it, and the slot may be filled without an arrival. */
 static bool judge_bare_expect(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
-    const uint32_t expects = bare_expect(c, slot->filler, slot->full.barrier);
-    if (expects == WSDBG_NONE || !slot->full.untouched || !slot->waited || !fills_without_arrival(c, slot))
+    const uint32_t expects =
+        slot->full.untouched && slot->waited && !others_may_arrive(c, slot) ? bare_expect(c, slot) : WSDBG_NONE;
+    if (expects == WSDBG_NONE)
         return false;
     say_no_arrive(c, slot, expects);
     return true;

@@ -248,10 +248,14 @@ static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding, c
             wsdbg_set_add(&waiters, w);
     wsdbg_tell_waits(c, finding, &waiters);
     wsdbg_tell_word(c, finding, finding->barrier);
+    if (rounds->replay->overflows)
+        wsdbg_evidence_text(c, finding,
+                            "followed from its start, the kernel arrives on the barrier more often than a phase takes, "
+                            "in %u of %u orders of its warps",
+                            rounds->replay->overflow_runs, (unsigned)WSDBG_REPLAY_ORDERS);
     wsdbg_evidence_text(
-        c, finding, "followed from its start, the kernel %s; with this change %s",
-        rounds->replay->overflows ? "arrives on the barrier more often than a phase takes, unless its warps are lucky"
-                                  : "stops in just this state",
+        c, finding, "%swith this change %s",
+        rounds->replay->overflows ? "" : "followed from its start, the kernel stops in just this state; ",
         repair->is_to_end ? "it would finish"
                           : "all that is stuck would go on; how the kernel goes on after that is not known");
 }

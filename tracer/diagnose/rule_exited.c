@@ -115,11 +115,11 @@ static enum wsdbg_confidence judge_leavers(const struct wsdbg_case *c, const str
 
 /* Proven: what the wait needs is known, the record reaches back, nobody arrived for it, and nothing else explains that.
  */
-static enum wsdbg_confidence judge_wait(const struct wsdbg_case *c, const struct wsdbg_wait *wait)
+static enum wsdbg_confidence judge_wait(const struct wsdbg_case *c, const struct wsdbg_wait *wait, bool missed_a_phase)
 {
     if (!wait)
         return WSDBG_CONFIDENCE_LIKELY;
-    if (somebody_missed_a_phase(c) || waker_went_further(c, wait))
+    if (missed_a_phase || waker_went_further(c, wait))
         return WSDBG_CONFIDENCE_POSSIBLE; /* the warps that exited had run ahead of a waiter: that is the cause */
     const struct wsdbg_round round = wsdbg_round_of(c, wait);
     const bool declared = wait->stage->name && wait->stage->name->arriving_roles;
@@ -129,8 +129,10 @@ static enum wsdbg_confidence judge_wait(const struct wsdbg_case *c, const struct
         return WSDBG_CONFIDENCE_POSSIBLE; /* the arrivals are there: something else is wrong */
     /* Where nobody has arrived, a count that is only inferred does as well. */
     const bool count_known = !wait->stage->init_inferred || round.arrivals == 0;
+    /* Without the author's count nobody knows who passed the round. */
     const bool told = round.covered && round.certain && round.of_its_parity && (declared || c->all_whole) &&
-                      count_known && !wait->stage->initialised_again;
+                      round.iteration != WSDBG_NO_ITERATION && count_known && !wait->stage->initialised_again &&
+                      !wsdbg_others_arrive_unseen(c, wait);
     const enum wsdbg_confidence by_leavers = judge_leavers(c, wait, &round);
     return told && !is_of_some_lanes(c, wait) ? by_leavers : wsdbg_weaker(WSDBG_CONFIDENCE_LIKELY, by_leavers);
 }
@@ -164,13 +166,13 @@ static const struct wsdbg_history_event *newest_tile(const struct wsdbg_case *c,
     return NULL;
 }
 
-static void say_exited(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_wait *wait)
+static void say_exited(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_wait *wait, bool missed_a_phase)
 {
     const struct wsdbg_warp_set *wakers = &c->graph->nodes[warp].wakers;
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     const uint32_t waker = main_waker(c, wakers, row->cta, row->last.barrier);
     struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_WAKER_EXITED, judge_wait(c, wait), row->cta, row->barrier);
+        wsdbg_case_find(c, WSDBG_CAUSE_WAKER_EXITED, judge_wait(c, wait, missed_a_phase), row->cta, row->barrier);
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, waker)->role;
@@ -226,9 +228,8 @@ static bool find_leavers(const struct wsdbg_case *c, const struct wsdbg_wait *wa
 }
 
 static void say_partly_exited(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
-                              const struct wsdbg_warp_set *leavers)
+                              const struct wsdbg_warp_set *leavers, enum wsdbg_confidence known)
 {
-    const enum wsdbg_confidence known = judge_wait(c, wait);
     struct wsdbg_finding *finding =
         wsdbg_case_find(c, WSDBG_CAUSE_WAKER_EXITED, known, wait->stage->cta, wait->stage->barrier);
     if (!finding)
@@ -250,13 +251,14 @@ static void say_partly_exited(struct wsdbg_case *c, const struct wsdbg_wait *wai
             wsdbg_evidence_warp(c, finding, w, "%s has exited", wsdbg_say_warp(c, w).text);
 }
 
-static void judge_partly_exited(struct wsdbg_case *c, const struct wsdbg_wait *wait)
+static void judge_partly_exited(struct wsdbg_case *c, const struct wsdbg_wait *wait, bool missed_a_phase)
 {
     const struct wsdbg_round round = wsdbg_round_of(c, wait);
     struct wsdbg_warp_set leavers;
     if (round.needs_known && round.covered && wait->stage->init.known && !wait->stage->initialised_again &&
-        round.arrivals > 0 && round.arrivals < wait->stage->init.value && find_leavers(c, wait, &round, &leavers))
-        say_partly_exited(c, wait, &round, &leavers);
+        round.arrivals > 0 && round.arrivals < wait->stage->init.value && !wsdbg_stage_comes_out_even(c, wait->stage) &&
+        find_leavers(c, wait, &round, &leavers))
+        say_partly_exited(c, wait, &round, &leavers, judge_wait(c, wait, missed_a_phase));
 }
 
 /* All warps of the CTA that are there stand with the waker at a sync of the whole block, but for the waiter. */
@@ -326,6 +328,7 @@ static const struct wsdbg_wait *wait_of(const struct wsdbg_case *c, uint32_t war
 
 void wsdbg_rule_exited(struct wsdbg_case *c)
 {
+    const bool missed_a_phase = somebody_missed_a_phase(c);
     bool disagree = false;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_wait_node *node = &c->graph->nodes[w];
@@ -334,9 +337,9 @@ void wsdbg_rule_exited(struct wsdbg_case *c)
             continue;
         const struct wsdbg_wait *wait = wait_of(c, w);
         if (state == WSDBG_WARP_WAIT_MBARRIER && all_exited(c, &node->wakers))
-            say_exited(c, w, wait);
+            say_exited(c, w, wait, missed_a_phase);
         else if (wait)
-            judge_partly_exited(c, wait);
+            judge_partly_exited(c, wait, missed_a_phase);
         if (!disagree && state == WSDBG_WARP_WAIT_MBARRIER)
             disagree = say_disagree(c, w);
     }

@@ -144,11 +144,19 @@ static bool is_behind(const struct wsdbg_case *c, uint32_t warp, const struct ws
     return behind;
 }
 
-/* The polled word lies in shared memory, and some warp waits on an mbarrier for the polling warps.  That warp may be
+static bool some_poll_shared(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(pollers, w) && wsdbg_poll_of(c, w).shared)
+            return true;
+    return false;
+}
+
+/* A polled word lies in shared memory, and some warp waits on an mbarrier for the polling warps.  That warp may be
  * the one to write the word afterwards: then it is not known which of the two waits is wrong. */
 static bool may_be_cycle(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
-    if (!wsdbg_poll_of(c, wsdbg_first_of(pollers)).shared)
+    if (!some_poll_shared(c, pollers))
         return false;
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_MBARRIER && is_behind(c, w, pollers))

@@ -22,16 +22,17 @@ static struct wsdbg_warp_set blocked_elsewhere(const struct wsdbg_case *c, const
     return set;
 }
 
-/* Live warps that do not ask can still reach a release, and with it a request could be served: the pool is large
- * enough. But these warps wait for the askers at some barrier.  Either the request comes too early, or a warp skipped
- * that barrier.  The picture does not show which. */
-static bool only_order_is_wrong(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool)
+/* Live warps that do not ask can still reach a release, so surely at least, and with it a request could be served: the
+ * pool is large enough.  But these warps wait for the askers at some barrier.  Either the request comes too early, or a
+ * warp skipped that barrier.  The picture does not show which. */
+static bool only_order_is_wrong(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool,
+                                enum wsdbg_can at_least)
 {
     struct wsdbg_warp_set others = {{0}};
     const wsdbg_access_kinds release = WSDBG_KIND(WSDBG_ACCESS_REGISTERS_RELEASE);
     for (uint32_t i = 0; i < pool->count && c->of_machine; i++)
         if (!pool->accounts[i].exited && !pool->accounts[i].asked &&
-            wsdbg_code_can(c, pool->accounts[i].warp, release, WSDBG_NONE, NULL) == WSDBG_CAN)
+            wsdbg_code_can(c, pool->accounts[i].warp, release, WSDBG_NONE, NULL) >= at_least)
             wsdbg_set_add(&others, pool->accounts[i].warp);
     return wsdbg_set_count(&others) > 0 && !wsdbg_pool_starves(c, pool, &others);
 }
@@ -41,17 +42,17 @@ static enum wsdbg_confidence judge(const struct wsdbg_case *c, const struct wsdb
     const struct wsdbg_warp_set nobody = {{0}};
     const struct wsdbg_warp_set moving = wsdbg_progress_if(c, &nobody);
     struct wsdbg_warp_set releasing = blocked_elsewhere(c, pool);
-    for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
-        releasing.words[i] |= moving.words[i];
+    wsdbg_set_join(&releasing, &moving);
     if (!pool->known && c->of_machine && !c->still)
         return WSDBG_CONFIDENCE_POSSIBLE;
     if (!pool->known)
         return wsdbg_case_stuck(c, wsdbg_pool_first_asker(pool)->warp) ? WSDBG_CONFIDENCE_LIKELY
                                                                        : WSDBG_CONFIDENCE_POSSIBLE;
-    if (!wsdbg_pool_starves(c, pool, &releasing) || only_order_is_wrong(c, pool))
+    if (!wsdbg_pool_starves(c, pool, &releasing) || only_order_is_wrong(c, pool, WSDBG_CAN))
         return WSDBG_CONFIDENCE_POSSIBLE;
     /* In one picture a request may be about to be served: what was inferred from it is not proven. */
-    const bool sure = c->still || !pool->inferred || wsdbg_pool_starves_as_seen(pool);
+    const bool sure = (c->still || !pool->inferred || wsdbg_pool_starves_as_seen(pool)) &&
+                      !only_order_is_wrong(c, pool, WSDBG_CAN_DOUBTFUL);
     return sure ? WSDBG_CONFIDENCE_PROVEN : WSDBG_CONFIDENCE_LIKELY;
 }
 
@@ -209,27 +210,12 @@ static void list_accounts(struct wsdbg_case *c, struct wsdbg_finding *finding, c
                                 wsdbg_pool_free(pool, f) * WSDBG_WARP_THREADS);
 }
 
-/* The role all warps of the set have; not known where they differ. */
-static struct wsdbg_optional_u32 common_role(const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
-{
-    const uint32_t first = wsdbg_first_of(set);
-    if (first == WSDBG_NONE)
-        return (struct wsdbg_optional_u32){0};
-    const struct wsdbg_optional_u32 role = wsdbg_case_warp(c, first)->role;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_optional_u32 other = wsdbg_case_warp(c, w)->role;
-        if (wsdbg_set_has(set, w) && (!other.known || other.value != role.value))
-            return (struct wsdbg_optional_u32){0};
-    }
-    return role;
-}
-
 static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_register_pool *pool, enum wsdbg_cause cause,
                                    enum wsdbg_confidence confidence, const struct wsdbg_warp_set *culprits)
 {
     struct wsdbg_finding *finding = wsdbg_case_find(c, cause, confidence, pool->cta, pool->barrier);
     if (finding)
-        finding->role = common_role(c, culprits);
+        finding->role = wsdbg_common_role(c, culprits);
     list_accounts(c, finding, pool);
     return finding;
 }
@@ -260,7 +246,7 @@ static void say_partial(struct wsdbg_case *c, const struct wsdbg_register_pool *
         return;
     /* The whole warpgroup is at fault.  Its role is that of the warps that released. */
     const struct wsdbg_warp_set released = released_mates(c, pool, mates);
-    finding->role = common_role(c, &released);
+    finding->role = wsdbg_common_role(c, &released);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "Only part of a warpgroup released registers (setmaxnreg.dec %u; %s did not), so %s.", value,
                 wsdbg_say_warps(c, mates).text, shortage);

@@ -32,8 +32,7 @@ static struct wsdbg_warp_set fillers(const struct wsdbg_case *c, const struct ws
     struct wsdbg_warp_set set = {{0}};
     for (uint32_t k = 0; k < c->cta_count; k++) {
         const struct wsdbg_warp_set actors = wsdbg_family_actors(c, c->ctas[k], stage->id);
-        for (size_t i = 0; i < WSDBG_CASE_WARPS_MAX / 64; i++)
-            set.words[i] |= actors.words[i];
+        wsdbg_set_join(&set, &actors);
     }
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);

@@ -1,5 +1,5 @@
 /* look_answers.c - which waits of a kernel are always answered: whoever comes through the wait reaches an arrival of a
- * kind before its loop begins the next round.
+ * kind before its loop begins the next round.  And after which waits bytes may be announced without an arrival.
  *
  * Reads: accesses and control flow.  Writes: snapshot.answers.  An arrival of an elected lane counts as reached
  * where its guard elects, or the branch around it.  A wait behind the loop is not answered in it, nor one from which a
@@ -26,6 +26,11 @@ static bool is_arrival(const struct wsdbg_access *access)
     return (access->kind == WSDBG_ACCESS_ARRIVE || access->kind == WSDBG_ACCESS_ARRIVE_EXPECT ||
             access->kind == WSDBG_ACCESS_DROP) &&
            access->address.known;
+}
+
+static bool is_expect(const struct wsdbg_access *access)
+{
+    return access->kind == WSDBG_ACCESS_EXPECT && access->address.known;
 }
 
 static bool on_same_places(const struct wsdbg_access *a, const struct wsdbg_access *b)
@@ -107,14 +112,26 @@ static bool never_leads_past(struct way *way, const struct wsdbg_code_kernel *ke
     return true;
 }
 
-static struct wsdbg_error *add_row(struct wsdbg_look_tables *tables, uint32_t first, size_t wait, size_t arrival)
+static struct wsdbg_error *add_row(struct wsdbg_look_tables *tables, struct wsdbg_answer_row row)
 {
     struct wsdbg_snapshot *out = tables->out;
     if (!wsdbg_grow((void **)&out->answers, &tables->capacity.answers, out->answer_count + 1, sizeof *out->answers))
         return &wsdbg_error_no_memory;
-    out->answers[out->answer_count++] =
-        (struct wsdbg_answer_row){.wait = first + (uint32_t)wait, .arrival = first + (uint32_t)arrival};
+    out->answers[out->answer_count++] = row;
     return NULL;
+}
+
+/* The stops are the arrivals on the places of an access. */
+static void stop_at_arrivals(struct way *way, const struct wsdbg_code_kernel *kernel, const struct wsdbg_access *access)
+{
+    memset(way->stops, 0, (wsdbg_graph_instruction_count(way->graph) / 64 + 1) * sizeof *way->stops);
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        const struct wsdbg_access *other = &kernel->accesses[i];
+        if (is_arrival(other) && on_same_places(other, access) && !may_be_skipped(way->graph, other)) {
+            const uint32_t stop = stop_of(way->graph, other);
+            way->stops[stop / 64] |= (uint64_t)1 << stop % 64;
+        }
+    }
 }
 
 /* `first`: the row of the kernel's first access. */
@@ -125,20 +142,39 @@ static struct wsdbg_error *judge_arrival(const struct wsdbg_code_kernel *kernel,
     const uint32_t head = wsdbg_graph_block(way->graph, wsdbg_graph_block_of(way->graph, of))->loop;
     if (head == WSDBG_GRAPH_NONE)
         return NULL;
-    memset(way->stops, 0, (wsdbg_graph_instruction_count(way->graph) / 64 + 1) * sizeof *way->stops);
-    for (size_t i = 0; i < kernel->access_count; i++) {
-        const struct wsdbg_access *other = &kernel->accesses[i];
-        if (is_arrival(other) && on_same_places(other, &kernel->accesses[arrival]) &&
-            !may_be_skipped(way->graph, other)) {
-            const uint32_t stop = stop_of(way->graph, other);
-            way->stops[stop / 64] |= (uint64_t)1 << stop % 64;
-        }
-    }
+    stop_at_arrivals(way, kernel, &kernel->accesses[arrival]);
     find_waits_of_loop(way, kernel, head);
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && i < kernel->access_count; i++)
         if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT && never_leads_past(way, kernel, i, head))
-            error = add_row(tables, first, i, arrival);
+            error = add_row(
+                tables, (struct wsdbg_answer_row){.wait = first + (uint32_t)i, .arrival = first + (uint32_t)arrival});
+    return error;
+}
+
+/* Some way leads from behind an instruction past all stops to another one. */
+static bool comes_to(struct way *way, uint32_t from, uint32_t to)
+{
+    const uint32_t block = wsdbg_graph_block_of(way->graph, to);
+    walk(way, from, true);
+    return (block == wsdbg_graph_block_of(way->graph, from) && to > from && !stops_in(way, from + 1, to)) ||
+           (way->visited[block] && !stops_in(way, wsdbg_graph_block(way->graph, block)->first, to));
+}
+
+static struct wsdbg_error *judge_expect(const struct wsdbg_code_kernel *kernel, uint32_t first, size_t expect,
+                                        struct way *way, struct wsdbg_look_tables *tables)
+{
+    const uint32_t announces = kernel->accesses[expect].instruction;
+    struct wsdbg_error *error = NULL;
+    stop_at_arrivals(way, kernel, &kernel->accesses[expect]);
+    for (size_t i = 0; !error && i < kernel->access_count; i++) {
+        const uint32_t wait = kernel->accesses[i].instruction;
+        if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT && comes_to(way, wait, announces) &&
+            comes_to(way, announces, wait))
+            error =
+                add_row(tables, (struct wsdbg_answer_row){
+                                    .wait = first + (uint32_t)i, .arrival = first + (uint32_t)expect, .is_bare = true});
+    }
     return error;
 }
 
@@ -156,6 +192,8 @@ static struct wsdbg_error *judge_kernel(const struct wsdbg_code_kernel *kernel, 
     for (size_t i = 0; !error && i < kernel->access_count; i++)
         if (is_arrival(&kernel->accesses[i]))
             error = judge_arrival(kernel, first, i, &way, tables);
+        else if (is_expect(&kernel->accesses[i]))
+            error = judge_expect(kernel, first, i, &way, tables);
     free(way.stops);
     free(way.visited);
     free(way.stack);
@@ -167,7 +205,7 @@ static bool is_small_enough(const struct wsdbg_code_kernel *kernel)
 {
     size_t arrivals = 0, waits = 0;
     for (size_t i = 0; i < kernel->access_count; i++) {
-        arrivals += is_arrival(&kernel->accesses[i]);
+        arrivals += is_arrival(&kernel->accesses[i]) || is_expect(&kernel->accesses[i]);
         waits += kernel->accesses[i].kind == WSDBG_ACCESS_WAIT;
     }
     return arrivals * waits <= PAIRS_MOST;

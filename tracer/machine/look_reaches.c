@@ -14,6 +14,20 @@ struct reaches {
     struct wsdbg_look_executions *executions;
 };
 
+static uint8_t surer(uint8_t a, uint8_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The part is in the wait that the warp is shown in, perhaps at another place of its loop. */
+static bool is_in_its_wait(const struct reaches *all, uint32_t warp, uint32_t part)
+{
+    const struct wsdbg_part *row = &all->out->parts[part], *deciding = &all->out->parts[all->deciding[warp]];
+    return row == deciding || (row->state == WSDBG_WARP_WAIT_MBARRIER && deciding->state == row->state &&
+                               row->barrier != WSDBG_NONE && row->barrier == deciding->barrier && row->parity.known &&
+                               deciding->parity.known && row->parity.value == deciding->parity.value);
+}
+
 /* Before: of the part that the others wait for; after: of any of them. */
 static struct wsdbg_error *add_reaches_of(const struct reaches *all, uint32_t warp)
 {
@@ -32,22 +46,21 @@ static struct wsdbg_error *add_reaches_of(const struct reaches *all, uint32_t wa
             out->reach_count = first; /* a part stands where nobody knows how it goes on */
             return NULL;
         }
+        const bool is_first = p == row->part_first, decides = p == all->deciding[warp],
+                   is_apart = !is_in_its_wait(all, warp, p);
         out->reach_count = first + count;
         for (size_t i = 0; i < count; i++) {
-            const bool of_waiter =
-                (p == row->part_first || reaches[i].after_of_waiter) && (p == all->deciding[warp] || !paths->after[i]);
-            const uint8_t after =
-                p == row->part_first || paths->after[i] > reaches[i].after ? paths->after[i] : reaches[i].after;
-            if (p == all->deciding[warp] || p == row->part_first)
-                reaches[i] = (struct wsdbg_reach){
-                    .before_least = paths->least[i],
-                    .before_most = paths->most[i],
-                    .before_known = paths->before_known[i],
-                };
-            reaches[i].warp = warp;
-            reaches[i].access = all->access_first[grid] + (uint32_t)i;
-            reaches[i].after = after;
-            reaches[i].after_of_waiter = of_waiter;
+            struct wsdbg_reach *reach = &reaches[i];
+            if (is_first)
+                *reach = (struct wsdbg_reach){.warp = warp, .access = all->access_first[grid] + (uint32_t)i};
+            if (is_first || decides) {
+                reach->before_least = paths->least[i];
+                reach->before_most = paths->most[i];
+                reach->before_known = paths->before_known[i];
+            }
+            reach->after = surer(reach->after, paths->after[i]);
+            if (is_apart)
+                reach->after_apart = surer(reach->after_apart, paths->after[i]);
         }
     }
     return NULL;

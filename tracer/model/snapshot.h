@@ -207,13 +207,16 @@ struct wsdbg_reach {
     bool before_known;
     uint8_t
         after; /* 0 = can never reach it, 1 = only through a branch nobody can follow, 2 = can, once its wait ends */
-    bool after_of_waiter; /* of the parts of the warp only the one whose wait is the warp's can; not kept in sessions */
+    uint8_t after_apart; /* ... of its parts that are not in the wait that the warp is shown in; not kept in sessions */
 };
 
 /* Whoever comes through the wait reaches this arrival, or another one on the same places, before the loop of the
  * arrival begins its next round.  Not kept in sessions. */
 struct wsdbg_answer_row {
     uint32_t wait, arrival; /* index in accesses */
+    /* `arrival` is an expect_tx instead: some way leads from the wait through it, past all arrivals on the same places,
+     * back to the wait. */
+    bool is_bare;
 };
 
 /* An access to a barrier on the way of a thread, with what its operands are then.  Not kept in sessions. */
