@@ -172,6 +172,27 @@ static bool are_regular(const struct totals *totals)
     return true;
 }
 
+/* Whether a warp that left the kernel could have arrived on the barrier, had it taken another way. */
+static bool has_left_arriver(const struct wsdbg_case *c, uint32_t row)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED &&
+            wsdbg_code_could(c, w, WSDBG_KINDS_ARRIVAL, row) != WSDBG_CAN_NOT)
+            return true;
+    return false;
+}
+
+/* Whether the arrivals of all threads are too few for one phase, and no other rule says more: not of a warp that never
+ * arrives as others do, nor of one that left early. */
+static bool is_never(const struct totals *totals)
+{
+    if (totals->arrivals >= totals->expected)
+        return false;
+    if (totals->arrivals)
+        return !wsdbg_replay_lacks_an_arriver(totals->replay, totals->barrier);
+    return wsdbg_set_count(&totals->beside) || !has_left_arriver(totals->c, totals->row);
+}
+
 /* Adds a finding where all arrivals are too few for one phase; or, `of_trips`, just enough for the phases that have
  * completed. */
 static void judge(struct wsdbg_case *c, bool of_trips)
@@ -182,11 +203,8 @@ static void judge(struct wsdbg_case *c, bool of_trips)
         if (!read_totals(c, replay, i, &totals) ||
             wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, totals.row, NULL) == WSDBG_MATCH_NO)
             continue;
-        /* If a warp never arrives that should as others do, other rules judge. */
-        const bool is_never = totals.arrivals < totals.expected &&
-                              (!totals.arrivals || !wsdbg_replay_lacks_an_arriver(replay, totals.barrier));
         const bool is_trip = totals.arrivals == (uint64_t)totals.expected * totals.phase && are_regular(&totals);
-        if (of_trips ? !is_trip || totals.arrivals < totals.expected : !is_never)
+        if (of_trips ? !is_trip || totals.arrivals < totals.expected : !is_never(&totals))
             continue;
         if (of_trips)
             say_trips(&totals);
