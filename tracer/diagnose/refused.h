@@ -10,11 +10,11 @@
 #include "model/snapshot.h"
 #include "sass/holds.h"
 
-#define WSDBG_REFUSED(X)                                                                               \
-    X(LAUNCH_REFUSED) /* for a reason that is not known */                                             \
-    X(LAUNCH_TOO_MANY_REGS)                                                                            \
-    X(LAUNCH_SHARED_MEMORY) X(LAUNCH_CLUSTER) X(LAUNCH_BLOCK) X(LAUNCH_GRID) X(LAUNCH_NOT_COOPERATIVE) \
-        X(LAUNCH_NO_IMAGE) X(ARCH_MISMATCH)
+#define WSDBG_REFUSED(X)                                   \
+    X(LAUNCH_REFUSED) /* for a reason that is not known */ \
+    X(LAUNCH_TOO_MANY_REGS)                                \
+    X(LAUNCH_SHARED_MEMORY)                                \
+    X(LAUNCH_CLUSTER) X(LAUNCH_BLOCK) X(LAUNCH_GRID) X(LAUNCH_NOT_COOPERATIVE) X(LAUNCH_NO_IMAGE) X(ARCH_MISMATCH)
 
 enum wsdbg_refused {
 #define X(code) WSDBG_REFUSED_##code,

@@ -117,6 +117,7 @@ static void try_overflow(struct wsdbg_trial *t)
 static void try_standstill(struct wsdbg_trial *t)
 {
     try_counts_of_others(t);
+    wsdbg_try_like(t);
     wsdbg_try_drift(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
@@ -156,7 +157,8 @@ struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg
     t->expected_was = calloc(barriers + 1, sizeof *t->expected_was);
     t->expected = calloc(barriers + 1, sizeof *t->expected);
     t->parity_from = calloc(barriers + 1, sizeof *t->parity_from);
-    const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from;
+    t->like = calloc(agents + 1, sizeof *t->like);
+    const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from && t->like;
     if (has_room) {
         remember(t);
         try_all(t);
@@ -168,6 +170,7 @@ struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg
     free(t->expected_was);
     free(t->expected);
     free(t->parity_from);
+    free(t->like);
     free(t);
     return has_room ? NULL : &wsdbg_error_no_memory;
 }

@@ -13,6 +13,7 @@
 enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_DRIFT, /* the parities of waits alternate from the first wait on */
     WSDBG_REPAIR_PARITY_FIRST, /* the first wait names the other parity, and so do all after it */
+    WSDBG_REPAIR_PARITY_LIKE,  /* waits name the parities that the same warp of another CTA names */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
@@ -28,13 +29,16 @@ struct wsdbg_repair_wait {
 
 struct wsdbg_repair {
     enum wsdbg_repair_kind kind;
-    uint32_t barrier;              /* of the replay: one of those that it changes */
-    bool is_mixed;                 /* PARITY_FIRST: one of these warps begins some other stage with the right parity */
-    bool is_of_stage;              /* COUNT: only this stage changes, to the count of other stages */
-    bool is_to_end;                /* all threads then reach the kernel's end; else only all that stood go on */
-    uint32_t was;                  /* the count that the barrier was initialised with */
-    uint32_t value;                /* COUNT: the new count; PARITY_FIRST: the new first parity */
-    struct wsdbg_repair_wait wait; /* PARITY_DRIFT: the first wait that names the parity of the wait before it */
+    uint32_t barrier; /* of the replay: one of those that it changes */
+    bool is_mixed;    /* PARITY_FIRST: one of these warps begins some other stage with the right parity */
+    bool is_of_stage; /* COUNT: only this stage changes, to the count of other stages */
+    bool is_to_end;   /* all threads then reach the kernel's end; else only all that stood go on */
+    uint32_t was;     /* the count that the barrier was initialised with */
+    uint32_t value;   /* COUNT: the new count; PARITY_FIRST: the new first parity */
+    /* PARITY_DRIFT: the first wait that names the parity of the wait before it; PARITY_LIKE: ... another parity than
+     * that of `like` */
+    struct wsdbg_repair_wait wait;
+    uint32_t like;                 /* PARITY_LIKE: an agent whose waits are right */
     struct wsdbg_replay_edit edit; /* ADD, DROP, COPY: the first of its edits */
     uint32_t edit_count;
     struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; COUNT: who had arrived */

@@ -73,6 +73,78 @@ void wsdbg_try_drift(struct wsdbg_trial *t)
         wsdbg_trial_keep(t, &earliest);
 }
 
+/* ---- warps that are unlike those of the same number ---- */
+
+/* The first wait, up to the standstill, in which an agent names another parity than `like` does in the same wait. */
+static bool find_unlike(const struct wsdbg_trial *t, uint32_t family, uint32_t agent, uint32_t like,
+                        struct wsdbg_repair_wait *wait)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        uint32_t turn = 0, parity;
+        if (!wsdbg_replay_is_of_family(t->replay, family, b) || t->replay->barriers[b].cta != a->cta)
+            continue;
+        for (uint32_t i = 0; i < a->step_count && i <= t->at[agent]; i++) {
+            if (a->target[i] != b || a->steps[i].kind != WSDBG_ACCESS_WAIT || a->repeats[i])
+                continue;
+            if (a->steps[i].number_known &&
+                wsdbg_replay_parity_at(t->replay, like, t->replay->barriers[b].offset, turn, &parity) &&
+                parity != (a->steps[i].number & 1)) {
+                *wait = (struct wsdbg_repair_wait){agent, i, turn};
+                return true;
+            }
+            turn++;
+        }
+    }
+    return false;
+}
+
+/* The agent of the same warp of another CTA. */
+static uint32_t peer_of(const struct wsdbg_trial *t, uint32_t agent, uint32_t cta)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->replay->agents[i].cta == cta && t->replay->agents[i].lanes & a->lanes &&
+            wsdbg_case_warp(t->c, t->replay->agents[i].warp)->warp == wsdbg_case_warp(t->c, a->warp)->warp)
+            return i;
+    return WSDBG_NONE;
+}
+
+/* Lets the waits of one CTA's agents on a family name the parities that another CTA's name. */
+static void try_like(struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t like_cta)
+{
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_LIKE};
+    wsdbg_trial_begin(t);
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        struct wsdbg_repair_wait wait;
+        const uint32_t like = t->replay->agents[i].cta == cta ? peer_of(t, i, like_cta) : WSDBG_NONE;
+        if (like == WSDBG_NONE || !find_unlike(t, family, i, like, &wait))
+            continue;
+        if (wsdbg_set_count(&repair.warps) == 0) {
+            repair.wait = wait;
+            repair.like = like;
+            repair.barrier = t->replay->agents[i].target[wait.step];
+        }
+        t->like[i] = like;
+        wsdbg_set_add(&repair.warps, t->replay->agents[i].warp);
+    }
+    t->changes.like = t->like;
+    t->changes.like_family = family;
+    if (wsdbg_set_count(&repair.warps) && wsdbg_trial_works(t))
+        wsdbg_trial_keep(t, &repair);
+}
+
+void wsdbg_try_like(struct wsdbg_trial *t)
+{
+    for (uint32_t f = 0; f < t->replay->barrier_count; f++)
+        for (uint32_t cta = 0; cta < t->c->cta_count && wsdbg_trial_leads_family(t, f); cta++)
+            for (uint32_t like = 0; like < t->c->cta_count; like++)
+                if (like != cta)
+                    try_like(t, f, cta, like);
+}
+
+/* ---- first parities ---- */
+
 /* Whether one of the repair's warps begins with the right parity on some stage of the family. */
 static bool has_right_ones(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
 {

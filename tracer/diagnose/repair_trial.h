@@ -21,6 +21,7 @@ struct wsdbg_trial {
     /* The change that is tried: `changes` points to these. */
     uint32_t *expected;
     uint8_t *parity_from;
+    uint32_t *like;
     struct wsdbg_replay_edit edits[WSDBG_EDITS_MOST];
     struct wsdbg_replay_changes changes;
     bool is_to_end; /* with the change, all threads reach the kernel's end in every order tried */
@@ -46,6 +47,7 @@ bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair);
 
 /* Each tries the repairs of one kind and keeps those that work. */
 void wsdbg_try_drift(struct wsdbg_trial *t);
+void wsdbg_try_like(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 

@@ -118,10 +118,33 @@ static void initialise(const struct run *run, uint32_t barrier, uint32_t arrival
     b->bytes = 0;
 }
 
-/* The parity that a wait names: the one in the code, or the changed one. */
-static uint32_t parity_of(const struct run *run, const struct wsdbg_replay_waits *waits, uint32_t barrier, bool repeats,
-                          uint32_t in_code)
+bool wsdbg_replay_parity_at(const struct wsdbg_replay *replay, uint32_t agent, uint32_t offset, uint32_t turn,
+                            uint32_t *parity)
 {
+    const struct wsdbg_replay_agent *a = &replay->agents[agent];
+    for (uint32_t i = 0; i < a->step_count; i++) {
+        if (a->steps[i].kind != WSDBG_ACCESS_WAIT || a->repeats[i] || a->target[i] == WSDBG_NONE ||
+            replay->barriers[a->target[i]].offset != offset || replay->barriers[a->target[i]].cta != a->cta)
+            continue;
+        if (turn-- > 0)
+            continue;
+        *parity = a->steps[i].number & 1;
+        return a->steps[i].number_known;
+    }
+    return false;
+}
+
+/* The parity that a wait names: the one in the code, or the changed one. */
+static uint32_t parity_of(const struct run *run, uint32_t agent, uint32_t barrier, bool repeats, uint32_t in_code)
+{
+    const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(run->replay, agent, barrier);
+    const uint32_t *like = run->changes ? run->changes->like : NULL;
+    uint32_t parity;
+    if (like && like[agent] != WSDBG_NONE &&
+        wsdbg_replay_is_of_family(run->replay, run->changes->like_family, barrier) &&
+        wsdbg_replay_parity_at(run->replay, like[agent], run->replay->barriers[barrier].offset, waits->passed - repeats,
+                               &parity))
+        return parity;
     const uint8_t *from = run->changes ? run->changes->parity_from : NULL;
     if (!from || !from[barrier])
         return in_code;
@@ -144,7 +167,7 @@ static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, 
     struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
     const bool repeats = replay->agents[agent].repeats[replay->agents[agent].at];
     const bool by_token = !replay->agents[agent].steps[replay->agents[agent].at].number_known;
-    const uint32_t parity = by_token ? waits->arrived_parity : parity_of(run, waits, barrier, repeats, in_code & 1);
+    const uint32_t parity = by_token ? waits->arrived_parity : parity_of(run, agent, barrier, repeats, in_code & 1);
     if (!replay->barriers[barrier].is_initialised) {
         replay->is_broken = true;
         return;
