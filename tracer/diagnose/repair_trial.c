@@ -49,7 +49,7 @@ void wsdbg_trial_begin(struct wsdbg_trial *t)
 static bool goes_further(const struct wsdbg_trial *t)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
-        if (t->state[i] != WSDBG_AGENT_ENDED && t->replay->agents[i].at <= t->at[i])
+        if (t->state[i] != WSDBG_AGENT_ENDED && t->state[i] != WSDBG_AGENT_LOST && t->replay->agents[i].at <= t->at[i])
             return false;
     return true;
 }

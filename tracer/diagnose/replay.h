@@ -161,8 +161,8 @@ bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t b
 /* Whether a wait was ended by another phase than the one that it is meant for.  Where several warps share the phases of
  * a barrier, so that all of them are waited for, a warp that waits for only some of them does not count. */
 bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay);
-/* Whether the replay ended in the picture: every part of every warp waits for the same, and every word that is known is
- * the same.  The word of a barrier that somebody waits on must be known. */
+/* Whether the replay ended in the picture: every part of every warp waits for the same, but for lanes at the end of a
+ * walk that is not whole; every word that is known is the same, and those of waits are known. */
 bool wsdbg_replay_is_picture(const struct wsdbg_replay *replay);
 
 /* How many arrivals a step makes, all lanes of the agent together. */

@@ -111,6 +111,8 @@ static bool agent_is_as_seen(const struct wsdbg_replay *replay, uint32_t number)
     const struct wsdbg_replay_agent *agent = &replay->agents[number];
     uint32_t count, seen = 0;
     const struct wsdbg_part *parts = wsdbg_code_parts(replay->c, agent->warp, &count);
+    if (agent->state == WSDBG_AGENT_LOST) /* it may be anywhere behind the end of its walk */
+        return true;
     if (wsdbg_case_warp(replay->c, agent->warp)->state == WSDBG_WARP_EXITED)
         return agent->state == WSDBG_AGENT_ENDED;
     for (uint32_t i = 0; i < count; i++) {
@@ -144,9 +146,18 @@ static bool word_is_as_seen(const struct wsdbg_replay *replay, uint32_t number)
            word.expected == barrier->expected && (barrier->bytes_unknown || word.bytes == barrier->bytes);
 }
 
+/* Whether no agent stands at a wait that is known. */
+static bool is_all_lost(const struct wsdbg_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->agents[i].state != WSDBG_AGENT_LOST && replay->agents[i].state != WSDBG_AGENT_ENDED)
+            return false;
+    return true;
+}
+
 bool wsdbg_replay_is_picture(const struct wsdbg_replay *replay)
 {
-    if (replay->is_broken || replay->has_lost)
+    if (replay->is_broken || is_all_lost(replay))
         return false;
     for (uint32_t i = 0; i < replay->agent_count; i++)
         if (!agent_is_as_seen(replay, i))

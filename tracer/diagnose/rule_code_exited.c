@@ -9,6 +9,7 @@
 #include "diagnose/code_slot.h"
 #include "diagnose/missing_arrivals.h"
 #include "diagnose/code_say.h"
+#include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
 #define WARP_THREADS 32u
@@ -137,8 +138,23 @@ static void say_twice(struct wsdbg_case *c, const struct wsdbg_missing_arrivals 
     wsdbg_tell_access(c, finding, arrival, "is always followed by another, with no wait");
 }
 
+/* Whether a replay shows that none of these warps has arrived on the barrier or another one of its family. */
+static bool never_arrived(struct wsdbg_case *c, const struct wsdbg_warp_set *warps, uint32_t barrier)
+{
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
+    const struct wsdbg_barrier *rows = c->snapshot->barriers;
+    for (uint32_t i = 0; replay && i < replay->agent_count; i++)
+        for (uint32_t b = 0; b < replay->barrier_count && wsdbg_set_has(warps, replay->agents[i].warp); b++)
+            if (replay->barriers[b].row != WSDBG_NONE && rows[replay->barriers[b].row].id == rows[barrier].id &&
+                wsdbg_replay_waits_of(replay, i, b)->arrived)
+                return false;
+    return replay;
+}
+
 static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
+    if (never_arrived(c, &missing->done, missing->word.barrier))
+        return;
     struct wsdbg_finding *finding =
         wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ROLE_DISAGREE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
     if (!finding)

@@ -97,7 +97,7 @@ static struct wsdbg_finding *find(struct rounds *rounds, const struct wsdbg_repa
 {
     struct wsdbg_case *c = rounds->c;
     const bool may_have_rival = find_rival(rounds) || (rounds->repairs.is_partial && !is_certain_of_itself(repair));
-    const bool is_likely = repair->is_to_end && !may_have_rival;
+    const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival;
     const enum wsdbg_confidence wanted = is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
     const uint32_t first = wsdbg_first_of(&repair->warps);
     struct wsdbg_finding *finding =
