@@ -226,13 +226,14 @@ static const char *account_of(const struct wsdbg_finding *finding)
     return NULL;
 }
 
-/* A repair after which all go on, though nobody knows how far: nothing is said of the kernel's end, and of a count the
- * cause is only possible. */
+/* A repair after which all go on, though nobody knows how far: nothing is said of the kernel's end, and of a count of
+ * all stages the cause is only possible. */
 static void test_a_way_that_is_not_known_to_its_end_is_told(void **state)
 {
     static const struct defect kernels[] = {
         {.name = "a release is left out", .cause = "ARRIVE_MISSING", .no_release = 4, .is_open = true},
         {.name = "a count is too high", .cause = "ARRIVE_SHORT", .count_more = 1, .is_open = true},
+        {.name = "all counts are too high", .cause = "ARRIVE_SHORT", .counts_more = 1, .is_open = true},
     };
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         struct picture p;
@@ -249,7 +250,7 @@ static void test_a_way_that_is_not_known_to_its_end_is_told(void **state)
             is_told = true;
             assert_string_equal(wsdbg_cause_name(finding->cause), kernels[i].cause);
             assert_int_equal(finding->confidence,
-                             kernels[i].count_more ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY);
+                             kernels[i].counts_more ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY);
             assert_non_null(strstr(account, "all that is stuck would go on; how the kernel goes on after that is not"));
             assert_null(strstr(finding->sentence, "finish"));
         }

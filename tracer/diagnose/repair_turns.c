@@ -13,6 +13,7 @@ struct turn {
     uint32_t count;      /* steps that arrive on it */
     uint32_t last;       /* the last of these steps */
     uint32_t arrivals;   /* of all these steps */
+    bool expects;        /* a step announces bytes on it without an arrival */
 };
 
 /* The barrier of a family, in a CTA, that has the stage of the barrier `wait`. */
@@ -43,7 +44,10 @@ static struct turn turn_at(const struct wsdbg_trial *t, uint32_t agent, uint32_t
             turn.next = i;
         if (waits && a->target[i] == a->target[at])
             break;
-        if (a->target[i] != turn.barrier || wsdbg_replay_arrivals_of(a, i) == 0)
+        if (a->target[i] != turn.barrier)
+            continue;
+        turn.expects |= a->steps[i].kind == WSDBG_ACCESS_EXPECT;
+        if (wsdbg_replay_arrivals_of(a, i) == 0)
             continue;
         turn.count++;
         turn.last = i;
@@ -135,7 +139,8 @@ static bool straighten_turn(struct wsdbg_trial *t, uint32_t agent, const struct 
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     if (!drops)
         return turn->count > 0 ||
-               add_edit(t, (struct wsdbg_replay_edit){agent, turn->next, turn->barrier, habit->arrivals, habit->bytes});
+               add_edit(t, (struct wsdbg_replay_edit){agent, turn->next, turn->barrier, habit->arrivals,
+                                                      turn->expects ? 0 : habit->bytes});
     const uint32_t kept = turn->count > 1 ? step_to_keep(a, turn) : WSDBG_NONE;
     for (uint32_t i = turn->wait + 1; turn->count > 1 && i <= turn->last; i++) {
         if (a->target[i] != turn->barrier || wsdbg_replay_arrivals_of(a, i) == 0 || i == kept)
