@@ -27,12 +27,25 @@ static uint64_t waits_ended(const struct wsdbg_replay *replay, uint32_t barrier)
     return sum;
 }
 
+/* Whether another warp waited for more phases than the agent, each wait for the phase that it is meant for. */
+static bool has_leader(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
+{
+    const struct wsdbg_replay_waits *own = wsdbg_replay_waits_of(replay, agent, barrier);
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_waits *other = wsdbg_replay_waits_of(replay, i, barrier);
+        if (replay->agents[i].warp != replay->agents[agent].warp && !other->slipped && other->passed > own->passed)
+            return true;
+    }
+    return false;
+}
+
 /* Whether the agent waited for only some phases of the barrier, one after the other.  Where others waited for the rest,
- * they are taken to share the phases. */
+ * they are taken to share the phases; where another one waited for all, to lead the agent past those that it left out.
+ */
 static bool may_share(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
 {
     const struct wsdbg_replay_waits *own = wsdbg_replay_waits_of(replay, agent, barrier);
-    return !own->lags && own->passed + 1 < replay->barriers[barrier].phase;
+    return !own->lags && (own->passed + 1 < replay->barriers[barrier].phase || has_leader(replay, agent, barrier));
 }
 
 static bool has_slipped_on(const struct wsdbg_replay *replay, uint32_t barrier)
