@@ -108,6 +108,8 @@ enum wsdbg_truth wsdbg_thread_predicate(const struct wsdbg_thread_state *state, 
 enum wsdbg_truth wsdbg_thread_executes(const struct wsdbg_thread_state *state,
                                        const struct wsdbg_instruction *instruction)
 {
+    if (instruction->guard == WSDBG_PT && !instruction->guard_is_uniform)
+        return instruction->guard_is_negated ? WSDBG_TRUTH_NO : WSDBG_TRUTH_YES;
     const struct wsdbg_operand guard = {.kind = instruction->guard_is_uniform ? WSDBG_OPERAND_UNIFORM_PREDICATE
                                                                               : WSDBG_OPERAND_PREDICATE,
                                         .number = instruction->guard,

@@ -164,6 +164,8 @@ static bool is_predicate(const struct wsdbg_operand *operand)
 
 static void compare_written(struct walk_group *group, const struct wsdbg_instruction *instruction, bool parts)
 {
+    if (!(group->lanes & (group->lanes - 1)))
+        return;
     for (unsigned i = 0; i < instruction->destination_count; i++)
         for (unsigned part = 0; part == 0 || part < instruction->destinations[i].registers; part++) {
             const unsigned reg = wsdbg_register_of(&instruction->destinations[i], part);

@@ -356,6 +356,54 @@ void two_have_left_perhaps_behind_arrivals(struct picture *p)
         reach_of(p, warp, 0)->before_least = 0;
 }
 
+/* Warp 1 of the second warpgroup waits with one of two arrivals there.  Of the first one, warp 0 alone arrives, and all
+ * have left. */
+static void left_behind_arrival(struct picture *p, uint32_t phase)
+{
+    picture_init(p, 1, 8, 32);
+    const uint32_t bar = picture_mbarrier(p, 1, 0, phase, 1, 2, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(1, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_exit(p, 0, 3);
+    picture_reach(p, 0, 0, arrive, 1, 1, 0);
+    picture_reach(p, 1, 3, arrive, 0, 0, 0);
+    picture_wait(p, 4, 7, MBARRIER_WAIT, bar, phase);
+    picture_reach(p, 4, 7, arrive, 0, 0, 0);
+}
+
+void all_made_by_who_left(struct picture *p)
+{
+    left_behind_arrival(p, 0);
+}
+
+/* The count was right for one phase. */
+void later_phase_of_who_left(struct picture *p)
+{
+    left_behind_arrival(p, 1);
+}
+
+/* All lanes of warps 5 to 7 have arrived, and warp 4 has not.  Warp 0 waits. */
+static void three_of_four_arrived(struct picture *p)
+{
+    picture_init(p, 1, 8, 32);
+    const uint32_t bar = picture_mbarrier(p, 1, 0, 0, 32, 128, 0), named = picture_object(p, WSDBG_BARRIER_NAMED, 2);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(1, 0), 1, 1, WSDBG_LANES_ALL);
+    picture_wait(p, 0, 3, MBARRIER_WAIT, bar, 0);
+    picture_reach(p, 0, 4, arrive, 0, 0, 0);
+    picture_reach(p, 5, 7, arrive, 1, 1, 0);
+    picture_wait(p, 4, 7, WSDBG_WARP_WAIT_NAMED, named, 0);
+}
+
+void one_left_before_it_arrived(struct picture *p)
+{
+    three_of_four_arrived(p);
+    picture_exit(p, 4, 4);
+}
+
+void one_never_arrives(struct picture *p)
+{
+    three_of_four_arrived(p);
+}
+
 /* Half of the consumers of a ring have left; the others wait until slot `stage` is filled.  Slot 0 has half of its
  * releases.
  */

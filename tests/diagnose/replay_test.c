@@ -116,6 +116,33 @@ static void a_first_parity_is_repaired_beside_waits_for_tokens(void **state)
     (void)state;
 }
 
+/* Warp 0 waits once for each of three free stages, which nobody has used: with parity 1, but for the last of them. */
+static void a_first_parity_unlike_those_of_other_stages_is_repaired(void **state)
+{
+    for (uint32_t wrong = 1; wrong < 3; wrong++) {
+        struct kernel k;
+        struct wsdbg_repairs repairs;
+        begin(&k);
+        for (uint32_t s = 1; s < 3; s++)
+            picture_mbarrier(&k.p, B, s, 0, 1, 1, 0);
+        for (uint32_t s = 0; s < 3; s++)
+            add(&k, 0, WSDBG_ACCESS_INIT, MBARRIER_AT(B, s), 1);
+        for (uint32_t s = 0; s < 3; s++)
+            add(&k, 0, WSDBG_ACCESS_WAIT, MBARRIER_AT(B, s), s < 3 - wrong);
+        run(&k);
+        assert_false(k.replay->has_ended);
+        assert_null(wsdbg_repairs_find(k.replay, &repairs));
+        assert_int_equal(repairs.count, wrong == 1); /* one of two is no exception */
+        if (wrong == 1) {
+            assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_PARITY_FIRST);
+            assert_int_equal(repairs.rows[0].value, 1);
+            assert_true(repairs.rows[0].is_to_end);
+        }
+        end(&k);
+    }
+    (void)state;
+}
+
 /* Four phases, and two warps that each wait for two of them, in turn, and tell it to C. */
 static void warps_may_share_phases(void **state)
 {
@@ -364,6 +391,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_for_what_is_not_known_needs_an_arrival),
         cmocka_unit_test(a_first_parity_is_repaired_beside_waits_for_tokens),
+        cmocka_unit_test(a_first_parity_unlike_those_of_other_stages_is_repaired),
         cmocka_unit_test(warps_may_share_phases),
         cmocka_unit_test(warps_that_slip_share_no_phases),
         cmocka_unit_test(the_cluster_waits_for_all_who_are_left),

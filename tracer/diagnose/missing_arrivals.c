@@ -4,6 +4,7 @@
  */
 #include "diagnose/missing_arrivals.h"
 
+#include "diagnose/arrivals_per_round.h"
 #include "diagnose/code_say.h"
 #include "diagnose/wait_graph.h"
 
@@ -125,6 +126,16 @@ static bool some_came_through(const struct wsdbg_case *c, uint32_t barrier)
 bool wsdbg_missing_arrivals_may_have_completed(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     return wsdbg_missing_arrivals_ever_completed(c, missing) || some_came_through(c, missing->word.barrier);
+}
+
+bool wsdbg_missing_arrivals_are_all_made(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    const struct wsdbg_arrivals_per_round per_round =
+        wsdbg_arrivals_per_round_of(c, &missing->left, missing->word.barrier);
+    unsigned lanes;
+    return missing->exited > 0 && missing->left_known && missing->word.phase == 0 && missing->peers_gone == 0 &&
+           wsdbg_set_count(&missing->past) == 0 && per_round.bounded &&
+           wsdbg_arrivals_per_round_fit(&per_round, missing->made, &lanes);
 }
 
 struct wsdbg_finding *wsdbg_missing_arrivals_find(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,

@@ -1,6 +1,6 @@
 /* missing_mates.c - see missing_mates.h.
  *
- * Reads: barrier words, warp states.  Adds: ARRIVE_MISSING.
+ * Reads: barrier words, warp states.  Adds: ARRIVE_MISSING, WAKER_EXITED.
  */
 #include "diagnose/missing_mates.h"
 
@@ -17,6 +17,42 @@ static struct wsdbg_warp_set mates_of(const struct wsdbg_case *c, const struct w
     return mates;
 }
 
+static bool have_all_exited(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(warps, w) && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+            return false;
+    return true;
+}
+
+static void say_mates(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                      const struct wsdbg_warp_set *arrivers, const struct wsdbg_warp_set *mates)
+{
+    const bool exited = have_all_exited(c, mates), one = wsdbg_set_count(mates) == 1;
+    struct wsdbg_finding *finding =
+        wsdbg_missing_arrivals_find(c, missing, exited ? WSDBG_CAUSE_WAKER_EXITED : WSDBG_CAUSE_ARRIVE_MISSING,
+                                    wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return;
+    char absent[160];
+    wsdbg_print(absent, sizeof absent, "%s", wsdbg_say_warps(c, mates).text);
+    finding->role = wsdbg_case_warp(c, wsdbg_first_of(mates))->role;
+    const char *never = one ? "never does" : "never do",
+               *left = one ? "has exited without an arrival" : "have exited without an arrival";
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%u of %u arrivals on %s are missing, so %s waits forever%s: %s arrive on it, but %s of the same "
+                "warpgroup %s.",
+                missing->word.pending, missing->word.expected, wsdbg_say_object(c, missing->word.barrier).text,
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text,
+                wsdbg_say_warps(c, arrivers).text, absent, exited ? left : never);
+    wsdbg_print(finding->fix, sizeof finding->fix, "Let %s arrive on %s %s, or initialise it for %u arrivals.", absent,
+                wsdbg_say_family(c, missing->word.barrier).text, exited ? "before returning" : "as well",
+                missing->made);
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
+    wsdbg_tell_waits(c, finding, arrivers);
+    wsdbg_tell_waits(c, finding, mates);
+}
+
 bool wsdbg_missing_mates_judge(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                                const struct wsdbg_warp_set *arrivers)
 {
@@ -25,23 +61,6 @@ bool wsdbg_missing_mates_judge(struct wsdbg_case *c, const struct wsdbg_missing_
     if (absent == 0 || absent >= there || missing->made % there != 0 ||
         missing->made / there * absent != missing->word.pending)
         return false;
-    struct wsdbg_finding *finding =
-        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
-    if (!finding)
-        return true;
-    char absent_text[160];
-    wsdbg_print(absent_text, sizeof absent_text, "%s", wsdbg_say_warps(c, &mates).text);
-    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&mates))->role;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%u of %u arrivals on %s are missing, so %s waits forever%s: %s arrive on it, but %s of the same "
-                "warpgroup never %s.",
-                missing->word.pending, missing->word.expected, wsdbg_say_object(c, missing->word.barrier).text,
-                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text,
-                wsdbg_say_warps(c, arrivers).text, absent_text, absent == 1 ? "does" : "do");
-    wsdbg_print(finding->fix, sizeof finding->fix, "Let %s arrive on %s as well, or initialise it for %u arrivals.",
-                absent_text, wsdbg_say_family(c, missing->word.barrier).text, missing->made);
-    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
-    wsdbg_tell_waits(c, finding, arrivers);
-    wsdbg_tell_waits(c, finding, &mates);
+    say_mates(c, missing, arrivers, &mates);
     return true;
 }

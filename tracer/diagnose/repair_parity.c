@@ -156,6 +156,22 @@ static bool has_right_ones(const struct wsdbg_trial *t, uint32_t family, const s
     return false;
 }
 
+/* Whether the repair's warps begin more stages with the right parity than with the wrong one: then the wrong ones are
+ * exceptions, and need no other reason. */
+static bool are_exceptions(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
+{
+    uint32_t right = 0, wrong = 0;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
+            const struct wsdbg_replay_waits *waits = wsdbg_trial_waits_was(t, i, b);
+            if (!waits->any || !wsdbg_set_has(&repair->warps, t->replay->agents[i].warp))
+                continue;
+            right += waits->first_parity == repair->value;
+            wrong += waits->first_parity != repair->value;
+        }
+    return right > wrong;
+}
+
 /* Lets all waits on the family that name a parity begin with one.  False: some do not alternate, or all begin so
  * already. */
 static bool set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
@@ -244,14 +260,20 @@ static bool brings_data(const struct wsdbg_trial *t, uint32_t family, const stru
     return any;
 }
 
+/* Whether the standstill gives a reason to let them begin with parity 1, so that they go first. */
+static bool may_go_first(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
+{
+    return are_exceptions(t, family, repair) ||
+           (brings_data(t, family, &repair->warps) && must_be_first(t, family, &repair->warps));
+}
+
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value)
 {
     for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
         struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_FIRST, .value = value};
         wsdbg_trial_begin(t);
-        if (wsdbg_trial_leads_family(t, f) && set_first(t, f, &repair) &&
-            (value == 0 || (brings_data(t, f, &repair.warps) && must_be_first(t, f, &repair.warps))) &&
-            wsdbg_trial_works(t) && (value == 0 || gets_all_phases(t, f)))
+        if (wsdbg_trial_leads_family(t, f) && set_first(t, f, &repair) && (value == 0 || may_go_first(t, f, &repair)) &&
+            wsdbg_trial_works(t) && (value == 0 || are_exceptions(t, f, &repair) || gets_all_phases(t, f)))
             wsdbg_trial_keep(t, &repair);
     }
 }

@@ -265,12 +265,14 @@ static void judge_gone_by(struct wsdbg_case *c, const struct wsdbg_missing_arriv
     const uint32_t warps = wsdbg_set_count(&past);
     if (is_never_enough(c, missing))
         judge_too_few(c, missing, &past);
+    else if (wsdbg_missing_arrivals_are_all_made(c, missing))
+        judge_too_few(c, missing, &missing->left);
     else if (missing->exited > 0)
         return;
     else if (warps > 0 && per_round.usual > missing->made)
         say_missing(c, missing, &past, false, "", WSDBG_CONFIDENCE_LIKELY);
     else if (per_round.usual ? per_round.usual == missing->made : all_may_have_come(missing, warps))
-        say_short(c, missing, &past);
+        judge_too_few(c, missing, &past);
 }
 
 static bool some_arrive_anew(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps, uint32_t barrier)

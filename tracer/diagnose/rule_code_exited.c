@@ -16,11 +16,13 @@
 
 /* That no live warp can arrive is seen.  Why the others exited first is not seen, and a phase that turned once too
  * often leaves the same words behind: so this is never proven.  If the phase has some of its arrivals and no phase was
- * ever complete, a count that is too high explains it as well: then it is only possible. */
+ * ever complete, or the exited warps may have made all their arrivals, a count that is too high explains it as well:
+ * then it is only possible. */
 static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c,
                                                   const struct wsdbg_missing_arrivals *missing)
 {
-    const bool could_be = missing->made == 0 || wsdbg_missing_arrivals_ever_completed(c, missing);
+    const bool could_be = missing->made == 0 || (wsdbg_missing_arrivals_ever_completed(c, missing) &&
+                                                 !wsdbg_missing_arrivals_are_all_made(c, missing));
     return wsdbg_code_cap(c, could_be ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
