@@ -146,6 +146,8 @@ static const struct row {
     {"a hand-over whose other side has left", partners_gone, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
     {"turns on one id, one is missing", turn_missing, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"turns in a loop, one is missing", turn_missing_in_a_loop, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
+    {"the fourth warp of a warpgroup left", fourth_warp_left, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
+    {"... or another one is missing", fourth_warp_left_beside_another, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"two pairs on one id", two_pairs_share, "NAMED_ID_SHARED", LIKELY, LIKELY, NULL, NULL},
     {"two pairs on one id, equally often", two_pairs_share_equally, "NAMED_ID_SHARED", LIKELY, LIKELY, NULL, NULL},
     {"two pairs, a mate left early", mate_has_left, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},

@@ -72,6 +72,27 @@ void turn_missing_in_a_loop(struct picture *p)
     }
 }
 
+/* Three warps of a warpgroup stand at its barrier.  The fourth has left; nobody knows whether it ever came. */
+void fourth_warp_left(struct picture *p)
+{
+    picture_init(p, 1, 8, 32);
+    const uint32_t sync = sync_on(p, 1, 128);
+    picture_reach(p, 0, 2, sync, 1, 255, 2);
+    picture_reach(p, 3, 3, sync, 0, 255, 0);
+    picture_reach(p, 4, 7, sync, 0, 0, 0);
+    picture_exit(p, 3, 7);
+    gather(p, 0, 2, 1, 128);
+}
+
+/* A warp of the next warpgroup has left, too, and it did come. */
+void fourth_warp_left_beside_another(struct picture *p)
+{
+    fourth_warp_left(p);
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->pending[i].warp == 4)
+            p->pending[i].before_least = p->pending[i].before_most = 1;
+}
+
 /* Two groups hand over to each other by ids 1 and 2, in a loop; the second has made its last round and left. */
 void partners_gone(struct picture *p)
 {

@@ -186,6 +186,8 @@ void five_on_two_of_a_register(struct picture *p);
 void partners_gone(struct picture *p);
 void turn_missing(struct picture *p);
 void turn_missing_in_a_loop(struct picture *p);
+void fourth_warp_left(struct picture *p);
+void fourth_warp_left_beside_another(struct picture *p);
 void two_pairs_share(struct picture *p);
 void two_pairs_share_equally(struct picture *p);
 void mate_has_left(struct picture *p);

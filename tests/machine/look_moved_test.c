@@ -402,7 +402,7 @@ static void a_warp_that_was_not_read_is_like_one_in_its_state(void **state)
     changed.register_read_ns = EACH_NS;
     const uint64_t half_ns = WARPS / 2 * (uint64_t)EACH_NS;
     assert_null(wsdbg_look_take_within(changed.machine, changed.code,
-                                       (struct wsdbg_look_budget){.states_ns = half_ns, .rest_ns = half_ns}, &look));
+                                       (struct wsdbg_look_budget){.states_ns = half_ns, .rest_ns = half_ns, .walks_ns = half_ns}, &look));
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_in_range(snapshot.looks[0].warps_read, 3, WARPS - 1);
     for (size_t i = 0; i < snapshot.part_count; i++) {

@@ -128,6 +128,24 @@ bool wsdbg_missing_arrivals_may_have_completed(const struct wsdbg_case *c, const
     return wsdbg_missing_arrivals_ever_completed(c, missing) || some_came_through(c, missing->word.barrier);
 }
 
+/* Exited warps that never reached the arrival could be meant as well: those at the same places of other warpgroups
+ * would bring just what is missing. */
+static bool others_may_be_meant(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    uint64_t like = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        for (uint32_t v = 0; v < c->warp_count; v++) {
+            const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w), *other = wsdbg_case_warp(c, v);
+            if (row->state != WSDBG_WARP_EXITED || wsdbg_set_has(&missing->left, w) ||
+                !wsdbg_set_has(&missing->left, v) || row->cta != other->cta ||
+                row->warp % WSDBG_GROUP_WARPS != other->warp % WSDBG_GROUP_WARPS)
+                continue;
+            like++;
+            break;
+        }
+    return like * missing->made == (uint64_t)missing->word.pending * missing->exited;
+}
+
 bool wsdbg_missing_arrivals_are_all_made(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const struct wsdbg_arrivals_per_round per_round =
@@ -135,7 +153,7 @@ bool wsdbg_missing_arrivals_are_all_made(const struct wsdbg_case *c, const struc
     unsigned lanes;
     return missing->exited > 0 && missing->left_known && missing->word.phase == 0 && missing->peers_gone == 0 &&
            wsdbg_set_count(&missing->past) == 0 && per_round.bounded &&
-           wsdbg_arrivals_per_round_fit(&per_round, missing->made, &lanes);
+           wsdbg_arrivals_per_round_fit(&per_round, missing->made, &lanes) && !others_may_be_meant(c, missing);
 }
 
 struct wsdbg_finding *wsdbg_missing_arrivals_find(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,

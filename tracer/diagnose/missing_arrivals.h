@@ -45,8 +45,8 @@ static inline bool wsdbg_missing_arrivals_is_of_round_too_many(const struct wsdb
     return missing->made == 0 && wsdbg_set_count(&missing->done) > 0;
 }
 
-/* The first phase has as many arrivals as the exited warps bring in one round, and nobody else brings any: so no exited
- * warp is known to have left one out. */
+/* A phase of parity 0, perhaps the first one, has as many arrivals as the exited warps bring in one round, and nobody
+ * else brings any: so no exited warp is known to have left one out. */
 bool wsdbg_missing_arrivals_are_all_made(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
 
 /* A finding about it, with the rows that show the wait and the word; NULL when memory ran out. */

@@ -156,20 +156,32 @@ static bool has_right_ones(const struct wsdbg_trial *t, uint32_t family, const s
     return false;
 }
 
-/* Whether the repair's warps begin more stages with the right parity than with the wrong one: then the wrong ones are
- * exceptions, and need no other reason. */
-static bool are_exceptions(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
+/* Whether the agent begins more stages of the family with the parity than with the other one. */
+static bool begins_most_with(const struct wsdbg_trial *t, uint32_t family, uint32_t agent, uint32_t parity)
 {
     uint32_t right = 0, wrong = 0;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        const struct wsdbg_replay_waits *waits = wsdbg_trial_waits_was(t, agent, b);
+        if (!wsdbg_replay_is_of_family(t->replay, family, b) || !waits->any || waits->by_token)
+            continue;
+        right += waits->first_parity == parity;
+        wrong += waits->first_parity != parity;
+    }
+    return right > wrong;
+}
+
+/* Whether each agent that would change begins most stages with the right parity: then the wrong ones are exceptions,
+ * and need no other reason. */
+static bool are_exceptions(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
+{
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
             const struct wsdbg_replay_waits *waits = wsdbg_trial_waits_was(t, i, b);
-            if (!waits->any || !wsdbg_set_has(&repair->warps, t->replay->agents[i].warp))
-                continue;
-            right += waits->first_parity == repair->value;
-            wrong += waits->first_parity != repair->value;
+            if (waits->any && !waits->by_token && waits->first_parity != repair->value &&
+                !begins_most_with(t, family, i, repair->value))
+                return false;
         }
-    return right > wrong;
+    return true;
 }
 
 /* Lets all waits on the family that name a parity begin with one.  False: some do not alternate, or all begin so

@@ -169,17 +169,53 @@ static bool partners_left(const struct gathering *g, uint32_t missing)
            wsdbg_set_count(&g->partners) * WSDBG_WARP_THREADS == missing;
 }
 
-static void say_exited(struct wsdbg_case *c, const struct gathering *g)
+/* The exited warps of the warpgroups that wait. */
+static struct wsdbg_warp_set exited_mates(const struct wsdbg_case *c, const struct gathering *g)
 {
-    struct wsdbg_finding *finding = begin(c, g, WSDBG_CAUSE_WAKER_EXITED, WSDBG_CONFIDENCE_LIKELY);
+    struct wsdbg_warp_set mates = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        for (uint32_t v = 0; v < c->warp_count && wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED; v++)
+            if (wsdbg_set_has(&g->waiting, v) && wsdbg_case_are_mates(c, w, v))
+                wsdbg_set_add(&mates, w);
+    return mates;
+}
+
+/* One warp is missing, has left, and the rest of its warpgroup is there; no live warp is known to reach the barrier,
+ * and no other exited one is known to have come.  Of two or more missing ones some may have come through a round that
+ * was not theirs, as a wrong count lets them. */
+static bool one_mate_left(const struct wsdbg_case *c, const struct gathering *g, uint32_t missing)
+{
+    const struct wsdbg_warp_set mates = exited_mates(c, g);
+    const uint32_t first = wsdbg_first_of(&mates);
+    uint32_t there = 0;
+    if (missing != WSDBG_WARP_THREADS || wsdbg_set_count(&mates) != 1 || g->others_behind > 0 ||
+        named_count(c, wsdbg_first_of(&g->waiting)) == 0)
+        return false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        there += wsdbg_set_has(&g->waiting, w) && wsdbg_case_are_mates(c, w, first);
+        if ((wsdbg_set_has(&g->to_come, w) && wsdbg_code_can(c, w, WSDBG_KINDS_NAMED, g->barrier, NULL) == WSDBG_CAN) ||
+            (wsdbg_set_has(&g->partners, w) && w != first))
+            return false;
+    }
+    return there == GROUP_WARPS - 1;
+}
+
+/* Likely if no live warp can come; else it is only possible. */
+static void say_exited(struct wsdbg_case *c, const struct gathering *g, const struct wsdbg_warp_set *gone,
+                       const char *which)
+{
+    const bool nobody = wsdbg_set_count(&g->to_come) == 0;
+    struct wsdbg_finding *finding =
+        begin(c, g, WSDBG_CAUSE_WAKER_EXITED, nobody ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Named barrier %u expects %u threads%s: %u wait on it (%s), and %s, which took part before, ha%s "
-                "exited. No live warp can make the missing arrivals.",
+                "Named barrier %u expects %u threads%s: %u wait on it (%s), and %s%s ha%s exited. No live warp %s the "
+                "missing arrivals.",
                 g->id, g->count, wsdbg_say_at(c, wsdbg_first_of(&g->waiting)).text,
                 wsdbg_set_count(&g->waiting) * WSDBG_WARP_THREADS, wsdbg_say_warps(c, &g->waiting).text,
-                wsdbg_say_warps(c, &g->partners).text, wsdbg_set_count(&g->partners) == 1 ? "s" : "ve");
+                wsdbg_say_warps(c, gone).text, which, wsdbg_set_count(gone) == 1 ? "s" : "ve",
+                nobody ? "can make" : "is known to make");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Make both sides reach barrier %u the same number of times: compare their last rounds and the barrier "
                 "ids they use.",
@@ -411,7 +447,11 @@ static void judge_who_came(struct wsdbg_case *c, uint32_t waiter, const struct g
         if (other)
             say_counts_changed(c, g, other);
         else
-            say_exited(c, g);
+            say_exited(c, g, &g->partners, ", which took part before,");
+    } else if ((nobody || wsdbg_all_wait_for(c, &g->to_come, &g->waiting, &outstanding)) &&
+               one_mate_left(c, g, missing)) {
+        const struct wsdbg_warp_set mates = exited_mates(c, g);
+        say_exited(c, g, &mates, " of the same warpgroup");
     }
 }
 

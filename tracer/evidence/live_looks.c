@@ -22,9 +22,10 @@ enum { LOOKS = 2 };
  * harms the program, and its attach watchdog does so after 2.5 s. */
 #define SUSPEND_LIMIT_NS 2400000000ull
 /* For registers, more than a millisecond a warp: the GPU stands still meanwhile.  The report shows the last look; the
- * one before it only tells what moved, for which one warp of each state and some others do. */
-static const struct wsdbg_look_budget registers_budget[LOOKS] = {{.states_ns = 120000000, .rest_ns = 8000000},
-                                                                 {.states_ns = 120000000, .rest_ns = 25000000}};
+ * one before it only tells what moved, for which one warp of each state and some others do.  A CTA of a large kernel
+ * takes 5 ms to follow. */
+static const struct wsdbg_look_budget registers_budget[LOOKS] = {
+    {.states_ns = 120000000, .rest_ns = 8000000}, {.states_ns = 120000000, .rest_ns = 25000000, .walks_ns = 60000000}};
 
 struct wsdbg_live_process {
     uint32_t process_id;

@@ -101,7 +101,8 @@ static struct wsdbg_error *take(struct wsdbg_recorded_looks *looks, enum wsdbg_r
         machine->time_ns = time_ns;
     error = wsdbg_code_prepare(looks->code, machine);
     if (!error)
-        error = wsdbg_look_take_within(machine, looks->code, (struct wsdbg_look_budget){READ_NS / 2, READ_NS / 2}, out);
+        error = wsdbg_look_take_within(machine, looks->code,
+                                       (struct wsdbg_look_budget){READ_NS / 2, READ_NS / 2, READ_NS / 2}, out);
     machine->ops->close(machine);
     return error;
 }

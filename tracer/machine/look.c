@@ -159,7 +159,7 @@ struct wsdbg_error *wsdbg_look_take_within(struct wsdbg_machine *machine, struct
 
 struct wsdbg_error *wsdbg_look_take(struct wsdbg_machine *machine, struct wsdbg_code *code, struct wsdbg_look **out)
 {
-    return wsdbg_look_take_within(machine, code, (struct wsdbg_look_budget){READ_NS, READ_NS}, out);
+    return wsdbg_look_take_within(machine, code, (struct wsdbg_look_budget){READ_NS, READ_NS, READ_NS}, out);
 }
 
 void wsdbg_look_set_process(struct wsdbg_look *look, uint32_t process_id)

@@ -1,5 +1,5 @@
 /* look_walks.c - the walks of a CTA's threads through their kernel (sass/walk.h), where some warp of the CTA waits for
- * an mbarrier.
+ * an mbarrier or at a named barrier.
  *
  * Reads: the kernel's code, what the launch tells.  Writes: snapshot.walks and steps.  CTAs whose threads can only go
  * the same ways share them.
@@ -19,6 +19,7 @@ enum { CONSTANTS_KEPT = 2048 }; /* words of bank 0 */
 /* A budget below that is of a GPU that stands still meanwhile.  Else work is counted instead of time, so that a dump
  * gives the same verdict on a busy machine. */
 #define LIVE_NS_MOST UINT64_C(1000000000)
+#define INSTRUCTIONS_MOST 32768u         /* of a kernel that is followed for its named barriers alone */
 #define WORK_OF_LOOK (UINT64_C(1) << 24) /* instructions; some 0.4 s */
 
 struct walks {
@@ -288,24 +289,24 @@ static struct wsdbg_error *walk_warp(struct walks *walks, uint32_t warp)
 
 /* ---- CTAs ---- */
 
-static bool is_asked(const struct wsdbg_snapshot *rows, uint32_t cta)
+static bool has_warp_in(const struct wsdbg_snapshot *rows, uint32_t cta, enum wsdbg_warp_state state)
 {
     const struct wsdbg_cta *row = &rows->ctas[cta];
     for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++)
-        if (rows->warps[w].state == WSDBG_WARP_WAIT_MBARRIER)
+        if (rows->warps[w].state == state)
             return true;
     return false;
 }
 
-/* Some CTA of its cluster is. */
-static bool is_asked_with_cluster(const struct wsdbg_snapshot *rows, uint32_t cta)
+/* The CTA, or another one of its cluster, has such a warp. */
+static bool cluster_has_warp_in(const struct wsdbg_snapshot *rows, uint32_t cta, enum wsdbg_warp_state state)
 {
     const struct wsdbg_cta *row = &rows->ctas[cta];
     const struct wsdbg_grid *grid = &rows->grids[row->grid];
     if (row->cluster_size <= 1)
-        return is_asked(rows, cta);
+        return has_warp_in(rows, cta, state);
     for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count; i++)
-        if (rows->ctas[i].cluster_id == row->cluster_id && is_asked(rows, i))
+        if (rows->ctas[i].cluster_id == row->cluster_id && has_warp_in(rows, i, state))
             return true;
     return false;
 }
@@ -314,7 +315,8 @@ static bool is_asked_with_cluster(const struct wsdbg_snapshot *rows, uint32_t ct
 static uint32_t walked_alike(const struct walks *walks, uint32_t cta, const bool *walked)
 {
     const struct wsdbg_cta *row = &walks->out->ctas[cta];
-    for (uint32_t i = walks->out->grids[row->grid].cta_first; i < cta; i++)
+    const struct wsdbg_grid *grid = &walks->out->grids[row->grid];
+    for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count; i++)
         if (!walks->asks_cta && walked[i] && walks->out->ctas[i].cluster_rank == row->cluster_rank &&
             walks->out->ctas[i].warp_count == row->warp_count)
             return i;
@@ -376,13 +378,15 @@ static struct wsdbg_error *begin_kernel(struct walks *walks, const struct wsdbg_
     return error;
 }
 
-static struct wsdbg_error *walk_grid(struct walks *walks, uint32_t grid, bool *walked)
+/* The CTAs of the grid with a warp in the state, and those of their clusters, unless they are walked already. */
+static struct wsdbg_error *walk_those_with(struct walks *walks, uint32_t grid, enum wsdbg_warp_state state,
+                                           bool *walked)
 {
     const struct wsdbg_grid *row = &walks->out->grids[grid];
     struct wsdbg_error *error = NULL;
-    memset(walks->constants, 0, sizeof walks->constants);
     for (uint32_t i = row->cta_first; !error && i < row->cta_first + row->cta_count; i++) {
-        if (!is_asked_with_cluster(walks->out, i) || is_late(walks) || walks->out->step_count > STEPS_OF_LOOK)
+        if (walked[i] || !cluster_has_warp_in(walks->out, i, state) || is_late(walks) ||
+            walks->out->step_count > STEPS_OF_LOOK)
             continue;
         const uint32_t alike = walked_alike(walks, i, walked);
         walked[i] = alike != WSDBG_NONE;
@@ -391,31 +395,52 @@ static struct wsdbg_error *walk_grid(struct walks *walks, uint32_t grid, bool *w
     return error;
 }
 
-/* A kernel in which nobody waits for an mbarrier may be large, as NCCL's are: nothing is found of its code then. */
-static bool grid_is_asked(const struct wsdbg_snapshot *rows, uint32_t grid)
+/* Time may be short, and waits for mbarriers show most. */
+static struct wsdbg_error *walk_grid(struct walks *walks, uint32_t grid, bool *walked)
 {
-    const struct wsdbg_grid *row = &rows->grids[grid];
-    for (uint32_t i = row->cta_first; i < row->cta_first + row->cta_count; i++)
-        if (is_asked(rows, i))
+    memset(walks->constants, 0, sizeof walks->constants);
+    struct wsdbg_error *error = walk_those_with(walks, grid, WSDBG_WARP_WAIT_MBARRIER, walked);
+    return error ? error : walk_those_with(walks, grid, WSDBG_WARP_WAIT_NAMED, walked);
+}
+
+/* A kernel that waits for no mbarrier may be very large, as NCCL's are, and is not read whole. */
+static bool waits_for_mbarriers(const struct wsdbg_code_kernel *kernel)
+{
+    if (wsdbg_graph_instruction_count(kernel->function->graph) > INSTRUCTIONS_MOST)
+        return false;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT)
             return true;
     return false;
+}
+
+static bool grid_is_asked(const struct wsdbg_snapshot *rows, uint32_t grid, const struct wsdbg_code_kernel *kernel)
+{
+    const struct wsdbg_grid *row = &rows->grids[grid];
+    bool by_named = false;
+    for (uint32_t i = row->cta_first; i < row->cta_first + row->cta_count; i++) {
+        if (has_warp_in(rows, i, WSDBG_WARP_WAIT_MBARRIER))
+            return true;
+        by_named |= has_warp_in(rows, i, WSDBG_WARP_WAIT_NAMED);
+    }
+    return by_named && waits_for_mbarriers(kernel);
 }
 
 struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                      const uint32_t *access_first, struct wsdbg_look_tables *tables)
 {
-    const bool is_live = source->budget.rest_ns < LIVE_NS_MOST;
+    const bool is_live = source->budget.walks_ns < LIVE_NS_MOST;
     struct walks walks = {.source = source,
                           .seen = seen,
                           .access_first = access_first,
                           .tables = tables,
                           .out = tables->out,
-                          .until_ns = is_live ? wsdbg_look_now_ns() + source->budget.rest_ns : UINT64_MAX};
+                          .until_ns = is_live ? wsdbg_look_now_ns() + source->budget.walks_ns : UINT64_MAX};
     bool *walked = calloc(tables->out->cta_count + 1, sizeof *walked);
     struct wsdbg_error *error = walked ? NULL : &wsdbg_error_no_memory;
-    for (uint32_t grid = 0; !error && grid < tables->out->grid_count; grid++) {
+    for (uint32_t grid = 0; !error && grid < tables->out->grid_count && !is_late(&walks); grid++) {
         const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
-        if (!kernel || seen->grids[grid].machine == WSDBG_NONE || !grid_is_asked(tables->out, grid))
+        if (!kernel || seen->grids[grid].machine == WSDBG_NONE || !grid_is_asked(tables->out, grid, kernel))
             continue;
         error = begin_kernel(&walks, kernel);
         if (!error)

@@ -1,0 +1,171 @@
+/* syncs_test.c - two warpgroups that meet at named barriers, with one defect at a time: what the walks alone tell of a
+ * named barrier that some of them stand at.
+ *
+ * A test writes the named barriers of each warp's walk and who stands at barrier 1.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ways.h"
+
+enum { WARPS = 8, USES = 3, ALL = 256, ID = 1, OTHER_ID = 2, NOBODY = WARPS };
+
+static const struct kernel {
+    const char *name, *cause; /* NULL: the rule says nothing */
+    const char *says;         /* words of the sentence */
+    uint32_t counts[USES];    /* that all warps name for barrier 1, one after the other; 0 = no further use */
+    uint32_t arrive_count;    /* the second warpgroup only arrives, with this count; 0 = it syncs, too */
+    uint32_t silent;          /* this warp leaves out its first use; NOBODY */
+    uint32_t apart;           /* this warp does not use barrier 2 either */
+    uint32_t waiting;         /* warps at barrier 1, a bit each; the others stand at barrier 2 */
+    bool silent_left, is_open;
+} kernels[] = {
+    {"all counts are right", NULL, NULL, {ALL, ALL, ALL}, 0, NOBODY, NOBODY, 0x30, false, false},
+    {"one count is a warp too low",
+     "NAMED_COUNT",
+     "names 224 threads",
+     {ALL, 224, ALL},
+     0,
+     NOBODY,
+     NOBODY,
+     0x10,
+     false,
+     false},
+    {"... behind which nobody knows how it goes on",
+     "NAMED_COUNT",
+     "elsewhere it names 256",
+     {ALL, 224, ALL},
+     0,
+     NOBODY,
+     NOBODY,
+     0x10,
+     false,
+     true},
+    {"each count is a warp too low",
+     "NAMED_COUNT",
+     "those who name this count are 256 threads",
+     {224, 224},
+     0,
+     NOBODY,
+     NOBODY,
+     0x10,
+     false,
+     false},
+    /* Each warpgroup meets alone, at one id: a mistake, but not one of the count. */
+    {"half of them at a time", NULL, NULL, {128, 128}, 0, NOBODY, NOBODY, 0x10, false, false},
+    {"pairs of warps", NULL, NULL, {64, 64}, 0, NOBODY, NOBODY, 0x10, false, false},
+    {"one warpgroup waits for the other", NULL, NULL, {ALL, ALL}, ALL, NOBODY, NOBODY, 0x01, false, false},
+    {"... once with a lower count",
+     "NAMED_COUNT",
+     "those who name this count are 128 threads",
+     {224, ALL},
+     ALL,
+     NOBODY,
+     NOBODY,
+     0x01,
+     false,
+     false},
+    {"a warp leaves out a sync",
+     "ARRIVE_MISSING",
+     "uses the barrier 2 times, and each of warps 4, 6-7 3 times",
+     {ALL, ALL, ALL},
+     0,
+     5,
+     NOBODY,
+     0xd0,
+     false,
+     false},
+    {"... the only one",
+     "ARRIVE_MISSING",
+     "uses the barrier 0 times, and each of warps 4, 6-7 1 time.",
+     {ALL},
+     0,
+     5,
+     NOBODY,
+     0xd0,
+     false,
+     false},
+    {"... and has left", "WAKER_EXITED", "It has exited", {ALL, ALL, ALL}, 0, 5, NOBODY, 0xd0, true, false},
+    {"... which does not count it", NULL, NULL, {224}, 0, 5, NOBODY, 0xd0, false, false},
+    /* Its way is not known to be the same as theirs. */
+    {"... and does other things than its mates", NULL, NULL, {ALL, ALL, ALL}, 0, 5, 5, 0xd0, false, false},
+};
+
+/* Barrier 1 as often as asked, then barrier 2, at which all meet. */
+static void put_way(struct way *way, const struct kernel *k, uint32_t warp)
+{
+    *way = (struct way){.warp = warp, .lanes = UINT32_MAX, .is_open = k->is_open};
+    for (uint32_t i = 0; i < USES && k->counts[i]; i++) {
+        const bool arrives = k->arrive_count && warp >= WARPS / 2;
+        if (i > 0 || warp != k->silent)
+            way_add(way, arrives ? WSDBG_ACCESS_NAMED_ARRIVE : WSDBG_ACCESS_NAMED_SYNC, ID,
+                    arrives ? k->arrive_count : k->counts[i]);
+    }
+    if (warp != k->apart)
+        way_add(way, WSDBG_ACCESS_NAMED_SYNC, OTHER_ID, ALL);
+}
+
+static void put_kernel(struct picture *p, const struct kernel *k)
+{
+    static struct way ways[WARPS];
+    picture_init(p, 1, WARPS, 32);
+    const uint32_t one = picture_object(p, WSDBG_BARRIER_NAMED, ID),
+                   other = picture_object(p, WSDBG_BARRIER_NAMED, OTHER_ID);
+    picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 0, 0, WSDBG_LANES_ALL);
+    for (uint32_t w = 0; w < WARPS; w++)
+        picture_wait(p, w, w, WSDBG_WARP_WAIT_NAMED, k->waiting >> w & 1 ? one : other, 0);
+    if (k->silent_left)
+        picture_exit(p, k->silent, k->silent);
+    for (uint32_t w = 0; w < WARPS; w++)
+        put_way(&ways[w], k, w);
+    ways_put(p, ways, WARPS);
+}
+
+/* The finding of this rule about barrier 1. */
+static const struct wsdbg_finding *finding_of(const struct wsdbg_diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const char *sentence = diagnosis->findings[i].sentence;
+        if (strstr(sentence, "The code names ") || strstr(sentence, "leaves it out"))
+            return &diagnosis->findings[i];
+    }
+    return NULL;
+}
+
+static void test_walks_tell_what_is_wrong_with_a_named_barrier(void **state)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct picture p;
+        struct wsdbg_diagnosis diagnosis;
+        print_message("%s\n", kernels[i].name);
+        put_kernel(&p, &kernels[i]);
+        picture_still(&p);
+        picture_judge(&p, &diagnosis);
+        const struct wsdbg_finding *finding = finding_of(&diagnosis);
+        if (!kernels[i].cause && finding)
+            fail_msg("%s", finding->sentence);
+        if (kernels[i].cause) {
+            assert_non_null(finding);
+            assert_string_equal(wsdbg_cause_name(finding->cause), kernels[i].cause);
+            assert_int_equal(finding->confidence, WSDBG_CONFIDENCE_LIKELY);
+            if (!strstr(finding->sentence, kernels[i].says))
+                fail_msg("%s", finding->sentence);
+        }
+        wsdbg_diagnosis_deinit(&diagnosis);
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_walks_tell_what_is_wrong_with_a_named_barrier),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,394 @@
+/* rule_code_syncs.c - a named barrier that warps stand at, and that the code of its participants does not fit: a thread
+ * count that no group of them makes up, or a warp that leaves out what the others of its warpgroup execute.
+ *
+ * Reads: walks, warp states, barriers.  Adds: NAMED_COUNT, ARRIVE_MISSING, WAKER_EXITED.
+ *
+ * It compares walks with one another and needs no order of events: the order in which such a kernel fails is a race.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/rules.h"
+
+enum { GROUPS_MOST = 8, COUNTS_MOST = 8 }; /* warpgroups of a CTA; counts that are looked at */
+#define WARP_THREADS 32u
+
+/* A named barrier with warps at it. */
+struct syncs {
+    struct wsdbg_case *c;
+    uint32_t row, cta; /* in snapshot.barriers, snapshot.ctas */
+    uint32_t waiter;   /* the first warp that stands at it */
+};
+
+/* ---- what a walk does on named barriers ---- */
+
+/* The walk of most of a warp's lanes; NULL = it has none. */
+static const struct wsdbg_walk_row *walk_of(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    const struct wsdbg_walk_row *walk = NULL;
+    for (size_t i = 0; i < s->walk_count; i++)
+        if (s->walks[i].warp == c->warps[warp] &&
+            (!walk || __builtin_popcount(s->walks[i].lanes) > __builtin_popcount(walk->lanes)))
+            walk = &s->walks[i];
+    return walk;
+}
+
+/* The next use of a named barrier from step *at on, which moves behind it; NULL = there is none. */
+static const struct wsdbg_step_row *next_use(const struct wsdbg_snapshot *s, const struct wsdbg_walk_row *walk,
+                                             uint32_t *at)
+{
+    while (walk && *at < walk->step_count) {
+        const struct wsdbg_step_row *step = &s->steps[walk->step_first + (*at)++];
+        if (step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE)
+            return step;
+    }
+    return NULL;
+}
+
+static uint32_t id_of(const struct syncs *syncs)
+{
+    return syncs->c->snapshot->barriers[syncs->row].id;
+}
+
+/* How often the walk of a warp of the CTA uses the barrier with this count; with count 0: at all. */
+static uint32_t uses_of(const struct syncs *syncs, uint32_t warp, uint32_t count)
+{
+    if (wsdbg_case_warp(syncs->c, warp)->cta != syncs->cta)
+        return 0;
+    const struct wsdbg_walk_row *walk = walk_of(syncs->c, warp);
+    const struct wsdbg_step_row *use;
+    uint32_t uses = 0, at = 0;
+    while ((use = next_use(syncs->c->snapshot, walk, &at)))
+        uses += use->address == id_of(syncs) && (count == 0 || (use->number_known && use->number == count));
+    return uses;
+}
+
+/* Whether lanes of some warp of the CTA use the barrier more often than others of the warp: then it is not known how
+ * often the warp uses it. */
+static bool is_doubtful(const struct syncs *syncs)
+{
+    const struct wsdbg_snapshot *s = syncs->c->snapshot;
+    for (size_t i = 0; i < s->walk_count; i++) {
+        const struct wsdbg_walk_row *walk = &s->walks[i];
+        const struct wsdbg_step_row *use;
+        uint32_t uses = 0, at = 0, warp = 0;
+        while (warp < syncs->c->warp_count && syncs->c->warps[warp] != walk->warp)
+            warp++;
+        if (warp == syncs->c->warp_count || wsdbg_case_warp(syncs->c, warp)->cta != syncs->cta)
+            continue;
+        while ((use = next_use(s, walk, &at)))
+            uses += use->address == id_of(syncs);
+        if (uses != uses_of(syncs, warp, 0))
+            return true;
+    }
+    return false;
+}
+
+/* Whether all warps of the CTA have walks that are whole. */
+static bool are_whole(const struct syncs *syncs)
+{
+    for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
+        const struct wsdbg_walk_row *walk = walk_of(syncs->c, w);
+        if (wsdbg_case_warp(syncs->c, w)->cta == syncs->cta && (!walk || !walk->is_whole))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a warp that takes the step may have taken it already, or stands there. */
+static bool may_be_taken(const struct syncs *syncs, uint32_t warp, const struct wsdbg_step_row *step)
+{
+    const struct wsdbg_reach *reach = wsdbg_code_reach(syncs->c, warp, step->access);
+    const struct wsdbg_access_row *access =
+        step->access < syncs->c->snapshot->access_count ? &syncs->c->snapshot->accesses[step->access] : NULL;
+    return !reach || !reach->before_known || reach->before_most > 0 ||
+           (access && access->site == wsdbg_case_warp(syncs->c, warp)->site);
+}
+
+/* The first use of the barrier with each count that a warp's walk names for it, but not those without one. */
+struct counts {
+    const struct wsdbg_step_row *uses[COUNTS_MOST];
+    uint32_t count;
+};
+
+static void add_count(struct counts *counts, const struct wsdbg_step_row *use)
+{
+    for (uint32_t i = 0; i < counts->count; i++)
+        if (counts->uses[i]->number == use->number)
+            return;
+    if (counts->count < COUNTS_MOST)
+        counts->uses[counts->count++] = use;
+}
+
+static struct counts counts_of(const struct syncs *syncs, uint32_t warp)
+{
+    const struct wsdbg_walk_row *walk = walk_of(syncs->c, warp);
+    const struct wsdbg_step_row *use;
+    struct counts counts = {.count = 0};
+    uint32_t at = 0;
+    while ((use = next_use(syncs->c->snapshot, walk, &at)))
+        if (use->address == id_of(syncs) && use->number_known && use->number > 0)
+            add_count(&counts, use);
+    return counts;
+}
+
+/* ---- counts ---- */
+
+/* The warps that use the barrier with a count. */
+struct users {
+    struct wsdbg_warp_set warps;
+    uint32_t uses;                  /* of all of them */
+    uint32_t threads[GROUPS_MOST];  /* by warpgroup */
+    bool equally_often, any_beyond; /* any_beyond: of a warpgroup that has no place in `threads` */
+};
+
+static struct users users_of(const struct syncs *syncs, uint32_t count)
+{
+    struct users users = {.equally_often = true};
+    uint32_t of_first = 0;
+    for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
+        const uint32_t uses = uses_of(syncs, w, count), group = wsdbg_case_warp(syncs->c, w)->warp / WSDBG_GROUP_WARPS;
+        if (uses == 0)
+            continue;
+        of_first = users.uses ? of_first : uses;
+        users.equally_often &= uses == of_first;
+        users.uses += uses;
+        users.any_beyond |= group >= GROUPS_MOST;
+        if (group < GROUPS_MOST)
+            users.threads[group] += WARP_THREADS;
+        wsdbg_set_add(&users.warps, w);
+    }
+    return users;
+}
+
+/* Whether some of the warpgroups have as many threads together. */
+static bool can_make_up(const struct users *users, uint32_t count)
+{
+    for (uint32_t chosen = 0; chosen < 1u << GROUPS_MOST; chosen++) {
+        uint32_t threads = 0;
+        for (uint32_t g = 0; g < GROUPS_MOST; g++)
+            threads += chosen >> g & 1 ? users->threads[g] : 0;
+        if (threads == count)
+            return true;
+    }
+    return users->any_beyond;
+}
+
+/* Another count with which the first of the warps uses the barrier, and which fits its users; 0 = there is none. */
+static uint32_t fitting_count(const struct syncs *syncs, const struct users *users, uint32_t count)
+{
+    const struct counts counts = counts_of(syncs, wsdbg_first_of(&users->warps));
+    for (uint32_t i = 0; i < counts.count; i++) {
+        const uint32_t other = counts.uses[i]->number;
+        const struct users others = users_of(syncs, other);
+        if (other != count && can_make_up(&others, other) &&
+            wsdbg_set_count(&others.warps) >= wsdbg_set_count(&users->warps))
+            return other;
+    }
+    return 0;
+}
+
+/* Where walks are cut off, some uses with this count may not be known. */
+static void say_count(const struct syncs *syncs, const struct users *users, const struct wsdbg_step_row *use,
+                      uint32_t other)
+{
+    struct wsdbg_case *c = syncs->c;
+    const uint32_t threads = wsdbg_set_count(&users->warps) * WARP_THREADS;
+    const bool is_likely = threads >= use->number || are_whole(syncs);
+    struct wsdbg_finding *finding = wsdbg_case_find(
+        c, WSDBG_CAUSE_NAMED_COUNT, wsdbg_code_cap(c, is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE),
+        syncs->cta, syncs->row);
+    if (!finding)
+        return;
+    char elsewhere[48] = "", fits[48] = "";
+    if (other) {
+        wsdbg_print(elsewhere, sizeof elsewhere, "; elsewhere it names %u", other);
+        wsdbg_print(fits, sizeof fits, ", here %u", other);
+    }
+    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&users->warps))->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "The code names %u threads for named barrier %u, but those who name this count are %u threads (%s)%s. "
+                "A round cannot have the right participants. %s waits%s.",
+                use->number, id_of(syncs), threads, wsdbg_say_warps(c, &users->warps).text, elsewhere,
+                wsdbg_say_warp(c, syncs->waiter).text, wsdbg_say_at(c, syncs->waiter).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Name the number of threads that arrive and wait%s, in every bar.sync and bar.arrive of the round.",
+                fits);
+    wsdbg_tell_access(c, finding, use->access, "names this count");
+    wsdbg_tell_wait(c, finding, syncs->waiter);
+}
+
+/* Whether nobody can be meant by a count.  Either its users are too few, and they use the barrier with a count that
+ * fits, too.  Or they are too many, use it equally often, and cannot be divided into groups of its size, nor all uses
+ * into rounds. */
+static bool is_wrong(const struct users *users, uint32_t count, uint32_t other)
+{
+    const uint32_t threads = wsdbg_set_count(&users->warps) * WARP_THREADS;
+    if (users->uses * WARP_THREADS < count)
+        return other > 0;
+    return count < threads && users->equally_often && threads % count != 0 && users->uses * WARP_THREADS % count != 0 &&
+           !can_make_up(users, count);
+}
+
+static bool judge_counts(const struct syncs *syncs)
+{
+    const struct counts counts = counts_of(syncs, syncs->waiter);
+    for (uint32_t i = 0; i < counts.count; i++) {
+        const uint32_t count = counts.uses[i]->number;
+        const struct users users = users_of(syncs, count);
+        const uint32_t other = fitting_count(syncs, &users, count);
+        if (!is_wrong(&users, count, other) || !may_be_taken(syncs, syncs->waiter, counts.uses[i]))
+            continue;
+        say_count(syncs, &users, counts.uses[i], other);
+        return true;
+    }
+    return false;
+}
+
+/* ---- a warp unlike its mates ---- */
+
+static bool are_alike(const struct wsdbg_step_row *a, const struct wsdbg_step_row *b)
+{
+    return a->kind == b->kind && a->address == b->address && a->number == b->number &&
+           a->number_known == b->number_known;
+}
+
+/* Whether two warps use all named barriers alike, but for uses of this one that the first leaves out: how many, and
+ * *first is the first of them.  All name one count.  The walks must go on together behind the last one, or be whole. */
+static uint32_t left_out(const struct syncs *syncs, uint32_t warp, uint32_t mate, const struct wsdbg_step_row **first)
+{
+    const struct wsdbg_snapshot *s = syncs->c->snapshot;
+    const struct wsdbg_walk_row *mine = walk_of(syncs->c, warp), *other = walk_of(syncs->c, mate);
+    const struct wsdbg_step_row *use, *its;
+    uint32_t at = 0, its_at = 0, missing = 0, behind = 0;
+    *first = NULL;
+    if (!mine || !other)
+        return 0;
+    use = next_use(s, mine, &at);
+    while ((its = next_use(s, other, &its_at))) {
+        if (use && are_alike(use, its)) {
+            use = next_use(s, mine, &at);
+            behind++;
+        } else if (its->address == id_of(syncs) && (!*first || are_alike(*first, its))) {
+            *first = *first ? *first : its;
+            missing++;
+            behind = 0;
+        } else {
+            return 0;
+        }
+    }
+    return !use && (behind > 0 || (mine->is_whole && other->is_whole)) ? missing : 0;
+}
+
+/* The warps of its warpgroup, all three, of which each has the same uses of the barrier that the warp leaves out; else
+ * empty.  *first is one of those uses. */
+static struct wsdbg_warp_set agreeing_mates(const struct syncs *syncs, uint32_t warp, uint32_t *missing,
+                                            const struct wsdbg_step_row **first)
+{
+    struct wsdbg_warp_set mates = {{0}};
+    *missing = 0;
+    *first = NULL;
+    for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
+        if (w == warp || !wsdbg_case_are_mates(syncs->c, w, warp))
+            continue;
+        const struct wsdbg_step_row *step;
+        const uint32_t more = left_out(syncs, warp, w, &step);
+        if (more == 0 || (*missing && (more != *missing || !are_alike(step, *first))) || !may_be_taken(syncs, w, step))
+            return (struct wsdbg_warp_set){{0}};
+        *first = step;
+        *missing = more;
+        wsdbg_set_add(&mates, w);
+    }
+    return wsdbg_set_count(&mates) == WSDBG_GROUP_WARPS - 1 ? mates : (struct wsdbg_warp_set){{0}};
+}
+
+/* Whether the barrier counts the warp in this use of its mates: it has such uses itself, or the count is only made up
+ * with it.  A barrier of all threads does not count those that have exited. */
+static bool is_counted(const struct syncs *syncs, uint32_t warp, const struct wsdbg_step_row *use)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(syncs->c, warp);
+    const uint32_t group = row->warp / WSDBG_GROUP_WARPS;
+    if (!use->number_known || group >= GROUPS_MOST)
+        return false;
+    if (use->number == 0)
+        return row->state != WSDBG_WARP_EXITED;
+    struct users users = users_of(syncs, use->number);
+    if (wsdbg_set_has(&users.warps, warp))
+        return true;
+    if (can_make_up(&users, use->number))
+        return false;
+    users.threads[group] += WARP_THREADS;
+    return can_make_up(&users, use->number);
+}
+
+/* It stands at the barrier as its mates do: it has not left it out yet. */
+static bool stands_there(const struct syncs *syncs, uint32_t warp)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(syncs->c, warp);
+    return row->state == WSDBG_WARP_WAIT_NAMED && row->barrier == syncs->row;
+}
+
+static void say_left_out(const struct syncs *syncs, uint32_t warp, const struct wsdbg_warp_set *mates, uint32_t missing)
+{
+    struct wsdbg_case *c = syncs->c;
+    const bool exited = wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED;
+    const uint32_t mine = uses_of(syncs, warp, 0);
+    struct wsdbg_finding *finding = wsdbg_case_find(c, exited ? WSDBG_CAUSE_WAKER_EXITED : WSDBG_CAUSE_ARRIVE_MISSING,
+                                                    wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), syncs->cta, syncs->row);
+    if (!finding)
+        return;
+    char absent[160];
+    wsdbg_print(absent, sizeof absent, "%s", wsdbg_say_warp(c, warp).text);
+    finding->role = wsdbg_case_warp(c, warp)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on named barrier %u%s, but %s leaves it out: by the code it uses the barrier %u time%s, and "
+                "each of %s %u time%s%s.",
+                wsdbg_say_warp(c, syncs->waiter).text, id_of(syncs), wsdbg_say_at(c, syncs->waiter).text, absent, mine,
+                mine == 1 ? "" : "s", wsdbg_say_warps(c, mates).text, mine + missing, mine + missing == 1 ? "" : "s",
+                exited ? ". It has exited" : "");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let all warps of the warpgroup come to named barrier %u on every path, or leave %s out of its count.",
+                id_of(syncs), absent);
+    wsdbg_tell_wait(c, finding, syncs->waiter);
+    if (!exited)
+        wsdbg_tell_wait(c, finding, warp);
+}
+
+static bool judge_mates(const struct syncs *syncs)
+{
+    for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
+        uint32_t missing;
+        const struct wsdbg_step_row *first;
+        if (wsdbg_case_warp(syncs->c, w)->cta != syncs->cta || stands_there(syncs, w))
+            continue;
+        const struct wsdbg_warp_set mates = agreeing_mates(syncs, w, &missing, &first);
+        if (!wsdbg_set_has(&mates, syncs->waiter) || !is_counted(syncs, w, first))
+            continue;
+        say_left_out(syncs, w, &mates, missing);
+        return true;
+    }
+    return false;
+}
+
+/* Some warp before it in the case stands at the same barrier. */
+static bool is_second_waiter(const struct wsdbg_case *c, uint32_t warp)
+{
+    for (uint32_t w = 0; w < warp; w++)
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_NAMED &&
+            wsdbg_case_warp(c, w)->barrier == wsdbg_case_warp(c, warp)->barrier)
+            return true;
+    return false;
+}
+
+/* The barriers are asked in the order of their first waiters; one finding is enough. */
+void wsdbg_rule_code_syncs(struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count ||
+            !wsdbg_case_stuck(c, w) || is_second_waiter(c, w))
+            continue;
+        const struct syncs syncs = {.c = c, .row = row->barrier, .cta = row->cta, .waiter = w};
+        if (!is_doubtful(&syncs) && (judge_counts(&syncs) || judge_mates(&syncs)))
+            return;
+    }
+}
