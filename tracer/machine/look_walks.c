@@ -20,7 +20,7 @@ enum { CONSTANTS_KEPT = 2048 }; /* words of bank 0 */
  * gives the same verdict on a busy machine. */
 #define LIVE_NS_MOST UINT64_C(1000000000)
 #define INSTRUCTIONS_MOST 32768u         /* of a kernel that is followed for its named barriers alone */
-#define WORK_OF_LOOK (UINT64_C(1) << 24) /* instructions; some 0.4 s */
+#define WORK_OF_LOOK (UINT64_C(1) << 22) /* instructions; some 0.9 s */
 
 struct walks {
     const struct wsdbg_look_source *source;
