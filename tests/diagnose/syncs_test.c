@@ -28,7 +28,7 @@ static const struct kernel {
     {"all counts are right", NULL, NULL, {ALL, ALL, ALL}, 0, NOBODY, NOBODY, 0x30, false, false},
     {"one count is a warp too low",
      "NAMED_COUNT",
-     "names 224 threads",
+     "is used with a count of 224",
      {ALL, 224, ALL},
      0,
      NOBODY,
@@ -38,7 +38,7 @@ static const struct kernel {
      false},
     {"... behind which nobody knows how it goes on",
      "NAMED_COUNT",
-     "elsewhere it names 256",
+     "elsewhere they name 256",
      {ALL, 224, ALL},
      0,
      NOBODY,
@@ -48,7 +48,7 @@ static const struct kernel {
      true},
     {"each count is a warp too low",
      "NAMED_COUNT",
-     "those who name this count are 256 threads",
+     "(warps 0-7) have 256 threads.",
      {224, 224},
      0,
      NOBODY,
@@ -62,7 +62,7 @@ static const struct kernel {
     {"one warpgroup waits for the other", NULL, NULL, {ALL, ALL}, ALL, NOBODY, NOBODY, 0x01, false, false},
     {"... once with a lower count",
      "NAMED_COUNT",
-     "those who name this count are 128 threads",
+     "(warps 0-3) have 128 threads; elsewhere they name 256",
      {224, ALL},
      ALL,
      NOBODY,
@@ -88,6 +88,16 @@ static const struct kernel {
      5,
      NOBODY,
      0xd0,
+     false,
+     false},
+    {"... of the second warpgroup, and the first one waits, too",
+     "ARRIVE_MISSING",
+     "but warp 5 leaves it out",
+     {ALL, ALL, ALL},
+     0,
+     5,
+     NOBODY,
+     0xdf,
      false,
      false},
     {"... and has left", "WAKER_EXITED", "It has exited", {ALL, ALL, ALL}, 0, 5, NOBODY, 0xd0, true, false},
@@ -131,7 +141,7 @@ static const struct wsdbg_finding *finding_of(const struct wsdbg_diagnosis *diag
 {
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const char *sentence = diagnosis->findings[i].sentence;
-        if (strstr(sentence, "The code names ") || strstr(sentence, "leaves it out"))
+        if (strstr(sentence, "is used with a count of ") || strstr(sentence, "leaves it out"))
             return &diagnosis->findings[i];
     }
     return NULL;

@@ -4,7 +4,6 @@
  */
 #include "diagnose/arrivals_per_round.h"
 
-#define WARP_THREADS 32u
 #define ARRIVALS_MAX 0xfffffu /* an mbarrier has 20 bits for them */
 
 static bool is_arrival(const struct wsdbg_access_row *access)
@@ -22,7 +21,7 @@ static uint32_t arrivals_of_lane(const struct wsdbg_access_row *access)
 
 static uint32_t lanes_of(const struct wsdbg_access_row *access)
 {
-    return access->lanes == WSDBG_LANES_ONE ? 1 : WARP_THREADS;
+    return access->lanes == WSDBG_LANES_ONE ? 1 : WSDBG_WARP_THREADS;
 }
 
 static void add_warp(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier,

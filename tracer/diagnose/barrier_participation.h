@@ -9,7 +9,6 @@
 
 #include "diagnose/case.h"
 
-#define WSDBG_WARP_THREADS 32u
 /* How often, where there is no limit that is known. */
 #define WSDBG_MANY 255u
 

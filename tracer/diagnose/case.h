@@ -11,6 +11,7 @@
 #include "diagnose/finding.h"
 
 enum { WSDBG_GROUP_WARPS = 4 }; /* warps of a warpgroup */
+#define WSDBG_WARP_THREADS 32u
 
 /* 16 CTAs of 32 warps is the most the hardware has; twice that is a snapshot not to be believed. */
 #define WSDBG_CASE_WARPS_MAX 1024u
@@ -69,7 +70,7 @@ struct wsdbg_case {
     const struct wsdbg_polls *polls; /* of the snapshot: poll_writers.h; NULL = other cases are not known */
     struct wsdbg_ledger *ledger;
     struct wsdbg_wait_graph *graph;
-    struct wsdbg_replay *standing; /* wsdbg_replay_standing makes it when it is first asked for */
+    struct wsdbg_replay *standing;    /* wsdbg_replay_standing makes it when it is first asked for */
     struct wsdbg_replay *overflowing; /* ... or this one: wsdbg_replay_overflowing */
     bool was_replayed;
     struct wsdbg_finding *findings;

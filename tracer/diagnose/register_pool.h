@@ -8,7 +8,6 @@
 
 #include "diagnose/case.h"
 
-#define WSDBG_WARP_THREADS 32u
 #define WSDBG_REGISTER_FILES 4u /* of an SM */
 #define WSDBG_REGISTER_GRANULE 8u
 #define WSDBG_REGISTERS_LEAST 24u /* the smallest value setmaxnreg takes */

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#define WARP_THREADS 32u
 enum { IDS = WSDBG_NAMED_BARRIERS };
 
 /* ---- mbarriers ---- */
@@ -228,7 +227,7 @@ static uint32_t threads_left(const struct wsdbg_replay *replay, uint32_t cta)
     for (uint32_t i = 0; i < replay->agent_count; i++)
         if (replay->agents[i].cta == cta && !has_gone(&replay->agents[i]))
             wsdbg_set_add(&left, replay->agents[i].warp);
-    return wsdbg_set_count(&left) * WARP_THREADS;
+    return wsdbg_set_count(&left) * WSDBG_WARP_THREADS;
 }
 
 static void release_named(struct wsdbg_replay *replay, uint32_t cta, uint32_t id)
@@ -251,7 +250,7 @@ static void come_to_named(struct wsdbg_replay *replay, const struct wsdbg_replay
     const bool waits = step->kind == WSDBG_ACCESS_NAMED_SYNC;
     uint32_t *threads = &replay->named[cta * IDS + id].threads;
     set_warp(replay, agent->warp, waits ? WSDBG_AGENT_NAMED : WSDBG_AGENT_GOES, !waits);
-    *threads += WARP_THREADS;
+    *threads += WSDBG_WARP_THREADS;
     if (*threads >= wanted)
         release_named(replay, cta, id);
 }

@@ -12,7 +12,6 @@
 #include "diagnose/arrivals_per_round.h"
 #include "diagnose/rules.h"
 
-#define WARP_THREADS 32u
 #define FAR_LESS 3u /* a surplus is no rival any more when it is so many times as large */
 
 /* Another stage of the barrier in this CTA has some of its arrivals, too. */
@@ -236,7 +235,7 @@ static bool may_be_remote(const struct wsdbg_case *c, const struct wsdbg_missing
 /* How many lanes arrive is not known: what is there fits one of each warp, or all. */
 static bool all_may_have_come(const struct wsdbg_missing_arrivals *missing, uint32_t warps)
 {
-    return warps > 0 && (missing->made == warps || missing->made == warps * WARP_THREADS);
+    return warps > 0 && (missing->made == warps || missing->made == warps * WSDBG_WARP_THREADS);
 }
 
 /* The barrier is the only mbarrier of its CTA that is known: what names some mbarrier names this one. */

@@ -11,7 +11,6 @@
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
-#define WARP_THREADS 32u
 #define WITHOUT_END 255u
 
 /* What the warps of the case have arrived on one barrier, and who did what may be lost. */
@@ -54,12 +53,12 @@ static void add(const struct wsdbg_case *c, uint32_t warp, uint32_t access, uint
         arrived->bounded = false;
         return;
     }
-    arrived->most += reach->before_most * lane * (row->lanes == WSDBG_LANES_ONE ? 1 : WARP_THREADS);
+    arrived->most += reach->before_most * lane * (row->lanes == WSDBG_LANES_ONE ? 1 : WSDBG_WARP_THREADS);
     if (match != WSDBG_MATCH_ONE || row->any_rank || reach->before_least == 0)
         return;
     /* The last warp of a CTA may have fewer threads. */
     const bool all = row->lanes == WSDBG_LANES_ALL && !is_last_of_cta(c, warp);
-    arrived->least += reach->before_least * lane * (all ? WARP_THREADS : 1);
+    arrived->least += reach->before_least * lane * (all ? WSDBG_WARP_THREADS : 1);
     if (row->may_be_early && arrived->early_warp == WSDBG_NONE) {
         arrived->early_warp = warp;
         arrived->early_access = access;

@@ -12,8 +12,6 @@
 #include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
-#define WARP_THREADS 32u
-
 /* That no live warp can arrive is seen.  Why the others exited first is not seen, and a phase that turned once too
  * often leaves the same words behind: so this is never proven.  If the phase has some of its arrivals and no phase was
  * ever complete, or the exited warps may have made all their arrivals, a count that is too high explains it as well:
@@ -30,7 +28,7 @@ static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c,
 static bool makes_a_phase(const struct wsdbg_missing_arrivals *missing, const struct wsdbg_warp_set *warps)
 {
     const uint32_t count = wsdbg_set_count(warps);
-    return missing->word.expected == count || missing->word.expected == count * WARP_THREADS ||
+    return missing->word.expected == count || missing->word.expected == count * WSDBG_WARP_THREADS ||
            (count % WSDBG_GROUP_WARPS == 0 && missing->word.expected == count / WSDBG_GROUP_WARPS);
 }
 
@@ -110,7 +108,7 @@ static uint32_t arrival_made_twice(const struct wsdbg_case *c, const struct wsdb
                               : access->count.known                      ? access->count.value
                                                                          : 0;
         const bool by_lane = access->lanes != WSDBG_LANES_ALL && lane == missing->word.expected;
-        const bool by_warp = access->lanes != WSDBG_LANES_ONE && lane * WARP_THREADS == missing->word.expected;
+        const bool by_warp = access->lanes != WSDBG_LANES_ONE && lane * WSDBG_WARP_THREADS == missing->word.expected;
         if (lane > 0 && (by_lane || by_warp))
             return i;
     }

@@ -10,7 +10,6 @@
 #include "diagnose/outstanding.h"
 #include "diagnose/rules.h"
 
-#define GROUP_WARPS 4u
 #define INLINED_MOST 64u /* calls inlined into one another; more is not looked at */
 
 /* Who stands at one named barrier. */
@@ -197,7 +196,7 @@ static bool one_mate_left(const struct wsdbg_case *c, const struct gathering *g,
             (wsdbg_set_has(&g->partners, w) && w != first))
             return false;
     }
-    return there == GROUP_WARPS - 1;
+    return there == WSDBG_GROUP_WARPS - 1;
 }
 
 /* Likely if no live warp can come; else it is only possible. */
@@ -413,7 +412,8 @@ static bool are_of_other_roles(const struct wsdbg_case *c, const struct gatherin
         for (uint32_t v = 0; v < c->warp_count && wsdbg_set_has(others, w); v++) {
             const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w), *mate = wsdbg_case_warp(c, v);
             const bool differ = row->role.known && mate->role.known && row->role.value != mate->role.value;
-            if (wsdbg_set_has(&g->waiting, v) && row->warp / GROUP_WARPS == mate->warp / GROUP_WARPS && !differ)
+            if (wsdbg_set_has(&g->waiting, v) && row->warp / WSDBG_GROUP_WARPS == mate->warp / WSDBG_GROUP_WARPS &&
+                !differ)
                 return false;
         }
     return true;

@@ -12,8 +12,6 @@
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
-#define WARP_THREADS 32u
-
 /* The part of the warp that stands in the wait by which the warp is shown.  NULL where another part may do what this
  * one waits for. */
 static const struct wsdbg_part *waiting_part(const struct wsdbg_case *c, uint32_t warp)
@@ -62,10 +60,10 @@ static uint32_t lanes_of_launch(const struct wsdbg_case *c, uint32_t warp)
 {
     const uint32_t *block = c->snapshot->grids[c->grid].block;
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    const uint64_t first = (uint64_t)wsdbg_case_warp(c, warp)->warp * WARP_THREADS;
+    const uint64_t first = (uint64_t)wsdbg_case_warp(c, warp)->warp * WSDBG_WARP_THREADS;
     if (threads <= first)
         return 0;
-    return threads - first < WARP_THREADS ? (1u << (threads - first)) - 1 : UINT32_MAX;
+    return threads - first < WSDBG_WARP_THREADS ? (1u << (threads - first)) - 1 : UINT32_MAX;
 }
 
 /* The one lane of the warp that does not wait with the others; 0 = there is none, or several. */

@@ -9,7 +9,6 @@
 #include "diagnose/rules.h"
 
 enum { GROUPS_MOST = 8, COUNTS_MOST = 8 }; /* warpgroups of a CTA; counts that are looked at */
-#define WARP_THREADS 32u
 
 /* A named barrier with warps at it. */
 struct syncs {
@@ -154,7 +153,7 @@ static struct users users_of(const struct syncs *syncs, uint32_t count)
         users.uses += uses;
         users.any_beyond |= group >= GROUPS_MOST;
         if (group < GROUPS_MOST)
-            users.threads[group] += WARP_THREADS;
+            users.threads[group] += WSDBG_WARP_THREADS;
         wsdbg_set_add(&users.warps, w);
     }
     return users;
@@ -192,7 +191,7 @@ static void say_count(const struct syncs *syncs, const struct users *users, cons
                       uint32_t other)
 {
     struct wsdbg_case *c = syncs->c;
-    const uint32_t threads = wsdbg_set_count(&users->warps) * WARP_THREADS;
+    const uint32_t threads = wsdbg_set_count(&users->warps) * WSDBG_WARP_THREADS;
     const bool is_likely = threads >= use->number || are_whole(syncs);
     struct wsdbg_finding *finding = wsdbg_case_find(
         c, WSDBG_CAUSE_NAMED_COUNT, wsdbg_code_cap(c, is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE),
@@ -201,15 +200,16 @@ static void say_count(const struct syncs *syncs, const struct users *users, cons
         return;
     char elsewhere[48] = "", fits[48] = "";
     if (other) {
-        wsdbg_print(elsewhere, sizeof elsewhere, "; elsewhere it names %u", other);
+        wsdbg_print(elsewhere, sizeof elsewhere, "; elsewhere they name %u", other);
         wsdbg_print(fits, sizeof fits, ", here %u", other);
     }
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&users->warps))->role;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "The code names %u threads for named barrier %u, but those who name this count are %u threads (%s)%s. "
-                "A round cannot have the right participants. %s waits%s.",
-                use->number, id_of(syncs), threads, wsdbg_say_warps(c, &users->warps).text, elsewhere,
-                wsdbg_say_warp(c, syncs->waiter).text, wsdbg_say_at(c, syncs->waiter).text);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "Named barrier %u is used with a count of %u, but the warps that name this count (%s) have %u threads%s. "
+        "No round can have the right participants. %s waits%s.",
+        id_of(syncs), use->number, wsdbg_say_warps(c, &users->warps).text, threads, elsewhere,
+        wsdbg_say_warp(c, syncs->waiter).text, wsdbg_say_at(c, syncs->waiter).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Name the number of threads that arrive and wait%s, in every bar.sync and bar.arrive of the round.",
                 fits);
@@ -222,11 +222,11 @@ static void say_count(const struct syncs *syncs, const struct users *users, cons
  * into rounds. */
 static bool is_wrong(const struct users *users, uint32_t count, uint32_t other)
 {
-    const uint32_t threads = wsdbg_set_count(&users->warps) * WARP_THREADS;
-    if (users->uses * WARP_THREADS < count)
+    const uint32_t threads = wsdbg_set_count(&users->warps) * WSDBG_WARP_THREADS;
+    if (users->uses * WSDBG_WARP_THREADS < count)
         return other > 0;
-    return count < threads && users->equally_often && threads % count != 0 && users->uses * WARP_THREADS % count != 0 &&
-           !can_make_up(users, count);
+    return count < threads && users->equally_often && threads % count != 0 &&
+           users->uses * WSDBG_WARP_THREADS % count != 0 && !can_make_up(users, count);
 }
 
 static bool judge_counts(const struct syncs *syncs)
@@ -316,7 +316,7 @@ static bool is_counted(const struct syncs *syncs, uint32_t warp, const struct ws
         return true;
     if (can_make_up(&users, use->number))
         return false;
-    users.threads[group] += WARP_THREADS;
+    users.threads[group] += WSDBG_WARP_THREADS;
     return can_make_up(&users, use->number);
 }
 
@@ -340,7 +340,7 @@ static void say_left_out(const struct syncs *syncs, uint32_t warp, const struct 
     wsdbg_print(absent, sizeof absent, "%s", wsdbg_say_warp(c, warp).text);
     finding->role = wsdbg_case_warp(c, warp)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on named barrier %u%s, but %s leaves it out: by the code it uses the barrier %u time%s, and "
+                "%s waits on named barrier %u%s, but %s leaves it out: in its code it uses the barrier %u time%s, and "
                 "each of %s %u time%s%s.",
                 wsdbg_say_warp(c, syncs->waiter).text, id_of(syncs), wsdbg_say_at(c, syncs->waiter).text, absent, mine,
                 mine == 1 ? "" : "s", wsdbg_say_warps(c, mates).text, mine + missing, mine + missing == 1 ? "" : "s",
@@ -353,6 +353,14 @@ static void say_left_out(const struct syncs *syncs, uint32_t warp, const struct 
         wsdbg_tell_wait(c, finding, warp);
 }
 
+static bool some_stand_there(const struct syncs *syncs, const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t w = 0; w < syncs->c->warp_count; w++)
+        if (wsdbg_set_has(warps, w) && stands_there(syncs, w))
+            return true;
+    return false;
+}
+
 static bool judge_mates(const struct syncs *syncs)
 {
     for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
@@ -361,7 +369,7 @@ static bool judge_mates(const struct syncs *syncs)
         if (wsdbg_case_warp(syncs->c, w)->cta != syncs->cta || stands_there(syncs, w))
             continue;
         const struct wsdbg_warp_set mates = agreeing_mates(syncs, w, &missing, &first);
-        if (!wsdbg_set_has(&mates, syncs->waiter) || !is_counted(syncs, w, first))
+        if (!some_stand_there(syncs, &mates) || !is_counted(syncs, w, first))
             continue;
         say_left_out(syncs, w, &mates, missing);
         return true;
@@ -369,13 +377,16 @@ static bool judge_mates(const struct syncs *syncs)
     return false;
 }
 
-/* Some warp before it in the case stands at the same barrier. */
-static bool is_second_waiter(const struct wsdbg_case *c, uint32_t warp)
+/* The warp stands at a named barrier and cannot go on, and no such warp before it in the case stands at the same one.
+ */
+static bool is_first_waiter(const struct wsdbg_case *c, uint32_t warp)
 {
-    for (uint32_t w = 0; w < warp; w++)
-        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_NAMED &&
-            wsdbg_case_warp(c, w)->barrier == wsdbg_case_warp(c, warp)->barrier)
-            return true;
+    for (uint32_t w = 0; w <= warp; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (row->state == WSDBG_WARP_WAIT_NAMED && row->barrier == wsdbg_case_warp(c, warp)->barrier &&
+            row->barrier < c->snapshot->barrier_count && wsdbg_case_stuck(c, w))
+            return w == warp;
+    }
     return false;
 }
 
@@ -384,11 +395,8 @@ void wsdbg_rule_code_syncs(struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count ||
-            !wsdbg_case_stuck(c, w) || is_second_waiter(c, w))
-            continue;
         const struct syncs syncs = {.c = c, .row = row->barrier, .cta = row->cta, .waiter = w};
-        if (!is_doubtful(&syncs) && (judge_counts(&syncs) || judge_mates(&syncs)))
+        if (is_first_waiter(c, w) && !is_doubtful(&syncs) && (judge_counts(&syncs) || judge_mates(&syncs)))
             return;
     }
 }
