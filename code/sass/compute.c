@@ -206,12 +206,19 @@ unsigned wsdbg_compute_part(const struct wsdbg_instruction *instruction, unsigne
     return 0;
 }
 
+bool wsdbg_compute_is_narrow(const struct wsdbg_instruction *instruction)
+{
+    const unsigned count = instruction->destination_count;
+    return count > 1 && instruction->width_bytes && instruction->width_bytes / count < sizeof(uint32_t);
+}
+
 struct wsdbg_values wsdbg_compute(const struct wsdbg_instruction *instruction, unsigned part,
                                   const struct wsdbg_values *sources)
 {
     const uint8_t operation = instruction->operation;
     const bool is_load = wsdbg_operation_class(operation) == WSDBG_CLASS_LOAD;
-    const bool is_narrow = is_load && instruction->width_bytes && instruction->width_bytes < 4;
+    const bool is_narrow =
+        is_load && ((instruction->width_bytes && instruction->width_bytes < 4) || wsdbg_compute_is_narrow(instruction));
     if ((part && !is_load && operation != WSDBG_OP_CS2R) || is_narrow)
         return wsdbg_values_any();
     return followed[operation].compute(instruction, sources);

@@ -9,6 +9,8 @@
 bool wsdbg_compute_follows(const struct wsdbg_instruction *instruction);
 /* VIMNMX, VIADDMNMX: whether the values are words: neither two halves each, nor raised to 0. */
 bool wsdbg_compute_is_of_words(const struct wsdbg_instruction *instruction);
+/* Several registers of less than 32 bits, which PTX writes at once, each with a part of a word. */
+bool wsdbg_compute_is_narrow(const struct wsdbg_instruction *instruction);
 /* How many words lie between those that two written registers get: not 0 where PTX writes several at once. */
 unsigned wsdbg_compute_words_apart(const struct wsdbg_instruction *instruction);
 /* Which 32 bits of the result a written register (as definitions.h numbers them) is, the lowest being 0. */

@@ -4,36 +4,32 @@
 #include <math.h>
 #include <string.h>
 
-enum { FUNCTION_BIT = 74, FUNCTION_BITS = 15, RECIPROCAL = 4, SIGNED_BIT = 1, ROUND_BIT = 78, ROUND_BITS = 3 };
-enum { ROUND_UP = 2, ROUND_TO_ZERO = 3, FORM_BIT = 9, FORM_BITS = 7, RA_BIT = 24, RB_BIT = 32, SIGN_BITS_OF_B = 62 };
+enum { FORM_BIT = 9, FORM_BITS = 7, RA_BIT = 24, RB_BIT = 32, SIGN_BITS_OF_B = 62, OPCODE_BITS = 0x1ff };
 enum { FORM_REGISTER = 1, FORM_CONSTANT = 5, FORM_UNIFORM = 6, BANK_BIT = 54, BANK_BITS = 31, OFFSET_BIT = 38 };
-/* The modifiers of I2FP.F32.U32 and of a plain FMUL, which rounds to the nearest. */
-enum { MODIFIER_BITS = 0xffffff, PLAIN_CONVERSION = 0x201000, PLAIN_PRODUCT = 0x400000, PRODUCT_BITS = 0x7fffff };
+enum { SIGNED = 0x400 };
 
-static unsigned function_of(const struct wsdbg_instruction *in)
-{
-    return in->words[1] >> (FUNCTION_BIT - 64) & FUNCTION_BITS;
-}
+/* The instructions that are followed: opcode, and the modifiers among the bits 64 to 87 of the instruction.  All
+ * others, of other types, roundings or functions, are not.  From forms of the compiler: tests/sass/forms.cu. */
+static const struct form {
+    uint8_t operation;
+    uint16_t opcode;
+    uint32_t modifiers, read; /* read: the bits that must be those */
+} forms[] = {
+    {WSDBG_OP_I2FP, 0x045, 0x201000, 0xffffff},          /* I2FP.F32.U32 */
+    {WSDBG_OP_FMUL, 0x020, 0x400000, 0x7fffff},          /* FMUL: to the nearest */
+    {WSDBG_OP_MUFU, 0x108, 0x001000, 0xffffff},          /* MUFU.RCP */
+    {WSDBG_OP_I2F, 0x106, 0x209000, 0xffffff & ~SIGNED}, /* I2F.U32.RP and I2F.RP */
+    {WSDBG_OP_F2I, 0x105, 0x20f000, 0xffffff},           /* F2I.U32.TRUNC.NTZ */
+    {WSDBG_OP_F2I, 0x105, 0x21f000, 0xffffff},           /* F2I.FTZ.U32.TRUNC.NTZ */
+};
 
-/* Steps of a division.  The code behind them corrects the quotient, so the last bits of the reciprocal do not matter.
- */
-static bool divides(const struct wsdbg_instruction *in)
+static bool is_followed(const struct wsdbg_instruction *in)
 {
-    const unsigned round = in->words[1] >> (ROUND_BIT - 64) & ROUND_BITS;
-    return (in->operation == WSDBG_OP_I2F && round == ROUND_UP) ||
-           (in->operation == WSDBG_OP_MUFU && function_of(in) == RECIPROCAL) ||
-           (in->operation == WSDBG_OP_F2I && round == ROUND_TO_ZERO && !(function_of(in) & SIGNED_BIT));
-}
-
-static bool converts(const struct wsdbg_instruction *in)
-{
-    return in->operation == WSDBG_OP_I2FP && (in->words[1] & MODIFIER_BITS) == PLAIN_CONVERSION;
-}
-
-static bool multiplies(const struct wsdbg_instruction *in)
-{
-    return in->operation == WSDBG_OP_FMUL && (in->words[1] & PRODUCT_BITS) == PLAIN_PRODUCT &&
-           !(in->words[0] >> SIGN_BITS_OF_B);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (forms[i].operation == in->operation && forms[i].opcode == (in->words[0] & OPCODE_BITS) &&
+            forms[i].modifiers == (in->words[1] & forms[i].read) && !(in->words[0] >> SIGN_BITS_OF_B))
+            return true;
+    return false;
 }
 
 /* Source B by the instruction's form. */
@@ -57,8 +53,8 @@ static bool source_b(const struct wsdbg_instruction *in, struct wsdbg_operand *o
 unsigned wsdbg_thread_float_sources(const struct wsdbg_instruction *in,
                                     struct wsdbg_operand out[WSDBG_FLOAT_SOURCES_MOST])
 {
-    const bool has_two = multiplies(in);
-    if (!in->words[0] || !(has_two || divides(in) || converts(in)) || !source_b(in, &out[has_two]))
+    const bool has_two = in->operation == WSDBG_OP_FMUL;
+    if (!is_followed(in) || !source_b(in, &out[has_two]))
         return 0;
     if (has_two)
         out[0] = (struct wsdbg_operand){
@@ -95,16 +91,18 @@ static bool multiply(uint32_t a, uint32_t b, uint32_t *out)
     return isnormal(product) || product == 0;
 }
 
+/* Steps of a division.  The code behind them corrects the quotient, so the last bit of the reciprocal, which differs
+ * from that of the hardware, does not matter. */
 static bool divide(const struct wsdbg_instruction *in, uint32_t bits, uint32_t *out)
 {
     const float whole_end = 4294967296.0f, number = number_of(bits);
     switch (in->operation) {
     case WSDBG_OP_I2F:
         *out = bits_of(rounded_up(bits));
-        return (int32_t)bits >= 0 || !(function_of(in) & SIGNED_BIT);
+        return (int32_t)bits >= 0 || !(in->words[1] & SIGNED);
     case WSDBG_OP_MUFU:
         *out = number > 0 ? bits_of(1.0f / number) : 0;
-        return number > 0;
+        return number > 0 && isnormal(number) && isnormal(1.0f / number);
     default:
         *out = number >= 0 && number < whole_end ? (uint32_t)number : 0;
         return number >= 0 && number < whole_end;

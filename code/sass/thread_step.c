@@ -250,7 +250,8 @@ static struct result load(const struct step *step)
     const unsigned count = step->instruction->width_bytes / sizeof(uint32_t);
     struct result result = known(0);
     result.is_long = step->instruction->is_long;
-    if (!is_plain(step, 1) || !step->instruction->width_bytes || count > WORDS_MOST)
+    if (!is_plain(step, 1) || !step->instruction->width_bytes || count > WORDS_MOST ||
+        wsdbg_compute_is_narrow(step->instruction))
         return unknown;
     if (!count)
         return load_part(step);
@@ -500,8 +501,6 @@ static struct result divide(const struct step *step)
 {
     const struct wsdbg_instruction *in = step->instruction;
     uint32_t a, b;
-    if (in->words[0] || in->words[1])
-        return step_of_floats(step);
     if (!plain(step, 0, 0, &a) || !plain(step, 1, 0, &b) || b == 0 || (in->is_signed && a == 1u << 31))
         return unknown;
     const uint32_t quotient = in->is_signed ? (uint32_t)((int32_t)a / (int32_t)b) : a / b;

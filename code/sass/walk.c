@@ -13,12 +13,14 @@
 
 enum { CALLS_MOST = 32, MASK_OF_ALL = 0xffff, SPLIT_BIT = 32, SPLIT_BITS = 3, SPLIT_CONVERGED = 3, MASK_ALL = -1 };
 enum { GROUPS_PENDING_MOST = 8 }; /* that a wait can leave */
+enum { ASKS_EACH = 4096 };        /* instructions */
 enum { COPY_MODE_BIT = 70, COPY_MODES = 3, COPY_COUNTED = 1 };
 
 struct walking {
     struct walk_group group;
     struct wsdbg_walk_limits limits;
     struct wsdbg_walk *out;
+    uint64_t asks_at;           /* how much work is done when the time is asked for again */
     uint32_t calls[CALLS_MOST]; /* blocks that the open calls return to */
     unsigned depth;
     struct {
@@ -209,14 +211,6 @@ static bool take_matrix_step(struct walking *walking, uint32_t number)
     return instruction->mode != WSDBG_WARPGROUP_DEPBAR || !walk_source(&leader, instruction, 0, 0, &pending) ||
            wait_for_groups(walking, step, pending);
 }
-
-static bool is_of_matrices(const struct walking *walking, uint32_t number)
-{
-    const uint8_t kind = walking->group.plan->operands[number].kind;
-    return kind == WSDBG_ACCESS_WGMMA || kind == WSDBG_ACCESS_WGMMA_WAIT ||
-           graph_of(walking)->instructions[number].operation == WSDBG_OP_WARPGROUP;
-}
-
 static bool is_quiet_kind(uint8_t kind)
 {
     return !kind || kind == WSDBG_ACCESS_STORE || kind == WSDBG_ACCESS_STORE_WAIT || kind == WSDBG_ACCESS_EXIT ||
@@ -227,12 +221,12 @@ static bool is_quiet_kind(uint8_t kind)
 static bool execute(struct walking *walking, uint32_t number)
 {
     walking->out->work++;
-    if (is_of_matrices(walking, number))
+    if (wsdbg_walk_is_of_matrices(walking->group.plan, number))
         return take_matrix_step(walking, number);
     if (!is_quiet_kind(walking->group.plan->operands[number].kind) ||
         graph_of(walking)->instructions[number].operation == WSDBG_OP_WARPSYNC)
         return take_step(walking, number);
-    walk_group_execute(&walking->group, number);
+    walking->out->work += walk_group_execute(&walking->group, number) - 1;
     return !walking->group.error;
 }
 
@@ -379,6 +373,16 @@ static bool run_block(struct walking *walking, uint32_t number)
     return true;
 }
 
+/* Asked from time to time: a clock takes longer than a block. */
+static bool is_over(struct walking *walking)
+{
+    const struct wsdbg_walk_limits *limits = &walking->limits;
+    if (!limits->is_over || walking->out->work < walking->asks_at)
+        return false;
+    walking->asks_at = walking->out->work + ASKS_EACH;
+    return limits->is_over(limits->context);
+}
+
 static void walk(struct walking *walking)
 {
     const struct wsdbg_graph *graph = graph_of(walking);
@@ -389,6 +393,8 @@ static void walk(struct walking *walking)
         walking->out->lost_at = graph->blocks[number].first + graph->blocks[number].count - 1;
         walking->out->work++;
         number = leave(walking, number);
+        if (is_over(walking))
+            return;
     }
 }
 

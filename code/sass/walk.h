@@ -13,8 +13,8 @@
 #include "sass/thread_step.h"
 
 /* Kinds of steps beside those of enum wsdbg_access_kind.  A step of kind WSDBG_ACCESS_WGMMA is the end of a group of
- * multiplications, its number that of the multiplications so far; the number of WSDBG_ACCESS_WGMMA_WAIT is that of those
- * that must be complete. */
+ * multiplications, its number that of the multiplications so far; the number of WSDBG_ACCESS_WGMMA_WAIT is that of
+ * those that must be complete. */
 enum {
     WSDBG_WALK_TOGETHER = WSDBG_ACCESS_KIND_COUNT, /* the lanes of the warp wait for each other */
     WSDBG_WALK_POLL,                               /* a loop without accesses; how often it runs is not known */
@@ -41,7 +41,7 @@ struct wsdbg_walk {
     size_t count, capacity;
     bool is_whole;    /* it reaches the kernel's end; false: how it goes on behind the last step is not known */
     uint32_t lost_at; /* ... the instruction from which on it is not known */
-    uint64_t work;    /* instructions executed */
+    uint64_t work;    /* instructions executed; one that lanes execute each for themselves counts for each of them */
 };
 
 /* What the walks of all threads of a kernel share. */
@@ -53,8 +53,10 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan); /* NULL is fine */
 bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t number);
 
 struct wsdbg_walk_limits {
-    uint64_t work; /* instructions */
+    uint64_t work; /* see wsdbg_walk.work */
     size_t steps;
+    bool (*is_over)(void *context); /* NULL = never; asked now and then: true ends the walk, which is not whole then */
+    void *context;
 };
 
 enum { WSDBG_WALK_LANES = 32 };

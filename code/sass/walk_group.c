@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 
-enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, RANK_SHIFT = 24, WORD_BITS = 64 };
+enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24, WORD_BITS = 64 };
 
 /* ---- the lanes ---- */
 
@@ -210,14 +210,15 @@ static bool tell(struct wsdbg_walk_told *told, bool known, uint32_t value)
     return true;
 }
 
-/* The lane that a shuffle of machine code names.  Of PTX the lane is not read: it is taken to be lane 0. */
+/* Whether a shuffle gives each lane what lane 0 has: by index, from lane 0, in one piece of 32 lanes. */
 static bool shuffles_from_0(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
     const bool by_words = instruction->words[0] || instruction->words[1];
-    const bool by_index = by_words && !(instruction->words[0] >> SHUFFLE_MODE_BIT & SHUFFLE_MODES);
-    uint32_t from = 0;
-    return !by_words || (by_index && instruction->source_count >= 2 &&
-                         walk_value(lane, &instruction->sources[1], 0, &from) && from == 0);
+    const bool by_index =
+        by_words ? !(instruction->words[0] >> SHUFFLE_MODE_BIT & SHUFFLE_MODES) : instruction->mode == 0;
+    uint32_t from = 0, pieces = 0;
+    return by_index && instruction->source_count >= 3 && walk_value(lane, &instruction->sources[1], 0, &from) &&
+           from == 0 && walk_value(lane, &instruction->sources[2], 0, &pieces) && pieces == ONE_PIECE;
 }
 
 /* A shuffle brings the value of lane 0, or one that is not known.  The plan keeps what lane 0 had each time, for lanes
@@ -276,6 +277,12 @@ static bool maps_to_rank(const struct wsdbg_instruction *instruction)
            !instruction->words[0] && !instruction->words[1];
 }
 
+static void forget_written(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->destination_count; i++)
+        set_register(lane->state, &instruction->destinations[i], false, 0);
+}
+
 /* Takes the present value of the word, as if it had been stored once before.  Not in a loop: there the word may be
  * polled, and have another value in each round. */
 static bool load(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *instruction)
@@ -296,7 +303,9 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, instruction);
     if (executes == WSDBG_TRUTH_NO)
         return;
-    if (executes == WSDBG_TRUTH_UNKNOWN)
+    if (executes == WSDBG_TRUTH_UNKNOWN && maps_to_rank(instruction))
+        forget_written(lane, instruction);
+    else if (executes == WSDBG_TRUTH_UNKNOWN)
         wsdbg_thread_step(instruction, lane->world, lane->state);
     else if (instruction->operation == WSDBG_OP_SHFL)
         shuffle(group, number, lane);
@@ -311,7 +320,7 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
 }
 
 /* The leader goes first: the others get what its shuffles tell. */
-void walk_group_execute(struct walk_group *group, uint32_t number)
+unsigned walk_group_execute(struct walk_group *group, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
     const bool is_told = instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_ELECT;
@@ -321,7 +330,7 @@ void walk_group_execute(struct walk_group *group, uint32_t number)
     struct walk_lane lane;
     if (instruction->operation == WSDBG_OP_OTHER) {
         walk_group_forget(group, NULL);
-        return;
+        return 1;
     }
     if (is_told && !parts) { /* it does not depend on registers alone */
         for (uint32_t i = group->plan->reads.first[number]; i < group->plan->reads.first[number + 1]; i++)
@@ -329,10 +338,12 @@ void walk_group_execute(struct walk_group *group, uint32_t number)
         spread_written(group, instruction);
         parts = true;
     }
+    unsigned lanes = 1;
     execute_lane(group, number, &leader);
-    for (uint32_t at = 0; parts && walk_group_next(group, &at, &lane);)
+    for (uint32_t at = 0; parts && walk_group_next(group, &at, &lane); lanes++)
         execute_lane(group, number, &lane);
     if (instruction->operation == WSDBG_OP_SHFL && executes)
         wsdbg_walk_told_at(group->plan, number)->times++;
     compare_written(group, instruction, parts);
+    return lanes;
 }

@@ -38,8 +38,8 @@ bool walk_group_parts(struct walk_group *group, uint32_t instruction);
 /* The lanes but for the leader, one after the other: *at is 0 at first; false = no more. */
 bool walk_group_next(struct walk_group *group, uint32_t *at, struct walk_lane *out);
 void walk_group_drop(struct walk_group *group, uint32_t lane);
-/* Executes an instruction that is no step and ends no block. */
-void walk_group_execute(struct walk_group *group, uint32_t instruction);
+/* Executes an instruction that is no step and ends no block.  Returns for how many lanes it did so. */
+unsigned walk_group_execute(struct walk_group *group, uint32_t instruction);
 /* Sets the predicates that an instruction writes in every lane. */
 void walk_group_set_predicates(struct walk_group *group, uint32_t instruction, bool value);
 /* Forgets registers, a bit each; NULL = all. */

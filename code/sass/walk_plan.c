@@ -97,8 +97,7 @@ static bool is_step(const struct wsdbg_walk_plan *plan, uint32_t number)
            plan->graph->instructions[number].operation == WSDBG_OP_WARPSYNC;
 }
 
-/* Multiplications of a warpgroup, the ends of their groups, and waits for these. */
-static bool is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t number)
+bool wsdbg_walk_is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t number)
 {
     const uint8_t kind = plan->operands[number].kind;
     return kind == WSDBG_ACCESS_WGMMA || kind == WSDBG_ACCESS_WGMMA_WAIT ||
@@ -151,7 +150,7 @@ static bool pass_block(struct wsdbg_walk_plan *plan, struct liveness *liveness, 
         add_set(liveness->at_return, liveness->at_begin[block->successor[0]]);
     for (uint32_t i = block->first + block->count; i-- > block->first;) {
         const struct wsdbg_instruction *instruction = &graph->instructions[i];
-        const bool is_matrix = is_of_matrices(plan, i);
+        const bool is_matrix = wsdbg_walk_is_of_matrices(plan, i);
         const bool executes =
             is_matrix || is_step(plan, i) || ends_block(graph, i) || writes_needed(needed, instruction);
         forget_written(needed, instruction);
@@ -207,14 +206,17 @@ static struct wsdbg_error *list_executed(struct wsdbg_walk_plan *plan)
 }
 
 /* The registers that an instruction reads, each with the instruction as its key; returns how many.  NULL: only counts.
- */
+ * One that may not execute keeps what it would write: that counts as read. */
 static size_t put_reads(const struct wsdbg_walk_plan *plan, uint32_t instruction, uint32_t *keys, uint32_t *numbers)
 {
     uint64_t set[WSDBG_WALK_REGISTER_WORDS] = {0};
     size_t count = 0;
     if (!plan->executes[instruction])
         return 0;
-    need_sources(set, &plan->graph->instructions[instruction]);
+    const struct wsdbg_instruction *in = &plan->graph->instructions[instruction];
+    need_sources(set, in);
+    for (unsigned i = 0; i < in->destination_count && !wsdbg_flow_is_unguarded(in); i++)
+        put_span(set, in->destinations[i]);
     for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
         for (uint64_t left = set[word]; left; left &= left - 1, count++)
             if (keys) {

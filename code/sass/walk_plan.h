@@ -39,6 +39,8 @@ struct wsdbg_walk_plan {
     struct wsdbg_thread_state *states; /* by lane: memory for the lanes that walk */
 };
 
+/* Whether an instruction is a multiplication of a warpgroup, the end of a group of these, or a wait for such groups. */
+bool wsdbg_walk_is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t instruction);
 /* What is kept of a shuffle of the graph. */
 struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, uint32_t instruction);
 struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t block,

@@ -25,6 +25,9 @@
     ".shared .align 8 .b64 bars[8];\n"                                                         \
     ".reg .pred %p<20>;\n.reg .b16 %h<20>;\n.reg .b32 %r<40>;\n.reg .b64 %d<20>;\n" body "ret;\n}\n"
 
+/* %d0 and %d1 are the second and the first number of `pair`; the body makes %r0. */
+#define KERNEL_OF_PAIR(body) KERNEL("ld.param.u64 %d0, [pair+8];\nld.param.u64 %d1, [pair];\n" body INIT("r0"))
+
 #define INIT(reg) "mbarrier.init.shared.b64 [bars], %" reg ";\n"
 
 static const uint32_t parameters[] = {7, 0, 2, 1, 3, 4, 5, 6, 0xfffd02fe, 0, 0, 0};
@@ -114,8 +117,8 @@ static void expect(const char *text, const char *expected)
     }
     for (; left; left &= ~together) {
         struct wsdbg_walk walk;
-        assert_null(
-            wsdbg_walk_lanes(plan, worlds, left, (struct wsdbg_walk_limits){1 << 20, 1 << 10}, &walk, &together));
+        assert_null(wsdbg_walk_lanes(plan, worlds, left, (struct wsdbg_walk_limits){1 << 20, 1 << 10, NULL, NULL},
+                                     &walk, &together));
         assert_true(together & left & -left);
         say(&walk, together, said + strlen(said), sizeof said - strlen(said));
         free(walk.steps);
@@ -128,77 +131,116 @@ static void expect(const char *text, const char *expected)
 
 #define ALL "lanes ffffffff:"
 
+/* Each "init 0x400" of the expected text tells a number that the kernel made. */
 static void parameters_are_read_by_address_and_several_at_once(void **state)
 {
     (void)state;
-    expect(
-        KERNEL(
-            "mov.b64 %d0, pair;\nadd.s64 %d1, %d0, 24;\n"
-            "ld.param.v2.u32 {%r0, %r1}, [%d1+-8];\n" INIT("r1") "ld.param.v4.u32 {%r2, %r3, %r4, %r5}, [tail];\n" INIT(
-                "r5") "ld.param.v2.u64 {%d2, %d3}, [pair];\nshr.u64 %d4, %d3, 32;\ncvt.u32.u64 %r6, %d4;\n" INIT("r6")),
-        ALL " init 0x400 4, init 0x400 6, init 0x400 1\n");
+    expect(KERNEL("mov.b64 %d0, pair;\n"
+                  "add.s64 %d1, %d0, 24;\n"
+                  "ld.param.v2.u32 {%r0, %r1}, [%d1+-8];\n" /* the first two words of `tail` */
+                  "ld.param.v4.u32 {%r2, %r3, %r4, %r5}, [tail];\n"
+                  "ld.param.v2.u64 {%d2, %d3}, [pair];\n"
+                  "shr.u64 %d4, %d3, 32;\n"
+                  "cvt.u32.u64 %r6, %d4;\n" /* the high word of the second number */
+                  INIT("r1") INIT("r5") INIT("r6")),
+           ALL " init 0x400 4, init 0x400 6, init 0x400 1\n");
 }
 
 static void parts_of_a_word_are_widened_by_their_sign(void **state)
 {
     (void)state;
-    expect(KERNEL("ld.param.u8 %r0, [tail+16];\n" INIT(
-               "r0") "ld.param.s8 %r1, [tail+16];\nneg.s32 %r9, %r1;\n"
-                     "sub.s32 %r2, 0, %r1;\n" INIT("r2") "ld.param.u8 %r3, [tail+17];\n" INIT(
-                         "r3") "ld.param.s16 %r4, [tail+18];\nsub.s32 %r5, 0, %r4;\n" INIT("r5")),
+    expect(KERNEL("ld.param.u8 %r0, [tail+16];\n"
+                  "ld.param.s8 %r1, [tail+16];\n"
+                  "sub.s32 %r2, 0, %r1;\n"
+                  "ld.param.u8 %r3, [tail+17];\n"
+                  "ld.param.s16 %r4, [tail+18];\n"
+                  "sub.s32 %r5, 0, %r4;\n" /* */
+                  INIT("r0") INIT("r2") INIT("r3") INIT("r5")),
            ALL " init 0x400 254, init 0x400 2, init 0x400 2, init 0x400 3\n");
 }
 
-/* Each branch would lead to another number if the high halves did not count. */
-static void numbers_of_64_bits_are_whole(void **state)
+/* Registers of 16 bits hold numbers below 2^16, and nobody follows what several of them get from one word. */
+static void registers_of_16_bits_have_no_more(void **state)
 {
     (void)state;
-    expect(
-        KERNEL(
-            "ld.param.u64 %d0, [pair+8];\nld.param.u64 %d1, [pair];\n"
-            "setp.gt.u64 %p0, %d0, %d1;\nselp.b32 %r0, 1, 9, %p0;\n" INIT("r0") "mul.wide.u32 %d2, %r20, "
-                                                                                "0;\nmul.lo.s64 %d3, %d0, "
-                                                                                "%d1;\nshr.u64 %d4, %d3, "
-                                                                                "32;\ncvt.u32.u64 %r1, %d4;\n" INIT("r"
-                                                                                                                    "1") "mul.hi.u64 %d5, %d0, 0x8000000000000000;\ncvt.u32.u64 %r2, %d5;\n" INIT("r2") "sub.s64 %d6, %d1, %d0;\nsetp.lt.s64 %p1, %d6, 0;\nselp.b32 %r3, 3, 9, %p1;\n" INIT("r3") "mov.b64 {%r4, %r5}, %d0;\nadd.s32 %r6, %r5, %r4;\n" INIT(
-                                                                                    "r6") "mov.b64 %d7, {%r4, "
-                                                                                          "%r5};\nsetp.eq.s64 %p2, "
-                                                                                          "%d7, %d0;\nselp.b32 %r7, 4, "
-                                                                                          "9, %p2;\n" INIT("r7") "max."
-                                                                                                                 "u64 "
-                                                                                                                 "%d8, "
-                                                                                                                 "%d0, "
-                                                                                                                 "%d1;"
-                                                                                                                 "\nshr"
-                                                                                                                 ".u64 "
-                                                                                                                 "%d9, "
-                                                                                                                 "%d8, "
-                                                                                                                 "32;"
-                                                                                                                 "\ncvt"
-                                                                                                                 ".u32."
-                                                                                                                 "u64 "
-                                                                                                                 "%r8, "
-                                                                                                                 "%d9;"
-                                                                                                                 "\n" INIT("r8") "div.u64 %d10, %d0, %d1;\ncvt.u32.u64 %r9, %d10;\n" INIT("r9") "and.b64 %d11, %d0, 0xffffffff00000000;\nshr.u64 %d12, %d11, 32;\ncvt.u32.u64 %r10, %d12;\n" INIT("r10")),
-        ALL
-        " init 0x400 1, init 0x400 7, init 0x400 2147483649, init 0x400 3, init 0x400 3, init 0x400 4, init 0x400 1,"
-        " init 0x400 613566756, init 0x400 1\n");
+    expect(KERNEL("ld.param.s16 %h0, [tail+18];\n"
+                  "setp.eq.s16 %p0, %h0, -3;\n"
+                  "selp.b32 %r0, 1, 9, %p0;\n" /* */
+                  INIT("r0")),
+           ALL " init 0x400 1\n");
+    static const char *const lost[] = {
+        KERNEL("ld.param.s8 %h0, [tail+16];\ncvt.u32.u16 %r0, %h0;\n" INIT("r0")),
+        KERNEL("ld.param.v2.u16 {%h0, %h1}, [tail+16];\ncvt.u32.u16 %r0, %h1;\n" INIT("r0")),
+        KERNEL("ld.param.u64 %d0, [pair];\nmov.b64 {%h0, %h1, %h2, %h3}, %d0;\ncvt.u32.u16 %r0, %h2;\n" INIT("r0")),
+    };
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+        expect(lost[i], ALL " lost\n");
+}
+
+/* pair holds 7 and 0x100000002.  Each number would be another one if the high words did not count. */
+static void numbers_of_64_bits_are_whole(void **state)
+{
+    static const struct {
+        const char *body; /* makes %r0 of %d0 = 0x100000002 and %d1 = 7 */
+        const char *expected;
+    } rows[] = {
+        {KERNEL_OF_PAIR("setp.gt.u64 %p0, %d0, %d1;\nselp.b32 %r0, 1, 9, %p0;\n"), " init 0x400 1\n"},
+        {KERNEL_OF_PAIR("mul.lo.s64 %d2, %d0, %d1;\nshr.u64 %d3, %d2, 32;\ncvt.u32.u64 %r0, %d3;\n"),
+         " init 0x400 7\n"},
+        {KERNEL_OF_PAIR("mul.hi.u64 %d2, %d0, 0x8000000000000000;\ncvt.u32.u64 %r0, %d2;\n"),
+         " init 0x400 2147483649\n"},
+        {KERNEL_OF_PAIR("sub.s64 %d2, %d1, %d0;\nsetp.lt.s64 %p0, %d2, 0;\nselp.b32 %r0, 3, 9, %p0;\n"),
+         " init 0x400 3\n"},
+        {KERNEL_OF_PAIR("mov.b64 {%r1, %r2}, %d0;\nadd.s32 %r0, %r2, %r1;\n"), " init 0x400 3\n"},
+        {KERNEL_OF_PAIR("mov.b64 {%r1, %r2}, %d0;\nmov.b64 %d2, {%r1, %r2};\n"
+                        "setp.eq.s64 %p0, %d2, %d0;\nselp.b32 %r0, 4, 9, %p0;\n"),
+         " init 0x400 4\n"},
+        {KERNEL_OF_PAIR("max.u64 %d2, %d0, %d1;\nshr.u64 %d3, %d2, 32;\ncvt.u32.u64 %r0, %d3;\n"), " init 0x400 1\n"},
+        {KERNEL_OF_PAIR("div.u64 %d2, %d0, %d1;\ncvt.u32.u64 %r0, %d2;\n"), " init 0x400 613566756\n"},
+        {KERNEL_OF_PAIR("and.b64 %d2, %d0, 0xffffffff00000000;\nshr.u64 %d3, %d2, 32;\ncvt.u32.u64 %r0, %d3;\n"),
+         " init 0x400 1\n"},
+        {KERNEL_OF_PAIR("ld.param.u32 %r1, [tail];\nmad.wide.u32 %d2, %r1, %r1, 0x100000000;\n"
+                        "shr.u64 %d3, %d2, 32;\ncvt.u32.u64 %r0, %d3;\n"),
+         " init 0x400 1\n"},
+        /* The third source of mad.hi is a word, and none of those that follow it. */
+        {KERNEL_OF_PAIR("mov.u32 %r1, 0x80000000;\nmov.u32 %r2, 3;\nmov.u32 %r3, 5;\n"
+                        "mad.hi.u32 %r0, %r1, 4, %r2;\nadd.s32 %r4, %r2, %r3;\n"),
+         " lost\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char expected[80];
+        print_message("row %zu\n", i);
+        snprintf(expected, sizeof expected, ALL "%s", rows[i].expected);
+        expect(rows[i].body, expected);
+    }
 }
 
 static void halves_and_extremes_are_compared(void **state)
 {
     (void)state;
-    expect(
-        KERNEL("mov.u16 %h0, 3;\nand.b16 %h1, %h0, 255;\nsetp.eq.s16 %p0, %h1, 3;\nselp.b32 %r0, 1, 9, %p0;\n" INIT(
-            "r0") "ld.param.u32 %r1, [tail];\nmin.s32 %r2, %r1, 2;\n" INIT("r2") "max.u32 %r3, %r1, 2;\n" INIT("r3")),
-        ALL " init 0x400 1, init 0x400 2, init 0x400 3\n");
+    expect(KERNEL("mov.u16 %h0, 3;\n"
+                  "and.b16 %h1, %h0, 255;\n"
+                  "setp.eq.s16 %p0, %h1, 3;\n"
+                  "selp.b32 %r0, 1, 9, %p0;\n"
+                  "ld.param.u32 %r1, [tail];\n"
+                  "min.s32 %r2, %r1, 2;\n"
+                  "max.u32 %r3, %r1, 2;\n" /* */
+                  INIT("r0") INIT("r2") INIT("r3")),
+           ALL " init 0x400 1, init 0x400 2, init 0x400 3\n");
+    /* .relu raises a number below 0 to 0 */
+    expect(KERNEL("mov.u32 %r0, -5;\nmov.u32 %r1, -7;\nmax.relu.s32 %r2, %r0, %r1;\n" INIT("r2")), ALL " lost\n");
 }
 
 static void a_predicate_may_be_a_number(void **state)
 {
     (void)state;
-    expect(KERNEL("mov.pred %p0, 0;\nnot.pred %p1, %p0;\nmov.pred %p2, %p1;\nxor.pred %p3, %p2, %p0;\n"
-                  "selp.b32 %r0, 1, 9, %p3;\n" INIT("r0")),
+    expect(KERNEL("mov.pred %p0, 0;\n"
+                  "not.pred %p1, %p0;\n"
+                  "mov.pred %p2, %p1;\n"
+                  "xor.pred %p3, %p2, %p0;\n"
+                  "selp.b32 %r0, 1, 9, %p3;\n" /* */
+                  INIT("r0")),
            ALL " init 0x400 1\n");
 }
 
@@ -233,6 +275,38 @@ static void lanes_that_do_different_things_part(void **state)
            "lanes fffeffff: wait 0x400 parity 1\nlanes 00010000: arrive 0x400 of rank 1, wait 0x400 parity 1\n");
 }
 
+/* One move by a guard that fails in every lane, and one by a guard that nobody knows: both keep what each lane has. */
+static void a_move_that_may_not_execute_keeps_what_lanes_have(void **state)
+{
+    (void)state;
+    expect(KERNEL("mov.u32 %r0, %laneid;\n"
+                  "shr.u32 %r1, %r0, 4;\n"
+                  "ld.param.u32 %r2, [tail];\n"
+                  "setp.eq.u32 %p0, %r2, 9;\n"
+                  "@%p0 mov.u32 %r1, 7;\n" /* */
+                  INIT("r1")),
+           "lanes 0000ffff: init 0x400 0\nlanes ffff0000: init 0x400 1\n");
+    expect(KERNEL("mov.u32 %r0, %laneid;\n"
+                  "shr.u32 %r1, %r0, 4;\n"
+                  "ld.global.u32 %r2, [%d0];\n"
+                  "setp.eq.u32 %p0, %r2, 9;\n"
+                  "@%p0 mov.u32 %r1, 0;\n" /* lanes 0 to 15 have that already */
+                  INIT("r1")),
+           "lanes 0000ffff: init 0x400 0\nlanes ffff0000: lost\n");
+}
+
+/* The address is that of another CTA, or of the own one. */
+static void an_address_that_may_be_mapped_is_not_known(void **state)
+{
+    (void)state;
+    expect(KERNEL("ld.global.u32 %r2, [%d0];\n"
+                  "setp.eq.u32 %p0, %r2, 9;\n"
+                  "mov.u32 %r0, bars;\n"
+                  "@%p0 mapa.shared::cluster.u32 %r0, %r0, 1;\n"
+                  "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r0];\n"),
+           ALL " lost\n");
+}
+
 /* What the first lane of the warp has reaches the lanes that walk without it. */
 static void a_shuffle_brings_what_lane_0_has(void **state)
 {
@@ -242,18 +316,65 @@ static void a_shuffle_brings_what_lane_0_has(void **state)
            "lanes 3fffffff: init 0x400 5, init 0x400 6\nlanes c0000000: init 0x400 6\n");
 }
 
+/* By pairs, and in two pieces: lane 16 begins the second one. */
+static void other_shuffles_bring_nothing_that_is_known(void **state)
+{
+    (void)state;
+    expect(KERNEL("mov.u32 %r0, 5;\nshfl.sync.bfly.b32 %r1|%p0, %r0, 0, 31, -1;\n" INIT("r1")), ALL " lost\n");
+    expect(KERNEL("mov.u32 %r0, 5;\nshfl.sync.idx.b32 %r1|%p0, %r0, 0, 4127, -1;\n" INIT("r1")), ALL " lost\n");
+}
+
+static bool at_once(void *context)
+{
+    ++*(unsigned *)context;
+    return true;
+}
+
+/* A loop of a million rounds. */
+static void a_walk_ends_when_its_time_is_over(void **state)
+{
+    struct wsdbg_ptx_code *code;
+    struct wsdbg_graph *graph;
+    struct wsdbg_walk_plan *plan;
+    struct wsdbg_walk walk;
+    uint32_t lane = 0, together;
+    unsigned asked = 0;
+    const char *text = KERNEL("mov.u32 %r0, 0;\nagain:\nadd.s32 %r0, %r0, 1;\nsetp.lt.u32 %p0, %r0, 1000000;\n"
+                              "@%p0 bra again;\n" INIT("r0"));
+    const struct wsdbg_image image = {(const unsigned char *)text, strlen(text)};
+    const struct wsdbg_thread_world world = {&lane, constant, special, NULL};
+    const struct wsdbg_walk_limits limits = {1 << 24, 1 << 10, at_once, &asked};
+    (void)state;
+    assert_null(wsdbg_ptx_code_create(&image, &code));
+    assert_null(wsdbg_ptx_code_graph(code, wsdbg_ptx_code_function(code, 0), &graph));
+    assert_null(wsdbg_walk_plan_create(graph, &plan));
+    assert_null(wsdbg_walk_lanes(plan, &world, 1, limits, &walk, &together));
+    assert_false(walk.is_whole);
+    assert_true(walk.work < 10000);
+    assert_int_equal(asked, 1);
+    free(walk.steps);
+    wsdbg_walk_plan_destroy(plan);
+    wsdbg_graph_destroy(graph);
+    wsdbg_ptx_code_destroy(code);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_read_by_address_and_several_at_once),
         cmocka_unit_test(parts_of_a_word_are_widened_by_their_sign),
+        cmocka_unit_test(registers_of_16_bits_have_no_more),
         cmocka_unit_test(numbers_of_64_bits_are_whole),
         cmocka_unit_test(halves_and_extremes_are_compared),
         cmocka_unit_test(a_predicate_may_be_a_number),
         cmocka_unit_test(a_table_leads_where_the_index_says),
         cmocka_unit_test(a_cta_knows_its_place_in_its_cluster),
         cmocka_unit_test(lanes_that_do_different_things_part),
+        cmocka_unit_test(a_move_that_may_not_execute_keeps_what_lanes_have),
+        cmocka_unit_test(an_address_that_may_be_mapped_is_not_known),
         cmocka_unit_test(a_shuffle_brings_what_lane_0_has),
+        cmocka_unit_test(other_shuffles_bring_nothing_that_is_known),
+        cmocka_unit_test(a_walk_ends_when_its_time_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -404,6 +404,43 @@ static void a_clusters_number_is_a_product_of_floats(void **unused)
     }
 }
 
+/* Only conversions to and from words without a sign, rounded towards 0, and the reciprocal of a normal number. */
+static void other_steps_with_floats_are_not_followed(void **unused)
+{
+    static const struct {
+        struct wsdbg_instruction instruction; /* from R0 to R11 */
+        uint32_t from;
+        bool is_followed;
+        uint32_t to;
+    } rows[] = {
+        {{OP_HALF(I2F, 0x0000000000007306, 0x209000), TO(R(11))}, 7, true, 0x40e00000},         /* I2F.U32.RP */
+        {{OP_HALF(I2F, 0x0000000000007306, 0x209400), TO(R(11))}, 7, true, 0x40e00000},         /* I2F.RP */
+        {{OP_HALF(I2F, 0x0000000000007306, 0x209400), TO(R(11))}, 0x80000000, false, 0},        /* of -2^31 */
+        {{OP_HALF(I2F, 0x0000000000007312, 0x309000), TO(R(11))}, 7, false, 0},                 /* I2F.U64.RP */
+        {{OP_HALF(MUFU, 0x0000000000007308, 0x1000), TO(R(11))}, 0x40000000, true, 0x3f000000}, /* MUFU.RCP of 2 */
+        {{OP_HALF(MUFU, 0x8000000000007308, 0x1000), TO(R(11))}, 0x40000000, false, 0},         /* ... of -2 */
+        {{OP_HALF(MUFU, 0x0000000000007308, 0x1000), TO(R(11))}, 1, false, 0},                  /* ... too small */
+        {{OP_HALF(MUFU, 0x0000000000007308, 0x1400), TO(R(11))}, 0x40000000, false, 0},         /* MUFU.RSQ */
+        {{OP_HALF(F2I, 0x0000000000007305, 0x20f000), TO(R(11))},
+         0x4f32d05e,
+         true,
+         3000000000u},                                                                   /* F2I.U32.TRUNC.NTZ */
+        {{OP_HALF(F2I, 0x0000000000007305, 0x20f100), TO(R(11))}, 0x4f32d05e, false, 0}, /* F2I.TRUNC.NTZ */
+        {{OP_HALF(F2I, 0x0000000000007311, 0x30d100), TO(R(11))}, 0x40000000, false, 0}, /* F2I.F64.TRUNC */
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wsdbg_thread_state state = {0};
+        state.known[0] = true;
+        state.value[0] = rows[i].from;
+        wsdbg_thread_step(&rows[i].instruction, &world, &state);
+        print_message("row %zu\n", i);
+        assert_int_equal(state.known[11], rows[i].is_followed);
+        if (rows[i].is_followed)
+            assert_register(&state, 11, rows[i].to, i);
+    }
+}
+
 /* A flag of 16 bits in a register whose other half nobody knows. */
 static void bits_are_known_where_a_word_is_not(void **unused)
 {
@@ -546,6 +583,7 @@ int main(void)
         cmocka_unit_test(behind_a_call_nothing_is_known),
         cmocka_unit_test(a_branch_through_a_register_is_told),
         cmocka_unit_test(a_clusters_number_is_a_product_of_floats),
+        cmocka_unit_test(other_steps_with_floats_are_not_followed),
         cmocka_unit_test(bits_are_known_where_a_word_is_not),
         cmocka_unit_test(random_code_is_never_belied),
     };

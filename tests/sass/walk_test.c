@@ -74,7 +74,7 @@ static struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, size_t co
 }
 
 #define WALK(code, parameter) \
-    walk_of(code, sizeof(code) / sizeof *(code), parameter, (struct wsdbg_walk_limits){LONG, LONG})
+    walk_of(code, sizeof(code) / sizeof *(code), parameter, (struct wsdbg_walk_limits){LONG, LONG, NULL, NULL})
 
 /* for (i = 0; i < parameter; i++) { wait(barrier at 0x400 + i % 2 * 8, parity i / 2 & 1); arrive(0x40 behind it); } */
 static const struct wsdbg_instruction ring[] = {
@@ -111,7 +111,8 @@ static void test_every_round_has_its_barrier_and_its_parity(void **state)
 
 static void test_a_limit_ends_a_walk_that_is_not_whole(void **state)
 {
-    struct wsdbg_walk walk = walk_of(ring, sizeof ring / sizeof *ring, 1u << 30, (struct wsdbg_walk_limits){LONG, 10});
+    struct wsdbg_walk walk =
+        walk_of(ring, sizeof ring / sizeof *ring, 1u << 30, (struct wsdbg_walk_limits){LONG, 10, NULL, NULL});
     assert_false(walk.is_whole);
     assert_int_equal(walk.count, 10);
     free(walk.steps);

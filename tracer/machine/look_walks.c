@@ -118,10 +118,22 @@ static bool read_special(void *context, uint32_t number, uint32_t *value)
     return true;
 }
 
+/* Too much work, or too late.  The context is the struct walks. */
+static bool is_late(void *context)
+{
+    const struct walks *walks = context;
+    return walks->work >= WORK_OF_LOOK || wsdbg_look_now_ns() >= walks->until_ns;
+}
+
+/* Of the own CTA.  Its addresses may have its rank in their highest byte. */
 static bool read_shared(void *context, uint32_t address, uint32_t *value)
 {
     struct thread *thread = context;
+    const uint32_t byte = address >> WSDBG_RANK_SHIFT,
+                   rank = byte >= WSDBG_WALK_RANKED ? byte - WSDBG_WALK_RANKED : byte;
     bool known = false;
+    if (byte && rank != thread->cta->cluster_rank)
+        return false;
     if (!thread->error && thread->cta_row != WSDBG_NONE)
         thread->error = thread->machine->ops->shared(thread->machine, thread->cta_row, address & WSDBG_OFFSET_MASK,
                                                      value, sizeof *value, &known);
@@ -151,7 +163,7 @@ static struct wsdbg_error *walk_together(struct walks *walks, uint32_t warp, uin
         threads[lane] = thread_of(walks, warp, lane);
         worlds[lane] = (struct wsdbg_thread_world){&threads[lane], read_constant, read_special, read_shared};
     }
-    const struct wsdbg_walk_limits limits = {WORK_OF_THREAD, STEPS_OF_THREAD};
+    const struct wsdbg_walk_limits limits = {WORK_OF_THREAD, STEPS_OF_THREAD, is_late, walks};
     struct wsdbg_error *error = wsdbg_walk_lanes(walks->plan, worlds, lanes, limits, walk, together);
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         if (!error && threads[lane].error) {
@@ -256,11 +268,6 @@ static struct wsdbg_error *put_group(struct walks *walks, uint32_t warp, uint32_
     error = put_walk(walks, warp, *together, first, &walk);
     free(walk.steps);
     return error;
-}
-
-static bool is_late(const struct walks *walks)
-{
-    return walks->work >= WORK_OF_LOOK || wsdbg_look_now_ns() >= walks->until_ns;
 }
 
 static uint32_t lanes_of(const struct walks *walks, uint32_t warp)

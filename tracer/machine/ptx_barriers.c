@@ -195,7 +195,8 @@ static bool translate_engine(const struct wsdbg_ptx_translation *t)
         return true;
     case WSDBG_PTX_OP_shfl:
         wsdbg_ptx_become(t, WSDBG_OP_SHFL);
-        wsdbg_ptx_add_source(t, 0);
+        t->out->mode = t->from->variant != WSDBG_PTX_V_IDX;
+        wsdbg_ptx_add_sources(t, 3);
         return true;
     default:
         return false;

@@ -1,7 +1,7 @@
 /* ptx_translate.c - see ptx_translate.h.  Pure: reads one instruction, writes its counterpart.
  *
- * Values of 64 bits are followed by their low halves: addresses in shared memory and what barriers count fit there.  A
- * comparison of more than 32 bits is one whose outcome nobody knows.
+ * An instruction on numbers of 64 bits is marked is_long (sass/thread_long.h).  What does not read that mark follows
+ * the low halves alone: addresses in shared memory and what barriers count fit there.
  */
 #include "machine/ptx_translate.h"
 
@@ -77,7 +77,9 @@ static void translate_move(const struct wsdbg_ptx_translation *t)
     t->out->is_whole = is_whole_number(t->from->type) && t->from->operands[0].kind == WSDBG_PTX_OPERAND_REGISTER;
     wsdbg_ptx_add(t, from);
     narrow_immediates(t);
-    if (has_long(t->from->type) && from.kind != WSDBG_OPERAND_SPECIAL)
+    const struct wsdbg_ptx_operand *to = &t->from->operands[0];
+    if (has_long(t->from->type) && from.kind != WSDBG_OPERAND_SPECIAL &&
+        (to->kind != WSDBG_PTX_OPERAND_VECTOR || to->count == 2))
         be_long(t, false);
 }
 
@@ -135,11 +137,15 @@ static void translate_product(const struct wsdbg_ptx_translation *t, bool adds)
     wsdbg_ptx_become(t, WSDBG_OP_IMAD);
     t->out->is_high = part == WSDBG_PTX_HIGH;
     t->out->is_signed = is_signed(t->from->type);
+    /* The high half of IMAD is that of a sum with 64 bits, that of mad.hi has a word added to it. */
     t->out->is_whole = (part == WSDBG_PTX_LOW && keeps_low(t->from->type)) ||
-                       ((part == WSDBG_PTX_WIDE || part == WSDBG_PTX_HIGH) && is_word(t->from->type)) ||
+                       (part == WSDBG_PTX_WIDE && is_word(t->from->type)) ||
+                       (part == WSDBG_PTX_HIGH && is_word(t->from->type) && !adds) ||
                        (part == WSDBG_PTX_WIDE && is_half(t->from->type) && !adds);
     wsdbg_ptx_add_sources(t, adds ? 3 : 2);
     narrow_immediates(t);
+    if (adds && part == WSDBG_PTX_WIDE && is_word(t->from->type) && t->out->sources[2].kind == WSDBG_OPERAND_IMMEDIATE)
+        t->out->sources[2].value = wsdbg_ptx_source(t, 2)->value; /* it has 64 bits */
     if (!adds)
         wsdbg_ptx_add(t, wsdbg_ptx_zero());
     if ((has_long(t->from->type) && (part == WSDBG_PTX_LOW || (part == WSDBG_PTX_HIGH && !adds))) ||
@@ -280,7 +286,7 @@ static void translate_pick(const struct wsdbg_ptx_translation *t, enum wsdbg_ope
 static void translate_extremum(const struct wsdbg_ptx_translation *t, bool is_least)
 {
     translate_pick(t, WSDBG_OP_IMNMX, 2);
-    t->out->is_whole &= is_word(t->from->type);
+    t->out->is_whole &= is_word(t->from->type) && !(t->from->flags & WSDBG_PTX_RELU);
     t->out->is_signed = is_signed(t->from->type);
     wsdbg_ptx_add(t, wsdbg_ptx_always());
     t->out->sources[t->out->source_count - 1].is_negated = !is_least;
@@ -373,6 +379,12 @@ static bool is_system(const struct wsdbg_ptx_translation *t)
     return has_scope && t->from->flags & (WSDBG_PTX_SYSTEM | WSDBG_PTX_VOLATILE);
 }
 
+static bool is_register_of_half(const struct wsdbg_ptx_translation *t, const struct wsdbg_ptx_operand *operand)
+{
+    return operand->kind == WSDBG_PTX_OPERAND_REGISTER &&
+           wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->function->register_types[operand->number]) == sizeof(uint16_t);
+}
+
 /* A parameter is a constant.  An address of one, in a register, is its place among the constants. */
 static void translate_parameter(const struct wsdbg_ptx_translation *t, const struct wsdbg_ptx_operand *place)
 {
@@ -382,6 +394,10 @@ static void translate_parameter(const struct wsdbg_ptx_translation *t, const str
     t->out->is_signed = is_signed(t->from->type);
     t->out->is_whole = t->out->width_bytes > 0 && (!has_base || wsdbg_ptx_numbered(t, place->number, &base));
     t->out->is_long = wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->from->type) == sizeof(uint64_t);
+    if (is_register_of_half(t, &t->from->operands[0])) { /* it holds a number below 2^16 */
+        t->out->is_whole &= t->from->type != WSDBG_PTX_S8;
+        t->out->is_signed = false;
+    }
     wsdbg_ptx_add(t, (struct wsdbg_operand){.kind = WSDBG_OPERAND_CONSTANT,
                                             .number = base.number,
                                             .registers = 1,
