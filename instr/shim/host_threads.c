@@ -1,14 +1,15 @@
 /* host_threads.c - tells whether some thread of the program may go on while another one waits for the GPU.
  *
- * Reads:  the segment's thread rows; while some call of those lasts, comm and syscall of /proc/self/task/<thread>.
+ * Reads:  the segment's thread rows; while some call of those lasts, comm, syscall and schedstat of
+ *         /proc/self/task/<thread>.
  * Writes: segment->host_state, segment->network_cards.
  *
  * A thread is blocked if it is in such a call, or in a futex without a time limit, which another thread must wake.  A
  * thread that sleeps for a time, reads, polls or computes is not blocked: it may soon give the GPU what a kernel waits
  * for, even if it has not used the driver yet.  The same holds for a thread that another process can wake.  The
  * driver's own threads count as blocked while they wait for the driver, but not while they run a function of the
- * program.  The threads that service_threads.c knows count as blocked too.  A look reads three short files for each
- * thread and disturbs none.
+ * program.  The threads that service_threads.c knows count as blocked too.  A look reads two short files for each
+ * thread, a third one for those in such a futex, and disturbs none.
  */
 #include "host_threads.h"
 

@@ -505,7 +505,20 @@ static void a_guess_that_no_look_confirms_is_neither_called_nor_given_up(void **
     const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
     ASSERT_LOOKS(&world, 11, 21, 26, 51);
     assert_false(watch.hang || watch.given_up_ns || watch.not_looked);
-    assert_string_equal(world.said, NOT_KNOWN_WORDS "; a look saw no kernel that runs, the program goes on\n");
+    assert_string_equal(world.said, NOT_KNOWN_WORDS "; a look saw no kernel of that work, the program goes on\n");
+    assert_int_equal(world.judged + world.reports, 0);
+}
+
+/* Another context has a kernel that runs only since 8 s. */
+static void a_guess_is_not_confirmed_by_later_work_of_another_context(void **state)
+{
+    (void)state;
+    struct world world = {
+        .guessed = true, .other_since_ns = 8 * S, .sights = (enum sight[]){WGMMA}, .sight_count = 1, .end_ns = 15 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11);
+    assert_false(watch.hang);
+    assert_string_equal(world.said, NOT_KNOWN_WORDS "; a look saw no kernel of that work, the program goes on\n");
     assert_int_equal(world.judged + world.reports, 0);
 }
 
@@ -602,6 +615,7 @@ int main(void)
         TEST(slots_that_change_beside_a_look_are_not_judged),
         TEST(what_captures_hide_is_not_worth_a_look_that_ends_work),
         TEST(a_guess_that_no_look_confirms_is_neither_called_nor_given_up),
+        TEST(a_guess_is_not_confirmed_by_later_work_of_another_context),
         TEST(a_guess_that_a_look_confirms_is_judged),
         TEST(a_guess_is_not_worth_a_look_that_ends_work),
         TEST(no_more_is_said_of_a_guess_than_is_known),

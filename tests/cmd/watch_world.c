@@ -112,7 +112,7 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
 {
     const struct world *world = (struct world *)evidence;
     *out = (struct wsdbg_snapshot){.time_ns = time_ns, .source = "test", .launches_total = 1};
-    out->contexts = calloc(1, sizeof *out->contexts);
+    out->contexts = calloc(2, sizeof *out->contexts);
     out->context_count = 1;
     out->contexts[0] = (struct wsdbg_context){
         .process_id = world->held ? (uint32_t)world->held : 0, .alive = true, .work_followed = true};
@@ -133,6 +133,10 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
     } else if (!world->done_ns || time_ns < world->done_ns)
         out->contexts[0].unfinished_ns = wsdbg_known_u64(1 * S);
     out->contexts[0].unfinished_is_guess = world->guessed;
+    if (world->other_since_ns && time_ns >= world->other_since_ns) {
+        out->contexts[out->context_count++] = (struct wsdbg_context){
+            .alive = true, .work_followed = true, .unfinished_ns = wsdbg_known_u64(world->other_since_ns)};
+    }
     return NULL;
 }
 
@@ -300,6 +304,7 @@ static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t tim
         return error;
     }
     add_grid(out, sight, sight == NEXT ? world->look_count : 1, world->look_count);
+    out->grids[0].context = out->context_count - 1;
     if (sight == MOVES)
         out->progress_ns = time_ns;
     return error;

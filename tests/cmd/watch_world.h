@@ -40,10 +40,11 @@ struct world {
     const enum sight *sights;
     size_t sight_count;
     uint64_t now_ns, end_ns;
-    uint64_t done_ns; /* the work is done then; 0 = never */
-    bool hidden;      /* stream captures hide since 1 s whether there is work */
-    bool guessed;     /* that work is unfinished is not known: the driver only keeps the observer's thread */
-    bool probed;      /* the kernel wrote that it began, at 1 s, and nothing since; looks add `sights` to that */
+    uint64_t done_ns;        /* the work is done then; 0 = never */
+    bool hidden;             /* stream captures hide since 1 s whether there is work */
+    bool guessed;            /* that work is unfinished is not known: the driver only keeps the observer's thread */
+    uint64_t other_since_ns; /* a second context has unfinished work from then on, and the looks' grids; 0 = none has */
+    bool probed;             /* the kernel wrote that it began, at 1 s, and nothing since; looks add `sights` to that */
     bool look_ends_work, look_spares_later_work;
     uint64_t give_up_ns;
     uint64_t blind_from_ns, blind_until_ns;  /* the evidence fails meanwhile */

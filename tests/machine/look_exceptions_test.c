@@ -38,7 +38,7 @@ static struct wsdbg_snapshot look_within(struct wsdbg_machine *machine, struct w
 
 static struct wsdbg_snapshot look_at(struct wsdbg_machine *machine)
 {
-    return look_within(machine, (struct wsdbg_look_budget){UINT64_C(10000000000), UINT64_C(10000000000), UINT64_C(10000000000)});
+    return look_within(machine, (struct wsdbg_look_budget){UINT64_C(10000000000), UINT64_C(10000000000), WSDBG_WALKS_COUNTED});
 }
 
 static void an_arrival_that_ended_the_kernel_is_seen_with_its_mbarrier(void **state)

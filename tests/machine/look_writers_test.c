@@ -87,7 +87,7 @@ static struct wsdbg_snapshot look_at(const struct split_launch *launch)
     struct wsdbg_look *look;
     struct wsdbg_snapshot snapshot = {0};
     assert_null(wsdbg_code_create(&code));
-    assert_null(wsdbg_look_take_within(machine, code, (struct wsdbg_look_budget){BUDGET, BUDGET, BUDGET}, &look));
+    assert_null(wsdbg_look_take_within(machine, code, (struct wsdbg_look_budget){BUDGET, BUDGET, WSDBG_WALKS_COUNTED}, &look));
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     wsdbg_look_destroy(look);
     wsdbg_code_destroy(code);
@@ -192,7 +192,7 @@ static void like_warps_are_judged_once(void **state)
     struct wsdbg_look *look;
     struct wsdbg_snapshot snapshot = {0};
     assert_null(wsdbg_code_create(&code));
-    assert_null(wsdbg_look_take_within(machine, code, (struct wsdbg_look_budget){BUDGET, BUDGET, BUDGET}, &look));
+    assert_null(wsdbg_look_take_within(machine, code, (struct wsdbg_look_budget){BUDGET, BUDGET, WSDBG_WALKS_COUNTED}, &look));
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     const uint32_t reads = split_warp_reads(machine);
     assert_int_equal(snapshot.part_count, 2 * launch.ctas);

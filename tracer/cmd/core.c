@@ -62,7 +62,7 @@ static struct wsdbg_error *take_dump(struct dumps *dumps, const char *path, cons
         error = wsdbg_error_prefix(wsdbg_code_prepare(dumps->code, machine), "%s", path);
     if (!error)
         error = wsdbg_error_prefix(wsdbg_look_take_within(machine, dumps->code,
-                                                          (struct wsdbg_look_budget){READ_NS, READ_NS, READ_NS},
+                                                          (struct wsdbg_look_budget){READ_NS, READ_NS, WSDBG_WALKS_COUNTED},
                                                           &dumps->looks[dumps->count]),
                                    "%s", path);
     if (!error)

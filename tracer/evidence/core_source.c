@@ -56,7 +56,7 @@ static struct wsdbg_error *look_at(struct core_source *source, struct wsdbg_mach
         error = wsdbg_code_prepare(source->code, machine);
     if (!error)
         error = wsdbg_look_keeper_take(keeper, machine, source->code,
-                                       (struct wsdbg_look_budget){READ_NS, READ_NS, READ_NS}, &dump->look);
+                                       (struct wsdbg_look_budget){READ_NS, READ_NS, WSDBG_WALKS_COUNTED}, &dump->look);
     if (!error)
         wsdbg_look_set_process(dump->look, dump->process_id);
     wsdbg_look_keeper_write(keeper, machine);

@@ -102,7 +102,7 @@ static struct wsdbg_error *take(struct wsdbg_recorded_looks *looks, enum wsdbg_r
     error = wsdbg_code_prepare(looks->code, machine);
     if (!error)
         error = wsdbg_look_take_within(machine, looks->code,
-                                       (struct wsdbg_look_budget){READ_NS / 2, READ_NS / 2, READ_NS / 2}, out);
+                                       (struct wsdbg_look_budget){READ_NS / 2, READ_NS / 2, WSDBG_WALKS_COUNTED}, out);
     machine->ops->close(machine);
     return error;
 }

@@ -49,7 +49,8 @@ static struct wsdbg_error *look_once(struct sim_source *source, enum wsdbg_attac
 {
     const enum wsdbg_state_choice choice =
         use == WSDBG_ATTACH_ALWAYS ? WSDBG_STATE_ALL_GRIDS : WSDBG_STATE_WITHOUT_PROBES;
-    const struct wsdbg_look_budget budget = {UINT64_MAX / 4, UINT64_MAX / 4, UINT64_MAX / 4}; /* nothing stands still for it */
+    /* Nothing stands still for it. */
+    const struct wsdbg_look_budget budget = {UINT64_MAX / 4, UINT64_MAX / 4, WSDBG_WALKS_COUNTED};
     struct wsdbg_machine *machine;
     struct wsdbg_error *error = wsdbg_machine_open_state(path, choice, &machine);
     if (error)

@@ -16,9 +16,6 @@ enum { SPECIAL_LANE = 0, SPECIAL_THREAD_X = 33, SPECIAL_CTA_X = 37, SPECIAL_CTA_
 enum { GRID_SIZE_BYTES = 12 }; /* where bank 0 has it, behind the CTA's threads */
 enum { WORK_OF_THREAD = 1 << 21, STEPS_OF_THREAD = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
 enum { CONSTANTS_KEPT = 2048 }; /* words of bank 0 */
-/* A budget below that is of a GPU that stands still meanwhile.  Else work is counted instead of time, so that a dump
- * gives the same verdict on a busy machine. */
-#define LIVE_NS_MOST UINT64_C(1000000000)
 #define INSTRUCTIONS_MOST 32768u         /* of a kernel that is followed for its named barriers alone */
 #define WORK_OF_LOOK (UINT64_C(1) << 22) /* instructions; some 0.9 s */
 
@@ -436,13 +433,13 @@ static bool grid_is_asked(const struct wsdbg_snapshot *rows, uint32_t grid, cons
 struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                      const uint32_t *access_first, struct wsdbg_look_tables *tables)
 {
-    const bool is_live = source->budget.walks_ns < LIVE_NS_MOST;
+    const uint64_t for_ns = source->budget.walks_ns;
     struct walks walks = {.source = source,
                           .seen = seen,
                           .access_first = access_first,
                           .tables = tables,
                           .out = tables->out,
-                          .until_ns = is_live ? wsdbg_look_now_ns() + source->budget.walks_ns : UINT64_MAX};
+                          .until_ns = for_ns == WSDBG_WALKS_COUNTED ? UINT64_MAX : wsdbg_look_now_ns() + for_ns};
     bool *walked = calloc(tables->out->cta_count + 1, sizeof *walked);
     struct wsdbg_error *error = walked ? NULL : &wsdbg_error_no_memory;
     for (uint32_t grid = 0; !error && grid < tables->out->grid_count && !is_late(&walks); grid++) {

@@ -167,12 +167,21 @@ static bool is_spared(struct wsdbg_watch_loop *loop, struct wsdbg_watched watche
     return would_end_work(loop, guessed, age_ns) || would_hold_work_back(loop, guessed, age_ns, now_ns);
 }
 
-/* A grid that runs in such a context is work that is not done. */
-static bool sees_unfinished_grid(const struct wsdbg_snapshot *look)
+/* Whether work of the context may have been unfinished for as long as a stall lasts. */
+static bool may_stall(const struct wsdbg_watch_loop *loop, const struct wsdbg_context *context, uint64_t now_ns)
 {
+    const struct wsdbg_optional_u64 since_ns = context->unfinished_ns;
+    return since_ns.known && since_ns.value + loop->work.held_ns + loop->work.watchdog.stall_ns <= now_ns;
+}
+
+/* A grid that runs in such a context is work that is not done. */
+static bool sees_unfinished_grid(const struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    const struct wsdbg_snapshot *look = &loop->last;
     for (size_t i = 0; i < look->grid_count; i++) {
         const uint32_t context = look->grids[i].context;
-        if (look->grids[i].running && (context >= look->context_count || look->contexts[context].unfinished_ns.known))
+        if (look->grids[i].running &&
+            (context >= look->context_count || may_stall(loop, &look->contexts[context], now_ns)))
             return true;
     }
     return false;
@@ -192,12 +201,12 @@ static void look_ahead(struct wsdbg_watch_loop *loop, struct wsdbg_watched watch
     loop->looked_ahead = soon;
 }
 
-/* A look that saw no kernel says that nothing is known to stall; one that could not see says nothing. */
+/* A look that saw no kernel of that work says that nothing is known to stall; one that could not see says nothing. */
 static void say_unseen_guess(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 {
     if (!loop->guess_said)
         wsdbg_watch_say_not_known(loop->watch,
-                                  loop->last.look_count ? "a look saw no kernel that runs, the program goes on"
+                                  loop->last.look_count ? "a look saw no kernel of that work, the program goes on"
                                                         : "no look at it succeeded, the program goes on",
                                   wsdbg_stall_age_ns(&loop->work, now_ns));
     loop->guess_said = true;
@@ -222,7 +231,7 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
         wsdbg_watch_say_failed_look(loop->watch, error, guessed, wsdbg_stall_age_ns(&loop->work, now_ns));
         return false;
     }
-    if (guessed && !sees_unfinished_grid(&loop->last)) {
+    if (guessed && !sees_unfinished_grid(loop, now_ns)) {
         say_unseen_guess(loop, now_ns);
         return false;
     }

@@ -366,7 +366,8 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_graph_kernel_row) == 48, "graph kernel l
 enum wsdbg_host_state {
     WSDBG_HOST_NOT_KNOWN,        /* nobody looked, or not everything could be seen */
     WSDBG_HOST_GOES_ON,          /* some thread is not blocked that has been in such a call before */
-    WSDBG_HOST_STRANGER_GOES_ON, /* some thread is not blocked, but none that has been in such a call before */
+    WSDBG_HOST_STRANGER_GOES_ON, /* some thread is not blocked, but none that has been in such a call before; or one
+                                  * only seems to be blocked: it had a turn between two looks */
     WSDBG_HOST_ALL_BLOCKED       /* every thread is blocked */
 };
 /* Names of the threads that wsdbg adds to a program: /proc/self/task/<thread>/comm. */
