@@ -264,7 +264,7 @@ void count_with_waiter(struct picture *p)
     reach_of(p, 12, g.release)->before_most = 1;
 }
 
-/* Warp 1 is there and may have arrived once; warps beside it never do. */
+/* Warp 1 is still there and may have arrived once.  The warps beside it never arrive. */
 void count_with_one_gone_by(struct picture *p)
 {
     const struct gemm g = all_have_arrived(p, 9);

@@ -128,8 +128,8 @@ bool wsdbg_missing_arrivals_may_have_completed(const struct wsdbg_case *c, const
     return wsdbg_missing_arrivals_ever_completed(c, missing) || some_came_through(c, missing->word.barrier);
 }
 
-/* Exited warps that never reached the arrival could be meant as well: those at the same places of other warpgroups
- * would bring just what is missing. */
+/* Some exited warps never reached the arrival, and have the same places in other warpgroups as those that did. True
+ * if one arrival of each of them is as much as is missing: then they may be meant, too. */
 static bool others_may_be_meant(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     uint64_t like = 0;

@@ -283,7 +283,7 @@ static bool some_arrive_anew(const struct wsdbg_case *c, const struct wsdbg_warp
 }
 
 /* All warps that can arrive have arrived, no other warp could have, and no phase was ever complete.  False if each of
- * them may be meant to arrive once more, and that would be just what is missing. */
+ * them may arrive a second time, and these second arrivals are as many as are missing. */
 static bool is_count_too_high(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                               const struct wsdbg_warp_set *all)
 {

@@ -186,8 +186,8 @@ struct ended {
     uint32_t arrivals, needed;    /* made before it ended; needed for it to end */
 };
 
-/* Another warp's wait in the same round of this stage, in this CTA or another one, that names the other parity.  It is
- * taken to be right where the stage got arrivals for that round. */
+/* Another warp's wait in the same round of this stage, in this CTA or another one, that names the other parity.  That
+ * wait is taken to be right if the stage got arrivals for that round. */
 static const struct wsdbg_use *find_peer(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
                                          const struct wsdbg_use *use)
 {
