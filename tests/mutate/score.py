@@ -48,6 +48,8 @@ class Tools:
         if self.device == 'sim':
             out['LD_LIBRARY_PATH'] = self.simulator + (':' + out['LD_LIBRARY_PATH'] if out.get('LD_LIBRARY_PATH') else '')
             out['LD_PRELOAD'] = os.path.join(self.simulator, 'libwsdbg-static-runtime.so')
+            for name in ('TRITON_PTXAS_PATH', 'TRITON_PTXAS_BLACKWELL_PATH'):
+                out[name] = os.path.join(self.simulator, 'ptxas')
         return out
 
     def words(self, command):
