@@ -148,7 +148,7 @@ static bool load_block(const struct hopper_step *step)
         return false;
     step->split->reads_global |= block.space == WSDBG_PTX_GLOBAL;
     if (step->gpu->races)
-        hopper_race_block(step, &block, lane_bytes, false);
+        hopper_race_loaded_block(step, &block, lane_bytes);
     const uint32_t *const from = (const uint32_t *)(const void *)block.memory;
     const uint64_t *const from_wide = (const uint64_t *)(const void *)block.memory;
     if (count == 1 && lane_bytes == 4)
@@ -170,6 +170,9 @@ static bool store_block(const struct hopper_step *step)
     const unsigned lane_bytes = step->op->lane_bytes, count = lane_bytes / step->op->type_bytes;
     if (!lane_bytes || !hopper_find_block(step, 0, lane_bytes, &block))
         return false;
+    struct hopper_race_before before;
+    if (step->gpu->races)
+        hopper_race_before_block(&block, lane_bytes, &before);
     uint32_t *const to = (uint32_t *)(void *)block.memory;
     uint64_t *const to_wide = (uint64_t *)(void *)block.memory;
     if (count == 1 && lane_bytes == 4)
@@ -183,7 +186,7 @@ static bool store_block(const struct hopper_step *step)
     else
         gather_4_of_32(to, narrow_of(step, 1, 0), narrow_of(step, 1, 1), narrow_of(step, 1, 2), narrow_of(step, 1, 3));
     if (step->gpu->races)
-        hopper_race_block(step, &block, lane_bytes, true);
+        hopper_race_stored_block(step, &block, lane_bytes, &before);
     hopper_wrote_block(step, &block, lane_bytes);
     return true;
 }
@@ -246,10 +249,13 @@ enum hopper_outcome hopper_do_st(struct hopper_step *step)
         return HOPPER_NEXT;
     if (!hopper_resolve(step, 0, byte_count * count, byte_count * count, true, &places))
         return HOPPER_FAULTED;
+    struct hopper_race_before before;
+    if (step->gpu->races)
+        hopper_race_before(step, &places, byte_count * count, &before);
     for (unsigned i = 0; i < count; i++)
         store(step, &places, place_of(step, 1, i), i * byte_count, byte_count);
     if (step->gpu->races)
-        hopper_race_places(step, &places, byte_count * count, false, true);
+        hopper_race_stored(step, &places, byte_count * count, &before);
     hopper_wrote(step, &places, byte_count * count);
     return HOPPER_NEXT;
 }

@@ -17,6 +17,7 @@ struct hopper_race_who {
 };
 /* Asynchronous work that is waited for in its order. */
 enum { RACE_GROUPS = 16 };
+enum { HOPPER_RACE_LANE_BYTES = 32 }; /* a vector that one lane stores */
 struct hopper_race_warp {
     uint32_t component, agent;
     struct race_knowledge now, pending; /* pending: read by relaxed operations, known behind the next fence */
@@ -73,8 +74,18 @@ void hopper_race_copies_arrive(struct hopper_step *step, uint32_t offset);
 /* ---- race_memory.c ---- */
 void hopper_race_places(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count,
                         bool reads, bool writes);
-void hopper_race_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count,
-                       bool writes);
+void hopper_race_loaded_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count);
+/* A store: what the bytes were before it, then the store. */
+struct hopper_race_before {
+    uint8_t bytes[HOPPER_LANES * HOPPER_RACE_LANE_BYTES];
+};
+void hopper_race_before(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count,
+                        struct hopper_race_before *before);
+void hopper_race_stored(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count,
+                        const struct hopper_race_before *before);
+void hopper_race_before_block(const struct hopper_block *block, uint32_t byte_count, struct hopper_race_before *before);
+void hopper_race_stored_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count,
+                              const struct hopper_race_before *before);
 /* One lane's bytes of shared or global memory, by an address of the space. */
 void hopper_race_lane(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address, uint32_t byte_count,
                       bool writes, uint32_t flags);

@@ -78,8 +78,8 @@ static bool is_strong(const struct hopper_step *step)
 
 /* ---- warps ---- */
 
-void hopper_race_places(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count,
-                        bool reads, bool writes)
+static void look_at_places(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count,
+                           bool reads, bool writes, uint32_t flags)
 {
     struct hopper_race_warp *const agent = hopper_race_warp(step->warp);
     const bool is_shared = places->space == WSDBG_PTX_SHARED;
@@ -94,15 +94,21 @@ void hopper_race_places(const struct hopper_step *step, const struct hopper_plac
     if (strong && reads) /* what it acquires is known to what it writes */
         HOPPER_LANES_OF (lanes)
             hopper_race_strong(step, cta, key + places->base + places->addresses[lane] - base, true, false);
-    look_begin(&look, step, agent, is_shared, writes, access_of(step, agent, strong ? RACE_STRONG : 0));
+    look_begin(&look, step, agent, is_shared, writes, access_of(step, agent, strong ? RACE_STRONG : flags));
     look_at_lanes(&look, key + places->base - base, places->addresses, lanes, byte_count);
     if (strong && writes)
         HOPPER_LANES_OF (lanes)
             hopper_race_strong(step, cta, key + places->base + places->addresses[lane] - base, false, true);
 }
 
-void hopper_race_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count,
-                       bool writes)
+void hopper_race_places(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count,
+                        bool reads, bool writes)
+{
+    look_at_places(step, places, byte_count, reads, writes, 0);
+}
+
+static void look_at_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count,
+                          bool writes, uint32_t flags)
 {
     struct hopper_places places = {
         .base = (uint64_t)(uintptr_t)block->memory, .space = block->space, .cta = block->cta};
@@ -117,10 +123,43 @@ void hopper_race_block(const struct hopper_step *step, const struct hopper_block
     struct look look;
     if (!agent)
         return;
-    look_begin(&look, step, agent, is_shared, writes, access_of(step, agent, 0));
+    look_begin(&look, step, agent, is_shared, writes, access_of(step, agent, flags));
     look_at(&look,
             is_shared ? hopper_race_key(block->cta, (uint32_t)(block->memory - block->cta->shared)) : places.base,
             byte_count * HOPPER_LANES);
+}
+
+void hopper_race_loaded_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count)
+{
+    look_at_block(step, block, byte_count, false, 0);
+}
+
+void hopper_race_before(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count,
+                        struct hopper_race_before *before)
+{
+    HOPPER_LANES_OF (step->lanes)
+        memcpy(before->bytes + lane * HOPPER_RACE_LANE_BYTES, hopper_place_of(places, lane), byte_count);
+}
+
+void hopper_race_stored(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count,
+                        const struct hopper_race_before *before)
+{
+    bool is_same = true;
+    HOPPER_LANES_OF (step->lanes)
+        is_same &= !memcmp(before->bytes + lane * HOPPER_RACE_LANE_BYTES, hopper_place_of(places, lane), byte_count);
+    look_at_places(step, places, byte_count, false, true, byte_count * RACE_WIDTH | (is_same ? RACE_SAME : 0));
+}
+
+void hopper_race_before_block(const struct hopper_block *block, uint32_t byte_count, struct hopper_race_before *before)
+{
+    memcpy(before->bytes, block->memory, byte_count * HOPPER_LANES);
+}
+
+void hopper_race_stored_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count,
+                              const struct hopper_race_before *before)
+{
+    const bool is_same = !memcmp(before->bytes, block->memory, byte_count * HOPPER_LANES);
+    look_at_block(step, block, byte_count, true, byte_count * RACE_WIDTH | (is_same ? RACE_SAME : 0));
 }
 
 void hopper_race_lane(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address, uint32_t byte_count,

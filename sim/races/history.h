@@ -11,7 +11,9 @@ enum race_access_flag {
     RACE_ASYNC = 1,  /* through the async proxy */
     RACE_STRONG = 2, /* atomic, volatile, relaxed, acquire or release: two of them are no race */
     RACE_INIT = 4,   /* mbarrier.init */
-    RACE_MAP = 8     /* of a tensor map, as one */
+    RACE_MAP = 8,    /* of a tensor map, as one */
+    RACE_SAME = 16,  /* a write that left the bytes as they were: no race with another one of its width */
+    RACE_WIDTH = 256 /* times the bytes that a lane's plain store writes */
 };
 struct race_access {
     uint32_t component, time; /* over for who knows this time of this component */

@@ -154,6 +154,9 @@ static void check(struct race_visit *visit, uint32_t number, bool earlier_writes
     if (!is_seen && earlier->agent == later->agent && earlier->site == later->site &&
         earlier->component == later->component && earlier->time == later->time)
         return; /* lanes of one instruction */
+    if (!is_seen && earlier_writes && later->flags & RACE_SAME &&
+        earlier->flags / RACE_WIDTH == later->flags / RACE_WIDTH)
+        return;
     if (!is_seen)
         kind = earlier_writes && visit->is_write ? RACE_WRITE_WRITE : RACE_READ_WRITE;
     else if (!earlier_writes || earlier->flags & RACE_ASYNC || !(later->flags & (RACE_ASYNC | RACE_MAP)))

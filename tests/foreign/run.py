@@ -3,11 +3,12 @@
 
     tests/foreign/run.py --scratch FOLDER [--cutlass CHECKOUT] [--samples CHECKOUT] [--flash-attention CHECKOUT] [--deepgemm CHECKOUT]
                          [--thunderkittens CHECKOUT] [--fast-cu CHECKOUT] [--build build] [--only NAME...] [--limit 300] [--schedules 50]
-                         [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
+                         [--triton PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
 
 The user brings the checkouts (PINNED names the commits that the page rests on); a program whose checkout is not given is left out. Programs are compiled with nvcc
 into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository. Some projects launch their kernels from Python: for these
-drivers/ has small host programs of our own, which include the headers of the kernels. Each program runs under `wsdbg run --device sim`, again with --races, and under
+drivers/ has small host programs of our own, which include the headers of the kernels. --triton: a Python that has Triton 3.9.0 and NumPy; it runs
+python/triton_matmul.py. Each program runs under `wsdbg run --device sim`, again with --races, and under
 `wsdbg explore`. It passes when its own check does.
 --multiprocessors: the size of the simulated chip. Helper kernels of CUTLASS fill the whole chip, whatever the problem's size, so a small chip saves most of the time.
 --before: a build of an earlier commit; the first program of --only runs under the two in turns, and nothing else is measured. A development script: wsdbg itself needs no Python.
@@ -41,6 +42,7 @@ PROGRAMS = {
     'deepgemm_fp8': ('deepgemm', None, None, [], ': Passed', 0),
     'thunderkittens': ('thunderkittens', None, None, [], ': Passed', 0),
     'fast_cu': ('fast_cu', None, None, ['2048', '64'], ': Passed', 0),
+    'triton_matmul': ('triton', None, None, ['256', '256', '512'], 'ok', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
     'matrixMul': ('samples', 'Samples/0_Introduction', None, ['-wA=64', '-hA=64', '-wB=64', '-hB=64'], 'Result = PASS', 0),
     'simpleStreams': ('samples', 'Samples/0_Introduction', None, [], '', None),
@@ -88,9 +90,19 @@ def sources_and_flags(name, row, checkouts):
     return [os.path.join(at, f) for f in sources], flags
 
 
+def start_of_python(name, python, target):
+    """A script that starts a program of python/, and keeps what Triton compiles beside itself."""
+    with open(target, 'w') as file:
+        file.write(f'#!/bin/sh\nTRITON_CACHE_DIR={target}.cache TRITON_DEFAULT_FP_FUSION=1 exec {python} {TESTS}/foreign/python/{name}.py "$@"\n')
+    os.chmod(target, 0o755)
+    return target
+
+
 def compile_program(name, row, checkouts, scratch):
     """The program's path; an error text where nvcc refuses."""
     target = os.path.join(scratch, name)
+    if row[0] == 'triton':
+        return start_of_python(name, checkouts['triton'], target), None
     if os.path.exists(target):
         return target, None
     sources, flags = sources_and_flags(name, row, checkouts)
@@ -228,6 +240,7 @@ def page(data):
              f"`tests/foreign/run.py`: {data['processor']}; processor seconds, of all processes from start to end (other work ran beside it, so they say more than seconds), on a chip of "
              f"{data['multiprocessors']} multiprocessors. Compiled with `nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a]` (samples: `90`) from unchanged sources: {commits}. The static "
              'runtime is nvcc\'s default. FlashAttention, DeepGEMM, ThunderKittens and fast.cu have host programs of our own, `tests/foreign/drivers`, which compare with a product made on the host. '
+             'Triton 3.9.0 is from PyPI and runs without PyTorch; `tests/foreign/python/triton_matmul.py` is a matmul of our own with `warp_specialize=True`. '
              '"passes": exit status 0 and the program\'s own line, where it prints one; no verdict. '
              f"Explored: {data['schedules']} schedules of one launch, with no hang and no fault; a dash: not done.", '',
              '| program | arguments | ends | processor s | peak MiB | races found | processor s | times | peak MiB | schedules | processor s |', '|---|---|---|---|---|---|---|---|---|---|---|']
@@ -246,6 +259,7 @@ def main():
     parser.add_argument('--build', default='build')
     for name in PINNED:
         parser.add_argument('--' + name.replace('_', '-'))
+    parser.add_argument('--triton')
     parser.add_argument('--only', nargs='+', default=list(PROGRAMS))
     parser.add_argument('--limit', type=float, default=300, help='seconds for a program')
     parser.add_argument('--schedules', type=int, default=50)
@@ -255,7 +269,7 @@ def main():
     parser.add_argument('--no-page', action='store_true')
     args = parser.parse_args()
     args.scratch = os.path.abspath(args.scratch)
-    checkouts = {key: os.path.abspath(getattr(args, key)) for key in PINNED if getattr(args, key)}
+    checkouts = {key: os.path.abspath(getattr(args, key)) for key in (*PINNED, 'triton') if getattr(args, key)}
     data = results.load('sim').get('foreign', {'rows': {}})
     data.update(processor=results.machine(), pinned=PINNED, schedules=args.schedules, multiprocessors=args.multiprocessors)
     os.environ['WSDBG_SIM_MULTIPROCESSORS'] = str(args.multiprocessors)
@@ -271,7 +285,7 @@ def main():
             data['compared'] = compare(name, PROGRAMS[name], program, args)
             results.save('foreign', data, page(data), 'sim')
             break
-        data['rows'][name] = {**measure(name, PROGRAMS[name], program, args), 'commits': {key: commit_of(checkouts[key]) for key in sorted(needs)}}
+        data['rows'][name] = {**measure(name, PROGRAMS[name], program, args), 'commits': {key: commit_of(checkouts[key]) for key in sorted(needs & PINNED.keys())}}
         print(name, json.dumps(data['rows'][name]), flush=True)
         if not args.no_page:
             data['rows'] = {name: data['rows'][name] for name in PROGRAMS if 'multiprocessors' in data['rows'].get(name, {})}

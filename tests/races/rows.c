@@ -161,11 +161,11 @@ static const struct race_row rows[] = {
     {"st.async not waited for", "RACE_READ_WRITE",
      READY "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 4;\n@%p0 "
            "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r0, [%r2];\n",
-     "", WAIT(A), READ_1 WAIT(B), TWO},
+     "", WAIT(A), READ_1 WAIT(B), CLUSTER},
     {"st.async is a relaxed operation", "RACE_READ_WRITE",
      READY "@%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 4;\n@%p0 "
            "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r0, [%r2];\n",
-     READ_1, "@%p1 ld.volatile.shared.u32 %r5, [%r3];\n", WAIT(A), TWO},
+     READ_1, "@%p1 ld.volatile.shared.u32 %r5, [%r3];\n", WAIT(A), CLUSTER},
     /* wgmma */
     {"one thread speaks for the warpgroup",
      "RACE_READ_WRITE",
@@ -211,6 +211,8 @@ static const struct race_row rows[] = {
      {.grid = 2, .block = 64}},
     {"plain poll", "RACE_READ_WRITE", "", ONLY_1("ld.global.u32 %r7, [%rd1+1024];\n"),
      ONLY_1("ld.relaxed.gpu.global.u32 %r7, [%rd1+1024];\n"), "@%p0 red.global.add.u32 [%rd1+1024], 1;\n", TWO},
+    /* Two stores of one value are no race. */
+    {"two values", "RACE_WRITE_WRITE", WRITE_0, WRITE_1, "@%p1 st.shared.u32 [%r3], 7;\n", "", TWO},
 };
 
 const struct race_row *race_rows(size_t *count)

@@ -30,7 +30,7 @@ def read_tools(path):
         for line in file:
             cells = line.rstrip('\n').split('\t')
             if len(cells) == 6 and cells[0].isdigit():
-                tools.setdefault(cells[0], {})[cells[2] + ' ' + cells[3]] = cells[5]
+                tools.setdefault(cells[0], {})[cells[2] + ' ' + cells[3]] = re.sub(r' \(\d+ lines\)', '', cells[5])
     return tools
 
 
@@ -40,7 +40,7 @@ def said(codes):
 
 def page(data):
     rows, tools = data['rows'], data.get('tools')
-    head = ['number', 'what is wrong', 'reported', 'of the twin'] + (['racecheck on an H200', 'of the twin', 'memcheck', 'of the twin'] if tools else [])
+    head = ['number', 'what is wrong', 'reported', 'of the twin'] + (['racecheck on an H100', 'of the twin', 'memcheck', 'of the twin'] if tools else [])
     lines = ['## Races in small kernels', '',
              '`tests/races/table.py`: kernels of `tests/races/rows.c`, each with one race or one missing fence, and its corrected twin; one run each of `wsdbg run --device sim --races`, '
              'under the usual schedule. `ctest -R races_kernels` checks the same.', '',
