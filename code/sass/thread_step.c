@@ -227,21 +227,26 @@ static struct result move(const struct step *step)
     return partly(word, mask);
 }
 
-/* A byte or two of a word.  Of machine code it is not known whether they are signed. */
+/* Of machine code it is not known whether they are signed. */
+bool wsdbg_thread_part(const struct wsdbg_instruction *load, uint32_t word, uint32_t at_byte, uint32_t *value)
+{
+    const unsigned bits = BYTE_BITS * load->width_bytes;
+    const uint32_t part = word >> BYTE_BITS * at_byte & ((1u << bits) - 1);
+    const bool has_sign = part >> (bits - 1) & 1, is_of_words = load->words[0] || load->words[1];
+    *value = has_sign && load->is_signed ? part | UINT32_MAX << bits : part;
+    return !has_sign || !is_of_words;
+}
+
+/* A byte or two of a word. */
 static struct result load_part(const struct step *step)
 {
     const struct wsdbg_instruction *in = step->instruction;
-    const unsigned bits = BYTE_BITS * in->width_bytes;
-    uint32_t offset, word;
+    uint32_t offset, word, value;
     if (in->sources[0].kind != WSDBG_OPERAND_CONSTANT || in->destination_count != 1 || !step->world->constant ||
         !constant_offset(step->state, &in->sources[0], &offset) || offset % in->width_bytes ||
         !step->world->constant(step->world->context, in->sources[0].bank, offset & ~(uint32_t)3, &word))
         return unknown;
-    const uint32_t part = word >> BYTE_BITS * (offset & 3) & ((1u << bits) - 1);
-    const bool has_sign = part >> (bits - 1) & 1, is_of_words = in->words[0] || in->words[1];
-    if (has_sign && is_of_words)
-        return unknown;
-    return known(has_sign && in->is_signed ? part | UINT32_MAX << bits : part);
+    return wsdbg_thread_part(in, word, offset & 3, &value) ? known(value) : unknown;
 }
 
 /* A load of constants: whole words, or a part of one. */

@@ -149,6 +149,8 @@ static bool take_step(struct walking *walking, uint32_t number)
         return false;
     if (instruction->operation == WSDBG_OP_WARPSYNC)
         return true;
+    if (deed == DEED_STEP && (kind == WSDBG_ACCESS_NAMED_SYNC || kind == WSDBG_ACCESS_NAMED_ARRIVE))
+        walk_group_join(&walking->group, step.address, kind == WSDBG_ACCESS_NAMED_SYNC);
     walk_group_execute(&walking->group, number);
     if (deed == DEED_STEP && (kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_REGISTERS_REQUEST))
         walk_group_set_predicates(&walking->group, number, true);
@@ -409,6 +411,7 @@ struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct 
         return &wsdbg_error_no_memory;
     *walking = (struct walking){.group = walk_group_begin(plan, worlds, lanes), .limits = limits, .out = out};
     walk(walking);
+    walk_words_end(&plan->words, &walking->group.place);
     *together = walking->group.lanes;
     struct wsdbg_error *error = walking->group.error;
     free(walking);

@@ -1,10 +1,11 @@
 /* walk.h - follows the lanes of a warp through a kernel from its start to its end, as far as the launch decides their
  * way.  Lists every access to a barrier that a lane executes, in order, with the values of the operands.
  *
- * Every wait is taken to end, and every poll.  A word of shared memory that is loaded outside of loops is taken to have
- * had its present value.  A branch with an unknown condition is passed if its sides meet again and have no access;
- * otherwise the walk ends there.  Only instructions are executed on which a branch, a guard or an operand of an access
- * may depend.
+ * Every wait is taken to end, and every poll.  What is loaded from shared memory in a loop with accesses is what a walk
+ * before stored there (walk_words.h).  If no walk did, it is taken to have had its present value, in a loop the first
+ * time only.  A branch with an unknown condition is passed if its
+ * sides meet again and have no access; otherwise the walk ends there.  Only instructions are executed on which a
+ * branch, a guard or an operand of an access may depend.
  */
 #ifndef WSDBG_SASS_WALK_H
 #define WSDBG_SASS_WALK_H
@@ -49,6 +50,9 @@ struct wsdbg_walk_plan;
 /* The graph must outlive *out, which the caller destroys. */
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out);
 void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan); /* NULL is fine */
+/* Forgets what the walks so far stored.  Walks of one CTA, in one order or another, may know from each other what they
+ * load. */
+void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan);
 /* Whether some walk may depend on the special register of this number. */
 bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t number);
 

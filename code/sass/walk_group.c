@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 
-enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24, WORD_BITS = 64 };
+enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24, WORD_BITS = 64, BYTE_BITS = 8 };
 
 /* ---- the lanes ---- */
 
@@ -20,8 +20,21 @@ struct walk_group walk_group_begin(struct wsdbg_walk_plan *plan, const struct ws
         plan->told[i].times = 0;
         plan->told[i].count = leader == 0 ? 0 : plan->told[i].count;
     }
-    return (struct walk_group){
-        .plan = plan, .worlds = worlds, .leader = leader, .lanes = lanes, .states = plan->states};
+    return (struct walk_group){.plan = plan,
+                               .worlds = worlds,
+                               .leader = leader,
+                               .lanes = lanes,
+                               .states = plan->states,
+                               .place = {.walk = plan->walks++}};
+}
+
+void walk_group_join(struct walk_group *group, uint32_t id, bool waits)
+{
+    if (id >= WSDBG_WALK_NAMED)
+        return;
+    const uint32_t joined = ++group->place.joined[id];
+    if (waits)
+        group->place.passed[id] = joined;
 }
 
 static struct walk_lane lane_of(struct walk_group *group, uint32_t lane)
@@ -283,15 +296,62 @@ static void forget_written(const struct walk_lane *lane, const struct wsdbg_inst
         set_register(lane->state, &instruction->destinations[i], false, 0);
 }
 
-/* Takes the present value of the word, as if it had been stored once before.  Not in a loop: there the word may be
- * polled, and have another value in each round. */
-static bool load(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *instruction)
+/* A word of what is stored.  Code that comes from PTX has each element of a vector as a source. */
+static bool stored_word(const struct walk_lane *lane, const struct wsdbg_instruction *store, unsigned word,
+                        uint32_t *value)
+{
+    const bool is_of_words = store->words[0] || store->words[1];
+    const unsigned elements = is_of_words ? 1 : store->source_count - 1, bytes = store->width_bytes / elements;
+    const unsigned words = bytes < sizeof *value ? 1 : bytes / sizeof *value;
+    return bytes * elements == store->width_bytes && (elements == 1 || bytes >= sizeof *value) &&
+           walk_value(lane, &store->sources[1 + word / words], word % words, value);
+}
+
+static void keep_store(const struct walk_lane *lane, const struct wsdbg_instruction *store)
+{
+    struct walk_store kept = {.place = lane->group->place, .bytes = store->width_bytes};
+    const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, store);
+    if (executes == WSDBG_TRUTH_NO || store->source_count < 2 || !store->width_bytes ||
+        store->width_bytes > sizeof kept.words || !walk_value(lane, &store->sources[0], 0, &kept.address))
+        return;
+    kept.is_known = executes == WSDBG_TRUTH_YES;
+    for (unsigned word = 0; word * sizeof *kept.words < store->width_bytes && kept.is_known; word++)
+        kept.is_known = stored_word(lane, store, word, &kept.words[word]);
+    walk_words_put(&lane->group->plan->words, &kept);
+}
+
+/* The present value of the word that the bytes lie in, as if it had been stored once before.  In a loop only the first
+ * time, and only where the loop is more than a poll: later the word may have another value, and the present one may be
+ * what ends the poll. */
+static bool present_value(const struct walk_lane *lane, uint32_t number, uint32_t address, uint32_t bytes,
+                          uint32_t *value)
 {
     const struct wsdbg_graph *graph = lane->group->plan->graph;
-    uint32_t address, value;
-    if (graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE || !lane->world->shared ||
-        instruction->width_bytes != sizeof value || instruction->destination_count != 1 ||
-        !walk_source(lane, instruction, 0, 0, &address) || !lane->world->shared(lane->world->context, address, &value))
+    const bool is_in_loop = graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE;
+    const struct wsdbg_walk_told *told = is_in_loop ? wsdbg_walk_told_at(lane->group->plan, number) : NULL;
+    const uint32_t at = address % sizeof *value;
+    if ((is_in_loop && (!told || told->times)) || !lane->world->shared || at + bytes > sizeof *value ||
+        !lane->world->shared(lane->world->context, address - at, value))
+        return false;
+    *value = *value >> BYTE_BITS * at & UINT32_MAX >> BYTE_BITS * (sizeof *value - bytes);
+    return true;
+}
+
+/* What other warps stored, or what is there now. */
+static bool load(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *instruction)
+{
+    struct wsdbg_walk_plan *plan = lane->group->plan;
+    const unsigned bytes = instruction->width_bytes;
+    uint32_t address, value = 0;
+    if (bytes > sizeof value || !bytes || instruction->destination_count != 1 ||
+        !walk_source(lane, instruction, 0, 0, &address) || address % bytes)
+        return false;
+    const enum walk_word word = wsdbg_walk_told_at(plan, number)
+                                    ? walk_words_get(&plan->words, &lane->group->place, address, bytes, &value)
+                                    : WALK_WORD_NOT_STORED;
+    if (word == WALK_WORD_UNKNOWN ||
+        (word == WALK_WORD_NOT_STORED && !present_value(lane, number, address, bytes, &value)) ||
+        (bytes < sizeof value && !wsdbg_thread_part(instruction, value, 0, &value)))
         return false;
     set_register(lane->state, &instruction->destinations[0], true, value);
     return true;
@@ -301,6 +361,8 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, instruction);
+    if (instruction->operation == WSDBG_OP_STS)
+        keep_store(lane, instruction);
     if (executes == WSDBG_TRUTH_NO)
         return;
     if (executes == WSDBG_TRUTH_UNKNOWN && maps_to_rank(instruction))
@@ -342,8 +404,10 @@ unsigned walk_group_execute(struct walk_group *group, uint32_t number)
     execute_lane(group, number, &leader);
     for (uint32_t at = 0; parts && walk_group_next(group, &at, &lane); lanes++)
         execute_lane(group, number, &lane);
-    if (instruction->operation == WSDBG_OP_SHFL && executes)
-        wsdbg_walk_told_at(group->plan, number)->times++;
+    const bool is_counted = instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_LDS;
+    struct wsdbg_walk_told *told = is_counted && executes ? wsdbg_walk_told_at(group->plan, number) : NULL;
+    if (told)
+        told->times++;
     compare_written(group, instruction, parts);
     return lanes;
 }

@@ -16,6 +16,7 @@ struct walk_group {
     uint32_t lanes;                             /* a bit each */
     uint64_t varies[WSDBG_WALK_REGISTER_WORDS]; /* registers */
     struct wsdbg_thread_state *states;          /* by lane; of a lane only what was spread to it holds */
+    struct walk_place place;                    /* how far the walk is */
     struct wsdbg_error *error;
 };
 
@@ -40,6 +41,8 @@ bool walk_group_next(struct walk_group *group, uint32_t *at, struct walk_lane *o
 void walk_group_drop(struct walk_group *group, uint32_t lane);
 /* Executes an instruction that is no step and ends no block.  Returns for how many lanes it did so. */
 unsigned walk_group_execute(struct walk_group *group, uint32_t instruction);
+/* The lanes have joined a named barrier; `waits`: and waited for its phase. */
+void walk_group_join(struct walk_group *group, uint32_t id, bool waits);
 /* Sets the predicates that an instruction writes in every lane. */
 void walk_group_set_predicates(struct walk_group *group, uint32_t instruction, bool value);
 /* Forgets registers, a bit each; NULL = all. */

@@ -151,8 +151,9 @@ static bool pass_block(struct wsdbg_walk_plan *plan, struct liveness *liveness, 
     for (uint32_t i = block->first + block->count; i-- > block->first;) {
         const struct wsdbg_instruction *instruction = &graph->instructions[i];
         const bool is_matrix = wsdbg_walk_is_of_matrices(plan, i);
-        const bool executes =
-            is_matrix || is_step(plan, i) || ends_block(graph, i) || writes_needed(needed, instruction);
+        const bool executes = is_matrix || is_step(plan, i) || ends_block(graph, i) ||
+                              writes_needed(needed, instruction) ||
+                              (plan->follows_stores && instruction->operation == WSDBG_OP_STS);
         forget_written(needed, instruction);
         if (!executes)
             continue;
@@ -243,17 +244,45 @@ static struct wsdbg_error *list_reads(struct wsdbg_walk_plan *plan)
     return error;
 }
 
-static bool find_shuffles(struct wsdbg_walk_plan *plan)
+/* Whether the innermost loop around the instruction has accesses: then it does not only wait for a word. */
+static bool is_in_working_loop(const struct wsdbg_walk_plan *plan, uint32_t number, uint64_t *blocks)
 {
     const struct wsdbg_graph *graph = plan->graph;
+    const uint32_t head = graph->blocks[graph->block_of[number]].loop;
+    if (head == WSDBG_GRAPH_NONE)
+        return false;
+    memset(blocks, 0, (graph->block_count + 63) / 64 * sizeof *blocks);
+    wsdbg_graph_loop_blocks(graph, head, blocks);
+    for (uint32_t i = 0; i < graph->instruction_count; i++)
+        if (blocks[graph->block_of[i] / 64] >> graph->block_of[i] % 64 & 1 && is_step(plan, i))
+            return true;
+    return false;
+}
+
+static void keep_told(struct wsdbg_walk_plan *plan, uint32_t instruction)
+{
+    plan->told[plan->told_count++].instruction = instruction;
+    plan->follows_stores |= plan->graph->instructions[instruction].operation == WSDBG_OP_LDS;
+}
+
+/* Shuffles, and loads from shared memory whose value a walk takes the first time only. */
+static bool find_told(struct wsdbg_walk_plan *plan)
+{
+    const struct wsdbg_graph *graph = plan->graph;
+    free(plan->told);
+    plan->told_count = 0;
+    uint64_t *blocks = calloc(graph->block_count / 64 + 1, sizeof *blocks);
     size_t count = 0;
     for (uint32_t i = 0; i < graph->instruction_count; i++)
-        count += graph->instructions[i].operation == WSDBG_OP_SHFL;
+        count += graph->instructions[i].operation == WSDBG_OP_SHFL || graph->instructions[i].operation == WSDBG_OP_LDS;
     plan->told = calloc(count + 1, sizeof *plan->told);
-    for (uint32_t i = 0; plan->told && i < graph->instruction_count; i++)
-        if (graph->instructions[i].operation == WSDBG_OP_SHFL)
-            plan->told[plan->told_count++].instruction = i;
-    return plan->told;
+    for (uint32_t i = 0; plan->told && blocks && i < graph->instruction_count; i++)
+        if (plan->executes[i] &&
+            (graph->instructions[i].operation == WSDBG_OP_SHFL ||
+             (graph->instructions[i].operation == WSDBG_OP_LDS && is_in_working_loop(plan, i, blocks))))
+            keep_told(plan, i);
+    free(blocks);
+    return plan->told && blocks;
 }
 
 struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, uint32_t instruction)
@@ -266,7 +295,7 @@ struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, u
         else
             high = middle;
     }
-    return &plan->told[low];
+    return low < plan->told_count && plan->told[low].instruction == instruction ? &plan->told[low] : NULL;
 }
 
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out)
@@ -281,10 +310,16 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
         plan->states = calloc(WSDBG_WALK_LANES, sizeof *plan->states);
         plan->operands = calloc((size_t)graph->instruction_count + 1, sizeof *plan->operands);
     }
-    if (plan && plan->executes && plan->detours && plan->states && plan->operands && find_shuffles(plan)) {
+    if (plan && plan->executes && plan->detours && plan->states && plan->operands) {
         for (uint32_t i = 0; i < graph->instruction_count; i++)
             plan->operands[i] = wsdbg_access_operands_of(&graph->instructions[i]);
         error = find_executed(plan);
+        if (!error && !find_told(plan))
+            error = &wsdbg_error_no_memory;
+        if (!error && plan->follows_stores)
+            error = find_executed(plan);
+        if (!error && plan->follows_stores && !find_told(plan))
+            error = &wsdbg_error_no_memory;
         if (!error)
             error = list_executed(plan);
         if (!error)
@@ -295,6 +330,12 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
     else
         *out = plan;
     return error;
+}
+
+void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan)
+{
+    walk_words_forget(&plan->words);
+    plan->walks = 0;
 }
 
 void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
@@ -315,6 +356,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     free(plan->detours);
     free(plan->told);
     free(plan->states);
+    walk_words_free(&plan->words);
     free(plan);
 }
 

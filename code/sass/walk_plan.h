@@ -6,6 +6,7 @@
 
 #include "sass/flow.h"
 #include "sass/walk.h"
+#include "sass/walk_words.h"
 
 enum { WSDBG_WALK_REGISTER_WORDS = (WSDBG_REGISTER_COUNT + 63) / 64 };
 
@@ -17,7 +18,8 @@ struct wsdbg_walk_detour {
     uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each */
 };
 
-/* The values of lane 0 at a shuffle, one for each time that it executed it. */
+/* The values of lane 0 at a shuffle, one for each time that it executed it.  Of a load from shared memory in a loop
+ * that is more than a poll only the times count. */
 struct wsdbg_walk_told {
     uint32_t instruction;
     uint32_t *values;
@@ -34,14 +36,17 @@ struct wsdbg_walk_plan {
     struct wsdbg_lists reads;               /* by instruction that is executed: the registers that it reads */
     struct wsdbg_dominators *after;         /* post-dominators, NULL = not asked for yet */
     struct wsdbg_walk_detour *detours;      /* by block */
-    struct wsdbg_walk_told *told;           /* by shuffle, ascending */
+    struct wsdbg_walk_told *told;           /* by instruction, ascending */
     size_t told_count;
+    bool follows_stores;     /* some load in a loop is told: what is stored to shared memory may decide a way */
+    struct walk_words words; /* of the walks so far of the CTA at hand */
+    uint32_t walks;          /* how many these are */
     struct wsdbg_thread_state *states; /* by lane: memory for the lanes that walk */
 };
 
 /* Whether an instruction is a multiplication of a warpgroup, the end of a group of these, or a wait for such groups. */
 bool wsdbg_walk_is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t instruction);
-/* What is kept of a shuffle of the graph. */
+/* What is kept of an instruction; NULL = nothing is. */
 struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, uint32_t instruction);
 struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t block,
                                          const struct wsdbg_walk_detour **out);

@@ -13,6 +13,7 @@
 
 #include "ways.h"
 
+#define TO(last) | last << 8 /* warps: first TO(last) */
 enum { WARPS = 8, USES = 3, ALL = 256, ID = 1, OTHER_ID = 2, NOBODY = WARPS };
 
 static const struct kernel {
@@ -20,7 +21,7 @@ static const struct kernel {
     const char *says;         /* words of the sentence */
     uint32_t counts[USES];    /* that all warps name for barrier 1, one after the other; 0 = no further use */
     uint32_t arrive_count;    /* the second warpgroup only arrives, with this count; 0 = it syncs, too */
-    uint32_t silent;          /* this warp leaves out its first use; NOBODY */
+    uint32_t silent;          /* this warp, or these, leave out their first use; NOBODY */
     uint32_t apart;           /* this warp does not use barrier 2 either */
     uint32_t waiting;         /* warps at barrier 1, a bit each; the others stand at barrier 2 */
     bool silent_left, is_open;
@@ -102,9 +103,47 @@ static const struct kernel {
      false},
     {"... and has left", "WAKER_EXITED", "It has exited", {ALL, ALL, ALL}, 0, 5, NOBODY, 0xd0, true, false},
     {"... which does not count it", NULL, NULL, {224}, 0, 5, NOBODY, 0xd0, false, false},
-    /* Its way is not known to be the same as theirs. */
-    {"... and does other things than its mates", NULL, NULL, {ALL, ALL, ALL}, 0, 5, 5, 0xd0, false, false},
+    /* Its way is not known to be the same as theirs; but all of them meet at barrier 1. */
+    {"... and does other things than its mates",
+     "ARRIVE_MISSING",
+     "but warp 5 leaves it out on the way",
+     {ALL, ALL, ALL},
+     0,
+     5,
+     5,
+     0xd0,
+     false,
+     false},
+    {"... and all of them do not meet there", NULL, NULL, {128, 128, 128}, 0, 5, 5, 0xd0, false, false},
+    {"... behind which nobody knows how it goes on", NULL, NULL, {ALL, ALL, ALL}, 0, 5, 5, 0xd0, false, true},
+    {"three warps leave it out",
+     "ARRIVE_MISSING",
+     "warps 5-7 leave it out on the way: from the kernel's start to its end they use it 2 times, the other warps 3",
+     {ALL, ALL, ALL},
+     0,
+     5 TO(7),
+     NOBODY,
+     0x1f,
+     false,
+     false},
+    {"as many leave it out as come", NULL, NULL, {ALL, ALL, ALL}, 0, 4 TO(7), NOBODY, 0x0f, false, false},
+    {"one of those that leave it out stands there",
+     NULL,
+     NULL,
+     {ALL, ALL, ALL},
+     0,
+     5 TO(7),
+     NOBODY,
+     0x3f,
+     false,
+     false},
 };
+
+static bool is_silent(const struct kernel *k, uint32_t warp)
+{
+    const uint32_t first = k->silent & 0xff, last = k->silent >> 8;
+    return warp >= first && warp <= (last ? last : first);
+}
 
 /* Barrier 1 as often as asked, then barrier 2, at which all meet. */
 static void put_way(struct way *way, const struct kernel *k, uint32_t warp)
@@ -112,7 +151,7 @@ static void put_way(struct way *way, const struct kernel *k, uint32_t warp)
     *way = (struct way){.warp = warp, .lanes = UINT32_MAX, .is_open = k->is_open};
     for (uint32_t i = 0; i < USES && k->counts[i]; i++) {
         const bool arrives = k->arrive_count && warp >= WARPS / 2;
-        if (i > 0 || warp != k->silent)
+        if (i > 0 || !is_silent(k, warp))
             way_add(way, arrives ? WSDBG_ACCESS_NAMED_ARRIVE : WSDBG_ACCESS_NAMED_SYNC, ID,
                     arrives ? k->arrive_count : k->counts[i]);
     }
@@ -141,7 +180,7 @@ static const struct wsdbg_finding *finding_of(const struct wsdbg_diagnosis *diag
 {
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const char *sentence = diagnosis->findings[i].sentence;
-        if (strstr(sentence, "is used with a count of ") || strstr(sentence, "leaves it out"))
+        if (strstr(sentence, "is used with a count of ") || strstr(sentence, " it out"))
             return &diagnosis->findings[i];
     }
     return NULL;

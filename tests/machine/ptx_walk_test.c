@@ -1,132 +1,19 @@
 /* ptx_walk_test.c - the walks of a warp's lanes through kernels in PTX: numbers of 64 and 16 bits, parameters by
  * address and several at once, branches by a table, places in a cluster, and lanes that do different things.
  *
- * Expected text: a row for each group of lanes ("lanes 00000001:"), then its steps as "wait 0x400 parity 1",
- * "arrive 0x400 of rank 3", "init 0x400 5"; "lost" where the walk is not whole.  Shared memory begins at 0x400.
+ * Expected text: see ptx_walks.h.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "ptx_walks.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "machine/ptx_code.h"
-#include "machine/ptx_translate.h"
-#include "sass/walk.h"
-
-/* Parameters: `pair` is {7, 0x100000002}, `tail` is {3, 4, 5, 6} words, then bytes 0xfe, 2 and halves 0xfffd. */
-#define KERNEL(body)                                                                           \
-    ".version 8.6\n.target sm_90a\n.address_size 64\n"                                         \
-    ".visible .entry kernel(.param .align 8 .b8 pair[16], .param .align 16 .b8 tail[32])\n{\n" \
-    ".shared .align 8 .b64 bars[8];\n"                                                         \
-    ".reg .pred %p<20>;\n.reg .b16 %h<20>;\n.reg .b32 %r<40>;\n.reg .b64 %d<20>;\n" body "ret;\n}\n"
 
 /* %d0 and %d1 are the second and the first number of `pair`; the body makes %r0. */
 #define KERNEL_OF_PAIR(body) KERNEL("ld.param.u64 %d0, [pair+8];\nld.param.u64 %d1, [pair];\n" body INIT("r0"))
 
-#define INIT(reg) "mbarrier.init.shared.b64 [bars], %" reg ";\n"
-
-static const uint32_t parameters[] = {7, 0, 2, 1, 3, 4, 5, 6, 0xfffd02fe, 0, 0, 0};
-
-static bool constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
-{
-    const uint32_t first = offset_bytes - WSDBG_PTX_PARAMETERS;
-    (void)context;
-    if (bank || first % 4 || first >= sizeof parameters)
-        return false;
-    *value = parameters[first / 4];
-    return true;
-}
-
-enum { LANE = 0, TID_X = 33 };
-
-/* Warp 1 of CTA 5, which is the second one of its cluster of two. */
-static bool special(void *context, uint32_t number, uint32_t *value)
-{
-    const uint32_t lane = *(const uint32_t *)context;
-    const struct {
-        uint32_t number, value;
-    } rows[] = {{LANE, lane},
-                {TID_X, 32 + lane},
-                {WSDBG_SPECIAL_CLUSTER_X, 2},
-                {WSDBG_SPECIAL_CTA_OF_CLUSTER_X, 1},
-                {WSDBG_SPECIAL_CLUSTER_CTAS, 2}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].number == number) {
-            *value = rows[i].value;
-            return true;
-        }
-    return false;
-}
-
-static void say_step(const struct wsdbg_walk_step *step, char *out, size_t room)
-{
-    const uint32_t rank = step->address >> 24;
-    char place[40];
-    if (rank >= WSDBG_WALK_RANKED)
-        snprintf(place, sizeof place, "0x%x of rank %u", step->address & 0xffffff, rank - WSDBG_WALK_RANKED);
-    else
-        snprintf(place, sizeof place, "0x%x", step->address);
-    switch (step->kind) {
-    case WSDBG_ACCESS_WAIT:
-        snprintf(out, room, " wait %s parity %u", place, step->number & 1);
-        break;
-    case WSDBG_ACCESS_ARRIVE:
-        snprintf(out, room, " arrive %s", place);
-        break;
-    case WSDBG_ACCESS_INIT:
-        snprintf(out, room, " init %s %u", place, step->number);
-        break;
-    default:
-        snprintf(out, room, " step %u", step->kind);
-    }
-}
-
-static void say(const struct wsdbg_walk *walk, uint32_t together, char *out, size_t room)
-{
-    size_t at = (size_t)snprintf(out, room, "lanes %08x:", together);
-    for (size_t i = 0; i < walk->count; i++) {
-        char step[80];
-        say_step(&walk->steps[i], step, sizeof step);
-        at += (size_t)snprintf(out + at, room - at, "%s%s", i ? "," : "", step);
-    }
-    snprintf(out + at, room - at, "%s\n", walk->is_whole ? "" : " lost");
-}
-
 static void expect(const char *text, const char *expected)
 {
-    struct wsdbg_ptx_code *code;
-    struct wsdbg_graph *graph;
-    struct wsdbg_walk_plan *plan;
-    uint32_t lanes[WSDBG_WALK_LANES], left = UINT32_MAX, together;
-    struct wsdbg_thread_world worlds[WSDBG_WALK_LANES];
-    char said[4096] = "";
-    const struct wsdbg_image image = {(const unsigned char *)text, strlen(text)};
-    struct wsdbg_error *error = wsdbg_ptx_code_create(&image, &code);
-    if (error)
-        fail_msg("%s", wsdbg_error_message(error));
-    assert_null(wsdbg_ptx_code_graph(code, wsdbg_ptx_code_function(code, 0), &graph));
-    assert_null(wsdbg_walk_plan_create(graph, &plan));
-    for (uint32_t i = 0; i < WSDBG_WALK_LANES; i++) {
-        lanes[i] = i;
-        worlds[i] = (struct wsdbg_thread_world){&lanes[i], constant, special, NULL};
-    }
-    for (; left; left &= ~together) {
-        struct wsdbg_walk walk;
-        assert_null(wsdbg_walk_lanes(plan, worlds, left, (struct wsdbg_walk_limits){1 << 20, 1 << 10, NULL, NULL},
-                                     &walk, &together));
-        assert_true(together & left & -left);
-        say(&walk, together, said + strlen(said), sizeof said - strlen(said));
-        free(walk.steps);
-    }
-    assert_string_equal(said, expected);
-    wsdbg_walk_plan_destroy(plan);
-    wsdbg_graph_destroy(graph);
-    wsdbg_ptx_code_destroy(code);
+    ptx_walks_expect(text, expected);
 }
 
 #define ALL "lanes ffffffff:"
@@ -214,6 +101,14 @@ static void numbers_of_64_bits_are_whole(void **state)
         snprintf(expected, sizeof expected, ALL "%s", rows[i].expected);
         expect(rows[i].body, expected);
     }
+}
+
+static void a_number_is_negated(void **state)
+{
+    (void)state;
+    expect(KERNEL_OF_PAIR("cvt.u32.u64 %r1, %d1;\nneg.s32 %r2, %r1;\nadd.s32 %r0, %r2, 10;\n"), ALL " init 0x400 3\n");
+    expect(KERNEL_OF_PAIR("neg.s64 %d2, %d0;\nshr.u64 %d3, %d2, 32;\ncvt.u32.u64 %r1, %d3;\nneg.s32 %r0, %r1;\n"),
+           ALL " init 0x400 2\n");
 }
 
 static void halves_and_extremes_are_compared(void **state)
@@ -333,29 +228,20 @@ static bool at_once(void *context)
 /* A loop of a million rounds. */
 static void a_walk_ends_when_its_time_is_over(void **state)
 {
-    struct wsdbg_ptx_code *code;
-    struct wsdbg_graph *graph;
-    struct wsdbg_walk_plan *plan;
+    struct ptx_walks walks = ptx_walks_begin(KERNEL(
+        "mov.u32 %r0, 0;\nagain:\nadd.s32 %r0, %r0, 1;\nsetp.lt.u32 %p0, %r0, 1000000;\n@%p0 bra again;\n" INIT("r0")));
     struct wsdbg_walk walk;
-    uint32_t lane = 0, together;
+    uint32_t thread = 0, together;
     unsigned asked = 0;
-    const char *text = KERNEL("mov.u32 %r0, 0;\nagain:\nadd.s32 %r0, %r0, 1;\nsetp.lt.u32 %p0, %r0, 1000000;\n"
-                              "@%p0 bra again;\n" INIT("r0"));
-    const struct wsdbg_image image = {(const unsigned char *)text, strlen(text)};
-    const struct wsdbg_thread_world world = {&lane, constant, special, NULL};
+    const struct wsdbg_thread_world world = ptx_walks_world(&thread);
     const struct wsdbg_walk_limits limits = {1 << 24, 1 << 10, at_once, &asked};
     (void)state;
-    assert_null(wsdbg_ptx_code_create(&image, &code));
-    assert_null(wsdbg_ptx_code_graph(code, wsdbg_ptx_code_function(code, 0), &graph));
-    assert_null(wsdbg_walk_plan_create(graph, &plan));
-    assert_null(wsdbg_walk_lanes(plan, &world, 1, limits, &walk, &together));
+    assert_null(wsdbg_walk_lanes(walks.plan, &world, 1, limits, &walk, &together));
     assert_false(walk.is_whole);
     assert_true(walk.work < 10000);
     assert_int_equal(asked, 1);
     free(walk.steps);
-    wsdbg_walk_plan_destroy(plan);
-    wsdbg_graph_destroy(graph);
-    wsdbg_ptx_code_destroy(code);
+    ptx_walks_end(&walks);
 }
 
 int main(void)
@@ -365,6 +251,7 @@ int main(void)
         cmocka_unit_test(parts_of_a_word_are_widened_by_their_sign),
         cmocka_unit_test(registers_of_16_bits_have_no_more),
         cmocka_unit_test(numbers_of_64_bits_are_whole),
+        cmocka_unit_test(a_number_is_negated),
         cmocka_unit_test(halves_and_extremes_are_compared),
         cmocka_unit_test(a_predicate_may_be_a_number),
         cmocka_unit_test(a_table_leads_where_the_index_says),

@@ -11,6 +11,7 @@
 #include "diagnose/code_bytes.h"
 #include "diagnose/code_graph.h"
 #include "diagnose/code_say.h"
+#include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
 /* As many barriers that agree are no chance any more. */
@@ -264,6 +265,17 @@ static bool all_lack_the_same(const struct wsdbg_case *c, const struct wsdbg_bar
     return agreeing >= AGREEING_LEAST;
 }
 
+/* A replay of what the warps execute lacks the same bytes: so the copy was not issued. */
+static bool replay_lacks_them(struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
+{
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
+    for (uint32_t i = 0; replay && i < replay->barrier_count; i++)
+        if (replay->barriers[i].row == word->barrier)
+            return (!replay->barriers[i].bytes_unknown || replay->barriers[i].copy_bytes) &&
+                   replay->barriers[i].bytes == word->bytes;
+    return false;
+}
+
 static enum wsdbg_confidence if_still(const struct wsdbg_case *c, uint32_t warp)
 {
     return c->still && wsdbg_case_stuck(c, warp) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
@@ -306,7 +318,10 @@ static void judge_too_few(struct wsdbg_case *c, const struct missing_bytes *miss
     else if (!c->still && only_look && agree && wsdbg_code_nobody_runs(c))
         say_too_few(c, missing, WSDBG_CONFIDENCE_LIKELY);
     else
-        say_too_few(c, missing, missing->announced.known || agree ? still : WSDBG_CONFIDENCE_POSSIBLE);
+        say_too_few(c, missing,
+                    missing->announced.known || agree || replay_lacks_them(c, &missing->word)
+                        ? still
+                        : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
 static void judge_bytes(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_barrier_word *word)

@@ -1,5 +1,6 @@
 /* rule_code_syncs.c - a named barrier that warps stand at, and that the code of its participants does not fit: a thread
- * count that no group of them makes up, or a warp that leaves out what the others of its warpgroup execute.
+ * count that no group of them makes up, a warp that leaves out what the others of its warpgroup execute, or warps that
+ * use a barrier of all threads less often than most do.
  *
  * Reads: walks, warp states, barriers.  Adds: NAMED_COUNT, ARRIVE_MISSING, WAKER_EXITED.
  *
@@ -377,6 +378,89 @@ static bool judge_mates(const struct syncs *syncs)
     return false;
 }
 
+/* ---- a barrier of all threads ---- */
+
+static bool is_in_cta(const struct syncs *syncs, uint32_t warp)
+{
+    return wsdbg_case_warp(syncs->c, warp)->cta == syncs->cta;
+}
+
+/* Whether every use of the barrier takes all threads of the CTA, and all walks are whole. */
+static bool is_of_all(const struct syncs *syncs)
+{
+    const uint32_t threads = syncs->c->snapshot->ctas[syncs->cta].warp_count * WSDBG_WARP_THREADS;
+    for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
+        const struct wsdbg_walk_row *walk = is_in_cta(syncs, w) ? walk_of(syncs->c, w) : NULL;
+        const struct wsdbg_step_row *use;
+        uint32_t at = 0;
+        while ((use = next_use(syncs->c->snapshot, walk, &at)))
+            if (use->address == id_of(syncs) && (!use->number_known || (use->number && use->number != threads)))
+                return false;
+    }
+    return are_whole(syncs);
+}
+
+/* How often more than half of the CTA's warps use the barrier; 0 = these do not agree. */
+static uint32_t usual_uses(const struct syncs *syncs)
+{
+    const uint32_t warp_count = syncs->c->snapshot->ctas[syncs->cta].warp_count;
+    for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
+        const uint32_t uses = uses_of(syncs, w, 0);
+        uint32_t agreeing = 0;
+        for (uint32_t other = 0; other < syncs->c->warp_count; other++)
+            agreeing += is_in_cta(syncs, other) && uses_of(syncs, other, 0) == uses;
+        if (is_in_cta(syncs, w) && 2 * agreeing > warp_count)
+            return uses;
+    }
+    return 0;
+}
+
+/* Warps that are elsewhere and still come to the barrier, but all in all less often than is usual, and all equally
+ * often.  One that does not come any more may be meant to leave before the others meet. */
+static struct wsdbg_warp_set those_with_fewer(const struct syncs *syncs, uint32_t usual, uint32_t *uses)
+{
+    struct wsdbg_warp_set set = {{0}};
+    *uses = 0;
+    for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
+        const uint32_t mine = uses_of(syncs, w, 0);
+        if (!is_in_cta(syncs, w) || mine >= usual)
+            continue;
+        if (stands_there(syncs, w) || (*uses && mine != *uses) ||
+            wsdbg_code_can(syncs->c, w, WSDBG_KINDS_NAMED, syncs->row, NULL) == WSDBG_CAN_NOT)
+            return (struct wsdbg_warp_set){{0}};
+        *uses = mine;
+        wsdbg_set_add(&set, w);
+    }
+    return *uses ? set : (struct wsdbg_warp_set){{0}};
+}
+
+static bool judge_all(const struct syncs *syncs)
+{
+    struct wsdbg_case *c = syncs->c;
+    const uint32_t usual = is_of_all(syncs) ? usual_uses(syncs) : 0;
+    uint32_t uses;
+    const struct wsdbg_warp_set fewer = those_with_fewer(syncs, usual, &uses);
+    if (!wsdbg_set_count(&fewer))
+        return false;
+    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_ARRIVE_MISSING,
+                                                    wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), syncs->cta, syncs->row);
+    if (!finding)
+        return true;
+    char absent[160];
+    wsdbg_print(absent, sizeof absent, "%s", wsdbg_say_warps(c, &fewer).text);
+    finding->role = wsdbg_common_role(c, &fewer);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on named barrier %u%s for all threads of the CTA, but %s leave%s it out on the way: from "
+                "the kernel's start to its end they use it %u time%s, the other warps %u times.",
+                wsdbg_say_warp(c, syncs->waiter).text, id_of(syncs), wsdbg_say_at(c, syncs->waiter).text, absent,
+                wsdbg_set_count(&fewer) == 1 ? "s" : "", uses, uses == 1 ? "" : "s", usual);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every warp come to named barrier %u in every round, or count only those that do.", id_of(syncs));
+    wsdbg_tell_wait(c, finding, syncs->waiter);
+    wsdbg_tell_waits(c, finding, &fewer);
+    return true;
+}
+
 /* The warp stands at a named barrier and cannot go on, and no such warp before it in the case stands at the same one.
  */
 static bool is_first_waiter(const struct wsdbg_case *c, uint32_t warp)
@@ -396,7 +480,8 @@ void wsdbg_rule_code_syncs(struct wsdbg_case *c)
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
         const struct syncs syncs = {.c = c, .row = row->barrier, .cta = row->cta, .waiter = w};
-        if (is_first_waiter(c, w) && !is_doubtful(&syncs) && (judge_counts(&syncs) || judge_mates(&syncs)))
+        if (is_first_waiter(c, w) && !is_doubtful(&syncs) &&
+            (judge_counts(&syncs) || judge_mates(&syncs) || judge_all(&syncs)))
             return;
     }
 }

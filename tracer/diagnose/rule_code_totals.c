@@ -1,7 +1,8 @@
 /* rule_code_totals.c - a wait for a phase that cannot complete: all arrivals that the threads make up to the kernel's
  * end are too few for it.
  *
- * Reads: walks, the picture.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, ROLE_DISAGREE.
+ * Reads: walks, the picture.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, ROLE_DISAGREE; WAKER_EXITED where warps
+ * that could have arrived have left the kernel.
  *
  * A walk lists what its threads do up to the kernel's end if every wait ends.  A finding is added only if a replay of
  * the walks (replay.h) ends in the picture, and the wait is for the phase under way.
@@ -23,11 +24,6 @@ struct totals {
     struct wsdbg_warp_set beside;  /* who announces or copies bytes without an arrival */
 };
 
-static bool drops(const struct wsdbg_step_row *step)
-{
-    return step->kind == WSDBG_ACCESS_DROP || step->kind == WSDBG_ACCESS_INVALIDATE;
-}
-
 /* False where some walk is not known to its end, or some step changes the barrier's count or begins its phases anew. */
 static bool add_up(struct totals *totals)
 {
@@ -39,7 +35,7 @@ static bool add_up(struct totals *totals)
             const struct wsdbg_step_row *step = &agent->steps[k];
             if (agent->target[k] != totals->barrier)
                 continue;
-            if (drops(step))
+            if (step->kind == WSDBG_ACCESS_DROP)
                 return false;
             totals->inits += step->kind == WSDBG_ACCESS_INIT;
             totals->arrivals += wsdbg_replay_arrivals_of(agent, k);
@@ -172,25 +168,45 @@ static bool are_regular(const struct totals *totals)
     return true;
 }
 
-/* Whether a warp that left the kernel could have arrived on the barrier, had it taken another way. */
-static bool has_left_arriver(const struct wsdbg_case *c, uint32_t row)
+/* Warps that have left the kernel and could have arrived on the barrier, had they taken another way. */
+static struct wsdbg_warp_set left_arrivers(const struct totals *totals)
 {
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED &&
-            wsdbg_code_could(c, w, WSDBG_KINDS_ARRIVAL, row) != WSDBG_CAN_NOT)
-            return true;
-    return false;
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t w = 0; w < totals->c->warp_count; w++)
+        if (wsdbg_case_warp(totals->c, w)->state == WSDBG_WARP_EXITED &&
+            wsdbg_code_could(totals->c, w, WSDBG_KINDS_ARRIVAL, totals->row) != WSDBG_CAN_NOT)
+            wsdbg_set_add(&set, w);
+    return set;
 }
 
-/* Whether the arrivals of all threads are too few for one phase, and no other rule says more: not of a warp that never
- * arrives as others do, nor of one that left early. */
-static bool is_never(const struct totals *totals)
+static void say_left(const struct totals *totals, const struct wsdbg_warp_set *left)
 {
-    if (totals->arrivals >= totals->expected)
+    struct wsdbg_case *c = totals->c;
+    struct wsdbg_finding *finding = find(totals, WSDBG_CAUSE_WAKER_EXITED, left);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s, but no thread arrives on it on its way to the kernel's end: %s, whose code has such "
+                "an arrival, exited without one.",
+                wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
+                wsdbg_say_at(c, totals->warp).text, wsdbg_say_warps(c, left).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every warp arrive on %s for every round that is waited for, also before it returns.",
+                wsdbg_say_family(c, totals->row).text);
+}
+
+/* The arrivals of all threads are too few for one phase.  False: nothing is said, of a warp that never arrives as others
+ * do.  Another rule says more. */
+static bool say_too_few(const struct totals *totals)
+{
+    const struct wsdbg_warp_set left = left_arrivers(totals);
+    if (totals->arrivals && wsdbg_replay_lacks_an_arriver(totals->replay, totals->barrier))
         return false;
-    if (totals->arrivals)
-        return !wsdbg_replay_lacks_an_arriver(totals->replay, totals->barrier);
-    return wsdbg_set_count(&totals->beside) || !has_left_arriver(totals->c, totals->row);
+    if (totals->arrivals || wsdbg_set_count(&totals->beside) || !wsdbg_set_count(&left))
+        say_never(totals);
+    else
+        say_left(totals, &left);
+    return true;
 }
 
 /* Adds a finding where all arrivals are too few for one phase; or, `of_trips`, just enough for the phases that have
@@ -204,12 +220,12 @@ static void judge(struct wsdbg_case *c, bool of_trips)
             wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, totals.row, NULL) == WSDBG_MATCH_NO)
             continue;
         const bool is_trip = totals.arrivals == (uint64_t)totals.expected * totals.phase && are_regular(&totals);
-        if (of_trips ? !is_trip || totals.arrivals < totals.expected : !is_never(&totals))
+        if (of_trips ? !is_trip || totals.arrivals < totals.expected : totals.arrivals >= totals.expected)
             continue;
         if (of_trips)
             say_trips(&totals);
-        else
-            say_never(&totals);
+        else if (!say_too_few(&totals))
+            continue;
         break;
     }
 }

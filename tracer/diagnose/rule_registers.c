@@ -61,19 +61,22 @@ static uint32_t group_of(const struct wsdbg_case *c, const struct wsdbg_register
     return wsdbg_case_warp(c, account->warp)->warp / WSDBG_GROUP_WARPS;
 }
 
-/* Warps that did not release though others of their warpgroup did; `value` = what the group releases to. */
+/* Warps that did not release though others of their warpgroup did; `value` = what the group releases to.  Who asks is
+ * past its release, and so may be those that were served already.  `may_be_ahead`: so may one of the set. */
 static struct wsdbg_warp_set unreleased_mates(const struct wsdbg_case *c, const struct wsdbg_register_pool *pool,
-                                              uint32_t *value)
+                                              uint32_t *value, bool *may_be_ahead)
 {
     struct wsdbg_warp_set set = {{0}};
     *value = 0;
+    *may_be_ahead = false;
     for (uint32_t i = 0; i < pool->count; i++)
         for (uint32_t k = 0; k < pool->count; k++) {
             const struct wsdbg_register_account *mate = &pool->accounts[i], *released = &pool->accounts[k];
             if (mate->last == WSDBG_EVENT_REGISTERS_RELEASE || released->last != WSDBG_EVENT_REGISTERS_RELEASE ||
-                group_of(c, mate) != group_of(c, released))
+                released->asked || group_of(c, mate) != group_of(c, released))
                 continue;
             wsdbg_set_add(&set, mate->warp);
+            *may_be_ahead = *may_be_ahead || mate->last == WSDBG_EVENT_REGISTERS_GRANTED;
             *value = released->held;
         }
     return set;
@@ -316,12 +319,13 @@ void wsdbg_rule_registers(struct wsdbg_case *c)
         if (!wsdbg_pool_first_asker(&pool)) /* nobody asks, or nobody knows for how much */
             continue;
         uint32_t value, least;
+        bool may_be_ahead;
         const enum wsdbg_confidence confidence = judge(c, &pool);
-        const struct wsdbg_warp_set mates = unreleased_mates(c, &pool, &value);
+        const struct wsdbg_warp_set mates = unreleased_mates(c, &pool, &value, &may_be_ahead);
         const bool disagrees = group_disagrees(c, &pool, &least);
         if (pool.known && wsdbg_set_count(&mates) && fits_with_release(&pool, &mates, value))
             say_partial(c, &pool, &mates, value,
-                        pool.supposed || (pool.inferred && !c->still)
+                        pool.supposed || may_be_ahead || (pool.inferred && !c->still)
                             ? wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY)
                             : confidence);
         else if (pool.known && disagrees && fits_with_request(&pool, least))

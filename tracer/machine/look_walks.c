@@ -350,6 +350,7 @@ static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *wal
     const struct wsdbg_cta *row = &walks->out->ctas[cta];
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     struct wsdbg_error *error = NULL;
+    wsdbg_walk_plan_begin_cta(walks->plan);
     for (uint32_t w = row->warp_first; !error && w < row->warp_first + row->warp_count && !is_late(walks); w++)
         error = walk_warp(walks, w);
     *walked = !is_late(walks);

@@ -131,6 +131,19 @@ static void translate_sum(const struct wsdbg_ptx_translation *t, bool subtracts)
         second->is_negated = !second->is_negated;
 }
 
+/* 0 - a. */
+static void translate_negation(const struct wsdbg_ptx_translation *t)
+{
+    wsdbg_ptx_become(t, WSDBG_OP_IADD3);
+    t->out->is_whole = keeps_low(t->from->type);
+    wsdbg_ptx_add_source(t, 0);
+    t->out->sources[0].is_negated = !t->out->sources[0].is_negated;
+    wsdbg_ptx_add(t, wsdbg_ptx_zero());
+    wsdbg_ptx_add(t, wsdbg_ptx_zero());
+    if (has_long(t->from->type))
+        be_long(t, false);
+}
+
 static void translate_product(const struct wsdbg_ptx_translation *t, bool adds)
 {
     const uint8_t part = t->from->part;
@@ -307,6 +320,9 @@ static bool translate_arithmetic(const struct wsdbg_ptx_translation *t)
     case WSDBG_PTX_OP_sub:
         translate_sum(t, t->from->operation == WSDBG_PTX_OP_sub);
         return true;
+    case WSDBG_PTX_OP_neg:
+        translate_negation(t);
+        return true;
     case WSDBG_PTX_OP_mul:
     case WSDBG_PTX_OP_mad:
         translate_product(t, t->from->operation == WSDBG_PTX_OP_mad);
@@ -404,18 +420,25 @@ static void translate_parameter(const struct wsdbg_ptx_translation *t, const str
                                             .value = place->value + (has_base ? 0 : WSDBG_PTX_PARAMETERS)});
 }
 
+/* Of a load or store. */
+static uint8_t width_of(const struct wsdbg_ptx_translation *t)
+{
+    return (uint8_t)(wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->from->type) *
+                     (t->from->vector_length ? t->from->vector_length : 1));
+}
+
 /* The load of a parameter is its value; of others only the destination is known. */
 static void translate_load(const struct wsdbg_ptx_translation *t)
 {
     const struct wsdbg_ptx_operand *place = wsdbg_ptx_source(t, 0);
     wsdbg_ptx_become(t, WSDBG_OP_LD);
-    t->out->width_bytes = (uint8_t)(wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->from->type) *
-                                    (t->from->vector_length ? t->from->vector_length : 1));
+    t->out->width_bytes = width_of(t);
     if (t->from->space == WSDBG_PTX_PARAM || place->space == WSDBG_PTX_PARAM) {
         translate_parameter(t, place);
         return;
     }
     t->out->is_system = is_system(t);
+    t->out->is_signed = is_signed(t->from->type);
     if (t->from->space == WSDBG_PTX_LOCAL)
         t->out->operation = WSDBG_OP_LDL;
     else if (t->from->space == WSDBG_PTX_SHARED || t->from->space == WSDBG_PTX_SHARED_CLUSTER)
@@ -434,6 +457,17 @@ static enum wsdbg_operation by_space(uint8_t space, enum wsdbg_operation shared,
     if (space == WSDBG_PTX_SHARED || space == WSDBG_PTX_SHARED_CLUSTER)
         return shared;
     return space == WSDBG_PTX_GLOBAL ? global : generic;
+}
+
+/* What is stored: one source, or one for each element of a vector. */
+static void translate_stored(const struct wsdbg_ptx_translation *t)
+{
+    const struct wsdbg_ptx_operand *value = wsdbg_ptx_source(t, 1);
+    t->out->width_bytes = width_of(t);
+    if (value->kind != WSDBG_PTX_OPERAND_VECTOR)
+        wsdbg_ptx_add_source(t, 1);
+    for (unsigned i = 0; value->kind == WSDBG_PTX_OPERAND_VECTOR && i < value->count; i++)
+        wsdbg_ptx_add(t, wsdbg_ptx_plain(t, &t->program->vectors[value->number + i]));
 }
 
 static bool translate_memory(const struct wsdbg_ptx_translation *t)
@@ -471,7 +505,7 @@ static bool translate_memory(const struct wsdbg_ptx_translation *t)
     t->out->is_system = is_system(t);
     wsdbg_ptx_add(t, wsdbg_ptx_memory(t, wsdbg_ptx_source(t, 0)));
     if (t->from->operation == WSDBG_PTX_OP_st)
-        wsdbg_ptx_add_source(t, 1);
+        translate_stored(t);
     return true;
 }
 

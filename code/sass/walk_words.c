@@ -1,0 +1,151 @@
+/* walk_words.c - see walk_words.h.  Reads and writes: the stores of the walks so far. */
+#include "sass/walk_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+enum { STORES_MOST = 1024, WORD_BYTES = 4, BYTE_BITS = 8 };
+
+void walk_words_put(struct walk_words *words, const struct walk_store *store)
+{
+    const struct walk_store *last = words->count ? &words->stores[words->count - 1] : NULL;
+    if (words->overflows || (last && !memcmp(last, store, sizeof *store)))
+        return;
+    words->overflows = words->count >= STORES_MOST ||
+                       !wsdbg_grow((void **)&words->stores, &words->capacity, words->count + 1, sizeof *words->stores);
+    if (!words->overflows)
+        words->stores[words->count++] = *store;
+}
+
+void walk_words_end(struct walk_words *words, const struct walk_place *place)
+{
+    words->overflows = words->overflows ||
+                       !wsdbg_grow((void **)&words->ends, &words->end_capacity, words->end_count + 1, sizeof *place);
+    if (!words->overflows)
+        words->ends[words->end_count++] = *place;
+}
+
+void walk_words_forget(struct walk_words *words)
+{
+    words->count = words->end_count = 0;
+    words->overflows = false;
+}
+
+void walk_words_free(struct walk_words *words)
+{
+    free(words->stores);
+    free(words->ends);
+    *words = (struct walk_words){0};
+}
+
+/* Whether a named barrier orders the one place before the other.  `joins`: of the walk of the first place, how often it
+ * joins each barrier, as far as that is known. */
+static bool is_before(const struct walk_place *first, const struct walk_place *joins, const struct walk_place *then)
+{
+    for (unsigned id = 0; id < WSDBG_WALK_NAMED; id++)
+        if (joins->joined[id] > 0 && then->passed[id] > first->joined[id])
+            return true;
+    return false;
+}
+
+/* Whether the store comes before a place of another walk. */
+static bool is_stored_before(const struct walk_words *words, const struct walk_store *store,
+                             const struct walk_place *place)
+{
+    const uint32_t walk = store->place.walk;
+    return walk < words->end_count && is_before(&store->place, &words->ends[walk], place);
+}
+
+static bool overlaps(const struct walk_store *store, uint32_t address, uint32_t bytes)
+{
+    return store->address < address + bytes && address < store->address + store->bytes;
+}
+
+/* The bytes of a load, all of which the store wrote. */
+static bool bytes_of(const struct walk_store *store, uint32_t address, uint32_t bytes, uint32_t *value)
+{
+    if (!store->is_known || store->address > address || address + bytes > store->address + store->bytes)
+        return false;
+    *value = 0;
+    for (uint32_t i = 0; i < bytes; i++) {
+        const uint32_t at = address - store->address + i;
+        *value |= (store->words[at / WORD_BYTES] >> at % WORD_BYTES * BYTE_BITS & 0xff) << i * BYTE_BITS;
+    }
+    return true;
+}
+
+/* Whether `then` overwrites what `first` stored, whatever the schedule. */
+static bool overwrites(const struct walk_words *words, const struct walk_store *first, const struct walk_store *then)
+{
+    if (first->place.walk == then->place.walk)
+        return then > first;
+    return is_stored_before(words, first, &then->place);
+}
+
+enum when { WHEN_AFTER, WHEN_BEFORE, WHEN_AT_ANY_TIME };
+
+static enum when is_stored_when(const struct walk_words *words, const struct walk_store *store,
+                                const struct walk_place *place)
+{
+    if (store->place.walk == place->walk || is_stored_before(words, store, place))
+        return WHEN_BEFORE;
+    return is_before(place, place, &store->place) ? WHEN_AFTER : WHEN_AT_ANY_TIME;
+}
+
+/* The last of the stores before the load; NULL = there is none.  *is_race: the order of some store and the load is not
+ * known. */
+static const struct walk_store *last_before(const struct walk_words *words, const struct walk_place *place,
+                                            uint32_t address, uint32_t bytes, bool *is_race)
+{
+    const struct walk_store *last = NULL;
+    *is_race = false;
+    for (size_t i = 0; i < words->count; i++) {
+        const struct walk_store *store = &words->stores[i];
+        const enum when when = is_stored_when(words, store, place);
+        if (!overlaps(store, address, bytes))
+            continue;
+        *is_race = *is_race || when == WHEN_AT_ANY_TIME;
+        if (when == WHEN_BEFORE && (!last || overwrites(words, last, store)))
+            last = store;
+    }
+    return last;
+}
+
+/* Whether every other store before the load is overwritten by this one, or stored the same. */
+static bool is_last_of_all(const struct walk_words *words, const struct walk_store *last,
+                           const struct walk_place *place, uint32_t address, uint32_t bytes)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        const struct walk_store *store = &words->stores[i];
+        uint32_t mine = 0, other = 0;
+        if (store == last || !overlaps(store, address, bytes) || is_stored_when(words, store, place) == WHEN_AFTER ||
+            overwrites(words, store, last))
+            continue;
+        if (!bytes_of(last, address, bytes, &mine) || !bytes_of(store, address, bytes, &other) || mine != other)
+            return false;
+    }
+    return true;
+}
+
+static bool is_stored(const struct walk_words *words, uint32_t address, uint32_t bytes)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (overlaps(&words->stores[i], address, bytes))
+            return true;
+    return false;
+}
+
+enum walk_word walk_words_get(const struct walk_words *words, const struct walk_place *place, uint32_t address,
+                              uint32_t bytes, uint32_t *value)
+{
+    bool is_race;
+    if (words->overflows || !is_stored(words, address, bytes))
+        return WALK_WORD_NOT_STORED;
+    const struct walk_store *last = last_before(words, place, address, bytes, &is_race);
+    return last && !is_race && is_last_of_all(words, last, place, address, bytes) &&
+                   bytes_of(last, address, bytes, value)
+               ? WALK_WORD_KNOWN
+               : WALK_WORD_UNKNOWN;
+}

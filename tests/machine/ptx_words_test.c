@@ -1,0 +1,95 @@
+/* ptx_words_test.c - words that warps hand to each other through shared memory, in the walks of two warps: a role that
+ * one stores and the other one loads, stores whose order is not known, and words that no walk stores.
+ *
+ * Expected text: see ptx_walks.h.  Shared memory at 0x408 is `bars[1]`.
+ */
+#include "ptx_walks.h"
+
+/* Warp 0 does the first, warp 1 the second.  %r9 is the number of the barrier's threads that "init" shows. */
+#define TWO_WARPS(first, second) \
+    KERNEL("mov.u32 %r0, %tid.x;\nsetp.lt.u32 %p0, %r0, 32;\n@!%p0 bra WORKER;\n" first "ret;\nWORKER:\n" second)
+#define SYNC "barrier.sync 1;\n"
+#define STORE(first, second) "st.shared.v2.b32 [bars+8], {" first ", " second "};\n"
+#define LOAD "ld.shared.b8 %h0, [bars+13];\ncvt.u32.u16 %r9, %h0;\n"
+
+/* Until the role is 2. */
+#define ROLES "AGAIN:\n" SYNC LOAD "setp.eq.u32 %p1, %r9, 2;\n@%p1 bra DONE;\n" INIT("r9") SYNC "bra AGAIN;\nDONE:\n"
+
+/* The byte at 0x40d is 1, then 2. */
+static void a_role_that_another_warp_stored_decides_the_way(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS(STORE("0", "0x100") SYNC SYNC STORE("0x02020202", "0x02020202") SYNC, ROLES),
+                            NULL,
+                            "warp 0 lanes ffffffff: sync 1, sync 1, sync 1\n"
+                            "warp 1 lanes ffffffff: sync 1, init 0x400 1, sync 1, sync 1\n");
+}
+
+static void of_two_stores_the_last_one_counts(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(
+        TWO_WARPS(STORE("0", "0x100") STORE("0", "0x300") SYNC SYNC STORE("0", "0x200") SYNC, ROLES), NULL,
+        "warp 0 lanes ffffffff: sync 1, sync 1, sync 1\n"
+        "warp 1 lanes ffffffff: sync 1, init 0x400 3, sync 1, sync 1\n");
+}
+
+static void a_store_that_no_barrier_orders_tells_nothing(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS(SYNC STORE("0", "0x100"), ROLES), NULL,
+                            "warp 0 lanes ffffffff: sync 1\n"
+                            "warp 1 lanes ffffffff: sync 1 lost\n");
+    ptx_walks_expect_of_two(TWO_WARPS(STORE("0", "0x100") "barrier.sync 2;\n", ROLES), NULL,
+                            "warp 0 lanes ffffffff: sync 2\n"
+                            "warp 1 lanes ffffffff: sync 1 lost\n");
+}
+
+static void a_store_of_what_is_not_known_tells_nothing(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS("ld.global.u32 %r1, [%d0];\n" STORE("0", "0x100") STORE("0", "%r1") SYNC, ROLES),
+                            NULL,
+                            "warp 0 lanes ffffffff: sync 1\n"
+                            "warp 1 lanes ffffffff: sync 1 lost\n");
+}
+
+static bool shows_1(void *context, uint32_t address, uint32_t *value)
+{
+    (void)context;
+    *value = 0x100;
+    return address == 0x40c;
+}
+
+/* The present value counts once: later rounds may have had another one. */
+static void a_word_that_no_walk_stores_is_taken_as_it_is_now_the_first_time(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS(SYNC, ROLES), shows_1,
+                            "warp 0 lanes ffffffff: sync 1\n"
+                            "warp 1 lanes ffffffff: sync 1, init 0x400 1, sync 1, sync 1 lost\n");
+}
+
+/* The loop has nothing but the load, and would not end with the present value. */
+static void a_poll_ends(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(
+        TWO_WARPS(SYNC, "POLL:\n" LOAD "setp.eq.u32 %p1, %r9, 1;\n@%p1 bra POLL;\nmov.u32 %r9, 5;\n" INIT("r9")),
+        shows_1,
+        "warp 0 lanes ffffffff: sync 1\n"
+        "warp 1 lanes ffffffff: poll, init 0x400 5\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_role_that_another_warp_stored_decides_the_way),
+        cmocka_unit_test(of_two_stores_the_last_one_counts),
+        cmocka_unit_test(a_store_that_no_barrier_orders_tells_nothing),
+        cmocka_unit_test(a_store_of_what_is_not_known_tells_nothing),
+        cmocka_unit_test(a_word_that_no_walk_stores_is_taken_as_it_is_now_the_first_time),
+        cmocka_unit_test(a_poll_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
