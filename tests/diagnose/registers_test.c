@@ -144,6 +144,38 @@ static void a_warpgroup_that_asks_for_two_counts_is_diverged(void **state)
     device_destroy(d);
 }
 
+/* The first warpgroup gets 256, and only three of its warps release them.  Of the others those are served whose
+ * register file the fourth warp does not share: they have released, too, but that is over. */
+static void a_warp_that_keeps_what_its_mates_release_is_named(void **state)
+{
+    (void)state;
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_diagnosis diagnosis;
+    struct device *d = device_create(1, 12, 1, 168);
+    for (uint32_t warp = 0; warp < 12; warp++) {
+        if (warp < 4) {
+            request(d, 0, warp, 256);
+            if (warp > 0)
+                release(d, 0, warp, 40);
+        } else {
+            release(d, 0, warp, 120);
+            work(d, 0, warp, 1000);
+            request(d, 0, warp, 232);
+        }
+        work(d, 0, warp, 1000);
+        named_sync(d, 0, warp, 1, 12 * 32);
+        leave(d, 0, warp);
+    }
+    examine(d, 0, 128, &snapshot, &diagnosis);
+    assert_true(snapshot.grids[0].running);
+    assert_string_equal(wsdbg_cause_name(diagnosis.findings[0].cause), "REGS_PARTIAL_WARPGROUP");
+    assert_int_equal(diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_LIKELY);
+    assert_non_null(strstr(diagnosis.findings[0].sentence, "(setmaxnreg.dec 40; warp 0 "));
+    wsdbg_diagnosis_deinit(&diagnosis);
+    wsdbg_snapshot_deinit(&snapshot);
+    device_destroy(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +183,7 @@ int main(void)
         cmocka_unit_test(a_running_warp_may_still_release),
         cmocka_unit_test(registers_of_exited_warps_do_not_come_back),
         cmocka_unit_test(a_warpgroup_that_asks_for_two_counts_is_diverged),
+        cmocka_unit_test(a_warp_that_keeps_what_its_mates_release_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@ struct defect {
     uint32_t rounds_fewer;             /* iterations that the consumers leave out at the end */
     uint32_t silent;                   /* consumers that never release, and should */
     bool is_early;                     /* ... as they leave the kernel at once */
+    uint32_t no_copy;                  /* the iteration in which the producer announces bytes, but copies none */
     /* What the kernel is like. */
     uint32_t consumers;     /* 0 = 1, warp 1; else warps of the second warpgroup */
     uint32_t quiet;         /* consumers that never release by design */
@@ -35,6 +36,8 @@ struct defect {
     bool waits_twice;       /* consumers wait for each phase twice */
     bool is_open;           /* nobody knows how the consumers' walks end */
     bool is_stage_0_hidden; /* the picture lacks the word of "empty" stage 0 */
+    bool invalidates;       /* the producer invalidates the barriers at the end */
+    bool may_release;       /* by its code the producer, too, could come to a release */
     bool all_but_one;       /* all lanes of the producer but lane 0 produce.  Lane 0 has left at once */
 };
 #define ALL_BUT_ONE 0xfffffffeu
@@ -52,6 +55,17 @@ static const struct defect defects[] = {
      .says = "went through a round without arriving",
      .no_release = 4,
      .waits_twice = true},
+    {.name = "nobody releases",
+     .cause = "ARRIVE_MISSING",
+     .says = "No thread arrives on",
+     .silent = 1,
+     .invalidates = true},
+    {.name = "the consumer leaves before its first release",
+     .cause = "WAKER_EXITED",
+     .says = "warp 1, whose code has such an arrival, exited without one",
+     .rounds_fewer = ROUNDS,
+     .may_release = true},
+    {.name = "a copy is left out", .cause = "TX_MISMATCH", .says = "128 bytes are missing", .no_copy = 4},
     {.name = "one of four consumers never releases",
      .cause = "ARRIVE_MISSING",
      .says = "It takes 4 arrivals",
@@ -113,8 +127,11 @@ static void produce(const struct defect *d, struct way *way)
         const uint32_t s = (i + d->begins_at) % STAGES;
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, s), (i / STAGES & 1) ^ 1 ^ d->parity_flip);
         way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, s), 128);
-        way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, s), 128);
+        if (i + 1 != d->no_copy)
+            way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, s), 128);
     }
+    for (uint32_t s = 0; s < STAGES && d->invalidates; s++)
+        way_add(way, WSDBG_ACCESS_INVALIDATE, MBARRIER_AT(EMPTY, s), 0);
 }
 
 static void consume(const struct defect *d, struct way *way, bool releases)
@@ -161,6 +178,15 @@ static void put_accesses(struct picture *p, const struct defect *d)
     picture_reach(p, PRODUCER, PRODUCER, fills, 0, UINT8_MAX, 2);
     picture_reach(p, PRODUCER, PRODUCER, empty, 0, UINT8_MAX, 2);
     picture_reach(p, first, last, full, 0, UINT8_MAX, 2);
+    if (d->no_copy) { /* a reader does not see how many bytes are announced */
+        const wsdbg_access_kinds kinds[] = {WSDBG_ACCESS_COPY, WSDBG_ACCESS_ARRIVE_EXPECT, WSDBG_ACCESS_ARRIVE_EXPECT};
+        for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            picture_reach(p, PRODUCER, PRODUCER,
+                          picture_access(p, kinds[i], MBARRIER_AT(FULL, 0), STAGES, 128 * i, WSDBG_LANES_ONE), 0,
+                          UINT8_MAX, 2);
+    }
+    if (d->may_release)
+        picture_reach(p, PRODUCER, PRODUCER, frees, 0, UINT8_MAX, 2);
     if (d->is_early)
         picture_reach(p, first, first + d->silent - 1, frees, 0, 0, 0);
     if (d->silent + d->quiet < consumers_of(d))

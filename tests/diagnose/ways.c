@@ -84,6 +84,7 @@ void ways_take_picture(struct picture *p, const struct wsdbg_replay *replay)
         row->phase = wsdbg_known_u32(replay->barriers[b].phase & 1);
         row->pending_arrivals = wsdbg_known_u32(replay->barriers[b].pending);
         row->expected_arrivals = wsdbg_known_u32(replay->barriers[b].expected);
+        row->pending_tx_bytes = wsdbg_known_u64((uint64_t)replay->barriers[b].bytes);
     }
     for (uint32_t i = 0; i < replay->agent_count; i++)
         if (replay->agents[i].state != WSDBG_AGENT_ENDED) {
