@@ -34,6 +34,7 @@ struct defect {
     uint32_t quiet;         /* consumers that never release by design */
     uint32_t begins_at;     /* the stage of the first iteration */
     bool waits_twice;       /* consumers wait for each phase twice */
+    bool releases_twice;    /* ... and release behind both waits */
     bool is_open;           /* nobody knows how the consumers' walks end */
     bool is_stage_0_hidden; /* the picture lacks the word of "empty" stage 0 */
     bool invalidates;       /* the producer invalidates the barriers at the end */
@@ -140,8 +141,11 @@ static void consume(const struct defect *d, struct way *way, bool releases)
     for (uint32_t i = 0; i < ROUNDS - d->rounds_fewer; i++) {
         const uint32_t of_tile = d->tile ? i % d->tile : i, s = (of_tile + d->begins_at) % STAGES;
         const uint32_t times = i + 1 == d->no_release ? 0 : i + 1 == d->two_releases ? 2 : 1;
-        for (uint32_t k = 0; k <= d->waits_twice; k++)
+        for (uint32_t k = 0; k <= d->waits_twice; k++) {
             way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, s), of_tile / STAGES & 1);
+            if (k == 0 && d->releases_twice)
+                way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, s), 1);
+        }
         for (uint32_t k = 0; k < times && releases; k++)
             way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, s), 1);
     }
@@ -305,12 +309,52 @@ static void test_another_picture_is_not_explained(void **state)
     (void)state;
 }
 
+/* The same, but the walks alone tell of more arrivals than the waits take: whatever happened, that is wrong. */
+static void test_walks_with_too_many_arrivals_are_told(void **state)
+{
+    static const struct defect kernels[] = {
+        {.name = "a release is made twice",
+         .cause = "DOUBLE_ARRIVE",
+         .says =
+             "Warp 1 arrives twice on \"empty\" stage 1 without waiting between, though a phase takes one arrival of "
+             "each that arrives, 1 in all",
+         .two_releases = 4},
+        {.name = "each release is made twice, with a wait between",
+         .cause = "DOUBLE_ARRIVE",
+         .says = "there are 8 (most by warp 1), and the waits take 3 phases of 1",
+         .waits_twice = true,
+         .releases_twice = true},
+        {.name = "a release is left out", .no_release = 4},
+    };
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct picture p;
+        struct wsdbg_diagnosis diagnosis;
+        print_message("%s\n", kernels[i].name);
+        assert_true(stand_still(&p, &kernels[i]));
+        for (size_t b = 0; b < p.snapshot.barrier_count; b++) /* that no order of the walks leads to */
+            if (p.snapshot.barriers[b].id == FULL)
+                p.snapshot.barriers[b].pending_tx_bytes = wsdbg_known_u64(64);
+        picture_still(&p);
+        picture_judge(&p, &diagnosis);
+        const struct wsdbg_finding *first = &diagnosis.findings[0];
+        const bool is_told = diagnosis.finding_count && first->cause == WSDBG_CAUSE_DOUBLE_ARRIVE;
+        if (is_told != (kernels[i].cause != NULL) || (is_told && !strstr(first->sentence, kernels[i].says)))
+            fail_msg("%s", diagnosis.finding_count ? first->sentence : "nothing");
+        if (is_told)
+            assert_int_equal(first->confidence, WSDBG_CONFIDENCE_LIKELY);
+        wsdbg_diagnosis_deinit(&diagnosis);
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_defect_is_told),
         cmocka_unit_test(test_a_way_that_is_not_known_to_its_end_is_told),
         cmocka_unit_test(test_another_picture_is_not_explained),
+        cmocka_unit_test(test_walks_with_too_many_arrivals_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,216 @@
+/* rule_code_balance.c - a wait on an mbarrier that gets more arrivals than its phases take.  Either the threads arrive
+ * more often from the kernel's start to its end than the waits account for; or a phase takes one arrival of each that
+ * arrives, and some make two without waiting between them.
+ *
+ * Reads: walks, barrier words.  Adds: DOUBLE_ARRIVE.
+ *
+ * It only counts, and so it needs no order of events.  Other CTAs of a cluster are taken to do the same as the one that
+ * was seen: a CTA's mbarrier then gets as many arrivals as the CTA makes on the same mbarrier of all ranks.
+ */
+#include <string.h>
+
+#include "diagnose/code_say.h"
+#include "diagnose/rules.h"
+
+struct balance {
+    struct wsdbg_case *c;
+    struct wsdbg_barrier_word word;
+    uint32_t cta, warp; /* of the wait */
+    uint32_t offset;    /* of the mbarrier */
+    uint64_t arrivals;  /* that the CTA's threads make */
+    uint64_t most_by;   /* ... the most of one warp */
+    uint32_t phases;    /* that the waits take */
+    bool waits;         /* the waiting warp has a wait for a phase that arrivals complete */
+    bool is_shared;     /* warps of other warpgroups wait, too */
+    struct wsdbg_warp_set most;
+    uint64_t first_arrivals;     /* one of each lane on each rank */
+    struct wsdbg_warp_set twice; /* who arrives twice without waiting for anything between */
+};
+
+static uint32_t local_warp(const struct wsdbg_case *c, uint32_t row)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (c->warps[w] == row)
+            return w;
+    return WSDBG_NONE;
+}
+
+static bool is_of_mbarrier(const struct wsdbg_step_row *step)
+{
+    return step->kind < 32 && wsdbg_is_mbarrier_access(step->kind);
+}
+
+/* The arrivals of one lane in a step; *known = false where the step changes how many a phase takes. */
+static uint32_t arrivals_of(const struct wsdbg_step_row *step, bool *known)
+{
+    *known = *known && step->kind != WSDBG_ACCESS_DROP && (step->kind != WSDBG_ACCESS_ARRIVE || step->number_known);
+    if (step->kind == WSDBG_ACCESS_ARRIVE || step->kind == WSDBG_ACCESS_COPY_ARRIVE)
+        return step->number;
+    return step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? 1 : 0;
+}
+
+enum { RANKS = 16, OWN = RANKS }; /* of a cluster, and a place for the own one */
+
+/* What a walk has done on the mbarrier so far. */
+struct progress {
+    const struct wsdbg_step_row *wait; /* the last one */
+    uint32_t waits, first_parity;
+    bool known, did_something;   /* since the last wait */
+    bool arrived[RANKS + 1];     /* on a rank's */
+    bool arrived_now[RANKS + 1]; /* ... since the lanes waited for anything */
+};
+
+static void take_arrival(struct balance *b, const struct wsdbg_walk_row *walk, const struct wsdbg_step_row *step,
+                         struct progress *progress, uint64_t *arrivals)
+{
+    const uint32_t rank = step->rank < RANKS ? step->rank : OWN;
+    const uint64_t all = (uint64_t)arrivals_of(step, &progress->known) * (unsigned)__builtin_popcount(walk->lanes);
+    *arrivals += all;
+    if (!all)
+        return;
+    if (progress->arrived_now[rank])
+        wsdbg_set_add(&b->twice, local_warp(b->c, walk->warp));
+    if (!progress->arrived[rank])
+        b->first_arrivals += all;
+    progress->arrived[rank] = progress->arrived_now[rank] = true;
+}
+
+static void take_wait(const struct wsdbg_step_row *step, struct progress *progress)
+{
+    const bool is_same = progress->wait && (progress->wait->number & 1) == (step->number & 1);
+    progress->known &= step->number_known && !(is_same && progress->did_something);
+    progress->first_parity = progress->wait ? progress->first_parity : step->number & 1;
+    progress->waits += !is_same;
+    progress->wait = step;
+    progress->did_something = false;
+}
+
+/* Adds what the walk does on the mbarrier.  False: its waits do not tell how many phases they take. */
+static bool add_walk(struct balance *b, const struct wsdbg_walk_row *walk, uint64_t *arrivals)
+{
+    struct progress progress = {.known = walk->is_whole};
+    for (uint32_t i = 0; i < walk->step_count; i++) {
+        const struct wsdbg_step_row *step = &b->c->snapshot->steps[walk->step_first + i];
+        const bool waits = step->kind == WSDBG_ACCESS_WAIT;
+        if (waits || step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_CLUSTER_WAIT)
+            memset(progress.arrived_now, 0, sizeof progress.arrived_now);
+        progress.did_something |= is_of_mbarrier(step) && !waits && step->kind != WSDBG_ACCESS_INIT;
+        if (!is_of_mbarrier(step) || step->address != b->offset)
+            continue;
+        take_arrival(b, walk, step, &progress, arrivals);
+        if (waits && step->rank == WSDBG_STEP_OWN_RANK)
+            take_wait(step, &progress);
+    }
+    const uint32_t phases = progress.waits > progress.first_parity ? progress.waits - progress.first_parity : 0;
+    b->phases = phases > b->phases ? phases : b->phases;
+    b->waits |= phases > 0 && walk->warp == b->c->warps[b->warp];
+    b->is_shared |= progress.wait && !wsdbg_case_are_mates(b->c, local_warp(b->c, walk->warp), b->warp) &&
+                    walk->warp != b->c->warps[b->warp];
+    return progress.known;
+}
+
+static void add_warp(struct balance *b, uint32_t warp, uint64_t arrivals)
+{
+    b->arrivals += arrivals;
+    if (arrivals > b->most_by) {
+        b->most_by = arrivals;
+        b->most = (struct wsdbg_warp_set){{0}};
+    }
+    if (arrivals && arrivals == b->most_by)
+        wsdbg_set_add(&b->most, warp);
+}
+
+/* False where not all of the CTA's threads are known to their end. */
+static bool add_up(struct balance *b)
+{
+    const struct wsdbg_snapshot *s = b->c->snapshot;
+    for (uint32_t w = 0; w < b->c->warp_count; w++) {
+        uint64_t arrivals = 0;
+        bool any = false;
+        if (wsdbg_case_warp(b->c, w)->cta != b->cta)
+            continue;
+        for (size_t i = 0; i < s->walk_count; i++)
+            if (local_warp(b->c, s->walks[i].warp) == w) {
+                any = true;
+                if (!add_walk(b, &s->walks[i], &arrivals))
+                    return false;
+            }
+        if (!any)
+            return false;
+        add_warp(b, w, arrivals);
+    }
+    return true;
+}
+
+/* Arrivals for one phase more may be there: the last one need not be waited for.  If several warpgroups wait, each may
+ * wait for other phases. */
+static bool are_too_many(const struct balance *b)
+{
+    const uint64_t needed = (uint64_t)b->phases * b->word.expected;
+    return !b->is_shared && b->arrivals > needed + b->word.expected;
+}
+
+static struct wsdbg_finding *find(const struct balance *b, const struct wsdbg_warp_set *whose)
+{
+    struct wsdbg_case *c = b->c;
+    struct wsdbg_finding *finding = wsdbg_case_find(
+        c, WSDBG_CAUSE_DOUBLE_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), b->cta, b->word.barrier);
+    if (!finding)
+        return NULL;
+    finding->role = wsdbg_common_role(c, whose);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive once per warp and round on %s: remove one of the arrivals, or wait between them.",
+                wsdbg_say_family(c, b->word.barrier).text);
+    wsdbg_tell_wait(c, finding, b->warp);
+    wsdbg_tell_word(c, finding, b->word.barrier);
+    return finding;
+}
+
+static void say_too_many(const struct balance *b)
+{
+    struct wsdbg_case *c = b->c;
+    struct wsdbg_finding *finding = find(b, &b->most);
+    if (finding)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s waits on %s%s, which gets more arrivals than its phases take: from the kernel's start to its "
+                    "end there are %llu (most by %s), and the waits take %u phase%s of %u. A phase then completes too "
+                    "early, and the waits are out of step with the barrier.",
+                    wsdbg_say_warp(c, b->warp).text, wsdbg_say_object(c, b->word.barrier).text,
+                    wsdbg_say_at(c, b->warp).text, (unsigned long long)b->arrivals, wsdbg_say_warps(c, &b->most).text,
+                    b->phases, b->phases == 1 ? "" : "s", b->word.expected);
+}
+
+static void say_twice(const struct balance *b)
+{
+    struct wsdbg_case *c = b->c;
+    struct wsdbg_finding *finding = find(b, &b->twice);
+    if (finding)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s arrive%s twice on %s without waiting between, though a phase takes one arrival of each that "
+                    "arrives, %u in all. A phase then completes too early, and %s waits out of step with it%s.",
+                    wsdbg_say_warps(c, &b->twice).text, wsdbg_set_count(&b->twice) == 1 ? "s" : "",
+                    wsdbg_say_object(c, b->word.barrier).text, b->word.expected, wsdbg_say_warp(c, b->warp).text,
+                    wsdbg_say_at(c, b->warp).text);
+}
+
+void wsdbg_rule_code_balance(struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct balance b = {.c = c, .warp = w, .cta = wsdbg_case_warp(c, w)->cta};
+        if (!wsdbg_case_stuck(c, w) || !wsdbg_code_wait(c, w, &b.word) || !b.word.expected)
+            continue;
+        const struct wsdbg_barrier *row = &c->snapshot->barriers[b.word.barrier];
+        if (row->cta != b.cta || !row->shared_offset.known)
+            continue;
+        b.offset = row->shared_offset.value;
+        if (!add_up(&b) || !b.waits)
+            continue;
+        if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected)
+            say_twice(&b);
+        else if (are_too_many(&b))
+            say_too_many(&b);
+        else
+            continue;
+        return;
+    }
+}
