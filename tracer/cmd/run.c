@@ -268,6 +268,7 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .simulator_reason = run->device.reason,
                                                     .explore = options->explore,
                                                     .races = options->races,
+                                                    .rank_from = options->rank_from,
                                                     .session = run->name,
                                                     .spool = run->spool.path,
                                                     .observer = options->observer,
