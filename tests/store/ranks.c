@@ -44,12 +44,26 @@ static void make_waiting(struct example *waiting)
     s->warps[0].part_count = 1;
 }
 
-static void set_rank(struct wsdbg_process *process, uint32_t rank)
+void ranks_make_waiting(struct example *example)
+{
+    make_waiting(example);
+    free(example->diagnosis.findings[0].evidence);
+    free(example->diagnosis.findings);
+    free(example->diagnosis.edges);
+    example->diagnosis = (struct wsdbg_diagnosis){0};
+}
+
+static void set_rank(struct wsdbg_process *process, uint32_t rank, uint32_t world_size, const char *job)
 {
     process->rank = process->local_rank = wsdbg_known_u32(rank);
-    process->world_size = wsdbg_known_u32(2);
+    process->world_size = (struct wsdbg_optional_u32){.value = world_size, .known = world_size != 0};
     strcpy(process->rank_from, "RANK");
-    strcpy(process->job, "MASTER_PORT=29500\n");
+    strcpy(process->job, job);
+}
+
+void ranks_set(struct example *example, uint32_t rank, uint32_t world_size, const char *job)
+{
+    set_rank(&example->snapshot.processes[0], rank, world_size, job);
 }
 
 void ranks_make(struct example *example)
@@ -61,6 +75,6 @@ void ranks_make(struct example *example)
     example_ok(wsdbg_rows_append(&example->snapshot, &waiting.snapshot, &none));
     example_free(&waiting);
     example->info.hostname = "node-a";
-    set_rank(&example->snapshot.processes[0], 1);
-    set_rank(&example->snapshot.processes[1], 0);
+    set_rank(&example->snapshot.processes[0], 1, 2, "MASTER_PORT=29500\n");
+    set_rank(&example->snapshot.processes[1], 0, 2, "MASTER_PORT=29500\n");
 }

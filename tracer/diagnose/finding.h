@@ -67,6 +67,9 @@ struct wsdbg_diagnosis {
 struct wsdbg_optional_u32 wsdbg_finding_process_id(const struct wsdbg_snapshot *snapshot,
                                                    const struct wsdbg_finding *finding);
 
+/* Below 0: `a` goes before `b`. */
+int wsdbg_finding_compare(const struct wsdbg_finding *a, const struct wsdbg_finding *b);
+
 /* Judges a stalled snapshot.  Pure: same snapshot, same answer; no I/O, no clock.  All findings of all
  * running grids; CTAs that agree are folded.  `out` is owned by the caller. */
 struct wsdbg_error *wsdbg_diagnose(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *out);
