@@ -32,6 +32,7 @@ static const struct wsdbg_option options[] = {
     {0, "keep-looks", "FOLDER", "keep looks at the GPU there; wsdbg core FILE shows one again", NULL, NULL},
     WSDBG_TUI_OPTION,
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
+    {0, "mark", "FOLDER", "tell other wsdbg of a hang, and be told, by files there", NULL, NULL},
     {0, "rank-from", "VARIABLE", "environment variable with a process's rank (default: its launcher's)", NULL, NULL},
     {0, "races", NULL, "on the simulator: find races and missing fences too", NULL, NULL},
     {0, "require-watch", NULL, "exit with 125 when not all of the program could be watched", NULL, NULL},
@@ -107,6 +108,7 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
         .record_path = wsdbg_option_value(invocation, "record"),
         .looks_folder = wsdbg_option_value(invocation, "keep-looks"),
         .rank_from = wsdbg_option_value(invocation, "rank-from"),
+        .mark_folder = wsdbg_option_value(invocation, "mark"),
         .device = parse_device(wsdbg_option_value(invocation, "device")),
         .evidence = parse_evidence(wsdbg_option_value(invocation, "evidence")),
         .on_stall = parse_on_stall(wsdbg_option_value(invocation, "on-stall")),
@@ -195,8 +197,10 @@ const struct wsdbg_command wsdbg_command_run = {
         "torchrun, mpirun, srun or multiprocessing. Each one that uses CUDA has the rank that its environment\n"
         "says when it makes a context: RANK, LOCAL_RANK and WORLD_SIZE, or what Open MPI, MVAPICH, MPICH,\n"
         "Intel MPI, Flux or Slurm set; --rank-from names another variable. Several nodes: start wsdbg run on\n"
-        "each of them, with -o for each, and join the databases with wsdbg merge. docs/FLEET.md has the\n"
-        "commands.\n"
+        "each of them, with -o for each, and join the databases with wsdbg merge. With --mark FOLDER, a\n"
+        "folder that all nodes share and that only this run uses, a wsdbg that finds a hang leaves a file\n"
+        "there. The others then take their picture at once, without a verdict, and the first one waits for\n"
+        "them, ten seconds at most, before it ends its processes. docs/FLEET.md has the commands.\n"
         "\n"
         "Refused launches. When the driver refuses a launch, wsdbg explains it on stderr with the numbers,\n"
         "once for each different launch. PROGRAM gets the driver's error. wsdbg mentions a refused query of a\n"

@@ -271,11 +271,11 @@ static struct wsdbg_error *look_at(struct wsdbg_ring_processes *processes, struc
         give_up(processes, process, error);
         return NULL;
     }
-    const bool was_alive = process->tracker.alive, alive = wsdbg_segment_map_alive(process->map);
+    const bool alive = wsdbg_segment_map_alive(process->map);
     error = wsdbg_tracker_look(&process->tracker, &view, alive, now_ns);
     if (error)
         return error;
-    if (was_alive && !alive)
+    if (!alive && process->tracker.end.kind == WSDBG_END_NONE)
         process->tracker.end = wsdbg_process_end_read(process->process_id);
     wsdbg_tracker_forgive_silence(&process->tracker, now_ns);
     if (processes->use == WSDBG_SEGMENT_WATCH)

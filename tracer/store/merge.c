@@ -245,10 +245,12 @@ static struct wsdbg_error *add_members(struct merge *m, const struct wsdbg_merge
     struct wsdbg_insert insert;
     if (!input->shown)
         return NULL;
-    wsdbg_insert_begin(&insert, m->output,
-                       "INSERT OR IGNORE INTO member (snapshot_id, process_id, state, polls_peers, seen_ns) "
-                       "SELECT DISTINCT ?, x.process_id, 'unknown', 0, ? FROM context x "
-                       "JOIN process p ON p.process_id = x.process_id WHERE p.node_id = ?");
+    wsdbg_insert_begin(
+        &insert, m->output,
+        "INSERT OR IGNORE INTO member (snapshot_id, process_id, state, polls_peers, seen_ns) "
+        "SELECT DISTINCT ?, x.process_id, 'unknown', 0, ? FROM context x "
+        "JOIN process p ON p.process_id = x.process_id WHERE p.node_id = ?3 AND NOT EXISTS (SELECT 1 FROM "
+        "member m JOIN process q ON q.process_id = m.process_id WHERE q.node_id = ?3)");
     wsdbg_insert_number(&insert, WSDBG_MERGED_SHOWN);
     wsdbg_insert_number(&insert, (int64_t)input->shown_ns + input->shift_ns);
     wsdbg_insert_number(&insert, input->number);
