@@ -27,6 +27,14 @@ uint32_t wsdbg_snapshot_grid_process(const struct wsdbg_snapshot *snapshot, uint
                                              : WSDBG_NONE;
 }
 
+bool wsdbg_snapshot_has_ranks(const struct wsdbg_snapshot *snapshot)
+{
+    for (size_t i = 0; snapshot->process_count > 1 && i < snapshot->process_count; i++)
+        if (snapshot->processes[i].rank.known || snapshot->processes[i].host[0])
+            return true;
+    return false;
+}
+
 static uint32_t running_grid(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
 {
     for (uint32_t i = 0; i < snapshot->grid_count; i++) {

@@ -30,6 +30,8 @@ struct wsdbg_process_work {
 uint32_t wsdbg_snapshot_process(const struct wsdbg_snapshot *snapshot, uint32_t process_id);
 /* The same of a grid's process. */
 uint32_t wsdbg_snapshot_grid_process(const struct wsdbg_snapshot *snapshot, uint32_t grid);
+/* There are several processes, and more is known of one of them than its number: its rank, or its host. */
+bool wsdbg_snapshot_has_ranks(const struct wsdbg_snapshot *snapshot);
 /* What the process of this index does. */
 struct wsdbg_process_work wsdbg_process_work(const struct wsdbg_snapshot *snapshot, uint32_t process);
 

@@ -324,8 +324,7 @@ static void process_row(const struct wsdbg_report *r, const struct wsdbg_report_
     u32_cell(out, p->process.local_rank);
     cell(out, p->process.host);
     fprintf(out, "<td>%u</td>", p->process.pid);
-    wsdbg_report_process_does(r, p, text, sizeof text);
-    cell(out, text);
+    cell(out, p->does);
     if (p->finding.known) {
         snprintf(text, sizeof text, "%s (%s)", wsdbg_cause_name(r->findings[p->finding.value].cause),
                  wsdbg_confidence_name(r->findings[p->finding.value].confidence));
@@ -343,7 +342,7 @@ static void process_row(const struct wsdbg_report *r, const struct wsdbg_report_
 void wsdbg_html_processes(const struct wsdbg_report *r, FILE *out)
 {
     static const char *const heads[] = {"Rank", "Local rank", "Host", "Process", "Does", "Cause", "Blame", NULL};
-    uint32_t *order = wsdbg_report_has_ranks(r) ? wsdbg_report_process_order(r) : NULL;
+    uint32_t *order = r->has_ranks ? wsdbg_report_process_order(r) : NULL;
     if (!order)
         return;
     begin_table("Ranks", "Processes that use CUDA: whose fault it is first, then who waits for these", heads, out);

@@ -99,6 +99,7 @@ struct wsdbg_report_process {
     enum wsdbg_blame blame;
     struct wsdbg_optional_u32 grid, finding; /* index in report.grids: that runs; in report.findings: the best of it */
     struct wsdbg_optional_u64 waiting_ns;    /* how long a thread of it has been in `call` */
+    char does[256];                          /* "runs gemm", "killed by SIGKILL", "?" */
     char call[48];                           /* "" = none is known to be in one */
     bool polls_peers;                        /* as struct wsdbg_process_work has it */
 };
@@ -227,6 +228,7 @@ struct wsdbg_report {
     size_t finding_count;
     struct wsdbg_report_process *processes;
     size_t process_count;
+    bool has_ranks; /* there are several, and more is known of them than their numbers */
     struct wsdbg_report_fault *faults;
     size_t fault_count;
     struct wsdbg_report_refusal *refusals; /* of a stored session alone: a live run says them as they happen */
@@ -303,6 +305,9 @@ void wsdbg_report_evidence_line_text(const struct wsdbg_evidence_line *line, cha
 void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, char *out, size_t bytes);
 /* Bytes still missing: "0", "16384", "512 early", "?" */
 void wsdbg_report_tx_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
+
+/* What a process of the snapshot does: "runs gemm, polls memory of another process", "killed by SIGKILL", "?" */
+void wsdbg_process_does(const struct wsdbg_snapshot *snapshot, uint32_t process, char *out, size_t bytes);
 
 /* Gathers from memory.  snapshot NULL = none was taken; diagnosis NULL = nothing stalled; end NULL = still
  * running.  Copies all it needs.  `out` is owned by the caller. */

@@ -175,7 +175,7 @@ static struct wsdbg_error *put_timeline(const struct page *p)
 static void put_tables(const struct page *p)
 {
     const struct wsdbg_report *r = p->report;
-    if (wsdbg_report_has_ranks(r))
+    if (r->has_ranks)
         put_section(p->out, "ranks", "Ranks");
     wsdbg_html_processes(r, p->out);
     if (r->warps_count > 0)

@@ -25,11 +25,6 @@ bool wsdbg_report_gather_processes(const struct wsdbg_snapshot *snapshot, const 
 /* Indexes of the processes as a list shows them: whose fault it is first, then who only waits for these, then the
  * others by rank.  The caller frees; NULL = out of memory. */
 uint32_t *wsdbg_report_process_order(const struct wsdbg_report *report);
-/* Whether there are several processes of which more than their numbers are known. */
-bool wsdbg_report_has_ranks(const struct wsdbg_report *report);
-/* "runs gemm, polls memory of another process", "killed by SIGKILL", "?" */
-void wsdbg_report_process_does(const struct wsdbg_report *report, const struct wsdbg_report_process *process, char *out,
-                               size_t bytes);
 /* "rank 1" where one is known; "" for index WSDBG_NONE, and where no rank is. */
 const char *wsdbg_report_rank(const struct wsdbg_report *report, uint32_t process);
 

@@ -10,6 +10,56 @@
 
 enum { KERNEL_COLUMNS = 48, KERNEL_BYTES = 512 };
 
+/* ---- words ---- */
+
+static void kernel_words(const struct wsdbg_snapshot *s, const struct wsdbg_process_work *work, char *out, size_t bytes)
+{
+    char name[KERNEL_BYTES] = "";
+    const char *symbol = wsdbg_snapshot_grid_name(s, &s->grids[work->grid]);
+    if (symbol)
+        wsdbg_symbol_name(symbol, name, sizeof name);
+    wsdbg_text_cut_middle(name, KERNEL_COLUMNS);
+    snprintf(out, bytes, "runs %s%s", name[0] ? name : "?",
+             work->polls_peers ? ", polls memory of another process" : "");
+}
+
+static void call_words(const struct wsdbg_snapshot *s, const struct wsdbg_host_thread *thread, char *out, size_t bytes)
+{
+    const uint64_t seen_ns = wsdbg_snapshot_seen_ns(s, thread->process_id);
+    char time[32] = "?";
+    if (thread->since_ns && thread->since_ns <= seen_ns)
+        wsdbg_duration_text(seen_ns - thread->since_ns, time, sizeof time);
+    snprintf(out, bytes, "in %s for %s", thread->call[0] ? thread->call : "?", time);
+}
+
+void wsdbg_process_does(const struct wsdbg_snapshot *s, uint32_t process, char *out, size_t bytes)
+{
+    const struct wsdbg_process_work work = wsdbg_process_work(s, process);
+    char text[WSDBG_PROCESS_BYTES];
+    switch (work.state) {
+    case WSDBG_PROCESS_GONE:
+        wsdbg_process_end_text(s->processes[process].end, text);
+        snprintf(out, bytes, "%s", text);
+        return;
+    case WSDBG_PROCESS_FAULT:
+        snprintf(out, bytes, "an error of the GPU ended its work");
+        return;
+    case WSDBG_PROCESS_KERNEL:
+        kernel_words(s, &work, out, bytes);
+        return;
+    case WSDBG_PROCESS_CALL:
+        call_words(s, &s->threads[work.thread], out, bytes);
+        return;
+    case WSDBG_PROCESS_NO_WORK:
+        snprintf(out, bytes, "has nothing to do on the GPU");
+        return;
+    default:
+        snprintf(out, bytes, "?");
+    }
+}
+
+/* ---- rows ---- */
+
 static struct wsdbg_optional_u32 known_index(uint32_t index)
 {
     return (struct wsdbg_optional_u32){.value = index == WSDBG_NONE ? 0 : index, .known = index != WSDBG_NONE};
@@ -37,6 +87,7 @@ static void fill_process(const struct wsdbg_snapshot *s, const struct wsdbg_diag
         snprintf(out->process.host, sizeof out->process.host, "%s", host ? host : "");
     wsdbg_process_text(&s->processes[index], host, out->name);
     wsdbg_process_short_text(s, out->process_id, out->title);
+    wsdbg_process_does(s, index, out->does, sizeof out->does);
     if (work.thread < s->thread_count)
         fill_call(s, &s->threads[work.thread], out);
     if (!d)
@@ -50,17 +101,10 @@ bool wsdbg_report_gather_processes(const struct wsdbg_snapshot *s, const struct 
 {
     r->processes = calloc(s->process_count + 1, sizeof *r->processes);
     r->process_count = r->processes ? s->process_count : 0;
+    r->has_ranks = wsdbg_snapshot_has_ranks(s);
     for (uint32_t i = 0; i < r->process_count; i++)
         fill_process(s, d, i, r->hostname, &r->processes[i]);
     return r->processes;
-}
-
-bool wsdbg_report_has_ranks(const struct wsdbg_report *r)
-{
-    bool any = false;
-    for (size_t i = 0; i < r->process_count; i++)
-        any = any || r->processes[i].process.rank.known || r->processes[i].process.pid != r->processes[i].process_id;
-    return any && r->process_count > 1;
 }
 
 const char *wsdbg_report_rank(const struct wsdbg_report *r, uint32_t process)
@@ -95,43 +139,4 @@ uint32_t *wsdbg_report_process_order(const struct wsdbg_report *r)
     if (order)
         qsort_r(order, r->process_count, sizeof *order, compare_places, (void *)(uintptr_t)r);
     return order;
-}
-
-/* ---- words ---- */
-
-static void kernel_words(const struct wsdbg_report *r, const struct wsdbg_report_process *p, char *out, size_t bytes)
-{
-    char name[KERNEL_BYTES];
-    wsdbg_symbol_name(p->grid.known ? r->grids[p->grid.value].kernel : "", name, sizeof name);
-    wsdbg_text_cut_middle(name, KERNEL_COLUMNS);
-    snprintf(out, bytes, "runs %s%s", name[0] ? name : "?", p->polls_peers ? ", polls memory of another process" : "");
-}
-
-void wsdbg_report_process_does(const struct wsdbg_report *r, const struct wsdbg_report_process *p, char *out,
-                               size_t bytes)
-{
-    char text[WSDBG_PROCESS_BYTES];
-    switch (p->state) {
-    case WSDBG_PROCESS_GONE:
-        wsdbg_process_end_text(p->process.end, text);
-        snprintf(out, bytes, "%s", text);
-        return;
-    case WSDBG_PROCESS_FAULT:
-        snprintf(out, bytes, "an error of the GPU ended its work");
-        return;
-    case WSDBG_PROCESS_KERNEL:
-        kernel_words(r, p, out, bytes);
-        return;
-    case WSDBG_PROCESS_CALL:
-        snprintf(text, sizeof text, "?");
-        if (p->waiting_ns.known)
-            wsdbg_duration_text(p->waiting_ns.value, text, sizeof text);
-        snprintf(out, bytes, "in %s for %s", p->call[0] ? p->call : "?", text);
-        return;
-    case WSDBG_PROCESS_NO_WORK:
-        snprintf(out, bytes, "has nothing to do on the GPU");
-        return;
-    default:
-        snprintf(out, bytes, "?");
-    }
 }

@@ -37,7 +37,7 @@ static void kernel_text(const char *symbol, char *out, size_t bytes)
 /* Whose finding it is, before its cause. */
 static const char *rank_before(const struct wsdbg_report *r, uint32_t process, char out[WSDBG_PROCESS_BYTES + 2])
 {
-    const char *rank = wsdbg_report_has_ranks(r) ? wsdbg_report_rank(r, process) : "";
+    const char *rank = r->has_ranks ? wsdbg_report_rank(r, process) : "";
     snprintf(out, WSDBG_PROCESS_BYTES + 2, "%s%s", rank, rank[0] ? ": " : "");
     return out;
 }
@@ -71,20 +71,19 @@ static void findings_block(const struct wsdbg_report *r, bool colour, FILE *out)
 
 static void process_line(const struct wsdbg_report *r, const struct wsdbg_report_process *p, FILE *out)
 {
-    char does[256], cause[64] = "";
+    char cause[64] = "";
     const char *blame = wsdbg_blame_name(p->blame);
-    wsdbg_report_process_does(r, p, does, sizeof does);
     if (p->finding.known)
         snprintf(cause, sizeof cause, "%s (%s); ", wsdbg_cause_name(r->findings[p->finding.value].cause),
                  wsdbg_confidence_name(r->findings[p->finding.value].confidence));
     wsdbg_report_line(out, NULL, "  %s%s: %s%s%s%s", p->blame == WSDBG_BLAME_VICTIM ? "  " : "", p->name,
-                      blame ? blame : "", blame ? "; " : "", cause, does);
+                      blame ? blame : "", blame ? "; " : "", cause, p->does);
 }
 
 /* The origin first, and its victims under it. */
 static void processes_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
-    uint32_t *order = wsdbg_report_has_ranks(r) ? wsdbg_report_process_order(r) : NULL;
+    uint32_t *order = r->has_ranks ? wsdbg_report_process_order(r) : NULL;
     if (!order)
         return;
     wsdbg_report_line(out, heading(colour), "Ranks");
@@ -128,7 +127,7 @@ static void grid_heading(const struct wsdbg_report *r, const struct wsdbg_report
         snprintf(registers, sizeof registers, "%u", g->registers.value);
     if (g->cta_total)
         snprintf(ctas, sizeof ctas, "%u", g->cta_total);
-    const char *rank = wsdbg_report_has_ranks(r) ? wsdbg_report_rank(r, g->process) : "";
+    const char *rank = r->has_ranks ? wsdbg_report_rank(r, g->process) : "";
     wsdbg_report_line(out, NULL,
                       "  %s%son %s, %s registers a thread at launch, %u of %s CTAs seen, %u of %u warps, %u exited",
                       rank, rank[0] ? " " : "", or_unknown(g->device_name), registers, g->cta_seen, ctas, g->warps_seen,
