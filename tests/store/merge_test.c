@@ -447,6 +447,46 @@ static void files_that_are_no_sessions_of_a_run_are_refused(void **state)
     }
 }
 
+/* Whatever the damage, it ends in an error and no file, or in a database that can be read. */
+static void damaged_pages_never_crash_a_merge(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 40, CHANGES = 6 };
+    char path[256];
+    make(&node_a);
+    make(&node_b);
+    snprintf(path, sizeof path, "%s", example_path(folder, "b.db"));
+    FILE *file = fopen(path, "r");
+    fseek(file, 0, SEEK_END);
+    const size_t bytes = (size_t)ftell(file);
+    char *good = malloc(bytes);
+    rewind(file);
+    assert_int_equal(fread(good, 1, bytes, file), bytes);
+    fclose(file);
+    srand(7);
+    int refusals = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct wsdbg_merge result;
+        file = fopen(path, "w");
+        fwrite(good, 1, bytes, file);
+        for (int i = 0; i < CHANGES; i++) {
+            fseek(file, 4096 + rand() % (long)(bytes - 4096), SEEK_SET);
+            fputc(rand(), file);
+        }
+        fclose(file);
+        struct wsdbg_error *error = merge((const char *const[]){"a.db", "b.db"}, 2, &result);
+        wsdbg_merge_deinit(&result);
+        refusals += error != NULL;
+        if (!error)
+            free(example_stored_report(example_path(folder, "all.db"), false));
+        wsdbg_error_destroy(error);
+        assert_int_equal(access(example_path(folder, "all.db"), F_OK) == 0, !error);
+        unlink(example_path(folder, "all.db"));
+    }
+    assert_true(refusals > 0 && refusals < ROUNDS);
+    free(good);
+}
+
 /* A trigger of a stranger's file does nothing: it is not copied, and none runs where rows are only read. */
 static void a_trigger_in_an_input_is_left_where_it_is(void **state)
 {
@@ -573,6 +613,7 @@ int main(void)
         TEST(databases_that_do_not_belong_together_are_refused),
         TEST(a_run_that_one_of_them_does_not_name_is_taken),
         TEST(files_that_are_no_sessions_of_a_run_are_refused),
+        TEST(damaged_pages_never_crash_a_merge),
         TEST(a_trigger_in_an_input_is_left_where_it_is),
         TEST(a_merged_one_is_not_merged_again_and_nothing_is_overwritten),
         TEST(an_older_one_is_merged_with_what_it_has),
