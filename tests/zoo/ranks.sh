@@ -1,6 +1,6 @@
 #!/bin/sh
 # Ranks on the simulator: one wsdbg with two of them, a wsdbg for each and the merged session, marks, members that Python
-# makes: ranks.sh WSDBG ZOO PYTHON-SCRIPT
+# makes: ranks.sh WSDBG ZOO PYTHON-SCRIPT.  On a GPU: DEVICE=gpu LIFE_S=30, for how long a process waits for a mark.
 set -u
 wsdbg=$1 zoo=$2 python_script=$3
 work=$(mktemp -d)
@@ -32,7 +32,7 @@ is() {
 run() {
     name=$1 status=$2
     shift 2
-    "$wsdbg" run --device sim -o "$work/$name.db" "$@" >"$work/$name.out" 2>"$work/$name.err"
+    "$wsdbg" run --device "${DEVICE:-sim}" -o "$work/$name.db" "$@" >"$work/$name.out" 2>"$work/$name.err"
     got=$?
     [ $got -eq "$status" ] || fail "$name: status $got: $(cat "$work/$name.err")"
 }
@@ -86,7 +86,7 @@ says "'A=B' is not the name of a variable" "$work/bad.err"
 
 # Marks: who sees one takes its picture, and the other one waits for that.
 mkdir "$work/marks"
-run waits 0 --mark "$work/marks" -- env RANK=0 sh -c '"$0" --case ok-late-release; sleep 3' "$zoo" &
+run waits 0 --mark "$work/marks" -- env RANK=0 sh -c '"$0" --case ok-late-release; sleep "$1"' "$zoo" "${LIFE_S:-3}" &
 waits=$!
 until [ -s "$work/waits.db" ]; do sleep 0.02; done
 sleep 0.5
