@@ -13,11 +13,14 @@
 
 void viewer_grid_text(const struct wsdbg_snapshot *s, uint32_t grid, char *out, size_t bytes)
 {
-    char kernel[256] = "kernel ?";
+    char kernel[256] = "kernel ?", rank[WSDBG_PROCESS_BYTES] = "";
     const char *symbol = wsdbg_snapshot_grid_name(s, &s->grids[grid]);
+    const uint32_t process = wsdbg_snapshot_has_ranks(s) ? wsdbg_snapshot_grid_process(s, grid) : WSDBG_NONE;
     if (symbol)
         wsdbg_symbol_name(symbol, kernel, sizeof kernel);
-    snprintf(out, bytes, "%s, grid %" PRIu64 "%s", kernel, s->grids[grid].grid_id,
+    if (process != WSDBG_NONE)
+        wsdbg_process_short_text(s, s->processes[process].process_id, rank);
+    snprintf(out, bytes, "%s%s%s, grid %" PRIu64 "%s", rank, rank[0] ? ": " : "", kernel, s->grids[grid].grid_id,
              s->grids[grid].running ? "" : ", over");
 }
 
@@ -117,6 +120,19 @@ void viewer_event_text(const struct wsdbg_snapshot *s, uint32_t warp, const stru
         say(&p, ", iteration %" PRIu32, event->iteration);
     if (wsdbg_event_fields(event->kind) & WSDBG_FIELD_SITE)
         say(&p, ", line %" PRIu32, WSDBG_SITE_LINE(event->value));
+}
+
+uint64_t viewer_seen_ns(const struct viewer_picture *picture, uint32_t process_id)
+{
+    const uint32_t process = wsdbg_snapshot_process(picture->snapshot, process_id);
+    const bool apart = process != WSDBG_NONE && picture->snapshot->processes[process].seen_ns.known;
+    return apart ? picture->snapshot->processes[process].seen_ns.value : picture->now_ns;
+}
+
+uint64_t viewer_context_seen_ns(const struct viewer_picture *picture, uint32_t context)
+{
+    const struct wsdbg_snapshot *s = picture->snapshot;
+    return context < s->context_count ? viewer_seen_ns(picture, s->contexts[context].process_id) : picture->now_ns;
 }
 
 void viewer_warps_time_text(const struct viewer_picture *picture, const struct wsdbg_report_warps *w, char *out,

@@ -18,6 +18,10 @@ void viewer_event_text(const struct wsdbg_snapshot *snapshot, uint32_t warp, con
                        char *out, size_t bytes);
 /* Newest GPU time stamp of the context that a warp runs in. */
 uint64_t viewer_gpu_now_ns(const struct wsdbg_snapshot *snapshot, uint32_t warp);
+/* The moment that "for how long" is counted to for a process: of several nodes not all were looked at at once. */
+uint64_t viewer_seen_ns(const struct viewer_picture *picture, uint32_t process_id);
+/* The same for what runs in a context. */
+uint64_t viewer_context_seen_ns(const struct viewer_picture *picture, uint32_t context);
 /* Time since the slots changed, counted to the picture's now, that of the longest of a group; "" for warps that left.
  */
 void viewer_warps_time_text(const struct viewer_picture *picture, const struct wsdbg_report_warps *warps, char *out,

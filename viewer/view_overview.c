@@ -16,6 +16,8 @@ enum part {
     SESSION,
     GRIDS_TITLE,
     GRID,
+    RANKS_TITLE,
+    RANK,
     THREADS_TITLE,
     THREAD,
     FAULT,
@@ -59,6 +61,14 @@ static bool add_grids(struct viewer_context *context, struct viewer_rows *rows)
     return fine;
 }
 
+static bool add_ranks(const struct wsdbg_snapshot *s, struct viewer_rows *rows)
+{
+    bool fine = !wsdbg_snapshot_has_ranks(s) || (add_plain(rows, BLANK, 4) && add_plain(rows, RANKS_TITLE, 0));
+    for (uint32_t i = 0; fine && wsdbg_snapshot_has_ranks(s) && i < s->process_count; i++)
+        fine = add_plain(rows, RANK, i);
+    return fine;
+}
+
 static bool add_snapshot(struct viewer_context *context, struct viewer_rows *rows)
 {
     const struct wsdbg_snapshot *s = context->picture->snapshot;
@@ -66,6 +76,7 @@ static bool add_snapshot(struct viewer_context *context, struct viewer_rows *row
     for (uint32_t i = 0; fine && i < s->context_count; i++)
         fine = s->contexts[i].error == 0 || add_plain(rows, FAULT, i);
     fine = fine && add_grids(context, rows) && add_plain(rows, LAUNCHES, 0);
+    fine = fine && add_ranks(s, rows);
     fine = fine && (s->thread_count == 0 || (add_plain(rows, BLANK, 0) && add_plain(rows, THREADS_TITLE, 0)));
     for (uint32_t i = 0; fine && i < s->thread_count; i++)
         fine = add_plain(rows, THREAD, i);
@@ -176,8 +187,9 @@ static void draw_grid(struct viewer_context *context, uint32_t index, struct vie
     viewer_columns_cell(canvas, place[WAIT], counts.waiting ? VIEWER_STYLE_WAITING : VIEWER_STYLE_DIM, text);
     snprintf(text, sizeof text, "%" PRIu32, counts.exited);
     viewer_columns_cell(canvas, place[LEFT], VIEWER_STYLE_GONE, text);
-    if (counts.changed_ns && context->picture->now_ns >= counts.changed_ns)
-        viewer_duration_text(context->picture->now_ns - counts.changed_ns, quiet, sizeof quiet);
+    const uint64_t seen_ns = viewer_context_seen_ns(context->picture, grid->context);
+    if (counts.changed_ns && seen_ns >= counts.changed_ns)
+        viewer_duration_text(seen_ns - counts.changed_ns, quiet, sizeof quiet);
     viewer_columns_cell(canvas, place[QUIET], VIEWER_STYLE_TEXT, grid->running ? quiet : "");
     viewer_columns_cell(canvas, place[DEVICE], VIEWER_STYLE_DIM,
                         grid->context < s->context_count ? or_unknown(s->contexts[grid->context].device_name) : "?");
@@ -186,11 +198,27 @@ static void draw_grid(struct viewer_context *context, uint32_t index, struct vie
 static void draw_thread(const struct viewer_picture *picture, uint32_t index, struct viewer_canvas *canvas)
 {
     const struct wsdbg_host_thread *thread = &picture->snapshot->threads[index];
-    char waiting[32] = "?";
-    if (picture->now_ns >= thread->since_ns)
-        viewer_duration_text(picture->now_ns - thread->since_ns, waiting, sizeof waiting);
-    viewer_print(canvas, 0, 2, VIEWER_STYLE_TEXT, "process %" PRIu32 " thread %" PRIu32 " in %s for %s",
-                 thread->process_id, thread->thread_id, thread->call, waiting);
+    const uint64_t seen_ns = viewer_seen_ns(picture, thread->process_id);
+    char waiting[32] = "?", process[WSDBG_PROCESS_BYTES];
+    if (seen_ns >= thread->since_ns)
+        viewer_duration_text(seen_ns - thread->since_ns, waiting, sizeof waiting);
+    wsdbg_process_short_text(picture->snapshot, thread->process_id, process);
+    viewer_print(canvas, 0, 2, VIEWER_STYLE_TEXT, "%s thread %" PRIu32 " in %s for %s", process, thread->thread_id,
+                 thread->call, waiting);
+}
+
+static void draw_rank(const struct viewer_picture *picture, uint32_t index, struct viewer_canvas *canvas)
+{
+    const struct wsdbg_snapshot *s = picture->snapshot;
+    char name[WSDBG_PROCESS_BYTES], does[256];
+    const enum wsdbg_blame blame =
+        picture->diagnosis ? wsdbg_blame_of(s, picture->diagnosis, index) : WSDBG_BLAME_UNKNOWN;
+    wsdbg_process_text(&s->processes[index], picture->info ? picture->info->hostname : NULL, name);
+    wsdbg_process_does(s, index, does, sizeof does);
+    const int at = viewer_print(canvas, 0, 2, VIEWER_STYLE_TEXT, "%s: %s", name, does);
+    if (wsdbg_blame_name(blame))
+        viewer_print(canvas, 0, at + 2, blame == WSDBG_BLAME_ORIGIN ? VIEWER_STYLE_BAD : VIEWER_STYLE_WAITING, "%s",
+                     wsdbg_blame_name(blame));
 }
 
 static bool has_probes(const struct wsdbg_snapshot *s)
@@ -257,6 +285,12 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
         break;
     case GRID:
         draw_grid(context, NUMBER(row), canvas);
+        break;
+    case RANKS_TITLE:
+        viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Ranks");
+        break;
+    case RANK:
+        draw_rank(picture, NUMBER(row), canvas);
         break;
     case THREADS_TITLE:
         viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Host threads that wait in the driver");

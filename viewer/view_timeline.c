@@ -221,6 +221,12 @@ static void draw_cells(const struct kept_lane *lane, int at, struct viewer_canva
     }
 }
 
+static uint64_t seen_ns(const struct viewer_context *context, const struct viewer_row *row)
+{
+    const struct wsdbg_snapshot *s = context->picture->snapshot;
+    return viewer_context_seen_ns(context->picture, s->grids[s->ctas[row->object.index].grid].context);
+}
+
 /* Host time since the last of the warpgroup's slots changed; only of warps that have not left. */
 static bool still_since(const struct viewer_context *context, const struct viewer_row *row, uint64_t *since_ns)
 {
@@ -231,7 +237,7 @@ static bool still_since(const struct viewer_context *context, const struct viewe
         if (s->warps[w].warp / GROUP_WARPS == row->object.part && s->warps[w].state != WSDBG_WARP_EXITED &&
             s->warps[w].changed_ns > *since_ns)
             *since_ns = s->warps[w].changed_ns;
-    return *since_ns != 0 && *since_ns <= context->picture->now_ns;
+    return *since_ns != 0 && *since_ns <= seen_ns(context, row);
 }
 
 static bool waits_now(const struct wsdbg_snapshot *s, const struct viewer_row *row)
@@ -251,7 +257,7 @@ static void draw_stall(const struct viewer_context *context, const struct viewer
     char text[24];
     if (!still_since(context, row, &since_ns))
         return;
-    viewer_duration_text(context->picture->now_ns - since_ns, text, sizeof text);
+    viewer_duration_text(seen_ns(context, row) - since_ns, text, sizeof text);
     /* Whoever waits in a run that goes on is not stalled. */
     const enum viewer_cell waits = context->picture->diagnosis ? VIEWER_CELL_STALLED : VIEWER_CELL_WAITS;
     const struct look *look = &looks[waits_now(context->picture->snapshot, row) ? waits : VIEWER_CELL_RUNS];

@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "libcuda.h"
 #include "messages.h"
+#include "rank.h"
 #include "registry.h"
 #include "segment.h"
 #include "state.h"
@@ -63,6 +64,7 @@ uint32_t contexts_add(CUcontext handle, CUdevice device, bool created)
         return index;
     struct wsdbg_context_row row = {.handle = key, .created_ns = shim_now_ns(), .state = WSDBG_CONTEXT_ALIVE};
     describe_device(&row, device);
+    rank_read(false);
     shim_lock();
     index = contexts_find(key);
     bool full = false;

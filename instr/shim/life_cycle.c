@@ -1,7 +1,7 @@
 /* life_cycle.c - when the library starts, begins to record, and stops: its constructor, the first call, fork and exit.
  *
  * Reads:  WSDBG_SESSION, WSDBG_SPOOL, WSDBG_SEGMENT_BYTES, WSDBG_OBSERVER.
- * Writes: shim_state; the segment's driver_version, observer_kind and observer_state.
+ * Writes: shim_state; the segment's driver_version, observer_kind, observer_state and exit_status.
  *
  * It starts and ends the other parts.  Of those only the hooks call it, by shim_recording.
  */
@@ -60,10 +60,22 @@ static void hold_for_dump(void)
         shim_sleep_us(HOLD_LOOK_US);
 }
 
-/* Our thread gets a moment to leave the driver before the driver's own exit handlers run. */
-static void at_exit(void)
+/* By which wsdbg tells an end by exit() from one by a signal.  A child that fork() made is another process. */
+static void record_exit(int status)
 {
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    if (atomic_load(&shim_state) != SHIM_ON || !segment)
+        return;
+    segment->exit_status = status;
+    __atomic_store_n(&segment->exit_called, 1, __ATOMIC_RELEASE);
+}
+
+/* Our thread gets a moment to leave the driver before the driver's own exit handlers run. */
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
     atomic_store(&shim_exiting, true);
+    record_exit(status);
     hold_for_dump();
     debug_attach_stop();
     for (int i = 0; i < WSDBG_CONTEXT_ROWS * 50; i++)
@@ -136,7 +148,7 @@ static void create_segment(void)
         shim_off("%s", why);
     if (!created)
         return;
-    atexit(at_exit); /* registered after the driver's own handlers, so it runs before them */
+    on_exit(at_exit, NULL); /* registered after the driver's own handlers, so it runs before them */
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     int version = 0;
     if (shim_driver.cuDriverGetVersion(&version) == CUDA_SUCCESS)

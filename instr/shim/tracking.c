@@ -19,6 +19,7 @@
 #include "messages.h"
 #include "module_image.h"
 #include "own_threads.h"
+#include "rank.h"
 #include "registry.h"
 #include "ring_memory.h"
 #include "ring_setup.h"
@@ -98,6 +99,7 @@ static uint32_t add_module(uint64_t module, uint64_t library, uint32_t context)
 void tracking_loaded(CUmodule module, CUlibrary library, const void *image)
 {
     uint32_t context = library ? WSDBG_UNKNOWN32 : contexts_current();
+    rank_read(true);
     shim_lock();
     uint32_t index = add_module((uint64_t)(uintptr_t)module, (uint64_t)(uintptr_t)library, context);
     uint32_t row = index ? modules[index].row : WSDBG_UNKNOWN32;

@@ -136,6 +136,40 @@ static void refusals_reach_the_snapshot(void **state)
     segment_writer_destroy(writer);
 }
 
+/* Not while it is being written, and none of an older observer; texts are ended. */
+static void the_rank_reaches_the_snapshot(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = healthy();
+    struct wsdbg_segment *segment = segment_writer_segment(writer);
+    segment->rank = (struct wsdbg_rank_row){
+        .version = 3, .rank = 1, .local_rank = WSDBG_UNKNOWN32, .world_size = 2, .rank_from = "RANK"};
+    memset(segment->rank.job, 'x', sizeof segment->rank.job);
+    struct wsdbg_snapshot snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.process_count, 1);
+    assert_int_equal(snapshot.processes[0].process_id, segment->process_id);
+    assert_int_equal(snapshot.processes[0].pid, segment->process_id);
+    assert_true(snapshot.processes[0].rank.known);
+    assert_int_equal(snapshot.processes[0].rank.value, 1);
+    assert_false(snapshot.processes[0].local_rank.known);
+    assert_int_equal(snapshot.processes[0].world_size.value, 2);
+    assert_string_equal(snapshot.processes[0].rank_from, "RANK");
+    assert_int_equal(strlen(snapshot.processes[0].job), sizeof segment->rank.job - 1);
+    assert_int_equal(snapshot.processes[0].end.kind, WSDBG_END_NONE);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment->rank.version = 0;
+    snapshot = segment_snapshot(writer);
+    assert_int_equal(snapshot.process_count, 1);
+    assert_false(snapshot.processes[0].rank.known);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment->rank.version = 3;
+    segment->fixed_bytes = offsetof(struct wsdbg_segment, rank);
+    snapshot = segment_snapshot(writer);
+    assert_false(snapshot.processes[0].rank.known);
+    wsdbg_snapshot_deinit(&snapshot);
+    segment_writer_destroy(writer);
+}
+
 /* But for rows that are being written; no more than the table has, and none of an older observer. */
 static void memory_reaches_the_snapshot(void **state)
 {
@@ -403,6 +437,7 @@ int main(void)
         cmocka_unit_test(a_segment_from_before_the_appended_rows_is_read),
         cmocka_unit_test(every_row_reaches_the_snapshot),
         cmocka_unit_test(refusals_reach_the_snapshot),
+        cmocka_unit_test(the_rank_reaches_the_snapshot),
         cmocka_unit_test(memory_reaches_the_snapshot),
         cmocka_unit_test(what_contexts_were_given_reaches_the_snapshot),
         cmocka_unit_test(whether_other_threads_go_on_stands_beside_one_that_waits),

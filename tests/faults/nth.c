@@ -242,6 +242,7 @@ int main(int argc, char **argv)
         {"lint", "--json", ptx},
         {"core", dump},
         {"core", dump, "-o", "made"},
+        {"merge", "a.db", "b.db", "-o", "made"},
         {"help", "run"},
     };
     if (!mkdtemp(folder) || chdir(folder) != 0)
@@ -252,6 +253,8 @@ int main(int argc, char **argv)
         wrong = run_programs(&world, argv[4], argc > 5 && strcmp(argv[5], "--hang") == 0, json);
     else {
         struct answer made = run(&world, (const char *const[]){"replay", recording, "-o", "a.db", NULL}, NULL, 0);
+        forget(&made);
+        made = run(&world, (const char *const[]){"core", dump, "-o", "b.db", NULL}, NULL, 0);
         forget(&made);
     }
     for (size_t i = 0; !runs && i < sizeof commands / sizeof *commands; i++) {

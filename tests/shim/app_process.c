@@ -68,6 +68,32 @@ void pending_signal(void)
     printf("SIGPIPE %s\n", sigismember(&set, SIGPIPE) ? "is pending" : "is gone");
 }
 
+/* As a process that multiprocessing has made: the rank of its parent at first, its own at the second context. */
+void rank_before_context(void)
+{
+    create(0);
+    setenv("RANK", "5", 1);
+    setenv("WORLD_SIZE", "8", 1);
+    create(0);
+}
+
+/* The context first, the rank afterwards; another rank later changes nothing. */
+void rank_before_module(void)
+{
+    CUmodule module;
+    create(0);
+    setenv("RANK", "6", 1);
+    launch(function_of(FAKE_PLAIN_IMAGE, "plain", &module), 1, NULL);
+    setenv("RANK", "7", 1);
+    launch(function_of(FAKE_PLAIN_IMAGE, "plain", &module), 1, NULL);
+}
+
+void exit_with_3(void)
+{
+    create(0);
+    exit(3);
+}
+
 static void say_ended(void)
 {
     puts("the handler ran");

@@ -45,6 +45,8 @@ static void fill_session(struct example *e)
 
 static void fill_tables(struct wsdbg_snapshot *s)
 {
+    s->processes = rows(s->process_count = 1, sizeof *s->processes);
+    s->processes[0] = (struct wsdbg_process){.process_id = 77, .pid = 77};
     s->contexts = rows(s->context_count = 1, sizeof *s->contexts);
     s->contexts[0] = (struct wsdbg_context){.process_id = 77,
                                             .handle = 0xabc0,

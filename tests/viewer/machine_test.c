@@ -1,4 +1,5 @@
-/* machine_test.c - the views of a hang that no probe saw: places, parts, words, code and looks. */
+/* machine_test.c - the views of a hang that no probe saw: places, parts, words, code and looks; and of a merged
+ * session: ranks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@ static int set_up(void **state)
     const int failed = scratch_setup(state);
     session_machine("machine");
     session_machine("sourced");
+    session_merged("merged");
     session_change("sourced",
                    "INSERT INTO source_file SELECT NULL, id, '/src/gemm.cu', replace(printf('%.*c', 300, '.'), "
                    "'.', '// a line' || char(10)), NULL, NULL, NULL FROM module");
@@ -38,6 +40,8 @@ VIEW(a_source_at_hand_comes_first, "machine-source", "sourced", "o")
 VIEW(the_code_can_be_asked_for, "machine-code-asked", "sourced", "om")
 VIEW(the_registers, "machine-registers", "machine", "r")
 VIEW(the_graph, "machine-graph", "machine", "W")
+VIEW(the_overview_of_two_nodes_has_their_ranks, "merged-overview", "merged", "")
+VIEW(the_warps_of_two_nodes, "merged-warps", "merged", "w")
 
 int main(void)
 {
@@ -52,6 +56,8 @@ int main(void)
         cmocka_unit_test(the_code_can_be_asked_for),
         cmocka_unit_test(the_registers),
         cmocka_unit_test(the_graph),
+        cmocka_unit_test(the_overview_of_two_nodes_has_their_ranks),
+        cmocka_unit_test(the_warps_of_two_nodes),
     };
     return cmocka_run_group_tests(tests, set_up, scratch_teardown);
 }

@@ -15,6 +15,7 @@
 
 #include "cmd/harness.h"
 #include "store/example_machine.h"
+#include "store/ranks.h"
 
 static const char *file_of(const char *name, char path[128])
 {
@@ -65,6 +66,28 @@ void session_machine(const char *name)
     unlink(file_of(name, path));
     example_store(&example, path);
     example_free(&example);
+}
+
+static void store_node(struct example *example, const char *path, const char *host, uint32_t rank)
+{
+    example->info.hostname = host;
+    ranks_set(example, rank, 2, "SLURM_JOB_ID=7\n");
+    unlink(path);
+    example_store(example, path);
+    example_free(example);
+}
+
+void session_merged(const char *name)
+{
+    char path[128];
+    struct example example;
+    example_hang(&example, 4, 8);
+    store_node(&example, "node-a.db", "node-a", 1);
+    ranks_make_waiting(&example);
+    store_node(&example, "node-b.db", "node-b", 0);
+    struct outcome merge = WSDBG("merge", "node-a.db", "node-b.db", "-o", file_of(name, path));
+    assert_int_equal(merge.status, 0);
+    outcome_free(&merge);
 }
 
 struct screen *view_start(const char *name, int columns, int rows, const char *const *settings)

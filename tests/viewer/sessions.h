@@ -11,6 +11,8 @@ void session_replayed(const char *name);
 void session_example(const char *name, const char *kernel);
 /* Makes the hang that only the machine's own state shows into NAME.db. */
 void session_machine(const char *name);
+/* Makes the sessions of two nodes, and the merged one as NAME.db. */
+void session_merged(const char *name);
 /* Runs one statement on a database. */
 void session_change(const char *name, const char *sql);
 

@@ -92,7 +92,8 @@ const struct wsdbg_command *wsdbg_command_find(const char *name);
 const char *wsdbg_command_meant(const char *word);
 
 extern const struct wsdbg_command wsdbg_command_run, wsdbg_command_top, wsdbg_command_view, wsdbg_command_report,
-    wsdbg_command_query, wsdbg_command_export, wsdbg_command_replay, wsdbg_command_demo, wsdbg_command_doctor,
-    wsdbg_command_core, wsdbg_command_explore, wsdbg_command_lint, wsdbg_command_why, wsdbg_command_help;
+    wsdbg_command_query, wsdbg_command_export, wsdbg_command_merge, wsdbg_command_replay, wsdbg_command_demo,
+    wsdbg_command_doctor, wsdbg_command_core, wsdbg_command_explore, wsdbg_command_lint, wsdbg_command_why,
+    wsdbg_command_help;
 
 #endif

@@ -46,6 +46,8 @@ struct wsdbg_run_options {
     const char *races;               /* the simulator adds races to this file; NULL = they are not looked for */
     struct wsdbg_follower *follower; /* NULL = none */
     struct wsdbg_run_result *result; /* filled when the program was executed; NULL = nobody wants it */
+    const char *mark_folder;         /* shared with other wsdbg of the same run, NULL = none */
+    const char *rank_from;           /* variable with each process's rank, NULL = that of a known launcher */
     const char *looks_folder;        /* where looks at the GPU are kept, NULL = nowhere */
     enum wsdbg_run_device device;
     enum wsdbg_run_evidence evidence;

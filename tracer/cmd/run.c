@@ -23,6 +23,7 @@
 #include "cmd/paths.h"
 #include "base/progress_line.h"
 #include "watch/refusals.h"
+#include "cmd/run_marks.h"
 #include "cmd/run_tui.h"
 #include "watch/session.h"
 #include "cmd/sessions.h"
@@ -56,6 +57,7 @@ struct run {
     struct wsdbg_tui *tui; /* NULL = without --tui */
     struct wsdbg_progress_line dump;
     struct wsdbg_unseen unseen;
+    struct wsdbg_run_marks marks;
     bool executed, ended_by_follower, stands_said, outlived_said, end_looked_at;
     bool discard; /* the database is not kept */
 };
@@ -127,6 +129,8 @@ static enum wsdbg_wait live_wait(struct wsdbg_clock *clock, uint64_t deadline_ns
     }
     if (followed == WSDBG_FOLLOWED_STANDS || stands_for_ever(run))
         return WSDBG_WAIT_STANDS;
+    if (wsdbg_run_marks_look(&run->marks, wsdbg_session_state(run->session), wsdbg_monotonic_ns()))
+        return WSDBG_WAIT_MARKED;
     if (event == WSDBG_CHILD_LOOK)
         return WSDBG_WAIT_LOOK;
     if (event == WSDBG_CHILD_REFRESH || (run->tui && wsdbg_tui_wants_look(run->tui, wsdbg_monotonic_ns())))
@@ -252,6 +256,9 @@ static struct wsdbg_error *prepare(struct run *run)
     error = check_folder(options->looks_folder);
     if (error)
         return error;
+    error = wsdbg_run_marks_open(options->mark_folder, &run->marks);
+    if (error)
+        return error;
     error = options->tui ? wsdbg_tui_create(options->look_every_ns, &run->tui) : NULL;
     if (!error)
         error = wsdbg_spool_create(&run->spool);
@@ -268,6 +275,7 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .simulator_reason = run->device.reason,
                                                     .explore = options->explore,
                                                     .races = options->races,
+                                                    .rank_from = options->rank_from,
                                                     .session = run->name,
                                                     .spool = run->spool.path,
                                                     .observer = options->observer,
@@ -434,6 +442,8 @@ static void finish_child(struct run *run, const struct wsdbg_watch *watch, char 
     if (stopped_early && run->options->on_stall == WSDBG_ON_STALL_DETACH)
         return;
     if (stopped_early) {
+        if (verdict)
+            wsdbg_run_marks_wait(&run->marks, watch, run->child);
         size_t left = wsdbg_child_kill(run->child);
         if (left > 0)
             wsdbg_watch_say(watch, "%zu process%s of the program would not die, not even of SIGKILL", left,
@@ -547,6 +557,7 @@ static struct wsdbg_error *watch_program(struct run *run, int *status)
 static void run_deinit(struct run *run)
 {
     wsdbg_tui_destroy(run->tui);
+    wsdbg_run_marks_close(&run->marks);
     wsdbg_session_withdraw(run->publication);
     wsdbg_session_destroy(run->session, !run->executed || run->discard);
     wsdbg_child_destroy(run->child);

@@ -3,7 +3,7 @@
 #include "cmd/launch.h"
 #include "cmd/options.h"
 #include "cmd/races.h"
-#include "wsdbg/ring.h"
+#include "wsdbg/session.h"
 
 #include <string.h>
 
@@ -32,6 +32,8 @@ static const struct wsdbg_option options[] = {
     {0, "keep-looks", "FOLDER", "keep looks at the GPU there; wsdbg core FILE shows one again", NULL, NULL},
     WSDBG_TUI_OPTION,
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
+    {0, "mark", "FOLDER", "tell other wsdbg of a hang, and be told, by files there", NULL, NULL},
+    {0, "rank-from", "VARIABLE", "environment variable with a process's rank (default: its launcher's)", NULL, NULL},
     {0, "races", NULL, "on the simulator: find races and missing fences too", NULL, NULL},
     {0, "require-watch", NULL, "exit with 125 when not all of the program could be watched", NULL, NULL},
     {'q', "quiet", NULL, "no closing line when nothing hangs", NULL, NULL},
@@ -61,6 +63,17 @@ static enum wsdbg_run_evidence parse_evidence(const char *word)
         if (strcmp(word, words[i]) == 0)
             return i;
     return WSDBG_RUN_AUTO;
+}
+
+enum { VARIABLE_BYTES_MOST = sizeof(((struct wsdbg_rank_row *)0)->rank_from) - 1 };
+
+static struct wsdbg_error *check_variable(const char *name)
+{
+    if (!name || (*name && !strchr(name, '=') && strlen(name) <= VARIABLE_BYTES_MOST))
+        return NULL;
+    return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                              "--rank-from: '%s' is not the name of a variable: 1 to %d characters, none of them =",
+                              name, VARIABLE_BYTES_MOST);
 }
 
 /* A race makes the status that of a hang. */
@@ -94,6 +107,8 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
         .history = wsdbg_option_value(invocation, "history"),
         .record_path = wsdbg_option_value(invocation, "record"),
         .looks_folder = wsdbg_option_value(invocation, "keep-looks"),
+        .rank_from = wsdbg_option_value(invocation, "rank-from"),
+        .mark_folder = wsdbg_option_value(invocation, "mark"),
         .device = parse_device(wsdbg_option_value(invocation, "device")),
         .evidence = parse_evidence(wsdbg_option_value(invocation, "evidence")),
         .on_stall = parse_on_stall(wsdbg_option_value(invocation, "on-stall")),
@@ -104,7 +119,9 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
         .quiet = wsdbg_option_value(invocation, "quiet") != NULL,
     };
     unsigned history;
-    struct wsdbg_error *error = wsdbg_parse_seconds("stall", stall ? stall : default_stall_seconds, &run.stall_ns);
+    struct wsdbg_error *error = check_variable(run.rank_from);
+    if (!error)
+        error = wsdbg_parse_seconds("stall", stall ? stall : default_stall_seconds, &run.stall_ns);
     if (!error)
         error = wsdbg_parse_seconds("stall", stall ? stall : default_work_stall_seconds, &run.work_stall_ns);
     if (!error && give_up)
@@ -175,6 +192,15 @@ const struct wsdbg_command wsdbg_command_run = {
         "that waits for such work then never ends. So auto attaches late only where one thread of PROGRAM has\n"
         "waited for the GPU for half of the stall time and every other thread is blocked, or where captured\n"
         "work hides whether work is done. Else wsdbg says that it did not look, and why.\n"
+        "\n"
+        "Several processes. wsdbg watches every process that PROGRAM starts on this machine, also through\n"
+        "torchrun, mpirun, srun or multiprocessing. Each one that uses CUDA has the rank that its environment\n"
+        "says when it makes a context: RANK, LOCAL_RANK and WORLD_SIZE, or what Open MPI, MVAPICH, MPICH,\n"
+        "Intel MPI, Flux or Slurm set; --rank-from names another variable. Several nodes: start wsdbg run on\n"
+        "each of them, with -o for each, and join the databases with wsdbg merge. With --mark FOLDER, a\n"
+        "folder that all nodes share and that only this run uses, a wsdbg that finds a hang leaves a file\n"
+        "there. The others then take their picture at once, without a verdict, and the first one waits for\n"
+        "them, ten seconds at most, before it ends its processes. docs/FLEET.md has the commands.\n"
         "\n"
         "Refused launches. When the driver refuses a launch, wsdbg explains it on stderr with the numbers,\n"
         "once for each different launch. PROGRAM gets the driver's error. wsdbg mentions a refused query of a\n"

@@ -39,8 +39,9 @@ struct wsdbg_finding {
     uint32_t barrier;               /* index in snapshot.barriers, or WSDBG_NONE */
     bool open;                      /* UNKNOWN: nobody is known to be stuck, and nothing was seen to move; goes before
                                        whatever else is only possible.  Not kept in sessions */
-    char sentence[512];             /* the cause, one plain sentence */
-    char fix[512];                  /* what to change, "" = nothing to suggest */
+    struct wsdbg_optional_u32 process_id; /* whose fault it is; not known: the process of the grid */
+    char sentence[512];                   /* the cause, one plain sentence */
+    char fix[512];                        /* what to change, "" = nothing to suggest */
     struct wsdbg_evidence_row *evidence;
     size_t evidence_count;
 };
@@ -61,6 +62,13 @@ struct wsdbg_diagnosis {
     struct wsdbg_edge *edges;
     size_t edge_count;
 };
+
+/* The process whose finding it is. */
+struct wsdbg_optional_u32 wsdbg_finding_process_id(const struct wsdbg_snapshot *snapshot,
+                                                   const struct wsdbg_finding *finding);
+
+/* Below 0: `a` goes before `b`. */
+int wsdbg_finding_compare(const struct wsdbg_finding *a, const struct wsdbg_finding *b);
 
 /* Judges a stalled snapshot.  Pure: same snapshot, same answer; no I/O, no clock.  All findings of all
  * running grids; CTAs that agree are folded.  `out` is owned by the caller. */

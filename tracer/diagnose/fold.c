@@ -102,9 +102,8 @@ struct wsdbg_error *wsdbg_fold(struct wsdbg_case *c, struct wsdbg_diagnosis *out
     return NULL;
 }
 
-static int compare(const void *left, const void *right)
+int wsdbg_finding_compare(const struct wsdbg_finding *a, const struct wsdbg_finding *b)
 {
-    const struct wsdbg_finding *a = left, *b = right;
     /* That some CTAs are merely slow never hides a finding about others. */
     const bool a_slow = a->cause == WSDBG_CAUSE_SLOW, b_slow = b->cause == WSDBG_CAUSE_SLOW;
     if (a_slow != b_slow && (a_slow ? b : a)->confidence > WSDBG_CONFIDENCE_POSSIBLE)
@@ -120,6 +119,11 @@ static int compare(const void *left, const void *right)
     if (a->grid != b->grid)
         return a->grid < b->grid ? -1 : 1;
     return a->cta < b->cta ? -1 : a->cta > b->cta;
+}
+
+static int compare(const void *left, const void *right)
+{
+    return wsdbg_finding_compare(left, right);
 }
 
 void wsdbg_rank_findings(struct wsdbg_diagnosis *out, const struct wsdbg_snapshot *snapshot)

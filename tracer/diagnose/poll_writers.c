@@ -97,7 +97,7 @@ static bool is_import(const struct wsdbg_allocation *memory)
     return memory->row.kind == WSDBG_ALLOCATION_IMPORTED || memory->row.kind == WSDBG_ALLOCATION_VMM_IMPORTED;
 }
 
-static bool took_memory(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+bool wsdbg_took_memory(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
 {
     for (size_t i = 0; i < snapshot->allocation_count; i++)
         if (snapshot->allocations[i].process_id == process_id && is_import(&snapshot->allocations[i]))
@@ -105,8 +105,7 @@ static bool took_memory(const struct wsdbg_snapshot *snapshot, uint32_t process_
     return false;
 }
 
-/* All other processes that are followed, of which one at least had memory of others. */
-static bool others_have_ended(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+bool wsdbg_others_have_ended(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
 {
     bool had_memory = false;
     for (size_t i = 0; i < snapshot->context_count; i++) {
@@ -115,7 +114,7 @@ static bool others_have_ended(const struct wsdbg_snapshot *snapshot, uint32_t pr
             continue;
         if (!context->process_ended)
             return false;
-        had_memory = had_memory || took_memory(snapshot, context->process_id);
+        had_memory = had_memory || wsdbg_took_memory(snapshot, context->process_id);
     }
     return had_memory;
 }
@@ -126,7 +125,7 @@ static bool was_of_others(const struct wsdbg_case *c, const struct wsdbg_allocat
     const uint32_t own = c->snapshot->grids[c->grid].context;
     return own < c->snapshot->context_count && is_of_others(row) &&
            is_given_to_processes(row, &c->snapshot->contexts[own]) &&
-           others_have_ended(c->snapshot, c->snapshot->contexts[own].process_id);
+           wsdbg_others_have_ended(c->snapshot, c->snapshot->contexts[own].process_id);
 }
 
 static bool is_of_host(const struct wsdbg_allocation_row *row)
@@ -411,7 +410,7 @@ struct wsdbg_phrase wsdbg_say_ended(const struct wsdbg_case *c, const struct wsd
         return phrase;
     for (size_t i = 0; i < snapshot->context_count && length < sizeof phrase.text / 2; i++) {
         const uint32_t id = snapshot->contexts[i].process_id;
-        if (id == last || !snapshot->contexts[i].process_ended || !took_memory(snapshot, id))
+        if (id == last || !snapshot->contexts[i].process_ended || !wsdbg_took_memory(snapshot, id))
             continue;
         length += wsdbg_print(phrase.text + length, sizeof phrase.text - length, count++ ? ", %u" : "%u", id);
         last = id;

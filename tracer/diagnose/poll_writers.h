@@ -36,15 +36,22 @@ struct wsdbg_error *wsdbg_polls_create(const struct wsdbg_snapshot *snapshot, st
 void wsdbg_polls_destroy(struct wsdbg_polls *polls);
 
 /* What the warp's lanes poll; of several places, one at which somebody may still end the poll, if there is any.  Lanes
- * that were not read are taken to poll in the memory in which all others of the grid do that were, at the same place. */
+ * that were not read are taken to poll in the memory in which all others of the grid do that were, at the same place.
+ */
 struct wsdbg_poll wsdbg_poll_of(const struct wsdbg_case *c, uint32_t warp);
 /* The same of one place in the code, for lanes that poll there. */
 struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, enum wsdbg_warp_state state, uint32_t site,
                                 struct wsdbg_optional_u64 address);
 
+/* It imported memory of another process. */
+bool wsdbg_took_memory(const struct wsdbg_snapshot *snapshot, uint32_t process_id);
+/* All processes that are followed, but for this one, of which one at least had memory of others. */
+bool wsdbg_others_have_ended(const struct wsdbg_snapshot *snapshot, uint32_t process_id);
+
 /* The lanes of a warp that poll: those that its row tells of, else the first; NULL = none, or only the row tells. */
 const struct wsdbg_part *wsdbg_polling_part(const struct wsdbg_case *c, uint32_t warp);
-/* The processes that had memory of others and have ended, "2083 has ended"; "" where they are not why nobody may write. */
+/* The processes that had memory of others and have ended, "2083 has ended"; "" where they are not why nobody may write.
+ */
 struct wsdbg_phrase wsdbg_say_ended(const struct wsdbg_case *c, const struct wsdbg_poll *poll);
 /* What the warp's last event polls may be written by the host or another GPU. */
 bool wsdbg_event_polls_system(const struct wsdbg_warp_row *warp);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "evidence/process_end.h"
 
 /* Changes within one tick of the file system's clock leave the folder's time as it was. */
 #define SETTLED_NS 1000000000ll
@@ -270,9 +271,12 @@ static struct wsdbg_error *look_at(struct wsdbg_ring_processes *processes, struc
         give_up(processes, process, error);
         return NULL;
     }
-    error = wsdbg_tracker_look(&process->tracker, &view, wsdbg_segment_map_alive(process->map), now_ns);
+    const bool alive = wsdbg_segment_map_alive(process->map);
+    error = wsdbg_tracker_look(&process->tracker, &view, alive, now_ns);
     if (error)
         return error;
+    if (!alive && process->tracker.end.kind == WSDBG_END_NONE)
+        process->tracker.end = wsdbg_process_end_read(process->process_id);
     wsdbg_tracker_forgive_silence(&process->tracker, now_ns);
     if (processes->use == WSDBG_SEGMENT_WATCH)
         wsdbg_segment_map_look(process->map);

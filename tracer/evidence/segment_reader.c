@@ -19,6 +19,7 @@ WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, markers) % 8 == 0, "word copi
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, refusals) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, graph_kernels) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, allocations) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, rank) % 8 == 0, "word copies");
 
 static const struct wsdbg_segment *segment_of(const struct wsdbg_segment_view *view)
 {
@@ -72,6 +73,8 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), graph_kernels) && WSDBG_SEGMENT_HAS(view->byte_count, graph_kernels);
     const bool has_cards =
         WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), network_cards) && WSDBG_SEGMENT_HAS(view->byte_count, network_cards);
+    const bool has_exit =
+        WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), exit_called) && WSDBG_SEGMENT_HAS(view->byte_count, exit_called);
     const uint32_t host = has_host ? LOAD(view, host_state) : WSDBG_HOST_NOT_KNOWN;
     return (struct wsdbg_segment_head){
         .used_bytes = LOAD(view, used_bytes),
@@ -99,6 +102,9 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         .has_given = has_given,
         .host_state = host <= WSDBG_HOST_ALL_BLOCKED ? host : WSDBG_HOST_NOT_KNOWN,
         .has_no_network_card = has_cards && LOAD(view, network_cards) == WSDBG_NETWORK_CARDS_NONE,
+        .exit_called = has_exit && LOAD(view, exit_called) == 1,
+        .exit_status = has_exit ? LOAD(view, exit_status) : 0,
+        .has_rank = WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), rank) && WSDBG_SEGMENT_HAS(view->byte_count, rank),
     };
 }
 
@@ -175,6 +181,16 @@ bool wsdbg_segment_read_allocation(const struct wsdbg_segment_view *view, uint32
 void wsdbg_segment_read_given(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_given_row *out)
 {
     wsdbg_segment_copy(out, &segment_of(view)->given[row], sizeof *out);
+}
+
+bool wsdbg_segment_read_rank(const struct wsdbg_segment_view *view, struct wsdbg_rank_row *out)
+{
+    const struct wsdbg_rank_row *source = &segment_of(view)->rank;
+    const uint32_t version = __atomic_load_n(&source->version, __ATOMIC_ACQUIRE);
+    wsdbg_segment_copy(out, source, sizeof *out);
+    out->rank_from[sizeof out->rank_from - 1] = '\0';
+    out->job[sizeof out->job - 1] = '\0';
+    return version && out->version == version && __atomic_load_n(&source->version, __ATOMIC_ACQUIRE) == version;
 }
 
 bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out)

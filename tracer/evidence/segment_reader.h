@@ -35,6 +35,9 @@ struct wsdbg_segment_head {
     bool has_given; /* the observer follows what contexts are given */
     enum wsdbg_host_state host_state;
     bool has_no_network_card; /* known to hold none open */
+    bool has_rank;            /* the observer looks for it */
+    bool exit_called;         /* the process called exit() */
+    int32_t exit_status;      /* ... with this status */
 };
 
 /* Magic, versions and sizes; errors start with `label`. */
@@ -60,6 +63,8 @@ bool wsdbg_segment_read_allocation(const struct wsdbg_segment_view *view, uint32
                                    struct wsdbg_allocation_row *out);
 /* Where the head says that there are such rows. */
 void wsdbg_segment_read_given(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_given_row *out);
+/* Where the head says that there is one.  False: the row is being written. */
+bool wsdbg_segment_read_rank(const struct wsdbg_segment_view *view, struct wsdbg_rank_row *out);
 /* False: the thread is not inside a call (or the row changed under the eyes). */
 bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out);
 /* Entry `number` of a ring table; false: it left the ring, or is being written. */

@@ -1,4 +1,4 @@
-/* snapshot_tables.c - the host side of a snapshot: contexts, modules, names, functions, launches, threads,
+/* snapshot_tables.c - the host side of a snapshot: processes, contexts, modules, names, functions, launches, threads,
  * activities and notes of every process, with row numbers turned into indexes of the snapshot. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +158,35 @@ static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_track
         set_given(tracker, i, out);
         set_work(builder, tracker, i, out);
     }
+}
+
+/* What the kernel told at the time counts more than what the process meant to do. */
+static struct wsdbg_process_end end_of(const struct wsdbg_tracker *tracker)
+{
+    if (tracker->alive)
+        return (struct wsdbg_process_end){.kind = WSDBG_END_NONE};
+    if (tracker->end.kind != WSDBG_END_NONE && tracker->end.kind != WSDBG_END_UNKNOWN)
+        return tracker->end;
+    if (tracker->head.exit_called)
+        return (struct wsdbg_process_end){WSDBG_END_EXITED, tracker->head.exit_status & 0xff};
+    return (struct wsdbg_process_end){.kind = WSDBG_END_UNKNOWN};
+}
+
+static void add_process(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker)
+{
+    struct wsdbg_rank_row row;
+    if (tracker->head.context_count == 0)
+        return;
+    struct wsdbg_process *out = &builder->out->processes[builder->out->process_count++];
+    *out = (struct wsdbg_process){
+        .process_id = tracker->head.process_id, .pid = tracker->head.process_id, .end = end_of(tracker)};
+    if (!tracker->head.has_rank || !wsdbg_segment_read_rank(&tracker->view, &row))
+        return;
+    out->rank = known_unless(row.rank, WSDBG_UNKNOWN32);
+    out->local_rank = known_unless(row.local_rank, WSDBG_UNKNOWN32);
+    out->world_size = known_unless(row.world_size, WSDBG_UNKNOWN32);
+    memcpy(out->rank_from, row.rank_from, sizeof out->rank_from);
+    memcpy(out->job, row.job, sizeof out->job);
 }
 
 /* A name the author gave, that there are none, or a part of the source file's path. */
@@ -414,6 +443,7 @@ static struct wsdbg_error *allocate(struct wsdbg_builder *builder)
     struct wsdbg_table_counts rows = {0};
     for (size_t i = 0; i < builder->request->process_count; i++) {
         const struct wsdbg_segment_head *head = &builder->request->processes[i]->head;
+        rows.processes++;
         rows.contexts += head->context_count;
         rows.modules += head->module_count;
         rows.functions += head->function_count;
@@ -438,6 +468,7 @@ struct wsdbg_error *wsdbg_build_tables(struct wsdbg_builder *builder)
         base->context = (uint32_t)builder->out->context_count;
         base->module = (uint32_t)builder->out->module_count;
         base->function = (uint32_t)builder->out->function_count;
+        add_process(builder, tracker);
         add_contexts(builder, tracker);
         error = add_modules(builder, tracker, base);
         add_functions(builder, tracker, base);

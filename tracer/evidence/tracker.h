@@ -8,6 +8,7 @@
 
 #include "evidence/history.h"
 #include "evidence/segment_reader.h"
+#include "model/snapshot.h"
 
 struct wsdbg_tracked_slot {
     struct wsdbg_slot slot; /* valid while occupied */
@@ -32,7 +33,8 @@ struct wsdbg_tracked_context {
 struct wsdbg_tracker {
     struct wsdbg_segment_view view; /* borrowed; may move between looks */
     struct wsdbg_segment_head head;
-    bool alive; /* the process: a dead one's contexts are gone whatever their rows say */
+    bool alive;                   /* the process: a dead one's contexts are gone whatever their rows say */
+    struct wsdbg_process_end end; /* as its parent would be told; UNKNOWN = nobody saw it */
     struct wsdbg_tracked_context contexts[WSDBG_CONTEXT_ROWS];
 };
 

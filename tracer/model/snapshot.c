@@ -78,7 +78,8 @@ const char *wsdbg_event_kind_name(enum wsdbg_event_kind kind)
 
 const char *wsdbg_barrier_kind_name(enum wsdbg_barrier_kind kind)
 {
-    return (unsigned)kind < WSDBG_BARRIER_KIND_END && barrier_kind_names[kind] ? barrier_kind_names[kind] : "unknown barrier";
+    return (unsigned)kind < WSDBG_BARRIER_KIND_END && barrier_kind_names[kind] ? barrier_kind_names[kind]
+                                                                               : "unknown barrier";
 }
 
 bool wsdbg_warp_state_waits(enum wsdbg_warp_state state)
@@ -104,6 +105,14 @@ const char *wsdbg_allocation_kind_name(unsigned kind)
                                         [WSDBG_ALLOCATION_VMM_UNKNOWN] = "mapped unknown",
                                         [WSDBG_ALLOCATION_IMPORTED] = "imported"};
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
+}
+
+uint64_t wsdbg_snapshot_seen_ns(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    for (size_t i = 0; i < snapshot->process_count; i++)
+        if (snapshot->processes[i].process_id == process_id && snapshot->processes[i].seen_ns.known)
+            return snapshot->processes[i].seen_ns.value;
+    return snapshot->time_ns;
 }
 
 static bool holds(const struct wsdbg_allocation_row *row, uint64_t address, uint64_t used_ns)

@@ -59,6 +59,25 @@ struct wsdbg_history_event {
     uint8_t parity;
 };
 
+/* How a process ended. */
+enum wsdbg_end_kind { WSDBG_END_NONE, WSDBG_END_UNKNOWN, WSDBG_END_EXITED, WSDBG_END_SIGNAL };
+struct wsdbg_process_end {
+    enum wsdbg_end_kind kind; /* NONE: it has not */
+    int32_t value;            /* its status, or the signal's number */
+};
+
+/* A process that uses CUDA.  Which of a parallel run it is, is what its environment says. */
+struct wsdbg_process {
+    uint32_t process_id; /* by which other tables name it */
+    uint32_t pid;        /* its number on its host: another one only where sessions were merged */
+    struct wsdbg_optional_u32 rank, local_rank, world_size;
+    char rank_from[64]; /* the variable that the rank is the value of, "" = no rank is known */
+    char job[512];      /* "NAME=value" of variables that name the run, one a line */
+    char host[64];      /* "" = not known: the session's */
+    struct wsdbg_process_end end;
+    struct wsdbg_optional_u64 seen_ns; /* when it was looked at, where that is another moment than the snapshot's */
+};
+
 struct wsdbg_context {
     uint32_t process_id;
     uint64_t handle;
@@ -442,6 +461,9 @@ struct wsdbg_snapshot {
     uint64_t lost_rows;            /* table rows the observer could not record */
     uint64_t progress_ns;          /* host time at which any slot of a running grid last changed */
 };
+
+/* When a process was looked at: snapshots of several nodes are not taken at one moment. */
+uint64_t wsdbg_snapshot_seen_ns(const struct wsdbg_snapshot *snapshot, uint32_t process_id);
 
 /* The memory of a process that holds an address: what lives, or was freed after `used_ns` (0 = not known).  What was
  * there at `used_ns` goes before what came later.  NULL = none is known. */

@@ -25,7 +25,7 @@ static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
                   core_on_error[] = "CUDA_ENABLE_COREDUMP_ON_EXCEPTION", core_pipe[] = "CUDA_COREDUMP_PIPE",
                   core_file[] = "CUDA_COREDUMP_FILE", core_flags[] = "CUDA_COREDUMP_GENERATION_FLAGS";
 
-enum { ADDED_VARIABLES = 22 }; /* the NULL at the end among them */
+enum { ADDED_VARIABLES = 23 }; /* the NULL at the end among them */
 
 static bool is_variable(const char *entry, const char *name)
 {
@@ -42,11 +42,13 @@ static bool is_core_variable(const char *entry)
 /* Variables this file sets itself: an outer session's must not show through. */
 static bool is_replaced(const char *entry)
 {
-    static const char *const names[] = {WSDBG_ENV_SESSION,       WSDBG_ENV_SPOOL,   WSDBG_ENV_OBSERVER,
-                                        WSDBG_ENV_HISTORY,       WSDBG_ENV_MARKERS, WSDBG_ENV_SIM_REASON,
-                                        WSDBG_ENV_ATTACH_FIRST,  WSDBG_ENV_EXPLORE, WSDBG_ENV_FILTERS,
-                                        WSDBG_ENV_RACES,
-                                        WSDBG_ENV_PID_NAMESPACE, preload_name,      NULL};
+    static const char *const names[] = {WSDBG_ENV_SESSION,      WSDBG_ENV_SPOOL,
+                                        WSDBG_ENV_OBSERVER,     WSDBG_ENV_HISTORY,
+                                        WSDBG_ENV_MARKERS,      WSDBG_ENV_SIM_REASON,
+                                        WSDBG_ENV_ATTACH_FIRST, WSDBG_ENV_EXPLORE,
+                                        WSDBG_ENV_FILTERS,      WSDBG_ENV_RACES,
+                                        WSDBG_ENV_RANK_FROM,    WSDBG_ENV_PID_NAMESPACE,
+                                        preload_name,           NULL};
     for (size_t i = 0; names[i]; i++)
         if (is_variable(entry, names[i]))
             return true;
@@ -167,6 +169,7 @@ static bool fill(const struct wsdbg_environment_options *options, char **from, c
            add(list, &count, WSDBG_ENV_ATTACH_FIRST, options->attach_first) &&
            add_core(list, &count, options->core_folder) && add(list, &count, WSDBG_ENV_EXPLORE, options->explore) &&
            add(list, &count, WSDBG_ENV_RACES, options->races) &&
+           add(list, &count, WSDBG_ENV_RANK_FROM, options->rank_from) &&
            add(list, &count, WSDBG_ENV_FILTERS, options->filters) &&
            add(list, &count, WSDBG_ENV_PID_NAMESPACE, options->pid_namespace) &&
            add(list, &count, WSDBG_ENV_SIM_REASON, options->simulator_reason) &&

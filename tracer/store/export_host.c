@@ -29,6 +29,16 @@ static void find_host_zero(struct wsdbg_trace_export *e)
     e->host_zero_ns = zero_ns;
 }
 
+void wsdbg_export_process_text(const struct wsdbg_trace_export *e, uint32_t process_id, char out[WSDBG_PROCESS_BYTES])
+{
+    const struct wsdbg_snapshot *s = &e->loaded.snapshot;
+    const uint32_t index = wsdbg_snapshot_process(s, process_id);
+    if (index != WSDBG_NONE)
+        wsdbg_process_text(&s->processes[index], e->loaded.info.hostname, out);
+    else
+        wsdbg_process_short_text(s, process_id, out);
+}
+
 /* The tracks of host threads that have a name already. */
 struct named_tracks {
     struct wsdbg_track *tracks;
@@ -45,11 +55,13 @@ static bool is_named(const struct named_tracks *named, struct wsdbg_track track,
 
 static bool name_thread(struct wsdbg_trace_export *e, struct named_tracks *named, struct wsdbg_track track)
 {
-    char name[96];
+    char name[WSDBG_PROCESS_BYTES + 16];
     if (is_named(named, track, false))
         return true;
     if (!is_named(named, track, true)) {
-        snprintf(name, sizeof name, "process %" PRIu64 " (host clock)", track.pid);
+        char process[WSDBG_PROCESS_BYTES];
+        wsdbg_export_process_text(e, (uint32_t)track.pid, process);
+        snprintf(name, sizeof name, "%s (host clock)", process);
         wsdbg_trace_name(&e->trace, "process_name", (struct wsdbg_track){track.pid, 0}, name, WSDBG_PID_GRID - 1);
     }
     snprintf(name, sizeof name, "thread %" PRIu64, track.tid);
@@ -80,7 +92,7 @@ static void put_launch(struct wsdbg_trace_export *e, const struct wsdbg_launch *
 /* A call that has not returned: from its entry to the picture. */
 static void put_blocked_thread(struct wsdbg_trace_export *e, const struct wsdbg_host_thread *t)
 {
-    const uint64_t taken_ns = e->loaded.snapshot.time_ns;
+    const uint64_t taken_ns = wsdbg_snapshot_seen_ns(&e->loaded.snapshot, t->process_id);
     if (t->since_ns == 0 || t->since_ns > taken_ns)
         return;
     wsdbg_trace_slice(&e->trace, (struct wsdbg_track){t->process_id, t->thread_id}, t->call,
@@ -116,14 +128,17 @@ static void put_running(struct wsdbg_trace_export *e, const struct wsdbg_grid *g
     const struct wsdbg_snapshot *s = &e->loaded.snapshot;
     const struct wsdbg_track track = {WSDBG_PID_SESSION, WSDBG_PID_SESSION + 2 + number};
     char kernel[256] = "kernel ?";
-    if (!g->running || g->launch >= s->launch_count || s->launches[g->launch].time_ns > s->time_ns)
+    if (!g->running || g->launch >= s->launch_count)
+        return;
+    const struct wsdbg_launch *launch = &s->launches[g->launch];
+    const uint64_t seen_ns = wsdbg_snapshot_seen_ns(s, launch->process_id);
+    if (launch->time_ns > seen_ns)
         return;
     const char *symbol = wsdbg_snapshot_grid_name(s, g);
     if (symbol)
         wsdbg_symbol_name(symbol, kernel, sizeof kernel);
     wsdbg_trace_name(&e->trace, "thread_name", track, "kernel, from its launch", 2 + number);
-    wsdbg_trace_slice(&e->trace, track, kernel, since(e->host_zero_ns, s->launches[g->launch].time_ns),
-                      s->time_ns - s->launches[g->launch].time_ns);
+    wsdbg_trace_slice(&e->trace, track, kernel, since(e->host_zero_ns, launch->time_ns), seen_ns - launch->time_ns);
     wsdbg_trace_text(&e->trace, "end", "not over in the picture");
     wsdbg_trace_end(&e->trace);
 }

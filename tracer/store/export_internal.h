@@ -2,6 +2,7 @@
 #ifndef WSDBG_STORE_EXPORT_INTERNAL_H
 #define WSDBG_STORE_EXPORT_INTERNAL_H
 
+#include "model/process.h"
 #include "store/load.h"
 #include "store/trace_writer.h"
 
@@ -36,6 +37,8 @@ struct wsdbg_error *wsdbg_export_host(struct wsdbg_trace_export *e);
 struct wsdbg_error *wsdbg_export_counters(struct wsdbg_trace_export *e, uint32_t cta,
                                           const struct wsdbg_cta_events *events);
 
+/* The name of a process as the trace has it. */
+void wsdbg_export_process_text(const struct wsdbg_trace_export *e, uint32_t process_id, char out[WSDBG_PROCESS_BYTES]);
 struct wsdbg_track wsdbg_export_warp_track(const struct wsdbg_trace_export *e, uint32_t warp);
 /* On the clock of its context, from the oldest time stamp on. */
 uint64_t wsdbg_export_gpu_time(const struct wsdbg_trace_export *e, uint32_t grid, uint64_t gpu_time_ns);

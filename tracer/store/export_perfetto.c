@@ -204,10 +204,13 @@ static void name_grid(struct wsdbg_trace_export *e, uint32_t grid)
     const struct wsdbg_snapshot *s = &e->loaded.snapshot;
     const struct wsdbg_grid *g = &s->grids[grid];
     const char *symbol = wsdbg_snapshot_grid_name(s, g);
-    char kernel[256] = "kernel ?", name[512];
+    const uint32_t process = wsdbg_snapshot_grid_process(s, grid);
+    char kernel[256] = "kernel ?", name[512], rank[WSDBG_PROCESS_BYTES] = "";
     if (symbol)
         wsdbg_symbol_name(symbol, kernel, sizeof kernel);
-    snprintf(name, sizeof name, "%s, grid %" PRIu64 "%s (GPU clock)", kernel, g->grid_id,
+    if (process != WSDBG_NONE && s->processes[process].rank.known)
+        wsdbg_process_short_text(s, s->processes[process].process_id, rank);
+    snprintf(name, sizeof name, "%s%s%s, grid %" PRIu64 "%s (GPU clock)", rank, rank[0] ? ": " : "", kernel, g->grid_id,
              g->running ? ", running" : "");
     wsdbg_trace_name(&e->trace, "process_name", (struct wsdbg_track){WSDBG_PID_GRID + grid, 0}, name, grid);
 }

@@ -85,6 +85,12 @@ static void fill_machine(const struct wsdbg_snapshot *s, const struct wsdbg_warp
     key[WSDBG_WARP_KEY_VALUE] = polls && part->value.known ? (int64_t)part->value.value : WSDBG_FOLD_UNKNOWN;
 }
 
+static uint64_t seen_at_ns(const struct wsdbg_snapshot *s, uint32_t grid)
+{
+    const uint32_t context = grid < s->grid_count ? s->grids[grid].context : WSDBG_NONE;
+    return context < s->context_count ? wsdbg_snapshot_seen_ns(s, s->contexts[context].process_id) : s->time_ns;
+}
+
 void wsdbg_fold_warp(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_fold_row *row)
 {
     const struct wsdbg_warp_row *w = &s->warps[index];
@@ -102,8 +108,9 @@ void wsdbg_fold_warp(const struct wsdbg_snapshot *s, size_t index, struct wsdbg_
     row->key[WSDBG_WARP_KEY_ASKED] = optional(w->registers_asked);
     row->key[WSDBG_WARP_KEY_HELD] = optional(w->registers_held);
     row->key[WSDBG_WARP_KEY_LAST] = w->last.kind != WSDBG_EVENT_NONE ? w->last.kind : WSDBG_FOLD_UNKNOWN;
-    const bool timed = w->changed_ns != 0 && w->changed_ns <= s->time_ns;
-    row->key[WSDBG_WARP_KEY_WAITING] = timed ? (int64_t)(s->time_ns - w->changed_ns) : WSDBG_FOLD_UNKNOWN;
+    const uint64_t seen_ns = seen_at_ns(s, row->grid);
+    const bool timed = w->changed_ns != 0 && w->changed_ns <= seen_ns;
+    row->key[WSDBG_WARP_KEY_WAITING] = timed ? (int64_t)(seen_ns - w->changed_ns) : WSDBG_FOLD_UNKNOWN;
     fill_machine(s, w, row->key);
 }
 

@@ -3,6 +3,7 @@
 #include "store/html_internal.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "store/quote.h"
@@ -314,6 +315,43 @@ void wsdbg_html_overlaps(const struct wsdbg_report *r, FILE *out)
         fprintf(out, "<p class=\"soft\">%s</p>\n", wsdbg_report_overlap_note(r));
 }
 
+static void process_row(const struct wsdbg_report *r, const struct wsdbg_report_process *p, FILE *out)
+{
+    char text[256];
+    const char *blame = wsdbg_blame_name(p->blame);
+    fputs("<tr>", out);
+    u32_cell(out, p->process.rank);
+    u32_cell(out, p->process.local_rank);
+    cell(out, p->process.host);
+    fprintf(out, "<td>%u</td>", p->process.pid);
+    cell(out, p->does);
+    if (p->finding.known) {
+        snprintf(text, sizeof text, "%s (%s)", wsdbg_cause_name(r->findings[p->finding.value].cause),
+                 wsdbg_confidence_name(r->findings[p->finding.value].confidence));
+        cell(out, text);
+    } else {
+        blank_cell(out);
+    }
+    if (blame)
+        cell(out, blame);
+    else
+        blank_cell(out);
+    fputs("</tr>\n", out);
+}
+
+void wsdbg_html_processes(const struct wsdbg_report *r, FILE *out)
+{
+    static const char *const heads[] = {"Rank", "Local rank", "Host", "Process", "Does", "Cause", "Blame", NULL};
+    uint32_t *order = r->has_ranks ? wsdbg_report_process_order(r) : NULL;
+    if (!order)
+        return;
+    begin_table("Ranks", "Processes that use CUDA: whose fault it is first, then who waits for these", heads, out);
+    for (size_t i = 0; i < r->process_count && i < ROWS_MAX; i++)
+        process_row(r, &r->processes[order[i]], out);
+    end_table(r->process_count > ROWS_MAX ? r->process_count - ROWS_MAX : 0, out);
+    free(order);
+}
+
 void wsdbg_html_threads(const struct wsdbg_report *r, FILE *out)
 {
     static const char *const heads[] = {"Process", "Thread", "Call", "For", NULL};
@@ -323,7 +361,9 @@ void wsdbg_html_threads(const struct wsdbg_report *r, FILE *out)
     for (size_t i = 0; i < r->thread_count && i < ROWS_MAX; i++) {
         const struct wsdbg_report_thread *t = &r->threads[i];
         char text[32];
-        fprintf(out, "<tr><td>%u</td><td>%u</td>", t->process_id, t->thread_id);
+        fputs("<tr>", out);
+        cell(out, t->process);
+        fprintf(out, "<td>%u</td>", t->thread_id);
         cell(out, t->call);
         if (t->waiting_ns.known)
             wsdbg_duration_text(t->waiting_ns.value, text, sizeof text);

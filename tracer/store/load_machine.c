@@ -4,7 +4,7 @@
 #include "store/load_internal.h"
 #include "store/words.h"
 
-/* The ids of a picture's sites are consecutive, and a site may name one that comes after it. */
+/* A site may name one that comes after it: kept is how far behind the first one, until all are there. */
 static uint32_t offset_from(int64_t first, int64_t id)
 {
     return first > 0 && id >= first && id - first < WSDBG_NONE ? (uint32_t)(id - first) : WSDBG_NONE;
@@ -32,9 +32,9 @@ struct wsdbg_error *wsdbg_load_sites(struct wsdbg_loader *loader)
         site->is_passed = wsdbg_place_is_elsewhere(site, place);
     }
     for (size_t i = 0; i < s->site_count; i++) {
-        const uint32_t at = s->sites[i].inlined_at;
-        if (at >= s->site_count || loader->sites.ids[at] != loader->sites.ids[0] + at)
-            s->sites[i].inlined_at = WSDBG_NONE;
+        const uint32_t behind = s->sites[i].inlined_at;
+        if (behind != WSDBG_NONE)
+            s->sites[i].inlined_at = wsdbg_id_map_find(&loader->sites, loader->sites.ids[0] + behind);
     }
     return wsdbg_select_end(&q);
 }

@@ -1,9 +1,50 @@
-/* load_tables.c - reads the session tables back: contexts, modules, names, functions, launches, activities. */
+/* load_tables.c - reads the session tables back: processes, contexts, modules, names, functions, launches, activities.
+ */
 #include "store/load_internal.h"
 #include "store/tables.h"
 #include "store/words.h"
 
 #include "wsdbg/session.h"
+
+static struct wsdbg_process_end read_end(struct wsdbg_select *q)
+{
+    const bool ended = wsdbg_select_or(q, 0) != 0;
+    const struct wsdbg_optional_u32 status = wsdbg_select_u32(q), signal = wsdbg_select_u32(q);
+    if (!ended)
+        return (struct wsdbg_process_end){.kind = WSDBG_END_NONE};
+    if (signal.known)
+        return (struct wsdbg_process_end){WSDBG_END_SIGNAL, (int32_t)signal.value};
+    if (status.known)
+        return (struct wsdbg_process_end){WSDBG_END_EXITED, (int32_t)status.value};
+    return (struct wsdbg_process_end){.kind = WSDBG_END_UNKNOWN};
+}
+
+/* Those that the picture knows as users of CUDA. */
+static struct wsdbg_error *load_processes(struct wsdbg_loader *loader)
+{
+    struct wsdbg_snapshot *s = &loader->loaded->snapshot;
+    struct wsdbg_select q;
+    wsdbg_select_begin(&q, loader->store,
+                       "SELECT p.process_id, coalesce(p.pid, p.process_id), p.rank, p.local_rank, p.world_size, "
+                       "p.rank_from, p.job, iif(p.node_id IS NULL, NULL, p.hostname), p.ended, p.exit_status, "
+                       "p.signal, m.seen_ns FROM member m JOIN process p ON p.process_id = m.process_id "
+                       "WHERE m.snapshot_id = ?1 ORDER BY p.process_id",
+                       loader->snapshot_id);
+    while (wsdbg_select_next(&q) && wsdbg_load_row(&q, NULL, &s->processes, &s->process_count, sizeof *s->processes)) {
+        struct wsdbg_process *p = &s->processes[s->process_count - 1];
+        p->process_id = (uint32_t)wsdbg_select_number(&q);
+        p->pid = (uint32_t)wsdbg_select_number(&q);
+        p->rank = wsdbg_select_u32(&q);
+        p->local_rank = wsdbg_select_u32(&q);
+        p->world_size = wsdbg_select_u32(&q);
+        wsdbg_select_text(&q, p->rank_from, sizeof p->rank_from);
+        wsdbg_select_text(&q, p->job, sizeof p->job);
+        wsdbg_select_text(&q, p->host, sizeof p->host);
+        p->end = read_end(&q);
+        p->seen_ns = wsdbg_select_u64(&q);
+    }
+    return wsdbg_select_end(&q);
+}
 
 static void read_given(struct wsdbg_select *q, struct wsdbg_context *c)
 {
@@ -185,7 +226,9 @@ static struct wsdbg_error *load_activities(struct wsdbg_loader *loader)
 
 struct wsdbg_error *wsdbg_load_session_tables(struct wsdbg_loader *loader)
 {
-    struct wsdbg_error *error = load_contexts(loader);
+    struct wsdbg_error *error = load_processes(loader);
+    if (!error)
+        error = load_contexts(loader);
     if (!error)
         error = load_modules(loader);
     if (!error)

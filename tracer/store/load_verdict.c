@@ -38,6 +38,7 @@ static void read_finding(struct wsdbg_loader *loader, struct wsdbg_select *q, st
     f->barrier = wsdbg_id_map_find(&loader->barriers, wsdbg_select_number(q));
     wsdbg_select_text(q, f->sentence, sizeof f->sentence);
     wsdbg_select_text(q, f->fix, sizeof f->fix);
+    f->process_id = wsdbg_select_u32(q);
 }
 
 static struct wsdbg_error *load_findings(struct wsdbg_loader *loader)
@@ -46,7 +47,8 @@ static struct wsdbg_error *load_findings(struct wsdbg_loader *loader)
     struct wsdbg_error *error = NULL;
     struct wsdbg_select q;
     wsdbg_select_begin(&q, loader->store,
-                       "SELECT id, cause, confidence, grid_id, cta_id, cta_count, role, barrier_id, sentence, fix "
+                       "SELECT id, cause, confidence, grid_id, cta_id, cta_count, role, barrier_id, sentence, fix, "
+                       "process_id "
                        "FROM finding WHERE snapshot_id = ?1 ORDER BY id",
                        loader->snapshot_id);
     while (!error && wsdbg_select_next(&q)) {

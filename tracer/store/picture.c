@@ -177,6 +177,8 @@ struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct 
     store->next.access += (int64_t)snapshot->access_count;
     struct wsdbg_error *error = write_grids(store, snapshot, ids);
     if (!error)
+        error = wsdbg_write_members(store, snapshot);
+    if (!error)
         error = write_ctas(store, snapshot);
     if (!error)
         error = wsdbg_write_sites(store, snapshot, ids);

@@ -15,6 +15,29 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "SELECT f.cause, e.kind, e.text FROM evidence e JOIN finding f ON f.id = e.finding_id "
      "JOIN shown_snapshot s ON s.id = f.snapshot_id ORDER BY e.id",
      NULL},
+    {"ranks", "Which rank is where, and what does it do?",
+     "For a run of several processes: `blame` says whose own fault the hang is (origin) and who only waits for that "
+     "one "
+     "(victim), as far as it is known. A process without a rank has not said any; other tables name it by process_id.",
+     "SELECT p.rank, p.local_rank, p.world_size, p.hostname AS host, p.pid AS process, m.state, f.name AS kernel, "
+     "m.call, (coalesce(m.seen_ns, s.time_ns) - m.since_ns) / 1e9 AS in_call_seconds, d.cause, d.confidence, m.blame, "
+     "p.exit_status, p.signal, p.process_id FROM shown_snapshot s JOIN member m ON m.snapshot_id = s.id "
+     "JOIN process p ON p.process_id = m.process_id LEFT JOIN grid g ON g.id = m.grid_id "
+     "LEFT JOIN function f ON f.id = g.function_id LEFT JOIN finding d ON d.id = (SELECT min(id) FROM finding "
+     "WHERE snapshot_id = s.id AND process_id = m.process_id) "
+     "ORDER BY p.rank IS NULL, p.rank, p.hostname, p.pid",
+     NULL},
+    {"victims", "Which ranks only wait for the one at fault?",
+     "After `@ranks` shows an origin: a victim's kernel polls memory that another process may write. Ranks of which no "
+     "such memory is known are not here, whatever they wait for.",
+     "SELECT p.rank, p.hostname AS host, p.pid AS process, f.name AS kernel, d.cause, d.sentence, "
+     "(SELECT group_concat(coalesce('rank ' || q.rank, 'process ' || q.pid), ', ') FROM member o "
+     "JOIN process q ON q.process_id = o.process_id WHERE o.snapshot_id = s.id AND o.blame = 'origin') AS waits_for "
+     "FROM shown_snapshot s JOIN member m ON m.snapshot_id = s.id JOIN process p ON p.process_id = m.process_id "
+     "LEFT JOIN grid g ON g.id = m.grid_id LEFT JOIN function f ON f.id = g.function_id "
+     "LEFT JOIN finding d ON d.id = (SELECT min(id) FROM finding WHERE snapshot_id = s.id "
+     "AND process_id = m.process_id) WHERE m.blame = 'victim' ORDER BY p.rank IS NULL, p.rank, p.process_id",
+     NULL},
     {"waits", "How many warps and CTAs wait, by role, state and barrier?",
      "For the whole picture on a few lines; `@stuck` has the single warps.", "SELECT * FROM waits", NULL},
     {"stuck", "Which warps wait, where and for how long?", "To find one warp, or to filter further: the view stuck.",
@@ -298,19 +321,24 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
     {"work", "What was each context given to do, and is that done?",
      "To see whether another GPU may still write: `given_ago` says when it was last given a kernel, a graph, a copy, a "
      "memset or the like, `done_up_to` what was seen done.",
-     "SELECT x.process_id, x.device_ordinal AS device, x.alive, x.kernels, x.graphs, x.copies, x.memsets, x.others, "
+     "SELECT x.process_id, p.rank, x.device_ordinal AS device, x.alive, x.kernels, x.graphs, x.copies, x.memsets, "
+     "x.others, "
      "(s.time_ns - nullif(x.given_ns, 0)) / 1e9 AS given_ago, (s.time_ns - x.done_given_ns) / 1e9 AS done_up_to "
-     "FROM context x JOIN shown_snapshot s ORDER BY x.id",
+     "FROM context x JOIN shown_snapshot s LEFT JOIN process p ON p.process_id = x.process_id ORDER BY x.id",
      NULL},
     {"threads", "Which host threads are blocked, in which call, since when?", "To find the call that never came back.",
-     "SELECT t.process_id, t.thread_id, t.call, (s.time_ns - t.since_ns) / 1e9 AS waiting_seconds, t.stream "
-     "FROM host_thread t JOIN shown_snapshot s ON s.id = t.snapshot_id ORDER BY waiting_seconds DESC",
+     "SELECT t.process_id, p.rank, t.thread_id, t.call, (coalesce(m.seen_ns, s.time_ns) - t.since_ns) / 1e9 AS "
+     "waiting_seconds, t.stream FROM host_thread t JOIN shown_snapshot s ON s.id = t.snapshot_id "
+     "LEFT JOIN process p ON p.process_id = t.process_id LEFT JOIN member m ON m.snapshot_id = s.id "
+     "AND m.process_id = t.process_id ORDER BY waiting_seconds DESC",
      NULL},
     {"launches", "What was launched? (the newest 50)", "To see what led up to the stuck kernel, with its shapes.",
-     "SELECT * FROM (SELECT l.process_id, l.sequence, l.time_ns - s.started_ns AS after_start_ns, f.name AS kernel, "
+     "SELECT * FROM (SELECT l.process_id, p.rank, l.sequence, l.time_ns - s.started_ns AS after_start_ns, f.name AS "
+     "kernel, "
      "l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, l.cluster_x, l.cluster_y, l.cluster_z, "
      "l.dynamic_shared_bytes, f.registers, l.stream, l.thread_id, l.result FROM launch l JOIN session s "
-     "LEFT JOIN function f ON f.id = l.function_id ORDER BY l.time_ns DESC, l.sequence DESC LIMIT 50) "
+     "LEFT JOIN function f ON f.id = l.function_id LEFT JOIN process p ON p.process_id = l.process_id "
+     "ORDER BY l.time_ns DESC, l.sequence DESC LIMIT 50) "
      "ORDER BY after_start_ns, sequence",
      NULL},
     {"refused", "What did the driver refuse, and why?",

@@ -1,4 +1,5 @@
 /* refusals.c - writes and reads the table refusal: what the driver refused, in words. */
+#include "store/tables.h"
 #include "store/load_internal.h"
 #include "store/report_internal.h"
 
@@ -8,7 +9,7 @@
 static struct wsdbg_error *write_process(struct wsdbg_store *store, const struct wsdbg_refusal *refusal)
 {
     struct wsdbg_insert insert;
-    wsdbg_insert_begin(&insert, store, "INSERT OR IGNORE INTO process VALUES (?, ?)");
+    wsdbg_insert_begin(&insert, store, WSDBG_INSERT_PROCESS_NUMBER);
     wsdbg_insert_number(&insert, refusal->process_id);
     wsdbg_insert_number(&insert, (int64_t)refusal->row.time_ns);
     wsdbg_insert_row(&insert);

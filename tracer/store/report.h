@@ -7,7 +7,9 @@
 #define WSDBG_STORE_REPORT_H
 
 #include "model/fault.h"
+#include "diagnose/blame.h"
 #include "model/place.h"
+#include "model/process.h"
 #include "store/store.h"
 
 #define WSDBG_REPORT_LABEL_BYTES 64
@@ -77,6 +79,7 @@ struct wsdbg_report_grid {
     char kernel[256];
     char device_name[96];
     struct wsdbg_optional_u32 process_id;
+    uint32_t process; /* index in report.processes, WSDBG_NONE */
     int32_t context_error;
     uint64_t grid_id;
     uint32_t cta_total; /* 0 = not known */
@@ -84,6 +87,21 @@ struct wsdbg_report_grid {
     struct wsdbg_optional_u32 registers;
     bool running;
     struct wsdbg_report_launch launch;
+};
+
+/* A process that uses CUDA, and what it does. */
+struct wsdbg_report_process {
+    uint32_t process_id;
+    char name[WSDBG_PROCESS_BYTES];  /* "rank 1 of 2 (local 1, host a, process 17)" */
+    char title[WSDBG_PROCESS_BYTES]; /* "rank 1" */
+    struct wsdbg_process process;
+    enum wsdbg_process_state state;
+    enum wsdbg_blame blame;
+    struct wsdbg_optional_u32 grid, finding; /* index in report.grids: that runs; in report.findings: the best of it */
+    struct wsdbg_optional_u64 waiting_ns;    /* how long a thread of it has been in `call` */
+    char does[256];                          /* "runs gemm", "killed by SIGKILL", "?" */
+    char call[48];                           /* "" = none is known to be in one */
+    bool polls_peers;                        /* as struct wsdbg_process_work has it */
 };
 
 /* A context that an error of the GPU ended. */
@@ -106,17 +124,17 @@ struct wsdbg_report_refusal {
     char subject[512], sentence[512], fix[512];
 };
 
-/* wgmma in flight when the warps of a role and warpgroup began to wait for all of them (store/overlap.h), over the stages
- * in the histories. */
+/* wgmma in flight when the warps of a role and warpgroup began to wait for all of them (store/overlap.h), over the
+ * stages in the histories. */
 struct wsdbg_report_overlap {
     uint32_t grid, warpgroup; /* index in report.grids; warps 4 * warpgroup and the three after it */
     struct wsdbg_optional_u32 role;
-    char role_name[WSDBG_REPORT_LABEL_BYTES]; /* "" = not named */
-    uint64_t stages, wait_ns;                 /* measured; the last wait of one */
-    struct wsdbg_optional_u64 round_ns;       /* not known: there are no rounds, and nothing is known up to `most` */
-    double rounds;                            /* of a stage */
-    double in_flight, least, most;            /* rounds */
-    uint64_t earlier_waits;                   /* in the stages, that left groups in flight */
+    char role_name[WSDBG_REPORT_LABEL_BYTES];  /* "" = not named */
+    uint64_t stages, wait_ns;                  /* measured; the last wait of one */
+    struct wsdbg_optional_u64 round_ns;        /* not known: there are no rounds, and nothing is known up to `most` */
+    double rounds;                             /* of a stage */
+    double in_flight, least, most;             /* rounds */
+    uint64_t earlier_waits;                    /* in the stages, that left groups in flight */
     struct wsdbg_optional_u64 earlier_wait_ns; /* one of them */
 };
 
@@ -143,6 +161,7 @@ struct wsdbg_report_finding {
     enum wsdbg_cause cause;
     enum wsdbg_confidence confidence;
     struct wsdbg_optional_u32 grid; /* index in report.grids */
+    uint32_t process;               /* index in report.processes, WSDBG_NONE */
     bool cta_known;
     uint32_t cta[3];
     uint32_t cta_count;
@@ -172,6 +191,8 @@ struct wsdbg_report_part {
 
 struct wsdbg_report_thread {
     uint32_t process_id, thread_id;
+    bool is_main;                      /* of its process */
+    char process[WSDBG_PROCESS_BYTES]; /* "rank 1", "process 17" */
     char call[48];
     struct wsdbg_optional_u64 waiting_ns, stream;
 };
@@ -205,6 +226,9 @@ struct wsdbg_report {
 
     struct wsdbg_report_finding *findings;
     size_t finding_count;
+    struct wsdbg_report_process *processes;
+    size_t process_count;
+    bool has_ranks; /* there are several, and more is known of them than their numbers */
     struct wsdbg_report_fault *faults;
     size_t fault_count;
     struct wsdbg_report_refusal *refusals; /* of a stored session alone: a live run says them as they happen */
@@ -281,6 +305,9 @@ void wsdbg_report_evidence_line_text(const struct wsdbg_evidence_line *line, cha
 void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, char *out, size_t bytes);
 /* Bytes still missing: "0", "16384", "512 early", "?" */
 void wsdbg_report_tx_text(const struct wsdbg_report_barriers *barriers, char *out, size_t bytes);
+
+/* What a process of the snapshot does: "runs gemm, polls memory of another process", "killed by SIGKILL", "?" */
+void wsdbg_process_does(const struct wsdbg_snapshot *snapshot, uint32_t process, char *out, size_t bytes);
 
 /* Gathers from memory.  snapshot NULL = none was taken; diagnosis NULL = nothing stalled; end NULL = still
  * running.  Copies all it needs.  `out` is owned by the caller. */

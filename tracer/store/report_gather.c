@@ -80,6 +80,7 @@ static void gather_grid(const struct wsdbg_snapshot *s, const struct wsdbg_grid 
         out->process_id = wsdbg_known_u32(c->process_id);
         out->context_error = c->error;
     }
+    out->process = wsdbg_snapshot_grid_process(s, (uint32_t)(g - s->grids));
     for (uint32_t i = 0; i < g->cta_count && g->cta_first + i < s->cta_count; i++)
         out->warps_seen += s->ctas[g->cta_first + i].warp_count;
     if (g->launch < s->launch_count)
@@ -157,8 +158,12 @@ static bool gather_threads(const struct wsdbg_snapshot *s, struct wsdbg_report *
         *out =
             (struct wsdbg_report_thread){.process_id = t->process_id, .thread_id = t->thread_id, .stream = t->stream};
         memcpy(out->call, t->call, sizeof out->call);
-        if (t->since_ns && t->since_ns <= s->time_ns)
-            out->waiting_ns = wsdbg_known_u64(s->time_ns - t->since_ns);
+        wsdbg_process_short_text(s, t->process_id, out->process);
+        const uint32_t process = wsdbg_snapshot_process(s, t->process_id);
+        out->is_main = t->thread_id == (process == WSDBG_NONE ? t->process_id : s->processes[process].pid);
+        const uint64_t seen_ns = wsdbg_snapshot_seen_ns(s, t->process_id);
+        if (t->since_ns && t->since_ns <= seen_ns)
+            out->waiting_ns = wsdbg_known_u64(seen_ns - t->since_ns);
     }
     return r->threads;
 }
@@ -229,6 +234,8 @@ static bool gather_finding(const struct wsdbg_snapshot *s, const struct wsdbg_fi
 {
     *out = (struct wsdbg_report_finding){
         .cause = f->cause, .confidence = f->confidence, .cta_count = f->cta_count, .role = f->role};
+    const struct wsdbg_optional_u32 whose = wsdbg_finding_process_id(s, f);
+    out->process = whose.known ? wsdbg_snapshot_process(s, whose.value) : WSDBG_NONE;
     memcpy(out->sentence, f->sentence, sizeof out->sentence);
     memcpy(out->fix, f->fix, sizeof out->fix);
     if (f->grid < s->grid_count) {
@@ -325,9 +332,9 @@ static struct wsdbg_error *gather_snapshot(const struct wsdbg_snapshot *s, const
     r->lost_rows = s->lost_rows;
     gather_newest(s, r);
     gather_activity(s, &r->activity);
-    if (!copy_string(&r->source, s->source) || !gather_grids(s, r) || !gather_functions(s, r) ||
-        !gather_threads(s, r) || !gather_notes(s, r) || !gather_faults(s, r) || !gather_machine(s, r) ||
-        (diagnosis && !gather_findings(s, diagnosis, r)))
+    if (!copy_string(&r->source, s->source) || !wsdbg_report_gather_processes(s, diagnosis, r) || !gather_grids(s, r) ||
+        !gather_functions(s, r) || !gather_threads(s, r) || !gather_notes(s, r) || !gather_faults(s, r) ||
+        !gather_machine(s, r) || (diagnosis && !gather_findings(s, diagnosis, r)))
         return &wsdbg_error_no_memory;
     struct wsdbg_error *error = wsdbg_report_fold_warps(s, r);
     return error ? error : wsdbg_report_fold_barriers(s, r);
@@ -392,9 +399,9 @@ void wsdbg_report_deinit(struct wsdbg_report *r)
     }
     for (size_t i = 0; i < r->schedule_count; i++)
         free(r->schedules[i]);
-    void *arrays[] = {r->schedules,    r->findings, r->grids,     r->warps,    r->rows,    r->barriers,
-                      r->barrier_rows, r->threads,  r->functions, r->notes,    r->faults,  r->sites,
-                      r->parts,        r->accesses, r->looks,     r->refusals, r->overlaps};
+    void *arrays[] = {r->schedules,    r->findings, r->grids,     r->warps,    r->rows,     r->barriers,
+                      r->barrier_rows, r->threads,  r->functions, r->notes,    r->faults,   r->sites,
+                      r->parts,        r->accesses, r->looks,     r->refusals, r->overlaps, r->processes};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *r = (struct wsdbg_report){0};

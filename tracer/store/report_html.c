@@ -71,6 +71,11 @@ static void put_verdict(const struct page *p)
     if (r->finding_count > 0)
         fprintf(p->out, "<span class=\"sure\">%s</span>", wsdbg_confidence_name(r->findings[0].confidence));
     fprintf(p->out, "\n<h1>%s</h1>\n", headline(r));
+    if (r->finding_count > 0 && wsdbg_report_rank(r, r->findings[0].process)[0]) {
+        fputs("<p class=\"cause\">", p->out);
+        wsdbg_put_xml(p->out, r->processes[r->findings[0].process].name);
+        fputs("</p>\n", p->out);
+    }
     for (size_t i = 0; i < r->fault_count; i++) {
         fputs("<p class=\"cause\">", p->out);
         wsdbg_put_xml(p->out, r->faults[i].sentence);
@@ -114,8 +119,9 @@ static void put_other_findings(const struct page *p)
     put_section(p->out, "also", "Also found");
     fputs("<ul>\n", p->out);
     for (size_t i = 1; i < r->finding_count; i++) {
-        fprintf(p->out, "<li><strong>%s</strong> (%s): ", wsdbg_cause_name(r->findings[i].cause),
-                wsdbg_confidence_name(r->findings[i].confidence));
+        const char *rank = wsdbg_report_rank(r, r->findings[i].process);
+        fprintf(p->out, "<li>%s%s<strong>%s</strong> (%s): ", rank, rank[0] ? ": " : "",
+                wsdbg_cause_name(r->findings[i].cause), wsdbg_confidence_name(r->findings[i].confidence));
         wsdbg_put_xml(p->out, r->findings[i].sentence);
         fputs("</li>\n", p->out);
     }
@@ -169,6 +175,9 @@ static struct wsdbg_error *put_timeline(const struct page *p)
 static void put_tables(const struct page *p)
 {
     const struct wsdbg_report *r = p->report;
+    if (r->has_ranks)
+        put_section(p->out, "ranks", "Ranks");
+    wsdbg_html_processes(r, p->out);
     if (r->warps_count > 0)
         put_section(p->out, "warps", "Warps");
     wsdbg_html_warps(r, p->out);

@@ -19,6 +19,15 @@ struct wsdbg_error *wsdbg_report_fold_barriers(const struct wsdbg_snapshot *snap
 /* Fills the finding's lines from its evidence.  False: no memory. */
 bool wsdbg_report_fold_evidence(struct wsdbg_report_finding *finding);
 
+/* Fills processes; needs the session's host name.  False: no memory. */
+bool wsdbg_report_gather_processes(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
+                                   struct wsdbg_report *report);
+/* Indexes of the processes as a list shows them: whose fault it is first, then who only waits for these, then the
+ * others by rank.  The caller frees; NULL = out of memory. */
+uint32_t *wsdbg_report_process_order(const struct wsdbg_report *report);
+/* "rank 1" where one is known; "" for index WSDBG_NONE, and where no rank is. */
+const char *wsdbg_report_rank(const struct wsdbg_report *report, uint32_t process);
+
 /* Fills refusals. */
 struct wsdbg_error *wsdbg_report_load_refusals(struct wsdbg_store *store, struct wsdbg_report *report);
 

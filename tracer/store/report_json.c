@@ -73,6 +73,7 @@ json_t *wsdbg_json_finding(const struct wsdbg_report_finding *f)
     json_object_set_new(row, "sentence", wsdbg_json_text(f->sentence));
     json_object_set_new(row, "fix", wsdbg_json_text(f->fix));
     json_object_set_new(row, "grid", wsdbg_json_u32(f->grid));
+    json_object_set_new(row, "process", wsdbg_json_index(f->process, WSDBG_NONE));
     json_object_set_new(row, "cta", f->cta_known ? wsdbg_json_triple(f->cta) : json_null());
     json_object_set_new(row, "cta_count", json_integer(f->cta_count));
     json_object_set_new(row, "role", role_json(f->role_name, f->role));
@@ -86,6 +87,37 @@ static json_t *findings_json(const struct wsdbg_report *r)
     json_t *array = json_array();
     for (size_t i = 0; i < r->finding_count; i++)
         json_array_append_new(array, wsdbg_json_finding(&r->findings[i]));
+    return array;
+}
+
+static json_t *process_json(const struct wsdbg_report *r, const struct wsdbg_report_process *p)
+{
+    const struct wsdbg_process_end end = p->process.end;
+    json_t *row = json_object();
+    json_object_set_new(row, "process_id", json_integer(p->process_id));
+    json_object_set_new(row, "pid", json_integer(p->process.pid));
+    json_object_set_new(row, "hostname", wsdbg_json_text(p->process.host));
+    json_object_set_new(row, "rank", wsdbg_json_u32(p->process.rank));
+    json_object_set_new(row, "local_rank", wsdbg_json_u32(p->process.local_rank));
+    json_object_set_new(row, "world_size", wsdbg_json_u32(p->process.world_size));
+    json_object_set_new(row, "rank_from", wsdbg_json_text(p->process.rank_from));
+    json_object_set_new(row, "state", json_string(wsdbg_process_state_name(p->state)));
+    json_object_set_new(row, "grid", wsdbg_json_u32(p->grid));
+    json_object_set_new(row, "call", wsdbg_json_text(p->call));
+    json_object_set_new(row, "waiting_ns", wsdbg_json_u64(p->waiting_ns));
+    json_object_set_new(row, "polls_peers", json_boolean(p->polls_peers));
+    json_object_set_new(row, "exit_status", end.kind == WSDBG_END_EXITED ? json_integer(end.value) : json_null());
+    json_object_set_new(row, "signal", end.kind == WSDBG_END_SIGNAL ? json_integer(end.value) : json_null());
+    json_object_set_new(row, "finding", wsdbg_json_u32(p->finding));
+    json_object_set_new(row, "blame", r->diagnosed ? wsdbg_json_text(wsdbg_blame_name(p->blame)) : json_null());
+    return row;
+}
+
+static json_t *processes_json(const struct wsdbg_report *r)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < r->process_count; i++)
+        json_array_append_new(array, process_json(r, &r->processes[i]));
     return array;
 }
 
@@ -425,6 +457,7 @@ static json_t *report_json(const struct wsdbg_report *r)
                         r->finding_count ? json_string(wsdbg_cause_name(r->findings[0].cause)) : json_null());
     json_object_set_new(root, "hang", r->diagnosed ? json_boolean(r->hang) : json_null());
     json_object_set_new(root, "findings", findings_json(r));
+    json_object_set_new(root, "processes", processes_json(r));
     json_object_set_new(root, "faults", faults_json(r));
     json_object_set_new(root, "refusals", refusals_json(r));
     for (size_t i = 0; i < r->schedule_count; i++) {

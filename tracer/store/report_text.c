@@ -13,6 +13,7 @@
 #define KERNEL_BYTES 512
 #define LIST_LINES 5
 #define OVERLAP_LINES 8
+#define PROCESS_LINES 8
 
 static const char *heading(bool colour)
 {
@@ -33,11 +34,22 @@ static void kernel_text(const char *symbol, char *out, size_t bytes)
     snprintf(out, bytes, "%s", or_unknown(name));
 }
 
+/* Whose finding it is, before its cause. */
+static const char *rank_before(const struct wsdbg_report *r, uint32_t process, char out[WSDBG_PROCESS_BYTES + 2])
+{
+    const char *rank = r->has_ranks ? wsdbg_report_rank(r, process) : "";
+    snprintf(out, WSDBG_PROCESS_BYTES + 2, "%s%s", rank, rank[0] ? ": " : "");
+    return out;
+}
+
 static void findings_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
     const struct wsdbg_report_finding *first = &r->findings[0];
     const bool fault = !r->hang && r->fault_count > 0;
     const char *colours = !colour ? NULL : r->hang || fault ? "1;31" : "1;33";
+    char rank[WSDBG_PROCESS_BYTES + 2];
+    if (wsdbg_report_rank(r, first->process)[0])
+        wsdbg_report_line(out, heading(colour), "%s", r->processes[first->process].name);
     if (fault && first->cause == WSDBG_CAUSE_UNKNOWN)
         wsdbg_report_line(out, colours, "FAULT: UNKNOWN (the GPU says where, nothing says why)");
     else
@@ -50,10 +62,36 @@ static void findings_block(const struct wsdbg_report *r, bool colour, FILE *out)
     if (first->fix[0])
         wsdbg_report_wrap(out, colour ? "32" : NULL, "Fix: ", first->fix);
     for (size_t i = 1; i < r->finding_count && i <= 2; i++)
-        wsdbg_report_line(out, NULL, "Also: %s (%s): %s", wsdbg_cause_name(r->findings[i].cause),
-                          wsdbg_confidence_name(r->findings[i].confidence), r->findings[i].sentence);
+        wsdbg_report_line(out, NULL, "Also: %s%s (%s): %s", rank_before(r, r->findings[i].process, rank),
+                          wsdbg_cause_name(r->findings[i].cause), wsdbg_confidence_name(r->findings[i].confidence),
+                          r->findings[i].sentence);
     if (r->finding_count > 3)
         wsdbg_report_line(out, NULL, "… and %zu more findings (@verdict)", r->finding_count - 3);
+}
+
+static void process_line(const struct wsdbg_report *r, const struct wsdbg_report_process *p, FILE *out)
+{
+    char cause[64] = "";
+    const char *blame = wsdbg_blame_name(p->blame);
+    if (p->finding.known)
+        snprintf(cause, sizeof cause, "%s (%s); ", wsdbg_cause_name(r->findings[p->finding.value].cause),
+                 wsdbg_confidence_name(r->findings[p->finding.value].confidence));
+    wsdbg_report_line(out, NULL, "  %s%s: %s%s%s%s", p->blame == WSDBG_BLAME_VICTIM ? "  " : "", p->name,
+                      blame ? blame : "", blame ? "; " : "", cause, p->does);
+}
+
+/* The origin first, and its victims under it. */
+static void processes_block(const struct wsdbg_report *r, bool colour, FILE *out)
+{
+    uint32_t *order = r->has_ranks ? wsdbg_report_process_order(r) : NULL;
+    if (!order)
+        return;
+    wsdbg_report_line(out, heading(colour), "Ranks");
+    for (size_t i = 0; i < r->process_count && i < PROCESS_LINES; i++)
+        process_line(r, &r->processes[order[i]], out);
+    if (r->process_count > PROCESS_LINES)
+        wsdbg_report_line(out, NULL, "  … and %zu more (@ranks)", r->process_count - PROCESS_LINES);
+    free(order);
 }
 
 static void print_launch(FILE *text, const struct wsdbg_report_launch *l)
@@ -68,7 +106,7 @@ static void print_launch(FILE *text, const struct wsdbg_report_launch *l)
         fprintf(text, " (refused, error %d)", l->result);
 }
 
-static void grid_heading(const struct wsdbg_report_grid *g, bool colour, FILE *out)
+static void grid_heading(const struct wsdbg_report *r, const struct wsdbg_report_grid *g, bool colour, FILE *out)
 {
     char kernel[KERNEL_BYTES];
     char *facts = NULL;
@@ -89,9 +127,10 @@ static void grid_heading(const struct wsdbg_report_grid *g, bool colour, FILE *o
         snprintf(registers, sizeof registers, "%u", g->registers.value);
     if (g->cta_total)
         snprintf(ctas, sizeof ctas, "%u", g->cta_total);
+    const char *rank = r->has_ranks ? wsdbg_report_rank(r, g->process) : "";
     wsdbg_report_line(out, NULL,
-                      "  on %s, %s registers a thread at launch, %u of %s CTAs seen, %u of %u warps, %u exited",
-                      or_unknown(g->device_name), registers, g->cta_seen, ctas, g->warps_seen,
+                      "  %s%son %s, %s registers a thread at launch, %u of %s CTAs seen, %u of %u warps, %u exited",
+                      rank, rank[0] ? " " : "", or_unknown(g->device_name), registers, g->cta_seen, ctas, g->warps_seen,
                       g->cta_seen * g->warps_per_cta, g->warps_exited);
 }
 
@@ -109,7 +148,7 @@ static void grids_block(const struct wsdbg_report *r, bool colour, FILE *out)
         for (uint32_t i = 0; i < r->grid_count; i++) {
             if (r->grids[i].running != (running == 1) || (!running && shown > 0) || shown >= 3)
                 continue;
-            grid_heading(&r->grids[i], colour, out);
+            grid_heading(r, &r->grids[i], colour, out);
             if (shown == 0)
                 names_line(r, out);
             wsdbg_report_warp_lines(r, i, colour, out);
@@ -146,11 +185,10 @@ static void host_block(const struct wsdbg_report *r, bool colour, FILE *out)
         char time[32] = "?";
         if (t->waiting_ns.known)
             wsdbg_duration_text(t->waiting_ns.value, time, sizeof time);
-        if (t->thread_id == t->process_id)
-            wsdbg_report_line(out, NULL, "  main thread of process %u in %s for %s", t->process_id, or_unknown(t->call),
-                              time);
+        if (t->is_main)
+            wsdbg_report_line(out, NULL, "  main thread of %s in %s for %s", t->process, or_unknown(t->call), time);
         else
-            wsdbg_report_line(out, NULL, "  thread %u of process %u in %s for %s", t->thread_id, t->process_id,
+            wsdbg_report_line(out, NULL, "  thread %u of %s in %s for %s", t->thread_id, t->process,
                               or_unknown(t->call), time);
     }
     if (r->thread_count > LIST_LINES)
@@ -338,6 +376,7 @@ void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FI
         wsdbg_report_line(out, heading(colour), "FAULT: no cause found");
     else
         ran_block(report, colour, out);
+    processes_block(report, colour, out);
     if (report->diagnosed || report->fault_count > 0)
         grids_block(report, colour, out);
     if (report->diagnosed) {
@@ -355,6 +394,7 @@ void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FI
 
 void wsdbg_report_render_picture(const struct wsdbg_report *report, bool colour, FILE *out)
 {
+    processes_block(report, colour, out);
     grids_block(report, colour, out);
     host_block(report, colour, out);
     unseen_block(report, colour, out);

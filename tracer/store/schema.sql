@@ -1,8 +1,8 @@
--- The tables of the session database, schema version 6; views.sql has the views.  docs/SCHEMA.md says what every
+-- The tables of the session database, schema version 7; views.sql has the views.  docs/SCHEMA.md says what every
 -- column means, its unit and its NULL.
 -- A "snapshot" row is one picture of the device; kept are the newest one that was diagnosed, what the look before it
 -- saw, and the newest one.  Contexts, modules, functions, launches, refusals and activities belong to the whole session.
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -18,7 +18,19 @@ CREATE TABLE snapshot (
     diagnosed INTEGER NOT NULL DEFAULT 0, hang INTEGER, names_inferred INTEGER NOT NULL DEFAULT 0, before_id INTEGER
 );
 
-CREATE TABLE process (process_id INTEGER PRIMARY KEY, first_seen_ns INTEGER NOT NULL);
+-- The databases that `wsdbg merge` joined; a run writes none.
+CREATE TABLE node (
+    id INTEGER PRIMARY KEY,
+    database TEXT NOT NULL, hostname TEXT, command TEXT, wsdbg_version TEXT, device TEXT, observer TEXT, evidence TEXT,
+    started_unix_ns INTEGER NOT NULL, started_ns INTEGER NOT NULL, stall_seconds REAL NOT NULL, ended_ns INTEGER,
+    exit_status INTEGER, hang INTEGER, outcome TEXT, stalled_ns INTEGER, verdict_ns INTEGER, shift_ns INTEGER NOT NULL
+);
+
+CREATE TABLE process (
+    process_id INTEGER PRIMARY KEY, first_seen_ns INTEGER NOT NULL,
+    pid INTEGER, node_id INTEGER REFERENCES node, hostname TEXT, rank INTEGER, local_rank INTEGER, world_size INTEGER,
+    rank_from TEXT, job TEXT, ended INTEGER, exit_status INTEGER, signal INTEGER
+);
 
 CREATE TABLE context (
     id INTEGER PRIMARY KEY,
@@ -117,6 +129,16 @@ CREATE TABLE grid (
     running INTEGER NOT NULL
 );
 CREATE INDEX grid_snapshot ON grid (snapshot_id);
+
+-- What each process that uses CUDA does.
+CREATE TABLE member (
+    id INTEGER PRIMARY KEY,
+    snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE,
+    process_id INTEGER NOT NULL REFERENCES process, state TEXT NOT NULL, grid_id INTEGER REFERENCES grid, call TEXT,
+    since_ns INTEGER, polls_peers INTEGER NOT NULL, blame TEXT, seen_ns INTEGER,
+    UNIQUE (snapshot_id, process_id)
+);
+CREATE INDEX member_grid ON member (grid_id);
 
 CREATE TABLE cta (
     id INTEGER PRIMARY KEY,
@@ -224,7 +246,7 @@ CREATE TABLE finding (
     id INTEGER PRIMARY KEY,
     snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE, cause TEXT NOT NULL, confidence TEXT NOT NULL,
     grid_id INTEGER REFERENCES grid, cta_id INTEGER REFERENCES cta, cta_count INTEGER NOT NULL, role INTEGER,
-    barrier_id INTEGER REFERENCES barrier, sentence TEXT NOT NULL, fix TEXT
+    barrier_id INTEGER REFERENCES barrier, sentence TEXT NOT NULL, fix TEXT, process_id INTEGER REFERENCES process
 );
 CREATE INDEX finding_snapshot ON finding (snapshot_id);
 CREATE INDEX finding_grid ON finding (grid_id);

@@ -159,6 +159,8 @@ static struct wsdbg_error *write_snapshot(struct wsdbg_store *store, const struc
 {
     struct wsdbg_error *error = write_snapshot_row(store, snapshot, before_id);
     if (!error)
+        error = wsdbg_write_processes(store, snapshot);
+    if (!error)
         error = wsdbg_write_session_tables(store, snapshot, ids);
     if (!error)
         error = wsdbg_write_picture(store, snapshot, ids);

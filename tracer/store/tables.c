@@ -1,5 +1,5 @@
-/* tables.c - writes what belongs to the whole session: processes, contexts, modules, names, functions,
- * launches, activities.  Reads a snapshot.  Rows are found again by their natural key, so a later snapshot
+/* tables.c - writes what belongs to the whole session: contexts, modules, names, functions, launches, activities;
+ * process_rows.c writes processes.  Reads a snapshot.  Rows are found again by their natural key, so a later snapshot
  * updates them and the ids that older rows refer to stay. */
 #include "store/tables.h"
 
@@ -52,35 +52,6 @@ void wsdbg_insert_reference(struct wsdbg_insert *insert, const int64_t *ids, siz
 void wsdbg_insert_offset(struct wsdbg_insert *insert, int64_t base, size_t count, uint32_t index)
 {
     wsdbg_insert_maybe(insert, index < count, base + index);
-}
-
-static void write_process(struct wsdbg_insert *insert, uint32_t process_id, uint64_t time_ns)
-{
-    wsdbg_insert_number(insert, process_id);
-    wsdbg_insert_number(insert, (int64_t)time_ns);
-    wsdbg_insert_row(insert);
-}
-
-static struct wsdbg_error *write_processes(struct wsdbg_store *store, const struct wsdbg_snapshot *s)
-{
-    struct wsdbg_insert insert;
-    wsdbg_insert_begin(&insert, store, "INSERT OR IGNORE INTO process VALUES (?, ?)");
-    for (size_t i = 0; i < s->context_count; i++)
-        write_process(&insert, s->contexts[i].process_id, s->time_ns);
-    for (size_t i = 0; i < s->module_count; i++)
-        write_process(&insert, s->modules[i].process_id, s->time_ns);
-    for (size_t i = 0; i < s->function_count; i++)
-        write_process(&insert, s->functions[i].process_id, s->time_ns);
-    for (size_t i = 0; i < s->launch_count; i++)
-        write_process(&insert, s->launches[i].process_id, s->time_ns);
-    for (size_t i = 0; i < s->allocation_count; i++)
-        if (i == 0 || s->allocations[i].process_id != s->allocations[i - 1].process_id)
-            write_process(&insert, s->allocations[i].process_id, s->time_ns);
-    for (size_t i = 0; i < s->thread_count; i++)
-        write_process(&insert, s->threads[i].process_id, s->time_ns);
-    for (size_t i = 0; i < s->activity_count; i++)
-        write_process(&insert, s->activities[i].process_id, s->time_ns);
-    return wsdbg_insert_end(&insert);
 }
 
 static void write_given(struct wsdbg_insert *insert, const struct wsdbg_context *c)
@@ -306,8 +277,6 @@ struct wsdbg_error *wsdbg_write_session_tables(struct wsdbg_store *store, const 
                                                struct wsdbg_table_ids *ids)
 {
     struct wsdbg_error *error = ids_alloc(ids, snapshot);
-    if (!error)
-        error = write_processes(store, snapshot);
     if (!error)
         error = write_contexts(store, snapshot, ids->contexts);
     if (!error)

@@ -21,6 +21,14 @@ void wsdbg_insert_offset(struct wsdbg_insert *insert, int64_t base, size_t count
 
 struct wsdbg_error *wsdbg_write_session_tables(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                                struct wsdbg_table_ids *ids);
+/* A process of which no more than its number is known, and when it was first seen. */
+#define WSDBG_INSERT_PROCESS_NUMBER                                             \
+    "INSERT OR IGNORE INTO process (process_id, first_seen_ns, pid, hostname) " \
+    "VALUES (?1, ?2, ?1, (SELECT hostname FROM session))"
+/* Before the session tables, whose rows name processes. */
+struct wsdbg_error *wsdbg_write_processes(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot);
+/* Of a picture, after its grids. */
+struct wsdbg_error *wsdbg_write_members(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot);
 /* Parts of a picture: after its grids and before its warps; after its warps. */
 struct wsdbg_error *wsdbg_write_sites(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                       const struct wsdbg_table_ids *ids);
@@ -30,6 +38,10 @@ struct wsdbg_error *wsdbg_write_allocations(struct wsdbg_store *store, const str
                                             const struct wsdbg_table_ids *ids);
 struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                         const struct wsdbg_table_ids *ids);
+
+/* Whose fault it is, for the members of the picture that store->snapshot_id names. */
+struct wsdbg_error *wsdbg_write_blame(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                      const struct wsdbg_diagnosis *diagnosis);
 
 /* Words of enum wsdbg_name_kind and wsdbg_activity_kind in the database. */
 const char *wsdbg_name_kind_word(unsigned kind);

@@ -1,5 +1,6 @@
-/* verdict.c - writes a diagnosis: findings, the evidence they rest on, edges of the wait-for graph.
+/* verdict.c - writes a diagnosis: findings, the evidence they rest on, edges of the wait-for graph, whose fault it is.
  * Reads the diagnosis and the snapshot it was made from, which must be the one stored last. */
+#include "diagnose/blame.h"
 #include "store/tables.h"
 #include "store/words.h"
 
@@ -46,6 +47,7 @@ static int64_t write_finding(struct wsdbg_insert *insert, struct wsdbg_store *st
     wsdbg_insert_offset(insert, store->first.barrier, s->barrier_count, f->barrier);
     wsdbg_insert_string(insert, f->sentence);
     wsdbg_insert_text(insert, f->fix);
+    wsdbg_insert_u32(insert, wsdbg_finding_process_id(s, f));
     return wsdbg_insert_row(insert);
 }
 
@@ -56,7 +58,7 @@ static struct wsdbg_error *write_findings(struct wsdbg_store *store, const struc
     struct wsdbg_insert insert;
     wsdbg_insert_begin(&insert, store,
                        "INSERT INTO finding (snapshot_id, cause, confidence, grid_id, cta_id, cta_count, role, "
-                       "barrier_id, sentence, fix) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
+                       "barrier_id, sentence, fix, process_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
     for (size_t i = 0; i < d->finding_count && !error && insert.status == SQLITE_OK; i++) {
         const int64_t id = write_finding(&insert, store, s, &d->findings[i]);
         if (insert.status == SQLITE_OK)
@@ -99,6 +101,20 @@ static struct wsdbg_error *mark_diagnosed(struct wsdbg_store *store, bool hang)
     return wsdbg_insert_end(&insert);
 }
 
+struct wsdbg_error *wsdbg_write_blame(struct wsdbg_store *store, const struct wsdbg_snapshot *s,
+                                      const struct wsdbg_diagnosis *d)
+{
+    struct wsdbg_insert insert;
+    wsdbg_insert_begin(&insert, store, "UPDATE member SET blame = ? WHERE snapshot_id = ? AND process_id = ?");
+    for (uint32_t i = 0; i < s->process_count; i++) {
+        wsdbg_insert_text(&insert, wsdbg_blame_name(wsdbg_blame_of(s, d, i)));
+        wsdbg_insert_number(&insert, store->snapshot_id);
+        wsdbg_insert_number(&insert, s->processes[i].process_id);
+        wsdbg_insert_row(&insert);
+    }
+    return wsdbg_insert_end(&insert);
+}
+
 struct wsdbg_error *wsdbg_store_diagnosis(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                           const struct wsdbg_diagnosis *diagnosis)
 {
@@ -112,5 +128,7 @@ struct wsdbg_error *wsdbg_store_diagnosis(struct wsdbg_store *store, const struc
         error = write_findings(store, snapshot, diagnosis);
     if (!error)
         error = write_edges(store, snapshot, diagnosis);
+    if (!error)
+        error = wsdbg_write_blame(store, snapshot, diagnosis);
     return wsdbg_db_end(store, error);
 }

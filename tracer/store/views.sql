@@ -11,15 +11,16 @@ SELECT w.id AS warp_id, g.id AS grid_id, f.name AS kernel, c.id AS cta_id, c.x A
          WHEN b.kind = 'named barrier' THEN coalesce(n.name, 'named barrier ' || b.identifier)
          ELSE b.kind END AS barrier,
     coalesce(b.stage, w.last_stage) AS stage, coalesce(w.parity, w.last_parity) AS parity, w.last_iteration AS iteration,
-    (s.time_ns - w.changed_ns) / 1e9 AS quiet_seconds, w.line AS line,
+    (coalesce(m.seen_ns, s.time_ns) - w.changed_ns) / 1e9 AS quiet_seconds, w.line AS line,
     w.registers_held AS registers_held, w.registers_asked AS registers_asked,
     k.name AS last_event, x.gpu_now_ns - w.last_gpu_time_ns AS last_event_age_ns,
-    s.time_ns - w.changed_ns AS quiet_ns, i.place AS place, i.instruction AS instruction
+    coalesce(m.seen_ns, s.time_ns) - w.changed_ns AS quiet_ns, i.place AS place, i.instruction AS instruction
 FROM shown_snapshot s
 JOIN grid g ON g.snapshot_id = s.id
 JOIN cta c ON c.grid_id = g.id
 JOIN warp w ON w.cta_id = c.id
 LEFT JOIN context x ON x.id = g.context_id
+LEFT JOIN member m ON m.snapshot_id = s.id AND m.process_id = x.process_id
 LEFT JOIN function f ON f.id = g.function_id
 LEFT JOIN barrier b ON b.id = w.barrier_id
 LEFT JOIN name n ON n.id = b.name_id

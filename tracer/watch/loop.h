@@ -97,6 +97,11 @@ bool wsdbg_watch_look_ended_work(const struct wsdbg_watch_loop *loop);
 bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall, enum wsdbg_movement movement,
                        uint64_t now_ns);
 
+/* ---- marked.c: a hang that another wsdbg has found ---- */
+
+/* Looks with everything, and keeps that as the judged picture; no verdict comes of it. */
+void wsdbg_watch_take_marked(struct wsdbg_watch_loop *loop, uint64_t now_ns);
+
 /* ---- stalls.c: what stalls, looked at ---- */
 
 /* Looks with everything; the newest look is then this one. */

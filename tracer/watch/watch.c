@@ -274,6 +274,8 @@ static bool step(struct wsdbg_watch_loop *loop, enum wsdbg_wait event)
         keep_last_histories(loop, now_ns);
     if (event == WSDBG_WAIT_LOOK)
         look_now(loop, now_ns);
+    else if (event == WSDBG_WAIT_MARKED)
+        wsdbg_watch_take_marked(loop, now_ns);
     else if (event == WSDBG_WAIT_REFRESH)
         refresh(loop, now_ns);
     else if (over || held || !wsdbg_watch_judge_stalls(loop, now_ns, &done))

@@ -16,6 +16,7 @@ enum wsdbg_wait {
     WSDBG_WAIT_RESUMED, /* the program had been stopped: the time in between counts for nothing */
     WSDBG_WAIT_LOOK,    /* somebody wants to know where every warp stands */
     WSDBG_WAIT_REFRESH, /* somebody looks on, and what is shown of kernels without probes is old */
+    WSDBG_WAIT_MARKED,  /* another wsdbg of the same run has found a hang */
     WSDBG_WAIT_STANDS,  /* what runs on the device is known never to go on by itself; said once */
     WSDBG_WAIT_OVER     /* the program, or the recording, is at its end */
 };

@@ -58,6 +58,7 @@
  * the driver would spend time to prepare that code for the inspector. */
 #define WSDBG_ENV_ATTACH_FIRST "WSDBG_ATTACH_FIRST"
 #define WSDBG_MUCH_CODE_BYTES 4000000u
+#define WSDBG_ENV_RANK_FROM "WSDBG_RANK_FROM"         /* name of the variable that holds the process's rank */
 #define WSDBG_ENV_FILTERS "WSDBG_FILTERS"             /* number of seccomp filters that wsdbg itself has; decimal */
 #define WSDBG_ENV_PID_NAMESPACE "WSDBG_PID_NAMESPACE" /* inode of wsdbg's own /proc/self/ns/pid; decimal */
 #define WSDBG_ENV_DEVICE_FILES "WSDBG_DEVICE_FILES"   /* for tests: put before the driver's paths in /proc and /dev */
@@ -429,6 +430,17 @@ struct wsdbg_given_row {
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_given_row) == 64, "given layout");
 
+/* Which process of a parallel run this one is, by its own environment at the moment at which the newest context was
+ * made (and, while no rank was found, at which the newest module was loaded): a launcher sets the variables before the
+ * program starts, Python's multiprocessing may set them later. */
+struct wsdbg_rank_row {
+    uint32_t version; /* counts up with each change, written last; 0 = being written, or never was */
+    uint32_t rank, local_rank, world_size; /* WSDBG_UNKNOWN32 */
+    char rank_from[64];                    /* the variable that the rank is the value of; "" = no rank is known */
+    char job[512]; /* variables that are the same in all processes of a run: "NAME=value", one a line */
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_rank_row) % 8 == 0, "word copies");
+
 struct wsdbg_segment {
     uint64_t magic;
     uint32_t version;      /* WSDBG_SEGMENT_VERSION */
@@ -504,6 +516,9 @@ struct wsdbg_segment {
     struct wsdbg_given_row given[WSDBG_CONTEXT_ROWS]; /* of the context with that row */
     uint32_t network_cards; /* enum wsdbg_network_cards; looked at while a thread waits for the GPU */
     uint32_t reserved_behind;
+    struct wsdbg_rank_row rank;
+    int32_t exit_status;  /* that the process gave exit() */
+    uint32_t exit_called; /* 1: it did, written last; _exit() and signals are not noticed */
 };
 
 /* What every segment of this version has. */

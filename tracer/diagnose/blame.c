@@ -1,0 +1,67 @@
+/* blame.c - see blame.h.  Reads a snapshot and its diagnosis. */
+#include "diagnose/blame.h"
+
+#include "model/process.h"
+
+const char *wsdbg_blame_name(enum wsdbg_blame blame)
+{
+    static const char *const names[] = {
+        [WSDBG_BLAME_UNKNOWN] = NULL, [WSDBG_BLAME_ORIGIN] = "origin", [WSDBG_BLAME_VICTIM] = "victim"};
+    return names[blame];
+}
+
+struct wsdbg_optional_u32 wsdbg_finding_process_id(const struct wsdbg_snapshot *snapshot,
+                                                   const struct wsdbg_finding *finding)
+{
+    const uint32_t context = finding->grid < snapshot->grid_count ? snapshot->grids[finding->grid].context : WSDBG_NONE;
+    if (finding->process_id.known || context >= snapshot->context_count)
+        return finding->process_id;
+    return wsdbg_known_u32(snapshot->contexts[context].process_id);
+}
+
+uint32_t wsdbg_finding_of_process(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
+                                  uint32_t process_id)
+{
+    for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct wsdbg_optional_u32 whose = wsdbg_finding_process_id(snapshot, &diagnosis->findings[i]);
+        if (whose.known && whose.value == process_id)
+            return i;
+    }
+    return WSDBG_NONE;
+}
+
+/* These only say that somebody else does not come, or nothing at all. */
+static bool is_cause_of_its_own(const struct wsdbg_finding *finding)
+{
+    switch (finding->cause) {
+    case WSDBG_CAUSE_HOST_WAIT:
+    case WSDBG_CAUSE_GLOBAL_SPIN:
+    case WSDBG_CAUSE_UNKNOWN:
+    case WSDBG_CAUSE_SLOW:
+        return false;
+    default:
+        return finding->confidence != WSDBG_CONFIDENCE_POSSIBLE;
+    }
+}
+
+static bool is_origin(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
+                      uint32_t process_id)
+{
+    const uint32_t finding = wsdbg_finding_of_process(snapshot, diagnosis, process_id);
+    return finding != WSDBG_NONE && is_cause_of_its_own(&diagnosis->findings[finding]);
+}
+
+enum wsdbg_blame wsdbg_blame_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
+                                uint32_t process)
+{
+    bool has_origin = false;
+    if (!diagnosis->hang)
+        return WSDBG_BLAME_UNKNOWN;
+    if (is_origin(snapshot, diagnosis, snapshot->processes[process].process_id))
+        return WSDBG_BLAME_ORIGIN;
+    for (uint32_t i = 0; i < snapshot->process_count && !has_origin; i++)
+        has_origin = is_origin(snapshot, diagnosis, snapshot->processes[i].process_id);
+    const struct wsdbg_process_work work = wsdbg_process_work(snapshot, process);
+    return has_origin && work.state == WSDBG_PROCESS_KERNEL && work.polls_peers ? WSDBG_BLAME_VICTIM
+                                                                                : WSDBG_BLAME_UNKNOWN;
+}

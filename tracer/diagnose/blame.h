@@ -1,0 +1,23 @@
+/* blame.h - of the processes of a program that hangs: whose own fault it is, and who only waits for another one. */
+#ifndef WSDBG_DIAGNOSE_BLAME_H
+#define WSDBG_DIAGNOSE_BLAME_H
+
+#include "diagnose/finding.h"
+
+enum wsdbg_blame {
+    WSDBG_BLAME_UNKNOWN,
+    WSDBG_BLAME_ORIGIN, /* a cause of its own is likely or proven */
+    WSDBG_BLAME_VICTIM  /* there is an origin, and its kernel polls memory that it shares with another process */
+};
+/* "origin", "victim"; NULL for what is not known. */
+const char *wsdbg_blame_name(enum wsdbg_blame blame);
+
+/* Of the process of this index in snapshot.processes. */
+enum wsdbg_blame wsdbg_blame_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
+                                uint32_t process);
+
+/* Index of the best finding about the process with this number, WSDBG_NONE. */
+uint32_t wsdbg_finding_of_process(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
+                                  uint32_t process_id);
+
+#endif

@@ -1,0 +1,70 @@
+/* marked.c - the picture for a hang that another wsdbg of the same run has found.
+ *
+ * Reads: the evidence.  Writes: the newest look, the database.
+ *
+ * Nothing here is known to have stalled for the stall time, so nothing here is called a hang: what the diagnosis finds
+ * is possible at most.  The picture is kept as a judged one is, whatever becomes of the program.
+ */
+#include "watch/loop.h"
+
+#include <stdlib.h>
+
+/* A stall that was judged is a picture of what it is about. */
+static bool has_picture(const struct wsdbg_watch_loop *loop)
+{
+    return loop->watch->hang || wsdbg_stall_is_judged(&loop->slots) || wsdbg_stall_is_judged(&loop->work);
+}
+
+/* Where nothing is found, why there is a picture. */
+static struct wsdbg_error *say_why(struct wsdbg_diagnosis *diagnosis)
+{
+    diagnosis->findings = calloc(1, sizeof *diagnosis->findings);
+    if (!diagnosis->findings)
+        return &wsdbg_error_no_memory;
+    diagnosis->finding_count = 1;
+    diagnosis->findings[0] = (struct wsdbg_finding){
+        .cause = WSDBG_CAUSE_UNKNOWN,
+        .confidence = WSDBG_CONFIDENCE_POSSIBLE,
+        .grid = WSDBG_NONE,
+        .cta = WSDBG_NONE,
+        .barrier = WSDBG_NONE,
+        .sentence = "This picture was taken because a hang was found on another node; nothing here is known to stall."};
+    return NULL;
+}
+
+static struct wsdbg_error *only_possible(struct wsdbg_diagnosis *diagnosis)
+{
+    diagnosis->hang = false;
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        diagnosis->findings[i].confidence = WSDBG_CONFIDENCE_POSSIBLE;
+    return diagnosis->finding_count == 0 ? say_why(diagnosis) : NULL;
+}
+
+void wsdbg_watch_take_marked(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    struct wsdbg_diagnosis diagnosis = {0};
+    if (has_picture(loop)) {
+        wsdbg_watch_say(watch, "the picture of what stalls here is taken already");
+        return;
+    }
+    struct wsdbg_error *error = watch->look_ends_work ? wsdbg_watch_inspect_within(loop, now_ns, WSDBG_RING_NS)
+                                                      : wsdbg_watch_inspect(loop, now_ns);
+    if (!error) {
+        wsdbg_watch_record(loop, now_ns);
+        wsdbg_watch_mark_moving(loop);
+        error = wsdbg_diagnose(&loop->last, &diagnosis);
+    }
+    if (!error)
+        error = only_possible(&diagnosis);
+    if (error) {
+        wsdbg_watch_say(watch, "the look failed: %s", wsdbg_error_message(error));
+    } else {
+        if (watch->listener)
+            watch->listener->judged(watch->listener, &loop->last, &diagnosis);
+        wsdbg_watch_store_verdict(loop, &loop->last, &diagnosis, now_ns);
+        wsdbg_watch_say(watch, "the picture of this moment is in the session; no verdict");
+    }
+    wsdbg_error_destroy(error);
+    wsdbg_diagnosis_deinit(&diagnosis);
+}
