@@ -36,7 +36,6 @@ static void destroy(struct job *job)
     wsdbg_error_destroy(job->error);
     pthread_cond_destroy(&job->done_signal);
     pthread_mutex_destroy(&job->lock);
-    free((void *)job->request.proof);
     free((void *)job->request.waiting);
     free(job);
 }
@@ -47,17 +46,15 @@ static struct job *create(const struct wsdbg_host_request *request, uint64_t lim
     pthread_condattr_t monotonic;
     struct job *job = calloc(1, sizeof *job);
     uint32_t *waiting = reallocarray(NULL, request->waiting_count + 1, sizeof *waiting);
-    char *proof = request->proof ? strdup(request->proof) : NULL;
-    if (!job || !waiting || (request->proof && !proof)) {
+    if (!job || !waiting) {
         free(job);
         free(waiting);
-        free(proof);
         return NULL;
     }
     if (request->waiting_count > 0)
         memcpy(waiting, request->waiting, request->waiting_count * sizeof *waiting);
-    job->request = (struct wsdbg_host_request){
-        .process_id = request->process_id, .proof = proof, .waiting = waiting, .waiting_count = request->waiting_count};
+    job->request = *request;
+    job->request.waiting = waiting;
     job->limit_ns = limit_ns;
     pthread_mutex_init(&job->lock, NULL);
     pthread_condattr_init(&monotonic);

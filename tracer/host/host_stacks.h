@@ -14,8 +14,7 @@
 /* A process to read, and the threads of it that are inside a call which waits for the GPU. */
 struct wsdbg_host_request {
     uint32_t process_id;
-    const char *proof; /* a mapped file's path has this in it; in another namespace the number may be that of a
-                          stranger. NULL = not asked */
+    bool is_traced; /* it must have its segment mapped: the number may be a stranger's, as in another namespace */
     const uint32_t *waiting;
     size_t waiting_count;
 };

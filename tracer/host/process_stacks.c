@@ -55,11 +55,24 @@ static bool list_threads(struct process *p)
     return !error;
 }
 
+/* The segment's name ends with the number that the process has for itself (WSDBG_SEGMENT_NAME_FORMAT). */
+static bool is_its_segment(const char *path, uint32_t process_id)
+{
+    const char *name = wsdbg_host_file_name(path), *number = name + strlen(name);
+    if (strncmp(name, "wsdbg.", strlen("wsdbg.")) != 0)
+        return false;
+    if (strstr(name, " (deleted)"))
+        number = strstr(name, " (deleted)");
+    while (number > name && number[-1] >= '0' && number[-1] <= '9')
+        number--;
+    return number > name && number[-1] == '.' && strtoul(number, NULL, 10) == process_id;
+}
+
 static bool is_meant(const struct process *p)
 {
-    bool found = !p->request->proof;
+    bool found = !p->request->is_traced;
     for (size_t i = 0; i < p->maps.file_count && !found; i++)
-        found = strstr(p->maps.files[i].path, p->request->proof) != NULL;
+        found = is_its_segment(p->maps.files[i].path, p->request->process_id);
     return found;
 }
 

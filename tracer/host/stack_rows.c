@@ -60,11 +60,25 @@ static void add_python(struct wsdbg_snapshot *rows, const struct wsdbg_host_pyth
     frame->stack = stack;
 }
 
+/* Only the outermost of several frames of one of wsdbg's own libraries is kept: it stands for the hooked call. */
+static bool is_in_hook(const struct wsdbg_snapshot *rows, const char *path)
+{
+    const struct wsdbg_host_stack *stack = &rows->host_stacks[rows->host_stack_count - 1];
+    const struct wsdbg_host_frame *last = stack->frame_count ? &rows->host_frames[rows->host_frame_count - 1] : NULL;
+    return last && strncmp(wsdbg_host_file_name(path), "libwsdbg-", strlen("libwsdbg-")) == 0 &&
+           strcmp(wsdbg_host_file_name(last->module), wsdbg_host_file_name(path)) == 0;
+}
+
 static void add_native(struct wsdbg_host_unnamed *unnamed, const struct wsdbg_host_reader *reader,
                        const struct wsdbg_native_frame *native)
 {
     const struct wsdbg_host_maps *maps = wsdbg_host_modules_maps(reader->modules);
     struct wsdbg_snapshot *rows = unnamed->rows;
+    if (native->file < maps->file_count && is_in_hook(rows, maps->files[native->file].path)) {
+        unnamed->places[unnamed->count - 1].address = native->address;
+        rows->host_frames[rows->host_frame_count - 1].offset_bytes = wsdbg_known_u64(native->address);
+        return;
+    }
     struct wsdbg_host_frame *frame = add_frame(rows);
     frame->kind = WSDBG_HOST_FRAME_NATIVE;
     if (native->file >= maps->file_count)

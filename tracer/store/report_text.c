@@ -343,6 +343,7 @@ void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FI
     if (report->diagnosed) {
         evidence_block(report, colour, out);
         host_block(report, colour, out);
+        wsdbg_report_stack_lines(report, heading(colour), out);
     }
     overlaps_block(report, colour, out);
     refusals_block(report, colour, out);
@@ -357,6 +358,7 @@ void wsdbg_report_render_picture(const struct wsdbg_report *report, bool colour,
 {
     grids_block(report, colour, out);
     host_block(report, colour, out);
+    wsdbg_report_stack_lines(report, heading(colour), out);
     unseen_block(report, colour, out);
     session_lines(report, out);
 }

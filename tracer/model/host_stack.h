@@ -1,0 +1,31 @@
+/* host_stack.h - a host thread's stack in a line, and the thread in a few words. */
+#ifndef WSDBG_MODEL_HOST_STACK_H
+#define WSDBG_MODEL_HOST_STACK_H
+
+#include "model/snapshot.h"
+
+enum { WSDBG_HOST_STACK_TEXT_BYTES = 1536, WSDBG_HOST_THREAD_TEXT_BYTES = 160 };
+
+/* The waiting call that a thread is inside, as the observer saw it; "" = none. */
+const char *wsdbg_host_call_of(const struct wsdbg_host_thread *threads, size_t count, uint32_t process_id,
+                               uint32_t thread_id);
+
+/* "process 4711, main thread, sleeps in futex", "process 4711, thread 4720 (pin_memory), runs". */
+void wsdbg_host_thread_text(uint32_t process_id, const struct wsdbg_host_stack *stack, char *out, size_t bytes);
+/* The same of `count` threads that do the same: "process 4711, 3 threads, sleeps in futex". */
+void wsdbg_host_threads_text(uint32_t process_id, const struct wsdbg_host_stack *stack, size_t count, char *out,
+                             size_t bytes);
+/* Whether both threads are of one process, do the same, and have the same frames. */
+bool wsdbg_host_stacks_are_alike(const struct wsdbg_host_stack *a, const struct wsdbg_host_stack *b,
+                                 const struct wsdbg_host_frame *frames);
+
+/* "train.py:12 in step", "cudaStreamSynchronize", "libfoo.so+0x1a0", "9876 frames". */
+void wsdbg_host_frame_text(const struct wsdbg_host_frame *frame, char *out, size_t bytes);
+
+/* The stack from the outside in: "train.py:40 in <module> > train.py:12 in step > cuStreamSynchronize".  Of a long one
+ * the middle is left out.  call: wsdbg_host_call_of(); it stands where wsdbg's own frames are, else at the end.  Native
+ * frames without a name are left out where others have one. */
+void wsdbg_host_stack_text(const struct wsdbg_host_stack *stack, const struct wsdbg_host_frame *frames,
+                           const char *call, char *out, size_t bytes);
+
+#endif
