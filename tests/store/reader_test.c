@@ -126,8 +126,8 @@ static void a_newer_schema_is_refused(void **state)
     const char *path = example_path(folder, "newer.db");
     write_file(path, bytes, count);
     free(bytes);
-    run_sql(path, "PRAGMA user_version = 7");
-    refused(path, "made by schema version 7, this wsdbg reads 1 to 6");
+    run_sql(path, "PRAGMA user_version = 8");
+    refused(path, "made by schema version 8, this wsdbg reads 1 to 7");
 }
 
 static void a_truncated_file_is_refused(void **state)

@@ -19,35 +19,22 @@ const char *wsdbg_host_call_of(const struct wsdbg_host_thread *threads, size_t c
     return "";
 }
 
-static void does_text(const struct wsdbg_host_stack *stack, char *does, size_t bytes)
-{
-    does[0] = '\0';
-    if (stack->motion == WSDBG_HOST_SLEEPS && stack->system_call[0])
-        snprintf(does, bytes, ", sleeps in %s", stack->system_call);
-    else if (stack->motion != WSDBG_HOST_MOTION_UNKNOWN)
-        snprintf(does, bytes, ", %s", wsdbg_host_motion_name(stack->motion));
-}
-
 void wsdbg_host_thread_text(uint32_t process_id, const struct wsdbg_host_stack *stack, char *out, size_t bytes)
 {
-    char thread[64] = "main thread", does[48];
-    if (stack->thread_id != process_id)
-        snprintf(thread, sizeof thread, "thread %" PRIu32 "%s%s%s", stack->thread_id, stack->name[0] ? " (" : "",
-                 stack->name, stack->name[0] ? ")" : "");
-    does_text(stack, does, sizeof does);
-    snprintf(out, bytes, "process %" PRIu32 ", %s%s", process_id, thread, does);
+    if (stack->thread_id == process_id)
+        snprintf(out, bytes, "main thread of process %" PRIu32, process_id);
+    else
+        snprintf(out, bytes, "thread %" PRIu32 "%s%s%s of process %" PRIu32, stack->thread_id,
+                 stack->name[0] ? " (" : "", stack->name, stack->name[0] ? ")" : "", process_id);
 }
 
-void wsdbg_host_threads_text(uint32_t process_id, const struct wsdbg_host_stack *stack, size_t count, char *out,
-                             size_t bytes)
+void wsdbg_host_motion_text(const struct wsdbg_host_stack *stack, char *out, size_t bytes)
 {
-    char does[48];
-    if (count == 1) {
-        wsdbg_host_thread_text(process_id, stack, out, bytes);
-        return;
-    }
-    does_text(stack, does, sizeof does);
-    snprintf(out, bytes, "process %" PRIu32 ", %zu threads%s", process_id, count, does);
+    out[0] = '\0';
+    if (stack->motion == WSDBG_HOST_SLEEPS && stack->system_call[0])
+        snprintf(out, bytes, ", sleeps in %s", stack->system_call);
+    else if (stack->motion != WSDBG_HOST_MOTION_UNKNOWN)
+        snprintf(out, bytes, ", %s", wsdbg_host_motion_name(stack->motion));
 }
 
 static bool frames_are_alike(const struct wsdbg_host_frame *a, const struct wsdbg_host_frame *b)

@@ -4,17 +4,16 @@
 
 #include "model/snapshot.h"
 
-enum { WSDBG_HOST_STACK_TEXT_BYTES = 1536, WSDBG_HOST_THREAD_TEXT_BYTES = 160 };
+enum { WSDBG_HOST_STACK_TEXT_BYTES = 1536, WSDBG_HOST_THREAD_TEXT_BYTES = 96, WSDBG_HOST_MOTION_TEXT_BYTES = 48 };
 
 /* The waiting call that a thread is inside, as the observer saw it; "" = none. */
 const char *wsdbg_host_call_of(const struct wsdbg_host_thread *threads, size_t count, uint32_t process_id,
                                uint32_t thread_id);
 
-/* "process 4711, main thread, sleeps in futex", "process 4711, thread 4720 (pin_memory), runs". */
+/* "main thread of process 4711", "thread 4720 (pin_memory) of process 4711". */
 void wsdbg_host_thread_text(uint32_t process_id, const struct wsdbg_host_stack *stack, char *out, size_t bytes);
-/* The same of `count` threads that do the same: "process 4711, 3 threads, sleeps in futex". */
-void wsdbg_host_threads_text(uint32_t process_id, const struct wsdbg_host_stack *stack, size_t count, char *out,
-                             size_t bytes);
+/* ", sleeps in futex", ", runs", "" where it is not known. */
+void wsdbg_host_motion_text(const struct wsdbg_host_stack *stack, char *out, size_t bytes);
 /* Whether both threads are of one process, do the same, and have the same frames. */
 bool wsdbg_host_stacks_are_alike(const struct wsdbg_host_stack *a, const struct wsdbg_host_stack *b,
                                  const struct wsdbg_host_frame *frames);

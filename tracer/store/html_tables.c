@@ -336,7 +336,7 @@ void wsdbg_html_threads(const struct wsdbg_report *r, FILE *out)
 
 static void stack_row(const struct wsdbg_report *r, const struct wsdbg_report_stack *stack, FILE *out)
 {
-    char thread[WSDBG_HOST_THREAD_TEXT_BYTES], text[WSDBG_HOST_STACK_TEXT_BYTES];
+    char thread[WSDBG_HOST_THREAD_TEXT_BYTES + WSDBG_HOST_MOTION_TEXT_BYTES], text[WSDBG_HOST_STACK_TEXT_BYTES];
     wsdbg_report_stack_words(r, stack, thread, sizeof thread, text, sizeof text);
     fputs("<tr>", out);
     cell(out, thread);

@@ -9,7 +9,7 @@
 #include "model/host_stack.h"
 #include "store/json_rows.h"
 
-enum { STACK_LINES = 8, PROCESS_LINES = 8 };
+enum { BLOCKED_LINES = 5, STACK_LINES = 5, PROCESS_LINES = 8 };
 
 /* ---- gathering ---- */
 
@@ -48,27 +48,56 @@ bool wsdbg_report_gather_host(const struct wsdbg_snapshot *s, struct wsdbg_repor
 
 /* ---- text ---- */
 
-static bool matters_most(const struct wsdbg_report_stack *stack)
+enum { LINE_BYTES = WSDBG_HOST_THREAD_TEXT_BYTES + WSDBG_HOST_STACK_TEXT_BYTES + 160 };
+
+static void put_line(FILE *out, const char *line)
 {
-    return stack->call[0] || stack->row.thread_id == stack->process_id;
+    wsdbg_report_wrap(out, NULL, "  - ", line);
 }
 
 void wsdbg_report_stack_words(const struct wsdbg_report *r, const struct wsdbg_report_stack *stack, char *thread,
                               size_t thread_bytes, char *text, size_t text_bytes)
 {
-    wsdbg_host_thread_text(stack->process_id, &stack->row, thread, thread_bytes);
+    char motion[WSDBG_HOST_MOTION_TEXT_BYTES];
+    const size_t used = WSDBG_HOST_THREAD_TEXT_BYTES;
+    wsdbg_host_thread_text(stack->process_id, &stack->row, thread, used);
+    wsdbg_host_motion_text(&stack->row, motion, sizeof motion);
+    snprintf(thread + strlen(thread), thread_bytes - strlen(thread), "%s", motion);
     wsdbg_host_stack_text(&stack->row, r->frames, stack->call, text, text_bytes);
 }
 
-/* How many threads do the same as this one; 0 = an earlier one does, and stands for it. */
+static const struct wsdbg_report_stack *stack_of(const struct wsdbg_report *r, const struct wsdbg_report_thread *thread)
+{
+    for (size_t i = 0; i < r->stack_count; i++)
+        if (r->stacks[i].process_id == thread->process_id && r->stacks[i].row.thread_id == thread->thread_id)
+            return &r->stacks[i];
+    return NULL;
+}
+
+static void blocked_line(const struct wsdbg_report *r, const struct wsdbg_report_thread *t, FILE *out)
+{
+    const struct wsdbg_report_stack *stack = stack_of(r, t);
+    char thread[WSDBG_HOST_THREAD_TEXT_BYTES], text[WSDBG_HOST_STACK_TEXT_BYTES] = "";
+    char motion[WSDBG_HOST_MOTION_TEXT_BYTES] = "", time[32] = "?", line[LINE_BYTES];
+    wsdbg_host_thread_text(t->process_id, stack ? &stack->row : &(struct wsdbg_host_stack){.thread_id = t->thread_id},
+                           thread, sizeof thread);
+    if (t->waiting_ns.known)
+        wsdbg_duration_text(t->waiting_ns.value, time, sizeof time);
+    if (stack)
+        wsdbg_host_stack_text(&stack->row, r->frames, stack->call, text, sizeof text);
+    if (stack && stack->row.motion != WSDBG_HOST_SLEEPS) /* a thread that waits is expected to sleep */
+        wsdbg_host_motion_text(&stack->row, motion, sizeof motion);
+    snprintf(line, sizeof line, "%s in %s for %s%s%s%s", thread, t->call[0] ? t->call : "?", time, motion,
+             stack ? ": " : "", text);
+    put_line(out, line);
+}
+
+/* How many threads do the same as this one; 0 = it stands in a line of its own, or an earlier one stands for it. */
 static size_t alike(const struct wsdbg_report *r, size_t stack)
 {
     size_t count = 0;
-    if (matters_most(&r->stacks[stack]))
-        return 1;
-    for (size_t i = 0; i < r->stack_count; i++) {
-        if (matters_most(&r->stacks[i]) ||
-            !wsdbg_host_stacks_are_alike(&r->stacks[i].row, &r->stacks[stack].row, r->frames))
+    for (size_t i = 0; i < r->stack_count && !r->stacks[stack].call[0]; i++) {
+        if (r->stacks[i].call[0] || !wsdbg_host_stacks_are_alike(&r->stacks[i].row, &r->stacks[stack].row, r->frames))
             continue;
         if (i < stack)
             return 0;
@@ -77,14 +106,15 @@ static size_t alike(const struct wsdbg_report *r, size_t stack)
     return count;
 }
 
-static void stack_line(const struct wsdbg_report *r, const struct wsdbg_report_stack *stack, size_t count, FILE *out)
+static void other_line(const struct wsdbg_report *r, const struct wsdbg_report_stack *stack, size_t count, FILE *out)
 {
-    char thread[WSDBG_HOST_THREAD_TEXT_BYTES], text[WSDBG_HOST_STACK_TEXT_BYTES];
-    char line[sizeof thread + sizeof text + 2];
-    wsdbg_host_threads_text(stack->process_id, &stack->row, count, thread, sizeof thread);
-    wsdbg_host_stack_text(&stack->row, r->frames, stack->call, text, sizeof text);
-    snprintf(line, sizeof line, "%s: %s", thread, text);
-    wsdbg_report_wrap(out, NULL, "  - ", line);
+    char thread[WSDBG_HOST_THREAD_TEXT_BYTES + WSDBG_HOST_MOTION_TEXT_BYTES], text[WSDBG_HOST_STACK_TEXT_BYTES];
+    char more[48] = "", line[LINE_BYTES];
+    wsdbg_report_stack_words(r, stack, thread, sizeof thread, text, sizeof text);
+    if (count > 1)
+        snprintf(more, sizeof more, ", and %zu more like it", count - 1);
+    snprintf(line, sizeof line, "%s%s: %s", thread, more, text);
+    put_line(out, line);
 }
 
 static size_t stacks_of(const struct wsdbg_report *r, uint32_t process)
@@ -95,40 +125,54 @@ static size_t stacks_of(const struct wsdbg_report *r, uint32_t process)
     return count;
 }
 
-static void process_line(const struct wsdbg_report *r, uint32_t index, FILE *out)
+static void obstacle_line(const struct wsdbg_report *r, uint32_t index, FILE *out)
 {
     const struct wsdbg_host_process *p = &r->host_processes[index];
-    const size_t shown = stacks_of(r, index);
     char line[sizeof p->obstacle + 96];
-    if (p->obstacle[0]) {
-        snprintf(line, sizeof line, "process %" PRIu32 ": %s: %s", p->process_id,
-                 shown ? "not all stacks were read" : "no stacks were read", p->obstacle);
-        wsdbg_report_wrap(out, NULL, "  - ", line);
-    } else if (p->threads.known && p->threads.value > shown) {
-        wsdbg_report_line(out, NULL, "  - process %" PRIu32 ": %zu more thread%s", p->process_id,
-                          p->threads.value - shown, p->threads.value - shown == 1 ? "" : "s");
-    }
+    if (!p->obstacle[0])
+        return;
+    snprintf(line, sizeof line, "%s stacks of process %" PRIu32 ": %s", stacks_of(r, index) ? "not all" : "no",
+             p->process_id, p->obstacle);
+    put_line(out, line);
 }
 
-void wsdbg_report_stack_lines(const struct wsdbg_report *r, const char *heading, FILE *out)
+/* "Host threads (3 of 12)"; without the numbers where a process's threads could not be counted. */
+static void title_line(const struct wsdbg_report *r, const char *heading, FILE *out)
+{
+    uint64_t threads = 0;
+    bool known = true;
+    for (size_t i = 0; i < r->host_process_count; i++) {
+        threads += r->host_processes[i].threads.value;
+        known &= r->host_processes[i].threads.known;
+    }
+    if (known)
+        wsdbg_report_line(out, heading, "Host threads (%zu of %" PRIu64 ")", r->stack_count, threads);
+    else
+        wsdbg_report_line(out, heading, "Host threads");
+}
+
+void wsdbg_report_host_lines(const struct wsdbg_report *r, const char *heading, FILE *out)
 {
     size_t shown = 0, lines = 0;
-    if (r->host_process_count == 0)
-        return;
-    wsdbg_report_line(out, heading, "Host stacks");
-    for (int most = 1; most >= 0; most--)
-        for (size_t i = 0; i < r->stack_count && lines < STACK_LINES; i++) {
-            const size_t count = matters_most(&r->stacks[i]) == (most == 1) ? alike(r, i) : 0;
-            if (count == 0)
-                continue;
-            stack_line(r, &r->stacks[i], count, out);
-            shown += count;
+    title_line(r, heading, out);
+    for (size_t i = 0; i < r->thread_count && i < BLOCKED_LINES; i++)
+        blocked_line(r, &r->threads[i], out);
+    if (r->thread_count > BLOCKED_LINES)
+        wsdbg_report_line(out, NULL, "  … and %zu more in a call (@threads)", r->thread_count - BLOCKED_LINES);
+    for (size_t i = 0; i < r->stack_count && lines < STACK_LINES; i++) {
+        const size_t count = alike(r, i);
+        if (count > 0) {
+            other_line(r, &r->stacks[i], count, out);
             lines++;
         }
+        shown += count;
+    }
+    for (size_t i = 0; i < r->stack_count; i++)
+        shown += r->stacks[i].call[0] != '\0';
     if (r->stack_count > shown)
-        wsdbg_report_line(out, NULL, "  … and %zu more (@host-stacks)", r->stack_count - shown);
+        wsdbg_report_line(out, NULL, "  … and %zu more stacks (@host-stacks)", r->stack_count - shown);
     for (uint32_t i = 0; i < r->host_process_count && i < PROCESS_LINES; i++)
-        process_line(r, i, out);
+        obstacle_line(r, i, out);
 }
 
 /* ---- JSON ---- */

@@ -31,11 +31,11 @@ struct wsdbg_error *wsdbg_report_of_loaded(struct wsdbg_store *store, const stru
 
 /* Fills host_processes, stacks and frames.  False: no memory. */
 bool wsdbg_report_gather_host(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
-/* The thread in a few words, and its stack in a line. */
+/* The thread in a few words, for which there is room for WSDBG_HOST_THREAD_TEXT_BYTES and more, and its stack in a line. */
 void wsdbg_report_stack_words(const struct wsdbg_report *report, const struct wsdbg_report_stack *stack, char *thread,
                               size_t thread_bytes, char *text, size_t text_bytes);
-/* The block of the text report; nothing where no process was read.  heading: colour or NULL. */
-void wsdbg_report_stack_lines(const struct wsdbg_report *report, const char *heading, FILE *out);
+/* The block of the text report, of blocked threads and others.  heading: colour or NULL. */
+void wsdbg_report_host_lines(const struct wsdbg_report *report, const char *heading, FILE *out);
 
 /* Fills overlaps, from a store that was opened for reading; needs the grids. */
 struct wsdbg_error *wsdbg_report_load_overlaps(struct wsdbg_store *store, struct wsdbg_report *report);

@@ -138,6 +138,10 @@ static void evidence_block(const struct wsdbg_report *r, bool colour, FILE *out)
 
 static void host_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
+    if (r->host_process_count > 0) {
+        wsdbg_report_host_lines(r, heading(colour), out);
+        return;
+    }
     if (r->thread_count == 0)
         return;
     wsdbg_report_line(out, heading(colour), "Host threads blocked");
@@ -343,7 +347,6 @@ void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FI
     if (report->diagnosed) {
         evidence_block(report, colour, out);
         host_block(report, colour, out);
-        wsdbg_report_stack_lines(report, heading(colour), out);
     }
     overlaps_block(report, colour, out);
     refusals_block(report, colour, out);
@@ -358,7 +361,6 @@ void wsdbg_report_render_picture(const struct wsdbg_report *report, bool colour,
 {
     grids_block(report, colour, out);
     host_block(report, colour, out);
-    wsdbg_report_stack_lines(report, heading(colour), out);
     unseen_block(report, colour, out);
     session_lines(report, out);
 }
