@@ -1,0 +1,78 @@
+/* threads_app.c - a program whose threads stand where the tests expect them: one in read(), three calls down; one that
+ * computes; twenty that wait for a condition; the main one waits for the first.  Prints the ids of the first two, then
+ * sleeps. */
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { IDLE_THREADS = 20 };
+
+static int ends[2];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+static volatile int done;
+
+/* Each does something after its call, so that none is a jump. */
+__attribute__((noinline)) static int inner(int depth)
+{
+    char byte;
+    const long count = read(ends[0], &byte, 1);
+    done += depth;
+    return (int)count + done;
+}
+
+__attribute__((noinline)) static int middle(int depth)
+{
+    const int result = inner(depth + 1);
+    done += depth;
+    return result + done;
+}
+
+__attribute__((noinline)) static int outer(int depth)
+{
+    const int result = middle(depth + 1);
+    done += depth;
+    return result + done;
+}
+
+static void *read_thread(void *out)
+{
+    *(volatile int *)out = (int)syscall(SYS_gettid);
+    return (void *)(long)outer(1);
+}
+
+static void *spin_thread(void *out)
+{
+    *(volatile int *)out = (int)syscall(SYS_gettid);
+    for (volatile unsigned long i = 0; !done; i++)
+        ;
+    return NULL;
+}
+
+static void *idle_thread(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    for (;;)
+        pthread_cond_wait(&never, &lock);
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t reader, other;
+    volatile int ids[2] = {0, 0};
+    if (pipe(ends) != 0 || pthread_create(&reader, NULL, read_thread, (void *)&ids[0]) != 0 ||
+        pthread_create(&other, NULL, spin_thread, (void *)&ids[1]) != 0)
+        return 1;
+    for (int i = 0; i < IDLE_THREADS; i++)
+        if (pthread_create(&other, NULL, idle_thread, NULL) != 0)
+            return 1;
+    while (!ids[0] || !ids[1])
+        usleep(1000);
+    usleep(50000);
+    printf("%d %d\n", ids[0], ids[1]);
+    fflush(stdout);
+    return pthread_join(reader, NULL);
+}
