@@ -147,16 +147,34 @@ static bool is_foreign(const struct wsdbg_python_layout *layout, const unsigned 
     return layout->has_owner && bytes[layout->frame_owner] >= layout->owner_foreign;
 }
 
+/* Where the newest frame is.  The outermost ones are a ring while the stack is read. */
+static size_t newest(const struct wsdbg_python_stack *stack)
+{
+    const size_t turns = stack->left_out % WSDBG_PYTHON_OUTER_FRAMES;
+    if (stack->left_out == 0)
+        return stack->count - 1;
+    return WSDBG_PYTHON_INNER_FRAMES + (turns ? turns : WSDBG_PYTHON_OUTER_FRAMES) - 1;
+}
+
 static void keep(struct wsdbg_python_stack *stack, const struct wsdbg_python_frame *frame)
 {
-    const size_t most = WSDBG_PYTHON_INNER_FRAMES + WSDBG_PYTHON_OUTER_FRAMES;
-    if (stack->count == most) {
-        memmove(&stack->frames[WSDBG_PYTHON_INNER_FRAMES], &stack->frames[WSDBG_PYTHON_INNER_FRAMES + 1],
-                (WSDBG_PYTHON_OUTER_FRAMES - 1) * sizeof *stack->frames);
-        stack->count--;
+    if (stack->count == WSDBG_PYTHON_INNER_FRAMES + WSDBG_PYTHON_OUTER_FRAMES)
         stack->left_out++;
-    }
-    stack->frames[stack->count++] = *frame;
+    else
+        stack->count++;
+    stack->frames[newest(stack)] = *frame;
+}
+
+static void straighten(struct wsdbg_python_stack *stack)
+{
+    struct wsdbg_python_frame ring[WSDBG_PYTHON_OUTER_FRAMES];
+    struct wsdbg_python_frame *outer = &stack->frames[WSDBG_PYTHON_INNER_FRAMES];
+    const size_t turns = stack->left_out % WSDBG_PYTHON_OUTER_FRAMES;
+    if (turns == 0)
+        return;
+    memcpy(ring, outer, sizeof ring);
+    memcpy(outer, ring + turns, (WSDBG_PYTHON_OUTER_FRAMES - turns) * sizeof *ring);
+    memcpy(outer + (WSDBG_PYTHON_OUTER_FRAMES - turns), ring, turns * sizeof *ring);
 }
 
 /* 3.14 marks in the lowest bits who counts the reference. */
@@ -177,7 +195,7 @@ static const char *read_frame(const struct wsdbg_python *python, struct wsdbg_ho
     *address = word_of(bytes, l->frame_previous);
     if (is_foreign(l, bytes)) {
         if (out->count > 0)
-            out->frames[out->count - 1].is_entry = true;
+            out->frames[newest(out)].is_entry = true;
         return NULL;
     }
     frame.code = object_of(word_of(bytes, l->frame_code));
@@ -198,6 +216,7 @@ void wsdbg_python_stack_read(const struct wsdbg_python *python, struct wsdbg_hos
     out->end = NULL;
     for (int i = 0; frame != 0 && !out->end; i++)
         out->end = i < FRAMES_MOST ? read_frame(python, memory, &frame, out) : endless;
+    straighten(out);
     if (out->end && wsdbg_host_memory_is_late(memory))
         out->end = "there was no time to read it all";
 }
