@@ -1,6 +1,6 @@
-"""hang.py [THREADS [DEPTH]] - a program whose kernel hangs: it waits for 64 threads at a barrier, and has 32.
+"""hang.py [THREADS [DEPTH [torch]]] - a program whose kernel hangs: it waits for 64 threads at a barrier, and has 32.
 
-step() waits for the GPU in a call of libcuda, DEPTH calls down.  THREADS more threads wait for an event, one computes.
+step() waits for the GPU, DEPTH calls down, in a call of libcuda or in PyTorch.  THREADS more threads wait for an event.
 """
 import ctypes
 import sys
@@ -12,6 +12,11 @@ PTX = b""".version 8.0
 .visible .entry stuck() { bar.sync 1, 64; ret; }
 """
 cuda = ctypes.CDLL("libcuda.so.1")
+wait = cuda.cuCtxSynchronize
+if "torch" in sys.argv:
+    import torch
+
+    wait = torch.cuda.synchronize
 
 
 def check(status):
@@ -34,7 +39,7 @@ class Trainer:
         if depth:
             return self.step(depth - 1)
         return check(
-            cuda.cuCtxSynchronize())
+            wait())
 
 
 def feed(event):

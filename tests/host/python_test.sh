@@ -30,16 +30,16 @@ rows() {
     "$wsdbg" query hang.db --csv "$1" | tail -n +2 | tr -d '\r'
 }
 
-"$wsdbg" run --device sim --stall 1 -o hang.db -- "$python" "$program" 3 5000 >out 2>report
+"$wsdbg" run --device sim --stall 1 -o hang.db -- "$python" "$program" 3 10000 >out 2>report
 [ $? = 124 ] || fail "no hang: $(cat report)"
-expect report report 'main thread of process [0-9]* in cuCtxSynchronize for [^:]*: hang.py:[0-9]* in <module> > hang.py:[0-9]* in main > hang.py:35 in [A-Za-z.]*step > …'
-expect report report 'hang.py:37 in [A-Za-z.]*step > .*cuCtxSynchronize - '
-expect report report ', and 2 more like it: .*hang.py:41 in feed > '
+expect report report 'main thread of process [0-9]* in cuCtxSynchronize for [^:]*: hang.py:[0-9]* in <module> > hang.py:[0-9]* in main > hang.py:40 in [A-Za-z.]*step > …'
+expect report report 'hang.py:42 in [A-Za-z.]*step > .*cuCtxSynchronize - '
+expect report report ', and 2 more like it: .*hang.py:46 in feed > '
 
-[ "$(rows "SELECT count(*) FROM host_frame WHERE function LIKE '%step' AND line = 37")" = 1 ] || fail 'the innermost line is not 37'
+[ "$(rows "SELECT count(*) FROM host_frame WHERE function LIKE '%step' AND line = 42")" = 1 ] || fail 'the innermost line is not 42'
 kept=$(rows "SELECT count(*) + sum(coalesce(left_out, 1)) - count(*) FROM host_frame f JOIN host_stack k ON k.id = f.host_stack_id
     JOIN host_process p ON p.id = k.host_process_id WHERE k.thread_id = p.process_id AND f.kind <> 'native'")
-[ "$kept" = 5003 ] || fail "the main thread has $kept frames, not 5003" # <module>, main, 5001 of step
+[ "$kept" = 10003 ] || fail "the main thread has $kept frames, not 10003" # <module>, main, 10001 of step
 [ "$(rows "SELECT count(*) FROM host_stack WHERE motion = 'sleeps'")" = 4 ] || fail 'not all 4 threads sleep'
 [ "$(rows "SELECT python FROM host_process")" = "$("$python" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3] if sys.version_info >= (3, 11) else "%d.%d" % sys.version_info[:2])')" ] ||
     fail "another version: $(rows 'SELECT python FROM host_process')"
@@ -50,8 +50,8 @@ expect @host-stacks table 'cuCtxSynchronize'
 "$wsdbg" report hang.db --json >json && "$python" -c '
 import json
 threads = json.load(open("json"))["host_stacks"][0]["stacks"]
-assert [f["line"] for f in threads[0]["frames"] if f["kind"] == "python"][0] == 37, threads[0]
+assert [f["line"] for f in threads[0]["frames"] if f["kind"] == "python"][0] == 42, threads[0]
 assert threads[0]["call"] == "cuCtxSynchronize" and threads[0]["motion"] == "sleeps"' || fail 'the JSON lacks something'
 "$wsdbg" report hang.db --html >page || fail 'no page'
-expect page page 'hang.py:37 in'
+expect page page 'hang.py:42 in'
 exit $failed
