@@ -63,12 +63,26 @@ static bool add_grids(struct viewer_context *context, struct viewer_rows *rows)
     return fine;
 }
 
+/* How many threads do the same as this one; 0 = an earlier one stands for it. */
+static size_t alike(const struct wsdbg_snapshot *s, size_t stack)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->host_stack_count; i++) {
+        if (!wsdbg_host_stacks_are_alike(&s->host_stacks[i], &s->host_stacks[stack], s->host_frames))
+            continue;
+        if (i < stack)
+            return 0;
+        count++;
+    }
+    return count;
+}
+
 /* A stack is two rows: the thread, and below it its frames. */
 static bool add_stacks(const struct wsdbg_snapshot *s, struct viewer_rows *rows)
 {
     bool fine = s->host_process_count == 0 || (add_plain(rows, BLANK, 4) && add_plain(rows, STACKS_TITLE, 0));
     for (size_t i = 0; fine && i < s->host_stack_count; i++)
-        fine = add_plain(rows, STACK, 2 * i) && add_plain(rows, STACK, 2 * i + 1);
+        fine = alike(s, i) == 0 || (add_plain(rows, STACK, 2 * i) && add_plain(rows, STACK, 2 * i + 1));
     for (size_t i = 0; fine && i < s->host_process_count; i++)
         fine = !s->host_processes[i].obstacle[0] || add_plain(rows, OBSTACLE, i);
     return fine;
@@ -209,24 +223,35 @@ static void draw_thread(const struct viewer_picture *picture, uint32_t index, st
                  thread->process_id, thread->thread_id, thread->call, waiting);
 }
 
+static void draw_stack_thread(const struct wsdbg_snapshot *s, uint32_t index, uint32_t process_id,
+                              struct viewer_canvas *canvas)
+{
+    const struct wsdbg_host_stack *stack = &s->host_stacks[index];
+    const size_t count = alike(s, index);
+    char text[WSDBG_HOST_THREAD_TEXT_BYTES];
+    wsdbg_host_thread_text(process_id, stack, text, sizeof text);
+    int at = viewer_put(canvas, 0, 2, VIEWER_STYLE_TEXT, text);
+    if (count > 1)
+        at = viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, ", and %zu more like it", count - 1);
+    wsdbg_host_motion_text(stack, text, sizeof text);
+    viewer_put(canvas, 0, at, VIEWER_STYLE_DIM, text);
+}
+
 static void draw_stack(const struct wsdbg_snapshot *s, uint32_t row, struct viewer_canvas *canvas)
 {
     const struct wsdbg_host_stack *stack = &s->host_stacks[row / 2];
+    const size_t width = (size_t)viewer_canvas_columns(canvas);
     char text[WSDBG_HOST_STACK_TEXT_BYTES];
     const uint32_t process_id =
         stack->process < s->host_process_count ? s->host_processes[stack->process].process_id : 0;
     if (row % 2 == 0) {
-        wsdbg_host_thread_text(process_id, stack, text, sizeof text);
-        const int at = viewer_put(canvas, 0, 2, VIEWER_STYLE_TEXT, text);
-        wsdbg_host_motion_text(stack, text, sizeof text);
-        viewer_put(canvas, 0, at, VIEWER_STYLE_DIM, text);
+        draw_stack_thread(s, row / 2, process_id, canvas);
         return;
     }
-    wsdbg_host_stack_text(stack, s->host_frames,
-                          wsdbg_host_call_of(s->threads, s->thread_count, process_id, stack->thread_id), text,
-                          sizeof text);
-    wsdbg_text_cut_middle(text,
-                          (size_t)viewer_canvas_columns(canvas) > 8 ? (size_t)viewer_canvas_columns(canvas) - 4 : 4);
+    wsdbg_host_stack_levels(stack, s->host_frames,
+                            wsdbg_host_call_of(s->threads, s->thread_count, process_id, stack->thread_id), text,
+                            sizeof text);
+    wsdbg_text_cut(text, width > 8 ? width - 4 : 4);
     viewer_put(canvas, 0, 4, VIEWER_STYLE_DIM, text);
 }
 
@@ -302,7 +327,7 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
         draw_thread(picture, NUMBER(row), canvas);
         break;
     case STACKS_TITLE:
-        viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Host stacks, from the outside in");
+        viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Host stacks, innermost first");
         break;
     case STACK:
         draw_stack(picture->snapshot, NUMBER(row), canvas);

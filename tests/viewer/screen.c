@@ -325,7 +325,7 @@ static void blur_host(char *text)
 static void blur_stacks(char *text)
 {
     static const char mark[] = "main thread";
-    char *at = strstr(text, "Host stacks, from");
+    char *at = strstr(text, "Host stacks, inn");
     at = at ? strstr(at, mark) : NULL;
     if (!at)
         return;

@@ -157,28 +157,57 @@ static void append(char *out, size_t bytes, const char *format, ...)
     va_end(arguments);
 }
 
+static void choose_some(const struct wsdbg_host_stack *stack, const struct wsdbg_host_frame *frames, const char *call,
+                        struct shown *out)
+{
+    choose(stack, frames, true, call, out);
+    if (out->count == 0)
+        choose(stack, frames, false, call, out);
+}
+
+static void append_frame(const struct wsdbg_host_frame *frame, const char *between, const char *call, char *out,
+                         size_t bytes)
+{
+    char text[FRAME_TEXT_BYTES];
+    wsdbg_host_frame_text(frame, text, sizeof text);
+    append(out, bytes, "%s%s", out[0] ? between : "", is_ours(frame) ? call : text);
+}
+
+static void append_end(const struct wsdbg_host_stack *stack, char *out, size_t bytes)
+{
+    if (!out[0])
+        snprintf(out, bytes, "?");
+    if (stack->end[0])
+        append(out, bytes, " (%s)", stack->end);
+}
+
 void wsdbg_host_stack_text(const struct wsdbg_host_stack *stack, const struct wsdbg_host_frame *frames,
                            const char *call, char *out, size_t bytes)
 {
     struct shown shown;
-    char text[FRAME_TEXT_BYTES];
     out[0] = '\0';
-    choose(stack, frames, true, call, &shown);
-    if (shown.count == 0)
-        choose(stack, frames, false, call, &shown);
+    choose_some(stack, frames, call, &shown);
     for (size_t i = 0; i < shown.count; i++) {
         if (shown.count > OUTER_SHOWN + INNER_SHOWN && i == OUTER_SHOWN) {
             i = shown.count - INNER_SHOWN;
             append(out, bytes, " > …");
         }
-        const struct wsdbg_host_frame *frame = shown.frames[shown.count - 1 - i];
-        wsdbg_host_frame_text(frame, text, sizeof text);
-        append(out, bytes, "%s%s", out[0] ? " > " : "", is_ours(frame) ? call : text);
+        append_frame(shown.frames[shown.count - 1 - i], " > ", call, out, bytes);
     }
     if (call[0] && !shown.has_call)
         append(out, bytes, "%s%s", out[0] ? " > " : "", call);
-    if (!out[0])
-        snprintf(out, bytes, "?");
-    if (stack->end[0])
-        append(out, bytes, " (%s)", stack->end);
+    append_end(stack, out, bytes);
+}
+
+void wsdbg_host_stack_levels(const struct wsdbg_host_stack *stack, const struct wsdbg_host_frame *frames,
+                             const char *call, char *out, size_t bytes)
+{
+    struct shown shown;
+    out[0] = '\0';
+    choose_some(stack, frames, call, &shown);
+    if (call[0] && !shown.has_call)
+        append(out, bytes, "%s", call);
+    for (size_t i = 0; i < shown.count; i++)
+        append_frame(shown.frames[i], " < ", call, out, bytes);
+    append_end(stack, out, bytes);
 }

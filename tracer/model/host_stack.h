@@ -27,4 +27,8 @@ void wsdbg_host_frame_text(const struct wsdbg_host_frame *frame, char *out, size
 void wsdbg_host_stack_text(const struct wsdbg_host_stack *stack, const struct wsdbg_host_frame *frames,
                            const char *call, char *out, size_t bytes);
 
+/* The same from the inside out, for a line that is cut at its end: "cuStreamSynchronize < train.py:12 in step < …". */
+void wsdbg_host_stack_levels(const struct wsdbg_host_stack *stack, const struct wsdbg_host_frame *frames,
+                             const char *call, char *out, size_t bytes);
+
 #endif
