@@ -60,7 +60,7 @@ def main():
         data[name] = measure(print_stacks, words, options.runs)
         rows.append(f"| {what} | {data[name]['frames']} | {results.cell(data[name]['read_ms'], 1)} | {goal} |")
 
-    add("native", "a C program, 23 threads, stack of one shown", "", [os.path.join(tests, "threads_app_plain")])
+    add("native", "a C program, 24 threads, stack of one shown", "", [os.path.join(tests, "threads_app_plain")])
     for python in options.python:
         version = subprocess.run([python, "-c", "import platform; print(platform.python_version())"],
                                  stdout=subprocess.PIPE, check=True).stdout.decode().strip()

@@ -23,7 +23,7 @@
 
 struct program {
     pid_t id;
-    uint32_t reader, spinner;
+    uint32_t reader, spinner, resized;
 };
 
 static struct program start(const char *path)
@@ -40,7 +40,7 @@ static struct program start(const char *path)
     }
     close(ends[1]);
     FILE *words = fdopen(ends[0], "r");
-    assert_int_equal(fscanf(words, "%u %u", &program.reader, &program.spinner), 2);
+    assert_int_equal(fscanf(words, "%u %u %u", &program.reader, &program.spinner, &program.resized), 3);
     fclose(words);
     return program;
 }
@@ -96,7 +96,7 @@ static void check_program(const char *path)
     struct wsdbg_snapshot s = read_process((uint32_t)program.id, waiting, 2);
     assert_string_equal(s.host_processes[0].obstacle, "");
     assert_string_equal(s.host_processes[0].python, "");
-    assert_int_equal(s.host_processes[0].threads.value, 23);
+    assert_int_equal(s.host_processes[0].threads.value, 24);
     assert_int_equal(s.host_stack_count, 3); /* not those that wait for a condition */
     assert_int_equal(s.host_stacks[0].thread_id, program.id);
     check_functions(&s, program.reader, reading);
@@ -115,20 +115,30 @@ static void a_native_stack_is_read_without_frame_pointers(void **state)
     check_program(THREADS_APP "_plain");
 }
 
-/* read() saves no register, and inner() finds its frame by one that it was not told: nothing is guessed. */
+/* read() saves no register, and inner() finds its frame by one.  The size that its first instructions give the frame
+ * and the call of its caller tell it. */
+static void a_native_stack_is_read_with_frame_pointers(void **state)
+{
+    (void)state;
+    check_program(THREADS_APP "_pointers");
+}
+
+/* Where the size of the frame is not fixed, nothing is guessed. */
 static void a_register_that_is_not_known_ends_the_stack(void **state)
 {
-    static const char *const main_[] = {"main", NULL}, *const reading[] = {"inner", NULL};
+    static const char *const programs[] = {THREADS_APP "_plain", THREADS_APP "_pointers"};
+    static const char *const reading[] = {"read_resized", NULL};
     (void)state;
-    const struct program program = start(THREADS_APP "_pointers");
-    struct wsdbg_snapshot s = read_process((uint32_t)program.id, &program.reader, 1);
-    const struct wsdbg_host_stack *stack = stack_of(&s, program.reader);
-    check_functions(&s, program.reader, reading);
-    check_functions(&s, (uint32_t)program.id, main_); /* the C library's wait has saved it */
-    assert_string_equal(stack->end, "a register that a frame needs is not known");
-    assert_string_equal(s.host_frames[stack->frame_first + stack->frame_count - 1].function, "inner");
-    wsdbg_snapshot_deinit(&s);
-    stop(program);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        const struct program program = start(programs[i]);
+        struct wsdbg_snapshot s = read_process((uint32_t)program.id, &program.resized, 1);
+        const struct wsdbg_host_stack *stack = stack_of(&s, program.resized);
+        check_functions(&s, program.resized, reading);
+        assert_string_equal(stack->end, "a register that a frame needs is not known");
+        assert_string_equal(s.host_frames[stack->frame_first + stack->frame_count - 1].function, "read_resized");
+        wsdbg_snapshot_deinit(&s);
+        stop(program);
+    }
 }
 
 static void a_program_without_symbols_has_offsets(void **state)
@@ -267,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_native_stack_is_read_without_frame_pointers),
+        cmocka_unit_test(a_native_stack_is_read_with_frame_pointers),
         cmocka_unit_test(a_register_that_is_not_known_ends_the_stack),
         cmocka_unit_test(a_program_without_symbols_has_offsets),
         cmocka_unit_test(a_process_that_is_no_more_is_said),

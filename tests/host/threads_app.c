@@ -1,6 +1,7 @@
 /* threads_app.c - a program whose threads stand where the tests expect them: one in read(), three calls down; one that
- * computes; twenty that wait for a condition; the main one waits for the first.  Prints the ids of the first two, then
- * sleeps. */
+ * computes; one in read() whose caller's frame has no fixed size; twenty that wait for a condition; the main one waits
+ * for the first.  Prints the ids of the first three, then sleeps. */
+#include <alloca.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -50,6 +51,20 @@ static void *spin_thread(void *out)
     return NULL;
 }
 
+__attribute__((noinline)) static int read_resized(unsigned bytes)
+{
+    char *room = alloca(bytes);
+    const long count = read(ends[0], room, 1);
+    done += room[0];
+    return (int)count + done;
+}
+
+static void *resized_thread(void *out)
+{
+    *(volatile int *)out = (int)syscall(SYS_gettid);
+    return (void *)(long)read_resized(300 + (unsigned)done);
+}
+
 static void *idle_thread(void *unused)
 {
     (void)unused;
@@ -62,17 +77,18 @@ static void *idle_thread(void *unused)
 int main(void)
 {
     pthread_t reader, other;
-    volatile int ids[2] = {0, 0};
+    volatile int ids[3] = {0, 0, 0};
     if (pipe(ends) != 0 || pthread_create(&reader, NULL, read_thread, (void *)&ids[0]) != 0 ||
-        pthread_create(&other, NULL, spin_thread, (void *)&ids[1]) != 0)
+        pthread_create(&other, NULL, spin_thread, (void *)&ids[1]) != 0 ||
+        pthread_create(&other, NULL, resized_thread, (void *)&ids[2]) != 0)
         return 1;
     for (int i = 0; i < IDLE_THREADS; i++)
         if (pthread_create(&other, NULL, idle_thread, NULL) != 0)
             return 1;
-    while (!ids[0] || !ids[1])
+    while (!ids[0] || !ids[1] || !ids[2])
         usleep(1000);
     usleep(50000);
-    printf("%d %d\n", ids[0], ids[1]);
+    printf("%d %d %d\n", ids[0], ids[1], ids[2]);
     fflush(stdout);
     return pthread_join(reader, NULL);
 }

@@ -10,6 +10,8 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "host/native_pointer.h"
+
 enum { RBX = 3, RBP = 6, RSP = 7, RETURN = 16, REGISTERS = 17, VALUES_MOST = 8 };
 
 static const uint8_t kept_by_calls[] = {RBX, RBP, 12, 13, 14, 15};
@@ -148,8 +150,22 @@ static void step_registers(const struct unwinder *u, Dwarf_Frame *frame, uint64_
     out->known[RSP] = true;
 }
 
+static bool find_pointer(struct unwinder *u, const struct wsdbg_native_frame *row)
+{
+    const struct wsdbg_native_body body = {
+        .cfi = wsdbg_host_modules_cfi(u->modules, row->file),
+        .address = row->address,
+        .bias = wsdbg_host_module_bias(wsdbg_host_modules_get(u->modules, row->file)),
+        .sp = u->now.values[RSP],
+    };
+    if (u->now.known[RBP] || !wsdbg_native_find_pointer(u->memory, &body, &u->now.values[RBP]))
+        return false;
+    u->now.known[RBP] = true;
+    return true;
+}
+
 /* NULL and *whole, or why the stack ends here. */
-static const char *step_frame(struct unwinder *u, Dwarf_Frame *frame, bool *whole)
+static const char *step_frame(struct unwinder *u, const struct wsdbg_native_frame *row, Dwarf_Frame *frame, bool *whole)
 {
     struct registers caller = {0};
     uint64_t cfa, pc;
@@ -162,7 +178,7 @@ static const char *step_frame(struct unwinder *u, Dwarf_Frame *frame, bool *whol
         *whole = true;
         return NULL;
     }
-    if (!find_cfa(u, frame, &cfa))
+    if (!find_cfa(u, frame, &cfa) && !(find_pointer(u, row) && find_cfa(u, frame, &cfa)))
         return "a register that a frame needs is not known";
     if (cfa <= u->now.values[RSP] || find_register(u, frame, cfa, RETURN, &pc) != SAVED)
         return "a frame's caller could not be read";
@@ -215,7 +231,7 @@ void wsdbg_native_unwind(struct wsdbg_host_modules *modules, struct wsdbg_host_m
         out->end = find_frame(&u, row, &frame);
         out->count++;
         if (!out->end)
-            out->end = step_frame(&u, frame, &whole);
+            out->end = step_frame(&u, row, frame, &whole);
         free(frame);
     }
     if (out->end && wsdbg_host_memory_is_late(memory))
