@@ -6,7 +6,7 @@ set -eu
 list_only=
 [ "$1" != --list ] || { list_only=yes; shift; }
 
-packages="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libzstd-dev liblz4-dev libelf-dev zlib1g-dev libjansson-dev libncurses-dev"
+packages="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libzstd-dev liblz4-dev libelf-dev libdw-dev zlib1g-dev libjansson-dev libncurses-dev"
 [ "$1" = demo ] || packages="$packages libcmocka-dev libvterm-dev libxml2-dev chromium valgrind clang python3"
 [ -z "$list_only" ] || { echo "$packages"; exit 0; }
 

@@ -7,6 +7,7 @@
 #include "model/fault.h"
 #include "store/report.h"
 #include "base/text.h"
+#include "model/host_stack.h"
 #include "model/symbol.h"
 #include "viewer/columns.h"
 #include "viewer/phrases.h"
@@ -20,6 +21,9 @@ enum part {
     RANK,
     THREADS_TITLE,
     THREAD,
+    STACKS_TITLE,
+    STACK,
+    OBSTACLE,
     FAULT,
     LAUNCHES,
     LOOKS_TITLE,
@@ -69,6 +73,31 @@ static bool add_ranks(const struct wsdbg_snapshot *s, struct viewer_rows *rows)
     return fine;
 }
 
+/* How many threads do the same as this one; 0 = an earlier one stands for it. */
+static size_t alike(const struct wsdbg_snapshot *s, size_t stack)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->host_stack_count; i++) {
+        if (!wsdbg_host_stacks_are_alike(&s->host_stacks[i], &s->host_stacks[stack], s->host_frames))
+            continue;
+        if (i < stack)
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+/* A stack is two rows: the thread, and below it its frames. */
+static bool add_stacks(const struct wsdbg_snapshot *s, struct viewer_rows *rows)
+{
+    bool fine = s->host_process_count == 0 || (add_plain(rows, BLANK, 4) && add_plain(rows, STACKS_TITLE, 0));
+    for (size_t i = 0; fine && i < s->host_stack_count; i++)
+        fine = alike(s, i) == 0 || (add_plain(rows, STACK, 2 * i) && add_plain(rows, STACK, 2 * i + 1));
+    for (size_t i = 0; fine && i < s->host_process_count; i++)
+        fine = !s->host_processes[i].obstacle[0] || add_plain(rows, OBSTACLE, i);
+    return fine;
+}
+
 static bool add_snapshot(struct viewer_context *context, struct viewer_rows *rows)
 {
     const struct wsdbg_snapshot *s = context->picture->snapshot;
@@ -80,6 +109,7 @@ static bool add_snapshot(struct viewer_context *context, struct viewer_rows *row
     fine = fine && (s->thread_count == 0 || (add_plain(rows, BLANK, 0) && add_plain(rows, THREADS_TITLE, 0)));
     for (uint32_t i = 0; fine && i < s->thread_count; i++)
         fine = add_plain(rows, THREAD, i);
+    fine = fine && add_stacks(s, rows);
     fine = fine && (s->look_count == 0 || (add_plain(rows, BLANK, 3) && add_plain(rows, LOOKS_TITLE, 0)));
     for (uint32_t i = 0; fine && i < s->look_count; i++)
         fine = add_plain(rows, LOOK, i);
@@ -221,6 +251,39 @@ static void draw_rank(const struct viewer_picture *picture, uint32_t index, stru
                      wsdbg_blame_name(blame));
 }
 
+static void draw_stack_thread(const struct wsdbg_snapshot *s, uint32_t index, uint32_t process_id,
+                              struct viewer_canvas *canvas)
+{
+    const struct wsdbg_host_stack *stack = &s->host_stacks[index];
+    const size_t count = alike(s, index);
+    char process[WSDBG_PROCESS_BYTES], text[WSDBG_HOST_THREAD_TEXT_BYTES];
+    wsdbg_process_short_text(s, process_id, process);
+    wsdbg_host_thread_text(process, wsdbg_process_is_main(s, process_id, stack->thread_id), stack, text, sizeof text);
+    int at = viewer_put(canvas, 0, 2, VIEWER_STYLE_TEXT, text);
+    if (count > 1)
+        at = viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, ", and %zu more like it", count - 1);
+    wsdbg_host_motion_text(stack, text, sizeof text);
+    viewer_put(canvas, 0, at, VIEWER_STYLE_DIM, text);
+}
+
+static void draw_stack(const struct wsdbg_snapshot *s, uint32_t row, struct viewer_canvas *canvas)
+{
+    const struct wsdbg_host_stack *stack = &s->host_stacks[row / 2];
+    const size_t width = (size_t)viewer_canvas_columns(canvas);
+    char text[WSDBG_HOST_STACK_TEXT_BYTES];
+    const uint32_t process_id =
+        stack->process < s->host_process_count ? s->host_processes[stack->process].process_id : 0;
+    if (row % 2 == 0) {
+        draw_stack_thread(s, row / 2, process_id, canvas);
+        return;
+    }
+    wsdbg_host_stack_levels(stack, s->host_frames,
+                            wsdbg_host_call_of(s->threads, s->thread_count, process_id, stack->thread_id), text,
+                            sizeof text);
+    wsdbg_text_cut(text, width > 8 ? width - 4 : 4);
+    viewer_put(canvas, 0, 4, VIEWER_STYLE_DIM, text);
+}
+
 static bool has_probes(const struct wsdbg_snapshot *s)
 {
     for (size_t i = 0; i < s->module_count; i++)
@@ -297,6 +360,17 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
         break;
     case THREAD:
         draw_thread(picture, NUMBER(row), canvas);
+        break;
+    case STACKS_TITLE:
+        viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Host stacks, innermost first");
+        break;
+    case STACK:
+        draw_stack(picture->snapshot, NUMBER(row), canvas);
+        break;
+    case OBSTACLE:
+        viewer_print(canvas, 0, 2, VIEWER_STYLE_TEXT, "process %" PRIu32 ": %s",
+                     picture->snapshot->host_processes[NUMBER(row)].process_id,
+                     picture->snapshot->host_processes[NUMBER(row)].obstacle);
         break;
     case FAULT:
         wsdbg_fault_sentence(picture->snapshot, NUMBER(row), sentence);

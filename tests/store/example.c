@@ -43,6 +43,40 @@ static void fill_session(struct example *e)
                                         .ended_ns = TAKEN + 100000000};
 }
 
+/* The main thread waits for thread 78, which waits for the GPU. */
+static void fill_host(struct wsdbg_snapshot *s)
+{
+    s->host_processes = rows(s->host_process_count = 1, sizeof *s->host_processes);
+    s->host_processes[0] = (struct wsdbg_host_process){
+        .process_id = 77, .threads = wsdbg_known_u32(9), .python = "3.12.1", .read_ns = 3200000};
+    s->host_stacks = rows(s->host_stack_count = 2, sizeof *s->host_stacks);
+    s->host_stacks[0] = (struct wsdbg_host_stack){
+        .thread_id = 77, .name = "python3", .motion = WSDBG_HOST_SLEEPS, .system_call = "futex", .frame_count = 2};
+    s->host_stacks[1] = (struct wsdbg_host_stack){.thread_id = 78,
+                                                  .name = "trainer",
+                                                  .motion = WSDBG_HOST_MOVES,
+                                                  .frame_first = 2,
+                                                  .frame_count = 3,
+                                                  .end = "it changed while it was read"};
+    s->host_frames = rows(s->host_frame_count = 5, sizeof *s->host_frames);
+    s->host_frames[0] = (struct wsdbg_host_frame){.kind = WSDBG_HOST_FRAME_NATIVE,
+                                                  .module = "/usr/lib/libc.so.6",
+                                                  .function = "pthread_cond_wait",
+                                                  .offset_bytes = wsdbg_known_u64(0x1e7)};
+    s->host_frames[1] = (struct wsdbg_host_frame){.kind = WSDBG_HOST_FRAME_PYTHON,
+                                                  .function = "<module>",
+                                                  .file = "/home/me/train.py",
+                                                  .line = wsdbg_known_u32(40)};
+    s->host_frames[2] = (struct wsdbg_host_frame){
+        .stack = 1, .kind = WSDBG_HOST_FRAME_PYTHON, .function = "synchronize", .file = "/usr/torch/cuda/__init__.py"};
+    s->host_frames[3] = (struct wsdbg_host_frame){.stack = 1, .kind = WSDBG_HOST_FRAME_LEFT_OUT, .left_out = 9876};
+    s->host_frames[4] = (struct wsdbg_host_frame){.stack = 1,
+                                                  .kind = WSDBG_HOST_FRAME_PYTHON,
+                                                  .function = "Trainer.step",
+                                                  .file = "/home/me/train.py",
+                                                  .line = wsdbg_known_u32(12)};
+}
+
 static void fill_tables(struct wsdbg_snapshot *s)
 {
     s->processes = rows(s->process_count = 1, sizeof *s->processes);
@@ -96,6 +130,7 @@ static void fill_tables(struct wsdbg_snapshot *s)
                                                .call = "cuStreamSynchronize",
                                                .since_ns = TAKEN - 4ull * SECOND,
                                                .stream = wsdbg_known_u64(0x10)};
+    fill_host(s);
     s->notes = rows(s->note_count = 1, sizeof *s->notes);
     snprintf(s->notes[0], sizeof s->notes[0], "one graph launch was not recorded");
 }
@@ -226,6 +261,12 @@ void example_unknown(struct example *e)
     s->launches[0] = (struct wsdbg_launch){.process_id = 77, .function = WSDBG_NONE, .context = WSDBG_NONE};
     s->threads = rows(s->thread_count = 1, sizeof *s->threads);
     s->threads[0] = (struct wsdbg_host_thread){.process_id = 77, .context = WSDBG_NONE, .call = "cuCtxSynchronize"};
+    s->host_processes = rows(s->host_process_count = 1, sizeof *s->host_processes);
+    s->host_processes[0] = (struct wsdbg_host_process){.process_id = 77, .obstacle = "there was no time to read it"};
+    s->host_stacks = rows(s->host_stack_count = 1, sizeof *s->host_stacks);
+    s->host_stacks[0] = (struct wsdbg_host_stack){.thread_id = 79, .frame_count = 1};
+    s->host_frames = rows(s->host_frame_count = 1, sizeof *s->host_frames);
+    s->host_frames[0] = (struct wsdbg_host_frame){.kind = WSDBG_HOST_FRAME_NATIVE};
     s->grids = rows(s->grid_count = 1, sizeof *s->grids);
     s->grids[0] = (struct wsdbg_grid){.context = WSDBG_NONE,
                                       .module = WSDBG_NONE,
@@ -254,7 +295,7 @@ void example_quiet(struct example *e, uint32_t launches)
     struct wsdbg_snapshot *s = &e->snapshot;
     s->time_ns = TAKEN;
     s->source = "ring";
-    s->thread_count = s->note_count = 0;
+    s->thread_count = s->note_count = s->host_process_count = s->host_stack_count = s->host_frame_count = 0;
     free(s->launches);
     s->launches = rows(s->launch_count = launches, sizeof *s->launches);
     s->launches_total = launches;

@@ -259,6 +259,25 @@ static void of_ranks_version_6_knew_nothing_but_the_host(void **state)
     wsdbg_store_close(store);
 }
 
+static void of_stacks_version_6_knew_nothing(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_source_file file;
+    struct wsdbg_loaded loaded;
+    example_ok(wsdbg_store_open(path, &store));
+    example_ok(wsdbg_store_load(store, false, &loaded));
+    assert_int_equal(loaded.snapshot.host_process_count, 0);
+    assert_int_equal(loaded.snapshot.allocation_count, 1);
+    assert_int_equal(loaded.snapshot.allocations[0].row.bytes, 512);
+    assert_int_equal(loaded.snapshot.contexts[0].kernels.value, 3);
+    example_ok(wsdbg_store_source_file(store, &loaded.snapshot.modules[0], &file));
+    assert_string_equal(file.text, "text of version 6\n");
+    wsdbg_source_file_deinit(&file);
+    wsdbg_loaded_deinit(&loaded);
+    wsdbg_store_close(store);
+}
+
 /* Columns of every table and view, in order. */
 static const char layout_sql[] = "SELECT m.type, m.name, group_concat(c.name) AS columns FROM sqlite_schema m "
                                  "JOIN pragma_table_info(m.name) c WHERE m.type IN ('table', 'view') "
@@ -362,6 +381,7 @@ int main(void)
     const struct CMUnitTest version_6[] = {
         EVERY_VERSION,
         cmocka_unit_test(of_ranks_version_6_knew_nothing_but_the_host),
+        cmocka_unit_test(of_stacks_version_6_knew_nothing),
     };
     return failed + cmocka_run_group_tests(version_2, set_up_2, tear_down) +
            cmocka_run_group_tests(version_3, set_up_3, tear_down) +

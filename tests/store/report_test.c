@@ -66,11 +66,11 @@ static void a_processes_main_thread_is_called_so(void **state)
     struct example e;
     example_hang(&e, 4, 1);
     char *text = example_report(&e, false);
-    assert_non_null(strstr(text, "  thread 78 of process 77 in cuStreamSynchronize"));
+    assert_non_null(strstr(text, "  - thread 78 (trainer) of process 77 in cuStreamSynchronize"));
     free(text);
     e.snapshot.threads[0].thread_id = 77;
     text = example_report(&e, false);
-    assert_non_null(strstr(text, "  main thread of process 77 in cuStreamSynchronize"));
+    assert_non_null(strstr(text, "  - main thread of process 77 in cuStreamSynchronize"));
     free(text);
     example_free(&e);
 }
@@ -176,6 +176,8 @@ static void unknown_is_null_and_a_question_mark(void **state)
                                            {"barriers", "pending_arrivals"},
                                            {"barriers", "expected_arrivals"},
                                            {"barriers", "pending_tx_bytes"},
+                                           {"host_stacks", "threads"},
+                                           {"host_stacks", "python"},
                                            {"host_threads", "stream"},
                                            {"host_threads", "waiting_ns"}};
     struct example e;

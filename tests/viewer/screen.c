@@ -321,6 +321,20 @@ static void blur_host(char *text)
     memcpy(at, instead, strlen(instead));
 }
 
+/* What a process does at one moment, and in which functions of the C library, is not the same each time. */
+static void blur_stacks(char *text)
+{
+    static const char mark[] = "main thread";
+    char *at = strstr(text, "Host stacks, inn");
+    at = at ? strstr(at, mark) : NULL;
+    if (!at)
+        return;
+    at += strlen(mark);
+    char *line_end = at + strcspn(at, "\n"), *stack_end = line_end + (*line_end != '\0');
+    stack_end += strcspn(stack_end, "\n");
+    memmove(at, stack_end, strlen(stack_end) + 1);
+}
+
 static char *current(struct screen *screen, enum aspect aspect)
 {
     const char *shown = text_of(screen, aspect == TEXT_AND_LOOKS);
@@ -329,6 +343,7 @@ static char *current(struct screen *screen, enum aspect aspect)
     strcpy(text, shown);
     if (aspect == BLURRED_TEXT) {
         blur_host(text);
+        blur_stacks(text);
         blur(text);
     }
     return text;

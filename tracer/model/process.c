@@ -164,6 +164,12 @@ void wsdbg_process_short_text(const struct wsdbg_snapshot *snapshot, uint32_t pr
         snprintf(out, WSDBG_PROCESS_BYTES, "process %u", process_id);
 }
 
+bool wsdbg_process_is_main(const struct wsdbg_snapshot *snapshot, uint32_t process_id, uint32_t thread_id)
+{
+    const uint32_t index = wsdbg_snapshot_process(snapshot, process_id);
+    return thread_id == (index == WSDBG_NONE ? process_id : snapshot->processes[index].pid);
+}
+
 void wsdbg_process_end_text(struct wsdbg_process_end end, char out[WSDBG_PROCESS_BYTES])
 {
     const char *name = end.kind == WSDBG_END_SIGNAL ? sigabbrev_np(end.value) : NULL;

@@ -41,6 +41,8 @@ void wsdbg_process_text(const struct wsdbg_process *process, const char *host, c
 /* "rank 1", "process 17", "process 17 on a"; `process` may be WSDBG_NONE. */
 void wsdbg_process_short_text(const struct wsdbg_snapshot *snapshot, uint32_t process_id,
                               char out[WSDBG_PROCESS_BYTES]);
+/* Whether the thread is its process's first one. */
+bool wsdbg_process_is_main(const struct wsdbg_snapshot *snapshot, uint32_t process_id, uint32_t thread_id);
 /* "killed by SIGKILL", "exited 1", "ended"; "" while it lives. */
 void wsdbg_process_end_text(struct wsdbg_process_end end, char out[WSDBG_PROCESS_BYTES]);
 

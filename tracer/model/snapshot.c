@@ -71,6 +71,18 @@ const char *wsdbg_warp_state_name(enum wsdbg_warp_state state)
     return (unsigned)state < WSDBG_WARP_STATE_COUNT ? warp_state_names[state] : "UNKNOWN";
 }
 
+const char *wsdbg_host_motion_name(enum wsdbg_host_motion motion)
+{
+    static const char *const names[WSDBG_HOST_MOTION_COUNT] = {"unknown", "sleeps", "runs", "moves"};
+    return (unsigned)motion < WSDBG_HOST_MOTION_COUNT ? names[motion] : names[WSDBG_HOST_MOTION_UNKNOWN];
+}
+
+const char *wsdbg_host_frame_kind_name(enum wsdbg_host_frame_kind kind)
+{
+    static const char *const names[WSDBG_HOST_FRAME_KINDS] = {"unknown", "python", "native", "left out"};
+    return (unsigned)kind < WSDBG_HOST_FRAME_KINDS ? names[kind] : names[0];
+}
+
 const char *wsdbg_event_kind_name(enum wsdbg_event_kind kind)
 {
     return (unsigned)kind < WSDBG_EVENT_KIND_COUNT ? event_kind_names[kind] : "unknown event";

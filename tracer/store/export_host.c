@@ -9,6 +9,7 @@
 #include "diagnose/finding.h"
 #include "store/database.h"
 #include "store/spans.h"
+#include "model/host_stack.h"
 #include "model/symbol.h"
 #include "wsdbg/session.h"
 
@@ -89,6 +90,21 @@ static void put_launch(struct wsdbg_trace_export *e, const struct wsdbg_launch *
     wsdbg_trace_end(&e->trace);
 }
 
+/* What the thread does, from the outside in. */
+static void put_stack(struct wsdbg_trace_export *e, const struct wsdbg_host_thread *t)
+{
+    const struct wsdbg_snapshot *s = &e->loaded.snapshot;
+    char text[WSDBG_HOST_STACK_TEXT_BYTES];
+    for (size_t i = 0; i < s->host_stack_count; i++) {
+        const struct wsdbg_host_stack *stack = &s->host_stacks[i];
+        if (stack->thread_id != t->thread_id || stack->process >= s->host_process_count ||
+            s->host_processes[stack->process].process_id != t->process_id)
+            continue;
+        wsdbg_host_stack_text(stack, s->host_frames, t->call, text, sizeof text);
+        wsdbg_trace_text(&e->trace, "stack", text);
+    }
+}
+
 /* A call that has not returned: from its entry to the picture. */
 static void put_blocked_thread(struct wsdbg_trace_export *e, const struct wsdbg_host_thread *t)
 {
@@ -98,6 +114,7 @@ static void put_blocked_thread(struct wsdbg_trace_export *e, const struct wsdbg_
     wsdbg_trace_slice(&e->trace, (struct wsdbg_track){t->process_id, t->thread_id}, t->call,
                       since(e->host_zero_ns, t->since_ns), taken_ns - t->since_ns);
     wsdbg_trace_text(&e->trace, "end", "not over in the picture");
+    put_stack(e, t);
     wsdbg_trace_end(&e->trace);
 }
 

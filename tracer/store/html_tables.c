@@ -2,12 +2,14 @@
  * Reads a report, writes well-formed XML. */
 #include "store/html_internal.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "store/quote.h"
 #include "store/report_internal.h"
+#include "model/host_stack.h"
 #include "model/symbol.h"
 
 enum { ROWS_MAX = 100 };
@@ -371,6 +373,47 @@ void wsdbg_html_threads(const struct wsdbg_report *r, FILE *out)
         fputs("</tr>\n", out);
     }
     end_table(r->thread_count > ROWS_MAX ? r->thread_count - ROWS_MAX : 0, out);
+}
+
+static void stack_row(const struct wsdbg_report *r, const struct wsdbg_report_stack *stack, FILE *out)
+{
+    char thread[WSDBG_HOST_THREAD_TEXT_BYTES + WSDBG_HOST_MOTION_TEXT_BYTES], text[WSDBG_HOST_STACK_TEXT_BYTES];
+    wsdbg_report_stack_words(r, stack, thread, sizeof thread, text, sizeof text);
+    fputs("<tr>", out);
+    cell(out, thread);
+    fputs("<td><details><summary>", out);
+    wsdbg_put_xml(out, text);
+    fputs("</summary>\n<ol>\n", out);
+    for (uint32_t i = 0; i < stack->row.frame_count; i++) {
+        wsdbg_host_frame_text(&r->frames[stack->row.frame_first + i], text, sizeof text);
+        fputs("<li>", out);
+        wsdbg_put_xml(out, text);
+        fputs("</li>\n", out);
+    }
+    fputs("</ol></details></td></tr>\n", out);
+}
+
+void wsdbg_html_stacks(const struct wsdbg_report *r, FILE *out)
+{
+    static const char *const heads[] = {"Thread", "Stack, from the outside in", NULL};
+    if (r->host_process_count == 0)
+        return;
+    begin_table("Host stacks", "What threads of the program did; the frames of each, innermost first, are folded",
+                heads, out);
+    for (size_t i = 0; i < r->stack_count && i < ROWS_MAX; i++)
+        stack_row(r, &r->stacks[i], out);
+    end_table(r->stack_count > ROWS_MAX ? r->stack_count - ROWS_MAX : 0, out);
+    for (size_t i = 0; i < r->host_process_count && i < ROWS_MAX; i++)
+        if (r->host_processes[i].obstacle[0]) {
+            char process[WSDBG_PROCESS_BYTES];
+            wsdbg_report_process_words(r, r->host_processes[i].process_id, process);
+            process[0] = (char)toupper((unsigned char)process[0]);
+            fputs("<p class=\"soft\">", out);
+            wsdbg_put_xml(out, process);
+            fputs(": ", out);
+            wsdbg_put_xml(out, r->host_processes[i].obstacle);
+            fputs("</p>\n", out);
+        }
 }
 
 static void fact(FILE *out, const char *name, const char *value)

@@ -28,6 +28,8 @@ json_t *wsdbg_json_kernel(const char *symbol);
 /* Rows of docs/report.schema.json; `r` has the sites and parts that a group's numbers mean. */
 json_t *wsdbg_json_warps(const struct wsdbg_report *r, const struct wsdbg_report_warps *w);
 json_t *wsdbg_json_barriers(const struct wsdbg_report_barriers *b);
+/* The processes whose host threads were read. */
+json_t *wsdbg_json_host(const struct wsdbg_report *r);
 json_t *wsdbg_json_finding(const struct wsdbg_report_finding *f);
 
 /* Prints the object and a newline, and lets go of it; NULL = out of memory. */

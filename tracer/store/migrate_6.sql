@@ -41,3 +41,25 @@ UPDATE process SET pid = process_id, hostname = (SELECT hostname FROM session);
 ALTER TABLE finding ADD COLUMN process_id INTEGER REFERENCES process;
 UPDATE finding SET process_id = (SELECT x.process_id FROM grid g JOIN context x ON x.id = g.context_id
     WHERE g.id = finding.grid_id);
+
+CREATE TABLE host_process (
+    id INTEGER PRIMARY KEY,
+    snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE,
+    process_id INTEGER NOT NULL REFERENCES process, threads INTEGER, python TEXT, obstacle TEXT,
+    read_ns INTEGER NOT NULL
+);
+CREATE INDEX host_process_snapshot ON host_process (snapshot_id);
+
+CREATE TABLE host_stack (
+    id INTEGER PRIMARY KEY,
+    host_process_id INTEGER NOT NULL REFERENCES host_process ON DELETE CASCADE, thread_id INTEGER NOT NULL, name TEXT,
+    motion TEXT, system_call TEXT, ends TEXT
+);
+CREATE INDEX host_stack_process ON host_stack (host_process_id);
+
+CREATE TABLE host_frame (
+    id INTEGER PRIMARY KEY,
+    host_stack_id INTEGER NOT NULL REFERENCES host_stack ON DELETE CASCADE, position INTEGER NOT NULL,
+    kind TEXT NOT NULL, function TEXT, file TEXT, line INTEGER, module TEXT, offset_bytes INTEGER, left_out INTEGER
+);
+CREATE INDEX host_frame_stack ON host_frame (host_stack_id);

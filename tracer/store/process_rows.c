@@ -28,6 +28,8 @@ static struct wsdbg_error *write_numbers(struct wsdbg_store *store, const struct
             write_number(&insert, s->allocations[i].process_id, s->time_ns);
     for (size_t i = 0; i < s->thread_count; i++)
         write_number(&insert, s->threads[i].process_id, s->time_ns);
+    for (size_t i = 0; i < s->host_process_count; i++)
+        write_number(&insert, s->host_processes[i].process_id, s->time_ns);
     for (size_t i = 0; i < s->activity_count; i++)
         write_number(&insert, s->activities[i].process_id, s->time_ns);
     return wsdbg_insert_end(&insert);

@@ -332,6 +332,17 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "LEFT JOIN process p ON p.process_id = t.process_id LEFT JOIN member m ON m.snapshot_id = s.id "
      "AND m.process_id = t.process_id ORDER BY waiting_seconds DESC",
      NULL},
+    {"host-stacks", "What does each host thread do: which frames, Python and native, innermost first?",
+     "To see which line of the program waits, and what other threads do.  A row without a frame says why there is "
+     "none.",
+     "SELECT p.process_id, k.thread_id, k.name AS thread, k.motion, coalesce(t.call, k.system_call) AS call, "
+     "f.position, f.kind, f.function, f.file, f.line, f.module, printf('0x%x', f.offset_bytes) AS offset, f.left_out, "
+     "coalesce(k.ends, p.obstacle) AS obstacle "
+     "FROM host_process p JOIN shown_snapshot s ON s.id = p.snapshot_id "
+     "LEFT JOIN host_stack k ON k.host_process_id = p.id LEFT JOIN host_frame f ON f.host_stack_id = k.id "
+     "LEFT JOIN host_thread t ON t.id = (SELECT min(id) FROM host_thread WHERE snapshot_id = s.id "
+     "AND process_id = p.process_id AND thread_id = k.thread_id) ORDER BY p.id, k.id, f.position",
+     NULL},
     {"launches", "What was launched? (the newest 50)", "To see what led up to the stuck kernel, with its shapes.",
      "SELECT * FROM (SELECT l.process_id, p.rank, l.sequence, l.time_ns - s.started_ns AS after_start_ns, f.name AS "
      "kernel, "

@@ -197,6 +197,15 @@ struct wsdbg_report_thread {
     struct wsdbg_optional_u64 waiting_ns, stream;
 };
 
+/* A thread's stack that was read from outside. */
+struct wsdbg_report_stack {
+    struct wsdbg_host_stack row; /* its process and frames are the report's rows */
+    uint32_t process_id;
+    char process[WSDBG_PROCESS_BYTES]; /* "rank 1", "process 17" */
+    bool is_main;                      /* of its process */
+    char call[48];                     /* that waits for the GPU, "" = it is in none */
+};
+
 struct wsdbg_report_function {
     uint32_t process_id;
     char name[256];
@@ -258,6 +267,12 @@ struct wsdbg_report {
     bool names_inferred;
     struct wsdbg_report_thread *threads;
     size_t thread_count;
+    struct wsdbg_host_process *host_processes;
+    size_t host_process_count;
+    struct wsdbg_report_stack *stacks;
+    size_t stack_count;
+    struct wsdbg_host_frame *frames;
+    size_t frame_count;
     struct wsdbg_report_function *functions;
     size_t function_count; /* by process, in order of first launch */
     struct wsdbg_report_launch newest;

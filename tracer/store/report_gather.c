@@ -159,8 +159,7 @@ static bool gather_threads(const struct wsdbg_snapshot *s, struct wsdbg_report *
             (struct wsdbg_report_thread){.process_id = t->process_id, .thread_id = t->thread_id, .stream = t->stream};
         memcpy(out->call, t->call, sizeof out->call);
         wsdbg_process_short_text(s, t->process_id, out->process);
-        const uint32_t process = wsdbg_snapshot_process(s, t->process_id);
-        out->is_main = t->thread_id == (process == WSDBG_NONE ? t->process_id : s->processes[process].pid);
+        out->is_main = wsdbg_process_is_main(s, t->process_id, t->thread_id);
         const uint64_t seen_ns = wsdbg_snapshot_seen_ns(s, t->process_id);
         if (t->since_ns && t->since_ns <= seen_ns)
             out->waiting_ns = wsdbg_known_u64(seen_ns - t->since_ns);
@@ -333,8 +332,8 @@ static struct wsdbg_error *gather_snapshot(const struct wsdbg_snapshot *s, const
     gather_newest(s, r);
     gather_activity(s, &r->activity);
     if (!copy_string(&r->source, s->source) || !wsdbg_report_gather_processes(s, diagnosis, r) || !gather_grids(s, r) ||
-        !gather_functions(s, r) || !gather_threads(s, r) || !gather_notes(s, r) || !gather_faults(s, r) ||
-        !gather_machine(s, r) || (diagnosis && !gather_findings(s, diagnosis, r)))
+        !gather_functions(s, r) || !gather_threads(s, r) || !wsdbg_report_gather_host(s, r) || !gather_notes(s, r) ||
+        !gather_faults(s, r) || !gather_machine(s, r) || (diagnosis && !gather_findings(s, diagnosis, r)))
         return &wsdbg_error_no_memory;
     struct wsdbg_error *error = wsdbg_report_fold_warps(s, r);
     return error ? error : wsdbg_report_fold_barriers(s, r);
@@ -399,9 +398,10 @@ void wsdbg_report_deinit(struct wsdbg_report *r)
     }
     for (size_t i = 0; i < r->schedule_count; i++)
         free(r->schedules[i]);
-    void *arrays[] = {r->schedules,    r->findings, r->grids,     r->warps,    r->rows,     r->barriers,
-                      r->barrier_rows, r->threads,  r->functions, r->notes,    r->faults,   r->sites,
-                      r->parts,        r->accesses, r->looks,     r->refusals, r->overlaps, r->processes};
+    void *arrays[] = {r->schedules,      r->findings, r->grids,     r->warps,    r->rows,     r->barriers,
+                      r->barrier_rows,   r->threads,  r->functions, r->notes,    r->faults,   r->sites,
+                      r->parts,          r->accesses, r->looks,     r->refusals, r->overlaps, r->processes,
+                      r->host_processes, r->stacks,   r->frames};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *r = (struct wsdbg_report){0};

@@ -193,6 +193,9 @@ static void put_tables(const struct page *p)
     if (r->thread_count > 0)
         put_section(p->out, "threads", "Host threads");
     wsdbg_html_threads(r, p->out);
+    if (r->host_process_count > 0)
+        put_section(p->out, "stacks", "Host stacks");
+    wsdbg_html_stacks(r, p->out);
     put_section(p->out, "session", "Session");
     wsdbg_html_session(r, p->out);
 }

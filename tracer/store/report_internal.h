@@ -38,6 +38,17 @@ struct wsdbg_error *wsdbg_report_load_schedules(struct wsdbg_store *store, struc
 struct wsdbg_error *wsdbg_report_of_loaded(struct wsdbg_store *store, const struct wsdbg_loaded *loaded,
                                            struct wsdbg_report *out);
 
+/* Fills host_processes, stacks and frames.  False: no memory. */
+bool wsdbg_report_gather_host(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
+/* "process 17", "rank 1 of 2 (…, process 17)". */
+void wsdbg_report_process_words(const struct wsdbg_report *report, uint32_t process_id, char out[WSDBG_PROCESS_BYTES]);
+/* The thread in a few words, for which there is room for WSDBG_HOST_THREAD_TEXT_BYTES and more, and its stack in a
+ * line. */
+void wsdbg_report_stack_words(const struct wsdbg_report *report, const struct wsdbg_report_stack *stack, char *thread,
+                              size_t thread_bytes, char *text, size_t text_bytes);
+/* The block of the text report, of blocked threads and others.  heading: colour or NULL. */
+void wsdbg_report_host_lines(const struct wsdbg_report *report, const char *heading, FILE *out);
+
 /* Fills overlaps, from a store that was opened for reading; needs the grids. */
 struct wsdbg_error *wsdbg_report_load_overlaps(struct wsdbg_store *store, struct wsdbg_report *report);
 /* "0.87 (0.57-0.99), waited 498 ns, a round 573 ns; 16 stages of 16" */

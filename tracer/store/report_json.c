@@ -478,6 +478,8 @@ static json_t *report_json(const struct wsdbg_report *r)
     json_object_set_new(root, "accesses", accesses_json(r));
     json_object_set_new(root, "looks", looks_json(r));
     json_object_set_new(root, "host_threads", threads_json(r));
+    if (r->host_process_count > 0)
+        json_object_set_new(root, "host_stacks", wsdbg_json_host(r));
     json_object_set_new(root, "functions", functions_json(r));
     json_object_set_new(root, "activity", activity_json(r));
     json_object_set_new(root, "notes", notes_json(r));

@@ -177,6 +177,10 @@ static void evidence_block(const struct wsdbg_report *r, bool colour, FILE *out)
 
 static void host_block(const struct wsdbg_report *r, bool colour, FILE *out)
 {
+    if (r->host_process_count > 0) {
+        wsdbg_report_host_lines(r, heading(colour), out);
+        return;
+    }
     if (r->thread_count == 0)
         return;
     wsdbg_report_line(out, heading(colour), "Host threads blocked");

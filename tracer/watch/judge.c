@@ -7,6 +7,7 @@
 #include "watch/loop.h"
 
 #include "base/memory.h"
+#include "watch/program_stacks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,6 +130,14 @@ void wsdbg_watch_keep_look(struct wsdbg_watch_loop *loop, const struct wsdbg_sna
     loop->last = *snapshot;
     if (snapshot->look_count > 0)
         loop->watch->looked_by = snapshot->source;
+}
+
+void wsdbg_watch_read_stacks(struct wsdbg_watch_loop *loop)
+{
+    struct wsdbg_error *error = loop->watch->read_stacks ? wsdbg_program_stacks_read(&loop->last) : NULL;
+    if (error)
+        wsdbg_watch_say(loop->watch, "the program's stacks were not read: %s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
 }
 
 void wsdbg_watch_mark_moving(struct wsdbg_watch_loop *loop)
@@ -261,6 +270,8 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
         wsdbg_diagnosis_deinit(&diagnosis);
         return false;
     }
+    if (diagnosis.hang || movement == WSDBG_STOOD_STILL)
+        wsdbg_watch_read_stacks(loop);
     if (diagnosis.hang)
         report_hang(loop, stall, &diagnosis, stands ? &standstill : NULL, now_ns);
     else

@@ -115,6 +115,7 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         .after_hang = options->after_hang,
         .stop_at_hang = options->stop_at_hang,
         .keep_history = options->keep_history,
+        .read_stacks = clock->is_live,
     };
     if (options->keep_history && evidence->ops->hold_record)
         evidence->ops->hold_record(evidence);

@@ -140,6 +140,8 @@ static void look_now(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 {
     const struct wsdbg_watch *watch = loop->watch;
     struct wsdbg_error *error = wsdbg_watch_inspect(loop, now_ns);
+    if (!error && loop->last.warp_count > 0)
+        wsdbg_watch_read_stacks(loop);
     if (!error && loop->last.warp_count == 0)
         wsdbg_watch_say(watch, "looked, and saw no warp of a kernel");
     else if (!error)

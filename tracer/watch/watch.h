@@ -68,6 +68,7 @@ struct wsdbg_watch {
     const char *spool;           /* folder of module images, NULL = none */
     const char *record_path;     /* NULL = no recording */
     const char *after_hang;      /* what happens to the program, for the report's last line */
+    bool read_stacks;            /* of the program's own threads, where something stands still */
     bool keep_history;           /* at the end of a run without a hang: store what its kernels recorded last */
     bool stop_at_hang;           /* return at the first hang, or when it is given up, instead of watching on */
     /* Filled by wsdbg_watch_run. */
