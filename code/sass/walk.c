@@ -320,6 +320,16 @@ static uint32_t leave_call(struct walking *walking, const struct wsdbg_block *bl
     return graph_of(walking)->block_of[block->callee];
 }
 
+/* Where the walk goes on is not known.  If nothing is left to do on any way, it has ended. */
+static uint32_t lose(struct walking *walking, uint32_t number)
+{
+    bool acts = true;
+    if (!walking->depth)
+        walking->group.error = wsdbg_walk_acts_behind(walking->group.plan, number, &acts);
+    walking->out->is_whole = !acts;
+    return WSDBG_GRAPH_NONE;
+}
+
 /* A branch with an unknown condition: goes on where its sides meet.  What they write is then not known. */
 static uint32_t pass_detour(struct walking *walking, uint32_t number)
 {
@@ -327,7 +337,7 @@ static uint32_t pass_detour(struct walking *walking, uint32_t number)
     const struct wsdbg_walk_detour *detour;
     walking->group.error = wsdbg_walk_detour_of(walking->group.plan, number, &detour);
     if (walking->group.error || !detour->can_be_passed)
-        return WSDBG_GRAPH_NONE;
+        return walking->group.error ? WSDBG_GRAPH_NONE : lose(walking, number);
     walk_group_forget(&walking->group, detour->written);
     const struct wsdbg_walk_step step = {.instruction = block->first + block->count - 1, .kind = WSDBG_WALK_POLL};
     if (detour->loops && !add_step(walking, step))
@@ -350,7 +360,7 @@ static uint32_t leave(struct walking *walking, uint32_t number)
         return next;
     if (block->exits || block->calls || block->returns) {
         if (turn.taken == WSDBG_TRUTH_UNKNOWN)
-            return WSDBG_GRAPH_NONE;
+            return lose(walking, number);
         walking->out->is_whole = block->exits && ends_for_good(last);
         return block->exits ? WSDBG_GRAPH_NONE : leave_call(walking, block);
     }

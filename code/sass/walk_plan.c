@@ -354,6 +354,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     free(plan->executes);
     free(plan->operands);
     free(plan->detours);
+    free(plan->acts);
     free(plan->told);
     free(plan->states);
     walk_words_free(&plan->words);
@@ -369,6 +370,45 @@ bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t 
                 return true;
     }
     return false;
+}
+
+/* ---- whether anything is left to do ---- */
+
+static bool acts_itself(const struct wsdbg_walk_plan *plan, uint32_t number)
+{
+    const struct wsdbg_block *block = &plan->graph->blocks[number];
+    bool acts = block->returns || block->is_indirect || (block->calls && block->callee == WSDBG_GRAPH_NONE);
+    for (uint32_t i = block->first; i < block->first + block->count; i++)
+        acts |= (is_step(plan, i) && plan->operands[i].kind != WSDBG_ACCESS_EXIT) || wsdbg_walk_is_of_matrices(plan, i);
+    return acts;
+}
+
+static bool acts_behind(const struct wsdbg_walk_plan *plan, uint32_t number)
+{
+    const struct wsdbg_block *block = &plan->graph->blocks[number];
+    bool acts = block->calls && block->callee != WSDBG_GRAPH_NONE && plan->acts[plan->graph->block_of[block->callee]];
+    for (uint32_t i = 0; i < block->successor_count; i++)
+        acts |= block->successor[i] != WSDBG_GRAPH_NONE && plan->acts[block->successor[i]];
+    return acts;
+}
+
+struct wsdbg_error *wsdbg_walk_acts_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out)
+{
+    const uint32_t count = plan->graph->block_count;
+    bool grows = !plan->acts;
+    if (!plan->acts && !(plan->acts = calloc((size_t)count + 1, sizeof *plan->acts)))
+        return &wsdbg_error_no_memory;
+    for (uint32_t b = 0; grows && b < count; b++)
+        plan->acts[b] = acts_itself(plan, b);
+    while (grows) {
+        grows = false;
+        for (uint32_t b = count; b-- > 0;)
+            if (!plan->acts[b] && acts_behind(plan, b))
+                plan->acts[b] = grows = true;
+    }
+    const struct wsdbg_block *at = &plan->graph->blocks[block];
+    *out = at->returns || at->is_indirect || (at->calls && at->callee == WSDBG_GRAPH_NONE) || acts_behind(plan, block);
+    return NULL;
 }
 
 /* ---- where the sides of a branch meet ---- */

@@ -36,7 +36,8 @@ struct wsdbg_walk_plan {
     struct wsdbg_lists reads;               /* by instruction that is executed: the registers that it reads */
     struct wsdbg_dominators *after;         /* post-dominators, NULL = not asked for yet */
     struct wsdbg_walk_detour *detours;      /* by block */
-    struct wsdbg_walk_told *told;           /* by instruction, ascending */
+    bool *acts;                   /* by block: some way from its begin on has an access; NULL = not asked yet */
+    struct wsdbg_walk_told *told; /* by instruction, ascending */
     size_t told_count;
     bool follows_stores;     /* some load in a loop is told: what is stored to shared memory may decide a way */
     struct walk_words words; /* of the walks so far of the CTA at hand */
@@ -48,6 +49,8 @@ struct wsdbg_walk_plan {
 bool wsdbg_walk_is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t instruction);
 /* What is kept of an instruction; NULL = nothing is. */
 struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, uint32_t instruction);
+/* *out: whether a thread that is behind the block may still come to an access. */
+struct wsdbg_error *wsdbg_walk_acts_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out);
 struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t block,
                                          const struct wsdbg_walk_detour **out);
 

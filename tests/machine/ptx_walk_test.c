@@ -219,6 +219,17 @@ static void other_shuffles_bring_nothing_that_is_known(void **state)
     expect(KERNEL("mov.u32 %r0, 5;\nshfl.sync.idx.b32 %r1|%p0, %r0, 0, 4127, -1;\n" INIT("r1")), ALL " lost\n");
 }
 
+/* Which way the lanes take makes no difference to any barrier. */
+static void a_walk_is_whole_where_nothing_is_left_to_do(void **state)
+{
+    (void)state;
+    expect(KERNEL("mov.u32 %r0, 5;\n" INIT("r0") "ld.global.u32 %r1, [%d0];\nsetp.eq.u32 %p0, %r1, 3;\n@%p0 exit;\n"
+                                                 "st.global.u32 [%d0], %r1;\n"),
+           ALL " init 0x400 5\n");
+    expect(KERNEL("mov.u32 %r0, 5;\nld.global.u32 %r1, [%d0];\nsetp.eq.u32 %p0, %r1, 3;\n@%p0 exit;\n" INIT("r0")),
+           ALL " lost\n");
+}
+
 static bool at_once(void *context)
 {
     ++*(unsigned *)context;
@@ -261,6 +272,7 @@ int main(void)
         cmocka_unit_test(an_address_that_may_be_mapped_is_not_known),
         cmocka_unit_test(a_shuffle_brings_what_lane_0_has),
         cmocka_unit_test(other_shuffles_bring_nothing_that_is_known),
+        cmocka_unit_test(a_walk_is_whole_where_nothing_is_left_to_do),
         cmocka_unit_test(a_walk_ends_when_its_time_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
