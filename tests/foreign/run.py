@@ -212,10 +212,10 @@ def races_of(row):
 
 def explored_of(row):
     if 'explore' not in row:
-        return '- | -'
+        return '- | - | -'
     explored = row['explore']
     what = explored['end'] if explored['end'] != 'passes' else '?' if explored['schedules'] is None else explored['schedules']
-    return f"{what} | {explored['processor_seconds']:.1f}"
+    return f"{what} | {explored['processor_seconds']:.1f} | {explored['peak_mib']:.0f}"
 
 
 def commit_of(checkout):
@@ -243,7 +243,7 @@ def page(data):
              'Triton 3.9.0 is from PyPI and runs without PyTorch; `tests/foreign/python/triton_matmul.py` is a matmul of our own with `warp_specialize=True`. '
              '"passes": exit status 0 and the program\'s own line, where it prints one; no verdict. '
              f"Explored: {data['schedules']} schedules of one launch, with no hang and no fault; a dash: not done.", '',
-             '| program | arguments | ends | processor s | peak MiB | races found | processor s | times | peak MiB | schedules | processor s |', '|---|---|---|---|---|---|---|---|---|---|---|']
+             '| program | arguments | ends | processor s | peak MiB | races found | processor s | times | peak MiB | schedules | processor s | peak MiB |', '|---|---|---|---|---|---|---|---|---|---|---|---|']
     for name, row in data['rows'].items():
         lines.append(f"| `{name}` | `{' '.join(row['arguments']) or '-'}` | {row['end'].replace('|', '/')} | {row['processor_seconds']:.1f} | {row['peak_mib']:.0f} "
                      f"| {races_of(row)} | {explored_of(row)} |")
