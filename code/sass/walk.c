@@ -339,6 +339,8 @@ static uint32_t pass_detour(struct walking *walking, uint32_t number)
     if (walking->group.error || !detour->can_be_passed)
         return walking->group.error ? WSDBG_GRAPH_NONE : lose(walking, number);
     walk_group_forget(&walking->group, detour->written);
+    if (detour->stores && walking->group.plan->follows_stores)
+        walk_words_spoil(&walking->group.plan->words);
     const struct wsdbg_walk_step step = {.instruction = block->first + block->count - 1, .kind = WSDBG_WALK_POLL};
     if (detour->loops && !add_step(walking, step))
         return WSDBG_GRAPH_NONE;
@@ -422,6 +424,8 @@ struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct 
     *walking = (struct walking){.group = walk_group_begin(plan, worlds, lanes), .limits = limits, .out = out};
     walk(walking);
     walk_words_end(&plan->words, &walking->group.place);
+    if (!out->is_whole && plan->follows_stores)
+        walk_words_spoil(&plan->words);
     *together = walking->group.lanes;
     struct wsdbg_error *error = walking->group.error;
     free(walking);

@@ -50,9 +50,11 @@ struct wsdbg_walk_plan;
 /* The graph must outlive *out, which the caller destroys. */
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out);
 void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan); /* NULL is fine */
-/* Forgets what the walks so far stored.  Walks of one CTA, in one order or another, may know from each other what they
- * load. */
-void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan);
+/* Forgets what the walks so far stored.  Walks of one CTA may know from those before what they load; false: they do not
+ * try to. */
+void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, bool believes_stores);
+/* Whether a walk of the CTA was told a value that a later one makes doubtful: then none of them holds. */
+bool wsdbg_walk_plan_was_wrong(const struct wsdbg_walk_plan *plan);
 /* Whether some walk may depend on the special register of this number. */
 bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t number);
 

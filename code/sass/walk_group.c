@@ -311,9 +311,13 @@ static void keep_store(const struct walk_lane *lane, const struct wsdbg_instruct
 {
     struct walk_store kept = {.place = lane->group->place, .bytes = store->width_bytes};
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, store);
-    if (executes == WSDBG_TRUTH_NO || store->source_count < 2 || !store->width_bytes ||
-        store->width_bytes > sizeof kept.words || !walk_value(lane, &store->sources[0], 0, &kept.address))
+    if (executes == WSDBG_TRUTH_NO)
         return;
+    if (store->source_count < 2 || !store->width_bytes || store->width_bytes > sizeof kept.words ||
+        !walk_value(lane, &store->sources[0], 0, &kept.address) || kept.address >> RANK_SHIFT) {
+        walk_words_spoil(&lane->group->plan->words);
+        return;
+    }
     kept.is_known = executes == WSDBG_TRUTH_YES;
     for (unsigned word = 0; word * sizeof *kept.words < store->width_bytes && kept.is_known; word++)
         kept.is_known = stored_word(lane, store, word, &kept.words[word]);

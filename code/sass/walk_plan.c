@@ -332,10 +332,28 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
     return error;
 }
 
-void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan)
+/* Whether shared memory may change by other instructions than stores that walks follow. */
+static bool has_other_writers(const struct wsdbg_walk_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->graph->instruction_count; i++) {
+        const uint8_t operation = plan->graph->instructions[i].operation;
+        if (operation == WSDBG_OP_ATOMS || operation == WSDBG_OP_ATOM || operation == WSDBG_OP_ST)
+            return true;
+    }
+    return false;
+}
+
+void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, bool believes_stores)
 {
     walk_words_forget(&plan->words);
     plan->walks = 0;
+    if (!believes_stores || (plan->follows_stores && has_other_writers(plan)))
+        walk_words_spoil(&plan->words);
+}
+
+bool wsdbg_walk_plan_was_wrong(const struct wsdbg_walk_plan *plan)
+{
+    return plan->words.is_contradicted;
 }
 
 void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
@@ -463,6 +481,7 @@ static bool add_block(const struct wsdbg_walk_plan *plan, uint32_t number, struc
         const struct wsdbg_instruction *instruction = &graph->instructions[i];
         if (is_step(plan, i) && instruction->operation != WSDBG_OP_WARPSYNC)
             return false;
+        detour->stores |= instruction->operation == WSDBG_OP_STS;
         for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
             if (wsdbg_writes(instruction, reg))
                 put(detour->written, reg);

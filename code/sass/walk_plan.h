@@ -14,6 +14,7 @@ enum { WSDBG_WALK_REGISTER_WORDS = (WSDBG_REGISTER_COUNT + 63) / 64 };
 struct wsdbg_walk_detour {
     bool is_known, can_be_passed;
     bool loops;                                  /* some way leads back to the branch */
+    bool stores;                                 /* ... or stores to shared memory */
     uint32_t meets;                              /* the block where the sides meet */
     uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each */
 };

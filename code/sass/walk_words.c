@@ -8,35 +8,62 @@
 
 enum { STORES_MOST = 1024, WORD_BYTES = 4, BYTE_BITS = 8 };
 
+static bool overlaps(const struct walk_store *store, uint32_t address, uint32_t bytes)
+{
+    return store->address < address + bytes && address < store->address + store->bytes;
+}
+
+void walk_words_spoil(struct walk_words *words)
+{
+    words->is_contradicted |= words->answered_count > 0;
+    words->is_spoilt = true;
+}
+
+/* Whether an earlier walk stored the same at the same place. */
+static bool is_kept(const struct walk_words *words, const struct walk_store *store)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (words->stores[i].address == store->address && words->stores[i].bytes == store->bytes &&
+            words->stores[i].is_known && store->is_known &&
+            !memcmp(words->stores[i].words, store->words, sizeof store->words) &&
+            !memcmp(words->stores[i].place.joined, store->place.joined, sizeof store->place.joined))
+            return true;
+    return false;
+}
+
 void walk_words_put(struct walk_words *words, const struct walk_store *store)
 {
-    const struct walk_store *last = words->count ? &words->stores[words->count - 1] : NULL;
-    if (words->overflows || (last && !memcmp(last, store, sizeof *store)))
+    for (size_t i = 0; i < words->answered_count && !words->is_contradicted; i++)
+        words->is_contradicted =
+            overlaps(store, words->answered[i][0], words->answered[i][1]) && !is_kept(words, store);
+    if (words->is_spoilt || is_kept(words, store))
         return;
-    words->overflows = words->count >= STORES_MOST ||
-                       !wsdbg_grow((void **)&words->stores, &words->capacity, words->count + 1, sizeof *words->stores);
-    if (!words->overflows)
+    if (words->count >= STORES_MOST ||
+        !wsdbg_grow((void **)&words->stores, &words->capacity, words->count + 1, sizeof *words->stores))
+        walk_words_spoil(words);
+    else
         words->stores[words->count++] = *store;
 }
 
 void walk_words_end(struct walk_words *words, const struct walk_place *place)
 {
-    words->overflows = words->overflows ||
-                       !wsdbg_grow((void **)&words->ends, &words->end_capacity, words->end_count + 1, sizeof *place);
-    if (!words->overflows)
+    if (!wsdbg_grow((void **)&words->ends, &words->end_capacity, words->end_count + 1, sizeof *place))
+        walk_words_spoil(words);
+    else
         words->ends[words->end_count++] = *place;
 }
 
 void walk_words_forget(struct walk_words *words)
 {
-    words->count = words->end_count = 0;
-    words->overflows = false;
+    words->count = words->end_count = words->answered_count = 0;
+    words->is_spoilt = words->is_contradicted = false;
 }
 
 void walk_words_free(struct walk_words *words)
 {
     free(words->stores);
     free(words->ends);
+    free(words->answered);
     *words = (struct walk_words){0};
 }
 
@@ -56,11 +83,6 @@ static bool is_stored_before(const struct walk_words *words, const struct walk_s
 {
     const uint32_t walk = store->place.walk;
     return walk < words->end_count && is_before(&store->place, &words->ends[walk], place);
-}
-
-static bool overlaps(const struct walk_store *store, uint32_t address, uint32_t bytes)
-{
-    return store->address < address + bytes && address < store->address + store->bytes;
 }
 
 /* The bytes of a load, all of which the store wrote. */
@@ -103,9 +125,9 @@ static const struct walk_store *last_before(const struct walk_words *words, cons
     *is_race = false;
     for (size_t i = 0; i < words->count; i++) {
         const struct walk_store *store = &words->stores[i];
-        const enum when when = is_stored_when(words, store, place);
         if (!overlaps(store, address, bytes))
             continue;
+        const enum when when = is_stored_when(words, store, place);
         *is_race = *is_race || when == WHEN_AT_ANY_TIME;
         if (when == WHEN_BEFORE && (!last || overwrites(words, last, store)))
             last = store;
@@ -137,15 +159,26 @@ static bool is_stored(const struct walk_words *words, uint32_t address, uint32_t
     return false;
 }
 
-enum walk_word walk_words_get(const struct walk_words *words, const struct walk_place *place, uint32_t address,
+static bool keep_answer(struct walk_words *words, uint32_t address, uint32_t bytes)
+{
+    if (!wsdbg_grow((void **)&words->answered, &words->answered_capacity, words->answered_count + 1,
+                    sizeof *words->answered))
+        return false;
+    words->answered[words->answered_count][0] = address;
+    words->answered[words->answered_count++][1] = bytes;
+    return true;
+}
+
+enum walk_word walk_words_get(struct walk_words *words, const struct walk_place *place, uint32_t address,
                               uint32_t bytes, uint32_t *value)
 {
     bool is_race;
-    if (words->overflows || !is_stored(words, address, bytes))
-        return WALK_WORD_NOT_STORED;
+    if (words->is_spoilt)
+        return WALK_WORD_UNKNOWN;
+    if (!is_stored(words, address, bytes))
+        return keep_answer(words, address, bytes) ? WALK_WORD_NOT_STORED : WALK_WORD_UNKNOWN;
     const struct walk_store *last = last_before(words, place, address, bytes, &is_race);
-    return last && !is_race && is_last_of_all(words, last, place, address, bytes) &&
-                   bytes_of(last, address, bytes, value)
-               ? WALK_WORD_KNOWN
-               : WALK_WORD_UNKNOWN;
+    const bool is_known = last && !is_race && is_last_of_all(words, last, place, address, bytes) &&
+                          bytes_of(last, address, bytes, value) && keep_answer(words, address, bytes);
+    return is_known ? WALK_WORD_KNOWN : WALK_WORD_UNKNOWN;
 }

@@ -33,19 +33,24 @@ struct walk_words {
     struct walk_store *stores;
     struct walk_place *ends; /* by walk: where it ended */
     size_t count, capacity, end_count, end_capacity;
-    bool overflows; /* not all could be kept: none counts */
+    uint32_t (*answered)[2]; /* first byte and count: what loads were told so far */
+    size_t answered_count, answered_capacity;
+    bool is_spoilt;       /* something may have been stored that is not kept: nothing is known */
+    bool is_contradicted; /* ... or a load was told what a later walk makes doubtful */
 };
 
 /* One that is kept already, of other lanes, is not kept twice. */
 void walk_words_put(struct walk_words *words, const struct walk_store *store);
 /* A walk, of the next number, has ended here. */
 void walk_words_end(struct walk_words *words, const struct walk_place *place);
+/* What is stored, and where, is not known. */
+void walk_words_spoil(struct walk_words *words);
 void walk_words_forget(struct walk_words *words);
 void walk_words_free(struct walk_words *words);
 
 enum walk_word { WALK_WORD_NOT_STORED, WALK_WORD_UNKNOWN, WALK_WORD_KNOWN };
 /* What a load of one to four bytes gets at this place: the last store before it, if that is known. */
-enum walk_word walk_words_get(const struct walk_words *words, const struct walk_place *place, uint32_t address,
+enum walk_word walk_words_get(struct walk_words *words, const struct walk_place *place, uint32_t address,
                               uint32_t bytes, uint32_t *value);
 
 #endif

@@ -112,8 +112,7 @@ static void read_environment(struct wsdbg_rank_row *out)
 static void write_row(struct wsdbg_rank_row *shared, const struct wsdbg_rank_row *row)
 {
     const uint32_t version = shared->version;
-    __atomic_store_n(&shared->version, 0, __ATOMIC_RELEASE);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    __atomic_exchange_n(&shared->version, 0, __ATOMIC_ACQ_REL); /* what follows stays behind it */
     shared->rank = row->rank;
     shared->local_rank = row->local_rank;
     shared->world_size = row->world_size;

@@ -139,7 +139,7 @@ void ptx_walks_expect_of_two(const char *text, bool (*shared)(void *context, uin
 {
     struct ptx_walks walks = ptx_walks_begin(text);
     char said[4096] = "";
-    wsdbg_walk_plan_begin_cta(walks.plan);
+    wsdbg_walk_plan_begin_cta(walks.plan, true);
     say_warp(&walks, 0, "warp 0 ", shared, said, sizeof said);
     say_warp(&walks, 1, "warp 1 ", shared, said, sizeof said);
     assert_string_equal(said, expected);

@@ -4,11 +4,9 @@
  *
  * Reads: walks, barrier words.  Adds: DOUBLE_ARRIVE.
  *
- * It only counts, and so it needs no order of events.  Other CTAs of a cluster are taken to do the same as the one that
- * was seen: a CTA's mbarrier then gets as many arrivals as the CTA makes on the same mbarrier of all ranks.
+ * It only counts, and so it needs no order of events.  Of an mbarrier on which a CTA arrives in other CTAs, too, it
+ * says nothing: who arrives how often may depend on the rank.
  */
-#include <string.h>
-
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
@@ -23,7 +21,7 @@ struct balance {
     bool waits;         /* the waiting warp has a wait for a phase that arrivals complete */
     bool is_shared;     /* warps of other warpgroups wait, too */
     struct wsdbg_warp_set most;
-    uint64_t first_arrivals;     /* one of each lane on each rank */
+    uint64_t first_arrivals;     /* one of each lane */
     struct wsdbg_warp_set twice; /* who arrives twice without waiting for anything between */
 };
 
@@ -49,30 +47,28 @@ static uint32_t arrivals_of(const struct wsdbg_step_row *step, bool *known)
     return step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? 1 : 0;
 }
 
-enum { RANKS = 16, OWN = RANKS }; /* of a cluster, and a place for the own one */
-
 /* What a walk has done on the mbarrier so far. */
 struct progress {
     const struct wsdbg_step_row *wait; /* the last one */
     uint32_t waits, first_parity;
-    bool known, did_something;   /* since the last wait */
-    bool arrived[RANKS + 1];     /* on a rank's */
-    bool arrived_now[RANKS + 1]; /* ... since the lanes waited for anything */
+    bool known, did_something; /* since the last wait */
+    bool arrived, arrived_now; /* now: since the lanes waited for anything */
 };
 
 static void take_arrival(struct balance *b, const struct wsdbg_walk_row *walk, const struct wsdbg_step_row *step,
                          struct progress *progress, uint64_t *arrivals)
 {
-    const uint32_t rank = step->rank < RANKS ? step->rank : OWN;
+    const bool is_own = step->rank == WSDBG_STEP_OWN_RANK || step->rank == b->c->snapshot->ctas[b->cta].cluster_rank;
     const uint64_t all = (uint64_t)arrivals_of(step, &progress->known) * (unsigned)__builtin_popcount(walk->lanes);
     *arrivals += all;
     if (!all)
         return;
-    if (progress->arrived_now[rank])
+    progress->known &= is_own;
+    if (progress->arrived_now)
         wsdbg_set_add(&b->twice, local_warp(b->c, walk->warp));
-    if (!progress->arrived[rank])
+    if (!progress->arrived)
         b->first_arrivals += all;
-    progress->arrived[rank] = progress->arrived_now[rank] = true;
+    progress->arrived = progress->arrived_now = true;
 }
 
 static void take_wait(const struct wsdbg_step_row *step, struct progress *progress)
@@ -92,8 +88,9 @@ static bool add_walk(struct balance *b, const struct wsdbg_walk_row *walk, uint6
     for (uint32_t i = 0; i < walk->step_count; i++) {
         const struct wsdbg_step_row *step = &b->c->snapshot->steps[walk->step_first + i];
         const bool waits = step->kind == WSDBG_ACCESS_WAIT;
-        if (waits || step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_CLUSTER_WAIT)
-            memset(progress.arrived_now, 0, sizeof progress.arrived_now);
+        if (waits || step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_CLUSTER_WAIT ||
+            step->kind == WSDBG_STEP_POLL)
+            progress.arrived_now = false;
         progress.did_something |= is_of_mbarrier(step) && !waits && step->kind != WSDBG_ACCESS_INIT;
         if (!is_of_mbarrier(step) || step->address != b->offset)
             continue;

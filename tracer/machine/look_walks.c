@@ -15,7 +15,7 @@
 enum { SPECIAL_LANE = 0, SPECIAL_THREAD_X = 33, SPECIAL_CTA_X = 37, SPECIAL_CTA_RANK = 136 };
 enum { GRID_SIZE_BYTES = 12 }; /* where bank 0 has it, behind the CTA's threads */
 enum { WORK_OF_THREAD = 1 << 21, STEPS_OF_THREAD = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
-enum { CONSTANTS_KEPT = 2048 }; /* words of bank 0 */
+enum { CONSTANTS_KEPT = 2048 };          /* words of bank 0 */
 #define INSTRUCTIONS_MOST 32768u         /* of a kernel that is followed for its named barriers alone */
 #define WORK_OF_LOOK (UINT64_C(1) << 22) /* instructions; some 0.9 s */
 
@@ -345,14 +345,25 @@ static struct wsdbg_error *share_walks(struct walks *walks, uint32_t from, uint3
 }
 
 /* All of its warps, or none where the time is over: the GPU may be stopped meanwhile. */
-static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *walked)
+static struct wsdbg_error *walk_warps(struct walks *walks, uint32_t cta, bool believes_stores)
 {
     const struct wsdbg_cta *row = &walks->out->ctas[cta];
-    const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     struct wsdbg_error *error = NULL;
-    wsdbg_walk_plan_begin_cta(walks->plan);
+    wsdbg_walk_plan_begin_cta(walks->plan, believes_stores);
     for (uint32_t w = row->warp_first; !error && w < row->warp_first + row->warp_count && !is_late(walks); w++)
         error = walk_warp(walks, w);
+    return error;
+}
+
+static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *walked)
+{
+    const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
+    struct wsdbg_error *error = walk_warps(walks, cta, true);
+    if (!error && wsdbg_walk_plan_was_wrong(walks->plan)) {
+        walks->out->walk_count = walk_count;
+        walks->out->step_count = step_count;
+        error = walk_warps(walks, cta, false);
+    }
     *walked = !is_late(walks);
     if (!*walked) {
         walks->out->walk_count = walk_count;
