@@ -315,7 +315,8 @@ static void keep_store(const struct walk_lane *lane, const struct wsdbg_instruct
         return;
     if (store->source_count < 2 || !store->width_bytes || store->width_bytes > sizeof kept.words ||
         !walk_value(lane, &store->sources[0], 0, &kept.address) || kept.address >> RANK_SHIFT) {
-        walk_words_spoil(&lane->group->plan->words);
+        if (store->is_whole) /* else its address is made of registers on which no way depends: those of data */
+            walk_words_spoil(&lane->group->plan->words);
         return;
     }
     kept.is_known = executes == WSDBG_TRUTH_YES;
