@@ -18,7 +18,7 @@
 #include "segment.h"
 #include "state.h"
 
-enum { DIGITS_MOST = 9 };
+enum { DIGITS_MOST = 9, ASKED_MOST = 16 };
 
 /* The variables of one launcher. */
 struct launcher {
@@ -121,11 +121,19 @@ static void write_row(struct wsdbg_rank_row *shared, const struct wsdbg_rank_row
     __atomic_store_n(&shared->version, version + 1, __ATOMIC_RELEASE);
 }
 
+/* A program that has no rank loads modules all its life: it is asked only a few times more. */
+static bool is_asked_enough(const struct wsdbg_segment *segment)
+{
+    static _Atomic unsigned asked;
+    return (segment->rank.version && segment->rank.rank != WSDBG_UNKNOWN32) ||
+           atomic_fetch_add(&asked, 1) >= ASKED_MOST;
+}
+
 void rank_read(bool if_unknown)
 {
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     struct wsdbg_rank_row row = {0};
-    if (!segment || (if_unknown && segment->rank.version && segment->rank.rank != WSDBG_UNKNOWN32))
+    if (!segment || (if_unknown && is_asked_enough(segment)))
         return;
     read_environment(&row);
     shim_lock();

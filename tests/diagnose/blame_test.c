@@ -1,5 +1,6 @@
-/* blame_test.c - whose own fault a hang is, and who only waits for another process: rank 0 is the row's first cause,
- * rank 1 its second one, and rank 1 polls memory of another process where the row says so. */
+/* blame_test.c - which rank caused a hang (the origin), and which ranks only wait for another process (victims).  In
+ * each row the first cause is that of rank 0 and the second that of rank 1.  Rank 1 polls another process's memory if
+ * the row says so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

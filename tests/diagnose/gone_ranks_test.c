@@ -1,4 +1,4 @@
-/* gone_ranks_test.c - when the end of rank 1's process is given as the cause of what rank 0's kernel waits for. */
+/* gone_ranks_test.c - rank 0's kernel waits, and the process of rank 1 has ended: when is that the cause? */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

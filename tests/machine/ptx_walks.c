@@ -145,3 +145,15 @@ void ptx_walks_expect_of_two(const char *text, bool (*shared)(void *context, uin
     assert_string_equal(said, expected);
     ptx_walks_end(&walks);
 }
+
+bool ptx_walks_were_wrong(const char *text)
+{
+    struct ptx_walks walks = ptx_walks_begin(text);
+    char said[4096] = "";
+    wsdbg_walk_plan_begin_cta(walks.plan, true);
+    say_warp(&walks, 0, "", NULL, said, sizeof said);
+    say_warp(&walks, 1, "", NULL, said, sizeof said);
+    const bool were_wrong = wsdbg_walk_plan_was_wrong(walks.plan);
+    ptx_walks_end(&walks);
+    return were_wrong;
+}

@@ -54,6 +54,24 @@ static void a_store_of_what_is_not_known_tells_nothing(void **state)
                             "warp 1 lanes ffffffff: sync 1 lost\n");
 }
 
+/* Atomic operations are not followed. */
+static void where_atomics_may_write_stores_tell_nothing(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS(STORE("0", "0x100") SYNC "atom.shared.add.u32 %r1, [bars+16], 1;\n", ROLES), NULL,
+                            "warp 0 lanes ffffffff: sync 1\n"
+                            "warp 1 lanes ffffffff: sync 1 lost\n");
+}
+
+/* Warp 0 is walked first, and knows only its own store; warp 1 stores something else behind it. */
+static void a_later_warp_may_prove_an_earlier_one_wrong(void **state)
+{
+    (void)state;
+    assert_true(ptx_walks_were_wrong(
+        TWO_WARPS(STORE("0", "0x200") SYNC SYNC ROLES, SYNC STORE("0", "0x300") SYNC "barrier.sync 1;\n")));
+    assert_false(ptx_walks_were_wrong(TWO_WARPS(STORE("0", "0x200") SYNC SYNC ROLES, SYNC SYNC SYNC)));
+}
+
 static bool shows_1(void *context, uint32_t address, uint32_t *value)
 {
     (void)context;
@@ -88,6 +106,8 @@ int main(void)
         cmocka_unit_test(of_two_stores_the_last_one_counts),
         cmocka_unit_test(a_store_that_no_barrier_orders_tells_nothing),
         cmocka_unit_test(a_store_of_what_is_not_known_tells_nothing),
+        cmocka_unit_test(where_atomics_may_write_stores_tell_nothing),
+        cmocka_unit_test(a_later_warp_may_prove_an_earlier_one_wrong),
         cmocka_unit_test(a_word_that_no_walk_stores_is_taken_as_it_is_now_the_first_time),
         cmocka_unit_test(a_poll_ends),
     };

@@ -14,7 +14,7 @@ struct wsdbg_run_marks {
 
 /* `folder` NULL = without --mark. */
 struct wsdbg_error *wsdbg_run_marks_open(const char *folder, struct wsdbg_run_marks *out);
-/* Between two looks.  True: the watch is to take its picture now. */
+/* Looks for new marks of other nodes.  The watch calls it between two looks; true: it must take its picture now. */
 bool wsdbg_run_marks_look(struct wsdbg_run_marks *marks, const struct wsdbg_watch *watch, uint64_t now_ns);
 /* Before the program is ended: the others get time to take theirs, ten seconds at most. */
 void wsdbg_run_marks_wait(struct wsdbg_run_marks *marks, const struct wsdbg_watch *watch, struct wsdbg_child *child);

@@ -85,6 +85,15 @@ void wsdbg_case_deinit(struct wsdbg_case *c);
 /* Rows that point outside the snapshot would be read later: such a grid is not judged. */
 bool wsdbg_grid_is_sound(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid);
 
+/* The case's number of a warp row of the snapshot; WSDBG_NONE = it is not of the case. */
+static inline uint32_t wsdbg_case_local_warp(const struct wsdbg_case *c, uint32_t row)
+{
+    uint32_t warp = 0;
+    while (warp < c->warp_count && c->warps[warp] != row)
+        warp++;
+    return warp < c->warp_count ? warp : WSDBG_NONE;
+}
+
 static inline const struct wsdbg_warp_row *wsdbg_case_warp(const struct wsdbg_case *c, uint32_t warp)
 {
     return &c->snapshot->warps[c->warps[warp]];

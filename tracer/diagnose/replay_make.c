@@ -13,14 +13,6 @@ enum { BARRIERS_MOST = 512, AGENTS_MOST = 2048 };
 
 /* ---- agents and barriers ---- */
 
-static uint32_t local_warp(const struct wsdbg_case *c, uint32_t row)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (c->warps[w] == row)
-            return w;
-    return WSDBG_NONE;
-}
-
 static uint32_t cta_of_step(const struct wsdbg_case *c, uint32_t cta, const struct wsdbg_step_row *step)
 {
     if (step->rank == WSDBG_STEP_OWN_RANK)
@@ -219,7 +211,7 @@ static bool count_agents(const struct wsdbg_case *c, size_t *agents, size_t *ste
     struct wsdbg_warp_set walked = {{0}};
     *agents = *steps = 0;
     for (size_t i = 0; i < c->snapshot->walk_count; i++) {
-        const uint32_t warp = local_warp(c, c->snapshot->walks[i].warp);
+        const uint32_t warp = wsdbg_case_local_warp(c, c->snapshot->walks[i].warp);
         if (warp == WSDBG_NONE)
             continue;
         wsdbg_set_add(&walked, warp);
@@ -236,7 +228,7 @@ static bool add_agents(struct wsdbg_replay *replay)
     bool *repeats = replay->repeats;
     for (size_t i = 0; i < c->snapshot->walk_count; i++) {
         const struct wsdbg_walk_row *walk = &c->snapshot->walks[i];
-        const uint32_t warp = local_warp(c, walk->warp);
+        const uint32_t warp = wsdbg_case_local_warp(c, walk->warp);
         if (warp == WSDBG_NONE)
             continue;
         struct wsdbg_replay_agent *agent = &replay->agents[replay->agent_count++];

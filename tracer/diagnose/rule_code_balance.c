@@ -25,14 +25,6 @@ struct balance {
     struct wsdbg_warp_set twice; /* who arrives twice without waiting for anything between */
 };
 
-static uint32_t local_warp(const struct wsdbg_case *c, uint32_t row)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (c->warps[w] == row)
-            return w;
-    return WSDBG_NONE;
-}
-
 static bool is_of_mbarrier(const struct wsdbg_step_row *step)
 {
     return step->kind < 32 && wsdbg_is_mbarrier_access(step->kind);
@@ -65,7 +57,7 @@ static void take_arrival(struct balance *b, const struct wsdbg_walk_row *walk, c
         return;
     progress->known &= is_own;
     if (progress->arrived_now)
-        wsdbg_set_add(&b->twice, local_warp(b->c, walk->warp));
+        wsdbg_set_add(&b->twice, wsdbg_case_local_warp(b->c, walk->warp));
     if (!progress->arrived)
         b->first_arrivals += all;
     progress->arrived = progress->arrived_now = true;
@@ -101,7 +93,7 @@ static bool add_walk(struct balance *b, const struct wsdbg_walk_row *walk, uint6
     const uint32_t phases = progress.waits > progress.first_parity ? progress.waits - progress.first_parity : 0;
     b->phases = phases > b->phases ? phases : b->phases;
     b->waits |= phases > 0 && walk->warp == b->c->warps[b->warp];
-    b->is_shared |= progress.wait && !wsdbg_case_are_mates(b->c, local_warp(b->c, walk->warp), b->warp) &&
+    b->is_shared |= progress.wait && !wsdbg_case_are_mates(b->c, wsdbg_case_local_warp(b->c, walk->warp), b->warp) &&
                     walk->warp != b->c->warps[b->warp];
     return progress.known;
 }
@@ -127,7 +119,7 @@ static bool add_up(struct balance *b)
         if (wsdbg_case_warp(b->c, w)->cta != b->cta)
             continue;
         for (size_t i = 0; i < s->walk_count; i++)
-            if (local_warp(b->c, s->walks[i].warp) == w) {
+            if (wsdbg_case_local_warp(b->c, s->walks[i].warp) == w) {
                 any = true;
                 if (!add_walk(b, &s->walks[i], &arrivals))
                     return false;

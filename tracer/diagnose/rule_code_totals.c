@@ -195,8 +195,8 @@ static void say_left(const struct totals *totals, const struct wsdbg_warp_set *l
                 wsdbg_say_family(c, totals->row).text);
 }
 
-/* The arrivals of all threads are too few for one phase.  False: nothing is said, of a warp that never arrives as others
- * do.  Another rule says more. */
+/* The arrivals of all threads are too few for one phase.  False: nothing is said, of a warp that never arrives as
+ * others do.  Another rule says more. */
 static bool say_too_few(const struct totals *totals)
 {
     const struct wsdbg_warp_set left = left_arrivers(totals);

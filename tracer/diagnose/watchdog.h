@@ -11,18 +11,18 @@
 #include "model/snapshot.h"
 
 enum wsdbg_watchdog_verdict {
-    WSDBG_WATCHDOG_IDLE = 0,    /* nothing running that can be seen */
-    WSDBG_WATCHDOG_PROGRESS,    /* running, it moves */
-    WSDBG_WATCHDOG_QUIET,       /* running, no movement, threshold not reached */
-    WSDBG_WATCHDOG_STALLED,     /* threshold just passed: look now */
+    WSDBG_WATCHDOG_IDLE = 0, /* nothing running that can be seen */
+    WSDBG_WATCHDOG_PROGRESS, /* running, it moves */
+    WSDBG_WATCHDOG_QUIET,    /* running, no movement, threshold not reached */
+    WSDBG_WATCHDOG_STALLED,  /* threshold just passed: look now */
     WSDBG_WATCHDOG_STILL_STALLED
 };
 
 struct wsdbg_watchdog {
     uint64_t stall_ns;
-    uint64_t progress_ns;   /* last progress seen */
-    uint64_t next_look_ns;  /* age of the stall at which the next STALLED is due */
-    bool reported;          /* this stall was reported; cleared by progress */
+    uint64_t progress_ns;  /* last progress seen */
+    uint64_t next_look_ns; /* age of the stall at which the next STALLED is due */
+    bool reported;         /* this stall was reported; cleared by progress */
 };
 
 /* What is watched, at one moment. */
@@ -43,7 +43,8 @@ void wsdbg_watchdog_init(struct wsdbg_watchdog *watchdog, uint64_t stall_ns);
 /* One tick. */
 enum wsdbg_watchdog_verdict wsdbg_watchdog_tick(struct wsdbg_watchdog *watchdog, struct wsdbg_watched watched,
                                                 uint64_t now_ns);
-/* A grid whose slots changed within that time before the snapshot is not the one that stalls: it is marked as moving. */
+/* A grid whose slots changed within that time before the snapshot is not the one that stalls: it is marked as moving.
+ */
 void wsdbg_watchdog_mark_moving(struct wsdbg_snapshot *snapshot, uint64_t within_ns);
 
 #endif

@@ -74,6 +74,8 @@ Dwarf *wsdbg_host_modules_dwarf(struct wsdbg_host_modules *modules, uint32_t fil
 {
     const struct wsdbg_host_module *module = wsdbg_host_modules_get(modules, file);
     struct opened *row = &modules->rows[file];
+    if (!row->dwarf_tried && wsdbg_host_memory_is_late(modules->memory)) /* reading it may take long */
+        return NULL;
     if (module && !row->dwarf_tried)
         row->dwarf = dwarf_begin_elf(wsdbg_host_module_elf(module), DWARF_C_READ, NULL);
     row->dwarf_tried = true;

@@ -12,8 +12,8 @@ struct wsdbg_native_place {
     uint64_t address; /* of the file */
 };
 
-/* Orders the places.  A frame that has a symbol gets its offset from there.  Where there is no time for lines there are
- * none. */
+/* Fills in the frames' names.  Sorts the places by file and address.  The offset of a frame with a symbol counts from
+ * the symbol.  When the time is over, source lines are left out. */
 void wsdbg_native_name(struct wsdbg_host_modules *modules, const struct wsdbg_host_memory *memory,
                        struct wsdbg_native_place *places, size_t count, struct wsdbg_host_frame *frames);
 

@@ -246,7 +246,7 @@ static const struct words *words_of(uint32_t version)
     return NULL;
 }
 
-/* A member of `bytes` bytes lies in its object. */
+/* Whether a member of this size, at the offset in the table, ends within its object. */
 static bool lies_within(const uint64_t *table, uint8_t object, uint8_t member, uint64_t bytes)
 {
     const uint64_t size = table[object];

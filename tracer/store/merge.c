@@ -258,7 +258,8 @@ static struct wsdbg_error *add_members(struct merge *m, const struct wsdbg_merge
     return wsdbg_insert_end(&insert);
 }
 
-/* Nobody shows the newest picture of a merged session, so what it would tell is said. */
+/* A merged session shows the pictures of the verdicts.  That something moved later would not be seen, so a note says
+ * it. */
 static struct wsdbg_error *note_movement(struct merge *m, const struct wsdbg_merge_input *input)
 {
     struct wsdbg_insert insert;
