@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "sass/compute.h"
+#include "sass/thread_bits.h"
 #include "sass/thread_float.h"
+#include "sass/thread_global.h"
 #include "sass/thread_long.h"
 
 enum { REGISTER_BITS = 32, PAND_BIT = 80, PRMT_MODE_BIT = 72, PRMT_MODES = 7, BYTE_BITS = 8 };
@@ -269,6 +271,22 @@ static struct result load(const struct step *step)
     return result;
 }
 
+/* A load from global memory, which is taken to hold what it held then. */
+static struct result load_global(const struct step *step)
+{
+    uint32_t words[WSDBG_GLOBAL_WORDS] = {0};
+    struct result result = known(0);
+    const bool writes_predicate =
+        step->instruction->destination_count && is_predicate(&step->instruction->destinations[0]);
+    if (writes_predicate || wsdbg_compute_is_narrow(step->instruction) ||
+        !wsdbg_thread_global(step->instruction, step->world, step->state, words))
+        return unknown;
+    result.bits = (uint64_t)words[1] << REGISTER_BITS | words[0];
+    result.more = (uint64_t)words[3] << REGISTER_BITS | words[2];
+    result.is_long = wsdbg_thread_global_is_long(step->instruction);
+    return result;
+}
+
 static struct result special(const struct step *step)
 {
     const struct wsdbg_instruction *in = step->instruction;
@@ -520,6 +538,14 @@ static struct result absolute(const struct step *step)
     return known((int32_t)number < 0 ? -number : number);
 }
 
+static struct result count_bits(const struct step *step)
+{
+    uint32_t number, out;
+    if (!is_plain(step, 1) || !plain(step, 0, 0, &number) || !wsdbg_thread_bits(step->instruction, number, &out))
+        return unknown;
+    return known(out);
+}
+
 /* P2R: the predicates of the mask take the place of the bits of source A. */
 static struct result from_predicates(const struct step *step)
 {
@@ -540,12 +566,19 @@ static struct result from_predicates(const struct step *step)
 static step_fn *const followed[WSDBG_OP_COUNT] = {
     [WSDBG_OP_P2R] = from_predicates,
     [WSDBG_OP_IABS] = absolute,
+    [WSDBG_OP_POPC] = count_bits,
+    [WSDBG_OP_UPOPC] = count_bits,
+    [WSDBG_OP_FLO] = count_bits,
+    [WSDBG_OP_UFLO] = count_bits,
+    [WSDBG_OP_BREV] = count_bits,
     [WSDBG_OP_MUFU] = divide,
     [WSDBG_OP_MOV] = move,
     [WSDBG_OP_UMOV] = move,
     [WSDBG_OP_R2UR] = move,
     [WSDBG_OP_LDC] = load,
     [WSDBG_OP_ULDC] = load,
+    [WSDBG_OP_LD] = load_global,
+    [WSDBG_OP_LDG] = load_global,
     [WSDBG_OP_S2R] = special,
     [WSDBG_OP_S2UR] = special,
     [WSDBG_OP_CS2R] = special,

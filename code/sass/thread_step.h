@@ -1,7 +1,7 @@
 /* thread_step.h - what one instruction makes of one thread's registers, as far as these are known.
  *
  * Reads: an instruction, constants and special registers.  Writes: the thread's registers.  What it cannot calculate,
- * as what is loaded from memory or comes from another lane, is not known afterwards; nothing is guessed.
+ * as what comes from another lane, is not known afterwards; nothing is guessed.
  */
 #ifndef WSDBG_SASS_THREAD_STEP_H
 #define WSDBG_SASS_THREAD_STEP_H
@@ -24,6 +24,9 @@ struct wsdbg_thread_world {
     bool (*special)(void *context, uint32_t number, uint32_t *value);
     /* 32 bits of the shared memory of the thread's CTA, as they are now.  Only walks ask (walk.h); NULL = not known. */
     bool (*shared)(void *context, uint32_t address, uint32_t *value);
+    /* 32 bits of global memory, as they are now; is_generic: the address may also be one of shared or local memory.
+     * Only walks ask; NULL = not known. */
+    bool (*global)(void *context, uint64_t address, bool is_generic, uint32_t *value);
 };
 
 enum wsdbg_truth { WSDBG_TRUTH_NO, WSDBG_TRUTH_YES, WSDBG_TRUTH_UNKNOWN };

@@ -14,6 +14,7 @@
 enum { CALLS_MOST = 32, MASK_OF_ALL = 0xffff, SPLIT_BIT = 32, SPLIT_BITS = 3, SPLIT_CONVERGED = 3, MASK_ALL = -1 };
 enum { GROUPS_PENDING_MOST = 8 }; /* that a wait can leave */
 enum { ASKS_EACH = 4096 };        /* instructions */
+enum { SIDES_MOST = 8, SIDES_WORK = 512 };
 enum { COPY_MODE_BIT = 70, COPY_MODES = 3, COPY_COUNTED = 1 };
 
 struct walking {
@@ -23,6 +24,7 @@ struct walking {
     uint64_t asks_at;           /* how much work is done when the time is asked for again */
     uint32_t calls[CALLS_MOST]; /* blocks that the open calls return to */
     unsigned depth;
+    unsigned sides; /* of branches that are walked one after the other, each in the one before */
     struct {
         uint32_t issued, waited;             /* multiplications so far; those that the last wait was for */
         uint32_t ended[GROUPS_PENDING_MOST]; /* by group, modulo: those issued when it ended */
@@ -347,6 +349,81 @@ static uint32_t pass_detour(struct walking *walking, uint32_t number)
     return detour->meets;
 }
 
+/* ---- lanes that part and meet again ---- */
+
+static bool run_until(struct walking *walking, uint32_t number, uint32_t end);
+
+/* The lanes that take the branch; false: all do the same, or what some do is not known. */
+static bool lanes_part(struct walking *walking, uint32_t branch, uint32_t *taking)
+{
+    struct walk_lane lane = walk_group_leader(&walking->group);
+    enum wsdbg_truth taken = turn_of(&lane, branch).taken;
+    bool known = taken != WSDBG_TRUTH_UNKNOWN && walk_group_parts(&walking->group, branch);
+    *taking = (uint32_t)(taken == WSDBG_TRUTH_YES) << lane.lane;
+    for (uint32_t at = 0; known && walk_group_next(&walking->group, &at, &lane);) {
+        taken = turn_of(&lane, branch).taken;
+        known = taken != WSDBG_TRUTH_UNKNOWN;
+        *taking |= (uint32_t)(taken == WSDBG_TRUTH_YES) << lane.lane;
+    }
+    return known && *taking && *taking != walking->group.lanes;
+}
+
+/* False: not all of the lanes are known to come to the end, with what they have done. */
+static bool walk_side(struct walking *walking, const struct walk_group *before, uint32_t lanes, uint32_t number,
+                      const struct wsdbg_walk_detour *detour)
+{
+    memcpy(walking->group.varies, before->varies, sizeof before->varies);
+    walking->group.lanes = lanes;
+    walking->group.leader = (uint32_t)__builtin_ctz(lanes);
+    const bool arrives = run_until(walking, number, detour->meets) && walking->group.lanes == lanes;
+    walk_group_spread(&walking->group, detour->written);
+    return arrives;
+}
+
+/* The sides have no access: of their steps only a poll counts, of which there may be several. */
+static void drop_steps(struct wsdbg_walk *out, size_t first)
+{
+    size_t polls = 0;
+    for (size_t i = first; i < out->count && !polls; i++)
+        if (out->steps[i].kind == WSDBG_WALK_POLL)
+            out->steps[first + polls++] = out->steps[i];
+    out->count = first + polls;
+}
+
+/* Walks both sides of a branch at which the lanes part, up to where they meet.  False: they stay apart. */
+static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets)
+{
+    const struct wsdbg_block *block = &graph_of(walking)->blocks[number];
+    const struct walk_group before = walking->group;
+    const size_t steps = walking->out->count;
+    const struct wsdbg_walk_detour *detour;
+    uint32_t taking;
+    if (block->successor_count < 2 || walking->sides == SIDES_MOST ||
+        !lanes_part(walking, block->first + block->count - 1, &taking))
+        return false;
+    walking->group.error = wsdbg_walk_detour_of(walking->group.plan, number, &detour);
+    if (walking->group.error || !detour->can_be_passed || detour->loops)
+        return false;
+    walk_group_spread(&walking->group, NULL);
+    walking->out->work += SIDES_WORK;
+    walking->sides++;
+    bool arrives = walk_side(walking, &before, before.lanes & ~taking, block->successor[0], detour);
+    arrives &= walk_side(walking, &before, taking, block->successor[1], detour);
+    walking->sides--;
+    walking->out->is_whole = false;
+    drop_steps(walking->out, steps);
+    walking->group.lanes = before.lanes;
+    walking->group.leader = before.leader;
+    for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
+        walking->group.varies[word] = before.varies[word] | detour->written[word];
+    if (!arrives)
+        walk_group_forget(&walking->group, detour->written);
+    if (!arrives && detour->stores && walking->group.plan->follows_stores)
+        walk_words_spoil(&walking->group.plan->words);
+    *meets = detour->meets;
+    return true;
+}
+
 static bool ends_for_good(const struct wsdbg_instruction *last)
 {
     return last->operation == WSDBG_OP_EXIT;
@@ -357,6 +434,9 @@ static uint32_t leave(struct walking *walking, uint32_t number)
     const struct wsdbg_block *block = &graph_of(walking)->blocks[number];
     const struct wsdbg_instruction *last = &graph_of(walking)->instructions[block->first + block->count - 1];
     const uint32_t next = block->successor_count ? block->successor[0] : WSDBG_GRAPH_NONE;
+    uint32_t meets;
+    if (last->operation == WSDBG_OP_BRA && take_sides(walking, number, &meets))
+        return meets;
     const struct turn turn = turn_together(walking, block->first + block->count - 1);
     if (turn.taken == WSDBG_TRUTH_NO)
         return next;
@@ -397,19 +477,21 @@ static bool is_over(struct walking *walking)
     return limits->is_over(limits->context);
 }
 
-static void walk(struct walking *walking)
+/* From block to block; false: the walk ends before that block. */
+static bool run_until(struct walking *walking, uint32_t number, uint32_t end)
 {
     const struct wsdbg_graph *graph = graph_of(walking);
-    uint32_t number = graph->instruction_count ? graph->block_of[0] : WSDBG_GRAPH_NONE;
-    while (number != WSDBG_GRAPH_NONE && walking->out->work < walking->limits.work && !walking->group.error) {
+    while (number != WSDBG_GRAPH_NONE && number != end && walking->out->work < walking->limits.work &&
+           !walking->group.error) {
         if (!run_block(walking, number))
-            return;
+            return false;
         walking->out->lost_at = graph->blocks[number].first + graph->blocks[number].count - 1;
         walking->out->work++;
         number = leave(walking, number);
         if (is_over(walking))
-            return;
+            return false;
     }
+    return number == end;
 }
 
 struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct wsdbg_thread_world *worlds,
@@ -422,7 +504,8 @@ struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct 
     if (!walking)
         return &wsdbg_error_no_memory;
     *walking = (struct walking){.group = walk_group_begin(plan, worlds, lanes), .limits = limits, .out = out};
-    walk(walking);
+    const uint32_t first = plan->graph->instruction_count ? plan->graph->block_of[0] : WSDBG_GRAPH_NONE;
+    run_until(walking, first, WSDBG_GRAPH_NONE);
     walk_words_end(&plan->words, &walking->group.place);
     if (!out->is_whole && plan->follows_stores)
         walk_words_spoil(&plan->words);

@@ -6,6 +6,7 @@
 #include "sass/walk_group.h"
 
 #include "base/grow.h"
+#include "sass/walk_warp.h"
 
 enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24, WORD_BITS = 64, BYTE_BITS = 8 };
 
@@ -19,6 +20,7 @@ struct walk_group walk_group_begin(struct wsdbg_walk_plan *plan, const struct ws
     for (size_t i = 0; i < plan->told_count; i++) {
         plan->told[i].times = 0;
         plan->told[i].count = leader == 0 ? 0 : plan->told[i].count;
+        plan->told[i].exchange_count = leader == 0 ? 0 : plan->told[i].exchange_count;
     }
     return (struct walk_group){.plan = plan,
                                .worlds = worlds,
@@ -37,14 +39,14 @@ void walk_group_join(struct walk_group *group, uint32_t id, bool waits)
         group->place.passed[id] = joined;
 }
 
-static struct walk_lane lane_of(struct walk_group *group, uint32_t lane)
+struct walk_lane walk_group_lane(struct walk_group *group, uint32_t lane)
 {
     return (struct walk_lane){group, &group->states[lane], &group->worlds[lane], lane};
 }
 
 struct walk_lane walk_group_leader(struct walk_group *group)
 {
-    return lane_of(group, group->leader);
+    return walk_group_lane(group, group->leader);
 }
 
 bool walk_group_next(struct walk_group *group, uint32_t *at, struct walk_lane *out)
@@ -52,7 +54,7 @@ bool walk_group_next(struct walk_group *group, uint32_t *at, struct walk_lane *o
     const uint32_t left = *at < WSDBG_WALK_LANES ? group->lanes >> *at << *at & ~((uint32_t)1 << group->leader) : 0;
     if (!left)
         return false;
-    *out = lane_of(group, (uint32_t)__builtin_ctz(left));
+    *out = walk_group_lane(group, (uint32_t)__builtin_ctz(left));
     *at = out->lane + 1;
     return true;
 }
@@ -102,6 +104,21 @@ static void spread_written(struct walk_group *group, const struct wsdbg_instruct
             spread(group, wsdbg_register_of(&instruction->destinations[i], part));
 }
 
+void walk_group_spread_operands(struct walk_group *group, uint32_t instruction)
+{
+    const struct wsdbg_lists *reads = &group->plan->reads;
+    for (uint32_t i = reads->first[instruction]; i < reads->first[instruction + 1]; i++)
+        spread(group, reads->numbers[i]);
+    spread_written(group, &group->plan->graph->instructions[instruction]);
+}
+
+void walk_group_spread(struct walk_group *group, const uint64_t *registers)
+{
+    for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
+        if (!registers || has(registers, reg))
+            spread(group, reg);
+}
+
 /* Whether the lanes hold a register alike; the leader's is then that of all.  Lanes that left may have been those that
  * made it vary. */
 static bool agree(struct walk_group *group, unsigned reg)
@@ -130,9 +147,7 @@ bool walk_group_parts(struct walk_group *group, uint32_t instruction)
         parts |= has(group->varies, reads->numbers[i]) && !agree(group, reads->numbers[i]);
     if (!parts && !reads_special(&group->plan->graph->instructions[instruction]))
         return false;
-    for (uint32_t i = reads->first[instruction]; i < reads->first[instruction + 1]; i++)
-        spread(group, reads->numbers[i]);
-    spread_written(group, &group->plan->graph->instructions[instruction]);
+    walk_group_spread_operands(group, instruction);
     return true;
 }
 
@@ -159,7 +174,7 @@ bool walk_source(const struct walk_lane *lane, const struct wsdbg_instruction *i
            walk_value(lane, &instruction->sources[source], (unsigned)part, value);
 }
 
-static void set_register(struct wsdbg_thread_state *state, const struct wsdbg_operand *to, bool known, uint32_t value)
+void walk_set_register(struct wsdbg_thread_state *state, const struct wsdbg_operand *to, bool known, uint32_t value)
 {
     const unsigned reg = wsdbg_register_of(to, 0);
     if (reg == WSDBG_REGISTER_NONE)
@@ -189,13 +204,18 @@ static void compare_written(struct walk_group *group, const struct wsdbg_instruc
         }
 }
 
+void walk_group_compare_written(struct walk_group *group, uint32_t instruction)
+{
+    compare_written(group, &group->plan->graph->instructions[instruction], true);
+}
+
 void walk_group_set_predicates(struct walk_group *group, uint32_t instruction, bool value)
 {
     const struct wsdbg_instruction *in = &group->plan->graph->instructions[instruction];
     for (unsigned i = 0; i < in->destination_count; i++)
         if (is_predicate(&in->destinations[i])) {
             const unsigned reg = wsdbg_register_of(&in->destinations[i], 0);
-            set_register(&group->states[group->leader], &in->destinations[i], true, value);
+            walk_set_register(&group->states[group->leader], &in->destinations[i], true, value);
             if (reg < WSDBG_REGISTER_COUNT)
                 group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
         }
@@ -212,16 +232,6 @@ void walk_group_forget(struct walk_group *group, const uint64_t *registers)
 }
 
 /* ---- instructions of which a walk knows more than thread_step.h ---- */
-
-static bool tell(struct wsdbg_walk_told *told, bool known, uint32_t value)
-{
-    if (!wsdbg_grow((void **)&told->values, &told->values_capacity, told->count + 1, sizeof *told->values) ||
-        !wsdbg_grow((void **)&told->known, &told->known_capacity, told->count + 1, sizeof *told->known))
-        return false;
-    told->values[told->count] = value;
-    told->known[told->count++] = known;
-    return true;
-}
 
 /* Whether a shuffle gives each lane what lane 0 has: by index, from lane 0, in one piece of 32 lanes. */
 static bool shuffles_from_0(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
@@ -243,21 +253,21 @@ static void shuffle(struct walk_group *group, uint32_t number, const struct walk
     const size_t time = told->times;
     uint32_t value = 0;
     const bool is_mine = instruction->source_count > 0 && walk_value(lane, &instruction->sources[0], 0, &value);
-    if (lane->lane == 0 && !tell(told, is_mine, value))
+    if (lane->lane == 0 && !wsdbg_walk_tell(told, is_mine, value))
         group->error = &wsdbg_error_no_memory;
     const bool is_told = time < told->count && shuffles_from_0(lane, instruction);
     for (unsigned i = 0; i < instruction->destination_count; i++) {
         const bool is_value = is_told && !is_predicate(&instruction->destinations[i]);
-        set_register(lane->state, &instruction->destinations[i], is_value && told->known[time],
-                     is_value ? told->values[time] : 0);
+        walk_set_register(lane->state, &instruction->destinations[i], is_value && told->known[time],
+                          is_value ? told->values[time] : 0);
     }
 }
 
 static void elect(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
     for (unsigned i = 0; i < instruction->destination_count; i++)
-        set_register(lane->state, &instruction->destinations[i], true,
-                     is_predicate(&instruction->destinations[i]) && lane->lane == 0);
+        walk_set_register(lane->state, &instruction->destinations[i], true,
+                          is_predicate(&instruction->destinations[i]) && lane->lane == 0);
 }
 
 /* All lanes are taken to vote alike. */
@@ -269,7 +279,7 @@ static void vote(const struct walk_lane *lane, const struct wsdbg_instruction *i
     for (unsigned i = 0; i < instruction->destination_count; i++) {
         const struct wsdbg_operand *to = &instruction->destinations[i];
         const bool known = is_predicate(to) && truth != WSDBG_TRUTH_UNKNOWN;
-        set_register(lane->state, to, known, truth == WSDBG_TRUTH_YES);
+        walk_set_register(lane->state, to, known, truth == WSDBG_TRUTH_YES);
     }
 }
 
@@ -281,7 +291,7 @@ static void map_to_rank(const struct walk_lane *lane, const struct wsdbg_instruc
         walk_value(lane, &instruction->sources[0], 0, &address) && walk_value(lane, &instruction->sources[1], 0, &rank);
     address = (address & ~(uint32_t)0 >> (32 - RANK_SHIFT)) | ((WSDBG_WALK_RANKED + rank) << RANK_SHIFT);
     for (unsigned i = 0; i < instruction->destination_count; i++)
-        set_register(lane->state, &instruction->destinations[i], known && rank < WSDBG_WALK_RANKED, address);
+        walk_set_register(lane->state, &instruction->destinations[i], known && rank < WSDBG_WALK_RANKED, address);
 }
 
 static bool maps_to_rank(const struct wsdbg_instruction *instruction)
@@ -293,7 +303,7 @@ static bool maps_to_rank(const struct wsdbg_instruction *instruction)
 static void forget_written(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
     for (unsigned i = 0; i < instruction->destination_count; i++)
-        set_register(lane->state, &instruction->destinations[i], false, 0);
+        walk_set_register(lane->state, &instruction->destinations[i], false, 0);
 }
 
 /* A word of what is stored.  Code that comes from PTX has each element of a vector as a source. */
@@ -358,8 +368,17 @@ static bool load(const struct walk_lane *lane, uint32_t number, const struct wsd
         (word == WALK_WORD_NOT_STORED && !present_value(lane, number, address, bytes, &value)) ||
         (bytes < sizeof value && !wsdbg_thread_part(instruction, value, 0, &value)))
         return false;
-    set_register(lane->state, &instruction->destinations[0], true, value);
+    walk_set_register(lane->state, &instruction->destinations[0], true, value);
     return true;
+}
+
+/* A loop that only waits for a word in global memory: the present value may be what ends it. */
+static bool polls_global(const struct walk_group *group, uint32_t number)
+{
+    const struct wsdbg_graph *graph = group->plan->graph;
+    const uint8_t operation = graph->instructions[number].operation;
+    return (operation == WSDBG_OP_LDG || operation == WSDBG_OP_LD) &&
+           graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE && !wsdbg_walk_told_at(group->plan, number);
 }
 
 static void execute_lane(struct walk_group *group, uint32_t number, const struct walk_lane *lane)
@@ -382,6 +401,8 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         vote(lane, instruction);
     else if (maps_to_rank(instruction))
         map_to_rank(lane, instruction);
+    else if (polls_global(group, number))
+        forget_written(lane, instruction);
     else if (instruction->operation != WSDBG_OP_LDS || !load(lane, number, instruction))
         wsdbg_thread_step(instruction, lane->world, lane->state);
 }
@@ -399,17 +420,18 @@ unsigned walk_group_execute(struct walk_group *group, uint32_t number)
         walk_group_forget(group, NULL);
         return 1;
     }
+    if (walk_warp_exchange(group, number))
+        return WSDBG_WALK_LANES;
     if (is_told && !parts) { /* it does not depend on registers alone */
-        for (uint32_t i = group->plan->reads.first[number]; i < group->plan->reads.first[number + 1]; i++)
-            spread(group, group->plan->reads.numbers[i]);
-        spread_written(group, instruction);
+        walk_group_spread_operands(group, number);
         parts = true;
     }
     unsigned lanes = 1;
     execute_lane(group, number, &leader);
     for (uint32_t at = 0; parts && walk_group_next(group, &at, &lane); lanes++)
         execute_lane(group, number, &lane);
-    const bool is_counted = instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_LDS;
+    const bool is_counted = instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_VOTE ||
+                            instruction->operation == WSDBG_OP_VOTEU || instruction->operation == WSDBG_OP_LDS;
     struct wsdbg_walk_told *told = is_counted && executes ? wsdbg_walk_told_at(group->plan, number) : NULL;
     if (told)
         told->times++;

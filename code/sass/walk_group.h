@@ -39,6 +39,14 @@ bool walk_group_parts(struct walk_group *group, uint32_t instruction);
 /* The lanes but for the leader, one after the other: *at is 0 at first; false = no more. */
 bool walk_group_next(struct walk_group *group, uint32_t *at, struct walk_lane *out);
 void walk_group_drop(struct walk_group *group, uint32_t lane);
+/* One of the lanes; every register that was spread to it holds. */
+struct walk_lane walk_group_lane(struct walk_group *group, uint32_t lane);
+/* Gives each lane what the instruction reads and writes. */
+void walk_group_spread_operands(struct walk_group *group, uint32_t instruction);
+/* The instruction was executed for each lane: finds out what it left that differs between them. */
+void walk_group_compare_written(struct walk_group *group, uint32_t instruction);
+/* Gives each lane these registers, a bit each; NULL = all. */
+void walk_group_spread(struct walk_group *group, const uint64_t *registers);
 /* Executes an instruction that is no step and ends no block.  Returns for how many lanes it did so. */
 unsigned walk_group_execute(struct walk_group *group, uint32_t instruction);
 /* The lanes have joined a named barrier; `waits`: and waited for its phase. */
@@ -52,5 +60,8 @@ void walk_group_forget(struct walk_group *group, const uint64_t *registers);
 bool walk_value(const struct walk_lane *lane, const struct wsdbg_operand *operand, unsigned part, uint32_t *value);
 bool walk_source(const struct walk_lane *lane, const struct wsdbg_instruction *instruction, int source, int part,
                  uint32_t *value);
+
+/* Sets a register that an instruction writes, or forgets it. */
+void walk_set_register(struct wsdbg_thread_state *state, const struct wsdbg_operand *to, bool known, uint32_t value);
 
 #endif

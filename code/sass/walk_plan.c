@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "flow/dominators.h"
 
 enum { ROUNDS_MOST = 64 };
@@ -265,7 +266,19 @@ static void keep_told(struct wsdbg_walk_plan *plan, uint32_t instruction)
     plan->follows_stores |= plan->graph->instructions[instruction].operation == WSDBG_OP_LDS;
 }
 
-/* Shuffles, and loads from shared memory whose value a walk takes the first time only. */
+static bool is_load(const struct wsdbg_graph *graph, uint32_t number)
+{
+    const uint8_t operation = graph->instructions[number].operation;
+    return operation == WSDBG_OP_LDS || operation == WSDBG_OP_LDG || operation == WSDBG_OP_LD;
+}
+
+static bool is_exchange(const struct wsdbg_graph *graph, uint32_t number)
+{
+    const uint8_t operation = graph->instructions[number].operation;
+    return operation == WSDBG_OP_SHFL || operation == WSDBG_OP_VOTE || operation == WSDBG_OP_VOTEU;
+}
+
+/* Shuffles, votes, and loads in loops that do not only wait for what they load. */
 static bool find_told(struct wsdbg_walk_plan *plan)
 {
     const struct wsdbg_graph *graph = plan->graph;
@@ -274,12 +287,10 @@ static bool find_told(struct wsdbg_walk_plan *plan)
     uint64_t *blocks = calloc(graph->block_count / 64 + 1, sizeof *blocks);
     size_t count = 0;
     for (uint32_t i = 0; i < graph->instruction_count; i++)
-        count += graph->instructions[i].operation == WSDBG_OP_SHFL || graph->instructions[i].operation == WSDBG_OP_LDS;
+        count += is_exchange(graph, i) || is_load(graph, i);
     plan->told = calloc(count + 1, sizeof *plan->told);
     for (uint32_t i = 0; plan->told && blocks && i < graph->instruction_count; i++)
-        if (plan->executes[i] &&
-            (graph->instructions[i].operation == WSDBG_OP_SHFL ||
-             (graph->instructions[i].operation == WSDBG_OP_LDS && is_in_working_loop(plan, i, blocks))))
+        if (plan->executes[i] && (is_exchange(graph, i) || (is_load(graph, i) && is_in_working_loop(plan, i, blocks))))
             keep_told(plan, i);
     free(blocks);
     return plan->told && blocks;
@@ -296,6 +307,16 @@ struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, u
             high = middle;
     }
     return low < plan->told_count && plan->told[low].instruction == instruction ? &plan->told[low] : NULL;
+}
+
+bool wsdbg_walk_tell(struct wsdbg_walk_told *told, bool known, uint32_t value)
+{
+    if (!wsdbg_grow((void **)&told->values, &told->values_capacity, told->count + 1, sizeof *told->values) ||
+        !wsdbg_grow((void **)&told->known, &told->known_capacity, told->count + 1, sizeof *told->known))
+        return false;
+    told->values[told->count] = value;
+    told->known[told->count++] = known;
+    return true;
 }
 
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out)
@@ -363,6 +384,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     for (size_t i = 0; i < plan->told_count; i++) {
         free(plan->told[i].values);
         free(plan->told[i].known);
+        free(plan->told[i].exchanges);
     }
     if (plan->after)
         wsdbg_dominators_destroy(plan->after);

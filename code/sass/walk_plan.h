@@ -19,13 +19,23 @@ struct wsdbg_walk_detour {
     uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each */
 };
 
-/* The values of lane 0 at a shuffle, one for each time that it executed it.  Of a load from shared memory in a loop
- * that is more than a poll only the times count. */
+/* What the lanes of a whole warp told each other once.  known, predicates: a bit each lane. */
+struct wsdbg_walk_exchange {
+    bool is_there;
+    uint32_t values[WSDBG_WALK_LANES], known, predicates, predicates_known;
+    bool is_told; /* what lane 0 had is known */
+    uint32_t told;
+};
+
+/* The values of lane 0 at a shuffle, one for each time that it executed it.  Of a load in a loop that is more than a
+ * poll only the times count. */
 struct wsdbg_walk_told {
     uint32_t instruction;
     uint32_t *values;
     bool *known;
     size_t count, values_capacity, known_capacity;
+    struct wsdbg_walk_exchange *exchanges; /* by time, as long as all lanes of the warp walked together */
+    size_t exchange_count, exchange_capacity;
     size_t times; /* how often the lanes that walk now have executed it */
 };
 
@@ -50,6 +60,8 @@ struct wsdbg_walk_plan {
 bool wsdbg_walk_is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t instruction);
 /* What is kept of an instruction; NULL = nothing is. */
 struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, uint32_t instruction);
+/* Keeps what lane 0 has; false: no memory. */
+bool wsdbg_walk_tell(struct wsdbg_walk_told *told, bool known, uint32_t value);
 /* *out: whether a thread that is behind the block may still come to an access. */
 struct wsdbg_error *wsdbg_walk_acts_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out);
 struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t block,

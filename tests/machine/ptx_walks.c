@@ -40,9 +40,16 @@ static bool special(void *context, uint32_t number, uint32_t *value)
     return false;
 }
 
+static bool global(void *context, uint64_t address, bool is_generic, uint32_t *value)
+{
+    (void)context;
+    *value = (uint32_t)(address - PTX_WALKS_GLOBAL) / 4 + 1;
+    return !is_generic && address >= PTX_WALKS_GLOBAL && address < PTX_WALKS_GLOBAL + 256;
+}
+
 struct wsdbg_thread_world ptx_walks_world(const uint32_t *thread)
 {
-    return (struct wsdbg_thread_world){(void *)(uintptr_t)thread, constant, special, NULL};
+    return (struct wsdbg_thread_world){(void *)(uintptr_t)thread, constant, special, NULL, global};
 }
 
 static void say_step(const struct wsdbg_walk_step *step, char *out, size_t room)

@@ -25,6 +25,10 @@
 
 #define INIT(reg) "mbarrier.init.shared.b64 [bars], %" reg ";\n"
 
+/* Global memory: 64 words from here on, which hold 1, 2, 3, … */
+#define PTX_WALKS_GLOBAL UINT64_C(0x500000000)
+#define GLOBAL(reg) "mov.u64 %" reg ", 0x500000000;\n"
+
 struct ptx_walks {
     struct wsdbg_ptx_code *code;
     struct wsdbg_graph *graph;

@@ -113,7 +113,7 @@ static struct wsdbg_error *open_file(const struct file *file, size_t byte_count,
     const int fd = mkstemp(path);
     assert_int_equal(write(fd, file, byte_count), (ssize_t)byte_count);
     close(fd);
-    struct wsdbg_error *error = wsdbg_machine_open_state(path, choice, out);
+    struct wsdbg_error *error = wsdbg_machine_open_state(path, choice, WSDBG_STATE_MEMORY_GONE, out);
     unlink(path);
     return error;
 }

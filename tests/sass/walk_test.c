@@ -35,7 +35,9 @@
 #define JUMP(rows) .has_target = true, .target_offset_bytes = (rows) * WSDBG_INSTRUCTION_BYTES
 /* clang-format on */
 
-enum { TID_X = 33, ROUNDS = 7, LONG = 1 << 20 };
+enum { LANE = 0, TID_X = 33, ROUNDS = 7, LONG = 1 << 20 };
+#define SHFL_UP UINT64_C(1)
+#define VOTE_ANY UINT64_C(1)
 
 static bool constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
 {
@@ -60,7 +62,7 @@ static bool shared(void *context, uint32_t address, uint32_t *value)
 static struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, size_t count, uint32_t parameter,
                                  struct wsdbg_walk_limits limits)
 {
-    const struct wsdbg_thread_world world = {&parameter, constant, special, shared};
+    const struct wsdbg_thread_world world = {&parameter, constant, special, shared, NULL};
     uint32_t together;
     struct wsdbg_graph *graph;
     struct wsdbg_walk_plan *plan;
@@ -181,6 +183,66 @@ static void test_a_trip_count_may_be_a_quotient(void **state)
     (void)state;
 }
 
+/* ---- a whole warp ---- */
+
+static bool lane_of(void *context, uint32_t number, uint32_t *value)
+{
+    *value = *(const uint32_t *)context;
+    return number == LANE;
+}
+
+/* Of the group with lane 0; *together: its lanes. */
+static struct wsdbg_walk walk_of_warp(const struct wsdbg_instruction *code, size_t count, uint32_t *together)
+{
+    uint32_t lanes[WSDBG_WALK_LANES];
+    struct wsdbg_thread_world worlds[WSDBG_WALK_LANES];
+    struct wsdbg_graph *graph;
+    struct wsdbg_walk_plan *plan;
+    struct wsdbg_walk walk;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        lanes[lane] = lane;
+        worlds[lane] = (struct wsdbg_thread_world){&lanes[lane], constant, lane_of, NULL, NULL};
+    }
+    assert_null(wsdbg_graph_create_decoded(code, count, &graph));
+    assert_null(wsdbg_walk_plan_create(graph, &plan));
+    assert_null(wsdbg_walk_lanes(plan, worlds, UINT32_MAX, (struct wsdbg_walk_limits){LONG, LONG, NULL, NULL}, &walk,
+                                 together));
+    wsdbg_walk_plan_destroy(plan);
+    wsdbg_graph_destroy(graph);
+    return walk;
+}
+
+/* Each lane adds the number of the one before; lane 0 adds its own.  A ballot shows the lanes with more than 40. */
+static void test_machine_code_says_in_its_words_what_lanes_exchange(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(S2R), UNGUARDED, TO(R(0)), FROM(SPECIAL(LANE))},
+        {OP(SHFL), UNGUARDED, TO(R(1)), FROM(R(0), NUMBER(1), NUMBER(0)), .words = {SHFL_UP << 58, 1}},
+        {OP(IADD3), UNGUARDED, TO(R(2)), FROM(R(0), R(1), ZERO)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(2), NUMBER(40), ALWAYS), .mode = WSDBG_COMPARE_GT},
+        {OP(VOTE), UNGUARDED, TO(R(3), P(1)), FROM(P(0)), .words = {0, VOTE_ANY << (72 - 64)}},
+        {OP(POPC), UNGUARDED, TO(R(4)), FROM(R(3)), .words = {1, 0}},
+        {OP(FLO), UNGUARDED, TO(R(5)), FROM(R(3)), .words = {1, 0}},
+        {OP(FLO), UNGUARDED, TO(R(6)), FROM(R(3)), .words = {1, 1 << (74 - 64)}},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(5)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(6)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(BRA), IF(1), JUMP(2)},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(EXIT), UNGUARDED},
+    };
+    uint32_t together;
+    struct wsdbg_walk walk = walk_of_warp(code, sizeof code / sizeof *code, &together);
+    assert_true(walk.is_whole);
+    assert_int_equal(together, UINT32_MAX);
+    assert_int_equal(walk.count, 3);
+    assert_int_equal(walk.steps[0].number, 11); /* 2 * lane - 1 > 40: lanes 21 to 31 */
+    assert_int_equal(walk.steps[1].number, 31);
+    assert_int_equal(walk.steps[2].number, 0);
+    free(walk.steps);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_what_nobody_can_decide_is_passed_or_ends_the_walk),
         cmocka_unit_test(test_shared_memory_is_read_outside_of_loops_only),
         cmocka_unit_test(test_a_trip_count_may_be_a_quotient),
+        cmocka_unit_test(test_machine_code_says_in_its_words_what_lanes_exchange),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

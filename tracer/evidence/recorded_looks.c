@@ -84,7 +84,8 @@ static struct wsdbg_error *open_machine(enum wsdbg_record_look_kind kind, const 
     if (kind == WSDBG_RECORD_LOOK_CORE)
         return wsdbg_machine_open_core(name, out);
     return wsdbg_machine_open_state(
-        name, kind == WSDBG_RECORD_LOOK_STATE ? WSDBG_STATE_ALL_GRIDS : WSDBG_STATE_WITHOUT_PROBES, out);
+        name, kind == WSDBG_RECORD_LOOK_STATE ? WSDBG_STATE_ALL_GRIDS : WSDBG_STATE_WITHOUT_PROBES,
+        WSDBG_STATE_MEMORY_GONE, out);
 }
 
 /* time_ns: when it was had, 0 = as it says itself. */

@@ -52,7 +52,7 @@ static struct wsdbg_error *look_once(struct sim_source *source, enum wsdbg_attac
     /* Nothing stands still for it. */
     const struct wsdbg_look_budget budget = {UINT64_MAX / 4, UINT64_MAX / 4, WSDBG_WALKS_COUNTED};
     struct wsdbg_machine *machine;
-    struct wsdbg_error *error = wsdbg_machine_open_state(path, choice, &machine);
+    struct wsdbg_error *error = wsdbg_machine_open_state(path, choice, WSDBG_STATE_MEMORY_THERE, &machine);
     if (error)
         return error;
     if (time_ns)

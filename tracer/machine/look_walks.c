@@ -1,8 +1,8 @@
 /* look_walks.c - the walks of a CTA's threads through their kernel (sass/walk.h), where some warp of the CTA waits for
  * an mbarrier or at a named barrier.
  *
- * Reads: the kernel's code, what the launch tells.  Writes: snapshot.walks and steps.  CTAs whose threads can only go
- * the same ways share them.
+ * Reads: the kernel's code, what the launch and memory tell.  Writes: snapshot.walks and steps.  CTAs whose threads can
+ * only go the same ways share them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,11 @@
 #include "base/grow.h"
 #include "machine/look.h"
 #include "machine/ptx_translate.h"
+#include "machine/walk_thread.h"
 #include "sass/walk.h"
 
-enum { SPECIAL_LANE = 0, SPECIAL_THREAD_X = 33, SPECIAL_CTA_X = 37, SPECIAL_CTA_RANK = 136 };
-enum { GRID_SIZE_BYTES = 12 }; /* where bank 0 has it, behind the CTA's threads */
+enum { SPECIAL_CTA_X = 37 };
 enum { WORK_OF_THREAD = 1 << 21, STEPS_OF_THREAD = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
-enum { CONSTANTS_KEPT = 2048 };          /* words of bank 0 */
 #define INSTRUCTIONS_MOST 32768u         /* of a kernel that is followed for its named barriers alone */
 #define WORK_OF_LOOK (UINT64_C(1) << 22) /* instructions; some 0.9 s */
 
@@ -28,92 +27,10 @@ struct walks {
     uint64_t until_ns, work;      /* work: instructions executed so far */
     struct wsdbg_walk_plan *plan; /* of `kernel` */
     const struct wsdbg_code_kernel *kernel;
-    uint32_t *access_at; /* by instruction: number of the kernel's access + 1 */
-    bool asks_cta;       /* the ways may depend on which CTA it is */
-    /* Of the kernel's grid: each is asked of the machine once. */
-    struct constant {
-        bool asked, known;
-        uint32_t value;
-    } constants[CONSTANTS_KEPT];
+    uint32_t *access_at;        /* by instruction: number of the kernel's access + 1 */
+    bool asks_cta;              /* the ways may depend on which CTA it is */
+    struct walk_memory *memory; /* of the kernel's grid */
 };
-
-/* ---- one thread ---- */
-
-struct thread {
-    struct constant *constants;
-    struct wsdbg_machine *machine;
-    uint32_t grid; /* row of the machine */
-    const struct wsdbg_cta *cta;
-    uint32_t cta_row; /* of the machine */
-    uint32_t linear, lane;
-    struct wsdbg_error *error; /* the first one */
-};
-
-static bool ask_constant(struct thread *thread, unsigned bank, uint32_t offset_bytes, uint32_t *value)
-{
-    const uint32_t *size = thread->machine->grids[thread->grid].grid;
-    bool known = false;
-    if (!bank && offset_bytes >= GRID_SIZE_BYTES && offset_bytes < 2 * GRID_SIZE_BYTES && offset_bytes % 4 == 0) {
-        *value = size[(offset_bytes - GRID_SIZE_BYTES) / 4];
-        return true;
-    }
-    if (!thread->error)
-        thread->error = wsdbg_code_constant(thread->machine, thread->grid, bank, offset_bytes, value, &known);
-    return known && !thread->error;
-}
-
-static bool read_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
-{
-    struct thread *thread = context;
-    struct constant *kept = &thread->constants[offset_bytes / 4 % CONSTANTS_KEPT];
-    if (bank || offset_bytes % 4 || offset_bytes / 4 >= CONSTANTS_KEPT)
-        return ask_constant(thread, bank, offset_bytes, value);
-    if (!kept->asked)
-        kept->known = ask_constant(thread, bank, offset_bytes, &kept->value);
-    kept->asked = true;
-    *value = kept->value;
-    return kept->known;
-}
-
-/* CTAs of a cluster are neighbours: its place and a CTA's place in it follow from the CTA's place in the grid. */
-static uint32_t value_of_cluster(const struct thread *thread, uint32_t number)
-{
-    const struct wsdbg_machine_grid *grid = &thread->machine->grids[thread->grid];
-    const uint32_t at[] = {thread->cta->x, thread->cta->y, thread->cta->z};
-    uint32_t size[3];
-    wsdbg_look_cluster_size(grid, &thread->machine->ctas[thread->cta_row], size);
-    if (number >= WSDBG_SPECIAL_CLUSTER_CTAS)
-        return thread->cta->cluster_size;
-    if (number >= WSDBG_SPECIAL_CLUSTER_SIZE_X)
-        return size[number - WSDBG_SPECIAL_CLUSTER_SIZE_X];
-    if (number >= WSDBG_SPECIAL_CTA_OF_CLUSTER_X)
-        return at[number - WSDBG_SPECIAL_CTA_OF_CLUSTER_X] % size[number - WSDBG_SPECIAL_CTA_OF_CLUSTER_X];
-    if (number >= WSDBG_SPECIAL_CLUSTERS_X)
-        return grid->grid[number - WSDBG_SPECIAL_CLUSTERS_X] / size[number - WSDBG_SPECIAL_CLUSTERS_X];
-    return at[number - WSDBG_SPECIAL_CLUSTER_X] / size[number - WSDBG_SPECIAL_CLUSTER_X];
-}
-
-static bool read_special(void *context, uint32_t number, uint32_t *value)
-{
-    const struct thread *thread = context;
-    const uint32_t *block = thread->machine->grids[thread->grid].block;
-    const uint32_t at[] = {thread->linear % block[0], thread->linear / block[0] % block[1],
-                           thread->linear / block[0] / block[1]};
-    const uint32_t ctas[] = {thread->cta->x, thread->cta->y, thread->cta->z};
-    if (number == SPECIAL_LANE)
-        *value = thread->lane;
-    else if (number - SPECIAL_THREAD_X < 3)
-        *value = at[number - SPECIAL_THREAD_X];
-    else if (number - SPECIAL_CTA_X < 3)
-        *value = ctas[number - SPECIAL_CTA_X];
-    else if (number == SPECIAL_CTA_RANK)
-        *value = thread->cta->cluster_rank;
-    else if (number >= WSDBG_SPECIAL_CLUSTER_X && number < WSDBG_SPECIAL_END && thread->cta_row != WSDBG_NONE)
-        *value = value_of_cluster(thread, number);
-    else
-        return false;
-    return true;
-}
 
 /* Too much work, or too late.  The context is the struct walks. */
 static bool is_late(void *context)
@@ -122,43 +39,30 @@ static bool is_late(void *context)
     return walks->work >= WORK_OF_LOOK || wsdbg_look_now_ns() >= walks->until_ns;
 }
 
-/* Of the own CTA.  Its addresses may have its rank in their highest byte. */
-static bool read_shared(void *context, uint32_t address, uint32_t *value)
-{
-    struct thread *thread = context;
-    const uint32_t byte = address >> WSDBG_RANK_SHIFT,
-                   rank = byte >= WSDBG_WALK_RANKED ? byte - WSDBG_WALK_RANKED : byte;
-    bool known = false;
-    if (byte && rank != thread->cta->cluster_rank)
-        return false;
-    if (!thread->error && thread->cta_row != WSDBG_NONE)
-        thread->error = thread->machine->ops->shared(thread->machine, thread->cta_row, address & WSDBG_OFFSET_MASK,
-                                                     value, sizeof *value, &known);
-    return known && !thread->error;
-}
+/* ---- one thread ---- */
 
-static struct thread thread_of(struct walks *walks, uint32_t warp, uint32_t lane)
+static struct walk_thread thread_of(struct walks *walks, uint32_t warp, uint32_t lane)
 {
     const struct wsdbg_warp_row *row = &walks->out->warps[warp];
     const struct wsdbg_cta *cta = &walks->out->ctas[row->cta];
-    return (struct thread){.constants = walks->constants,
-                           .machine = walks->source->machine,
-                           .grid = walks->seen->grids[cta->grid].machine,
-                           .cta = cta,
-                           .cta_row = walks->seen->ctas[row->cta].machine,
-                           .linear = row->warp * WSDBG_WALK_LANES + lane,
-                           .lane = lane};
+    return (struct walk_thread){.memory = walks->memory,
+                                .machine = walks->source->machine,
+                                .grid = walks->seen->grids[cta->grid].machine,
+                                .cta = cta,
+                                .cta_row = walks->seen->ctas[row->cta].machine,
+                                .linear = row->warp * WSDBG_WALK_LANES + lane,
+                                .lane = lane};
 }
 
 /* Walks the first of the lanes and those that go with it. */
 static struct wsdbg_error *walk_together(struct walks *walks, uint32_t warp, uint32_t lanes, struct wsdbg_walk *walk,
                                          uint32_t *together)
 {
-    struct thread threads[WSDBG_WALK_LANES];
+    struct walk_thread threads[WSDBG_WALK_LANES];
     struct wsdbg_thread_world worlds[WSDBG_WALK_LANES];
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         threads[lane] = thread_of(walks, warp, lane);
-        worlds[lane] = (struct wsdbg_thread_world){&threads[lane], read_constant, read_special, read_shared};
+        worlds[lane] = walk_thread_world(&threads[lane]);
     }
     const struct wsdbg_walk_limits limits = {WORK_OF_THREAD, STEPS_OF_THREAD, is_late, walks};
     struct wsdbg_error *error = wsdbg_walk_lanes(walks->plan, worlds, lanes, limits, walk, together);
@@ -414,7 +318,7 @@ static struct wsdbg_error *walk_those_with(struct walks *walks, uint32_t grid, e
 /* Time may be short, and waits for mbarriers show most. */
 static struct wsdbg_error *walk_grid(struct walks *walks, uint32_t grid, bool *walked)
 {
-    memset(walks->constants, 0, sizeof walks->constants);
+    *walks->memory = (struct walk_memory){0};
     struct wsdbg_error *error = walk_those_with(walks, grid, WSDBG_WARP_WAIT_MBARRIER, walked);
     return error ? error : walk_those_with(walks, grid, WSDBG_WARP_WAIT_NAMED, walked);
 }
@@ -453,7 +357,8 @@ struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, con
                           .out = tables->out,
                           .until_ns = for_ns == WSDBG_WALKS_COUNTED ? UINT64_MAX : wsdbg_look_now_ns() + for_ns};
     bool *walked = calloc(tables->out->cta_count + 1, sizeof *walked);
-    struct wsdbg_error *error = walked ? NULL : &wsdbg_error_no_memory;
+    walks.memory = calloc(1, sizeof *walks.memory);
+    struct wsdbg_error *error = walked && walks.memory ? NULL : &wsdbg_error_no_memory;
     for (uint32_t grid = 0; !error && grid < tables->out->grid_count && !is_late(&walks); grid++) {
         const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
         if (!kernel || seen->grids[grid].machine == WSDBG_NONE || !grid_is_asked(tables->out, grid, kernel))
@@ -464,6 +369,7 @@ struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, con
     }
     wsdbg_walk_plan_destroy(walks.plan);
     free(walks.access_at);
+    free(walks.memory);
     free(walked);
     return error;
 }

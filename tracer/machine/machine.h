@@ -137,10 +137,12 @@ uint32_t wsdbg_machine_exception(const struct wsdbg_machine_warp *warp, uint32_t
 bool wsdbg_machine_has_exception(const struct wsdbg_machine *machine);
 
 enum wsdbg_state_choice { WSDBG_STATE_ALL_GRIDS, WSDBG_STATE_WITHOUT_PROBES };
+/* Whether the simulated process still stands as the file says: then its memory is the device's global memory. */
+enum wsdbg_state_memory { WSDBG_STATE_MEMORY_GONE, WSDBG_STATE_MEMORY_THERE };
 /* Opens the file of a simulated device's state (wsdbg/device_state.h), with the grids that are wanted.  NOT_FOUND where there is none of either; BAD_INPUT and
  * VERSION name what, where and why. */
 struct wsdbg_error *wsdbg_machine_open_state(const char *path, enum wsdbg_state_choice choice,
-                                             struct wsdbg_machine **out);
+                                             enum wsdbg_state_memory memory, struct wsdbg_machine **out);
 /* Opens a GPU core dump, plain or gzip'd.  BAD_INPUT and VERSION name what, where and why. */
 struct wsdbg_error *wsdbg_machine_open_core(const char *path, struct wsdbg_machine **out);
 /* Whether two core dumps that could be opened hold the same bytes, packed or not: a dump says when it was made, so two

@@ -188,16 +188,6 @@ static bool translate_engine(const struct wsdbg_ptx_translation *t)
     case WSDBG_PTX_OP_tensormap_cp_fenceproxy:
         wsdbg_ptx_become(t, WSDBG_OP_UTMACCTL);
         return true;
-    case WSDBG_PTX_OP_elect:
-        wsdbg_ptx_become(t, WSDBG_OP_ELECT);
-        if (t->out->destination_count > 1) /* predicates come first */
-            t->out->destinations[0] = t->out->destinations[1];
-        return true;
-    case WSDBG_PTX_OP_shfl:
-        wsdbg_ptx_become(t, WSDBG_OP_SHFL);
-        t->out->mode = t->from->variant != WSDBG_PTX_V_IDX;
-        wsdbg_ptx_add_sources(t, 3);
-        return true;
     default:
         return false;
     }

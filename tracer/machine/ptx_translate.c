@@ -575,7 +575,7 @@ void wsdbg_ptx_translate(const struct wsdbg_ptx_program *program, const struct w
     *out = (struct wsdbg_instruction){.operation = WSDBG_OP_FMUL};
     set_guard(&t);
     wsdbg_ptx_add_destinations(&t);
-    if (!translate_flow(&t) && !translate_arithmetic(&t) && !translate_memory(&t))
+    if (!translate_flow(&t) && !translate_arithmetic(&t) && !translate_memory(&t) && !wsdbg_ptx_translate_lanes(&t))
         wsdbg_ptx_translate_barrier(&t);
     if (writes_more)
         out->operation = WSDBG_OP_OTHER; /* it may write anything */

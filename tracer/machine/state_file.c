@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "machine/machine.h"
@@ -21,6 +22,7 @@ enum { COMPUTE_CAPABILITY = 90, BLOCK_THREADS_MOST = 1024 };
 
 struct state_machine {
     struct wsdbg_machine base;
+    enum wsdbg_state_memory memory;
     unsigned char *file;
     uint64_t byte_count;
     const struct wsdbg_state_header *header;
@@ -341,11 +343,15 @@ static struct wsdbg_error *read_shared(struct wsdbg_machine *base, uint32_t cta,
     return NULL;
 }
 
-static struct wsdbg_error *no_global(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
-                                     uint32_t byte_count, bool *known)
+/* Memory of a process that has ended, or that may not be asked, is not known. */
+static struct wsdbg_error *read_global(struct wsdbg_machine *base, uint32_t context, uint64_t address, void *out,
+                                       uint32_t byte_count, bool *known)
 {
-    (void)machine, (void)context, (void)address, (void)out, (void)byte_count;
-    *known = false;
+    const struct state_machine *machine = of_base(base);
+    const struct iovec to = {out, byte_count}, from = {(void *)(uintptr_t)address, byte_count};
+    (void)context;
+    *known = machine->memory == WSDBG_STATE_MEMORY_THERE &&
+             process_vm_readv((pid_t)machine->header->process_id, &to, 1, &from, 1, 0) == (ssize_t)byte_count;
     return NULL;
 }
 
@@ -374,18 +380,19 @@ static const struct wsdbg_machine_ops state_ops = {.registers = no_registers,
                                                    .uniform_registers = no_uniform_registers,
                                                    .predicates = no_predicates,
                                                    .shared = read_shared,
-                                                   .global = no_global,
+                                                   .global = read_global,
                                                    .constant = read_constant,
                                                    .close = close_state};
 
 struct wsdbg_error *wsdbg_machine_open_state(const char *path, enum wsdbg_state_choice choice,
-                                             struct wsdbg_machine **out)
+                                             enum wsdbg_state_memory memory, struct wsdbg_machine **out)
 {
     struct state_machine *machine = calloc(1, sizeof *machine);
     if (!machine)
         return &wsdbg_error_no_memory;
     machine->base.ops = &state_ops;
     machine->base.source = "simulator";
+    machine->memory = memory;
     struct wsdbg_error *error = read_file(path, machine);
     if (!error)
         error = check(machine, path);

@@ -1,0 +1,184 @@
+/* walk_warp.c - see walk_warp.h.  Shuffles as the PTX manual defines shfl.sync, votes as vote.sync.
+ *
+ * Reads: registers of all lanes.  Writes: the registers that the instruction writes, what is kept in the plan.
+ */
+#include "sass/walk_warp.h"
+
+#include "base/grow.h"
+
+enum { MODE_BIT = 58, VOTE_MODE_BIT = 72 - 64, MODES = 3, LANE_BITS = 31, SEGMENT_SHIFT = 8, TIMES_MOST = 1 << 14 };
+enum { SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY };
+enum { VOTE_ALL, VOTE_ANY };
+
+static bool is_vote(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_VOTE || instruction->operation == WSDBG_OP_VOTEU;
+}
+
+static bool is_of_words(const struct wsdbg_instruction *instruction)
+{
+    return instruction->words[0] || instruction->words[1];
+}
+
+static bool is_predicate(const struct wsdbg_operand *operand)
+{
+    return operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
+}
+
+/* PTX names the lanes that take part behind the other sources; machine code waits for them before. */
+static bool all_take_part(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    const unsigned mask_at = is_vote(instruction) ? 1 : 3;
+    uint32_t mask = 0;
+    if (wsdbg_thread_executes(lane->state, instruction) != WSDBG_TRUTH_YES)
+        return false;
+    return is_of_words(instruction) ||
+           (instruction->source_count > mask_at && walk_value(lane, &instruction->sources[mask_at], 0, &mask) &&
+            mask == UINT32_MAX);
+}
+
+/* ---- shuffles ---- */
+
+/* From which lane it takes; false: its own, as the other one is not in range. */
+static bool source_lane(unsigned mode, uint32_t lane, uint32_t by, uint32_t pieces, uint32_t *from)
+{
+    const uint32_t segment = pieces >> SEGMENT_SHIFT & LANE_BITS, clamp = pieces & LANE_BITS;
+    const uint32_t least = lane & segment, most = least | (clamp & ~segment);
+    bool is_in_range = false;
+    by &= LANE_BITS;
+    *from = mode == SHUFFLE_UP     ? lane - by
+            : mode == SHUFFLE_DOWN ? lane + by
+            : mode == SHUFFLE_BFLY ? lane ^ by
+                                   : least | (by & ~segment);
+    if (mode == SHUFFLE_UP)
+        is_in_range = (int32_t)*from >= (int32_t)most;
+    else
+        is_in_range = *from <= most;
+    if (!is_in_range)
+        *from = lane;
+    return is_in_range;
+}
+
+static void shuffle(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_instruction *instruction,
+                    struct wsdbg_walk_exchange *out)
+{
+    const unsigned mode = is_of_words(instruction) ? instruction->words[0] >> MODE_BIT & MODES : instruction->mode;
+    uint32_t values[WSDBG_WALK_LANES], known = 0;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
+        known |= (uint32_t)walk_value(&lanes[lane], &instruction->sources[0], 0, &values[lane]) << lane;
+    out->is_told = known & 1;
+    out->told = values[0];
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        uint32_t by, pieces, from;
+        if (!walk_value(&lanes[lane], &instruction->sources[1], 0, &by) ||
+            !walk_value(&lanes[lane], &instruction->sources[2], 0, &pieces))
+            continue;
+        const bool is_in_range = source_lane(mode, lane, by, pieces, &from);
+        out->predicates |= (uint32_t)is_in_range << lane;
+        out->predicates_known |= (uint32_t)1 << lane;
+        if (!(known >> from & 1))
+            continue;
+        out->values[lane] = values[from];
+        out->known |= (uint32_t)1 << lane;
+    }
+}
+
+/* ---- votes ---- */
+
+static void vote(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_instruction *instruction,
+                 struct wsdbg_walk_exchange *out)
+{
+    const unsigned mode = is_of_words(instruction) ? instruction->words[1] >> VOTE_MODE_BIT & MODES : instruction->mode;
+    uint32_t yes = 0, no = 0;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        const enum wsdbg_truth truth = wsdbg_thread_predicate(lanes[lane].state, &instruction->sources[0]);
+        yes |= (uint32_t)(truth == WSDBG_TRUTH_YES) << lane;
+        no |= (uint32_t)(truth == WSDBG_TRUTH_NO) << lane;
+    }
+    const bool all_known = (yes | no) == UINT32_MAX, differ = yes && no;
+    const bool holds = mode == VOTE_ALL ? yes == UINT32_MAX : mode == VOTE_ANY ? yes != 0 : !differ;
+    const bool decided = all_known || (mode == VOTE_ALL ? no != 0 : mode == VOTE_ANY ? yes != 0 : differ);
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
+        out->values[lane] = yes;
+    out->known = all_known ? UINT32_MAX : 0;
+    out->predicates = holds ? UINT32_MAX : 0;
+    out->predicates_known = decided ? UINT32_MAX : 0;
+}
+
+/* ---- what is kept ---- */
+
+static bool keep(struct wsdbg_walk_told *told, const struct wsdbg_walk_exchange *exchange)
+{
+    if (!wsdbg_walk_tell(told, exchange->is_told, exchange->told))
+        return false;
+    if (told->times >= TIMES_MOST)
+        return true;
+    const size_t first = told->exchange_count;
+    if (!wsdbg_grow((void **)&told->exchanges, &told->exchange_capacity, told->times + 1, sizeof *told->exchanges))
+        return false;
+    for (size_t i = first; i < told->times; i++)
+        told->exchanges[i] = (struct wsdbg_walk_exchange){0};
+    told->exchanges[told->times] = *exchange;
+    told->exchange_count = told->times + 1;
+    return true;
+}
+
+static bool exchange_now(struct walk_group *group, const struct wsdbg_instruction *instruction,
+                         struct wsdbg_walk_exchange *out)
+{
+    struct walk_lane lanes[WSDBG_WALK_LANES];
+    bool takes_part = true;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        lanes[lane] = walk_group_lane(group, lane);
+        takes_part &= all_take_part(&lanes[lane], instruction);
+    }
+    if (!takes_part)
+        return false;
+    *out = (struct wsdbg_walk_exchange){.is_there = true};
+    if (is_vote(instruction))
+        vote(lanes, instruction, out);
+    else
+        shuffle(lanes, instruction, out);
+    return true;
+}
+
+static void write(struct walk_group *group, const struct wsdbg_instruction *instruction, uint32_t lane,
+                  const struct wsdbg_walk_exchange *exchange)
+{
+    struct walk_lane to = walk_group_lane(group, lane);
+    bool has_predicate = false;
+    for (unsigned i = 0; i < instruction->destination_count; i++) {
+        const struct wsdbg_operand *operand = &instruction->destinations[i];
+        const uint32_t known = is_predicate(operand) ? exchange->predicates_known : exchange->known;
+        const uint32_t value = is_predicate(operand) ? exchange->predicates >> lane & 1 : exchange->values[lane];
+        walk_set_register(to.state, operand, known >> lane & 1 && !(is_predicate(operand) && has_predicate), value);
+        has_predicate |= is_predicate(operand);
+    }
+}
+
+bool walk_warp_exchange(struct walk_group *group, uint32_t number)
+{
+    const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
+    struct wsdbg_walk_told *told = wsdbg_walk_told_at(group->plan, number);
+    const bool is_shuffle = instruction->operation == WSDBG_OP_SHFL && instruction->source_count >= 3;
+    struct wsdbg_walk_exchange exchange;
+    if (!told || !(is_shuffle || (is_vote(instruction) && instruction->source_count)))
+        return false;
+    walk_group_spread_operands(group, number);
+    if (group->lanes == UINT32_MAX) {
+        if (!exchange_now(group, instruction, &exchange))
+            return false;
+        if (!keep(told, &exchange))
+            group->error = &wsdbg_error_no_memory;
+    } else if (told->times < told->exchange_count && told->exchanges[told->times].is_there) {
+        exchange = told->exchanges[told->times];
+    } else {
+        return false;
+    }
+    told->times++;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
+        if (group->lanes >> lane & 1)
+            write(group, instruction, lane, &exchange);
+    walk_group_compare_written(group, number);
+    return true;
+}

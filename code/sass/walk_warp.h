@@ -1,0 +1,16 @@
+/* walk_warp.h - what the lanes of a warp tell each other while all 32 of them walk together: shuffles and votes.
+ * Private to the walks.
+ *
+ * The plan keeps what each lane was told.  Lanes that part later walk from the kernel's start again, in a group of
+ * their own; up to where they parted they are told the same.
+ */
+#ifndef WSDBG_SASS_WALK_WARP_H
+#define WSDBG_SASS_WALK_WARP_H
+
+#include "sass/walk_group.h"
+
+/* Executes a shuffle or a vote for all lanes of the group.  False: it is none, or not all lanes of the warp are known
+ * to have taken part. */
+bool walk_warp_exchange(struct walk_group *group, uint32_t instruction);
+
+#endif

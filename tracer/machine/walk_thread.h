@@ -1,0 +1,38 @@
+/* walk_thread.h - private to look_walks.c: what one thread of a walk can ask of its launch and of memory.
+ *
+ * Reads: the machine.  Writes: what was read of it, so that each word is asked for once.
+ */
+#ifndef WSDBG_MACHINE_WALK_THREAD_H
+#define WSDBG_MACHINE_WALK_THREAD_H
+
+#include "machine/machine.h"
+#include "sass/thread_step.h"
+
+enum { WALK_CONSTANTS_KEPT = 2048, WALK_GLOBALS_KEPT = 1024 }; /* words */
+/* Read of a GPU that stands still meanwhile, each in some 20 us; beyond it global memory is not known. */
+enum { WALK_GLOBALS_READ_MOST = 512 };
+
+/* What all threads of a grid have alike.  Zeroed: nothing was read. */
+struct walk_memory {
+    struct walk_word {
+        uint64_t address;
+        bool asked, known;
+        uint32_t value;
+    } constants[WALK_CONSTANTS_KEPT], globals[WALK_GLOBALS_KEPT];
+    unsigned globals_read;
+};
+
+struct walk_thread {
+    struct walk_memory *memory;
+    struct wsdbg_machine *machine;
+    uint32_t grid; /* row of the machine */
+    const struct wsdbg_cta *cta;
+    uint32_t cta_row; /* of the machine */
+    uint32_t linear, lane;
+    struct wsdbg_error *error; /* the first one */
+};
+
+/* The thread must outlive it. */
+struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread);
+
+#endif
