@@ -11,7 +11,8 @@ static uint32_t in_reverse(uint32_t word)
     return out;
 }
 
-/* The highest bit's place, or by how much it must be shifted to be the highest of all; of 0 all bits are set. */
+/* The place of the highest 1 bit, or how far it lies below bit 31.  A word without 1 bits gives all ones; clz gives 32.
+ */
 static uint32_t highest(const struct wsdbg_instruction *instruction, uint32_t word)
 {
     const bool is_of_words = instruction->words[0] || instruction->words[1];

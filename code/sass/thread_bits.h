@@ -1,4 +1,6 @@
-/* thread_bits.h - counts and places of bits: POPC, FLO, BREV.  Part of thread_step.h. */
+/* thread_bits.h - POPC (number of 1 bits), FLO (highest 1 bit) and BREV (bits in reverse) of a word.  Part of
+ * thread_step.h; translators of PTX use the modes.
+ */
 #ifndef WSDBG_SASS_THREAD_BITS_H
 #define WSDBG_SASS_THREAD_BITS_H
 
@@ -7,7 +9,7 @@
 /* FLO's mode where it comes from PTX: bfind, bfind.shiftamt, clz. */
 enum { WSDBG_FLO_PLACE, WSDBG_FLO_SHIFT, WSDBG_FLO_ZEROS };
 
-/* What the instruction makes of a word; false where it is none of these, or of a signed number. */
+/* *out: the instruction's result for this word.  False: it is another instruction, or FLO of a signed number. */
 bool wsdbg_thread_bits(const struct wsdbg_instruction *instruction, uint32_t word, uint32_t *out);
 
 #endif

@@ -10,7 +10,7 @@
 #include "sass/compute.h"
 #include "sass/thread_bits.h"
 #include "sass/thread_float.h"
-#include "sass/thread_global.h"
+#include "sass/thread_load.h"
 #include "sass/thread_long.h"
 
 enum { REGISTER_BITS = 32, PAND_BIT = 80, PRMT_MODE_BIT = 72, PRMT_MODES = 7, BYTE_BITS = 8 };
@@ -229,61 +229,18 @@ static struct result move(const struct step *step)
     return partly(word, mask);
 }
 
-/* Of machine code it is not known whether they are signed. */
-bool wsdbg_thread_part(const struct wsdbg_instruction *load, uint32_t word, uint32_t at_byte, uint32_t *value)
-{
-    const unsigned bits = BYTE_BITS * load->width_bytes;
-    const uint32_t part = word >> BYTE_BITS * at_byte & ((1u << bits) - 1);
-    const bool has_sign = part >> (bits - 1) & 1, is_of_words = load->words[0] || load->words[1];
-    *value = has_sign && load->is_signed ? part | UINT32_MAX << bits : part;
-    return !has_sign || !is_of_words;
-}
-
-/* A byte or two of a word. */
-static struct result load_part(const struct step *step)
-{
-    const struct wsdbg_instruction *in = step->instruction;
-    uint32_t offset, word, value;
-    if (in->sources[0].kind != WSDBG_OPERAND_CONSTANT || in->destination_count != 1 || !step->world->constant ||
-        !constant_offset(step->state, &in->sources[0], &offset) || offset % in->width_bytes ||
-        !step->world->constant(step->world->context, in->sources[0].bank, offset & ~(uint32_t)3, &word))
-        return unknown;
-    return wsdbg_thread_part(in, word, offset & 3, &value) ? known(value) : unknown;
-}
-
-/* A load of constants: whole words, or a part of one. */
+/* Whole words, or a part of one. */
 static struct result load(const struct step *step)
 {
-    const unsigned count = step->instruction->width_bytes / sizeof(uint32_t);
+    const struct wsdbg_instruction *in = step->instruction;
+    uint32_t words[WSDBG_LOAD_WORDS] = {0};
     struct result result = known(0);
-    result.is_long = step->instruction->is_long;
-    if (!is_plain(step, 1) || !step->instruction->width_bytes || count > WORDS_MOST ||
-        wsdbg_compute_is_narrow(step->instruction))
-        return unknown;
-    if (!count)
-        return load_part(step);
-    for (unsigned i = 0; i < count; i++) {
-        uint32_t word;
-        if (!plain(step, 0, i, &word))
-            return unknown;
-        *(i < 2 ? &result.bits : &result.more) |= (uint64_t)word << REGISTER_BITS * (i & 1);
-    }
-    return result;
-}
-
-/* A load from global memory, which is taken to hold what it held then. */
-static struct result load_global(const struct step *step)
-{
-    uint32_t words[WSDBG_GLOBAL_WORDS] = {0};
-    struct result result = known(0);
-    const bool writes_predicate =
-        step->instruction->destination_count && is_predicate(&step->instruction->destinations[0]);
-    if (writes_predicate || wsdbg_compute_is_narrow(step->instruction) ||
-        !wsdbg_thread_global(step->instruction, step->world, step->state, words))
+    const bool writes_predicate = in->destination_count && is_predicate(&in->destinations[0]);
+    if (writes_predicate || !wsdbg_thread_load(in, step->world, step->state, words))
         return unknown;
     result.bits = (uint64_t)words[1] << REGISTER_BITS | words[0];
     result.more = (uint64_t)words[3] << REGISTER_BITS | words[2];
-    result.is_long = wsdbg_thread_global_is_long(step->instruction);
+    result.is_long = wsdbg_thread_load_is_long(in);
     return result;
 }
 
@@ -577,8 +534,8 @@ static step_fn *const followed[WSDBG_OP_COUNT] = {
     [WSDBG_OP_R2UR] = move,
     [WSDBG_OP_LDC] = load,
     [WSDBG_OP_ULDC] = load,
-    [WSDBG_OP_LD] = load_global,
-    [WSDBG_OP_LDG] = load_global,
+    [WSDBG_OP_LD] = load,
+    [WSDBG_OP_LDG] = load,
     [WSDBG_OP_S2R] = special,
     [WSDBG_OP_S2UR] = special,
     [WSDBG_OP_CS2R] = special,

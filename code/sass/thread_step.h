@@ -1,7 +1,7 @@
 /* thread_step.h - what one instruction makes of one thread's registers, as far as these are known.
  *
- * Reads: an instruction, constants and special registers.  Writes: the thread's registers.  What it cannot calculate,
- * as what comes from another lane, is not known afterwards; nothing is guessed.
+ * Reads: an instruction, constants, special registers, and global memory if the caller knows it.  Writes: the thread's
+ * registers.  A register whose new value it cannot calculate is unknown afterwards; values of other lanes, for example.
  */
 #ifndef WSDBG_SASS_THREAD_STEP_H
 #define WSDBG_SASS_THREAD_STEP_H

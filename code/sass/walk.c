@@ -24,7 +24,7 @@ struct walking {
     uint64_t asks_at;           /* how much work is done when the time is asked for again */
     uint32_t calls[CALLS_MOST]; /* blocks that the open calls return to */
     unsigned depth;
-    unsigned sides; /* of branches that are walked one after the other, each in the one before */
+    unsigned sides; /* of how many nested branches a side is being walked */
     struct {
         uint32_t issued, waited;             /* multiplications so far; those that the last wait was for */
         uint32_t ended[GROUPS_PENDING_MOST]; /* by group, modulo: those issued when it ended */
@@ -353,7 +353,7 @@ static uint32_t pass_detour(struct walking *walking, uint32_t number)
 
 static bool run_until(struct walking *walking, uint32_t number, uint32_t end);
 
-/* The lanes that take the branch; false: all do the same, or what some do is not known. */
+/* *taking: the lanes that take the branch.  False: all lanes do the same, or it is not known what some lane does. */
 static bool lanes_part(struct walking *walking, uint32_t branch, uint32_t *taking)
 {
     struct walk_lane lane = walk_group_leader(&walking->group);
@@ -368,7 +368,7 @@ static bool lanes_part(struct walking *walking, uint32_t branch, uint32_t *takin
     return known && *taking && *taking != walking->group.lanes;
 }
 
-/* False: not all of the lanes are known to come to the end, with what they have done. */
+/* Walks one side.  False: it is not known that all of its lanes reach the end of the side together. */
 static bool walk_side(struct walking *walking, const struct walk_group *before, uint32_t lanes, uint32_t number,
                       const struct wsdbg_walk_detour *detour)
 {
@@ -380,7 +380,7 @@ static bool walk_side(struct walking *walking, const struct walk_group *before, 
     return arrives;
 }
 
-/* The sides have no access: of their steps only a poll counts, of which there may be several. */
+/* The sides have no accesses.  Of their steps only the first poll is kept. */
 static void drop_steps(struct wsdbg_walk *out, size_t first)
 {
     size_t polls = 0;
@@ -390,7 +390,8 @@ static void drop_steps(struct wsdbg_walk *out, size_t first)
     out->count = first + polls;
 }
 
-/* Walks both sides of a branch at which the lanes part, up to where they meet.  False: they stay apart. */
+/* If the lanes part at the branch behind this block, walks one side after the other, up to the block where the sides
+ * meet.  False: the lanes do not part, or the sides cannot be followed like this. */
 static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets)
 {
     const struct wsdbg_block *block = &graph_of(walking)->blocks[number];
@@ -402,7 +403,7 @@ static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets
         !lanes_part(walking, block->first + block->count - 1, &taking))
         return false;
     walking->group.error = wsdbg_walk_detour_of(walking->group.plan, number, &detour);
-    if (walking->group.error || !detour->can_be_passed || detour->loops)
+    if (walking->group.error || !detour->can_be_passed || detour->loops || detour->exchanges)
         return false;
     walk_group_spread(&walking->group, NULL);
     walking->out->work += SIDES_WORK;
@@ -477,7 +478,7 @@ static bool is_over(struct walking *walking)
     return limits->is_over(limits->context);
 }
 
-/* From block to block; false: the walk ends before that block. */
+/* Walks from block `number` on.  False: the walk ended before it reached block `end`. */
 static bool run_until(struct walking *walking, uint32_t number, uint32_t end)
 {
     const struct wsdbg_graph *graph = graph_of(walking);

@@ -39,13 +39,13 @@ bool walk_group_parts(struct walk_group *group, uint32_t instruction);
 /* The lanes but for the leader, one after the other: *at is 0 at first; false = no more. */
 bool walk_group_next(struct walk_group *group, uint32_t *at, struct walk_lane *out);
 void walk_group_drop(struct walk_group *group, uint32_t lane);
-/* One of the lanes; every register that was spread to it holds. */
+/* A lane of the group.  Of its registers only those that were spread to it are valid. */
 struct walk_lane walk_group_lane(struct walk_group *group, uint32_t lane);
-/* Gives each lane what the instruction reads and writes. */
+/* Copies the registers that the instruction reads or writes from the leader to every lane. */
 void walk_group_spread_operands(struct walk_group *group, uint32_t instruction);
-/* The instruction was executed for each lane: finds out what it left that differs between them. */
+/* To be called after an instruction was executed for each lane: notes which written registers differ between lanes. */
 void walk_group_compare_written(struct walk_group *group, uint32_t instruction);
-/* Gives each lane these registers, a bit each; NULL = all. */
+/* Copies these registers, a bit each, from the leader to every lane; NULL = all registers. */
 void walk_group_spread(struct walk_group *group, const uint64_t *registers);
 /* Executes an instruction that is no step and ends no block.  Returns for how many lanes it did so. */
 unsigned walk_group_execute(struct walk_group *group, uint32_t instruction);
@@ -61,7 +61,7 @@ bool walk_value(const struct walk_lane *lane, const struct wsdbg_operand *operan
 bool walk_source(const struct walk_lane *lane, const struct wsdbg_instruction *instruction, int source, int part,
                  uint32_t *value);
 
-/* Sets a register that an instruction writes, or forgets it. */
+/* Writes the register, or marks it as unknown. */
 void walk_set_register(struct wsdbg_thread_state *state, const struct wsdbg_operand *to, bool known, uint32_t value);
 
 #endif

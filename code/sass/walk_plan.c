@@ -105,6 +105,12 @@ bool wsdbg_walk_is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t numb
            plan->graph->instructions[number].operation == WSDBG_OP_WARPGROUP;
 }
 
+static bool is_exchange(const struct wsdbg_graph *graph, uint32_t number)
+{
+    const uint8_t operation = graph->instructions[number].operation;
+    return operation == WSDBG_OP_SHFL || operation == WSDBG_OP_VOTE || operation == WSDBG_OP_VOTEU;
+}
+
 static bool ends_block(const struct wsdbg_graph *graph, uint32_t number)
 {
     const struct wsdbg_block *block = &graph->blocks[graph->block_of[number]];
@@ -272,13 +278,7 @@ static bool is_load(const struct wsdbg_graph *graph, uint32_t number)
     return operation == WSDBG_OP_LDS || operation == WSDBG_OP_LDG || operation == WSDBG_OP_LD;
 }
 
-static bool is_exchange(const struct wsdbg_graph *graph, uint32_t number)
-{
-    const uint8_t operation = graph->instructions[number].operation;
-    return operation == WSDBG_OP_SHFL || operation == WSDBG_OP_VOTE || operation == WSDBG_OP_VOTEU;
-}
-
-/* Shuffles, votes, and loads in loops that do not only wait for what they load. */
+/* Shuffles and votes; and loads in loops, unless the loop only waits for the loaded word. */
 static bool find_told(struct wsdbg_walk_plan *plan)
 {
     const struct wsdbg_graph *graph = plan->graph;
@@ -504,6 +504,7 @@ static bool add_block(const struct wsdbg_walk_plan *plan, uint32_t number, struc
         if (is_step(plan, i) && instruction->operation != WSDBG_OP_WARPSYNC)
             return false;
         detour->stores |= instruction->operation == WSDBG_OP_STS;
+        detour->exchanges |= is_exchange(graph, i);
         for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
             if (wsdbg_writes(instruction, reg))
                 put(detour->written, reg);

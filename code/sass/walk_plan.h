@@ -15,15 +15,17 @@ struct wsdbg_walk_detour {
     bool is_known, can_be_passed;
     bool loops;                                  /* some way leads back to the branch */
     bool stores;                                 /* ... or stores to shared memory */
+    bool exchanges;                              /* ... or has a shuffle or a vote */
     uint32_t meets;                              /* the block where the sides meet */
     uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each */
 };
 
-/* What the lanes of a whole warp told each other once.  known, predicates: a bit each lane. */
+/* What the lanes of a whole warp got from one shuffle or vote.  known, predicates, predicates_known: a bit for each
+ * lane. */
 struct wsdbg_walk_exchange {
     bool is_there;
     uint32_t values[WSDBG_WALK_LANES], known, predicates, predicates_known;
-    bool is_told; /* what lane 0 had is known */
+    bool is_told; /* the value of lane 0 before the shuffle is known: it is `told` */
     uint32_t told;
 };
 

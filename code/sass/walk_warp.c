@@ -142,8 +142,8 @@ static bool exchange_now(struct walk_group *group, const struct wsdbg_instructio
     return true;
 }
 
-static void write(struct walk_group *group, const struct wsdbg_instruction *instruction, uint32_t lane,
-                  const struct wsdbg_walk_exchange *exchange)
+static void write_lane(struct walk_group *group, const struct wsdbg_instruction *instruction, uint32_t lane,
+                       const struct wsdbg_walk_exchange *exchange)
 {
     struct walk_lane to = walk_group_lane(group, lane);
     bool has_predicate = false;
@@ -178,7 +178,7 @@ bool walk_warp_exchange(struct walk_group *group, uint32_t number)
     told->times++;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
         if (group->lanes >> lane & 1)
-            write(group, instruction, lane, &exchange);
+            write_lane(group, instruction, lane, &exchange);
     walk_group_compare_written(group, number);
     return true;
 }

@@ -1,8 +1,8 @@
 /* walk_warp.h - what the lanes of a warp tell each other while all 32 of them walk together: shuffles and votes.
  * Private to the walks.
  *
- * The plan keeps what each lane was told.  Lanes that part later walk from the kernel's start again, in a group of
- * their own; up to where they parted they are told the same.
+ * The plan keeps what each lane got.  Lanes that leave the group later are walked again from the kernel's start, in a
+ * group of their own.  Until the place where they left they get the same values.
  */
 #ifndef WSDBG_SASS_WALK_WARP_H
 #define WSDBG_SASS_WALK_WARP_H

@@ -1,5 +1,5 @@
-/* ptx_lanes_test.c - the walks of a warp's lanes that load from global memory, part and meet again, and tell each other
- * what they hold: shuffles, votes, and the counts of bits by which code reads a ballot.
+/* ptx_lanes_test.c - walks of a warp whose lanes load from global memory, part at a branch and meet again, and exchange
+ * values: shuffles, votes, and bit counts.
  *
  * Expected text: see ptx_walks.h.  "init 0x400 N" shows the number N of a lane.
  */
@@ -24,6 +24,8 @@ static void a_load_brings_what_global_memory_holds(void **state)
     ptx_walks_expect(KERNEL(GLOBAL("d0") "ld.global.s32 %d1, [%d0+8];\nsetp.eq.s64 %p0, %d1, 3;\n"
                                          "selp.u32 %r9, 1, 2, %p0;\n" INIT("r9")),
                      ALL " init 0x400 1\n");
+    ptx_walks_expect(KERNEL(GLOBAL("d0") "ld.global.v4.u32 {%r1, %r2, %r3, %r9}, [%d0+16];\n" INIT("r9")),
+                     ALL " init 0x400 8\n");
 }
 
 /* The last one may be an address of shared memory. */
@@ -63,7 +65,7 @@ static void lanes_that_part_meet_again(void **state)
                      ALL " init 0x400 7, init 0x400 7\n");
 }
 
-/* Lane n of the first three makes n rounds; the inner loop is on one side only. */
+/* Lanes 0 and 1 make three rounds of a loop that the other lanes skip. */
 static void each_side_is_walked_by_its_lanes(void **state)
 {
     (void)state;
@@ -73,7 +75,7 @@ static void each_side_is_walked_by_its_lanes(void **state)
                      "lanes 00000003: init 0x400 4\nlanes fffffffc: init 0x400 1\n");
 }
 
-/* Of what lanes do on a side nothing is known if they do not come to its end together. */
+/* On one side lanes 0 to 3 leave a loop after different numbers of rounds.  What that side writes is unknown. */
 static void what_a_side_cannot_follow_is_forgotten(void **state)
 {
     (void)state;
@@ -81,6 +83,14 @@ static void what_a_side_cannot_follow_is_forgotten(void **state)
                                  "mov.u32 %r1, %r0;\nAGAIN:\nadd.u32 %r9, %r9, 1;\nadd.s32 %r1, %r1, -1;\n"
                                  "setp.gt.s32 %p1, %r1, 0;\n@%p1 bra AGAIN;\nMEET:\n" INIT("r8") INIT("r9")),
                      ALL " init 0x400 5 lost\n");
+}
+
+static void lanes_that_exchange_values_on_a_side_stay_apart(void **state)
+{
+    (void)state;
+    ptx_walks_expect(KERNEL(LANE "mov.u32 %r9, 1;\nsetp.ge.u32 %p0, %r0, 2;\n@%p0 bra MEET;\n"
+                                 "shfl.sync.idx.b32 %r1, %r0, 0, 31, 3;\nMEET:\n" INIT("r9")),
+                     "lanes 00000003: init 0x400 1\nlanes fffffffc: init 0x400 1\n");
 }
 
 static void lanes_with_accesses_of_their_own_stay_apart(void **state)
@@ -173,6 +183,7 @@ int main(void)
         cmocka_unit_test(lanes_that_part_meet_again),
         cmocka_unit_test(each_side_is_walked_by_its_lanes),
         cmocka_unit_test(what_a_side_cannot_follow_is_forgotten),
+        cmocka_unit_test(lanes_that_exchange_values_on_a_side_stay_apart),
         cmocka_unit_test(lanes_with_accesses_of_their_own_stay_apart),
         cmocka_unit_test(shuffles_bring_what_other_lanes_hold),
         cmocka_unit_test(a_sum_over_the_warp_is_known),

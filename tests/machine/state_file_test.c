@@ -106,16 +106,22 @@ static struct file *make_file(void)
     return file;
 }
 
-static struct wsdbg_error *open_file(const struct file *file, size_t byte_count, enum wsdbg_state_choice choice,
-                                     struct wsdbg_machine **out)
+static struct wsdbg_error *open_with(const struct file *file, size_t byte_count, enum wsdbg_state_choice choice,
+                                     enum wsdbg_state_memory memory, struct wsdbg_machine **out)
 {
     char path[] = "/tmp/wsdbg-state-XXXXXX";
     const int fd = mkstemp(path);
     assert_int_equal(write(fd, file, byte_count), (ssize_t)byte_count);
     close(fd);
-    struct wsdbg_error *error = wsdbg_machine_open_state(path, choice, WSDBG_STATE_MEMORY_GONE, out);
+    struct wsdbg_error *error = wsdbg_machine_open_state(path, choice, memory, out);
     unlink(path);
     return error;
+}
+
+static struct wsdbg_error *open_file(const struct file *file, size_t byte_count, enum wsdbg_state_choice choice,
+                                     struct wsdbg_machine **out)
+{
+    return open_with(file, byte_count, choice, WSDBG_STATE_MEMORY_GONE, out);
 }
 
 static void look_at(struct wsdbg_machine *machine, struct wsdbg_snapshot *out)
@@ -247,12 +253,35 @@ static void a_file_that_is_cut_is_refused(void **state)
     free(file);
 }
 
+/* The simulated process is this one: its memory is the device's global memory as long as it is there. */
+static void global_memory_is_that_of_the_process(void **state)
+{
+    const uint32_t word = 0x1234567;
+    struct file *file = make_file();
+    file->header.process_id = (uint32_t)getpid();
+    for (int there = 0; there < 2; there++) {
+        struct wsdbg_machine *machine;
+        uint32_t value = 0;
+        bool known;
+        assert_null(open_with(file, sizeof *file, WSDBG_STATE_ALL_GRIDS,
+                              there ? WSDBG_STATE_MEMORY_THERE : WSDBG_STATE_MEMORY_GONE, &machine));
+        assert_null(machine->ops->global(machine, 0, (uintptr_t)&word, &value, sizeof value, &known));
+        assert_int_equal(known, there);
+        assert_int_equal(value, there ? word : 0);
+        assert_null(machine->ops->global(machine, 0, 8, &value, sizeof value, &known)); /* nothing is there */
+        assert_false(known);
+        machine->ops->close(machine);
+    }
+    free(file);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_look_shows_what_each_lane_waits_for), cmocka_unit_test(kernels_with_probes_can_be_left_out),
         cmocka_unit_test(what_is_no_state_is_refused),           cmocka_unit_test(any_word_may_be_anything),
-        cmocka_unit_test(a_file_that_is_cut_is_refused),
+        cmocka_unit_test(a_file_that_is_cut_is_refused),         cmocka_unit_test(global_memory_is_that_of_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

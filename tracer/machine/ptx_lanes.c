@@ -1,5 +1,5 @@
-/* ptx_lanes.c - what the lanes of a warp tell each other, and counts of bits, which is how code reads a ballot: PTX as
- * the words of machine code.
+/* ptx_lanes.c - turns PTX shuffles, votes, elections and bit counts into instructions of machine code.  Code reads the
+ * result of a ballot with bit counts.
  */
 #include "machine/ptx_operands.h"
 #include "sass/thread_bits.h"
@@ -16,7 +16,7 @@ static void translate_shuffle(const struct wsdbg_ptx_translation *t)
                    : variant == WSDBG_PTX_V_DOWN ? SHUFFLE_DOWN
                    : variant == WSDBG_PTX_V_BFLY ? SHUFFLE_BFLY
                                                  : SHUFFLE_IDX;
-    wsdbg_ptx_add_sources(t, 4); /* the last one: which lanes take part */
+    wsdbg_ptx_add_sources(t, 4); /* the last source: the mask of the lanes that take part */
 }
 
 static void translate_vote(const struct wsdbg_ptx_translation *t)

@@ -1,6 +1,6 @@
 /* ptx_operands.h - one PTX instruction on its way into the words of machine code: what its operands become.  Private to
  * this room: ptx_operands.c makes operands, ptx_translate.c arithmetic, memory and control flow of them, ptx_barriers.c
- * what waits and signals, ptx_lanes.c what lanes tell each other.
+ * what waits and signals, ptx_lanes.c what lanes exchange.
  */
 #ifndef WSDBG_MACHINE_PTX_OPERANDS_H
 #define WSDBG_MACHINE_PTX_OPERANDS_H
@@ -42,7 +42,7 @@ void wsdbg_ptx_add_sources(const struct wsdbg_ptx_translation *t, unsigned count
 
 /* Barriers of all kinds, copies, and what else waits or does work beside the warp.  False: it is none of these. */
 bool wsdbg_ptx_translate_barrier(const struct wsdbg_ptx_translation *t);
-/* Shuffles, votes, elections, counts of bits.  False: it is none of these. */
+/* Translates shuffles, votes, elections and bit counts.  False: the instruction is none of these. */
 bool wsdbg_ptx_translate_lanes(const struct wsdbg_ptx_translation *t);
 
 #endif

@@ -1,6 +1,6 @@
 /* walk_thread.h - private to look_walks.c: what one thread of a walk can ask of its launch and of memory.
  *
- * Reads: the machine.  Writes: what was read of it, so that each word is asked for once.
+ * Reads: the machine.  Writes: the words that were read, so that the machine is asked for each of them once.
  */
 #ifndef WSDBG_MACHINE_WALK_THREAD_H
 #define WSDBG_MACHINE_WALK_THREAD_H
@@ -9,7 +9,8 @@
 #include "sass/thread_step.h"
 
 enum { WALK_CONSTANTS_KEPT = 2048, WALK_GLOBALS_KEPT = 1024 }; /* words */
-/* Read of a GPU that stands still meanwhile, each in some 20 us; beyond it global memory is not known. */
+/* The GPU stands still while words are read, and a read takes some 20 us.  Beyond this many reads of a grid, global
+ * memory is not known. */
 enum { WALK_GLOBALS_READ_MOST = 512 };
 
 /* What all threads of a grid have alike.  Zeroed: nothing was read. */

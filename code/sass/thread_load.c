@@ -1,0 +1,132 @@
+/* thread_load.c - see thread_load.h.
+ *
+ * Reads: the registers that the address is made of; constants and global memory, which the caller knows.
+ */
+#include "sass/thread_load.h"
+
+#include "sass/compute.h"
+
+enum { WORD_BYTES = sizeof(uint32_t), WORD_BITS = 32, BYTE_BITS = 8, PTX_LONG_BYTES = 8 };
+
+/* A load on its way. */
+struct load {
+    const struct wsdbg_instruction *instruction;
+    const struct wsdbg_thread_world *world;
+    const struct wsdbg_thread_state *state;
+};
+
+static bool is_of_words(const struct wsdbg_instruction *instruction)
+{
+    return instruction->words[0] || instruction->words[1];
+}
+
+static bool is_of_constants(const struct wsdbg_instruction *load)
+{
+    return load->operation == WSDBG_OP_LDC || load->operation == WSDBG_OP_ULDC;
+}
+
+static bool register_value(const struct wsdbg_thread_state *state, unsigned number, uint64_t *value)
+{
+    const struct wsdbg_operand operand = {.kind = WSDBG_OPERAND_REGISTER, .number = (uint16_t)number};
+    const unsigned reg = wsdbg_register_of(&operand, 0);
+    if (reg >= WSDBG_REGISTER_COUNT || !state->known[reg])
+        return false;
+    *value = state->value[reg] | (state->high_known[reg] ? (uint64_t)state->high[reg] << WORD_BITS : 0);
+    return true;
+}
+
+/* ---- addresses ---- */
+
+/* In PTX one register has all 64 bits of an address. */
+static bool global_address(const struct load *load, uint64_t *address)
+{
+    const struct wsdbg_operand *operand = &load->instruction->sources[0];
+    const struct wsdbg_operand base = {.kind = WSDBG_OPERAND_REGISTER, .number = operand->number};
+    const unsigned reg = wsdbg_register_of(&base, 0);
+    if (is_of_words(load->instruction))
+        return wsdbg_thread_address(load->state, operand, address);
+    if (operand->kind != WSDBG_OPERAND_MEMORY || reg >= WSDBG_REGISTER_COUNT || !load->state->high_known[reg] ||
+        !register_value(load->state, operand->number, address))
+        return false;
+    *address += (uint64_t)operand->value;
+    return true;
+}
+
+static bool constant_offset(const struct load *load, uint64_t *offset_bytes)
+{
+    const struct wsdbg_operand *operand = &load->instruction->sources[0];
+    uint64_t index = 0;
+    if (operand->kind != WSDBG_OPERAND_CONSTANT ||
+        (operand->number != WSDBG_RZ && !register_value(load->state, operand->number, &index)))
+        return false;
+    *offset_bytes = (uint32_t)index + (uint32_t)operand->value;
+    return true;
+}
+
+static bool address_of(const struct load *load, uint64_t *address)
+{
+    return is_of_constants(load->instruction) ? constant_offset(load, address) : global_address(load, address);
+}
+
+/* ---- words ---- */
+
+static bool word_at(const struct load *load, uint64_t address, uint32_t *word)
+{
+    const struct wsdbg_thread_world *world = load->world;
+    if (is_of_constants(load->instruction))
+        return world->constant &&
+               world->constant(world->context, load->instruction->sources[0].bank, (uint32_t)address, word);
+    return world->global && world->global(world->context, address, load->instruction->operation == WSDBG_OP_LD, word);
+}
+
+/* Of machine code it is not known whether they are signed. */
+bool wsdbg_thread_part(const struct wsdbg_instruction *load, uint32_t word, uint32_t at_byte, uint32_t *value)
+{
+    const unsigned bits = BYTE_BITS * load->width_bytes;
+    const uint32_t part = word >> BYTE_BITS * at_byte & ((1u << bits) - 1);
+    const bool has_sign = part >> (bits - 1) & 1;
+    *value = has_sign && load->is_signed ? part | UINT32_MAX << bits : part;
+    return !has_sign || !is_of_words(load);
+}
+
+/* A byte or two of a word.  A register of PTX may have 16 bits only, into which a negative number of 32 does not fit.
+ */
+static bool part_at(const struct load *load, uint64_t address, uint32_t *value)
+{
+    const unsigned at = address % WORD_BYTES;
+    uint32_t word;
+    return load->instruction->destination_count == 1 && address % load->instruction->width_bytes == 0 &&
+           word_at(load, address - at, &word) && wsdbg_thread_part(load->instruction, word, at, value) &&
+           (is_of_constants(load->instruction) || (int32_t)*value >= 0);
+}
+
+/* A register of PTX may have more bits than the number that is loaded into it. */
+static uint32_t extension_of(const struct wsdbg_instruction *load, uint32_t word)
+{
+    return load->is_signed && (int32_t)word < 0 ? UINT32_MAX : 0;
+}
+
+bool wsdbg_thread_load_is_long(const struct wsdbg_instruction *load)
+{
+    if (is_of_constants(load))
+        return load->is_long;
+    return !is_of_words(load) &&
+           (load->destination_count == 1 || load->width_bytes / PTX_LONG_BYTES == load->destination_count);
+}
+
+bool wsdbg_thread_load(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
+                       const struct wsdbg_thread_state *state, uint32_t words[WSDBG_LOAD_WORDS])
+{
+    const struct load load = {instruction, world, state};
+    const unsigned count = instruction->width_bytes / WORD_BYTES;
+    uint64_t address;
+    if (!instruction->width_bytes || count > WSDBG_LOAD_WORDS || wsdbg_compute_is_narrow(instruction) ||
+        !address_of(&load, &address))
+        return false;
+    bool known = count ? address % WORD_BYTES == 0 : part_at(&load, address, &words[0]);
+    for (unsigned i = 0; known && i < count; i++)
+        known = word_at(&load, address + i * WORD_BYTES, &words[i]);
+    if (known && count <= 1 && !is_of_constants(instruction))
+        words[1] = extension_of(instruction, words[0]);
+    return known;
+}

@@ -1,0 +1,18 @@
+/* thread_load.h - what a load brings a thread: constants, and global memory.  Private to this room: part of
+ * thread_step.h.
+ */
+#ifndef WSDBG_SASS_THREAD_LOAD_H
+#define WSDBG_SASS_THREAD_LOAD_H
+
+#include "sass/thread_step.h"
+
+enum { WSDBG_LOAD_WORDS = 4 };
+
+/* The words that the load brings.  A load of less than four bytes brings the number that its register gets.  Global
+ * memory is assumed not to have changed since the load.  False: the address, or what is there, is not known. */
+bool wsdbg_thread_load(const struct wsdbg_instruction *load, const struct wsdbg_thread_world *world,
+                       const struct wsdbg_thread_state *state, uint32_t words[WSDBG_LOAD_WORDS]);
+/* Whether each register of PTX that the load writes gets 64 bits. */
+bool wsdbg_thread_load_is_long(const struct wsdbg_instruction *load);
+
+#endif

@@ -1,0 +1,106 @@
+/* walk_thread_test.c - what a thread of a walk gets from global memory: each word once, no address that may be another
+ * memory's, no more words than a GPU that stands still may be asked for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "machine/walk_thread.h"
+
+#define PLACE UINT64_C(0x500000000)
+#define SHARED_WINDOW UINT64_C(0x7e0000000000)
+#define LOCAL_WINDOW UINT64_C(0x7f0000000000)
+
+static unsigned reads;
+
+/* Every word holds its place; the word at 0 cannot be read. */
+static struct wsdbg_error *global(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
+                                  uint32_t byte_count, bool *known)
+{
+    (void)machine;
+    assert_int_equal(context, 0);
+    assert_int_equal(byte_count, sizeof(uint32_t));
+    *(uint32_t *)out = (uint32_t)address;
+    *known = address != 0;
+    reads++;
+    return NULL;
+}
+
+static const struct wsdbg_machine_ops ops = {.global = global};
+
+struct fixture {
+    struct wsdbg_machine_context context;
+    struct wsdbg_machine_grid grid;
+    struct wsdbg_machine machine;
+    struct walk_memory memory;
+    struct walk_thread thread;
+};
+
+/* windows: whether the machine says where shared and local memory have generic addresses. */
+static struct wsdbg_thread_world begin(struct fixture *fixture, bool windows)
+{
+    reads = 0;
+    *fixture = (struct fixture){.machine = {.ops = &ops, .context_count = 1, .grid_count = 1}};
+    if (windows) {
+        fixture->context.shared_window = wsdbg_known_u64(SHARED_WINDOW);
+        fixture->context.local_window = wsdbg_known_u64(LOCAL_WINDOW);
+    }
+    fixture->machine.contexts = &fixture->context;
+    fixture->machine.grids = &fixture->grid;
+    fixture->thread = (struct walk_thread){.memory = &fixture->memory, .machine = &fixture->machine};
+    return walk_thread_world(&fixture->thread);
+}
+
+static void a_word_is_read_once(void **state)
+{
+    static struct fixture fixture;
+    const struct wsdbg_thread_world world = begin(&fixture, false);
+    uint32_t value;
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(world.global(world.context, PLACE + 4, false, &value));
+        assert_int_equal(value, 4);
+        assert_false(world.global(world.context, 0, false, &value));
+    }
+    assert_int_equal(reads, 2);
+    (void)state;
+}
+
+static void a_generic_address_may_be_of_shared_or_local_memory(void **state)
+{
+    static struct fixture fixture;
+    struct wsdbg_thread_world world = begin(&fixture, true);
+    uint32_t value;
+    assert_true(world.global(world.context, PLACE, true, &value));
+    assert_false(world.global(world.context, SHARED_WINDOW + 0x400, true, &value));
+    assert_false(world.global(world.context, LOCAL_WINDOW + 0x400, true, &value));
+    world = begin(&fixture, false);
+    assert_false(world.global(world.context, PLACE, true, &value));
+    assert_int_equal(reads, 0);
+    (void)state;
+}
+
+static void a_gpu_that_stands_still_is_asked_for_few_words(void **state)
+{
+    static struct fixture fixture;
+    const struct wsdbg_thread_world world = begin(&fixture, false);
+    uint32_t value;
+    for (uint32_t i = 0; i < WALK_GLOBALS_READ_MOST; i++)
+        assert_true(world.global(world.context, PLACE + 4 * i, false, &value));
+    assert_false(world.global(world.context, PLACE + 4 * WALK_GLOBALS_READ_MOST, false, &value));
+    assert_true(world.global(world.context, PLACE, false, &value));
+    assert_int_equal(reads, WALK_GLOBALS_READ_MOST);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_word_is_read_once),
+        cmocka_unit_test(a_generic_address_may_be_of_shared_or_local_memory),
+        cmocka_unit_test(a_gpu_that_stands_still_is_asked_for_few_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
