@@ -64,7 +64,7 @@ class Fleet(stands_score.Score):
         """A run under wsdbg, with the rank at fault and whether the report shows the line."""
         self.report, extra = {}, self.options.extra
         if row['confidence'] == 'possible':
-            self.options.extra = f'{extra} --give-up'
+            self.options.extra = f'{extra} --give-up {4 * self.options.stall:g}'
         run = self.watched(row, number)
         self.options.extra = extra
         return {**run, 'rank': rank_of_first(self.report), 'line': shows_line(self.report, line_of_fault(row['case']))}
