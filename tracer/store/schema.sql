@@ -137,6 +137,27 @@ CREATE TABLE allocation (
 );
 CREATE INDEX allocation_snapshot ON allocation (snapshot_id);
 
+-- Communicators of NCCL, and the newest calls on each.
+CREATE TABLE communicator (
+    id INTEGER PRIMARY KEY,
+    snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE,
+    process_id INTEGER NOT NULL REFERENCES process, number INTEGER NOT NULL, context_id INTEGER REFERENCES context,
+    identity TEXT, rank INTEGER, rank_count INTEGER, device_ordinal INTEGER, made_by TEXT NOT NULL,
+    began_ns INTEGER NOT NULL, ready_ns INTEGER, closed_ns INTEGER, state TEXT NOT NULL, error INTEGER,
+    calls INTEGER NOT NULL, collectives INTEGER NOT NULL
+);
+CREATE INDEX communicator_snapshot ON communicator (snapshot_id);
+
+CREATE TABLE collective (
+    id INTEGER PRIMARY KEY,
+    communicator_id INTEGER NOT NULL REFERENCES communicator ON DELETE CASCADE, call INTEGER NOT NULL, number INTEGER,
+    operation TEXT, count INTEGER NOT NULL, datatype TEXT, reduction TEXT, peer INTEGER, stream INTEGER NOT NULL,
+    thread_id INTEGER NOT NULL, launch_id INTEGER REFERENCES launch, time_ns INTEGER NOT NULL, issued_ns INTEGER,
+    done INTEGER, captured INTEGER NOT NULL, grouped INTEGER NOT NULL, refused INTEGER NOT NULL
+);
+CREATE INDEX collective_communicator ON collective (communicator_id);
+CREATE INDEX collective_launch ON collective (launch_id);
+
 CREATE TABLE note (
     id INTEGER PRIMARY KEY,
     snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE, text TEXT NOT NULL
