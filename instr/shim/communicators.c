@@ -177,6 +177,29 @@ void communicator_set_end(nccl_comm comm, enum wsdbg_communicator_end end)
     __atomic_store_n(&row->end, (uint32_t)end, __ATOMIC_RELEASE);
 }
 
+/* The one stream that all calls on a communicator were given to, and whether there is another one. */
+static _Atomic uint64_t only_stream[WSDBG_COMMUNICATOR_ROWS];
+static _Atomic bool has_streams[WSDBG_COMMUNICATOR_ROWS];
+
+static void note_stream(uint32_t row, uint64_t stream, bool is_first)
+{
+    if (is_first) {
+        atomic_store(&only_stream[row], stream);
+        atomic_store(&has_streams[row], false);
+    } else if (atomic_load_explicit(&only_stream[row], memory_order_relaxed) != stream) {
+        atomic_store(&has_streams[row], true);
+    }
+}
+
+void communicators_synchronized(uint64_t stream, uint64_t began_ns)
+{
+    struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
+    const uint32_t count = segment ? __atomic_load_n(&segment->communicator_count, __ATOMIC_ACQUIRE) : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (stream == WSDBG_UNKNOWN64 || (!atomic_load(&has_streams[i]) && atomic_load(&only_stream[i]) == stream))
+            __atomic_store_n(&segment->communicators[i].done_ns, began_ns, __ATOMIC_RELAXED);
+}
+
 /* ---- calls ---- */
 
 /* Number of this send or receive among those with the peer; 0 = not known. */
@@ -234,6 +257,7 @@ struct nccl_entry collective_begin(const struct nccl_call *call, uint64_t count,
     const uint32_t flags =
         (captures_holds(stream) ? WSDBG_COLLECTIVE_CAPTURED : 0u) | (grouped ? (uint32_t)WSDBG_COLLECTIVE_GROUPED : 0u);
     entry.entry = __atomic_fetch_add(&communicator->calls, 1, __ATOMIC_RELAXED);
+    note_stream(entry.row, (uint64_t)(uintptr_t)stream, entry.entry == 0);
     const struct wsdbg_collective_row row = {
         .communicator = communicator->number,
         .number = number_of(entry.row, communicator, call),

@@ -40,6 +40,9 @@ void communicator_set_end(nccl_comm comm, enum wsdbg_communicator_end end);
 /* What a communicator that is made from this one by its next such call is called in all processes; 0 = not known. */
 uint64_t communicator_derive(nccl_comm comm, const void *how, uint64_t bytes);
 
+/* A call that waited for the stream, or for the whole context (WSDBG_UNKNOWN64), has succeeded; it began then. */
+void communicators_synchronized(uint64_t stream, uint64_t began_ns);
+
 /* ---- calls on them ---- */
 
 struct nccl_call {

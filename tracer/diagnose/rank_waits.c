@@ -202,10 +202,41 @@ static struct wsdbg_error *find_of_call(const struct wsdbg_snapshot *s, uint32_t
     return error;
 }
 
+/* The next call, in the order of time, that may be this grid; WSDBG_NONE = there is none. */
+static uint32_t next_candidate(const struct wsdbg_snapshot *s, uint32_t grid, uint64_t after_ns)
+{
+    uint32_t best = WSDBG_NONE;
+    for (uint32_t i = 0; i < s->collective_count; i++) {
+        const struct wsdbg_collective *call = &s->collectives[i];
+        if (call->row.time_ns > after_ns && call->row.number && wsdbg_collective_may_be_grid(s, i, grid) &&
+            is_comparable(s, call->communicator) &&
+            (best == WSDBG_NONE || call->row.time_ns < s->collectives[best].row.time_ns))
+            best = i;
+    }
+    return best;
+}
+
+/* Which launch the grid is is not known: the oldest call for which somebody is missing stands still, for those before
+ * it could end. */
+static struct wsdbg_error *find_of_unknown(const struct wsdbg_snapshot *s, uint32_t grid, uint32_t process,
+                                           struct wsdbg_rank_waits *out)
+{
+    const size_t before = out->count;
+    struct wsdbg_error *error = NULL;
+    uint32_t call = next_candidate(s, grid, 0);
+    while (call != WSDBG_NONE && out->count == before && !error) {
+        error = find_of_call(s, grid, call, process, out);
+        call = next_candidate(s, grid, s->collectives[call].row.time_ns);
+    }
+    return error;
+}
+
 static struct wsdbg_error *find_of_grid(const struct wsdbg_snapshot *s, uint32_t grid, struct wsdbg_rank_waits *out)
 {
     const uint32_t process = wsdbg_snapshot_grid_process(s, grid);
     struct wsdbg_error *error = NULL;
+    if (process != WSDBG_NONE && s->grids[grid].launch == WSDBG_NONE)
+        return find_of_unknown(s, grid, process, out);
     for (uint32_t i = 0; process != WSDBG_NONE && i < s->collective_count && !error; i++) {
         const struct wsdbg_collective *call = &s->collectives[i];
         if (call->launch == s->grids[grid].launch && call->row.number && is_comparable(s, call->communicator))
@@ -220,7 +251,7 @@ struct wsdbg_error *wsdbg_rank_waits_find(const struct wsdbg_snapshot *snapshot,
     struct wsdbg_error *error = NULL;
     for (uint32_t i = 0; snapshot->collective_count && i < snapshot->grid_count && !error; i++) {
         const struct wsdbg_grid *grid = &snapshot->grids[i];
-        if (grid->running && !grid->moves && grid->launch < snapshot->launch_count)
+        if (grid->running && !grid->moves)
             error = find_of_grid(snapshot, i, &found);
     }
     if (error) {

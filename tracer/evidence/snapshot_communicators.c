@@ -58,7 +58,9 @@ static void add_calls(struct wsdbg_builder *builder, const struct wsdbg_tracker 
         if (!wsdbg_segment_read_collective(&tracker->view, row, of, n, &out->row))
             continue;
         out->launch = launch_of(s, base, tracker->head.process_id, &out->row);
-        out->done = is_done(s, tracker->head.process_id, &out->row);
+        out->done =
+            is_done(s, tracker->head.process_id, &out->row) ||
+            (out->row.issued_ns && out->row.issued_ns <= of->done_ns && !(out->row.flags & WSDBG_COLLECTIVE_CAPTURED));
         s->collective_count++;
     }
 }

@@ -90,11 +90,41 @@ void wsdbg_communicator_text(const struct wsdbg_communicator_row *row, char out[
     snprintf(out, WSDBG_COLLECTIVE_BYTES, "communicator %s (%s)", name, count);
 }
 
+static uint32_t process_of(const struct wsdbg_snapshot *s, const struct wsdbg_collective *call)
+{
+    return s->communicators[call->communicator].process_id;
+}
+
+bool wsdbg_collective_may_be_grid(const struct wsdbg_snapshot *snapshot, uint32_t collective, uint32_t grid)
+{
+    const struct wsdbg_collective *call = &snapshot->collectives[collective];
+    const struct wsdbg_grid *row = &snapshot->grids[grid];
+    return !call->done && call->launch < snapshot->launch_count && row->running && row->launch == WSDBG_NONE &&
+           row->function != WSDBG_NONE && snapshot->launches[call->launch].function == row->function &&
+           row->context < snapshot->context_count &&
+           snapshot->contexts[row->context].process_id == process_of(snapshot, call);
+}
+
+/* An older call of the stream is not known to be done, and is of another launch. */
+static bool is_behind(const struct wsdbg_snapshot *s, const struct wsdbg_collective *call)
+{
+    for (size_t i = 0; i < s->collective_count; i++) {
+        const struct wsdbg_collective *other = &s->collectives[i];
+        if (!other->done && other->launch != call->launch && other->row.stream == call->row.stream &&
+            other->row.time_ns < call->row.time_ns && process_of(s, other) == process_of(s, call))
+            return true;
+    }
+    return false;
+}
+
 uint32_t wsdbg_collective_grid(const struct wsdbg_snapshot *snapshot, uint32_t collective)
 {
-    const uint32_t launch = snapshot->collectives[collective].launch;
-    for (uint32_t i = 0; launch < snapshot->launch_count && i < snapshot->grid_count; i++)
-        if (snapshot->grids[i].running && snapshot->grids[i].launch == launch)
+    const struct wsdbg_collective *call = &snapshot->collectives[collective];
+    for (uint32_t i = 0; call->launch < snapshot->launch_count && i < snapshot->grid_count; i++)
+        if (snapshot->grids[i].running && snapshot->grids[i].launch == call->launch)
+            return i;
+    for (uint32_t i = 0; i < snapshot->grid_count; i++)
+        if (wsdbg_collective_may_be_grid(snapshot, collective, i) && !is_behind(snapshot, call))
             return i;
     return WSDBG_NONE;
 }

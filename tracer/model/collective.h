@@ -22,7 +22,11 @@ void wsdbg_collective_short_text(const struct wsdbg_collective_row *call, char o
 /* "communicator 8f2a01c3 (8 ranks)". */
 void wsdbg_communicator_text(const struct wsdbg_communicator_row *row, char out[WSDBG_COLLECTIVE_BYTES]);
 
-/* The grid that runs for this call; WSDBG_NONE = none is known to. */
+/* Whether the call's kernel may be this grid: it runs the same function for the same process, which launch it is is not
+ * known, and the call is not known to be done. */
+bool wsdbg_collective_may_be_grid(const struct wsdbg_snapshot *snapshot, uint32_t collective, uint32_t grid);
+/* The grid that runs for this call: that of its launch; where the launch is not known, that of the oldest call of its
+ * stream.  WSDBG_NONE = none is known to. */
 uint32_t wsdbg_collective_grid(const struct wsdbg_snapshot *snapshot, uint32_t collective);
 /* Some process's calls of NCCL were seen. */
 bool wsdbg_snapshot_has_collectives(const struct wsdbg_snapshot *snapshot);

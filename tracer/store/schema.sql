@@ -2,7 +2,7 @@
 -- column means, its unit and its NULL.
 -- A "snapshot" row is one picture of the device; kept are the newest one that was diagnosed, what the look before it
 -- saw, and the newest one.  Contexts, modules, functions, launches, refusals and activities belong to the whole session.
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY CHECK (id = 1),

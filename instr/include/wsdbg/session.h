@@ -469,7 +469,8 @@ struct wsdbg_communicator_row {
     uint32_t end;     /* enum wsdbg_communicator_end */
     int32_t error;    /* the last that a call on it, or ncclCommGetAsyncError, told; 0 = none */
     char made_by[40]; /* "ncclCommInitRank" */
-    uint64_t reserved[2];
+    uint64_t done_ns; /* calls that were issued before this moment are done: a call that waits for them has returned */
+    uint64_t reserved;
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_communicator_row) == 144, "communicator layout");
 
