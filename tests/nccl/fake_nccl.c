@@ -1,8 +1,8 @@
-/* fake_nccl.c - a libnccl.so.2 whose collectives only wait for each other: as long as one rank does not come, or comes with
- * another call, the kernels of the others poll a word in memory that the processes share.
+/* fake_nccl.c - a libnccl.so.2 whose collectives only wait for each other: as long as one rank does not come, or comes
+ * with another call, the kernels of the others poll a word in memory that the processes share.
  *
- * Reads and writes: a file for each communicator in the folder of WSDBG_FAKE_NCCL, mapped and registered with the driver.
- * Calls in a group are launched at its end, one after the other.
+ * Reads and writes: a file for each communicator in the folder of WSDBG_FAKE_NCCL, mapped and registered with the
+ * driver. Calls in a group are launched at its end, one after the other.
  */
 #include "fake_nccl.h"
 

@@ -1,5 +1,6 @@
-/* ranks.c - one of two ranks that talk through NCCL: nccl_ranks CASE.  RANK says which one it is.  With NCCL_RANKS_DLOPEN in
- * the environment the library is opened at run time, as CuPy does.  See run.sh for what each case should lead to. */
+/* ranks.c - one of two ranks that talk through NCCL: nccl_ranks CASE.  RANK says which one it is.  With
+ * NCCL_RANKS_DLOPEN in the environment the library is opened at run time, as CuPy does.  See run.sh for what each case
+ * should lead to. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdint.h>
@@ -194,9 +195,9 @@ static void sleeps(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"works", works},           {"skips", skips},   {"leaves", leaves}, {"splits", splits},
-             {"sizes", sizes},           {"order", order},   {"queued", queued}, {"sends-alone", sends_alone},
-             {"sends-both", sends_both}, {"dies", dies},     {"late", late},     {"sleeps", sleeps},
+} cases[] = {{"works", works},           {"skips", skips}, {"leaves", leaves}, {"splits", splits},
+             {"sizes", sizes},           {"order", order}, {"queued", queued}, {"sends-alone", sends_alone},
+             {"sends-both", sends_both}, {"dies", dies},   {"late", late},     {"sleeps", sleeps},
              {"own-kernel", own_kernel}};
 
 int main(int argc, char **argv)
