@@ -14,6 +14,7 @@ the largest run in brackets; `tests/measured/{page}.json.gz` has them all.
 """
 TITLES = {'viewer': 'The viewer and the store, measured', 'sim': 'The simulator beside an H200', 'zoo': 'The zoo: is the cause right?',
           'diagnose': 'The diagnosis, measured', 'lint': 'lint: how often it is right', 'stands': 'Stalls: is the verdict right, and is the program unharmed?', 'trust': 'Does it leave the program alone?', 'host': 'Stacks of host threads, measured',
+          'fleet': 'Several ranks: which one is at fault?',
           'truth': 'Mutants: is the cause right of defects that nobody chose?'}
 
 

@@ -11,6 +11,7 @@
 
 #include "captures.h"
 #include "clock.h"
+#include "communicators.h"
 #include "contexts.h"
 #include "debug_calls.h"
 #include "debug_fault.h"
@@ -45,11 +46,13 @@ static bool sync_enter(enum wsdbg_hook_id id, uint64_t stream)
     return on;
 }
 
-static CUresult sync_leave(bool on, uint64_t began_ns, CUresult result)
+static CUresult sync_leave(enum wsdbg_hook_id id, uint64_t stream, bool on, uint64_t began_ns, CUresult result)
 {
     if (on) {
         int kept = errno;
         registry_thread_leave();
+        if (result == CUDA_SUCCESS && (id == WSDBG_HOOK_cuCtxSynchronize || (stream > 2 && stream != WSDBG_UNKNOWN64)))
+            communicators_synchronized(stream, began_ns);
         if (result == CUDA_SUCCESS && atomic_load_explicit(&debug_attach_stays, memory_order_relaxed))
             debug_attach_confirm(began_ns);
         if (atomic_load_explicit(&debug_fault_met, memory_order_relaxed))
@@ -65,7 +68,7 @@ static CUresult sync_leave(bool on, uint64_t began_ns, CUresult result)
         return CUDA_ERROR_STUB_LIBRARY;                        \
     const uint64_t began_ns = shim_now_ns();                   \
     bool on = sync_enter(WSDBG_HOOK_##symbol, stream);         \
-    return sync_leave(on, began_ns, ((CUresult(*) parameters)forward)arguments);
+    return sync_leave(WSDBG_HOOK_##symbol, stream, on, began_ns, ((CUresult(*) parameters)forward)arguments);
 #define X(symbol, stream, parameters, arguments)                       \
     SHIM_EXPORT CUresult symbol parameters;                            \
     SHIM_EXPORT CUresult symbol parameters                             \

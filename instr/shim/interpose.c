@@ -1,6 +1,7 @@
 /* interpose.c - decides which pointer a look-up gets: dlsym, dlvsym, cuGetProcAddress.
  *
- * Reads:  the names that are looked up; libcuda's real functions.  Writes: the pointers that are given out.
+ * Reads:  the names that are looked up; the real functions of libcuda and NCCL.  Writes: the pointers that are given
+ * out.
  *
  * A pointer is replaced only when it is libcuda's own address of a hooked function, so a function of that name
  * in somebody else's library is never touched.  libcuda is taken only after the app has loaded it.
@@ -10,7 +11,9 @@
 #include <string.h>
 
 #include "hooks.h"
+#include "hooks_nccl.h"
 #include "libcuda.h"
+#include "libnccl.h"
 #include "real_dlsym.h"
 #include "state.h"
 
@@ -47,10 +50,26 @@ static struct lookup own_export(int id)
     return (struct lookup){1, other};
 }
 
+/* A function of NCCL.  Where no library has it, it must not be found: programs ask so what their NCCL can do. RTLD_NEXT
+ * from the program itself would find ours. */
+static struct lookup nccl_lookup(void *handle, const char *name, enum nccl_hook id)
+{
+    struct lookup forward = {0, NULL};
+    if (!libnccl_has(id))
+        return (struct lookup){1, wsdbg_real_dlsym(RTLD_NEXT, name)};
+    void *found = handle == RTLD_NEXT || handle == RTLD_DEFAULT ? NULL : wsdbg_real_dlsym(handle, name);
+    if (!found || found == nccl_exported[id] || atomic_load(&shim_state) == SHIM_ASLEEP || !libnccl_found(id, found))
+        return forward;
+    return (struct lookup){1, nccl_wrapper[id]};
+}
+
 struct lookup wsdbg_dlsym_lookup(void *handle, const char *name)
 {
     struct lookup forward = {0, NULL};
     real_dlsym_find();
+    const int of_nccl = libnccl_hook_by_name(name);
+    if (of_nccl >= 0)
+        return nccl_lookup(handle, name, (enum nccl_hook)of_nccl);
     int id = hook_by_name(name);
     if (id < 0 || handle == RTLD_NEXT)
         return forward;

@@ -13,10 +13,11 @@
  *              begins and ends each
  *   life       life_cycle.c: start, the segment at the first call, fork, exit; stand_aside.c: no system call any more
  *   recording  observer.c (launches), tracking.c (modules, functions), allocations.c, graph_kernels.c, refusals.c,
- *              work.c
+ *              work.c, communicators.c
  *   threads    ring_setup.c and copy_thread.c serve probed modules, markers.c tells whether work gets done,
  *              host_threads.c whether the program's threads do, debug_attach.c lets an inspector in
- *   driver     region.c, ring_memory.c, contexts.c, captures.c; libcuda.c has the real functions
+ *   driver     region.c, ring_memory.c, contexts.c, captures.c; libcuda.c and libnccl.c have the real
+ *              functions
  *   segment    registry.c, rank.c, module_image.c, messages.c, own_threads.c, segment.c, own_files.c, clock.c
  *   libc       system_calls.c, device_events.c, exit_handlers.c and sanitizers.c stand in for functions of libc;
  *              real_dlsym.c has libc's own dlsym

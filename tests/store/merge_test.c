@@ -567,7 +567,8 @@ static void every_time_of_the_schema_is_known_to_be_of_the_host_or_not(void **st
 {
     (void)state;
     static const char *const shifted[] = {"time_ns",  "first_seen_ns", "since_ns",      "changed_ns",
-                                          "freed_ns", "given_ns",      "done_given_ns", "seen_ns"};
+                                          "freed_ns", "given_ns",      "done_given_ns", "seen_ns",
+                                          "began_ns", "ready_ns",      "closed_ns",     "issued_ns"};
     static const char *const of_whole_tables[] = {"session", "node", "snapshot"};
     static const char *const others[] = {"gpu_time_ns", "gpu_now_ns", "last_gpu_time_ns", "state_age_ns",
                                          "start_ns",    "end_ns",     "attach_ns",        "suspend_ns",

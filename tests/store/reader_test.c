@@ -126,8 +126,8 @@ static void a_newer_schema_is_refused(void **state)
     const char *path = example_path(folder, "newer.db");
     write_file(path, bytes, count);
     free(bytes);
-    run_sql(path, "PRAGMA user_version = 8");
-    refused(path, "made by schema version 8, this wsdbg reads 1 to 7");
+    run_sql(path, "PRAGMA user_version = 9");
+    refused(path, "made by schema version 9, this wsdbg reads 1 to 8");
 }
 
 static void a_truncated_file_is_refused(void **state)

@@ -1,6 +1,7 @@
 /* blame.c - see blame.h.  Reads a snapshot and its diagnosis. */
 #include "diagnose/blame.h"
 
+#include "model/collective.h"
 #include "model/process.h"
 
 const char *wsdbg_blame_name(enum wsdbg_blame blame)
@@ -30,13 +31,13 @@ uint32_t wsdbg_finding_of_process(const struct wsdbg_snapshot *snapshot, const s
     return WSDBG_NONE;
 }
 
-/* These only say that somebody else does not come, or nothing at all. */
-static bool is_cause_of_its_own(const struct wsdbg_finding *finding)
+bool wsdbg_finding_is_cause(const struct wsdbg_finding *finding)
 {
     switch (finding->cause) {
     case WSDBG_CAUSE_HOST_WAIT:
     case WSDBG_CAUSE_GLOBAL_SPIN:
     case WSDBG_CAUSE_UNKNOWN:
+    case WSDBG_CAUSE_RANK_SKEW:
     case WSDBG_CAUSE_SLOW:
         return false;
     default:
@@ -48,7 +49,15 @@ static bool is_origin(const struct wsdbg_snapshot *snapshot, const struct wsdbg_
                       uint32_t process_id)
 {
     const uint32_t finding = wsdbg_finding_of_process(snapshot, diagnosis, process_id);
-    return finding != WSDBG_NONE && is_cause_of_its_own(&diagnosis->findings[finding]);
+    return finding != WSDBG_NONE && wsdbg_finding_is_cause(&diagnosis->findings[finding]);
+}
+
+static bool is_in_collective(const struct wsdbg_snapshot *snapshot, uint32_t grid)
+{
+    for (uint32_t i = 0; i < snapshot->collective_count; i++)
+        if (wsdbg_collective_grid(snapshot, i) == grid)
+            return true;
+    return false;
 }
 
 enum wsdbg_blame wsdbg_blame_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
@@ -62,6 +71,8 @@ enum wsdbg_blame wsdbg_blame_of(const struct wsdbg_snapshot *snapshot, const str
     for (uint32_t i = 0; i < snapshot->process_count && !has_origin; i++)
         has_origin = is_origin(snapshot, diagnosis, snapshot->processes[i].process_id);
     const struct wsdbg_process_work work = wsdbg_process_work(snapshot, process);
-    return has_origin && work.state == WSDBG_PROCESS_KERNEL && work.polls_peers ? WSDBG_BLAME_VICTIM
-                                                                                : WSDBG_BLAME_UNKNOWN;
+    return has_origin && work.state == WSDBG_PROCESS_KERNEL &&
+                   (work.polls_peers || is_in_collective(snapshot, work.grid))
+               ? WSDBG_BLAME_VICTIM
+               : WSDBG_BLAME_UNKNOWN;
 }

@@ -8,6 +8,7 @@
 #include "diagnose/fold.h"
 #include "diagnose/gone_ranks.h"
 #include "diagnose/ledger.h"
+#include "diagnose/missing_ranks.h"
 #include "diagnose/poll_writers.h"
 #include "diagnose/recorded_case.h"
 #include "diagnose/rules.h"
@@ -203,6 +204,8 @@ static struct wsdbg_error *diagnose_grids(const struct wsdbg_snapshot *snapshot,
     for (uint32_t grid = 0; grid < snapshot->grid_count && !error; grid++)
         if (worth_a_look(snapshot, &snapshot->grids[grid], faulted_only))
             error = diagnose_grid(&whole, grid, &result);
+    if (!error && !faulted_only)
+        error = wsdbg_find_missing_ranks(snapshot, &result);
     if (!error && !faulted_only)
         error = wsdbg_find_gone_ranks(snapshot, &result);
     wsdbg_polls_destroy(whole.polls);

@@ -11,6 +11,7 @@
 
 #include "diagnose/host_waits.h"
 #include "diagnose/poll_writers.h"
+#include "diagnose/rank_waits.h"
 
 /* A grid among all that was seen. */
 struct outlook {
@@ -166,7 +167,7 @@ static enum wsdbg_outside who_ends_grid(const struct outlook *from)
 enum wsdbg_outside wsdbg_outside_can_end(const struct wsdbg_snapshot *snapshot, uint32_t grid)
 {
     struct wsdbg_polls *polls = NULL;
-    if (!wsdbg_grid_is_sound(snapshot, &snapshot->grids[grid]))
+    if (!wsdbg_grid_is_sound(snapshot, &snapshot->grids[grid]) || wsdbg_rank_may_come(snapshot, grid))
         return WSDBG_OUTSIDE_DEVICE;
     struct wsdbg_error *error = wsdbg_polls_create(snapshot, &polls);
     if (error) { /* without it nothing is known of what is polled */

@@ -108,11 +108,23 @@ static bool look_for_waiting(const struct wsdbg_snapshot *snapshot, const struct
     return waiting == WSDBG_NONE || add_finding(snapshot, gone, waiting, best, diagnosis);
 }
 
+/* By what others wait for in a collective. */
+static bool is_said(const struct wsdbg_diagnosis *diagnosis, uint32_t process_id)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct wsdbg_finding *finding = &diagnosis->findings[i];
+        if (finding->cause == WSDBG_CAUSE_RANK_GONE && finding->process_id.known &&
+            finding->process_id.value == process_id)
+            return true;
+    }
+    return false;
+}
+
 struct wsdbg_error *wsdbg_find_gone_ranks(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *diagnosis)
 {
     for (size_t i = 0; i < snapshot->process_count; i++) {
         const struct wsdbg_process *process = &snapshot->processes[i];
-        if (process->rank.known && process->end.kind != WSDBG_END_NONE &&
+        if (process->rank.known && process->end.kind != WSDBG_END_NONE && !is_said(diagnosis, process->process_id) &&
             !look_for_waiting(snapshot, process, diagnosis))
             return &wsdbg_error_no_memory;
     }

@@ -1,5 +1,5 @@
 /* builder.h - the parts of the snapshot builder, private to this room.  One file a part, in this order:
- * snapshot_tables, snapshot_grids, grid_match, snapshot_warps, inferred_names, snapshot_barriers, barrier_phase. */
+ * snapshot_tables (and snapshot_communicators), snapshot_grids, grid_match, snapshot_warps, inferred_names, snapshot_barriers, barrier_phase. */
 #ifndef WSDBG_EVIDENCE_BUILDER_H
 #define WSDBG_EVIDENCE_BUILDER_H
 
@@ -47,6 +47,9 @@ struct wsdbg_builder {
 
 /* Each fills its part of the snapshot; an error is always out of memory. */
 struct wsdbg_error *wsdbg_build_tables(struct wsdbg_builder *builder);
+/* Of one process, behind its launches; there is room. */
+void wsdbg_build_communicators(struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker,
+                               const struct wsdbg_process_base *base);
 struct wsdbg_error *wsdbg_build_grids(struct wsdbg_builder *builder);
 struct wsdbg_error *wsdbg_match_launches(struct wsdbg_builder *builder);
 /* Which grids run, once launches are matched. */

@@ -19,6 +19,8 @@ WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, markers) % 8 == 0, "word copi
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, refusals) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, graph_kernels) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, allocations) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, communicators) % 8 == 0, "word copies");
+WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, collectives) % 8 == 0, "word copies");
 WSDBG_STATIC_ASSERT(offsetof(struct wsdbg_segment, rank) % 8 == 0, "word copies");
 
 static const struct wsdbg_segment *segment_of(const struct wsdbg_segment_view *view)
@@ -75,6 +77,8 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), network_cards) && WSDBG_SEGMENT_HAS(view->byte_count, network_cards);
     const bool has_exit =
         WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), exit_called) && WSDBG_SEGMENT_HAS(view->byte_count, exit_called);
+    const bool has_communicators =
+        WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), collectives) && WSDBG_SEGMENT_HAS(view->byte_count, collectives);
     const uint32_t host = has_host ? LOAD(view, host_state) : WSDBG_HOST_NOT_KNOWN;
     return (struct wsdbg_segment_head){
         .used_bytes = LOAD(view, used_bytes),
@@ -104,6 +108,8 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         .has_no_network_card = has_cards && LOAD(view, network_cards) == WSDBG_NETWORK_CARDS_NONE,
         .exit_called = has_exit && LOAD(view, exit_called) == 1,
         .exit_status = has_exit ? LOAD(view, exit_status) : 0,
+        .communicator_count = has_communicators ? at_most(LOAD(view, communicator_count), WSDBG_COMMUNICATOR_ROWS) : 0,
+        .communicators_left_out = has_communicators ? LOAD(view, communicators_left_out) : 0,
         .has_rank = WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), rank) && WSDBG_SEGMENT_HAS(view->byte_count, rank),
     };
 }
@@ -191,6 +197,27 @@ bool wsdbg_segment_read_rank(const struct wsdbg_segment_view *view, struct wsdbg
     out->rank_from[sizeof out->rank_from - 1] = '\0';
     out->job[sizeof out->job - 1] = '\0';
     return version && out->version == version && __atomic_load_n(&source->version, __ATOMIC_ACQUIRE) == version;
+}
+
+bool wsdbg_segment_read_communicator(const struct wsdbg_segment_view *view, uint32_t row,
+                                     struct wsdbg_communicator_row *out)
+{
+    const struct wsdbg_communicator_row *source = &segment_of(view)->communicators[row];
+    const uint64_t number = __atomic_load_n(&source->number, __ATOMIC_ACQUIRE);
+    wsdbg_segment_copy(out, source, sizeof *out);
+    out->made_by[sizeof out->made_by - 1] = '\0';
+    return number && out->number == number && __atomic_load_n(&source->number, __ATOMIC_ACQUIRE) == number;
+}
+
+bool wsdbg_segment_read_collective(const struct wsdbg_segment_view *view, uint32_t row,
+                                   const struct wsdbg_communicator_row *communicator, uint64_t number,
+                                   struct wsdbg_collective_row *out)
+{
+    const struct wsdbg_collective_row *source = &segment_of(view)->collectives[row][number % WSDBG_COLLECTIVE_ROWS];
+    const uint64_t sequence = __atomic_load_n(&source->sequence, __ATOMIC_ACQUIRE);
+    wsdbg_segment_copy(out, source, sizeof *out);
+    return sequence == number + 1 && out->sequence == sequence && out->communicator == communicator->number &&
+           __atomic_load_n(&source->sequence, __ATOMIC_ACQUIRE) == sequence;
 }
 
 bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out)

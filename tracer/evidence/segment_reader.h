@@ -38,6 +38,7 @@ struct wsdbg_segment_head {
     bool has_rank;            /* the observer looks for it */
     bool exit_called;         /* the process called exit() */
     int32_t exit_status;      /* ... with this status */
+    uint32_t communicator_count, communicators_left_out;
 };
 
 /* Magic, versions and sizes; errors start with `label`. */
@@ -65,6 +66,13 @@ bool wsdbg_segment_read_allocation(const struct wsdbg_segment_view *view, uint32
 void wsdbg_segment_read_given(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_given_row *out);
 /* Where the head says that there is one.  False: the row is being written. */
 bool wsdbg_segment_read_rank(const struct wsdbg_segment_view *view, struct wsdbg_rank_row *out);
+/* False: the row is being written. */
+bool wsdbg_segment_read_communicator(const struct wsdbg_segment_view *view, uint32_t row,
+                                     struct wsdbg_communicator_row *out);
+/* Entry `number` of that row's calls; false: it left the ring, belongs to another communicator, or is being written. */
+bool wsdbg_segment_read_collective(const struct wsdbg_segment_view *view, uint32_t row,
+                                   const struct wsdbg_communicator_row *communicator, uint64_t number,
+                                   struct wsdbg_collective_row *out);
 /* False: the thread is not inside a call (or the row changed under the eyes). */
 bool wsdbg_segment_read_thread(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_thread_row *out);
 /* Entry `number` of a ring table; false: it left the ring, or is being written. */

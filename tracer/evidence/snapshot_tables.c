@@ -451,6 +451,8 @@ static struct wsdbg_error *allocate(struct wsdbg_builder *builder)
         rows.graph_kernels += head->graph_kernel_count;
         rows.refusals += head->refusal_count;
         rows.allocations += head->allocation_count;
+        rows.communicators += head->communicator_count;
+        rows.collectives += (size_t)head->communicator_count * WSDBG_COLLECTIVE_ROWS;
         rows.threads += head->thread_count;
         rows.activities += at_most(head->activity_count, WSDBG_ACTIVITY_ROWS);
         rows.notes += head->note_count + 1;
@@ -476,6 +478,7 @@ struct wsdbg_error *wsdbg_build_tables(struct wsdbg_builder *builder)
         add_graph_kernels(builder, tracker, base);
         add_refusals(builder, tracker, base);
         add_allocations(builder, tracker, base);
+        wsdbg_build_communicators(builder, tracker, base);
         add_threads(builder, tracker, base);
         add_activities(builder, tracker);
         add_notes(builder, tracker);

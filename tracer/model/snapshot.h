@@ -171,6 +171,21 @@ struct wsdbg_allocation {
 /* "device", "pitched", … stable; for SQL.  NULL for a kind of a later version. */
 const char *wsdbg_allocation_kind_name(unsigned kind);
 
+/* A communicator of NCCL that a process made: the process's place in it. */
+struct wsdbg_communicator {
+    uint32_t process_id;
+    uint32_t context;                  /* index, WSDBG_NONE */
+    struct wsdbg_communicator_row row; /* its context is that of the process's table */
+};
+
+/* A call on a communicator. */
+struct wsdbg_collective {
+    uint32_t communicator; /* index */
+    uint32_t launch;       /* index of its kernel's launch, the last one of a group; WSDBG_NONE = not known */
+    bool done;             /* all that was launched for it is known to be done */
+    struct wsdbg_collective_row row;
+};
+
 struct wsdbg_host_thread {
     uint32_t process_id, thread_id;
     uint32_t context;

@@ -38,6 +38,7 @@ void wsdbg_load_count(uint32_t *first, uint32_t *count, size_t index);
 struct wsdbg_error *wsdbg_load_sites(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_machine(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_allocations(struct wsdbg_loader *loader);
+struct wsdbg_error *wsdbg_load_communicators(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_host(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_session_tables(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_picture(struct wsdbg_loader *loader, bool histories);

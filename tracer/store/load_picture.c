@@ -197,6 +197,8 @@ struct wsdbg_error *wsdbg_load_picture(struct wsdbg_loader *loader, bool histori
     if (!error)
         error = load_threads(loader);
     if (!error)
+        error = wsdbg_load_communicators(loader);
+    if (!error)
         error = wsdbg_load_host(loader);
     if (!error)
         error = load_notes(loader);

@@ -50,8 +50,9 @@ struct copy {
 };
 
 /* Host times, by the names that the schema gives them; docs/SCHEMA.md has the units of all. */
-static const char *const host_times[] = {"time_ns",  "first_seen_ns", "since_ns",     "changed_ns",
-                                         "freed_ns", "given_ns",      "done_given_ns"};
+static const char *const host_times[] = {"time_ns",  "first_seen_ns", "since_ns",      "changed_ns",
+                                         "freed_ns", "given_ns",      "done_given_ns", "began_ns",
+                                         "ready_ns", "closed_ns",     "issued_ns"};
 
 /* What the schema does not declare. */
 static const struct {

@@ -195,6 +195,8 @@ struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct 
     if (!error)
         error = write_threads(store, snapshot, ids);
     if (!error)
+        error = wsdbg_write_communicators(store, snapshot, ids);
+    if (!error)
         error = wsdbg_write_host(store, snapshot);
     if (!error)
         error = write_notes(store, snapshot);

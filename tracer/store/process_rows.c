@@ -26,6 +26,8 @@ static struct wsdbg_error *write_numbers(struct wsdbg_store *store, const struct
     for (size_t i = 0; i < s->allocation_count; i++)
         if (i == 0 || s->allocations[i].process_id != s->allocations[i - 1].process_id)
             write_number(&insert, s->allocations[i].process_id, s->time_ns);
+    for (size_t i = 0; i < s->communicator_count; i++)
+        write_number(&insert, s->communicators[i].process_id, s->time_ns);
     for (size_t i = 0; i < s->thread_count; i++)
         write_number(&insert, s->threads[i].process_id, s->time_ns);
     for (size_t i = 0; i < s->host_process_count; i++)

@@ -38,6 +38,34 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "LEFT JOIN finding d ON d.id = (SELECT min(id) FROM finding WHERE snapshot_id = s.id "
      "AND process_id = m.process_id) WHERE m.blame = 'victim' ORDER BY p.rank IS NULL, p.rank, p.process_id",
      NULL},
+    {"collectives", "Which collective of NCCL is each rank in, and which has it not entered?",
+     "For ranks that wait for each other: one row a rank and communicator that is not done with its newest call. "
+     "`behind` says how many collectives fewer than the others it has entered; a rank that is behind is the one that "
+     "the "
+     "others wait for. Ranks of several nodes stand together once their databases are merged.",
+     "WITH shown AS (SELECT c.*, max(c.collectives) OVER (PARTITION BY c.identity) AS most FROM communicator c "
+     "JOIN shown_snapshot s ON s.id = c.snapshot_id) "
+     "SELECT c.identity AS communicator, p.rank, c.rank AS communicator_rank, c.rank_count, c.state, c.collectives, "
+     "CASE WHEN c.identity IS NOT NULL THEN c.most - c.collectives END AS behind, k.operation, k.number, k.count, "
+     "k.datatype, k.reduction, k.peer, k.captured, (coalesce(m.seen_ns, s.time_ns) - k.time_ns) / 1e9 AS seconds_ago, "
+     "k.done, p.process_id FROM shown c JOIN shown_snapshot s JOIN process p ON p.process_id = c.process_id "
+     "LEFT JOIN member m ON m.snapshot_id = s.id AND m.process_id = c.process_id "
+     "LEFT JOIN collective k ON k.id = (SELECT id FROM collective WHERE communicator_id = c.id ORDER BY call DESC "
+     "LIMIT 1) "
+     "ORDER BY c.identity, c.rank, c.number",
+     NULL},
+    {"nccl-calls", "What did each rank ask of NCCL, in order?",
+     "To compare what ranks called: the newest 64 calls of each communicator. A send and the receive that it meets "
+     "have "
+     "one number.",
+     "SELECT p.rank, c.identity AS communicator, c.rank AS communicator_rank, k.operation, k.number, k.count, "
+     "k.datatype, "
+     "k.reduction, k.peer, printf('0x%x', k.stream) AS stream, k.grouped, k.captured, k.refused, k.done, l.sequence AS "
+     "launch, "
+     "(s.time_ns - k.time_ns) / 1e9 AS seconds_ago FROM collective k JOIN communicator c ON c.id = k.communicator_id "
+     "JOIN shown_snapshot s ON s.id = c.snapshot_id JOIN process p ON p.process_id = c.process_id "
+     "LEFT JOIN launch l ON l.id = k.launch_id ORDER BY k.time_ns, k.id",
+     NULL},
     {"waits", "How many warps and CTAs wait, by role, state and barrier?",
      "For the whole picture on a few lines; `@stuck` has the single warps.", "SELECT * FROM waits", NULL},
     {"stuck", "Which warps wait, where and for how long?", "To find one warp, or to filter further: the view stuck.",

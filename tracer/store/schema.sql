@@ -2,7 +2,7 @@
 -- column means, its unit and its NULL.
 -- A "snapshot" row is one picture of the device; kept are the newest one that was diagnosed, what the look before it
 -- saw, and the newest one.  Contexts, modules, functions, launches, refusals and activities belong to the whole session.
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -136,6 +136,27 @@ CREATE TABLE allocation (
     exported INTEGER NOT NULL, host_access INTEGER NOT NULL
 );
 CREATE INDEX allocation_snapshot ON allocation (snapshot_id);
+
+-- Communicators of NCCL, and the newest calls on each.
+CREATE TABLE communicator (
+    id INTEGER PRIMARY KEY,
+    snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE,
+    process_id INTEGER NOT NULL REFERENCES process, number INTEGER NOT NULL, context_id INTEGER REFERENCES context,
+    identity TEXT, rank INTEGER, rank_count INTEGER, device_ordinal INTEGER, made_by TEXT NOT NULL,
+    began_ns INTEGER NOT NULL, ready_ns INTEGER, closed_ns INTEGER, state TEXT NOT NULL, error INTEGER,
+    calls INTEGER NOT NULL, collectives INTEGER NOT NULL
+);
+CREATE INDEX communicator_snapshot ON communicator (snapshot_id);
+
+CREATE TABLE collective (
+    id INTEGER PRIMARY KEY,
+    communicator_id INTEGER NOT NULL REFERENCES communicator ON DELETE CASCADE, call INTEGER NOT NULL, number INTEGER,
+    operation TEXT, count INTEGER NOT NULL, datatype TEXT, reduction TEXT, peer INTEGER, stream INTEGER NOT NULL,
+    thread_id INTEGER NOT NULL, launch_id INTEGER REFERENCES launch, time_ns INTEGER NOT NULL, issued_ns INTEGER,
+    done INTEGER, captured INTEGER NOT NULL, grouped INTEGER NOT NULL, refused INTEGER NOT NULL
+);
+CREATE INDEX collective_communicator ON collective (communicator_id);
+CREATE INDEX collective_launch ON collective (launch_id);
 
 CREATE TABLE note (
     id INTEGER PRIMARY KEY,

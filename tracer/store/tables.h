@@ -36,6 +36,8 @@ struct wsdbg_error *wsdbg_write_machine(struct wsdbg_store *store, const struct 
                                         const struct wsdbg_table_ids *ids);
 struct wsdbg_error *wsdbg_write_allocations(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                             const struct wsdbg_table_ids *ids);
+struct wsdbg_error *wsdbg_write_communicators(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                              const struct wsdbg_table_ids *ids);
 struct wsdbg_error *wsdbg_write_host(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot);
 struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                         const struct wsdbg_table_ids *ids);

@@ -16,9 +16,11 @@
  *
  * Protocol of a table: rows [0, count) are valid; the writer fills a row, then publishes it by raising
  * `count` (release; readers acquire).  The launch and activity tables are rings: row n % capacity holds
- * entry n while row.sequence == n + 1, read before and after copying the row.  Rows of `threads` are
+ * entry n while row.sequence == n + 1, read before and after copying the row; so are the calls of each
+ * communicator.  Rows of `threads` are
  * claimed once a thread and rewritten: `since_ns` != 0 means "inside `call` now", published last.  Rows of
- * `allocations` are rewritten too: `number` is 0 while one is written, and the same before and after a copy.
+ * `allocations` and `communicators` are rewritten too: `number` is 0 while one is written, and the same before and
+ * after a copy.
  * A reader checks every count, offset and string end against the segment's real size; it trusts nothing.
  *
  * Rules of change: as in ring.h; WSDBG_SEGMENT_VERSION.
@@ -81,6 +83,8 @@
 #define WSDBG_REFUSAL_ROWS 32
 #define WSDBG_GRAPH_KERNEL_ROWS 4096
 #define WSDBG_ALLOCATION_ROWS 1024
+#define WSDBG_COMMUNICATOR_ROWS 32
+#define WSDBG_COLLECTIVE_ROWS 64 /* of each communicator */
 
 /* Unknown 32-bit / 64-bit values in rows. */
 #define WSDBG_UNKNOWN32 0xffffffffu
@@ -441,6 +445,72 @@ struct wsdbg_rank_row {
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_rank_row) % 8 == 0, "word copies");
 
+/* Communicators of NCCL that the program made, and the newest calls on each.  A row is used again once its communicator
+ * was destroyed and no other row is free.  What a call asks for is as NCCL's public header numbers it. */
+enum wsdbg_communicator_end {
+    WSDBG_COMMUNICATOR_LIVES,
+    WSDBG_COMMUNICATOR_FINALIZED, /* ncclCommFinalize */
+    WSDBG_COMMUNICATOR_DESTROYED,
+    WSDBG_COMMUNICATOR_ABORTED
+};
+struct wsdbg_communicator_row {
+    uint64_t number;      /* counts the process's communicators up from 1, written last; 0 = being written */
+    uint64_t handle;      /* ncclComm_t, 0 = the call that makes it has not given it yet */
+    uint64_t identity;    /* the same in all processes of the communicator; 0 = not known */
+    uint64_t began_ns;    /* when the call began that makes it */
+    uint64_t ready_ns;    /* when that call, or the group around it, returned; 0 = it has not */
+    uint64_t ended_ns;    /* when the call that says `end` began; 0 = none did */
+    uint64_t calls;       /* on it, ever */
+    uint64_t collectives; /* number of the newest one; each call but send and receive is one */
+    uint32_t rank;        /* in the communicator, or WSDBG_UNKNOWN32, as the next ones */
+    uint32_t rank_count;
+    uint32_t device;  /* ordinal */
+    uint32_t context; /* row in contexts */
+    uint32_t end;     /* enum wsdbg_communicator_end */
+    int32_t error;    /* the last that a call on it, or ncclCommGetAsyncError, told; 0 = none */
+    char made_by[40]; /* "ncclCommInitRank" */
+    uint64_t done_ns; /* calls that were issued before this moment are done: a call that waits for them has returned */
+    uint64_t reserved;
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_communicator_row) == 144, "communicator layout");
+
+enum wsdbg_collective_operation {
+    WSDBG_COLLECTIVE_ALL_REDUCE = 1,
+    WSDBG_COLLECTIVE_BROADCAST,
+    WSDBG_COLLECTIVE_REDUCE,
+    WSDBG_COLLECTIVE_ALL_GATHER,
+    WSDBG_COLLECTIVE_REDUCE_SCATTER,
+    WSDBG_COLLECTIVE_ALL_TO_ALL,
+    WSDBG_COLLECTIVE_GATHER,
+    WSDBG_COLLECTIVE_SCATTER,
+    WSDBG_COLLECTIVE_SEND,
+    WSDBG_COLLECTIVE_RECEIVE
+};
+enum wsdbg_collective_flags {
+    WSDBG_COLLECTIVE_CAPTURED = 1, /* into a graph: when and how often that runs is not known */
+    WSDBG_COLLECTIVE_GROUPED = 2,  /* between ncclGroupStart and ncclGroupEnd: issued with the outermost of these */
+    WSDBG_COLLECTIVE_REFUSED = 4   /* NCCL returned an error */
+};
+struct wsdbg_collective_row {
+    uint64_t sequence;     /* entry number + 1 among the communicator's calls, written last */
+    uint64_t communicator; /* `number` of its row */
+    uint64_t number; /* among the collectives of the communicator, from 1; of sends and receives among those with that
+                        peer; 0 = not known */
+    uint64_t time_ns;
+    uint64_t issued_ns;       /* when the call, or the outermost group around it, returned; 0 = it has not */
+    uint64_t count;           /* elements, as given */
+    uint64_t stream;          /* CUstream as given */
+    uint64_t launches_before; /* launches begun when the call, or the end of the group, began */
+    uint64_t launches_after;  /* ... and when it returned */
+    uint32_t operation;       /* enum wsdbg_collective_operation */
+    uint32_t datatype;        /* ncclDataType_t */
+    uint32_t reduction;       /* ncclRedOp_t, or WSDBG_UNKNOWN32 where there is none */
+    uint32_t peer;            /* root, or the rank that is sent to or received from; WSDBG_UNKNOWN32 = none */
+    uint32_t thread_id;
+    uint32_t flags; /* enum wsdbg_collective_flags */
+};
+WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_collective_row) == 96, "collective layout");
+
 struct wsdbg_segment {
     uint64_t magic;
     uint32_t version;      /* WSDBG_SEGMENT_VERSION */
@@ -517,8 +587,12 @@ struct wsdbg_segment {
     uint32_t network_cards; /* enum wsdbg_network_cards; looked at while a thread waits for the GPU */
     uint32_t reserved_behind;
     struct wsdbg_rank_row rank;
-    int32_t exit_status;  /* that the process gave exit() */
-    uint32_t exit_called; /* 1: it did, written last; _exit() and signals are not noticed */
+    int32_t exit_status;             /* that the process gave exit() */
+    uint32_t exit_called;            /* 1: it did, written last; _exit() and signals are not noticed */
+    uint32_t communicator_count;     /* rows ever used */
+    uint32_t communicators_left_out; /* no row was free */
+    struct wsdbg_communicator_row communicators[WSDBG_COMMUNICATOR_ROWS];
+    struct wsdbg_collective_row collectives[WSDBG_COMMUNICATOR_ROWS][WSDBG_COLLECTIVE_ROWS];
 };
 
 /* What every segment of this version has. */

@@ -1,0 +1,306 @@
+/* communicators.c - writes the rows of communicators and of the calls on them, by the protocol of wsdbg/session.h.
+ *
+ * Reads:  what the calls of NCCL are given; whether a stream is captured.  Writes: the two tables of the segment.
+ *
+ * Rows of communicators are made and ended under the lock.  A call takes no lock: NCCL wants the calls on one
+ * communicator to be made one after the other.  It costs a look-up among at most 32 rows, two atomic additions and
+ * sixteen stores.
+ */
+#include "communicators.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "captures.h"
+#include "clock.h"
+#include "contexts.h"
+#include "segment.h"
+#include "state.h"
+
+#define PEERS_MOST 65536u
+
+/* How many sends and receives there were with each peer, in this order; NULL = none was yet, or there is no memory. */
+static uint32_t *_Atomic peer_counts[WSDBG_COMMUNICATOR_ROWS];
+/* How many communicators were made from one. */
+static _Atomic uint32_t derived[WSDBG_COMMUNICATOR_ROWS];
+
+static struct wsdbg_communicator_row *row_of(uint32_t row)
+{
+    struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
+    return segment && row < WSDBG_COMMUNICATOR_ROWS ? &segment->communicators[row] : NULL;
+}
+
+/* ---- what a communicator is called in all processes ---- */
+
+uint64_t communicator_hash(uint64_t hash, const void *bytes, uint64_t count)
+{
+    const unsigned char *at = bytes;
+    for (uint64_t i = 0; i < count; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    return hash ? hash : 1;
+}
+
+uint64_t communicator_derive(nccl_comm comm, const void *how, uint64_t bytes)
+{
+    const uint32_t row = communicator_find(comm);
+    const struct wsdbg_communicator_row *parent = row_of(row);
+    if (!parent)
+        return 0;
+    const uint32_t number = atomic_fetch_add(&derived[row], 1);
+    uint64_t hash = communicator_hash(COMMUNICATOR_HASH_BEGIN, &parent->identity, sizeof parent->identity);
+    hash = communicator_hash(hash, &number, sizeof number);
+    return parent->identity ? communicator_hash(hash, how, bytes) : 0;
+}
+
+/* ---- their rows ---- */
+
+/* The lock is held.  A free row, else that of the communicator that ended first. */
+static uint32_t free_row(struct wsdbg_segment *segment)
+{
+    uint32_t best = WSDBG_UNKNOWN32;
+    if (segment->communicator_count < WSDBG_COMMUNICATOR_ROWS)
+        return segment->communicator_count;
+    for (uint32_t i = 0; i < WSDBG_COMMUNICATOR_ROWS; i++) {
+        const uint64_t ended_ns = segment->communicators[i].ended_ns;
+        if (ended_ns && (best == WSDBG_UNKNOWN32 || ended_ns < segment->communicators[best].ended_ns))
+            best = i;
+    }
+    return best;
+}
+
+/* The lock is held.  Words, since a reader may be copying them; `number` is the first. */
+static void write_row(struct wsdbg_communicator_row *to, const struct wsdbg_communicator_row *from)
+{
+    uint64_t *words = (uint64_t *)(void *)to;
+    const uint64_t *source = (const uint64_t *)(const void *)from;
+    __atomic_exchange_n(&to->number, 0, __ATOMIC_ACQ_REL); /* what follows stays behind it */
+    for (size_t i = 1; i < sizeof *to / sizeof *words; i++)
+        __atomic_store_n(&words[i], source[i], __ATOMIC_RELEASE);
+    __atomic_store_n(&to->number, from->number, __ATOMIC_RELEASE);
+}
+
+uint32_t communicator_begin(const struct nccl_maker *maker)
+{
+    static uint64_t made; /* under the lock */
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    struct wsdbg_communicator_row row = {.identity = maker->identity,
+                                         .began_ns = shim_now_ns(),
+                                         .rank = maker->rank,
+                                         .rank_count = maker->count,
+                                         .device = maker->device,
+                                         .context = WSDBG_UNKNOWN32};
+    strncpy(row.made_by, maker->call, sizeof row.made_by - 1);
+    if (!segment)
+        return WSDBG_UNKNOWN32;
+    shim_lock();
+    const uint32_t at = free_row(segment);
+    if (at != WSDBG_UNKNOWN32) {
+        row.number = ++made;
+        write_row(&segment->communicators[at], &row);
+        free(atomic_exchange(&peer_counts[at], NULL));
+        atomic_store(&derived[at], 0);
+        if (at >= segment->communicator_count)
+            __atomic_store_n(&segment->communicator_count, at + 1, __ATOMIC_RELEASE);
+    } else {
+        segment->communicators_left_out++;
+    }
+    shim_unlock();
+    return at;
+}
+
+void communicator_ready(uint32_t row, nccl_comm comm)
+{
+    const int kept = errno;
+    struct wsdbg_communicator_row *communicator = row_of(row);
+    const uint32_t context = communicator ? contexts_current() : WSDBG_UNKNOWN32;
+    if (communicator && communicator->device == WSDBG_UNKNOWN32 && context != WSDBG_UNKNOWN32) {
+        __atomic_store_n(&communicator->context, context, __ATOMIC_RELAXED);
+        __atomic_store_n(&communicator->device, atomic_load(&shim_segment)->contexts[context].device_ordinal,
+                         __ATOMIC_RELAXED);
+    }
+    if (communicator) {
+        __atomic_store_n(&communicator->handle, (uint64_t)(uintptr_t)comm, __ATOMIC_RELEASE);
+        __atomic_store_n(&communicator->ready_ns, shim_now_ns(), __ATOMIC_RELEASE);
+    }
+    errno = kept;
+}
+
+void communicator_drop(uint32_t row)
+{
+    struct wsdbg_communicator_row *communicator = row_of(row);
+    if (!communicator)
+        return;
+    __atomic_store_n(&communicator->end, WSDBG_COMMUNICATOR_ABORTED, __ATOMIC_RELAXED);
+    __atomic_store_n(&communicator->ended_ns, shim_now_ns(), __ATOMIC_RELEASE);
+}
+
+/* A handle may come again once its communicator was destroyed. */
+uint32_t communicator_find(nccl_comm comm)
+{
+    const struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
+    const uint32_t count = segment ? __atomic_load_n(&segment->communicator_count, __ATOMIC_ACQUIRE) : 0;
+    for (uint32_t i = 0; comm && i < count; i++) {
+        const struct wsdbg_communicator_row *row = &segment->communicators[i];
+        if (__atomic_load_n(&row->handle, __ATOMIC_ACQUIRE) == (uint64_t)(uintptr_t)comm &&
+            __atomic_load_n(&row->end, __ATOMIC_ACQUIRE) < WSDBG_COMMUNICATOR_DESTROYED)
+            return i;
+    }
+    return WSDBG_UNKNOWN32;
+}
+
+void communicator_set_rank(uint32_t row, int rank, int count, int device)
+{
+    struct wsdbg_communicator_row *communicator = row_of(row);
+    if (!communicator || rank < 0 || count <= rank)
+        return;
+    __atomic_store_n(&communicator->rank_count, (uint32_t)count, __ATOMIC_RELAXED);
+    __atomic_store_n(&communicator->rank, (uint32_t)rank, __ATOMIC_RELEASE);
+    if (device >= 0)
+        __atomic_store_n(&communicator->device, (uint32_t)device, __ATOMIC_RELAXED);
+}
+
+void communicator_set_error(uint32_t row, int error)
+{
+    struct wsdbg_communicator_row *communicator = row_of(row);
+    if (communicator && error != NCCL_SUCCESS && error != NCCL_IN_PROGRESS)
+        __atomic_store_n(&communicator->error, error, __ATOMIC_RELAXED);
+}
+
+void communicator_set_end(nccl_comm comm, enum wsdbg_communicator_end end)
+{
+    struct wsdbg_communicator_row *row = row_of(communicator_find(comm));
+    if (!row)
+        return;
+    if (!row->ended_ns)
+        __atomic_store_n(&row->ended_ns, shim_now_ns(), __ATOMIC_RELAXED);
+    __atomic_store_n(&row->end, (uint32_t)end, __ATOMIC_RELEASE);
+}
+
+/* The one stream that all calls on a communicator were given to, and whether there is another one. */
+static _Atomic uint64_t only_stream[WSDBG_COMMUNICATOR_ROWS];
+static _Atomic bool has_streams[WSDBG_COMMUNICATOR_ROWS];
+
+static void note_stream(uint32_t row, uint64_t stream, bool is_first)
+{
+    if (is_first) {
+        atomic_store(&only_stream[row], stream);
+        atomic_store(&has_streams[row], false);
+    } else if (atomic_load_explicit(&only_stream[row], memory_order_relaxed) != stream) {
+        atomic_store(&has_streams[row], true);
+    }
+}
+
+void communicators_synchronized(uint64_t stream, uint64_t began_ns)
+{
+    struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
+    const uint32_t count = segment ? __atomic_load_n(&segment->communicator_count, __ATOMIC_ACQUIRE) : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (stream == WSDBG_UNKNOWN64 || (!atomic_load(&has_streams[i]) && atomic_load(&only_stream[i]) == stream))
+            __atomic_store_n(&segment->communicators[i].done_ns, began_ns, __ATOMIC_RELAXED);
+}
+
+/* ---- calls ---- */
+
+/* Number of this send or receive among those with the peer; 0 = not known. */
+static uint64_t count_with_peer(uint32_t row, const struct wsdbg_communicator_row *communicator,
+                                const struct nccl_call *call)
+{
+    const uint32_t ranks = communicator->rank_count;
+    uint32_t *counts = atomic_load(&peer_counts[row]);
+    if (ranks > PEERS_MOST || call->peer < 0 || (uint32_t)call->peer >= ranks)
+        return 0;
+    if (!counts) {
+        uint32_t *nobody = NULL;
+        counts = calloc(2 * (size_t)ranks, sizeof *counts);
+        if (counts && !atomic_compare_exchange_strong(&peer_counts[row], &nobody, counts)) {
+            free(counts);
+            counts = nobody;
+        }
+    }
+    const size_t at = 2 * (size_t)call->peer + (call->operation == WSDBG_COLLECTIVE_RECEIVE);
+    return counts ? __atomic_add_fetch(&counts[at], 1, __ATOMIC_RELAXED) : 0;
+}
+
+static uint64_t number_of(uint32_t row, struct wsdbg_communicator_row *communicator, const struct nccl_call *call)
+{
+    if (call->operation == WSDBG_COLLECTIVE_SEND || call->operation == WSDBG_COLLECTIVE_RECEIVE)
+        return count_with_peer(row, communicator, call);
+    return __atomic_add_fetch(&communicator->collectives, 1, __ATOMIC_RELAXED);
+}
+
+static struct wsdbg_collective_row *call_row(const struct nccl_entry *entry)
+{
+    struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
+    return &segment->collectives[entry->row][entry->entry % WSDBG_COLLECTIVE_ROWS];
+}
+
+static void write_call(const struct nccl_entry *entry, const struct wsdbg_collective_row *call)
+{
+    struct wsdbg_collective_row *to = call_row(entry);
+    uint64_t *words = (uint64_t *)(void *)to;
+    const uint64_t *source = (const uint64_t *)(const void *)call;
+    __atomic_exchange_n(&to->sequence, 0, __ATOMIC_ACQ_REL);
+    for (size_t i = 1; i < sizeof *to / sizeof *words; i++)
+        __atomic_store_n(&words[i], source[i], __ATOMIC_RELEASE);
+    __atomic_store_n(&to->sequence, entry->entry + 1, __ATOMIC_RELEASE);
+}
+
+struct nccl_entry collective_begin(const struct nccl_call *call, uint64_t count, int type, nccl_comm comm, void *stream,
+                                   bool grouped)
+{
+    const int kept = errno;
+    struct nccl_entry entry = {.row = communicator_find(comm)};
+    struct wsdbg_communicator_row *communicator = row_of(entry.row);
+    if (!communicator)
+        return entry;
+    const uint32_t flags =
+        (captures_holds(stream) ? WSDBG_COLLECTIVE_CAPTURED : 0u) | (grouped ? (uint32_t)WSDBG_COLLECTIVE_GROUPED : 0u);
+    entry.entry = __atomic_fetch_add(&communicator->calls, 1, __ATOMIC_RELAXED);
+    note_stream(entry.row, (uint64_t)(uintptr_t)stream, entry.entry == 0);
+    const struct wsdbg_collective_row row = {
+        .communicator = communicator->number,
+        .number = number_of(entry.row, communicator, call),
+        .time_ns = shim_now_ns(),
+        .count = count,
+        .stream = (uint64_t)(uintptr_t)stream,
+        .operation = call->operation,
+        .datatype = (uint32_t)type,
+        .reduction = call->has_reduction ? (uint32_t)call->reduction : WSDBG_UNKNOWN32,
+        .peer = call->has_peer ? (uint32_t)call->peer : WSDBG_UNKNOWN32,
+        .thread_id = shim_thread_id(),
+        .flags = flags,
+    };
+    write_call(&entry, &row);
+    errno = kept;
+    return entry;
+}
+
+static uint64_t launches(void)
+{
+    return __atomic_load_n(&atomic_load(&shim_segment)->launch_count, __ATOMIC_RELAXED);
+}
+
+void collective_issue(struct nccl_entry *entry)
+{
+    if (entry->row == WSDBG_UNKNOWN32)
+        return;
+    struct wsdbg_collective_row *row = call_row(entry);
+    entry->launches_before = launches();
+    if (__atomic_load_n(&row->sequence, __ATOMIC_RELAXED) == entry->entry + 1)
+        __atomic_store_n(&row->launches_before, entry->launches_before, __ATOMIC_RELEASE);
+}
+
+void collective_end(const struct nccl_entry *entry, int result)
+{
+    if (entry->row == WSDBG_UNKNOWN32)
+        return;
+    struct wsdbg_collective_row *row = call_row(entry);
+    communicator_set_error(entry->row, result);
+    if (__atomic_load_n(&row->sequence, __ATOMIC_RELAXED) != entry->entry + 1)
+        return;
+    if (result != NCCL_SUCCESS && result != NCCL_IN_PROGRESS)
+        __atomic_fetch_or(&row->flags, WSDBG_COLLECTIVE_REFUSED, __ATOMIC_RELEASE);
+    __atomic_store_n(&row->launches_after, launches(), __ATOMIC_RELEASE);
+    __atomic_store_n(&row->issued_ns, shim_now_ns(), __ATOMIC_RELEASE);
+}

@@ -1,0 +1,330 @@
+/* hooks_nccl.c - the wrappers of NCCL's functions: who made which communicator, and what was asked of it.
+ *
+ * Each row of nccl_table.h becomes two functions, as in hooks.c: the exported symbol, for libraries that link NCCL, and
+ * the wrapper that dlsym gives out.  Both forward the call unchanged and return what NCCL returned.  No lock is held
+ * meanwhile.  What NCCL calls itself inside a call is not recorded.
+ *
+ * Calls between ncclGroupStart and ncclGroupEnd are issued by the outermost end: the thread keeps them until then.  A
+ * function that no library has is only reached by a program that would not have started without us, or by a weak
+ * reference: it returns an error of NCCL's.
+ */
+#include "hooks_nccl.h"
+
+#include <errno.h>
+
+#include "communicators.h"
+#include "hooks.h"
+#include "libnccl.h"
+#include "messages.h"
+#include "segment.h"
+#include "shim.h"
+#include "state.h"
+
+enum { GROUPED_MOST = 128, MADE_MOST = 16 };
+
+/* A communicator whose handle is there once the group has ended. */
+struct made {
+    uint32_t row;
+    const nccl_comm *out;
+};
+struct group {
+    unsigned depth; /* of groups that this thread has open */
+    unsigned call_count, made_count;
+    struct nccl_entry calls[GROUPED_MOST];
+    struct made made[MADE_MOST];
+};
+static SHIM_THREAD_LOCAL struct group group;
+static SHIM_THREAD_LOCAL unsigned inside; /* calls of NCCL that this thread is in */
+
+static bool enter(void)
+{
+    return inside++ == 0 && atomic_load_explicit(&shim_state, memory_order_acquire) == SHIM_ON;
+}
+
+static int leave(int result)
+{
+    inside--;
+    return result;
+}
+
+static int missing(enum nccl_hook id)
+{
+    const int kept = errno;
+    shim_say("%s was called, and no library of the process has it", nccl_name[id]);
+    errno = kept;
+    return NCCL_SYSTEM_ERROR;
+}
+
+/* ---- calls on a communicator ---- */
+
+/* A communicator that was split from another one knows its rank itself.  Its first call says that it is ready. */
+static void learn_rank(nccl_comm comm, const void *forward)
+{
+    const uint32_t row = communicator_find(comm);
+    const struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    int rank = -1, count = -1, device = -1;
+    if (row == WSDBG_UNKNOWN32 || segment->communicators[row].rank != WSDBG_UNKNOWN32 ||
+        segment->communicators[row].calls || !segment->communicators[row].ready_ns)
+        return;
+    const int kept = errno;
+    int (*of_rank)(nccl_comm, int *) = (int (*)(nccl_comm, int *))libnccl_beside(forward, "ncclCommUserRank");
+    int (*of_count)(nccl_comm, int *) = (int (*)(nccl_comm, int *))libnccl_beside(forward, "ncclCommCount");
+    int (*of_device)(nccl_comm, int *) = (int (*)(nccl_comm, int *))libnccl_beside(forward, "ncclCommCuDevice");
+    if (of_device && of_device(comm, &device) != NCCL_SUCCESS)
+        device = -1;
+    if (of_rank && of_count && of_rank(comm, &rank) == NCCL_SUCCESS && of_count(comm, &count) == NCCL_SUCCESS)
+        communicator_set_rank(row, rank, count, device);
+    errno = kept;
+}
+
+static struct nccl_entry begin_call(const struct nccl_call *call, uint64_t count, int type, nccl_comm comm,
+                                    void *stream, const void *forward)
+{
+    if (!enter())
+        return (struct nccl_entry){.row = WSDBG_UNKNOWN32};
+    learn_rank(comm, forward);
+    struct nccl_entry entry = collective_begin(call, count, type, comm, stream, group.depth > 0);
+    if (group.depth == 0)
+        collective_issue(&entry);
+    return entry;
+}
+
+/* A call of a group that has more than are kept counts as issued at once, by no launch. */
+static int end_call(struct nccl_entry *entry, int result)
+{
+    if (entry->row != WSDBG_UNKNOWN32 && group.depth > 0 && group.call_count < GROUPED_MOST &&
+        (result == NCCL_SUCCESS || result == NCCL_IN_PROGRESS)) {
+        group.calls[group.call_count++] = *entry;
+        return leave(result);
+    }
+    if (entry->row != WSDBG_UNKNOWN32 && group.depth > 0)
+        collective_issue(entry);
+    collective_end(entry, result);
+    return leave(result);
+}
+
+#define CALL_BODY(parameters, arguments, what)                                                       \
+    struct nccl_entry entry =                                                                        \
+        begin_call(&(const struct nccl_call){HOOK_UNPACK what}, count, type, comm, stream, forward); \
+    return end_call(&entry, ((int(*) parameters)forward)arguments);
+
+/* ---- groups ---- */
+
+static int ncclGroupStart_body(void *forward)
+{
+    const bool on = enter();
+    const int result = ((int (*)(void))forward)();
+    if (on && result == NCCL_SUCCESS && group.depth++ == 0)
+        group.call_count = group.made_count = 0;
+    return leave(result);
+}
+
+static void end_group(int result)
+{
+    for (unsigned i = 0; i < group.call_count; i++)
+        collective_end(&group.calls[i], result);
+    for (unsigned i = 0; i < group.made_count; i++) {
+        if (result != NCCL_SUCCESS && result != NCCL_IN_PROGRESS)
+            communicator_drop(group.made[i].row);
+        else if (*group.made[i].out)
+            communicator_ready(group.made[i].row, *group.made[i].out);
+    }
+    group.call_count = group.made_count = 0;
+}
+
+static int ncclGroupEnd_body(void *forward)
+{
+    const bool is_outermost = enter() && group.depth == 1;
+    for (unsigned i = 0; is_outermost && i < group.call_count; i++)
+        collective_issue(&group.calls[i]);
+    const int result = ((int (*)(void))forward)();
+    if (is_outermost)
+        end_group(result);
+    if (inside == 1 && group.depth > 0)
+        group.depth--;
+    return leave(result);
+}
+
+/* ---- communicators that are made ---- */
+
+static uint32_t begin_make(const char *call, uint64_t identity, int rank, int count, int device)
+{
+    if (!enter())
+        return WSDBG_UNKNOWN32;
+    return communicator_begin(&(const struct nccl_maker){.call = call,
+                                                         .identity = identity,
+                                                         .rank = rank < 0 ? WSDBG_UNKNOWN32 : (uint32_t)rank,
+                                                         .count = count < 0 ? WSDBG_UNKNOWN32 : (uint32_t)count,
+                                                         .device = device < 0 ? WSDBG_UNKNOWN32 : (uint32_t)device});
+}
+
+/* Inside a group the handle is not there yet, or not ready. */
+static int end_make(uint32_t row, const nccl_comm *out, int result)
+{
+    const bool went_well = result == NCCL_SUCCESS || result == NCCL_IN_PROGRESS;
+    if (row == WSDBG_UNKNOWN32)
+        return leave(result);
+    if (went_well && group.depth > 0 && group.made_count < MADE_MOST)
+        group.made[group.made_count++] = (struct made){row, out};
+    else if (went_well && *out)
+        communicator_ready(row, *out);
+    else
+        communicator_drop(row);
+    return leave(result);
+}
+
+/* The observer begins to record with the first call of the driver, which may be one of NCCL's: a communicator that was
+ * not seen to begin is recorded when it is there. */
+static uint32_t made_late(uint32_t row, const char *call, uint64_t identity, int rank, int count)
+{
+    if (row != WSDBG_UNKNOWN32 || inside != 1)
+        return row;
+    inside--;
+    return begin_make(call, identity, rank, count, -1);
+}
+
+static uint64_t identity_of(const nccl_unique_id *ids, int count)
+{
+    return communicator_hash(COMMUNICATOR_HASH_BEGIN, ids, (uint64_t)(count > 0 ? count : 0) * sizeof *ids);
+}
+
+static int ncclCommInitRank_body(void *forward, nccl_comm *out, int count, nccl_unique_id id, int rank)
+{
+    const char *call = nccl_name[NCCL_HOOK_ncclCommInitRank];
+    const uint64_t identity = identity_of(&id, 1);
+    uint32_t row = begin_make(call, identity, rank, count, -1);
+    const int result = ((int (*)(nccl_comm *, int, nccl_unique_id, int))forward)(out, count, id, rank);
+    row = made_late(row, call, identity, rank, count);
+    return end_make(row, out, result);
+}
+
+static int ncclCommInitRankConfig_body(void *forward, nccl_comm *out, int count, nccl_unique_id id, int rank,
+                                       void *config)
+{
+    const char *call = nccl_name[NCCL_HOOK_ncclCommInitRankConfig];
+    const uint64_t identity = identity_of(&id, 1);
+    uint32_t row = begin_make(call, identity, rank, count, -1);
+    const int result = ((int (*)(nccl_comm *, int, nccl_unique_id, int, void *))forward)(out, count, id, rank, config);
+    row = made_late(row, call, identity, rank, count);
+    return end_make(row, out, result);
+}
+
+static int ncclCommInitRankScalable_body(void *forward, nccl_comm *out, int count, int rank, int ids_count,
+                                         nccl_unique_id *ids, void *config)
+{
+    const char *call = nccl_name[NCCL_HOOK_ncclCommInitRankScalable];
+    const uint64_t identity = ids ? identity_of(ids, ids_count) : 0;
+    uint32_t row = begin_make(call, identity, rank, count, -1);
+    const int result = ((int (*)(nccl_comm *, int, int, int, nccl_unique_id *, void *))forward)(out, count, rank,
+                                                                                                ids_count, ids, config);
+    row = made_late(row, call, identity, rank, count);
+    return end_make(row, out, result);
+}
+
+/* All ranks are in this process: the first handle tells its communicator from all others. */
+static int ncclCommInitAll_body(void *forward, nccl_comm *out, int count, const int *devices)
+{
+    const bool counts = enter();
+    const int result = ((int (*)(nccl_comm *, int, const int *))forward)(out, count, devices);
+    const bool on = inside == 1 && (counts || atomic_load(&shim_state) == SHIM_ON);
+    inside--;
+    for (int i = 0; on && result == NCCL_SUCCESS && i < count; i++) {
+        const uint64_t identity = communicator_hash(COMMUNICATOR_HASH_BEGIN, out, sizeof *out);
+        const uint32_t row =
+            begin_make(nccl_name[NCCL_HOOK_ncclCommInitAll], identity, i, count, devices ? devices[i] : i);
+        end_make(row, &out[i], result);
+    }
+    return result;
+}
+
+static int ncclCommSplit_body(void *forward, nccl_comm comm, int color, int key, nccl_comm *out, void *config)
+{
+    const bool is_left_out = color < 0;
+    const uint64_t identity = communicator_derive(comm, &color, sizeof color);
+    const uint32_t row =
+        is_left_out ? (enter(), WSDBG_UNKNOWN32) : begin_make(nccl_name[NCCL_HOOK_ncclCommSplit], identity, -1, -1, -1);
+    const int result = ((int (*)(nccl_comm, int, int, nccl_comm *, void *))forward)(comm, color, key, out, config);
+    return end_make(row, out, result);
+}
+
+static int ncclCommShrink_body(void *forward, nccl_comm comm, int *left_out, int left_out_count, nccl_comm *out,
+                               void *config, int flags)
+{
+    const uint64_t bytes = left_out && left_out_count > 0 ? (uint64_t)left_out_count * sizeof *left_out : 0;
+    const uint32_t row =
+        begin_make(nccl_name[NCCL_HOOK_ncclCommShrink], communicator_derive(comm, left_out, bytes), -1, -1, -1);
+    const int result = ((int (*)(nccl_comm, int *, int, nccl_comm *, void *, int))forward)(
+        comm, left_out, left_out_count, out, config, flags);
+    return end_make(row, out, result);
+}
+
+/* ---- their end ---- */
+
+static int end_with(void *forward, nccl_comm comm, enum wsdbg_communicator_end end)
+{
+    if (enter())
+        communicator_set_end(comm, end);
+    return leave(((int (*)(nccl_comm))forward)(comm));
+}
+
+static int ncclCommFinalize_body(void *forward, nccl_comm comm)
+{
+    return end_with(forward, comm, WSDBG_COMMUNICATOR_FINALIZED);
+}
+
+static int ncclCommDestroy_body(void *forward, nccl_comm comm)
+{
+    return end_with(forward, comm, WSDBG_COMMUNICATOR_DESTROYED);
+}
+
+static int ncclCommAbort_body(void *forward, nccl_comm comm)
+{
+    return end_with(forward, comm, WSDBG_COMMUNICATOR_ABORTED);
+}
+
+static int ncclCommGetAsyncError_body(void *forward, nccl_comm comm, int *error)
+{
+    const bool on = enter();
+    const int result = ((int (*)(nccl_comm, int *))forward)(comm, error);
+    if (on && result == NCCL_SUCCESS && error && *error != NCCL_SUCCESS)
+        communicator_set_error(communicator_find(comm), *error);
+    return leave(result);
+}
+
+/* ---- the functions ---- */
+
+#define EXPORTED(symbol) libnccl_next(NCCL_HOOK_##symbol, __builtin_return_address(0))
+#define FOUND(symbol) libnccl_real(NCCL_HOOK_##symbol)
+
+#define BOTH(symbol, parameters, BODY)          \
+    SHIM_EXPORT int symbol parameters;          \
+    SHIM_EXPORT int symbol parameters           \
+    {                                           \
+        void *forward = EXPORTED(symbol);       \
+        if (!forward)                           \
+            return missing(NCCL_HOOK_##symbol); \
+        BODY                                    \
+    }                                           \
+    static int wrap_##symbol parameters         \
+    {                                           \
+        void *forward = FOUND(symbol);          \
+        if (!forward)                           \
+            return missing(NCCL_HOOK_##symbol); \
+        BODY                                    \
+    }
+#define X(symbol, parameters, arguments, what) BOTH(symbol, parameters, CALL_BODY(parameters, arguments, what))
+NCCL_CALLS(X)
+#undef X
+#define X(symbol, parameters, arguments) BOTH(symbol, parameters, return symbol##_body(forward);)
+NCCL_GROUPS(X)
+#undef X
+#define X(symbol, parameters, arguments) BOTH(symbol, parameters, return symbol##_body(forward, HOOK_UNPACK arguments);)
+NCCL_OTHERS(X)
+#undef X
+
+#define X(symbol, ...) (void *)wrap_##symbol,
+void *const nccl_wrapper[NCCL_HOOK_COUNT] = {NCCL_CALLS(X) NCCL_GROUPS(X) NCCL_OTHERS(X)};
+#undef X
+#define X(symbol, ...) (void *)symbol,
+void *const nccl_exported[NCCL_HOOK_COUNT] = {NCCL_CALLS(X) NCCL_GROUPS(X) NCCL_OTHERS(X)};
+#undef X

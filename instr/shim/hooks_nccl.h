@@ -1,0 +1,12 @@
+/* hooks_nccl.h - the wrappers of NCCL's functions. */
+#ifndef WSDBG_SHIM_HOOKS_NCCL_H
+#define WSDBG_SHIM_HOOKS_NCCL_H
+
+#include "nccl_table.h"
+
+/* What a look-up of the program gets: they forward to what was found first. */
+extern void *const nccl_wrapper[NCCL_HOOK_COUNT];
+/* The exported functions. */
+extern void *const nccl_exported[NCCL_HOOK_COUNT];
+
+#endif

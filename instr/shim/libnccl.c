@@ -1,0 +1,171 @@
+/* libnccl.c - finds the functions of NCCL that a call would have reached without us.
+ *
+ * Reads:  the loader's list, and the symbols of what is on it.  Writes: what it has found, by place of the call.
+ *
+ * A process may have several copies of NCCL, each private to a framework, and a communicator of one is nothing to the
+ * other.  So with several of them the caller decides, as the loader would.
+ */
+#include "libnccl.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "loader.h"
+#include "real_dlsym.h"
+
+#define X(symbol, ...) #symbol,
+const char *const nccl_name[NCCL_HOOK_COUNT] = {NCCL_CALLS(X) NCCL_GROUPS(X) NCCL_OTHERS(X)};
+#undef X
+
+enum { PLACES = 512, COPIES_MOST = 8 };
+
+/* Where a hooked function was called from, and what that reaches.  Written once: `function` last. */
+struct place {
+    _Atomic uintptr_t key; /* 0 = free */
+    void *_Atomic function;
+};
+static struct place places[PLACES];
+static void *_Atomic given[NCCL_HOOK_COUNT];
+
+int libnccl_hook_by_name(const char *name)
+{
+    if (!name || strncmp(name, "nccl", 4) != 0)
+        return -1;
+    for (int i = 0; i < NCCL_HOOK_COUNT; i++)
+        if (strcmp(nccl_name[i], name) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- the libraries that have a function ---- */
+
+struct copies {
+    const char *name;
+    void *functions[COPIES_MOST]; /* in the order of the loader's list */
+    unsigned count;
+};
+
+/* Nothing is loaded or unloaded while dl_iterate_phdr calls this; the list is walked once. */
+static int find_copies(struct dl_phdr_info *object, size_t size, void *data)
+{
+    (void)object;
+    (void)size;
+    struct copies *copies = data;
+    struct loader_object read;
+    for (const struct link_map *at = loader_first(); at && copies->count < COPIES_MOST; at = at->l_next) {
+        void *function =
+            at->l_ld != _DYNAMIC && loader_read(at, &read) ? loader_function(&read, copies->name, 0) : NULL;
+        if (function)
+            copies->functions[copies->count++] = function;
+    }
+    return 1;
+}
+
+static struct copies copies_of(const char *name)
+{
+    struct copies copies = {.name = name};
+    dl_iterate_phdr(find_copies, &copies);
+    return copies;
+}
+
+static bool is_one_of(const struct copies *copies, const void *function)
+{
+    for (unsigned i = 0; i < copies->count; i++)
+        if (copies->functions[i] == function)
+            return true;
+    return false;
+}
+
+/* The library that the caller's library needs; NULL: it needs none itself.  A look-up that fails would leave an error
+ * for the program's dlerror(): one that succeeds takes it away. */
+static void *needed_by(const void *caller, const struct copies *copies)
+{
+    Dl_info info;
+    void *library = dladdr(caller, &info) && info.dli_fname ? dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+    void *function = library ? wsdbg_real_dlsym(library, copies->name) : NULL;
+    if (library)
+        dlclose(library);
+    wsdbg_real_dlsym(RTLD_DEFAULT, "dlopen");
+    return is_one_of(copies, function) ? function : NULL;
+}
+
+static void *find_next(enum nccl_hook id, const void *caller)
+{
+    const int kept = errno;
+    real_dlsym_find();
+    const struct copies copies = copies_of(nccl_name[id]);
+    void *function = copies.count > 1 ? needed_by(caller, &copies) : NULL;
+    if (!function && copies.count)
+        function = copies.functions[0];
+    errno = kept;
+    return function;
+}
+
+bool libnccl_has(enum nccl_hook id)
+{
+    return copies_of(nccl_name[id]).count != 0;
+}
+
+/* ---- calls ---- */
+
+/* Two threads that come first at the same moment find the same; one of them keeps it. */
+void *libnccl_next(enum nccl_hook id, const void *caller)
+{
+    const uintptr_t key = ((uintptr_t)caller << 6) | (uintptr_t)id;
+    struct place *place = &places[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 55];
+    uintptr_t nobody = 0;
+    if (atomic_load_explicit(&place->key, memory_order_relaxed) == key) {
+        void *function = atomic_load_explicit(&place->function, memory_order_acquire);
+        if (function)
+            return function;
+    }
+    void *function = find_next(id, caller);
+    if (function && atomic_compare_exchange_strong(&place->key, &nobody, key))
+        atomic_store_explicit(&place->function, function, memory_order_release);
+    return function;
+}
+
+bool libnccl_found(enum nccl_hook id, void *function)
+{
+    void *nothing = NULL;
+    return atomic_compare_exchange_strong(&given[id], &nothing, function) || nothing == function;
+}
+
+void *libnccl_real(enum nccl_hook id)
+{
+    return atomic_load_explicit(&given[id], memory_order_acquire);
+}
+
+/* ---- other functions of the same library ---- */
+
+struct beside {
+    const void *function;
+    const char *name;
+    void *found;
+};
+
+static int find_beside(struct dl_phdr_info *object, size_t size, void *data)
+{
+    (void)object;
+    (void)size;
+    struct beside *wanted = data;
+    struct loader_object read;
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (dladdr1(wanted->function, &info, (void **)&map, RTLD_DL_LINKMAP) && map && loader_read(map, &read))
+        wanted->found = loader_function(&read, wanted->name, 0);
+    return 1;
+}
+
+void *libnccl_beside(const void *function, const char *name)
+{
+    struct beside wanted = {.function = function, .name = name};
+    const int kept = errno;
+    dl_iterate_phdr(find_beside, &wanted);
+    errno = kept;
+    return wanted.found;
+}

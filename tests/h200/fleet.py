@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""fleet.py - what wsdbg says of two PyTorch ranks on two GPUs: the cause, the rank at fault, its line; and whether it leaves alone what only
+is slow.
+
+    tests/h200/fleet.py [--build build] [--cases NAME,...] [--runs 1] [--stall 2] [--extra "OPTIONS OF WSDBG"] [--alone] [--record FOLDER]
+                        [--deadline SECONDS] [--out fleet.json] [--table fleet/expected.tsv]
+    tests/h200/fleet.py --page fleet.json ...          writes docs/results/fleet.md from what was kept
+
+The programs are those of fleet/ranks.py.  --alone: each run is one of the program alone as well, before the one under wsdbg.  Where a hang can
+only be called possible, wsdbg ends the run (--give-up).  The file is written after every run, and runs are added to what it has; after --deadline no run is begun,
+and one that is cut short by it is not kept.
+Exit status: 1 when a cause was wrong, a program that ends was called hung or ended otherwise, 77 without two GPUs.  A development script.
+"""
+import argparse, os, re, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(os.path.dirname(HERE)), 'tests')]
+import results, stands_score
+from stands_score import enough, is_called
+
+FOLDER = os.path.join(HERE, 'fleet')
+COLUMNS = ('case', 'command', 'hangs', 'causes', 'confidence', 'status', 'gpus', 'rank', 'line')
+START_S = 40  # PyTorch on two ranks, with NCCL
+DECOY_S = 20  # what a program that ends takes at most beside its start
+BAD = ('WRONG', 'ALARM', 'CHANGED')
+
+
+def read_table(path):
+    rows = [line.rstrip('\n').split('\t') for line in open(path) if line.strip() and not line.startswith('#')]
+    return [dict(zip(COLUMNS, row)) for row in rows]
+
+
+def line_of_fault(case):
+    """Number of the line of ranks.py that the report of a case should show; None = no one line is."""
+    for number, line in enumerate(open(os.path.join(FOLDER, 'ranks.py')), 1):
+        if line.rstrip().endswith(f'# fault {case}'):
+            return number
+    return None
+
+
+class Fleet(stands_score.Score):
+    """Runs of the programs with two ranks."""
+
+    def word(self, word):
+        if word == 'ranks.py':
+            return os.path.join(FOLDER, word)
+        return super().word(word)
+
+    def limits(self, row):
+        lasts_s = START_S + (2 * DECOY_S if row['hangs'] == 'no' else 12 * self.options.stall)
+        return lasts_s, lasts_s + START_S / 2
+
+    def command(self, row, limit_s):
+        words = []
+        for word in row['command'].split():
+            words += [sys.executable, '-m', 'torch.distributed.run'] if word == 'torchrun' else [self.word(word)]
+        return [*words, '--limit', str(max(1, int(limit_s)))]
+
+    def report_of(self, database):
+        self.report = super().report_of(database)
+        return self.report
+
+    def watched_fleet(self, row, number):
+        """A run under wsdbg, with the rank at fault and whether the report shows the line."""
+        self.report, extra = {}, self.options.extra
+        if row['confidence'] == 'possible':
+            self.options.extra = f'{extra} --give-up {4 * self.options.stall:g}'
+        run = self.watched(row, number)
+        self.options.extra = extra
+        return {**run, 'rank': rank_of_first(self.report), 'line': shows_line(self.report, line_of_fault(row['case']))}
+
+
+def rank_of_first(report):
+    """The rank that the first finding is about; None where it does not say."""
+    for process in report.get('processes') or []:
+        if process.get('finding') == 0:
+            return process.get('rank')
+    return None
+
+
+def shows_line(report, number):
+    return number is not None and re.search(rf'ranks\.py:{number}\b', str(report)) is not None
+
+
+def mark(row, alone, run):
+    """right; weak = the cause, not its confidence, its rank or its line; other = another cause, possible; missed; WRONG; ALARM; CHANGED."""
+    if row['hangs'] == 'no':
+        return 'ALARM' if is_called(run) else 'right' if str(run['status']) == row['status'] else 'broken' if alone and alone['status'] != 0 else 'CHANGED'
+    if run['cause'] not in row['causes'].split(','):
+        return 'WRONG' if run['cause'] and is_called(run) else 'other' if run['cause'] else 'missed'
+    is_called_as_meant = is_called(run) or row['confidence'] == 'possible'
+    is_whole = row['rank'] in ('-', str(run['rank'])) and (row['line'] != 'yes' or run['line'])
+    return 'right' if enough(run['confidence'], row['confidence']) and is_called_as_meant and is_whole else 'weak'
+
+
+def line_of(row, number, run, what):
+    said = f"{run['cause']} ({run['confidence']})" if run['cause'] else 'nothing said'
+    return (f"{row['case']} {number}: {what}: {said}, rank {run['rank']}, line {'shown' if run['line'] else 'not shown'}, hang "
+            f"{'called' if is_called(run) else 'not called'}, status {run['status']}, {run['seconds']} s, verdict ms {run['verdict_ms']}\n"
+            f"    {run['sentence']}")
+
+
+def both(fleet, row, number):
+    """None where the time was over before the end."""
+    alone = fleet.alone(row) if fleet.options.alone else None
+    if alone and stands_score.is_skipped(alone):
+        return {**row, 'run': number, 'alone': alone, 'watched': None, 'mark': 'skipped'}
+    run = None if fleet.is_over() else fleet.watched_fleet(row, number)
+    if not run or fleet.is_over():
+        return None
+    is_skipped = stands_score.is_skipped(run)
+    return {**row, 'run': number, 'alone': alone, 'watched': run, 'mark': 'skipped' if is_skipped else mark(row, alone, run)}
+
+
+def measure(options):
+    rows = [row for row in read_table(options.table) if not options.cases or row['case'] in options.cases.split(',')]
+    fleet, kept = Fleet(options), stands_score.Keeper(options)
+    for number in range(1, options.runs + 1):
+        for row in rows:
+            answer = None if fleet.is_over() else both(fleet, row, number)
+            if not answer:
+                continue
+            kept.kept['runs'].append(answer)
+            stands_score.save(options.out, kept.kept)
+            print(line_of(row, number, answer['watched'], answer['mark']) if answer['watched'] else f"{row['case']}: skipped", flush=True)
+    if fleet.is_over():
+        print('out of time', flush=True)
+    return int(any(run['mark'] in BAD for run in kept.kept['runs']))
+
+
+# ---- the page ----
+
+
+def page_row(runs):
+    row, watched = runs[0], [run['watched'] for run in runs]
+    delays = [run['verdict_ms'] for run in watched if run['verdict_ms'] is not None]
+    expected = f"{row['causes'].replace(',', ', ')} ({row['confidence']})" if row['hangs'] == 'yes' else 'ends'
+    cells = (f"`{row['case']}`", expected, row['rank'], str(len(runs)), stands_score.words_of([run['mark'] for run in runs]),
+             stands_score.words_of([stands_score.finding_words(run) for run in watched]), stands_score.words_of([str(run['rank']) for run in watched]),
+             'yes' if row['line'] != '-' and all(run['line'] for run in watched) else 'no' if row['line'] != '-' else '-',
+             f"{sum(map(is_called, watched))} of {len(runs)}", results.cell(results.spread(delays)) if delays else '-')
+    return '| ' + ' | '.join(cells) + ' |'
+
+
+def page(kept):
+    runs = [run for run in kept['runs'] if run['mark'] != 'skipped']
+    by_case = {name: [run for run in runs if run['case'] == name] for name in dict.fromkeys(run['case'] for run in runs)}
+    gpus = ', '.join(kept['device']) if isinstance(kept['device'], list) else str(kept['device'])
+    return '\n'.join(['## Two ranks of PyTorch', '',
+                      f"`tests/h200/fleet.py --stall {kept['stall']:g}` on {gpus}, {kept['date']}. The programs are those of `tests/h200/fleet/ranks.py`. weak: the "
+                      'cause, but with less confidence, another rank or not the line; other: another cause, as possible; missed: nothing said; WRONG: another cause and a '
+                      'hang called; ALARM: a program that ends was called hung; CHANGED: it ended otherwise than without wsdbg.', '',
+                      '| case | expected | rank | runs | mark | said | rank said | line shown | hang called | ms to the verdict |',
+                      '|---|---|---|---|---|---|---|---|---|---|', *[page_row(of_case) for of_case in by_case.values()]])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', default='build')
+    parser.add_argument('--cases')
+    parser.add_argument('--runs', type=int, default=1)
+    parser.add_argument('--stall', type=float, default=2)
+    parser.add_argument('--extra', default='')
+    parser.add_argument('--alone', action='store_true')
+    parser.add_argument('--record')
+    parser.add_argument('--deadline', type=float, default=1e9)
+    parser.add_argument('--out', default='fleet.json')
+    parser.add_argument('--table', default=os.path.join(FOLDER, 'expected.tsv'))
+    parser.add_argument('--page', nargs='+')
+    options = parser.parse_args()
+    options.device, options.jobs = 'gpu', 1
+    if options.page:
+        import json
+        kept = [stands_score.without_text(json.load(open(path))) for path in options.page]
+        results.save('fleet', kept, '\n\n'.join(map(page, kept)), 'fleet')
+        return 0
+    if not stands_score.has_driver():
+        print('fleet: skipped: no GPU, or no driver for it', file=sys.stderr)
+        return stands_score.SKIPPED
+    return measure(options)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

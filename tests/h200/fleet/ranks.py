@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""ranks.py - two PyTorch ranks of which one does not do what the other waits for, or only seems not to.
+
+    tests/h200/fleet/ranks.py --case NAME [--limit SECONDS] [--spawn]
+    tests/h200/fleet/ranks.py --list
+
+For `torchrun --nproc-per-node 2`; with --spawn it starts the two ranks itself, because torchrun ends all ranks when one
+dies.  A line that ends with `# fault NAME` is the one that a report of case NAME should show.  Prints `done` last when it ends well.
+Exit status: 0, 77 = PyTorch or two GPUs are not there; after --limit it ends by SIGALRM.
+"""
+import argparse, ctypes, os, signal, socket, subprocess, sys, time
+
+LARGE = 1 << 26  # elements: no protocol of NCCL buffers as much
+STUCK_PTX = b"""
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry gemm_that_lacks_an_arrival()
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    .shared .align 8 .b64 full;
+    mov.u32 %r1, %tid.x;
+    setp.ne.u32 %p1, %r1, 0;
+    mov.u32 %r2, full;
+    @%p1 bra ready;
+    mbarrier.init.shared::cta.b64 [%r2], 2;
+    mbarrier.arrive.shared::cta.b64 %rd1, [%r2];
+ready:
+    bar.sync 0;
+wait:
+    mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;
+    @!%p2 bra wait;
+    ret;
+}
+"""
+
+
+def skip(why):
+    print(f'ranks.py: skipped: {why}', file=sys.stderr)
+    sys.exit(77)
+
+
+def need_torch():
+    try:
+        import torch
+    except ImportError:
+        skip('no PyTorch')
+    if torch.cuda.device_count() < 2:
+        skip('2 GPUs are needed')
+    return torch
+
+
+class Rank:
+    """One of the two, after a first sum that both have made."""
+
+    def __init__(self):
+        if 'LOCAL_RANK' not in os.environ:
+            skip('to be started by torchrun, or with --spawn')
+        self.torch = need_torch()
+        import torch.distributed as group
+        self.group, self.rank = group, int(os.environ['LOCAL_RANK'])
+        self.torch.cuda.set_device(self.rank)
+        group.init_process_group('nccl', device_id=self.torch.device('cuda', self.rank))
+        self.value = self.torch.ones(1024, device='cuda')
+        group.all_reduce(self.value)
+        self.wait()
+
+    def wait(self):
+        self.torch.cuda.synchronize()
+
+    def all_reduce(self, value=None, of=None):
+        self.group.all_reduce(self.value if value is None else value, group=of)
+        self.wait()
+
+    def large(self):
+        return self.torch.ones(LARGE, device='cuda')
+
+    def end(self):
+        self.all_reduce()
+        self.group.destroy_process_group()
+
+
+def skipped(r):
+    """Rank 1 leaves a sum out and goes on in a loop of its own."""
+    if r.rank == 0:
+        r.all_reduce()
+    while True:
+        time.sleep(1000)  # fault skipped
+
+
+def skipped_next(r):
+    """Rank 1 leaves a sum out, and its next call meets it."""
+    if r.rank == 0:
+        r.all_reduce(r.large())
+    r.group.broadcast(r.value, src=0)  # fault skipped-next
+    r.wait()
+
+
+def sizes(r):
+    value = r.large() if r.rank == 0 else r.value
+    r.group.all_reduce(value)  # fault sizes
+    r.wait()
+
+
+def order(r):
+    """Each waits for the first of its two sums, which the other would make second."""
+    first, second = r.group.new_group([0, 1]), r.group.new_group([0, 1])
+    r.all_reduce(of=first)
+    r.all_reduce(of=second)
+    mine = (first, second) if r.rank == 0 else (second, first)
+    for one in mine:
+        r.all_reduce(of=one)
+
+
+def send_alone(r):
+    if r.rank == 0:
+        r.group.send(r.large(), dst=1)
+        r.wait()
+    while True:
+        time.sleep(1000)  # fault send-alone
+
+
+def send_send(r):
+    """Both send first; neither receives."""
+    r.group.send(r.large(), dst=1 - r.rank)
+    r.wait()
+    r.group.recv(r.large(), src=1 - r.rank)
+    r.wait()
+
+
+def killed(r):
+    if r.rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    r.all_reduce()
+
+
+def ended(r):
+    if r.rank == 0:
+        r.all_reduce()
+    os._exit(0)
+
+
+def handler(r):
+    """Rank 1 raised, and its handler waits."""
+    try:
+        if r.rank == 1:
+            raise ValueError('a bad batch')
+        r.all_reduce()
+    except ValueError:
+        time.sleep(1000)  # fault handler
+
+
+def symmetric_memory(r):
+    """Rank 0 waits for a signal on a channel on which rank 1 gives none."""
+    import torch.distributed._symmetric_memory as symmetric
+    memory = symmetric.empty(1024, device='cuda', dtype=r.torch.float32)
+    handle = symmetric.rendezvous(memory, r.group.group.WORLD)
+    handle.barrier(channel=0)
+    if r.rank == 0:
+        handle.wait_signal(src_rank=1, channel=1)
+    else:
+        handle.put_signal(dst_rank=0, channel=0)
+    r.wait()
+    r.end()
+
+
+def launch_stuck_kernel(grid):
+    driver, module, function = ctypes.CDLL('libcuda.so.1'), ctypes.c_void_p(), ctypes.c_void_p()
+    for result in (driver.cuModuleLoadData(ctypes.byref(module), STUCK_PTX),
+                   driver.cuModuleGetFunction(ctypes.byref(function), module, b'gemm_that_lacks_an_arrival'),
+                   driver.cuLaunchKernel(function, grid, 1, 1, 128, 1, 1, 0, None, None, None)):
+        if result:
+            raise RuntimeError(f'the driver says {result}')
+
+
+def own_kernel(r):
+    """A kernel of rank 1 lacks an arrival; rank 0 is in the next sum already."""
+    if r.rank == 1:
+        launch_stuck_kernel(4)
+    r.all_reduce()
+
+
+def compiles(r):
+    """Rank 1 computes on the host for a while."""
+    end = time.monotonic() + 15
+    while r.rank == 1 and time.monotonic() < end:
+        sum(range(100000))
+    r.end()
+
+
+def loads(r):
+    """Rank 1 sleeps in its data loader."""
+    if r.rank == 1:
+        time.sleep(20)
+    r.end()
+
+
+def uneven(r):
+    """Rank 1 has much more to do on its GPU."""
+    if r.rank == 1:
+        matrix = r.torch.randn(8192, 8192, device='cuda')
+        end = time.monotonic() + 8
+        while time.monotonic() < end:
+            for _ in range(20):
+                matrix @ matrix
+            r.wait()
+    r.end()
+
+
+CASES = {'skipped': skipped, 'skipped-next': skipped_next, 'sizes': sizes, 'order': order, 'send-alone': send_alone, 'send-send': send_send,
+         'killed': killed, 'ended': ended, 'handler': handler, 'symmetric-memory': symmetric_memory, 'own-kernel': own_kernel,
+         'compiles': compiles, 'loads': loads, 'uneven': uneven}
+
+
+def spawn(arguments):
+    """Both ranks, as a launcher that waits for the last one."""
+    with socket.socket() as free:
+        free.bind(('127.0.0.1', 0))
+        port = free.getsockname()[1]
+    ranks = []
+    for rank in ('0', '1'):
+        environment = {**os.environ, 'RANK': rank, 'LOCAL_RANK': rank, 'WORLD_SIZE': '2', 'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(port)}
+        ranks.append(subprocess.Popen([sys.executable, __file__, *arguments], env=environment))
+    return max((abs(rank.wait()) for rank in ranks), default=0)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--case', choices=CASES)
+    parser.add_argument('--list', action='store_true')
+    parser.add_argument('--limit', type=float, default=120)
+    parser.add_argument('--spawn', action='store_true')
+    options = parser.parse_args()
+    if options.list:
+        print('\n'.join(CASES))
+        return 0
+    if not options.case:
+        parser.error('--case or --list')
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, options.limit)
+    if options.spawn:
+        return spawn(['--case', options.case, '--limit', str(options.limit)])
+    CASES[options.case](Rank())
+    sys.stdout.write('done\n')
+    sys.stdout.flush()
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

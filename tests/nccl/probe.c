@@ -1,0 +1,32 @@
+/* probe.c - what a program finds that asks for functions of NCCL: none without a library that has them, then just those
+ * of the library that it opens, and their results.  Exit status: 0, 1 = something else was found. */
+#include <dlfcn.h>
+#include <stdio.h>
+
+static int failed;
+
+static void expect(const char *what, int is_there, int should_be)
+{
+    if (is_there == should_be)
+        return;
+    printf("%s is %sthere\n", what, is_there ? "" : "not ");
+    failed = 1;
+}
+
+int main(void)
+{
+    expect("ncclAllReduce without NCCL", dlsym(RTLD_DEFAULT, "ncclAllReduce") != NULL, 0);
+    expect("an error", dlerror() != NULL, 1);
+    expect("ncclAllReduce next, without NCCL", dlsym(RTLD_NEXT, "ncclAllReduce") != NULL, 0);
+    expect("ncclCommSplit of the program", dlsym(dlopen(NULL, RTLD_NOW), "ncclCommSplit") != NULL, 0);
+    void *nccl = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (!nccl)
+        return 1;
+    expect("ncclAllReduce of NCCL", dlsym(nccl, "ncclAllReduce") != NULL, 1);
+    expect("ncclAlltoAll, which this NCCL lacks", dlsym(nccl, "ncclAlltoAll") != NULL, 0);
+    expect("ncclAlltoAll of all", dlsym(RTLD_DEFAULT, "ncclAlltoAll") != NULL, 0);
+    int (*start)(void) = (int (*)(void))dlsym(nccl, "ncclGroupStart"),
+        (*end)(void) = (int (*)(void))dlsym(nccl, "ncclGroupEnd");
+    expect("a group's result", start() == 0 && end() == 0, 1);
+    return failed;
+}

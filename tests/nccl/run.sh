@@ -1,0 +1,73 @@
+#!/bin/sh
+# Two ranks that talk through NCCL, under one wsdbg: what is said of a rank that does not come, and of one that is only
+# late: run.sh WSDBG NCCL_RANKS [CASE...]
+set -u
+wsdbg=$1 ranks=$2
+shift 2
+only=" $* "
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TMPDIR=$work WORLD_SIZE=2
+failed=0
+
+fail() {
+    echo "$*"
+    failed=1
+}
+
+# run CASE STATUS FINDING SENTENCE [OPTIONS...]: the first finding is "CAUSE,confidence,rank", and its sentence has these words
+run() {
+    name=$1 status=$2 finding=$3 sentence=$4
+    shift 4
+    case $only in "  " | *" $name "*) ;; *) return ;; esac
+    mkdir -p "$work/$name"
+    WSDBG_FAKE_NCCL=$work/$name timeout -k 2 20 "$wsdbg" run --device sim --stall 0.5 "$@" -o "$work/$name.db" -- \
+        sh -c 'RANK=0 "$0" "$1" & RANK=1 "$0" "$1"; wait' "$ranks" "$name" >"$work/$name.out" 2>"$work/$name.err"
+    got=$?
+    [ $got -eq "$status" ] || fail "$name: status $got, not $status: $(cat "$work/$name.err")"
+    said=$(ask "$name" "SELECT cause, confidence, p.rank FROM finding LEFT JOIN process p USING (process_id) ORDER BY finding.id LIMIT 1")
+    [ "$said" = "$finding" ] || fail "$name: \"$said\", not \"$finding\": $(cat "$work/$name.err")"
+    [ -z "$sentence" ] || ask "$name" 'SELECT sentence FROM finding ORDER BY id LIMIT 1' | grep -qF -- "$sentence" ||
+        fail "$name: no \"$sentence\" in: $(ask "$name" 'SELECT sentence FROM finding')"
+}
+
+# ask CASE QUERY: its rows
+ask() {
+    "$wsdbg" query "$work/$1.db" --csv "$2" 2>&1 | tail -n +2 | tr -d '\r'
+}
+
+# is NAME QUERY EXPECTED
+is() {
+    case $only in "  " | *" $1 "*) ;; *) return ;; esac
+    got=$(ask "$1" "$2")
+    [ "$got" = "$3" ] || fail "$1: $2: \"$got\", not \"$3\""
+}
+
+run works 0 '' ''
+is works "SELECT p.rank, c.rank, c.rank_count, c.made_by, c.calls, c.collectives FROM communicator c JOIN process p USING (process_id) JOIN shown_snapshot s ON s.id = c.snapshot_id ORDER BY 1, c.number" '0,0,2,ncclCommInitRank,4,2
+0,0,2,ncclCommInitRank,1,1
+1,1,2,ncclCommInitRank,4,2
+1,1,2,ncclCommInitRank,1,1'
+is works "SELECT operation, k.number, peer, grouped FROM collective k JOIN communicator c ON c.id = communicator_id JOIN process p USING (process_id) JOIN shown_snapshot s ON s.id = c.snapshot_id WHERE p.rank = 0 ORDER BY k.time_ns" 'all_reduce,1,,0
+all_reduce,2,,0
+send,1,1,1
+receive,1,1,1
+broadcast,1,1,0'
+run leaves 124 RANK_MISSING,likely,1 'Rank 1 has not entered all_reduce #2 of communicator '
+run splits 124 RANK_MISSING,likely,1 'Rank 1 has not entered all_reduce #2 of communicator '
+run sizes 124 RANK_MISMATCH,likely,1 'rank 0 called all_reduce #2 (4096 float32, sum), and rank 1 all_reduce #2 (64 float32, sum)'
+run order 124 RANK_MISMATCH,likely,1 'Ranks make their calls in different orders: rank 0 waits for rank 1 in all_reduce #'
+run queued 124 RANK_MISMATCH,likely,1 'Ranks make their calls in different orders: rank 0 waits for rank 1 in all_reduce #'
+run sends-both 124 RANK_MISMATCH,likely,1 'rank 0 waits for rank 1 in receive #1 from rank 0 of communicator'
+run dies 124 RANK_GONE,likely,1 'and rank 0 waits in all_reduce #2 of communicator'
+run own-kernel 124 ARRIVE_SHORT,likely,1 ''
+is own-kernel "SELECT rank, blame FROM member JOIN process USING (process_id) WHERE blame IS NOT NULL ORDER BY rank" '0,victim
+1,origin'
+
+# What may come is no hang: --give-up ends the run, and the finding is only possible.
+run skips 124 RANK_MISSING,possible,1 'its main thread sleeps in clock_nanosleep' --give-up 2
+run sends-alone 124 RANK_MISSING,possible,1 'Rank 1 has not entered receive #1 from rank 0 of communicator' --give-up 2
+# Nor is it ever called one.
+run late 0 RANK_SKEW,possible,1 'its main thread runs'
+run sleeps 0 RANK_MISSING,possible,1 'its main thread sleeps'
+exit $failed

@@ -1,0 +1,385 @@
+/* missing_ranks.c - see missing_ranks.h.  Reads a snapshot and the findings about its grids; adds findings.
+ *
+ * Kernels of NCCL wait for one another over all ranks.  Who is at the end of such a chain is missing; where the chain
+ * comes back to where it began, the ranks make their calls in different orders.
+ */
+#include "diagnose/missing_ranks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/blame.h"
+#include "diagnose/rank_waits.h"
+#include "model/collective.h"
+#include "model/process.h"
+
+struct search {
+    const struct wsdbg_snapshot *snapshot;
+    const struct wsdbg_rank_waits *waits;
+    struct wsdbg_diagnosis *diagnosis;
+};
+
+/* ---- words ---- */
+
+static const struct wsdbg_communicator *communicator_of(const struct wsdbg_snapshot *s, uint32_t call)
+{
+    return &s->communicators[s->collectives[call].communicator];
+}
+
+static void rank_text(const struct wsdbg_snapshot *s, uint32_t process, char out[WSDBG_PROCESS_BYTES])
+{
+    wsdbg_process_short_text(s, s->processes[process].process_id, out);
+}
+
+static bool add_evidence(struct wsdbg_finding *finding, const char *text)
+{
+    struct wsdbg_evidence_row *grown =
+        realloc(finding->evidence, (finding->evidence_count + 1) * sizeof *finding->evidence);
+    if (!grown)
+        return false;
+    finding->evidence = grown;
+    struct wsdbg_evidence_row *row = &grown[finding->evidence_count++];
+    *row = (struct wsdbg_evidence_row){
+        .kind = WSDBG_EVIDENCE_TEXT, .warp = WSDBG_NONE, .barrier = WSDBG_NONE, .event = WSDBG_NONE};
+    snprintf(row->text, sizeof row->text, "%s", text);
+    return true;
+}
+
+/* "rank 0 (rank 4 of communicator 8f2a01c3) called all_reduce #2 (1024 float32, sum) 9.8 s ago" */
+static bool add_call(const struct wsdbg_snapshot *s, uint32_t call, struct wsdbg_finding *finding)
+{
+    char rank[WSDBG_PROCESS_BYTES], what[WSDBG_COLLECTIVE_BYTES], name[WSDBG_COLLECTIVE_BYTES], text[256];
+    const struct wsdbg_communicator *communicator = communicator_of(s, call);
+    const struct wsdbg_collective_row *row = &s->collectives[call].row;
+    wsdbg_process_short_text(s, communicator->process_id, rank);
+    wsdbg_collective_text(row, what);
+    wsdbg_communicator_text(&communicator->row, name);
+    snprintf(text, sizeof text, "%.60s called %.90s on %.50s, as rank %u of it, %.1f s before", rank, what, name,
+             communicator->row.rank, s->time_ns > row->time_ns ? (double)(s->time_ns - row->time_ns) / 1e9 : 0.0);
+    return add_evidence(finding, text);
+}
+
+/* How far the member has come on the communicator. */
+static bool add_progress(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait,
+                         struct wsdbg_finding *finding)
+{
+    char rank[WSDBG_PROCESS_BYTES], text[256];
+    const struct wsdbg_communicator_row *row = &s->communicators[wait->member].row;
+    rank_text(s, wait->other, rank);
+    if (row->ended_ns)
+        snprintf(text, sizeof text, "%.60s has %s the communicator after %" PRIu64 " collectives", rank,
+                 wsdbg_communicator_state_name(row->end), row->collectives);
+    else
+        snprintf(text, sizeof text, "%.60s has made %" PRIu64 " collectives on the communicator, of %" PRIu64 " calls",
+                 rank, row->collectives, row->calls);
+    return add_evidence(finding, text);
+}
+
+/* ---- findings ---- */
+
+static struct wsdbg_finding *new_finding(struct search *search, enum wsdbg_cause cause,
+                                         enum wsdbg_confidence confidence, const struct wsdbg_rank_wait *wait)
+{
+    struct wsdbg_diagnosis *diagnosis = search->diagnosis;
+    struct wsdbg_finding *grown = realloc(diagnosis->findings, (diagnosis->finding_count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    diagnosis->findings = grown;
+    struct wsdbg_finding *finding = &grown[diagnosis->finding_count++];
+    *finding =
+        (struct wsdbg_finding){.cause = cause,
+                               .confidence = confidence,
+                               .grid = wait->grid,
+                               .cta = WSDBG_NONE,
+                               .cta_count = search->snapshot->grids[wait->grid].cta_count,
+                               .barrier = WSDBG_NONE,
+                               .process_id = wsdbg_known_u32(search->snapshot->processes[wait->other].process_id)};
+    return finding;
+}
+
+static bool is_said(const struct search *search, enum wsdbg_cause cause, uint32_t process)
+{
+    const uint32_t process_id = search->snapshot->processes[process].process_id;
+    for (size_t i = 0; i < search->diagnosis->finding_count; i++) {
+        const struct wsdbg_finding *finding = &search->diagnosis->findings[i];
+        if (finding->cause == cause && finding->process_id.known && finding->process_id.value == process_id)
+            return true;
+    }
+    return false;
+}
+
+static bool has_cause_of_its_own(const struct search *search, uint32_t process)
+{
+    const uint32_t finding =
+        wsdbg_finding_of_process(search->snapshot, search->diagnosis, search->snapshot->processes[process].process_id);
+    return finding != WSDBG_NONE && wsdbg_finding_is_cause(&search->diagnosis->findings[finding]);
+}
+
+/* "all_reduce #2 of communicator 8f2a01c3 (8 ranks)", or for a send "receive #1 from rank 0 of …" */
+static void meeting_text(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait, char *out, size_t bytes)
+{
+    char what[WSDBG_COLLECTIVE_BYTES], name[WSDBG_COLLECTIVE_BYTES];
+    const struct wsdbg_communicator *own = communicator_of(s, wait->call);
+    struct wsdbg_collective_row call = s->collectives[wait->call].row;
+    const bool is_pair = wsdbg_collective_is_pair(&call);
+    const bool is_send = call.operation == WSDBG_COLLECTIVE_SEND;
+    call.operation = !is_pair ? call.operation : is_send ? WSDBG_COLLECTIVE_RECEIVE : WSDBG_COLLECTIVE_SEND;
+    wsdbg_collective_short_text(&call, what);
+    wsdbg_communicator_text(&own->row, name);
+    if (is_pair)
+        snprintf(out, bytes, "%.40s %s rank %u of %.60s", what, is_send ? "from" : "to", own->row.rank, name);
+    else
+        snprintf(out, bytes, "%.40s of %.60s", what, name);
+}
+
+static bool say_missing(struct search *search, const struct wsdbg_rank_wait *wait)
+{
+    const struct wsdbg_snapshot *s = search->snapshot;
+    char rank[WSDBG_PROCESS_BYTES], waits[WSDBG_PROCESS_BYTES], meeting[192];
+    struct wsdbg_finding *finding =
+        new_finding(search, WSDBG_CAUSE_RANK_MISSING,
+                    wait->cannot_come ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, wait);
+    if (!finding)
+        return false;
+    rank_text(s, wait->other, rank);
+    rank_text(s, wait->process, waits);
+    meeting_text(s, wait, meeting, sizeof meeting);
+    const bool ended = s->communicators[wait->member].row.ended_ns != 0;
+    snprintf(finding->sentence, sizeof finding->sentence, "%.60s has not entered %.150s, in which %.60s waits%s", rank,
+             meeting, waits, ended ? "; it has ended the communicator" : "");
+    finding->sentence[0] = finding->sentence[0] == 'r' ? 'R' : finding->sentence[0] == 'p' ? 'P' : finding->sentence[0];
+    strncat(finding->sentence, ".", sizeof finding->sentence - strlen(finding->sentence) - 1);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Let every rank make the same calls in the same order; look at what decides on %.60s whether it is made: "
+             "a condition on the rank, a shorter loop, an exception that is handled.",
+             rank);
+    return add_call(s, wait->call, finding) && add_progress(s, wait, finding);
+}
+
+static bool say_gone(struct search *search, const struct wsdbg_rank_wait *wait, bool is_only_one)
+{
+    const struct wsdbg_snapshot *s = search->snapshot;
+    const struct wsdbg_process *gone = &s->processes[wait->other];
+    char end[WSDBG_PROCESS_BYTES], rank[WSDBG_PROCESS_BYTES], waits[WSDBG_PROCESS_BYTES], meeting[192];
+    struct wsdbg_finding *finding = new_finding(
+        search, WSDBG_CAUSE_RANK_GONE, is_only_one ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, wait);
+    if (!finding)
+        return false;
+    wsdbg_process_end_text(gone->end, end);
+    rank_text(s, wait->other, rank);
+    rank_text(s, wait->process, waits);
+    meeting_text(s, wait, meeting, sizeof meeting);
+    snprintf(finding->sentence, sizeof finding->sentence, "%s%.60s (process %u) %s%.60s, and %.60s waits in %.150s.",
+             rank[0] == 'r' ? "R" : "P", rank + 1, gone->pid,
+             gone->end.kind == WSDBG_END_SIGNAL    ? "was "
+             : gone->end.kind == WSDBG_END_UNKNOWN ? "has "
+                                                   : "",
+             end, waits, meeting);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Find out why %.60s ended: its own last lines, those of its launcher, the kernel's log (out of memory). "
+             "The other ranks only wait.",
+             rank);
+    return add_call(s, wait->call, finding) && add_progress(s, wait, finding);
+}
+
+/* Of several ranks the one whose call most others do not make. */
+static bool is_outvoted(const struct search *search, const struct wsdbg_rank_wait *wait, uint32_t *other_way)
+{
+    uint32_t against_other = 0, against_own = 0;
+    for (size_t i = 0; i < search->waits->count; i++) {
+        const struct wsdbg_rank_wait *row = &search->waits->rows[i];
+        against_other += row->kind == WSDBG_RANK_DIFFERS && row->other == wait->other;
+        against_own += row->kind == WSDBG_RANK_DIFFERS && row->other == wait->process;
+    }
+    *other_way = against_own;
+    return against_other > against_own;
+}
+
+static bool say_differs(struct search *search, const struct wsdbg_rank_wait *wait)
+{
+    const struct wsdbg_snapshot *s = search->snapshot;
+    char own[WSDBG_PROCESS_BYTES], other[WSDBG_PROCESS_BYTES], own_call[WSDBG_COLLECTIVE_BYTES],
+        other_call[WSDBG_COLLECTIVE_BYTES], name[WSDBG_COLLECTIVE_BYTES];
+    struct wsdbg_finding *finding = new_finding(search, WSDBG_CAUSE_RANK_MISMATCH, WSDBG_CONFIDENCE_LIKELY, wait);
+    if (!finding)
+        return false;
+    rank_text(s, wait->process, own);
+    rank_text(s, wait->other, other);
+    wsdbg_collective_text(&s->collectives[wait->call].row, own_call);
+    wsdbg_collective_text(&s->collectives[wait->other_call].row, other_call);
+    wsdbg_communicator_text(&communicator_of(s, wait->call)->row, name);
+    snprintf(finding->sentence, sizeof finding->sentence,
+             "On %.50s %.60s called %.90s, and %.60s %.90s: these must be alike.", name, own, own_call, other,
+             other_call);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Let every rank make the same calls in the same order, with the same size, type and root; a rank may have "
+             "left one out before.");
+    return add_call(s, wait->call, finding) && add_call(s, wait->other_call, finding);
+}
+
+static bool say_circle(struct search *search, const struct wsdbg_rank_wait *wait, const struct wsdbg_rank_wait *next)
+{
+    const struct wsdbg_snapshot *s = search->snapshot;
+    char own[WSDBG_PROCESS_BYTES], other[WSDBG_PROCESS_BYTES], third[WSDBG_PROCESS_BYTES], first[192], second[192];
+    const bool sure = wait->cannot_come && next->cannot_come;
+    struct wsdbg_finding *finding = new_finding(search, WSDBG_CAUSE_RANK_MISMATCH,
+                                                sure ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, wait);
+    if (!finding)
+        return false;
+    rank_text(s, wait->process, own);
+    rank_text(s, wait->other, other);
+    rank_text(s, next->other, third);
+    meeting_text(s, wait, first, sizeof first);
+    meeting_text(s, next, second, sizeof second);
+    snprintf(
+        finding->sentence, sizeof finding->sentence,
+        "Ranks make their calls in different orders: %.40s waits for %.40s in %.110s, and %.40s for %.40s in %.110s.",
+        own, other, first, other, third, second);
+    snprintf(finding->fix, sizeof finding->fix,
+             "Let all ranks make calls on several communicators in one order, and post receives that meet sends in one "
+             "group (ncclGroupStart, batch_isend_irecv).");
+    return add_call(s, wait->call, finding) && add_call(s, next->call, finding);
+}
+
+/* ---- the search ---- */
+
+/* Another living rank is not there either: the one that ended may have done its part. */
+static bool is_only_one(const struct search *search, const struct wsdbg_rank_wait *wait)
+{
+    for (size_t i = 0; i < search->waits->count; i++) {
+        const struct wsdbg_rank_wait *row = &search->waits->rows[i];
+        if (row->call == wait->call && row->other != wait->other)
+            return false;
+    }
+    return true;
+}
+
+static bool said_between(const struct search *search, const struct wsdbg_rank_wait *wait)
+{
+    return is_said(search, WSDBG_CAUSE_RANK_MISMATCH, wait->other) ||
+           is_said(search, WSDBG_CAUSE_RANK_MISMATCH, wait->process);
+}
+
+static bool judge_wait(struct search *search, const struct wsdbg_rank_wait *wait)
+{
+    const struct wsdbg_rank_wait *next;
+    uint32_t against_own;
+    switch (wait->kind) {
+    case WSDBG_RANK_DIFFERS:
+        if (said_between(search, wait) || (!is_outvoted(search, wait, &against_own) && against_own > 1))
+            return true;
+        return say_differs(search, wait);
+    case WSDBG_RANK_ENDED:
+        return is_said(search, WSDBG_CAUSE_RANK_GONE, wait->other) || say_gone(search, wait, is_only_one(search, wait));
+    case WSDBG_RANK_ABSENT:
+    case WSDBG_RANK_QUEUED:
+        break;
+    }
+    if (wsdbg_rank_wait_is_in_circle(search->waits, wait, &next))
+        return said_between(search, wait) || say_circle(search, wait, next);
+    if (wait->kind == WSDBG_RANK_QUEUED || wsdbg_rank_waits_itself(search->waits, wait->other) ||
+        has_cause_of_its_own(search, wait->other) || is_said(search, WSDBG_CAUSE_RANK_MISSING, wait->other))
+        return true;
+    return say_missing(search, wait);
+}
+
+/* A rank that may come ends the wait. */
+static void lower(struct wsdbg_diagnosis *diagnosis, uint32_t grid)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        struct wsdbg_finding *finding = &diagnosis->findings[i];
+        if (finding->grid != grid || (finding->cause != WSDBG_CAUSE_GLOBAL_SPIN &&
+                                      finding->cause != WSDBG_CAUSE_HOST_WAIT && finding->cause != WSDBG_CAUSE_UNKNOWN))
+            continue;
+        finding->confidence = WSDBG_CONFIDENCE_POSSIBLE;
+        finding->open = false; /* what is missing says more */
+    }
+}
+
+struct wsdbg_error *wsdbg_find_missing_ranks(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *diagnosis)
+{
+    struct wsdbg_rank_waits waits = {0};
+    struct wsdbg_error *error = wsdbg_rank_waits_find(snapshot, &waits);
+    struct search search = {.snapshot = snapshot, .waits = &waits, .diagnosis = diagnosis};
+    for (size_t i = 0; i < waits.count && !error; i++) {
+        const struct wsdbg_rank_wait *wait = &waits.rows[i];
+        if (wait->kind == WSDBG_RANK_ABSENT && !wait->cannot_come)
+            lower(diagnosis, wait->grid);
+    }
+    for (size_t i = 0; i < waits.count && !error; i++)
+        error = judge_wait(&search, &waits.rows[i]) ? NULL : &wsdbg_error_no_memory;
+    wsdbg_rank_waits_deinit(&waits);
+    return error;
+}
+
+/* ---- where the missing rank is ---- */
+
+static const struct wsdbg_host_stack *main_stack(const struct wsdbg_snapshot *s, uint32_t process_id)
+{
+    for (size_t i = 0; i < s->host_stack_count; i++) {
+        const struct wsdbg_host_stack *stack = &s->host_stacks[i];
+        if (s->host_processes[stack->process].process_id == process_id &&
+            wsdbg_process_is_main(s, process_id, stack->thread_id))
+            return stack;
+    }
+    return NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The innermost frame with a line of source: Python's before that of a library, which says less of the program. */
+static const struct wsdbg_host_frame *frame_with_line(const struct wsdbg_snapshot *s,
+                                                      const struct wsdbg_host_stack *stack)
+{
+    const struct wsdbg_host_frame *native = NULL;
+    for (uint32_t i = 0; i < stack->frame_count && stack->frame_first + i < s->host_frame_count; i++) {
+        const struct wsdbg_host_frame *frame = &s->host_frames[stack->frame_first + i];
+        if (!frame->line.known || !frame->file[0])
+            continue;
+        if (frame->kind == WSDBG_HOST_FRAME_PYTHON)
+            return frame;
+        native = native ? native : frame;
+    }
+    return native;
+}
+
+static void place(const struct wsdbg_snapshot *s, struct wsdbg_finding *finding, const struct wsdbg_host_stack *stack)
+{
+    char what[96] = "runs", where[160] = "";
+    const struct wsdbg_host_frame *frame = frame_with_line(s, stack);
+    const bool moves = stack->motion == WSDBG_HOST_MOVES || stack->motion == WSDBG_HOST_RUNS;
+    if (!moves)
+        snprintf(what, sizeof what, "sleeps%s%.64s", stack->system_call[0] ? " in " : "", stack->system_call);
+    if (frame)
+        snprintf(where, sizeof where, ", %.80s:%u", base_name(frame->file), frame->line.value);
+    const size_t length = strlen(finding->sentence);
+    if (length && finding->sentence[length - 1] == '.')
+        finding->sentence[length - 1] = '\0';
+    char text[300];
+    snprintf(text, sizeof text, "; its main thread %s%s.", what, where);
+    strncat(finding->sentence, text, sizeof finding->sentence - strlen(finding->sentence) - 1);
+    if (moves && finding->confidence == WSDBG_CONFIDENCE_POSSIBLE) {
+        finding->cause = WSDBG_CAUSE_RANK_SKEW;
+        snprintf(finding->fix, sizeof finding->fix,
+                 "Nothing is wrong yet: the rank is busy elsewhere, and the others wait for it. If it comes late each "
+                 "time, give the ranks equal work.");
+    }
+}
+
+void wsdbg_place_missing_ranks(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        struct wsdbg_finding *finding = &diagnosis->findings[i];
+        const struct wsdbg_host_stack *stack = finding->cause == WSDBG_CAUSE_RANK_MISSING && finding->process_id.known
+                                                   ? main_stack(snapshot, finding->process_id.value)
+                                                   : NULL;
+        if (stack)
+            place(snapshot, finding, stack);
+    }
+}

@@ -1,0 +1,34 @@
+/* collective.h - communicators of NCCL and the calls on them, in words, and which of them a grid is. */
+#ifndef WSDBG_MODEL_COLLECTIVE_H
+#define WSDBG_MODEL_COLLECTIVE_H
+
+#include "model/snapshot.h"
+
+#define WSDBG_COLLECTIVE_BYTES 160
+
+/* "all_reduce", "send", …; "float32"; "sum"; "lives", "finalized", …: stable, for JSON and SQL.  NULL for a number that
+ * is not known: of a later NCCL, or of a reduction that the program made. */
+const char *wsdbg_collective_operation_name(unsigned operation);
+const char *wsdbg_collective_datatype_name(unsigned datatype);
+const char *wsdbg_collective_reduction_name(unsigned reduction);
+const char *wsdbg_communicator_state_name(unsigned end);
+
+/* A call that only two ranks make: send or receive. */
+bool wsdbg_collective_is_pair(const struct wsdbg_collective_row *call);
+/* "all_reduce #2 (1024 float32, sum)", "send #1 (64 float32, to rank 1)"; ranks are those of the communicator. */
+void wsdbg_collective_text(const struct wsdbg_collective_row *call, char out[WSDBG_COLLECTIVE_BYTES]);
+/* "all_reduce #2". */
+void wsdbg_collective_short_text(const struct wsdbg_collective_row *call, char out[WSDBG_COLLECTIVE_BYTES]);
+/* "communicator 8f2a01c3 (8 ranks)". */
+void wsdbg_communicator_text(const struct wsdbg_communicator_row *row, char out[WSDBG_COLLECTIVE_BYTES]);
+
+/* Whether the call's kernel may be this grid: it runs the same function for the same process, which launch it is is not
+ * known, and the call is not known to be done. */
+bool wsdbg_collective_may_be_grid(const struct wsdbg_snapshot *snapshot, uint32_t collective, uint32_t grid);
+/* The grid that runs for this call: that of its launch; where the launch is not known, that of the oldest call of its
+ * stream.  WSDBG_NONE = none is known to. */
+uint32_t wsdbg_collective_grid(const struct wsdbg_snapshot *snapshot, uint32_t collective);
+/* Some process's calls of NCCL were seen. */
+bool wsdbg_snapshot_has_collectives(const struct wsdbg_snapshot *snapshot);
+
+#endif
