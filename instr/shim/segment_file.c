@@ -21,13 +21,14 @@
 
 #include "wsdbg/session.h"
 #include "clock.h"
+#include "armed.h"
 #include "own_files.h"
 
 static char own_path[PATH_MAX];
 
 static bool path_of(enum segment_place place, const char *session, int process, char path[PATH_MAX])
 {
-    const char *spool = getenv(WSDBG_ENV_SPOOL);
+    const char *spool = armed_or_session_folder();
     int length = -1;
     if (place == SEGMENT_IN_MEMORY)
         length = snprintf(path, PATH_MAX, WSDBG_SEGMENT_PATH_FORMAT, session, session, process);
@@ -151,7 +152,7 @@ void segment_file_leave_earlier(const char *session)
 bool segment_file_session_is_over(const char *session)
 {
     char path[PATH_MAX];
-    const char *spool = getenv(WSDBG_ENV_SPOOL);
+    const char *spool = armed_or_session_folder();
     if (!spool || !*spool || access(spool, F_OK) == 0 || errno != ENOENT)
         return false;
     snprintf(path, sizeof path, WSDBG_SEGMENT_FOLDER "/wsdbg.%s.session", session);
