@@ -63,13 +63,17 @@ static struct join *of_listener(struct wsdbg_listener *listener)
 
 /* ---- what the watch says and sees ---- */
 
-static bool has_unfinished_work(const struct wsdbg_snapshot *snapshot)
+/* Work that was given before `before_ns` and is not done, or a thread that has waited since then. */
+static bool has_old_work(const struct wsdbg_snapshot *snapshot, uint64_t before_ns)
 {
-    bool any = snapshot->thread_count > 0;
-    for (size_t i = 0; i < snapshot->context_count; i++)
-        any |= snapshot->contexts[i].unfinished_ns.known || snapshot->contexts[i].hidden_ns.known;
-    for (size_t i = 0; i < snapshot->grid_count; i++)
-        any |= snapshot->grids[i].running;
+    bool any = false;
+    for (size_t i = 0; i < snapshot->thread_count; i++)
+        any |= snapshot->threads[i].since_ns < before_ns;
+    for (size_t i = 0; i < snapshot->context_count; i++) {
+        const struct wsdbg_context *context = &snapshot->contexts[i];
+        any |= context->alive && ((context->unfinished_ns.known && context->unfinished_ns.value < before_ns) ||
+                                  (context->hidden_ns.known && context->hidden_ns.value < before_ns));
+    }
     return any;
 }
 
@@ -78,7 +82,7 @@ static void looked(struct wsdbg_listener *listener, const struct wsdbg_snapshot 
     struct join *join = of_listener(listener);
     (void)last;
     join->looked = true;
-    join->unfinished = has_unfinished_work(snapshot);
+    join->unfinished = has_old_work(snapshot, snapshot->time_ns - join->options->stall_ns / 2);
     join->any_alive = false;
     for (size_t i = 0; i < snapshot->process_count; i++)
         join->any_alive |= snapshot->processes[i].end.kind == WSDBG_END_NONE;
@@ -335,8 +339,8 @@ static void say_no_hang(const struct join *join, const struct wsdbg_watch *watch
                         : watch->not_looked == WSDBG_SPARED_LATER_WORK ? "a hang is possible, the GPU was not looked at"
                         : watch->not_looked == WSDBG_COULD_NOT_LOOK    ? "a hang is possible, the GPU could not be "
                                                                          "looked at"
-                        : join->unfinished                             ? "no hang is known: the GPU has work"
-                                                                       : "no hang: the GPU has done its work";
+                        : join->unfinished                             ? "no hang is known: some work takes long"
+                                                                       : "no hang: what the GPU is given gets done";
     wsdbg_say("%s; watched %zu process%s for %.1f s, %s", words, join->options->process_count,
               join->options->process_count == 1 ? "" : "es", (double)(wsdbg_monotonic_ns() - join->began_ns) / 1e9,
               join->any_alive ? "which go on" : "which have ended");
