@@ -30,6 +30,7 @@
 #include "state.h"
 
 static char folder[WSDBG_ARMED_FOLDER_BYTES]; /* "" = this process is not armed */
+static bool is_usual_folder;
 
 /* wsdbg itself, started where the environment arms everything: its inspectors use the driver, too. */
 static bool is_wsdbg(void)
@@ -43,18 +44,22 @@ static bool is_wsdbg(void)
 
 bool armed_begin(char *session, size_t bytes)
 {
-    bool is_default;
     char chosen[WSDBG_ARMED_FOLDER_BYTES];
-    if (!wsdbg_armed_folder(getenv(WSDBG_ENV_ARM), chosen, &is_default) || is_wsdbg())
+    if (!wsdbg_armed_folder(getenv(WSDBG_ENV_ARM), chosen, &is_usual_folder) || is_wsdbg())
         return false;
     strcpy(folder, chosen);
-    wsdbg_armed_session(is_default, session, bytes);
+    wsdbg_armed_session(is_usual_folder, session, bytes);
     return true;
 }
 
 bool armed_is_on(void)
 {
     return folder[0] != '\0';
+}
+
+bool armed_has_folder_of_its_own(void)
+{
+    return armed_is_on() && !is_usual_folder;
 }
 
 const char *armed_or_session_folder(void)

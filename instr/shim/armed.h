@@ -8,6 +8,8 @@
 /* Reads the environment once: true where the process is to be armed; `session` then gets the session's name. */
 bool armed_begin(char *session, size_t bytes);
 bool armed_is_on(void);
+/* It is armed, and all that it has lies in a folder that somebody chose. */
+bool armed_has_folder_of_its_own(void);
 /* Makes the folders before the segment, and removes what an earlier process of the same number left there.  False:
  * `why` says what is in the way. */
 bool armed_make_place(char *why);

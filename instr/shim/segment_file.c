@@ -47,7 +47,7 @@ static bool has_room(void)
 
 enum segment_place segment_file_first_place(void)
 {
-    return has_room() ? SEGMENT_IN_MEMORY : SEGMENT_IN_SPOOL;
+    return has_room() && !armed_has_folder_of_its_own() ? SEGMENT_IN_MEMORY : SEGMENT_IN_SPOOL;
 }
 
 /* wsdbg has made it before the program began, as a rule.  One that somebody else has made first is not used. */
@@ -72,7 +72,7 @@ static bool has_own_folder(const char *session, char *why)
 
 int segment_file_create(enum segment_place place, const char *session, char *why)
 {
-    if (place == SEGMENT_IN_MEMORY && !has_own_folder(session, why))
+    if (place == SEGMENT_IN_MEMORY && (armed_has_folder_of_its_own() || !has_own_folder(session, why)))
         return -1;
     if (!path_of(place, session, (int)getpid(), own_path))
         return -1;

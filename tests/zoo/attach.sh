@@ -5,7 +5,6 @@ set -u
 wsdbg=$1 zoo=$2 gemm=$3 python=$4
 work=$(mktemp -d)
 armed=$work/armed
-segments=/dev/shm/wsdbg.armed-elsewhere-$(id -u)
 programs='' failed=0
 
 finish() {
@@ -40,7 +39,7 @@ arm() {
 
 # has_tables PROCESS
 has_tables() {
-    [ -e "$segments/wsdbg.armed-elsewhere-$(id -u).$1" ] || [ -e "$armed/segments/wsdbg.armed-elsewhere-$(id -u).$1" ]
+    [ -e "$armed/segments/wsdbg.armed-elsewhere-$(id -u).$1" ]
 }
 
 # comes PROCESS: it has used CUDA
