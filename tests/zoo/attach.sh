@@ -12,7 +12,7 @@ finish() {
         kill -KILL "$program" 2>/dev/null
     done
     wait 2>/dev/null
-    "$wsdbg" attach --list --folder "$armed" >/dev/null 2>&1 # removes what they left
+    "$wsdbg" attach --list >/dev/null 2>&1 # removes what they left
     rm -rf "$work"
 }
 trap finish EXIT
@@ -119,6 +119,18 @@ attach ends 124 --on-stall kill $hung
 sleep 0.2
 kill -0 $hung 2>/dev/null && fail "--on-stall kill left the process"
 
+# In the usual folder, found without being named.
+"$wsdbg" arm --device sim -- "$zoo" --case tx-too-few >"$work/program.out" 2>"$work/program.err" &
+usual=$!
+programs="$programs $usual"
+for i in $(seq 200); do
+    "$wsdbg" attach --list | grep -q "^ *$usual " && break
+    sleep 0.05
+done
+attach usual 124 $usual
+says "HANG: $is_cause" usual
+kill -KILL $usual
+
 # What is left of killed ones goes with the next wsdbg.
 has_tables $hung || fail "a killed process cleaned up after itself?"
 attach none 125 --all --folder "$armed"
@@ -136,7 +148,8 @@ wait $program || fail "an attached program failed: $(cat "$work/program.err")"
 [ "$(cat "$work/program.out")" = "$alone" ] || fail "another result: $(cat "$work/program.out"), alone $alone"
 
 # At its start, and at its end.
-arm "$gemm" --repeat 20
+arm sh -c 'sleep 2; exec "$0" --repeat 20' "$gemm"
+sleep 0.5
 attach start 125 $program
 says 'armed, but neither it nor a process below it has used CUDA yet' start
 comes $program
