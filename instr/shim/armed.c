@@ -95,12 +95,12 @@ static bool is_of_this_process(const char *name)
     return process == (unsigned long)getpid() && (*end == '-' || *end == '.');
 }
 
-/* Not the lock: somebody may be attached. */
-static void remove_own_files(void)
+/* The lock goes last: somebody may be attached. */
+static void remove_own_files(bool with_lock)
 {
     DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));)
-        if (is_of_this_process(entry->d_name) && !strstr(entry->d_name, ".attach"))
+        if (is_of_this_process(entry->d_name) && (with_lock || !strstr(entry->d_name, ".attach")))
             unlinkat(dirfd(entries), entry->d_name, 0);
     if (entries)
         closedir(entries);
@@ -112,7 +112,7 @@ bool armed_make_place(char *why)
     snprintf(segments, sizeof segments, "%s/" WSDBG_SEGMENT_SPOOLED, folder);
     if (!make_own_folder(folder, why) || !make_own_folder(segments, why))
         return false;
-    remove_own_files();
+    remove_own_files(false);
     return true;
 }
 
@@ -143,7 +143,7 @@ void armed_leave(void)
         segment->process_id != (uint32_t)getpid() || !armed_is_unwatched())
         return;
     segment_file_remove();
-    remove_own_files();
+    remove_own_files(true);
 }
 
 /* ---- until somebody watches ---- */
@@ -157,7 +157,10 @@ bool armed_is_unwatched(void)
 /* Where only ancestors may read a process's memory (Yama's scope 1), the stacks of its threads could not be read. */
 static void let_watcher_read(unsigned long pid)
 {
-    prctl(PR_SET_PTRACER, pid, 0, 0, 0);
+    static _Atomic bool is_let;
+    if (pid || atomic_load(&is_let))
+        prctl(PR_SET_PTRACER, pid, 0, 0, 0);
+    atomic_store(&is_let, pid != 0);
 }
 
 void armed_await_watcher(void)
@@ -165,6 +168,7 @@ void armed_await_watcher(void)
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     if (!armed_is_unwatched())
         return;
+    let_watcher_read(0);
     while (armed_is_unwatched() && !atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
         const uint32_t seen = __atomic_load_n(&segment->watch_begun, __ATOMIC_ACQUIRE);
         if (armed_is_unwatched())

@@ -27,8 +27,10 @@ struct targets {
 
 static void targets_deinit(struct targets *targets)
 {
-    for (size_t i = 0; targets->locks && i < targets->count; i++)
+    for (size_t i = 0; targets->locks && i < targets->count; i++) {
+        wsdbg_armed_clean_after(&targets->place, targets->processes[i]);
         close(targets->locks[i]);
+    }
     free(targets->locks);
     free(targets->processes);
     *targets = (struct targets){0};
@@ -158,12 +160,17 @@ static struct wsdbg_error *lock_all(struct targets *targets)
 }
 
 /* What can be seen of a process without the observer's tables. */
-static struct wsdbg_error *say_not_armed(pid_t process, bool is_armed)
+static struct wsdbg_error *say_not_armed(const struct wsdbg_armed_place *place, pid_t process, bool is_armed)
 {
+    char reason[256], shown[1024];
     const uint32_t process_id = (uint32_t)process;
     struct wsdbg_error *error = wsdbg_join_say_stacks(&process_id, 1);
     if (error)
         return error;
+    wsdbg_armed_reason(place, process_id, reason, sizeof reason);
+    wsdbg_text_escape_into(reason, shown, sizeof shown);
+    if (is_armed && reason[0])
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "%d: armed, but not observed: %s", (int)process, shown);
     if (is_armed)
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND,
                                   "%d: armed, but neither it nor a process below it has used CUDA yet", (int)process);
@@ -185,7 +192,7 @@ static struct wsdbg_error *find_below(const char *word, struct targets *targets)
     error = wsdbg_armed_place_of((pid_t)process, &targets->place, &is_armed);
     if (!error)
         error = find(targets, (pid_t)process);
-    return error || targets->count ? error : say_not_armed((pid_t)process, is_armed);
+    return error || targets->count ? error : say_not_armed(&targets->place, (pid_t)process, is_armed);
 }
 
 static struct wsdbg_error *find_all(struct targets *targets)

@@ -47,7 +47,7 @@ struct join {
     bool simulator;
     /* Of the newest look. */
     bool unfinished, any_alive, looked;
-    struct wsdbg_snapshot last; /* of the look that ended the watch */
+    bool was_judged; /* a stall was, at least once */
     char *command;
 };
 
@@ -91,7 +91,8 @@ static void looked(struct wsdbg_listener *listener, const struct wsdbg_snapshot 
 static void judged(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot,
                    const struct wsdbg_diagnosis *diagnosis)
 {
-    (void)listener, (void)snapshot, (void)diagnosis;
+    (void)snapshot, (void)diagnosis;
+    of_listener(listener)->was_judged = true;
 }
 
 static void said(struct wsdbg_listener *listener, const char *line)
@@ -335,12 +336,16 @@ static const char *outcome_of(const struct join *join, const struct wsdbg_watch 
 
 static void say_no_hang(const struct join *join, const struct wsdbg_watch *watch)
 {
-    const char *words = watch->fault[0]                                ? watch->fault
-                        : watch->not_looked == WSDBG_SPARED_LATER_WORK ? "a hang is possible, the GPU was not looked at"
-                        : watch->not_looked == WSDBG_COULD_NOT_LOOK    ? "a hang is possible, the GPU could not be "
-                                                                         "looked at"
-                        : join->unfinished                             ? "no hang is known: some work takes long"
-                                                                       : "no hang: what the GPU is given gets done";
+    const char *words =
+        join->unfinished ? "no hang is known: some work takes long" : "no hang: what the GPU is given gets done";
+    if (watch->fault[0])
+        words = watch->fault;
+    else if (watch->not_looked == WSDBG_SPARED_LATER_WORK)
+        words = "a hang is possible, the GPU was not looked at";
+    else if (watch->not_looked == WSDBG_COULD_NOT_LOOK)
+        words = "a hang is possible, the GPU could not be looked at";
+    else if (join->was_judged && join->unfinished)
+        words = "what stands still is not known to be a hang";
     wsdbg_say("%s; watched %zu process%s for %.1f s, %s", words, join->options->process_count,
               join->options->process_count == 1 ? "" : "es", (double)(wsdbg_monotonic_ns() - join->began_ns) / 1e9,
               join->any_alive ? "which go on" : "which have ended");

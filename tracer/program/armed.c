@@ -243,9 +243,41 @@ static void remove_files_of(const struct wsdbg_armed_place *place, uint32_t proc
         closedir(folder);
 }
 
+void wsdbg_armed_clean_after(const struct wsdbg_armed_place *place, uint32_t process)
+{
+    if (stat_field((pid_t)process, 22) == 0)
+        remove_files_of(place, process);
+}
+
+/* A process that ended well left its lock if somebody was attached then. */
+static void remove_old_locks(const struct wsdbg_armed_place *place)
+{
+    DIR *folder = opendir(place->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char *end;
+        const unsigned long process = strtoul(entry->d_name, &end, 10);
+        if (process && process <= INT32_MAX && strcmp(end, ".attach") == 0 && stat_field((pid_t)process, 22) == 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+void wsdbg_armed_reason(const struct wsdbg_armed_place *place, uint32_t process, char *out, size_t bytes)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%u.off", place->folder, process);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const ssize_t count = fd >= 0 ? read(fd, out, bytes - 1) : -1;
+    out[count > 0 ? count : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
 void wsdbg_armed_clean(const struct wsdbg_armed_place *place)
 {
     char folders[2][PATH_MAX];
+    remove_old_locks(place);
     segment_folders(place, folders);
     for (int i = 0; i < 2; i++) {
         DIR *folder = opendir(folders[i]);

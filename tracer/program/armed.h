@@ -35,6 +35,11 @@ bool wsdbg_armed_is_below(pid_t process, pid_t above);
 /* Removes what processes left there that have ended. */
 void wsdbg_armed_clean(const struct wsdbg_armed_place *place);
 
+/* The same for one process, if it has ended. */
+void wsdbg_armed_clean_after(const struct wsdbg_armed_place *place, uint32_t process);
+/* Why the observer in an armed process does nothing; "" = it does not say. */
+void wsdbg_armed_reason(const struct wsdbg_armed_place *place, uint32_t process, char *out, size_t bytes);
+
 /* Takes the process for this wsdbg until it closes *lock or ends, however it ends.  BUSY: another one has it. */
 struct wsdbg_error *wsdbg_armed_lock(const struct wsdbg_armed_place *place, uint32_t process, int *lock);
 /* Who has it; 0 = nobody. */
