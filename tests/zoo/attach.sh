@@ -114,6 +114,32 @@ lives $program
 [ "$(wc -l <"$work/list.out")" -eq 3 ] || fail "not two in the list: $(cat "$work/list.out")"
 kill -KILL $program
 
+# Live on a terminal, until q; the status is that of the verdict.
+cat >"$work/terminal.py" <<'PYTHON'
+import os, pty, select, sys, time
+process, terminal = pty.fork()
+if process == 0:
+    os.environ["TERM"] = "xterm"
+    os.execv(sys.argv[1], sys.argv[1:])
+shown, deadline, asked = b"", time.time() + 30, False
+while time.time() < deadline:
+    if select.select([terminal], [], [], 0.2)[0]:
+        try:
+            shown += os.read(terminal, 65536)
+        except OSError:
+            break
+    if b"HANG" in shown and not asked:
+        asked = os.write(terminal, b"q")
+sys.stdout.buffer.write(shown)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+PYTHON
+timeout 60 "$python" "$work/terminal.py" "$wsdbg" attach --top $hung >"$work/top.err"
+[ $? -eq 124 ] || fail "--top: $(tail -c 500 "$work/top.err")"
+says "$is_cause" top
+lives $hung
+attach no_terminal 125 --top $hung
+says '--top needs a terminal' no_terminal
+
 # On request it is ended.
 attach ends 124 --on-stall kill $hung
 sleep 0.2

@@ -85,7 +85,8 @@ static void print_process(const struct wsdbg_armed_place *place, const struct ws
         snprintf(state, sizeof state, "watched by %d", (int)watcher);
     devices_of(snapshot, process, devices, sizeof devices);
     program_of(process, program, sizeof program);
-    printf("%7u  %4s  %-6s  %-16s  %s\n", process, rank, devices, state, program);
+    printf("%7u  %4s  %6" PRIu64 " s  %-6s  %-16s  %s\n", process, rank,
+           wsdbg_armed_age_ns((pid_t)process) / 1000000000u, devices, state, program);
 }
 
 static struct wsdbg_error *list(const struct wsdbg_armed_place *place)
@@ -100,7 +101,7 @@ static struct wsdbg_error *list(const struct wsdbg_armed_place *place)
     if (!error)
         error = evidence->ops->poll(evidence, wsdbg_monotonic_ns(), &snapshot);
     if (!error) {
-        printf("%7s  %4s  %-6s  %-16s  %s\n", "PROCESS", "RANK", "GPU", "STATE", "PROGRAM");
+        printf("%7s  %4s  %8s  %-6s  %-16s  %s\n", "PROCESS", "RANK", "AGE", "GPU", "STATE", "PROGRAM");
         for (size_t i = 0; i < count; i++)
             print_process(place, &snapshot, processes[i]);
         fflush(stdout);
@@ -218,7 +219,9 @@ static struct wsdbg_error *attach_to(const struct wsdbg_invocation *invocation, 
         .on_stall = on_stall && strcmp(on_stall, "kill") == 0 ? WSDBG_ON_STALL_KILL : WSDBG_ON_STALL_DETACH,
     };
     struct wsdbg_error *error = wsdbg_parse_seconds("stall", stall ? stall : default_stall_seconds, &join.stall_ns);
-    return error ? error : wsdbg_join_watch(&join, status);
+    if (error)
+        return error;
+    return wsdbg_option_value(invocation, "top") ? wsdbg_join_top(&join, status) : wsdbg_join_watch(&join, status);
 }
 
 static struct wsdbg_error *attach_run(const struct wsdbg_invocation *invocation, int *status)
@@ -254,6 +257,7 @@ static const struct wsdbg_option options[] = {
     {0, "stall", "SECONDS", "no progress for this long is a stall (default 1)", NULL, NULL},
     {0, "look-anyway", NULL, "look at the GPU also where that may hold back work of the program", NULL, NULL},
     {0, "on-stall", "detach|kill", "what to do after a hang was reported (default detach)", on_stalls, NULL},
+    {'t', "top", NULL, "show it live on this terminal, as wsdbg top does, until q", NULL, NULL},
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
     {0, "folder", "FOLDER", "with --all, --list: the folder that wsdbg arm was given", NULL, NULL},
 };
@@ -279,6 +283,9 @@ const struct wsdbg_command wsdbg_command_attach = {
         "looks only where one thread of the program has waited for the GPU for half of the stall time and every\n"
         "other thread is blocked. Else it says that it did not look, and why, and shows what is known without\n"
         "a look: launches, calls, stacks of threads. --look-anyway looks all the same.\n"
+        "\n"
+        "--top shows the processes live instead, as wsdbg top does, and leaves them when you leave. It looks at\n"
+        "the GPU where something stands still, by the same rules, and when you press Ctrl-\\.\n"
         "\n"
         "Of a process that is not armed only the stacks of its threads are shown. One wsdbg at a time may be\n"
         "attached to a process. If it is killed, the program goes on, and another one can attach. A process in\n"

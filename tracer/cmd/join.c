@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/console.h"
+#include "cmd/sessions.h"
 #include "host/host_stacks.h"
 #include "model/host_stack.h"
 #include "model/process.h"
@@ -122,6 +123,8 @@ static bool is_over(const struct join *join, uint64_t now_ns)
     const uint64_t lasts_ns = now_ns - join->began_ns, stall_ns = join->options->stall_ns;
     if (join->looked && !join->any_alive)
         return true;
+    if (join->options->lives_on)
+        return false;
     if (lasts_ns > STALLS_MOST * stall_ns + LOOKS_NS)
         return true;
     return lasts_ns > stall_ns + MARGIN_NS && !join->unfinished;
@@ -133,8 +136,9 @@ static enum wsdbg_wait wait_of(struct wsdbg_clock *clock, uint64_t deadline_ns)
     struct pollfd poller = {.fd = join->signals, .events = POLLIN};
     const uint64_t now_ns = wsdbg_monotonic_ns(), left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
     const struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000u), .tv_nsec = (long)(left_ns % 1000000000u)};
-    if (ppoll(&poller, 1, &left, NULL) > 0)
-        return WSDBG_WAIT_OVER;
+    struct signalfd_siginfo info;
+    if (ppoll(&poller, 1, &left, NULL) > 0 && read(join->signals, &info, sizeof info) == sizeof info)
+        return (int)info.ssi_signo == WSDBG_LOOK_SIGNAL ? WSDBG_WAIT_REFRESH : WSDBG_WAIT_OVER;
     return is_over(join, wsdbg_monotonic_ns()) ? WSDBG_WAIT_OVER : WSDBG_WAIT_TICK;
 }
 
@@ -145,6 +149,7 @@ static struct wsdbg_error *take_signals(struct join *join)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, WSDBG_LOOK_SIGNAL);
     sigprocmask(SIG_BLOCK, &signals, &join->signals_before);
     join->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     return join->signals < 0 ? wsdbg_error_os(errno, "signalfd") : NULL;
@@ -224,8 +229,9 @@ static struct wsdbg_error *open_session(struct join *join)
         .observer = "driver",
         .evidence = "ring",
         .spool = options->place->folder,
-        .after_hang = options->on_stall == WSDBG_ON_STALL_KILL ? "the program is ended now"
-                                                               : "the program is left running, wsdbg leaves",
+        .after_hang = options->lives_on                          ? "the program is left running, wsdbg watches on"
+                      : options->on_stall == WSDBG_ON_STALL_KILL ? "the program is ended now"
+                                                                 : "the program is left running, wsdbg leaves",
         .listener = &join->listener,
         .stall_ns = options->stall_ns,
         .work_stall_ns = options->stall_ns,
@@ -233,7 +239,7 @@ static struct wsdbg_error *open_session(struct join *join)
         .look_ns = LOOK_MOST_NS,
         .look_spares_later_work = !options->look_anyway && !join->simulator,
         .looks_all_the_same = "--look-anyway looks all the same",
-        .stop_at_hang = true,
+        .stop_at_hang = !options->lives_on,
         .counts_from_now = true,
         .json = options->json,
     };

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/grow.h"
 
@@ -214,6 +215,17 @@ struct wsdbg_error *wsdbg_armed_list(const struct wsdbg_armed_place *place, uint
     *out = list;
     *count = found;
     return NULL;
+}
+
+uint64_t wsdbg_armed_age_ns(pid_t process)
+{
+    struct timespec now;
+    const uint64_t ticks = stat_field(process, 22), a_second = (uint64_t)sysconf(_SC_CLK_TCK);
+    if (!ticks || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+        return 0;
+    const uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    const uint64_t began_ns = ticks / a_second * 1000000000u + ticks % a_second * (1000000000u / a_second);
+    return now_ns > began_ns ? now_ns - began_ns : 0;
 }
 
 bool wsdbg_armed_is_below(pid_t process, pid_t above)

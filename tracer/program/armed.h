@@ -30,6 +30,8 @@ struct wsdbg_error *wsdbg_armed_place_of(pid_t process, struct wsdbg_armed_place
 
 /* The processes that live and have tables there, in order.  The caller frees the list. */
 struct wsdbg_error *wsdbg_armed_list(const struct wsdbg_armed_place *place, uint32_t **out, size_t *count);
+/* How long it has run; 0 = not known. */
+uint64_t wsdbg_armed_age_ns(pid_t process);
 /* Whether `process` is `above` or was started below it. */
 bool wsdbg_armed_is_below(pid_t process, pid_t above);
 /* Removes what processes left there that have ended. */
