@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "armed.h"
 #include "clock.h"
 #include "contexts.h"
 #include "debug_calls.h"
@@ -124,6 +125,7 @@ static void *serve(void *unused)
     if (shim_driver.cuThreadExchangeStreamCaptureMode)
         shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
+        armed_await_watcher();
         if (debug_attach_keeps_out()) {
             shim_sleep_us(1000);
             continue;

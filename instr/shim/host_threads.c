@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "armed.h"
 #include "clock.h"
 #include "debug_calls.h"
 #include "host_call.h"
@@ -219,6 +220,11 @@ static void *serve(void *unused)
     (void)unused;
     shim_thread_is_ours();
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
+        if (armed_is_unwatched()) {
+            before = WSDBG_HOST_NOT_KNOWN;
+            __atomic_store_n(&segment->host_state, before, __ATOMIC_RELEASE);
+            armed_await_watcher();
+        }
         const uint64_t now_ns = shim_now_ns(), lasts_ns = longest_call_ns(segment, now_ns);
         const uint64_t settled_ns = now_ns > SETTLE_NS ? now_ns - SETTLE_NS : 0;
         follow_cards(segment, lasts_ns >= LASTS_NS, now_ns);

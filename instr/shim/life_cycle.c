@@ -1,6 +1,6 @@
 /* life_cycle.c - when the library starts, begins to record, and stops: its constructor, the first call, fork and exit.
  *
- * Reads:  WSDBG_SESSION, WSDBG_SPOOL, WSDBG_SEGMENT_BYTES, WSDBG_OBSERVER.
+ * Reads:  WSDBG_SESSION, or WSDBG_ARM where there is none (armed.c), WSDBG_SPOOL, WSDBG_SEGMENT_BYTES, WSDBG_OBSERVER.
  * Writes: shim_state; the segment's driver_version, observer_kind, observer_state and exit_status.
  *
  * It starts and ends the other parts.  Of those only the hooks call it, by shim_recording.
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "armed.h"
 #include "clock.h"
 #include "contexts.h"
 #include "debug_attach.h"
@@ -81,15 +82,20 @@ static void at_exit(int status, void *unused)
     for (int i = 0; i < WSDBG_CONTEXT_ROWS * 50; i++)
         if (atomic_load(&shim_contexts[i % WSDBG_CONTEXT_ROWS].users))
             shim_sleep_us(100);
+    armed_leave();
 }
 
 /* Reads the environment once. */
 static void begin(void)
 {
-    const char *name = getenv(WSDBG_ENV_SESSION), *folder = getenv(WSDBG_ENV_SPOOL);
-    if (!name || !*name)
-        return;
-    messages_start(folder);
+    const char *name = getenv(WSDBG_ENV_SESSION);
+    char armed_name[sizeof session];
+    if (!name || !*name) {
+        if (!armed_begin(armed_name, sizeof armed_name))
+            return;
+        name = armed_name;
+    }
+    messages_start(armed_or_session_folder());
     if (strlen(name) >= sizeof session || strchr(name, '/')) {
         shim_off("%s is not a session name; not observing this process", WSDBG_ENV_SESSION);
         return;
@@ -135,6 +141,10 @@ static void create_segment(void)
 {
     char why[WSDBG_TEXT_BYTES] = "";
     bool created = false;
+    if (armed_is_on() && !armed_make_place(why)) {
+        shim_off("%s", why);
+        return;
+    }
     shim_lock();
     if (atomic_load(&shim_state) == SHIM_AWAKE && segment_file_session_is_over(session)) {
         atomic_store(&shim_state, SHIM_OFF);
@@ -149,6 +159,7 @@ static void create_segment(void)
     if (!created)
         return;
     on_exit(at_exit, NULL); /* registered after the driver's own handlers, so it runs before them */
+    armed_sign_segment();
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     int version = 0;
     if (shim_driver.cuDriverGetVersion(&version) == CUDA_SUCCESS)

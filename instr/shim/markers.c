@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "armed.h"
 #include "captures.h"
 #include "clock.h"
 #include "contexts.h"
@@ -181,6 +182,18 @@ static void visit_all(void)
             visit(i, put_next);
 }
 
+/* What is in flight now says nothing of the time when somebody watches: it is put down anew then. */
+static void forget_flights(void)
+{
+    for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++) {
+        if (!markers[i].in_flight)
+            continue;
+        markers[i].in_flight = false;
+        store(&atomic_load(&shim_segment)->markers[i].recorded_ns, 0);
+        atomic_store(&shim_contexts[i].launched, true);
+    }
+}
+
 static void *serve(void *unused)
 {
     (void)unused;
@@ -189,6 +202,10 @@ static void *serve(void *unused)
     if (shim_driver.cuThreadExchangeStreamCaptureMode)
         shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
+        if (armed_is_unwatched()) {
+            forget_flights();
+            armed_await_watcher();
+        }
         visit_all();
         shim_sleep_us(PERIOD_US);
     }
@@ -198,8 +215,8 @@ static void *serve(void *unused)
 static bool are_wanted(void)
 {
     const char *wanted = getenv(WSDBG_ENV_MARKERS);
-    return wanted && strcmp(wanted, "1") == 0 && shim_driver.cuEventCreate && shim_driver.cuEventQuery &&
-           shim_driver.cuCtxRecordEvent;
+    return (armed_is_on() || (wanted && strcmp(wanted, "1") == 0)) && shim_driver.cuEventCreate &&
+           shim_driver.cuEventQuery && shim_driver.cuCtxRecordEvent;
 }
 
 void markers_start(void)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "messages.h"
+#include "armed.h"
 #include "own_files.h"
 #include "segment.h"
 
@@ -98,7 +99,7 @@ static uint64_t fnv1a(const unsigned char *bytes, uint64_t count)
 /* kind: "" for that of a module row. */
 static bool spool_path(char *path, const char *kind, uint32_t index)
 {
-    const char *folder = getenv(WSDBG_ENV_SPOOL);
+    const char *folder = armed_or_session_folder();
     int length =
         folder && *folder ? snprintf(path, PATH_MAX, "%s/%d-%s%u.image", folder, (int)getpid(), kind, index) : 0;
     return length > 0 && length < PATH_MAX;

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "armed.h"
 #include "sanitizers.h"
 #include "segment.h"
 #include "state.h"
@@ -91,6 +92,7 @@ void shim_park_threads(void)
     const struct wsdbg_segment *segment = atomic_load(&shim_segment);
     atomic_store(&must_park, 1);
     syscall(SYS_futex, &must_park, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    armed_wake();
     if (segment)
         syscall(SYS_futex, &segment->history_request, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     for (int waited_us = 0; waited_us < PARK_MOST_US && atomic_load(&at_work) > 0; waited_us += PARK_LOOK_US)

@@ -19,6 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "armed.h"
 #include "contexts.h"
 #include "libcuda.h"
 #include "messages.h"
@@ -34,7 +35,7 @@ static bool driver_can(void)
 /* The address of wsdbg's socket; false when there is none to send to. */
 static bool socket_address(struct sockaddr_un *address)
 {
-    const char *spool = getenv(WSDBG_ENV_SPOOL);
+    const char *spool = armed_or_session_folder();
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (!spool || !*spool)
         return false;

@@ -21,13 +21,14 @@
 
 #include "wsdbg/session.h"
 #include "clock.h"
+#include "armed.h"
 #include "own_files.h"
 
 static char own_path[PATH_MAX];
 
 static bool path_of(enum segment_place place, const char *session, int process, char path[PATH_MAX])
 {
-    const char *spool = getenv(WSDBG_ENV_SPOOL);
+    const char *spool = armed_or_session_folder();
     int length = -1;
     if (place == SEGMENT_IN_MEMORY)
         length = snprintf(path, PATH_MAX, WSDBG_SEGMENT_PATH_FORMAT, session, session, process);
@@ -46,7 +47,7 @@ static bool has_room(void)
 
 enum segment_place segment_file_first_place(void)
 {
-    return has_room() ? SEGMENT_IN_MEMORY : SEGMENT_IN_SPOOL;
+    return has_room() && !armed_has_folder_of_its_own() ? SEGMENT_IN_MEMORY : SEGMENT_IN_SPOOL;
 }
 
 /* wsdbg has made it before the program began, as a rule.  One that somebody else has made first is not used. */
@@ -71,7 +72,7 @@ static bool has_own_folder(const char *session, char *why)
 
 int segment_file_create(enum segment_place place, const char *session, char *why)
 {
-    if (place == SEGMENT_IN_MEMORY && !has_own_folder(session, why))
+    if (place == SEGMENT_IN_MEMORY && (armed_has_folder_of_its_own() || !has_own_folder(session, why)))
         return -1;
     if (!path_of(place, session, (int)getpid(), own_path))
         return -1;
@@ -151,7 +152,7 @@ void segment_file_leave_earlier(const char *session)
 bool segment_file_session_is_over(const char *session)
 {
     char path[PATH_MAX];
-    const char *spool = getenv(WSDBG_ENV_SPOOL);
+    const char *spool = armed_or_session_folder();
     if (!spool || !*spool || access(spool, F_OK) == 0 || errno != ENOENT)
         return false;
     snprintf(path, sizeof path, WSDBG_SEGMENT_FOLDER "/wsdbg.%s.session", session);

@@ -18,7 +18,7 @@
  *              host_threads.c whether the program's threads do, debug_attach.c lets an inspector in
  *   driver     region.c, ring_memory.c, contexts.c, captures.c; libcuda.c and libnccl.c have the real
  *              functions
- *   segment    registry.c, rank.c, module_image.c, messages.c, own_threads.c, segment.c, own_files.c, clock.c
+ *   segment    registry.c, rank.c, module_image.c, messages.c, own_threads.c, armed.c, segment.c, own_files.c, clock.c
  *   libc       system_calls.c, device_events.c, exit_handlers.c and sanitizers.c stand in for functions of libc;
  *              real_dlsym.c has libc's own dlsym
  *   nothing    state.c and debug_state.c are words that others look at; loader.c reads the list of libraries

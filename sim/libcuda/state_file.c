@@ -17,6 +17,7 @@
 #include "hopper/state.h"
 #include "libcuda/image.h"
 #include "ptx/parse.h"
+#include "wsdbg/armed.h"
 #include "wsdbg/device_state.h"
 #include "wsdbg/ring.h"
 #include "wsdbg/session.h"
@@ -336,7 +337,8 @@ static struct wsdbg_error *write_whole(const char *path, const unsigned char *by
 
 static char *path_of(const struct context *context, const char *suffix)
 {
-    const char *folder = getenv(WSDBG_ENV_SPOOL);
+    char own[WSDBG_ARMED_FOLDER_BYTES];
+    const char *folder = wsdbg_folder_of_environment(own);
     char *path = NULL;
     if (!folder || !*folder ||
         asprintf(&path, "%s/" WSDBG_STATE_NAME "%s", folder, (unsigned)getpid(), (unsigned long long)(uintptr_t)context,
@@ -360,7 +362,8 @@ static struct wsdbg_error *put_in_place(const struct context *context, const uns
 
 void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome)
 {
-    const char *folder = getenv(WSDBG_ENV_SPOOL);
+    char own[WSDBG_ARMED_FOLDER_BYTES];
+    const char *folder = wsdbg_folder_of_environment(own);
     if (!folder || !*folder || context->state_failed)
         return;
     unsigned char *file = take(context, outcome);
@@ -404,7 +407,8 @@ void state_file_works(struct context *context)
     if (now_ns - context->works_said_ns < WORKS_EVERY_NS)
         return;
     context->works_said_ns = now_ns;
-    const char *folder = getenv(WSDBG_ENV_SPOOL);
+    char own[WSDBG_ARMED_FOLDER_BYTES];
+    const char *folder = wsdbg_folder_of_environment(own);
     if (!folder || !*folder)
         return;
     const int length = snprintf(path, sizeof path, "%s/" WSDBG_STATE_WORKS_NAME, folder, (unsigned)getpid(),

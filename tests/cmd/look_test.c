@@ -222,6 +222,61 @@ static void a_dump_of_a_kernel_that_works_ends_the_program_without_a_hang(void *
     assert_dump_ends_program(ANSWERED_BY("waits-long-work.core.gz"), 125, "STALL: UNKNOWN (possible)");
 }
 
+/* ---- armed programs ---- */
+
+/* Starts it armed, with a kernel that hangs; the program waits for its standard input, not for the kernel. */
+static void start_armed(char process[16])
+{
+    FILE *file;
+    assert_int_equal(system("mkfifo in; sleep 30 >in & echo $! >sleep.pid; APP_WAITS=1 " WSDBG_BINARY
+                            " arm --folder \"$PWD/armed\" -- " SHIM_APP
+                            " proc hang <in >app.out 2>&1 & echo $! >app.pid; "
+                            "for i in $(seq 100); do grep -q ready app.out && break; sleep 0.1; done"),
+                     0);
+    file = fopen("app.pid", "r");
+    assert_non_null(file);
+    assert_non_null(fgets(process, 16, file));
+    fclose(file);
+    process[strcspn(process, "\n")] = '\0';
+}
+
+static void end_armed(const char *process)
+{
+    assert_int_equal(kill((pid_t)atoi(process), SIGKILL), 0); /* it lived until now */
+    assert_int_equal(system("kill $(cat sleep.pid)"), 0);
+}
+
+/* Every look at an armed program comes late, and nobody waits for this kernel. */
+static void an_armed_program_that_may_feed_its_kernel_is_not_looked_at(void **state)
+{
+    char process[16];
+    (void)state;
+    start_armed(process);
+    struct outcome attach = WSDBG("attach", "--stall", "0.5", process);
+    assert_int_equal(attach.status, 0);
+    assert_says(attach.err, "but it was not looked at: no thread of the program waits for it. ");
+    assert_says(attach.err, "--look-anyway looks all the same\n");
+    assert_says(attach.err, "a hang is possible, the GPU was not looked at; ");
+    assert_says(attach.err, "its newest launch is hang, ");
+    assert_says(attach.err, "wait_if_asked");
+    outcome_free(&attach);
+    end_armed(process);
+}
+
+static void an_armed_program_is_looked_at_on_request_and_left(void **state)
+{
+    char process[16];
+    (void)state;
+    start_armed(process);
+    struct outcome attach = WSDBG("attach", "--stall", "0.5", "--look-anyway", "-o", "x.db", process);
+    assert_int_equal(attach.status, 0);
+    assert_says(attach.err, "nothing has moved for 0.5 s; not known to be a hang: ");
+    assert_says(attach.err, "what stands still is not known to be a hang; watched 1 process ");
+    assert_true(look_count() >= 2);
+    outcome_free(&attach);
+    end_armed(process);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -231,6 +286,8 @@ int main(void)
         TEST(ring_evidence_never_looks),
         TEST(a_kernel_that_the_program_may_feed_is_looked_at_and_goes_on),
         TEST(nobody_comes_late_to_a_kernel_that_the_program_may_feed),
+        TEST(an_armed_program_that_may_feed_its_kernel_is_not_looked_at),
+        TEST(an_armed_program_is_looked_at_on_request_and_left),
         TEST(what_is_in_the_way_is_named),
         TEST(sigquit_shows_where_warps_stand),
         TEST(sigquit_shows_where_warps_stand_during_a_capture),

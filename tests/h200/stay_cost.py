@@ -5,7 +5,7 @@
     tests/h200/stay_cost.py --page FILE.json ...            writes the section of docs/results/stands.md from what was kept
 
 launches: `launch_cost` with 1, 4 and 16 threads, one stream or one each, kernels or graphs of 200; alone, and under wsdbg run with --evidence ring
-(nobody attaches) and --evidence live (an inspector stays).  loops: `stands.py`; alone, and with --evidence ring, auto (the default) and live.  The
+(nobody attaches) and --evidence live (an inspector stays); armed (wsdbg arm, nobody watches).  loops: `stands.py`; alone, armed, and with --evidence ring, auto (the default) and live.  The
 ways take turns, and each round begins with another one.  The share of time is 1 - rate / median rate alone.  Added to what the file has.
 Exit status: 1 where a program did not end well, 77 without a driver.  A development script, for a machine with an H200.
 """
@@ -15,7 +15,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import results
 
-WAYS = {'launches': ('alone', 'ring', 'live'), 'loops': ('alone', 'ring', 'auto', 'live')}
+WAYS = {'launches': ('alone', 'armed', 'ring', 'live'), 'loops': ('alone', 'armed', 'ring', 'auto', 'live')}
+WATCHED = ('alone', 'ring', 'auto', 'live')
 LAUNCHES = {'1 thread': ['--threads', '1'], '4 threads, one stream': ['--threads', '4'], '4 threads, a stream each': ['--threads', '4', '--streams'],
             '16 threads, one stream': ['--threads', '16'], '16 threads, a stream each': ['--threads', '16', '--streams'],
             '1 thread, graphs of 200 kernels': ['--threads', '1', '--graph'],
@@ -41,7 +42,9 @@ def cases(options):
 def one(bin, way, command, limit_s):
     """The figures of one run, with what wsdbg says of its stay; status 'limit' where it had to be ended."""
     scratch = tempfile.TemporaryDirectory()
-    if way != 'alone':
+    if way == 'armed':
+        command = [f'{bin}/wsdbg', 'arm', '--folder', f'{scratch.name}/armed', '--', *command]
+    elif way != 'alone':
         command = [f'{bin}/wsdbg', 'run', '--evidence', way, '--stall', '60', '-o', f'{scratch.name}/run.db', '--', *command]
     start = time.monotonic()
     try:
@@ -96,12 +99,23 @@ def launch_rows(runs):
 def loop_rows(runs):
     for case in LOOPS:
         name = 'tokens_per_s' if case == 'decoding' else 'steps_per_s'
-        rates = {way: figures(runs, case, way, name) for way in WAYS['loops']}
+        rates = {way: figures(runs, case, way, name) for way in WATCHED}
         if not rates['alone']:
             continue
         base = statistics.median(rates['alone'])
-        shares = [f'{100 * (1 - statistics.median(rates[way]) / base):+.1f} %' if rates[way] else '-' for way in WAYS['loops'][1:]]
-        yield f'| {case} | ' + ' | '.join(cell(rates[way]) for way in WAYS['loops']) + ' | ' + ' / '.join(shares) + ' |'
+        shares = [f'{100 * (1 - statistics.median(rates[way]) / base):+.1f} %' if rates[way] else '-' for way in WATCHED[1:]]
+        yield f'| {case} | ' + ' | '.join(cell(rates[way]) for way in WATCHED) + ' | ' + ' / '.join(shares) + ' |'
+
+
+def armed_rows(runs):
+    """Medians of programs that were armed beside those alone, and the time lost."""
+    for case in [*LAUNCHES, *LOOPS]:
+        for name in ('ns_per_launch', 'ns_per_launch_sync', 'steps_per_s', 'tokens_per_s'):
+            alone, armed = figures(runs, case, 'alone', name), figures(runs, case, 'armed', name)
+            if alone and armed:
+                ratio = statistics.median(armed) / statistics.median(alone)
+                lost = 100 * (ratio - 1 if name.startswith('ns') else 1 - ratio)
+                yield f'| {case} | {name} | {cell(alone)} | {cell(armed)} | {lost:+.2f} % |'
 
 
 def page(paths):
@@ -111,6 +125,9 @@ def page(paths):
              f'`tests/h200/stay_cost.py`: {len(runs)} runs, {len(good)} of them ended with status 0.', '',
              '| microseconds, per thread | | alone | `--evidence ring` | `--evidence live` | live / alone |', '|---|---|---|---|---|---|', *launch_rows(good), '',
              '| a second | alone | `--evidence ring` | auto (default) | `--evidence live` | time lost: ring / auto / live |', '|---|---|---|---|---|---|', *loop_rows(good)]
+    armed = list(armed_rows(good))
+    if armed:
+        lines += ['', '| `wsdbg arm`, nobody watches | figure | alone | armed | time lost |', '|---|---|---|---|---|', *armed]
     results.save('stay_cost', [{key: run[key] for key in ('part', 'case', 'way', 'round', 'status', 'figures', 'said')} for run in runs], '\n'.join(lines), 'stands')
 
 

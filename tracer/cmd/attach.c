@@ -243,6 +243,8 @@ static struct wsdbg_error *open_parts(struct attachment *attachment, const struc
     wsdbg_store_close(store);
     if (!error)
         error = wsdbg_evidence_attach_ring(session->name, session->spool, &attachment->evidence);
+    if (!error && session->join)
+        attachment->evidence->ops->join(attachment->evidence, session->join);
     attachment->run_pidfd = (int)syscall(SYS_pidfd_open, session->wsdbg_pid, 0);
     return error;
 }

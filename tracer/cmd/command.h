@@ -91,9 +91,9 @@ const struct wsdbg_command *wsdbg_command_find(const char *name);
 /* The name of the command that a mistyped word may mean; NULL = none is near. */
 const char *wsdbg_command_meant(const char *word);
 
-extern const struct wsdbg_command wsdbg_command_run, wsdbg_command_top, wsdbg_command_view, wsdbg_command_report,
-    wsdbg_command_query, wsdbg_command_export, wsdbg_command_merge, wsdbg_command_replay, wsdbg_command_demo,
-    wsdbg_command_doctor, wsdbg_command_core, wsdbg_command_explore, wsdbg_command_lint, wsdbg_command_why,
-    wsdbg_command_help;
+extern const struct wsdbg_command wsdbg_command_run, wsdbg_command_arm, wsdbg_command_attach, wsdbg_command_top,
+    wsdbg_command_view, wsdbg_command_report, wsdbg_command_query, wsdbg_command_export, wsdbg_command_merge,
+    wsdbg_command_replay, wsdbg_command_demo, wsdbg_command_doctor, wsdbg_command_core, wsdbg_command_explore,
+    wsdbg_command_lint, wsdbg_command_why, wsdbg_command_help;
 
 #endif

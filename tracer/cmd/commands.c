@@ -7,10 +7,12 @@
 #include "base/near_word.h"
 
 const struct wsdbg_command *const wsdbg_commands[] = {
-    &wsdbg_command_run,    &wsdbg_command_top,    &wsdbg_command_view,    &wsdbg_command_report,
-    &wsdbg_command_why,    &wsdbg_command_query,  &wsdbg_command_export,  &wsdbg_command_merge,
-    &wsdbg_command_replay, &wsdbg_command_core,   &wsdbg_command_explore, &wsdbg_command_lint,
-    &wsdbg_command_demo,   &wsdbg_command_doctor, &wsdbg_command_help,    NULL,
+    &wsdbg_command_run,     &wsdbg_command_arm,    &wsdbg_command_attach,
+    &wsdbg_command_top,     &wsdbg_command_view,   &wsdbg_command_report,
+    &wsdbg_command_why,     &wsdbg_command_query,  &wsdbg_command_export,
+    &wsdbg_command_merge,   &wsdbg_command_replay, &wsdbg_command_core,
+    &wsdbg_command_explore, &wsdbg_command_lint,   &wsdbg_command_demo,
+    &wsdbg_command_doctor,  &wsdbg_command_help,   NULL,
 };
 
 const struct wsdbg_command *wsdbg_command_find(const char *name)

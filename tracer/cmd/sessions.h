@@ -14,14 +14,16 @@
 
 #include "base/error.h"
 
+struct wsdbg_join;
 struct wsdbg_running {
     char *name;     /* of its shared segments */
     char *database; /* absolute path */
     char *command;  /* the program's command line */
     char *spool;    /* the session's folder, absolute; NULL = not known */
     pid_t wsdbg_pid, program_pid;
-    bool looks; /* it looks at the GPU when it is sent WSDBG_LOOK_SIGNAL */
-    uint64_t started_ns; /* CLOCK_MONOTONIC */
+    bool looks;                    /* it looks at the GPU when it is sent WSDBG_LOOK_SIGNAL */
+    uint64_t started_ns;           /* CLOCK_MONOTONIC */
+    const struct wsdbg_join *join; /* not published: only these processes are shown, NULL = all */
 };
 
 /* Sent to a wsdbg that looks: refresh the picture of kernels without probes. */

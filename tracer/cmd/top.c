@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cmd/attach.h"
+#include "cmd/top.h"
 #include "cmd/command.h"
 #include "base/console.h"
 #include "cmd/options.h"
@@ -85,7 +86,7 @@ static struct wsdbg_error *choose(const struct wsdbg_running *sessions, size_t c
     return NULL;
 }
 
-static struct wsdbg_error *show(const struct wsdbg_running *session, uint64_t look_every_ns, int *status)
+struct wsdbg_error *wsdbg_top_show(const struct wsdbg_running *session, uint64_t look_every_ns, int *status)
 {
     struct viewer_source *source;
     struct viewer *viewer;
@@ -129,7 +130,7 @@ static struct wsdbg_error *top_run(const struct wsdbg_invocation *invocation, in
         if (!error && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
             error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "needs a terminal as its input and output");
         if (!error)
-            error = show(chosen, look_every_ns, status);
+            error = wsdbg_top_show(chosen, look_every_ns, status);
     }
     wsdbg_sessions_free(sessions, count);
     return error;

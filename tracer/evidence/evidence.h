@@ -15,6 +15,14 @@
 
 struct wsdbg_evidence;
 
+/* Who comes from outside to processes that nobody watched before (wsdbg/armed.h). */
+struct wsdbg_join {
+    const char *root;            /* in front of the paths of segments in memory, "" = none */
+    const uint32_t *process_ids; /* only these are looked at */
+    size_t process_count;
+    bool never_stays; /* nobody attaches to the GPU but for a look */
+};
+
 struct wsdbg_evidence_ops {
     const char *name;
     /* Looks once.  Cheap: slots and tables, no histories (warps keep history_count 0).  now_ns is the
@@ -52,6 +60,9 @@ struct wsdbg_evidence_ops {
      * after its end shows it.  The memory is missing on the GPU meanwhile.  NULL = what a process leaves is not to be
      * had. */
     void (*hold_record)(struct wsdbg_evidence *source);
+    /* Narrows what is looked at, before the first look; NULL = it cannot.  Evidence that is the ring's and more hands
+     * it on to its ring.  `join` outlives the source. */
+    void (*join)(struct wsdbg_evidence *source, const struct wsdbg_join *join);
     void (*close)(struct wsdbg_evidence *source);
 };
 
@@ -60,8 +71,8 @@ struct wsdbg_evidence {
 };
 
 /* Ring evidence of session `session`: finds the segments of all its processes, also later ones.  `spool` is the
- * folder the observers know too: segments may lie there, and what they send there lets inspect() read the ring of a context that a GPU fault
- * ended.  NULL = that is lost. */
+ * folder the observers know too: segments may lie there, and what they send there lets inspect() read the ring of a
+ * context that a GPU fault ended.  NULL = that is lost. */
 struct wsdbg_error *wsdbg_evidence_open_ring(const char *session, const char *spool, struct wsdbg_evidence **out);
 /* The same read-only, beside the wsdbg that watches the session: asks for no copies, so inspect() is poll(). */
 struct wsdbg_error *wsdbg_evidence_attach_ring(const char *session, const char *spool, struct wsdbg_evidence **out);

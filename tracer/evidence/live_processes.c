@@ -176,7 +176,8 @@ void wsdbg_live_processes_attend(struct wsdbg_live_processes *processes, const s
         if (process->ended)
             continue;
         wsdbg_live_process_look_at_fault(process->looks);
-        wsdbg_live_stay_tick(&process->stay, process->looks, snapshot, processes->account.spent_ns, now_ns);
+        if (!processes->never_stays)
+            wsdbg_live_stay_tick(&process->stay, process->looks, snapshot, processes->account.spent_ns, now_ns);
         if (!line[0])
             say_trouble(processes, process, line, size);
     }

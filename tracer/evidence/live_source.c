@@ -227,6 +227,13 @@ static void live_hold_record(struct wsdbg_evidence *base)
     ring->ops->hold_record(ring);
 }
 
+static void live_join(struct wsdbg_evidence *base, const struct wsdbg_join *join)
+{
+    struct live_source *source = live_of(base);
+    source->processes.never_stays = join->never_stays;
+    source->ring->ops->join(source->ring, join);
+}
+
 static void live_close(struct wsdbg_evidence *base)
 {
     struct live_source *source = live_of(base);
@@ -246,6 +253,7 @@ static const struct wsdbg_evidence_ops live_ops = {.name = "live",
                                                    .attend = live_attend,
                                                    .look_ahead = live_look_ahead,
                                                    .hold_record = live_hold_record,
+                                                   .join = live_join,
                                                    .close = live_close};
 
 struct wsdbg_error *wsdbg_evidence_open_live(const char *session, const char *spool, enum wsdbg_attach_use use,

@@ -13,6 +13,8 @@
 #include "base/grow.h"
 #include "evidence/process_end.h"
 
+/* An armed process that was not told for so long that somebody watches is not watched any more. */
+#define WATCH_NS UINT64_C(3000000000)
 /* Changes within one tick of the file system's clock leave the folder's time as it was. */
 #define SETTLED_NS 1000000000ll
 
@@ -37,9 +39,11 @@ struct wsdbg_ring_process *wsdbg_ring_processes_find(const struct wsdbg_ring_pro
     return NULL;
 }
 
-static void free_process(struct wsdbg_ring_process *process)
+static void free_process(struct wsdbg_ring_process *process, enum wsdbg_segment_use use)
 {
     wsdbg_tracker_deinit(&process->tracker);
+    if (process->map && use == WSDBG_SEGMENT_WATCH)
+        wsdbg_segment_map_watch(process->map, 0);
     if (process->map)
         wsdbg_segment_map_close(process->map);
     free(process->path);
@@ -54,7 +58,7 @@ static void forget(struct wsdbg_ring_processes *processes, size_t at)
     processes->forgotten_launches += process->tracker.head.launch_count;
     if (processes->on_forget)
         processes->on_forget(processes->state, process->process_id);
-    free_process(process);
+    free_process(process, processes->use);
     processes->count--;
     memmove(&processes->list[at], &processes->list[at + 1], (processes->count - at) * sizeof *processes->list);
 }
@@ -176,6 +180,15 @@ static void take_left(struct wsdbg_ring_processes *processes, const char *path, 
         wsdbg_segment_map_close(map);
 }
 
+static bool is_looked_at(const struct wsdbg_ring_processes *processes, uint32_t process_id)
+{
+    const struct wsdbg_join *join = processes->join;
+    bool found = !join;
+    for (size_t i = 0; join && i < join->process_count; i++)
+        found |= join->process_ids[i] == process_id;
+    return found;
+}
+
 static int compare_processes(const void *left, const void *right)
 {
     const struct wsdbg_ring_process *a = *(struct wsdbg_ring_process *const *)left,
@@ -193,7 +206,8 @@ static struct wsdbg_error *scan_place(struct wsdbg_ring_processes *processes, co
         char path[PATH_MAX];
         bool is_left;
         const uint32_t process_id = process_of(processes->prefix, entry->d_name, &is_left);
-        if (!process_id || snprintf(path, sizeof path, "%s/%s", place->folder, entry->d_name) >= (int)sizeof path)
+        if (!process_id || !is_looked_at(processes, process_id) ||
+            snprintf(path, sizeof path, "%s/%s", place->folder, entry->d_name) >= (int)sizeof path)
             continue;
         if (is_left) {
             take_left(processes, path, process_id, entry->d_ino);
@@ -278,8 +292,10 @@ static struct wsdbg_error *look_at(struct wsdbg_ring_processes *processes, struc
     if (!alive && process->tracker.end.kind == WSDBG_END_NONE)
         process->tracker.end = wsdbg_process_end_read(process->process_id);
     wsdbg_tracker_forgive_silence(&process->tracker, now_ns);
-    if (processes->use == WSDBG_SEGMENT_WATCH)
+    if (processes->use == WSDBG_SEGMENT_WATCH) {
+        wsdbg_segment_map_watch(process->map, WATCH_NS);
         wsdbg_segment_map_look(process->map);
+    }
     return NULL;
 }
 
@@ -392,16 +408,28 @@ struct wsdbg_error *wsdbg_ring_processes_init(const char *session, const char *s
     out->place_count += spool != NULL;
     if (!out->prefix || !out->places[0].folder)
         return &wsdbg_error_no_memory;
-    /* Before the program begins.  Where it cannot be made, or is somebody else's, segments lie in the other place. */
-    if (use == WSDBG_SEGMENT_WATCH)
+    /* Before the program begins; armed processes make it themselves.  Where it cannot be made, or is somebody else's,
+     * segments lie in the other place. */
+    if (use == WSDBG_SEGMENT_WATCH && strncmp(session, "armed-", 6) != 0)
         (void)!mkdir(out->places[0].folder, 0700);
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_ring_processes_join(struct wsdbg_ring_processes *processes, const struct wsdbg_join *join)
+{
+    char *folder = NULL;
+    if (asprintf(&folder, "%s%s", join->root, processes->places[0].folder) < 0)
+        return &wsdbg_error_no_memory;
+    free(processes->places[0].folder);
+    processes->places[0].folder = folder;
+    processes->join = join;
     return NULL;
 }
 
 void wsdbg_ring_processes_deinit(struct wsdbg_ring_processes *processes)
 {
     for (size_t i = 0; i < processes->count; i++)
-        free_process(processes->list[i]);
+        free_process(processes->list[i], processes->use);
     for (size_t i = 0; i < processes->place_count; i++)
         free(processes->places[i].folder);
     free(processes->list);

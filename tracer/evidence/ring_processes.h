@@ -11,6 +11,7 @@
 
 #include <time.h>
 
+#include "evidence/evidence.h"
 #include "evidence/segment_map.h"
 #include "evidence/tracker.h"
 
@@ -59,6 +60,7 @@ struct wsdbg_ring_processes {
     uint64_t forgotten_launches;
     void (*on_forget)(void *state, uint32_t process_id); /* NULL = nobody is told */
     void *state;
+    const struct wsdbg_join *join; /* NULL = everything is looked at */
 };
 
 /* `spool` is the session's folder, NULL = only /dev/shm has segments.  *out is the caller's to deinit, also after an
@@ -78,6 +80,8 @@ size_t wsdbg_ring_processes_let_go(struct wsdbg_ring_processes *processes,
 bool wsdbg_ring_processes_some_wait(const struct wsdbg_ring_processes *processes);
 /* NULL = it is not there. */
 struct wsdbg_ring_process *wsdbg_ring_processes_find(const struct wsdbg_ring_processes *processes, uint32_t process_id);
+/* See evidence.h. */
+struct wsdbg_error *wsdbg_ring_processes_join(struct wsdbg_ring_processes *processes, const struct wsdbg_join *join);
 void wsdbg_ring_processes_deinit(struct wsdbg_ring_processes *processes);
 
 /* Removes the session's segments from the places. */

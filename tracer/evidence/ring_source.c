@@ -60,8 +60,8 @@ static struct wsdbg_error *add_troubles(const struct ring_source *source, struct
     if (source->trouble[0])
         add_note(out, source->trouble);
     if (processes->foreign) {
-        snprintf(text, sizeof text,
-                 "%zu of the files in this session's folders belong to other users: not read", processes->foreign);
+        snprintf(text, sizeof text, "%zu of the files in this session's folders belong to other users: not read",
+                 processes->foreign);
         add_note(out, text);
     }
     if (processes->forgotten) {
@@ -210,7 +210,8 @@ static void restore_ended(struct ring_source *source, uint64_t now_ns)
     }
 }
 
-/* Those that have ended may have what the others need to be opened: descriptors, and memory.  *gone: some were let go. */
+/* Those that have ended may have what the others need to be opened: descriptors, and memory.  *gone: some were let go.
+ */
 static struct wsdbg_error *look_and_let_go(struct ring_source *source, uint64_t now_ns, bool *gone)
 {
     size_t count;
@@ -370,14 +371,24 @@ struct wsdbg_segment_map *wsdbg_ring_map(struct wsdbg_evidence *base, uint32_t p
     return process ? process->map : NULL;
 }
 
+static void ring_join(struct wsdbg_evidence *base, const struct wsdbg_join *join)
+{
+    struct ring_source *source = (struct ring_source *)base;
+    struct wsdbg_error *error = wsdbg_ring_processes_join(&source->processes, join);
+    if (error)
+        snprintf(source->trouble, sizeof source->trouble, "%s", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+}
+
 static const struct wsdbg_evidence_ops ring_ops = {.name = "ring",
                                                    .poll = ring_poll,
                                                    .inspect = ring_inspect,
                                                    .record = ring_record,
                                                    .hold_record = ring_hold_record,
+                                                   .join = ring_join,
                                                    .close = ring_close};
 static const struct wsdbg_evidence_ops attached_ops = {
-    .name = "ring", .poll = ring_poll, .inspect = attached_inspect, .close = ring_close};
+    .name = "ring", .poll = ring_poll, .inspect = attached_inspect, .join = ring_join, .close = ring_close};
 
 static struct wsdbg_error *open_source(const char *session, const char *spool, enum wsdbg_segment_use use,
                                        struct wsdbg_evidence **out)
@@ -396,7 +407,9 @@ static struct wsdbg_error *open_source(const char *session, const char *spool, e
     }
     source->processes.on_forget = drop_memory;
     source->processes.state = source;
-    error = spool && use == WSDBG_SEGMENT_WATCH ? wsdbg_lasting_memory_open(spool, &source->memory) : NULL;
+    /* Armed processes have sent nothing: nobody was there. */
+    const bool is_told = spool && use == WSDBG_SEGMENT_WATCH && strncmp(session, "armed-", 6) != 0;
+    error = is_told ? wsdbg_lasting_memory_open(spool, &source->memory) : NULL;
     if (error)
         snprintf(source->trouble, sizeof source->trouble, "after a GPU fault histories are lost: %s",
                  wsdbg_error_message(error));

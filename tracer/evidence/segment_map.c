@@ -321,6 +321,23 @@ void wsdbg_segment_map_hold_exit(struct wsdbg_segment_map *map, uint64_t until_n
     wsdbg_error_destroy(put(map, offsetof(struct wsdbg_segment, hold_exit_until_ns), &until_ns, sizeof until_ns));
 }
 
+void wsdbg_segment_map_watch(struct wsdbg_segment_map *map, uint64_t for_ns)
+{
+    const struct wsdbg_segment *segment = (const struct wsdbg_segment *)map->bytes;
+    const uint64_t fixed_bytes = __atomic_load_n(&segment->fixed_bytes, __ATOMIC_ACQUIRE);
+    if (map->is_copy || !WSDBG_SEGMENT_HAS(fixed_bytes, armed) || map->byte_count < fixed_bytes || !segment->armed)
+        return;
+    const uint64_t now_ns = wsdbg_attach_clock_ns(), known_ns = segment->watched_until_ns;
+    if (for_ns && known_ns > now_ns + for_ns / 2 && segment->watcher_pid == (uint32_t)getpid())
+        return;
+    const uint64_t until_ns = for_ns ? now_ns + for_ns : 0;
+    const uint32_t pid = for_ns ? (uint32_t)getpid() : 0, begun = segment->watch_begun + 1;
+    wsdbg_error_destroy(put(map, offsetof(struct wsdbg_segment, watcher_pid), &pid, sizeof pid));
+    wsdbg_error_destroy(put(map, offsetof(struct wsdbg_segment, watched_until_ns), &until_ns, sizeof until_ns));
+    wsdbg_error_destroy(put(map, offsetof(struct wsdbg_segment, watch_begun), &begun, sizeof begun));
+    syscall(SYS_futex, &segment->watch_begun, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 static size_t context_offset(uint32_t context)
 {
     return offsetof(struct wsdbg_segment, contexts) + context * sizeof(struct wsdbg_context_row);

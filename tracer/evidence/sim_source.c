@@ -236,6 +236,12 @@ static void sim_hold_record(struct wsdbg_evidence *base)
     ring->ops->hold_record(ring);
 }
 
+static void sim_join(struct wsdbg_evidence *base, const struct wsdbg_join *join)
+{
+    struct wsdbg_evidence *ring = sim_of(base)->ring;
+    ring->ops->join(ring, join);
+}
+
 static void sim_close(struct wsdbg_evidence *base)
 {
     struct sim_source *source = sim_of(base);
@@ -255,6 +261,7 @@ static const struct wsdbg_evidence_ops sim_ops = {.name = "simulator",
                                                   .fetch = sim_fetch,
                                                   .record = sim_record,
                                                   .hold_record = sim_hold_record,
+                                                  .join = sim_join,
                                                   .close = sim_close};
 
 struct wsdbg_error *wsdbg_evidence_open_simulator(const char *session, const char *spool, enum wsdbg_attach_use use,

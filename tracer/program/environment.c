@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "evidence/core_dump.h"
-#include "wsdbg/session.h"
+#include "wsdbg/armed.h"
 
 static const char preload_name[] = "LD_PRELOAD", library_name[] = "LD_LIBRARY_PATH";
 static const char shim_prefix[] = "libwsdbg-";                      /* libwsdbg-shim.so, libwsdbg-cupti.so */
@@ -25,7 +25,7 @@ static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
                   core_on_error[] = "CUDA_ENABLE_COREDUMP_ON_EXCEPTION", core_pipe[] = "CUDA_COREDUMP_PIPE",
                   core_file[] = "CUDA_COREDUMP_FILE", core_flags[] = "CUDA_COREDUMP_GENERATION_FLAGS";
 
-enum { ADDED_VARIABLES = 23 }; /* the NULL at the end among them */
+enum { ADDED_VARIABLES = 24 }; /* the NULL at the end among them */
 
 static bool is_variable(const char *entry, const char *name)
 {
@@ -42,13 +42,10 @@ static bool is_core_variable(const char *entry)
 /* Variables this file sets itself: an outer session's must not show through. */
 static bool is_replaced(const char *entry)
 {
-    static const char *const names[] = {WSDBG_ENV_SESSION,      WSDBG_ENV_SPOOL,
-                                        WSDBG_ENV_OBSERVER,     WSDBG_ENV_HISTORY,
-                                        WSDBG_ENV_MARKERS,      WSDBG_ENV_SIM_REASON,
-                                        WSDBG_ENV_ATTACH_FIRST, WSDBG_ENV_EXPLORE,
-                                        WSDBG_ENV_FILTERS,      WSDBG_ENV_RACES,
-                                        WSDBG_ENV_RANK_FROM,    WSDBG_ENV_PID_NAMESPACE,
-                                        preload_name,           NULL};
+    static const char *const names[] = {
+        WSDBG_ENV_SESSION,    WSDBG_ENV_SPOOL,         WSDBG_ENV_OBSERVER, WSDBG_ENV_HISTORY, WSDBG_ENV_MARKERS,
+        WSDBG_ENV_SIM_REASON, WSDBG_ENV_ATTACH_FIRST,  WSDBG_ENV_EXPLORE,  WSDBG_ENV_FILTERS, WSDBG_ENV_RACES,
+        WSDBG_ENV_RANK_FROM,  WSDBG_ENV_PID_NAMESPACE, WSDBG_ENV_ARM,      preload_name,      NULL};
     for (size_t i = 0; names[i]; i++)
         if (is_variable(entry, names[i]))
             return true;
@@ -161,7 +158,7 @@ static bool fill(const struct wsdbg_environment_options *options, char **from, c
     if (!(list[count] = preload_value(options, preload)))
         return false;
     count++;
-    return add(list, &count, WSDBG_ENV_SESSION, options->session) &&
+    return add(list, &count, WSDBG_ENV_SESSION, options->session) && add(list, &count, WSDBG_ENV_ARM, options->armed) &&
            add(list, &count, WSDBG_ENV_SPOOL, options->spool) &&
            add(list, &count, WSDBG_ENV_OBSERVER, options->observer) &&
            add(list, &count, WSDBG_ENV_HISTORY, options->history) &&

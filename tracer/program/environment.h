@@ -12,15 +12,16 @@ struct wsdbg_environment_options {
     const char *explore;          /* told to the simulator; NULL = nothing is */
     const char *races;            /* of WSDBG_ENV_RACES; NULL = races are not looked for */
     const char *rank_from;        /* variable with each process's rank, NULL = that of a known launcher */
-    const char *session;
-    const char *spool;         /* folder for module images */
-    const char *observer;      /* "driver" or "cupti" */
-    const char *history;       /* events a warp, decimal; NULL = the shim's own default */
-    const char *attach_first;  /* of WSDBG_ENV_ATTACH_FIRST; NULL = no launch waits */
-    const char *filters;       /* of WSDBG_ENV_FILTERS; NULL = not known */
-    const char *pid_namespace; /* of WSDBG_ENV_PID_NAMESPACE; NULL = not known */
-    const char *markers;       /* "1": the shim says whether work gets done; NULL = it does not */
-    const char *core_folder;   /* where the driver puts its pipe and GPU core dumps; NULL = none are made */
+    const char *armed;            /* of WSDBG_ENV_ARM, without a session; NULL = not armed */
+    const char *session;          /* NULL = there is none */
+    const char *spool;            /* folder for module images */
+    const char *observer;         /* "driver" or "cupti" */
+    const char *history;          /* events a warp, decimal; NULL = the shim's own default */
+    const char *attach_first;     /* of WSDBG_ENV_ATTACH_FIRST; NULL = no launch waits */
+    const char *filters;          /* of WSDBG_ENV_FILTERS; NULL = not known */
+    const char *pid_namespace;    /* of WSDBG_ENV_PID_NAMESPACE; NULL = not known */
+    const char *markers;          /* "1": the shim says whether work gets done; NULL = it does not */
+    const char *core_folder;      /* where the driver puts its pipe and GPU core dumps; NULL = none are made */
 };
 
 /* A NULL-terminated environment made from `from`.  Variables of another wsdbg session in it are replaced, an

@@ -112,9 +112,11 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         .program_id = options->program_id,
         .spool = options->spool,
         .record_path = options->record_path,
+        .looks_all_the_same = options->looks_all_the_same,
         .after_hang = options->after_hang,
         .stop_at_hang = options->stop_at_hang,
         .keep_history = options->keep_history,
+        .counts_from_now = options->counts_from_now,
         .read_stacks = clock->is_live,
     };
     if (options->keep_history && evidence->ops->hold_record)

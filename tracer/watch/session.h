@@ -15,13 +15,14 @@ struct wsdbg_session_options {
     const char *evidence;            /* what the session names at its start; NULL = the evidence's own name */
     const char *spool;               /* folder of module images, NULL = none */
     const char *record_path;         /* NULL = no recording */
+    const char *looks_all_the_same;  /* see watch.h */
     const char *after_hang;          /* for the report's last line */
     struct wsdbg_listener *listener; /* NULL = words go to stderr */
     uint64_t stall_ns, work_stall_ns, look_ns; /* see watch.h; look_ns 0 = the evidence cannot look at the GPU itself */
     uint64_t give_up_ns;                       /* see watch.h */
     uint32_t program_id;                       /* likewise */
     bool look_ends_work, look_spares_later_work;
-    bool stop_at_hang, keep_history;
+    bool stop_at_hang, keep_history, counts_from_now;
     bool json; /* JSON report on stdout at the end */
 };
 

@@ -288,6 +288,8 @@ static bool step(struct wsdbg_watch_loop *loop, enum wsdbg_wait event)
 void wsdbg_watch_run(struct wsdbg_watch *watch)
 {
     struct wsdbg_watch_loop loop = {.watch = watch};
+    if (watch->counts_from_now)
+        loop.moved_ns = watch->clock->now_ns(watch->clock);
     begin_stalls(&loop, watch->stall_ns, watch->work_stall_ns);
     wsdbg_hidden_init(&loop.hidden, watch->work_stall_ns);
     for (bool done = false; !done;) {

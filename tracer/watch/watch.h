@@ -67,10 +67,13 @@ struct wsdbg_watch {
     uint32_t program_id;         /* the first process of the program, 0 = not known */
     const char *spool;           /* folder of module images, NULL = none */
     const char *record_path;     /* NULL = no recording */
-    const char *after_hang;      /* what happens to the program, for the report's last line */
-    bool read_stacks;            /* of the program's own threads, where something stands still */
-    bool keep_history;           /* at the end of a run without a hang: store what its kernels recorded last */
-    bool stop_at_hang;           /* return at the first hang, or when it is given up, instead of watching on */
+    const char
+        *looks_all_the_same; /* what the reader may do to have a look that was spared; NULL = as wsdbg run has it */
+    const char *after_hang;  /* what happens to the program, for the report's last line */
+    bool counts_from_now;    /* the watch came later than the program: what stood still before is no stall yet */
+    bool read_stacks;        /* of the program's own threads, where something stands still */
+    bool keep_history;       /* at the end of a run without a hang: store what its kernels recorded last */
+    bool stop_at_hang;       /* return at the first hang, or when it is given up, instead of watching on */
     /* Filled by wsdbg_watch_run. */
     bool hang;
     uint64_t given_up_ns;     /* how long nothing had moved when the run was given up; 0 = it was not */

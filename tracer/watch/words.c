@@ -263,11 +263,12 @@ void wsdbg_watch_say_spared(const struct wsdbg_watch *watch, enum wsdbg_submitte
     begin_words(guessed, "the GPU has been busy for", age_ns, begin);
     wsdbg_watch_say(watch,
                     "%s, but it was not looked at: %s. After a look the driver would hold back new "
-                    "work until the running kernels end, and one of them may wait for that work. Ctrl-\\ looks all the "
-                    "same, --evidence live always",
+                    "work until the running kernels end, and one of them may wait for that work. %s",
                     begin,
                     submitter == WSDBG_SUBMITTER_ANY ? "no thread of the program waits for it"
-                                                     : "a thread waits for it, but another one may still be running");
+                                                     : "a thread waits for it, but another one may still be running",
+                    watch->looks_all_the_same ? watch->looks_all_the_same
+                                              : "Ctrl-\\ looks all the same, --evidence live always");
 }
 
 void wsdbg_watch_say_hidden(const struct wsdbg_watch *watch, uint64_t age_ns)

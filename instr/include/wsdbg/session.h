@@ -587,10 +587,19 @@ struct wsdbg_segment {
     uint32_t network_cards; /* enum wsdbg_network_cards; looked at while a thread waits for the GPU */
     uint32_t reserved_behind;
     struct wsdbg_rank_row rank;
-    int32_t exit_status;             /* that the process gave exit() */
-    uint32_t exit_called;            /* 1: it did, written last; _exit() and signals are not noticed */
+    int32_t exit_status;  /* that the process gave exit() */
+    uint32_t exit_called; /* 1: it did, written last; _exit() and signals are not noticed */
+
+    /* Of an armed process (wsdbg/armed.h): wsdbg says that it watches, raises watch_begun and wakes its futex.  When
+     * the time is over the observer's threads sleep again, whether wsdbg has left or was killed. */
+    uint64_t watched_until_ns;       /* CLOCK_MONOTONIC, 0 = nobody watches */
+    uint32_t watch_begun;            /* futex */
+    uint32_t watcher_pid;            /* may read the process's memory meanwhile */
+    uint64_t start_ticks;            /* starttime of /proc/self/stat: the number may come again; 0 = not known */
+    uint32_t armed;                  /* 1: it is */
     uint32_t communicator_count;     /* rows ever used */
     uint32_t communicators_left_out; /* no row was free */
+    uint32_t reserved_at_end;
     struct wsdbg_communicator_row communicators[WSDBG_COMMUNICATOR_ROWS];
     struct wsdbg_collective_row collectives[WSDBG_COMMUNICATOR_ROWS][WSDBG_COLLECTIVE_ROWS];
 };

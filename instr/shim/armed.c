@@ -1,0 +1,187 @@
+/* armed.c - an armed process: where its segment lies, and how the observer sleeps until somebody attaches.
+ *
+ * Reads:  WSDBG_ARM, /proc/self/stat and exe; watched_until_ns, watch_begun and watcher_pid of the segment.
+ * Writes: the folder and its folder of segments; removes files of this process's number; armed and start_ticks of the
+ *         segment; whom the kernel lets read this process's memory (PR_SET_PTRACER), while somebody watches.
+ *
+ * The threads wait on a futex without a time limit: an armed program that nobody looks at has no wake-ups of ours.
+ */
+#include "armed.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "wsdbg/armed.h"
+#include "clock.h"
+#include "own_files.h"
+#include "own_threads.h"
+#include "segment.h"
+#include "segment_file.h"
+#include "state.h"
+
+static char folder[WSDBG_ARMED_FOLDER_BYTES]; /* "" = this process is not armed */
+static bool is_usual_folder;
+
+/* wsdbg itself, started where the environment arms everything: its inspectors use the driver, too. */
+static bool is_wsdbg(void)
+{
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    const char *name = strrchr(path, '/');
+    return name && strcmp(name, "/wsdbg") == 0;
+}
+
+bool armed_begin(char *session, size_t bytes)
+{
+    char chosen[WSDBG_ARMED_FOLDER_BYTES];
+    if (!wsdbg_armed_folder(getenv(WSDBG_ENV_ARM), chosen, &is_usual_folder) || is_wsdbg())
+        return false;
+    strcpy(folder, chosen);
+    wsdbg_armed_session(is_usual_folder, session, bytes);
+    return true;
+}
+
+bool armed_is_on(void)
+{
+    return folder[0] != '\0';
+}
+
+bool armed_has_folder_of_its_own(void)
+{
+    return armed_is_on() && !is_usual_folder;
+}
+
+const char *armed_or_session_folder(void)
+{
+    return armed_is_on() ? folder : getenv(WSDBG_ENV_SPOOL);
+}
+
+/* ---- the place ---- */
+
+static bool make_own_folder(const char *path, char *why)
+{
+    struct stat status;
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        snprintf(why, WSDBG_TEXT_BYTES, "cannot create %.150s: %s", path, strerror(errno));
+        return false;
+    }
+    const bool is_own = lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+                        (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+    if (!is_own)
+        snprintf(why, WSDBG_TEXT_BYTES, "%.150s is not a folder of this user alone (mode 0700)", path);
+    return is_own;
+}
+
+/* "4711-3.image", "4711.off", "state-4711-…": files of the folder begin with the process, or with a word and it. */
+static bool is_of_this_process(const char *name)
+{
+    char *end;
+    if (strncmp(name, "state-", 6) == 0 || strncmp(name, "works-", 6) == 0)
+        name += 6;
+    if (*name < '1' || *name > '9')
+        return false;
+    const unsigned long process = strtoul(name, &end, 10);
+    return process == (unsigned long)getpid() && (*end == '-' || *end == '.');
+}
+
+/* The lock goes last: somebody may be attached. */
+static void remove_own_files(bool with_lock)
+{
+    DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries));)
+        if (is_of_this_process(entry->d_name) && (with_lock || !strstr(entry->d_name, ".attach")))
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
+}
+
+bool armed_make_place(char *why)
+{
+    char segments[WSDBG_ARMED_FOLDER_BYTES + 16];
+    snprintf(segments, sizeof segments, "%s/" WSDBG_SEGMENT_SPOOLED, folder);
+    if (!make_own_folder(folder, why) || !make_own_folder(segments, why))
+        return false;
+    remove_own_files(false);
+    return true;
+}
+
+/* The 20th field behind the name, which may hold anything. */
+static uint64_t start_ticks(void)
+{
+    char text[1024];
+    unsigned long long ticks = 0;
+    const char *behind = shim_read_text("/proc/self/stat", text, sizeof text) ? strrchr(text, ')') : NULL;
+    for (int field = 0; behind && field < 20; field++)
+        behind = strchr(behind + 1, ' ');
+    return behind && sscanf(behind, " %llu", &ticks) == 1 ? ticks : 0;
+}
+
+void armed_sign_segment(void)
+{
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    if (!armed_is_on())
+        return;
+    segment->start_ticks = start_ticks();
+    __atomic_store_n(&segment->armed, 1, __ATOMIC_RELEASE);
+}
+
+void armed_leave(void)
+{
+    const struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    if (!armed_is_on() || atomic_load(&shim_state) != SHIM_ON || !segment ||
+        segment->process_id != (uint32_t)getpid() || !armed_is_unwatched())
+        return;
+    segment_file_remove();
+    remove_own_files(true);
+}
+
+/* ---- until somebody watches ---- */
+
+bool armed_is_unwatched(void)
+{
+    const struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    return armed_is_on() && shim_now_ns() >= __atomic_load_n(&segment->watched_until_ns, __ATOMIC_ACQUIRE);
+}
+
+/* Where only ancestors may read a process's memory (Yama's scope 1), the stacks of its threads could not be read. */
+static void let_watcher_read(unsigned long pid)
+{
+    static _Atomic bool is_let;
+    if (pid || atomic_load(&is_let))
+        prctl(PR_SET_PTRACER, pid, 0, 0, 0);
+    atomic_store(&is_let, pid != 0);
+}
+
+void armed_await_watcher(void)
+{
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    if (!armed_is_unwatched())
+        return;
+    let_watcher_read(0);
+    while (armed_is_unwatched() && !atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
+        const uint32_t seen = __atomic_load_n(&segment->watch_begun, __ATOMIC_ACQUIRE);
+        if (armed_is_unwatched())
+            syscall(SYS_futex, &segment->watch_begun, FUTEX_WAIT, seen, NULL, NULL, 0);
+        shim_sleep_us(1);
+    }
+    if (!armed_is_unwatched())
+        let_watcher_read(segment->watcher_pid);
+}
+
+void armed_wake(void)
+{
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    if (armed_is_on() && segment)
+        syscall(SYS_futex, &segment->watch_begun, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}

@@ -1,0 +1,177 @@
+/* arm.c - `wsdbg arm`: starts a program with the observer alone, or prints the environment that does so.
+ *
+ * Reads: where the observer and the simulator lie.  Writes: stdout with --env.  The program takes this process's place:
+ * nothing of wsdbg stays but the library in the program, which sleeps until `wsdbg attach` comes.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/console.h"
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "cmd/paths.h"
+#include "program/armed.h"
+#include "program/environment.h"
+#include "program/executable.h"
+
+extern char **environ;
+
+static struct wsdbg_error *find_parts(const struct wsdbg_invocation *invocation, char **shim, char **simulator)
+{
+    const char *device = wsdbg_option_value(invocation, "device");
+    struct wsdbg_error *error = wsdbg_path_shim(shim);
+    if (!error && device && strcmp(device, "sim") == 0)
+        error = wsdbg_path_simulator(simulator);
+    return error;
+}
+
+/* The environment of an armed program, made from `from`. */
+static struct wsdbg_error *make_environment(const struct wsdbg_invocation *invocation, char **from, char ***out)
+{
+    const char *folder = wsdbg_option_value(invocation, "folder");
+    struct wsdbg_armed_place place;
+    char *shim = NULL, *simulator = NULL;
+    struct wsdbg_error *error = folder ? wsdbg_armed_place(folder, &place) : NULL;
+    if (!error && folder && folder[0] != '/')
+        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--folder: %s: no absolute path", folder);
+    if (!error)
+        error = find_parts(invocation, &shim, &simulator);
+    if (!error) {
+        const struct wsdbg_environment_options options = {
+            .shim = shim,
+            .simulator = simulator,
+            .armed = folder ? folder : "1",
+            .history = wsdbg_option_value(invocation, "history"),
+            .rank_from = wsdbg_option_value(invocation, "rank-from"),
+        };
+        error = wsdbg_environment_create(&options, from, out);
+    }
+    free(shim);
+    free(simulator);
+    return error;
+}
+
+/* In single quotes, which end nowhere inside. */
+static void print_value(const char *value, char quote)
+{
+    putchar(quote);
+    for (; *value; value++) {
+        if (quote == '\'' && *value == '\'')
+            fputs("'\\'", stdout);
+        else if (quote == '"' && (*value == '"' || *value == '\\'))
+            putchar('\\');
+        putchar(*value);
+    }
+    putchar(quote);
+}
+
+static void print_entry(const char *format, const char *entry, bool is_first)
+{
+    const char *value = strchr(entry, '=') + 1;
+    const int length = (int)(value - entry - 1);
+    if (strcmp(format, "plain") == 0) {
+        puts(entry);
+    } else if (strcmp(format, "yaml") == 0) {
+        printf("- name: %.*s\n  value: ", length, entry);
+        print_value(value, '"');
+        putchar('\n');
+    } else if (strcmp(format, "fish") == 0) {
+        printf("%sset -gx %.*s ", is_first ? "" : "; ", length, entry);
+        print_value(value, '\'');
+    } else {
+        printf("%s%.*s=", is_first ? "export " : " ", length, entry);
+        print_value(value, '\'');
+    }
+}
+
+static struct wsdbg_error *print_environment(const struct wsdbg_invocation *invocation)
+{
+    const char *word = wsdbg_option_value(invocation, "format"), *format = word ? word : "sh";
+    char *from[3] = {NULL}, **made = NULL;
+    size_t count = 0;
+    for (char **entry = environ; *entry; entry++)
+        if (count < 2 && (strncmp(*entry, "LD_PRELOAD=", 11) == 0 ||
+                          (strncmp(*entry, "LD_LIBRARY_PATH=", 16) == 0 && wsdbg_option_value(invocation, "device"))))
+            from[count++] = *entry;
+    struct wsdbg_error *error = make_environment(invocation, from, &made);
+    if (error)
+        return error;
+    for (size_t i = 0; made[i]; i++)
+        print_entry(format, made[i], i == 0);
+    if (strcmp(format, "sh") == 0 || strcmp(format, "fish") == 0)
+        putchar('\n');
+    wsdbg_environment_destroy(made);
+    return fflush(stdout) == 0 ? NULL : wsdbg_error_os(errno, "write the environment");
+}
+
+static struct wsdbg_error *execute(const struct wsdbg_invocation *invocation, int *status)
+{
+    char **program = invocation->operands, **made = NULL;
+    struct wsdbg_error *error = wsdbg_executable_check(program[0]);
+    if (!error)
+        error = make_environment(invocation, environ, &made);
+    if (error)
+        return error;
+    execvpe(program[0], program, made);
+    const int code = errno;
+    wsdbg_environment_destroy(made);
+    wsdbg_say("%s: %s", program[0][0] ? program[0] : "the program's name is empty", strerror(code));
+    *status = code == ENOENT ? WSDBG_EXIT_NOT_FOUND : WSDBG_EXIT_CANNOT_EXECUTE;
+    return NULL;
+}
+
+static struct wsdbg_error *arm_run(const struct wsdbg_invocation *invocation, int *status)
+{
+    const bool prints = wsdbg_option_value(invocation, "env") != NULL;
+    *status = 0;
+    if (wsdbg_option_value(invocation, "format") && !prints)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--format is for --env");
+    if (prints && invocation->operand_count)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--env prints the environment and runs no program");
+    if (!prints && !invocation->operand_count)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "say which program, or --env");
+    return prints ? print_environment(invocation) : execute(invocation, status);
+}
+
+static const struct wsdbg_choice devices[] = {{"gpu", NULL}, {"sim", NULL}, {NULL, NULL}};
+static const struct wsdbg_choice formats[] = {
+    {"sh", NULL}, {"fish", NULL}, {"plain", NULL}, {"yaml", NULL}, {NULL, NULL}};
+
+static const struct wsdbg_option options[] = {
+    {'e', "env", NULL, "print the environment that arms a program, and run none", NULL, NULL},
+    {0, "format", "sh|fish|plain|yaml", "how --env prints it (default sh: one line)", formats, NULL},
+    {0, "folder", "FOLDER", "where armed processes keep their tables (default /tmp/wsdbg-UID)", NULL, NULL},
+    {0, "device", "gpu|sim", "where the kernels run (default gpu)", devices, NULL},
+    {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
+    {0, "rank-from", "VARIABLE", "environment variable with a process's rank (default: its launcher's)", NULL, NULL},
+};
+
+const struct wsdbg_command wsdbg_command_arm = {
+    .name = "arm",
+    .summary = "Start a program so that wsdbg attach can look at it later",
+    .usage = "[options] [--] PROGRAM [ARGS...] | --env [--format FORMAT]",
+    .description =
+        "wsdbg starts PROGRAM with its observer library preloaded and is gone: PROGRAM takes its place, with\n"
+        "the same process id. Nobody watches, nothing is attached to the GPU, and the observer's threads\n"
+        "sleep. It only notes what PROGRAM gives the GPU. When something hangs, wsdbg attach looks at it. The\n"
+        "processes that PROGRAM starts are armed too.\n"
+        "\n"
+        "--env prints the environment instead, to put into a batch script or a pod's specification: one line\n"
+        "for a shell, with --format plain one variable a line (docker run --env-file), with --format yaml the\n"
+        "entries of a container's env. WSDBG_ARM=0 in the environment of a process switches it off again.\n"
+        "\n"
+        "The tables of a process lie in /dev/shm/wsdbg.armed-UID, or where there is little room in\n"
+        "/tmp/wsdbg-UID, with what was loaded onto the GPU, up to 64 MiB. Both folders are the user's alone.\n"
+        "--folder names another one. The files go when the process exits; what a killed process left goes\n"
+        "with the next wsdbg attach.",
+    .needs = "an NVIDIA driver, or --device sim",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .operands_max = -1,
+    .runs_program = true,
+    .exits = WSDBG_EXITS_PROGRAM,
+    .run = arm_run,
+};

@@ -1,0 +1,349 @@
+/* armed.c - see armed.h.
+ *
+ * A record lock (fcntl) tells who is attached: it is the process's own, so inspectors that it forks do not have it, and
+ * it goes with the process.
+ */
+#include "program/armed.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/grow.h"
+
+enum { ENVIRONMENT_BYTES = 1 << 20, PARENTS_MOST = 64 };
+
+/* ---- one process ---- */
+
+/* The whole of a small file of /proc/<process>; -1 = it cannot be read. */
+static ssize_t read_of(pid_t process, const char *name, char *text, size_t bytes)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)process, name);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return -1;
+    const size_t count = fread(text, 1, bytes - 1, file);
+    fclose(file);
+    text[count] = '\0';
+    return (ssize_t)count;
+}
+
+/* Field `number` of /proc/<process>/stat, from 3; 0 = not known. */
+static uint64_t stat_field(pid_t process, int number)
+{
+    char text[1024];
+    unsigned long long value = 0;
+    const char *behind = read_of(process, "stat", text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    for (int field = 2; behind && field < number; field++)
+        behind = strchr(behind + 1, ' ');
+    return behind && sscanf(behind, " %llu", &value) == 1 ? value : 0;
+}
+
+/* The value of a variable of the environment with which the process began, "" = it has none; false = not to be read. */
+static bool variable_of(pid_t process, const char *name, char *value, size_t bytes)
+{
+    const size_t length = strlen(name);
+    char *text = malloc(ENVIRONMENT_BYTES);
+    const ssize_t count = text ? read_of(process, "environ", text, ENVIRONMENT_BYTES) : -1;
+    value[0] = '\0';
+    for (ssize_t at = 0; at < count; at += (ssize_t)strlen(text + at) + 1)
+        if (strncmp(text + at, name, length) == 0 && text[at + (ssize_t)length] == '=')
+            snprintf(value, bytes, "%s", text + at + length + 1);
+    free(text);
+    return count >= 0;
+}
+
+static ino_t namespace_of(const char *process)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%s/ns/pid", process);
+    return stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+static struct wsdbg_error *check_process(pid_t process)
+{
+    char path[64], number[16], text[4096];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d", (int)process);
+    if (stat(path, &status) != 0)
+        return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "%d: there is no such process", (int)process);
+    if (status.st_uid != geteuid())
+        return wsdbg_error_create(WSDBG_ERROR_FOREIGN,
+                                  "%d: the process is user %u's; only that user's wsdbg may attach to it", (int)process,
+                                  (unsigned)status.st_uid);
+    snprintf(number, sizeof number, "%d", (int)process);
+    const ino_t own = namespace_of("self"), its = namespace_of(number);
+    if (!own || !its || own == its)
+        return NULL;
+    const char *line = read_of(process, "status", text, sizeof text) > 0 ? strstr(text, "\nNSpid:") : NULL;
+    const char *end = line ? line + 1 + strcspn(line + 1, "\n") : NULL;
+    while (end && end > line && end[-1] >= '0' && end[-1] <= '9')
+        end--;
+    return wsdbg_error_create(
+        WSDBG_ERROR_BAD_INPUT,
+        "%d: the process lives in a PID namespace of its own (a container): start wsdbg attach %d "
+        "inside of it (docker exec, kubectl exec, nsenter)",
+        (int)process, end ? atoi(end) : 1);
+}
+
+/* ---- places ---- */
+
+struct wsdbg_error *wsdbg_armed_place(const char *folder, struct wsdbg_armed_place *out)
+{
+    char chosen[WSDBG_ARMED_FOLDER_BYTES];
+    bool is_default;
+    *out = (struct wsdbg_armed_place){0};
+    if (!wsdbg_armed_folder(folder ? folder : "1", chosen, &is_default))
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: no absolute path of less than %d bytes", folder,
+                                  WSDBG_ARMED_FOLDER_BYTES);
+    snprintf(out->folder, sizeof out->folder, "%s", chosen);
+    wsdbg_armed_session(is_default, out->session, sizeof out->session);
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_armed_place_of(pid_t process, struct wsdbg_armed_place *out, bool *is_armed)
+{
+    char session[64], armed[WSDBG_ARMED_FOLDER_BYTES], path[64], unused[WSDBG_ARMED_FOLDER_BYTES];
+    struct stat own, its;
+    bool is_default;
+    struct wsdbg_error *error = check_process(process);
+    if (error)
+        return error;
+    if (variable_of(process, WSDBG_ENV_SESSION, session, sizeof session) && session[0])
+        return wsdbg_error_create(WSDBG_ERROR_BUSY, "%d: a wsdbg watches it already; wsdbg top shows it", (int)process);
+    variable_of(process, WSDBG_ENV_ARM, armed, sizeof armed);
+    *is_armed = wsdbg_armed_folder(armed, unused, &is_default);
+    error = wsdbg_armed_place(*is_armed && !is_default ? armed : NULL, out);
+    snprintf(path, sizeof path, "/proc/%d/root/", (int)process);
+    if (error || stat("/", &own) != 0 || stat(path, &its) != 0 ||
+        (own.st_dev == its.st_dev && own.st_ino == its.st_ino))
+        return error;
+    char inside[sizeof out->folder];
+    snprintf(out->root, sizeof out->root, "/proc/%d/root", (int)process);
+    snprintf(inside, sizeof inside, "%s", out->folder);
+    const int length = snprintf(out->folder, sizeof out->folder, "%s%s", out->root, inside);
+    return length < (int)sizeof out->folder
+               ? NULL
+               : wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: the path is too long", inside);
+}
+
+/* The two folders in which segments lie. */
+static void segment_folders(const struct wsdbg_armed_place *place, char folders[2][PATH_MAX])
+{
+    snprintf(folders[0], PATH_MAX, "%s" WSDBG_SEGMENT_OWN_FORMAT, place->root, place->session);
+    snprintf(folders[1], PATH_MAX, "%s/" WSDBG_SEGMENT_SPOOLED, place->folder);
+}
+
+/* Of the name of a segment's file; 0 = it is none.  *is_left: its process is past it. */
+static uint32_t process_of(const struct wsdbg_armed_place *place, const char *name, bool *is_left)
+{
+    char prefix[80], *end;
+    const int length = snprintf(prefix, sizeof prefix, "wsdbg.%s.", place->session);
+    if (strncmp(name, prefix, (size_t)length) != 0 || name[length] < '1' || name[length] > '9')
+        return 0;
+    const unsigned long process = strtoul(name + length, &end, 10);
+    *is_left = strncmp(end, WSDBG_SEGMENT_LEFT, sizeof WSDBG_SEGMENT_LEFT - 1) == 0;
+    return process <= INT32_MAX && (*end == '\0' || *is_left) ? (uint32_t)process : 0;
+}
+
+enum life { LIVES, HAS_ENDED, NOT_KNOWN };
+
+/* The number may belong to another process by now, or be one of another namespace. */
+static enum life life_of(int folder, const char *name, uint32_t process)
+{
+    struct stat status;
+    uint64_t fixed_bytes = 0, namespace = 0, ticks = 0;
+    const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+        pread(fd, &fixed_bytes, sizeof fixed_bytes, offsetof(struct wsdbg_segment, fixed_bytes)) !=
+            sizeof fixed_bytes ||
+        !WSDBG_SEGMENT_HAS(fixed_bytes, armed) ||
+        pread(fd, &namespace, sizeof namespace, offsetof(struct wsdbg_segment, pid_namespace)) != sizeof namespace ||
+        pread(fd, &ticks, sizeof ticks, offsetof(struct wsdbg_segment, start_ticks)) != sizeof ticks) {
+        if (fd >= 0)
+            close(fd);
+        return NOT_KNOWN;
+    }
+    close(fd);
+    if (!ticks || namespace != namespace_of("self"))
+        return NOT_KNOWN;
+    const uint64_t now_ticks = stat_field((pid_t)process, 22);
+    return now_ticks == ticks ? LIVES : HAS_ENDED;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+struct wsdbg_error *wsdbg_armed_list(const struct wsdbg_armed_place *place, uint32_t **out, size_t *count)
+{
+    char folders[2][PATH_MAX];
+    uint32_t *list = NULL;
+    size_t found = 0, capacity = 0;
+    struct wsdbg_error *error = NULL;
+    segment_folders(place, folders);
+    for (int i = 0; i < 2; i++) {
+        DIR *folder = opendir(folders[i]);
+        bool is_left;
+        for (struct dirent *entry; folder && !error && (entry = readdir(folder));) {
+            const uint32_t process = process_of(place, entry->d_name, &is_left);
+            if (!process || is_left || life_of(dirfd(folder), entry->d_name, process) != LIVES)
+                continue;
+            if (!wsdbg_grow((void **)&list, &capacity, found + 1, sizeof *list))
+                error = &wsdbg_error_no_memory;
+            else
+                list[found++] = process;
+        }
+        if (folder)
+            closedir(folder);
+    }
+    if (error) {
+        free(list);
+        return error;
+    }
+    if (found)
+        qsort(list, found, sizeof *list, compare);
+    *out = list;
+    *count = found;
+    return NULL;
+}
+
+uint64_t wsdbg_armed_age_ns(pid_t process)
+{
+    struct timespec now;
+    const uint64_t ticks = stat_field(process, 22), a_second = (uint64_t)sysconf(_SC_CLK_TCK);
+    if (!ticks || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+        return 0;
+    const uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    const uint64_t began_ns = ticks / a_second * 1000000000u + ticks % a_second * (1000000000u / a_second);
+    return now_ns > began_ns ? now_ns - began_ns : 0;
+}
+
+bool wsdbg_armed_is_below(pid_t process, pid_t above)
+{
+    for (int i = 0; process > 0 && i < PARENTS_MOST; i++) {
+        if (process == above)
+            return true;
+        process = (pid_t)stat_field(process, 4);
+    }
+    return false;
+}
+
+/* ---- what is left of ended processes ---- */
+
+static void remove_files_of(const struct wsdbg_armed_place *place, uint32_t process)
+{
+    DIR *folder = opendir(place->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        const char *name = entry->d_name;
+        char *end;
+        if (strncmp(name, "state-", 6) == 0 || strncmp(name, "works-", 6) == 0)
+            name += 6;
+        if (*name >= '1' && *name <= '9' && strtoul(name, &end, 10) == process && (*end == '-' || *end == '.'))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+void wsdbg_armed_clean_after(const struct wsdbg_armed_place *place, uint32_t process)
+{
+    if (stat_field((pid_t)process, 22) == 0)
+        remove_files_of(place, process);
+}
+
+/* A process that ended well left its lock if somebody was attached then. */
+static void remove_old_locks(const struct wsdbg_armed_place *place)
+{
+    DIR *folder = opendir(place->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char *end;
+        const unsigned long process = strtoul(entry->d_name, &end, 10);
+        if (process && process <= INT32_MAX && strcmp(end, ".attach") == 0 && stat_field((pid_t)process, 22) == 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+void wsdbg_armed_reason(const struct wsdbg_armed_place *place, uint32_t process, char *out, size_t bytes)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%u.off", place->folder, process);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const ssize_t count = fd >= 0 ? read(fd, out, bytes - 1) : -1;
+    out[count > 0 ? count : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+void wsdbg_armed_clean(const struct wsdbg_armed_place *place)
+{
+    char folders[2][PATH_MAX];
+    remove_old_locks(place);
+    segment_folders(place, folders);
+    for (int i = 0; i < 2; i++) {
+        DIR *folder = opendir(folders[i]);
+        bool is_left;
+        for (struct dirent *entry; folder && (entry = readdir(folder));) {
+            const uint32_t process = process_of(place, entry->d_name, &is_left);
+            if (!process || life_of(dirfd(folder), entry->d_name, process) != HAS_ENDED)
+                continue;
+            unlinkat(dirfd(folder), entry->d_name, 0);
+            if (stat_field((pid_t)process, 22) == 0)
+                remove_files_of(place, process);
+        }
+        if (folder)
+            closedir(folder);
+    }
+}
+
+/* ---- who is attached ---- */
+
+static void lock_path(const struct wsdbg_armed_place *place, uint32_t process, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s/" WSDBG_ARMED_LOCK_FORMAT, place->folder, (int)process);
+}
+
+struct wsdbg_error *wsdbg_armed_lock(const struct wsdbg_armed_place *place, uint32_t process, int *lock)
+{
+    char path[PATH_MAX];
+    struct flock record = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    lock_path(place, process, path);
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (fd < 0)
+        return wsdbg_error_os(errno, "open %s", path);
+    if (fcntl(fd, F_SETLK, &record) == 0) {
+        *lock = fd;
+        return NULL;
+    }
+    const int code = errno;
+    fcntl(fd, F_GETLK, &record);
+    close(fd);
+    if (code != EAGAIN && code != EACCES)
+        return wsdbg_error_os(code, "lock %s", path);
+    return wsdbg_error_create(WSDBG_ERROR_BUSY, "%u: another wsdbg (process %d) is attached to it", process,
+                              record.l_type == F_UNLCK ? 0 : (int)record.l_pid);
+}
+
+pid_t wsdbg_armed_locked_by(const struct wsdbg_armed_place *place, uint32_t process)
+{
+    char path[PATH_MAX];
+    struct flock record = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    lock_path(place, process, path);
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    const bool is_told = fcntl(fd, F_GETLK, &record) == 0;
+    close(fd);
+    return is_told && record.l_type != F_UNLCK ? record.l_pid : 0;
+}
