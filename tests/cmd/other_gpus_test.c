@@ -72,7 +72,8 @@ static void stand_together(struct wsdbg_machine *machine, uint64_t entry, uint32
     }
 }
 
-static void write_dump(const char *path, uint32_t gpu, uint32_t exception, uint64_t time_ns)
+/* place_bytes: of the first warp, from the kernel's start. */
+static void write_dump(const char *path, uint32_t gpu, uint32_t exception, unsigned place_bytes)
 {
     static unsigned char bytes[IMAGE_MOST] __attribute__((aligned(16)));
     const struct shape shape = {.devices = 1,
@@ -87,8 +88,9 @@ static void write_dump(const char *path, uint32_t gpu, uint32_t exception, uint6
     relocate(bytes, entry);
     from->machine.grids[0].block[0] = (WARPS + ONE_THAT_EXITED) * WSDBG_MACHINE_LANES;
     from->machine.modules[0].image = (struct wsdbg_image){bytes, count};
-    from->machine.time_ns = time_ns;
     stand_together(&from->machine, entry, exception);
+    for (unsigned lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+        from->machine.warps[0].lanes[lane].pc = entry + place_bytes;
     unlink(path);
     assert_null(wsdbg_machine_write_core(&from->machine, &from->reads, path));
     synthetic_destroy(from);
@@ -112,7 +114,7 @@ static void a_dump_says_where_warps_are(void **state)
     for (size_t i = 0; i < GPU_COUNT; i++) {
         char note[128];
         snprintf(note, sizeof note, "the GPU is an sm_%u: only the code of sm_90 is understood", gpus[i]);
-        write_dump("dump", gpus[i], 0, 1);
+        write_dump("dump", gpus[i], 0, SECOND_INSTRUCTION);
         struct outcome outcome = WSDBG("core", "dump");
         assert_int_equal(outcome.status, 0);
         check_says(gpus[i], outcome.out, "UNKNOWN");
@@ -132,7 +134,7 @@ static void a_fault_has_its_error_and_its_line(void **state)
 {
     (void)state;
     for (size_t i = 0; i < GPU_COUNT; i++) {
-        write_dump("fault", gpus[i], 14, 1);
+        write_dump("fault", gpus[i], 14, SECOND_INSTRUCTION);
         struct outcome outcome = WSDBG("core", "fault");
         assert_int_equal(outcome.status, 0);
         check_says(gpus[i], outcome.out,
@@ -142,11 +144,28 @@ static void a_fault_has_its_error_and_its_line(void **state)
     }
 }
 
+/* A loop that waits moves too: it is not called slow. */
+static void a_warp_that_moves_may_wait(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GPU_COUNT; i++) {
+        write_dump("before", gpus[i], 0, SECOND_INSTRUCTION);
+        write_dump("after", gpus[i], 0, SECOND_INSTRUCTION + 0x10);
+        struct outcome outcome = WSDBG("core", "before", "after");
+        assert_int_equal(outcome.status, 0);
+        check_says(
+            gpus[i], outcome.out,
+            "whether it works or goes round a loop that waits is not known: causes are known\n  for sm_90 only.");
+        check_silent(gpus[i], outcome.out, "SLOW");
+        outcome_free(&outcome);
+    }
+}
+
 static void no_instruction_of_it_is_shown(void **state)
 {
     (void)state;
     for (size_t i = 0; i < GPU_COUNT; i++) {
-        write_dump("dump", gpus[i], 0, 1);
+        write_dump("dump", gpus[i], 0, SECOND_INSTRUCTION);
         unlink("kept.db");
         struct outcome outcome = WSDBG("core", "-o", "kept.db", "dump");
         outcome_free(&outcome);
@@ -179,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_dump_says_where_warps_are, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_fault_has_its_error_and_its_line, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_warp_that_moves_may_wait, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(no_instruction_of_it_is_shown, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(lint_says_that_it_reads_none, scratch_setup, scratch_teardown),
     };
