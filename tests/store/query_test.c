@@ -160,7 +160,7 @@ static bool without_rows(const char *name)
     static const char *const names[] = {"exited", "exited-early", "odd-ctas", "diff",          "arrivals",
                                         "tiles",  "log",          "activity", "parts",         "looks",
                                         "wakers", "words",        "excerpts", "compare-looks", "overlap",
-                                        "stages", "refused",      "memory",   "victims"};
+                                        "stages", "refused",      "memory",   "victims",       "peer-waits"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;

@@ -101,6 +101,9 @@ static void queries_name_ranks_and_victims(void **state)
         "1,1,2,node-a,77,kernel,_Z11gemm_kernelILi128EEvPv,cuStreamSynchronize,4,PARITY_WRONG,proven,origin,,,77");
     char *victims = example_query(store, "@victims", WSDBG_QUERY_CSV);
     has(victims, "0,node-a,78,_Z11gemm_kernelILi128EEvPv,,,rank 1\r\n");
+    char *peers = example_query(store, "@peer-waits", WSDBG_QUERY_CSV);
+    has(peers, "0,node-a,78,_Z11gemm_kernelILi128EEvPv,,1,0x7008,imported,cuIpcOpenMemHandle #1,8,rank 1\r\n");
+    free(peers);
     char *threads = example_query(store, "@threads", WSDBG_QUERY_CSV);
     has(threads, "78,0,78,cuStreamSynchronize,4,16");
     free(ranks);
