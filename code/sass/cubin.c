@@ -81,7 +81,7 @@ bool wsdbg_cubin_architecture(const struct wsdbg_image *image, uint32_t *archite
     return true;
 }
 
-static struct wsdbg_error *check_header(Elf *elf)
+static struct wsdbg_error *check_header(Elf *elf, uint32_t *architecture)
 {
     GElf_Ehdr header;
     if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -91,11 +91,8 @@ static struct wsdbg_error *check_header(Elf *elf)
     if (version != ABI_VERSION && version != ABI_VERSION_BEFORE)
         return wsdbg_error_create(WSDBG_ERROR_VERSION, "a cubin of ABI version %u, only %d and %d are read", version,
                                   ABI_VERSION_BEFORE, ABI_VERSION);
-    const unsigned architecture = architecture_of(version, header.e_flags);
-    return architecture == ARCHITECTURE
-               ? NULL
-               : wsdbg_error_create(WSDBG_ERROR_VERSION, "a cubin for sm_%u, only sm_%d is read", architecture,
-                                    ARCHITECTURE);
+    *architecture = architecture_of(version, header.e_flags);
+    return NULL;
 }
 
 /* What the file holds of a section; false where that is nothing or lies outside the file. */
@@ -339,18 +336,18 @@ static struct wsdbg_error *read_all_notes(struct wsdbg_cubin *cubin)
     return error;
 }
 
-static struct wsdbg_error *read_all(struct wsdbg_cubin *cubin)
+static struct wsdbg_error *read_names(struct wsdbg_cubin *cubin, uint32_t *architecture)
 {
-    struct wsdbg_error *error = check_header(cubin->elf);
+    struct wsdbg_error *error = check_header(cubin->elf, architecture);
     if (error)
         return error;
     if (elf_getshdrstrndx(cubin->elf, &cubin->section_names) != 0)
         return damaged("its sections have no names");
-    error = read_functions(cubin);
-    return error ? error : read_all_notes(cubin);
+    return read_functions(cubin);
 }
 
-struct wsdbg_error *wsdbg_cubin_open(const struct wsdbg_image *image, struct wsdbg_cubin **out)
+struct wsdbg_error *wsdbg_cubin_open_names(const struct wsdbg_image *image, struct wsdbg_cubin **out,
+                                           uint32_t *architecture)
 {
     if (image->byte_count < SELFMAG || memcmp(image->bytes, ELFMAG, SELFMAG) != 0)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "not a cubin");
@@ -360,7 +357,26 @@ struct wsdbg_error *wsdbg_cubin_open(const struct wsdbg_image *image, struct wsd
     elf_version(EV_CURRENT);
     /* libelf asks for bytes it may write, and writes none of a file that is only read. */
     cubin->elf = elf_memory((char *)(uintptr_t)image->bytes, image->byte_count);
-    struct wsdbg_error *error = cubin->elf ? read_all(cubin) : damaged("its header cannot be read");
+    struct wsdbg_error *error = cubin->elf ? read_names(cubin, architecture) : damaged("its header cannot be read");
+    if (error) {
+        wsdbg_cubin_close(cubin);
+        return error;
+    }
+    *out = cubin;
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_cubin_open(const struct wsdbg_image *image, struct wsdbg_cubin **out)
+{
+    struct wsdbg_cubin *cubin;
+    uint32_t architecture = 0;
+    struct wsdbg_error *error = wsdbg_cubin_open_names(image, &cubin, &architecture);
+    if (error)
+        return error;
+    error = architecture == ARCHITECTURE
+                ? read_all_notes(cubin)
+                : wsdbg_error_create(WSDBG_ERROR_VERSION, "a cubin for sm_%u, only sm_%d is read", architecture,
+                                     ARCHITECTURE);
     if (error) {
         wsdbg_cubin_close(cubin);
         return error;

@@ -69,6 +69,10 @@ struct wsdbg_error *wsdbg_cubin_open(const struct wsdbg_image *image, struct wsd
 /* The architecture that the image's header names, 90 for sm_90 and sm_90a; false where it is no cubin of a known ABI.
  */
 bool wsdbg_cubin_architecture(const struct wsdbg_image *image, uint32_t *architecture);
+/* The same of a cubin for any architecture: its functions, where they lie, and nothing else.  Neither their
+ * instructions nor what the compiler noted must be read as that of sm_90.  *architecture: 80 = sm_80. */
+struct wsdbg_error *wsdbg_cubin_open_names(const struct wsdbg_image *image, struct wsdbg_cubin **out,
+                                           uint32_t *architecture);
 void wsdbg_cubin_close(struct wsdbg_cubin *cubin); /* NULL is fine */
 
 /* The bytes of the cubin for sm_90 in an image: the image itself, or the entry of a fatbin, unpacked.  The caller frees

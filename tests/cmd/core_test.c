@@ -97,7 +97,7 @@ static void what_a_dump_lacks_is_in_the_report(void **state)
     struct outcome outcome = WSDBG("core", "--json", "poor");
     assert_int_equal(outcome.status, 0);
     check_says(outcome.out, "the core dump holds no shared memory");
-    check_says(outcome.out, "only the instructions of sm_90 are known");
+    check_says(outcome.out, "the GPU is an sm_100: only the code of sm_90 is understood, so what warps wait for is not known");
     outcome_free(&outcome);
 }
 

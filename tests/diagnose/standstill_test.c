@@ -140,6 +140,27 @@ static void beside_a_grid_that_may_get_later_work(struct wsdbg_snapshot *s)
         s->parts[s->warps[w].part_first].address = wsdbg_known_u64(UINT64_C(0x7f1300000000));
 }
 
+static void on_another_gpu(struct wsdbg_snapshot *s)
+{
+    s->contexts[0].compute_capability = wsdbg_known_u32(80);
+}
+
+static void on_another_gpu_with_memory_of_others(struct wsdbg_snapshot *s)
+{
+    on_another_gpu(s);
+    memory_of_another_process(s);
+}
+
+static void on_another_gpu_as_one_of_two_ranks(struct wsdbg_snapshot *s)
+{
+    on_another_gpu(s);
+    s->processes = calloc(1, sizeof *s->processes);
+    assert_non_null(s->processes);
+    s->process_count = 1;
+    s->processes[0] = (struct wsdbg_process){
+        .process_id = s->contexts[0].process_id, .rank = wsdbg_known_u32(1), .world_size = wsdbg_known_u32(2)};
+}
+
 #define GPU_POLL "LDG.E.STRONG.GPU R2, [R4]"
 static const struct {
     const char *name;
@@ -177,6 +198,12 @@ static const struct {
     {"memory, beside a grid that may get later work", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL,
      beside_a_grid_that_may_get_later_work, WSDBG_OUTSIDE_GRID},
     {"not known, the host waits", WSDBG_WARP_UNKNOWN, "NOP", NULL, WSDBG_OUTSIDE_NOBODY},
+    {"not known, memory of others", WSDBG_WARP_UNKNOWN, "NOP", memory_of_another_process, WSDBG_OUTSIDE_NOBODY},
+    {"code not understood, the host waits", WSDBG_WARP_UNKNOWN, "", on_another_gpu, WSDBG_OUTSIDE_NOBODY},
+    {"code not understood, memory of others", WSDBG_WARP_UNKNOWN, "", on_another_gpu_with_memory_of_others,
+     WSDBG_OUTSIDE_DEVICE},
+    {"code not understood, one of two ranks", WSDBG_WARP_UNKNOWN, "", on_another_gpu_as_one_of_two_ranks,
+     WSDBG_OUTSIDE_DEVICE},
     {"not known, nothing is known of the host", WSDBG_WARP_UNKNOWN, "NOP", free_host, WSDBG_OUTSIDE_HOST},
 };
 
@@ -381,6 +408,33 @@ static void the_verdict_is_about_the_grid_that_stands(void **state)
     picture_deinit(&p);
 }
 
+/* A GPU whose code is not understood: the same looks, the same verdict, and why there is no cause. */
+static void on_another_gpu_it_is_a_hang_without_a_cause(void **state)
+{
+    (void)state;
+    struct picture p;
+    struct wsdbg_standstills standstills = {0};
+    struct wsdbg_standstill found = {0};
+    struct wsdbg_diagnosis diagnosis = {0};
+    all_in(&p, WSDBG_WARP_UNKNOWN, "");
+    on_another_gpu(&p.snapshot);
+    for (size_t i = 0; i < p.snapshot.warp_count; i++)
+        p.snapshot.warps[i].stands = 1;
+    for (unsigned look = 1; look <= 3; look++)
+        found = wsdbg_standstills_note(&standstills, &p.snapshot, look * 2 * S);
+    assert_true(wsdbg_standstill_is_hang(&found, 2 * S));
+    assert_null(wsdbg_diagnose(&p.snapshot, &diagnosis));
+    assert_false(diagnosis.hang); /* by one look */
+    assert_null(wsdbg_diagnosis_call_hang(&diagnosis, &p.snapshot, &found));
+    assert_true(diagnosis.hang);
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_UNKNOWN);
+    assert_string_equal(diagnosis.findings[0].sentence,
+                        "No warp of this kernel moves, and nothing can end that; causes are known for sm_90 only.");
+    wsdbg_diagnosis_deinit(&diagnosis);
+    wsdbg_standstills_deinit(&standstills);
+    picture_deinit(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +446,7 @@ int main(void)
         cmocka_unit_test(three_looks_over_two_stall_times_make_a_hang),
         cmocka_unit_test(what_can_be_ended_from_outside_is_no_hang_however_long),
         cmocka_unit_test(the_verdict_is_about_the_grid_that_stands),
+        cmocka_unit_test(on_another_gpu_it_is_a_hang_without_a_cause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -325,13 +325,11 @@ static void test_what_a_dump_lacks_is_said_once(void **state)
     (void)state;
     struct shape shape = small;
     shape.devices = 2;
-    shape.capability = 100;
     shape.registers = 0;
     shape.no_shared = true;
     struct synthetic *from = synthetic_create(&shape);
     from->machine.modules[0].image.byte_count = 0;
     struct wsdbg_machine *machine = written_and_read(from, &core_row_bytes_580);
-    assert_noted(machine, "sm_100");
     assert_noted(machine, "no registers");
     assert_noted(machine, "no shared memory");
     assert_noted(machine, "machine code of 1 of 2 kernels");

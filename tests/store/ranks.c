@@ -66,11 +66,27 @@ void ranks_set(struct example *example, uint32_t rank, uint32_t world_size, cons
     set_rank(&example->snapshot.processes[0], rank, world_size, job);
 }
 
+/* What the other process took may be this. */
+static void give_memory_away(struct wsdbg_snapshot *s)
+{
+    s->allocations = row(&s->allocation_count, sizeof *s->allocations);
+    s->allocations[0] = (struct wsdbg_allocation){.process_id = FIRST,
+                                                  .context = 0,
+                                                  .row = {.number = 1,
+                                                          .address = WORD,
+                                                          .bytes = 4096,
+                                                          .kind = WSDBG_ALLOCATION_DEVICE,
+                                                          .call_number = 1,
+                                                          .flags = WSDBG_ALLOCATION_EXPORTED}};
+    strcpy(s->allocations[0].row.call, "cuMemAlloc");
+}
+
 void ranks_make(struct example *example)
 {
     struct example waiting;
     const struct wsdbg_table_maps none = {0};
     example_hang(example, 2, 0);
+    give_memory_away(&example->snapshot);
     make_waiting(&waiting);
     example_ok(wsdbg_rows_append(&example->snapshot, &waiting.snapshot, &none));
     example_free(&waiting);

@@ -96,11 +96,14 @@ static void queries_name_ranks_and_victims(void **state)
     struct wsdbg_store *store;
     example_ok(wsdbg_store_open(path, &store));
     char *ranks = example_query(store, "@ranks", WSDBG_QUERY_CSV);
-    has(ranks, "0,0,2,node-a,78,kernel,_Z11gemm_kernelILi128EEvPv,cuStreamSynchronize,4,,,victim,,,78");
-    has(ranks,
-        "1,1,2,node-a,77,kernel,_Z11gemm_kernelILi128EEvPv,cuStreamSynchronize,4,PARITY_WRONG,proven,origin,,,77");
+    has(ranks, "0,0,2,node-a,78,kernel,_Z11gemm_kernelILi128EEvPv,cuStreamSynchronize,4,,,victim,,,78,,rank 1\r\n");
+    has(ranks, "1,1,2,node-a,77,kernel,_Z11gemm_kernelILi128EEvPv,cuStreamSynchronize,4,PARITY_WRONG,proven,origin,,,"
+               "77,/home/me/train.py:40 in <module>,\r\n");
     char *victims = example_query(store, "@victims", WSDBG_QUERY_CSV);
     has(victims, "0,node-a,78,_Z11gemm_kernelILi128EEvPv,,,rank 1\r\n");
+    char *peers = example_query(store, "@peer-waits", WSDBG_QUERY_CSV);
+    has(peers, "0,node-a,78,_Z11gemm_kernelILi128EEvPv,,1,0x7008,imported,cuIpcOpenMemHandle #1,8,rank 1\r\n");
+    free(peers);
     char *threads = example_query(store, "@threads", WSDBG_QUERY_CSV);
     has(threads, "78,0,78,cuStreamSynchronize,4,16");
     free(ranks);
@@ -122,6 +125,8 @@ static void the_page_and_the_trace_name_ranks(void **state)
     fclose(out);
     has(text, "<p class=\"cause\">rank 1 of 2 (local 1, host node-a, process 77)</p>");
     has(text, "<tr><td>0</td><td>0</td><td>node-a</td><td>78</td>");
+    has(text, "<td>train.py:40 in &lt;module&gt;</td><td>PARITY_WRONG (proven)</td><td>origin</td><td></td></tr>");
+    has(text, "<td>victim</td><td>rank 1</td></tr>");
     has(text, "rank 0 of 2 (local 0, host node-a, process 78) (host clock)");
     has(text, "rank 1: gemm_kernel");
     free(text);

@@ -21,6 +21,7 @@
 #include "cmd/paths.h"
 #include "program/spool.h"
 #include "evidence/debug_api.h"
+#include "model/snapshot.h"
 #include "store/store.h"
 #include "wsdbg/session.h"
 
@@ -62,7 +63,7 @@ static void check_driver(struct checks *checks, const struct wsdbg_gpu_probe *pr
 
 static void check_gpus(struct checks *checks, const struct wsdbg_gpu_probe *probe)
 {
-    static const char lost[] = "wgmma, TMA and setmaxnreg kernels do not run there";
+    static const char lost[] = "location only: " WSDBG_CAUSES_KNOWN;
     if (!probe->ready) {
         add(checks, "gpu", WSDBG_CHECK_UNKNOWN, "runs on a GPU", "the driver could not be asked")->needed = true;
         return;
@@ -74,7 +75,7 @@ static void check_gpus(struct checks *checks, const struct wsdbg_gpu_probe *prob
         if (gpu->compute_capability.known)
             add(checks, "gpu", fits ? WSDBG_CHECK_OK : WSDBG_CHECK_NO, lost, "%u: %s, compute capability %u.%u%s", i,
                 gpu->name, gpu->compute_capability.value / 10, gpu->compute_capability.value % 10,
-                fits ? "" : ", 9.0 is needed")
+                fits ? "" : ": location only")
                 ->needed = !hopper;
         else
             add(checks, "gpu", WSDBG_CHECK_UNKNOWN, lost, "%u: %s, compute capability not known", i, gpu->name)
@@ -115,7 +116,8 @@ static void check_simulator(struct checks *checks)
     snprintf(path, sizeof path, "%s/libcuda.so.1", folder);
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library)
-        add(checks, "simulator", WSDBG_CHECK_OK, NULL, "%s, for programs of the Driver API or the CUDA runtime that ship PTX", path);
+        add(checks, "simulator", WSDBG_CHECK_OK, NULL,
+            "%s, for programs of the Driver API or the CUDA runtime that ship PTX", path);
     else
         add(checks, "simulator", WSDBG_CHECK_NO, lost, "%s", dlerror());
     if (library)

@@ -5,13 +5,15 @@
  *
  * Mbarriers, named barriers, cluster barriers, registers, wgmma, bulk stores and lanes of one warp are completed inside
  * the grid: nobody outside can.  A word of memory that is polled others may write: whose memory it is tells who
- * (poll_writers.c).  A warp at a place that the code does not explain may be polling.
+ * (poll_writers.c).  A warp at a place that the code does not explain may be polling; where no code is understood, any
+ * word that others may write.
  */
 #include "diagnose/from_outside.h"
 
 #include "diagnose/host_waits.h"
 #include "diagnose/poll_writers.h"
 #include "diagnose/rank_waits.h"
+#include "model/process.h"
 
 /* A grid among all that was seen. */
 struct outlook {
@@ -26,7 +28,7 @@ const char *wsdbg_outside_text(enum wsdbg_outside outside)
         [WSDBG_OUTSIDE_NOBODY] = "nothing outside the kernel can end it",
         [WSDBG_OUTSIDE_HOST] = "the host may still write a word that a warp polls, or may poll",
         [WSDBG_OUTSIDE_GRID] = "another running kernel may still end it",
-        [WSDBG_OUTSIDE_DEVICE] = "a warp polls memory that the host or another GPU may write",
+        [WSDBG_OUTSIDE_DEVICE] = "a warp polls, or may poll, memory that the host or another GPU may write",
     };
     return texts[outside];
 }
@@ -110,6 +112,28 @@ static enum wsdbg_outside who_writes(const struct wsdbg_snapshot *snapshot, uint
     return host_may_write(snapshot, grid, cta) ? WSDBG_OUTSIDE_HOST : WSDBG_OUTSIDE_NOBODY;
 }
 
+/* Others than this process: by memory that it shares with them, or because it is one of several ranks. */
+static bool others_may_write(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
+{
+    if (grid->context >= snapshot->context_count)
+        return true;
+    const uint32_t process_id = snapshot->contexts[grid->context].process_id;
+    const uint32_t row = wsdbg_snapshot_process(snapshot, process_id);
+    const struct wsdbg_process *process = row == WSDBG_NONE ? NULL : &snapshot->processes[row];
+    const bool is_one_of_several =
+        process && process->rank.known && !(process->world_size.known && process->world_size.value == 1);
+    return is_one_of_several || wsdbg_shares_memory(snapshot, process_id);
+}
+
+/* At a place that the code does not explain. */
+static enum wsdbg_outside who_ends_unexplained(const struct outlook *from, uint32_t cta)
+{
+    const struct wsdbg_grid *grid = &from->snapshot->grids[from->grid];
+    const enum wsdbg_outside who = who_writes(from->snapshot, from->grid, cta);
+    const bool is_understood = wsdbg_causes_are_known(from->snapshot, grid);
+    return !who && !is_understood && others_may_write(from->snapshot, grid) ? WSDBG_OUTSIDE_DEVICE : who;
+}
+
 /* Of memory that is not known, the instruction must tell. */
 static enum wsdbg_outside who_ends_known_poll(const struct outlook *from, const struct wsdbg_warp_row *warp,
                                               uint32_t site, struct wsdbg_optional_u64 address)
@@ -135,7 +159,7 @@ static enum wsdbg_outside who_ends(const struct outlook *from, const struct wsdb
         return warp->part_count == 0 ? WSDBG_OUTSIDE_DEVICE : who_ends_known_poll(from, warp, site, address);
     case WSDBG_WARP_UNKNOWN:
     case WSDBG_WARP_RUNNING:
-        return who_writes(from->snapshot, from->grid, warp->cta);
+        return who_ends_unexplained(from, warp->cta);
     default:
         return WSDBG_OUTSIDE_NOBODY;
     }

@@ -97,6 +97,14 @@ static bool is_import(const struct wsdbg_allocation *memory)
     return memory->row.kind == WSDBG_ALLOCATION_IMPORTED || memory->row.kind == WSDBG_ALLOCATION_VMM_IMPORTED;
 }
 
+bool wsdbg_shares_memory(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    for (size_t i = 0; i < snapshot->allocation_count; i++)
+        if (snapshot->allocations[i].process_id == process_id && is_of_others(&snapshot->allocations[i].row))
+            return true;
+    return false;
+}
+
 bool wsdbg_took_memory(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
 {
     for (size_t i = 0; i < snapshot->allocation_count; i++)

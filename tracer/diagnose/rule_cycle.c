@@ -182,6 +182,28 @@ static void say_open(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
                         wsdbg_say_at(c, runner).text);
 }
 
+/* On a GPU whose code is not understood: the place is all that is known.  A warp that moves there may be going round a
+ * loop that waits. */
+static void say_place_alone(struct wsdbg_case *c)
+{
+    uint32_t warp = 0;
+    while (warp < c->warp_count && wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED)
+        warp++;
+    if (warp == c->warp_count || c->finding_count)
+        return;
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, row->cta, WSDBG_NONE);
+    if (!finding)
+        return;
+    const bool moved = row->state == WSDBG_WARP_RUNNING && wsdbg_case_saw_movement(c);
+    finding->open = true;
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s %s%s; %s: " WSDBG_CAUSES_KNOWN ".",
+                wsdbg_say_warp(c, warp).text, moved ? "moves" : "stands", wsdbg_say_at(c, warp).text,
+                moved ? "whether it works or goes round a loop that waits is not known"
+                      : "whether it waits, and for what, is not known");
+}
+
 static void say_runners(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
 {
     const struct wsdbg_warp_set run = those_that_run(c, runners);
@@ -203,6 +225,10 @@ void wsdbg_rule_cycle(struct wsdbg_case *c)
 {
     if (wsdbg_case_explained(c))
         return;
+    if (c->of_machine && !wsdbg_causes_are_known(c->snapshot, &c->snapshot->grids[c->grid])) {
+        say_place_alone(c);
+        return;
+    }
     struct wsdbg_warp_set ring = {{0}}, runners = {{0}};
     const struct wsdbg_warp_set stuck = stuck_warps(c);
     uint32_t waiter = WSDBG_NONE;

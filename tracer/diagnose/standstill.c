@@ -185,7 +185,13 @@ bool wsdbg_standstill_is_hang(const struct wsdbg_standstill *standstill, uint64_
 
 /* ---- the verdict ---- */
 
-static const char no_cause[] = "No warp of this kernel moves, and nothing can end that; the cause is not known.";
+/* The one place that says why there is no cause on other GPUs: there is no other reason to expect one. */
+static const char *no_cause(const struct wsdbg_snapshot *snapshot, uint32_t grid)
+{
+    return wsdbg_causes_are_known(snapshot, &snapshot->grids[grid])
+               ? "No warp of this kernel moves, and nothing can end that; the cause is not known."
+               : "No warp of this kernel moves, and nothing can end that; " WSDBG_CAUSES_KNOWN ".";
+}
 
 static struct wsdbg_error *add_unknown(struct wsdbg_diagnosis *diagnosis, const struct wsdbg_snapshot *snapshot,
                                        uint32_t grid)
@@ -201,7 +207,7 @@ static struct wsdbg_error *add_unknown(struct wsdbg_diagnosis *diagnosis, const 
                                                                .cta_count = snapshot->grids[grid].cta_count,
                                                                .barrier = WSDBG_NONE};
     struct wsdbg_finding *finding = &grown[diagnosis->finding_count - 1];
-    snprintf(finding->sentence, sizeof finding->sentence, "%s", no_cause);
+    snprintf(finding->sentence, sizeof finding->sentence, "%s", no_cause(snapshot, grid));
     return NULL;
 }
 
@@ -247,7 +253,8 @@ struct wsdbg_error *wsdbg_diagnosis_call_hang(struct wsdbg_diagnosis *diagnosis,
     put_first(diagnosis, at);
     diagnosis->hang = true;
     if (diagnosis->findings[0].open) /* what was open is not any more */
-        snprintf(diagnosis->findings[0].sentence, sizeof diagnosis->findings[0].sentence, "%s", no_cause);
+        snprintf(diagnosis->findings[0].sentence, sizeof diagnosis->findings[0].sentence, "%s",
+                 no_cause(snapshot, standstill->grid));
     diagnosis->findings[0].open = false;
     return tell_standstill(&diagnosis->findings[0], standstill);
 }

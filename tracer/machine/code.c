@@ -15,6 +15,7 @@ struct wsdbg_code_module {
     size_t byte_count;
     struct wsdbg_cubin *cubin;  /* NULL = not readable, or no machine code: */
     struct wsdbg_ptx_code *ptx; /* NULL likewise */
+    uint32_t architecture;      /* of the machine code, 0 = not known */
     struct wsdbg_lines *lines;
     bool lines_tried;
     struct wsdbg_code_function *functions; /* with an address, ordered by it */
@@ -31,7 +32,7 @@ struct wsdbg_code {
     uint64_t look;
 };
 
-enum { KERNELS_MAX = 256 };
+enum { KERNELS_MAX = 256, DECODED_ARCHITECTURE = 90 };
 enum { COMERS_MOST = 64, INSTRUCTIONS_ASKED_MOST = 1 << 14 };
 
 struct wsdbg_error *wsdbg_code_create(struct wsdbg_code **out)
@@ -132,6 +133,18 @@ static struct wsdbg_error *list_functions(struct wsdbg_code_module *module)
     return NULL;
 }
 
+/* Of another architecture than that of the decoder the functions alone. */
+static struct wsdbg_error *open_cubin(struct wsdbg_code_module *module)
+{
+    const struct wsdbg_image image = {module->bytes, module->byte_count};
+    struct wsdbg_error *error = wsdbg_cubin_open_names(&image, &module->cubin, &module->architecture);
+    if (error || module->architecture != DECODED_ARCHITECTURE)
+        return error;
+    wsdbg_cubin_close(module->cubin);
+    module->cubin = NULL;
+    return wsdbg_cubin_open(&image, &module->cubin);
+}
+
 static struct wsdbg_error *read_module(struct wsdbg_code_module *module, const struct wsdbg_image *image)
 {
     module->bytes = malloc(image->byte_count + 1);
@@ -140,9 +153,7 @@ static struct wsdbg_error *read_module(struct wsdbg_code_module *module, const s
     memcpy(module->bytes, image->bytes, image->byte_count);
     module->byte_count = image->byte_count;
     struct wsdbg_error *error =
-        wsdbg_ptx_code_is(image)
-            ? wsdbg_ptx_code_create(image, &module->ptx)
-            : wsdbg_cubin_open(&(struct wsdbg_image){module->bytes, module->byte_count}, &module->cubin);
+        wsdbg_ptx_code_is(image) ? wsdbg_ptx_code_create(image, &module->ptx) : open_cubin(module);
     if (!error)
         return list_functions(module);
     if (error == &wsdbg_error_no_memory)
@@ -219,19 +230,20 @@ static struct wsdbg_error *place_in(struct wsdbg_code *code, const struct wsdbg_
     struct wsdbg_code_function *function = error ? NULL : function_at(record, pc);
     if (!function)
         return error;
-    if (!function->graph)
+    const bool is_decoded = record->ptx || record->architecture == DECODED_ARCHITECTURE;
+    if (!function->graph && is_decoded)
         error = record->ptx ? wsdbg_ptx_code_graph(record->ptx, function->cubin, &function->graph)
                             : wsdbg_graph_create_of_function(function->cubin, &function->graph);
     if (error)
         return error;
     const uint32_t number = (uint32_t)((pc - function->cubin->address) / WSDBG_INSTRUCTION_BYTES);
-    if (number < wsdbg_graph_instruction_count(function->graph))
+    if (!is_decoded || number < wsdbg_graph_instruction_count(function->graph))
         *out = (struct wsdbg_code_place){.function = function, .instruction = number};
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_code_find(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t grid,
-                                    uint64_t pc, struct wsdbg_code_place *out)
+struct wsdbg_error *wsdbg_code_locate(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t grid,
+                                      uint64_t pc, struct wsdbg_code_place *out)
 {
     *out = (struct wsdbg_code_place){0};
     const struct wsdbg_machine_grid *row = &machine->grids[grid];
@@ -244,17 +256,41 @@ struct wsdbg_error *wsdbg_code_find(struct wsdbg_code *code, const struct wsdbg_
     return error;
 }
 
+struct wsdbg_error *wsdbg_code_find(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t grid,
+                                    uint64_t pc, struct wsdbg_code_place *out)
+{
+    struct wsdbg_error *error = wsdbg_code_locate(code, machine, grid, pc, out);
+    if (!wsdbg_code_is_decoded(out))
+        *out = (struct wsdbg_code_place){0};
+    return error;
+}
+
+/* The record of a machine's module, NULL where it was not looked at. */
+static const struct wsdbg_code_module *seen_module(const struct wsdbg_code *code, const struct wsdbg_machine *machine,
+                                                   uint32_t module)
+{
+    const struct wsdbg_machine_module *shown = module < machine->module_count ? &machine->modules[module] : NULL;
+    if (!shown || shown->context >= machine->context_count)
+        return NULL;
+    for (size_t i = 0; i < code->module_count; i++)
+        if (code->modules[i]->handle == shown->handle &&
+            code->modules[i]->context == machine->contexts[shown->context].handle)
+            return code->modules[i];
+    return NULL;
+}
+
+uint32_t wsdbg_code_architecture(const struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module)
+{
+    const struct wsdbg_code_module *record = seen_module(code, machine, module);
+    return record ? record->architecture : 0;
+}
+
 const char *wsdbg_code_reason(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module)
 {
     if (module >= machine->module_count || machine->modules[module].image.byte_count == 0)
         return "its image is not there";
-    const uint32_t context = machine->modules[module].context;
-    for (size_t i = 0; i < code->module_count; i++)
-        if (code->modules[i]->handle == machine->modules[module].handle && context < machine->context_count &&
-            code->modules[i]->context == machine->contexts[context].handle && !code->modules[i]->cubin &&
-            !code->modules[i]->ptx)
-            return code->modules[i]->reason;
-    return "";
+    const struct wsdbg_code_module *record = seen_module(code, machine, module);
+    return record && !record->cubin && !record->ptx ? record->reason : "";
 }
 
 /* Bank 0 begins with the CTA's threads, which the grid's row has too. */
@@ -444,7 +480,7 @@ struct wsdbg_error *wsdbg_code_prepare(struct wsdbg_code *code, const struct wsd
     wsdbg_code_begin(code);
     for (uint32_t i = 0; !error && i < machine->grid_count; i++) {
         struct wsdbg_code_place place;
-        error = wsdbg_code_find(code, machine, i, machine->grids[i].function_entry, &place);
+        error = wsdbg_code_locate(code, machine, i, machine->grids[i].function_entry, &place);
         struct wsdbg_line line;
         if (!error && place.function)
             wsdbg_code_lines(&place, &line, 1);
@@ -468,6 +504,9 @@ size_t wsdbg_code_lines(const struct wsdbg_code_place *place, struct wsdbg_line 
 void wsdbg_code_text(const struct wsdbg_code_place *place, uint64_t address, char out[WSDBG_INSTRUCTION_TEXT_BYTES])
 {
     const struct wsdbg_ptx_code *ptx = place->function->module->ptx;
+    out[0] = '\0';
+    if (!wsdbg_code_is_decoded(place))
+        return;
     if (ptx)
         wsdbg_ptx_code_text(ptx, place->function->cubin, place->instruction, out);
     else

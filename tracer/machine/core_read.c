@@ -415,14 +415,6 @@ static void note_what_is_missing(struct reader *reader)
     size_t without_code = 0;
     for (size_t i = 0; i < base->grid_count; i++)
         without_code += base->grids[i].module == WSDBG_NONE || !base->modules[base->grids[i].module].image.byte_count;
-    for (size_t i = 0; i < base->device_count; i++)
-        if (base->devices[i].compute_capability.known && base->devices[i].compute_capability.value != 90) {
-            wsdbg_machine_note(base,
-                               "device %u is sm_%u: only the instructions of sm_90 are known, so what its warps "
-                               "wait for is not",
-                               base->devices[i].ordinal, base->devices[i].compute_capability.value);
-            break;
-        }
     if (!base->warp_count) {
         wsdbg_machine_note(base, "the core dump holds no running kernel");
         return;

@@ -270,12 +270,12 @@ static struct wsdbg_error *add(const struct exceptions *exceptions, uint32_t war
                                     .exact = machine_warp->error_pc.known,
                                     .site = WSDBG_NONE,
                                     .barrier = WSDBG_NONE};
-    struct wsdbg_error *error = wsdbg_code_find(exceptions->source->code, exceptions->machine,
-                                                exceptions->seen->grids[grid - out->grids].machine, row->pc, &place);
+    struct wsdbg_error *error = wsdbg_code_locate(exceptions->source->code, exceptions->machine,
+                                                  exceptions->seen->grids[grid - out->grids].machine, row->pc, &place);
     if (error || !place.function)
         return error;
     error = wsdbg_look_site(exceptions->tables, &place, grid->module, &row->site);
-    return error || !row->exact ? error : find_object(exceptions, &place, row);
+    return error || !row->exact || !wsdbg_code_is_decoded(&place) ? error : find_object(exceptions, &place, row);
 }
 
 /* One row for the lanes of a warp with the same number; where that is the warp's, for all its lanes. */

@@ -5,6 +5,7 @@
  * them.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,12 +82,61 @@ static uint32_t block_warps(const struct wsdbg_machine_grid *grid)
     return warps <= WSDBG_LOOK_WARPS_MAX ? (uint32_t)warps : 0;
 }
 
+/* The GPU's where it is known not to be the one whose code is understood, else the code's; 0 = not known. */
+static uint32_t other_architecture(const struct listing *listing, const struct wsdbg_machine_grid *grid)
+{
+    enum { UNDERSTOOD = 90 };
+    const struct wsdbg_machine *machine = listing->machine;
+    const uint32_t capability =
+        grid->device < machine->device_count ? machine->devices[grid->device].compute_capability.value : 0;
+    const uint32_t of_code = wsdbg_code_architecture(listing->source->code, machine, grid->module);
+    const uint32_t architecture = capability && capability != UNDERSTOOD ? capability : of_code;
+    return architecture == UNDERSTOOD ? 0 : architecture;
+}
+
+/* Once for all kernels of one architecture. */
+static void note_architecture(struct wsdbg_machine *machine, uint32_t architecture)
+{
+    char note[sizeof machine->notes[0]];
+    snprintf(note, sizeof note,
+             "the GPU is an sm_%u: only the code of sm_90 is understood, so what warps wait for is not known",
+             architecture);
+    for (size_t i = 0; i < machine->note_count; i++)
+        if (strcmp(machine->notes[i], note) == 0)
+            return;
+    wsdbg_machine_note(machine, "%s", note);
+}
+
 static void note_unknown_code(struct listing *listing, const struct wsdbg_machine_grid *grid)
 {
+    const uint32_t other = other_architecture(listing, grid);
     const char *reason = wsdbg_code_reason(listing->source->code, listing->machine, grid->module);
+    if (other)
+        note_architecture(listing->machine, other);
+    if (other && !*reason)
+        return;
     wsdbg_machine_note(listing->machine,
                        "the code of grid %" PRIu64 " is not known%s%s: what its warps wait for is not seen",
                        grid->grid_id, *reason ? ", " : "", reason);
+}
+
+/* Of code that is not decoded the name. */
+static struct wsdbg_error *name_kernel(struct listing *listing, const struct wsdbg_look_grid *beside,
+                                       struct wsdbg_grid *row)
+{
+    const struct wsdbg_machine_grid *grid = &listing->machine->grids[beside->machine];
+    struct wsdbg_code_place entry = {0};
+    struct wsdbg_error *error =
+        beside->kernel || !grid->function_entry
+            ? NULL
+            : wsdbg_code_locate(listing->source->code, listing->machine, beside->machine, grid->function_entry, &entry);
+    const struct wsdbg_code_function *function = beside->kernel ? beside->kernel->function : entry.function;
+    if (error || !function)
+        return error;
+    error = wsdbg_look_function(listing->tables, function, row->module, &row->function);
+    if (!error && grid->registers.known)
+        listing->out->functions[row->function].registers = grid->registers;
+    return error;
 }
 
 /* What called functions do to barriers is not in the kernel's accesses. */
@@ -146,16 +196,15 @@ static struct wsdbg_error *add_grid(struct listing *listing, uint32_t machine_ro
     fill_size(listing->machine, machine_row, row);
     struct wsdbg_error *error =
         wsdbg_code_kernel(listing->source->code, listing->machine, machine_row, &beside->kernel);
+    if (!error)
+        error = name_kernel(listing, beside, row);
     if (!error && !beside->kernel)
         note_unknown_code(listing, grid);
     if (error || !beside->kernel)
         return error;
     note_calls(listing, beside->kernel);
     beside->span_count = wsdbg_words_spans(beside->kernel->accesses, beside->kernel->access_count, beside->spans);
-    error = wsdbg_look_function(listing->tables, beside->kernel->function, row->module, &row->function);
-    if (!error && grid->registers.known)
-        listing->out->functions[row->function].registers = grid->registers;
-    return error;
+    return NULL;
 }
 
 static struct wsdbg_error *add_grids(struct listing *listing)
@@ -275,14 +324,16 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     *recent = (uint32_t)part;
     if (earlier < part && listing->seen->parts[earlier].pc == row->pc && listing->seen->parts[earlier].wait == NULL &&
         context_of(listing, earlier) == context_of(listing, part)) {
+        row->named = listing->seen->parts[earlier].named;
         row->place = listing->seen->parts[earlier].place;
         row->site = listing->seen->parts[earlier].site;
         return NULL;
     }
-    struct wsdbg_error *error = wsdbg_code_find(listing->source->code, listing->machine,
-                                                listing->seen->grids[grid].machine, row->pc, &row->place);
-    if (error || !row->place.function)
+    struct wsdbg_error *error = wsdbg_code_locate(listing->source->code, listing->machine,
+                                                  listing->seen->grids[grid].machine, row->pc, &row->named);
+    if (error || !wsdbg_code_is_decoded(&row->named))
         return error;
+    row->place = row->named;
     return wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
 }
 

@@ -93,9 +93,12 @@ struct wsdbg_error *wsdbg_look_site(struct wsdbg_look_tables *tables, const stru
         }
     if (!wsdbg_grow((void **)&tables->sites, &tables->site_capacity, tables->site_count + 1, sizeof *tables->sites))
         return &wsdbg_error_no_memory;
-    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
-    site.is_wgmma = wsdbg_operation_is_of_wgmma(instruction->operation);
-    site.is_system = instruction->is_system;
+    if (wsdbg_code_is_decoded(place)) {
+        const struct wsdbg_instruction *instruction =
+            wsdbg_graph_instruction(place->function->graph, place->instruction);
+        site.is_wgmma = wsdbg_operation_is_of_wgmma(instruction->operation);
+        site.is_system = instruction->is_system;
+    }
     wsdbg_code_text(place, pc, site.instruction);
     *out = (uint32_t)tables->out->site_count;
     tables->sites[tables->site_count++] = (struct wsdbg_look_site){pc, site.function, *out};

@@ -167,7 +167,7 @@ static struct wsdbg_error *set_site(const struct states *states, uint32_t number
 {
     const struct wsdbg_look_part *part = &states->seen->parts[number];
     struct wsdbg_part *row = &states->out->parts[number];
-    struct wsdbg_code_place place = part->place;
+    struct wsdbg_code_place place = part->named;
     if (!place.function)
         return NULL;
     if (row->state == WSDBG_WARP_WAIT_NAMED)

@@ -212,3 +212,25 @@ void wsdbg_host_stack_levels(const struct wsdbg_host_stack *stack, const struct 
         append_frame(shown.frames[i], " < ", call, out, bytes);
     append_end(stack, out, bytes);
 }
+
+static bool is_main_stack(const struct wsdbg_snapshot *s, const struct wsdbg_host_stack *stack,
+                          const struct wsdbg_process *process)
+{
+    return stack->process < s->host_process_count &&
+           s->host_processes[stack->process].process_id == process->process_id && stack->thread_id == process->pid;
+}
+
+void wsdbg_host_python_line(const struct wsdbg_snapshot *snapshot, uint32_t process, char *out, size_t bytes)
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < snapshot->host_stack_count; i++) {
+        const struct wsdbg_host_stack *stack = &snapshot->host_stacks[i];
+        if (!is_main_stack(snapshot, stack, &snapshot->processes[process]))
+            continue;
+        for (uint32_t f = stack->frame_first; f - stack->frame_first < stack->frame_count; f++)
+            if (f < snapshot->host_frame_count && snapshot->host_frames[f].kind == WSDBG_HOST_FRAME_PYTHON) {
+                wsdbg_host_frame_text(&snapshot->host_frames[f], out, bytes);
+                return;
+            }
+    }
+}

@@ -209,3 +209,12 @@ const char *wsdbg_snapshot_grid_name(const struct wsdbg_snapshot *snapshot, cons
 {
     return grid->function < snapshot->function_count ? snapshot->functions[grid->function].name : NULL;
 }
+
+bool wsdbg_causes_are_known(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
+{
+    enum { UNDERSTOOD = 90 };
+    if (grid->context >= snapshot->context_count)
+        return true;
+    const struct wsdbg_optional_u32 capability = snapshot->contexts[grid->context].compute_capability;
+    return !capability.known || capability.value == UNDERSTOOD;
+}

@@ -560,4 +560,9 @@ const char *wsdbg_snapshot_role_name(const struct wsdbg_snapshot *snapshot, cons
 /* Demangling is not done here: the function's name of a grid, or NULL. */
 const char *wsdbg_snapshot_grid_name(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid);
 
+/* Why there is no cause on other GPUs; behind a clause. */
+#define WSDBG_CAUSES_KNOWN "causes are known for sm_90 only"
+/* Whether the grid's GPU is one whose code is understood: sm_90, or not known to be another one. */
+bool wsdbg_causes_are_known(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid);
+
 #endif

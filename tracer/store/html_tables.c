@@ -317,6 +317,21 @@ void wsdbg_html_overlaps(const struct wsdbg_report *r, FILE *out)
         fprintf(out, "<p class=\"soft\">%s</p>\n", wsdbg_report_overlap_note(r));
 }
 
+/* A victim waits for those whose own fault it is. */
+static void waits_for_cell(const struct wsdbg_report *r, const struct wsdbg_report_process *p, FILE *out)
+{
+    const char *between = "";
+    fputs("<td>", out);
+    for (size_t i = 0; p->blame == WSDBG_BLAME_VICTIM && i < r->process_count; i++) {
+        if (r->processes[i].blame != WSDBG_BLAME_ORIGIN)
+            continue;
+        fputs(between, out);
+        wsdbg_put_xml(out, r->processes[i].title);
+        between = ", ";
+    }
+    fputs("</td>", out);
+}
+
 static void process_row(const struct wsdbg_report *r, const struct wsdbg_report_process *p, FILE *out)
 {
     char text[256];
@@ -327,6 +342,10 @@ static void process_row(const struct wsdbg_report *r, const struct wsdbg_report_
     cell(out, p->process.host);
     fprintf(out, "<td>%u</td>", p->process.pid);
     cell(out, p->does);
+    if (p->python[0])
+        cell(out, p->python);
+    else
+        blank_cell(out);
     if (p->finding.known) {
         snprintf(text, sizeof text, "%s (%s)", wsdbg_cause_name(r->findings[p->finding.value].cause),
                  wsdbg_confidence_name(r->findings[p->finding.value].confidence));
@@ -338,12 +357,14 @@ static void process_row(const struct wsdbg_report *r, const struct wsdbg_report_
         cell(out, blame);
     else
         blank_cell(out);
+    waits_for_cell(r, p, out);
     fputs("</tr>\n", out);
 }
 
 void wsdbg_html_processes(const struct wsdbg_report *r, FILE *out)
 {
-    static const char *const heads[] = {"Rank", "Local rank", "Host", "Process", "Does", "Cause", "Blame", NULL};
+    static const char *const heads[] = {"Rank",        "Local rank", "Host",  "Process",   "Does",
+                                        "Python line", "Cause",      "Blame", "Waits for", NULL};
     uint32_t *order = r->has_ranks ? wsdbg_report_process_order(r) : NULL;
     if (!order)
         return;

@@ -21,7 +21,14 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "(victim), as far as it is known. A process without a rank has not said any; other tables name it by process_id.",
      "SELECT p.rank, p.local_rank, p.world_size, p.hostname AS host, p.pid AS process, m.state, f.name AS kernel, "
      "m.call, (coalesce(m.seen_ns, s.time_ns) - m.since_ns) / 1e9 AS in_call_seconds, d.cause, d.confidence, m.blame, "
-     "p.exit_status, p.signal, p.process_id FROM shown_snapshot s JOIN member m ON m.snapshot_id = s.id "
+     "p.exit_status, p.signal, p.process_id, "
+     "(SELECT coalesce(h.file, '?') || ':' || coalesce(h.line, '?') || coalesce(' in ' || h.function, '') FROM "
+     "host_process o JOIN host_stack k ON k.host_process_id = o.id JOIN host_frame h ON h.host_stack_id = k.id "
+     "WHERE o.snapshot_id = s.id AND o.process_id = m.process_id AND k.thread_id = p.pid AND h.kind = 'python' "
+     "ORDER BY h.position LIMIT 1) AS python_line, "
+     "CASE m.blame WHEN 'victim' THEN (SELECT group_concat(coalesce('rank ' || q.rank, 'process ' || q.pid), ', ') "
+     "FROM member o JOIN process q ON q.process_id = o.process_id WHERE o.snapshot_id = s.id AND o.blame = 'origin') "
+     "END AS waits_for FROM shown_snapshot s JOIN member m ON m.snapshot_id = s.id "
      "JOIN process p ON p.process_id = m.process_id LEFT JOIN grid g ON g.id = m.grid_id "
      "LEFT JOIN function f ON f.id = g.function_id LEFT JOIN finding d ON d.id = (SELECT min(id) FROM finding "
      "WHERE snapshot_id = s.id AND process_id = m.process_id) "
@@ -65,6 +72,30 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "(s.time_ns - k.time_ns) / 1e9 AS seconds_ago FROM collective k JOIN communicator c ON c.id = k.communicator_id "
      "JOIN shown_snapshot s ON s.id = c.snapshot_id JOIN process p ON p.process_id = c.process_id "
      "LEFT JOIN launch l ON l.id = k.launch_id ORDER BY k.time_ns, k.id",
+     NULL},
+    {"peer-waits", "Which rank's kernel polls memory that it shares with other ranks, and where?",
+     "When `@ranks` shows kernels that poll. `shared` says how: `imported` memory is another process's, `exported` is "
+     "its "
+     "own. Which processes share one piece of memory no table says: `may_be_of` has those of the run that gave away "
+     "(took) as many bytes at once as this one took (gave away). NULL: none is known, or the size is not.",
+     "WITH polled AS (SELECT x.process_id, g.function_id, t.place, p.address, count(DISTINCT p.warp_id) AS warps "
+     "FROM shown_snapshot s JOIN grid g ON g.snapshot_id = s.id JOIN context x ON x.id = g.context_id "
+     "JOIN cta c ON c.grid_id = g.id JOIN warp w ON w.cta_id = c.id JOIN part p ON p.warp_id = w.id "
+     "LEFT JOIN site t ON t.id = p.site_id WHERE p.state = 'SPIN_GLOBAL' AND p.address IS NOT NULL GROUP BY 1, 2, 3, "
+     "4), "
+     "shared AS (SELECT a.*, CASE WHEN a.kind IN ('imported', 'mapped import') THEN 'imported' ELSE 'exported' END AS "
+     "how "
+     "FROM allocation a JOIN shown_snapshot s ON s.id = a.snapshot_id WHERE a.freed_ns IS NULL "
+     "AND (a.exported OR a.kind IN ('imported', 'mapped import'))) "
+     "SELECT r.rank, r.hostname AS host, r.pid AS process, f.name AS kernel, p.place, p.warps, "
+     "printf('0x%x', p.address) AS address, a.how AS shared, a.call || ' #' || a.call_number AS made_by, "
+     "p.address - a.address AS offset_bytes, (SELECT group_concat(coalesce('rank ' || q.rank, 'process ' || q.pid), ', "
+     "') "
+     "FROM process q WHERE q.process_id IN (SELECT b.process_id FROM shared b WHERE b.process_id != a.process_id "
+     "AND b.how != a.how AND b.bytes = a.bytes)) AS may_be_of "
+     "FROM polled p JOIN shared a ON a.process_id = p.process_id AND p.address >= a.address "
+     "AND p.address < a.address + coalesce(a.bytes, 1) JOIN process r ON r.process_id = p.process_id "
+     "LEFT JOIN function f ON f.id = p.function_id ORDER BY r.rank IS NULL, r.rank, r.process_id, p.address, p.place",
      NULL},
     {"waits", "How many warps and CTAs wait, by role, state and barrier?",
      "For the whole picture on a few lines; `@stuck` has the single warps.", "SELECT * FROM waits", NULL},

@@ -101,7 +101,8 @@ struct wsdbg_report_process {
     struct wsdbg_optional_u64 waiting_ns;    /* how long a thread of it has been in `call` */
     char does[256];                          /* "runs gemm", "killed by SIGKILL", "?" */
     char call[48];                           /* "" = none is known to be in one */
-    bool polls_peers;                        /* as struct wsdbg_process_work has it */
+    char python[WSDBG_HOST_FUNCTION_BYTES + 96]; /* where its main thread is in Python, "" = not known */
+    bool polls_peers;                            /* as struct wsdbg_process_work has it */
 };
 
 /* A context that an error of the GPU ended. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/host_stack.h"
 #include "model/symbol.h"
 
 enum { KERNEL_COLUMNS = 48, KERNEL_BYTES = 512 };
@@ -88,6 +89,7 @@ static void fill_process(const struct wsdbg_snapshot *s, const struct wsdbg_diag
     wsdbg_process_text(&s->processes[index], host, out->name);
     wsdbg_process_short_text(s, out->process_id, out->title);
     wsdbg_process_does(s, index, out->does, sizeof out->does);
+    wsdbg_host_python_line(s, index, out->python, sizeof out->python);
     if (work.thread < s->thread_count)
         fill_call(s, &s->threads[work.thread], out);
     if (!d)
