@@ -44,7 +44,9 @@
 #define RESCUE_NS 6000000000ull /* so long calls wait for the inspector's attach watchdog, which lets the GPU go on */
 /* For an inspector to leave when asked: 0.3 s after a look, and the detach. */
 #define LEAVE_NS 600000000ull
-#define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
+#define LEAVE_LOADING_NS 2500000000ull /* ... while a call waits for its answer to an event */
+#define LOADING_US 100000              /* a call that loads code keeps nobody from coming in later */
+#define COME_UP_NS 1000000000ull       /* an attach takes 0.1 to 0.3 s */
 #define LAUNCHES_WAIT_US 100000
 
 /* Lazy loading, suspend events, exceptions of warps that have exited since, no context push and pop events.  Without
@@ -153,7 +155,7 @@ static bool leave_is_overdue(void)
         leave_wanted_ns = 0;
     else if (!leave_wanted_ns)
         leave_wanted_ns = shim_now_ns();
-    return leave_wanted_ns && shim_now_ns() > leave_wanted_ns + LEAVE_NS;
+    return leave_wanted_ns && shim_now_ns() > leave_wanted_ns + (debug_calls_inside() ? LEAVE_LOADING_NS : LEAVE_NS);
 }
 
 static bool must_detach(void)
@@ -284,6 +286,16 @@ static bool is_ready_for_stay(void)
     return false;
 }
 
+/* Code that is being loaded, or was since wsdbg decided to come, makes the attach long, and calls wait meanwhile. */
+static const char *trouble_with_code(void)
+{
+    for (int waited_us = 0; waited_us < LOADING_US && debug_calls_inside(); waited_us += 100)
+        shim_sleep_us(100);
+    if (debug_calls_inside())
+        return "the program is loading code";
+    return debug_calls_code_is_new() ? "the program has just loaded much code" : NULL;
+}
+
 static void begin_attach(bool idle)
 {
     char text[WSDBG_TEXT_BYTES];
@@ -301,6 +313,8 @@ static void begin_attach(bool idle)
     atomic_store(&debug_attach_loading, true);
     debug_own_calls_wait();
     const char *reason = debug_contexts_trouble();
+    if (!reason && idle)
+        reason = trouble_with_code();
     if (reason) {
         give_up(WSDBG_OBSTACLE_NOT_SETTLED, reason);
         return;
@@ -390,6 +404,11 @@ static void answer(uint32_t request)
     case WSDBG_ASK_PAUSE:
         if (attach->state == WSDBG_ATTACH_DONE)
             pause_calls();
+        break;
+    case WSDBG_ASK_QUIET:
+        if (attach->state == WSDBG_ATTACH_DONE && !atomic_load(&debug_attach_open))
+            debug_calls_keep_out();
+        put32(&attach->calls_inside, debug_calls_inside());
         break;
     case WSDBG_ASK_ATTACHED:
         if (attach->state == WSDBG_ATTACH_BEGINS) {

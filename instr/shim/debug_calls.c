@@ -1,7 +1,7 @@
 /* debug_calls.c - what the program's own calls see of an inspector: when they wait for it, and what it costs them.
  *
  * Reads:  whether somebody is attached and how (debug_attach.c), WSDBG_ATTACH_FIRST.
- * Writes: segment->attach.waited_ns, launch_ns, launches and leave_wanted.
+ * Writes: segment->attach.waited_ns, launch_ns, launches, code_bytes and leave_wanted.
  *
  * While an inspector comes, looks or leaves no call begins; while one stays between looks all calls go on.  A call that
  * makes or ends a context finds nobody attached.
@@ -20,6 +20,7 @@
 #include "device_events.h"
 #include "module_image.h"
 #include "own_threads.h"
+#include "registry.h"
 #include "segment.h"
 #include "state.h"
 
@@ -37,6 +38,7 @@
 static _Atomic uint64_t kept_out_ns; /* since when calls wait */
 static _Atomic uint64_t ended_ns;    /* when calls last could go on again; 0 = they always could */
 static _Atomic int changing;         /* calls between debug_attach_context_begin and _end */
+static _Atomic uint32_t loading;     /* calls between debug_attach_load_begin and _end */
 static _Atomic uint64_t changed_ns;  /* when a context was last made or ended */
 static _Atomic uint64_t awaited_until_ns;
 static uint64_t await_at_most_ns;
@@ -82,6 +84,18 @@ uint64_t debug_calls_lease_until_ns(void)
 bool debug_calls_contexts_are_settled(uint64_t settle_ns)
 {
     return atomic_load(&changing) == 0 && shim_now_ns() >= atomic_load(&changed_ns) + settle_ns;
+}
+
+uint32_t debug_calls_inside(void)
+{
+    return atomic_load(&loading) + registry_launch_is_blocked(UINT64_MAX);
+}
+
+bool debug_calls_code_is_new(void)
+{
+    const struct wsdbg_attach_row *attach = attach_row();
+    const uint64_t known_bytes = __atomic_load_n(&attach->code_bytes_known, __ATOMIC_ACQUIRE);
+    return is_cheap && __atomic_load_n(&attach->code_bytes, __ATOMIC_ACQUIRE) > known_bytes;
 }
 
 void debug_calls_start(void)
@@ -213,22 +227,44 @@ static void wait_until_nobody_is_in(void)
     __atomic_fetch_add(&attach_row()->waited_ns, shim_now_ns() - began_ns, __ATOMIC_RELAXED);
 }
 
-bool debug_attach_code_begin(const void *image)
+uint64_t debug_attach_code_begin(const void *image)
 {
     const int kept = errno;
-    const bool is_large = is_cheap && shim_depth == 1 && image && image_is_large(image, WSDBG_MUCH_CODE_BYTES);
+    const uint64_t bytes = is_cheap && shim_depth == 1 && image ? image_bytes_told(image) : 0;
     errno = kept;
-    if (!is_large)
-        return false;
+    if (bytes < WSDBG_MUCH_CODE_BYTES)
+        return 0;
     atomic_store(&debug_attach_awaited, false);
     debug_attach_context_begin();
-    return true;
+    return bytes;
 }
 
-void debug_attach_code_end(bool begun)
+void debug_attach_code_end(uint64_t code_bytes)
 {
-    if (begun)
-        debug_attach_context_end(false);
+    if (!code_bytes)
+        return;
+    __atomic_fetch_add(&attach_row()->code_bytes, code_bytes, __ATOMIC_RELEASE);
+    debug_attach_context_end(false);
+}
+
+void debug_attach_load_begin(void)
+{
+    if (shim_depth != 1)
+        return;
+    atomic_fetch_add(&loading, 1);
+    while (debug_attach_keeps_out()) {
+        const int kept = errno;
+        atomic_fetch_sub(&loading, 1);
+        debug_attach_wait();
+        atomic_fetch_add(&loading, 1);
+        errno = kept;
+    }
+}
+
+void debug_attach_load_end(void)
+{
+    if (shim_depth == 1)
+        atomic_fetch_sub(&loading, 1);
 }
 
 void debug_attach_context_begin(void)
@@ -257,6 +293,7 @@ void debug_attach_context_end(bool change)
 void debug_calls_forget(void)
 {
     atomic_store(&changing, 0);
+    atomic_store(&loading, 0);
     atomic_store(&debug_attach_open, false);
     atomic_store(&debug_attach_loading, false);
     atomic_store(&debug_attach_stays, false);

@@ -32,9 +32,13 @@ void debug_attach_context_begin(void);
 void debug_attach_context_end(bool change);
 /* Around a call that loads an image, of which nothing is believed yet: where that is large and an inspector should be
  * cheap, the call waits until nobody is attached, and nobody attaches meanwhile.  Inside hook_enter and hook_leave;
- * `begun` is what the first one said. */
-bool debug_attach_code_begin(const void *image);
-void debug_attach_code_end(bool begun);
+ * `code_bytes` is what the first one said. */
+uint64_t debug_attach_code_begin(const void *image);
+void debug_attach_code_end(uint64_t code_bytes);
+/* Around the driver's part of a call that may load code: the driver sends a debugger an event for it and lets the call
+ * wait for the answer, so nobody detaches meanwhile.  Waits as debug_attach_wait() does.  errno is kept. */
+void debug_attach_load_begin(void);
+void debug_attach_load_end(void);
 /* Whether calls must wait now; for threads of our own, which try again later. */
 bool debug_attach_keeps_out(void);
 /* Whether calls wait now, or did later than `ns` (shim_now_ns). */
@@ -45,6 +49,10 @@ void debug_calls_keep_out(void);
 void debug_calls_let_go(void);
 /* No context is being made or ended, nor was in the last settle_ns. */
 bool debug_calls_contexts_are_settled(uint64_t settle_ns);
+/* How many calls may wait for the answer to an event of the driver's: those that load code, and launches. */
+uint32_t debug_calls_inside(void);
+/* Whether the program has loaded much code of which wsdbg did not know when it asked to be let in. */
+bool debug_calls_code_is_new(void);
 /* Until when the inspector may stay without a word: its lease, or what calls wait for at most. */
 uint64_t debug_calls_lease_until_ns(void);
 /* Reads the environment. */

@@ -4,6 +4,7 @@
  * Columns: exported symbol, body, parameters, arguments.  A body (hooks_*.c) gets (row, real function, arguments).
  * The "synchronising" rows share one body; their second column is the stream waited for, WSDBG_UNKNOWN64 if none.
  * So do those that give the GPU work and come back at once; their second column says what, the third the stream.
+ * The "loading" rows have no second column.
  */
 #ifndef WSDBG_SHIM_HOOK_TABLE_H
 #define WSDBG_SHIM_HOOK_TABLE_H
@@ -130,6 +131,20 @@
     X(cuMulticastBindMem, multicast_mem_body, (uint64_t multicast, size_t at, uint64_t handle, size_t from, size_t bytes, uint64_t flags), (multicast, at, handle, from, bytes, flags)) \
     X(cuMulticastBindAddr, multicast_address_body, (uint64_t multicast, size_t at, CUdeviceptr address, size_t bytes, uint64_t flags), (multicast, at, address, bytes, flags))
 
+/* Calls of which nothing is recorded.  They may load a kernel's code, which an inspector must not leave under
+ * (debug_attach_load_begin). */
+#define WSDBG_LOAD_HOOKS(X)                                                                                 \
+    X(cuFuncLoad, (CUfunction f), (f))                                                                      \
+    X(cuFuncGetAttribute, (int *value, int attribute, CUfunction f), (value, attribute, f))                 \
+    X(cuFuncSetCacheConfig, (CUfunction f, int config), (f, config))                                        \
+    X(cuKernelGetAttribute, (int *value, int attribute, CUkernel kernel, CUdevice device), (value, attribute, kernel, device)) \
+    X(cuKernelSetCacheConfig, (CUkernel kernel, int config, CUdevice device), (kernel, config, device))     \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, CUfunction f, int threads, size_t shared), (blocks, f, threads, shared)) \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (int *blocks, CUfunction f, int threads, size_t shared, unsigned flags), (blocks, f, threads, shared, flags)) \
+    X(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *bytes, CUfunction f, int blocks, int threads), (bytes, f, blocks, threads)) \
+    X(cuOccupancyMaxPotentialClusterSize, (int *size, CUfunction f, const struct cu_launch_config *config), (size, f, config)) \
+    X(cuOccupancyMaxActiveClusters, (int *clusters, CUfunction f, const struct cu_launch_config *config), (clusters, f, config))
+
 #define STREAM_VALUE ((uint64_t)(uintptr_t)stream)
 #define WSDBG_SYNC_HOOKS(X)                                                                                 \
     X(cuCtxSynchronize, WSDBG_UNKNOWN64, (void), ())                                                        \
@@ -237,7 +252,7 @@
 
 enum wsdbg_hook_id {
 #define X(symbol, ...) WSDBG_HOOK_##symbol,
-    WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)
+    WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X) WSDBG_LOAD_HOOKS(X)
 #undef X
         WSDBG_HOOK_COUNT
 };

@@ -113,9 +113,33 @@ static CUresult work_leave(bool on, enum work_kind kind, CUstream stream, uint64
 WSDBG_WORK_HOOKS(X)
 #undef X
 
+#define LOAD_BODY(symbol, find, parameters, arguments)                  \
+    void *forward = find(WSDBG_HOOK_##symbol);                          \
+    if (!forward)                                                       \
+        return CUDA_ERROR_STUB_LIBRARY;                                 \
+    bool on = hook_enter();                                             \
+    debug_attach_load_begin();                                          \
+    const CUresult result = ((CUresult(*) parameters)forward)arguments; \
+    debug_attach_load_end();                                            \
+    return hook_leave(on, result);
+#define X(symbol, parameters, arguments)                       \
+    SHIM_EXPORT CUresult symbol parameters;                    \
+    SHIM_EXPORT CUresult symbol parameters                     \
+    {                                                          \
+        LOAD_BODY(symbol, libcuda_next, parameters, arguments) \
+    }                                                          \
+    static CUresult wrap_##symbol parameters                   \
+    {                                                          \
+        LOAD_BODY(symbol, libcuda_real, parameters, arguments) \
+    }
+WSDBG_LOAD_HOOKS(X)
+#undef X
+
 #define X(symbol, ...) (void *)wrap_##symbol,
-void *const hook_wrapper[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)};
+void *const hook_wrapper[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)
+                                                  WSDBG_LOAD_HOOKS(X)};
 #undef X
 #define X(symbol, ...) (void *)symbol,
-void *const hook_exported[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)};
+void *const hook_exported[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)
+                                                   WSDBG_LOAD_HOOKS(X)};
 #undef X

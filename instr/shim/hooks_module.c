@@ -14,7 +14,9 @@
 CUresult module_file_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const char *file)
 {
     bool on = hook_enter();
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*)(CUmodule *, const char *))forward)(module, file);
+    debug_attach_load_end();
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, NULL);
@@ -27,9 +29,11 @@ CUresult module_file_body(enum wsdbg_hook_id id, void *forward, CUmodule *module
 CUresult module_data_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, const void *image)
 {
     bool on = hook_enter();
-    const bool large = debug_attach_code_begin(image);
+    const uint64_t code_bytes = debug_attach_code_begin(image);
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*)(CUmodule *, const void *))forward)(module, image);
-    debug_attach_code_end(large);
+    debug_attach_load_end();
+    debug_attach_code_end(code_bytes);
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
@@ -43,10 +47,12 @@ CUresult module_data_ex_body(enum wsdbg_hook_id id, void *forward, CUmodule *mod
                              void *options, void **values)
 {
     bool on = hook_enter();
-    const bool large = debug_attach_code_begin(image);
+    const uint64_t code_bytes = debug_attach_code_begin(image);
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*)(CUmodule *, const void *, unsigned, void *, void **))forward)(module, image, count,
                                                                                                   options, values);
-    debug_attach_code_end(large);
+    debug_attach_load_end();
+    debug_attach_code_end(code_bytes);
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
@@ -59,7 +65,9 @@ CUresult module_data_ex_body(enum wsdbg_hook_id id, void *forward, CUmodule *mod
 CUresult get_function_body(enum wsdbg_hook_id id, void *forward, CUfunction *f, CUmodule module, const char *name)
 {
     bool on = hook_enter();
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*)(CUfunction *, CUmodule, const char *))forward)(f, module, name);
+    debug_attach_load_end();
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_module_seen(module, NULL);
@@ -73,9 +81,11 @@ CUresult library_data_body(enum wsdbg_hook_id id, void *forward, CUlibrary *libr
                            void **jit_values, unsigned jit_count, void *options, void **values, unsigned count)
 {
     bool on = hook_enter();
-    const bool large = debug_attach_code_begin(code);
+    const uint64_t code_bytes = debug_attach_code_begin(code);
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
-    debug_attach_code_end(large);
+    debug_attach_load_end();
+    debug_attach_code_end(code_bytes);
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(NULL, *library, code);
@@ -89,7 +99,9 @@ CUresult library_file_body(enum wsdbg_hook_id id, void *forward, CUlibrary *libr
                            void **jit_values, unsigned jit_count, void *options, void **values, unsigned count)
 {
     bool on = hook_enter();
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
+    debug_attach_load_end();
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(NULL, *library, NULL);
@@ -105,7 +117,9 @@ CUresult library_unload_body(enum wsdbg_hook_id id, void *forward, CUlibrary lib
     if (on)
         tracking_unloading(NULL, library);
     hook_begin_wait(on, id);
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*)(CUlibrary))forward)(library);
+    debug_attach_load_end();
     hook_end_wait(on);
     return hook_leave(on, result);
 }
@@ -116,7 +130,9 @@ CUresult module_unload_body(enum wsdbg_hook_id id, void *forward, CUmodule modul
     if (on)
         tracking_unloading(module, NULL);
     hook_begin_wait(on, id);
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*)(CUmodule))forward)(module);
+    debug_attach_load_end();
     hook_end_wait(on);
     return hook_leave(on, result);
 }
@@ -124,7 +140,9 @@ CUresult module_unload_body(enum wsdbg_hook_id id, void *forward, CUmodule modul
 CUresult get_kernel_body(enum wsdbg_hook_id id, void *forward, CUkernel *kernel, CUlibrary library, const char *name)
 {
     bool on = hook_enter();
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*)(CUkernel *, CUlibrary, const char *))forward)(kernel, library, name);
+    debug_attach_load_end();
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_kernel(*kernel, library);
@@ -138,7 +156,9 @@ CUresult enumerate_body(enum wsdbg_hook_id id, void *forward, CUkernel *kernels,
 {
     (void)id;
     bool on = hook_enter();
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*)(CUkernel *, unsigned, CUlibrary))forward)(kernels, count, library);
+    debug_attach_load_end();
     unsigned known = 0;
     if (on && result == CUDA_SUCCESS && shim_driver.cuLibraryGetKernelCount)
         shim_driver.cuLibraryGetKernelCount(&known, library);
@@ -150,7 +170,9 @@ CUresult enumerate_body(enum wsdbg_hook_id id, void *forward, CUkernel *kernels,
 CUresult library_module_body(enum wsdbg_hook_id id, void *forward, CUmodule *module, CUlibrary library)
 {
     bool on = hook_enter();
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*)(CUmodule *, CUlibrary))forward)(module, library);
+    debug_attach_load_end();
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_module_seen(*module, library);
@@ -163,7 +185,9 @@ CUresult library_module_body(enum wsdbg_hook_id id, void *forward, CUmodule *mod
 CUresult kernel_function_body(enum wsdbg_hook_id id, void *forward, CUfunction *f, CUkernel kernel)
 {
     bool on = hook_enter();
+    debug_attach_load_begin();
     CUresult result = ((CUresult(*)(CUfunction *, CUkernel))forward)(f, kernel);
+    debug_attach_load_end();
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_kernel_function(*f, kernel);
@@ -184,7 +208,10 @@ CUresult function_attribute_body(enum wsdbg_hook_id id, void *forward, CUfunctio
 {
     bool on = hook_enter();
     const struct refused_setting setting = {.function = f, .attribute = attribute, .value = value};
-    return leave_setting(on, id, &setting, ((CUresult(*)(CUfunction, int, int))forward)(f, attribute, value));
+    debug_attach_load_begin();
+    CUresult result = ((CUresult(*)(CUfunction, int, int))forward)(f, attribute, value);
+    debug_attach_load_end();
+    return leave_setting(on, id, &setting, result);
 }
 
 CUresult kernel_attribute_body(enum wsdbg_hook_id id, void *forward, int attribute, int value, CUkernel kernel,
@@ -192,6 +219,8 @@ CUresult kernel_attribute_body(enum wsdbg_hook_id id, void *forward, int attribu
 {
     bool on = hook_enter();
     const struct refused_setting setting = {.kernel = kernel, .device = device, .attribute = attribute, .value = value};
-    return leave_setting(on, id, &setting,
-                         ((CUresult(*)(int, int, CUkernel, CUdevice))forward)(attribute, value, kernel, device));
+    debug_attach_load_begin();
+    CUresult result = ((CUresult(*)(int, int, CUkernel, CUdevice))forward)(attribute, value, kernel, device);
+    debug_attach_load_end();
+    return leave_setting(on, id, &setting, result);
 }

@@ -16,7 +16,8 @@
 #include "state.h"
 
 #define X(symbol, ...) #symbol,
-const char *const hook_name[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)};
+const char *const hook_name[WSDBG_HOOK_COUNT] = {WSDBG_HOOKS(X) WSDBG_SYNC_HOOKS(X) WSDBG_WORK_HOOKS(X)
+                                                     WSDBG_LOAD_HOOKS(X)};
 #undef X
 
 struct wsdbg_driver shim_driver;

@@ -227,10 +227,10 @@ static bool bytes_by_header(const void **start, uint64_t *bytes)
     return true;
 }
 
-bool image_is_large(const void *image, uint64_t at_least_bytes)
+uint64_t image_bytes_told(const void *image)
 {
     uint64_t bytes;
-    return bytes_by_header(&image, &bytes) && bytes >= at_least_bytes;
+    return bytes_by_header(&image, &bytes) ? bytes : 0;
 }
 
 /* bytes 0 = up to a zero.  How many were written, 0 = not all. */

@@ -7,8 +7,8 @@
 
 /* Bytes of a module image by its own headers (ELF, fatbin, PTX), 0 = not known. */
 uint64_t image_bytes(const void *image, const void **start);
-/* Whether an image is of so many bytes or more by its own header, which may say anything and lead anywhere. */
-bool image_is_large(const void *image, uint64_t at_least_bytes);
+/* Bytes of an image by its first header alone, which may say anything and lead anywhere; 0 = not known. */
+uint64_t image_bytes_told(const void *image);
 /* Fills image_* of module row `index` and keeps a copy in the spool. */
 void image_record(const void *image, uint32_t index);
 /* Copies an image that the driver refused, so of which nothing is believed, into the spool as number `number`; false =

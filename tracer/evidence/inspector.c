@@ -154,15 +154,18 @@ static struct wsdbg_error *take(struct wsdbg_inspector *inspector, enum wsdbg_in
     return NULL;
 }
 
+struct wsdbg_error *wsdbg_inspector_finish(struct wsdbg_inspector *inspector)
+{
+    const uint32_t step = inspector->posted;
+    inspector->posted = 0;
+    return step ? take(inspector, step, inspector->posted_until_ns, NULL) : NULL;
+}
+
 struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
                                         const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS], uint64_t limit_ns,
                                         uint64_t values[2])
 {
-    if (inspector->posted) {
-        struct wsdbg_error *before = take(inspector, inspector->posted, inspector->posted_until_ns, NULL);
-        inspector->posted = 0;
-        wsdbg_error_destroy(before);
-    }
+    wsdbg_error_destroy(wsdbg_inspector_finish(inspector));
     struct wsdbg_error *error = put(inspector, step, arguments);
     return error ? error : take(inspector, step, wsdbg_attach_clock_ns() + limit_ns, values);
 }

@@ -29,14 +29,15 @@ enum {
     AWAKE_MS = 1     /* it wakes us a moment before its event can be had, and a call of the program waits for us */
 };
 #define AWAKE_NS 20000000ull
-/* The waits of wsdbg_inspect_leave(), together with two of TAKEN_UP_NS well below WSDBG_INSPECTOR_LEAVE_NS. */
+/* The waits of wsdbg_inspect_leave(), together with two of TAKEN_UP_NS below WSDBG_INSPECTOR_LEAVE_NS. */
+#define QUIET_LIMIT_NS 1000000000ull  /* until calls that wait for our answers have come back */
+#define QUIET_NS 300000000ull         /* one that has not so long after the last event waits for something else */
+#define ANSWER_LIMIT_NS 200000000ull  /* a program that does not answer by then has become another, or ends */
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
 #define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
 /* When several programs share a GPU, resumed kernels run again only when their turn comes.  A detach before that leaves
  * them stopped for good (docs/results/live-attach.md). */
 #define TAKEN_UP_NS 300000000ull
-
-static const char no_answer[] = "the driver did not complete it in time";
 
 void wsdbg_inspect_fail(struct wsdbg_inspector_reply *reply, const char *format, ...)
 {
@@ -96,6 +97,7 @@ static void drop_image(struct wsdbg_inspection *in, const struct wsdbg_debug_eve
 
 static void take_event(struct wsdbg_inspection *in, const struct wsdbg_debug_event *event)
 {
+    in->event_count++;
     if (event->kind == WSDBG_DEBUG_EVENT_IMAGE_LOADED)
         take_image(in, event);
     else if (event->kind == WSDBG_DEBUG_EVENT_IMAGE_UNLOADED)
@@ -125,8 +127,10 @@ static void drain(struct wsdbg_inspection *in)
         take_event(in, &event);
         count++;
     }
-    if (count)
+    if (count) {
         in->api.acknowledgeSyncEvents();
+        in->event_ns = wsdbg_attach_clock_ns();
+    }
     for (count = 0; count < EVENTS_AT_ONCE; count++) {
         if (in->api.getNextEvent(WSDBG_DEBUG_QUEUE_ASYNC, &event) != WSDBG_DEBUG_OK)
             break;
@@ -150,17 +154,18 @@ static bool drain_until(struct wsdbg_inspection *in, const bool *flag, uint64_t 
 
 /* ---- attach and detach ---- */
 
-static bool initialize(struct wsdbg_inspection *in, uint64_t deadline_ns)
+/* The driver's answer; the last one where the time is over or the process has ended. */
+static uint32_t initialize(struct wsdbg_inspection *in, uint64_t deadline_ns)
 {
     uint32_t result;
     while ((result = in->api.initialize()) != WSDBG_DEBUG_OK) {
         if (wsdbg_attach_clock_ns() >= deadline_ns || !wsdbg_attach_alive(in->attach))
-            return false;
+            return result;
         hold(in);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     in->initialized = true;
-    return true;
+    return result;
 }
 
 static uint64_t left_ns(uint64_t deadline_ns)
@@ -170,7 +175,7 @@ static uint64_t left_ns(uint64_t deadline_ns)
 }
 
 /* True when the program's observer answered, whatever it said. */
-static bool ask_attach(struct wsdbg_inspection *in, enum wsdbg_attach_command command, uint64_t deadline_ns)
+static bool ask_attach(const struct wsdbg_inspection *in, enum wsdbg_attach_command command, uint64_t deadline_ns)
 {
     struct wsdbg_error *error = wsdbg_attach_ask(in->attach, command, deadline_ns);
     const bool answered = !error || wsdbg_error_code(error) == WSDBG_ERROR_BUSY;
@@ -178,8 +183,35 @@ static bool ask_attach(struct wsdbg_inspection *in, enum wsdbg_attach_command co
     return answered;
 }
 
+/* Whether nobody waits for our answer to an event: no such call is inside, or those that are wait for something else.
+ */
+static bool is_quiet(struct wsdbg_inspection *in)
+{
+    const bool asked = ask_attach(in, WSDBG_ASK_QUIET, wsdbg_attach_clock_ns() + ANSWER_LIMIT_NS);
+    const uint64_t now_ns = wsdbg_attach_clock_ns();
+    if (!in->held_ns)
+        in->held_ns = now_ns;
+    const uint64_t last_ns = in->held_ns > in->event_ns ? in->held_ns : in->event_ns;
+    return !asked || !__atomic_load_n(&in->attach->row->calls_inside, __ATOMIC_ACQUIRE) || now_ns > last_ns + QUIET_NS;
+}
+
+/* A call that loads code waits for our answer to the driver's event.  If we detach before that, it stands in the driver
+ * for half a minute (docs/results/live-attach.md). */
+static void answer_calls_inside(struct wsdbg_inspection *in)
+{
+    const uint64_t deadline_ns = wsdbg_attach_clock_ns() + QUIET_LIMIT_NS;
+    struct pollfd poller = {.fd = in->wake, .events = POLLIN};
+    while (in->initialized && !in->internal_error && wsdbg_attach_alive(in->attach) && !is_quiet(in) &&
+           wsdbg_attach_clock_ns() < deadline_ns) {
+        hold(in);
+        drain(in);
+        poll(&poller, 1, ATTACHED_MS);
+    }
+}
+
 static void show_ourselves_out(struct wsdbg_inspection *in)
 {
+    answer_calls_inside(in);
     const uint64_t deadline_ns = wsdbg_attach_clock_ns() + DETACH_LIMIT_NS;
     if (!ask_attach(in, WSDBG_ASK_DETACH, deadline_ns))
         return; /* it will do so alone */
@@ -271,7 +303,8 @@ static void forget_last_time(struct wsdbg_inspection *in)
     in->exception = in->exception_polled = in->exception_told = in->trapped = false;
     in->image_bytes = 0;
     in->resumed_ns = 0;
-    in->images_lost = 0;
+    in->images_lost = in->event_count = 0;
+    in->event_ns = 0;
     area->device_count = area->image_count = area->grid_count = area->warp_count = 0;
     area->images_dropped = area->warps_dropped = 0;
 }
@@ -283,24 +316,36 @@ static bool defers_launches(struct wsdbg_inspection *in)
            in->api.setKernelLaunchNotificationMode(WSDBG_DEBUG_LAUNCHES_DEFERRED) == WSDBG_DEBUG_OK;
 }
 
+static double seconds_since(uint64_t begun_ns)
+{
+    return (double)(wsdbg_attach_clock_ns() - begun_ns) / 1e9;
+}
+
 static void come_in(struct wsdbg_inspection *in, enum wsdbg_attach_command way, uint64_t deadline_ns,
                     struct wsdbg_inspector_reply *reply)
 {
+    const uint64_t begun_ns = wsdbg_attach_clock_ns();
     in->asked = true;
+    in->held_ns = begun_ns;
     tell_inside(in, 1);
     struct wsdbg_error *error = wsdbg_attach_ask(in->attach, way, deadline_ns);
     if (error) {
         fail_with(reply, error);
         return;
     }
-    if (!initialize(in, deadline_ns)) {
-        wsdbg_inspect_fail(reply, "attach: %s", no_answer);
+    const uint32_t result = initialize(in, deadline_ns);
+    if (result != WSDBG_DEBUG_OK) {
+        wsdbg_inspect_fail(reply, "attach: the driver did not begin in %.1f s (its debug interface says %u)",
+                           seconds_since(begun_ns), result);
         return;
     }
     in->api.setNotifyNewEventCallback(on_event, &in->wake);
     if (!drain_until(in, &in->attach_complete, left_ns(deadline_ns))) {
-        wsdbg_inspect_fail(reply, "attach: %s",
-                           in->internal_error ? "the driver reports an internal error" : no_answer);
+        if (in->internal_error)
+            wsdbg_inspect_fail(reply, "attach: the driver reports an internal error");
+        else
+            wsdbg_inspect_fail(reply, "attach: the driver did not complete it in %.1f s; %u of its events came",
+                               seconds_since(begun_ns), in->event_count);
         return;
     }
     if (way == WSDBG_ASK_ATTACH_IDLE && !defers_launches(in)) {
@@ -362,6 +407,7 @@ void wsdbg_inspect_stay(struct wsdbg_inspection *in, uint64_t limit_ns, struct w
     if (error)
         fail_with(reply, error);
     in->stays = !reply->failed;
+    in->held_ns = 0;
     if (reply->failed)
         wsdbg_inspect_leave(in);
     else

@@ -15,6 +15,7 @@ enum { LOOKS = 2 };
 #define APART_NS 60000000ull          /* from one suspension to the next: a spinning warp has gone round many times */
 #define APART_LATE_NS 300000000ull    /* ... also where other programs have the GPU in turns */
 #define AHEAD_AT_MOST_NS 500000000ull /* a look ahead is compared with one that comes no later */
+#define HELD_NS 50000000ull           /* so long a program may take to say that it lets somebody in at its GPUs alone */
 #define STOPPED_AT_MOST_NS 1000000000ull
 #define ATTACH_LIMIT_NS 2400000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
@@ -40,6 +41,7 @@ struct wsdbg_live_process {
     bool saw_fault;                          /* the last look is that of an exception */
     bool held_nothing_back;                  /* the last looks were those of an inspector that stays */
     uint64_t first_attach_ns;                /* of those before; 0 = there was none */
+    uint64_t begun_ns;                       /* when an attach was begun ahead of its look */
     char fault[256];                         /* about an exception that no warp shows any more, "" = there is none */
     struct wsdbg_look_keeper *keeper;        /* NULL = looks are not kept */
 };
@@ -187,14 +189,45 @@ static void note_attach(struct wsdbg_live_process *process, uint64_t time_ns)
     process->attached_ns = time_ns;
 }
 
+static uint64_t attach_limit_ns(uint64_t now_ns, uint64_t deadline_ns)
+{
+    const uint64_t half_ns = deadline_ns > now_ns ? (deadline_ns - now_ns) / 2 : 0;
+    return half_ns < ATTACH_LIMIT_NS ? half_ns : ATTACH_LIMIT_NS;
+}
+
+static bool holds_gpus(const struct wsdbg_live_process *process)
+{
+    return __atomic_load_n(&process->attach.row->held_gpus, __ATOMIC_ACQUIRE) != 0;
+}
+
+bool wsdbg_live_process_begin(struct wsdbg_live_process *process, uint64_t deadline_ns)
+{
+    const uint64_t now_ns = wsdbg_attach_clock_ns();
+    if (process->saw_fault || wsdbg_live_machine_stays(process->machine))
+        return true;
+    process->begun_ns = now_ns;
+    wsdbg_error_destroy(
+        wsdbg_live_machine_begin_attach(process->machine, attach_limit_ns(now_ns, deadline_ns))); /* the look says it */
+    while (wsdbg_live_machine_is_attaching(process->machine) && !holds_gpus(process) &&
+           wsdbg_attach_clock_ns() < now_ns + HELD_NS)
+        wait_until(wsdbg_attach_clock_ns() + HELD_NS / 50);
+    return holds_gpus(process);
+}
+
+void wsdbg_live_process_abandon(struct wsdbg_live_process *process)
+{
+    if (wsdbg_live_machine_is_attaching(process->machine))
+        wsdbg_error_destroy(wsdbg_live_machine_detach(process->machine));
+}
+
 /* An inspector that comes late: attaches, looks, leaves. */
 static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
-    uint64_t since_ns = wsdbg_attach_clock_ns();
-    const uint64_t began_ns = since_ns;
-    const uint64_t half_ns = deadline_ns > since_ns ? (deadline_ns - since_ns) / 2 : 0;
-    struct wsdbg_error *error =
-        wsdbg_live_machine_attach(process->machine, half_ns < ATTACH_LIMIT_NS ? half_ns : ATTACH_LIMIT_NS);
+    const uint64_t now_ns = wsdbg_attach_clock_ns();
+    const bool is_begun = wsdbg_live_machine_is_attaching(process->machine);
+    const uint64_t began_ns = is_begun ? process->begun_ns : now_ns;
+    uint64_t since_ns = began_ns;
+    struct wsdbg_error *error = wsdbg_live_machine_attach(process->machine, attach_limit_ns(now_ns, deadline_ns));
     process->times[0].attach_ns = lap(&since_ns);
     if (!wsdbg_live_process_is_taken(process, error)) /* one that failed in another way may have been in */
         note_attach(process, began_ns);
@@ -285,6 +318,11 @@ bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process, const
 void wsdbg_live_process_expect_nobody(struct wsdbg_live_process *process)
 {
     __atomic_store_n(&process->attach.row->nobody_comes, 1, __ATOMIC_RELEASE);
+}
+
+void wsdbg_live_process_knows_code(struct wsdbg_live_process *process, uint64_t code_bytes)
+{
+    __atomic_store_n(&process->attach.row->code_bytes_known, code_bytes, __ATOMIC_RELEASE);
 }
 
 struct wsdbg_machine *wsdbg_live_process_machine(struct wsdbg_live_process *process)

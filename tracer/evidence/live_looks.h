@@ -11,6 +11,11 @@ struct wsdbg_live_process;
 /* The debug attach becomes the process's, also when this fails. */
 struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_attach_link *attach,
                                             struct wsdbg_live_process **out);
+/* Begins the attach of a look that is due by deadline_ns, where nobody stays: several programs are attached to in the
+ * time of one.  Then a look is taken, or the attach abandoned.  False: its GPUs are not known to be locked for it, so
+ * nothing may be begun beside it, as two inspectors on one GPU harm it. */
+bool wsdbg_live_process_begin(struct wsdbg_live_process *process, uint64_t deadline_ns);
+void wsdbg_live_process_abandon(struct wsdbg_live_process *process);
 /* Attaches unless an inspector stays, looks, lets the GPU run for a moment, looks again, detaches if it attached; by
  * deadline_ns (CLOCK_MONOTONIC).  An error says what was in the way; whatever it is, the program runs as before.  The
  * looks replace those of the last time. */
@@ -42,6 +47,8 @@ bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process, const
 const struct wsdbg_attach_row *wsdbg_live_process_attach_link(const struct wsdbg_live_process *process);
 /* Its first launch need not wait: no inspector comes before it. */
 void wsdbg_live_process_expect_nobody(struct wsdbg_live_process *process);
+/* How much code it had loaded (wsdbg_attach_row.code_bytes) when an inspector was decided on that is to stay. */
+void wsdbg_live_process_knows_code(struct wsdbg_live_process *process, uint64_t code_bytes);
 /* Its machine, for an inspector that stays (live_stay.h). */
 struct wsdbg_machine *wsdbg_live_process_machine(struct wsdbg_live_process *process);
 uint32_t wsdbg_live_process_id(const struct wsdbg_live_process *process);

@@ -14,6 +14,7 @@ struct live_machine {
     struct wsdbg_attach_link attach;
     struct wsdbg_inspector *inspector; /* NULL = not started */
     struct wsdbg_live_place *places;   /* of base.warps */
+    bool attaching;                    /* begun by wsdbg_live_machine_begin_attach() */
 };
 
 static struct live_machine *live_of(struct wsdbg_machine *machine)
@@ -222,15 +223,49 @@ static struct wsdbg_error *ensure_inspector(struct live_machine *live, uint64_t 
     return live->inspector ? NULL : wsdbg_inspector_start(&live->attach, &live->inspector);
 }
 
+struct wsdbg_error *wsdbg_live_machine_begin_attach(struct wsdbg_machine *machine, uint64_t limit_ns)
+{
+    struct live_machine *live = live_of(machine);
+    struct wsdbg_error *error = ensure_inspector(live, 0);
+    if (error || wsdbg_inspector_has_posted(live->inspector))
+        return error;
+    error = wsdbg_inspector_post(live->inspector, WSDBG_INSPECT_ATTACH, (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){limit_ns},
+                                 limit_ns + WSDBG_INSPECTOR_LEAVE_NS);
+    live->attaching = !error;
+    return error;
+}
+
+bool wsdbg_live_machine_is_attaching(const struct wsdbg_machine *machine)
+{
+    return ((const struct live_machine *)machine)->attaching;
+}
+
 /* An attach that fails is left again in good order: that time comes on top. */
+static struct wsdbg_error *attach(struct live_machine *live, uint64_t limit_ns)
+{
+    struct wsdbg_error *error = ensure_inspector(live, limit_ns);
+    return error ? error
+                 : wsdbg_inspector_ask(live->inspector, WSDBG_INSPECT_ATTACH,
+                                       (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){limit_ns},
+                                       limit_ns + WSDBG_INSPECTOR_LEAVE_NS, NULL);
+}
+
+/* Who had the GPU then may have left it since. */
+static bool was_taken(const struct live_machine *live)
+{
+    return __atomic_load_n(&live->attach.row->obstacle, __ATOMIC_ACQUIRE) == WSDBG_OBSTACLE_TAKEN;
+}
+
 struct wsdbg_error *wsdbg_live_machine_attach(struct wsdbg_machine *machine, uint64_t limit_ns)
 {
     struct live_machine *live = live_of(machine);
-    struct wsdbg_error *error = ensure_inspector(live, limit_ns);
-    if (!error)
-        error =
-            wsdbg_inspector_ask(live->inspector, WSDBG_INSPECT_ATTACH, (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){limit_ns},
-                                limit_ns + WSDBG_INSPECTOR_LEAVE_NS, NULL);
+    const bool begun = live->attaching;
+    live->attaching = false;
+    struct wsdbg_error *error = begun ? wsdbg_inspector_finish(live->inspector) : attach(live, limit_ns);
+    if (begun && error && was_taken(live)) {
+        wsdbg_error_destroy(error);
+        error = attach(live, limit_ns);
+    }
     return error ? error : wsdbg_live_module_rows(wsdbg_inspector_area(live->inspector), machine);
 }
 
@@ -323,6 +358,7 @@ struct wsdbg_error *wsdbg_live_machine_resume(struct wsdbg_machine *machine, uin
 
 struct wsdbg_error *wsdbg_live_machine_detach(struct wsdbg_machine *machine)
 {
+    live_of(machine)->attaching = false;
     return wsdbg_inspector_ask(live_of(machine)->inspector, WSDBG_INSPECT_DETACH, NULL, WSDBG_INSPECTOR_LEAVE_NS, NULL);
 }
 

@@ -17,6 +17,10 @@ struct wsdbg_error *wsdbg_live_machine_attach(struct wsdbg_machine *machine, uin
 /* Begins to attach for longer, while the GPU has no work of the program: an attach that holds no work back, after which
  * the program's calls go on between looks.  It takes 0.1 s or more; the caller goes on and asks. */
 struct wsdbg_error *wsdbg_live_machine_stay(struct wsdbg_machine *machine, uint64_t limit_ns);
+/* Begins an attach that wsdbg_live_machine_attach() ends: those of several programs take their time together. */
+struct wsdbg_error *wsdbg_live_machine_begin_attach(struct wsdbg_machine *machine, uint64_t limit_ns);
+/* Whether one was begun and not ended. */
+bool wsdbg_live_machine_is_attaching(const struct wsdbg_machine *machine);
 /* Begins to leave again. */
 struct wsdbg_error *wsdbg_live_machine_leave(struct wsdbg_machine *machine);
 /* Sends the inspector away for good, and waits for nobody.  True when it is gone; asked again until then. */

@@ -69,20 +69,52 @@ static struct wsdbg_live_process *look_at_one(struct live_source *source, uint32
     return NULL;
 }
 
+/* The process of a context, once, where a look at it is wanted; 0 = none is. */
+static uint32_t wanted_process(const struct wsdbg_snapshot *snapshot, size_t context, enum wsdbg_attach_use use,
+                               bool attended)
+{
+    const uint32_t process_id = snapshot->contexts[context].process_id;
+    const bool is_wanted = snapshot->contexts[context].attended == attended &&
+                           !wsdbg_look_came_before(snapshot, context) &&
+                           wsdbg_look_is_wanted(snapshot, process_id, use, false);
+    return is_wanted ? process_id : 0;
+}
+
+static void look_at_those(struct live_source *source, enum wsdbg_attach_use use, bool attended, uint64_t deadline_ns,
+                          struct wsdbg_live_process **looked, size_t *looked_count, struct wsdbg_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->context_count; i++) {
+        const uint32_t process_id = wanted_process(snapshot, i, use, attended);
+        struct wsdbg_live_process *process = process_id ? look_at_one(source, process_id, deadline_ns, snapshot) : NULL;
+        if (process)
+            looked[(*looked_count)++] = process;
+    }
+}
+
+/* An attach may take 2 s, and where there are several each of them would. */
+static void begin_attaches(struct live_source *source, enum wsdbg_attach_use use, uint64_t deadline_ns,
+                           const struct wsdbg_snapshot *snapshot)
+{
+    bool may_begin = true;
+    for (size_t i = 0; may_begin && i < snapshot->context_count; i++) {
+        const uint32_t process_id = wanted_process(snapshot, i, use, false);
+        struct wsdbg_live_process *process = NULL;
+        if (process_id)
+            wsdbg_error_destroy(wsdbg_live_processes_ensure(&source->processes, process_id, &process));
+        if (process)
+            may_begin = wsdbg_live_process_begin(process, deadline_ns);
+    }
+}
+
 /* Looks at every process that wants it.  Those that an inspector stays at come first: it may have to make way. */
 static void look_at_all(struct live_source *source, enum wsdbg_attach_use use, uint64_t deadline_ns,
                         struct wsdbg_live_process **looked, size_t *looked_count, struct wsdbg_snapshot *snapshot)
 {
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < snapshot->context_count; i++) {
-            const uint32_t process_id = snapshot->contexts[i].process_id;
-            if (snapshot->contexts[i].attended != (pass == 0) || wsdbg_look_came_before(snapshot, i) ||
-                !wsdbg_look_is_wanted(snapshot, process_id, use, false))
-                continue;
-            struct wsdbg_live_process *process = look_at_one(source, process_id, deadline_ns, snapshot);
-            if (process)
-                looked[(*looked_count)++] = process;
-        }
+    look_at_those(source, use, true, deadline_ns, looked, looked_count, snapshot);
+    begin_attaches(source, use, deadline_ns, snapshot);
+    look_at_those(source, use, false, deadline_ns, looked, looked_count, snapshot);
+    for (size_t i = 0; i < source->processes.count; i++)
+        wsdbg_live_process_abandon(source->processes.list[i].looks);
 }
 
 /* By deadline_ns, CLOCK_MONOTONIC. */

@@ -70,6 +70,9 @@ static struct wsdbg_stay_facts facts_of(struct wsdbg_live_stay *stay, const stru
     stay->contexts = contexts;
     facts.context_made_ns = contexts ? stay->contexts_changed_ns : 0;
     note_modules(snapshot, process_id, &facts);
+    facts.code_bytes = __atomic_load_n(&row->code_bytes, __ATOMIC_ACQUIRE);
+    if (facts.image_bytes < facts.code_bytes) /* it may be newer than the snapshot */
+        facts.image_bytes = facts.code_bytes;
     note_launches(snapshot, process_id, &facts);
     for (size_t i = 0; i < snapshot->thread_count; i++)
         if (snapshot->threads[i].process_id == process_id)
@@ -115,12 +118,14 @@ static void finish_step(struct wsdbg_live_stay *stay, struct wsdbg_live_process 
     stay->step = WSDBG_STAY_SETTLED;
 }
 
-static void begin_step(struct wsdbg_live_stay *stay, struct wsdbg_machine *machine,
+static void begin_step(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process,
                        const struct wsdbg_stay_facts *facts)
 {
+    struct wsdbg_machine *machine = wsdbg_live_process_machine(process);
     struct wsdbg_error *error = NULL;
     switch (wsdbg_stay_advise(&stay->policy, facts)) {
     case WSDBG_STAY_COME_IN:
+        wsdbg_live_process_knows_code(process, facts->code_bytes);
         error = wsdbg_live_machine_stay(machine, COME_NS);
         stay->step = error ? WSDBG_STAY_SETTLED : WSDBG_STAY_COMING;
         if (error)
@@ -157,7 +162,7 @@ void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_proces
     if (stay->policy.stays && !wsdbg_live_machine_stays(machine))
         wsdbg_stay_refused(&stay->policy, now_ns); /* it left by itself: a context was made, or something broke */
     if (!stay->hopeless)
-        begin_step(stay, machine, &facts);
+        begin_step(stay, process, &facts);
 }
 
 bool wsdbg_live_stay_make_way(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process, uint64_t now_ns)

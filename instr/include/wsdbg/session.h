@@ -226,7 +226,10 @@ enum wsdbg_attach_command {
     WSDBG_ASK_PAUSE,       /* the program's calls wait again: before each look of an inspector that stays */
     /* As PAUSE, after fault_exception has ended the work of fault_context.  The driver forgets that error when the
      * inspector leaves, so the observer returns it to the program. */
-    WSDBG_ASK_FAULT
+    WSDBG_ASK_FAULT,
+    /* The program's calls wait, and calls_inside tells how many of those that began before may wait for an answer to an
+     * event of the driver.  To detach under such a call leaves it waiting for half a minute. */
+    WSDBG_ASK_QUIET
 };
 enum wsdbg_attach_state {
     WSDBG_ATTACH_UNSERVED, /* no thread of the observer serves requests yet */
@@ -260,8 +263,9 @@ struct wsdbg_attach_row {
     uint32_t fault_exception; /* as the debug interface numbers them */
     uint32_t answered;        /* up to this value of `asked` the inspector has looked and seen no exception */
     uint32_t nobody_comes;    /* 1: no inspector comes before the first launch */
-    uint32_t reserved0;
-    uint64_t reserved1[2];
+    uint32_t calls_inside;    /* the observer's answer to QUIET */
+    uint64_t code_bytes; /* of images of WSDBG_MUCH_CODE_BYTES or more that the program has loaded; the observer's */
+    uint64_t code_bytes_known; /* ... as it was when wsdbg decided to ask for ATTACH_IDLE: code makes an attach long */
 
     uint32_t done;         /* the request served last */
     uint32_t state;        /* enum wsdbg_attach_state */
