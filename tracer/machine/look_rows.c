@@ -88,8 +88,8 @@ enum { UNDERSTOOD_ARCHITECTURE = 90 };
 static void note_architecture(struct wsdbg_machine *machine, const char *what, uint32_t architecture)
 {
     char note[sizeof machine->notes[0]];
-    snprintf(note, sizeof note,
-             "%s sm_%u: only the code of sm_90 is understood, so what warps wait for is not known", what, architecture);
+    snprintf(note, sizeof note, "%s sm_%u: only the code of sm_90 is understood, so what warps wait for is not known",
+             what, architecture);
     for (size_t i = 0; i < machine->note_count; i++)
         if (strcmp(machine->notes[i], note) == 0)
             return;
