@@ -493,6 +493,26 @@ static void on_another_gpu_no_rule_names_a_cause(void **state)
     }
 }
 
+/* What moves is not left open until the next look: the place is said at once. */
+static void on_another_gpu_the_place_of_what_moves_is_said(void **state)
+{
+    (void)state;
+    for (int moves = 0; moves < 2; moves++) {
+        struct picture p;
+        struct wsdbg_diagnosis diagnosis = {0};
+        all_in(&p, moves ? WSDBG_WARP_RUNNING : WSDBG_WARP_UNKNOWN, "");
+        on_another_gpu(&p.snapshot);
+        p.snapshot.looks[p.snapshot.look_count - 1].moved = moves ? WARPS : 0;
+        assert_null(wsdbg_diagnose(&p.snapshot, &diagnosis));
+        assert_int_equal(diagnosis.finding_count, 1);
+        assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_UNKNOWN);
+        assert_int_equal(diagnosis.findings[0].open, !moves);
+        assert_non_null(strstr(diagnosis.findings[0].sentence, moves ? " moves at " : " stands at "));
+        wsdbg_diagnosis_deinit(&diagnosis);
+        picture_deinit(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +526,7 @@ int main(void)
         cmocka_unit_test(the_verdict_is_about_the_grid_that_stands),
         cmocka_unit_test(on_another_gpu_it_is_a_hang_without_a_cause),
         cmocka_unit_test(on_another_gpu_no_rule_names_a_cause),
+        cmocka_unit_test(on_another_gpu_the_place_of_what_moves_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
