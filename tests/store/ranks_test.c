@@ -8,6 +8,7 @@
 
 #include "store/ranks.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,26 @@ static void queries_name_ranks_and_victims(void **state)
     free(victims);
     free(threads);
     wsdbg_store_close(store);
+}
+
+/* What cudaIpc gives away stays on its machine. */
+static void memory_of_another_host_is_not_shared_by_ipc(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store;
+    sqlite3 *db;
+    char *other = strdup(example_path(folder, "hosts.db"));
+    example_store(&example, other);
+    assert_int_equal(sqlite3_open(other, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "UPDATE process SET hostname = 'node-b' WHERE process_id = 77", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    example_ok(wsdbg_store_open(other, &store));
+    char *peers = example_query(store, "@peer-waits", WSDBG_QUERY_CSV);
+    has(peers, "0,node-a,78,_Z11gemm_kernelILi128EEvPv,,1,0x7008,imported,cuIpcOpenMemHandle #1,8,\r\n");
+    free(peers);
+    wsdbg_store_close(store);
+    free(other);
 }
 
 static void the_page_and_the_trace_name_ranks(void **state)
@@ -218,6 +239,7 @@ int main(void)
         cmocka_unit_test(memory_and_database_give_the_same_report),
         cmocka_unit_test(json_has_every_process_and_follows_its_schema),
         cmocka_unit_test(queries_name_ranks_and_victims),
+        cmocka_unit_test(memory_of_another_host_is_not_shared_by_ipc),
         cmocka_unit_test(the_page_and_the_trace_name_ranks),
         cmocka_unit_test(a_rank_is_one_process_of_the_trace),
         cmocka_unit_test(there_is_a_list_only_of_several_ranks),
