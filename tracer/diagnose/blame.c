@@ -1,10 +1,10 @@
 /* blame.c - see blame.h.  Reads a snapshot and its diagnosis. */
 #include "diagnose/blame.h"
 
+#include "model/process.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "model/process.h"
 
 const char *wsdbg_blame_name(enum wsdbg_blame blame)
 {
