@@ -110,6 +110,6 @@ struct viewer_view {
 };
 
 extern const struct viewer_view viewer_overview, viewer_warps, viewer_barriers, viewer_graph, viewer_timeline,
-    viewer_source_lines, viewer_registers, viewer_cause, viewer_log, viewer_help;
+    viewer_source_lines, viewer_registers, viewer_cause, viewer_log, viewer_ranks, viewer_help;
 
 #endif

@@ -449,6 +449,7 @@ static const struct viewer_key keys[] = {{"+ -", "zoom in and out at the time cu
 
 const struct viewer_view viewer_timeline = {
     .name = "timeline",
+    .tab = "time",
     .key = 't',
     .summary = "a lane for each warpgroup: what it did when, and since when it stands still",
     .state_bytes = sizeof(struct timeline),

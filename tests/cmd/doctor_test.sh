@@ -10,7 +10,7 @@ failed=0
 row() {
     expected=$1
     shift
-    got=$(env "$@" "$wsdbg" doctor | grep -E 'live state|staying|core dumps' || true)
+    got=$(env "$@" "$wsdbg" doctor | grep -E 'gpu|live state|staying|core dumps|^wsdbg run' || true)
     case $got in
     *"$expected"*) ;;
     *)
@@ -28,6 +28,10 @@ no_row() {
     fi
 }
 
+row 'ok  gpu         0: Fake GPU 0, compute capability 9.0' FAKE_CUDA_LOG=/dev/null
+row 'wsdbg run works here.' FAKE_CUDA_LOG=/dev/null
+row 'no  gpu         0: Fake GPU 0, compute capability 8.0: location only (lost: roles, barriers, probes and causes: causes are known for sm_90 only)' FAKE_CUDA_MAJOR=8
+row 'wsdbg run says where warps are here, and no cause.' FAKE_CUDA_MAJOR=8
 row 'ok  live state  the driver'"'"'s debug interface, revision 13.0.163' FAKE_CUDA_LOG=/dev/null
 row 'ok  live state  the driver'"'"'s debug interface, revision 13.1.180' FAKE_DEBUG_VERSION=13.1.180
 row 'no  live state  the driver speaks revision 12.8.150 of the debug interface, wsdbg knows 13.0.163' FAKE_DEBUG_VERSION=12.8.150

@@ -72,15 +72,15 @@ static void stand_together(struct wsdbg_machine *machine, uint64_t entry, uint32
     }
 }
 
-/* place_bytes: of the first warp, from the kernel's start. */
-static void write_dump(const char *path, uint32_t gpu, uint32_t exception, unsigned place_bytes)
+/* place_bytes: of the first warp, from the kernel's start.  capability: that the dump names, 0 = none. */
+static void write_dump_of(const char *path, uint32_t gpu, uint32_t capability, uint32_t exception, unsigned place_bytes)
 {
     static unsigned char bytes[IMAGE_MOST] __attribute__((aligned(16)));
     const struct shape shape = {.devices = 1,
                                 .ctas_per_device = 2,
                                 .warps_per_cta = WARPS,
                                 .cluster_size = 1,
-                                .capability = gpu,
+                                .capability = capability,
                                 .registers = 4};
     struct synthetic *from = synthetic_create(&shape);
     const size_t count = read_cubin(gpu, bytes);
@@ -94,6 +94,11 @@ static void write_dump(const char *path, uint32_t gpu, uint32_t exception, unsig
     unlink(path);
     assert_null(wsdbg_machine_write_core(&from->machine, &from->reads, path));
     synthetic_destroy(from);
+}
+
+static void write_dump(const char *path, uint32_t gpu, uint32_t exception, unsigned place_bytes)
+{
+    write_dump_of(path, gpu, gpu, exception, place_bytes);
 }
 
 static void check_says(uint32_t gpu, const char *text, const char *words)
@@ -161,6 +166,22 @@ static void a_warp_that_moves_may_wait(void **state)
     }
 }
 
+/* As a live look, which does not ask: the code tells. */
+static void a_gpu_that_is_not_named_is_told_by_its_code(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GPU_COUNT; i++) {
+        char note[128];
+        snprintf(note, sizeof note, "the kernel is code for sm_%u: only the code of sm_90 is understood", gpus[i]);
+        write_dump_of("unnamed", gpus[i], 0, 0, SECOND_INSTRUCTION);
+        struct outcome outcome = WSDBG("core", "unnamed");
+        assert_int_equal(outcome.status, 0);
+        check_says(gpus[i], outcome.out, note);
+        check_says(gpus[i], outcome.out, "  2 CTAs  warps 0-3  ?  UNKNOWN  other_gpus.cu:4\n");
+        outcome_free(&outcome);
+    }
+}
+
 static void no_instruction_of_it_is_shown(void **state)
 {
     (void)state;
@@ -199,6 +220,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_dump_says_where_warps_are, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_fault_has_its_error_and_its_line, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_warp_that_moves_may_wait, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_gpu_that_is_not_named_is_told_by_its_code, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(no_instruction_of_it_is_shown, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(lint_says_that_it_reads_none, scratch_setup, scratch_teardown),
     };

@@ -101,6 +101,56 @@ static void whose_fault_it_is_is_said_only_where_it_is_known(void **state)
         check(i);
 }
 
+/* Six at fault, and rank 6, which polls memory of another process. */
+static void a_victim_waits_for_all_origins(void **state)
+{
+    (void)state;
+    enum { ORIGINS = 6, RANKS = ORIGINS + 1 };
+    struct wsdbg_process processes[RANKS];
+    struct wsdbg_context contexts[RANKS];
+    struct wsdbg_grid grids[RANKS];
+    struct wsdbg_finding findings[ORIGINS];
+    for (uint32_t i = 0; i < RANKS; i++) {
+        processes[i] = (struct wsdbg_process){.process_id = 10 + i, .pid = 10 + i, .rank = wsdbg_known_u32(i)};
+        contexts[i] = (struct wsdbg_context){.process_id = 10 + i, .alive = true};
+        grids[i] = (struct wsdbg_grid){.context = i, .running = true};
+    }
+    for (uint32_t i = 0; i < ORIGINS; i++)
+        findings[i] = (struct wsdbg_finding){
+            .cause = WSDBG_CAUSE_ARRIVE_MISSING, .confidence = WSDBG_CONFIDENCE_LIKELY, .grid = i};
+    struct wsdbg_cta cta = {.grid = ORIGINS};
+    struct wsdbg_warp_row warp = {.cta = 0};
+    struct wsdbg_part part = {.state = WSDBG_WARP_SPIN_GLOBAL, .address = wsdbg_known_u64(64)};
+    struct wsdbg_allocation memory = {
+        .process_id = 10 + ORIGINS,
+        .row = {.number = 1, .address = 64, .bytes = 64, .kind = WSDBG_ALLOCATION_IMPORTED}};
+    const struct wsdbg_snapshot s = {.processes = processes,
+                                     .process_count = RANKS,
+                                     .contexts = contexts,
+                                     .context_count = RANKS,
+                                     .grids = grids,
+                                     .grid_count = RANKS,
+                                     .ctas = &cta,
+                                     .cta_count = 1,
+                                     .warps = &warp,
+                                     .warp_count = 1,
+                                     .parts = &part,
+                                     .part_count = 1,
+                                     .allocations = &memory,
+                                     .allocation_count = 1};
+    struct wsdbg_diagnosis diagnosis = {.hang = true, .findings = findings, .finding_count = 2};
+    char text[64];
+    wsdbg_blame_waits_for(&s, &diagnosis, ORIGINS, text, sizeof text);
+    assert_string_equal(text, "rank 0, rank 1");
+    diagnosis.finding_count = ORIGINS;
+    wsdbg_blame_waits_for(&s, &diagnosis, ORIGINS, text, sizeof text);
+    assert_string_equal(text, "rank 0, rank 1, rank 2, rank 3 and 2 more");
+    wsdbg_blame_waits_for(&s, &diagnosis, ORIGINS, text, 10);
+    assert_string_equal(text, "rank 0, r");
+    wsdbg_blame_waits_for(&s, &diagnosis, 0, text, sizeof text);
+    assert_string_equal(text, ""); /* an origin waits for nobody */
+}
+
 /* A finding may be about another process than that of its grid. */
 static void a_finding_is_of_the_process_that_it_names(void **state)
 {
@@ -122,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whose_fault_it_is_is_said_only_where_it_is_known),
+        cmocka_unit_test(a_victim_waits_for_all_origins),
         cmocka_unit_test(a_finding_is_of_the_process_that_it_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,6 +151,37 @@ static void on_another_gpu_with_memory_of_others(struct wsdbg_snapshot *s)
     memory_of_another_process(s);
 }
 
+static void on_another_gpu_with_memory_of_its_own(struct wsdbg_snapshot *s)
+{
+    on_another_gpu(s);
+    own_memory(s);
+}
+
+static void on_another_gpu_with_memory_that_may_be_shared(struct wsdbg_snapshot *s)
+{
+    on_another_gpu(s);
+    memory_that_may_be_shared(s);
+}
+
+static void on_another_gpu_with_memory_that_is_not_listed(struct wsdbg_snapshot *s)
+{
+    on_another_gpu(s);
+    s->allocations_left_out = 1;
+}
+
+static void on_another_gpu_beside_a_context_with_work(struct wsdbg_snapshot *s)
+{
+    on_another_gpu(s);
+    s->contexts = reallocarray(s->contexts, 2, sizeof *s->contexts);
+    assert_non_null(s->contexts);
+    s->contexts[1] = (struct wsdbg_context){.process_id = s->contexts[0].process_id,
+                                            .handle = s->contexts[0].handle + 1,
+                                            .device_ordinal = 1,
+                                            .alive = true,
+                                            .given_ns = wsdbg_known_u64(S)};
+    s->context_count = 2;
+}
+
 static void on_another_gpu_as_one_of_two_ranks(struct wsdbg_snapshot *s)
 {
     on_another_gpu(s);
@@ -202,6 +233,14 @@ static const struct {
     {"code not understood, the host waits", WSDBG_WARP_UNKNOWN, "", on_another_gpu, WSDBG_OUTSIDE_NOBODY},
     {"code not understood, memory of others", WSDBG_WARP_UNKNOWN, "", on_another_gpu_with_memory_of_others,
      WSDBG_OUTSIDE_DEVICE},
+    {"code not understood, its own memory", WSDBG_WARP_UNKNOWN, "", on_another_gpu_with_memory_of_its_own,
+     WSDBG_OUTSIDE_NOBODY},
+    {"code not understood, host memory that may be shared", WSDBG_WARP_UNKNOWN, "",
+     on_another_gpu_with_memory_that_may_be_shared, WSDBG_OUTSIDE_DEVICE},
+    {"code not understood, memory that is not listed", WSDBG_WARP_UNKNOWN, "",
+     on_another_gpu_with_memory_that_is_not_listed, WSDBG_OUTSIDE_DEVICE},
+    {"code not understood, beside a context with work", WSDBG_WARP_UNKNOWN, "",
+     on_another_gpu_beside_a_context_with_work, WSDBG_OUTSIDE_DEVICE},
     {"code not understood, one of two ranks", WSDBG_WARP_UNKNOWN, "", on_another_gpu_as_one_of_two_ranks,
      WSDBG_OUTSIDE_DEVICE},
     {"not known, nothing is known of the host", WSDBG_WARP_UNKNOWN, "NOP", free_host, WSDBG_OUTSIDE_HOST},
@@ -435,6 +474,45 @@ static void on_another_gpu_it_is_a_hang_without_a_cause(void **state)
     picture_deinit(&p);
 }
 
+/* A wait in it is not one that the code names: only the last rule speaks. */
+static void on_another_gpu_no_rule_names_a_cause(void **state)
+{
+    (void)state;
+    for (int other = 0; other < 2; other++) {
+        struct picture p;
+        struct wsdbg_diagnosis diagnosis = {0};
+        standing_at_an_mbarrier(&p);
+        if (other)
+            on_another_gpu(&p.snapshot);
+        assert_null(wsdbg_diagnose(&p.snapshot, &diagnosis));
+        assert_int_equal(diagnosis.finding_count, 1);
+        assert_int_equal(diagnosis.hang, !other);
+        assert_int_equal(strstr(diagnosis.findings[0].sentence, "causes are known for sm_90 only") != NULL, other);
+        wsdbg_diagnosis_deinit(&diagnosis);
+        picture_deinit(&p);
+    }
+}
+
+/* What moves is not left open until the next look: the place is said at once. */
+static void on_another_gpu_the_place_of_what_moves_is_said(void **state)
+{
+    (void)state;
+    for (int moves = 0; moves < 2; moves++) {
+        struct picture p;
+        struct wsdbg_diagnosis diagnosis = {0};
+        all_in(&p, moves ? WSDBG_WARP_RUNNING : WSDBG_WARP_UNKNOWN, "");
+        on_another_gpu(&p.snapshot);
+        p.snapshot.looks[p.snapshot.look_count - 1].moved = moves ? WARPS : 0;
+        assert_null(wsdbg_diagnose(&p.snapshot, &diagnosis));
+        assert_int_equal(diagnosis.finding_count, 1);
+        assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_UNKNOWN);
+        assert_int_equal(diagnosis.findings[0].open, !moves);
+        assert_non_null(strstr(diagnosis.findings[0].sentence, moves ? " moves at " : " stands at "));
+        wsdbg_diagnosis_deinit(&diagnosis);
+        picture_deinit(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +525,8 @@ int main(void)
         cmocka_unit_test(what_can_be_ended_from_outside_is_no_hang_however_long),
         cmocka_unit_test(the_verdict_is_about_the_grid_that_stands),
         cmocka_unit_test(on_another_gpu_it_is_a_hang_without_a_cause),
+        cmocka_unit_test(on_another_gpu_no_rule_names_a_cause),
+        cmocka_unit_test(on_another_gpu_the_place_of_what_moves_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

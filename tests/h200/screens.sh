@@ -24,4 +24,5 @@ shot Timeline "keys=6 sleep=200 keys=+"
 shot Source "keys=7 sleep=200 keys=]"
 shot Registers keys=8
 shot Log keys=9
+shot Ranks keys=R
 shot Help keys=0

@@ -94,3 +94,17 @@ void ranks_make(struct example *example)
     set_rank(&example->snapshot.processes[0], 1, 2, "MASTER_PORT=29500\n");
     set_rank(&example->snapshot.processes[1], 0, 2, "MASTER_PORT=29500\n");
 }
+
+void ranks_add_idle(struct example *example, uint32_t count)
+{
+    struct wsdbg_snapshot *s = &example->snapshot;
+    s->processes = reallocarray(s->processes, count, sizeof *s->processes);
+    assert_non_null(s->processes);
+    for (uint32_t rank = 2; rank < count; rank++) {
+        struct wsdbg_process *process = &s->processes[s->process_count++];
+        *process = (struct wsdbg_process){.process_id = 1000 + rank, .pid = 1000 + rank};
+        set_rank(process, rank, count, "MASTER_PORT=29500\n");
+        if (rank + 1 == count)
+            process->end = (struct wsdbg_process_end){.kind = WSDBG_END_SIGNAL, .value = 9};
+    }
+}

@@ -8,6 +8,7 @@
 
 #include "store/ranks.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,26 @@ static void queries_name_ranks_and_victims(void **state)
     wsdbg_store_close(store);
 }
 
+/* What cudaIpc gives away stays on its machine. */
+static void memory_of_another_host_is_not_shared_by_ipc(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store;
+    sqlite3 *db;
+    char *other = strdup(example_path(folder, "hosts.db"));
+    example_store(&example, other);
+    assert_int_equal(sqlite3_open(other, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "UPDATE process SET hostname = 'node-b' WHERE process_id = 77", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    example_ok(wsdbg_store_open(other, &store));
+    char *peers = example_query(store, "@peer-waits", WSDBG_QUERY_CSV);
+    has(peers, "0,node-a,78,_Z11gemm_kernelILi128EEvPv,,1,0x7008,imported,cuIpcOpenMemHandle #1,8,\r\n");
+    free(peers);
+    wsdbg_store_close(store);
+    free(other);
+}
+
 static void the_page_and_the_trace_name_ranks(void **state)
 {
     (void)state;
@@ -127,10 +148,69 @@ static void the_page_and_the_trace_name_ranks(void **state)
     has(text, "<tr><td>0</td><td>0</td><td>node-a</td><td>78</td>");
     has(text, "<td>train.py:40 in &lt;module&gt;</td><td>PARITY_WRONG (proven)</td><td>origin</td><td></td></tr>");
     has(text, "<td>victim</td><td>rank 1</td></tr>");
-    has(text, "rank 0 of 2 (local 0, host node-a, process 78) (host clock)");
-    has(text, "rank 1: gemm_kernel");
+    has(text, "rank 0 (node-a, 78)");
     free(text);
     wsdbg_store_close(store);
+}
+
+/* The process of an event, and what its track or process is called; NULL = it is no name. */
+static const char *name_given(json_t *event, const char *what, json_int_t *pid)
+{
+    *pid = json_integer_value(json_object_get(event, "pid"));
+    return strcmp(json_string_value(json_object_get(event, "name")), what) == 0
+               ? json_string_value(json_object_get(json_object_get(event, "args"), "name"))
+               : NULL;
+}
+
+static json_t *trace_of_ranks(void)
+{
+    struct wsdbg_store *store;
+    char *text = NULL;
+    size_t length;
+    example_ok(wsdbg_store_open(path, &store));
+    FILE *out = open_memstream(&text, &length);
+    example_ok(wsdbg_export_perfetto(store, NULL, out));
+    fclose(out);
+    wsdbg_store_close(store);
+    json_t *trace = json_loads(text, 0, NULL), *schema = schema_load("trace.schema.json");
+    free(text);
+    schema_check(schema, trace, "trace");
+    json_decref(schema);
+    return trace;
+}
+
+/* Host threads, kernels and warps of both ranks; each track says its clock. */
+static void a_rank_is_one_process_of_the_trace(void **state)
+{
+    (void)state;
+    static const char *const processes[] = {"77 rank 1 (node-a, 77)", "78 rank 0 (node-a, 78)",
+                                            "30000000 wsdbg session (host clock)"};
+    json_t *trace = trace_of_ranks(), *event;
+    size_t i, named = 0, host = 0, gpu = 0;
+    json_int_t pid;
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event)
+    {
+        const char *process = name_given(event, "process_name", &pid);
+        const char *track = name_given(event, "thread_name", &pid);
+        char text[256];
+        bool known = false;
+        snprintf(text, sizeof text, "%lld %s", (long long)pid, process ? process : "");
+        for (size_t k = 0; process && k < sizeof processes / sizeof *processes; k++)
+            known |= strcmp(text, processes[k]) == 0;
+        if (process && !known)
+            fail_msg("another process: %s", text);
+        named += known;
+        if (!track || pid == 30000000)
+            continue;
+        const bool is_host = strstr(track, "(host clock)"), is_gpu = strstr(track, "(GPU clock)");
+        assert_true(is_host != is_gpu);
+        host += is_host;
+        gpu += is_gpu;
+    }
+    assert_int_equal(named, 3);
+    assert_int_equal(host, 4); /* of each rank the thread that waits and the kernel that runs */
+    assert_int_equal(gpu, example.snapshot.warp_count);
+    json_decref(trace);
 }
 
 /* One process with a rank needs no list; processes without any are called as ever. */
@@ -159,7 +239,9 @@ int main(void)
         cmocka_unit_test(memory_and_database_give_the_same_report),
         cmocka_unit_test(json_has_every_process_and_follows_its_schema),
         cmocka_unit_test(queries_name_ranks_and_victims),
+        cmocka_unit_test(memory_of_another_host_is_not_shared_by_ipc),
         cmocka_unit_test(the_page_and_the_trace_name_ranks),
+        cmocka_unit_test(a_rank_is_one_process_of_the_trace),
         cmocka_unit_test(there_is_a_list_only_of_several_ranks),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

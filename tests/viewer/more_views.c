@@ -34,6 +34,7 @@ const struct viewer_view *const viewer_views[] = {
     &viewer_source_lines,
     &viewer_registers,
     &viewer_log,
+    &viewer_ranks,
     &with_letter,
     &without_keys,
     &viewer_help,

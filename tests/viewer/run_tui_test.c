@@ -70,17 +70,16 @@ static void leave(struct screen *screen, int status)
 
 static void check_live_views(int columns, int rows)
 {
-    static const char *const views[] = {"overview", "cause",  "warps",     "barriers", "graph",
-                                        "timeline", "source", "registers", NULL,       "help"};
-    char name[48], key[2] = "";
+    static const struct {
+        const char *name, *key;
+    } views[] = {{"overview", "1"}, {"cause", "2"},  {"warps", "3"},     {"barriers", "4"}, {"graph", "5"},
+                 {"timeline", "6"}, {"source", "7"}, {"registers", "8"}, {"ranks", "R"},    {"help", "0"}};
+    char name[48];
     struct screen *screen = live_session(columns, rows, "0.3");
     screen_expect(screen, "HANG: WAKER_EXITED");
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
-        key[0] = (char)('0' + (i + 1) % 10);
-        if (!views[i])
-            continue;
-        snprintf(name, sizeof name, "live-%s-%dx%d", views[i], columns, rows);
-        screen_press(screen, key);
+        snprintf(name, sizeof name, "live-%s-%dx%d", views[i].name, columns, rows);
+        screen_press(screen, views[i].key);
         screen_expect_like(screen, name);
     }
     leave(screen, 124);
@@ -105,6 +104,19 @@ static void every_view_shows_a_live_session(void **state)
     check_live_log(80, 24);
     check_live_views(200, 60);
     check_live_log(200, 60);
+}
+
+static void processes_have_a_line_each_in_the_ranks_while_they_run(void **state)
+{
+    (void)state;
+    struct screen *screen = SHELL(FAKE_HANG " hang & exec " FAKE_HANG " hang");
+    screen_expect(screen, "live");
+    screen_press(screen, "R");
+    screen_expect(screen, "1/2");
+    screen_expect(screen, "kernel    pipeline_kernel");
+    screen_expect(screen, "HANG: WAKER_EXITED");
+    screen_press(screen, "q");
+    assert_int_equal(screen_finish(screen), 124);
 }
 
 static void what_the_program_writes_is_in_the_log(void **state)
@@ -308,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_verdict_appears_in_place_and_stays_until_q),
         TEST(every_view_shows_a_live_session),
+        TEST(processes_have_a_line_each_in_the_ranks_while_they_run),
         TEST(what_the_program_writes_is_in_the_log),
         TEST(keys_reach_the_program_in_input_mode),
         TEST(leaving_while_it_runs_is_asked_about),

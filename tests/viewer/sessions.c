@@ -90,6 +90,17 @@ void session_merged(const char *name)
     outcome_free(&merge);
 }
 
+void session_ranks(const char *name, uint32_t count)
+{
+    char path[128];
+    struct example example;
+    ranks_make(&example);
+    ranks_add_idle(&example, count);
+    unlink(file_of(name, path));
+    example_store(&example, path);
+    example_free(&example);
+}
+
 struct screen *view_start(const char *name, int columns, int rows, const char *const *settings)
 {
     char path[128];

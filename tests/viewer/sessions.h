@@ -3,6 +3,8 @@
 #ifndef TESTS_VIEWER_SESSIONS_H
 #define TESTS_VIEWER_SESSIONS_H
 
+#include <stdint.h>
+
 #include "viewer/screen.h"
 
 /* Replays tests/recorded/NAME.wsrec into NAME.db in the current folder, unless it is there. */
@@ -13,6 +15,8 @@ void session_example(const char *name, const char *kernel);
 void session_machine(const char *name);
 /* Makes the sessions of two nodes, and the merged one as NAME.db. */
 void session_merged(const char *name);
+/* Makes a hang of so many ranks, at least 2, into NAME.db: rank 1 is at fault, rank 0 waits for it, the last is gone. */
+void session_ranks(const char *name, uint32_t count);
 /* Runs one statement on a database. */
 void session_change(const char *name, const char *sql);
 

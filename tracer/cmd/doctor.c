@@ -28,6 +28,18 @@ static bool simulator_works(const struct wsdbg_check *checks, size_t count)
     return works;
 }
 
+/* All that is needed is there but for a GPU whose causes are known. */
+static bool location_works(const struct wsdbg_check *checks, size_t count)
+{
+    bool works = false;
+    for (size_t i = 0; i < count; i++) {
+        if (checks[i].needed && !checks[i].location_only && checks[i].state != WSDBG_CHECK_OK)
+            return false;
+        works |= checks[i].location_only;
+    }
+    return works;
+}
+
 static void print_text(const struct wsdbg_check *checks, size_t count, bool ring_works)
 {
     for (size_t i = 0; i < count; i++) {
@@ -37,6 +49,7 @@ static void print_text(const struct wsdbg_check *checks, size_t count, bool ring
         putchar('\n');
     }
     printf("%s\n", ring_works                       ? "wsdbg run works here."
+                   : location_works(checks, count)  ? "wsdbg run says where warps are here, and no cause."
                    : simulator_works(checks, count) ? "wsdbg run cannot watch GPU kernels here: it uses the simulator."
                                                     : "wsdbg run cannot watch GPU kernels here.");
 }

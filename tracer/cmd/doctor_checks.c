@@ -63,7 +63,7 @@ static void check_driver(struct checks *checks, const struct wsdbg_gpu_probe *pr
 
 static void check_gpus(struct checks *checks, const struct wsdbg_gpu_probe *probe)
 {
-    static const char lost[] = "location only: " WSDBG_CAUSES_KNOWN;
+    static const char lost[] = "roles, barriers, probes and causes: " WSDBG_CAUSES_KNOWN;
     if (!probe->ready) {
         add(checks, "gpu", WSDBG_CHECK_UNKNOWN, "runs on a GPU", "the driver could not be asked")->needed = true;
         return;
@@ -71,15 +71,16 @@ static void check_gpus(struct checks *checks, const struct wsdbg_gpu_probe *prob
     bool hopper = wsdbg_gpu_probe_has_hopper(probe);
     for (uint32_t i = 0; i < probe->gpu_count; i++) {
         const struct wsdbg_gpu_facts *gpu = &probe->gpus[i];
-        bool fits = gpu->compute_capability.known && gpu->compute_capability.value == 90;
+        const uint32_t capability = gpu->compute_capability.value;
+        const bool fits = gpu->compute_capability.known && capability == 90;
+        struct wsdbg_check *row;
         if (gpu->compute_capability.known)
-            add(checks, "gpu", fits ? WSDBG_CHECK_OK : WSDBG_CHECK_NO, lost, "%u: %s, compute capability %u.%u%s", i,
-                gpu->name, gpu->compute_capability.value / 10, gpu->compute_capability.value % 10,
-                fits ? "" : ": location only")
-                ->needed = !hopper;
+            row = add(checks, "gpu", fits ? WSDBG_CHECK_OK : WSDBG_CHECK_NO, lost, "%u: %s, compute capability %u.%u%s",
+                      i, gpu->name, capability / 10, capability % 10, fits ? "" : ": location only");
         else
-            add(checks, "gpu", WSDBG_CHECK_UNKNOWN, lost, "%u: %s, compute capability not known", i, gpu->name)
-                ->needed = !hopper;
+            row = add(checks, "gpu", WSDBG_CHECK_UNKNOWN, lost, "%u: %s, compute capability not known", i, gpu->name);
+        row->needed = !hopper;
+        row->location_only = gpu->compute_capability.known && !fits;
     }
     if (probe->gpu_count == 0)
         add(checks, "gpu", WSDBG_CHECK_NO, "runs on a GPU", "the driver sees no GPU")->needed = true;

@@ -62,9 +62,10 @@ const struct wsdbg_command wsdbg_command_export = {
     .usage = "FILE.db [--perfetto OUT.json] [--dot OUT.dot] [--time-limit SECONDS]",
     .description =
         "Writes what a session database holds in the format of another program: a trace, a graph or both; -\n"
-        "is stdout. The trace opens in the Perfetto UI: one process for each grid, one track for each warp,\n"
-        "waits as slices, mbarriers as counters. The clocks of host, GPU and CUPTI are not aligned with one\n"
-        "another, so each has processes of its own. An existing file is not overwritten.",
+        "is stdout. The trace opens in the Perfetto UI: one process for each rank, or without ranks for each\n"
+        "grid, one track for each warp, waits as slices, mbarriers as counters. The clocks of host, GPU and\n"
+        "CUPTI are not aligned with one another: each process, or of a rank each track, says which it has.\n"
+        "An existing file is not overwritten.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 1,

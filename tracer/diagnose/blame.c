@@ -4,6 +4,9 @@
 #include "model/collective.h"
 #include "model/process.h"
 
+#include <stdio.h>
+#include <string.h>
+
 const char *wsdbg_blame_name(enum wsdbg_blame blame)
 {
     static const char *const names[] = {
@@ -75,4 +78,24 @@ enum wsdbg_blame wsdbg_blame_of(const struct wsdbg_snapshot *snapshot, const str
                    (work.polls_peers || is_in_collective(snapshot, work.grid))
                ? WSDBG_BLAME_VICTIM
                : WSDBG_BLAME_UNKNOWN;
+}
+
+void wsdbg_blame_waits_for(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
+                           uint32_t process, char *out, size_t bytes)
+{
+    enum { SHOWN_MOST = 4 };
+    char name[WSDBG_PROCESS_BYTES];
+    size_t count = 0, used = 0;
+    out[0] = '\0';
+    if (wsdbg_blame_of(snapshot, diagnosis, process) != WSDBG_BLAME_VICTIM)
+        return;
+    for (uint32_t i = 0; i < snapshot->process_count; i++) {
+        if (!is_origin(snapshot, diagnosis, snapshot->processes[i].process_id) || count++ >= SHOWN_MOST)
+            continue;
+        wsdbg_process_short_text(snapshot, snapshot->processes[i].process_id, name);
+        snprintf(out + used, bytes - used, "%s%s", used ? ", " : "", name);
+        used = strlen(out);
+    }
+    if (count > SHOWN_MOST)
+        snprintf(out + used, bytes - used, " and %zu more", count - SHOWN_MOST);
 }

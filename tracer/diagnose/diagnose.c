@@ -23,12 +23,16 @@ static const struct {
 #include "diagnose/causes.def"
 };
 
-/* Of the machine's state a finding that is likely makes all other waits consequences: no further rule is asked. */
+/* Of the machine's state a finding that is likely makes all other waits consequences: no further rule is asked.  Where
+ * the code is not understood only the last one is, which says the place. */
 static void ask_rules(struct wsdbg_case *c, enum rule_evidence evidence)
 {
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].evidence == evidence && !(evidence == MACHINE && wsdbg_case_explained(c)))
+    const bool is_understood = wsdbg_causes_are_known(c->snapshot, &c->snapshot->grids[c->grid]);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const bool may_speak = evidence != MACHINE || is_understood || rules[i].ask == wsdbg_rule_cycle;
+        if (rules[i].evidence == evidence && may_speak && !(evidence == MACHINE && wsdbg_case_explained(c)))
             rules[i].ask(c);
+    }
 }
 
 /* After a fault nothing hangs.  Who waited when it came is told beside a cause, as no more than possible: alone it says

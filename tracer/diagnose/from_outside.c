@@ -112,26 +112,23 @@ static enum wsdbg_outside who_writes(const struct wsdbg_snapshot *snapshot, uint
     return host_may_write(snapshot, grid, cta) ? WSDBG_OUTSIDE_HOST : WSDBG_OUTSIDE_NOBODY;
 }
 
-/* Others than this process: by memory that it shares with them, or because it is one of several ranks. */
-static bool others_may_write(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
+/* Ranks may share memory in ways that wsdbg does not see. */
+static bool is_one_of_several(const struct wsdbg_snapshot *snapshot, uint32_t grid)
 {
-    if (grid->context >= snapshot->context_count)
-        return true;
-    const uint32_t process_id = snapshot->contexts[grid->context].process_id;
-    const uint32_t row = wsdbg_snapshot_process(snapshot, process_id);
+    const uint32_t row = wsdbg_snapshot_grid_process(snapshot, grid);
     const struct wsdbg_process *process = row == WSDBG_NONE ? NULL : &snapshot->processes[row];
-    const bool is_one_of_several =
-        process && process->rank.known && !(process->world_size.known && process->world_size.value == 1);
-    return is_one_of_several || wsdbg_shares_memory(snapshot, process_id);
+    return process && process->rank.known && !(process->world_size.known && process->world_size.value == 1);
 }
 
 /* At a place that the code does not explain. */
 static enum wsdbg_outside who_ends_unexplained(const struct outlook *from, uint32_t cta)
 {
-    const struct wsdbg_grid *grid = &from->snapshot->grids[from->grid];
-    const enum wsdbg_outside who = who_writes(from->snapshot, from->grid, cta);
-    const bool is_understood = wsdbg_causes_are_known(from->snapshot, grid);
-    return !who && !is_understood && others_may_write(from->snapshot, grid) ? WSDBG_OUTSIDE_DEVICE : who;
+    const struct wsdbg_snapshot *s = from->snapshot;
+    const enum wsdbg_outside who = who_writes(s, from->grid, cta);
+    if (who != WSDBG_OUTSIDE_NOBODY || wsdbg_causes_are_known(s, &s->grids[from->grid]))
+        return who;
+    const bool others = is_one_of_several(s, from->grid) || wsdbg_others_may_write(s, from->grid);
+    return others ? WSDBG_OUTSIDE_DEVICE : WSDBG_OUTSIDE_NOBODY;
 }
 
 /* Of memory that is not known, the instruction must tell. */

@@ -97,14 +97,6 @@ static bool is_import(const struct wsdbg_allocation *memory)
     return memory->row.kind == WSDBG_ALLOCATION_IMPORTED || memory->row.kind == WSDBG_ALLOCATION_VMM_IMPORTED;
 }
 
-bool wsdbg_shares_memory(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
-{
-    for (size_t i = 0; i < snapshot->allocation_count; i++)
-        if (snapshot->allocations[i].process_id == process_id && is_of_others(&snapshot->allocations[i].row))
-            return true;
-    return false;
-}
-
 bool wsdbg_took_memory(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
 {
     for (size_t i = 0; i < snapshot->allocation_count; i++)
@@ -211,6 +203,22 @@ static const struct place *place_of(const struct wsdbg_polls *polls, uint32_t gr
         if (polls->places[i].grid == grid && polls->places[i].site == site)
             return &polls->places[i];
     return NULL;
+}
+
+/* Host memory that the program made itself may be mapped by others too. */
+bool wsdbg_others_may_write(const struct wsdbg_snapshot *snapshot, uint32_t grid)
+{
+    const uint32_t context = snapshot->grids[grid].context;
+    if (context >= snapshot->context_count || snapshot->allocations_left_out)
+        return true;
+    for (size_t i = 0; i < snapshot->allocation_count; i++) {
+        const struct wsdbg_allocation *memory = &snapshot->allocations[i];
+        if (memory->process_id == snapshot->contexts[context].process_id &&
+            (is_of_others(&memory->row) || memory->row.kind == WSDBG_ALLOCATION_REGISTERED))
+            return true;
+    }
+    const struct wsdbg_case c = {.snapshot = snapshot, .grid = grid};
+    return another_may_work(&c, UINT32_MAX);
 }
 
 /* But for what other warps may do. */

@@ -197,7 +197,7 @@ static void say_place_alone(struct wsdbg_case *c)
     if (!finding)
         return;
     const bool moved = row->state == WSDBG_WARP_RUNNING && wsdbg_case_saw_movement(c);
-    finding->open = true;
+    finding->open = !moved;
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s %s%s; %s: " WSDBG_CAUSES_KNOWN ".",
                 wsdbg_say_warp(c, warp).text, moved ? "moves" : "stands", wsdbg_say_at(c, warp).text,
                 moved ? "whether it works or goes round a loop that waits is not known"

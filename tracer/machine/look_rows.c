@@ -82,38 +82,42 @@ static uint32_t block_warps(const struct wsdbg_machine_grid *grid)
     return warps <= WSDBG_LOOK_WARPS_MAX ? (uint32_t)warps : 0;
 }
 
-/* The GPU's where it is known not to be the one whose code is understood, else the code's; 0 = not known. */
-static uint32_t other_architecture(const struct listing *listing, const struct wsdbg_machine_grid *grid)
-{
-    enum { UNDERSTOOD = 90 };
-    const struct wsdbg_machine *machine = listing->machine;
-    const uint32_t capability =
-        grid->device < machine->device_count ? machine->devices[grid->device].compute_capability.value : 0;
-    const uint32_t of_code = wsdbg_code_architecture(listing->source->code, machine, grid->module);
-    const uint32_t architecture = capability && capability != UNDERSTOOD ? capability : of_code;
-    return architecture == UNDERSTOOD ? 0 : architecture;
-}
+enum { UNDERSTOOD_ARCHITECTURE = 90 };
 
 /* Once for all kernels of one architecture. */
-static void note_architecture(struct wsdbg_machine *machine, uint32_t architecture)
+static void note_architecture(struct wsdbg_machine *machine, const char *what, uint32_t architecture)
 {
     char note[sizeof machine->notes[0]];
-    snprintf(note, sizeof note,
-             "the GPU is an sm_%u: only the code of sm_90 is understood, so what warps wait for is not known",
-             architecture);
+    snprintf(note, sizeof note, "%s sm_%u: only the code of sm_90 is understood, so what warps wait for is not known",
+             what, architecture);
     for (size_t i = 0; i < machine->note_count; i++)
         if (strcmp(machine->notes[i], note) == 0)
             return;
     wsdbg_machine_note(machine, "%s", note);
 }
 
+/* A live look does not say which GPU it is: then the code tells, which an sm_86 may have of sm_80.  True where either
+ * is known to be another one than that whose code is understood. */
+static bool note_other_architecture(struct listing *listing, const struct wsdbg_machine_grid *grid)
+{
+    struct wsdbg_machine *machine = listing->machine;
+    const uint32_t gpu =
+        grid->device < machine->device_count ? machine->devices[grid->device].compute_capability.value : 0;
+    const uint32_t code = wsdbg_code_architecture(listing->source->code, machine, grid->module);
+    const bool is_other_gpu = gpu && gpu != UNDERSTOOD_ARCHITECTURE;
+    const bool is_other_code = code && code != UNDERSTOOD_ARCHITECTURE;
+    if (is_other_gpu)
+        note_architecture(machine, "the GPU is an", gpu);
+    else if (is_other_code)
+        note_architecture(machine, "the kernel is code for", code);
+    return is_other_gpu || is_other_code;
+}
+
 static void note_unknown_code(struct listing *listing, const struct wsdbg_machine_grid *grid)
 {
-    const uint32_t other = other_architecture(listing, grid);
+    const bool is_other = note_other_architecture(listing, grid);
     const char *reason = wsdbg_code_reason(listing->source->code, listing->machine, grid->module);
-    if (other)
-        note_architecture(listing->machine, other);
-    if (other && !*reason)
+    if (is_other && !*reason)
         return;
     wsdbg_machine_note(listing->machine,
                        "the code of grid %" PRIu64 " is not known%s%s: what its warps wait for is not seen",

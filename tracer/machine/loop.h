@@ -27,8 +27,8 @@ bool wsdbg_loop_has_block(const struct wsdbg_loop *loop, uint32_t block);
 uint32_t wsdbg_loop_next(const struct wsdbg_loop *loop, uint32_t from);
 /* Whether what an operand of an instruction of the loop is made of stays the same as long as the loop runs. */
 bool wsdbg_loop_keeps(const struct wsdbg_loop *loop, uint32_t instruction, const struct wsdbg_operand *operand);
-/* The same where pointers on the way are loaded anew in each round, from places that stay the same and that the loop
- * does not write: it changes only when somebody writes such a pointer. */
+/* The same where pointers on the way are loaded anew in each round, from places that stay the same and that the loop does
+ * not write: it changes only when somebody writes such a pointer. */
 bool wsdbg_loop_settles(const struct wsdbg_loop *loop, uint32_t instruction, const struct wsdbg_operand *operand);
 /* Whether every round of the loop comes by the instruction. */
 bool wsdbg_loop_always_passes(const struct wsdbg_loop *loop, uint32_t instruction);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/place.h"
+#include "model/process.h"
 
 enum { FRAMES_MOST = 512, OUTER_SHOWN = 3, INNER_SHOWN = 7, FRAME_TEXT_BYTES = WSDBG_HOST_FUNCTION_BYTES + 96 };
 
@@ -213,24 +214,35 @@ void wsdbg_host_stack_levels(const struct wsdbg_host_stack *stack, const struct 
     append_end(stack, out, bytes);
 }
 
-static bool is_main_stack(const struct wsdbg_snapshot *s, const struct wsdbg_host_stack *stack,
-                          const struct wsdbg_process *process)
+static bool is_main_stack(const struct wsdbg_snapshot *s, const struct wsdbg_host_stack *stack, uint32_t process_id)
 {
-    return stack->process < s->host_process_count &&
-           s->host_processes[stack->process].process_id == process->process_id && stack->thread_id == process->pid;
+    return stack->process < s->host_process_count && s->host_processes[stack->process].process_id == process_id &&
+           wsdbg_process_is_main(s, process_id, stack->thread_id);
 }
 
-void wsdbg_host_python_line(const struct wsdbg_snapshot *snapshot, uint32_t process, char *out, size_t bytes)
+static const struct wsdbg_host_frame *innermost_python(const struct wsdbg_snapshot *s,
+                                                       const struct wsdbg_host_stack *stack)
 {
+    for (uint32_t f = stack->frame_first; f - stack->frame_first < stack->frame_count && f < s->host_frame_count; f++)
+        if (s->host_frames[f].kind == WSDBG_HOST_FRAME_PYTHON)
+            return &s->host_frames[f];
+    return NULL;
+}
+
+bool wsdbg_host_python_line(const struct wsdbg_snapshot *snapshot, uint32_t process, char *out, size_t bytes)
+{
+    bool known = false;
     out[0] = '\0';
     for (size_t i = 0; i < snapshot->host_stack_count; i++) {
         const struct wsdbg_host_stack *stack = &snapshot->host_stacks[i];
-        if (!is_main_stack(snapshot, stack, &snapshot->processes[process]))
+        if (!is_main_stack(snapshot, stack, snapshot->processes[process].process_id))
             continue;
-        for (uint32_t f = stack->frame_first; f - stack->frame_first < stack->frame_count; f++)
-            if (f < snapshot->host_frame_count && snapshot->host_frames[f].kind == WSDBG_HOST_FRAME_PYTHON) {
-                wsdbg_host_frame_text(&snapshot->host_frames[f], out, bytes);
-                return;
-            }
+        const struct wsdbg_host_frame *frame = innermost_python(snapshot, stack);
+        if (frame) {
+            wsdbg_host_frame_text(frame, out, bytes);
+            return true;
+        }
+        known = known || !stack->end[0];
     }
+    return known;
 }

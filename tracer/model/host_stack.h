@@ -22,8 +22,9 @@ bool wsdbg_host_stacks_are_alike(const struct wsdbg_host_stack *a, const struct 
 /* "train.py:12 in step", "cudaStreamSynchronize", "libfoo.so+0x1a0", "9876 frames". */
 void wsdbg_host_frame_text(const struct wsdbg_host_frame *frame, char *out, size_t bytes);
 
-/* The innermost Python frame of a process's main thread (row in snapshot.processes), "" where none is known. */
-void wsdbg_host_python_line(const struct wsdbg_snapshot *snapshot, uint32_t process, char *out, size_t bytes);
+/* The innermost Python frame of a process's main thread (row in snapshot.processes), "" where none is known.  False
+ * where there may be one: no whole stack of that thread was read. */
+bool wsdbg_host_python_line(const struct wsdbg_snapshot *snapshot, uint32_t process, char *out, size_t bytes);
 
 /* The stack from the outside in: "train.py:40 in <module> > train.py:12 in step > cuStreamSynchronize".  Of a long one
  * the middle is left out.  call: wsdbg_host_call_of(); it stands where wsdbg's own frames are, else at the end.  Native

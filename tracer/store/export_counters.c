@@ -49,13 +49,15 @@ static size_t read_steps(const struct wsdbg_cta_events *events, struct step *out
     return count;
 }
 
-static void counter_name(const struct wsdbg_snapshot *s, const struct wsdbg_barrier *b, char *out, size_t bytes)
+static void counter_name(const struct wsdbg_trace_export *e, const struct wsdbg_barrier *b, char *out, size_t bytes)
 {
-    const struct wsdbg_cta *c = &s->ctas[b->cta];
-    char number[32];
+    const struct wsdbg_cta *c = &e->loaded.snapshot.ctas[b->cta];
+    char number[32], grid[320] = "";
     snprintf(number, sizeof number, "mbarrier %u", b->id);
-    snprintf(out, bytes, "%s[%u] of CTA (%u,%u,%u)", b->name && b->name->name[0] ? b->name->name : number, b->stage,
-             c->x, c->y, c->z);
+    if (wsdbg_export_is_of_rank(e, c->grid))
+        wsdbg_export_grid_text(e, c->grid, grid, sizeof grid);
+    snprintf(out, bytes, "%s[%u] of CTA (%u,%u,%u)%s%s%s", b->name && b->name->name[0] ? b->name->name : number,
+             b->stage, c->x, c->y, c->z, grid[0] ? " of " : "", grid, grid[0] ? " (GPU clock)" : "");
 }
 
 static void put_barrier(struct wsdbg_trace_export *e, const struct wsdbg_barrier *b, const struct step *steps,
@@ -63,13 +65,13 @@ static void put_barrier(struct wsdbg_trace_export *e, const struct wsdbg_barrier
 {
     const uint32_t grid = e->loaded.snapshot.ctas[b->cta].grid, expected = b->expected_arrivals.value;
     uint64_t arrivals = 0;
-    char name[160];
-    counter_name(&e->loaded.snapshot, b, name, sizeof name);
+    char name[512];
+    counter_name(e, b, name, sizeof name);
     for (size_t i = 0; i < count; i++) {
         if (steps[i].barrier != b->id || steps[i].stage != b->stage)
             continue;
         arrivals = steps[i].count ? arrivals + steps[i].count : 0;
-        wsdbg_trace_counter(&e->trace, (struct wsdbg_track){WSDBG_PID_GRID + grid, 0}, name,
+        wsdbg_trace_counter(&e->trace, (struct wsdbg_track){wsdbg_export_grid_pid(e, grid), 0}, name,
                             wsdbg_export_gpu_time(e, grid, steps[i].gpu_time_ns));
         wsdbg_trace_number(&e->trace, "pending arrivals",
                            arrivals ? expected - 1 - (arrivals - 1) % expected : expected);

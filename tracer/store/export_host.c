@@ -1,4 +1,4 @@
-/* export_host.c - the host's part of the Perfetto export: launches, blocked threads and the stall on the host's
+/* export_host.c - the host's part of the Perfetto export: ranks; launches, blocked threads and the stall on the host's
  * clock; kernels and copies that CUPTI saw on CUPTI's.  Reads the loaded session, writes trace events. */
 #include "store/export_internal.h"
 
@@ -30,15 +30,63 @@ static void find_host_zero(struct wsdbg_trace_export *e)
     e->host_zero_ns = zero_ns;
 }
 
-void wsdbg_export_process_text(const struct wsdbg_trace_export *e, uint32_t process_id, char out[WSDBG_PROCESS_BYTES])
+/* ---- processes of the trace ---- */
+
+bool wsdbg_export_is_rank(const struct wsdbg_trace_export *e, uint32_t process_id)
 {
     const struct wsdbg_snapshot *s = &e->loaded.snapshot;
     const uint32_t index = wsdbg_snapshot_process(s, process_id);
-    if (index != WSDBG_NONE)
-        wsdbg_process_text(&s->processes[index], e->loaded.info.hostname, out);
-    else
-        wsdbg_process_short_text(s, process_id, out);
+    return index != WSDBG_NONE && s->processes[index].rank.known && wsdbg_snapshot_has_ranks(s);
 }
+
+uint64_t wsdbg_export_grid_pid(const struct wsdbg_trace_export *e, uint32_t grid)
+{
+    const struct wsdbg_snapshot *s = &e->loaded.snapshot;
+    const uint32_t index = wsdbg_snapshot_grid_process(s, grid);
+    const bool is_of_rank = index != WSDBG_NONE && wsdbg_export_is_rank(e, s->processes[index].process_id);
+    return is_of_rank ? s->processes[index].process_id : WSDBG_PID_GRID + (uint64_t)grid;
+}
+
+void wsdbg_export_grid_text(const struct wsdbg_trace_export *e, uint32_t grid, char *out, size_t bytes)
+{
+    const struct wsdbg_snapshot *s = &e->loaded.snapshot;
+    const char *symbol = wsdbg_snapshot_grid_name(s, &s->grids[grid]);
+    char kernel[256] = "kernel ?";
+    if (symbol)
+        wsdbg_symbol_name(symbol, kernel, sizeof kernel);
+    snprintf(out, bytes, "%s, grid %" PRIu64, kernel, s->grids[grid].grid_id);
+}
+
+/* "rank 3 (node-a, 4243)", in the order of the ranks. */
+static void name_ranks(struct wsdbg_trace_export *e)
+{
+    const struct wsdbg_snapshot *s = &e->loaded.snapshot;
+    for (size_t i = 0; i < s->process_count; i++) {
+        const struct wsdbg_process *p = &s->processes[i];
+        const char *host = p->host[0] ? p->host : e->loaded.info.hostname;
+        char name[WSDBG_PROCESS_BYTES];
+        if (!wsdbg_export_is_rank(e, p->process_id))
+            continue;
+        snprintf(name, sizeof name, "rank %" PRIu32 " (%.64s, %" PRIu32 ")", p->rank.value,
+                 host && *host ? host : "host ?", p->pid);
+        wsdbg_trace_name(&e->trace, "process_name", (struct wsdbg_track){p->process_id, 0}, name, p->rank.value);
+    }
+}
+
+static void name_process(struct wsdbg_trace_export *e, uint32_t process_id)
+{
+    const struct wsdbg_snapshot *s = &e->loaded.snapshot;
+    const uint32_t index = wsdbg_snapshot_process(s, process_id);
+    char process[WSDBG_PROCESS_BYTES], name[WSDBG_PROCESS_BYTES + 16];
+    if (index != WSDBG_NONE)
+        wsdbg_process_text(&s->processes[index], e->loaded.info.hostname, process);
+    else
+        wsdbg_process_short_text(s, process_id, process);
+    snprintf(name, sizeof name, "%s (host clock)", process);
+    wsdbg_trace_name(&e->trace, "process_name", (struct wsdbg_track){process_id, 0}, name, WSDBG_PID_GRID - 1);
+}
+
+/* ---- host threads ---- */
 
 /* The tracks of host threads that have a name already. */
 struct named_tracks {
@@ -56,16 +104,13 @@ static bool is_named(const struct named_tracks *named, struct wsdbg_track track,
 
 static bool name_thread(struct wsdbg_trace_export *e, struct named_tracks *named, struct wsdbg_track track)
 {
-    char name[WSDBG_PROCESS_BYTES + 16];
+    const bool is_rank = wsdbg_export_is_rank(e, (uint32_t)track.pid);
+    char name[64];
     if (is_named(named, track, false))
         return true;
-    if (!is_named(named, track, true)) {
-        char process[WSDBG_PROCESS_BYTES];
-        wsdbg_export_process_text(e, (uint32_t)track.pid, process);
-        snprintf(name, sizeof name, "%s (host clock)", process);
-        wsdbg_trace_name(&e->trace, "process_name", (struct wsdbg_track){track.pid, 0}, name, WSDBG_PID_GRID - 1);
-    }
-    snprintf(name, sizeof name, "thread %" PRIu64, track.tid);
+    if (!is_rank && !is_named(named, track, true))
+        name_process(e, (uint32_t)track.pid);
+    snprintf(name, sizeof name, "thread %" PRIu64 "%s", track.tid, is_rank ? " (host clock)" : "");
     wsdbg_trace_name(&e->trace, "thread_name", track, name, track.tid);
     if (!wsdbg_array_push(&named->tracks, &named->count, sizeof *named->tracks))
         return false;
@@ -140,10 +185,13 @@ static struct wsdbg_error *put_threads(struct wsdbg_trace_export *e)
 }
 
 /* Kernels that still run, from their launch to the picture: when the GPU began is not known. */
-static void put_running(struct wsdbg_trace_export *e, const struct wsdbg_grid *g, uint64_t number)
+static void put_running(struct wsdbg_trace_export *e, uint32_t grid)
 {
     const struct wsdbg_snapshot *s = &e->loaded.snapshot;
-    const struct wsdbg_track track = {WSDBG_PID_SESSION, WSDBG_PID_SESSION + 2 + number};
+    const struct wsdbg_grid *g = &s->grids[grid];
+    const bool is_of_rank = wsdbg_export_is_of_rank(e, grid);
+    const struct wsdbg_track track = {is_of_rank ? wsdbg_export_grid_pid(e, grid) : WSDBG_PID_SESSION,
+                                      WSDBG_PID_SESSION + 2 + (uint64_t)grid};
     char kernel[256] = "kernel ?";
     if (!g->running || g->launch >= s->launch_count)
         return;
@@ -154,7 +202,8 @@ static void put_running(struct wsdbg_trace_export *e, const struct wsdbg_grid *g
     const char *symbol = wsdbg_snapshot_grid_name(s, g);
     if (symbol)
         wsdbg_symbol_name(symbol, kernel, sizeof kernel);
-    wsdbg_trace_name(&e->trace, "thread_name", track, "kernel, from its launch", 2 + number);
+    wsdbg_trace_name(&e->trace, "thread_name", track,
+                     is_of_rank ? "kernel, from its launch (host clock)" : "kernel, from its launch", track.tid);
     wsdbg_trace_slice(&e->trace, track, kernel, since(e->host_zero_ns, launch->time_ns), seen_ns - launch->time_ns);
     wsdbg_trace_text(&e->trace, "end", "not over in the picture");
     wsdbg_trace_end(&e->trace);
@@ -188,8 +237,8 @@ static void put_session(struct wsdbg_trace_export *e)
                      "wsdbg session (host clock)", WSDBG_PID_GRID);
     wsdbg_trace_name(&e->trace, "thread_name", track, "session", 1);
     put_stall(e, track);
-    for (size_t i = 0; i < s->grid_count; i++)
-        put_running(e, &s->grids[i], i);
+    for (uint32_t i = 0; i < s->grid_count; i++)
+        put_running(e, i);
 }
 
 /* The track of a device's stream, named where it is new; the default stream's handle is 0. */
@@ -252,6 +301,7 @@ static struct wsdbg_error *put_activities(struct wsdbg_trace_export *e)
 struct wsdbg_error *wsdbg_export_host(struct wsdbg_trace_export *e)
 {
     find_host_zero(e);
+    name_ranks(e);
     put_session(e);
     struct wsdbg_error *error = put_activities(e);
     return error ? error : put_threads(e);

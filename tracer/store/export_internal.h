@@ -37,8 +37,16 @@ struct wsdbg_error *wsdbg_export_host(struct wsdbg_trace_export *e);
 struct wsdbg_error *wsdbg_export_counters(struct wsdbg_trace_export *e, uint32_t cta,
                                           const struct wsdbg_cta_events *events);
 
-/* The name of a process as the trace has it. */
-void wsdbg_export_process_text(const struct wsdbg_trace_export *e, uint32_t process_id, char out[WSDBG_PROCESS_BYTES]);
+/* Whether a process of the trace has all that is seen of this process, on every clock: it is one of several ranks. */
+bool wsdbg_export_is_rank(const struct wsdbg_trace_export *e, uint32_t process_id);
+/* The process of the trace that a grid's tracks are in: its rank's, or one of its own. */
+uint64_t wsdbg_export_grid_pid(const struct wsdbg_trace_export *e, uint32_t grid);
+static inline bool wsdbg_export_is_of_rank(const struct wsdbg_trace_export *e, uint32_t grid)
+{
+    return wsdbg_export_grid_pid(e, grid) != WSDBG_PID_GRID + (uint64_t)grid;
+}
+/* "gemm<128>, grid 77": what tells grids of one rank apart. */
+void wsdbg_export_grid_text(const struct wsdbg_trace_export *e, uint32_t grid, char *out, size_t bytes);
 struct wsdbg_track wsdbg_export_warp_track(const struct wsdbg_trace_export *e, uint32_t warp);
 /* On the clock of its context, from the oldest time stamp on. */
 uint64_t wsdbg_export_gpu_time(const struct wsdbg_trace_export *e, uint32_t grid, uint64_t gpu_time_ns);

@@ -1,7 +1,9 @@
-/* export_perfetto.c - the shown picture as a trace for the Perfetto UI: a process a grid, a track a warp.
+/* export_perfetto.c - the shown picture as a trace for the Perfetto UI: a process a grid, or a process a rank where
+ * there are several; a track a warp.
  *
  * Reads a session database, one CTA's histories at a time; writes JSON trace events (docs/trace.schema.json).
- * Every clock has processes of its own and starts at its own zero; nothing aligns them.  Only the stall's length,
+ * Every clock has processes of its own, or tracks of its own in a rank's process, and starts at its own zero; nothing
+ * aligns them.  Only the stall's length,
  * measured on the host, lengthens the waits that are not over: they last at least so long.
  */
 #include "store/export.h"
@@ -31,7 +33,8 @@ uint64_t wsdbg_export_gpu_time(const struct wsdbg_trace_export *e, uint32_t grid
 struct wsdbg_track wsdbg_export_warp_track(const struct wsdbg_trace_export *e, uint32_t warp)
 {
     const struct wsdbg_snapshot *s = &e->loaded.snapshot;
-    return (struct wsdbg_track){WSDBG_PID_GRID + s->ctas[s->warps[warp].cta].grid, WSDBG_TID_WARP + (uint64_t)warp};
+    return (struct wsdbg_track){wsdbg_export_grid_pid(e, s->ctas[s->warps[warp].cta].grid),
+                                WSDBG_TID_WARP + (uint64_t)warp};
 }
 
 /* Where waits that are not over end: the newest time stamp and the stall after it. */
@@ -173,11 +176,14 @@ static void name_warp(struct wsdbg_trace_export *e, uint32_t warp)
     const struct wsdbg_warp_row *w = &s->warps[warp];
     const struct wsdbg_cta *c = &s->ctas[w->cta];
     const char *role = wsdbg_snapshot_role_name(s, w);
-    char name[128], number[24] = "?";
+    const struct wsdbg_track track = wsdbg_export_warp_track(e, warp);
+    char place[128], grid[320], name[480], number[24] = "?";
     if (w->role.known)
         snprintf(number, sizeof number, "role %u", w->role.value);
-    snprintf(name, sizeof name, "CTA (%u,%u,%u) warp %u %s", c->x, c->y, c->z, w->warp, role ? role : number);
-    wsdbg_trace_name(&e->trace, "thread_name", wsdbg_export_warp_track(e, warp), name, (uint64_t)warp + 1);
+    snprintf(place, sizeof place, "CTA (%u,%u,%u) warp %u %s", c->x, c->y, c->z, w->warp, role ? role : number);
+    wsdbg_export_grid_text(e, c->grid, grid, sizeof grid);
+    snprintf(name, sizeof name, "%s: %s (GPU clock)", grid, place);
+    wsdbg_trace_name(&e->trace, "thread_name", track, wsdbg_export_is_of_rank(e, c->grid) ? name : place, track.tid);
 }
 
 static struct wsdbg_error *put_cta(struct wsdbg_trace_export *e, uint32_t cta, struct wsdbg_cta_events *events)
@@ -203,15 +209,14 @@ static void name_grid(struct wsdbg_trace_export *e, uint32_t grid)
 {
     const struct wsdbg_snapshot *s = &e->loaded.snapshot;
     const struct wsdbg_grid *g = &s->grids[grid];
-    const char *symbol = wsdbg_snapshot_grid_name(s, g);
     const uint32_t process = wsdbg_snapshot_grid_process(s, grid);
-    char kernel[256] = "kernel ?", name[512], rank[WSDBG_PROCESS_BYTES] = "";
-    if (symbol)
-        wsdbg_symbol_name(symbol, kernel, sizeof kernel);
+    char text[320], name[640], rank[WSDBG_PROCESS_BYTES] = "";
+    if (wsdbg_export_is_of_rank(e, grid))
+        return;
+    wsdbg_export_grid_text(e, grid, text, sizeof text);
     if (process != WSDBG_NONE && s->processes[process].rank.known)
         wsdbg_process_short_text(s, s->processes[process].process_id, rank);
-    snprintf(name, sizeof name, "%s%s%s, grid %" PRIu64 "%s (GPU clock)", rank, rank[0] ? ": " : "", kernel, g->grid_id,
-             g->running ? ", running" : "");
+    snprintf(name, sizeof name, "%s%s%s%s (GPU clock)", rank, rank[0] ? ": " : "", text, g->running ? ", running" : "");
     wsdbg_trace_name(&e->trace, "process_name", (struct wsdbg_track){WSDBG_PID_GRID + grid, 0}, name, grid);
 }
 
@@ -222,7 +227,7 @@ static void mark_stall(struct wsdbg_trace_export *e, uint32_t grid, uint32_t war
     if (!e->loaded.diagnosed || stall_ns == 0)
         return;
     wsdbg_trace_moment(&e->trace, wsdbg_export_warp_track(e, warp), "the last event before the stall",
-                       end_of_trace(e, grid) - stall_ns, "p");
+                       end_of_trace(e, grid) - stall_ns, wsdbg_export_is_of_rank(e, grid) ? "t" : "p");
     wsdbg_trace_end(&e->trace);
 }
 
@@ -269,8 +274,9 @@ static void begin_file(FILE *out)
 {
     fputs(
         "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"writer\":\"wsdbg\",\"clocks\":\"Each clock has processes of its "
-        "own and starts at its own zero: host (CLOCK_MONOTONIC, from the start of the session), GPU (%globaltimer, "
-        "from the oldest event of a context), CUPTI. They are not aligned with one another. A wait that is not over "
+        "own, or tracks of its own in the one process of a rank, and starts at its own zero: host (CLOCK_MONOTONIC, "
+        "from the start of the session), GPU (%globaltimer, from the oldest event of a context), CUPTI. They are not "
+        "aligned with one another. A wait that is not over "
         "is drawn to the newest GPU time stamp plus the stall's length on the host: it lasts at least so long.\","
         "\"counters\":\"Arrivals as the histories of a CTA's own warps tell; left out for clusters and where a "
         "history does not start with the kernel's begin.\"},\"traceEvents\":[",

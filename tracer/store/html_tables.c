@@ -317,21 +317,6 @@ void wsdbg_html_overlaps(const struct wsdbg_report *r, FILE *out)
         fprintf(out, "<p class=\"soft\">%s</p>\n", wsdbg_report_overlap_note(r));
 }
 
-/* A victim waits for those whose own fault it is. */
-static void waits_for_cell(const struct wsdbg_report *r, const struct wsdbg_report_process *p, FILE *out)
-{
-    const char *between = "";
-    fputs("<td>", out);
-    for (size_t i = 0; p->blame == WSDBG_BLAME_VICTIM && i < r->process_count; i++) {
-        if (r->processes[i].blame != WSDBG_BLAME_ORIGIN)
-            continue;
-        fputs(between, out);
-        wsdbg_put_xml(out, r->processes[i].title);
-        between = ", ";
-    }
-    fputs("</td>", out);
-}
-
 static void process_row(const struct wsdbg_report *r, const struct wsdbg_report_process *p, FILE *out)
 {
     char text[256];
@@ -357,7 +342,10 @@ static void process_row(const struct wsdbg_report *r, const struct wsdbg_report_
         cell(out, blame);
     else
         blank_cell(out);
-    waits_for_cell(r, p, out);
+    if (p->waits_for[0])
+        cell(out, p->waits_for);
+    else
+        blank_cell(out);
     fputs("</tr>\n", out);
 }
 

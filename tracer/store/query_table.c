@@ -77,7 +77,8 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "When `@ranks` shows kernels that poll. `shared` says how: `imported` memory is another process's, `exported` is "
      "its "
      "own. Which processes share one piece of memory no table says: `may_be_of` has those of the run that gave away "
-     "(took) as many bytes at once as this one took (gave away). NULL: none is known, or the size is not.",
+     "(took) as many bytes at once as this one took (gave away), of cudaIpc on the same host. NULL: none is known, or "
+     "the size is not.",
      "WITH polled AS (SELECT x.process_id, g.function_id, t.place, p.address, count(DISTINCT p.warp_id) AS warps "
      "FROM shown_snapshot s JOIN grid g ON g.snapshot_id = s.id JOIN context x ON x.id = g.context_id "
      "JOIN cta c ON c.grid_id = g.id JOIN warp w ON w.cta_id = c.id JOIN part p ON p.warp_id = w.id "
@@ -92,7 +93,8 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "p.address - a.address AS offset_bytes, (SELECT group_concat(coalesce('rank ' || q.rank, 'process ' || q.pid), ', "
      "') "
      "FROM process q WHERE q.process_id IN (SELECT b.process_id FROM shared b WHERE b.process_id != a.process_id "
-     "AND b.how != a.how AND b.bytes = a.bytes)) AS may_be_of "
+     "AND b.how != a.how AND b.bytes = a.bytes AND (q.hostname IS r.hostname OR 'imported' NOT IN (a.kind, b.kind)))) "
+     "AS may_be_of "
      "FROM polled p JOIN shared a ON a.process_id = p.process_id AND p.address >= a.address "
      "AND p.address < a.address + coalesce(a.bytes, 1) JOIN process r ON r.process_id = p.process_id "
      "LEFT JOIN function f ON f.id = p.function_id ORDER BY r.rank IS NULL, r.rank, r.process_id, p.address, p.place",

@@ -102,6 +102,7 @@ struct wsdbg_report_process {
     char does[256];                          /* "runs gemm", "killed by SIGKILL", "?" */
     char call[48];                           /* "" = none is known to be in one */
     char python[WSDBG_HOST_FUNCTION_BYTES + 96]; /* where its main thread is in Python, "" = not known */
+    char waits_for[WSDBG_PROCESS_BYTES];         /* the processes that a victim waits for, "" = none is known */
     bool polls_peers;                            /* as struct wsdbg_process_work has it */
 };
 

@@ -95,6 +95,7 @@ static void fill_process(const struct wsdbg_snapshot *s, const struct wsdbg_diag
     if (!d)
         return;
     out->blame = wsdbg_blame_of(s, d, index);
+    wsdbg_blame_waits_for(s, d, index, out->waits_for, sizeof out->waits_for);
     out->finding = known_index(wsdbg_finding_of_process(s, d, out->process_id));
 }
 

@@ -168,13 +168,19 @@ FAKE(cuDriverGetVersion, (int *version), (version))
     return 0;
 }
 
+static int capability_major(void)
+{
+    const char *asked = getenv("FAKE_CUDA_MAJOR");
+    return asked ? atoi(asked) : 9;
+}
+
 FAKE(cuDeviceGetAttribute, (int *value, int attribute, CUdevice device), (value, attribute, device))
 {
     if (device < 0 || device > 1)
         return 101;
     *value = attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT             ? FAKE_SM_COUNT
              : attribute == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ? FAKE_WARPS_PER_SM * 32
-             : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR       ? 9
+             : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR       ? capability_major()
                                                                                : 0;
     return 0;
 }
