@@ -42,6 +42,7 @@ struct wsdbg_live_process {
     bool held_nothing_back;                  /* the last looks were those of an inspector that stays */
     uint64_t first_attach_ns;                /* of those before; 0 = there was none */
     uint64_t begun_ns;                       /* when an attach was begun ahead of its look */
+    bool is_in;                              /* an inspector that came late is attached */
     char fault[256];                         /* about an exception that no warp shows any more, "" = there is none */
     struct wsdbg_look_keeper *keeper;        /* NULL = looks are not kept */
 };
@@ -153,17 +154,27 @@ static void wait_until(uint64_t time_ns)
 }
 
 /* A second look that there is no time for is left out: one alone says where every warp stands. */
-static struct wsdbg_error *look_apart(struct wsdbg_live_process *process, uint64_t deadline_ns)
+static struct wsdbg_error *look_next(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     const uint64_t apart_ns = process->held_nothing_back ? APART_NS : APART_LATE_NS;
-    struct wsdbg_error *error = process->count ? NULL : look_once(process, deadline_ns);
-    process->looked_ahead = false;
-    while (!error && process->count < LOOKS) {
+    if (process->count == LOOKS)
+        return NULL;
+    if (process->count) {
         const uint64_t next_ns = process->times[process->count - 1].time_ns + apart_ns;
         if (next_ns + apart_ns > deadline_ns)
-            break;
+            return NULL;
         wait_until(next_ns);
-        error = look_once(process, deadline_ns);
+    }
+    return look_once(process, deadline_ns);
+}
+
+static struct wsdbg_error *look_apart(struct wsdbg_live_process *process, uint64_t deadline_ns)
+{
+    struct wsdbg_error *error = NULL;
+    process->looked_ahead = false;
+    for (size_t before = LOOKS; !error && process->count != before;) {
+        before = process->count;
+        error = look_next(process, deadline_ns);
     }
     return error;
 }
@@ -214,14 +225,13 @@ bool wsdbg_live_process_begin(struct wsdbg_live_process *process, uint64_t deadl
     return holds_gpus(process);
 }
 
-void wsdbg_live_process_abandon(struct wsdbg_live_process *process)
+bool wsdbg_live_process_has_begun(const struct wsdbg_live_process *process)
 {
-    if (wsdbg_live_machine_is_attaching(process->machine))
-        wsdbg_error_destroy(wsdbg_live_machine_detach(process->machine));
+    return wsdbg_live_machine_is_attaching(process->machine);
 }
 
 /* An inspector that comes late: attaches, looks, leaves. */
-static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_t deadline_ns)
+static struct wsdbg_error *come_in_late(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     const uint64_t now_ns = wsdbg_attach_clock_ns();
     const bool is_begun = wsdbg_live_machine_is_attaching(process->machine);
@@ -231,17 +241,57 @@ static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_
     process->times[0].attach_ns = lap(&since_ns);
     if (!wsdbg_live_process_is_taken(process, error)) /* one that failed in another way may have been in */
         note_attach(process, began_ns);
-    if (error)
-        return error;
-    error = wsdbg_code_prepare(process->code, process->machine);
+    process->is_in = !error;
+    return error ? error : wsdbg_code_prepare(process->code, process->machine);
+}
+
+static void begin_leave(struct wsdbg_live_process *process)
+{
+    if (process->is_in)
+        wsdbg_error_destroy(wsdbg_live_machine_leave(process->machine)); /* what was seen was seen */
+}
+
+static void end_leave(struct wsdbg_live_process *process, uint64_t began_ns)
+{
+    if (!process->is_in)
+        return;
+    wsdbg_error_destroy(wsdbg_live_machine_finish(process->machine));
+    process->times[process->count ? process->count - 1 : 0].detach_ns = lap(&began_ns);
+    wsdbg_live_machine_await_rescue(process->machine, STEP_LIMIT_NS);
+    process->is_in = false;
+}
+
+static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_t deadline_ns)
+{
+    struct wsdbg_error *error = come_in_late(process, deadline_ns);
     if (!error)
         error = look_apart(process, deadline_ns);
-    since_ns = wsdbg_attach_clock_ns();
-    struct wsdbg_error *detached = wsdbg_live_machine_detach(process->machine);
-    process->times[process->count ? process->count - 1 : 0].detach_ns = lap(&since_ns);
-    wsdbg_error_destroy(detached); /* what was seen was seen */
-    wsdbg_live_machine_await_rescue(process->machine, STEP_LIMIT_NS);
+    const uint64_t leaves_ns = wsdbg_attach_clock_ns();
+    begin_leave(process);
+    end_leave(process, leaves_ns);
     return error;
+}
+
+void wsdbg_live_process_look_together(struct wsdbg_live_process *const *list, size_t count, uint64_t deadline_ns,
+                                      struct wsdbg_error **errors)
+{
+    for (size_t i = 0; i < count; i++) {
+        begin_looks(list[i]);
+        list[i]->held_nothing_back = list[i]->looked_ahead = false;
+        errors[i] = come_in_late(list[i], deadline_ns);
+    }
+    for (size_t look = 0; look < LOOKS; look++)
+        for (size_t i = 0; i < count; i++)
+            if (!errors[i])
+                errors[i] = look_next(list[i], deadline_ns);
+    const uint64_t leaves_ns = wsdbg_attach_clock_ns();
+    for (size_t i = 0; i < count; i++)
+        begin_leave(list[i]);
+    for (size_t i = 0; i < count; i++) {
+        end_leave(list[i], leaves_ns);
+        if (errors[i])
+            forget_looks(list[i]);
+    }
 }
 
 static struct wsdbg_error *look_staying(struct wsdbg_live_process *process, uint64_t deadline_ns)

@@ -11,15 +11,19 @@ struct wsdbg_live_process;
 /* The debug attach becomes the process's, also when this fails. */
 struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_attach_link *attach,
                                             struct wsdbg_live_process **out);
-/* Begins the attach of a look that is due by deadline_ns, where nobody stays: several programs are attached to in the
- * time of one.  Then a look is taken, or the attach abandoned.  False: its GPUs are not known to be locked for it, so
- * nothing may be begun beside it, as two inspectors on one GPU harm it. */
+/* Begins the attach of a look that is due by deadline_ns, where nobody stays; a look ends it.  False: its GPUs are not
+ * known to be locked for it, so nothing may be begun beside it, as two inspectors on one GPU harm it. */
 bool wsdbg_live_process_begin(struct wsdbg_live_process *process, uint64_t deadline_ns);
-void wsdbg_live_process_abandon(struct wsdbg_live_process *process);
+/* Whether an attach was begun that no look has ended. */
+bool wsdbg_live_process_has_begun(const struct wsdbg_live_process *process);
 /* Attaches unless an inspector stays, looks, lets the GPU run for a moment, looks again, detaches if it attached; by
  * deadline_ns (CLOCK_MONOTONIC).  An error says what was in the way; whatever it is, the program runs as before.  The
  * looks replace those of the last time. */
 struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, uint64_t deadline_ns);
+/* The same of several whose attach was begun: each look is taken of all of them before the next, and they leave
+ * together.  errors[i] is that of list[i], the caller's; NULL = none. */
+void wsdbg_live_process_look_together(struct wsdbg_live_process *const *list, size_t count, uint64_t deadline_ns,
+                                      struct wsdbg_error **errors);
 /* Takes the first of the looks that the next wsdbg_live_process_look() compares, where an inspector stays. */
 void wsdbg_live_process_look_ahead(struct wsdbg_live_process *process);
 /* Whether such a look was taken a moment ago. */

@@ -298,6 +298,12 @@ bool wsdbg_live_machine_collect(struct wsdbg_machine *machine, struct wsdbg_erro
     return inspector && wsdbg_inspector_collect(inspector, error);
 }
 
+struct wsdbg_error *wsdbg_live_machine_finish(struct wsdbg_machine *machine)
+{
+    struct wsdbg_inspector *inspector = live_of(machine)->inspector;
+    return inspector ? wsdbg_inspector_finish(inspector) : NULL;
+}
+
 bool wsdbg_live_machine_is_busy(const struct wsdbg_machine *machine)
 {
     const struct live_machine *live = (const struct live_machine *)machine;

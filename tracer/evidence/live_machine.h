@@ -21,6 +21,8 @@ struct wsdbg_error *wsdbg_live_machine_stay(struct wsdbg_machine *machine, uint6
 struct wsdbg_error *wsdbg_live_machine_begin_attach(struct wsdbg_machine *machine, uint64_t limit_ns);
 /* Whether one was begun and not ended. */
 bool wsdbg_live_machine_is_attaching(const struct wsdbg_machine *machine);
+/* Waits until what was begun has ended; the error says how. */
+struct wsdbg_error *wsdbg_live_machine_finish(struct wsdbg_machine *machine);
 /* Begins to leave again. */
 struct wsdbg_error *wsdbg_live_machine_leave(struct wsdbg_machine *machine);
 /* Sends the inspector away for good, and waits for nobody.  True when it is gone; asked again until then. */

@@ -11,10 +11,9 @@
 #include "evidence/evidence.h"
 #include "evidence/live_processes.h"
 #include "evidence/look_choice.h"
+#include "evidence/look_round.h"
 #include "evidence/ring_source.h"
 #include "evidence/snapshot_drop.h"
-
-#define LEAST_NS 300000000ull /* a look that has less time than this is not begun */
 
 struct live_source {
     struct wsdbg_evidence base;
@@ -51,82 +50,15 @@ static struct wsdbg_error *replace_grids(struct wsdbg_live_process *const *looke
     return wsdbg_completion_end(error, snapshot, first, record);
 }
 
-/* What is in the way becomes a note; NULL = not looked at. */
-static struct wsdbg_live_process *look_at_one(struct live_source *source, uint32_t process_id, uint64_t deadline_ns,
-                                              struct wsdbg_snapshot *snapshot)
-{
-    struct wsdbg_live_process *process = NULL;
-    struct wsdbg_error *error = wsdbg_live_processes_ensure(&source->processes, process_id, &process);
-    if (!error && wsdbg_attach_clock_ns() + LEAST_NS > deadline_ns)
-        error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
-    if (!error)
-        error = wsdbg_live_processes_look_at(&source->processes, process, deadline_ns);
-    if (!error)
-        return process;
-    if (!process || wsdbg_live_process_is_alive(process)) /* else its end is all that there is to see */
-        wsdbg_look_add_trouble(snapshot, process_id, wsdbg_error_message(error));
-    wsdbg_error_destroy(error);
-    return NULL;
-}
-
-/* The process of a context, once, where a look at it is wanted; 0 = none is. */
-static uint32_t wanted_process(const struct wsdbg_snapshot *snapshot, size_t context, enum wsdbg_attach_use use,
-                               bool attended)
-{
-    const uint32_t process_id = snapshot->contexts[context].process_id;
-    const bool is_wanted = snapshot->contexts[context].attended == attended &&
-                           !wsdbg_look_came_before(snapshot, context) &&
-                           wsdbg_look_is_wanted(snapshot, process_id, use, false);
-    return is_wanted ? process_id : 0;
-}
-
-static void look_at_those(struct live_source *source, enum wsdbg_attach_use use, bool attended, uint64_t deadline_ns,
-                          struct wsdbg_live_process **looked, size_t *looked_count, struct wsdbg_snapshot *snapshot)
-{
-    for (size_t i = 0; i < snapshot->context_count; i++) {
-        const uint32_t process_id = wanted_process(snapshot, i, use, attended);
-        struct wsdbg_live_process *process = process_id ? look_at_one(source, process_id, deadline_ns, snapshot) : NULL;
-        if (process)
-            looked[(*looked_count)++] = process;
-    }
-}
-
-/* An attach may take 2 s, and where there are several each of them would. */
-static void begin_attaches(struct live_source *source, enum wsdbg_attach_use use, uint64_t deadline_ns,
-                           const struct wsdbg_snapshot *snapshot)
-{
-    bool may_begin = true;
-    for (size_t i = 0; may_begin && i < snapshot->context_count; i++) {
-        const uint32_t process_id = wanted_process(snapshot, i, use, false);
-        struct wsdbg_live_process *process = NULL;
-        if (process_id)
-            wsdbg_error_destroy(wsdbg_live_processes_ensure(&source->processes, process_id, &process));
-        if (process)
-            may_begin = wsdbg_live_process_begin(process, deadline_ns);
-    }
-}
-
-/* Looks at every process that wants it.  Those that an inspector stays at come first: it may have to make way. */
-static void look_at_all(struct live_source *source, enum wsdbg_attach_use use, uint64_t deadline_ns,
-                        struct wsdbg_live_process **looked, size_t *looked_count, struct wsdbg_snapshot *snapshot)
-{
-    look_at_those(source, use, true, deadline_ns, looked, looked_count, snapshot);
-    begin_attaches(source, use, deadline_ns, snapshot);
-    look_at_those(source, use, false, deadline_ns, looked, looked_count, snapshot);
-    for (size_t i = 0; i < source->processes.count; i++)
-        wsdbg_live_process_abandon(source->processes.list[i].looks);
-}
-
 /* By deadline_ns, CLOCK_MONOTONIC. */
 static struct wsdbg_error *complete(struct live_source *source, enum wsdbg_attach_use use, uint64_t deadline_ns,
                                     struct wsdbg_snapshot *snapshot)
 {
+    struct wsdbg_live_process **looked = NULL;
     size_t count = 0;
-    struct wsdbg_live_process **looked = calloc(snapshot->context_count + 1, sizeof(*looked));
-    if (!looked)
-        return &wsdbg_error_no_memory;
-    look_at_all(source, use, deadline_ns, looked, &count, snapshot);
-    struct wsdbg_error *error = replace_grids(looked, count, snapshot);
+    struct wsdbg_error *error = wsdbg_look_round(&source->processes, use, deadline_ns, snapshot, &looked, &count);
+    if (!error)
+        error = replace_grids(looked, count, snapshot);
     free(looked);
     return error;
 }

@@ -129,6 +129,37 @@ uint32_t wsdbg_collective_grid(const struct wsdbg_snapshot *snapshot, uint32_t c
     return WSDBG_NONE;
 }
 
+static bool has_ended(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    for (size_t i = 0; i < snapshot->process_count; i++)
+        if (snapshot->processes[i].process_id == process_id)
+            return snapshot->processes[i].end.kind != WSDBG_END_NONE;
+    return false;
+}
+
+/* Whether a rank of the same communicator has ended before it made as many collectives. */
+static bool lacks_member(const struct wsdbg_snapshot *snapshot, const struct wsdbg_communicator *communicator)
+{
+    for (size_t i = 0; i < snapshot->communicator_count; i++) {
+        const struct wsdbg_communicator *other = &snapshot->communicators[i];
+        if (other->row.identity == communicator->row.identity && other->row.rank != communicator->row.rank &&
+            other->row.collectives < communicator->row.collectives && has_ended(snapshot, other->process_id))
+            return true;
+    }
+    return false;
+}
+
+bool wsdbg_collective_peer_is_gone(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    for (size_t i = 0; i < snapshot->communicator_count; i++) {
+        const struct wsdbg_communicator *communicator = &snapshot->communicators[i];
+        if (communicator->process_id == process_id && communicator->row.identity && !communicator->row.ended_ns &&
+            lacks_member(snapshot, communicator))
+            return true;
+    }
+    return false;
+}
+
 bool wsdbg_snapshot_has_collectives(const struct wsdbg_snapshot *snapshot)
 {
     return snapshot->communicator_count != 0;

@@ -1,5 +1,7 @@
-/* later_work.c - see later_work.h.  Reads: contexts and host threads. */
+/* later_work.c - see later_work.h.  Reads: contexts, host threads, collectives. */
 #include "watch/later_work.h"
+
+#include "model/collective.h"
 
 static enum wsdbg_submitter submitter_of(const struct wsdbg_snapshot *snapshot, uint32_t process_id, uint64_t before_ns)
 {
@@ -18,7 +20,8 @@ enum wsdbg_submitter wsdbg_work_submitter(const struct wsdbg_snapshot *snapshot,
     enum wsdbg_submitter submitter = WSDBG_SUBMITTER_NONE;
     for (size_t i = 0; i < snapshot->context_count && submitter == WSDBG_SUBMITTER_NONE; i++) {
         const struct wsdbg_context *context = &snapshot->contexts[i];
-        if (context->alive && context->unfinished_ns.known && !context->attended)
+        if (context->alive && context->unfinished_ns.known && !context->attended &&
+            !wsdbg_collective_peer_is_gone(snapshot, context->process_id))
             submitter = submitter_of(snapshot, context->process_id, before_ns);
     }
     return submitter;

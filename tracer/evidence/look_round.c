@@ -1,0 +1,133 @@
+/* look_round.c - see look_round.h.
+ *
+ * Processes that an inspector stays at come first: it may have to make way.  The others are attached to together, since
+ * an attach takes up to 2 s, and each look is taken of all of them before the next.  Those that share a GPU cannot be:
+ * they come one after the other.
+ */
+#include "evidence/look_round.h"
+
+#include <stdlib.h>
+
+#include "evidence/look_choice.h"
+
+#define LEAST_NS 300000000ull /* a look that has less time than this is not begun */
+
+struct look_round {
+    struct wsdbg_live_processes *processes;
+    enum wsdbg_attach_use use;
+    uint64_t deadline_ns;
+    struct wsdbg_snapshot *snapshot;
+    struct wsdbg_live_process **looked, **begun; /* each with room for one a context */
+    struct wsdbg_error **errors;                 /* of those in `begun`, which were looked at or not */
+    size_t looked_count, begun_count;
+};
+
+/* What was in the way of a look, if anything, becomes a note. */
+static void settle(struct look_round *round, uint32_t process_id, struct wsdbg_live_process *process,
+                   struct wsdbg_error *error)
+{
+    if (!error)
+        round->looked[round->looked_count++] = process;
+    else if (!process || wsdbg_live_process_is_alive(process)) /* else its end is all that there is to see */
+        wsdbg_look_add_trouble(round->snapshot, process_id, wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+}
+
+/* The process of a context, once, where a look at it is wanted; 0 = none is. */
+static uint32_t wanted_process(const struct look_round *round, size_t context, bool attended)
+{
+    const struct wsdbg_snapshot *snapshot = round->snapshot;
+    const uint32_t process_id = snapshot->contexts[context].process_id;
+    const bool is_wanted = snapshot->contexts[context].attended == attended &&
+                           !wsdbg_look_came_before(snapshot, context) &&
+                           wsdbg_look_is_wanted(snapshot, process_id, round->use, false);
+    return is_wanted ? process_id : 0;
+}
+
+static bool was_begun(const struct look_round *round, uint32_t process_id)
+{
+    for (size_t i = 0; i < round->begun_count; i++)
+        if (wsdbg_live_process_id(round->begun[i]) == process_id)
+            return true;
+    return false;
+}
+
+static void look_at_one(struct look_round *round, uint32_t process_id)
+{
+    struct wsdbg_live_process *process = NULL;
+    struct wsdbg_error *error = wsdbg_live_processes_ensure(round->processes, process_id, &process);
+    if (!error && wsdbg_attach_clock_ns() + LEAST_NS > round->deadline_ns)
+        error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
+    if (!error)
+        error = wsdbg_live_processes_look_at(round->processes, process, round->deadline_ns);
+    settle(round, process_id, process, error);
+}
+
+static void look_at_each(struct look_round *round, bool attended)
+{
+    for (size_t i = 0; i < round->snapshot->context_count; i++) {
+        const uint32_t process_id = wanted_process(round, i, attended);
+        if (process_id && !was_begun(round, process_id))
+            look_at_one(round, process_id);
+    }
+}
+
+static void begin_attaches(struct look_round *round)
+{
+    bool may_begin = true;
+    for (size_t i = 0; may_begin && i < round->snapshot->context_count; i++) {
+        const uint32_t process_id = wanted_process(round, i, false);
+        struct wsdbg_live_process *process = NULL;
+        if (process_id) /* an error is found again, and said, by look_at_one() */
+            wsdbg_error_destroy(wsdbg_live_processes_ensure(round->processes, process_id, &process));
+        if (!process)
+            continue;
+        may_begin = wsdbg_live_process_begin(process, round->deadline_ns);
+        if (wsdbg_live_process_has_begun(process))
+            round->begun[round->begun_count++] = process;
+    }
+}
+
+/* One whose GPU somebody else had then is left for later. */
+static void look_together(struct look_round *round)
+{
+    size_t kept = 0;
+    wsdbg_live_process_look_together(round->begun, round->begun_count, round->deadline_ns, round->errors);
+    for (size_t i = 0; i < round->begun_count; i++) {
+        struct wsdbg_live_process *process = round->begun[i];
+        if (wsdbg_live_process_is_taken(process, round->errors[i])) {
+            wsdbg_error_destroy(round->errors[i]);
+            continue;
+        }
+        settle(round, wsdbg_live_process_id(process), process, round->errors[i]);
+        round->begun[kept++] = process;
+    }
+    round->begun_count = kept;
+}
+
+struct wsdbg_error *wsdbg_look_round(struct wsdbg_live_processes *processes, enum wsdbg_attach_use use,
+                                     uint64_t deadline_ns, struct wsdbg_snapshot *snapshot,
+                                     struct wsdbg_live_process ***looked, size_t *count)
+{
+    const size_t most = snapshot->context_count + 1;
+    struct look_round round = {.processes = processes,
+                               .use = use,
+                               .deadline_ns = deadline_ns,
+                               .snapshot = snapshot,
+                               .looked = calloc(most, sizeof(*round.looked)),
+                               .begun = calloc(most, sizeof(*round.begun)),
+                               .errors = calloc(most, sizeof(*round.errors))};
+    const bool is_ready = round.looked && round.begun && round.errors;
+    if (is_ready) {
+        look_at_each(&round, true);
+        begin_attaches(&round);
+        look_together(&round);
+        look_at_each(&round, false);
+        *looked = round.looked;
+        *count = round.looked_count;
+    } else
+        free(round.looked);
+    free(round.begun);
+    free(round.errors);
+    return is_ready ? NULL : &wsdbg_error_no_memory;
+}
