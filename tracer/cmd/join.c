@@ -48,7 +48,8 @@ struct join {
     bool simulator;
     /* Of the newest look. */
     bool unfinished, any_alive, looked;
-    bool was_judged; /* a stall was, at least once */
+    bool was_judged;  /* a stall was, at least once */
+    uint64_t busy_ns; /* when work was last seen to be unfinished, or a look ended: the count of its age begins anew */
     char *command;
 };
 
@@ -84,6 +85,8 @@ static void looked(struct wsdbg_listener *listener, const struct wsdbg_snapshot 
     (void)last;
     join->looked = true;
     join->unfinished = has_old_work(snapshot, snapshot->time_ns - join->options->stall_ns / 2);
+    if (join->unfinished || snapshot->look_count)
+        join->busy_ns = wsdbg_monotonic_ns();
     join->any_alive = false;
     for (size_t i = 0; i < snapshot->process_count; i++)
         join->any_alive |= snapshot->processes[i].end.kind == WSDBG_END_NONE;
@@ -127,7 +130,8 @@ static bool is_over(const struct join *join, uint64_t now_ns)
         return false;
     if (lasts_ns > STALLS_MOST * stall_ns + LOOKS_NS)
         return true;
-    return lasts_ns > stall_ns + MARGIN_NS && !join->unfinished;
+    const uint64_t since_ns = join->busy_ns > join->began_ns ? join->busy_ns : join->began_ns;
+    return now_ns > since_ns + stall_ns + MARGIN_NS && !join->unfinished;
 }
 
 static enum wsdbg_wait wait_of(struct wsdbg_clock *clock, uint64_t deadline_ns)
