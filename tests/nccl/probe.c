@@ -23,10 +23,14 @@ int main(void)
     if (!nccl)
         return 1;
     expect("ncclAllReduce of NCCL", dlsym(nccl, "ncclAllReduce") != NULL, 1);
+    expect("ncclAllReduce of a private NCCL in the program", dlsym(dlopen(NULL, RTLD_NOW), "ncclAllReduce") != NULL, 0);
     expect("ncclAlltoAll, which this NCCL lacks", dlsym(nccl, "ncclAlltoAll") != NULL, 0);
     expect("ncclAlltoAll of all", dlsym(RTLD_DEFAULT, "ncclAlltoAll") != NULL, 0);
     int (*start)(void) = (int (*)(void))dlsym(nccl, "ncclGroupStart"),
         (*end)(void) = (int (*)(void))dlsym(nccl, "ncclGroupEnd");
     expect("a group's result", start() == 0 && end() == 0, 1);
+    expect("an NCCL for all", dlopen("libnccl.so.2", RTLD_NOW | RTLD_GLOBAL) != NULL, 1);
+    expect("ncclAllReduce of the program", dlsym(dlopen(NULL, RTLD_NOW), "ncclAllReduce") != NULL, 1);
+    expect("ncclAlltoAll of the program", dlsym(dlopen(NULL, RTLD_NOW), "ncclAlltoAll") != NULL, 0);
     return failed;
 }
