@@ -213,12 +213,28 @@ static void note_stream(uint32_t row, uint64_t stream, bool is_first)
     }
 }
 
+static bool is_only_context(void)
+{
+    unsigned alive = 0;
+    for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
+        alive += atomic_load_explicit(&shim_contexts[i].handle, memory_order_relaxed) != 0;
+    return alive == 1;
+}
+
+static bool is_of_context(const struct wsdbg_segment *segment, uint32_t row, uint32_t context)
+{
+    const struct wsdbg_communicator_row *communicator = &segment->communicators[row];
+    const uint32_t own = __atomic_load_n(&communicator->context, __ATOMIC_RELAXED);
+    if (context == WSDBG_UNKNOWN32)
+        return false;
+    return own == WSDBG_UNKNOWN32 ? is_only_context() : own == context;
+}
+
 /* All calls on the communicator are on what was waited for: its only stream, or the current context. */
 static bool was_waited_for(const struct wsdbg_segment *segment, uint32_t row, uint64_t stream, uint32_t context)
 {
     if (stream == WSDBG_UNKNOWN64)
-        return context != WSDBG_UNKNOWN32 &&
-               __atomic_load_n(&segment->communicators[row].context, __ATOMIC_RELAXED) == context;
+        return is_of_context(segment, row, context);
     return !atomic_load(&has_streams[row]) && atomic_load(&only_stream[row]) == stream;
 }
 
