@@ -166,7 +166,7 @@ static const struct {
 
 /* ---- several ranks ---- */
 
-enum { RANKS_MOST = 4, CALLS_MOST = 8 };
+enum { RANKS_MOST = 6, CALLS_MOST = 12 };
 
 /* Rank r is process 10 + r; its main thread, 100 + r, is kept in a call of the driver, if blocked[r].  Each grid is of
  * the rank with its number, and of launch number r. */
@@ -316,6 +316,24 @@ static void a_circle_of_blocked_ranks_is_likely(void **state)
     wsdbg_diagnosis_deinit(&diagnosis);
 }
 
+/* Each of six ranks waits in a communicator with the next one, which is blocked in its own. */
+static void a_circle_may_be_long(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    struct wsdbg_diagnosis diagnosis = {0};
+    for (uint32_t rank = 0; rank < RANKS_MOST; rank++) {
+        add_rank(&scene, true, true);
+        join(&scene, 7 + rank, rank, 0, 1);
+        join(&scene, 7 + (rank + RANKS_MOST - 1) % RANKS_MOST, rank, 1, 0);
+    }
+    diagnose(&scene, &diagnosis);
+    assert_true(diagnosis.finding_count > 0);
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_RANK_MISMATCH);
+    assert_int_equal(diagnosis.findings[0].confidence, LIKELY);
+    wsdbg_diagnosis_deinit(&diagnosis);
+}
+
 /* Rank 0 sends to rank 1, of whose receives none is among its newest 64 calls. */
 static void a_receive_that_may_have_left_the_ring_is_not_missing(void **state)
 {
@@ -399,6 +417,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_waits_for_one_that_is_not_seen_may_come),
         cmocka_unit_test(a_chain_is_as_sure_as_its_end),
         cmocka_unit_test(a_circle_of_blocked_ranks_is_likely),
+        cmocka_unit_test(a_circle_may_be_long),
         cmocka_unit_test(a_receive_that_may_have_left_the_ring_is_not_missing),
         cmocka_unit_test(a_rank_that_did_its_part_may_end),
         cmocka_unit_test(a_place_that_was_never_taken_says_nothing),

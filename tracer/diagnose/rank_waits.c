@@ -391,33 +391,44 @@ bool wsdbg_rank_waits_itself(const struct wsdbg_rank_waits *waits, uint32_t proc
     return false;
 }
 
-static bool leads_to(const struct wsdbg_rank_waits *waits, uint32_t from, uint32_t to, size_t steps)
+/* Circles among more waits than this are not looked for: the search would take too long. */
+enum { CIRCLE_WAITS_MOST = 1024 };
+
+static bool is_link(const struct wsdbg_rank_wait *wait)
 {
-    for (size_t i = 0; steps > 0 && i < waits->count; i++) {
-        const struct wsdbg_rank_wait *wait = &waits->rows[i];
-        if (wait->process == from && wait->kind != WSDBG_RANK_ENDED && wait->kind != WSDBG_RANK_DIFFERS &&
-            (wait->other == to || leads_to(waits, wait->other, to, steps - 1)))
-            return true;
-    }
-    return false;
+    return wait->kind == WSDBG_RANK_ABSENT || wait->kind == WSDBG_RANK_QUEUED;
 }
 
-/* Circles of more ranks than this are not looked for: the search would take too long. */
-enum { CIRCLE_MOST = 4 };
+/* Marks the waits that lead to the process, over others: begins with those for it, and goes back from each. */
+static void mark_leading(const struct wsdbg_rank_waits *waits, uint32_t process, bool *leads)
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < waits->count; i++) {
+            const struct wsdbg_rank_wait *wait = &waits->rows[i];
+            bool found = wait->other == process;
+            for (size_t k = 0; is_link(wait) && !leads[i] && !found && k < waits->count; k++)
+                found = leads[k] && waits->rows[k].process == wait->other;
+            if (leads[i] || !found || !is_link(wait))
+                continue;
+            leads[i] = changed = true;
+        }
+    }
+}
 
 bool wsdbg_rank_wait_is_in_circle(const struct wsdbg_rank_waits *waits, const struct wsdbg_rank_wait *wait,
                                   const struct wsdbg_rank_wait **next)
 {
-    if (wait->kind != WSDBG_RANK_ABSENT && wait->kind != WSDBG_RANK_QUEUED)
+    bool leads[CIRCLE_WAITS_MOST] = {false};
+    if (!is_link(wait) || waits->count > CIRCLE_WAITS_MOST)
         return false;
+    mark_leading(waits, wait->process, leads);
     for (size_t i = 0; i < waits->count; i++) {
-        const struct wsdbg_rank_wait *row = &waits->rows[i];
-        if (row->process != wait->other || row->kind == WSDBG_RANK_ENDED || row->kind == WSDBG_RANK_DIFFERS)
+        if (!leads[i] || waits->rows[i].process != wait->other)
             continue;
-        if (row->other == wait->process || leads_to(waits, row->other, wait->process, CIRCLE_MOST - 2)) {
-            *next = row;
-            return true;
-        }
+        *next = &waits->rows[i];
+        return true;
     }
     return false;
 }
