@@ -107,7 +107,6 @@ static void *choose(const struct copies *copies, const void *caller)
     void *function = libnccl_seen_by_all(copies->name);
     if (!is_one_of(copies, function))
         function = needed_by(caller, copies);
-    forget_errors();
     return function ? function : copies->functions[0];
 }
 
@@ -116,9 +115,13 @@ static void *find_next(enum nccl_hook id, const void *caller)
     const int kept = errno;
     real_dlsym_find();
     const struct copies copies = copies_of(nccl_name[id], true);
-    void *function = copies.count > 1    ? choose(&copies, caller)
-                     : copies.count == 1 ? copies.functions[0]
-                                         : libnccl_seen_by_all(nccl_name[id]); /* of a library without DT_GNU_HASH */
+    void *function = copies.count ? copies.functions[0] : NULL;
+    if (copies.count > 1)
+        function = choose(&copies, caller);
+    else if (!function)
+        function = libnccl_seen_by_all(nccl_name[id]); /* of a library without DT_GNU_HASH */
+    if (copies.count != 1)
+        forget_errors();
     errno = kept;
     return function;
 }

@@ -329,7 +329,7 @@ static const struct wsdbg_host_stack *main_stack(const struct wsdbg_snapshot *s,
 {
     for (size_t i = 0; i < s->host_stack_count; i++) {
         const struct wsdbg_host_stack *stack = &s->host_stacks[i];
-        if (s->host_processes[stack->process].process_id == process_id &&
+        if (stack->process < s->host_process_count && s->host_processes[stack->process].process_id == process_id &&
             wsdbg_process_is_main(s, process_id, stack->thread_id))
             return stack;
     }
