@@ -24,6 +24,8 @@
 static uint32_t *_Atomic peer_counts[WSDBG_COMMUNICATOR_ROWS];
 /* How many communicators were made from one. */
 static _Atomic uint32_t derived[WSDBG_COMMUNICATOR_ROWS];
+/* A call on it went into a graph, or was refused: which number NCCL gives to the next ones is not known. */
+static _Atomic bool lost_count[WSDBG_COMMUNICATOR_ROWS];
 
 static struct wsdbg_communicator_row *row_of(uint32_t row)
 {
@@ -80,6 +82,19 @@ static void write_row(struct wsdbg_communicator_row *to, const struct wsdbg_comm
     __atomic_store_n(&to->number, from->number, __ATOMIC_RELEASE);
 }
 
+/* NCCL makes a communicator for the device that is current. */
+static void note_context(const struct wsdbg_segment *segment, struct wsdbg_communicator_row *row)
+{
+    const uint32_t context = contexts_current();
+    if (context == WSDBG_UNKNOWN32 || row->context != WSDBG_UNKNOWN32)
+        return;
+    const uint32_t device = segment->contexts[context].device_ordinal;
+    if (row->device != WSDBG_UNKNOWN32 && row->device != device)
+        return;
+    __atomic_store_n(&row->context, context, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->device, device, __ATOMIC_RELAXED);
+}
+
 uint32_t communicator_begin(const struct nccl_maker *maker)
 {
     static uint64_t made; /* under the lock */
@@ -90,36 +105,43 @@ uint32_t communicator_begin(const struct nccl_maker *maker)
                                          .rank_count = maker->count,
                                          .device = maker->device,
                                          .context = WSDBG_UNKNOWN32};
-    strncpy(row.made_by, maker->call, sizeof row.made_by - 1);
+    uint32_t *old_counts = NULL;
     if (!segment)
         return WSDBG_UNKNOWN32;
+    note_context(segment, &row); /* inside a group another one may be current when it ends */
+    strncpy(row.made_by, maker->call, sizeof row.made_by - 1);
     shim_lock();
     const uint32_t at = free_row(segment);
     if (at != WSDBG_UNKNOWN32) {
         row.number = ++made;
         write_row(&segment->communicators[at], &row);
-        free(atomic_exchange(&peer_counts[at], NULL));
+        old_counts = atomic_exchange(&peer_counts[at], NULL);
         atomic_store(&derived[at], 0);
+        atomic_store(&lost_count[at], false);
         if (at >= segment->communicator_count)
             __atomic_store_n(&segment->communicator_count, at + 1, __ATOMIC_RELEASE);
     } else {
         segment->communicators_left_out++;
     }
     shim_unlock();
+    free(old_counts);
     return at;
+}
+
+/* NCCL gives a handle again only when the communicator is no more that had it, whoever destroyed that one. */
+static void end_others_of(nccl_comm comm)
+{
+    for (uint32_t i = 0; i < WSDBG_COMMUNICATOR_ROWS && communicator_find(comm) != WSDBG_UNKNOWN32; i++)
+        communicator_set_end(comm, WSDBG_COMMUNICATOR_DESTROYED);
 }
 
 void communicator_ready(uint32_t row, nccl_comm comm)
 {
     const int kept = errno;
     struct wsdbg_communicator_row *communicator = row_of(row);
-    const uint32_t context = communicator ? contexts_current() : WSDBG_UNKNOWN32;
-    if (communicator && communicator->device == WSDBG_UNKNOWN32 && context != WSDBG_UNKNOWN32) {
-        __atomic_store_n(&communicator->context, context, __ATOMIC_RELAXED);
-        __atomic_store_n(&communicator->device, atomic_load(&shim_segment)->contexts[context].device_ordinal,
-                         __ATOMIC_RELAXED);
-    }
     if (communicator) {
+        note_context(atomic_load(&shim_segment), communicator);
+        end_others_of(comm);
         __atomic_store_n(&communicator->handle, (uint64_t)(uintptr_t)comm, __ATOMIC_RELEASE);
         __atomic_store_n(&communicator->ready_ns, shim_now_ns(), __ATOMIC_RELEASE);
     }
@@ -191,13 +213,41 @@ static void note_stream(uint32_t row, uint64_t stream, bool is_first)
     }
 }
 
+static bool is_only_context(void)
+{
+    unsigned alive = 0;
+    for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
+        alive += atomic_load_explicit(&shim_contexts[i].handle, memory_order_relaxed) != 0;
+    return alive == 1;
+}
+
+static bool is_of_context(const struct wsdbg_segment *segment, uint32_t row, uint32_t context)
+{
+    const struct wsdbg_communicator_row *communicator = &segment->communicators[row];
+    const uint32_t own = __atomic_load_n(&communicator->context, __ATOMIC_RELAXED);
+    if (context == WSDBG_UNKNOWN32)
+        return false;
+    return own == WSDBG_UNKNOWN32 ? is_only_context() : own == context;
+}
+
+/* All calls on the communicator are on what was waited for: its only stream, or the current context. */
+static bool was_waited_for(const struct wsdbg_segment *segment, uint32_t row, uint64_t stream, uint32_t context)
+{
+    if (stream == WSDBG_UNKNOWN64)
+        return is_of_context(segment, row, context);
+    return !atomic_load(&has_streams[row]) && atomic_load(&only_stream[row]) == stream;
+}
+
 void communicators_synchronized(uint64_t stream, uint64_t began_ns)
 {
     struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
     const uint32_t count = segment ? __atomic_load_n(&segment->communicator_count, __ATOMIC_ACQUIRE) : 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (stream == WSDBG_UNKNOWN64 || (!atomic_load(&has_streams[i]) && atomic_load(&only_stream[i]) == stream))
-            __atomic_store_n(&segment->communicators[i].done_ns, began_ns, __ATOMIC_RELAXED);
+    const uint32_t context = count && stream == WSDBG_UNKNOWN64 ? contexts_current() : WSDBG_UNKNOWN32;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *done_ns = &segment->communicators[i].done_ns;
+        if (was_waited_for(segment, i, stream, context) && __atomic_load_n(done_ns, __ATOMIC_RELAXED) < began_ns)
+            __atomic_store_n(done_ns, began_ns, __ATOMIC_RELAXED);
+    }
 }
 
 /* ---- calls ---- */
@@ -222,11 +272,13 @@ static uint64_t count_with_peer(uint32_t row, const struct wsdbg_communicator_ro
     return counts ? __atomic_add_fetch(&counts[at], 1, __ATOMIC_RELAXED) : 0;
 }
 
+/* 0 = not known. */
 static uint64_t number_of(uint32_t row, struct wsdbg_communicator_row *communicator, const struct nccl_call *call)
 {
-    if (call->operation == WSDBG_COLLECTIVE_SEND || call->operation == WSDBG_COLLECTIVE_RECEIVE)
-        return count_with_peer(row, communicator, call);
-    return __atomic_add_fetch(&communicator->collectives, 1, __ATOMIC_RELAXED);
+    const bool is_pair = call->operation == WSDBG_COLLECTIVE_SEND || call->operation == WSDBG_COLLECTIVE_RECEIVE;
+    const uint64_t number = is_pair ? count_with_peer(row, communicator, call)
+                                    : __atomic_add_fetch(&communicator->collectives, 1, __ATOMIC_RELAXED);
+    return atomic_load_explicit(&lost_count[row], memory_order_relaxed) ? 0 : number;
 }
 
 static struct wsdbg_collective_row *call_row(const struct nccl_entry *entry)
@@ -272,6 +324,8 @@ struct nccl_entry collective_begin(const struct nccl_call *call, uint64_t count,
         .flags = flags,
     };
     write_call(&entry, &row);
+    if (flags & WSDBG_COLLECTIVE_CAPTURED)
+        atomic_store_explicit(&lost_count[entry.row], true, memory_order_relaxed);
     errno = kept;
     return entry;
 }
@@ -297,6 +351,8 @@ void collective_end(const struct nccl_entry *entry, int result)
         return;
     struct wsdbg_collective_row *row = call_row(entry);
     communicator_set_error(entry->row, result);
+    if (result != NCCL_SUCCESS && result != NCCL_IN_PROGRESS)
+        atomic_store_explicit(&lost_count[entry->row], true, memory_order_relaxed);
     if (__atomic_load_n(&row->sequence, __ATOMIC_RELAXED) != entry->entry + 1)
         return;
     if (result != NCCL_SUCCESS && result != NCCL_IN_PROGRESS)

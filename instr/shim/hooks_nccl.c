@@ -11,7 +11,9 @@
 #include "hooks_nccl.h"
 
 #include <errno.h>
+#include <unistd.h>
 
+#include "clock.h"
 #include "communicators.h"
 #include "hooks.h"
 #include "libnccl.h"
@@ -20,7 +22,7 @@
 #include "shim.h"
 #include "state.h"
 
-enum { GROUPED_MOST = 128, MADE_MOST = 16 };
+enum { GROUPED_MOST = 128, MADE_MOST = 16, GROUPS_MOST = 32 };
 
 /* A communicator whose handle is there once the group has ended. */
 struct made {
@@ -28,13 +30,16 @@ struct made {
     const nccl_comm *out;
 };
 struct group {
-    unsigned depth; /* of groups that this thread has open */
+    _Atomic bool taken;
     unsigned call_count, made_count;
     struct nccl_entry calls[GROUPED_MOST];
     struct made made[MADE_MOST];
 };
-static SHIM_THREAD_LOCAL struct group group;
-static SHIM_THREAD_LOCAL unsigned inside; /* calls of NCCL that this thread is in */
+/* Threads take one each for the time of a group: memory of every thread's own would come off its stack. */
+static struct group groups[GROUPS_MOST];
+static SHIM_THREAD_LOCAL struct group *group; /* NULL: none is open, or too many threads have one */
+static SHIM_THREAD_LOCAL unsigned depth;      /* of groups that this thread has open */
+static SHIM_THREAD_LOCAL unsigned inside;     /* calls of NCCL that this thread is in */
 
 static bool enter(void)
 {
@@ -49,8 +54,10 @@ static int leave(int result)
 
 static int missing(enum nccl_hook id)
 {
+    static _Atomic bool is_said[NCCL_HOOK_COUNT];
     const int kept = errno;
-    shim_say("%s was called, and no library of the process has it", nccl_name[id]);
+    if (!atomic_exchange(&is_said[id], true))
+        shim_say("%s was called, and no library of the process has it", nccl_name[id]);
     errno = kept;
     return NCCL_SYSTEM_ERROR;
 }
@@ -83,8 +90,8 @@ static struct nccl_entry begin_call(const struct nccl_call *call, uint64_t count
     if (!enter())
         return (struct nccl_entry){.row = WSDBG_UNKNOWN32};
     learn_rank(comm, forward);
-    struct nccl_entry entry = collective_begin(call, count, type, comm, stream, group.depth > 0);
-    if (group.depth == 0)
+    struct nccl_entry entry = collective_begin(call, count, type, comm, stream, depth > 0);
+    if (depth == 0)
         collective_issue(&entry);
     return entry;
 }
@@ -92,12 +99,12 @@ static struct nccl_entry begin_call(const struct nccl_call *call, uint64_t count
 /* A call of a group that has more than are kept counts as issued at once, by no launch. */
 static int end_call(struct nccl_entry *entry, int result)
 {
-    if (entry->row != WSDBG_UNKNOWN32 && group.depth > 0 && group.call_count < GROUPED_MOST &&
+    if (entry->row != WSDBG_UNKNOWN32 && group && group->call_count < GROUPED_MOST &&
         (result == NCCL_SUCCESS || result == NCCL_IN_PROGRESS)) {
-        group.calls[group.call_count++] = *entry;
+        group->calls[group->call_count++] = *entry;
         return leave(result);
     }
-    if (entry->row != WSDBG_UNKNOWN32 && group.depth > 0)
+    if (entry->row != WSDBG_UNKNOWN32 && depth > 0)
         collective_issue(entry);
     collective_end(entry, result);
     return leave(result);
@@ -110,38 +117,60 @@ static int end_call(struct nccl_entry *entry, int result)
 
 /* ---- groups ---- */
 
+static struct group *take_group(void)
+{
+    for (unsigned i = 0; i < GROUPS_MOST; i++) {
+        struct group *free_one = &groups[i];
+        if (atomic_load_explicit(&free_one->taken, memory_order_relaxed) ||
+            atomic_exchange_explicit(&free_one->taken, true, memory_order_acquire))
+            continue;
+        free_one->call_count = free_one->made_count = 0;
+        return free_one;
+    }
+    return NULL;
+}
+
+static void give_group_back(void)
+{
+    if (group)
+        atomic_store_explicit(&group->taken, false, memory_order_release);
+    group = NULL;
+}
+
 static int ncclGroupStart_body(void *forward)
 {
     const bool on = enter();
     const int result = ((int (*)(void))forward)();
-    if (on && result == NCCL_SUCCESS && group.depth++ == 0)
-        group.call_count = group.made_count = 0;
+    if (on && result == NCCL_SUCCESS && depth++ == 0)
+        group = take_group();
     return leave(result);
 }
 
 static void end_group(int result)
 {
-    for (unsigned i = 0; i < group.call_count; i++)
-        collective_end(&group.calls[i], result);
-    for (unsigned i = 0; i < group.made_count; i++) {
+    for (unsigned i = 0; i < group->call_count; i++)
+        collective_end(&group->calls[i], result);
+    for (unsigned i = 0; i < group->made_count; i++) {
         if (result != NCCL_SUCCESS && result != NCCL_IN_PROGRESS)
-            communicator_drop(group.made[i].row);
-        else if (*group.made[i].out)
-            communicator_ready(group.made[i].row, *group.made[i].out);
+            communicator_drop(group->made[i].row);
+        else if (*group->made[i].out)
+            communicator_ready(group->made[i].row, *group->made[i].out);
     }
-    group.call_count = group.made_count = 0;
 }
 
 static int ncclGroupEnd_body(void *forward)
 {
-    const bool is_outermost = enter() && group.depth == 1;
-    for (unsigned i = 0; is_outermost && i < group.call_count; i++)
-        collective_issue(&group.calls[i]);
+    const bool on = enter();
+    const bool is_outermost = inside == 1 && depth == 1, records = on && is_outermost && group;
+    for (unsigned i = 0; records && i < group->call_count; i++)
+        collective_issue(&group->calls[i]);
     const int result = ((int (*)(void))forward)();
-    if (is_outermost)
+    if (records)
         end_group(result);
-    if (inside == 1 && group.depth > 0)
-        group.depth--;
+    if (is_outermost)
+        give_group_back();
+    if (inside == 1 && depth > 0)
+        depth--;
     return leave(result);
 }
 
@@ -164,8 +193,8 @@ static int end_make(uint32_t row, const nccl_comm *out, int result)
     const bool went_well = result == NCCL_SUCCESS || result == NCCL_IN_PROGRESS;
     if (row == WSDBG_UNKNOWN32)
         return leave(result);
-    if (went_well && group.depth > 0 && group.made_count < MADE_MOST)
-        group.made[group.made_count++] = (struct made){row, out};
+    if (went_well && group && group->made_count < MADE_MOST)
+        group->made[group->made_count++] = (struct made){row, out};
     else if (went_well && *out)
         communicator_ready(row, *out);
     else
@@ -221,15 +250,23 @@ static int ncclCommInitRankScalable_body(void *forward, nccl_comm *out, int coun
     return end_make(row, out, result);
 }
 
-/* All ranks are in this process: the first handle tells its communicator from all others. */
+/* All ranks are in this process, so the name need only be another one than those of all other processes. */
+static uint64_t identity_of_own(nccl_comm first)
+{
+    const struct {
+        uint64_t handle, process, time_ns;
+    } own = {(uint64_t)(uintptr_t)first, (uint64_t)getpid(), shim_now_ns()};
+    return communicator_hash(COMMUNICATOR_HASH_BEGIN, &own, sizeof own);
+}
+
 static int ncclCommInitAll_body(void *forward, nccl_comm *out, int count, const int *devices)
 {
     const bool counts = enter();
     const int result = ((int (*)(nccl_comm *, int, const int *))forward)(out, count, devices);
     const bool on = inside == 1 && (counts || atomic_load(&shim_state) == SHIM_ON);
     inside--;
-    for (int i = 0; on && result == NCCL_SUCCESS && i < count; i++) {
-        const uint64_t identity = communicator_hash(COMMUNICATOR_HASH_BEGIN, out, sizeof *out);
+    const uint64_t identity = on && result == NCCL_SUCCESS && count > 0 ? identity_of_own(out[0]) : 0;
+    for (int i = 0; identity && i < count; i++) {
         const uint32_t row =
             begin_make(nccl_name[NCCL_HOOK_ncclCommInitAll], identity, i, count, devices ? devices[i] : i);
         end_make(row, &out[i], result);

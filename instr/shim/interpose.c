@@ -51,14 +51,17 @@ static struct lookup own_export(int id)
 }
 
 /* A function of NCCL.  Where no library has it, it must not be found: programs ask so what their NCCL can do. RTLD_NEXT
- * from the program itself would find ours. */
+ * from the program itself would find ours, and so does a look-up in the program's handle, when only a framework's
+ * private library has it. */
 static struct lookup nccl_lookup(void *handle, const char *name, enum nccl_hook id)
 {
     struct lookup forward = {0, NULL};
-    if (!libnccl_has(id))
-        return (struct lookup){1, wsdbg_real_dlsym(RTLD_NEXT, name)};
-    void *found = handle == RTLD_NEXT || handle == RTLD_DEFAULT ? NULL : wsdbg_real_dlsym(handle, name);
-    if (!found || found == nccl_exported[id] || atomic_load(&shim_state) == SHIM_ASLEEP || !libnccl_found(id, found))
+    if (handle == RTLD_NEXT || handle == RTLD_DEFAULT)
+        return libnccl_has(id) ? forward : (struct lookup){1, libnccl_seen_by_all(name)};
+    void *found = wsdbg_real_dlsym(handle, name);
+    if (found == nccl_exported[id])
+        return libnccl_seen_by_all(name) ? forward : (struct lookup){1, NULL};
+    if (!found || atomic_load(&shim_state) == SHIM_ASLEEP || !libnccl_found(id, found))
         return forward;
     return (struct lookup){1, nccl_wrapper[id]};
 }

@@ -3,7 +3,9 @@
  * Reads:  the loader's list, and the symbols of what is on it.  Writes: what it has found, by place of the call.
  *
  * A process may have several copies of NCCL, each private to a framework, and a communicator of one is nothing to the
- * other.  So with several of them the caller decides, as the loader would.
+ * other.  So with several of them the one that all see comes first, then the one that the caller's library needs, as
+ * the loader would have it.  Another observer's functions count as a copy; if its library stands before this one, a
+ * call comes from it and means the next copy.
  */
 #include "libnccl.h"
 
@@ -21,7 +23,7 @@
 const char *const nccl_name[NCCL_HOOK_COUNT] = {NCCL_CALLS(X) NCCL_GROUPS(X) NCCL_OTHERS(X)};
 #undef X
 
-enum { PLACES = 512, COPIES_MOST = 8 };
+enum { PLACES_LOG2 = 10, PLACES = 1 << PLACES_LOG2, PROBES = 16, COPIES_MOST = 8 };
 
 /* Where a hooked function was called from, and what that reaches.  Written once: `function` last. */
 struct place {
@@ -45,6 +47,7 @@ int libnccl_hook_by_name(const char *name)
 
 struct copies {
     const char *name;
+    bool behind_only;             /* of libraries behind this one */
     void *functions[COPIES_MOST]; /* in the order of the loader's list */
     unsigned count;
 };
@@ -56,18 +59,20 @@ static int find_copies(struct dl_phdr_info *object, size_t size, void *data)
     (void)size;
     struct copies *copies = data;
     struct loader_object read;
+    bool counts = !copies->behind_only;
     for (const struct link_map *at = loader_first(); at && copies->count < COPIES_MOST; at = at->l_next) {
-        void *function =
-            at->l_ld != _DYNAMIC && loader_read(at, &read) ? loader_function(&read, copies->name, 0) : NULL;
+        const bool is_own = at->l_ld == _DYNAMIC;
+        void *function = counts && !is_own && loader_read(at, &read) ? loader_function(&read, copies->name, 0) : NULL;
+        counts |= is_own;
         if (function)
             copies->functions[copies->count++] = function;
     }
     return 1;
 }
 
-static struct copies copies_of(const char *name)
+static struct copies copies_of(const char *name, bool behind_only)
 {
-    struct copies copies = {.name = name};
+    struct copies copies = {.name = name, .behind_only = behind_only};
     dl_iterate_phdr(find_copies, &copies);
     return copies;
 }
@@ -80,8 +85,13 @@ static bool is_one_of(const struct copies *copies, const void *function)
     return false;
 }
 
-/* The library that the caller's library needs; NULL: it needs none itself.  A look-up that fails would leave an error
- * for the program's dlerror(): one that succeeds takes it away. */
+/* A look-up that fails leaves an error for the program's dlerror(): one that succeeds takes it away. */
+static void forget_errors(void)
+{
+    wsdbg_real_dlsym(RTLD_DEFAULT, "dlopen");
+}
+
+/* The function of the library that the caller's library needs; NULL: it needs none itself. */
 static void *needed_by(const void *caller, const struct copies *copies)
 {
     Dl_info info;
@@ -89,42 +99,71 @@ static void *needed_by(const void *caller, const struct copies *copies)
     void *function = library ? wsdbg_real_dlsym(library, copies->name) : NULL;
     if (library)
         dlclose(library);
-    wsdbg_real_dlsym(RTLD_DEFAULT, "dlopen");
     return is_one_of(copies, function) ? function : NULL;
+}
+
+static void *choose(const struct copies *copies, const void *caller)
+{
+    void *function = libnccl_seen_by_all(copies->name);
+    if (!is_one_of(copies, function))
+        function = needed_by(caller, copies);
+    return function ? function : copies->functions[0];
 }
 
 static void *find_next(enum nccl_hook id, const void *caller)
 {
     const int kept = errno;
     real_dlsym_find();
-    const struct copies copies = copies_of(nccl_name[id]);
-    void *function = copies.count > 1 ? needed_by(caller, &copies) : NULL;
-    if (!function && copies.count)
-        function = copies.functions[0];
+    const struct copies copies = copies_of(nccl_name[id], true);
+    void *function = copies.count ? copies.functions[0] : NULL;
+    if (copies.count > 1)
+        function = choose(&copies, caller);
+    else if (!function)
+        function = libnccl_seen_by_all(nccl_name[id]); /* of a library without DT_GNU_HASH */
+    if (copies.count != 1)
+        forget_errors();
     errno = kept;
     return function;
 }
 
 bool libnccl_has(enum nccl_hook id)
 {
-    return copies_of(nccl_name[id]).count != 0;
+    return copies_of(nccl_name[id], false).count != 0;
+}
+
+void *libnccl_seen_by_all(const char *name)
+{
+    return wsdbg_real_dlsym(RTLD_NEXT, name); /* next after this library */
 }
 
 /* ---- calls ---- */
+
+/* The place with this key, else the free one for it; NULL: too many others are there. */
+static struct place *place_of(uintptr_t key)
+{
+    const size_t first = (key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - PLACES_LOG2);
+    for (size_t i = 0; i < PROBES; i++) {
+        struct place *place = &places[(first + i) % PLACES];
+        const uintptr_t held = atomic_load_explicit(&place->key, memory_order_relaxed);
+        if (held == key || held == 0)
+            return place;
+    }
+    return NULL;
+}
 
 /* Two threads that come first at the same moment find the same; one of them keeps it. */
 void *libnccl_next(enum nccl_hook id, const void *caller)
 {
     const uintptr_t key = ((uintptr_t)caller << 6) | (uintptr_t)id;
-    struct place *place = &places[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 55];
+    struct place *place = place_of(key);
     uintptr_t nobody = 0;
-    if (atomic_load_explicit(&place->key, memory_order_relaxed) == key) {
-        void *function = atomic_load_explicit(&place->function, memory_order_acquire);
-        if (function)
-            return function;
-    }
-    void *function = find_next(id, caller);
-    if (function && atomic_compare_exchange_strong(&place->key, &nobody, key))
+    void *function = place && atomic_load_explicit(&place->key, memory_order_relaxed) == key
+                         ? atomic_load_explicit(&place->function, memory_order_acquire)
+                         : NULL;
+    if (function)
+        return function;
+    function = find_next(id, caller);
+    if (place && function && atomic_compare_exchange_strong(&place->key, &nobody, key))
         atomic_store_explicit(&place->function, function, memory_order_release);
     return function;
 }

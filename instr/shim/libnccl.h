@@ -14,6 +14,8 @@ int libnccl_hook_by_name(const char *name);
 void *libnccl_next(enum nccl_hook id, const void *caller);
 /* Whether some library of the process has it. */
 bool libnccl_has(enum nccl_hook id);
+/* What a look-up among the libraries that all others see would find without us; NULL, and dlerror() says so. */
+void *libnccl_seen_by_all(const char *name);
 /* The function that a look-up of the program found; false: another library's was found before, so this one is left as
  * it is. */
 bool libnccl_found(enum nccl_hook id, void *function);

@@ -1,5 +1,4 @@
-/* missing_ranks_test.c - a kernel of rank 0 waits in all_reduce #2 of a communicator of two ranks: what is said, by
- * what rank 1 has done? */
+/* missing_ranks_test.c - a kernel of rank 0 waits in a collective: what is said, by what the other ranks have done? */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,12 +66,13 @@ static void check(size_t i)
         .context = 0, .launch = 0, .function = WSDBG_NONE, .running = true, .cta_count = 1, .moves = examples[i].moves};
     struct wsdbg_communicator communicators[] = {
         {.process_id = 5,
-         .row = {.number = 1, .identity = 7, .rank = 0, .rank_count = 2, .calls = 2, .collectives = 2}},
+         .row = {.number = 1, .identity = 7, .rank = 0, .rank_count = 2, .ready_ns = 1, .calls = 2, .collectives = 2}},
         {.process_id = 6,
          .row = {.number = 1,
                  .identity = examples[i].other_identity,
                  .rank = 1,
                  .rank_count = 2,
+                 .ready_ns = 1,
                  .calls = examples[i].other_calls,
                  .collectives = examples[i].other_calls,
                  .ended_ns = examples[i].ended_ns,
@@ -120,8 +120,308 @@ static void what_the_other_rank_has_done_decides(void **state)
         check(i);
 }
 
+/* ---- the calls that meet ---- */
+
+enum { INT8 = 0, FLOAT32 = 7, SUM = 0, MAX = 2, MADE_BY_THE_PROGRAM = 2147480000 };
+
+struct argument {
+    uint32_t operation;
+    uint64_t count;
+    uint32_t datatype, reduction;
+};
+static const struct {
+    const char *title;
+    struct argument own, other;
+    bool differ;
+} pairs[] = {
+    {"reductions that each process made",
+     {WSDBG_COLLECTIVE_ALL_REDUCE, 8, FLOAT32, MADE_BY_THE_PROGRAM},
+     {WSDBG_COLLECTIVE_ALL_REDUCE, 8, FLOAT32, MADE_BY_THE_PROGRAM + 7},
+     false},
+    {"other reductions",
+     {WSDBG_COLLECTIVE_ALL_REDUCE, 8, FLOAT32, SUM},
+     {WSDBG_COLLECTIVE_ALL_REDUCE, 8, FLOAT32, MAX},
+     true},
+    {"the same bytes of another type",
+     {WSDBG_COLLECTIVE_BROADCAST, 8, FLOAT32, WSDBG_UNKNOWN32},
+     {WSDBG_COLLECTIVE_BROADCAST, 32, INT8, WSDBG_UNKNOWN32},
+     false},
+    {"other bytes",
+     {WSDBG_COLLECTIVE_BROADCAST, 8, FLOAT32, WSDBG_UNKNOWN32},
+     {WSDBG_COLLECTIVE_BROADCAST, 8, INT8, WSDBG_UNKNOWN32},
+     true},
+    {"the same bytes are reduced as another type",
+     {WSDBG_COLLECTIVE_ALL_REDUCE, 8, FLOAT32, SUM},
+     {WSDBG_COLLECTIVE_ALL_REDUCE, 32, INT8, SUM},
+     true},
+    {"a type of a later NCCL",
+     {WSDBG_COLLECTIVE_ALL_GATHER, 8, FLOAT32, WSDBG_UNKNOWN32},
+     {WSDBG_COLLECTIVE_ALL_GATHER, 8, 99, WSDBG_UNKNOWN32},
+     false},
+    {"other operations",
+     {WSDBG_COLLECTIVE_ALL_GATHER, 8, FLOAT32, WSDBG_UNKNOWN32},
+     {WSDBG_COLLECTIVE_REDUCE_SCATTER, 8, FLOAT32, SUM},
+     true},
+};
+
+/* ---- several ranks ---- */
+
+enum { RANKS_MOST = 6, CALLS_MOST = 12 };
+
+/* Rank r is process 10 + r; its main thread, 100 + r, is kept in a call of the driver, if blocked[r].  Each grid is of
+ * the rank with its number, and of launch number r. */
+struct scene {
+    struct wsdbg_process processes[RANKS_MOST];
+    struct wsdbg_context contexts[RANKS_MOST];
+    struct wsdbg_launch launches[RANKS_MOST];
+    struct wsdbg_grid grids[RANKS_MOST];
+    struct wsdbg_host_thread threads[RANKS_MOST];
+    struct wsdbg_communicator communicators[CALLS_MOST];
+    struct wsdbg_collective calls[CALLS_MOST];
+    struct wsdbg_snapshot snapshot;
+};
+
+static void add_rank(struct scene *scene, bool stands, bool is_blocked)
+{
+    const uint32_t rank = (uint32_t)scene->snapshot.process_count++;
+    scene->processes[rank] =
+        (struct wsdbg_process){.process_id = 10 + rank, .pid = 10 + rank, .rank = wsdbg_known_u32(rank)};
+    scene->contexts[rank] = (struct wsdbg_context){.process_id = 10 + rank, .alive = true};
+    scene->launches[rank] = (struct wsdbg_launch){.process_id = 10 + rank, .context = rank, .function = WSDBG_NONE};
+    scene->grids[rank] =
+        (struct wsdbg_grid){.context = rank, .launch = rank, .function = WSDBG_NONE, .running = stands, .cta_count = 1};
+    if (is_blocked)
+        scene->threads[scene->snapshot.thread_count++] =
+            (struct wsdbg_host_thread){.process_id = 10 + rank, .thread_id = 100 + rank, .since_ns = SECOND_NS};
+}
+
+/* The rank's place in a communicator, in which it has made so many calls; of the newest one runs its kernel. */
+static uint32_t join(struct scene *scene, uint64_t identity, uint32_t rank, uint32_t place, uint64_t calls)
+{
+    const uint32_t at = (uint32_t)scene->snapshot.communicator_count++;
+    scene->communicators[at] = (struct wsdbg_communicator){.process_id = 10 + rank,
+                                                           .row = {.number = at + 1,
+                                                                   .identity = identity,
+                                                                   .rank = place,
+                                                                   .rank_count = 2,
+                                                                   .ready_ns = 1,
+                                                                   .calls = calls,
+                                                                   .collectives = calls}};
+    if (calls) {
+        struct wsdbg_collective *made = &scene->calls[scene->snapshot.collective_count++];
+        *made = call(at, calls, 64, 0);
+        made->row.thread_id = 100 + rank;
+        made->launch = scene->grids[rank].running ? rank : WSDBG_NONE;
+    }
+    return at;
+}
+
+static void diagnose(struct scene *scene, struct wsdbg_diagnosis *diagnosis)
+{
+    struct wsdbg_snapshot *s = &scene->snapshot;
+    s->time_ns = 10 * SECOND_NS;
+    s->processes = scene->processes;
+    s->contexts = scene->contexts;
+    s->launches = scene->launches;
+    s->grids = scene->grids;
+    s->threads = scene->threads;
+    s->communicators = scene->communicators;
+    s->collectives = scene->calls;
+    s->context_count = s->launch_count = s->grid_count = s->process_count;
+    assert_null(wsdbg_find_missing_ranks(s, diagnosis));
+}
+
+static void calls_that_legitimately_differ_are_alike(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct scene scene = {0};
+        struct wsdbg_diagnosis diagnosis = {0};
+        const struct argument *arguments[] = {&pairs[i].own, &pairs[i].other};
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            add_rank(&scene, rank == 0, false);
+            join(&scene, 7, rank, rank, 3);
+            struct wsdbg_collective_row *row = &scene.calls[rank].row;
+            row->operation = arguments[rank]->operation;
+            row->count = arguments[rank]->count;
+            row->datatype = arguments[rank]->datatype;
+            row->reduction = arguments[rank]->reduction;
+        }
+        diagnose(&scene, &diagnosis);
+        if ((diagnosis.finding_count != 0) != pairs[i].differ)
+            fail_msg("%s: %zu findings", pairs[i].title, diagnosis.finding_count);
+        wsdbg_diagnosis_deinit(&diagnosis);
+    }
+}
+
+/* Rank 0 waits for rank 1, which is blocked in a collective with a rank that nobody sees: of another node. */
+static void a_rank_that_waits_for_one_that_is_not_seen_may_come(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    struct wsdbg_diagnosis diagnosis = {0};
+    add_rank(&scene, true, true);
+    add_rank(&scene, true, true);
+    join(&scene, 7, 0, 0, 1);
+    join(&scene, 7, 1, 1, 0);
+    join(&scene, 8, 1, 0, 1);
+    diagnose(&scene, &diagnosis);
+    assert_int_equal(diagnosis.finding_count, 1);
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_RANK_MISSING);
+    assert_int_equal(diagnosis.findings[0].confidence, POSSIBLE);
+    assert_true(wsdbg_rank_may_come(&scene.snapshot, 0));
+    wsdbg_diagnosis_deinit(&diagnosis);
+}
+
+/* Rank 0 waits for rank 1, which is blocked in a collective with rank 2: that one sleeps, or has ended its
+ * communicator. */
+static void a_chain_is_as_sure_as_its_end(void **state)
+{
+    (void)state;
+    for (int has_ended = 0; has_ended < 2; has_ended++) {
+        struct scene scene = {0};
+        struct wsdbg_diagnosis diagnosis = {0};
+        add_rank(&scene, true, true);
+        add_rank(&scene, true, true);
+        add_rank(&scene, false, false);
+        join(&scene, 7, 0, 0, 1);
+        join(&scene, 7, 1, 1, 0);
+        join(&scene, 8, 1, 0, 1);
+        const uint32_t last = join(&scene, 8, 2, 1, 0);
+        scene.communicators[last].row.ended_ns = has_ended ? SECOND_NS : 0;
+        diagnose(&scene, &diagnosis);
+        assert_int_equal(diagnosis.finding_count, 1);
+        assert_int_equal(diagnosis.findings[0].process_id.value, 12);
+        assert_int_equal(diagnosis.findings[0].confidence, has_ended ? LIKELY : POSSIBLE);
+        assert_int_equal(wsdbg_rank_may_come(&scene.snapshot, 0), !has_ended);
+        wsdbg_diagnosis_deinit(&diagnosis);
+    }
+}
+
+/* Ranks 0 and 1 wait for each other in two communicators. */
+static void a_circle_of_blocked_ranks_is_likely(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    struct wsdbg_diagnosis diagnosis = {0};
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        add_rank(&scene, true, true);
+        join(&scene, 7 + rank, rank, 0, 1);
+        join(&scene, 8 - rank, rank, 1, 0);
+    }
+    diagnose(&scene, &diagnosis);
+    assert_int_equal(diagnosis.finding_count, 1);
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_RANK_MISMATCH);
+    assert_int_equal(diagnosis.findings[0].confidence, LIKELY);
+    wsdbg_diagnosis_deinit(&diagnosis);
+}
+
+/* Each of six ranks waits in a communicator with the next one, which is blocked in its own. */
+static void a_circle_may_be_long(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    struct wsdbg_diagnosis diagnosis = {0};
+    for (uint32_t rank = 0; rank < RANKS_MOST; rank++) {
+        add_rank(&scene, true, true);
+        join(&scene, 7 + rank, rank, 0, 1);
+        join(&scene, 7 + (rank + RANKS_MOST - 1) % RANKS_MOST, rank, 1, 0);
+    }
+    diagnose(&scene, &diagnosis);
+    assert_true(diagnosis.finding_count > 0);
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_RANK_MISMATCH);
+    assert_int_equal(diagnosis.findings[0].confidence, LIKELY);
+    wsdbg_diagnosis_deinit(&diagnosis);
+}
+
+/* Rank 0 sends to rank 1, of whose receives none is among its newest 64 calls. */
+static void a_receive_that_may_have_left_the_ring_is_not_missing(void **state)
+{
+    (void)state;
+    for (uint64_t calls = 1; calls <= 100; calls += 99) {
+        struct scene scene = {0};
+        struct wsdbg_diagnosis diagnosis = {0};
+        add_rank(&scene, true, true);
+        add_rank(&scene, false, false);
+        join(&scene, 7, 0, 0, 1);
+        join(&scene, 7, 1, 1, calls);
+        scene.calls[0].row.operation = WSDBG_COLLECTIVE_SEND;
+        scene.calls[0].row.peer = 1;
+        diagnose(&scene, &diagnosis);
+        assert_int_equal(diagnosis.finding_count, calls == 1);
+        wsdbg_diagnosis_deinit(&diagnosis);
+    }
+}
+
+/* Rank 1 has done its part and ended, as after a broadcast of its own. */
+static void a_rank_that_did_its_part_may_end(void **state)
+{
+    (void)state;
+    for (int is_done = 0; is_done < 2; is_done++) {
+        struct scene scene = {0};
+        struct wsdbg_diagnosis diagnosis = {0};
+        add_rank(&scene, true, true);
+        add_rank(&scene, false, false);
+        join(&scene, 7, 0, 0, 1);
+        join(&scene, 7, 1, 1, 1);
+        scene.calls[1].done = is_done;
+        scene.processes[1].end = (struct wsdbg_process_end){.kind = WSDBG_END_EXITED};
+        diagnose(&scene, &diagnosis);
+        assert_int_equal(diagnosis.finding_count, !is_done);
+        wsdbg_diagnosis_deinit(&diagnosis);
+    }
+}
+
+/* A first call that should have made the communicator failed; the second one is the rank's place in it. */
+static void a_place_that_was_never_taken_says_nothing(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    struct wsdbg_diagnosis diagnosis = {0};
+    add_rank(&scene, true, true);
+    add_rank(&scene, false, false);
+    join(&scene, 7, 0, 0, 1);
+    const uint32_t failed = join(&scene, 7, 1, 1, 0);
+    scene.communicators[failed].row.ready_ns = 0;
+    scene.communicators[failed].row.ended_ns = SECOND_NS;
+    join(&scene, 7, 1, 1, 1);
+    diagnose(&scene, &diagnosis);
+    assert_int_equal(diagnosis.finding_count, 0);
+    wsdbg_diagnosis_deinit(&diagnosis);
+}
+
+/* Of four ranks only one kernel runs, that of the rank whose size is another one. */
+static void the_rank_that_is_alone_is_at_fault(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    struct wsdbg_diagnosis diagnosis = {0};
+    for (uint32_t rank = 0; rank < RANKS_MOST; rank++) {
+        add_rank(&scene, rank == 2, false);
+        join(&scene, 7, rank, rank, 1);
+        scene.communicators[rank].row.rank_count = RANKS_MOST;
+        scene.calls[rank].row.count = rank == 2 ? 32 : 64;
+    }
+    diagnose(&scene, &diagnosis);
+    assert_int_equal(diagnosis.finding_count, 1);
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_RANK_MISMATCH);
+    assert_int_equal(diagnosis.findings[0].process_id.value, 12);
+    wsdbg_diagnosis_deinit(&diagnosis);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_the_other_rank_has_done_decides)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_other_rank_has_done_decides),
+        cmocka_unit_test(calls_that_legitimately_differ_are_alike),
+        cmocka_unit_test(a_rank_that_waits_for_one_that_is_not_seen_may_come),
+        cmocka_unit_test(a_chain_is_as_sure_as_its_end),
+        cmocka_unit_test(a_circle_of_blocked_ranks_is_likely),
+        cmocka_unit_test(a_circle_may_be_long),
+        cmocka_unit_test(a_receive_that_may_have_left_the_ring_is_not_missing),
+        cmocka_unit_test(a_rank_that_did_its_part_may_end),
+        cmocka_unit_test(a_place_that_was_never_taken_says_nothing),
+        cmocka_unit_test(the_rank_that_is_alone_is_at_fault),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * with another call, the kernels of the others poll a word in memory that the processes share.
  *
  * Reads and writes: a file for each communicator in the folder of WSDBG_FAKE_NCCL, mapped and registered with the
- * driver. Calls in a group are launched at its end, one after the other.
+ * driver. Calls in a group are launched at its end, one after the other.  A sum of nothing is refused.
  */
 #include "fake_nccl.h"
 
@@ -17,7 +17,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { RANKS_MOST = 8, CALLS_MOST = 64, SUCCESS = 0, SYSTEM_ERROR = 2, PENDING_MOST = 16 };
+enum { RANKS_MOST = 8, CALLS_MOST = 64, SUCCESS = 0, SYSTEM_ERROR = 2, INVALID_ARGUMENT = 4, PENDING_MOST = 16 };
 
 /* What each rank has called, and each pair. */
 struct board {
@@ -178,7 +178,7 @@ EXPORT int ncclAllReduce(const void *from, void *to, size_t count, int type, int
     (void)to;
     (void)type;
     (void)op;
-    return collective(comm, 1, count, stream);
+    return count ? collective(comm, 1, count, stream) : INVALID_ARGUMENT;
 }
 
 EXPORT int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, ncclComm_t comm, void *stream)

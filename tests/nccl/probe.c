@@ -4,6 +4,15 @@
 #include <stdio.h>
 
 static int failed;
+int ncclCommShrink(void *comm, int *left_out, int count, void **out, void *config, int flags) __attribute__((weak));
+
+/* Such a reference is never null beside the observer (docs/LIMITS.md): the call must fail as NCCL's calls do. */
+static int call_by_weak_reference(void)
+{
+    enum { SYSTEM_ERROR = 2 };
+    void *made = NULL;
+    return ncclCommShrink ? ncclCommShrink(NULL, NULL, 0, &made, NULL, 0) : SYSTEM_ERROR;
+}
 
 static void expect(const char *what, int is_there, int should_be)
 {
@@ -23,10 +32,15 @@ int main(void)
     if (!nccl)
         return 1;
     expect("ncclAllReduce of NCCL", dlsym(nccl, "ncclAllReduce") != NULL, 1);
+    expect("ncclAllReduce of a private NCCL in the program", dlsym(dlopen(NULL, RTLD_NOW), "ncclAllReduce") != NULL, 0);
     expect("ncclAlltoAll, which this NCCL lacks", dlsym(nccl, "ncclAlltoAll") != NULL, 0);
     expect("ncclAlltoAll of all", dlsym(RTLD_DEFAULT, "ncclAlltoAll") != NULL, 0);
     int (*start)(void) = (int (*)(void))dlsym(nccl, "ncclGroupStart"),
         (*end)(void) = (int (*)(void))dlsym(nccl, "ncclGroupEnd");
     expect("a group's result", start() == 0 && end() == 0, 1);
+    expect("an error of a function that this NCCL lacks", call_by_weak_reference() == 2, 1);
+    expect("an NCCL for all", dlopen("libnccl.so.2", RTLD_NOW | RTLD_GLOBAL) != NULL, 1);
+    expect("ncclAllReduce of the program", dlsym(dlopen(NULL, RTLD_NOW), "ncclAllReduce") != NULL, 1);
+    expect("ncclAlltoAll of the program", dlsym(dlopen(NULL, RTLD_NOW), "ncclAlltoAll") != NULL, 0);
     return failed;
 }

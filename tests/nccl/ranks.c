@@ -184,6 +184,16 @@ static void late(void)
     synchronize();
 }
 
+/* Which number NCCL gives to the calls after a refused one is not known, long after that one is forgotten. */
+static void refused(void)
+{
+    if (rank == 1)
+        all_reduce(NULL, NULL, 0, FLOAT32, SUM, first, stream);
+    for (int i = 0; i < 66; i++)
+        sum(first, FEW, stream);
+    synchronize();
+}
+
 static void sleeps(void)
 {
     if (rank == 1)
@@ -195,10 +205,10 @@ static void sleeps(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"works", works},           {"skips", skips}, {"leaves", leaves}, {"splits", splits},
-             {"sizes", sizes},           {"order", order}, {"queued", queued}, {"sends-alone", sends_alone},
-             {"sends-both", sends_both}, {"dies", dies},   {"late", late},     {"sleeps", sleeps},
-             {"own-kernel", own_kernel}};
+} cases[] = {{"works", works},           {"skips", skips},    {"leaves", leaves}, {"splits", splits},
+             {"sizes", sizes},           {"order", order},    {"queued", queued}, {"sends-alone", sends_alone},
+             {"sends-both", sends_both}, {"dies", dies},      {"late", late},     {"sleeps", sleeps},
+             {"own-kernel", own_kernel}, {"refused", refused}};
 
 int main(int argc, char **argv)
 {

@@ -53,6 +53,9 @@ all_reduce,2,,0
 send,1,1,1
 receive,1,1,1
 broadcast,1,1,0'
+run refused 0 '' ''
+is refused "SELECT p.rank, c.rank, count(k.number), count(*) FROM collective k JOIN communicator c ON c.id = communicator_id JOIN process p USING (process_id) JOIN shown_snapshot s ON s.id = c.snapshot_id WHERE c.calls > 0 GROUP BY 1, 2 ORDER BY 1" '0,0,64,64
+1,1,0,64'
 run leaves 124 RANK_MISSING,likely,1 'Rank 1 has not entered all_reduce #2 of communicator '
 run splits 124 RANK_MISSING,likely,1 'Rank 1 has not entered all_reduce #2 of communicator '
 run sizes 124 RANK_MISMATCH,likely,1 'rank 0 called all_reduce #2 (4096 float32, sum), and rank 1 all_reduce #2 (64 float32, sum)'

@@ -123,8 +123,8 @@ static void they_come_back_as_they_were(void **state)
         assert_int_equal(loaded.snapshot.collectives[i].done, calls[i].done);
     }
     char *text = example_query(store, "@collectives", WSDBG_QUERY_CSV);
-    assert_non_null(strstr(text, "\r\n8f2a01c300000001,,0,2,lives,2,0,broadcast,2,64,bfloat16,,1,1,"));
-    assert_non_null(strstr(text, "\r\n8f2a01c300000001,,1,2,aborted,1,1,send,,1,,,0,0,"));
+    assert_non_null(strstr(text, "\r\n8f2a01c300000001,,0,2,lives,2,,broadcast,2,64,bfloat16,,1,1,"));
+    assert_non_null(strstr(text, "\r\n8f2a01c300000001,,1,2,aborted,1,,send,,1,,,0,0,"));
     free(text);
     wsdbg_loaded_deinit(&loaded);
     wsdbg_store_close(store);
@@ -132,8 +132,31 @@ static void they_come_back_as_they_were(void **state)
     example_clean(folder);
 }
 
+static void who_is_behind_is_known_where_all_calls_count(void **state)
+{
+    (void)state;
+    struct example e;
+    struct wsdbg_store *store = NULL;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "behind.db");
+    example_machine(&e, 2);
+    add(&e.snapshot);
+    e.snapshot.collectives[1].row.flags = e.snapshot.collectives[2].row.flags = 0;
+    e.snapshot.collectives[2].row.number = 1;
+    example_store(&e, path);
+    example_ok(wsdbg_store_open(path, &store));
+    char *text = example_query(store, "@collectives", WSDBG_QUERY_CSV);
+    assert_non_null(strstr(text, "\r\n8f2a01c300000001,,0,2,lives,2,0,broadcast,2,64,"));
+    assert_non_null(strstr(text, "\r\n8f2a01c300000001,,1,2,aborted,1,1,send,1,1,"));
+    free(text);
+    wsdbg_store_close(store);
+    example_free(&e);
+    example_clean(folder);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(they_come_back_as_they_were)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(they_come_back_as_they_were),
+                                       cmocka_unit_test(who_is_behind_is_known_where_all_calls_count)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@ enum wsdbg_blame {
     WSDBG_BLAME_UNKNOWN,
     WSDBG_BLAME_ORIGIN, /* a cause of its own is likely or proven */
     WSDBG_BLAME_VICTIM  /* there is an origin, and its kernel polls memory that it shares with another process, or is
-                           that  of a collective for which another rank is missing */
+                           that of a collective for which another rank is missing */
 };
 /* "origin", "victim"; NULL for what is not known. */
 const char *wsdbg_blame_name(enum wsdbg_blame blame);

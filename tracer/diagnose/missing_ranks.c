@@ -67,10 +67,11 @@ static bool add_progress(const struct wsdbg_snapshot *s, const struct wsdbg_rank
 {
     char rank[WSDBG_PROCESS_BYTES], text[256];
     const struct wsdbg_communicator_row *row = &s->communicators[wait->member].row;
+    const char *state = wsdbg_communicator_state_name(row->end);
     rank_text(s, wait->other, rank);
     if (row->ended_ns)
         snprintf(text, sizeof text, "%.60s has %s the communicator after %" PRIu64 " collectives", rank,
-                 wsdbg_communicator_state_name(row->end), row->collectives);
+                 state ? state : "ended", row->collectives);
     else
         snprintf(text, sizeof text, "%.60s has made %" PRIu64 " collectives on the communicator, of %" PRIu64 " calls",
                  rank, row->collectives, row->calls);
@@ -184,17 +185,28 @@ static bool say_gone(struct search *search, const struct wsdbg_rank_wait *wait, 
     return add_call(s, wait->call, finding) && add_progress(s, wait, finding);
 }
 
-/* Of several ranks the one whose call most others do not make. */
-static bool is_outvoted(const struct search *search, const struct wsdbg_rank_wait *wait, uint32_t *other_way)
+/* Of several ranks the one is at fault whose call most others do not make: more than do not make the other's. */
+static bool own_is_outvoted(const struct search *search, const struct wsdbg_rank_wait *wait)
 {
     uint32_t against_other = 0, against_own = 0;
     for (size_t i = 0; i < search->waits->count; i++) {
         const struct wsdbg_rank_wait *row = &search->waits->rows[i];
-        against_other += row->kind == WSDBG_RANK_DIFFERS && row->other == wait->other;
-        against_own += row->kind == WSDBG_RANK_DIFFERS && row->other == wait->process;
+        const bool is_about_these = row->kind == WSDBG_RANK_DIFFERS;
+        against_other += is_about_these && (row->other == wait->other || row->process == wait->other);
+        against_own += is_about_these && (row->other == wait->process || row->process == wait->process);
     }
-    *other_way = against_own;
-    return against_other > against_own;
+    return against_own > against_other;
+}
+
+static struct wsdbg_rank_wait turned_round(const struct search *search, const struct wsdbg_rank_wait *wait)
+{
+    struct wsdbg_rank_wait other_way = *wait;
+    other_way.process = wait->other;
+    other_way.other = wait->process;
+    other_way.call = wait->other_call;
+    other_way.other_call = wait->call;
+    other_way.member = search->snapshot->collectives[wait->call].communicator;
+    return other_way;
 }
 
 static bool say_differs(struct search *search, const struct wsdbg_rank_wait *wait)
@@ -265,12 +277,10 @@ static bool said_between(const struct search *search, const struct wsdbg_rank_wa
 static bool judge_wait(struct search *search, const struct wsdbg_rank_wait *wait)
 {
     const struct wsdbg_rank_wait *next;
-    uint32_t against_own;
+    const struct wsdbg_rank_wait other_way = turned_round(search, wait);
     switch (wait->kind) {
     case WSDBG_RANK_DIFFERS:
-        if (said_between(search, wait) || (!is_outvoted(search, wait, &against_own) && against_own > 1))
-            return true;
-        return say_differs(search, wait);
+        return said_between(search, wait) || say_differs(search, own_is_outvoted(search, wait) ? &other_way : wait);
     case WSDBG_RANK_ENDED:
         return is_said(search, WSDBG_CAUSE_RANK_GONE, wait->other) || say_gone(search, wait, is_only_one(search, wait));
     case WSDBG_RANK_ABSENT:
@@ -304,9 +314,8 @@ struct wsdbg_error *wsdbg_find_missing_ranks(const struct wsdbg_snapshot *snapsh
     struct wsdbg_error *error = wsdbg_rank_waits_find(snapshot, &waits);
     struct search search = {.snapshot = snapshot, .waits = &waits, .diagnosis = diagnosis};
     for (size_t i = 0; i < waits.count && !error; i++) {
-        const struct wsdbg_rank_wait *wait = &waits.rows[i];
-        if (wait->kind == WSDBG_RANK_ABSENT && !wait->cannot_come)
-            lower(diagnosis, wait->grid);
+        if (wsdbg_rank_wait_may_end(&waits.rows[i]))
+            lower(diagnosis, waits.rows[i].grid);
     }
     for (size_t i = 0; i < waits.count && !error; i++)
         error = judge_wait(&search, &waits.rows[i]) ? NULL : &wsdbg_error_no_memory;
@@ -320,7 +329,7 @@ static const struct wsdbg_host_stack *main_stack(const struct wsdbg_snapshot *s,
 {
     for (size_t i = 0; i < s->host_stack_count; i++) {
         const struct wsdbg_host_stack *stack = &s->host_stacks[i];
-        if (s->host_processes[stack->process].process_id == process_id &&
+        if (stack->process < s->host_process_count && s->host_processes[stack->process].process_id == process_id &&
             wsdbg_process_is_main(s, process_id, stack->thread_id))
             return stack;
     }

@@ -5,7 +5,7 @@
  * rank is the one that it meets at another rank.  A send meets the receive with its number among those between the two.
  *
  * Nothing is compared where numbers may be wrong: calls in graphs run when the graph does, and calls that NCCL refused
- * may count or not.
+ * may count or not.  The observer gives no number to the calls after one of those.
  */
 #include "diagnose/rank_waits.h"
 
@@ -24,11 +24,22 @@ static bool is_comparable(const struct wsdbg_snapshot *s, uint32_t communicator)
     const struct wsdbg_communicator_row *row = &s->communicators[communicator].row;
     if (!row->identity || row->rank == WSDBG_UNKNOWN32 || row->rank_count == WSDBG_UNKNOWN32)
         return false;
-    for (size_t i = 0; i < s->collective_count; i++)
-        if (s->collectives[i].communicator == communicator &&
-            (s->collectives[i].row.flags & (WSDBG_COLLECTIVE_CAPTURED | WSDBG_COLLECTIVE_REFUSED)))
-            return false;
-    return true;
+    /* A call that made it and failed, or gave no handle. */
+    return row->ready_ns || !row->ended_ns;
+}
+
+/* By communicator; NULL: no memory. */
+static bool *find_comparable(const struct wsdbg_snapshot *s)
+{
+    bool *comparable = calloc(s->communicator_count + 1, sizeof *comparable);
+    for (uint32_t i = 0; comparable && i < s->communicator_count; i++)
+        comparable[i] = is_comparable(s, i);
+    for (size_t i = 0; comparable && i < s->collective_count; i++) {
+        const struct wsdbg_collective_row *row = &s->collectives[i].row;
+        if (!row->number || (row->flags & (WSDBG_COLLECTIVE_CAPTURED | WSDBG_COLLECTIVE_REFUSED)))
+            comparable[s->collectives[i].communicator] = false;
+    }
+    return comparable;
 }
 
 static bool are_of_one(const struct wsdbg_communicator *a, const struct wsdbg_communicator *b)
@@ -43,11 +54,18 @@ static uint32_t meets(uint32_t operation)
                                                    : 0;
 }
 
-/* The member's call that meets this one; *made: it was made, though it may have left the ring. */
+/* Calls on it are not in the snapshot any more. */
+static bool has_lost_calls(const struct wsdbg_snapshot *s, uint32_t member)
+{
+    return s->communicators[member].row.calls > WSDBG_COLLECTIVE_ROWS;
+}
+
+/* The member's call that meets this one; *made: it was made, or may have been: it may have left the ring. */
 static uint32_t met_by(const struct wsdbg_snapshot *s, const struct wsdbg_collective_row *call, uint32_t own_rank,
                        uint32_t member, bool *made)
 {
     const bool is_pair = wsdbg_collective_is_pair(call);
+    bool has_earlier = false;
     *made = !is_pair && s->communicators[member].row.collectives >= call->number;
     for (uint32_t i = 0; i < s->collective_count; i++) {
         const struct wsdbg_collective_row *other = &s->collectives[i].row;
@@ -56,17 +74,43 @@ static uint32_t met_by(const struct wsdbg_snapshot *s, const struct wsdbg_collec
         if (is_pair && (other->operation != meets(call->operation) || other->peer != own_rank))
             continue;
         *made |= other->number >= call->number;
+        has_earlier |= other->number < call->number;
         if (other->number == call->number)
             return i;
     }
+    *made |= is_pair && !has_earlier && has_lost_calls(s, member);
     return WSDBG_NONE;
+}
+
+static bool reduces(const struct wsdbg_collective_row *call)
+{
+    return call->operation == WSDBG_COLLECTIVE_ALL_REDUCE || call->operation == WSDBG_COLLECTIVE_REDUCE ||
+           call->operation == WSDBG_COLLECTIVE_REDUCE_SCATTER;
+}
+
+/* What only moves data moves bytes: four int8 meet one float32. */
+static bool has_other_data(const struct wsdbg_collective_row *a, const struct wsdbg_collective_row *b)
+{
+    const uint64_t bytes = wsdbg_collective_datatype_bytes(a->datatype),
+                   other_bytes = wsdbg_collective_datatype_bytes(b->datatype);
+    if (reduces(a) || a->datatype == b->datatype)
+        return a->count != b->count || a->datatype != b->datatype;
+    return bytes && other_bytes && a->count * bytes != b->count * other_bytes;
+}
+
+/* A reduction that the program made has another number in each process. */
+static bool has_other_reduction(const struct wsdbg_collective_row *a, const struct wsdbg_collective_row *b)
+{
+    return a->reduction != b->reduction && wsdbg_collective_reduction_name(a->reduction) &&
+           wsdbg_collective_reduction_name(b->reduction);
 }
 
 static bool differs(const struct wsdbg_collective_row *a, const struct wsdbg_collective_row *b)
 {
     const bool is_pair = wsdbg_collective_is_pair(a);
-    return a->count != b->count || a->datatype != b->datatype ||
-           (!is_pair && (a->operation != b->operation || a->reduction != b->reduction || a->peer != b->peer));
+    if (!is_pair && (a->operation != b->operation || a->peer != b->peer))
+        return true;
+    return has_other_data(a, b) || (!is_pair && has_other_reduction(a, b));
 }
 
 /* ---- what the other one does ---- */
@@ -75,9 +119,10 @@ static bool differs(const struct wsdbg_collective_row *a, const struct wsdbg_col
 static bool stands_in_call(const struct wsdbg_snapshot *s, uint32_t process_id)
 {
     for (uint32_t i = 0; i < s->collective_count; i++) {
+        if (s->communicators[s->collectives[i].communicator].process_id != process_id)
+            continue;
         const uint32_t grid = wsdbg_collective_grid(s, i);
-        if (s->communicators[s->collectives[i].communicator].process_id == process_id && grid != WSDBG_NONE &&
-            !s->grids[grid].moves)
+        if (grid != WSDBG_NONE && !s->grids[grid].moves)
             return true;
     }
     return false;
@@ -94,25 +139,33 @@ static bool has_moving_grid(const struct wsdbg_snapshot *s, uint32_t process_id)
     return false;
 }
 
-/* The thread that made the process's newest call of NCCL; 0 = none did. */
-static uint32_t calling_thread(const struct wsdbg_snapshot *s, uint32_t process_id)
+/* The thread that made the newest call on the communicator; where there was none, the process's newest call of NCCL.
+ * 0 = none did. */
+static uint32_t calling_thread(const struct wsdbg_snapshot *s, uint32_t communicator)
 {
-    uint64_t newest_ns = 0;
-    uint32_t thread = 0;
-    for (size_t i = 0; i < s->collective_count; i++)
-        if (s->communicators[s->collectives[i].communicator].process_id == process_id &&
-            s->collectives[i].row.time_ns >= newest_ns) {
-            newest_ns = s->collectives[i].row.time_ns;
-            thread = s->collectives[i].row.thread_id;
+    const uint32_t process_id = s->communicators[communicator].process_id;
+    uint64_t newest_ns = 0, newest_of_it_ns = 0;
+    uint32_t thread = 0, thread_of_it = 0;
+    for (size_t i = 0; i < s->collective_count; i++) {
+        const struct wsdbg_collective *call = &s->collectives[i];
+        if (s->communicators[call->communicator].process_id == process_id && call->row.time_ns >= newest_ns) {
+            newest_ns = call->row.time_ns;
+            thread = call->row.thread_id;
         }
-    return thread;
+        if (call->communicator == communicator && call->row.time_ns >= newest_of_it_ns) {
+            newest_of_it_ns = call->row.time_ns;
+            thread_of_it = call->row.thread_id;
+        }
+    }
+    return thread_of_it ? thread_of_it : thread;
 }
 
-/* The thread that calls NCCL has been kept in a call of the driver, while a kernel that it may wait for stands still;
- * or all threads of the process are blocked. */
-static bool cannot_call(const struct wsdbg_snapshot *s, uint32_t process_id)
+/* The thread that calls NCCL on it has been kept in a call of the driver, while a kernel that it may wait for stands
+ * still; or all threads of the process are blocked. */
+static bool cannot_call(const struct wsdbg_snapshot *s, uint32_t communicator)
 {
-    const uint32_t caller = calling_thread(s, process_id);
+    const uint32_t process_id = s->communicators[communicator].process_id;
+    const uint32_t caller = calling_thread(s, communicator);
     if (!stands_in_call(s, process_id) || has_moving_grid(s, process_id))
         return false;
     for (size_t i = 0; i < s->thread_count; i++) {
@@ -157,11 +210,11 @@ static bool judge_other(const struct wsdbg_snapshot *s, const struct wsdbg_colle
     }
     if (other->end.kind != WSDBG_END_NONE) {
         wait->kind = WSDBG_RANK_ENDED;
-        return true;
+        return met == WSDBG_NONE || !s->collectives[met].done; /* else it has done its part */
     }
     if (!made) {
         wait->kind = WSDBG_RANK_ABSENT;
-        wait->cannot_come = s->communicators[wait->member].row.ended_ns != 0 || cannot_call(s, other->process_id);
+        wait->cannot_come = s->communicators[wait->member].row.ended_ns != 0 || cannot_call(s, wait->member);
         return true;
     }
     wait->kind = WSDBG_RANK_QUEUED;
@@ -170,6 +223,12 @@ static bool judge_other(const struct wsdbg_snapshot *s, const struct wsdbg_colle
 }
 
 /* ---- all of them ---- */
+
+struct search {
+    const struct wsdbg_snapshot *snapshot;
+    const bool *comparable; /* by communicator */
+    struct wsdbg_rank_waits *out;
+};
 
 static struct wsdbg_error *add(struct wsdbg_rank_waits *waits, const struct wsdbg_rank_wait *wait)
 {
@@ -181,10 +240,23 @@ static struct wsdbg_error *add(struct wsdbg_rank_waits *waits, const struct wsdb
     return NULL;
 }
 
-/* A rank whose process is in the snapshot twice, as after a restart, is taken where it lives. */
-static struct wsdbg_error *find_of_call(const struct wsdbg_snapshot *s, uint32_t grid, uint32_t call, uint32_t process,
-                                        struct wsdbg_rank_waits *out)
+/* The process made the communicator twice: the first call that makes it was given up. */
+static bool is_replaced(const struct search *search, uint32_t communicator)
 {
+    const struct wsdbg_snapshot *s = search->snapshot;
+    const struct wsdbg_communicator *old = &s->communicators[communicator];
+    for (uint32_t i = 0; i < s->communicator_count; i++) {
+        const struct wsdbg_communicator *other = &s->communicators[i];
+        if (other->row.identity == old->row.identity && other->row.rank == old->row.rank &&
+            other->process_id == old->process_id && other->row.number > old->row.number)
+            return true;
+    }
+    return false;
+}
+
+static struct wsdbg_error *find_of_call(const struct search *search, uint32_t grid, uint32_t call, uint32_t process)
+{
+    const struct wsdbg_snapshot *s = search->snapshot;
     const struct wsdbg_collective *row = &s->collectives[call];
     const struct wsdbg_communicator *own = &s->communicators[row->communicator];
     struct wsdbg_error *error = NULL;
@@ -192,24 +264,26 @@ static struct wsdbg_error *find_of_call(const struct wsdbg_snapshot *s, uint32_t
         const struct wsdbg_communicator *member = &s->communicators[i];
         struct wsdbg_rank_wait wait = {.grid = grid, .call = call, .process = process, .member = i};
         wait.other = wsdbg_snapshot_process(s, member->process_id);
-        if (wait.other == WSDBG_NONE || wait.other == process || !are_of_one(own, member) || !is_comparable(s, i))
+        if (wait.other == WSDBG_NONE || wait.other == process || !are_of_one(own, member) || !search->comparable[i] ||
+            is_replaced(search, i))
             continue;
         if (wsdbg_collective_is_pair(&row->row) && member->row.rank != row->row.peer)
             continue;
         if (judge_other(s, row, own->row.rank, &wait))
-            error = add(out, &wait);
+            error = add(search->out, &wait);
     }
     return error;
 }
 
 /* The next call, in the order of time, that may be this grid; WSDBG_NONE = there is none. */
-static uint32_t next_candidate(const struct wsdbg_snapshot *s, uint32_t grid, uint64_t after_ns)
+static uint32_t next_candidate(const struct search *search, uint32_t grid, uint64_t after_ns)
 {
+    const struct wsdbg_snapshot *s = search->snapshot;
     uint32_t best = WSDBG_NONE;
     for (uint32_t i = 0; i < s->collective_count; i++) {
         const struct wsdbg_collective *call = &s->collectives[i];
-        if (call->row.time_ns > after_ns && call->row.number && wsdbg_collective_may_be_grid(s, i, grid) &&
-            is_comparable(s, call->communicator) &&
+        if (call->row.time_ns > after_ns && search->comparable[call->communicator] &&
+            wsdbg_collective_may_be_grid(s, i, grid) &&
             (best == WSDBG_NONE || call->row.time_ns < s->collectives[best].row.time_ns))
             best = i;
     }
@@ -218,42 +292,76 @@ static uint32_t next_candidate(const struct wsdbg_snapshot *s, uint32_t grid, ui
 
 /* Which launch the grid is is not known: the oldest call for which somebody is missing stands still, for those before
  * it could end. */
-static struct wsdbg_error *find_of_unknown(const struct wsdbg_snapshot *s, uint32_t grid, uint32_t process,
-                                           struct wsdbg_rank_waits *out)
+static struct wsdbg_error *find_of_unknown(const struct search *search, uint32_t grid, uint32_t process)
 {
-    const size_t before = out->count;
+    const size_t before = search->out->count;
     struct wsdbg_error *error = NULL;
-    uint32_t call = next_candidate(s, grid, 0);
-    while (call != WSDBG_NONE && out->count == before && !error) {
-        error = find_of_call(s, grid, call, process, out);
-        call = next_candidate(s, grid, s->collectives[call].row.time_ns);
+    uint32_t call = next_candidate(search, grid, 0);
+    while (call != WSDBG_NONE && search->out->count == before && !error) {
+        error = find_of_call(search, grid, call, process);
+        call = next_candidate(search, grid, search->snapshot->collectives[call].row.time_ns);
     }
     return error;
 }
 
-static struct wsdbg_error *find_of_grid(const struct wsdbg_snapshot *s, uint32_t grid, struct wsdbg_rank_waits *out)
+static struct wsdbg_error *find_of_grid(const struct search *search, uint32_t grid)
 {
+    const struct wsdbg_snapshot *s = search->snapshot;
     const uint32_t process = wsdbg_snapshot_grid_process(s, grid);
     struct wsdbg_error *error = NULL;
     if (process != WSDBG_NONE && s->grids[grid].launch == WSDBG_NONE)
-        return find_of_unknown(s, grid, process, out);
+        return find_of_unknown(search, grid, process);
     for (uint32_t i = 0; process != WSDBG_NONE && i < s->collective_count && !error; i++) {
         const struct wsdbg_collective *call = &s->collectives[i];
-        if (call->launch == s->grids[grid].launch && call->row.number && is_comparable(s, call->communicator))
-            error = find_of_call(s, grid, i, process, out);
+        if (call->launch == s->grids[grid].launch && search->comparable[call->communicator])
+            error = find_of_call(search, grid, i, process);
     }
     return error;
+}
+
+/* The other one is kept where it is by somebody who is not expected. */
+static bool is_kept(const struct wsdbg_rank_waits *waits, uint32_t process)
+{
+    for (size_t i = 0; i < waits->count; i++)
+        if (waits->rows[i].process == process && !wsdbg_rank_wait_may_end(&waits->rows[i]))
+            return true;
+    return false;
+}
+
+/* A rank that is blocked comes when what blocks it ends.  That does not end if it waits for one that has ended, or that
+ * is itself kept, as in a circle.  If it waits for one that may come, or for nobody who is seen, such as a rank of
+ * another node, it may come. */
+static void follow_blocked(const struct wsdbg_snapshot *s, struct wsdbg_rank_waits *waits)
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < waits->count; i++) {
+            struct wsdbg_rank_wait *wait = &waits->rows[i];
+            const bool has_ended_it = wait->kind == WSDBG_RANK_ABSENT && s->communicators[wait->member].row.ended_ns;
+            if (!wait->cannot_come || has_ended_it || is_kept(waits, wait->other))
+                continue;
+            wait->cannot_come = false;
+            changed = true;
+        }
+    }
 }
 
 struct wsdbg_error *wsdbg_rank_waits_find(const struct wsdbg_snapshot *snapshot, struct wsdbg_rank_waits *out)
 {
     struct wsdbg_rank_waits found = {0};
     struct wsdbg_error *error = NULL;
+    bool *comparable = find_comparable(snapshot);
+    const struct search search = {snapshot, comparable, &found};
+    if (!comparable)
+        return &wsdbg_error_no_memory;
     for (uint32_t i = 0; snapshot->collective_count && i < snapshot->grid_count && !error; i++) {
         const struct wsdbg_grid *grid = &snapshot->grids[i];
         if (grid->running && !grid->moves)
-            error = find_of_grid(snapshot, i, &found);
+            error = find_of_grid(&search, i);
     }
+    free(comparable);
+    follow_blocked(snapshot, &found);
     if (error) {
         wsdbg_rank_waits_deinit(&found);
         return error;
@@ -270,6 +378,11 @@ void wsdbg_rank_waits_deinit(struct wsdbg_rank_waits *waits)
 
 /* ---- how they hang together ---- */
 
+bool wsdbg_rank_wait_may_end(const struct wsdbg_rank_wait *wait)
+{
+    return (wait->kind == WSDBG_RANK_ABSENT || wait->kind == WSDBG_RANK_QUEUED) && !wait->cannot_come;
+}
+
 bool wsdbg_rank_waits_itself(const struct wsdbg_rank_waits *waits, uint32_t process)
 {
     for (size_t i = 0; i < waits->count; i++)
@@ -278,33 +391,44 @@ bool wsdbg_rank_waits_itself(const struct wsdbg_rank_waits *waits, uint32_t proc
     return false;
 }
 
-static bool leads_to(const struct wsdbg_rank_waits *waits, uint32_t from, uint32_t to, size_t steps)
+/* Circles among more waits than this are not looked for: the search would take too long. */
+enum { CIRCLE_WAITS_MOST = 1024 };
+
+static bool is_link(const struct wsdbg_rank_wait *wait)
 {
-    for (size_t i = 0; steps > 0 && i < waits->count; i++) {
-        const struct wsdbg_rank_wait *wait = &waits->rows[i];
-        if (wait->process == from && wait->kind != WSDBG_RANK_ENDED && wait->kind != WSDBG_RANK_DIFFERS &&
-            (wait->other == to || leads_to(waits, wait->other, to, steps - 1)))
-            return true;
-    }
-    return false;
+    return wait->kind == WSDBG_RANK_ABSENT || wait->kind == WSDBG_RANK_QUEUED;
 }
 
-/* Circles of more ranks than this are not looked for: the search would take too long. */
-enum { CIRCLE_MOST = 4 };
+/* Marks the waits that lead to the process, over others: begins with those for it, and goes back from each. */
+static void mark_leading(const struct wsdbg_rank_waits *waits, uint32_t process, bool *leads)
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < waits->count; i++) {
+            const struct wsdbg_rank_wait *wait = &waits->rows[i];
+            bool found = wait->other == process;
+            for (size_t k = 0; is_link(wait) && !leads[i] && !found && k < waits->count; k++)
+                found = leads[k] && waits->rows[k].process == wait->other;
+            if (leads[i] || !found || !is_link(wait))
+                continue;
+            leads[i] = changed = true;
+        }
+    }
+}
 
 bool wsdbg_rank_wait_is_in_circle(const struct wsdbg_rank_waits *waits, const struct wsdbg_rank_wait *wait,
                                   const struct wsdbg_rank_wait **next)
 {
-    if (wait->kind != WSDBG_RANK_ABSENT && wait->kind != WSDBG_RANK_QUEUED)
+    bool leads[CIRCLE_WAITS_MOST] = {false};
+    if (!is_link(wait) || waits->count > CIRCLE_WAITS_MOST)
         return false;
+    mark_leading(waits, wait->process, leads);
     for (size_t i = 0; i < waits->count; i++) {
-        const struct wsdbg_rank_wait *row = &waits->rows[i];
-        if (row->process != wait->other || row->kind == WSDBG_RANK_ENDED || row->kind == WSDBG_RANK_DIFFERS)
+        if (!leads[i] || waits->rows[i].process != wait->other)
             continue;
-        if (row->other == wait->process || leads_to(waits, row->other, wait->process, CIRCLE_MOST - 2)) {
-            *next = row;
-            return true;
-        }
+        *next = &waits->rows[i];
+        return true;
     }
     return false;
 }
@@ -315,7 +439,7 @@ bool wsdbg_rank_may_come(const struct wsdbg_snapshot *snapshot, uint32_t grid)
     struct wsdbg_error *error = wsdbg_rank_waits_find(snapshot, &waits);
     bool may_come = error != NULL; /* nothing is known then */
     for (size_t i = 0; i < waits.count; i++)
-        may_come |= waits.rows[i].grid == grid && waits.rows[i].kind == WSDBG_RANK_ABSENT && !waits.rows[i].cannot_come;
+        may_come |= waits.rows[i].grid == grid && wsdbg_rank_wait_may_end(&waits.rows[i]);
     wsdbg_error_destroy(error);
     wsdbg_rank_waits_deinit(&waits);
     return may_come;

@@ -19,7 +19,8 @@ struct wsdbg_rank_wait {
     uint32_t process, other; /* indexes in processes: who waits, and for whom */
     uint32_t member;         /* index in communicators: the other's place in it */
     uint32_t other_call;     /* DIFFERS, QUEUED: index in collectives; else WSDBG_NONE */
-    bool cannot_come;        /* ABSENT, QUEUED: the other can make no call any more, as far as is seen */
+    bool cannot_come; /* ABSENT, QUEUED: the other can not get there any more, as far as is seen: it has ended the
+                         communicator, or is blocked for good */
 };
 
 struct wsdbg_rank_waits {
@@ -34,6 +35,8 @@ void wsdbg_rank_waits_deinit(struct wsdbg_rank_waits *waits);
 /* Whether some process waits, over others, for itself: this wait is a part of that circle. */
 bool wsdbg_rank_wait_is_in_circle(const struct wsdbg_rank_waits *waits, const struct wsdbg_rank_wait *wait,
                                   const struct wsdbg_rank_wait **next);
+/* The one that is waited for may come, so nothing is wrong yet. */
+bool wsdbg_rank_wait_may_end(const struct wsdbg_rank_wait *wait);
 /* The process waits in a collective itself. */
 bool wsdbg_rank_waits_itself(const struct wsdbg_rank_waits *waits, uint32_t process);
 /* A rank for which the grid waits may still come, so nothing is wrong yet. */

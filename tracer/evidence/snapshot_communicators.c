@@ -6,6 +6,12 @@
 
 #include "evidence/builder.h"
 
+static bool is_of_nccl(const struct wsdbg_snapshot *s, uint32_t launch)
+{
+    const uint32_t function = launch == WSDBG_NONE ? WSDBG_NONE : s->launches[launch].function;
+    return function < s->function_count && strncmp(s->functions[function].name, "nccl", 4) == 0;
+}
+
 /* The launch by which a call's kernel was given: one of the same thread while the call, or the end of its group,
  * lasted. NCCL names its kernels; of others the last one is taken. */
 static uint32_t launch_of(const struct wsdbg_snapshot *s, const struct wsdbg_process_base *base, uint32_t process_id,
@@ -20,9 +26,7 @@ static uint32_t launch_of(const struct wsdbg_snapshot *s, const struct wsdbg_pro
         if (launch->process_id != process_id || launch->sequence < call->launches_before || launch->sequence >= end ||
             launch->thread_id != call->thread_id || launch->time_ns < call->time_ns)
             continue;
-        const bool is_named =
-            launch->function < s->function_count && strncmp(s->functions[launch->function].name, "nccl", 4) == 0;
-        if (is_named || found == WSDBG_NONE || strncmp(s->functions[s->launches[found].function].name, "nccl", 4) != 0)
+        if (is_of_nccl(s, base->launch + i) || !is_of_nccl(s, found))
             found = base->launch + i;
     }
     return found;

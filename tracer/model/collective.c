@@ -31,6 +31,12 @@ const char *wsdbg_collective_datatype_name(unsigned datatype)
     return name_in(names, sizeof names / sizeof *names, datatype);
 }
 
+unsigned wsdbg_collective_datatype_bytes(unsigned datatype)
+{
+    static const unsigned char bytes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+    return datatype < sizeof bytes ? bytes[datatype] : 0;
+}
+
 const char *wsdbg_collective_reduction_name(unsigned reduction)
 {
     static const char *const names[] = {"sum", "prod", "max", "min", "avg"};

@@ -13,6 +13,8 @@ const char *wsdbg_collective_datatype_name(unsigned datatype);
 const char *wsdbg_collective_reduction_name(unsigned reduction);
 const char *wsdbg_communicator_state_name(unsigned end);
 
+/* Size of an element; 0 = not known. */
+unsigned wsdbg_collective_datatype_bytes(unsigned datatype);
 /* A call that only two ranks make: send or receive. */
 bool wsdbg_collective_is_pair(const struct wsdbg_collective_row *call);
 /* "all_reduce #2 (1024 float32, sum)", "send #1 (64 float32, to rank 1)"; ranks are those of the communicator. */
@@ -28,8 +30,8 @@ bool wsdbg_collective_may_be_grid(const struct wsdbg_snapshot *snapshot, uint32_
 /* The grid that runs for this call: that of its launch; where the launch is not known, that of the oldest call of its
  * stream.  WSDBG_NONE = none is known to. */
 uint32_t wsdbg_collective_grid(const struct wsdbg_snapshot *snapshot, uint32_t collective);
-/* Whether a process has made a collective that a rank whose process has ended did not make: its kernel waits for nothing
- * that is still to come, but for the program to abort the communicator. */
+/* Whether a process has made a collective that a rank whose process has ended did not make: its kernel waits for
+ * nothing that is still to come, but for the program to abort the communicator. */
 bool wsdbg_collective_peer_is_gone(const struct wsdbg_snapshot *snapshot, uint32_t process_id);
 /* Some process's calls of NCCL were seen. */
 bool wsdbg_snapshot_has_collectives(const struct wsdbg_snapshot *snapshot);

@@ -49,11 +49,15 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "For ranks that wait for each other: one row a rank and communicator that is not done with its newest call. "
      "`behind` says how many collectives fewer than the others it has entered; a rank that is behind is the one that "
      "the "
-     "others wait for. Ranks of several nodes stand together once their databases are merged.",
-     "WITH shown AS (SELECT c.*, max(c.collectives) OVER (PARTITION BY c.identity) AS most FROM communicator c "
+     "others wait for. It is NULL where calls of a rank went into graphs or were refused. Ranks of several nodes stand "
+     "together once their databases are merged.",
+     "WITH shown AS (SELECT c.*, max(c.collectives) OVER (PARTITION BY c.identity) AS most, "
+     "sum(EXISTS (SELECT 1 FROM collective u WHERE u.communicator_id = c.id AND (u.number IS NULL OR u.captured OR "
+     "u.refused))) OVER (PARTITION BY c.identity) AS unsure FROM communicator c "
      "JOIN shown_snapshot s ON s.id = c.snapshot_id) "
      "SELECT c.identity AS communicator, p.rank, c.rank AS communicator_rank, c.rank_count, c.state, c.collectives, "
-     "CASE WHEN c.identity IS NOT NULL THEN c.most - c.collectives END AS behind, k.operation, k.number, k.count, "
+     "CASE WHEN c.identity IS NOT NULL AND NOT c.unsure THEN c.most - c.collectives END AS behind, k.operation, "
+     "k.number, k.count, "
      "k.datatype, k.reduction, k.peer, k.captured, (coalesce(m.seen_ns, s.time_ns) - k.time_ns) / 1e9 AS seconds_ago, "
      "k.done, p.process_id FROM shown c JOIN shown_snapshot s JOIN process p ON p.process_id = c.process_id "
      "LEFT JOIN member m ON m.snapshot_id = s.id AND m.process_id = c.process_id "

@@ -1,0 +1,19 @@
+/* observed_twice.c - a program whose library needs NCCL, with two observers in it: each sees each call once, before
+ * NCCL does. Exit status: 0, 1 = something else happened. */
+#include <dlfcn.h>
+#include <stdio.h>
+
+int framework_group(void);
+
+enum { CALLS = 3 };
+
+int main(void)
+{
+    const int *seen = dlsym(RTLD_DEFAULT, "other_observer_calls");
+    int failed = 0;
+    for (int i = 0; i < CALLS; i++)
+        failed += framework_group() != 0;
+    if (failed || !seen || *seen != CALLS)
+        printf("%d calls failed, the other observer saw %d\n", failed, seen ? *seen : -1);
+    return failed || !seen || *seen != CALLS;
+}

@@ -1,0 +1,16 @@
+/* other_observer.c - another library that is preloaded and looks on at calls of NCCL: it counts them and passes them on
+ * to the next function of that name. */
+#include <dlfcn.h>
+
+int ncclGroupStart(void);
+extern int other_observer_calls;
+
+__attribute__((visibility("default"))) int other_observer_calls;
+
+__attribute__((visibility("default"))) int ncclGroupStart(void)
+{
+    int (*next)(void) = (int (*)(void))dlsym(RTLD_NEXT, "ncclGroupStart");
+    other_observer_calls++;
+    volatile int result = next && other_observer_calls < 10 ? next() : 7; /* no tail call: the caller is this library */
+    return result;
+}
