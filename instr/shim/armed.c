@@ -1,7 +1,8 @@
 /* armed.c - an armed process: where its segment lies, and how the observer sleeps until somebody attaches.
  *
  * Reads:  WSDBG_ARM, /proc/self/stat and exe; watched_until_ns, watch_begun and watcher_pid of the segment.
- * Writes: the folder and its folder of segments; removes files of this process's number; armed and start_ticks of the
+ * Writes: the folder and its folder of segments; removes files of this process's number and of processes that have ended;
+ * armed and start_ticks of the
  *         segment; whom the kernel lets read this process's memory, while somebody watches.
  *
  * The threads wait on a futex without a time limit: an armed program that nobody looks at has no wake-ups of ours.
@@ -13,6 +14,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,15 +87,78 @@ static bool make_own_folder(const char *path, char *why)
     return is_own;
 }
 
-/* The lock goes last: somebody may be attached. */
-static void remove_own_files(bool with_lock)
+static void remove_files_of(pid_t process, bool with_lock)
 {
     DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));)
-        if (wsdbg_armed_file_process(entry->d_name) == (unsigned long)getpid() && (with_lock || !strstr(entry->d_name, ".attach")))
+        if (wsdbg_armed_file_process(entry->d_name) == (unsigned long)process &&
+            (with_lock || !strstr(entry->d_name, ".attach")))
             unlinkat(dirfd(entries), entry->d_name, 0);
     if (entries)
         closedir(entries);
+}
+
+static bool is_gone(pid_t process)
+{
+    return kill(process, 0) != 0 && errno == ESRCH;
+}
+
+/* A wsdbg that is attached may still read what the process left. */
+static bool is_attached_to(pid_t process)
+{
+    char path[WSDBG_ARMED_FOLDER_BYTES + 32];
+    struct flock record = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    snprintf(path, sizeof path, "%s/" WSDBG_ARMED_LOCK_FORMAT, folder, (int)process);
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    const bool is_held = fcntl(fd, F_GETLK, &record) != 0 || record.l_type != F_UNLCK;
+    close(fd);
+    return is_held;
+}
+
+/* The same number in another PID namespace is another process, which may live. */
+static bool is_of_ended(int segments, const char *name, pid_t process)
+{
+    uint64_t namespace = 0;
+    if (!is_gone(process) || is_attached_to(process))
+        return false;
+    const int fd = openat(segments, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const bool is_known = fd >= 0 && pread(fd, &namespace, sizeof namespace,
+                                           offsetof(struct wsdbg_segment, pid_namespace)) == sizeof namespace;
+    if (fd >= 0)
+        close(fd);
+    return is_known && namespace && namespace == segment_file_pid_namespace() && is_gone(process);
+}
+
+/* Killed processes leave their files, and nobody may ever attach: memory would run out. */
+static void remove_ended_in(const char *segments)
+{
+    char session[64], prefix[80];
+    wsdbg_armed_session(is_usual_folder, (unsigned)geteuid(), session, sizeof session);
+    const int length = snprintf(prefix, sizeof prefix, "wsdbg.%s.", session);
+    DIR *entries = opendir(segments);
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        const char *number = entry->d_name + length;
+        if (strncmp(entry->d_name, prefix, (size_t)length) != 0 || *number < '1' || *number > '9')
+            continue;
+        const pid_t process = (pid_t)strtol(number, NULL, 10);
+        if (process > 0 && is_of_ended(dirfd(entries), entry->d_name, process)) {
+            unlinkat(dirfd(entries), entry->d_name, 0);
+            remove_files_of(process, true);
+        }
+    }
+    if (entries)
+        closedir(entries);
+}
+
+static void remove_ended(const char *spooled)
+{
+    char session[64], in_memory[128];
+    wsdbg_armed_session(is_usual_folder, (unsigned)geteuid(), session, sizeof session);
+    snprintf(in_memory, sizeof in_memory, WSDBG_SEGMENT_OWN_FORMAT, session);
+    remove_ended_in(in_memory);
+    remove_ended_in(spooled);
 }
 
 /* NFS, SMB (three kinds), Lustre, GPFS, Ceph, BeeGFS.  Processes of other machines have the same numbers, and memory of a
@@ -121,7 +187,8 @@ bool armed_make_place(char *why)
     }
     if (!make_own_folder(segments, why))
         return false;
-    remove_own_files(false);
+    remove_ended(segments);
+    remove_files_of(getpid(), false); /* of an earlier process; the lock is that of a wsdbg that may have come */
     return true;
 }
 
@@ -152,7 +219,7 @@ void armed_leave(void)
         segment->process_id != (uint32_t)getpid() || !armed_is_unwatched())
         return;
     segment_file_remove();
-    remove_own_files(true);
+    remove_files_of(getpid(), true);
 }
 
 /* ---- until somebody watches ---- */

@@ -209,7 +209,19 @@ mkdir "$work/own"
 shows_inside folder "--folder=$work/own/armed" --mount "mount -t tmpfs none $work/own"
 [ -e "$work/own/armed" ] && fail "its folder is not its own"
 shows_inside memory --history=128 --mount 'mount -t tmpfs none /dev/shm'
-shows_inside user --history=128 '--user --map-user=12345' :
+kill -KILL $program
+rm -f "/tmp/wsdbg-$(id -u)/$program-"*.image "/tmp/wsdbg-$(id -u)/state-$program-"* # its tables went with its /dev/shm
+shows_inside user "--folder=$work/user" '--user --map-user=12345' :
+
+# A process that is killed leaves nothing for long, even if nobody attaches.
+arm "$zoo" --case tx-too-few
+comes $program
+killed=$program
+kill -KILL $killed
+wait $killed 2>/dev/null
+arm "$zoo" --case ok-late-release
+wait $program
+ls -R "$armed" | grep -q "$killed" && fail "the next armed process leaves: $(ls -R "$armed" | grep "$killed")"
 
 # Under wsdbg run nothing is armed.
 "$wsdbg" run --device sim -- "$wsdbg" arm --device sim -- "$zoo" --case tx-too-few 2>"$work/inner.err"

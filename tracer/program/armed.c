@@ -306,16 +306,16 @@ static pid_t holder_of(int folder, const char *name)
     return record.l_pid ? record.l_pid : -1;
 }
 
-/* A process that ended well left its lock if somebody was attached then.  One that is held is of another PID namespace
- * that has the same folder. */
-static void remove_old_locks(const struct wsdbg_armed_place *place)
+/* A process that ended well left its lock if somebody was attached then, and one that was not observed has no tables.  A
+ * lock that is held is of another PID namespace that has the same folder. */
+static void remove_old_notes(const struct wsdbg_armed_place *place)
 {
     DIR *folder = opendir(place->folder);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        char *end;
-        const unsigned long process = strtoul(entry->d_name, &end, 10);
-        if (process && process <= INT32_MAX && strcmp(end, ".attach") == 0 && stat_field((pid_t)process, 22) == 0 &&
-            !holder_of(dirfd(folder), entry->d_name))
+        const unsigned long process = wsdbg_armed_file_process(entry->d_name);
+        const char *kind = strchr(entry->d_name, '.');
+        if (process && process <= INT32_MAX && kind && (strcmp(kind, ".attach") == 0 || strcmp(kind, ".off") == 0) &&
+            stat_field((pid_t)process, 22) == 0 && !holder_of(dirfd(folder), entry->d_name))
             unlinkat(dirfd(folder), entry->d_name, 0);
     }
     if (folder)
@@ -336,7 +336,7 @@ void wsdbg_armed_reason(const struct wsdbg_armed_place *place, uint32_t process,
 void wsdbg_armed_clean(const struct wsdbg_armed_place *place)
 {
     char folders[2][PATH_MAX];
-    remove_old_locks(place);
+    remove_old_notes(place);
     segment_folders(place, folders);
     for (int i = 0; i < 2; i++) {
         DIR *folder = opendir(folders[i]);
