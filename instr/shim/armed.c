@@ -1,8 +1,9 @@
 /* armed.c - an armed process: where its segment lies, and how the observer sleeps until somebody attaches.
  *
  * Reads:  WSDBG_ARM, /proc/self/stat and exe; watched_until_ns, watch_begun and watcher_pid of the segment.
- * Writes: the folder and its folder of segments; removes files of this process's number; armed and start_ticks of the
- *         segment; whom the kernel lets read this process's memory (PR_SET_PTRACER), while somebody watches.
+ * Writes: the folder and its folder of segments; removes files of this process's number and of processes that have ended;
+ * armed and start_ticks of the
+ *         segment; whom the kernel lets read this process's memory, while somebody watches.
  *
  * The threads wait on a futex without a time limit: an armed program that nobody looks at has no wake-ups of ours.
  */
@@ -13,12 +14,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "wsdbg/armed.h"
@@ -28,6 +31,7 @@
 #include "segment.h"
 #include "segment_file.h"
 #include "state.h"
+#include "system_calls.h"
 
 static char folder[WSDBG_ARMED_FOLDER_BYTES]; /* "" = this process is not armed */
 static bool is_usual_folder;
@@ -45,10 +49,10 @@ static bool is_wsdbg(void)
 bool armed_begin(char *session, size_t bytes)
 {
     char chosen[WSDBG_ARMED_FOLDER_BYTES];
-    if (!wsdbg_armed_folder(getenv(WSDBG_ENV_ARM), chosen, &is_usual_folder) || is_wsdbg())
+    if (!wsdbg_armed_folder(getenv(WSDBG_ENV_ARM), (unsigned)geteuid(), chosen, &is_usual_folder) || is_wsdbg())
         return false;
     strcpy(folder, chosen);
-    wsdbg_armed_session(is_usual_folder, session, bytes);
+    wsdbg_armed_session(is_usual_folder, (unsigned)geteuid(), session, bytes);
     return true;
 }
 
@@ -83,36 +87,108 @@ static bool make_own_folder(const char *path, char *why)
     return is_own;
 }
 
-/* "4711-3.image", "4711.off", "state-4711-…": files of the folder begin with the process, or with a word and it. */
-static bool is_of_this_process(const char *name)
-{
-    char *end;
-    if (strncmp(name, "state-", 6) == 0 || strncmp(name, "works-", 6) == 0)
-        name += 6;
-    if (*name < '1' || *name > '9')
-        return false;
-    const unsigned long process = strtoul(name, &end, 10);
-    return process == (unsigned long)getpid() && (*end == '-' || *end == '.');
-}
-
-/* The lock goes last: somebody may be attached. */
-static void remove_own_files(bool with_lock)
+static void remove_files_of(pid_t process, bool with_lock)
 {
     DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));)
-        if (is_of_this_process(entry->d_name) && (with_lock || !strstr(entry->d_name, ".attach")))
+        if (wsdbg_armed_file_process(entry->d_name) == (unsigned long)process &&
+            (with_lock || !strstr(entry->d_name, ".attach")))
             unlinkat(dirfd(entries), entry->d_name, 0);
     if (entries)
         closedir(entries);
+}
+
+static bool is_gone(pid_t process)
+{
+    return kill(process, 0) != 0 && errno == ESRCH;
+}
+
+/* A wsdbg that is attached may still read what the process left. */
+static bool is_attached_to(pid_t process)
+{
+    char path[WSDBG_ARMED_FOLDER_BYTES + 32];
+    struct flock record = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    snprintf(path, sizeof path, "%s/" WSDBG_ARMED_LOCK_FORMAT, folder, (int)process);
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    const bool is_held = fcntl(fd, F_GETLK, &record) != 0 || record.l_type != F_UNLCK;
+    close(fd);
+    return is_held;
+}
+
+/* The same number in another PID namespace is another process, which may live. */
+static bool is_of_ended(int segments, const char *name, pid_t process)
+{
+    uint64_t namespace = 0;
+    if (!is_gone(process) || is_attached_to(process))
+        return false;
+    const int fd = openat(segments, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const bool is_known = fd >= 0 && pread(fd, &namespace, sizeof namespace,
+                                           offsetof(struct wsdbg_segment, pid_namespace)) == sizeof namespace;
+    if (fd >= 0)
+        close(fd);
+    return is_known && namespace && namespace == segment_file_pid_namespace() && is_gone(process);
+}
+
+/* Killed processes leave their files, and nobody may ever attach: memory would run out. */
+static void remove_ended_in(const char *segments)
+{
+    char session[64], prefix[80];
+    wsdbg_armed_session(is_usual_folder, (unsigned)geteuid(), session, sizeof session);
+    const int length = snprintf(prefix, sizeof prefix, "wsdbg.%s.", session);
+    DIR *entries = opendir(segments);
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        const char *number = entry->d_name + length;
+        if (strncmp(entry->d_name, prefix, (size_t)length) != 0 || *number < '1' || *number > '9')
+            continue;
+        const pid_t process = (pid_t)strtol(number, NULL, 10);
+        if (process > 0 && is_of_ended(dirfd(entries), entry->d_name, process)) {
+            unlinkat(dirfd(entries), entry->d_name, 0);
+            remove_files_of(process, true);
+        }
+    }
+    if (entries)
+        closedir(entries);
+}
+
+static void remove_ended(const char *spooled)
+{
+    char session[64], in_memory[128];
+    wsdbg_armed_session(is_usual_folder, (unsigned)geteuid(), session, sizeof session);
+    snprintf(in_memory, sizeof in_memory, WSDBG_SEGMENT_OWN_FORMAT, session);
+    remove_ended_in(in_memory);
+    remove_ended_in(spooled);
+}
+
+/* NFS, SMB (three kinds), Lustre, GPFS, Ceph, BeeGFS.  Processes of other machines have the same numbers, and memory of a
+ * file there ends the program when the server goes away. */
+static bool is_of_several_machines(const char *path)
+{
+    static const uint32_t kinds[] = {0x6969,     0x517b,     0xff534d42, 0xfe534d42,
+                                     0x0bd00bd0, 0x47504653, 0x00c36400, 0x19830326};
+    struct statfs system;
+    bool found = false;
+    if (statfs(path, &system) == 0)
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            found |= (uint32_t)system.f_type == kinds[i];
+    return found;
 }
 
 bool armed_make_place(char *why)
 {
     char segments[WSDBG_ARMED_FOLDER_BYTES + 16];
     snprintf(segments, sizeof segments, "%s/" WSDBG_SEGMENT_SPOOLED, folder);
-    if (!make_own_folder(folder, why) || !make_own_folder(segments, why))
+    if (!make_own_folder(folder, why))
         return false;
-    remove_own_files(false);
+    if (is_of_several_machines(folder)) {
+        snprintf(why, WSDBG_TEXT_BYTES, "%.150s is on a network file system; armed programs need a local folder", folder);
+        return false;
+    }
+    if (!make_own_folder(segments, why))
+        return false;
+    remove_ended(segments);
+    remove_files_of(getpid(), false); /* of an earlier process; the lock is that of a wsdbg that may have come */
     return true;
 }
 
@@ -143,7 +219,7 @@ void armed_leave(void)
         segment->process_id != (uint32_t)getpid() || !armed_is_unwatched())
         return;
     segment_file_remove();
-    remove_own_files(true);
+    remove_files_of(getpid(), true);
 }
 
 /* ---- until somebody watches ---- */
@@ -154,29 +230,21 @@ bool armed_is_unwatched(void)
     return armed_is_on() && shim_now_ns() >= __atomic_load_n(&segment->watched_until_ns, __ATOMIC_ACQUIRE);
 }
 
-/* Where only ancestors may read a process's memory (Yama's scope 1), the stacks of its threads could not be read. */
-static void let_watcher_read(unsigned long pid)
-{
-    static _Atomic bool is_let;
-    if (pid || atomic_load(&is_let))
-        prctl(PR_SET_PTRACER, pid, 0, 0, 0);
-    atomic_store(&is_let, pid != 0);
-}
-
 void armed_await_watcher(void)
 {
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     if (!armed_is_unwatched())
         return;
-    let_watcher_read(0);
+    system_calls_let_read(0);
     while (armed_is_unwatched() && !atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
         const uint32_t seen = __atomic_load_n(&segment->watch_begun, __ATOMIC_ACQUIRE);
         if (armed_is_unwatched())
             syscall(SYS_futex, &segment->watch_begun, FUTEX_WAIT, seen, NULL, NULL, 0);
         shim_sleep_us(1);
     }
+    /* Where only ancestors may read a process's memory (Yama's scope 1), wsdbg could not read stacks. */
     if (!armed_is_unwatched())
-        let_watcher_read(segment->watcher_pid);
+        system_calls_let_read(segment->watcher_pid);
 }
 
 void armed_wake(void)

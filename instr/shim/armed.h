@@ -10,8 +10,8 @@ bool armed_begin(char *session, size_t bytes);
 bool armed_is_on(void);
 /* It is armed, and all that it has lies in a folder that somebody chose. */
 bool armed_has_folder_of_its_own(void);
-/* Makes the folders before the segment, and removes what an earlier process of the same number left there.  False:
- * `why` says what is in the way. */
+/* Makes the folders before the segment, and removes what ended processes left there, also one of the same number.
+ * False: `why` says what is in the way. */
 bool armed_make_place(char *why);
 /* Says in the segment that it is an armed process's. */
 void armed_sign_segment(void);

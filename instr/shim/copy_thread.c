@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,12 +59,16 @@ static CUresult wait_copy(struct shim_context *context)
 }
 
 /* One copy to its end; the stream must be idle, since an earlier copy may have missed its deadline. */
-static CUresult copy_out(struct shim_context *context, void *mirror, CUdeviceptr from, uint64_t bytes)
+static CUresult copy_out(struct shim_context *context, void *mirror, void *landing, CUdeviceptr from, uint64_t bytes)
 {
     CUresult result = must_stop(context) ? CUDA_ERROR_NOT_READY : shim_driver.cuStreamQuery(context->copy_stream);
     if (result == CUDA_SUCCESS)
-        result = shim_driver.cuMemcpyDtoHAsync_v2(mirror, from, bytes, context->copy_stream);
-    return result == CUDA_SUCCESS ? wait_copy(context) : result;
+        result = shim_driver.cuMemcpyDtoHAsync_v2(landing, from, bytes, context->copy_stream);
+    if (result == CUDA_SUCCESS)
+        result = wait_copy(context);
+    if (result == CUDA_SUCCESS && landing != mirror)
+        memcpy(mirror, landing, bytes);
+    return result;
 }
 
 /* Slots first: a history that is newer than the slot still holds the slot's event, not the other way round. */
@@ -74,11 +79,13 @@ static CUresult copy_in_context(struct shim_context *context, struct wsdbg_conte
     if (result != CUDA_SUCCESS)
         return result;
     const uint64_t started_ns = shim_now_ns();
-    result = copy_out(context, context->slots_mirror, context->slots, context->slots_bytes);
+    result = copy_out(context, context->slots_mirror, context->slots_landing, context->slots,
+                      context->slots_bytes);
     if (result == CUDA_SUCCESS)
         __atomic_store_n(&row->slots_copied_ns, started_ns, __ATOMIC_RELEASE);
     if (result == CUDA_SUCCESS && request && context->history_bytes) {
-        result = copy_out(context, context->mirror, context->history, context->history_bytes);
+        result = copy_out(context, context->mirror, context->history_landing, context->history,
+                          context->history_bytes);
         if (result == CUDA_SUCCESS)
             __atomic_store_n(&row->history_copied, *request, __ATOMIC_RELEASE);
     }

@@ -1,6 +1,7 @@
 /* region.c - which parts of the segment belong to which context's ring, and their use again.
  *
- * Writes: the segment's size; slot_count and history_depth of a context whose part is taken over.
+ * Writes: the segment's size; slot_count and history_depth of a context whose part is taken over; where the driver
+ * takes no memory of a file, memory beside the segment.
  *
  * A part stays readable after its context ended.  Only when the segment is at its limit, a part of the same size
  * is taken from a context that the app destroyed in good order: nothing hung in it, its evidence is of no use.
@@ -8,6 +9,7 @@
 #include "region.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "contexts.h"
 #include "segment.h"
@@ -18,6 +20,7 @@ static struct region {
     uint64_t bytes;
     uint64_t offset;
     void *memory;
+    void *landing; /* NULL = none was needed */
 } regions[2 * WSDBG_CONTEXT_ROWS]; /* slots and history of each */
 static uint32_t region_count;
 
@@ -77,4 +80,22 @@ bool region_take(uint32_t context, uint64_t bytes, uint64_t *offset, void **memo
     }
     shim_unlock();
     return taken;
+}
+
+void *region_landing(const void *memory)
+{
+    void *landing = NULL;
+    shim_lock();
+    for (uint32_t i = 0; i < region_count; i++) {
+        struct region *region = &regions[i];
+        if (region->memory != memory)
+            continue;
+        if (!region->landing) {
+            void *mapped = mmap(NULL, region->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+            region->landing = mapped == MAP_FAILED ? NULL : mapped;
+        }
+        landing = region->landing;
+    }
+    shim_unlock();
+    return landing;
 }

@@ -46,14 +46,24 @@ static CUresult wait_copy(CUstream stream)
     return result;
 }
 
-/* Memory in the segment that the copy engine reaches. */
+static CUresult register_memory(void *memory, uint64_t bytes)
+{
+    const CUresult result = shim_driver.cuMemHostRegister_v2(memory, bytes, CU_MEMHOSTREGISTER_PORTABLE);
+    return result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED ? CUDA_SUCCESS : result;
+}
+
+/* Memory in the segment, and where the copy engine is to write what belongs there: the same memory where it reaches
+ * that.  The kernel pins no memory of a file on a disk, so a segment there is filled from memory beside it. */
 static bool shared_region(const struct shim_context *context, uint64_t bytes, uint64_t *offset, void **memory,
-                          char *why)
+                          void **landing, char *why)
 {
     if (!region_take((uint32_t)(context - shim_contexts), bytes, offset, memory, why))
         return false;
-    CUresult result = shim_driver.cuMemHostRegister_v2(*memory, bytes, CU_MEMHOSTREGISTER_PORTABLE);
-    if (result == CUDA_SUCCESS || result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
+    *landing = *memory;
+    CUresult result = register_memory(*memory, bytes);
+    if (result != CUDA_SUCCESS && !contexts_ended_by(result) && (*landing = region_landing(*memory)))
+        result = register_memory(*landing, bytes);
+    if (result == CUDA_SUCCESS)
         return true;
     snprintf(why, WSDBG_TEXT_BYTES, "the driver cannot register shared memory (error %d)", result);
     return false;
@@ -91,7 +101,7 @@ static void add_history(struct shim_context *context, struct wsdbg_context_row *
         shim_note("no history: the GPU has no %llu MiB for it (error %d)", (unsigned long long)(bytes >> 20), result);
         return;
     }
-    if (!shared_region(context, bytes, &offset, &context->mirror, why)) {
+    if (!shared_region(context, bytes, &offset, &context->mirror, &context->history_landing, why)) {
         shim_note("no history: %s", why);
         return;
     }
@@ -121,7 +131,7 @@ static bool add_slots(struct shim_context *context, struct wsdbg_context_row *ro
         result = shim_driver.cuStreamCreate(&context->copy_stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
         return refuse(why, "a stream", result);
-    if (!shared_region(context, bytes + SHIM_BOUNCE_BYTES, &row->slots_offset, &memory, why))
+    if (!shared_region(context, bytes + SHIM_BOUNCE_BYTES, &row->slots_offset, &memory, &context->slots_landing, why))
         return false;
     /* Behind the slots, for the GPU alone: the lanes of each slot's warp that are gone (ring.h). */
     const uint64_t leavers_bytes = (uint64_t)row->slot_count * sizeof(uint32_t);
@@ -131,7 +141,7 @@ static bool add_slots(struct shim_context *context, struct wsdbg_context_row *ro
         return refuse(why, "memory for the slots", result);
     context->slots_mirror = memory;
     context->slots_bytes = bytes;
-    context->bounce = (char *)memory + bytes;
+    context->bounce = (char *)context->slots_landing + bytes;
     context->config = (struct wsdbg_config){.slots_address = context->slots};
     context->config.history_address = context->slots;
     context->config.history_stride = sizeof(struct wsdbg_slot);

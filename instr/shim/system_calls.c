@@ -1,6 +1,8 @@
-/* system_calls.c - sees a program limit its own system calls (seccomp), and says so before it has.
+/* system_calls.c - sees a program limit its own system calls (seccomp), and says so before it has; sees it choose who
+ * may read its memory (PR_SET_PTRACER), and chooses only where it has not.
  *
- * Reads:  the arguments of prctl() and syscall(), by which programs and libseccomp ask for that.  Writes: nothing.
+ * Reads:  the arguments of prctl() and syscall(), by which programs and libseccomp ask for that.
+ * Writes: the kernel's word for who may read this process's memory.
  *
  * A program that asks the kernel without the C library is not seen to here: stand_aside_is_limited.
  */
@@ -40,20 +42,45 @@ static bool limits(bool strict, bool filtered, unsigned long filter)
     return strict || (filtered && filter);
 }
 
-SHIM_EXPORT int prctl(int option, ...)
+/* The kernel keeps one such choice a process.  The program's own stays: MPI libraries read each other's memory by it. */
+static _Atomic bool has_chosen, is_let;
+
+static void note_choice(long option, unsigned long process)
+{
+    if (option == PR_SET_PTRACER)
+        atomic_store(&has_chosen, process != 0);
+}
+
+static process_control real_prctl(void)
 {
     static process_control _Atomic real;
-    process_control forward = atomic_load_explicit(&real, memory_order_acquire);
+    process_control found = atomic_load_explicit(&real, memory_order_acquire);
+    if (!found) {
+        found = (process_control)loader_libc_function("prctl", 0);
+        atomic_store(&real, found);
+    }
+    return found;
+}
+
+void system_calls_let_read(unsigned long process)
+{
+    const process_control forward = real_prctl();
+    if (!forward || atomic_load(&has_chosen) || (!process && !atomic_load(&is_let)))
+        return;
+    forward(PR_SET_PTRACER, process, 0, 0, 0);
+    atomic_store(&is_let, process != 0);
+}
+
+SHIM_EXPORT int prctl(int option, ...)
+{
+    const process_control forward = real_prctl();
     unsigned long argument[4];
     va_list arguments;
     va_start(arguments, option);
     for (int i = 0; i < 4; i++)
         argument[i] = va_arg(arguments, unsigned long);
     va_end(arguments);
-    if (!forward) {
-        forward = (process_control)loader_libc_function("prctl", 0);
-        atomic_store(&real, forward);
-    }
+    note_choice(option, argument[0]);
     if (option == PR_SET_SECCOMP &&
         limits(argument[0] == SECCOMP_MODE_STRICT, argument[0] == SECCOMP_MODE_FILTER, argument[1]))
         tell();
@@ -74,6 +101,8 @@ SHIM_EXPORT long syscall(long number, ...)
         forward = (system_call)loader_libc_function("syscall", 0);
         atomic_store(&real, forward);
     }
+    if (number == SYS_prctl)
+        note_choice(a[0], (unsigned long)a[1]);
     if ((number == SYS_seccomp &&
          limits(a[0] == SECCOMP_SET_MODE_STRICT, a[0] == SECCOMP_SET_MODE_FILTER, (unsigned long)a[2])) ||
         (number == SYS_prctl && a[0] == PR_SET_SECCOMP &&

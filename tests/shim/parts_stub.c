@@ -1,10 +1,11 @@
-/* parts_stub.c - what the shim's parts take from libcuda.c, device_events.c and sanitizers.c, for tests that link the
- * parts without them. */
+/* parts_stub.c - what the shim's parts take from libcuda.c, device_events.c, sanitizers.c and system_calls.c, for tests
+ * that link the parts without them. */
 #include <stddef.h>
 
 #include "device_events.h"
 #include "libcuda.h"
 #include "sanitizers.h"
+#include "system_calls.h"
 
 struct wsdbg_driver shim_driver;
 _Atomic uint32_t device_events;
@@ -19,4 +20,9 @@ void *libcuda_symbol(const char *name)
 const char *sanitizers_name(void)
 {
     return NULL;
+}
+
+void system_calls_let_read(unsigned long process)
+{
+    (void)process;
 }

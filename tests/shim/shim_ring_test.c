@@ -31,10 +31,10 @@ static void points_the_probes_at_the_ring_and_reads_the_names(void **state)
     segment_remove(run.pid);
 }
 
-static void copies_the_history_when_asked(void **state)
+static void assert_copies_the_history(const char *setting)
 {
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "history"};
-    (void)state;
+    struct run run = {
+        .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "history", .environment = {setting}};
     struct wsdbg_segment *segment = run_and_look(&run);
     const struct wsdbg_context_row *row = &segment->contexts[0];
     assert_int_equal(row->history_depth, WSDBG_HISTORY_DEPTH_MAX);
@@ -55,6 +55,27 @@ static void copies_the_history_when_asked(void **state)
     assert_int_equal(mirror[5].kind, WSDBG_EVENT_NONE);
     run_finish(&run);
     assert_exit(&run, 0);
+    segment_remove(run.pid);
+}
+
+static void copies_the_history_when_asked(void **state)
+{
+    (void)state;
+    assert_copies_the_history(NULL);
+}
+
+/* As where the segment lies on a disk: the GPU copies to memory beside it. */
+static void copies_into_a_segment_that_the_driver_cannot_pin(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC,
+                      .mode = "dlsym",
+                      .scenario = "contexts",
+                      .environment = {"FAKE_CUDA_PINS_NO_FILE=1"}};
+    (void)state;
+    assert_copies_the_history("FAKE_CUDA_PINS_NO_FILE=1");
+    run_program(&run);
+    assert_exit(&run, 0);
+    assert_string_equal(run.errors, "");
     segment_remove(run.pid);
 }
 
@@ -215,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_the_probes_at_the_ring_and_reads_the_names),
         cmocka_unit_test(copies_the_history_when_asked),
+        cmocka_unit_test(copies_into_a_segment_that_the_driver_cannot_pin),
         cmocka_unit_test(makes_the_history_shorter_when_the_segment_is_small),
         cmocka_unit_test(history_can_be_switched_off),
         cmocka_unit_test(gives_each_context_a_ring_of_its_own),

@@ -157,12 +157,75 @@ attach usual 124 $usual
 says "HANG: $is_cause" usual
 kill -KILL $usual
 
+# Files of others in that folder stay, also where a name begins with a process's number.
+touch "$armed/$hung.log" "$armed/$hung-11.csv" "$armed/state-$hung-old"
+
 # What is left of killed ones goes with the next wsdbg.
 has_tables $hung || fail "a killed process cleaned up after itself?"
 attach none 125 --all --folder "$armed"
 says 'no armed process of yours that uses CUDA runs here' none
 has_tables $hung && fail "what a killed process left is not removed"
-ls "$armed" | grep -q "$hung" && fail "files of a killed process are left: $(ls "$armed")"
+[ "$(ls "$armed" | grep "$hung" | sort | tr '\n' ' ')" = "$hung-11.csv $hung.log state-$hung-old " ] ||
+    fail "of a killed process there are: $(ls "$armed" | grep "$hung")"
+rm "$armed/$hung.log" "$armed/$hung-11.csv" "$armed/state-$hung-old"
+
+# Tables that cannot be read: no verdict.  A signal before the stall time is over: none either.
+arm "$zoo" --case tx-too-few
+comes $program
+segment=$armed/segments/wsdbg.armed-elsewhere-$(id -u).$program
+printf '\377' | dd of="$segment" bs=1 seek=8 conv=notrunc 2>/dev/null # the version
+attach unreadable 125 $program
+says 'version' unreadable
+says_not 'no hang' unreadable
+printf '\001' | dd of="$segment" bs=1 seek=8 conv=notrunc 2>/dev/null
+"$wsdbg" attach --stall 20 $program 2>"$work/interrupted.err" &
+short=$!
+sleep 1
+kill -INT $short
+wait $short
+says 'interrupted: whether something hangs is not known' interrupted
+says_not 'no hang' interrupted
+lives $program
+
+kill -KILL $program
+
+# The same PID namespace, but other folders at the same paths, or another number for the user: as some containers have
+# it.  shows_inside NAME ARM-OPTION=VALUE UNSHARE-OPTIONS PREPARATION
+shows_inside() {
+    unshare $3 sh -c "$4" 2>/dev/null || return
+    "$wsdbg" arm --device sim $2 -- unshare $3 sh -c "$4"'; exec "$0" --case tx-too-few' "$zoo" \
+        >"$work/program.out" 2>"$work/program.err" &
+    program=$!
+    programs="$programs $program"
+    for i in $(seq 100); do
+        "$wsdbg" attach $program >/dev/null 2>"$work/$1.err"
+        [ $? -eq 124 ] && break
+        sleep 0.05
+    done
+    says "HANG: $is_cause" "$1"
+    lives $program
+}
+mkdir "$work/own"
+shows_inside folder "--folder=$work/own/armed" --mount "mount -t tmpfs none $work/own"
+[ -e "$work/own/armed" ] && fail "its folder is not its own"
+shows_inside memory --history=128 --mount 'mount -t tmpfs none /dev/shm'
+kill -KILL $program
+rm -f "/tmp/wsdbg-$(id -u)/$program-"*.image "/tmp/wsdbg-$(id -u)/state-$program-"* # its tables went with its /dev/shm
+shows_inside user "--folder=$work/user" '--user --map-user=12345' :
+
+# A process that is killed leaves nothing for long, even if nobody attaches.
+arm "$zoo" --case tx-too-few
+comes $program
+killed=$program
+kill -KILL $killed
+wait $killed 2>/dev/null
+arm "$zoo" --case ok-late-release
+wait $program
+ls -R "$armed" | grep -q "$killed" && fail "the next armed process leaves: $(ls -R "$armed" | grep "$killed")"
+
+# Under wsdbg run nothing is armed.
+"$wsdbg" run --device sim -- "$wsdbg" arm --device sim -- "$zoo" --case tx-too-few 2>"$work/inner.err"
+[ $? -eq 124 ] || fail "wsdbg run does not watch what wsdbg arm starts: $(cat "$work/inner.err")"
 
 # A healthy program: no hang, and the result of it alone.
 alone=$("$wsdbg" run --device sim -q --evidence ring -- "$gemm" --repeat 60 --checksum 2>/dev/null)

@@ -107,17 +107,25 @@ static struct wsdbg_error *print_environment(const struct wsdbg_invocation *invo
     return fflush(stdout) == 0 ? NULL : wsdbg_error_os(errno, "write the environment");
 }
 
+/* A wsdbg watches already: what it starts stays its own. */
+static bool is_watched(void)
+{
+    const char *session = getenv(WSDBG_ENV_SESSION);
+    return session && *session;
+}
+
 static struct wsdbg_error *execute(const struct wsdbg_invocation *invocation, int *status)
 {
     char **program = invocation->operands, **made = NULL;
     struct wsdbg_error *error = wsdbg_executable_check(program[0]);
-    if (!error)
+    if (!error && !is_watched())
         error = make_environment(invocation, environ, &made);
     if (error)
         return error;
-    execvpe(program[0], program, made);
+    execvpe(program[0], program, made ? made : environ);
     const int code = errno;
-    wsdbg_environment_destroy(made);
+    if (made)
+        wsdbg_environment_destroy(made);
     wsdbg_say("%s: %s", program[0][0] ? program[0] : "the program's name is empty", strerror(code));
     *status = code == ENOENT ? WSDBG_EXIT_NOT_FOUND : WSDBG_EXIT_CANNOT_EXECUTE;
     return NULL;

@@ -75,18 +75,22 @@ static void print_process(const struct wsdbg_armed_place *place, const struct ws
 {
     uint32_t row;
     const struct wsdbg_process *known = process_row(snapshot, process, &row);
-    char rank[16] = "?", devices[32], program[512], state[64] = "?";
+    char rank[16] = "?", age[24] = "?", devices[32], program[512], state[64] = "?";
+    const uint64_t age_ns = wsdbg_armed_age_ns((pid_t)process);
     const pid_t watcher = wsdbg_armed_locked_by(place, process);
     if (known && known->rank.known)
         snprintf(rank, sizeof rank, "%u", known->rank.value);
     if (known)
         snprintf(state, sizeof state, "%s", wsdbg_process_state_name(wsdbg_process_work(snapshot, row).state));
-    if (watcher)
+    if (watcher > 0)
         snprintf(state, sizeof state, "watched by %d", (int)watcher);
+    else if (watcher)
+        snprintf(state, sizeof state, "watched");
     devices_of(snapshot, process, devices, sizeof devices);
     program_of(process, program, sizeof program);
-    printf("%7u  %4s  %6" PRIu64 " s  %-6s  %-16s  %s\n", process, rank,
-           wsdbg_armed_age_ns((pid_t)process) / 1000000000u, devices, state, program);
+    if (age_ns)
+        snprintf(age, sizeof age, "%" PRIu64 " s", age_ns / 1000000000u);
+    printf("%7u  %4s  %8s  %-6s  %-16s  %s\n", process, rank, age, devices, state, program);
 }
 
 static struct wsdbg_error *list(const struct wsdbg_armed_place *place)
@@ -256,7 +260,7 @@ static const struct wsdbg_option options[] = {
     {'o', "output", "FILE", "keep the session in that database (default: it is not kept)", NULL, NULL},
     {0, "stall", "SECONDS", "no progress for this long is a stall (default 1)", NULL, NULL},
     {0, "look-anyway", NULL, "look at the GPU also where that may hold back work of the program", NULL, NULL},
-    {0, "on-stall", "detach|kill", "what to do after a hang was reported (default detach)", on_stalls, NULL},
+    {0, "on-stall", "detach|kill", "after a hang: leave, or end all processes that were watched (default detach)", on_stalls, NULL},
     {'t', "top", NULL, "show it live on this terminal, as wsdbg top does, until q", NULL, NULL},
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
     {0, "folder", "FOLDER", "with --all, --list: the folder that wsdbg arm was given", NULL, NULL},

@@ -34,6 +34,7 @@ enum { STALLS_MOST = 3, STACK_LINES_MOST = 12 };
 #define LOOKS_NS UINT64_C(3000000000)
 #define LOOK_MOST_NS UINT64_C(5000000000)
 #define STACKS_NS UINT64_C(200000000)
+#define UNREAD_NS UINT64_C(500000000) /* tables that nobody can read for so long will not be read */
 #define KILL_AFTER_NS UINT64_C(1000000000)
 
 struct join {
@@ -48,8 +49,15 @@ struct join {
     bool simulator;
     /* Of the newest look. */
     bool unfinished, any_alive, looked;
+<<<<<<< HEAD
     bool was_judged;  /* a stall was, at least once */
     uint64_t busy_ns; /* when work was last seen to be unfinished, or a look ended: the count of its age begins anew */
+=======
+    uint64_t unread;      /* processes whose tables could not be read */
+    bool was_judged;      /* a stall was, at least once */
+    bool was_interrupted; /* by a signal, before its time was over */
+    int *endings;         /* pidfds of the processes, for --on-stall kill; -1 = it has ended */
+>>>>>>> rev-r1
     char *command;
 };
 
@@ -85,9 +93,14 @@ static void looked(struct wsdbg_listener *listener, const struct wsdbg_snapshot 
     (void)last;
     join->looked = true;
     join->unfinished = has_old_work(snapshot, snapshot->time_ns - join->options->stall_ns / 2);
+<<<<<<< HEAD
     if (join->unfinished || snapshot->look_count)
         join->busy_ns = wsdbg_monotonic_ns();
     join->any_alive = false;
+=======
+    join->unread = snapshot->unread_segments;
+    join->any_alive = join->unread > 0;
+>>>>>>> rev-r1
     for (size_t i = 0; i < snapshot->process_count; i++)
         join->any_alive |= snapshot->processes[i].end.kind == WSDBG_END_NONE;
 }
@@ -126,6 +139,8 @@ static bool is_over(const struct join *join, uint64_t now_ns)
     const uint64_t lasts_ns = now_ns - join->began_ns, stall_ns = join->options->stall_ns;
     if (join->looked && !join->any_alive)
         return true;
+    if (join->unread == join->options->process_count && lasts_ns > UNREAD_NS)
+        return true;
     if (join->options->lives_on)
         return false;
     if (lasts_ns > STALLS_MOST * stall_ns + LOOKS_NS)
@@ -141,8 +156,10 @@ static enum wsdbg_wait wait_of(struct wsdbg_clock *clock, uint64_t deadline_ns)
     const uint64_t now_ns = wsdbg_monotonic_ns(), left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
     const struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000u), .tv_nsec = (long)(left_ns % 1000000000u)};
     struct signalfd_siginfo info;
-    if (ppoll(&poller, 1, &left, NULL) > 0 && read(join->signals, &info, sizeof info) == sizeof info)
-        return (int)info.ssi_signo == WSDBG_LOOK_SIGNAL ? WSDBG_WAIT_REFRESH : WSDBG_WAIT_OVER;
+    if (ppoll(&poller, 1, &left, NULL) > 0 && read(join->signals, &info, sizeof info) == sizeof info) {
+        join->was_interrupted = (int)info.ssi_signo != WSDBG_LOOK_SIGNAL;
+        return join->was_interrupted ? WSDBG_WAIT_OVER : WSDBG_WAIT_REFRESH;
+    }
     return is_over(join, wsdbg_monotonic_ns()) ? WSDBG_WAIT_OVER : WSDBG_WAIT_TICK;
 }
 
@@ -320,20 +337,41 @@ static struct wsdbg_error *say_what_is_known(struct join *join)
 
 /* ---- the end ---- */
 
-/* SIGTERM, and SIGKILL a second later.  By descriptors: the numbers may be given to others meanwhile. */
-static void end_processes(const struct wsdbg_join_options *options)
+/* Before the watch: later a number may belong to another process. */
+static struct wsdbg_error *open_endings(struct join *join)
+{
+    const struct wsdbg_join_options *options = join->options;
+    if (options->on_stall != WSDBG_ON_STALL_KILL)
+        return NULL;
+    join->endings = calloc(options->process_count, sizeof *join->endings);
+    if (!join->endings)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < options->process_count; i++)
+        join->endings[i] = (int)syscall(SYS_pidfd_open, (pid_t)options->process_ids[i], 0);
+    return NULL;
+}
+
+static void close_endings(struct join *join)
+{
+    for (size_t i = 0; join->endings && i < join->options->process_count; i++)
+        if (join->endings[i] >= 0)
+            close(join->endings[i]);
+    free(join->endings);
+}
+
+/* SIGTERM to all of them, and SIGKILL to those that are there a second later. */
+static void end_processes(const struct join *join)
 {
     const uint64_t until_ns = wsdbg_monotonic_ns() + KILL_AFTER_NS;
-    for (size_t i = 0; i < options->process_count; i++) {
-        const int process = (int)syscall(SYS_pidfd_open, (pid_t)options->process_ids[i], 0);
-        struct pollfd poller = {.fd = process, .events = POLLIN};
-        if (process < 0)
-            continue;
-        syscall(SYS_pidfd_send_signal, process, SIGTERM, NULL, 0);
+    const size_t count = join->options->process_count;
+    for (size_t i = 0; i < count; i++)
+        if (join->endings[i] >= 0)
+            syscall(SYS_pidfd_send_signal, join->endings[i], SIGTERM, NULL, 0);
+    for (size_t i = 0; i < count; i++) {
+        struct pollfd poller = {.fd = join->endings[i], .events = POLLIN};
         const uint64_t now_ns = wsdbg_monotonic_ns();
-        if (poll(&poller, 1, until_ns > now_ns ? (int)((until_ns - now_ns) / 1000000) : 0) == 0)
-            syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
-        close(process);
+        if (poller.fd >= 0 && poll(&poller, 1, until_ns > now_ns ? (int)((until_ns - now_ns) / 1000000) : 0) == 0)
+            syscall(SYS_pidfd_send_signal, poller.fd, SIGKILL, NULL, 0);
     }
 }
 
@@ -350,12 +388,18 @@ static void say_no_hang(const struct join *join, const struct wsdbg_watch *watch
         join->unfinished ? "no hang is known: some work takes long" : "no hang: what the GPU is given gets done";
     if (watch->fault[0])
         words = watch->fault;
+    else if (join->unread)
+        words = "whether something hangs is not known: not all processes could be read";
     else if (watch->not_looked == WSDBG_SPARED_LATER_WORK)
         words = "a hang is possible, the GPU was not looked at";
     else if (watch->not_looked == WSDBG_COULD_NOT_LOOK)
         words = "a hang is possible, the GPU could not be looked at";
     else if (join->was_judged && join->unfinished)
         words = "what stands still is not known to be a hang";
+    else if (join->was_interrupted && join->any_alive && !join->options->lives_on)
+        words = "interrupted: whether something hangs is not known";
+    if (join->unread)
+        wsdbg_say("%s", watch->unread_reason);
     wsdbg_say("%s; watched %zu process%s for %.1f s, %s", words, join->options->process_count,
               join->options->process_count == 1 ? "" : "es", (double)(wsdbg_monotonic_ns() - join->began_ns) / 1e9,
               join->any_alive ? "which go on" : "which have ended");
@@ -367,12 +411,14 @@ static struct wsdbg_error *watch_processes(struct join *join, int *status)
     const struct wsdbg_watch *watch = wsdbg_session_watch(join->session);
     struct wsdbg_error *error = NULL;
     *status = watch->hang ? WSDBG_EXIT_HANG : 0;
+    if (!watch->hang && join->unread >= options->process_count)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s", watch->unread_reason);
     if (!watch->hang)
         say_no_hang(join, watch);
     if (!watch->hang && watch->not_looked != WSDBG_LOOKED)
         error = say_what_is_known(join);
     if (watch->hang && options->on_stall == WSDBG_ON_STALL_KILL)
-        end_processes(options);
+        end_processes(join);
     if (watch->hang && watch->verdict_ns)
         wsdbg_say("verdict %.1f s after wsdbg came; %s", (double)(watch->verdict_ns - join->began_ns) / 1e9,
                   watch->after_hang);
@@ -391,6 +437,8 @@ struct wsdbg_error *wsdbg_join_watch(const struct wsdbg_join_options *options, i
                                   options->output);
     struct wsdbg_error *error = take_signals(&join);
     if (!error)
+        error = open_endings(&join);
+    if (!error)
         error = open_session(&join);
     if (!error)
         error = watch_processes(&join, status);
@@ -398,6 +446,7 @@ struct wsdbg_error *wsdbg_join_watch(const struct wsdbg_join_options *options, i
     if (join.signals >= 0)
         close(join.signals);
     sigprocmask(SIG_SETMASK, &join.signals_before, NULL);
+    close_endings(&join);
     free(join.command);
     return error;
 }

@@ -59,17 +59,52 @@ static bool variable_of(pid_t process, const char *name, char *value, size_t byt
     return count >= 0;
 }
 
-static ino_t namespace_of(const char *process)
+/* kind: "pid", "mnt", "user".  0 = not known. */
+static ino_t namespace_of(const char *process, const char *kind)
 {
     char path[64];
     struct stat status;
-    snprintf(path, sizeof path, "/proc/%s/ns/pid", process);
+    snprintf(path, sizeof path, "/proc/%s/ns/%s", process, kind);
     return stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+static bool is_of_other_namespace(pid_t process, const char *kind)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", (int)process);
+    const ino_t own = namespace_of("self", kind), its = namespace_of(number, kind);
+    return own && its && own != its;
+}
+
+/* Two mount namespaces may have the same root and different folders below it. */
+static bool has_other_files(pid_t process)
+{
+    char path[64];
+    struct stat own, its;
+    snprintf(path, sizeof path, "/proc/%d/root/", (int)process);
+    if (stat("/", &own) != 0 || stat(path, &its) != 0)
+        return false;
+    return own.st_dev != its.st_dev || own.st_ino != its.st_ino || is_of_other_namespace(process, "mnt");
+}
+
+/* This user's number as the process sees it: in a container another one may stand for it. */
+static unsigned user_inside(pid_t process)
+{
+    char text[4096];
+    const unsigned user = (unsigned)geteuid();
+    if (!is_of_other_namespace(process, "user") || read_of(process, "uid_map", text, sizeof text) <= 0)
+        return user;
+    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        unsigned inside, outside, count;
+        if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && user >= outside && user - outside < count)
+            return inside + (user - outside);
+    }
+    return user;
 }
 
 static struct wsdbg_error *check_process(pid_t process)
 {
-    char path[64], number[16], text[4096];
+    char path[64], text[4096];
     struct stat status;
     snprintf(path, sizeof path, "/proc/%d", (int)process);
     if (stat(path, &status) != 0)
@@ -78,9 +113,7 @@ static struct wsdbg_error *check_process(pid_t process)
         return wsdbg_error_create(WSDBG_ERROR_FOREIGN,
                                   "%d: the process is user %u's; only that user's wsdbg may attach to it", (int)process,
                                   (unsigned)status.st_uid);
-    snprintf(number, sizeof number, "%d", (int)process);
-    const ino_t own = namespace_of("self"), its = namespace_of(number);
-    if (!own || !its || own == its)
+    if (!is_of_other_namespace(process, "pid"))
         return NULL;
     const char *line = read_of(process, "status", text, sizeof text) > 0 ? strstr(text, "\nNSpid:") : NULL;
     const char *end = line ? line + 1 + strcspn(line + 1, "\n") : NULL;
@@ -95,23 +128,27 @@ static struct wsdbg_error *check_process(pid_t process)
 
 /* ---- places ---- */
 
-struct wsdbg_error *wsdbg_armed_place(const char *folder, struct wsdbg_armed_place *out)
+static struct wsdbg_error *place_for(const char *folder, unsigned user, struct wsdbg_armed_place *out)
 {
     char chosen[WSDBG_ARMED_FOLDER_BYTES];
     bool is_default;
     *out = (struct wsdbg_armed_place){0};
-    if (!wsdbg_armed_folder(folder ? folder : "1", chosen, &is_default))
+    if (!wsdbg_armed_folder(folder ? folder : "1", user, chosen, &is_default))
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: no absolute path of less than %d bytes", folder,
                                   WSDBG_ARMED_FOLDER_BYTES);
     snprintf(out->folder, sizeof out->folder, "%s", chosen);
-    wsdbg_armed_session(is_default, out->session, sizeof out->session);
+    wsdbg_armed_session(is_default, user, out->session, sizeof out->session);
     return NULL;
+}
+
+struct wsdbg_error *wsdbg_armed_place(const char *folder, struct wsdbg_armed_place *out)
+{
+    return place_for(folder, (unsigned)geteuid(), out);
 }
 
 struct wsdbg_error *wsdbg_armed_place_of(pid_t process, struct wsdbg_armed_place *out, bool *is_armed)
 {
-    char session[64], armed[WSDBG_ARMED_FOLDER_BYTES], path[64], unused[WSDBG_ARMED_FOLDER_BYTES];
-    struct stat own, its;
+    char session[64], armed[WSDBG_ARMED_FOLDER_BYTES], unused[WSDBG_ARMED_FOLDER_BYTES];
     bool is_default;
     struct wsdbg_error *error = check_process(process);
     if (error)
@@ -119,11 +156,10 @@ struct wsdbg_error *wsdbg_armed_place_of(pid_t process, struct wsdbg_armed_place
     if (variable_of(process, WSDBG_ENV_SESSION, session, sizeof session) && session[0])
         return wsdbg_error_create(WSDBG_ERROR_BUSY, "%d: a wsdbg watches it already; wsdbg top shows it", (int)process);
     variable_of(process, WSDBG_ENV_ARM, armed, sizeof armed);
-    *is_armed = wsdbg_armed_folder(armed, unused, &is_default);
-    error = wsdbg_armed_place(*is_armed && !is_default ? armed : NULL, out);
-    snprintf(path, sizeof path, "/proc/%d/root/", (int)process);
-    if (error || stat("/", &own) != 0 || stat(path, &its) != 0 ||
-        (own.st_dev == its.st_dev && own.st_ino == its.st_ino))
+    const unsigned user = user_inside(process);
+    *is_armed = wsdbg_armed_folder(armed, user, unused, &is_default);
+    error = place_for(*is_armed && !is_default ? armed : NULL, user, out);
+    if (error || !has_other_files(process))
         return error;
     char inside[sizeof out->folder];
     snprintf(out->root, sizeof out->root, "/proc/%d/root", (int)process);
@@ -172,7 +208,7 @@ static enum life life_of(int folder, const char *name, uint32_t process)
         return NOT_KNOWN;
     }
     close(fd);
-    if (!ticks || namespace != namespace_of("self"))
+    if (!ticks || namespace != namespace_of("self", "pid"))
         return NOT_KNOWN;
     const uint64_t now_ticks = stat_field((pid_t)process, 22);
     return now_ticks == ticks ? LIVES : HAS_ENDED;
@@ -243,14 +279,9 @@ bool wsdbg_armed_is_below(pid_t process, pid_t above)
 static void remove_files_of(const struct wsdbg_armed_place *place, uint32_t process)
 {
     DIR *folder = opendir(place->folder);
-    for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        const char *name = entry->d_name;
-        char *end;
-        if (strncmp(name, "state-", 6) == 0 || strncmp(name, "works-", 6) == 0)
-            name += 6;
-        if (*name >= '1' && *name <= '9' && strtoul(name, &end, 10) == process && (*end == '-' || *end == '.'))
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (wsdbg_armed_file_process(entry->d_name) == process)
             unlinkat(dirfd(folder), entry->d_name, 0);
-    }
     if (folder)
         closedir(folder);
 }
@@ -261,14 +292,30 @@ void wsdbg_armed_clean_after(const struct wsdbg_armed_place *place, uint32_t pro
         remove_files_of(place, process);
 }
 
-/* A process that ended well left its lock if somebody was attached then. */
-static void remove_old_locks(const struct wsdbg_armed_place *place)
+/* -1 = one whose number is not known here; 0 = nobody. */
+static pid_t holder_of(int folder, const char *name)
+{
+    struct flock record = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    const int fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    const bool is_told = fcntl(fd, F_GETLK, &record) == 0;
+    close(fd);
+    if (!is_told || record.l_type == F_UNLCK)
+        return 0;
+    return record.l_pid ? record.l_pid : -1;
+}
+
+/* A process that ended well left its lock if somebody was attached then, and one that was not observed has no tables.  A
+ * lock that is held is of another PID namespace that has the same folder. */
+static void remove_old_notes(const struct wsdbg_armed_place *place)
 {
     DIR *folder = opendir(place->folder);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
-        char *end;
-        const unsigned long process = strtoul(entry->d_name, &end, 10);
-        if (process && process <= INT32_MAX && strcmp(end, ".attach") == 0 && stat_field((pid_t)process, 22) == 0)
+        const unsigned long process = wsdbg_armed_file_process(entry->d_name);
+        const char *kind = strchr(entry->d_name, '.');
+        if (process && process <= INT32_MAX && kind && (strcmp(kind, ".attach") == 0 || strcmp(kind, ".off") == 0) &&
+            stat_field((pid_t)process, 22) == 0 && !holder_of(dirfd(folder), entry->d_name))
             unlinkat(dirfd(folder), entry->d_name, 0);
     }
     if (folder)
@@ -289,7 +336,7 @@ void wsdbg_armed_reason(const struct wsdbg_armed_place *place, uint32_t process,
 void wsdbg_armed_clean(const struct wsdbg_armed_place *place)
 {
     char folders[2][PATH_MAX];
-    remove_old_locks(place);
+    remove_old_notes(place);
     segment_folders(place, folders);
     for (int i = 0; i < 2; i++) {
         DIR *folder = opendir(folders[i]);
@@ -338,12 +385,6 @@ struct wsdbg_error *wsdbg_armed_lock(const struct wsdbg_armed_place *place, uint
 pid_t wsdbg_armed_locked_by(const struct wsdbg_armed_place *place, uint32_t process)
 {
     char path[PATH_MAX];
-    struct flock record = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     lock_path(place, process, path);
-    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return 0;
-    const bool is_told = fcntl(fd, F_GETLK, &record) == 0;
-    close(fd);
-    return is_told && record.l_type != F_UNLCK ? record.l_pid : 0;
+    return holder_of(AT_FDCWD, path);
 }

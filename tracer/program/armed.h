@@ -44,7 +44,7 @@ void wsdbg_armed_reason(const struct wsdbg_armed_place *place, uint32_t process,
 
 /* Takes the process for this wsdbg until it closes *lock or ends, however it ends.  BUSY: another one has it. */
 struct wsdbg_error *wsdbg_armed_lock(const struct wsdbg_armed_place *place, uint32_t process, int *lock);
-/* Who has it; 0 = nobody. */
+/* Who has it; 0 = nobody, -1 = somebody of another PID namespace. */
 pid_t wsdbg_armed_locked_by(const struct wsdbg_armed_place *place, uint32_t process);
 
 #endif

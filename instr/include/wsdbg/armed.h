@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "session.h"
@@ -24,21 +25,22 @@
 
 enum { WSDBG_ARMED_FOLDER_BYTES = 512 };
 
-/* The folder that a value of WSDBG_ARM means; false = it means none.  *is_default: it is nobody's choice. */
-static inline bool wsdbg_armed_folder(const char *value, char folder[WSDBG_ARMED_FOLDER_BYTES], bool *is_default)
+/* The folder that a value of WSDBG_ARM means for a process of that effective user; false = it means none.
+ * *is_default: it is nobody's choice. */
+static inline bool wsdbg_armed_folder(const char *value, unsigned user, char folder[WSDBG_ARMED_FOLDER_BYTES],
+                                      bool *is_default)
 {
     int length = -1;
     *is_default = value && value[0] == '1' && value[1] == '\0';
     if (*is_default)
-        length = snprintf(folder, WSDBG_ARMED_FOLDER_BYTES, WSDBG_ARMED_FOLDER_FORMAT, (unsigned)geteuid());
+        length = snprintf(folder, WSDBG_ARMED_FOLDER_BYTES, WSDBG_ARMED_FOLDER_FORMAT, user);
     else if (value && value[0] == '/')
         length = snprintf(folder, WSDBG_ARMED_FOLDER_BYTES, "%s", value);
     return length > 0 && length < WSDBG_ARMED_FOLDER_BYTES;
 }
 
-static inline void wsdbg_armed_session(bool is_default, char *name, size_t bytes)
+static inline void wsdbg_armed_session(bool is_default, unsigned user, char *name, size_t bytes)
 {
-    const unsigned user = (unsigned)geteuid();
     if (is_default)
         snprintf(name, bytes, WSDBG_ARMED_SESSION_FORMAT, user);
     else
@@ -52,7 +54,31 @@ static inline const char *wsdbg_folder_of_environment(char folder[WSDBG_ARMED_FO
     bool is_default;
     if (session && *session)
         return spool && *spool ? spool : NULL;
-    return wsdbg_armed_folder(getenv(WSDBG_ENV_ARM), folder, &is_default) ? folder : spool && *spool ? spool : NULL;
+    return wsdbg_armed_folder(getenv(WSDBG_ENV_ARM), (unsigned)geteuid(), folder, &is_default) ? folder
+           : spool && *spool                                                                     ? spool
+                                                                                                 : NULL;
+}
+
+/* The process that a file of such a folder belongs to, by its name: "4711.off", "4711.attach", "4711-3.image",
+ * "4711-refused-3.image", "state-4711-..." and "works-4711-..." with a context.  0 = it is none of ours: the folder may
+ * be one in which somebody keeps other files, too. */
+static inline unsigned long wsdbg_armed_file_process(const char *name)
+{
+    const bool is_state = strncmp(name, "state-", 6) == 0 || strncmp(name, "works-", 6) == 0;
+    const char *number = is_state ? name + 6 : name;
+    char *end;
+    if (*number < '1' || *number > '9')
+        return 0;
+    const unsigned long process = strtoul(number, &end, 10);
+    bool is_ours = strcmp(end, ".off") == 0 || strcmp(end, ".attach") == 0;
+    if (is_state)
+        is_ours = *end == '-' && strspn(end + 1, "0123456789abcdef") == 16;
+    else if (*end == '-') {
+        const char *index = strncmp(end, "-refused-", 9) == 0 ? end + 9 : end + 1;
+        const size_t digits = strspn(index, "0123456789");
+        is_ours = digits > 0 && strcmp(index + digits, ".image") == 0;
+    }
+    return is_ours ? process : 0;
 }
 
 #endif
