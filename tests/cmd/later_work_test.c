@@ -53,7 +53,7 @@ static void a_program_whose_threads_all_wait_gives_nothing(void **state)
     (void)state;
     fill(&w);
     assert_int_equal(submitter(&w), WSDBG_SUBMITTER_NONE);
-    w.threads[0].host_state = WSDBG_HOST_UNKNOWN;
+    w.threads[0].host_state = WSDBG_HOST_GOES_ON;
     assert_int_equal(submitter(&w), WSDBG_SUBMITTER_ANOTHER);
 }
 

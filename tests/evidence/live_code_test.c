@@ -89,20 +89,27 @@ static void calls_wait_for_one_that_leaves(void **state)
 
 /* ---- coming ---- */
 
+/* ... and the program does not wait for who asks. */
 static void nobody_comes_to_stay_while_code_is_loaded(void **state)
 {
+    struct wsdbg_error *error = NULL;
     (void)state;
     struct rig rig = rig_start(NULL);
-    rig.gpu->load_ms = 1000;
-    rig_order(&rig, 'i');
+    usleep(300000); /* who comes in waits for a context that was just made */
+    rig.gpu->load_lasts = 1;
+    helpers_assert_obeys(&rig, "t");
     await(&rig.gpu->loads_inside);
-    rig_says(rig_stay(&rig), "the program is loading code");
+    rig_ok(wsdbg_live_machine_stay(rig.machine, rig.limit_ns));
+    for (; !wsdbg_live_machine_collect(rig.machine, &error); usleep(5000))
+        helpers_assert_obeys(&rig, "o");
+    rig_says(error, "the program is loading code");
     assert_int_equal(rig.gpu->loads_inside, 1);
     assert_int_equal(rig.attach.row->obstacle, WSDBG_OBSTACLE_NOT_SETTLED);
     assert_int_equal(rig.gpu->attaches, 0);
-    rig_await_obeyed(&rig);
     assert_int_equal(rig.attach.row->waited_ns, 0);
-    rig.gpu->load_ms = 0;
+    rig.gpu->load_lasts = 0;
+    while (rig.gpu->loads_inside)
+        usleep(1000);
     rig_ok(rig_stay(&rig));
     rig_ok(wsdbg_live_machine_detach(rig.machine));
     finish(&rig);
@@ -113,13 +120,13 @@ static void a_look_comes_while_code_is_loaded(void **state)
 {
     (void)state;
     struct rig rig = rig_start(NULL);
-    rig.gpu->load_ms = 700;
+    rig.gpu->load_lasts = 1;
     rig_order(&rig, 'i');
     await(&rig.gpu->loads_inside);
     for (int step = RIG_ATTACH; step < RIG_STEPS; step++)
         rig_ok(rig_step(&rig, step));
     assert_int_equal(rig.gpu->attaches, 1);
-    rig.gpu->load_ms = 0;
+    rig.gpu->load_lasts = 0;
     rig_await_obeyed(&rig);
     finish(&rig);
 }

@@ -10,11 +10,13 @@
  *   b  begins to capture a stream                e  ends that
  *   r  becomes a program of its own kind, which begins anew and says no "done" before
  *   m  loads a fatbin and a cubin that say of themselves that they are large, and are nothing
- *   M  loads a fatbin of 5 MB                    i  loads an image
+ *   M  loads a fatbin of 5 MB
+ *   i  loads an image                            t  lets another thread do so, and goes on
  *
  * After each it says "done N", counting from 1.
  */
 #include <elf.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,6 +78,22 @@ static void load_image(void)
 {
     CUmodule module;
     DO(cuModuleLoadData, &module, FAKE_PLAIN_IMAGE);
+}
+
+static void *load_in_thread(void *unused)
+{
+    CUmodule module;
+    cu.cuCtxSetCurrent(first_context);
+    cu.cuModuleLoadData(&module, FAKE_PLAIN_IMAGE);
+    return unused;
+}
+
+static void load_beside(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, load_in_thread, NULL) != 0)
+        fail("pthread_create");
+    pthread_detach(thread);
 }
 
 static void make_child(void)
@@ -161,6 +179,8 @@ void obey(char order)
         load_much();
     else if (order == 'i')
         load_image();
+    else if (order == 't')
+        load_beside();
     if (order == 's' || order == 'f')
         DO(cuCtxSynchronize);
     printf("done %d\n", ++count);

@@ -39,7 +39,7 @@ struct fake_gpu {
     uint32_t told;                 /* ... and the event is to come (0), or has come (1) */
     uint64_t attached_ns, left_ns; /* CLOCK_MONOTONIC, last */
     /* Calls of the program that load an image. */
-    uint32_t load_ms;       /* so long each takes */
+    uint32_t load_lasts;    /* until this is 0 */
     uint32_t loads_inside;  /* now */
     uint32_t load_asks;     /* where somebody is attached, it waits for the answer to its event, ... */
     uint32_t load_event_ms; /* ... which comes so much later */

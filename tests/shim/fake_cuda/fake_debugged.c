@@ -149,7 +149,8 @@ void fake_debug_load(void)
         return;
     struct fake_gpu *gpu = fake_gpu();
     gpu->loads_inside++;
-    usleep(gpu->load_ms * 1000);
+    while (__atomic_load_n(&gpu->load_lasts, __ATOMIC_SEQ_CST))
+        usleep(200);
     if (gpu->attached && gpu->load_asks) {
         gpu->load_asked_ns = fake_debug_now_ns();
         const uint32_t asked = __atomic_add_fetch(&gpu->loads_asked, 1, __ATOMIC_SEQ_CST);
