@@ -148,6 +148,12 @@ static bool may_leave_for_exit(void)
     return !get32(&attach->stopped_devices); /* else LEAVE_NS ends it */
 }
 
+/* What is inside when the program ends does not come back, and nobody waits for it. */
+static uint32_t calls_to_answer(void)
+{
+    return atomic_load(&shim_exiting) ? 0 : debug_calls_inside();
+}
+
 /* A call that makes or ends a context waits for it. */
 static bool leave_is_overdue(void)
 {
@@ -155,7 +161,7 @@ static bool leave_is_overdue(void)
         leave_wanted_ns = 0;
     else if (!leave_wanted_ns)
         leave_wanted_ns = shim_now_ns();
-    return leave_wanted_ns && shim_now_ns() > leave_wanted_ns + (debug_calls_inside() ? LEAVE_LOADING_NS : LEAVE_NS);
+    return leave_wanted_ns && shim_now_ns() > leave_wanted_ns + (calls_to_answer() ? LEAVE_LOADING_NS : LEAVE_NS);
 }
 
 static bool must_detach(void)
@@ -292,7 +298,7 @@ static const char *trouble_with_code(void)
     for (int waited_us = 0; waited_us < LOADING_US && debug_calls_inside(); waited_us += 100)
         shim_sleep_us(100);
     if (debug_calls_inside())
-        return "the program is loading code";
+        return "the program is loading code, or launching";
     return debug_calls_code_is_new() ? "the program has just loaded much code" : NULL;
 }
 
@@ -306,13 +312,18 @@ static void begin_attach(bool idle)
     if (!is_clear())
         return;
     debug_contexts_wait();
+    const char *reason = idle ? trouble_with_code() : NULL;
+    if (reason) { /* a program that compiles for a minute does not wait each time that somebody asks */
+        refuse(WSDBG_OBSTACLE_NOT_SETTLED, reason);
+        return;
+    }
     if (!is_our_turn())
         return;
     opened_ns = shim_now_ns();
     debug_calls_keep_out();
     atomic_store(&debug_attach_loading, true);
     debug_own_calls_wait();
-    const char *reason = debug_contexts_trouble();
+    reason = debug_contexts_trouble();
     if (!reason && idle)
         reason = trouble_with_code();
     if (reason) {
@@ -408,7 +419,7 @@ static void answer(uint32_t request)
     case WSDBG_ASK_QUIET:
         if (attach->state == WSDBG_ATTACH_DONE && !atomic_load(&debug_attach_open))
             debug_calls_keep_out();
-        put32(&attach->calls_inside, debug_calls_inside());
+        put32(&attach->calls_inside, calls_to_answer());
         break;
     case WSDBG_ASK_ATTACHED:
         if (attach->state == WSDBG_ATTACH_BEGINS) {

@@ -239,11 +239,12 @@ uint64_t debug_attach_code_begin(const void *image)
     return bytes;
 }
 
-void debug_attach_code_end(uint64_t code_bytes)
+void debug_attach_code_end(uint64_t code_bytes, bool is_loaded)
 {
     if (!code_bytes)
         return;
-    __atomic_fetch_add(&attach_row()->code_bytes, code_bytes, __ATOMIC_RELEASE);
+    if (is_loaded)
+        __atomic_fetch_add(&attach_row()->code_bytes, code_bytes, __ATOMIC_RELEASE);
     debug_attach_context_end(false);
 }
 

@@ -32,9 +32,9 @@ void debug_attach_context_begin(void);
 void debug_attach_context_end(bool change);
 /* Around a call that loads an image, of which nothing is believed yet: where that is large and an inspector should be
  * cheap, the call waits until nobody is attached, and nobody attaches meanwhile.  Inside hook_enter and hook_leave;
- * `code_bytes` is what the first one said. */
+ * `code_bytes` is what the first one said; what the driver refused counts for nothing. */
 uint64_t debug_attach_code_begin(const void *image);
-void debug_attach_code_end(uint64_t code_bytes);
+void debug_attach_code_end(uint64_t code_bytes, bool is_loaded);
 /* Around the driver's part of a call that may load code: the driver sends a debugger an event for it and lets the call
  * wait for the answer, so nobody detaches meanwhile.  Waits as debug_attach_wait() does.  errno is kept. */
 void debug_attach_load_begin(void);

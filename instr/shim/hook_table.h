@@ -131,9 +131,13 @@
     X(cuMulticastBindMem, multicast_mem_body, (uint64_t multicast, size_t at, uint64_t handle, size_t from, size_t bytes, uint64_t flags), (multicast, at, handle, from, bytes, flags)) \
     X(cuMulticastBindAddr, multicast_address_body, (uint64_t multicast, size_t at, CUdeviceptr address, size_t bytes, uint64_t flags), (multicast, at, address, bytes, flags))
 
-/* Calls of which nothing is recorded.  They may load a kernel's code, which an inspector must not leave under
- * (debug_attach_load_begin). */
+/* Calls of which nothing is recorded.  They may load code, a kernel's or all of a library's, which an inspector must not
+ * leave under (debug_attach_load_begin). */
 #define WSDBG_LOAD_HOOKS(X)                                                                                 \
+    X(cuCtxSetCurrent, (CUcontext context), (context))                                                      \
+    X(cuModuleGetGlobal_v2, (CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name), (address, bytes, module, name)) \
+    X(cuLibraryGetGlobal, (CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name), (address, bytes, library, name)) \
+    X(cuLibraryGetManaged, (CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name), (address, bytes, library, name)) \
     X(cuFuncLoad, (CUfunction f), (f))                                                                      \
     X(cuFuncGetAttribute, (int *value, int attribute, CUfunction f), (value, attribute, f))                 \
     X(cuFuncSetCacheConfig, (CUfunction f, int config), (f, config))                                        \

@@ -33,7 +33,7 @@ CUresult module_data_body(enum wsdbg_hook_id id, void *forward, CUmodule *module
     debug_attach_load_begin();
     CUresult result = ((CUresult(*)(CUmodule *, const void *))forward)(module, image);
     debug_attach_load_end();
-    debug_attach_code_end(code_bytes);
+    debug_attach_code_end(code_bytes, result == CUDA_SUCCESS);
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
@@ -52,7 +52,7 @@ CUresult module_data_ex_body(enum wsdbg_hook_id id, void *forward, CUmodule *mod
     CUresult result = ((CUresult(*)(CUmodule *, const void *, unsigned, void *, void **))forward)(module, image, count,
                                                                                                   options, values);
     debug_attach_load_end();
-    debug_attach_code_end(code_bytes);
+    debug_attach_code_end(code_bytes, result == CUDA_SUCCESS);
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(*module, NULL, image);
@@ -85,7 +85,7 @@ CUresult library_data_body(enum wsdbg_hook_id id, void *forward, CUlibrary *libr
     debug_attach_load_begin();
     CUresult result = ((CUresult(*) LIBRARY_PARAMETERS)forward)LIBRARY_ARGUMENTS;
     debug_attach_load_end();
-    debug_attach_code_end(code_bytes);
+    debug_attach_code_end(code_bytes, result == CUDA_SUCCESS);
     const int kept = errno;
     if (on && result == CUDA_SUCCESS)
         tracking_loaded(NULL, *library, code);

@@ -14,8 +14,8 @@ static struct fake_gpu *make_gpu(void)
     char path[] = "/tmp/wsdbg-gpu-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
-    assert_int_equal(ftruncate(fd, sizeof(struct fake_gpu)), 0);
-    struct fake_gpu *gpu = mmap(NULL, sizeof *gpu, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_int_equal(ftruncate(fd, FAKE_DEBUG_GPUS * sizeof(struct fake_gpu)), 0);
+    struct fake_gpu *gpu = mmap(NULL, FAKE_DEBUG_GPUS * sizeof *gpu, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     assert_ptr_not_equal(gpu, MAP_FAILED);
     unlink(path);
     /* By descriptor: the name is gone, so that nothing is left behind. */
@@ -94,6 +94,13 @@ struct rig rig_start_beside(const struct rig *first)
     return rig;
 }
 
+struct rig rig_start_on_another_gpu(const struct rig *first)
+{
+    struct rig rig = start(FAKE_DEBUG_GPU "=1", first->gpu + 1, first->run.scenario, first->last);
+    rig.is_beside = true;
+    return rig;
+}
+
 void rig_finish(struct rig *rig)
 {
     run_finish(&rig->run);
@@ -106,7 +113,7 @@ void rig_finish(struct rig *rig)
     segment_remove(rig->run.pid);
     wsdbg_attach_close(&rig->attach);
     if (!rig->is_beside)
-        munmap(rig->gpu, sizeof *rig->gpu);
+        munmap(rig->gpu, FAKE_DEBUG_GPUS * sizeof *rig->gpu);
 }
 
 void rig_assert_left_alone(struct rig *rig)

@@ -32,6 +32,8 @@ struct rig rig_start_with_sanitizer(bool linked_in);
 struct rig rig_start_before_launch(const char *setting);
 /* Another program on the same GPU, to be finished first. */
 struct rig rig_start_beside(const struct rig *first);
+/* The same on another GPU. */
+struct rig rig_start_on_another_gpu(const struct rig *first);
 /* The program ends as it would have: status 0, all its output, nothing on stderr. */
 void rig_finish(struct rig *rig);
 /* The GPU runs, nobody is attached, and observer and inspectors agree: within 15 s. */

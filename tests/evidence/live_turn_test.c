@@ -240,6 +240,89 @@ static void two_programs_of_a_session_are_both_looked_at(void **state)
     finish(&first);
 }
 
+/* ... of two programs, and two looks at each. */
+static void look_at_both(struct rig *first, struct rig *second)
+{
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_evidence *source = open_source();
+    usleep(300000); /* who comes in waits for a context that was just made */
+    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), LOOK_NS, &snapshot));
+    assert_int_equal(snapshot.look_count, 4);
+    assert_int_equal(snapshot.grid_count, 2);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    rig_assert_left_alone(first);
+    rig_assert_left_alone(second);
+    assert_int_equal(first->gpu->attaches, 1);
+    assert_int_equal(second->gpu->attaches, 1);
+}
+
+static bool were_attached_together(const struct rig *first, const struct rig *second)
+{
+    return first->gpu->attached_ns < second->gpu->left_ns && second->gpu->attached_ns < first->gpu->left_ns;
+}
+
+static void programs_on_their_own_gpus_are_looked_at_together(void **state)
+{
+    (void)state;
+    struct rig first = rig_start(NULL);
+    setenv(WSDBG_ENV_DEVICE_FILES, other_root, 1);
+    struct rig second = rig_start_on_another_gpu(&first);
+    setenv(WSDBG_ENV_DEVICE_FILES, root, 1);
+    look_at_both(&first, &second);
+    assert_true(were_attached_together(&first, &second));
+    rig_finish(&second);
+    finish(&first);
+}
+
+static void programs_on_one_gpu_are_looked_at_one_after_the_other(void **state)
+{
+    (void)state;
+    struct rig first = rig_start(NULL);
+    struct rig second = rig_start_on_another_gpu(&first); /* by its device file it is the same */
+    look_at_both(&first, &second);
+    assert_false(were_attached_together(&first, &second));
+    rig_finish(&second);
+    finish(&first);
+}
+
+static void programs_whose_gpus_cannot_be_locked_are_looked_at_one_after_the_other(void **state)
+{
+    (void)state;
+    setenv(WSDBG_ENV_DEVICE_FILES, "/nonexistent", 1);
+    struct rig first = rig_start(NULL);
+    struct rig second = rig_start_on_another_gpu(&first);
+    setenv(WSDBG_ENV_DEVICE_FILES, root, 1);
+    look_at_both(&first, &second);
+    assert_false(were_attached_together(&first, &second));
+    rig_finish(&second);
+    finish(&first);
+}
+
+/* What is in the way at one is said, and the other one is looked at all the same. */
+static void one_that_refuses_keeps_nobody_from_the_other(void **state)
+{
+    struct wsdbg_snapshot snapshot;
+    bool is_said = false;
+    (void)state;
+    struct rig first = rig_start("FAKE_DEBUG_REFUSES=1");
+    setenv(WSDBG_ENV_DEVICE_FILES, other_root, 1);
+    struct rig second = rig_start_on_another_gpu(&first);
+    setenv(WSDBG_ENV_DEVICE_FILES, root, 1);
+    struct wsdbg_evidence *source = open_source();
+    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), LOOK_NS, &snapshot));
+    for (size_t i = 0; i < snapshot.note_count; i++)
+        is_said |= strstr(snapshot.notes[i], "the driver refuses to let a debugger in") != NULL;
+    assert_true(is_said);
+    assert_int_equal(snapshot.look_count, 2);
+    wsdbg_snapshot_deinit(&snapshot);
+    source->ops->close(source);
+    rig_assert_left_alone(&first);
+    rig_assert_left_alone(&second);
+    rig_finish(&second);
+    finish(&first);
+}
+
 /* Another program holds that GPU, and this session cannot make it leave. */
 static void one_on_another_gpu_stays(void **state)
 {
@@ -300,6 +383,10 @@ int main(void)
         cmocka_unit_test(it_is_kept_for_the_attach_watchdog),
         cmocka_unit_test(without_its_file_a_gpu_is_looked_at_without_a_lock),
         cmocka_unit_test(two_programs_of_a_session_are_both_looked_at),
+        cmocka_unit_test(programs_on_their_own_gpus_are_looked_at_together),
+        cmocka_unit_test(programs_on_one_gpu_are_looked_at_one_after_the_other),
+        cmocka_unit_test(programs_whose_gpus_cannot_be_locked_are_looked_at_one_after_the_other),
+        cmocka_unit_test(one_that_refuses_keeps_nobody_from_the_other),
         cmocka_unit_test(one_on_another_gpu_stays),
         cmocka_unit_test(a_look_that_must_not_be_is_a_note),
     };

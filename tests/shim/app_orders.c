@@ -10,10 +10,13 @@
  *   b  begins to capture a stream                e  ends that
  *   r  becomes a program of its own kind, which begins anew and says no "done" before
  *   m  loads a fatbin and a cubin that say of themselves that they are large, and are nothing
+ *   M  loads a fatbin of 5 MB
+ *   i  loads an image                            t  lets another thread do so, and goes on
  *
  * After each it says "done N", counting from 1.
  */
 #include <elf.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +25,8 @@
 #include <unistd.h>
 
 #include "app.h"
+
+enum { MUCH_BYTES = 5000000 };
 
 static void launch_named(const char *name)
 {
@@ -41,19 +46,54 @@ static void launch_plain(void)
         launch(function, 1, NULL);
 }
 
+struct fatbin {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t body_bytes;
+};
+
 /* Both end right behind their headers. */
-static void load_much(void)
+static void load_nothing(void)
 {
-    static const struct {
-        uint32_t magic;
-        uint16_t version, header_bytes;
-        uint64_t body_bytes;
-    } fatbin = {0xba55ed50, 1, 16, 5000000};
+    static const struct fatbin fatbin = {0xba55ed50, 1, 16, MUCH_BYTES};
     static const Elf64_Ehdr cubin = {
         .e_ident = ELFMAG, .e_shoff = UINT64_C(1) << 45, .e_shnum = 9, .e_shentsize = sizeof(Elf64_Shdr)};
     CUmodule module;
     DO(cuModuleLoadData, &module, &fatbin);
     DO(cuModuleLoadData, &module, &cubin);
+}
+
+static void load_much(void)
+{
+    static union {
+        struct fatbin header;
+        char bytes[FAKE_FATBIN_BYTES + MUCH_BYTES];
+    } image = {.header = {0xba55ed50, 1, FAKE_FATBIN_BYTES, MUCH_BYTES}};
+    CUmodule module;
+    snprintf(image.bytes + FAKE_FATBIN_BYTES, MUCH_BYTES, "%s", FAKE_PLAIN_IMAGE);
+    DO(cuModuleLoadData, &module, &image);
+}
+
+static void load_image(void)
+{
+    CUmodule module;
+    DO(cuModuleLoadData, &module, FAKE_PLAIN_IMAGE);
+}
+
+static void *load_in_thread(void *unused)
+{
+    CUmodule module;
+    cu.cuCtxSetCurrent(first_context);
+    cu.cuModuleLoadData(&module, FAKE_PLAIN_IMAGE);
+    return unused;
+}
+
+static void load_beside(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, load_in_thread, NULL) != 0)
+        fail("pthread_create");
+    pthread_detach(thread);
 }
 
 static void make_child(void)
@@ -134,7 +174,13 @@ void obey(char order)
     else if (order == 'r')
         begin_anew();
     else if (order == 'm')
+        load_nothing();
+    else if (order == 'M')
         load_much();
+    else if (order == 'i')
+        load_image();
+    else if (order == 't')
+        load_beside();
     if (order == 's' || order == 'f')
         DO(cuCtxSynchronize);
     printf("done %d\n", ++count);

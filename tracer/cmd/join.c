@@ -49,15 +49,11 @@ struct join {
     bool simulator;
     /* Of the newest look. */
     bool unfinished, any_alive, looked;
-<<<<<<< HEAD
+    uint64_t unread;  /* processes whose tables could not be read */
     bool was_judged;  /* a stall was, at least once */
     uint64_t busy_ns; /* when work was last seen to be unfinished, or a look ended: the count of its age begins anew */
-=======
-    uint64_t unread;      /* processes whose tables could not be read */
-    bool was_judged;      /* a stall was, at least once */
     bool was_interrupted; /* by a signal, before its time was over */
     int *endings;         /* pidfds of the processes, for --on-stall kill; -1 = it has ended */
->>>>>>> rev-r1
     char *command;
 };
 
@@ -93,14 +89,10 @@ static void looked(struct wsdbg_listener *listener, const struct wsdbg_snapshot 
     (void)last;
     join->looked = true;
     join->unfinished = has_old_work(snapshot, snapshot->time_ns - join->options->stall_ns / 2);
-<<<<<<< HEAD
     if (join->unfinished || snapshot->look_count)
         join->busy_ns = wsdbg_monotonic_ns();
-    join->any_alive = false;
-=======
     join->unread = snapshot->unread_segments;
     join->any_alive = join->unread > 0;
->>>>>>> rev-r1
     for (size_t i = 0; i < snapshot->process_count; i++)
         join->any_alive |= snapshot->processes[i].end.kind == WSDBG_END_NONE;
 }

@@ -214,8 +214,10 @@ static bool holds_gpus(const struct wsdbg_live_process *process)
 bool wsdbg_live_process_begin(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     const uint64_t now_ns = wsdbg_attach_clock_ns();
-    if (process->saw_fault || wsdbg_live_machine_stays(process->machine))
+    if (process->saw_fault) /* nobody comes in again */
         return true;
+    if (wsdbg_live_machine_stays(process->machine))
+        return holds_gpus(process);
     process->begun_ns = now_ns;
     wsdbg_error_destroy(
         wsdbg_live_machine_begin_attach(process->machine, attach_limit_ns(now_ns, deadline_ns))); /* the look says it */
@@ -272,6 +274,14 @@ static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_
     return error;
 }
 
+/* Many looks at others may have come before the first one of this process. */
+static struct wsdbg_error *look_in_time(struct wsdbg_live_process *process, uint64_t deadline_ns)
+{
+    return process->count || wsdbg_attach_clock_ns() < deadline_ns
+               ? look_next(process, deadline_ns)
+               : wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it beside the others");
+}
+
 void wsdbg_live_process_look_together(struct wsdbg_live_process *const *list, size_t count, uint64_t deadline_ns,
                                       struct wsdbg_error **errors)
 {
@@ -283,7 +293,7 @@ void wsdbg_live_process_look_together(struct wsdbg_live_process *const *list, si
     for (size_t look = 0; look < LOOKS; look++)
         for (size_t i = 0; i < count; i++)
             if (!errors[i])
-                errors[i] = look_next(list[i], deadline_ns);
+                errors[i] = look_in_time(list[i], deadline_ns);
     const uint64_t leaves_ns = wsdbg_attach_clock_ns();
     for (size_t i = 0; i < count; i++)
         begin_leave(list[i]);

@@ -18,7 +18,7 @@ struct look_round {
     uint64_t deadline_ns;
     struct wsdbg_snapshot *snapshot;
     struct wsdbg_live_process **looked, **begun; /* each with room for one a context */
-    struct wsdbg_error **errors;                 /* of those in `begun`, which were looked at or not */
+    struct wsdbg_error **errors;                 /* of those in `begun` */
     size_t looked_count, begun_count;
 };
 
@@ -52,11 +52,16 @@ static bool was_begun(const struct look_round *round, uint32_t process_id)
     return false;
 }
 
+static bool has_time(const struct look_round *round)
+{
+    return wsdbg_attach_clock_ns() + LEAST_NS <= round->deadline_ns;
+}
+
 static void look_at_one(struct look_round *round, uint32_t process_id)
 {
     struct wsdbg_live_process *process = NULL;
     struct wsdbg_error *error = wsdbg_live_processes_ensure(round->processes, process_id, &process);
-    if (!error && wsdbg_attach_clock_ns() + LEAST_NS > round->deadline_ns)
+    if (!error && !has_time(round))
         error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
     if (!error)
         error = wsdbg_live_processes_look_at(round->processes, process, round->deadline_ns);
@@ -74,7 +79,7 @@ static void look_at_each(struct look_round *round, bool attended)
 
 static void begin_attaches(struct look_round *round)
 {
-    bool may_begin = true;
+    bool may_begin = has_time(round);
     for (size_t i = 0; may_begin && i < round->snapshot->context_count; i++) {
         const uint32_t process_id = wanted_process(round, i, false);
         struct wsdbg_live_process *process = NULL;

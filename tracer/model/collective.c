@@ -135,32 +135,53 @@ uint32_t wsdbg_collective_grid(const struct wsdbg_snapshot *snapshot, uint32_t c
     return WSDBG_NONE;
 }
 
+/* Where the same number stands for several processes, that all have. */
 static bool has_ended(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
 {
-    for (size_t i = 0; i < snapshot->process_count; i++)
-        if (snapshot->processes[i].process_id == process_id)
-            return snapshot->processes[i].end.kind != WSDBG_END_NONE;
-    return false;
+    bool any = false;
+    for (size_t i = 0; i < snapshot->process_count; i++) {
+        if (snapshot->processes[i].process_id != process_id)
+            continue;
+        if (snapshot->processes[i].end.kind == WSDBG_END_NONE)
+            return false;
+        any = true;
+    }
+    return any;
 }
 
-/* Whether a rank of the same communicator has ended before it made as many collectives. */
-static bool lacks_member(const struct wsdbg_snapshot *snapshot, const struct wsdbg_communicator *communicator)
+static bool is_other_rank(const struct wsdbg_communicator_row *row, const struct wsdbg_communicator_row *other)
 {
+    return other->identity == row->identity && other->rank != row->rank && other->rank != WSDBG_UNKNOWN32;
+}
+
+/* Whether a rank of the call's communicator has ended before it made as many collectives. */
+static bool lacks_rank(const struct wsdbg_snapshot *snapshot, const struct wsdbg_collective *call)
+{
+    const struct wsdbg_communicator_row *row = &snapshot->communicators[call->communicator].row;
     for (size_t i = 0; i < snapshot->communicator_count; i++) {
         const struct wsdbg_communicator *other = &snapshot->communicators[i];
-        if (other->row.identity == communicator->row.identity && other->row.rank != communicator->row.rank &&
-            other->row.collectives < communicator->row.collectives && has_ended(snapshot, other->process_id))
+        if (is_other_rank(row, &other->row) && other->row.collectives < call->row.number &&
+            has_ended(snapshot, other->process_id))
             return true;
     }
     return false;
 }
 
+/* A collective that may run or wait now.  When and how often one in a graph does is not known, and the ranks of a send
+ * and a receive are two only. */
+static bool is_under_way(const struct wsdbg_snapshot *snapshot, const struct wsdbg_collective *call)
+{
+    const struct wsdbg_communicator_row *row = &snapshot->communicators[call->communicator].row;
+    return !call->done && call->row.number && !wsdbg_collective_is_pair(&call->row) &&
+           !(call->row.flags & (WSDBG_COLLECTIVE_CAPTURED | WSDBG_COLLECTIVE_REFUSED)) && row->identity &&
+           row->rank != WSDBG_UNKNOWN32 && !row->ended_ns;
+}
+
 bool wsdbg_collective_peer_is_gone(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
 {
-    for (size_t i = 0; i < snapshot->communicator_count; i++) {
-        const struct wsdbg_communicator *communicator = &snapshot->communicators[i];
-        if (communicator->process_id == process_id && communicator->row.identity && !communicator->row.ended_ns &&
-            lacks_member(snapshot, communicator))
+    for (size_t i = 0; i < snapshot->collective_count; i++) {
+        const struct wsdbg_collective *call = &snapshot->collectives[i];
+        if (process_of(snapshot, call) == process_id && is_under_way(snapshot, call) && lacks_rank(snapshot, call))
             return true;
     }
     return false;

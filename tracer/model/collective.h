@@ -30,8 +30,8 @@ bool wsdbg_collective_may_be_grid(const struct wsdbg_snapshot *snapshot, uint32_
 /* The grid that runs for this call: that of its launch; where the launch is not known, that of the oldest call of its
  * stream.  WSDBG_NONE = none is known to. */
 uint32_t wsdbg_collective_grid(const struct wsdbg_snapshot *snapshot, uint32_t collective);
-/* Whether a process has made a collective that a rank whose process has ended did not make: its kernel waits for
- * nothing that is still to come, but for the program to abort the communicator. */
+/* Whether a collective of the process is not known to be done, and a rank whose process has ended did not make it: its
+ * kernel waits for nothing that is still to come, but for the program to abort the communicator. */
 bool wsdbg_collective_peer_is_gone(const struct wsdbg_snapshot *snapshot, uint32_t process_id);
 /* Some process's calls of NCCL were seen. */
 bool wsdbg_snapshot_has_collectives(const struct wsdbg_snapshot *snapshot);

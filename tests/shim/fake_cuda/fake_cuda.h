@@ -6,6 +6,7 @@
 #define FAKE_WARPS_PER_SM 64
 #define FAKE_REGISTERS 168
 
+#define FAKE_FATBIN_BYTES 24 /* the header of a fatbin that holds one of these images */
 #define FAKE_PLAIN_IMAGE "//fake\nfunction plain\nfunction slow\nfunction hang\nfunction fault\n"
 #define FAKE_PROBED_IMAGE "//fake\nfunction probed\nprobes\nnames producer consumer\n"
 

@@ -49,6 +49,7 @@ static void expect_events(const char *kinds)
 static uint32_t debug_initialize(void)
 {
     ENTER("initialize");
+    fake_debug_find_gpu();
     if (!fake_gpu()->attached || fake_gpu()->client_pid != (uint32_t)getpid())
         return WSDBG_DEBUG_INITIALIZATION_FAILURE;
     const char *order = getenv("FAKE_DEBUG_ORDER");
@@ -101,11 +102,22 @@ static uint32_t tell_exception(struct wsdbg_debug_event *event)
     return 0;
 }
 
+static int has_load_to_tell(void)
+{
+    return fake_gpu()->loads_told != __atomic_load_n(&fake_gpu()->loads_asked, __ATOMIC_SEQ_CST) &&
+           fake_debug_now_ns() >= fake_gpu()->load_asked_ns + fake_gpu()->load_event_ms * UINT64_C(1000000);
+}
+
 static uint32_t debug_getNextEvent(uint32_t queue, struct wsdbg_debug_event *event)
 {
     ENTER("getNextEvent");
     if (queue == WSDBG_DEBUG_QUEUE_SYNC && complete && fake_gpu()->halted && !fake_gpu()->told)
         return tell_exception(event);
+    if (queue == WSDBG_DEBUG_QUEUE_SYNC && complete && has_load_to_tell()) {
+        fake_gpu()->loads_told++;
+        *event = (struct wsdbg_debug_event){.kind = WSDBG_DEBUG_EVENT_IMAGE_LOADED};
+        return 0;
+    }
     if (queue != WSDBG_DEBUG_QUEUE_SYNC || pending_at >= pending_count)
         return WSDBG_DEBUG_NO_EVENT_AVAILABLE;
     memset(event, 0, sizeof *event);
@@ -124,6 +136,7 @@ static uint32_t debug_acknowledgeSyncEvents(void)
 {
     ENTER("acknowledgeSyncEvents");
     fake_gpu()->acknowledged++;
+    fake_gpu()->loads_answered = fake_gpu()->loads_told;
     return 0;
 }
 

@@ -4,8 +4,11 @@
 
 #include <stdint.h>
 
-/* Names a file that holds a struct fake_gpu; the program and the inspector map it. */
+/* Names a file that holds FAKE_DEBUG_GPUS struct fake_gpu; the program and the inspector map it. */
 #define FAKE_DEBUG_STATE "FAKE_DEBUG_STATE"
+/* Which of the file's GPUs a program uses, from 0; an inspector uses the one that its program let it in at. */
+#define FAKE_DEBUG_GPU "FAKE_DEBUG_GPU"
+enum { FAKE_DEBUG_GPUS = 2 };
 
 struct fake_gpu {
     uint32_t attached; /* cudbgApiAttach was called, and neither side has cleaned up since */
@@ -28,12 +31,21 @@ struct fake_gpu {
     uint32_t event_ms;          /* so long an event takes: other programs have the GPU in turns */
     /* What a kernel that faults while somebody is attached leaves: only the debugger learns of it. */
     uint32_t next_exception;
-    uint32_t next_shows; /* enum fake_shows */
-    uint32_t handled_ms; /* so long the call takes that waits for it, */
-    uint32_t shows_ms;   /* ... and so long after that an SM shows it */
-    uint64_t shown_ns;   /* CLOCK_MONOTONIC, when it does */
-    uint32_t halted;     /* it has stopped the GPU until the debugger leaves: enum fake_shows */
-    uint32_t told;       /* ... and the event is to come (0), or has come (1) */
+    uint32_t next_shows;           /* enum fake_shows */
+    uint32_t handled_ms;           /* so long the call takes that waits for it, */
+    uint32_t shows_ms;             /* ... and so long after that an SM shows it */
+    uint64_t shown_ns;             /* CLOCK_MONOTONIC, when it does */
+    uint32_t halted;               /* it has stopped the GPU until the debugger leaves: enum fake_shows */
+    uint32_t told;                 /* ... and the event is to come (0), or has come (1) */
+    uint64_t attached_ns, left_ns; /* CLOCK_MONOTONIC, last */
+    /* Calls of the program that load an image. */
+    uint32_t load_lasts;    /* until this is 0 */
+    uint32_t loads_inside;  /* now */
+    uint32_t load_asks;     /* where somebody is attached, it waits for the answer to its event, ... */
+    uint32_t load_event_ms; /* ... which comes so much later */
+    uint64_t load_asked_ns; /* CLOCK_MONOTONIC, last */
+    uint32_t loads_asked, loads_told, loads_answered;
+    uint32_t left_under_load; /* debuggers that left before their answer */
 };
 
 enum fake_shows {

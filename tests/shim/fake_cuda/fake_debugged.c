@@ -27,18 +27,34 @@ EXPORT uint64_t cudbgReportedDriverInternalErrorCode;
 void cudbgApiAttach(void);
 void cudbgApiDetach(void);
 
+static struct fake_gpu *mapped;
+static int gpu_of_debugger = -1;
+
+static int chosen_gpu(void)
+{
+    const char *gpu = getenv(FAKE_DEBUG_GPU);
+    return gpu_of_debugger >= 0 ? gpu_of_debugger : gpu ? atoi(gpu) : 0;
+}
+
 struct fake_gpu *fake_gpu(void)
 {
-    static struct fake_gpu *mapped;
     const char *path = getenv(FAKE_DEBUG_STATE);
     int fd = !mapped && path ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (fd >= 0) {
-        mapped = mmap(NULL, sizeof *mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        mapped = mmap(NULL, FAKE_DEBUG_GPUS * sizeof *mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         close(fd);
     }
     if (!mapped || mapped == MAP_FAILED)
         fake_complain("no file of the fake GPU's state");
-    return mapped;
+    return mapped + chosen_gpu();
+}
+
+void fake_debug_find_gpu(void)
+{
+    fake_gpu();
+    for (int i = 0; i < FAKE_DEBUG_GPUS; i++)
+        if (mapped[i].attached && mapped[i].client_pid == (uint32_t)getpid())
+            gpu_of_debugger = i;
 }
 
 static void start_helper(const char *program)
@@ -75,6 +91,7 @@ EXPORT void cudbgApiAttach(void)
     fake_gpu()->deferred = fake_gpu()->halted = 0;
     fake_gpu()->program_pid = (uint32_t)getpid();
     fake_gpu()->attached = 1;
+    fake_gpu()->attached_ns = fake_debug_now_ns();
     fake_gpu()->attaches++;
     if (helper)
         start_helper(helper);
@@ -86,7 +103,9 @@ EXPORT void cudbgApiDetach(void)
     fake_log("cudbgApiDetach", fake_enter("cudbgApiDetach"));
     cudbgResumeForAttachDetach = 3;
     fake_gpu()->shown_out_at_once += fake_gpu()->attached && fake_debug_is_too_soon();
+    fake_gpu()->left_under_load += fake_gpu()->attached && fake_gpu()->loads_answered != fake_gpu()->loads_asked;
     fake_gpu()->attached = 0;
+    fake_gpu()->left_ns = fake_debug_now_ns();
     if (fake_gpu()->halted)
         fake_gpu()->exception = 0;
 }
@@ -121,6 +140,24 @@ void fake_debug_launch(void)
 {
     if (getenv(FAKE_DEBUG_STATE) && fake_gpu()->suspended)
         fake_gpu()->launched_while_suspended++;
+}
+
+/* As the driver's: the call waits for the debugger's answer to an event. */
+void fake_debug_load(void)
+{
+    if (!getenv(FAKE_DEBUG_STATE))
+        return;
+    struct fake_gpu *gpu = fake_gpu();
+    gpu->loads_inside++;
+    while (__atomic_load_n(&gpu->load_lasts, __ATOMIC_SEQ_CST))
+        usleep(200);
+    if (gpu->attached && gpu->load_asks) {
+        gpu->load_asked_ns = fake_debug_now_ns();
+        const uint32_t asked = __atomic_add_fetch(&gpu->loads_asked, 1, __ATOMIC_SEQ_CST);
+        while (gpu->attached && __atomic_load_n(&gpu->loads_answered, __ATOMIC_SEQ_CST) < asked)
+            usleep(200);
+    }
+    gpu->loads_inside--;
 }
 
 int fake_debug_takes_fault(void)
