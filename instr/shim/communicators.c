@@ -20,8 +20,13 @@
 
 #define PEERS_MOST 65536u
 
-/* How many sends and receives there were with each peer, in this order; NULL = none was yet, or there is no memory. */
-static uint32_t *_Atomic peer_counts[WSDBG_COMMUNICATOR_ROWS];
+/* How many sends and receives there were with each peer, in this order; NULL = none was yet, or there is no memory.
+ * Never freed, as a call may be counted while its communicator is ended: the row's next communicator uses it again. */
+struct peer_counts {
+    uint32_t peers;
+    uint32_t counts[];
+};
+static struct peer_counts *_Atomic peer_counts[WSDBG_COMMUNICATOR_ROWS];
 /* How many communicators were made from one. */
 static _Atomic uint32_t derived[WSDBG_COMMUNICATOR_ROWS];
 /* A call on it went into a graph, or was refused: which number NCCL gives to the next ones is not known. */
@@ -95,6 +100,14 @@ static void note_context(const struct wsdbg_segment *segment, struct wsdbg_commu
     __atomic_store_n(&row->device, device, __ATOMIC_RELAXED);
 }
 
+/* The lock is held. */
+static void forget_peers(uint32_t row)
+{
+    struct peer_counts *of = atomic_load(&peer_counts[row]);
+    for (uint32_t i = 0; of && i < 2 * of->peers; i++)
+        __atomic_store_n(&of->counts[i], 0, __ATOMIC_RELAXED);
+}
+
 uint32_t communicator_begin(const struct nccl_maker *maker)
 {
     static uint64_t made; /* under the lock */
@@ -105,7 +118,6 @@ uint32_t communicator_begin(const struct nccl_maker *maker)
                                          .rank_count = maker->count,
                                          .device = maker->device,
                                          .context = WSDBG_UNKNOWN32};
-    uint32_t *old_counts = NULL;
     if (!segment)
         return WSDBG_UNKNOWN32;
     note_context(segment, &row); /* inside a group another one may be current when it ends */
@@ -115,7 +127,7 @@ uint32_t communicator_begin(const struct nccl_maker *maker)
     if (at != WSDBG_UNKNOWN32) {
         row.number = ++made;
         write_row(&segment->communicators[at], &row);
-        old_counts = atomic_exchange(&peer_counts[at], NULL);
+        forget_peers(at);
         atomic_store(&derived[at], 0);
         atomic_store(&lost_count[at], false);
         if (at >= segment->communicator_count)
@@ -124,7 +136,6 @@ uint32_t communicator_begin(const struct nccl_maker *maker)
         segment->communicators_left_out++;
     }
     shim_unlock();
-    free(old_counts);
     return at;
 }
 
@@ -252,24 +263,31 @@ void communicators_synchronized(uint64_t stream, uint64_t began_ns)
 
 /* ---- calls ---- */
 
+static struct peer_counts *counts_of(uint32_t row, uint32_t peers)
+{
+    struct peer_counts *of = atomic_load(&peer_counts[row]);
+    if (of && of->peers >= peers)
+        return of;
+    struct peer_counts *larger = calloc(1, sizeof *larger + 2 * (size_t)peers * sizeof *larger->counts);
+    if (!larger)
+        return NULL;
+    larger->peers = peers;
+    if (atomic_compare_exchange_strong(&peer_counts[row], &of, larger))
+        return larger;
+    free(larger); /* another thread was first; `of` is what it gave */
+    return of && of->peers >= peers ? of : NULL;
+}
+
 /* Number of this send or receive among those with the peer; 0 = not known. */
 static uint64_t count_with_peer(uint32_t row, const struct wsdbg_communicator_row *communicator,
                                 const struct nccl_call *call)
 {
     const uint32_t ranks = communicator->rank_count;
-    uint32_t *counts = atomic_load(&peer_counts[row]);
     if (ranks > PEERS_MOST || call->peer < 0 || (uint32_t)call->peer >= ranks)
         return 0;
-    if (!counts) {
-        uint32_t *nobody = NULL;
-        counts = calloc(2 * (size_t)ranks, sizeof *counts);
-        if (counts && !atomic_compare_exchange_strong(&peer_counts[row], &nobody, counts)) {
-            free(counts);
-            counts = nobody;
-        }
-    }
+    struct peer_counts *of = counts_of(row, ranks);
     const size_t at = 2 * (size_t)call->peer + (call->operation == WSDBG_COLLECTIVE_RECEIVE);
-    return counts ? __atomic_add_fetch(&counts[at], 1, __ATOMIC_RELAXED) : 0;
+    return of ? __atomic_add_fetch(&of->counts[at], 1, __ATOMIC_RELAXED) : 0;
 }
 
 /* 0 = not known. */
@@ -345,6 +363,17 @@ void collective_issue(struct nccl_entry *entry)
         __atomic_store_n(&row->launches_before, entry->launches_before, __ATOMIC_RELEASE);
 }
 
+/* Whether NCCL counts a call that it refuses is not known, so what comes after it cannot be compared. */
+void collective_take_back(const struct nccl_entry *entry)
+{
+    if (entry->row == WSDBG_UNKNOWN32)
+        return;
+    struct wsdbg_collective_row *row = call_row(entry);
+    atomic_store_explicit(&lost_count[entry->row], true, memory_order_relaxed);
+    if (__atomic_load_n(&row->sequence, __ATOMIC_RELAXED) == entry->entry + 1)
+        __atomic_fetch_or(&row->flags, WSDBG_COLLECTIVE_REFUSED, __ATOMIC_RELEASE);
+}
+
 void collective_end(const struct nccl_entry *entry, int result)
 {
     if (entry->row == WSDBG_UNKNOWN32)
@@ -352,11 +381,9 @@ void collective_end(const struct nccl_entry *entry, int result)
     struct wsdbg_collective_row *row = call_row(entry);
     communicator_set_error(entry->row, result);
     if (result != NCCL_SUCCESS && result != NCCL_IN_PROGRESS)
-        atomic_store_explicit(&lost_count[entry->row], true, memory_order_relaxed);
+        collective_take_back(entry);
     if (__atomic_load_n(&row->sequence, __ATOMIC_RELAXED) != entry->entry + 1)
         return;
-    if (result != NCCL_SUCCESS && result != NCCL_IN_PROGRESS)
-        __atomic_fetch_or(&row->flags, WSDBG_COLLECTIVE_REFUSED, __ATOMIC_RELEASE);
     __atomic_store_n(&row->launches_after, launches(), __ATOMIC_RELEASE);
     __atomic_store_n(&row->issued_ns, shim_now_ns(), __ATOMIC_RELEASE);
 }

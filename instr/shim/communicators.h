@@ -64,5 +64,7 @@ struct nccl_entry collective_begin(const struct nccl_call *call, uint64_t count,
 void collective_issue(struct nccl_entry *entry);
 /* After that has returned `result`. */
 void collective_end(const struct nccl_entry *entry, int result);
+/* It is not issued at all: its number, and those after it, are lost. */
+void collective_take_back(const struct nccl_entry *entry);
 
 #endif

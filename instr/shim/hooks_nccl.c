@@ -158,6 +158,24 @@ static void end_group(int result)
     }
 }
 
+/* The group ends, and nothing of it is issued. */
+static int ncclGroupSimulateEnd_body(void *forward, void *estimate)
+{
+    const bool on = enter();
+    const int result = ((int (*)(void *))forward)(estimate);
+    if (inside == 1 && depth == 1 && group) {
+        for (unsigned i = 0; on && i < group->call_count; i++)
+            collective_take_back(&group->calls[i]);
+        group->call_count = 0;
+        if (on)
+            end_group(result);
+        give_group_back();
+    }
+    if (inside == 1 && depth > 0)
+        depth--;
+    return leave(result);
+}
+
 static int ncclGroupEnd_body(void *forward)
 {
     const bool on = enter();
@@ -274,12 +292,19 @@ static int ncclCommInitAll_body(void *forward, nccl_comm *out, int count, const 
     return result;
 }
 
+static uint32_t begin_derive(enum nccl_hook id, nccl_comm parent, const void *how, uint64_t bytes, bool is_left_out)
+{
+    const bool on = inside == 0 && atomic_load(&shim_state) == SHIM_ON;
+    const uint64_t identity = on ? communicator_derive(parent, how, bytes) : 0;
+    if (!is_left_out)
+        return begin_make(nccl_name[id], identity, -1, -1, -1);
+    enter();
+    return WSDBG_UNKNOWN32;
+}
+
 static int ncclCommSplit_body(void *forward, nccl_comm comm, int color, int key, nccl_comm *out, void *config)
 {
-    const bool is_left_out = color < 0;
-    const uint64_t identity = communicator_derive(comm, &color, sizeof color);
-    const uint32_t row =
-        is_left_out ? (enter(), WSDBG_UNKNOWN32) : begin_make(nccl_name[NCCL_HOOK_ncclCommSplit], identity, -1, -1, -1);
+    const uint32_t row = begin_derive(NCCL_HOOK_ncclCommSplit, comm, &color, sizeof color, color < 0);
     const int result = ((int (*)(nccl_comm, int, int, nccl_comm *, void *))forward)(comm, color, key, out, config);
     return end_make(row, out, result);
 }
@@ -288,8 +313,7 @@ static int ncclCommShrink_body(void *forward, nccl_comm comm, int *left_out, int
                                void *config, int flags)
 {
     const uint64_t bytes = left_out && left_out_count > 0 ? (uint64_t)left_out_count * sizeof *left_out : 0;
-    const uint32_t row =
-        begin_make(nccl_name[NCCL_HOOK_ncclCommShrink], communicator_derive(comm, left_out, bytes), -1, -1, -1);
+    const uint32_t row = begin_derive(NCCL_HOOK_ncclCommShrink, comm, left_out, bytes, false);
     const int result = ((int (*)(nccl_comm, int *, int, nccl_comm *, void *, int))forward)(
         comm, left_out, left_out_count, out, config, flags);
     return end_make(row, out, result);

@@ -182,27 +182,34 @@ void *libnccl_real(enum nccl_hook id)
 /* ---- other functions of the same library ---- */
 
 struct beside {
-    const void *function;
+    uintptr_t function;
     const char *name;
     void *found;
 };
 
+/* dladdr() must not be called from here: it takes the loader's other lock, which dlopen() takes before this one. */
 static int find_beside(struct dl_phdr_info *object, size_t size, void *data)
 {
-    (void)object;
     (void)size;
     struct beside *wanted = data;
+    struct link_map map = {.l_addr = object->dlpi_addr};
     struct loader_object read;
-    Dl_info info;
-    struct link_map *map = NULL;
-    if (dladdr1(wanted->function, &info, (void **)&map, RTLD_DL_LINKMAP) && map && loader_read(map, &read))
+    bool holds = false;
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        const uintptr_t begin = object->dlpi_addr + part->p_vaddr;
+        holds |= part->p_type == PT_LOAD && wanted->function >= begin && wanted->function - begin < part->p_memsz;
+        if (part->p_type == PT_DYNAMIC)
+            map.l_ld = (ElfW(Dyn) *)begin;
+    }
+    if (holds && loader_read(&map, &read))
         wanted->found = loader_function(&read, wanted->name, 0);
-    return 1;
+    return holds;
 }
 
 void *libnccl_beside(const void *function, const char *name)
 {
-    struct beside wanted = {.function = function, .name = name};
+    struct beside wanted = {.function = (uintptr_t)function, .name = name};
     const int kept = errno;
     dl_iterate_phdr(find_beside, &wanted);
     errno = kept;

@@ -48,6 +48,7 @@ enum { NCCL_SUCCESS = 0, NCCL_SYSTEM_ERROR = 2, NCCL_IN_PROGRESS = 7 };
     X(ncclGroupEnd, (void), ())
 
 #define NCCL_OTHERS(X) \
+    X(ncclGroupSimulateEnd, (void *estimate), (estimate)) \
     X(ncclCommInitRank, (nccl_comm *out, int count, nccl_unique_id id, int rank), (out, count, id, rank)) \
     X(ncclCommInitRankConfig, (nccl_comm *out, int count, nccl_unique_id id, int rank, void *config), (out, count, id, rank, config)) \
     X(ncclCommInitRankScalable, (nccl_comm *out, int count, int rank, int ids_count, nccl_unique_id *ids, void *config), \
