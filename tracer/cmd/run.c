@@ -144,13 +144,14 @@ static bool end_was_asked(struct wsdbg_cancel *cancel, uint64_t since_ns)
     return wsdbg_child_end_was_asked(run->child, since_ns);
 }
 
-/* An attach takes 1.6 s where the driver has much code to prepare, and may take half of a look.  A dump of a full chip
+/* An attach takes 1.9 s where the driver has much code to prepare, 2.5 s the first time on a machine, and may take half
+ * of a look.  A dump of a full chip
  * takes the driver ten seconds, and more where the program holds much. */
 static uint64_t most_look_ns(enum wsdbg_run_evidence evidence)
 {
-    static const uint64_t seconds[] = {
-        [WSDBG_RUN_AUTO] = 5, [WSDBG_RUN_RING] = 0, [WSDBG_RUN_LIVE] = 5, [WSDBG_RUN_CORE] = 120};
-    return seconds[evidence] * 1000000000u;
+    static const uint64_t milliseconds[] = {
+        [WSDBG_RUN_AUTO] = 5500, [WSDBG_RUN_RING] = 0, [WSDBG_RUN_LIVE] = 5500, [WSDBG_RUN_CORE] = 120000};
+    return milliseconds[evidence] * 1000000u;
 }
 
 /* Whether the GPU, or the simulated one, can be looked at as often as somebody asks. */

@@ -19,7 +19,7 @@ enum {
     WAKES = 5,          /* an inspector that is stopped more often is killed */
     TRIES = 3,
     TRY_SECONDS =
-        15 /* more than the waits of one: 4 s for the debug attach, 2.5 s for the attach, 1 s, 4.5 s to leave */
+        15 /* more than the waits of one: 4 s for the debug attach, 2.9 s for the attach, 1 s, 4.5 s to leave */
 };
 /* An attach that was under way and the way out of it. */
 #define OVERDUE_NS (WSDBG_INSPECTOR_ATTACH_NS + WSDBG_INSPECTOR_LEAVE_NS)

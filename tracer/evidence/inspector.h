@@ -41,7 +41,7 @@ enum {
 #define WSDBG_INSPECTOR_IMAGE_BYTES (512ull << 20) /* all images together */
 
 #define WSDBG_INSPECTOR_LEASE_NS 3000000000ull  /* the program shows out one that has not renewed it for so long */
-#define WSDBG_INSPECTOR_ATTACH_NS 2500000000ull /* it gives up after that; shorter than its lease */
+#define WSDBG_INSPECTOR_ATTACH_NS 2900000000ull /* it gives up after that; shorter than its lease */
 /* To leave in good order takes the child this long at most when the program and the driver do not answer: 3.8 s of
  * waiting (inspector_child.c), an exception that is met on the way, and the driver's calls.  Nobody kills it sooner: to
  * kill it while it resumes or detaches is what leaves a GPU stopped. */

@@ -17,7 +17,7 @@ enum { LOOKS = 2 };
 #define AHEAD_AT_MOST_NS 500000000ull /* a look ahead is compared with one that comes no later */
 #define HELD_NS 50000000ull           /* so long a program may take to say that it lets somebody in at its GPUs alone */
 #define STOPPED_AT_MOST_NS 1000000000ull
-#define ATTACH_LIMIT_NS 2400000000ull /* and never more than half of the time there is */
+#define ATTACH_LIMIT_NS 2750000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
 /* The driver may handle an error of the GPU meanwhile, which takes it 0.9 s.  To kill an inspector that waits for it
  * harms the program, and its attach watchdog does so after 2.5 s. */
