@@ -3,10 +3,11 @@
  * Rules of this room (the library runs inside somebody else's process): it never exits, aborts, prints to
  * stdout, blocks across a driver call, holds a lock across one, synchronises the app's streams, changes errno
  * or what a driver call returns.  Bounded waits are the exception: debug_attach_wait (also for calls that make or
- * end a context, or load code), debug_attach_await, debug_attach_confirm, debug_fault_result, tracking_close_begin, captures_change,
- * and at exit() debug_attach_stop, 1.3 s at most while somebody is attached, and hold_for_dump, while wsdbg waits for a
- * GPU core dump of the process.  So is one result: debug_fault_result gives the error that an attached inspector has
- * made the driver forget.  On trouble of its own: one line on stderr, switched off, calls forwarded.
+ * end a context, or load code), debug_attach_await, debug_attach_confirm, debug_fault_result, tracking_close_begin,
+ * captures_change, and at exit() debug_attach_stop, 1.3 s at most while somebody is attached, and hold_for_dump, while
+ * wsdbg waits for a GPU core dump of the process.  So is one result: debug_fault_result gives the error that an
+ * attached inspector has made the driver forget.  On trouble of its own: one line on stderr, switched off, calls
+ * forwarded.
  *
  * A file calls only files of its own line and of those below:
  *   entries    interpose.c gives out the wrappers of hooks.c, which run the bodies in hooks_*.c; hook_call.c
