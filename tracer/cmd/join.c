@@ -82,6 +82,14 @@ static bool has_old_work(const struct wsdbg_snapshot *snapshot, uint64_t before_
     return any;
 }
 
+static bool was_launched_in(const struct wsdbg_snapshot *snapshot, size_t context)
+{
+    for (size_t i = 0; i < snapshot->launch_count; i++)
+        if (snapshot->launches[i].context == context)
+            return true;
+    return false;
+}
+
 /* Work of which nobody can tell for the moment whether it is done, as right after a look at the GPU. */
 static bool has_unseen_work(const struct wsdbg_snapshot *snapshot)
 {
@@ -89,7 +97,7 @@ static bool has_unseen_work(const struct wsdbg_snapshot *snapshot)
     for (size_t i = 0; i < snapshot->context_count; i++) {
         const struct wsdbg_context *context = &snapshot->contexts[i];
         any |= context->alive && context->error == 0 && !context->work_followed && context->given_ns.known &&
-               context->given_ns.value > context->done_given_ns.value;
+               context->given_ns.value > context->done_given_ns.value && was_launched_in(snapshot, i);
     }
     return any;
 }
