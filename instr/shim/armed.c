@@ -1,9 +1,8 @@
 /* armed.c - an armed process: where its segment lies, and how the observer sleeps until somebody attaches.
  *
  * Reads:  WSDBG_ARM, /proc/self/stat and exe; watched_until_ns, watch_begun and watcher_pid of the segment.
- * Writes: the folder and its folder of segments; removes files of this process's number and of processes that have ended;
- * armed and start_ticks of the
- *         segment; whom the kernel lets read this process's memory, while somebody watches.
+ * Writes: the folder and its folder of segments; removes files of this process's number and of processes that have
+ * ended; armed and start_ticks of the segment; whom the kernel lets read this process's memory, while somebody watches.
  *
  * The threads wait on a futex without a time limit: an armed program that nobody looks at has no wake-ups of ours.
  */
@@ -161,8 +160,8 @@ static void remove_ended(const char *spooled)
     remove_ended_in(spooled);
 }
 
-/* NFS, SMB (three kinds), Lustre, GPFS, Ceph, BeeGFS.  Processes of other machines have the same numbers, and memory of a
- * file there ends the program when the server goes away. */
+/* NFS, SMB (three kinds), Lustre, GPFS, Ceph, BeeGFS.  Processes of other machines have the same numbers, and memory of
+ * a file there ends the program when the server goes away. */
 static bool is_of_several_machines(const char *path)
 {
     static const uint32_t kinds[] = {0x6969,     0x517b,     0xff534d42, 0xfe534d42,
@@ -182,7 +181,8 @@ bool armed_make_place(char *why)
     if (!make_own_folder(folder, why))
         return false;
     if (is_of_several_machines(folder)) {
-        snprintf(why, WSDBG_TEXT_BYTES, "%.150s is on a network file system; armed programs need a local folder", folder);
+        snprintf(why, WSDBG_TEXT_BYTES, "%.150s is on a network file system; armed programs need a local folder",
+                 folder);
         return false;
     }
     if (!make_own_folder(segments, why))

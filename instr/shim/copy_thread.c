@@ -79,13 +79,11 @@ static CUresult copy_in_context(struct shim_context *context, struct wsdbg_conte
     if (result != CUDA_SUCCESS)
         return result;
     const uint64_t started_ns = shim_now_ns();
-    result = copy_out(context, context->slots_mirror, context->slots_landing, context->slots,
-                      context->slots_bytes);
+    result = copy_out(context, context->slots_mirror, context->slots_landing, context->slots, context->slots_bytes);
     if (result == CUDA_SUCCESS)
         __atomic_store_n(&row->slots_copied_ns, started_ns, __ATOMIC_RELEASE);
     if (result == CUDA_SUCCESS && request && context->history_bytes) {
-        result = copy_out(context, context->mirror, context->history_landing, context->history,
-                          context->history_bytes);
+        result = copy_out(context, context->mirror, context->history_landing, context->history, context->history_bytes);
         if (result == CUDA_SUCCESS)
             __atomic_store_n(&row->history_copied, *request, __ATOMIC_RELEASE);
     }

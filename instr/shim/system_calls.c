@@ -42,7 +42,8 @@ static bool limits(bool strict, bool filtered, unsigned long filter)
     return strict || (filtered && filter);
 }
 
-/* The kernel keeps one such choice a process.  The program's own stays: MPI libraries read each other's memory by it. */
+/* The kernel keeps one such choice a process.  The program's own stays: MPI libraries read each other's memory by it.
+ */
 static _Atomic bool has_chosen, is_let;
 
 static void note_choice(long option, unsigned long process)

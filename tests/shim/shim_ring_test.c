@@ -33,8 +33,7 @@ static void points_the_probes_at_the_ring_and_reads_the_names(void **state)
 
 static void assert_copies_the_history(const char *setting)
 {
-    struct run run = {
-        .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "history", .environment = {setting}};
+    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "history", .environment = {setting}};
     struct wsdbg_segment *segment = run_and_look(&run);
     const struct wsdbg_context_row *row = &segment->contexts[0];
     assert_int_equal(row->history_depth, WSDBG_HISTORY_DEPTH_MAX);
@@ -164,10 +163,8 @@ static void a_context_whose_ring_is_of_use_keeps_its_room(void **state)
     static const char *const scenarios[] = {"library", "fault-and-go-on"};
     (void)state;
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
-        struct run run = {.program = SHIM_APP_DYNAMIC,
-                          .mode = "dlsym",
-                          .scenario = scenarios[i],
-                          .environment = {room_for_one()}};
+        struct run run = {
+            .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = scenarios[i], .environment = {room_for_one()}};
         run_program(&run);
         assert_exit(&run, 0);
         const struct wsdbg_segment *segment = segment_of(run.pid);
@@ -216,7 +213,8 @@ static void probes_stay_off_where_their_setting_does_not_arrive(void **state)
 static void a_destroyed_context_leaves_its_room_to_the_next(void **state)
 {
     const uint64_t slot_count = FAKE_SM_COUNT * FAKE_WARPS_PER_SM;
-    struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "contexts", .environment = {room_for_one()}};
+    struct run run = {
+        .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "contexts", .environment = {room_for_one()}};
     (void)state;
     run_program(&run);
     assert_exit(&run, 0);

@@ -174,7 +174,7 @@ const struct wsdbg_command wsdbg_command_arm = {
         "The tables of a process lie in /dev/shm/wsdbg.armed-UID, or where there is little room in\n"
         "/tmp/wsdbg-UID, with what was loaded onto the GPU, up to 64 MiB. Both folders are the user's alone.\n"
         "--folder names another one. The files go when the process exits; what a killed process left goes\n"
-        "with the next wsdbg attach.",
+        "when the next one begins to use CUDA, or with the next wsdbg attach.",
     .needs = "an NVIDIA driver, or --device sim",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -48,10 +48,9 @@ struct join {
     sigset_t signals_before;
     bool simulator;
     /* Of the newest look. */
-    bool unfinished, any_alive, looked;
-    uint64_t unread;  /* processes whose tables could not be read */
-    bool was_judged;  /* a stall was, at least once */
-    uint64_t busy_ns; /* when work was last seen to be unfinished, or a look ended: the count of its age begins anew */
+    bool unfinished, unseen, any_alive, looked;
+    uint64_t unread;      /* processes whose tables could not be read */
+    bool was_judged;      /* a stall was, at least once */
     bool was_interrupted; /* by a signal, before its time was over */
     int *endings;         /* pidfds of the processes, for --on-stall kill; -1 = it has ended */
     char *command;
@@ -83,14 +82,33 @@ static bool has_old_work(const struct wsdbg_snapshot *snapshot, uint64_t before_
     return any;
 }
 
+static bool was_launched_in(const struct wsdbg_snapshot *snapshot, size_t context)
+{
+    for (size_t i = 0; i < snapshot->launch_count; i++)
+        if (snapshot->launches[i].context == context)
+            return true;
+    return false;
+}
+
+/* Work of which nobody can tell for the moment whether it is done, as right after a look at the GPU. */
+static bool has_unseen_work(const struct wsdbg_snapshot *snapshot)
+{
+    bool any = false;
+    for (size_t i = 0; i < snapshot->context_count; i++) {
+        const struct wsdbg_context *context = &snapshot->contexts[i];
+        any |= context->alive && context->error == 0 && !context->work_followed && context->given_ns.known &&
+               context->given_ns.value > context->done_given_ns.value && was_launched_in(snapshot, i);
+    }
+    return any;
+}
+
 static void looked(struct wsdbg_listener *listener, const struct wsdbg_snapshot *snapshot, bool last)
 {
     struct join *join = of_listener(listener);
     (void)last;
     join->looked = true;
     join->unfinished = has_old_work(snapshot, snapshot->time_ns - join->options->stall_ns / 2);
-    if (join->unfinished || snapshot->look_count)
-        join->busy_ns = wsdbg_monotonic_ns();
+    join->unseen = has_unseen_work(snapshot);
     join->unread = snapshot->unread_segments;
     join->any_alive = join->unread > 0;
     for (size_t i = 0; i < snapshot->process_count; i++)
@@ -137,8 +155,7 @@ static bool is_over(const struct join *join, uint64_t now_ns)
         return false;
     if (lasts_ns > STALLS_MOST * stall_ns + LOOKS_NS)
         return true;
-    const uint64_t since_ns = join->busy_ns > join->began_ns ? join->busy_ns : join->began_ns;
-    return now_ns > since_ns + stall_ns + MARGIN_NS && !join->unfinished;
+    return lasts_ns > stall_ns + MARGIN_NS && !join->unfinished && !join->unseen;
 }
 
 static enum wsdbg_wait wait_of(struct wsdbg_clock *clock, uint64_t deadline_ns)
@@ -376,8 +393,9 @@ static const char *outcome_of(const struct join *join, const struct wsdbg_watch 
 
 static void say_no_hang(const struct join *join, const struct wsdbg_watch *watch)
 {
-    const char *words =
-        join->unfinished ? "no hang is known: some work takes long" : "no hang: what the GPU is given gets done";
+    const char *words = join->unfinished ? "no hang is known: some work takes long"
+                        : join->unseen   ? "no hang is known: whether the GPU's work gets done is not seen"
+                                         : "no hang: what the GPU is given gets done";
     if (watch->fault[0])
         words = watch->fault;
     else if (join->unread)
@@ -386,7 +404,7 @@ static void say_no_hang(const struct join *join, const struct wsdbg_watch *watch
         words = "a hang is possible, the GPU was not looked at";
     else if (watch->not_looked == WSDBG_COULD_NOT_LOOK)
         words = "a hang is possible, the GPU could not be looked at";
-    else if (join->was_judged && join->unfinished)
+    else if (join->was_judged && (join->unfinished || join->unseen))
         words = "what stands still is not known to be a hang";
     else if (join->was_interrupted && join->any_alive && !join->options->lives_on)
         words = "interrupted: whether something hangs is not known";

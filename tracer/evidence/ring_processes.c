@@ -13,8 +13,8 @@
 #include "base/grow.h"
 #include "evidence/process_end.h"
 
-/* An armed process that was not told for so long that somebody watches is not watched any more.  Nobody tells it while the
- * GPU is looked at: what its observer saw must not be forgotten meanwhile. */
+/* An armed process that was not told for so long that somebody watches is not watched any more.  Nobody tells it while
+ * the GPU is looked at: what its observer saw must not be forgotten meanwhile. */
 #define WATCH_NS UINT64_C(12000000000)
 /* Changes within one tick of the file system's clock leave the folder's time as it was. */
 #define SETTLED_NS 1000000000ll

@@ -306,7 +306,7 @@ static pid_t holder_of(int folder, const char *name)
     return record.l_pid ? record.l_pid : -1;
 }
 
-/* A process that ended well left its lock if somebody was attached then, and one that was not observed has no tables.  A
+/* A process that ended well left its lock if somebody was attached then, and one that was not observed has no tables. A
  * lock that is held is of another PID namespace that has the same folder. */
 static void remove_old_notes(const struct wsdbg_armed_place *place)
 {

@@ -52,11 +52,10 @@ static inline const char *wsdbg_folder_of_environment(char folder[WSDBG_ARMED_FO
 {
     const char *session = getenv(WSDBG_ENV_SESSION), *spool = getenv(WSDBG_ENV_SPOOL);
     bool is_default;
-    if (session && *session)
-        return spool && *spool ? spool : NULL;
-    return wsdbg_armed_folder(getenv(WSDBG_ENV_ARM), (unsigned)geteuid(), folder, &is_default) ? folder
-           : spool && *spool                                                                     ? spool
-                                                                                                 : NULL;
+    const bool is_run = session && *session;
+    if (!is_run && wsdbg_armed_folder(getenv(WSDBG_ENV_ARM), (unsigned)geteuid(), folder, &is_default))
+        return folder;
+    return spool && *spool ? spool : NULL;
 }
 
 /* The process that a file of such a folder belongs to, by its name: "4711.off", "4711.attach", "4711-3.image",
