@@ -366,7 +366,7 @@ def marked(kept, table):
 
 def without_text(kept):
     for run in kept['runs']:
-        for part in (run['alone'], run['watched']) if run['mark'] == 'right' else ():
+        for part in filter(None, (run['alone'], run['watched']) if run['mark'] == 'right' else ()):
             part.update({name: '' for name in ('stdout', 'stderr', 'sentence') if name in part})
             part.update({name: [] for name in ('notes', 'others') if name in part})
     return kept
