@@ -12,8 +12,10 @@
 
 #include <cmocka.h>
 
+#include "machine/time_limit.h"
 #include "machine/wait_site.h"
 #include "sass/cubin.h"
+#include "sass/follow.h"
 
 static const struct row {
     const char *kernel;
@@ -161,11 +163,84 @@ static void a_loop_that_polls_may_lie_in_another_and_may_pause(void **state)
     free(bytes);
 }
 
+/* Constants of a launch whose second parameter, of 64 bits, is `limit`. */
+static bool constant_of(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    enum { PARAMETERS = 0x210, LIMIT = PARAMETERS + 8 };
+    const uint64_t *limit = context;
+    *value = offset_bytes == LIMIT ? (uint32_t)*limit : offset_bytes == LIMIT + 4 ? (uint32_t)(*limit >> 32) : 64;
+    return bank == 0;
+}
+
+static bool nothing_special(void *context, uint32_t number, uint32_t *value)
+{
+    (void)context, (void)number, (void)value;
+    return false;
+}
+
+/* The first place of the kernel in a loop with a time limit. */
+static uint32_t limited_place(const struct wsdbg_graph *graph)
+{
+    for (uint32_t i = 0; i < wsdbg_graph_instruction_count(graph); i++) {
+        struct wsdbg_wait_site site;
+        assert_null(wsdbg_wait_site_find(graph, i, &site));
+        if (site.has_limit) {
+            assert_int_equal(site.state, WSDBG_WARP_RUNNING);
+            assert_null(wsdbg_wait_site_find_with(graph, i, WSDBG_TIME_LIMITS_DO_NOT_COUNT, &site));
+            assert_int_equal(site.state, WSDBG_WARP_SPIN_GLOBAL);
+            return i;
+        }
+    }
+    fail_msg("no loop has a time limit");
+    return 0;
+}
+
+/* Whether the limit may count for a thread that came to the place from the kernel's start. */
+static bool may_count(const struct wsdbg_cubin *cubin, const char *kernel, uint64_t limit)
+{
+    struct wsdbg_graph *graph;
+    struct wsdbg_follow *follow;
+    struct wsdbg_loop loop;
+    bool found, counts;
+    const struct wsdbg_thread_world world = {.context = &limit, .constant = constant_of, .special = nothing_special};
+    const struct wsdbg_thread_state nothing = {.known = {false}};
+    struct wsdbg_thread_state state;
+    assert_null(wsdbg_graph_create_of_function(kernel_named(cubin, kernel), &graph));
+    const uint32_t place = limited_place(graph);
+    const struct wsdbg_follow_start start = {.graph = graph, .state = &nothing, .world = world};
+    assert_null(wsdbg_follow_create(&start, &follow));
+    assert_true(wsdbg_follow_at(follow, place, &state));
+    assert_null(wsdbg_loop_around(graph, place, &loop, &found));
+    assert_true(found);
+    assert_null(wsdbg_time_limit_may_count(&loop, place, &state, &world, &counts));
+    free(loop.body);
+    wsdbg_follow_destroy(follow);
+    wsdbg_graph_destroy(graph);
+    return counts;
+}
+
+static void a_time_limit_that_the_program_left_out_does_not_count(void **state)
+{
+    static const char *const kernels[] = {"poll_with_deadline", "poll_up_to_limit"};
+    char *bytes;
+    struct wsdbg_cubin *cubin = open_cubin(&bytes);
+    (void)state;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (may_count(cubin, kernels[i], 0))
+            fail_msg("%s: no limit counts", kernels[i]);
+        if (!may_count(cubin, kernels[i], 5000))
+            fail_msg("%s: a limit does not count", kernels[i]);
+    }
+    wsdbg_cubin_close(cubin);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_that_only_look_poll_and_loops_that_work_do_not),
         cmocka_unit_test(a_loop_that_polls_may_lie_in_another_and_may_pause),
+        cmocka_unit_test(a_time_limit_that_the_program_left_out_does_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,6 +251,29 @@ extern "C" __global__ void poll_for_some_time(const volatile uint32_t *flag, lon
     *out = *flag;
 }
 
+/* Polls whose time limit the program may leave out. */
+extern "C" __global__ void poll_with_deadline(uint32_t *signal, unsigned long long limit, uint32_t *out)
+{
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    const unsigned long long deadline = now + limit * 1000000;
+    while (atomicCAS_system(signal, 1u, 0u) != 1u) {
+        asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+        if (limit != 0 && now > deadline)
+            __trap();
+    }
+    *out = 1;
+}
+
+extern "C" __global__ void poll_up_to_limit(const volatile uint32_t *flag, unsigned long long limit, uint32_t *out)
+{
+    const long long begin = clock64();
+    bool late = false;
+    while (*flag == 0 && !late)
+        late = limit > 0 && clock64() - begin > (long long)limit;
+    *out = late;
+}
+
 /* No poll: each round of the inner loop reads another word. */
 extern "C" __global__ void work_each_round(const volatile uint32_t *words, uint32_t rounds, uint32_t *out)
 {

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "machine/lane.h"
 #include "machine/look.h"
+#include "machine/time_limit.h"
 
-enum { RECENT_PLACES = 1024 };
+enum { RECENT_PLACES = 1024, LIMITS_SEEN_MOST = 32 };
 
 struct listing {
     const struct wsdbg_look_source *source;
@@ -21,6 +23,7 @@ struct listing {
     struct wsdbg_machine *machine;
     struct wsdbg_snapshot *out;
     uint32_t recent[RECENT_PLACES]; /* parts, by their counters */
+    unsigned limits_seen;           /* lanes of which it was seen whether a time limit counts */
 };
 
 static struct wsdbg_error *add_contexts(struct listing *listing)
@@ -327,7 +330,7 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     const size_t earlier = *recent;
     *recent = (uint32_t)part;
     if (earlier < part && listing->seen->parts[earlier].pc == row->pc && listing->seen->parts[earlier].wait == NULL &&
-        context_of(listing, earlier) == context_of(listing, part)) {
+        context_of(listing, earlier) == context_of(listing, part) && !listing->seen->parts[earlier].site.has_limit) {
         row->named = listing->seen->parts[earlier].named;
         row->place = listing->seen->parts[earlier].place;
         row->site = listing->seen->parts[earlier].site;
@@ -341,6 +344,31 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     return wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
 }
 
+/* A poll that looks at the clock waits for ever where the lane's registers say that no limit was asked for. */
+static struct wsdbg_error *look_at_limit(struct listing *listing, uint32_t warp, struct wsdbg_look_part *part)
+{
+    const struct wsdbg_graph *graph = part->place.function->graph;
+    struct wsdbg_lane lane = {listing->machine, listing->seen->warps[warp].machine, part->lane, NULL};
+    struct wsdbg_thread_state shared = {0}, state;
+    struct wsdbg_loop loop;
+    bool found = false, may_count = true;
+    if (!part->site.has_limit || listing->limits_seen++ >= LIMITS_SEEN_MOST)
+        return NULL;
+    struct wsdbg_error *error = wsdbg_lane_read_uniform(lane.machine, lane.warp, &shared);
+    if (error || !wsdbg_lane_read_registers(&lane, &shared, &state))
+        return error ? error : lane.error;
+    error = wsdbg_loop_around(graph, part->place.instruction, &loop, &found);
+    if (error || !found)
+        return error;
+    const struct wsdbg_thread_world world = wsdbg_lane_world(&lane);
+    error = wsdbg_time_limit_may_count(&loop, part->place.instruction, &state, &world, &may_count);
+    free(loop.body);
+    if (!error && !lane.error && !may_count)
+        error = wsdbg_wait_site_find_with(graph, part->place.instruction, WSDBG_TIME_LIMITS_DO_NOT_COUNT, &part->site);
+    part->site.has_limit = true; /* other lanes may have other registers */
+    return error ? error : lane.error;
+}
+
 /* The code at a part's counter, and what waits there. */
 static struct wsdbg_error *locate(struct listing *listing, uint32_t grid, size_t part)
 {
@@ -348,6 +376,8 @@ static struct wsdbg_error *locate(struct listing *listing, uint32_t grid, size_t
     struct wsdbg_error *error = find_site(listing, grid, part);
     if (!error && row->wait && row->place.function)
         believe_wait(row);
+    else if (!error && row->place.function)
+        error = look_at_limit(listing, listing->out->parts[part].warp, row);
     return error;
 }
 

@@ -27,8 +27,8 @@ bool wsdbg_loop_has_block(const struct wsdbg_loop *loop, uint32_t block);
 uint32_t wsdbg_loop_next(const struct wsdbg_loop *loop, uint32_t from);
 /* Whether what an operand of an instruction of the loop is made of stays the same as long as the loop runs. */
 bool wsdbg_loop_keeps(const struct wsdbg_loop *loop, uint32_t instruction, const struct wsdbg_operand *operand);
-/* The same where pointers on the way are loaded anew in each round, from places that stay the same and that the loop does
- * not write: it changes only when somebody writes such a pointer. */
+/* The same where pointers on the way are loaded anew in each round, from places that stay the same and that the loop
+ * does not write: it changes only when somebody writes such a pointer. */
 bool wsdbg_loop_settles(const struct wsdbg_loop *loop, uint32_t instruction, const struct wsdbg_operand *operand);
 /* Whether every round of the loop comes by the instruction. */
 bool wsdbg_loop_always_passes(const struct wsdbg_loop *loop, uint32_t instruction);
@@ -41,6 +41,12 @@ uint32_t wsdbg_loop_written(const struct wsdbg_loop *loop, uint32_t at, const st
 bool wsdbg_loop_ends_by(const struct wsdbg_loop *loop, uint32_t load);
 /* The same of one general register that the load fills, as far as it can be told from what else the loop puts there. */
 bool wsdbg_loop_ends_by_register(const struct wsdbg_loop *loop, uint32_t load, unsigned number);
+/* The next branch out of the loop, from this block on, that depends on what the instruction reads; WSDBG_NO_INSTRUCTION
+ * behind the last one. */
+uint32_t wsdbg_loop_next_end(const struct wsdbg_loop *loop, uint32_t origin, uint32_t from_block);
+/* Whether an operand, as the instruction at `at` of the loop finds it, depends on what the other one reads. */
+bool wsdbg_loop_depends(const struct wsdbg_loop *loop, uint32_t origin, uint32_t at,
+                        const struct wsdbg_operand *operand);
 
 /* The memory operand of an instruction, NULL where it has none. */
 const struct wsdbg_operand *wsdbg_memory_operand(const struct wsdbg_instruction *instruction);

@@ -327,18 +327,18 @@ static bool branch_is_carried(const struct wsdbg_loop *loop, struct flow *flow, 
     return carried;
 }
 
-static bool ends_by(const struct wsdbg_loop *loop, struct flow *flow)
+static uint32_t next_end(const struct wsdbg_loop *loop, struct flow *flow, uint32_t from_block)
 {
-    for (uint32_t i = 0; i < wsdbg_graph_block_count(loop->graph); i++) {
+    for (uint32_t i = from_block; i < wsdbg_graph_block_count(loop->graph); i++) {
         const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, i);
         if (wsdbg_loop_has_block(loop, i) && block->count && leaves(loop, block) &&
             branch_is_carried(loop, flow, block->first + block->count - 1))
-            return true;
+            return block->first + block->count - 1;
     }
-    return false;
+    return WSDBG_NO_INSTRUCTION;
 }
 
-static bool flows_to_end(const struct wsdbg_loop *loop, struct flow *flow)
+static void flow_through(const struct wsdbg_loop *loop, struct flow *flow)
 {
     for (flow->changed = true; flow->changed;) {
         flow->changed = false;
@@ -348,14 +348,28 @@ static bool flows_to_end(const struct wsdbg_loop *loop, struct flow *flow)
                 carry(flow, instruction);
         }
     }
-    return ends_by(loop, flow);
+}
+
+uint32_t wsdbg_loop_next_end(const struct wsdbg_loop *loop, uint32_t origin, uint32_t from_block)
+{
+    struct flow flow = {.origin = origin};
+    carry(&flow, wsdbg_graph_instruction(loop->graph, origin));
+    flow_through(loop, &flow);
+    return next_end(loop, &flow, from_block);
+}
+
+bool wsdbg_loop_depends(const struct wsdbg_loop *loop, uint32_t origin, uint32_t at,
+                        const struct wsdbg_operand *operand)
+{
+    struct flow flow = {.origin = origin};
+    carry(&flow, wsdbg_graph_instruction(loop->graph, origin));
+    flow_through(loop, &flow);
+    return carries_at(loop, &flow, at, operand, 0);
 }
 
 bool wsdbg_loop_ends_by(const struct wsdbg_loop *loop, uint32_t load)
 {
-    struct flow flow = {.origin = load};
-    carry(&flow, wsdbg_graph_instruction(loop->graph, load));
-    return flows_to_end(loop, &flow);
+    return wsdbg_loop_next_end(loop, load, 0) != WSDBG_NO_INSTRUCTION;
 }
 
 /* No other instruction of the loop writes the register. */
@@ -392,5 +406,6 @@ bool wsdbg_loop_ends_by_register(const struct wsdbg_loop *loop, uint32_t load, u
         return false;
     if (carry_in_block(&flow, loop, load, &operand) && is_written_once(loop, &operand))
         *bits_of(&flow, WSDBG_OPERAND_REGISTER, number) |= (uint64_t)1 << number % 64;
-    return flows_to_end(loop, &flow);
+    flow_through(loop, &flow);
+    return next_end(loop, &flow, 0) != WSDBG_NO_INSTRUCTION;
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "machine/time_limit.h"
+
 static const struct wsdbg_instruction *at(const struct wsdbg_graph *graph, uint32_t number)
 {
     return wsdbg_graph_instruction(graph, number);
@@ -140,25 +142,6 @@ static bool keeps_value(const struct wsdbg_loop *loop, uint32_t load)
     return value && at(loop->graph, load)->guard == WSDBG_PT;
 }
 
-/* SR_CLOCKLO to SR_GLOBALTIMERHI. */
-static bool reads_clock(const struct wsdbg_instruction *instruction)
-{
-    for (unsigned i = 0; i < instruction->source_count; i++)
-        if (instruction->sources[i].kind == WSDBG_OPERAND_SPECIAL && instruction->sources[i].value >= 0x50 &&
-            instruction->sources[i].value <= 0x53)
-            return true;
-    return false;
-}
-
-/* A poll with a time limit goes on by itself. */
-static bool has_time_limit(const struct wsdbg_loop *loop)
-{
-    for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1))
-        if (reads_clock(at(loop->graph, i)) && wsdbg_loop_ends_by(loop, i))
-            return true;
-    return false;
-}
-
 /* Of several loads by which the loop may end the first one that is looked at in every round: what is looked at now and
  * then only is a way out. */
 static unsigned worth_of_poll(const struct wsdbg_loop *loop, uint32_t load)
@@ -185,18 +168,19 @@ static void find_polled_word(const struct wsdbg_loop *loop, uint32_t load, struc
     out->word_bytes = is_pair ? SHOWN : WORD;
 }
 
-static bool find_poll(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out)
+static bool find_poll(const struct wsdbg_loop *loop, enum wsdbg_time_limits limits, struct wsdbg_wait_site *out)
 {
     uint32_t polled = WSDBG_NO_INSTRUCTION;
     unsigned best = 0;
-    if (has_time_limit(loop))
-        return false;
     for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
         const unsigned worth = is_polled(loop, i, loop->has_global) ? worth_of_poll(loop, i) : 0;
         polled = worth > best ? i : polled;
         best = worth > best ? worth : best;
     }
     if (polled == WSDBG_NO_INSTRUCTION)
+        return false;
+    out->has_limit = limits == WSDBG_TIME_LIMITS_COUNT && wsdbg_loop_has_time_limit(loop);
+    if (out->has_limit)
         return false;
     found(out, loop->has_global ? WSDBG_WARP_SPIN_GLOBAL : WSDBG_WARP_SPIN_SHARED, polled, first_instruction(loop),
           true);
@@ -280,7 +264,8 @@ static bool keeps_guard(const struct wsdbg_graph *graph, uint32_t instruction, u
 }
 
 /* What the counter's own instruction waits for, or the loop around it. */
-static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out)
+static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc, enum wsdbg_time_limits limits,
+                                   struct wsdbg_wait_site *out)
 {
     const enum wsdbg_warp_state state = waits_at(graph, pc);
     struct wsdbg_loop loop;
@@ -292,7 +277,7 @@ static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc,
     struct wsdbg_error *error = wsdbg_loop_around(graph, pc, &loop, &in_loop);
     if (error)
         return error;
-    const bool waits = in_loop && loop.is_quiet && (find_loop_wait(&loop, out) || find_poll(&loop, out));
+    const bool waits = in_loop && loop.is_quiet && (find_loop_wait(&loop, out) || find_poll(&loop, limits, out));
     if (in_loop)
         free(loop.body);
     if (!waits && state == WSDBG_WARP_RECONVERGE)
@@ -304,9 +289,15 @@ static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc,
 
 struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out)
 {
+    return wsdbg_wait_site_find_with(graph, pc, WSDBG_TIME_LIMITS_COUNT, out);
+}
+
+struct wsdbg_error *wsdbg_wait_site_find_with(const struct wsdbg_graph *graph, uint32_t pc,
+                                              enum wsdbg_time_limits limits, struct wsdbg_wait_site *out)
+{
     *out = (struct wsdbg_wait_site){.barrier_before = WSDBG_NO_INSTRUCTION};
     found(out, WSDBG_WARP_RUNNING, pc, pc, true);
-    struct wsdbg_error *error = find_at(graph, pc, out);
+    struct wsdbg_error *error = find_at(graph, pc, limits, out);
     out->gathers = waits_at(graph, pc) == WSDBG_WARP_RECONVERGE;
     if (error)
         return error;
