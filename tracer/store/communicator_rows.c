@@ -11,13 +11,6 @@
 
 /* ---- writing ---- */
 
-static void write_identity(struct wsdbg_insert *insert, uint64_t identity)
-{
-    char text[20];
-    snprintf(text, sizeof text, "%016" PRIx64, identity);
-    wsdbg_insert_text(insert, identity ? text : NULL);
-}
-
 static void write_known(struct wsdbg_insert *insert, uint32_t value)
 {
     wsdbg_insert_maybe(insert, value != WSDBG_UNKNOWN32, value);
@@ -33,11 +26,13 @@ static void write_communicator(struct wsdbg_insert *insert, const struct wsdbg_s
 {
     const struct wsdbg_communicator *c = &s->communicators[index];
     const char *state = wsdbg_communicator_state_name(c->row.end);
+    char identity[20]; /* read when the row is inserted */
+    snprintf(identity, sizeof identity, "%016" PRIx64, c->row.identity);
     wsdbg_insert_number(insert, store->snapshot_id);
     wsdbg_insert_number(insert, c->process_id);
     wsdbg_insert_number(insert, (int64_t)c->row.number);
     wsdbg_insert_reference(insert, ids->contexts, s->context_count, c->context);
-    write_identity(insert, c->row.identity);
+    wsdbg_insert_text(insert, c->row.identity ? identity : NULL);
     write_known(insert, c->row.rank);
     write_known(insert, c->row.rank_count);
     write_known(insert, c->row.device);
