@@ -68,6 +68,14 @@ static void leave(struct screen *screen, int status)
     assert_int_equal(screen_finish(screen), status);
 }
 
+/* A program with a sanitizer has stacks that do not unwind to their ends: then it is not known whether it runs Python,
+ * and the ranks say so. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { STACKS_ARE_WHOLE = false };
+#else
+enum { STACKS_ARE_WHOLE = true };
+#endif
+
 static void check_live_views(int columns, int rows)
 {
     static const struct {
@@ -80,7 +88,10 @@ static void check_live_views(int columns, int rows)
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
         snprintf(name, sizeof name, "live-%s-%dx%d", views[i].name, columns, rows);
         screen_press(screen, views[i].key);
-        screen_expect_like(screen, name);
+        if (STACKS_ARE_WHOLE || strcmp(views[i].name, "ranks") != 0)
+            screen_expect_like(screen, name);
+        else
+            screen_expect(screen, "PYTHON LINE");
     }
     leave(screen, 124);
 }
