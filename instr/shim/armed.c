@@ -1,10 +1,10 @@
-/* armed.c - an armed process: where its segment lies, and how the observer sleeps until somebody attaches.
+/* armed.c - an armed process: where its segment is, and how the observer sleeps until a wsdbg attaches.
  *
  * Reads:  WSDBG_ARM, /proc/self/stat and exe; watched_until_ns, watch_begun and watcher_pid of the segment.
- * Writes: the folder and its folder of segments; removes files of this process's number and of processes that have
- * ended; armed and start_ticks of the segment; whom the kernel lets read this process's memory, while somebody watches.
+ * Writes: the session's folders; armed and start_ticks of the segment; which process may read this one's memory while a
+ * wsdbg watches.  Removes the files of ended processes.
  *
- * The threads wait on a futex without a time limit: an armed program that nobody looks at has no wake-ups of ours.
+ * The observer's threads wait on a futex without a time limit.  So they never wake up while nobody watches.
  */
 #include "armed.h"
 
@@ -35,7 +35,7 @@
 static char folder[WSDBG_ARMED_FOLDER_BYTES]; /* "" = this process is not armed */
 static bool is_usual_folder;
 
-/* wsdbg itself, started where the environment arms everything: its inspectors use the driver, too. */
+/* The environment may arm everything, wsdbg too.  It must not be armed, because its inspectors use the driver. */
 static bool is_wsdbg(void)
 {
     char path[PATH_MAX];
@@ -102,7 +102,7 @@ static bool is_gone(pid_t process)
     return kill(process, 0) != 0 && errno == ESRCH;
 }
 
-/* A wsdbg that is attached may still read what the process left. */
+/* A wsdbg that is attached may still read the files of an ended process. */
 static bool is_attached_to(pid_t process)
 {
     char path[WSDBG_ARMED_FOLDER_BYTES + 32];
@@ -116,7 +116,7 @@ static bool is_attached_to(pid_t process)
     return is_held;
 }
 
-/* The same number in another PID namespace is another process, which may live. */
+/* In another PID namespace a living process may have the same number. */
 static bool is_of_ended(int segments, const char *name, pid_t process)
 {
     uint64_t namespace = 0;
@@ -130,7 +130,7 @@ static bool is_of_ended(int segments, const char *name, pid_t process)
     return is_known && namespace && namespace == segment_file_pid_namespace() && is_gone(process);
 }
 
-/* Killed processes leave their files, and nobody may ever attach: memory would run out. */
+/* Killed processes leave their files.  If nobody ever attaches, these files would fill the memory. */
 static void remove_ended_in(const char *segments)
 {
     char session[64], prefix[80];
@@ -160,8 +160,8 @@ static void remove_ended(const char *spooled)
     remove_ended_in(spooled);
 }
 
-/* NFS, SMB (three kinds), Lustre, GPFS, Ceph, BeeGFS.  Processes of other machines have the same numbers, and memory of
- * a file there ends the program when the server goes away. */
+/* NFS, SMB (three kinds), Lustre, GPFS, Ceph, BeeGFS.  There a process of another machine may have the same number. And
+ * if the server fails, an access to a mapped file ends the program. */
 static bool is_of_several_machines(const char *path)
 {
     static const uint32_t kinds[] = {0x6969,     0x517b,     0xff534d42, 0xfe534d42,
@@ -188,11 +188,12 @@ bool armed_make_place(char *why)
     if (!make_own_folder(segments, why))
         return false;
     remove_ended(segments);
-    remove_files_of(getpid(), false); /* of an earlier process; the lock is that of a wsdbg that may have come */
+    /* Those of an earlier process with this number.  The lock file stays: a wsdbg may hold it for this process. */
+    remove_files_of(getpid(), false);
     return true;
 }
 
-/* The 20th field behind the name, which may hold anything. */
+/* The 20th field behind the name.  The name may hold spaces and brackets. */
 static uint64_t start_ticks(void)
 {
     char text[1024];
@@ -242,7 +243,7 @@ void armed_await_watcher(void)
             syscall(SYS_futex, &segment->watch_begun, FUTEX_WAIT, seen, NULL, NULL, 0);
         shim_sleep_us(1);
     }
-    /* Where only ancestors may read a process's memory (Yama's scope 1), wsdbg could not read stacks. */
+    /* With Yama's scope 1 only ancestors may read a process's memory, and wsdbg needs the stacks. */
     if (!armed_is_unwatched())
         system_calls_let_read(segment->watcher_pid);
 }

@@ -2,8 +2,8 @@
  *
  * Reads:  what the calls of NCCL are given; whether a stream is captured.  Writes: the two tables of the segment.
  *
- * Rows of communicators are made and ended under the lock.  A call takes no lock: NCCL wants the calls on one
- * communicator to be made one after the other.  It costs a look-up among at most 32 rows, two atomic additions and
+ * The lock protects the making of a communicator's row.  A call on a communicator takes no lock, because NCCL requires
+ * these calls to be made one after the other.  It costs a look-up among at most 32 rows, two atomic additions and
  * sixteen stores.
  */
 #include "communicators.h"
@@ -20,16 +20,17 @@
 
 #define PEERS_MOST 65536u
 
-/* How many sends and receives there were with each peer, in this order; NULL = none was yet, or there is no memory.
- * Never freed, as a call may be counted while its communicator is ended: the row's next communicator uses it again. */
+/* Numbers of sends and receives for each peer, a pair each.  NULL: there was none yet, or there is no memory.  It is
+ * never freed, because a call may still use it when its communicator ends.  The row's next communicator uses it again.
+ */
 struct peer_counts {
     uint32_t peers;
     uint32_t counts[];
 };
 static struct peer_counts *_Atomic peer_counts[WSDBG_COMMUNICATOR_ROWS];
-/* How many communicators were made from one. */
+/* How many communicators were derived from each. */
 static _Atomic uint32_t derived[WSDBG_COMMUNICATOR_ROWS];
-/* A call on it went into a graph, or was refused: which number NCCL gives to the next ones is not known. */
+/* A call was captured or refused.  Then the numbers of later calls are not known. */
 static _Atomic bool lost_count[WSDBG_COMMUNICATOR_ROWS];
 
 static struct wsdbg_communicator_row *row_of(uint32_t row)
@@ -38,7 +39,7 @@ static struct wsdbg_communicator_row *row_of(uint32_t row)
     return segment && row < WSDBG_COMMUNICATOR_ROWS ? &segment->communicators[row] : NULL;
 }
 
-/* ---- what a communicator is called in all processes ---- */
+/* ---- the identity that a communicator has in all processes ---- */
 
 uint64_t communicator_hash(uint64_t hash, const void *bytes, uint64_t count)
 {
@@ -62,7 +63,7 @@ uint64_t communicator_derive(nccl_comm comm, const void *how, uint64_t bytes)
 
 /* ---- their rows ---- */
 
-/* The lock is held.  A free row, else that of the communicator that ended first. */
+/* The caller holds the lock.  A free row, else the row of the communicator that ended first. */
 static uint32_t free_row(struct wsdbg_segment *segment)
 {
     uint32_t best = WSDBG_UNKNOWN32;
@@ -76,18 +77,19 @@ static uint32_t free_row(struct wsdbg_segment *segment)
     return best;
 }
 
-/* The lock is held.  Words, since a reader may be copying them; `number` is the first. */
+/* The caller holds the lock.  It writes whole words, because a reader may copy the row at the same time.  `number` is
+ * the first word; 0 there tells the reader that the row is incomplete. */
 static void write_row(struct wsdbg_communicator_row *to, const struct wsdbg_communicator_row *from)
 {
     uint64_t *words = (uint64_t *)(void *)to;
     const uint64_t *source = (const uint64_t *)(const void *)from;
-    __atomic_exchange_n(&to->number, 0, __ATOMIC_ACQ_REL); /* what follows stays behind it */
+    __atomic_exchange_n(&to->number, 0, __ATOMIC_ACQ_REL); /* no later store may pass it */
     for (size_t i = 1; i < sizeof *to / sizeof *words; i++)
         __atomic_store_n(&words[i], source[i], __ATOMIC_RELEASE);
     __atomic_store_n(&to->number, from->number, __ATOMIC_RELEASE);
 }
 
-/* NCCL makes a communicator for the device that is current. */
+/* NCCL makes a communicator for the current device. */
 static void note_context(const struct wsdbg_segment *segment, struct wsdbg_communicator_row *row)
 {
     const uint32_t context = contexts_current();
@@ -100,7 +102,7 @@ static void note_context(const struct wsdbg_segment *segment, struct wsdbg_commu
     __atomic_store_n(&row->device, device, __ATOMIC_RELAXED);
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static void forget_peers(uint32_t row)
 {
     struct peer_counts *of = atomic_load(&peer_counts[row]);
@@ -120,7 +122,7 @@ uint32_t communicator_begin(const struct nccl_maker *maker)
                                          .context = WSDBG_UNKNOWN32};
     if (!segment)
         return WSDBG_UNKNOWN32;
-    note_context(segment, &row); /* inside a group another one may be current when it ends */
+    note_context(segment, &row); /* at the end of a group another context may be current */
     strncpy(row.made_by, maker->call, sizeof row.made_by - 1);
     shim_lock();
     const uint32_t at = free_row(segment);
@@ -139,7 +141,7 @@ uint32_t communicator_begin(const struct nccl_maker *maker)
     return at;
 }
 
-/* NCCL gives a handle again only when the communicator is no more that had it, whoever destroyed that one. */
+/* If NCCL returns a handle again, the communicator that had it before was destroyed, also if no call showed that. */
 static void end_others_of(nccl_comm comm)
 {
     for (uint32_t i = 0; i < WSDBG_COMMUNICATOR_ROWS && communicator_find(comm) != WSDBG_UNKNOWN32; i++)
@@ -168,7 +170,7 @@ void communicator_drop(uint32_t row)
     __atomic_store_n(&communicator->ended_ns, shim_now_ns(), __ATOMIC_RELEASE);
 }
 
-/* A handle may come again once its communicator was destroyed. */
+/* A destroyed communicator's handle may belong to a new one. */
 uint32_t communicator_find(nccl_comm comm)
 {
     const struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
@@ -210,7 +212,7 @@ void communicator_set_end(nccl_comm comm, enum wsdbg_communicator_end end)
     __atomic_store_n(&row->end, (uint32_t)end, __ATOMIC_RELEASE);
 }
 
-/* The one stream that all calls on a communicator were given to, and whether there is another one. */
+/* The stream of all calls on a communicator, and whether there was a second one. */
 static _Atomic uint64_t only_stream[WSDBG_COMMUNICATOR_ROWS];
 static _Atomic bool has_streams[WSDBG_COMMUNICATOR_ROWS];
 
@@ -241,7 +243,7 @@ static bool is_of_context(const struct wsdbg_segment *segment, uint32_t row, uin
     return own == WSDBG_UNKNOWN32 ? is_only_context() : own == context;
 }
 
-/* All calls on the communicator are on what was waited for: its only stream, or the current context. */
+/* The program waited for all calls on the communicator: for its only stream, or for the context. */
 static bool was_waited_for(const struct wsdbg_segment *segment, uint32_t row, uint64_t stream, uint32_t context)
 {
     if (stream == WSDBG_UNKNOWN64)
@@ -274,11 +276,11 @@ static struct peer_counts *counts_of(uint32_t row, uint32_t peers)
     larger->peers = peers;
     if (atomic_compare_exchange_strong(&peer_counts[row], &of, larger))
         return larger;
-    free(larger); /* another thread was first; `of` is what it gave */
+    free(larger); /* another thread was first, and `of` is its memory */
     return of && of->peers >= peers ? of : NULL;
 }
 
-/* Number of this send or receive among those with the peer; 0 = not known. */
+/* Counts this send or receive among those with its peer; 0 = not known. */
 static uint64_t count_with_peer(uint32_t row, const struct wsdbg_communicator_row *communicator,
                                 const struct nccl_call *call)
 {
@@ -363,7 +365,7 @@ void collective_issue(struct nccl_entry *entry)
         __atomic_store_n(&row->launches_before, entry->launches_before, __ATOMIC_RELEASE);
 }
 
-/* Whether NCCL counts a call that it refuses is not known, so what comes after it cannot be compared. */
+/* NCCL may count a refused call or not.  So the numbers of later calls are lost. */
 void collective_take_back(const struct nccl_entry *entry)
 {
     if (entry->row == WSDBG_UNKNOWN32)

@@ -31,7 +31,7 @@ struct shim_context {
     void *slots_mirror; /* in the segment, as the history's */
     uint64_t slots_bytes;
     void *mirror; /* history in the segment */
-    /* Registered memory to which the GPU copies slots and history: their mirrors, or memory beside the segment. */
+    /* Registered memory to which the GPU copies slots and history: the mirrors, or region_landing(). */
     void *slots_landing, *history_landing;
     CUdeviceptr history;
     uint64_t history_bytes;

@@ -44,8 +44,8 @@
 #define RESCUE_NS 6000000000ull /* so long calls wait for the inspector's attach watchdog, which lets the GPU go on */
 /* For an inspector to leave when asked: 0.3 s after a look, and the detach. */
 #define LEAVE_NS 600000000ull
-#define LEAVE_LOADING_NS 2500000000ull /* ... while a call waits for its answer to an event */
-#define LOADING_US 100000              /* a call that loads code keeps nobody from coming in later */
+#define LEAVE_LOADING_NS 2500000000ull /* while a call waits for its answer */
+#define LOADING_US 100000              /* a call that loads code may take so long before the attach is refused */
 #define COME_UP_NS 1000000000ull       /* an attach takes 0.1 to 0.3 s */
 #define LAUNCHES_WAIT_US 100000
 
@@ -148,7 +148,7 @@ static bool may_leave_for_exit(void)
     return !get32(&attach->stopped_devices); /* else LEAVE_NS ends it */
 }
 
-/* What is inside when the program ends does not come back, and nobody waits for it. */
+/* When the program ends, calls that are still in the driver do not return.  So they do not count. */
 static uint32_t calls_to_answer(void)
 {
     return atomic_load(&shim_exiting) ? 0 : debug_calls_inside();
@@ -292,7 +292,8 @@ static bool is_ready_for_stay(void)
     return false;
 }
 
-/* Code that is being loaded, or was since wsdbg decided to come, makes the attach long, and calls wait meanwhile. */
+/* Much code makes an attach long, and the program's calls wait meanwhile.  wsdbg did not count code that is being
+ * loaded, or was loaded after it decided to attach. */
 static const char *trouble_with_code(void)
 {
     for (int waited_us = 0; waited_us < LOADING_US && debug_calls_inside(); waited_us += 100)
@@ -313,7 +314,7 @@ static void begin_attach(bool idle)
         return;
     debug_contexts_wait();
     const char *reason = idle ? trouble_with_code() : NULL;
-    if (reason) { /* a program that compiles for a minute does not wait each time that somebody asks */
+    if (reason) { /* refused before calls are held: a program that loads code for a minute must not wait each time */
         refuse(WSDBG_OBSTACLE_NOT_SETTLED, reason);
         return;
     }

@@ -32,11 +32,11 @@ void debug_attach_context_begin(void);
 void debug_attach_context_end(bool change);
 /* Around a call that loads an image, of which nothing is believed yet: where that is large and an inspector should be
  * cheap, the call waits until nobody is attached, and nobody attaches meanwhile.  Inside hook_enter and hook_leave;
- * `code_bytes` is what the first one said; what the driver refused counts for nothing. */
+ * `code_bytes` is what the first one returned.  An image that the driver refused does not count. */
 uint64_t debug_attach_code_begin(const void *image);
 void debug_attach_code_end(uint64_t code_bytes, bool is_loaded);
-/* Around the driver's part of a call that may load code: the driver sends a debugger an event for it and lets the call
- * wait for the answer, so nobody detaches meanwhile.  Waits as debug_attach_wait() does.  errno is kept. */
+/* Around the driver's part of a call that may load code.  The driver sends the debugger an event, and the call waits
+ * for the answer.  So no inspector detaches meanwhile.  Waits like debug_attach_wait().  errno is kept. */
 void debug_attach_load_begin(void);
 void debug_attach_load_end(void);
 /* Whether calls must wait now; for threads of our own, which try again later. */
@@ -49,9 +49,9 @@ void debug_calls_keep_out(void);
 void debug_calls_let_go(void);
 /* No context is being made or ended, nor was in the last settle_ns. */
 bool debug_calls_contexts_are_settled(uint64_t settle_ns);
-/* How many calls may wait for the answer to an event of the driver's: those that load code, and launches. */
+/* Calls in the driver that may wait for the answer to an event: each that loads code, and 1 for all launches. */
 uint32_t debug_calls_inside(void);
-/* Whether the program has loaded much code of which wsdbg did not know when it asked to be let in. */
+/* Whether the program loaded much code after wsdbg decided to attach. */
 bool debug_calls_code_is_new(void);
 /* Until when the inspector may stay without a word: its lease, or what calls wait for at most. */
 uint64_t debug_calls_lease_until_ns(void);

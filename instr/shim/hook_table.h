@@ -131,8 +131,8 @@
     X(cuMulticastBindMem, multicast_mem_body, (uint64_t multicast, size_t at, uint64_t handle, size_t from, size_t bytes, uint64_t flags), (multicast, at, handle, from, bytes, flags)) \
     X(cuMulticastBindAddr, multicast_address_body, (uint64_t multicast, size_t at, CUdeviceptr address, size_t bytes, uint64_t flags), (multicast, at, address, bytes, flags))
 
-/* Calls of which nothing is recorded.  They may load code, a kernel's or all of a library's, which an inspector must not
- * leave under (debug_attach_load_begin). */
+/* Nothing is recorded of these calls.  They may load the code of a kernel or of a whole library, and no inspector may
+ * detach during that (debug_attach_load_begin). */
 #define WSDBG_LOAD_HOOKS(X)                                                                                 \
     X(cuCtxSetCurrent, (CUcontext context), (context))                                                      \
     X(cuModuleGetGlobal_v2, (CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name), (address, bytes, module, name)) \

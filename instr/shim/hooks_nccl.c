@@ -1,12 +1,11 @@
-/* hooks_nccl.c - the wrappers of NCCL's functions: who made which communicator, and what was asked of it.
+/* hooks_nccl.c - the wrappers of NCCL's functions record communicators and the calls on them.
  *
  * Each row of nccl_table.h becomes two functions, as in hooks.c: the exported symbol, for libraries that link NCCL, and
- * the wrapper that dlsym gives out.  Both forward the call unchanged and return what NCCL returned.  No lock is held
- * meanwhile.  What NCCL calls itself inside a call is not recorded.
+ * the wrapper that dlsym gives out.  Both forward the call unchanged and return NCCL's result.  They hold no lock
+ * during the call, and do not record what NCCL itself calls inside it.
  *
- * Calls between ncclGroupStart and ncclGroupEnd are issued by the outermost end: the thread keeps them until then.  A
- * function that no library has is only reached by a program that would not have started without us, or by a weak
- * reference: it returns an error of NCCL's.
+ * The outermost ncclGroupEnd issues the calls of a group, so the thread keeps them until then.  If no library has a
+ * function, its wrapper returns ncclSystemError.  A program reaches such a wrapper by a weak reference.
  */
 #include "hooks_nccl.h"
 
@@ -24,9 +23,11 @@
 
 enum { GROUPED_MOST = 128, MADE_MOST = 16, GROUPS_MOST = 32 };
 
-/* A communicator whose handle is there once the group has ended. */
+/* A communicator that is made in a group.  NCCL may write the handle at once or at the group's end.  In the first case
+ * `handle` has it, and `out` is not read again: the program may have freed that memory. */
 struct made {
     uint32_t row;
+    nccl_comm handle; /* NULL: not written yet */
     const nccl_comm *out;
 };
 struct group {
@@ -35,11 +36,12 @@ struct group {
     struct nccl_entry calls[GROUPED_MOST];
     struct made made[MADE_MOST];
 };
-/* Threads take one each for the time of a group: memory of every thread's own would come off its stack. */
+/* A thread takes one for the time of a group.  They are not thread-local, because that memory would shrink each
+ * thread's stack. */
 static struct group groups[GROUPS_MOST];
-static SHIM_THREAD_LOCAL struct group *group; /* NULL: none is open, or too many threads have one */
-static SHIM_THREAD_LOCAL unsigned depth;      /* of groups that this thread has open */
-static SHIM_THREAD_LOCAL unsigned inside;     /* calls of NCCL that this thread is in */
+static SHIM_THREAD_LOCAL struct group *group; /* NULL: no group is open, or all are taken */
+static SHIM_THREAD_LOCAL unsigned depth;      /* groups that this thread has opened */
+static SHIM_THREAD_LOCAL unsigned inside;     /* nested calls of NCCL on this thread */
 
 static bool enter(void)
 {
@@ -64,7 +66,7 @@ static int missing(enum nccl_hook id)
 
 /* ---- calls on a communicator ---- */
 
-/* A communicator that was split from another one knows its rank itself.  Its first call says that it is ready. */
+/* Only NCCL knows the rank in a communicator that was split off.  It can be asked once the communicator is used. */
 static void learn_rank(nccl_comm comm, const void *forward)
 {
     const uint32_t row = communicator_find(comm);
@@ -96,11 +98,15 @@ static struct nccl_entry begin_call(const struct nccl_call *call, uint64_t count
     return entry;
 }
 
-/* A call of a group that has more than are kept counts as issued at once, by no launch. */
+static bool went_well(int result)
+{
+    return result == NCCL_SUCCESS || result == NCCL_IN_PROGRESS;
+}
+
+/* If a group has too many calls to keep, the further ones count as issued at once, and their launch stays unknown. */
 static int end_call(struct nccl_entry *entry, int result)
 {
-    if (entry->row != WSDBG_UNKNOWN32 && group && group->call_count < GROUPED_MOST &&
-        (result == NCCL_SUCCESS || result == NCCL_IN_PROGRESS)) {
+    if (entry->row != WSDBG_UNKNOWN32 && group && group->call_count < GROUPED_MOST && went_well(result)) {
         group->calls[group->call_count++] = *entry;
         return leave(result);
     }
@@ -146,19 +152,24 @@ static int ncclGroupStart_body(void *forward)
     return leave(result);
 }
 
+static void end_made(const struct made *made, int result)
+{
+    const nccl_comm handle = made->handle || !went_well(result) ? made->handle : *made->out;
+    if (!went_well(result))
+        communicator_drop(made->row);
+    else if (handle)
+        communicator_ready(made->row, handle);
+}
+
 static void end_group(int result)
 {
     for (unsigned i = 0; i < group->call_count; i++)
         collective_end(&group->calls[i], result);
-    for (unsigned i = 0; i < group->made_count; i++) {
-        if (result != NCCL_SUCCESS && result != NCCL_IN_PROGRESS)
-            communicator_drop(group->made[i].row);
-        else if (*group->made[i].out)
-            communicator_ready(group->made[i].row, *group->made[i].out);
-    }
+    for (unsigned i = 0; i < group->made_count; i++)
+        end_made(&group->made[i], result);
 }
 
-/* The group ends, and nothing of it is issued. */
+/* It ends the group without issuing its calls. */
 static int ncclGroupSimulateEnd_body(void *forward, void *estimate)
 {
     const bool on = enter();
@@ -205,23 +216,27 @@ static uint32_t begin_make(const char *call, uint64_t identity, int rank, int co
                                                          .device = device < 0 ? WSDBG_UNKNOWN32 : (uint32_t)device});
 }
 
-/* Inside a group the handle is not there yet, or not ready. */
-static int end_make(uint32_t row, const nccl_comm *out, int result)
+/* What `out` holds before the call, which may be anything.  NCCL refuses a call without `out`. */
+static nccl_comm before_make(uint32_t row, const nccl_comm *out)
 {
-    const bool went_well = result == NCCL_SUCCESS || result == NCCL_IN_PROGRESS;
+    return row != WSDBG_UNKNOWN32 && out ? *out : NULL;
+}
+
+static int end_make(uint32_t row, const nccl_comm *out, nccl_comm before, int result)
+{
     if (row == WSDBG_UNKNOWN32)
         return leave(result);
-    if (went_well && group && group->made_count < MADE_MOST)
-        group->made[group->made_count++] = (struct made){row, out};
-    else if (went_well && *out)
+    if (went_well(result) && group && group->made_count < MADE_MOST)
+        group->made[group->made_count++] = (struct made){row, *out != before ? *out : NULL, out};
+    else if (went_well(result) && *out)
         communicator_ready(row, *out);
     else
         communicator_drop(row);
     return leave(result);
 }
 
-/* The observer begins to record with the first call of the driver, which may be one of NCCL's: a communicator that was
- * not seen to begin is recorded when it is there. */
+/* The shim records from the first driver call on, and NCCL may make that call while it makes this communicator.  Then
+ * the row is made now. */
 static uint32_t made_late(uint32_t row, const char *call, uint64_t identity, int rank, int count)
 {
     if (row != WSDBG_UNKNOWN32 || inside != 1)
@@ -240,9 +255,10 @@ static int ncclCommInitRank_body(void *forward, nccl_comm *out, int count, nccl_
     const char *call = nccl_name[NCCL_HOOK_ncclCommInitRank];
     const uint64_t identity = identity_of(&id, 1);
     uint32_t row = begin_make(call, identity, rank, count, -1);
+    const nccl_comm before = before_make(row, out);
     const int result = ((int (*)(nccl_comm *, int, nccl_unique_id, int))forward)(out, count, id, rank);
     row = made_late(row, call, identity, rank, count);
-    return end_make(row, out, result);
+    return end_make(row, out, before, result);
 }
 
 static int ncclCommInitRankConfig_body(void *forward, nccl_comm *out, int count, nccl_unique_id id, int rank,
@@ -251,9 +267,10 @@ static int ncclCommInitRankConfig_body(void *forward, nccl_comm *out, int count,
     const char *call = nccl_name[NCCL_HOOK_ncclCommInitRankConfig];
     const uint64_t identity = identity_of(&id, 1);
     uint32_t row = begin_make(call, identity, rank, count, -1);
+    const nccl_comm before = before_make(row, out);
     const int result = ((int (*)(nccl_comm *, int, nccl_unique_id, int, void *))forward)(out, count, id, rank, config);
     row = made_late(row, call, identity, rank, count);
-    return end_make(row, out, result);
+    return end_make(row, out, before, result);
 }
 
 static int ncclCommInitRankScalable_body(void *forward, nccl_comm *out, int count, int rank, int ids_count,
@@ -262,13 +279,14 @@ static int ncclCommInitRankScalable_body(void *forward, nccl_comm *out, int coun
     const char *call = nccl_name[NCCL_HOOK_ncclCommInitRankScalable];
     const uint64_t identity = ids ? identity_of(ids, ids_count) : 0;
     uint32_t row = begin_make(call, identity, rank, count, -1);
+    const nccl_comm before = before_make(row, out);
     const int result = ((int (*)(nccl_comm *, int, int, int, nccl_unique_id *, void *))forward)(out, count, rank,
                                                                                                 ids_count, ids, config);
     row = made_late(row, call, identity, rank, count);
-    return end_make(row, out, result);
+    return end_make(row, out, before, result);
 }
 
-/* All ranks are in this process, so the name need only be another one than those of all other processes. */
+/* All ranks are in this process.  So any identity will do that no other process has. */
 static uint64_t identity_of_own(nccl_comm first)
 {
     const struct {
@@ -287,7 +305,7 @@ static int ncclCommInitAll_body(void *forward, nccl_comm *out, int count, const 
     for (int i = 0; identity && i < count; i++) {
         const uint32_t row =
             begin_make(nccl_name[NCCL_HOOK_ncclCommInitAll], identity, i, count, devices ? devices[i] : i);
-        end_make(row, &out[i], result);
+        end_make(row, &out[i], NULL, result);
     }
     return result;
 }
@@ -305,8 +323,9 @@ static uint32_t begin_derive(enum nccl_hook id, nccl_comm parent, const void *ho
 static int ncclCommSplit_body(void *forward, nccl_comm comm, int color, int key, nccl_comm *out, void *config)
 {
     const uint32_t row = begin_derive(NCCL_HOOK_ncclCommSplit, comm, &color, sizeof color, color < 0);
+    const nccl_comm before = before_make(row, out);
     const int result = ((int (*)(nccl_comm, int, int, nccl_comm *, void *))forward)(comm, color, key, out, config);
-    return end_make(row, out, result);
+    return end_make(row, out, before, result);
 }
 
 static int ncclCommShrink_body(void *forward, nccl_comm comm, int *left_out, int left_out_count, nccl_comm *out,
@@ -314,9 +333,10 @@ static int ncclCommShrink_body(void *forward, nccl_comm comm, int *left_out, int
 {
     const uint64_t bytes = left_out && left_out_count > 0 ? (uint64_t)left_out_count * sizeof *left_out : 0;
     const uint32_t row = begin_derive(NCCL_HOOK_ncclCommShrink, comm, left_out, bytes, false);
+    const nccl_comm before = before_make(row, out);
     const int result = ((int (*)(nccl_comm, int *, int, nccl_comm *, void *, int))forward)(
         comm, left_out, left_out_count, out, config, flags);
-    return end_make(row, out, result);
+    return end_make(row, out, before, result);
 }
 
 /* ---- their end ---- */

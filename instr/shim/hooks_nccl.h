@@ -4,7 +4,7 @@
 
 #include "nccl_table.h"
 
-/* What a look-up of the program gets: they forward to what was found first. */
+/* dlsym gives these to the program.  They forward to the function that was found first. */
 extern void *const nccl_wrapper[NCCL_HOOK_COUNT];
 /* The exported functions. */
 extern void *const nccl_exported[NCCL_HOOK_COUNT];

@@ -50,9 +50,8 @@ static struct lookup own_export(int id)
     return (struct lookup){1, other};
 }
 
-/* A function of NCCL.  Where no library has it, it must not be found: programs ask so what their NCCL can do. RTLD_NEXT
- * from the program itself would find ours, and so does a look-up in the program's handle, when only a framework's
- * private library has it. */
+/* dlsym for a function of NCCL.  A program asks by dlsym what its NCCL can do.  So a function that no library has must
+ * not be found, although the shim exports it.  RTLD_NEXT and the program's own handle would find the shim's. */
 static struct lookup nccl_lookup(void *handle, const char *name, enum nccl_hook id)
 {
     struct lookup forward = {0, NULL};

@@ -1,11 +1,11 @@
-/* libnccl.c - finds the functions of NCCL that a call would have reached without us.
+/* libnccl.c - finds the function of NCCL that a call would have reached without the shim.
  *
- * Reads:  the loader's list, and the symbols of what is on it.  Writes: what it has found, by place of the call.
+ * Reads:  the loader's list of libraries, and their symbols.  Writes: the function found for each call site.
  *
- * A process may have several copies of NCCL, each private to a framework, and a communicator of one is nothing to the
- * other.  So with several of them the one that all see comes first, then the one that the caller's library needs, as
- * the loader would have it.  Another observer's functions count as a copy; if its library stands before this one, a
- * call comes from it and means the next copy.
+ * A process may hold several copies of NCCL, each private to a framework.  A communicator of one copy is of no use to
+ * another.  So the loader's order decides: the copy in the global scope first, then the copy that the caller's library
+ * needs.  The functions of another preloaded observer count as a copy.  Only libraries behind the shim are called: an
+ * observer before it has already had the call.
  */
 #include "libnccl.h"
 
@@ -25,7 +25,8 @@ const char *const nccl_name[NCCL_HOOK_COUNT] = {NCCL_CALLS(X) NCCL_GROUPS(X) NCC
 
 enum { PLACES_LOG2 = 10, PLACES = 1 << PLACES_LOG2, PROBES = 16, COPIES_MOST = 8 };
 
-/* Where a hooked function was called from, and what that reaches.  Written once: `function` last. */
+/* A call site of a hooked function, and the function that its calls are forwarded to.  It is written once, `function`
+ * last. */
 struct place {
     _Atomic uintptr_t key; /* 0 = free */
     void *_Atomic function;
@@ -47,12 +48,12 @@ int libnccl_hook_by_name(const char *name)
 
 struct copies {
     const char *name;
-    bool behind_only;             /* of libraries behind this one */
-    void *functions[COPIES_MOST]; /* in the order of the loader's list */
+    bool behind_only;             /* only of libraries behind the shim */
+    void *functions[COPIES_MOST]; /* in the loader's order */
     unsigned count;
 };
 
-/* Nothing is loaded or unloaded while dl_iterate_phdr calls this; the list is walked once. */
+/* No library is loaded or unloaded while dl_iterate_phdr calls this.  One call walks the whole list. */
 static int find_copies(struct dl_phdr_info *object, size_t size, void *data)
 {
     (void)object;
@@ -85,13 +86,13 @@ static bool is_one_of(const struct copies *copies, const void *function)
     return false;
 }
 
-/* A look-up that fails leaves an error for the program's dlerror(): one that succeeds takes it away. */
+/* A failed look-up leaves an error for the program's dlerror().  A look-up that succeeds removes it. */
 static void forget_errors(void)
 {
     wsdbg_real_dlsym(RTLD_DEFAULT, "dlopen");
 }
 
-/* The function of the library that the caller's library needs; NULL: it needs none itself. */
+/* The function of the copy that the caller's library needs; NULL = it needs none. */
 static void *needed_by(const void *caller, const struct copies *copies)
 {
     Dl_info info;
@@ -119,7 +120,7 @@ static void *find_next(enum nccl_hook id, const void *caller)
     if (copies.count > 1)
         function = choose(&copies, caller);
     else if (!function)
-        function = libnccl_seen_by_all(nccl_name[id]); /* of a library without DT_GNU_HASH */
+        function = libnccl_seen_by_all(nccl_name[id]); /* in a library without DT_GNU_HASH */
     if (copies.count != 1)
         forget_errors();
     errno = kept;
@@ -133,12 +134,12 @@ bool libnccl_has(enum nccl_hook id)
 
 void *libnccl_seen_by_all(const char *name)
 {
-    return wsdbg_real_dlsym(RTLD_NEXT, name); /* next after this library */
+    return wsdbg_real_dlsym(RTLD_NEXT, name); /* the next one after the shim */
 }
 
 /* ---- calls ---- */
 
-/* The place with this key, else the free one for it; NULL: too many others are there. */
+/* The place with this key, else a free one; NULL = there is no room near its slot. */
 static struct place *place_of(uintptr_t key)
 {
     const size_t first = (key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - PLACES_LOG2);
@@ -151,7 +152,7 @@ static struct place *place_of(uintptr_t key)
     return NULL;
 }
 
-/* Two threads that come first at the same moment find the same; one of them keeps it. */
+/* If two threads look up the same site at once, both find the same function, and one of them stores it. */
 void *libnccl_next(enum nccl_hook id, const void *caller)
 {
     const uintptr_t key = ((uintptr_t)caller << 6) | (uintptr_t)id;

@@ -10,18 +10,18 @@ extern const char *const nccl_name[NCCL_HOOK_COUNT];
 
 /* The hooked function of that name; -1 = none is. */
 int libnccl_hook_by_name(const char *name);
-/* What a call of the exported function from `caller` would have reached without us; NULL: no library has it. */
+/* The function that a call from `caller` would have reached without the shim; NULL = no library has it. */
 void *libnccl_next(enum nccl_hook id, const void *caller);
 /* Whether some library of the process has it. */
 bool libnccl_has(enum nccl_hook id);
-/* What a look-up among the libraries that all others see would find without us; NULL, and dlerror() says so. */
+/* The function in the global scope, the shim's own left out.  NULL = there is none; dlerror() then has the error. */
 void *libnccl_seen_by_all(const char *name);
-/* The function that a look-up of the program found; false: another library's was found before, so this one is left as
- * it is. */
+/* Notes a function that the program's dlsym found.  False: another copy's was found before.  Then the program gets this
+ * one without a wrapper. */
 bool libnccl_found(enum nccl_hook id, void *function);
-/* The one that was found first. */
+/* The function that was found first. */
 void *libnccl_real(enum nccl_hook id);
-/* Another function of the library that has `function`; NULL. */
+/* Another function of the library that holds `function`; NULL = it has none of that name. */
 void *libnccl_beside(const void *function, const char *name);
 
 #endif

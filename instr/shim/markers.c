@@ -182,7 +182,7 @@ static void visit_all(void)
             visit(i, put_next);
 }
 
-/* What is in flight now says nothing of the time when somebody watches: it is put down anew then. */
+/* An event that is in flight says nothing of the time when somebody watches.  A new one is recorded then. */
 static void forget_flights(void)
 {
     for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++) {

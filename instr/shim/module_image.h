@@ -7,7 +7,8 @@
 
 /* Bytes of a module image by its own headers (ELF, fatbin, PTX), 0 = not known. */
 uint64_t image_bytes(const void *image, const void **start);
-/* Bytes of an image by its first header alone, which may say anything and lead anywhere; 0 = not known. */
+/* Size of an image as its first header gives it; 0 = not known.  The header is not trusted: it may hold any value and
+ * any pointer. */
 uint64_t image_bytes_told(const void *image);
 /* Fills image_* of module row `index` and keeps a copy in the spool. */
 void image_record(const void *image, uint32_t index);

@@ -1,6 +1,6 @@
-/* nccl_table.h - the hooked functions of NCCL, with the types of NCCL that they need.
+/* nccl_table.h - the hooked functions of NCCL, and the types of NCCL that they need.
  *
- * The signatures are those of NCCL 2.2 to 2.29: they never change, new functions get new names.  Enumerations are ints.
+ * The signatures are those of NCCL 2.2 to 2.29.  Enumerations are ints.
  *   NCCL_CALLS(X)    X(symbol, parameters, arguments, what is recorded: members of struct nccl_call)
  *   NCCL_GROUPS(X), NCCL_OTHERS(X)   X(symbol, parameters, arguments): each has a body of
  *                  its own in hooks_nccl.c

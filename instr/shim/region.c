@@ -1,7 +1,6 @@
 /* region.c - which parts of the segment belong to which context's ring, and their use again.
  *
- * Writes: the segment's size; slot_count and history_depth of a context whose part is taken over; where the driver
- * takes no memory of a file, memory beside the segment.
+ * Writes: the segment's size; slot_count and history_depth of a context whose part is taken over.
  *
  * A part stays readable after its context ended.  Only when the segment is at its limit, a part of the same size
  * is taken from a context that the app destroyed in good order: nothing hung in it, its evidence is of no use.

@@ -52,8 +52,8 @@ static CUresult register_memory(void *memory, uint64_t bytes)
     return result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED ? CUDA_SUCCESS : result;
 }
 
-/* Memory in the segment, and where the copy engine is to write what belongs there: the same memory where it reaches
- * that.  The kernel pins no memory of a file on a disk, so a segment there is filled from memory beside it. */
+/* Gives memory in the segment, and the memory to which the copy engine writes (`landing`).  It is the same if the
+ * driver can register it.  Otherwise the copy thread copies from `landing` to the segment. */
 static bool shared_region(const struct shim_context *context, uint64_t bytes, uint64_t *offset, void **memory,
                           void **landing, char *why)
 {

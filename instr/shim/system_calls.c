@@ -1,8 +1,9 @@
-/* system_calls.c - sees a program limit its own system calls (seccomp), and says so before it has; sees it choose who
- * may read its memory (PR_SET_PTRACER), and chooses only where it has not.
+/* system_calls.c - notes when a program limits its own system calls (seccomp), and tells wsdbg before that takes
+ * effect. Also notes when the program chooses who may read its memory (PR_SET_PTRACER): the shim then makes no choice
+ * of its own.
  *
  * Reads:  the arguments of prctl() and syscall(), by which programs and libseccomp ask for that.
- * Writes: the kernel's word for who may read this process's memory.
+ * Writes: the kernel's setting of who may read this process's memory.
  *
  * A program that asks the kernel without the C library is not seen to here: stand_aside_is_limited.
  */
@@ -42,8 +43,8 @@ static bool limits(bool strict, bool filtered, unsigned long filter)
     return strict || (filtered && filter);
 }
 
-/* The kernel keeps one such choice a process.  The program's own stays: MPI libraries read each other's memory by it.
- */
+/* The kernel keeps one such setting for each process.  The program's own must stay: MPI libraries need it to read each
+ * other's memory. */
 static _Atomic bool has_chosen, is_let;
 
 static void note_choice(long option, unsigned long process)

@@ -4,8 +4,8 @@
 
 /* Calls `about_to_limit` before each call of the program that limits its system calls, on the thread that makes it. */
 void system_calls_tell(void (*about_to_limit)(void));
-/* Lets that process read the memory of this one, as an ancestor may; 0 = nobody any more.  Does nothing where the
- * program has chosen somebody itself.  Not for a thread that is inside of such a call. */
+/* Lets that process read the memory of this one; 0 = takes the permission back.  Does nothing if the program has made
+ * this choice itself.  Must not be called from inside prctl() or syscall(). */
 void system_calls_let_read(unsigned long process);
 
 #endif

@@ -1,7 +1,7 @@
 /* armed.h - where an armed process keeps what a later `wsdbg attach` reads: the names that both sides agree on.
  *
- * A process is armed when the observer is preloaded and WSDBG_ARM says so, and no wsdbg runs it (WSDBG_SESSION is not
- * set).  All armed processes of a user that see the same files are one session, whose folder is never a wsdbg's own.
+ * A process is armed if the observer is preloaded, WSDBG_ARM asks for it, and no wsdbg runs the process (WSDBG_SESSION
+ * is not set).  All armed processes of a user that see the same files form one session.
  */
 #ifndef WSDBG_ARMED_H
 #define WSDBG_ARMED_H
@@ -14,19 +14,20 @@
 
 #include "session.h"
 
-/* "1": armed, the folder is WSDBG_ARMED_FOLDER_FORMAT.  An absolute path: armed, that is the folder.  Else: not armed.
- */
+/* "1": armed, in the folder of WSDBG_ARMED_FOLDER_FORMAT.  An absolute path: armed, in that folder.  Any other value:
+ * not armed. */
 #define WSDBG_ENV_ARM "WSDBG_ARM"
 #define WSDBG_ARMED_FOLDER_FORMAT "/tmp/wsdbg-%u" /* effective user */
-/* Name of the session: user.  With a folder of one's own no segment lies in /dev/shm. */
+/* The session's name, with the user's number.  The second one is for a folder that the user chose: there no segment is
+ * in /dev/shm. */
 #define WSDBG_ARMED_SESSION_FORMAT "armed-%u"
 #define WSDBG_ARMED_ELSEWHERE_FORMAT "armed-elsewhere-%u"
-#define WSDBG_ARMED_LOCK_FORMAT "%d.attach" /* process; the wsdbg that is attached holds a record lock on it */
+#define WSDBG_ARMED_LOCK_FORMAT "%d.attach" /* process; the wsdbg that is attached locks it */
 
 enum { WSDBG_ARMED_FOLDER_BYTES = 512 };
 
-/* The folder that a value of WSDBG_ARM means for a process of that effective user; false = it means none.
- * *is_default: it is nobody's choice. */
+/* The folder that a value of WSDBG_ARM stands for, with the process's effective user.  False: the process is not armed.
+ * *is_default: the user chose no folder. */
 static inline bool wsdbg_armed_folder(const char *value, unsigned user, char folder[WSDBG_ARMED_FOLDER_BYTES],
                                       bool *is_default)
 {
@@ -47,7 +48,7 @@ static inline void wsdbg_armed_session(bool is_default, unsigned user, char *nam
         snprintf(name, bytes, WSDBG_ARMED_ELSEWHERE_FORMAT, user);
 }
 
-/* Folder of this process's session, for what lies beside the segment; NULL = it has none. */
+/* The folder of this process's session; NULL = it has none. */
 static inline const char *wsdbg_folder_of_environment(char folder[WSDBG_ARMED_FOLDER_BYTES])
 {
     const char *session = getenv(WSDBG_ENV_SESSION), *spool = getenv(WSDBG_ENV_SPOOL);
@@ -58,9 +59,9 @@ static inline const char *wsdbg_folder_of_environment(char folder[WSDBG_ARMED_FO
     return spool && *spool ? spool : NULL;
 }
 
-/* The process that a file of such a folder belongs to, by its name: "4711.off", "4711.attach", "4711-3.image",
- * "4711-refused-3.image", "state-4711-..." and "works-4711-..." with a context.  0 = it is none of ours: the folder may
- * be one in which somebody keeps other files, too. */
+/* The process that a file in the session's folder belongs to, read from the file's name: "4711.off", "4711.attach",
+ * "4711-3.image", "4711-refused-3.image", "state-4711-CONTEXT" or "works-4711-CONTEXT".  0: it is not wsdbg's file.  A
+ * folder that a user chose may hold other files. */
 static inline unsigned long wsdbg_armed_file_process(const char *name)
 {
     const bool is_state = strncmp(name, "state-", 6) == 0 || strncmp(name, "works-", 6) == 0;

@@ -227,8 +227,8 @@ enum wsdbg_attach_command {
     /* As PAUSE, after fault_exception has ended the work of fault_context.  The driver forgets that error when the
      * inspector leaves, so the observer returns it to the program. */
     WSDBG_ASK_FAULT,
-    /* The program's calls wait, and calls_inside tells how many of those that began before may wait for an answer to an
-     * event of the driver.  To detach under such a call leaves it waiting for half a minute. */
+    /* New calls of the program wait.  calls_inside tells how many earlier ones are in the driver and may wait for the
+     * debugger's answer to an event.  If the debugger detaches first, they wait for half a minute. */
     WSDBG_ASK_QUIET
 };
 enum wsdbg_attach_state {
@@ -255,17 +255,18 @@ enum wsdbg_attach_obstacle {
 struct wsdbg_attach_row {
     uint32_t request; /* number << 8 | enum wsdbg_attach_command; the number counts up */
     uint32_t inspector_pid;
-    uint32_t revision;        /* of the interface that the inspector speaks */
-    uint32_t stopped_devices; /* bit n: an inspector may have stopped device n, and none has resumed it since; n is
-                                 the driver's number for debuggers */
-    uint64_t lease_until_ns;  /* CLOCK_MONOTONIC */
-    uint64_t fault_context;   /* CUcontext, 0 = not known */
-    uint32_t fault_exception; /* as the debug interface numbers them */
-    uint32_t answered;        /* up to this value of `asked` the inspector has looked and seen no exception */
-    uint32_t nobody_comes;    /* 1: no inspector comes before the first launch */
-    uint32_t calls_inside;    /* the observer's answer to QUIET */
-    uint64_t code_bytes; /* of images of WSDBG_MUCH_CODE_BYTES or more that the program has loaded; the observer's */
-    uint64_t code_bytes_known; /* ... as it was when wsdbg decided to ask for ATTACH_IDLE: code makes an attach long */
+    uint32_t revision;         /* of the interface that the inspector speaks */
+    uint32_t stopped_devices;  /* bit n: an inspector may have stopped device n, and none has resumed it since; n is
+                                  the driver's number for debuggers */
+    uint64_t lease_until_ns;   /* CLOCK_MONOTONIC */
+    uint64_t fault_context;    /* CUcontext, 0 = not known */
+    uint32_t fault_exception;  /* as the debug interface numbers them */
+    uint32_t answered;         /* up to this value of `asked` the inspector has looked and seen no exception */
+    uint32_t nobody_comes;     /* 1: no inspector comes before the first launch */
+    uint32_t calls_inside;     /* the observer's answer to QUIET */
+    uint64_t code_bytes;       /* sum of all images of WSDBG_MUCH_CODE_BYTES or more that were loaded; the observer's */
+    uint64_t code_bytes_known; /* code_bytes as wsdbg knew it when it decided on ATTACH_IDLE: more code makes the attach
+                                  long */
 
     uint32_t done;         /* the request served last */
     uint32_t state;        /* enum wsdbg_attach_state */
@@ -449,8 +450,8 @@ struct wsdbg_rank_row {
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_rank_row) % 8 == 0, "word copies");
 
-/* Communicators of NCCL that the program made, and the newest calls on each.  A row is used again once its communicator
- * was destroyed and no other row is free.  What a call asks for is as NCCL's public header numbers it. */
+/* Communicators of NCCL that the program made, and the newest calls on each.  If no row is free, the row of a destroyed
+ * communicator is used again.  Data types and reductions have the numbers of NCCL's public header. */
 enum wsdbg_communicator_end {
     WSDBG_COMMUNICATOR_LIVES,
     WSDBG_COMMUNICATOR_FINALIZED, /* ncclCommFinalize */
@@ -459,21 +460,21 @@ enum wsdbg_communicator_end {
 };
 struct wsdbg_communicator_row {
     uint64_t number;      /* counts the process's communicators up from 1, written last; 0 = being written */
-    uint64_t handle;      /* ncclComm_t, 0 = the call that makes it has not given it yet */
+    uint64_t handle;      /* ncclComm_t; 0 = the call that makes it has not returned it yet */
     uint64_t identity;    /* the same in all processes of the communicator; 0 = not known */
-    uint64_t began_ns;    /* when the call began that makes it */
-    uint64_t ready_ns;    /* when that call, or the group around it, returned; 0 = it has not */
-    uint64_t ended_ns;    /* when the call that says `end` began; 0 = none did */
-    uint64_t calls;       /* on it, ever */
-    uint64_t collectives; /* number of the newest one; each call but send and receive is one */
+    uint64_t began_ns;    /* start of the call that makes it */
+    uint64_t ready_ns;    /* end of that call, or of the group around it; 0 = not over */
+    uint64_t ended_ns;    /* start of the call that `end` names; 0 = there was none */
+    uint64_t calls;       /* calls on it so far */
+    uint64_t collectives; /* of these all but sends and receives */
     uint32_t rank;        /* in the communicator, or WSDBG_UNKNOWN32, as the next ones */
     uint32_t rank_count;
     uint32_t device;  /* ordinal */
     uint32_t context; /* row in contexts */
     uint32_t end;     /* enum wsdbg_communicator_end */
-    int32_t error;    /* the last that a call on it, or ncclCommGetAsyncError, told; 0 = none */
+    int32_t error;    /* last error of a call on it or of ncclCommGetAsyncError; 0 = none */
     char made_by[40]; /* "ncclCommInitRank" */
-    uint64_t done_ns; /* calls that were issued before this moment are done: a call that waits for them has returned */
+    uint64_t done_ns; /* calls issued before this moment are done: a call that waited for them has returned */
     uint64_t reserved;
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_communicator_row) == 144, "communicator layout");
@@ -491,21 +492,21 @@ enum wsdbg_collective_operation {
     WSDBG_COLLECTIVE_RECEIVE
 };
 enum wsdbg_collective_flags {
-    WSDBG_COLLECTIVE_CAPTURED = 1, /* into a graph: when and how often that runs is not known */
-    WSDBG_COLLECTIVE_GROUPED = 2,  /* between ncclGroupStart and ncclGroupEnd: issued with the outermost of these */
+    WSDBG_COLLECTIVE_CAPTURED = 1, /* captured into a graph: nobody knows when and how often that runs */
+    WSDBG_COLLECTIVE_GROUPED = 2,  /* between ncclGroupStart and ncclGroupEnd: the outermost end issues it */
     WSDBG_COLLECTIVE_REFUSED = 4   /* NCCL returned an error */
 };
 struct wsdbg_collective_row {
     uint64_t sequence;     /* entry number + 1 among the communicator's calls, written last */
     uint64_t communicator; /* `number` of its row */
-    uint64_t number; /* among the collectives of the communicator, from 1; of sends and receives among those with that
-                        peer; 0 = not known */
+    uint64_t number; /* counts the communicator's collectives from 1, or its sends (receives) with that peer; 0 = not
+                        known */
     uint64_t time_ns;
-    uint64_t issued_ns;       /* when the call, or the outermost group around it, returned; 0 = it has not */
+    uint64_t issued_ns;       /* end of the call, or of the outermost group around it; 0 = not over */
     uint64_t count;           /* elements, as given */
     uint64_t stream;          /* CUstream as given */
-    uint64_t launches_before; /* launches begun when the call, or the end of the group, began */
-    uint64_t launches_after;  /* ... and when it returned */
+    uint64_t launches_before; /* launches of the process before the call, or before the end of its group */
+    uint64_t launches_after;  /* launches of the process after it */
     uint32_t operation;       /* enum wsdbg_collective_operation */
     uint32_t datatype;        /* ncclDataType_t */
     uint32_t reduction;       /* ncclRedOp_t, or WSDBG_UNKNOWN32 where there is none */
@@ -594,13 +595,13 @@ struct wsdbg_segment {
     int32_t exit_status;  /* that the process gave exit() */
     uint32_t exit_called; /* 1: it did, written last; _exit() and signals are not noticed */
 
-    /* Of an armed process (wsdbg/armed.h): wsdbg says that it watches, raises watch_begun and wakes its futex.  When
-     * the time is over the observer's threads sleep again, whether wsdbg has left or was killed. */
-    uint64_t watched_until_ns;       /* CLOCK_MONOTONIC, 0 = nobody watches */
-    uint32_t watch_begun;            /* futex */
-    uint32_t watcher_pid;            /* may read the process's memory meanwhile */
-    uint64_t start_ticks;            /* starttime of /proc/self/stat: the number may come again; 0 = not known */
-    uint32_t armed;                  /* 1: it is */
+    /* Of an armed process (wsdbg/armed.h).  To watch it, wsdbg sets watched_until_ns, raises watch_begun and wakes that
+     * futex.  After watched_until_ns the observer's threads sleep again, also if wsdbg was killed. */
+    uint64_t watched_until_ns; /* CLOCK_MONOTONIC, 0 = nobody watches */
+    uint32_t watch_begun;      /* futex */
+    uint32_t watcher_pid;      /* this wsdbg may read the process's memory meanwhile */
+    uint64_t start_ticks; /* starttime of /proc/self/stat, as a later process may get the same number; 0 = not known */
+    uint32_t armed;       /* 1: the process is armed */
     uint32_t communicator_count;     /* rows ever used */
     uint32_t communicators_left_out; /* no row was free */
     uint32_t reserved_at_end;
