@@ -1,7 +1,7 @@
 /* arm.c - `wsdbg arm`: starts a program with the observer alone, or prints the environment that does so.
  *
- * Reads: where the observer and the simulator lie.  Writes: stdout with --env.  The program takes this process's place:
- * nothing of wsdbg stays but the library in the program, which sleeps until `wsdbg attach` comes.
+ * Reads: the paths of the observer and the simulator.  Writes: stdout with --env.  The program replaces this process
+ * (exec). Only wsdbg's library stays in it, and sleeps until somebody runs `wsdbg attach`.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* attach_command.c - `wsdbg attach`: which armed processes are meant, and what is said of those that are not armed.
+/* attach_command.c - `wsdbg attach`: finds the armed processes that are meant, and shows stacks of others.
  *
  * Reads: /proc, the tables of armed processes.  Writes: stdout with --list; what join.c writes.
  */
@@ -117,7 +117,7 @@ static struct wsdbg_error *list(const struct wsdbg_armed_place *place)
     return error;
 }
 
-/* ---- who is meant ---- */
+/* ---- the processes that are meant ---- */
 
 /* With `above`, only that process and those below it. */
 static struct wsdbg_error *find(struct targets *targets, pid_t above)
@@ -136,7 +136,7 @@ static struct wsdbg_error *find(struct targets *targets, pid_t above)
     return NULL;
 }
 
-/* One that another wsdbg has is left out, and said; NULL as long as one is left. */
+/* Leaves out each process that another wsdbg has locked, and says so.  An error only if none is left. */
 static struct wsdbg_error *lock_all(struct targets *targets)
 {
     size_t kept = 0;

@@ -3,8 +3,8 @@
  * Reads: the tables of armed processes, and through the evidence their GPU.  Writes: the report on stderr, the session
  * database, JSON on request; signals only with --on-stall kill.
  *
- * The history before wsdbg came is not known.  So a hang is what stands still for the stall time from then on: the
- * watch is the one of `wsdbg run`, and it ends when it has judged, or when there is nothing that could stand still.
+ * wsdbg does not know how long work had stood still before it attached.  So only the time from then on counts.  The
+ * watch is that of `wsdbg run`.  It ends after a verdict, or when nothing is left that could stand still.
  */
 #include "cmd/join.h"
 
@@ -28,13 +28,13 @@
 #include "model/symbol.h"
 #include "watch/session.h"
 
-/* Three looks about one stall time apart make a hang of what has no cause; a look takes some tenths of a second. */
+/* Without a cause, three looks about one stall time apart make a hang.  A look takes some tenths of a second. */
 enum { STALLS_MOST = 3, STACK_LINES_MOST = 12 };
 #define MARGIN_NS UINT64_C(500000000)
 #define LOOKS_NS UINT64_C(3000000000)
 #define LOOK_MOST_NS UINT64_C(5500000000)
 #define STACKS_NS UINT64_C(200000000)
-#define UNREAD_NS UINT64_C(500000000) /* tables that nobody can read for so long will not be read */
+#define UNREAD_NS UINT64_C(500000000) /* tables that could not be read for so long are given up */
 #define KILL_AFTER_NS UINT64_C(1000000000)
 
 struct join {
@@ -90,7 +90,7 @@ static bool was_launched_in(const struct wsdbg_snapshot *snapshot, size_t contex
     return false;
 }
 
-/* Work of which nobody can tell for the moment whether it is done, as right after a look at the GPU. */
+/* Work of which it is not known whether it is done, for example right after a look at the GPU. */
 static bool has_unseen_work(const struct wsdbg_snapshot *snapshot)
 {
     bool any = false;
@@ -143,7 +143,7 @@ static uint64_t now_of(struct wsdbg_clock *clock)
     return wsdbg_monotonic_ns();
 }
 
-/* Nothing could stand still, or it had its time. */
+/* Nothing can stand still any more, or the time for that is over. */
 static bool is_over(const struct join *join, uint64_t now_ns)
 {
     const uint64_t lasts_ns = now_ns - join->began_ns, stall_ns = join->options->stall_ns;

@@ -1,4 +1,4 @@
-/* join.h - what `wsdbg attach` does with the processes that it was told: watch them from outside, judge, leave. */
+/* join.h - `wsdbg attach`: watches processes from outside, gives a verdict, and leaves. */
 #ifndef WSDBG_CMD_JOIN_H
 #define WSDBG_CMD_JOIN_H
 
@@ -7,11 +7,11 @@
 
 struct wsdbg_join_options {
     const struct wsdbg_armed_place *place;
-    const uint32_t *process_ids; /* that are locked for this wsdbg */
+    const uint32_t *process_ids; /* locked for this wsdbg */
     size_t process_count;
     const char *output; /* NULL = the database is not kept */
     uint64_t stall_ns;
-    bool look_anyway; /* also where a look may hold back work */
+    bool look_anyway; /* also if a look may hold back work of the program */
     bool json;
     bool lives_on;                /* watches until the processes end or a signal comes; a look signal is a look */
     enum wsdbg_on_stall on_stall; /* KILL or DETACH */

@@ -1,5 +1,6 @@
 /* builder.h - the parts of the snapshot builder, private to this room.  One file a part, in this order:
- * snapshot_tables (and snapshot_communicators), snapshot_grids, grid_match, snapshot_warps, inferred_names, snapshot_barriers, barrier_phase. */
+ * snapshot_tables, snapshot_communicators, snapshot_grids, grid_match, snapshot_warps, inferred_names, snapshot_barriers,
+ * barrier_phase. */
 #ifndef WSDBG_EVIDENCE_BUILDER_H
 #define WSDBG_EVIDENCE_BUILDER_H
 

@@ -15,12 +15,12 @@
 
 struct wsdbg_evidence;
 
-/* Who comes from outside to processes that nobody watched before (wsdbg/armed.h). */
+/* For a wsdbg that attaches to armed processes (wsdbg/armed.h). */
 struct wsdbg_join {
-    const char *root;            /* in front of the paths of segments in memory, "" = none */
+    const char *root;            /* put before the paths of segments in memory; "" = nothing */
     const uint32_t *process_ids; /* only these are looked at */
     size_t process_count;
-    bool never_stays; /* nobody attaches to the GPU but for a look */
+    bool never_stays; /* inspectors attach for a look only */
 };
 
 struct wsdbg_evidence_ops {
@@ -60,8 +60,8 @@ struct wsdbg_evidence_ops {
      * after its end shows it.  The memory is missing on the GPU meanwhile.  NULL = what a process leaves is not to be
      * had. */
     void (*hold_record)(struct wsdbg_evidence *source);
-    /* Narrows what is looked at, before the first look; NULL = it cannot.  Evidence that is the ring's and more hands
-     * it on to its ring.  `join` outlives the source. */
+    /* Limits the source to the processes of `join`; call it before the first look.  A source that contains a ring
+     * source passes it on.  `join` must outlive the source.  NULL = the source cannot. */
     void (*join)(struct wsdbg_evidence *source, const struct wsdbg_join *join);
     void (*close)(struct wsdbg_evidence *source);
 };

@@ -118,7 +118,7 @@ struct wsdbg_error *wsdbg_inspector_post(struct wsdbg_inspector *inspector, enum
                                          const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS], uint64_t limit_ns);
 /* Whether a step that was posted has ended; then *error says how.  False also where none was posted. */
 bool wsdbg_inspector_collect(struct wsdbg_inspector *inspector, struct wsdbg_error **error);
-/* Waits until the step that was posted has ended, if one was; the error says how. */
+/* Waits for the end of a step that was posted, and returns its error.  Returns NULL if none was posted. */
 struct wsdbg_error *wsdbg_inspector_finish(struct wsdbg_inspector *inspector);
 /* Whether a step that was posted has not been collected. */
 bool wsdbg_inspector_has_posted(const struct wsdbg_inspector *inspector);

@@ -30,9 +30,9 @@ enum {
 };
 #define AWAKE_NS 20000000ull
 /* The waits of wsdbg_inspect_leave(), together with two of TAKEN_UP_NS below WSDBG_INSPECTOR_LEAVE_NS. */
-#define QUIET_LIMIT_NS 1000000000ull  /* until calls that wait for our answers have come back */
-#define QUIET_NS 300000000ull         /* one that has not so long after the last event waits for something else */
-#define ANSWER_LIMIT_NS 200000000ull  /* a program that does not answer by then has become another, or ends */
+#define QUIET_LIMIT_NS 1000000000ull  /* for calls that wait for our answers to return */
+#define QUIET_NS 300000000ull         /* a call that returns no sooner after the last event waits for something else */
+#define ANSWER_LIMIT_NS 200000000ull  /* without an answer by then the program has ended or executes another one */
 #define DETACH_LIMIT_NS 1500000000ull /* until the driver has let us go */
 #define DONE_LIMIT_NS 500000000ull    /* until the program has noted that */
 /* When several programs share a GPU, resumed kernels run again only when their turn comes.  A detach before that leaves
@@ -154,7 +154,7 @@ static bool drain_until(struct wsdbg_inspection *in, const bool *flag, uint64_t 
 
 /* ---- attach and detach ---- */
 
-/* The driver's answer; the last one where the time is over or the process has ended. */
+/* Tries until the driver begins, the time is over or the process ends.  Returns the driver's last result. */
 static uint32_t initialize(struct wsdbg_inspection *in, uint64_t deadline_ns)
 {
     uint32_t result;
@@ -183,8 +183,8 @@ static bool ask_attach(const struct wsdbg_inspection *in, enum wsdbg_attach_comm
     return answered;
 }
 
-/* Whether nobody waits for our answer to an event: no such call is inside, or those that are wait for something else.
- */
+/* Whether no call waits for our answer to an event.  A call that stays in the driver long after the last event waits
+ * for something else. */
 static bool is_quiet(struct wsdbg_inspection *in)
 {
     const bool asked = ask_attach(in, WSDBG_ASK_QUIET, wsdbg_attach_clock_ns() + ANSWER_LIMIT_NS);
@@ -195,8 +195,8 @@ static bool is_quiet(struct wsdbg_inspection *in)
     return !asked || !__atomic_load_n(&in->attach->row->calls_inside, __ATOMIC_ACQUIRE) || now_ns > last_ns + QUIET_NS;
 }
 
-/* A call that loads code waits for our answer to the driver's event.  If we detach before that, it stands in the driver
- * for half a minute (docs/results/live-attach.md). */
+/* A call that loads code waits for our answer to the driver's event.  If we detach first, it waits for half a minute
+ * (docs/results/live-attach.md). */
 static void answer_calls_inside(struct wsdbg_inspection *in)
 {
     const uint64_t deadline_ns = wsdbg_attach_clock_ns() + QUIET_LIMIT_NS;

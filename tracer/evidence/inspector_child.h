@@ -33,9 +33,9 @@ struct wsdbg_inspection {
     int asked_wake;       /* eventfd: a call of the program wants to know of exceptions */
     bool listens;         /* somebody raises it */
     uint32_t images_lost; /* for which there was no row */
-    uint32_t event_count; /* of the driver, since we came in */
-    uint64_t event_ns;    /* when the last one was answered */
-    uint64_t held_ns;     /* since when calls of the program wait, as far as we know; 0 = they go on */
+    uint32_t event_count; /* of the driver, during this attach */
+    uint64_t event_ns;    /* time of the last answer */
+    uint64_t held_ns;     /* since when the program's calls are held, as far as we know; 0 = they are not */
     uint64_t image_bytes; /* used in the area */
 };
 

@@ -15,7 +15,7 @@ enum { LOOKS = 2 };
 #define APART_NS 60000000ull          /* from one suspension to the next: a spinning warp has gone round many times */
 #define APART_LATE_NS 300000000ull    /* ... also where other programs have the GPU in turns */
 #define AHEAD_AT_MOST_NS 500000000ull /* a look ahead is compared with one that comes no later */
-#define HELD_NS 50000000ull           /* so long a program may take to say that it lets somebody in at its GPUs alone */
+#define HELD_NS 50000000ull           /* time for an observer to report the locks of its GPUs */
 #define STOPPED_AT_MOST_NS 1000000000ull
 #define ATTACH_LIMIT_NS 2750000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
@@ -41,8 +41,8 @@ struct wsdbg_live_process {
     bool saw_fault;                          /* the last look is that of an exception */
     bool held_nothing_back;                  /* the last looks were those of an inspector that stays */
     uint64_t first_attach_ns;                /* of those before; 0 = there was none */
-    uint64_t begun_ns;                       /* when an attach was begun ahead of its look */
-    bool is_in;                              /* an inspector that came late is attached */
+    uint64_t begun_ns;                       /* when an attach was begun before its look */
+    bool is_in;                              /* an inspector is attached for a late look */
     char fault[256];                         /* about an exception that no warp shows any more, "" = there is none */
     struct wsdbg_look_keeper *keeper;        /* NULL = looks are not kept */
 };
@@ -214,13 +214,13 @@ static bool holds_gpus(const struct wsdbg_live_process *process)
 bool wsdbg_live_process_begin(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     const uint64_t now_ns = wsdbg_attach_clock_ns();
-    if (process->saw_fault) /* nobody comes in again */
+    if (process->saw_fault) /* no inspector attaches to it again */
         return true;
     if (wsdbg_live_machine_stays(process->machine))
         return holds_gpus(process);
     process->begun_ns = now_ns;
-    wsdbg_error_destroy(
-        wsdbg_live_machine_begin_attach(process->machine, attach_limit_ns(now_ns, deadline_ns))); /* the look says it */
+    wsdbg_error_destroy(wsdbg_live_machine_begin_attach(
+        process->machine, attach_limit_ns(now_ns, deadline_ns))); /* the look reports it */
     while (wsdbg_live_machine_is_attaching(process->machine) && !holds_gpus(process) &&
            wsdbg_attach_clock_ns() < now_ns + HELD_NS)
         wait_until(wsdbg_attach_clock_ns() + HELD_NS / 50);
@@ -274,7 +274,7 @@ static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_
     return error;
 }
 
-/* Many looks at others may have come before the first one of this process. */
+/* Looks at other processes may have used up the time before the first look at this one. */
 static struct wsdbg_error *look_in_time(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     return process->count || wsdbg_attach_clock_ns() < deadline_ns

@@ -11,17 +11,17 @@ struct wsdbg_live_process;
 /* The debug attach becomes the process's, also when this fails. */
 struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_attach_link *attach,
                                             struct wsdbg_live_process **out);
-/* Begins the attach of a look that is due by deadline_ns, where nobody stays; a look ends it.  False: its GPUs are not
- * known to be locked for it, so nothing may be begun beside it, as two inspectors on one GPU harm it. */
+/* Begins the attach for a late look that is due by deadline_ns.  The look must follow.  False: the process has not
+ * reported locks of its GPUs, so no other attach may be begun beside it.  Two inspectors on one GPU do harm. */
 bool wsdbg_live_process_begin(struct wsdbg_live_process *process, uint64_t deadline_ns);
-/* Whether an attach was begun that no look has ended. */
+/* Whether an attach was begun and its look has not followed yet. */
 bool wsdbg_live_process_has_begun(const struct wsdbg_live_process *process);
 /* Attaches unless an inspector stays, looks, lets the GPU run for a moment, looks again, detaches if it attached; by
  * deadline_ns (CLOCK_MONOTONIC).  An error says what was in the way; whatever it is, the program runs as before.  The
  * looks replace those of the last time. */
 struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, uint64_t deadline_ns);
-/* The same of several whose attach was begun: each look is taken of all of them before the next, and they leave
- * together.  errors[i] is that of list[i], the caller's; NULL = none. */
+/* Looks at several processes whose attach was begun: the first look at all of them, then the second, then it leaves
+ * all. errors[i] belongs to list[i] and to the caller; NULL = none. */
 void wsdbg_live_process_look_together(struct wsdbg_live_process *const *list, size_t count, uint64_t deadline_ns,
                                       struct wsdbg_error **errors);
 /* Takes the first of the looks that the next wsdbg_live_process_look() compares, where an inspector stays. */
@@ -51,7 +51,7 @@ bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process, const
 const struct wsdbg_attach_row *wsdbg_live_process_attach_link(const struct wsdbg_live_process *process);
 /* Its first launch need not wait: no inspector comes before it. */
 void wsdbg_live_process_expect_nobody(struct wsdbg_live_process *process);
-/* How much code it had loaded (wsdbg_attach_row.code_bytes) when an inspector was decided on that is to stay. */
+/* Tells the observer on how much loaded code (wsdbg_attach_row.code_bytes) the decision to attach rests. */
 void wsdbg_live_process_knows_code(struct wsdbg_live_process *process, uint64_t code_bytes);
 /* Its machine, for an inspector that stays (live_stay.h). */
 struct wsdbg_machine *wsdbg_live_process_machine(struct wsdbg_live_process *process);

@@ -250,7 +250,7 @@ static struct wsdbg_error *attach(struct live_machine *live, uint64_t limit_ns)
                                        limit_ns + WSDBG_INSPECTOR_LEAVE_NS, NULL);
 }
 
-/* Who had the GPU then may have left it since. */
+/* Another inspector had the GPU then.  It may have left since. */
 static bool was_taken(const struct live_machine *live)
 {
     return __atomic_load_n(&live->attach.row->obstacle, __ATOMIC_ACQUIRE) == WSDBG_OBSTACLE_TAKEN;

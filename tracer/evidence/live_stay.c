@@ -71,7 +71,7 @@ static struct wsdbg_stay_facts facts_of(struct wsdbg_live_stay *stay, const stru
     facts.context_made_ns = contexts ? stay->contexts_changed_ns : 0;
     note_modules(snapshot, process_id, &facts);
     facts.code_bytes = __atomic_load_n(&row->code_bytes, __ATOMIC_ACQUIRE);
-    if (facts.image_bytes < facts.code_bytes) /* it may be newer than the snapshot */
+    if (facts.image_bytes < facts.code_bytes) /* the observer's sum may be newer than the snapshot */
         facts.image_bytes = facts.code_bytes;
     note_launches(snapshot, process_id, &facts);
     for (size_t i = 0; i < snapshot->thread_count; i++)

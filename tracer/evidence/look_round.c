@@ -1,8 +1,8 @@
 /* look_round.c - see look_round.h.
  *
- * Processes that an inspector stays at come first: it may have to make way.  The others are attached to together, since
- * an attach takes up to 2 s, and each look is taken of all of them before the next.  Those that share a GPU cannot be:
- * they come one after the other.
+ * Processes with an inspector that stays come first, because that inspector may have to leave a GPU to another process.
+ * An attach takes up to 2 s.  So the other processes are attached to together, and looked at together.  Processes that
+ * share a GPU are looked at one after the other.
  */
 #include "evidence/look_round.h"
 
@@ -22,18 +22,18 @@ struct look_round {
     size_t looked_count, begun_count;
 };
 
-/* What was in the way of a look, if anything, becomes a note. */
+/* Lists the process as looked at, or adds a note with the reason why it was not. */
 static void settle(struct look_round *round, uint32_t process_id, struct wsdbg_live_process *process,
                    struct wsdbg_error *error)
 {
     if (!error)
         round->looked[round->looked_count++] = process;
-    else if (!process || wsdbg_live_process_is_alive(process)) /* else its end is all that there is to see */
+    else if (!process || wsdbg_live_process_is_alive(process)) /* of an ended process only its end is reported */
         wsdbg_look_add_trouble(round->snapshot, process_id, wsdbg_error_message(error));
     wsdbg_error_destroy(error);
 }
 
-/* The process of a context, once, where a look at it is wanted; 0 = none is. */
+/* The process of a context if a look at it is wanted, at the process's first context; else 0. */
 static uint32_t wanted_process(const struct look_round *round, size_t context, bool attended)
 {
     const struct wsdbg_snapshot *snapshot = round->snapshot;
@@ -83,7 +83,7 @@ static void begin_attaches(struct look_round *round)
     for (size_t i = 0; may_begin && i < round->snapshot->context_count; i++) {
         const uint32_t process_id = wanted_process(round, i, false);
         struct wsdbg_live_process *process = NULL;
-        if (process_id) /* an error is found again, and said, by look_at_one() */
+        if (process_id) /* look_at_one() meets the same error again and reports it */
             wsdbg_error_destroy(wsdbg_live_processes_ensure(round->processes, process_id, &process));
         if (!process)
             continue;
@@ -93,7 +93,7 @@ static void begin_attaches(struct look_round *round)
     }
 }
 
-/* One whose GPU somebody else had then is left for later. */
+/* A process whose GPU was taken stays out of `begun`, and is looked at later. */
 static void look_together(struct look_round *round)
 {
     size_t kept = 0;

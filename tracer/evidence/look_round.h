@@ -8,9 +8,9 @@
 #include "evidence/evidence.h"
 #include "evidence/live_processes.h"
 
-/* Looks at every process that `use` asks for, by deadline_ns (CLOCK_MONOTONIC).  *looked, to be freed by the caller,
- * gets those whose looks are there; the processes stay `processes`'.  What was in the way of others becomes a note.
- * NO_MEMORY is the only error. */
+/* Looks at every process that `use` asks for, by deadline_ns (CLOCK_MONOTONIC).  *looked lists those that were looked
+ * at; the caller frees the list, not the processes.  A note gives the reason for each other one.  The only error is
+ * NO_MEMORY. */
 struct wsdbg_error *wsdbg_look_round(struct wsdbg_live_processes *processes, enum wsdbg_attach_use use,
                                      uint64_t deadline_ns, struct wsdbg_snapshot *snapshot,
                                      struct wsdbg_live_process ***looked, size_t *count);

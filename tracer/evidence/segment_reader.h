@@ -59,7 +59,7 @@ void wsdbg_segment_read_graph_kernel(const struct wsdbg_segment_view *view, uint
 void wsdbg_segment_read_off_reason(const struct wsdbg_segment_view *view, char out[WSDBG_TEXT_BYTES]);
 /* Zero where the segment is of an older observer.  False: the row changed under the eyes. */
 bool wsdbg_segment_read_marker(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_marker_row *out);
-/* False: the row is being written. */
+/* False: the shim is writing the row. */
 bool wsdbg_segment_read_allocation(const struct wsdbg_segment_view *view, uint32_t row,
                                    struct wsdbg_allocation_row *out);
 /* Where the head says that there are such rows. */
@@ -69,7 +69,7 @@ bool wsdbg_segment_read_rank(const struct wsdbg_segment_view *view, struct wsdbg
 /* False: the row is being written. */
 bool wsdbg_segment_read_communicator(const struct wsdbg_segment_view *view, uint32_t row,
                                      struct wsdbg_communicator_row *out);
-/* Entry `number` of that row's calls; false: it left the ring, belongs to another communicator, or is being written. */
+/* Call `number` of that communicator's ring.  False: it was overwritten, or the shim is writing it. */
 bool wsdbg_segment_read_collective(const struct wsdbg_segment_view *view, uint32_t row,
                                    const struct wsdbg_communicator_row *communicator, uint64_t number,
                                    struct wsdbg_collective_row *out);

@@ -1,6 +1,6 @@
-/* snapshot_communicators.c - communicators of NCCL and the calls on them: from a process's segment into a snapshot.
+/* snapshot_communicators.c - copies communicators of NCCL and the calls on them from a segment into a snapshot.
  *
- * Reads:  the segment's rows; the launches and contexts that are in the snapshot already.  Writes: the two tables.
+ * Reads:  the segment's rows; launches and contexts of the snapshot.  Writes: the snapshot's two tables.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ static uint32_t launch_of(const struct wsdbg_snapshot *s, const struct wsdbg_pro
     return found;
 }
 
-/* All contexts of the process are done with what had been launched when the call returned. */
+/* Everything that the process had launched when the call returned is done. */
 static bool is_done(const struct wsdbg_snapshot *s, uint32_t process_id, const struct wsdbg_collective_row *call)
 {
     bool any = false;

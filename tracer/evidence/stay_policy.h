@@ -22,7 +22,7 @@ struct wsdbg_stay_facts {
     bool worked;                             /* it has launched something that ran, ever */
     bool probed;                             /* a module of it has probes */
     uint64_t image_bytes;                    /* of the modules that it has loaded, as far as known */
-    uint64_t code_bytes;                     /* of large images, as the observer tells at once */
+    uint64_t code_bytes;                     /* sum of large images, from the observer */
     bool unfinished;                         /* the GPU has work of it, or may have */
     bool looked_ahead;                       /* the first of two looks was taken a moment ago */
     uint64_t waited_ns, launch_ns, launches; /* of struct wsdbg_attach_row */

@@ -1,7 +1,7 @@
 /* armed.c - see armed.h.
  *
- * A record lock (fcntl) tells who is attached: it is the process's own, so inspectors that it forks do not have it, and
- * it goes with the process.
+ * A record lock (fcntl) tells which wsdbg is attached.  The kernel releases it when that wsdbg ends, and its inspectors
+ * do not inherit it.
  */
 #include "program/armed.h"
 
@@ -45,7 +45,7 @@ static uint64_t stat_field(pid_t process, int number)
     return behind && sscanf(behind, " %llu", &value) == 1 ? value : 0;
 }
 
-/* The value of a variable of the environment with which the process began, "" = it has none; false = not to be read. */
+/* A variable of the environment with which the process started; "" = not set.  False: it cannot be read. */
 static bool variable_of(pid_t process, const char *name, char *value, size_t bytes)
 {
     const size_t length = strlen(name);
@@ -87,7 +87,7 @@ static bool has_other_files(pid_t process)
     return own.st_dev != its.st_dev || own.st_ino != its.st_ino || is_of_other_namespace(process, "mnt");
 }
 
-/* This user's number as the process sees it: in a container another one may stand for it. */
+/* This user's number inside the process's user namespace, where it may be another one. */
 static unsigned user_inside(pid_t process)
 {
     char text[4096];
@@ -177,7 +177,8 @@ static void segment_folders(const struct wsdbg_armed_place *place, char folders[
     snprintf(folders[1], PATH_MAX, "%s/" WSDBG_SEGMENT_SPOOLED, place->folder);
 }
 
-/* Of the name of a segment's file; 0 = it is none.  *is_left: its process is past it. */
+/* The process that a segment file belongs to, by the file's name; 0 = it is no segment file.  *is_left: the process has
+ * executed another program since. */
 static uint32_t process_of(const struct wsdbg_armed_place *place, const char *name, bool *is_left)
 {
     char prefix[80], *end;
@@ -191,7 +192,7 @@ static uint32_t process_of(const struct wsdbg_armed_place *place, const char *na
 
 enum life { LIVES, HAS_ENDED, NOT_KNOWN };
 
-/* The number may belong to another process by now, or be one of another namespace. */
+/* Another process may have the same number: a later one, or one in another PID namespace. */
 static enum life life_of(int folder, const char *name, uint32_t process)
 {
     struct stat status;
@@ -306,8 +307,8 @@ static pid_t holder_of(int folder, const char *name)
     return record.l_pid ? record.l_pid : -1;
 }
 
-/* A process that ended well left its lock if somebody was attached then, and one that was not observed has no tables. A
- * lock that is held is of another PID namespace that has the same folder. */
+/* A process may leave its lock file alone: one that ended while a wsdbg was attached, or one that had no tables.  If a
+ * process of another PID namespace uses the same folder, the lock may be held. */
 static void remove_old_notes(const struct wsdbg_armed_place *place)
 {
     DIR *folder = opendir(place->folder);

@@ -3,7 +3,7 @@
  * When a debugger attaches while kernels run, driver 580 holds back what the program gives the context from then on,
  * until those kernels have ended (docs/results/live-attach.md).  A kernel that waits for a later copy or kernel would
  * then wait for ever.  Contexts to which an inspector is attached already are not counted: a look at them holds nothing
- * back.  Nor are processes that wait in a collective for one that has ended: nothing that they do later ends that.
+ * back.  Processes that wait in a collective for an ended one are not counted either: no later work ends that wait.
  */
 #ifndef WSDBG_WATCH_LATER_WORK_H
 #define WSDBG_WATCH_LATER_WORK_H

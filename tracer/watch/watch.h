@@ -70,7 +70,7 @@ struct wsdbg_watch {
     const char
         *looks_all_the_same; /* what the reader may do to have a look that was spared; NULL = as wsdbg run has it */
     const char *after_hang;  /* what happens to the program, for the report's last line */
-    bool counts_from_now;    /* the watch came later than the program: what stood still before is no stall yet */
+    bool counts_from_now;    /* wsdbg attached to a running program: only the time from now on counts for a stall */
     bool read_stacks;        /* of the program's own threads, where something stands still */
     bool keep_history;       /* at the end of a run without a hang: store what its kernels recorded last */
     bool stop_at_hang;       /* return at the first hang, or when it is given up, instead of watching on */
