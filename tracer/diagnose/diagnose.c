@@ -23,8 +23,8 @@ static const struct {
 #include "diagnose/causes.def"
 };
 
-/* Of the machine's state a finding that is likely makes all other waits consequences: no further rule is asked.  Where
- * the code is not understood only the last one is, which says the place. */
+/* Once a rule on the machine's state has a likely finding, all other waits follow from it, and no further rule is
+ * asked. For code that is not understood only the last rule is asked, which gives the place. */
 static void ask_rules(struct wsdbg_case *c, enum rule_evidence evidence)
 {
     const bool is_understood = wsdbg_causes_are_known(c->snapshot, &c->snapshot->grids[c->grid]);

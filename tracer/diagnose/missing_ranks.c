@@ -1,7 +1,7 @@
-/* missing_ranks.c - see missing_ranks.h.  Reads a snapshot and the findings about its grids; adds findings.
+/* missing_ranks.c - see missing_ranks.h.  Reads a snapshot and the findings about its grids.  Adds findings.
  *
- * Kernels of NCCL wait for one another over all ranks.  Who is at the end of such a chain is missing; where the chain
- * comes back to where it began, the ranks make their calls in different orders.
+ * Kernels of NCCL on different ranks wait for one another.  The rank at the end of a chain of waits is missing.  If the
+ * chain is a circle, the ranks make their calls in different orders.
  */
 #include "diagnose/missing_ranks.h"
 
@@ -185,8 +185,10 @@ static bool say_gone(struct search *search, const struct wsdbg_rank_wait *wait, 
     return add_call(s, wait->call, finding) && add_progress(s, wait, finding);
 }
 
-/* Of several ranks the one is at fault whose call most others do not make: more than do not make the other's. */
-static bool own_is_outvoted(const struct search *search, const struct wsdbg_rank_wait *wait)
+enum fault { FAULT_OF_OTHER, FAULT_OF_OWN, FAULT_NOT_KNOWN };
+
+/* Of two ranks the one is at fault that differs from more of the other ranks.  With two ranks alone nobody can tell. */
+static enum fault fault_of(const struct search *search, const struct wsdbg_rank_wait *wait)
 {
     uint32_t against_other = 0, against_own = 0;
     for (size_t i = 0; i < search->waits->count; i++) {
@@ -195,7 +197,9 @@ static bool own_is_outvoted(const struct search *search, const struct wsdbg_rank
         against_other += is_about_these && (row->other == wait->other || row->process == wait->other);
         against_own += is_about_these && (row->other == wait->process || row->process == wait->process);
     }
-    return against_own > against_other;
+    if (against_own == against_other)
+        return FAULT_NOT_KNOWN;
+    return against_own > against_other ? FAULT_OF_OWN : FAULT_OF_OTHER;
 }
 
 static struct wsdbg_rank_wait turned_round(const struct search *search, const struct wsdbg_rank_wait *wait)
@@ -209,7 +213,7 @@ static struct wsdbg_rank_wait turned_round(const struct search *search, const st
     return other_way;
 }
 
-static bool say_differs(struct search *search, const struct wsdbg_rank_wait *wait)
+static bool say_differs(struct search *search, const struct wsdbg_rank_wait *wait, bool fault_is_known)
 {
     const struct wsdbg_snapshot *s = search->snapshot;
     char own[WSDBG_PROCESS_BYTES], other[WSDBG_PROCESS_BYTES], own_call[WSDBG_COLLECTIVE_BYTES],
@@ -223,8 +227,8 @@ static bool say_differs(struct search *search, const struct wsdbg_rank_wait *wai
     wsdbg_collective_text(&s->collectives[wait->other_call].row, other_call);
     wsdbg_communicator_text(&communicator_of(s, wait->call)->row, name);
     snprintf(finding->sentence, sizeof finding->sentence,
-             "On %.50s %.60s called %.90s, and %.60s %.90s: these must be alike.", name, own, own_call, other,
-             other_call);
+             "On %.50s %.60s called %.90s, and %.60s %.90s: these must be alike%s.", name, own, own_call, other,
+             other_call, fault_is_known ? "" : "; which rank is wrong is not known");
     snprintf(finding->fix, sizeof finding->fix,
              "Let every rank make the same calls in the same order, with the same size, type and root; a rank may have "
              "left one out before.");
@@ -278,9 +282,11 @@ static bool judge_wait(struct search *search, const struct wsdbg_rank_wait *wait
 {
     const struct wsdbg_rank_wait *next;
     const struct wsdbg_rank_wait other_way = turned_round(search, wait);
+    const enum fault fault = fault_of(search, wait);
     switch (wait->kind) {
     case WSDBG_RANK_DIFFERS:
-        return said_between(search, wait) || say_differs(search, own_is_outvoted(search, wait) ? &other_way : wait);
+        return said_between(search, wait) ||
+               say_differs(search, fault == FAULT_OF_OWN ? &other_way : wait, fault != FAULT_NOT_KNOWN);
     case WSDBG_RANK_ENDED:
         return is_said(search, WSDBG_CAUSE_RANK_GONE, wait->other) || say_gone(search, wait, is_only_one(search, wait));
     case WSDBG_RANK_ABSENT:

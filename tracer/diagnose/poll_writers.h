@@ -43,8 +43,8 @@ struct wsdbg_poll wsdbg_poll_of(const struct wsdbg_case *c, uint32_t warp);
 struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, enum wsdbg_warp_state state, uint32_t site,
                                 struct wsdbg_optional_u64 address);
 
-/* For a grid that may poll any word: whether others than the grids and host threads that are seen may write one of its
- * process's memory: another process, machine or card, or another context's work.  True where that is not known. */
+/* For a grid that may poll any word of its process's memory: whether something may write that memory that wsdbg does
+ * not see, such as another process, machine, card or context.  True if that is not known. */
 bool wsdbg_others_may_write(const struct wsdbg_snapshot *snapshot, uint32_t grid);
 /* It imported memory of another process. */
 bool wsdbg_took_memory(const struct wsdbg_snapshot *snapshot, uint32_t process_id);

@@ -1,11 +1,11 @@
 /* rank_waits.c - see rank_waits.h.  Reads a snapshot.
  *
- * A communicator's ranks are rows of several processes with one identity.  Calls on it have numbers in the order in
- * which each process made them, and NCCL wants that order to be the same everywhere.  So the call with number n of one
- * rank is the one that it meets at another rank.  A send meets the receive with its number among those between the two.
+ * The ranks of a communicator are rows of different processes with the same identity.  Each process numbers its calls
+ * on it, and NCCL requires the same order on all ranks.  So call n of one rank meets call n of another rank.  A send
+ * meets the receive with the same number between the two ranks.
  *
- * Nothing is compared where numbers may be wrong: calls in graphs run when the graph does, and calls that NCCL refused
- * may count or not.  The observer gives no number to the calls after one of those.
+ * Numbers may be wrong after a call that was captured into a graph, which runs later, and after a refused one, which
+ * may count or not.  The observer gives later calls no number, and this file compares none of them.
  */
 #include "diagnose/rank_waits.h"
 
@@ -14,7 +14,7 @@
 #include "model/collective.h"
 #include "model/process.h"
 
-/* A kernel or a thread that has been where it is for so long is not just about to go on. */
+/* A kernel or thread that has stayed at its place for so long is not about to go on. */
 #define LASTS_NS UINT64_C(500000000)
 
 /* ---- one communicator ---- */
@@ -24,11 +24,11 @@ static bool is_comparable(const struct wsdbg_snapshot *s, uint32_t communicator)
     const struct wsdbg_communicator_row *row = &s->communicators[communicator].row;
     if (!row->identity || row->rank == WSDBG_UNKNOWN32 || row->rank_count == WSDBG_UNKNOWN32)
         return false;
-    /* A call that made it and failed, or gave no handle. */
+    /* The call that was to make it failed, or has not returned a handle. */
     return row->ready_ns || !row->ended_ns;
 }
 
-/* By communicator; NULL: no memory. */
+/* A flag for each communicator; NULL = no memory. */
 static bool *find_comparable(const struct wsdbg_snapshot *s)
 {
     bool *comparable = calloc(s->communicator_count + 1, sizeof *comparable);
@@ -54,13 +54,14 @@ static uint32_t meets(uint32_t operation)
                                                    : 0;
 }
 
-/* Calls on it are not in the snapshot any more. */
+/* Older calls on it are no longer in the snapshot. */
 static bool has_lost_calls(const struct wsdbg_snapshot *s, uint32_t member)
 {
     return s->communicators[member].row.calls > WSDBG_COLLECTIVE_ROWS;
 }
 
-/* The member's call that meets this one; *made: it was made, or may have been: it may have left the ring. */
+/* The member's call that meets this one.  *made: the member made it, or may have made it before its oldest kept call.
+ */
 static uint32_t met_by(const struct wsdbg_snapshot *s, const struct wsdbg_collective_row *call, uint32_t own_rank,
                        uint32_t member, bool *made)
 {
@@ -88,7 +89,7 @@ static bool reduces(const struct wsdbg_collective_row *call)
            call->operation == WSDBG_COLLECTIVE_REDUCE_SCATTER;
 }
 
-/* What only moves data moves bytes: four int8 meet one float32. */
+/* Calls that only move data must agree in bytes: four int8 may meet one float32. */
 static bool has_other_data(const struct wsdbg_collective_row *a, const struct wsdbg_collective_row *b)
 {
     const uint64_t bytes = wsdbg_collective_datatype_bytes(a->datatype),
@@ -98,7 +99,7 @@ static bool has_other_data(const struct wsdbg_collective_row *a, const struct ws
     return bytes && other_bytes && a->count * bytes != b->count * other_bytes;
 }
 
-/* A reduction that the program made has another number in each process. */
+/* Each process gives its own number to a reduction that the program made. */
 static bool has_other_reduction(const struct wsdbg_collective_row *a, const struct wsdbg_collective_row *b)
 {
     return a->reduction != b->reduction && wsdbg_collective_reduction_name(a->reduction) &&
@@ -113,7 +114,7 @@ static bool differs(const struct wsdbg_collective_row *a, const struct wsdbg_col
     return has_other_data(a, b) || (!is_pair && has_other_reduction(a, b));
 }
 
-/* ---- what the other one does ---- */
+/* ---- what the other rank does ---- */
 
 /* A kernel of some call of this process stands still. */
 static bool stands_in_call(const struct wsdbg_snapshot *s, uint32_t process_id)
@@ -139,8 +140,8 @@ static bool has_moving_grid(const struct wsdbg_snapshot *s, uint32_t process_id)
     return false;
 }
 
-/* The thread that made the newest call on the communicator; where there was none, the process's newest call of NCCL.
- * 0 = none did. */
+/* The thread of the newest call on the communicator, or else of the process's newest call of NCCL; 0 = there is none.
+ */
 static uint32_t calling_thread(const struct wsdbg_snapshot *s, uint32_t communicator)
 {
     const uint32_t process_id = s->communicators[communicator].process_id;
@@ -160,8 +161,8 @@ static uint32_t calling_thread(const struct wsdbg_snapshot *s, uint32_t communic
     return thread_of_it ? thread_of_it : thread;
 }
 
-/* The thread that calls NCCL on it has been kept in a call of the driver, while a kernel that it may wait for stands
- * still; or all threads of the process are blocked. */
+/* The thread that calls NCCL waits in a call of the driver while a kernel of its process stands still, or all threads
+ * of the process are blocked. */
 static bool cannot_call(const struct wsdbg_snapshot *s, uint32_t communicator)
 {
     const uint32_t process_id = s->communicators[communicator].process_id;
@@ -177,7 +178,7 @@ static bool cannot_call(const struct wsdbg_snapshot *s, uint32_t communicator)
     return false;
 }
 
-/* What was given after a late look waits for the inspector to leave. */
+/* Work that was launched after a late look began waits until the inspector has left. */
 static bool is_held_back(const struct wsdbg_snapshot *s, uint32_t process_id, uint64_t time_ns)
 {
     for (size_t i = 0; i < s->look_count; i++) {
@@ -210,7 +211,7 @@ static bool judge_other(const struct wsdbg_snapshot *s, const struct wsdbg_colle
     }
     if (other->end.kind != WSDBG_END_NONE) {
         wait->kind = WSDBG_RANK_ENDED;
-        return met == WSDBG_NONE || !s->collectives[met].done; /* else it has done its part */
+        return met == WSDBG_NONE || !s->collectives[met].done; /* if done, it has played its part */
     }
     if (!made) {
         wait->kind = WSDBG_RANK_ABSENT;
@@ -240,7 +241,7 @@ static struct wsdbg_error *add(struct wsdbg_rank_waits *waits, const struct wsdb
     return NULL;
 }
 
-/* The process made the communicator twice: the first call that makes it was given up. */
+/* The process made the communicator twice, so the first attempt was given up. */
 static bool is_replaced(const struct search *search, uint32_t communicator)
 {
     const struct wsdbg_snapshot *s = search->snapshot;
@@ -275,7 +276,7 @@ static struct wsdbg_error *find_of_call(const struct search *search, uint32_t gr
     return error;
 }
 
-/* The next call, in the order of time, that may be this grid; WSDBG_NONE = there is none. */
+/* The next call in time whose kernel this grid may be; WSDBG_NONE = there is none. */
 static uint32_t next_candidate(const struct search *search, uint32_t grid, uint64_t after_ns)
 {
     const struct wsdbg_snapshot *s = search->snapshot;
@@ -290,8 +291,8 @@ static uint32_t next_candidate(const struct search *search, uint32_t grid, uint6
     return best;
 }
 
-/* Which launch the grid is is not known: the oldest call for which somebody is missing stands still, for those before
- * it could end. */
+/* The grid's launch is not known.  Then it belongs to the oldest call for which a rank is missing, because earlier
+ * calls could end. */
 static struct wsdbg_error *find_of_unknown(const struct search *search, uint32_t grid, uint32_t process)
 {
     const size_t before = search->out->count;
@@ -319,7 +320,7 @@ static struct wsdbg_error *find_of_grid(const struct search *search, uint32_t gr
     return error;
 }
 
-/* The other one is kept where it is by somebody who is not expected. */
+/* The other rank is blocked by a rank that cannot come. */
 static bool is_kept(const struct wsdbg_rank_waits *waits, uint32_t process)
 {
     for (size_t i = 0; i < waits->count; i++)
@@ -328,9 +329,9 @@ static bool is_kept(const struct wsdbg_rank_waits *waits, uint32_t process)
     return false;
 }
 
-/* A rank that is blocked comes when what blocks it ends.  That does not end if it waits for one that has ended, or that
- * is itself kept, as in a circle.  If it waits for one that may come, or for nobody who is seen, such as a rank of
- * another node, it may come. */
+/* A blocked rank may come once its own wait ends.  That wait does not end if it is for a rank that has ended or that is
+ * blocked for good, as in a circle.  It may end if it is for a rank that may come, or for one that wsdbg does not see,
+ * such as a rank of another node. */
 static void follow_blocked(const struct wsdbg_snapshot *s, struct wsdbg_rank_waits *waits)
 {
     bool changed = true;
@@ -376,7 +377,7 @@ void wsdbg_rank_waits_deinit(struct wsdbg_rank_waits *waits)
     *waits = (struct wsdbg_rank_waits){0};
 }
 
-/* ---- how they hang together ---- */
+/* ---- chains and circles of waits ---- */
 
 bool wsdbg_rank_wait_may_end(const struct wsdbg_rank_wait *wait)
 {
@@ -391,7 +392,7 @@ bool wsdbg_rank_waits_itself(const struct wsdbg_rank_waits *waits, uint32_t proc
     return false;
 }
 
-/* Circles among more waits than this are not looked for: the search would take too long. */
+/* With more waits than this no circle is searched, because that would take too long. */
 enum { CIRCLE_WAITS_MOST = 1024 };
 
 static bool is_link(const struct wsdbg_rank_wait *wait)
@@ -399,7 +400,7 @@ static bool is_link(const struct wsdbg_rank_wait *wait)
     return wait->kind == WSDBG_RANK_ABSENT || wait->kind == WSDBG_RANK_QUEUED;
 }
 
-/* Marks the waits that lead to the process, over others: begins with those for it, and goes back from each. */
+/* Marks the waits that lead to the process, directly or through others. */
 static void mark_leading(const struct wsdbg_rank_waits *waits, uint32_t process, bool *leads)
 {
     bool changed = true;
@@ -437,7 +438,7 @@ bool wsdbg_rank_may_come(const struct wsdbg_snapshot *snapshot, uint32_t grid)
 {
     struct wsdbg_rank_waits waits = {0};
     struct wsdbg_error *error = wsdbg_rank_waits_find(snapshot, &waits);
-    bool may_come = error != NULL; /* nothing is known then */
+    bool may_come = error != NULL; /* then nothing is known */
     for (size_t i = 0; i < waits.count; i++)
         may_come |= waits.rows[i].grid == grid && wsdbg_rank_wait_may_end(&waits.rows[i]);
     wsdbg_error_destroy(error);

@@ -1,26 +1,26 @@
-/* rank_waits.h - which ranks a kernel of a collective waits for, by the calls of NCCL that each process made. */
+/* rank_waits.h - the ranks that a collective's kernel waits for, found from each process's calls of NCCL. */
 #ifndef WSDBG_DIAGNOSE_RANK_WAITS_H
 #define WSDBG_DIAGNOSE_RANK_WAITS_H
 
 #include "model/snapshot.h"
 
-/* What another rank of the communicator has done about a call whose kernel stands still. */
+/* What another rank of the communicator did about the call of a kernel that stands still. */
 enum wsdbg_rank_wait_kind {
     WSDBG_RANK_ABSENT = 1, /* it has not made the call */
-    WSDBG_RANK_QUEUED,     /* it has, but its kernel does not run, while that of another call does */
-    WSDBG_RANK_DIFFERS,    /* its call with this number is another one */
+    WSDBG_RANK_QUEUED,     /* it has, but its kernel is queued behind that of another call */
+    WSDBG_RANK_DIFFERS,    /* it made a different call with this number */
     WSDBG_RANK_ENDED       /* its process has ended */
 };
 
 struct wsdbg_rank_wait {
     enum wsdbg_rank_wait_kind kind;
-    uint32_t grid;           /* that stands still */
-    uint32_t call;           /* index in collectives: whose kernel that is */
-    uint32_t process, other; /* indexes in processes: who waits, and for whom */
-    uint32_t member;         /* index in communicators: the other's place in it */
+    uint32_t grid;           /* the kernel that stands still */
+    uint32_t call;           /* index in collectives: the call of that kernel */
+    uint32_t process, other; /* indexes in processes: the one that waits, and the one that it waits for */
+    uint32_t member;         /* index in communicators: the row of the other process */
     uint32_t other_call;     /* DIFFERS, QUEUED: index in collectives; else WSDBG_NONE */
-    bool cannot_come; /* ABSENT, QUEUED: the other can not get there any more, as far as is seen: it has ended the
-                         communicator, or is blocked for good */
+    bool cannot_come; /* ABSENT, QUEUED: as far as wsdbg sees, the other cannot enter the call any more: it has ended
+                         the communicator, or is blocked for good */
 };
 
 struct wsdbg_rank_waits {
@@ -28,18 +28,18 @@ struct wsdbg_rank_waits {
     size_t count;
 };
 
-/* All of them, by grid.  `out` is the caller's, to be ended by wsdbg_rank_waits_deinit. */
+/* Finds all waits, ordered by grid.  The caller ends `out` with wsdbg_rank_waits_deinit(). */
 struct wsdbg_error *wsdbg_rank_waits_find(const struct wsdbg_snapshot *snapshot, struct wsdbg_rank_waits *out);
 void wsdbg_rank_waits_deinit(struct wsdbg_rank_waits *waits);
 
-/* Whether some process waits, over others, for itself: this wait is a part of that circle. */
+/* Whether this wait is part of a circle: a process waits, through others, for itself. */
 bool wsdbg_rank_wait_is_in_circle(const struct wsdbg_rank_waits *waits, const struct wsdbg_rank_wait *wait,
                                   const struct wsdbg_rank_wait **next);
-/* The one that is waited for may come, so nothing is wrong yet. */
+/* Whether the other rank may still come.  Then nothing is wrong yet. */
 bool wsdbg_rank_wait_may_end(const struct wsdbg_rank_wait *wait);
-/* The process waits in a collective itself. */
+/* Whether the process itself waits in a collective. */
 bool wsdbg_rank_waits_itself(const struct wsdbg_rank_waits *waits, uint32_t process);
-/* A rank for which the grid waits may still come, so nothing is wrong yet. */
+/* Whether some rank that the grid waits for may still come.  Then nothing is wrong yet. */
 bool wsdbg_rank_may_come(const struct wsdbg_snapshot *snapshot, uint32_t grid);
 
 #endif

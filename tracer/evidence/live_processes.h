@@ -24,7 +24,7 @@ struct wsdbg_live_processes {
     struct wsdbg_evidence *ring; /* not owned */
     enum wsdbg_attach_use use;
     uint64_t opened_ns; /* when the run began */
-    bool never_stays;   /* nobody attaches but for a look */
+    bool never_stays;   /* inspectors attach for a look only */
     const char *kept;   /* folder for looks, NULL = they are not kept; not owned */
     bool recorded;      /* each kept look is asked for, also of those that have ended */
     struct wsdbg_live_followed *list;

@@ -13,8 +13,8 @@
 #include "base/grow.h"
 #include "evidence/process_end.h"
 
-/* An armed process that was not told for so long that somebody watches is not watched any more.  Nobody tells it while
- * the GPU is looked at: what its observer saw must not be forgotten meanwhile. */
+/* An armed process counts as watched for so long after it was told.  wsdbg cannot tell it during a look at the GPU.  So
+ * the time must be longer than a look, or its observer would forget what it saw. */
 #define WATCH_NS UINT64_C(12000000000)
 /* Changes within one tick of the file system's clock leave the folder's time as it was. */
 #define SETTLED_NS 1000000000ll
@@ -409,8 +409,8 @@ struct wsdbg_error *wsdbg_ring_processes_init(const char *session, const char *s
     out->place_count += spool != NULL;
     if (!out->prefix || !out->places[0].folder)
         return &wsdbg_error_no_memory;
-    /* Before the program begins; armed processes make it themselves.  Where it cannot be made, or is somebody else's,
-     * segments lie in the other place. */
+    /* Made before the program begins.  Armed processes make it themselves.  If it cannot be made, or belongs to another
+     * user, segments are in the other place. */
     if (use == WSDBG_SEGMENT_WATCH && strncmp(session, "armed-", 6) != 0)
         (void)!mkdir(out->places[0].folder, 0700);
     return NULL;

@@ -49,8 +49,8 @@ void wsdbg_segment_map_hold_exit(struct wsdbg_segment_map *map, uint64_t until_n
  * only.
  */
 struct wsdbg_error *wsdbg_segment_map_attach_link(struct wsdbg_segment_map *map, struct wsdbg_attach_link *out);
-/* Tells an armed process that this process watches it for so long (wsdbg/armed.h); nothing where that is known still,
- * or where the process is not armed.  WATCH only. */
+/* Tells an armed process that this wsdbg watches it for `for_ns` from now (wsdbg/armed.h).  Does nothing if the process
+ * is not armed, or if enough of the last such time is left.  WATCH only. */
 void wsdbg_segment_map_watch(struct wsdbg_segment_map *map, uint64_t for_ns);
 void wsdbg_segment_map_close(struct wsdbg_segment_map *map);
 

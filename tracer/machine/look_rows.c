@@ -23,7 +23,7 @@ struct listing {
     struct wsdbg_machine *machine;
     struct wsdbg_snapshot *out;
     uint32_t recent[RECENT_PLACES]; /* parts, by their counters */
-    unsigned limits_seen;           /* lanes of which it was seen whether a time limit counts */
+    unsigned limits_seen;           /* lanes that were followed to see whether a time limit counts */
 };
 
 static struct wsdbg_error *add_contexts(struct listing *listing)
@@ -99,8 +99,8 @@ static void note_architecture(struct wsdbg_machine *machine, const char *what, u
     wsdbg_machine_note(machine, "%s", note);
 }
 
-/* A live look does not say which GPU it is: then the code tells, which an sm_86 may have of sm_80.  True where either
- * is known to be another one than that whose code is understood. */
+/* Notes that the GPU, or else the code, is of an architecture that is not understood.  A live look does not give the
+ * GPU, and an sm_86 may run code for sm_80.  True if it is. */
 static bool note_other_architecture(struct listing *listing, const struct wsdbg_machine_grid *grid)
 {
     struct wsdbg_machine *machine = listing->machine;
@@ -344,7 +344,7 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     return wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
 }
 
-/* A poll that looks at the clock waits for ever where the lane's registers say that no limit was asked for. */
+/* A poll with a time limit waits for ever if the lane's registers say that the limit is off. */
 static struct wsdbg_error *look_at_limit(struct listing *listing, uint32_t warp, struct wsdbg_look_part *part)
 {
     const struct wsdbg_graph *graph = part->place.function->graph;
@@ -365,7 +365,7 @@ static struct wsdbg_error *look_at_limit(struct listing *listing, uint32_t warp,
     free(loop.body);
     if (!error && !lane.error && !may_count)
         error = wsdbg_wait_site_find_with(graph, part->place.instruction, WSDBG_TIME_LIMITS_DO_NOT_COUNT, &part->site);
-    part->site.has_limit = true; /* other lanes may have other registers */
+    part->site.has_limit = true; /* so that it is not reused for lanes with other registers */
     return error ? error : lane.error;
 }
 

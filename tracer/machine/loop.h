@@ -41,10 +41,10 @@ uint32_t wsdbg_loop_written(const struct wsdbg_loop *loop, uint32_t at, const st
 bool wsdbg_loop_ends_by(const struct wsdbg_loop *loop, uint32_t load);
 /* The same of one general register that the load fills, as far as it can be told from what else the loop puts there. */
 bool wsdbg_loop_ends_by_register(const struct wsdbg_loop *loop, uint32_t load, unsigned number);
-/* The next branch out of the loop, from this block on, that depends on what the instruction reads; WSDBG_NO_INSTRUCTION
- * behind the last one. */
+/* The next branch out of the loop, from this block on, that depends on the result of the instruction `origin`;
+ * WSDBG_NO_INSTRUCTION = there is no further one. */
 uint32_t wsdbg_loop_next_end(const struct wsdbg_loop *loop, uint32_t origin, uint32_t from_block);
-/* Whether an operand, as the instruction at `at` of the loop finds it, depends on what the other one reads. */
+/* Whether an operand of the loop's instruction `at` depends on the result of the instruction `origin`. */
 bool wsdbg_loop_depends(const struct wsdbg_loop *loop, uint32_t origin, uint32_t at,
                         const struct wsdbg_operand *operand);
 

@@ -1,7 +1,7 @@
 /* time_limit.c - see time_limit.h.
  *
- * The lane is followed with its registers round the loop, while nobody knows what the clock and the memory show.  What
- * then decides a branch out of the loop is known to keep it in or not.
+ * It follows the lane round the loop from its present registers, with the clock and all loads unknown.  If each branch
+ * out of the loop that depends on the clock is then known to stay in, the clock cannot end the loop.
  */
 #include "machine/time_limit.h"
 
@@ -32,7 +32,7 @@ bool wsdbg_loop_has_time_limit(const struct wsdbg_loop *loop)
     return false;
 }
 
-/* Ways end where they leave the loop. */
+/* The first instructions of all blocks outside the loop: there the lane is not followed further. */
 static uint64_t *places_outside(const struct wsdbg_loop *loop)
 {
     uint64_t *set = calloc(wsdbg_graph_instruction_count(loop->graph) / 64 + 1, sizeof *set);
@@ -51,7 +51,7 @@ static enum wsdbg_truth both(enum wsdbg_truth a, enum wsdbg_truth b)
     return a == WSDBG_TRUTH_YES && b == WSDBG_TRUTH_YES ? WSDBG_TRUTH_YES : WSDBG_TRUTH_UNKNOWN;
 }
 
-/* What only memory decides is taken to hold: the question is what the clock does. */
+/* An unknown predicate that does not depend on the clock counts as true, because only the clock matters here. */
 static enum wsdbg_truth holds(const struct wsdbg_loop *loop, uint32_t clock, uint32_t branch,
                               const struct wsdbg_operand *predicate, enum wsdbg_truth truth)
 {

@@ -23,14 +23,14 @@ struct wsdbg_wait_site {
     uint8_t word_offset;         /* of a load of more than 8 bytes: the word in them that is waited for, */
     uint8_t word_bytes;          /* and how long it is; 0 = all that is loaded */
     bool operands_hold;          /* the registers the instruction names still have what it saw */
-    bool has_limit; /* the clock may end the loop: RUNNING, or a poll of which it is known that it does not */
+    bool has_limit; /* the loop reads the clock to end: RUNNING, or a poll if the limit is known to be off */
 };
 
-/* What is said is a poll with a time limit, so RUNNING, unless the limit does not count (time_limit.h). */
+/* A poll with a time limit is RUNNING if limits count.  If they do not (time_limit.h), it is a poll. */
 enum wsdbg_time_limits { WSDBG_TIME_LIMITS_COUNT, WSDBG_TIME_LIMITS_DO_NOT_COUNT };
 struct wsdbg_error *wsdbg_wait_site_find_with(const struct wsdbg_graph *graph, uint32_t pc,
                                               enum wsdbg_time_limits limits, struct wsdbg_wait_site *out);
-/* The same where limits count. */
+/* The same; limits count. */
 struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out);
 
 #endif

@@ -135,7 +135,7 @@ uint32_t wsdbg_collective_grid(const struct wsdbg_snapshot *snapshot, uint32_t c
     return WSDBG_NONE;
 }
 
-/* Where the same number stands for several processes, that all have. */
+/* If several processes have this number: whether all of them have ended. */
 static bool has_ended(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
 {
     bool any = false;
@@ -154,7 +154,7 @@ static bool is_other_rank(const struct wsdbg_communicator_row *row, const struct
     return other->identity == row->identity && other->rank != row->rank && other->rank != WSDBG_UNKNOWN32;
 }
 
-/* Whether a rank of the call's communicator has ended before it made as many collectives. */
+/* Whether a rank of the call's communicator has ended without making the call. */
 static bool lacks_rank(const struct wsdbg_snapshot *snapshot, const struct wsdbg_collective *call)
 {
     const struct wsdbg_communicator_row *row = &snapshot->communicators[call->communicator].row;
@@ -167,8 +167,8 @@ static bool lacks_rank(const struct wsdbg_snapshot *snapshot, const struct wsdbg
     return false;
 }
 
-/* A collective that may run or wait now.  When and how often one in a graph does is not known, and the ranks of a send
- * and a receive are two only. */
+/* Whether the collective may run or wait now.  Sends and receives do not count, because they concern two ranks only.
+ * Nor do calls in graphs, because nobody knows when they run. */
 static bool is_under_way(const struct wsdbg_snapshot *snapshot, const struct wsdbg_collective *call)
 {
     const struct wsdbg_communicator_row *row = &snapshot->communicators[call->communicator].row;

@@ -6,8 +6,8 @@
 
 #define WSDBG_COLLECTIVE_BYTES 160
 
-/* "all_reduce", "send", …; "float32"; "sum"; "lives", "finalized", …: stable, for JSON and SQL.  NULL for a number that
- * is not known: of a later NCCL, or of a reduction that the program made. */
+/* "all_reduce", "send"; "float32"; "sum"; "lives", "finalized".  JSON and SQL use these names, so they are stable. NULL
+ * for a number of a later NCCL, or for a reduction that the program made. */
 const char *wsdbg_collective_operation_name(unsigned operation);
 const char *wsdbg_collective_datatype_name(unsigned datatype);
 const char *wsdbg_collective_reduction_name(unsigned reduction);
@@ -24,16 +24,16 @@ void wsdbg_collective_short_text(const struct wsdbg_collective_row *call, char o
 /* "communicator 8f2a01c3 (8 ranks)". */
 void wsdbg_communicator_text(const struct wsdbg_communicator_row *row, char out[WSDBG_COLLECTIVE_BYTES]);
 
-/* Whether the call's kernel may be this grid: it runs the same function for the same process, which launch it is is not
- * known, and the call is not known to be done. */
+/* Whether the grid may be the call's kernel: function and process are the same, the grid's launch is not known, and the
+ * call is not known to be done. */
 bool wsdbg_collective_may_be_grid(const struct wsdbg_snapshot *snapshot, uint32_t collective, uint32_t grid);
-/* The grid that runs for this call: that of its launch; where the launch is not known, that of the oldest call of its
- * stream.  WSDBG_NONE = none is known to. */
+/* The grid that runs for this call: the grid of its launch.  If the launch is not known, only the oldest call of a
+ * stream has a grid.  WSDBG_NONE = not known. */
 uint32_t wsdbg_collective_grid(const struct wsdbg_snapshot *snapshot, uint32_t collective);
-/* Whether a collective of the process is not known to be done, and a rank whose process has ended did not make it: its
- * kernel waits for nothing that is still to come, but for the program to abort the communicator. */
+/* Whether the process waits in a collective for a rank that has ended without making the call.  That wait ends only if
+ * the program aborts the communicator. */
 bool wsdbg_collective_peer_is_gone(const struct wsdbg_snapshot *snapshot, uint32_t process_id);
-/* Some process's calls of NCCL were seen. */
+/* Whether the snapshot has calls of NCCL. */
 bool wsdbg_snapshot_has_collectives(const struct wsdbg_snapshot *snapshot);
 
 #endif
