@@ -153,6 +153,9 @@ static void describe_arithmetic(struct wsdbg_instruction *in, const struct wsdbg
     case WSDBG_OP_UISETP:
         in->mode = (uint8_t)bits(in, 76, 3);
         break;
+    case WSDBG_OP_FSETP:
+        in->mode = (uint8_t)bits(in, 76, 4);
+        break;
     case WSDBG_OP_CS2R:
         in->width_bytes = bit(in, 80) ? 8 : 4;
         break;

@@ -64,6 +64,15 @@ enum wsdbg_comparison {
     WSDBG_COMPARE_T
 };
 
+/* The mode of FSETP: in which of these relations its numbers may stand. */
+enum {
+    WSDBG_FLOATS_LESS = 1,
+    WSDBG_FLOATS_EQUAL = 2,
+    WSDBG_FLOATS_GREATER = 4,
+    WSDBG_FLOATS_UNORDERED = 8,    /* one of them is no number */
+    WSDBG_FLOATS_FLUSHED = 1 << 16 /* of words[1]: numbers too small to be normal count as 0 */
+};
+
 struct wsdbg_instruction {
     uint64_t words[2];
     uint8_t operation; /* enum wsdbg_operation */

@@ -1,5 +1,5 @@
-/* remainder.h - x mod d as a compiler writes it: multiplied by a reciprocal, shifted, multiplied back and subtracted; by
- * a power of two masked and subtracted.
+/* remainder.h - x mod d as a compiler writes it: multiplied by a reciprocal, shifted, multiplied back and subtracted;
+ * by a power of two masked and subtracted.
  */
 #ifndef WSDBG_SASS_REMAINDER_H
 #define WSDBG_SASS_REMAINDER_H

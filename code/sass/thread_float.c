@@ -5,8 +5,19 @@
 #include <string.h>
 
 enum { FORM_BIT = 9, FORM_BITS = 7, RA_BIT = 24, RB_BIT = 32, SIGN_BITS_OF_B = 62, OPCODE_BITS = 0x1ff };
-enum { FORM_REGISTER = 1, FORM_CONSTANT = 5, FORM_UNIFORM = 6, BANK_BIT = 54, BANK_BITS = 31, OFFSET_BIT = 38 };
+enum {
+    FORM_REGISTER = 1,
+    FORM_IMMEDIATE = 4,
+    FORM_CONSTANT = 5,
+    FORM_UNIFORM = 6,
+    BANK_BIT = 54,
+    BANK_BITS = 31,
+    OFFSET_BIT = 38
+};
 enum { SIGNED = 0x400 };
+/* FSETP: signs of its sources, its predicate. */
+enum { NEGATE_A = 1 << 8, ABSOLUTE_A = 1 << 9, ABSOLUTE_B_BIT = 62, NEGATE_B_BIT = 63 };
+enum { PREDICATE_BIT = 23, PREDICATE_BITS = 7, NEGATE_PREDICATE = 1 << 26 };
 
 /* The instructions that are followed: opcode, and the modifiers among the bits 64 to 87 of the instruction.  All
  * others, of other types, roundings or functions, are not.  From forms of the compiler: tests/sass/forms.cu. */
@@ -32,10 +43,15 @@ static bool is_followed(const struct wsdbg_instruction *in)
     return false;
 }
 
+static unsigned form_of(const struct wsdbg_instruction *in)
+{
+    return in->words[0] >> FORM_BIT & FORM_BITS;
+}
+
 /* Source B by the instruction's form. */
 static bool source_b(const struct wsdbg_instruction *in, struct wsdbg_operand *out)
 {
-    const unsigned form = in->words[0] >> FORM_BIT & FORM_BITS;
+    const unsigned form = form_of(in);
     const uint8_t number = (uint8_t)(in->words[0] >> RB_BIT);
     if (form == FORM_CONSTANT)
         *out = (struct wsdbg_operand){.kind = WSDBG_OPERAND_CONSTANT,
@@ -50,16 +66,39 @@ static bool source_b(const struct wsdbg_instruction *in, struct wsdbg_operand *o
     return form == FORM_REGISTER || form == FORM_UNIFORM || form == FORM_CONSTANT;
 }
 
+static struct wsdbg_operand source_a(const struct wsdbg_instruction *in)
+{
+    return (struct wsdbg_operand){
+        .kind = WSDBG_OPERAND_REGISTER, .number = (uint8_t)(in->words[0] >> RA_BIT), .registers = 1};
+}
+
+static unsigned compared_sources(const struct wsdbg_instruction *in, struct wsdbg_operand *out)
+{
+    out[0] = source_a(in);
+    out[1] = (struct wsdbg_operand){.kind = WSDBG_OPERAND_IMMEDIATE, .value = (int32_t)(in->words[0] >> RB_BIT)};
+    out[2] = (struct wsdbg_operand){.kind = WSDBG_OPERAND_PREDICATE,
+                                    .number = in->words[1] >> PREDICATE_BIT & PREDICATE_BITS,
+                                    .registers = 1,
+                                    .is_negated = (in->words[1] & NEGATE_PREDICATE) != 0};
+    return form_of(in) == FORM_IMMEDIATE || source_b(in, &out[1]) ? WSDBG_FLOAT_SOURCES_MOST : 0;
+}
+
 unsigned wsdbg_thread_float_sources(const struct wsdbg_instruction *in,
                                     struct wsdbg_operand out[WSDBG_FLOAT_SOURCES_MOST])
 {
-    const bool has_two = in->operation == WSDBG_OP_FMUL;
-    if (!is_followed(in) || !source_b(in, &out[has_two]))
+    const bool compares = in->operation == WSDBG_OP_FSETP, multiplies = in->operation == WSDBG_OP_FMUL;
+    const unsigned count = compares ? 3 : multiplies ? 2 : 1;
+    if (in->is_whole && (compares || multiplies)) { /* PTX */
+        memcpy(out, in->sources, count * sizeof *out);
+        return in->source_count == count ? count : 0;
+    }
+    if (compares)
+        return compared_sources(in, out);
+    if (!is_followed(in) || !source_b(in, &out[multiplies]))
         return 0;
-    if (has_two)
-        out[0] = (struct wsdbg_operand){
-            .kind = WSDBG_OPERAND_REGISTER, .number = (uint8_t)(in->words[0] >> RA_BIT), .registers = 1};
-    return has_two + 1u;
+    if (multiplies)
+        out[0] = source_a(in);
+    return count;
 }
 
 static uint32_t bits_of(float number)
@@ -117,4 +156,30 @@ bool wsdbg_thread_float(const struct wsdbg_instruction *in, const uint32_t *valu
         return divide(in, values[0], out);
     *out = bits_of((float)values[0]);
     return true;
+}
+
+/* ---- comparisons ---- */
+
+static float signed_as(float number, bool is_absolute, bool is_negated)
+{
+    const float magnitude = is_absolute ? fabsf(number) : number;
+    return is_negated ? -magnitude : magnitude;
+}
+
+static float compared(const struct wsdbg_instruction *in, uint32_t bits)
+{
+    const float number = number_of(bits);
+    return in->words[1] & WSDBG_FLOATS_FLUSHED && fpclassify(number) == FP_SUBNORMAL ? 0.0f : number;
+}
+
+bool wsdbg_thread_float_compare(const struct wsdbg_instruction *in, uint32_t a_bits, uint32_t b_bits)
+{
+    float a = compared(in, a_bits), b = compared(in, b_bits);
+    if (!in->is_whole)
+        a = signed_as(a, in->words[1] & ABSOLUTE_A, in->words[1] & NEGATE_A);
+    if (!in->is_whole && form_of(in) != FORM_IMMEDIATE)
+        b = signed_as(b, in->words[0] >> ABSOLUTE_B_BIT & 1, in->words[0] >> NEGATE_B_BIT & 1);
+    if (isunordered(a, b))
+        return in->mode & WSDBG_FLOATS_UNORDERED;
+    return in->mode & (a < b ? WSDBG_FLOATS_LESS : a > b ? WSDBG_FLOATS_GREATER : WSDBG_FLOATS_EQUAL);
 }

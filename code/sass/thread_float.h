@@ -2,8 +2,9 @@
  * thread_step.h.
  *
  * The compiler divides whole numbers by way of a reciprocal (I2F, MUFU.RCP, F2I), and multiplies with a reciprocal that
- * the driver has among the constants to get a CTA's cluster (I2FP, FMUL, F2I).  These instructions are decoded in
- * halves only: their sources are read from their words.
+ * the driver has among the constants to get a CTA's cluster (I2FP, FMUL, F2I).  Whether a factor is zero decides which
+ * matrices a kernel loads (FSETP).  These instructions are decoded in halves only: their sources are read from their
+ * words.  A comparison in PTX has its sources.
  */
 #ifndef WSDBG_SASS_THREAD_FLOAT_H
 #define WSDBG_SASS_THREAD_FLOAT_H
@@ -12,5 +13,7 @@
 
 /* What such a step makes of the values of its sources (wsdbg_thread_float_sources); false where that is not known. */
 bool wsdbg_thread_float(const struct wsdbg_instruction *instruction, const uint32_t *values, uint32_t *out);
+/* Whether the two numbers stand in a relation of FSETP; its third source, a predicate, does not count. */
+bool wsdbg_thread_float_compare(const struct wsdbg_instruction *fsetp, uint32_t a, uint32_t b);
 
 #endif

@@ -463,12 +463,28 @@ static struct result combine(const struct step *step)
     return (struct result){.predicate = truths[outcomes]};
 }
 
-/* ---- divisions ---- */
+/* ---- numbers with a point, and divisions ---- */
+
+static struct result compare_floats(const struct step *step)
+{
+    struct wsdbg_operand sources[WSDBG_FLOAT_SOURCES_MOST];
+    enum wsdbg_truth truth = WSDBG_TRUTH_UNKNOWN;
+    uint32_t a, b;
+    if (!wsdbg_thread_float_sources(step->instruction, sources))
+        return unknown;
+    if (wsdbg_thread_operand(step->state, step->world, &sources[0], 0, &a) &&
+        wsdbg_thread_operand(step->state, step->world, &sources[1], 0, &b))
+        truth = wsdbg_thread_float_compare(step->instruction, a, b) ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO;
+    const enum wsdbg_truth third = wsdbg_thread_predicate(step->state, &sources[2]);
+    return (struct result){.predicate = (enum wsdbg_truth)wsdbg_compute_combined(step->instruction, truth, third)};
+}
 
 static struct result step_of_floats(const struct step *step)
 {
     struct wsdbg_operand sources[WSDBG_FLOAT_SOURCES_MOST];
     uint32_t values[WSDBG_FLOAT_SOURCES_MOST], out;
+    if (step->instruction->operation == WSDBG_OP_FSETP)
+        return compare_floats(step);
     const unsigned count = wsdbg_thread_float_sources(step->instruction, sources);
     for (unsigned i = 0; i < count; i++)
         if (!wsdbg_thread_operand(step->state, step->world, &sources[i], 0, &values[i]))
@@ -528,6 +544,8 @@ static step_fn *const followed[WSDBG_OP_COUNT] = {
     [WSDBG_OP_FLO] = count_bits,
     [WSDBG_OP_UFLO] = count_bits,
     [WSDBG_OP_BREV] = count_bits,
+    [WSDBG_OP_FSETP] = compare_floats,
+    [WSDBG_OP_FMUL] = step_of_floats,
     [WSDBG_OP_MUFU] = divide,
     [WSDBG_OP_MOV] = move,
     [WSDBG_OP_UMOV] = move,

@@ -50,7 +50,7 @@ bool wsdbg_thread_operand(const struct wsdbg_thread_state *state, const struct w
 /* What a load of one or two bytes makes of the word that they lie in, at this byte of it; false where it is not known.
  */
 bool wsdbg_thread_part(const struct wsdbg_instruction *load, uint32_t word, uint32_t at_byte, uint32_t *value);
-enum { WSDBG_FLOAT_SOURCES_MOST = 2 };
+enum { WSDBG_FLOAT_SOURCES_MOST = 3 };
 /* The sources of a step with floating-point numbers that is followed (thread_float.h), which are not among the
  * instruction's; returns how many, 0 = it is no such step. */
 unsigned wsdbg_thread_float_sources(const struct wsdbg_instruction *instruction,

@@ -151,8 +151,8 @@ static bool take_step(struct walking *walking, uint32_t number)
         return false;
     if (instruction->operation == WSDBG_OP_WARPSYNC)
         return true;
-    if (deed == DEED_STEP && (kind == WSDBG_ACCESS_NAMED_SYNC || kind == WSDBG_ACCESS_NAMED_ARRIVE))
-        walk_group_join(&walking->group, step.address, kind == WSDBG_ACCESS_NAMED_SYNC);
+    if (deed == DEED_STEP && kind >= WSDBG_ACCESS_NAMED_SYNC && kind <= WSDBG_ACCESS_CLUSTER_WAIT)
+        walk_group_join(&walking->group, kind, step.address);
     walk_group_execute(&walking->group, number);
     if (deed == DEED_STEP && (kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_REGISTERS_REQUEST))
         walk_group_set_predicates(&walking->group, number, true);

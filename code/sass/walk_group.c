@@ -6,6 +6,7 @@
 #include "sass/walk_group.h"
 
 #include "base/grow.h"
+#include "sass/thread_load.h"
 #include "sass/walk_warp.h"
 
 enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24, WORD_BITS = 64, BYTE_BITS = 8 };
@@ -30,13 +31,15 @@ struct walk_group walk_group_begin(struct wsdbg_walk_plan *plan, const struct ws
                                .place = {.walk = plan->walks++}};
 }
 
-void walk_group_join(struct walk_group *group, uint32_t id, bool waits)
+void walk_group_join(struct walk_group *group, uint8_t kind, uint32_t address)
 {
-    if (id >= WSDBG_WALK_NAMED)
+    const bool is_of_cluster = kind == WSDBG_ACCESS_CLUSTER_ARRIVE || kind == WSDBG_ACCESS_CLUSTER_WAIT;
+    const uint32_t id = is_of_cluster ? WSDBG_WALK_CLUSTER : address;
+    if (!is_of_cluster && id >= WSDBG_WALK_CLUSTER)
         return;
-    const uint32_t joined = ++group->place.joined[id];
-    if (waits)
-        group->place.passed[id] = joined;
+    group->place.joined[id] += kind != WSDBG_ACCESS_CLUSTER_WAIT;
+    if (kind == WSDBG_ACCESS_NAMED_SYNC || kind == WSDBG_ACCESS_CLUSTER_WAIT)
+        group->place.passed[id] = group->place.joined[id];
 }
 
 struct walk_lane walk_group_lane(struct walk_group *group, uint32_t lane)
@@ -372,6 +375,47 @@ static bool load(const struct walk_lane *lane, uint32_t number, const struct wsd
     return true;
 }
 
+static bool is_atomic(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_ATOMG || instruction->operation == WSDBG_OP_ATOM;
+}
+
+/* The load that reads what an atomic of 32 bits finds; false: it is no such atomic. */
+static bool load_of_atomic(const struct wsdbg_instruction *atomic, struct wsdbg_instruction *out)
+{
+    const struct wsdbg_operand *to =
+        atomic->destination_count ? &atomic->destinations[atomic->destination_count - 1] : NULL;
+    unsigned place = 0;
+    while (place < atomic->source_count && atomic->sources[place].kind != WSDBG_OPERAND_MEMORY)
+        place++;
+    if (!to || is_predicate(to) || to->registers > 1 || place == atomic->source_count ||
+        (atomic->width_bytes && atomic->width_bytes != sizeof(uint32_t)))
+        return false;
+    *out = *atomic;
+    out->operation = atomic->operation == WSDBG_OP_ATOM ? WSDBG_OP_LD : WSDBG_OP_LDG;
+    out->width_bytes = sizeof(uint32_t);
+    out->destinations[0] = *to;
+    out->sources[0] = atomic->sources[place];
+    out->destination_count = out->source_count = 1;
+    out->is_signed = false;
+    return true;
+}
+
+/* An atomic is taken to find the present value; in a loop the first time only, as another warp's may come between. */
+static void execute_atomic(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *atomic)
+{
+    const struct wsdbg_graph *graph = lane->group->plan->graph;
+    const bool is_in_loop = graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE;
+    const struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
+    struct wsdbg_instruction load;
+    uint32_t words[WSDBG_LOAD_WORDS];
+    const bool is_known = (!is_in_loop || (told && !told->times)) && load_of_atomic(atomic, &load) &&
+                          wsdbg_thread_load(&load, lane->world, lane->state, words);
+    forget_written(lane, atomic);
+    if (is_known)
+        walk_set_register(lane->state, &load.destinations[0], true, words[0]);
+}
+
 /* A loop that only waits for a word in global memory: the present value may be what ends it. */
 static bool polls_global(const struct walk_group *group, uint32_t number)
 {
@@ -403,6 +447,8 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         map_to_rank(lane, instruction);
     else if (polls_global(group, number))
         forget_written(lane, instruction);
+    else if (is_atomic(instruction))
+        execute_atomic(lane, number, instruction);
     else if (instruction->operation != WSDBG_OP_LDS || !load(lane, number, instruction))
         wsdbg_thread_step(instruction, lane->world, lane->state);
 }
@@ -431,7 +477,8 @@ unsigned walk_group_execute(struct walk_group *group, uint32_t number)
     for (uint32_t at = 0; parts && walk_group_next(group, &at, &lane); lanes++)
         execute_lane(group, number, &lane);
     const bool is_counted = instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_VOTE ||
-                            instruction->operation == WSDBG_OP_VOTEU || instruction->operation == WSDBG_OP_LDS;
+                            instruction->operation == WSDBG_OP_VOTEU || instruction->operation == WSDBG_OP_LDS ||
+                            is_atomic(instruction);
     struct wsdbg_walk_told *told = is_counted && executes ? wsdbg_walk_told_at(group->plan, number) : NULL;
     if (told)
         told->times++;

@@ -49,8 +49,9 @@ void walk_group_compare_written(struct walk_group *group, uint32_t instruction);
 void walk_group_spread(struct walk_group *group, const uint64_t *registers);
 /* Executes an instruction that is no step and ends no block.  Returns for how many lanes it did so. */
 unsigned walk_group_execute(struct walk_group *group, uint32_t instruction);
-/* The lanes have joined a named barrier; `waits`: and waited for its phase. */
-void walk_group_join(struct walk_group *group, uint32_t id, bool waits);
+/* The lanes have made an access to a named barrier (address = id) or the cluster barrier: joined it, waited for its
+ * phase, or both. */
+void walk_group_join(struct walk_group *group, uint8_t kind, uint32_t address);
 /* Sets the predicates that an instruction writes in every lane. */
 void walk_group_set_predicates(struct walk_group *group, uint32_t instruction, bool value);
 /* Forgets registers, a bit each; NULL = all. */

@@ -275,7 +275,8 @@ static void keep_told(struct wsdbg_walk_plan *plan, uint32_t instruction)
 static bool is_load(const struct wsdbg_graph *graph, uint32_t number)
 {
     const uint8_t operation = graph->instructions[number].operation;
-    return operation == WSDBG_OP_LDS || operation == WSDBG_OP_LDG || operation == WSDBG_OP_LD;
+    return operation == WSDBG_OP_LDS || operation == WSDBG_OP_LDG || operation == WSDBG_OP_LD ||
+           operation == WSDBG_OP_ATOMG || operation == WSDBG_OP_ATOM;
 }
 
 /* Shuffles and votes; and loads in loops, unless the loop only waits for the loaded word. */

@@ -67,11 +67,11 @@ void walk_words_free(struct walk_words *words)
     *words = (struct walk_words){0};
 }
 
-/* Whether a named barrier orders the one place before the other.  `joins`: of the walk of the first place, how often it
+/* Whether a barrier orders the one place before the other.  `joins`: of the walk of the first place, how often it
  * joins each barrier, as far as that is known. */
 static bool is_before(const struct walk_place *first, const struct walk_place *joins, const struct walk_place *then)
 {
-    for (unsigned id = 0; id < WSDBG_WALK_NAMED; id++)
+    for (unsigned id = 0; id < WSDBG_WALK_BARRIERS; id++)
         if (joins->joined[id] > 0 && then->passed[id] > first->joined[id])
             return true;
     return false;

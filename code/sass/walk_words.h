@@ -1,9 +1,9 @@
 /* walk_words.h - what the warps of a CTA hand to each other through shared memory: stores whose address and value a
  * walk knows.  Private to the walks.
  *
- * A store comes before a load if both are in one walk in this order, or if the storing lane joins a named barrier
- * behind the store whose phase the loading lane passes before the load.  Every warp that uses a barrier is taken to
- * join each of its phases.
+ * A store comes before a load if both are in one walk in this order, or if the storing lane joins a named barrier, or
+ * the cluster barrier, behind the store whose phase the loading lane passes before the load.  Every warp that uses a
+ * barrier is taken to join each of its phases.
  */
 #ifndef WSDBG_SASS_WALK_WORDS_H
 #define WSDBG_SASS_WALK_WORDS_H
@@ -12,13 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WSDBG_WALK_NAMED = 16, WSDBG_WALK_STORE_WORDS = 4 };
+/* Named barriers by their ids, and the cluster barrier as one more. */
+enum { WSDBG_WALK_CLUSTER = 16, WSDBG_WALK_BARRIERS, WSDBG_WALK_STORE_WORDS = 4 };
 
-/* A place in a walk: by named barrier, how often the lanes have joined it, and the phases up to the last that they
- * waited for. */
+/* A place in a walk: by barrier, how often the lanes have joined it, and the phases up to the last that they waited
+ * for. */
 struct walk_place {
     uint32_t walk;
-    uint32_t joined[WSDBG_WALK_NAMED], passed[WSDBG_WALK_NAMED];
+    uint32_t joined[WSDBG_WALK_BARRIERS], passed[WSDBG_WALK_BARRIERS];
 };
 
 struct walk_store {

@@ -46,6 +46,45 @@ static void parts_of_a_word_are_widened_by_their_sign(void **state)
            ALL " init 0x400 254, init 0x400 2, init 0x400 2, init 0x400 3\n");
 }
 
+/* An atomic finds what memory holds now: word 2 holds 3.  In a loop another warp may come between two of them. */
+static void an_atomic_finds_the_present_value_once(void **state)
+{
+    (void)state;
+    expect(KERNEL(GLOBAL("d0") "atom.global.add.u32 %r0, [%d0+8], 1;\n" INIT("r0")), ALL " init 0x400 3\n");
+    expect(KERNEL(GLOBAL("d0") "AGAIN:\natom.global.add.u32 %r0, [%d0+8], 1;\nsetp.lt.u32 %p0, %r0, 9;\n" INIT(
+               "r0") "@%p0 bra AGAIN;\n"),
+           ALL " init 0x400 3 lost\n");
+    expect(KERNEL(GLOBAL("d0") "AGAIN:\natom.global.add.u32 %r0, [%d0+8], 1;\nsetp.lt.u32 %p0, %r0, 2;\n" INIT(
+               "r0") "@%p0 bra AGAIN;\n"),
+           ALL " init 0x400 3\n");
+}
+
+/* A factor that is zero decides what a kernel loads.  tail: the words 3, 4, 5, 6. */
+#define FLOATS(body) KERNEL(".reg .f32 %f<9>;\nmov.b32 %f0, 0x3f800000;\nmov.f32 %f1, 0f00000000;\n" body INIT("r0"))
+static void a_comparison_of_floats_decides(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t number;
+    } rows[] = {
+        {FLOATS("setp.eq.f32 %p0, %f0, 0f3f800000;\nselp.b32 %r0, 1, 2, %p0;\n"), 1},
+        {FLOATS("setp.neu.f32 %p0, %f0, %f0;\nselp.b32 %r0, 1, 2, %p0;\n"), 2},
+        {FLOATS("mul.f32 %f2, %f0, %f1;\nsetp.eq.f32 %p0, %f2, 0f00000000;\nselp.b32 %r0, 1, 2, %p0;\n"), 1},
+        {FLOATS("ld.param.f32 %f2, [tail];\nsetp.eq.ftz.f32 %p0, %f2, %f1;\nselp.b32 %r0, 1, 2, %p0;\n"), 1},
+        {FLOATS("ld.param.f32 %f2, [tail];\nsetp.eq.f32 %p0, %f2, %f1;\nselp.b32 %r0, 1, 2, %p0;\n"), 2},
+        {FLOATS("setp.lt.f32 %p1, %f1, %f0;\nselp.f32 %f3, %f0, %f1, %p1;\nsetp.gt.and.f32 %p0, %f3, %f1, %p1;\n"
+                "selp.u16 %h0, 1, 2, %p0;\ncvt.u32.u16 %r0, %h0;\n"),
+         1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char expected[64];
+        snprintf(expected, sizeof expected, ALL " init 0x400 %u\n", rows[i].number);
+        expect(rows[i].text, expected);
+    }
+    expect(FLOATS("add.f32 %f2, %f0, %f1;\nsetp.eq.f32 %p0, %f2, %f0;\nselp.b32 %r0, 1, 2, %p0;\n"), ALL " lost\n");
+}
+
 /* Registers of 16 bits hold numbers below 2^16, and nobody follows what several of them get from one word. */
 static void registers_of_16_bits_have_no_more(void **state)
 {
@@ -260,6 +299,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_read_by_address_and_several_at_once),
         cmocka_unit_test(parts_of_a_word_are_widened_by_their_sign),
+        cmocka_unit_test(a_comparison_of_floats_decides),
+        cmocka_unit_test(an_atomic_finds_the_present_value_once),
         cmocka_unit_test(registers_of_16_bits_have_no_more),
         cmocka_unit_test(numbers_of_64_bits_are_whole),
         cmocka_unit_test(a_number_is_negated),

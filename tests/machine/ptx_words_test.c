@@ -25,6 +25,17 @@ static void a_role_that_another_warp_stored_decides_the_way(void **state)
                             "warp 1 lanes ffffffff: sync 1, init 0x400 1, sync 1, sync 1\n");
 }
 
+#define MEET "barrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+static void the_cluster_barrier_orders_a_store_too(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS("st.shared.u32 [bars+12], 0x500;\n" MEET,
+                                      MEET "AGAIN:\n" LOAD INIT("r9") "setp.ne.u32 %p1, %r9, 5;\n@%p1 bra AGAIN;\n"),
+                            NULL,
+                            "warp 0 lanes ffffffff: step 13, step 14\n"
+                            "warp 1 lanes ffffffff: step 13, step 14, init 0x400 5\n");
+}
+
 static void of_two_stores_the_last_one_counts(void **state)
 {
     (void)state;
@@ -103,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_role_that_another_warp_stored_decides_the_way),
+        cmocka_unit_test(the_cluster_barrier_orders_a_store_too),
         cmocka_unit_test(of_two_stores_the_last_one_counts),
         cmocka_unit_test(a_store_that_no_barrier_orders_tells_nothing),
         cmocka_unit_test(a_store_of_what_is_not_known_tells_nothing),

@@ -404,6 +404,54 @@ static void a_clusters_number_is_a_product_of_floats(void **unused)
     }
 }
 
+/* Comparisons as the compiler encodes them, and what becomes of their predicate. */
+static void a_comparison_of_floats_is_told(void **unused)
+{
+    enum { ONE = 0x3f800000, TWO = 0x40000000, MINUS_ONE = (int)0xbf800000, NOTHING = 0x7fc00000, TINY = 1 };
+    static const struct {
+        uint64_t words[2];
+        uint32_t r0, r7, to;
+        enum wsdbg_truth truth;
+    } rows[] = {
+        /* FSETP.NEU P1, R0, |R7| */
+        {{0x400000070000720b, 0x000fe40003f2d000}, ONE, MINUS_ONE, 1, WSDBG_TRUTH_NO},
+        {{0x400000070000720b, 0x000fe40003f2d000}, ONE, TWO, 1, WSDBG_TRUTH_YES},
+        {{0x400000070000720b, 0x000fe40003f2d000}, NOTHING, NOTHING, 1, WSDBG_TRUTH_YES},
+        /* FSETP.GE P4, R0, R7 */
+        {{0x000000070000720b, 0x0c0fe40003f86000}, ONE, ONE, 4, WSDBG_TRUTH_YES},
+        {{0x000000070000720b, 0x0c0fe40003f86000}, MINUS_ONE, ONE, 4, WSDBG_TRUTH_NO},
+        {{0x000000070000720b, 0x0c0fe40003f86000}, NOTHING, ONE, 4, WSDBG_TRUTH_NO},
+        /* FSETP.GT P3, R7, -R0 */
+        {{0x800000000700720b, 0x000fe40003f64000}, TWO, MINUS_ONE, 3, WSDBG_TRUTH_YES},
+        {{0x800000000700720b, 0x000fe40003f64000}, ONE, MINUS_ONE, 3, WSDBG_TRUTH_NO},
+        /* FSETP.EQ.OR P1, R0, RZ, !P0, where P0 is true */
+        {{0x000000ff0000720b, 0x040fe40004722400}, 0x80000000, 0, 1, WSDBG_TRUTH_YES},
+        {{0x000000ff0000720b, 0x040fe40004722400}, TINY, 0, 1, WSDBG_TRUTH_NO},
+        /* ... with .FTZ */
+        {{0x000000ff0000720b, 0x040fe40004732400}, TINY, 0, 1, WSDBG_TRUTH_YES},
+        /* FSETP.GT P4, R0, 1.5 */
+        {{0x3fc000000000780b, 0x040fe20003f84000}, TWO, 0, 4, WSDBG_TRUTH_YES},
+        {{0x3fc000000000780b, 0x040fe20003f84000}, ONE, 0, 4, WSDBG_TRUTH_NO},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wsdbg_thread_state state = state_before();
+        struct wsdbg_instruction compare;
+        const struct wsdbg_operand to = P(rows[i].to);
+        wsdbg_decode(rows[i].words, &compare);
+        assert_int_equal(compare.operation, WSDBG_OP_FSETP);
+        state.value[0] = rows[i].r0;
+        state.value[7] = rows[i].r7;
+        wsdbg_thread_step(&compare, &world, &state);
+        if (wsdbg_thread_predicate(&state, &to) != rows[i].truth)
+            fail_msg("row %zu", i);
+        state.known[0] = false;
+        state.bits[0] = 0;
+        wsdbg_thread_step(&compare, &world, &state);
+        assert_int_equal(wsdbg_thread_predicate(&state, &to), WSDBG_TRUTH_UNKNOWN);
+    }
+}
+
 /* Only conversions to and from words without a sign, rounded towards 0, and the reciprocal of a normal number. */
 static void other_steps_with_floats_are_not_followed(void **unused)
 {
@@ -583,6 +631,7 @@ int main(void)
         cmocka_unit_test(behind_a_call_nothing_is_known),
         cmocka_unit_test(a_branch_through_a_register_is_told),
         cmocka_unit_test(a_clusters_number_is_a_product_of_floats),
+        cmocka_unit_test(a_comparison_of_floats_is_told),
         cmocka_unit_test(other_steps_with_floats_are_not_followed),
         cmocka_unit_test(bits_are_known_where_a_word_is_not),
         cmocka_unit_test(random_code_is_never_belied),

@@ -211,7 +211,8 @@ static bool carries(struct flow *flow, const struct wsdbg_operand *operand)
     return false;
 }
 
-/* Comparisons of floating-point numbers are decoded without their sources: A is a register, B is one in one form. */
+/* In machine code, comparisons of floating-point numbers are decoded without their sources: A is a register, B is one
+ * in one form. */
 static bool compares_carried(struct flow *flow, const struct wsdbg_instruction *instruction)
 {
     const uint8_t width = instruction->operation == WSDBG_OP_DSETP ? 2 : 1;
@@ -220,7 +221,8 @@ static bool compares_carried(struct flow *flow, const struct wsdbg_instruction *
         .kind = WSDBG_OPERAND_REGISTER, .number = (uint8_t)(instruction->words[0] >> 24), .registers = width};
     const struct wsdbg_operand b = {
         .kind = WSDBG_OPERAND_REGISTER, .number = (uint8_t)(instruction->words[0] >> 32), .registers = width};
-    return (instruction->operation == WSDBG_OP_FSETP || instruction->operation == WSDBG_OP_DSETP) &&
+    return !instruction->is_whole &&
+           (instruction->operation == WSDBG_OP_FSETP || instruction->operation == WSDBG_OP_DSETP) &&
            (carries(flow, &a) || (b_is_register && carries(flow, &b)));
 }
 

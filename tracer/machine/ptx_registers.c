@@ -24,6 +24,7 @@ struct numbering {
     const struct wsdbg_ptx_program *program;
     const struct wsdbg_ptx_function *function;
     bool *matters;
+    bool reads_shared; /* what some load from shared memory brings matters */
     struct span *spans;
     uint32_t *order;
 };
@@ -101,13 +102,23 @@ static bool is_branch(uint16_t operation)
            operation == WSDBG_PTX_OP_ret;
 }
 
-/* What is calculated with floating-point numbers or matrices is not followed, so what they come from does not matter.
- */
+/* What is followed of numbers with a point: see ptx_translate.c. */
+static bool is_followed_float(const struct wsdbg_ptx_instruction *instruction)
+{
+    return instruction->type == WSDBG_PTX_F32 &&
+           (instruction->operation == WSDBG_PTX_OP_setp || instruction->operation == WSDBG_PTX_OP_mul ||
+            instruction->operation == WSDBG_PTX_OP_selp);
+}
+
+/* Whether it calculates with floating-point numbers or matrices in a way that is not followed: what they come from then
+ * does not matter. */
 static bool calculates_floats(const struct wsdbg_ptx_instruction *instruction)
 {
-    const bool moves = instruction->operation == WSDBG_PTX_OP_ld || instruction->operation == WSDBG_PTX_OP_mov;
-    return !moves && ((instruction->type >= WSDBG_PTX_F16 && instruction->type <= WSDBG_PTX_E5M2X2) ||
-                      (instruction->source_type >= WSDBG_PTX_F16 && instruction->source_type <= WSDBG_PTX_E5M2X2));
+    const bool is_followed = instruction->operation == WSDBG_PTX_OP_ld || instruction->operation == WSDBG_PTX_OP_mov ||
+                             is_followed_float(instruction);
+    return !is_followed &&
+           ((instruction->type >= WSDBG_PTX_F16 && instruction->type <= WSDBG_PTX_E5M2X2) ||
+            (instruction->source_type >= WSDBG_PTX_F16 && instruction->source_type <= WSDBG_PTX_E5M2X2));
 }
 
 /* Of vectors that are read only two words that are packed may lead to a barrier, not coordinates and matrices. */
@@ -122,14 +133,31 @@ static bool mark_read(struct numbering *numbering, const struct wsdbg_ptx_instru
     return grows;
 }
 
+static bool is_shared(const struct wsdbg_ptx_instruction *instruction)
+{
+    return instruction->space == WSDBG_PTX_SHARED;
+}
+
+/* Whether it stores whole numbers that a load may bring to a branch or a barrier. */
+static bool stores_what_is_read(const struct numbering *numbering, const struct wsdbg_ptx_instruction *instruction)
+{
+    return numbering->reads_shared && instruction->operation == WSDBG_PTX_OP_st && is_shared(instruction) &&
+           instruction->vector_length <= 1 && instruction->type < WSDBG_PTX_F16;
+}
+
 /* Backwards, so that a straight piece of code takes one pass. */
 static bool mark_once(struct numbering *numbering)
 {
     bool grows = false;
     for (uint32_t i = numbering->function->end; i-- > numbering->function->first;) {
         const struct wsdbg_ptx_instruction *instruction = at(numbering, i);
+        const bool brings = !calculates_floats(instruction) && writes_what_matters(numbering, instruction);
         const bool asks = wsdbg_ptx_is_access(instruction->operation) || instruction->operation == WSDBG_PTX_OP_brx ||
-                          (!calculates_floats(instruction) && writes_what_matters(numbering, instruction));
+                          brings || stores_what_is_read(numbering, instruction);
+        if (brings && instruction->operation == WSDBG_PTX_OP_ld && is_shared(instruction)) {
+            grows |= !numbering->reads_shared;
+            numbering->reads_shared = true;
+        }
         if (asks || is_branch(instruction->operation))
             grows |= mark(numbering, instruction->guard);
         for (unsigned k = 0; asks && k < instruction->operand_count; k++)

@@ -74,7 +74,8 @@ static void translate_move(const struct wsdbg_ptx_translation *t)
 {
     const struct wsdbg_operand from = wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 0));
     wsdbg_ptx_become(t, from.kind == WSDBG_OPERAND_SPECIAL ? WSDBG_OP_S2R : WSDBG_OP_MOV);
-    t->out->is_whole = is_whole_number(t->from->type) && t->from->operands[0].kind == WSDBG_PTX_OPERAND_REGISTER;
+    t->out->is_whole = (is_whole_number(t->from->type) || t->from->type == WSDBG_PTX_F32) &&
+                       t->from->operands[0].kind == WSDBG_PTX_OPERAND_REGISTER;
     wsdbg_ptx_add(t, from);
     narrow_immediates(t);
     const struct wsdbg_ptx_operand *to = &t->from->operands[0];
@@ -144,9 +145,22 @@ static void translate_negation(const struct wsdbg_ptx_translation *t)
         be_long(t, false);
 }
 
+/* A product of floating-point numbers that is rounded to the nearest. */
+static void translate_float_product(const struct wsdbg_ptx_translation *t)
+{
+    wsdbg_ptx_become(t, WSDBG_OP_FMUL);
+    t->out->is_whole = !(t->from->flags & (WSDBG_PTX_FTZ | WSDBG_PTX_SAT)) &&
+                       (t->from->rounding == WSDBG_PTX_ROUND_DEFAULT || t->from->rounding == WSDBG_PTX_RN);
+    wsdbg_ptx_add_sources(t, 2);
+}
+
 static void translate_product(const struct wsdbg_ptx_translation *t, bool adds)
 {
     const uint8_t part = t->from->part;
+    if (t->from->type == WSDBG_PTX_F32 && !adds) {
+        translate_float_product(t);
+        return;
+    }
     wsdbg_ptx_become(t, WSDBG_OP_IMAD);
     t->out->is_high = part == WSDBG_PTX_HIGH;
     t->out->is_signed = is_signed(t->from->type);
@@ -235,6 +249,34 @@ static bool comparison(uint8_t compare, uint8_t *mode, bool *is_unsigned)
     return true;
 }
 
+/* The mode of FSETP for a comparison of floating-point numbers; 0 = none. */
+static uint8_t float_comparison(uint8_t compare)
+{
+    enum {
+        LESS = WSDBG_FLOATS_LESS,
+        EQUAL = WSDBG_FLOATS_EQUAL,
+        GREATER = WSDBG_FLOATS_GREATER,
+        UNORDERED = WSDBG_FLOATS_UNORDERED
+    };
+    static const uint8_t modes[] = {
+        [WSDBG_PTX_EQ] = EQUAL,
+        [WSDBG_PTX_NE] = LESS | GREATER,
+        [WSDBG_PTX_LT] = LESS,
+        [WSDBG_PTX_LE] = LESS | EQUAL,
+        [WSDBG_PTX_GT] = GREATER,
+        [WSDBG_PTX_GE] = GREATER | EQUAL,
+        [WSDBG_PTX_EQU] = EQUAL | UNORDERED,
+        [WSDBG_PTX_NEU] = LESS | GREATER | UNORDERED,
+        [WSDBG_PTX_LTU] = LESS | UNORDERED,
+        [WSDBG_PTX_LEU] = LESS | EQUAL | UNORDERED,
+        [WSDBG_PTX_GTU] = GREATER | UNORDERED,
+        [WSDBG_PTX_GEU] = GREATER | EQUAL | UNORDERED,
+        [WSDBG_PTX_NUM] = LESS | EQUAL | GREATER,
+        [WSDBG_PTX_NAN] = UNORDERED,
+    };
+    return compare < sizeof modes ? modes[compare] : 0;
+}
+
 /* Registers of 16 bits hold numbers below 2^16: these can be compared, but their signs cannot. */
 static bool compares_halves(const struct wsdbg_ptx_instruction *from, uint8_t mode)
 {
@@ -242,20 +284,41 @@ static bool compares_halves(const struct wsdbg_ptx_instruction *from, uint8_t mo
            (from->type == WSDBG_PTX_S16 && (mode == WSDBG_COMPARE_EQ || mode == WSDBG_COMPARE_NE));
 }
 
+/* How a comparison is combined with its third source, as ISETP and FSETP have it in their words. */
+static uint64_t combination(const struct wsdbg_ptx_translation *t)
+{
+    return t->from->combine == WSDBG_PTX_OR ? COMBINED_BY_OR : t->from->combine == WSDBG_PTX_XOR ? COMBINED_BY_XOR : 0;
+}
+
+static void add_compared(const struct wsdbg_ptx_translation *t)
+{
+    wsdbg_ptx_add_sources(t, 2);
+    narrow_immediates(t);
+    wsdbg_ptx_add(t, t->from->combine ? wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 2)) : wsdbg_ptx_always());
+}
+
+static void translate_float_comparison(const struct wsdbg_ptx_translation *t)
+{
+    wsdbg_ptx_become(t, WSDBG_OP_FSETP);
+    t->out->mode = float_comparison(t->from->compare);
+    t->out->is_whole = t->out->mode != 0;
+    t->out->words[1] = combination(t) | (t->from->flags & WSDBG_PTX_FTZ ? WSDBG_FLOATS_FLUSHED : 0);
+    add_compared(t);
+}
+
 static void translate_comparison(const struct wsdbg_ptx_translation *t)
 {
     bool is_unsigned = false;
+    if (t->from->type == WSDBG_PTX_F32) {
+        translate_float_comparison(t);
+        return;
+    }
     wsdbg_ptx_become(t, WSDBG_OP_ISETP);
     t->out->is_whole = comparison(t->from->compare, &t->out->mode, &is_unsigned) &&
                        (is_word(t->from->type) || compares_halves(t->from, t->out->mode));
     t->out->is_signed = is_signed(t->from->type) && !is_unsigned;
-    if (t->from->combine == WSDBG_PTX_OR)
-        t->out->words[1] = COMBINED_BY_OR;
-    else if (t->from->combine == WSDBG_PTX_XOR)
-        t->out->words[1] = COMBINED_BY_XOR;
-    wsdbg_ptx_add_sources(t, 2);
-    narrow_immediates(t);
-    wsdbg_ptx_add(t, t->from->combine ? wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 2)) : wsdbg_ptx_always());
+    t->out->words[1] = combination(t);
+    add_compared(t);
     if (has_long(t->from->type) && comparison(t->from->compare, &t->out->mode, &is_unsigned))
         be_long(t, false);
 }
@@ -293,6 +356,18 @@ static void translate_pick(const struct wsdbg_ptx_translation *t, enum wsdbg_ope
     wsdbg_ptx_add_sources(t, count);
     if (has_long(t->from->type))
         be_long(t, false);
+}
+
+/* A choice takes its number as it is, whatever its type. */
+static void translate_selection(const struct wsdbg_ptx_translation *t)
+{
+    const uint8_t type = t->from->type;
+    translate_pick(t, WSDBG_OP_SEL, 3);
+    if (is_half(type) || type == WSDBG_PTX_S16 || type == WSDBG_PTX_F32)
+        t->out->is_whole = true;
+    for (unsigned i = 0; i < t->out->source_count; i++)
+        t->out->is_whole &= t->out->sources[i].kind != WSDBG_OPERAND_NONE;
+    narrow_immediates(t);
 }
 
 /* Of 64 bits the low half alone does not say which is less. */
@@ -354,7 +429,7 @@ static bool translate_arithmetic(const struct wsdbg_ptx_translation *t)
         translate_comparison(t);
         return true;
     case WSDBG_PTX_OP_selp:
-        translate_pick(t, WSDBG_OP_SEL, 3);
+        translate_selection(t);
         return true;
     case WSDBG_PTX_OP_min:
     case WSDBG_PTX_OP_max:
@@ -484,6 +559,7 @@ static bool translate_memory(const struct wsdbg_ptx_translation *t)
         break;
     case WSDBG_PTX_OP_atom:
         wsdbg_ptx_become(t, by_space(space, WSDBG_OP_ATOMS, WSDBG_OP_ATOMG, WSDBG_OP_ATOM));
+        t->out->width_bytes = width_of(t);
         break;
     case WSDBG_PTX_OP_red:
         wsdbg_ptx_become(t, WSDBG_OP_RED);
