@@ -100,6 +100,45 @@ static void a_walk_over_the_same_array_from_further_on_ends_nothing(void **state
     assert_true(wsdbg_access_may_be(families, &accesses[4], 0x418));
 }
 
+/* A loop that is unrolled by two goes along every second place; those between are named one by one. */
+static void an_unrolled_walk_and_the_places_between_are_one_array(void **state)
+{
+    (void)state;
+#define AT(access, offset)                                               \
+    {                                                                    \
+        .kind = WSDBG_ACCESS_##access, .address = { true, offset, 0, 1 } \
+    }
+#define EVERY_SECOND(access, first)                                      \
+    {                                                                    \
+        .kind = WSDBG_ACCESS_##access, .address = { true, first, 16, 0 } \
+    }
+    struct wsdbg_access accesses[] = {
+        INIT(0x400, 4), INIT(0x408, 4),  INIT(0x410, 4),  INIT(0x418, 4),  INIT(0x420, 4),
+        INIT(0x428, 4), AT(WAIT, 0x400), AT(WAIT, 0x410), AT(WAIT, 0x420), EVERY_SECOND(WAIT, 0x408),
+    };
+    const struct wsdbg_look_families *families = families_of(accesses, sizeof accesses / sizeof *accesses);
+    assert_int_equal(families->count, 1);
+    assert_int_equal(families->rows[0].first, 0x400);
+    assert_int_equal(families->rows[0].stride, 8);
+    assert_int_equal(families->rows[0].places, 6);
+}
+
+/* Pairs of a full and an empty barrier: bytes are brought to every second one alone. */
+static void an_array_of_pairs_is_two_arrays(void **state)
+{
+    (void)state;
+    struct wsdbg_access accesses[] = {
+        INIT(0x400, 1),  INIT(0x408, 1), INIT(0x410, 1), INIT(0x418, 1), EVERY_SECOND(ARRIVE_EXPECT, 0x400),
+        AT(WAIT, 0x408),
+    };
+    const struct wsdbg_look_families *families = families_of(accesses, sizeof accesses / sizeof *accesses);
+    uint32_t full, empty, stage;
+    assert_true(wsdbg_look_family(families, 0x410, &full, &stage));
+    assert_int_equal(stage, 1);
+    assert_true(wsdbg_look_family(families, 0x408, &empty, &stage));
+    assert_int_not_equal(full, empty);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +146,8 @@ int main(void)
         cmocka_unit_test(a_walk_ends_where_an_array_with_another_count_begins),
         cmocka_unit_test(a_walk_ends_where_an_array_with_another_use_begins),
         cmocka_unit_test(a_walk_over_the_same_array_from_further_on_ends_nothing),
+        cmocka_unit_test(an_unrolled_walk_and_the_places_between_are_one_array),
+        cmocka_unit_test(an_array_of_pairs_is_two_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static const struct {
     {"... up to the first load", {BAR_OF_R0, ADD_R3, ADD_R3, LOAD, EXIT}, 3, WSDBG_WARP_RUNNING, 3, 3, 0},
     {"... and no further", {BAR_OF_R0, ADD_R3, LOAD, NOP, EXIT}, 3, WSDBG_WARP_RUNNING, 3, 3, NONE},
     {"... also over its own register", {BAR_OF_R0, ADD_R0, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, 0},
-    {"a BAR of constants holds at once", {BAR_SYNC, ADD_R3, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, NONE},
+    {"so does a BAR of constants", {BAR_SYNC, ADD_R3, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, 0},
     {"BAR.ARV does not wait", {BAR_ARV, NOP, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"in a BAR, or in the wait behind it", {BAR_SYNC, TRY_WAIT, BACK_1, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 1, 1, 0},
     {"the cluster barrier", {NOP, CLUSTER_WAIT, EXIT}, 1, WSDBG_WARP_WAIT_CLUSTER, 1, 1, NONE},

@@ -244,10 +244,66 @@ static bool are_apart(struct survey *survey, const struct wsdbg_family *family, 
            (family->uses & signals && next->uses & signals && !(family->uses & next->uses & signals));
 }
 
+/* ---- loops that are unrolled: an array is walked in longer strides, and places between are named one by one ---- */
+
+/* The array that begins at an offset; NULL = none does. */
+static struct wsdbg_family *array_at(struct survey *survey, uint32_t offset)
+{
+    for (size_t i = 0; i < survey->array_count; i++)
+        if (survey->arrays[i].first == offset)
+            return &survey->arrays[i];
+    return NULL;
+}
+
+/* Whether the place is used as the array is: it expects as many arrivals, and bytes are brought to both or to none.  No
+ * array of more than one place begins there. */
+static bool is_like(struct survey *survey, const struct wsdbg_family *array, uint32_t offset)
+{
+    const uint64_t bytes = (uint64_t)1 << WSDBG_ACCESS_ARRIVE_EXPECT | (uint64_t)1 << WSDBG_ACCESS_EXPECT |
+                           (uint64_t)1 << WSDBG_ACCESS_COMPLETE | (uint64_t)1 << WSDBG_ACCESS_COPY;
+    const struct place *place = place_at(survey, offset, false);
+    const struct wsdbg_family *other = array_at(survey, offset);
+    const uint32_t expected = expected_at(survey, array->first);
+    const uint64_t uses = (place ? place->uses : 0) | (other ? other->uses : 0);
+    return (place || other) && (!other || other->places == 1) && expected && expected_at(survey, offset) == expected &&
+           !(uses & bytes) == !(array->uses & bytes);
+}
+
+static bool fills_gaps(struct survey *survey, const struct wsdbg_family *array)
+{
+    const uint32_t end = array->first + (array->places - 1) * array->stride;
+    for (uint32_t offset = array->first; offset < end; offset += MBARRIER_BYTES)
+        if ((offset - array->first) % array->stride && !is_like(survey, array, offset))
+            return false;
+    return array->places > 1 && array->stride > MBARRIER_BYTES;
+}
+
+/* Joins to the array the places in its gaps, and those of a stride before and behind it.  An array that begins in the
+ * same place becomes the same one. */
+static void join_gaps(struct survey *survey, struct wsdbg_family *array)
+{
+    const uint32_t most = array->stride / MBARRIER_BYTES - 1;
+    if (!fills_gaps(survey, array))
+        return;
+    uint32_t first = array->first, end = array->first + (array->places - 1) * array->stride + MBARRIER_BYTES;
+    for (uint32_t i = 0; i < most && first >= MBARRIER_BYTES && is_like(survey, array, first - MBARRIER_BYTES); i++)
+        first -= MBARRIER_BYTES;
+    for (uint32_t i = 0; i < most && is_like(survey, array, end); i++)
+        end += MBARRIER_BYTES;
+    struct wsdbg_family *other = first == array->first ? NULL : array_at(survey, first);
+    array->first = first;
+    array->stride = MBARRIER_BYTES;
+    array->places = (end - first) / MBARRIER_BYTES;
+    if (other)
+        *other = *array;
+}
+
 static void settle(struct survey *survey, struct wsdbg_look_families *families)
 {
     for (size_t i = 0; i < survey->array_count; i++)
         measure(survey, i);
+    for (size_t i = 0; i < survey->array_count; i++)
+        join_gaps(survey, &survey->arrays[i]);
     if (survey->array_count)
         qsort(survey->arrays, survey->array_count, sizeof *survey->arrays, by_first);
     for (size_t i = 0; i < survey->array_count; i++)

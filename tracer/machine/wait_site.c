@@ -225,24 +225,16 @@ static bool is_blocking_barrier(const struct wsdbg_graph *graph, uint32_t instru
     return row->operation == WSDBG_OP_BAR && row->mode != WSDBG_BAR_ARV;
 }
 
-static bool has_register(const struct wsdbg_instruction *instruction)
-{
-    for (unsigned i = 0; i < instruction->source_count; i++)
-        if (instruction->sources[i].kind == WSDBG_OPERAND_REGISTER)
-            return true;
-    return false;
-}
-
-/* A BAR that takes its id or count from a register is not over before the warp goes on: it stops a few instructions
- * later, behind what is through after a fixed number of cycles.  An H200's warp stood at the first load behind five of
- * arithmetic. */
+/* A BAR need not hold the warp at once: it stops a few instructions later, behind what is through after a fixed number of
+ * cycles.  Warps of an H200 and an H100 stood at the first load, branch, vote or read of a special register behind 5 to
+ * 30 of arithmetic, whether the BAR took its id and count from registers or not. */
 static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc)
 {
     const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, pc))->first;
     if (pc > 0 && is_blocking_barrier(graph, pc - 1))
         return pc - 1;
     for (uint32_t i = pc; i-- > first;) {
-        if (is_blocking_barrier(graph, i) && has_register(at(graph, i)))
+        if (is_blocking_barrier(graph, i))
             return i;
         if (!wsdbg_operation_has(at(graph, i)->operation, WSDBG_EFFECT_FIXED_LATENCY))
             break;
