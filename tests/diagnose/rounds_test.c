@@ -315,9 +315,7 @@ static void test_walks_with_too_many_arrivals_are_told(void **state)
     static const struct defect kernels[] = {
         {.name = "a release is made twice",
          .cause = "DOUBLE_ARRIVE",
-         .says =
-             "Warp 1 arrives twice on \"empty\" stage 1 without waiting between, though a phase takes one arrival of "
-             "each that arrives, 1 in all",
+         .says = "arrived on \"empty\" stage 1 once more in a round than in its other rounds, after 2 arrivals",
          .two_releases = 4},
         {.name = "each release is made twice, with a wait between",
          .cause = "DOUBLE_ARRIVE",

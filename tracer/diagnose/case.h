@@ -70,8 +70,8 @@ struct wsdbg_case {
     const struct wsdbg_polls *polls; /* of the snapshot: poll_writers.h; NULL = other cases are not known */
     struct wsdbg_ledger *ledger;
     struct wsdbg_wait_graph *graph;
-    struct wsdbg_replay *standing;    /* wsdbg_replay_standing makes it when it is first asked for */
-    struct wsdbg_replay *overflowing; /* ... or this one: wsdbg_replay_overflowing */
+    struct wsdbg_replay *standing; /* wsdbg_replay_standing makes it when it is first asked for */
+    struct wsdbg_replay *failing;  /* ... or this one: wsdbg_replay_failing */
     bool was_replayed;
     struct wsdbg_finding *findings;
     size_t finding_count;

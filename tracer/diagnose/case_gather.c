@@ -98,5 +98,5 @@ void wsdbg_case_deinit(struct wsdbg_case *c)
     wsdbg_ledger_destroy(c->ledger);
     wsdbg_wait_graph_destroy(c->graph);
     wsdbg_replay_destroy(c->standing);
-    wsdbg_replay_destroy(c->overflowing);
+    wsdbg_replay_destroy(c->failing);
 }

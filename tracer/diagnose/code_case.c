@@ -131,6 +131,17 @@ const struct wsdbg_part *wsdbg_code_parts(const struct wsdbg_case *c, uint32_t w
     return row->part_count ? &c->snapshot->parts[row->part_first] : NULL;
 }
 
+uint32_t wsdbg_code_lanes_gone(const struct wsdbg_case *c, uint32_t warp)
+{
+    uint32_t count, gone = UINT32_MAX;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    if (wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED)
+        return gone;
+    for (uint32_t i = 0; i < count; i++)
+        gone &= ~parts[i].lanes;
+    return count ? gone : 0;
+}
+
 static bool set_holds(const struct wsdbg_access_row *access, uint32_t value)
 {
     const uint32_t first = access->address.value;

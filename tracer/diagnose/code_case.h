@@ -37,6 +37,8 @@ bool wsdbg_case_saw_movement(const struct wsdbg_case *c);
 
 /* The parts of a warp. */
 const struct wsdbg_part *wsdbg_code_parts(const struct wsdbg_case *c, uint32_t warp, uint32_t *count);
+/* Lanes of a warp that have left the kernel, as they were seen. */
+uint32_t wsdbg_code_lanes_gone(const struct wsdbg_case *c, uint32_t warp);
 
 /* Whether an access is one of a barrier of the case, as far as its operands could be followed. */
 enum wsdbg_match {

@@ -110,6 +110,7 @@ static void remember(struct wsdbg_trial *t)
 static void try_overflow(struct wsdbg_trial *t)
 {
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
+    wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
     try_counts(t);
 }
 
@@ -119,9 +120,13 @@ static void try_standstill(struct wsdbg_trial *t)
     try_counts_of_others(t);
     wsdbg_try_like(t);
     wsdbg_try_drift(t);
+    wsdbg_try_stay(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
+    wsdbg_try_rings(t, WSDBG_REPAIR_ADD);
+    wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
     wsdbg_try_first(t, 0);
+    wsdbg_try_early(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
     try_counts(t);
     wsdbg_try_first(t, 1);
@@ -158,7 +163,9 @@ struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg
     t->expected = calloc(barriers + 1, sizeof *t->expected);
     t->parity_from = calloc(barriers + 1, sizeof *t->parity_from);
     t->like = calloc(agents + 1, sizeof *t->like);
-    const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from && t->like;
+    t->doubles = calloc(agents + 1, sizeof *t->doubles);
+    const bool has_room =
+        t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from && t->like && t->doubles;
     if (has_room) {
         remember(t);
         try_all(t);
@@ -171,6 +178,7 @@ struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg
     free(t->expected);
     free(t->parity_from);
     free(t->like);
+    free(t->doubles);
     free(t);
     return has_room ? NULL : &wsdbg_error_no_memory;
 }

@@ -16,7 +16,9 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_LIKE,  /* waits name the parities that the same warp of another CTA names */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
+    WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
+    WSDBG_REPAIR_EARLY,        /* warps arrive at a named barrier once before they begin */
     WSDBG_REPAIR_COUNT,        /* the barrier is initialised with another count */
     WSDBG_REPAIR_KINDS
 };
@@ -34,14 +36,14 @@ struct wsdbg_repair {
     bool is_of_stage; /* COUNT: only this stage changes, to the count of other stages */
     bool is_to_end;   /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;     /* the count that the barrier was initialised with */
-    uint32_t value;   /* COUNT: the new count; PARITY_FIRST: the new first parity */
+    uint32_t value;   /* COUNT: the new count; PARITY_FIRST: the new first parity; EARLY: the named barrier's id */
     /* PARITY_DRIFT: the first wait that names the parity of the wait before it; PARITY_LIKE: ... another parity than
      * that of `like` */
     struct wsdbg_repair_wait wait;
-    uint32_t like;                 /* PARITY_LIKE: an agent whose waits are right */
-    struct wsdbg_replay_edit edit; /* ADD, DROP, COPY: the first of its edits */
+    uint32_t like;                 /* PARITY_LIKE: an agent whose waits are right; STAY: a warp that stays */
+    struct wsdbg_replay_edit edit; /* ADD, DROP, STAY, COPY: the first of its edits */
     uint32_t edit_count;
-    struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; COUNT: who had arrived */
+    struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived */
 };
 
 enum { WSDBG_REPAIRS_MOST = 16 };

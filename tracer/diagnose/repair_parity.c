@@ -156,16 +156,28 @@ static bool has_right_ones(const struct wsdbg_trial *t, uint32_t family, const s
     return false;
 }
 
+/* The parity of an agent's first wait on a barrier, in its whole walk; false: it never waits on it, or not for a parity
+ * that is known. */
+static bool first_parity(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier, uint32_t *parity)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t i = 0; i < a->step_count; i++)
+        if (a->target[i] == barrier && a->steps[i].kind == WSDBG_ACCESS_WAIT) {
+            *parity = a->steps[i].number & 1;
+            return a->steps[i].number_known;
+        }
+    return false;
+}
+
 /* Whether the agent begins more stages of the family with the parity than with the other one. */
 static bool begins_most_with(const struct wsdbg_trial *t, uint32_t family, uint32_t agent, uint32_t parity)
 {
-    uint32_t right = 0, wrong = 0;
+    uint32_t right = 0, wrong = 0, first;
     for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
-        const struct wsdbg_replay_waits *waits = wsdbg_trial_waits_was(t, agent, b);
-        if (!wsdbg_replay_is_of_family(t->replay, family, b) || !waits->any || waits->by_token)
+        if (!wsdbg_replay_is_of_family(t->replay, family, b) || !first_parity(t, agent, b, &first))
             continue;
-        right += waits->first_parity == parity;
-        wrong += waits->first_parity != parity;
+        right += first == parity;
+        wrong += first != parity;
     }
     return right > wrong;
 }
@@ -207,14 +219,30 @@ static bool set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repai
     return wsdbg_set_count(&repair->warps) > 0;
 }
 
-/* Whether at least as many phases complete as any agent passes waits.  A first wait for parity 1 ends at once, and the
- * first phase should follow it.  If no phase follows the last wait, the repair only leaves out a wait for a phase that
- * never completes. */
+/* Whether an agent only waits from its last wait on the barrier on, as a producer does that lets its slots drain. */
+static bool ends_with_waits(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t i = a->step_count; i-- > 0 && a->target[i] != barrier;)
+        if (a->target[i] != WSDBG_NONE && a->steps[i].kind != WSDBG_ACCESS_WAIT)
+            return false;
+    return true;
+}
+
+/* How many phases must complete for an agent's waits.  A first wait for parity 1 ends at once, and the first phase
+ * should follow it.  If no phase followed the last wait, the repair would only leave out a wait for a phase that never
+ * completes.  At the end of a kernel none follows, but then one came before. */
+static uint32_t phases_for(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
+{
+    const uint32_t passed = wsdbg_replay_waits_of(t->replay, agent, barrier)->passed;
+    return passed > 1 && ends_with_waits(t, agent, barrier) ? passed - 1 : passed;
+}
+
 static bool gets_all_phases(const struct wsdbg_trial *t, uint32_t family)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++)
-            if (wsdbg_replay_waits_of(t->replay, i, b)->passed > t->replay->barriers[b].phase)
+            if (phases_for(t, i, b) > t->replay->barriers[b].phase)
                 return false;
     return t->replay->has_ended;
 }
@@ -231,8 +259,28 @@ static bool would_serve(const struct wsdbg_trial *t, const struct wsdbg_warp_set
     return false;
 }
 
-/* Whether only these warps could go first: everybody else who would arrive on the family waits for something that these
- * warps do after their own wait. */
+/* Whether everybody else who waits on an mbarrier waits for something that these warps do after their own wait. */
+static bool would_serve_all(const struct wsdbg_trial *t, const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] == WSDBG_AGENT_WAITS && !wsdbg_set_has(warps, t->replay->agents[i].warp) &&
+            !would_serve(t, warps, t->replay->agents[i].target[t->at[i]]))
+            return false;
+    return true;
+}
+
+/* Whether an agent that stands at its wait can go on only after these warps: at an mbarrier that they serve, or at a
+ * named barrier with a count, behind those who wait for them. */
+static bool comes_after(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_warp_set *warps)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    if (t->state[agent] == WSDBG_AGENT_WAITS)
+        return would_serve(t, warps, a->target[t->at[agent]]);
+    const bool is_named = t->state[agent] == WSDBG_AGENT_NAMED || t->state[agent] == WSDBG_AGENT_GATHERS;
+    return is_named && a->steps[t->at[agent]].number > 0 && would_serve_all(t, warps);
+}
+
+/* Whether only these warps could go first: everybody else who would arrive on the family comes after them. */
 static bool must_be_first(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
@@ -241,8 +289,7 @@ static bool must_be_first(const struct wsdbg_trial *t, uint32_t family, const st
         for (uint32_t k = t->at[i]; k < a->step_count && !arrives; k++)
             arrives = a->target[k] != WSDBG_NONE && wsdbg_replay_is_of_family(t->replay, family, a->target[k]) &&
                       wsdbg_replay_arrivals_of(a, k);
-        if (arrives && !wsdbg_set_has(warps, a->warp) &&
-            (t->state[i] != WSDBG_AGENT_WAITS || !would_serve(t, warps, a->target[t->at[i]])))
+        if (arrives && !wsdbg_set_has(warps, a->warp) && !comes_after(t, i, warps))
             return false;
     }
     return true;

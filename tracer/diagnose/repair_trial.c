@@ -40,7 +40,8 @@ void wsdbg_trial_begin(struct wsdbg_trial *t)
 {
     memset(t->expected, 0, t->replay->barrier_count * sizeof *t->expected);
     memset(t->parity_from, 0, t->replay->barrier_count * sizeof *t->parity_from);
-    memset(t->like, 0xff, t->replay->agent_count * sizeof *t->like); /* WSDBG_NONE */
+    memset(t->doubles, 0xff, t->replay->agent_count * sizeof *t->doubles); /* WSDBG_NONE */
+    memset(t->like, 0xff, t->replay->agent_count * sizeof *t->like);       /* WSDBG_NONE */
     t->changes =
         (struct wsdbg_replay_changes){.expected = t->expected, .parity_from = t->parity_from, .edits = t->edits};
 }

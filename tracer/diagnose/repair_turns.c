@@ -179,20 +179,28 @@ static uint32_t mates_that_arrive(const struct wsdbg_trial *t, uint32_t agent, c
     return wsdbg_set_count(&mates);
 }
 
-/* For an agent that never arrives: the habit of another one of the CTA that waits for the same and arrives.  That one
- * is at the same place of another warpgroup; or anywhere, if three warps of the agent's own warpgroup arrive. */
+/* Whether one agent shows what another one, which never arrives, would do: it is at the same place of another
+ * warpgroup; or anywhere in the CTA, if three warps of the agent's own warpgroup arrive; or the same warp of another
+ * CTA. */
+static bool may_be_model(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *self,
+                         const struct wsdbg_replay_agent *other, bool by_mates)
+{
+    const uint32_t own = wsdbg_case_warp(t->c, self->warp)->warp, its = wsdbg_case_warp(t->c, other->warp)->warp;
+    if (other->warp == self->warp || !(other->lanes & self->lanes))
+        return false;
+    return other->cta == self->cta ? by_mates || own % WSDBG_GROUP_WARPS == its % WSDBG_GROUP_WARPS : own == its;
+}
+
+/* For an agent that never arrives: the habit of another one that waits for the same and arrives. */
 static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
 {
     const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
-    const uint32_t position = wsdbg_case_warp(t->c, self->warp)->warp % WSDBG_GROUP_WARPS;
     struct habit own;
     if (!habit_of(t, agent, s, &own) || own.most > 0)
         return false;
     const bool by_mates = mates_that_arrive(t, agent, s) > WSDBG_GROUP_WARPS / 2;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *other = &t->replay->agents[i];
-        if (i == agent || other->warp == self->warp || other->cta != self->cta || !(other->lanes & self->lanes) ||
-            (!by_mates && wsdbg_case_warp(t->c, other->warp)->warp % WSDBG_GROUP_WARPS != position))
+        if (!may_be_model(t, self, &t->replay->agents[i], by_mates))
             continue;
         if (habit_of(t, i, s, habit) && habit->most > 0 && habit->turns + 1 >= own.turns)
             return true;

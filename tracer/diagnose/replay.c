@@ -242,6 +242,11 @@ static void release_named(struct wsdbg_replay *replay, uint32_t cta, uint32_t id
     }
 }
 
+static bool comes_for_two(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    return replay->doubles && agent->at >= replay->doubles[agent - replay->agents];
+}
+
 static void come_to_named(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
 {
     const struct wsdbg_step_row *step = &agent->steps[agent->at];
@@ -250,7 +255,7 @@ static void come_to_named(struct wsdbg_replay *replay, const struct wsdbg_replay
     const bool waits = step->kind == WSDBG_ACCESS_NAMED_SYNC;
     uint32_t *threads = &replay->named[cta * IDS + id].threads;
     set_warp(replay, agent->warp, waits ? WSDBG_AGENT_NAMED : WSDBG_AGENT_GOES, !waits);
-    *threads += WSDBG_WARP_THREADS;
+    *threads += WSDBG_WARP_THREADS * (comes_for_two(replay, agent) ? 2 : 1);
     if (*threads >= wanted)
         release_named(replay, cta, id);
 }
@@ -302,11 +307,52 @@ static void cluster_step(struct wsdbg_replay *replay, struct wsdbg_replay_agent 
     complete_cluster(replay);
 }
 
+/* ---- multiplications, which a warpgroup makes together ---- */
+
+/* Whether all warps of the agent's warpgroup that have not left the kernel have issued the multiplications that its
+ * step waits for. */
+static bool are_issued(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (wsdbg_case_are_mates(replay->c, agent->warp, replay->agents[i].warp) && !has_gone(&replay->agents[i]) &&
+            replay->agents[i].issued < agent->steps[agent->at].number)
+            return false;
+    return true;
+}
+
+/* Lets those mates of the agent go on whose multiplications nobody holds up any more. */
+static void release_mates(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        struct wsdbg_replay_agent *other = &replay->agents[i];
+        if (other->state == WSDBG_AGENT_MATRICES && wsdbg_case_are_mates(replay->c, agent->warp, other->warp) &&
+            are_issued(replay, other)) {
+            other->state = WSDBG_AGENT_GOES;
+            other->at++;
+        }
+    }
+}
+
+static void issue(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
+{
+    agent->issued = agent->steps[agent->at++].number;
+    release_mates(replay, agent);
+}
+
+static void wait_for_matrices(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
+{
+    if (are_issued(replay, agent))
+        agent->at++;
+    else
+        agent->state = WSDBG_AGENT_MATRICES;
+}
+
 /* The agent leaves the kernel.  Barriers may complete that waited only for it. */
 static void leave(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
 {
     agent->state = WSDBG_AGENT_ENDED;
     complete_cluster(replay);
+    release_mates(replay, agent);
     for (uint32_t i = 0; i < replay->agent_count; i++)
         if (replay->agents[i].warp == agent->warp && replay->agents[i].state == WSDBG_AGENT_GATHERS) {
             gather(replay, &replay->agents[i]);
@@ -322,46 +368,13 @@ static void leave(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
     }
 }
 
-/* ---- multiplications, which a warpgroup makes together ---- */
-
-/* Whether all warps of the agent's warpgroup have issued the multiplications that its step waits for. */
-static bool are_issued(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
-{
-    for (uint32_t i = 0; i < replay->agent_count; i++)
-        if (wsdbg_case_are_mates(replay->c, agent->warp, replay->agents[i].warp) &&
-            replay->agents[i].issued < agent->steps[agent->at].number)
-            return false;
-    return true;
-}
-
-static void issue(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
-{
-    agent->issued = agent->steps[agent->at++].number;
-    for (uint32_t i = 0; i < replay->agent_count; i++) {
-        struct wsdbg_replay_agent *other = &replay->agents[i];
-        if (other->state == WSDBG_AGENT_MATRICES && wsdbg_case_are_mates(replay->c, agent->warp, other->warp) &&
-            are_issued(replay, other)) {
-            other->state = WSDBG_AGENT_GOES;
-            other->at++;
-        }
-    }
-}
-
-static void wait_for_matrices(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
-{
-    if (are_issued(replay, agent))
-        agent->at++;
-    else
-        agent->state = WSDBG_AGENT_MATRICES;
-}
-
 /* ---- steps ---- */
 
-/* The edit of a step of the agent; NULL = none. */
-static const struct wsdbg_replay_edit *edit_of(const struct run *run, uint32_t number, uint32_t at)
+/* The first edit of a step of the agent, or of one behind it. */
+static uint32_t first_edit(const struct run *run, uint32_t number, uint32_t at)
 {
-    uint32_t low = 0, high = run->changes ? run->changes->edit_count : 0;
-    const struct wsdbg_replay_edit *edits = high ? run->changes->edits : NULL;
+    const struct wsdbg_replay_edit *edits = run->changes->edits;
+    uint32_t low = 0, high = run->changes->edit_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (edits[middle].agent < number || (edits[middle].agent == number && edits[middle].step < at))
@@ -369,17 +382,25 @@ static const struct wsdbg_replay_edit *edit_of(const struct run *run, uint32_t n
         else
             high = middle;
     }
-    return edits && low < run->changes->edit_count && edits[low].agent == number && edits[low].step == at ? &edits[low]
-                                                                                                          : NULL;
+    return low;
 }
 
-/* Makes the arrivals of the step's edit.  True: the step is left out. */
-static bool apply_edit(const struct run *run, uint32_t number, uint32_t at)
+/* Makes the arrivals of the step's edits.  True: the step is left out. */
+static bool apply_edits(const struct run *run, uint32_t number, uint32_t at)
 {
-    const struct wsdbg_replay_edit *edit = edit_of(run, number, at);
-    if (edit && edit->arrivals)
-        arrive(run->replay, number, edit->barrier, edit->arrivals, edit->bytes);
-    return edit && !edit->arrivals;
+    bool is_left_out = false;
+    if (!run->changes)
+        return false;
+    for (uint32_t i = first_edit(run, number, at); i < run->changes->edit_count; i++) {
+        const struct wsdbg_replay_edit *edit = &run->changes->edits[i];
+        if (edit->agent != number || edit->step != at)
+            break;
+        if (edit->arrivals)
+            arrive(run->replay, number, edit->barrier, edit->arrivals, edit->bytes);
+        else
+            is_left_out = true;
+    }
+    return is_left_out;
 }
 
 /* Executes a step that never waits. */
@@ -426,7 +447,7 @@ static void take_step(const struct run *run, uint32_t number)
     struct wsdbg_replay_agent *agent = &run->replay->agents[number];
     const struct wsdbg_step_row *step = &agent->steps[agent->at];
     const uint32_t target = agent->target[agent->at];
-    if (apply_edit(run, number, agent->at)) {
+    if (apply_edits(run, number, agent->at)) {
         agent->at++;
         return;
     }
@@ -466,7 +487,7 @@ static bool go(const struct run *run, uint32_t number, bool one)
         replay->is_broken = replay->steps_left == 0;
         replay->steps_left -= !replay->is_broken;
         if (agent->at >= agent->step_count) {
-            apply_edit(run, number, agent->at);
+            apply_edits(run, number, agent->at);
             if (replay->c->snapshot->walks[agent->walk].is_whole)
                 leave(replay, agent);
             else
@@ -492,6 +513,27 @@ static void start(struct wsdbg_replay *replay)
         replay->agents[i].cluster_phase = 0;
         replay->agents[i].issued = 0;
         replay->agents[i].is_in_cluster_phase = false;
+    }
+}
+
+static bool arrives_at_named(const struct wsdbg_replay_agent *agent, uint32_t id)
+{
+    for (uint32_t i = 0; i < agent->step_count; i++)
+        if (agent->steps[i].kind == WSDBG_ACCESS_NAMED_ARRIVE && agent->steps[i].address == id)
+            return true;
+    return false;
+}
+
+/* Lets each warp that ever arrives at the named barrier do so once. */
+static void arrive_early(struct wsdbg_replay *replay, uint32_t id)
+{
+    struct wsdbg_warp_set come = {{0}};
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        if (wsdbg_set_has(&come, agent->warp) || !arrives_at_named(agent, id))
+            continue;
+        wsdbg_set_add(&come, agent->warp);
+        replay->named[agent->cta * IDS + id].threads += WSDBG_WARP_THREADS;
     }
 }
 
@@ -534,7 +576,10 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
     const struct run run = {.replay = replay, .changes = changes};
     uint32_t chance = (uint32_t)order;
     bool goes_on = true;
+    replay->doubles = changes ? changes->doubles : NULL;
     start(replay);
+    if (changes && changes->named_early)
+        arrive_early(replay, changes->early_id);
     replay->order = order;
     while (goes_on && !replay->is_broken)
         goes_on = go_round(&run, order, &chance);

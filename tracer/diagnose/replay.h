@@ -103,12 +103,14 @@ struct wsdbg_replay {
                         * steps were left */
     bool overflows;    /* ... by an arrival on a barrier whose phase takes no more */
     uint32_t overflow; /* that barrier */
-    uint32_t overflow_runs; /* of wsdbg_replay_overflowing: in how many orders it was so */
+    uint32_t overflow_runs; /* of wsdbg_replay_failing: in how many orders it was so */
+    uint32_t alike;         /* of wsdbg_replay_failing: how many agents stand where they were seen */
     bool has_lost;          /* some agent is WSDBG_AGENT_LOST */
     bool has_ended;         /* all agents have left the kernel */
     uint32_t *targets;      /* memory of all agents' `target` */
     bool *repeats;          /* memory of all agents' `repeats` */
     struct wsdbg_replay_named *named;
+    const uint32_t *doubles; /* of the present run's changes */
     uint32_t cluster_phase;
 };
 
@@ -131,6 +133,12 @@ struct wsdbg_replay_changes {
     uint32_t like_family;                  /* a barrier of the family */
     const struct wsdbg_replay_edit *edits; /* by agent, then step */
     uint32_t edit_count;
+    /* A named barrier at which those warps that only arrive have done so once before they begin; named_early is set. */
+    uint32_t early_id;
+    bool named_early;
+    /* By agent: the step from which on its warp comes to named barriers for another warp, too; WSDBG_NONE = it does
+     * not; NULL = none does. */
+    const uint32_t *doubles;
 };
 
 /* *out = NULL where no replay is possible: a warp of the case was not seen or has no walk, or the walks are too large.
@@ -145,9 +153,12 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
 /* The replay of a case, run in the first order in which it ends in the picture.  NULL where no order ends so or memory
  * ran out (remembered in no_memory).  The case keeps it: whoever runs it again must leave it as it was. */
 struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
-/* A replay that no order leads to the picture: each one that does not finish is broken by an arrival too many on the
- * same family of barriers; NULL = there is none.  Its last run was broken so.  It is the case's. */
-struct wsdbg_replay *wsdbg_replay_overflowing(struct wsdbg_case *c);
+/* A replay that no order leads to the picture, but that fails; NULL = there is none.  One of these holds:
+ * - Each order that does not finish is broken by an arrival too many on the same family of barriers.  The last run was
+ *   broken so.
+ * - No order finishes: each stops, or is broken so.  The last run stopped with most agents where they were seen.
+ * The replay is the case's. */
+struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c);
 /* Whether two barriers are of one family, in the same CTA or in different ones. */
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b);
 /* The parity of an agent's wait number `turn` on the barrier with this family and offset, waits that repeat one not

@@ -206,27 +206,80 @@ static bool may_be_explained(const struct wsdbg_case *c)
 }
 
 /* How the runs of a replay ended, if none ended in the picture. */
-struct overflow {
-    uint32_t runs, barrier;        /* runs that were broken by an arrival too many on the barrier's family */
-    enum wsdbg_replay_order order; /* of one of these: step by step, if that is one */
-    uint32_t ended;                /* runs that reached the kernel's end */
+struct outcomes {
+    uint32_t ended;                         /* runs that reached the kernel's end */
+    uint32_t overflows, barrier;            /* runs that were broken by an arrival too many on the barrier's family */
+    enum wsdbg_replay_order overflow_order; /* of one of these: step by step, if that is one */
+    uint32_t stood;                         /* runs that stopped, with all agents where they are known */
+    uint32_t alike;                         /* the most agents that one of these runs left as they were seen */
+    enum wsdbg_replay_order alike_order;    /* of that run */
 };
 
-static void count_overflow(const struct wsdbg_replay *replay, struct overflow *overflow)
+static void count_overflow(const struct wsdbg_replay *replay, struct outcomes *outcomes)
 {
-    overflow->ended += replay->has_ended;
-    if (!replay->overflows ||
-        (overflow->runs && !wsdbg_replay_is_of_family(replay, overflow->barrier, replay->overflow)))
+    if (outcomes->overflows && !wsdbg_replay_is_of_family(replay, outcomes->barrier, replay->overflow))
         return;
-    if (!overflow->runs++ || overflow->order != WSDBG_REPLAY_STEP_BY_STEP)
-        overflow->order = replay->order;
-    overflow->barrier = replay->overflow;
+    if (!outcomes->overflows++ || outcomes->overflow_order != WSDBG_REPLAY_STEP_BY_STEP)
+        outcomes->overflow_order = replay->order;
+    outcomes->barrier = replay->overflow;
+}
+
+static bool has_exited(const struct wsdbg_replay *replay, uint32_t agent)
+{
+    return wsdbg_case_warp(replay->c, replay->agents[agent].warp)->state == WSDBG_WARP_EXITED;
+}
+
+/* How many agents of warps that have not exited were left as they were seen. */
+static uint32_t count_alike(const struct wsdbg_replay *replay)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        count += !has_exited(replay, i) && agent_is_as_seen(replay, i);
+    return count;
+}
+
+static void count_outcome(const struct wsdbg_replay *replay, struct outcomes *outcomes)
+{
+    outcomes->ended += replay->has_ended;
+    if (replay->overflows)
+        count_overflow(replay, outcomes);
+    if (replay->is_broken || replay->has_ended || replay->has_lost)
+        return;
+    const uint32_t alike = count_alike(replay);
+    if (!outcomes->stood++ || alike > outcomes->alike) {
+        outcomes->alike = alike;
+        outcomes->alike_order = replay->order;
+    }
+}
+
+/* Whether each run failed, and one of them stopped about where the kernel did: most agents are as they were seen. */
+static bool fails_alike(const struct wsdbg_replay *replay, const struct outcomes *outcomes)
+{
+    uint32_t agents = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        agents += !has_exited(replay, i);
+    return outcomes->stood && outcomes->stood + outcomes->overflows == WSDBG_REPLAY_ORDERS &&
+           2 * outcomes->alike > agents;
+}
+
+/* Keeps a replay that does not end in the picture if its runs fail nevertheless. */
+static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, const struct outcomes *outcomes)
+{
+    const bool overflows =
+        outcomes->overflows && outcomes->overflows + outcomes->ended == (uint32_t)WSDBG_REPLAY_ORDERS;
+    if (!overflows && !fails_alike(replay, outcomes))
+        return false;
+    wsdbg_replay_run(replay, overflows ? outcomes->overflow_order : outcomes->alike_order, NULL);
+    replay->overflow_runs = outcomes->overflows;
+    replay->alike = outcomes->alike;
+    c->failing = replay;
+    return true;
 }
 
 static struct wsdbg_error *find_standing(struct wsdbg_case *c)
 {
     struct wsdbg_replay *replay;
-    struct overflow overflow = {.barrier = WSDBG_NONE};
+    struct outcomes outcomes = {.barrier = WSDBG_NONE};
     struct wsdbg_error *error = wsdbg_replay_create(c, &replay);
     for (uint32_t order = 0; !error && replay && order < WSDBG_REPLAY_ORDERS; order++) {
         wsdbg_replay_run(replay, order, NULL);
@@ -234,15 +287,10 @@ static struct wsdbg_error *find_standing(struct wsdbg_case *c)
             c->standing = replay;
             return NULL;
         }
-        count_overflow(replay, &overflow);
+        count_outcome(replay, &outcomes);
     }
-    if (!error && replay && overflow.runs && overflow.runs + overflow.ended == WSDBG_REPLAY_ORDERS) {
-        wsdbg_replay_run(replay, overflow.order, NULL);
-        replay->overflow_runs = overflow.runs;
-        c->overflowing = replay;
-        return NULL;
-    }
-    wsdbg_replay_destroy(replay);
+    if (error || !replay || !keep_failing(c, replay, &outcomes))
+        wsdbg_replay_destroy(replay);
     return error;
 }
 
@@ -259,10 +307,10 @@ struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c)
     return c->standing;
 }
 
-struct wsdbg_replay *wsdbg_replay_overflowing(struct wsdbg_case *c)
+struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c)
 {
     replay_once(c);
-    return c->overflowing;
+    return c->failing;
 }
 
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b)

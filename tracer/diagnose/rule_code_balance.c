@@ -20,6 +20,7 @@ struct balance {
     uint32_t phases;    /* that the waits take */
     bool waits;         /* the waiting warp has a wait for a phase that arrivals complete */
     bool is_shared;     /* warps of other warpgroups wait, too */
+    bool is_cut;        /* some of the waiting warp's lanes that also wait have left the kernel, maybe too early */
     struct wsdbg_warp_set most;
     uint64_t first_arrivals;     /* one of each lane */
     struct wsdbg_warp_set twice; /* who arrives twice without waiting for anything between */
@@ -95,6 +96,8 @@ static bool add_walk(struct balance *b, const struct wsdbg_walk_row *walk, uint6
     b->waits |= phases > 0 && walk->warp == b->c->warps[b->warp];
     b->is_shared |= progress.wait && !wsdbg_case_are_mates(b->c, wsdbg_case_local_warp(b->c, walk->warp), b->warp) &&
                     walk->warp != b->c->warps[b->warp];
+    b->is_cut |=
+        progress.wait && walk->warp == b->c->warps[b->warp] && walk->lanes & wsdbg_code_lanes_gone(b->c, b->warp);
     return progress.known;
 }
 
@@ -132,11 +135,11 @@ static bool add_up(struct balance *b)
 }
 
 /* Arrivals for one phase more may be there: the last one need not be waited for.  If several warpgroups wait, each may
- * wait for other phases. */
+ * wait for other phases.  If lanes have left, more waits may have been meant. */
 static bool are_too_many(const struct balance *b)
 {
     const uint64_t needed = (uint64_t)b->phases * b->word.expected;
-    return !b->is_shared && b->arrivals > needed + b->word.expected;
+    return !b->is_shared && !b->is_cut && b->arrivals > needed + b->word.expected;
 }
 
 static struct wsdbg_finding *find(const struct balance *b, const struct wsdbg_warp_set *whose)

@@ -151,12 +151,29 @@ static bool never_arrived(struct wsdbg_case *c, const struct wsdbg_warp_set *war
     return replay;
 }
 
+/* Whether walks follow every thread of the case to the kernel's end.  They show by themselves whether the trip counts
+ * of the roles differ (rule_code_totals.c). */
+static bool are_followed(const struct wsdbg_case *c)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    struct wsdbg_warp_set followed = {{0}};
+    for (size_t i = 0; i < s->walk_count; i++) {
+        const uint32_t warp = wsdbg_case_local_warp(c, s->walks[i].warp);
+        if (warp != WSDBG_NONE && !s->walks[i].is_whole)
+            return false;
+        if (warp != WSDBG_NONE)
+            wsdbg_set_add(&followed, warp);
+    }
+    return wsdbg_set_count(&followed) == c->warp_count;
+}
+
 static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     if (never_arrived(c, &missing->done, missing->word.barrier))
         return;
-    struct wsdbg_finding *finding =
-        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ROLE_DISAGREE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    struct wsdbg_finding *finding = wsdbg_missing_arrivals_find(
+        c, missing, WSDBG_CAUSE_ROLE_DISAGREE,
+        wsdbg_code_cap(c, are_followed(c) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
     const struct wsdbg_warp_set done = meant_by_count(c, missing, &missing->done);

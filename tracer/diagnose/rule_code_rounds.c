@@ -1,7 +1,8 @@
 /* rule_code_rounds.c - the cause of a standstill, from a replay of the whole kernel (replay.h): the one change with
  * which the kernel would go on (repair.h).
  *
- * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, DOUBLE_ARRIVE, ARRIVE_SHORT.
+ * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, WAKER_EXITED, DOUBLE_ARRIVE,
+ * ARRIVE_SHORT.
  *
  * It adds a finding only if the replay of the unchanged kernel ends in the picture, or always breaks by an arrival too
  * many; and some repair works.
@@ -66,6 +67,8 @@ static enum wsdbg_cause cause_of(const struct wsdbg_repair *repair)
         return repair->wait.turn ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_PARITY_FIRST:
         return repair->is_mixed ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
+    case WSDBG_REPAIR_STAY:
+        return WSDBG_CAUSE_WAKER_EXITED;
     case WSDBG_REPAIR_DROP:
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
     case WSDBG_REPAIR_COUNT:
@@ -208,13 +211,13 @@ static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
     struct wsdbg_finding *finding = find(rounds, repair);
     if (!finding)
         return;
+    const uint32_t before = arrivals_before(rounds, &repair->edit);
     const uint32_t by = agent_of(rounds, repair->edit.agent)->warp;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived on %s once more%s in a round than in its other rounds, after %u arrivals. A phase then "
+                "%s arrived on %s once more%s in a round than in its other rounds, after %u arrival%s. A phase then "
                 "completes too early, and the waits are out of step with the barrier.",
                 wsdbg_say_warp(c, by).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
-                say_at_step(rounds, repair->edit.agent, repair->edit.step).text,
-                arrivals_before(rounds, &repair->edit));
+                say_at_step(rounds, repair->edit.agent, repair->edit.step).text, before, before == 1 ? "" : "s");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive once per warp and round on %s: remove one of the arrivals, or wait between them.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
@@ -238,6 +241,56 @@ static void say_copy(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
 }
 
+static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s left the kernel, while %s, which did the same up to there, goes on and arrives on %s. Had %s "
+                "stayed, %s.",
+                wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_warp(c, repair->like).text,
+                wsdbg_say_family(c, row_of(rounds, repair)).text, is_one(repair) ? "it" : "they", say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every warp of a role stay until its last arrival on %s: leave the loop by the same condition as "
+                "the others, and do not return from inside of it.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+}
+
+static struct wsdbg_finding *find_named(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count ||
+            c->snapshot->barriers[row->barrier].id != repair->value)
+            continue;
+        struct wsdbg_finding *finding = wsdbg_case_find(
+            c, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, row->barrier);
+        if (finding)
+            finding->role = wsdbg_case_warp(c, wsdbg_first_of(&repair->warps))->role;
+        return finding;
+    }
+    return NULL;
+}
+
+static void say_early(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_named(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrive at named barrier %u only behind waits that others end after they passed it. Had they arrived "
+        "once before, %s.",
+        wsdbg_say_warps(rounds->c, &repair->warps).text, repair->value, say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let these warps arrive at named barrier %u once before their loop, or let the others leave out its "
+                "first round.",
+                repair->value);
+}
+
 static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     const bool is_short = cause_of(repair) == WSDBG_CAUSE_ARRIVE_SHORT;
@@ -258,6 +311,22 @@ static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
                 is_short ? "the missing threads arrive" : "fewer threads arrive");
 }
 
+/* Adds how the unchanged kernel ends, where a replay of it does not end in the picture. */
+static void tell_failure(struct rounds *rounds, struct wsdbg_finding *finding)
+{
+    const unsigned orders = WSDBG_REPLAY_ORDERS;
+    if (rounds->replay->overflows)
+        wsdbg_evidence_text(rounds->c, finding,
+                            "followed from its start, the kernel arrives on the barrier more often than a phase takes, "
+                            "in %u of %u orders of its warps",
+                            rounds->replay->overflow_runs, orders);
+    else
+        wsdbg_evidence_text(rounds->c, finding,
+                            "followed from its start, the kernel finishes in none of %u orders of its warps; in one "
+                            "of them it stops much as it was seen",
+                            orders);
+}
+
 /* Adds who waits, the barrier's word, and how the replay went. */
 static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding, const struct wsdbg_repair *repair)
 {
@@ -268,16 +337,13 @@ static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding, c
             wsdbg_set_add(&waiters, w);
     wsdbg_tell_waits(c, finding, &waiters);
     wsdbg_tell_word(c, finding, finding->barrier);
-    if (rounds->replay->overflows)
-        wsdbg_evidence_text(c, finding,
-                            "followed from its start, the kernel arrives on the barrier more often than a phase takes, "
-                            "in %u of %u orders of its warps",
-                            rounds->replay->overflow_runs, (unsigned)WSDBG_REPLAY_ORDERS);
-    wsdbg_evidence_text(
-        c, finding, "%swith this change %s",
-        rounds->replay->overflows ? "" : "followed from its start, the kernel stops in just this state; ",
-        repair->is_to_end ? "it would finish"
-                          : "all that is stuck would go on; how the kernel goes on after that is not known");
+    if (!c->standing)
+        tell_failure(rounds, finding);
+    wsdbg_evidence_text(c, finding, "%swith this change %s",
+                        c->standing ? "followed from its start, the kernel stops in just this state; " : "",
+                        repair->is_to_end
+                            ? "it would finish"
+                            : "all that is stuck would go on; how the kernel goes on after that is not known");
 }
 
 /* What else would let the kernel go on. */
@@ -313,6 +379,7 @@ static void say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_PARITY_LIKE] = say_like,   [WSDBG_REPAIR_PARITY_DRIFT] = say_drift,
         [WSDBG_REPAIR_PARITY_FIRST] = say_first, [WSDBG_REPAIR_ADD] = say_missing,
         [WSDBG_REPAIR_DROP] = say_twice,         [WSDBG_REPAIR_COPY] = say_copy,
+        [WSDBG_REPAIR_STAY] = say_stay,          [WSDBG_REPAIR_EARLY] = say_early,
         [WSDBG_REPAIR_COUNT] = say_count,
     };
     const size_t before = rounds->c->finding_count;
@@ -327,7 +394,7 @@ void wsdbg_rule_code_rounds(struct wsdbg_case *c)
 {
     struct rounds rounds = {.c = c, .replay = wsdbg_replay_standing(c)};
     if (!rounds.replay)
-        rounds.replay = wsdbg_replay_overflowing(c);
+        rounds.replay = wsdbg_replay_failing(c);
     if (rounds.replay && wsdbg_repairs_find(rounds.replay, &rounds.repairs))
         c->no_memory = true;
     else if (rounds.repairs.count)

@@ -8,7 +8,7 @@
  * the walks (replay.h) ends in the picture, and the wait is for the phase under way.
  */
 #include "diagnose/code_say.h"
-#include "diagnose/replay.h"
+#include "diagnose/replay_likes.h"
 #include "diagnose/rules.h"
 
 struct totals {
@@ -195,11 +195,22 @@ static void say_left(const struct totals *totals, const struct wsdbg_warp_set *l
                 wsdbg_say_family(c, totals->row).text);
 }
 
+/* Whether lanes of a warp that is still in the kernel have left it, though they worked. */
+static bool have_lanes_left(const struct totals *totals)
+{
+    for (uint32_t w = 0; w < totals->c->warp_count; w++)
+        if (wsdbg_case_warp(totals->c, w)->state != WSDBG_WARP_EXITED && wsdbg_replay_workers_gone(totals->replay, w))
+            return true;
+    return false;
+}
+
 /* The arrivals of all threads are too few for one phase.  False: nothing is said, of a warp that never arrives as
- * others do.  Another rule says more. */
+ * others do, or of lanes that left.  Another rule says more. */
 static bool say_too_few(const struct totals *totals)
 {
     const struct wsdbg_warp_set left = left_arrivers(totals);
+    if (!totals->arrivals && have_lanes_left(totals))
+        return false;
     if (totals->arrivals && wsdbg_replay_lacks_an_arriver(totals->replay, totals->barrier))
         return false;
     if (totals->arrivals || wsdbg_set_count(&totals->beside) || !wsdbg_set_count(&left))

@@ -1,0 +1,271 @@
+/* leavers_test.c - kernels of one producer and two warpgroups of consumers, where some warps leave the kernel too early
+ * or leave out what others of their kind do.
+ *
+ * A test writes the walks of all threads, lets a replay run them until they hang, and makes the picture of that moment.
+ * The diagnosis of the picture must name the defect.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ways.h"
+
+enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 8, WARPS = 12, GROUP = 4, CTAS_MOST = 2, CONSUMERS = 8 };
+enum { ORDER_A = 1, ORDER_B, BEGIN }; /* named barriers: whose turn it is; that the producer may begin */
+
+struct kernel {
+    const char *name, *cause, *says;
+    /* The defect. */
+    uint32_t leaver, leavers; /* the first warp that leaves early, and how many do; 0 = none */
+    uint32_t stays_for;       /* rounds that they stay for */
+    bool leaves_in_round;     /* ... and they leave behind the wait of the next one */
+    uint32_t no_release;      /* the round, from 1, in which group B leaves out its release */
+    bool no_begin;            /* consumers do not arrive at BEGIN before their first round */
+    uint32_t silent_rank;     /* the CTA whose consumers never release; 0 = none */
+    bool lane_leaves;         /* lane 0 of the producer, which produces, leaves before its first copy */
+    /* What the kernel is like. */
+    uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
+    bool is_told_by_name; /* they take turns, so that group B need not wait for "full" */
+    bool begins_by_name;  /* the producer waits at BEGIN, at which consumers arrive before and behind all rounds */
+    bool takes_turns;     /* the groups let each other go on in turn; only their first warps release */
+};
+
+static const struct kernel kernels[] = {
+    {.name = "nothing"},
+    {.name = "nothing, with turns", .takes_turns = true},
+    {.name = "nothing, in a cluster", .ctas = 2},
+    {.name = "nothing, with a begin", .begins_by_name = true},
+    {.name = "nothing, and one group waits for both", .is_told_by_name = true},
+    {.name = "a warp leaves after two rounds",
+     .cause = "WAKER_EXITED",
+     .says = "Warp 5 left the kernel, while warp 9, which did the same up to there, goes on and arrives on \"empty\"",
+     .leaver = 5,
+     .leavers = 1,
+     .stays_for = 2},
+    {.name = "a warp leaves at once",
+     .cause = "WAKER_EXITED",
+     .says = "Warp 5 left the kernel, while warp 9",
+     .leaver = 5,
+     .leavers = 1},
+    {.name = "a warpgroup leaves after two rounds",
+     .cause = "WAKER_EXITED",
+     .says = "Warps 4-7 left the kernel, while warp 8",
+     .leaver = 4,
+     .leavers = 4,
+     .stays_for = 2},
+    {.name = "a warpgroup leaves behind its first wait, and the other one waits for its turn",
+     .cause = "WAKER_EXITED",
+     .says = "for 256 threads, of which only 128 come. The others are those of warps 4-7",
+     .leaver = 4,
+     .leavers = 4,
+     .leaves_in_round = true,
+     .takes_turns = true},
+    {.name = "the lane that produces leaves",
+     .cause = "WAKER_EXITED",
+     .says = "all threads that could arrive on it have left the kernel: lane 0 of warp 0",
+     .lane_leaves = true},
+    {.name = "warps that wait for no phase leave out a release",
+     .cause = "ARRIVE_MISSING",
+     .says = "Warp 8 went through a round without arriving on \"empty\" stage 0",
+     .no_release = 3,
+     .is_told_by_name = true},
+    {.name = "consumers do not let the producer begin",
+     .cause = "ARRIVE_MISSING",
+     .says = "Warps 4-11 arrive at named barrier 3 only behind waits",
+     .no_begin = true,
+     .begins_by_name = true},
+    {.name = "the consumers of one rank never release",
+     .cause = "ARRIVE_MISSING",
+     .says = "Rank 1 warps 4-11 never arrive on \"empty\", while warps that wait for the same barriers do",
+     .silent_rank = 1,
+     .ctas = 2},
+};
+
+static uint32_t ctas_of(const struct kernel *k)
+{
+    return k->ctas ? k->ctas : 1;
+}
+
+static bool takes_turns(const struct kernel *k)
+{
+    return k->takes_turns || k->is_told_by_name;
+}
+
+static void initialise(const struct kernel *k, struct way *way)
+{
+    for (uint32_t s = 0; s < STAGES; s++) {
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), k->takes_turns ? 2 : CONSUMERS * ctas_of(k));
+    }
+}
+
+static void meet(const struct kernel *k, struct way *way)
+{
+    way_add(way, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+    if (k->ctas > 1) {
+        way_add(way, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
+        way_add(way, WSDBG_ACCESS_CLUSTER_WAIT, 0, 0);
+    }
+}
+
+static void produce(const struct kernel *k, struct way *way)
+{
+    initialise(k, way);
+    meet(k, way);
+    if (k->begins_by_name)
+        way_add(way, WSDBG_ACCESS_NAMED_SYNC, BEGIN, (CONSUMERS + 1) * 32);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
+        if (k->lane_leaves)
+            return;
+        way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, i % STAGES), 128);
+        way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, i % STAGES), 128);
+    }
+}
+
+static void release(const struct kernel *k, struct way *way, uint32_t stage)
+{
+    for (uint8_t rank = 0; rank < ctas_of(k); rank++)
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, stage), 1)->rank =
+            k->ctas > 1 ? rank : WSDBG_STEP_OWN_RANK;
+}
+
+/* One round of a consumer; false: it leaves in the midst of it. */
+static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta, uint32_t warp, uint32_t round)
+{
+    const bool is_b = warp >= 2 * GROUP, leaves = k->leavers && warp >= k->leaver && warp < k->leaver + k->leavers;
+    const uint32_t stage = round % STAGES;
+    if (!(is_b && k->is_told_by_name))
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, stage), round / STAGES & 1);
+    if (leaves && k->leaves_in_round && round == k->stays_for)
+        return false;
+    if (takes_turns(k)) {
+        way_add(way, WSDBG_ACCESS_NAMED_SYNC, is_b ? ORDER_B : ORDER_A, CONSUMERS * 32);
+        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, is_b ? ORDER_A : ORDER_B, CONSUMERS * 32);
+    }
+    way_add(way, WSDBG_ACCESS_WGMMA, 0, round + 1);
+    way_add(way, WSDBG_ACCESS_WGMMA_WAIT, 0, round + 1);
+    const bool is_left_out = is_b && k->no_release == round + 1;
+    const bool is_silent = (k->silent_rank && cta == k->silent_rank) || (k->takes_turns && warp % GROUP);
+    if (!is_left_out && !is_silent)
+        release(k, way, stage);
+    return true;
+}
+
+static void consume(const struct kernel *k, struct way *way, uint32_t cta, uint32_t warp)
+{
+    const bool leaves = k->leavers && warp >= k->leaver && warp < k->leaver + k->leavers;
+    const uint32_t rounds = leaves && !k->leaves_in_round ? k->stays_for : ROUNDS;
+    meet(k, way);
+    if (k->begins_by_name && !k->no_begin)
+        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, BEGIN, (CONSUMERS + 1) * 32);
+    if (takes_turns(k) && warp >= 2 * GROUP) /* the first turn is group A's */
+        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, ORDER_A, CONSUMERS * 32);
+    for (uint32_t i = 0; i < rounds; i++)
+        if (!consume_round(k, way, cta, warp, i))
+            return;
+    if (k->begins_by_name) /* for the next tile */
+        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, BEGIN, (CONSUMERS + 1) * 32);
+}
+
+static void put_ways(struct picture *p, const struct kernel *k)
+{
+    static struct way ways[CTAS_MOST * WARPS + 1];
+    uint32_t count = 0;
+    memset(ways, 0, sizeof ways);
+    for (uint32_t cta = 0; cta < ctas_of(k); cta++)
+        for (uint32_t w = 0; w < WARPS; w++) {
+            struct way *way = &ways[count++];
+            way->warp = cta * WARPS + w;
+            if (w == 0)
+                produce(k, way);
+            else if (w < GROUP)
+                meet(k, way);
+            else
+                consume(k, way, cta, w);
+            if (w == 0 && k->lane_leaves) { /* the other lanes wait for the slots to be free */
+                struct way *rest = &ways[count++];
+                rest->warp = way->warp;
+                rest->lanes = ~1u;
+                meet(k, rest);
+                way_add(rest, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), 0);
+            }
+        }
+    ways_put(p, ways, count);
+}
+
+static void put_accesses(struct picture *p)
+{
+    const uint32_t turn = picture_access(p, WSDBG_ACCESS_NAMED_ARRIVE, ORDER_B, 1, CONSUMERS * 32, WSDBG_LANES_ALL);
+    picture_reach(p, GROUP, 2 * GROUP - 1, turn, 0, UINT8_MAX, 2);
+    const uint32_t fills = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), STAGES, 1, WSDBG_LANES_ONE),
+                   frees = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, fills, 0, UINT8_MAX, 2);
+    picture_reach(p, 1, GROUP - 1, fills, 0, 0, 0);
+    picture_reach(p, GROUP, WARPS - 1, frees, 0, UINT8_MAX, 2);
+}
+
+/* The picture of the hanging kernel; false: it finishes. */
+static bool stand_still(struct picture *p, const struct kernel *k)
+{
+    struct wsdbg_case c;
+    picture_init(p, ctas_of(k), WARPS, 32);
+    p->snapshot.grids[0].block[0] = WARPS * 32;
+    p->snapshot.grids[0].block[1] = p->snapshot.grids[0].block[2] = 1;
+    for (uint32_t cta = 0; cta < k->ctas; cta++) {
+        p->snapshot.ctas[cta].cluster_id = 0;
+        p->snapshot.ctas[cta].cluster_rank = cta;
+        p->snapshot.ctas[cta].cluster_size = k->ctas;
+    }
+    picture_name(p, FULL, "full", STAGES, 1, 2);
+    picture_name(p, EMPTY, "empty", STAGES, 2, 1);
+    for (uint32_t s = 0; s < STAGES; s++) {
+        picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
+        picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
+    }
+    for (uint32_t id = 0; id <= BEGIN; id++)
+        picture_object(p, WSDBG_BARRIER_NAMED, id);
+    put_accesses(p);
+    put_ways(p, k);
+    struct wsdbg_replay *replay = ways_replay(p, &c);
+    assert_false(replay->is_broken);
+    const bool stands = !replay->has_ended;
+    ways_take_picture(p, replay);
+    picture_count(p, GROUP, WARPS - 1, CONSUMERS * 32);
+    wsdbg_replay_destroy(replay);
+    wsdbg_case_deinit(&c);
+    return stands;
+}
+
+static void what_warps_leave_out_is_told(void **state)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct picture p;
+        struct wsdbg_diagnosis diagnosis;
+        print_message("%s\n", kernels[i].name);
+        assert_int_equal(stand_still(&p, &kernels[i]), kernels[i].cause != NULL);
+        if (kernels[i].cause) {
+            picture_still(&p);
+            picture_judge(&p, &diagnosis);
+            assert_true(diagnosis.finding_count > 0);
+            if (strcmp(wsdbg_cause_name(diagnosis.findings[0].cause), kernels[i].cause) ||
+                !strstr(diagnosis.findings[0].sentence, kernels[i].says))
+                fail_msg("%s: %s", wsdbg_cause_name(diagnosis.findings[0].cause), diagnosis.findings[0].sentence);
+            assert_int_equal(diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_LIKELY);
+            wsdbg_diagnosis_deinit(&diagnosis);
+        }
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_warps_leave_out_is_told)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* repair_stay.c - repairs of warps that leave the kernel too early, or that do not arrive before they begin.  See
+ * repair.h.
+ *
+ * Reads: a replay at its standstill.  Writes: the repairs that work.  A warp that has left, and that up to there did
+ * what another warp does, its model, is taken to have left too early if the kernel finishes once it does all that its
+ * model does.  In the trial the model does it, too, for the warp that has left: each of its arrivals counts twice.
+ */
+#include "diagnose/repair_trial.h"
+#include "diagnose/replay_likes.h"
+
+#include <string.h>
+
+/* Which warps are taken to have left too early: some of a warpgroup, in one CTA or in all. */
+struct leavers {
+    uint32_t cta;          /* index in snapshot.ctas, WSDBG_NONE = all */
+    uint32_t first, count; /* numbers of these warps in their CTA */
+};
+
+/* ---- what the model does for the warp that left ---- */
+
+/* Where a warp of CTA `cta` arrives if its model, of CTA `model_cta`, arrives on this barrier: the CTAs change places.
+ */
+static uint32_t target_for(const struct wsdbg_trial *t, uint32_t barrier, uint32_t model_cta, uint32_t cta)
+{
+    const struct wsdbg_replay_barrier *b = &t->replay->barriers[barrier];
+    if (model_cta == cta || (b->cta != model_cta && b->cta != cta))
+        return barrier;
+    return wsdbg_replay_barrier_at(t->replay, b->cta == model_cta ? cta : model_cta, b->offset);
+}
+
+static uint32_t cta_of(const struct wsdbg_trial *t, uint32_t warp)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->replay->agents[i].warp == warp)
+            return t->replay->agents[i].cta;
+    return WSDBG_NONE;
+}
+
+/* From which step on an agent of the model does what the leaver would have done: those before, the leaver did itself.
+ */
+static uint32_t begin_of_double(const struct wsdbg_trial *t, uint32_t leaver, const struct wsdbg_replay_agent *model)
+{
+    uint32_t begin = WSDBG_NONE;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (a->warp == leaver && a->lanes & model->lanes && a->step_count < begin)
+            begin = a->step_count;
+    }
+    return begin;
+}
+
+/* Adds the arrivals of a model's agent once more, from the step `begin` on.  False: there is no room. */
+static bool double_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t begin, uint32_t cta)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t k = begin; k < a->step_count; k++) {
+        const uint32_t arrivals = a->target[k] == WSDBG_NONE ? 0 : wsdbg_replay_arrivals_of(a, k);
+        const uint32_t barrier = arrivals ? target_for(t, a->target[k], a->cta, cta) : WSDBG_NONE;
+        if (barrier == WSDBG_NONE)
+            continue;
+        if (t->changes.edit_count == WSDBG_EDITS_MOST)
+            return false;
+        t->edits[t->changes.edit_count++] = (struct wsdbg_replay_edit){agent, k, barrier, arrivals, 0};
+    }
+    t->doubles[agent] = begin;
+    return true;
+}
+
+/* Lets the model stand for the leaver, too.  False: it does so already for another warp, or there is no room. */
+static bool double_model(struct wsdbg_trial *t, uint32_t leaver, uint32_t model)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (a->warp == model &&
+            (t->doubles[i] != WSDBG_NONE || !double_arrivals(t, i, begin_of_double(t, leaver, a), cta_of(t, leaver))))
+            return false;
+    }
+    return true;
+}
+
+/* ---- trials ---- */
+
+static bool is_one_of(const struct wsdbg_trial *t, uint32_t warp, const struct leavers *leavers)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(t->c, warp);
+    return (leavers->cta == WSDBG_NONE || row->cta == leavers->cta) && row->warp >= leavers->first &&
+           row->warp < leavers->first + leavers->count;
+}
+
+/* Lets these warps stay; false where one of them has not left, or has no model. */
+static bool let_stay(struct wsdbg_trial *t, const struct leavers *leavers, struct wsdbg_repair *repair)
+{
+    for (uint32_t w = 0; w < t->c->warp_count; w++) {
+        if (!is_one_of(t, w, leavers))
+            continue;
+        const bool has_left = wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED &&
+                              (leavers->count > 1 || wsdbg_replay_mates_arrive(t->replay, w));
+        const uint32_t model = has_left ? wsdbg_replay_model_of(t->replay, w, false) : WSDBG_NONE;
+        if (model == WSDBG_NONE || !double_model(t, w, model))
+            return false;
+        repair->like = wsdbg_set_count(&repair->warps) ? repair->like : model;
+        wsdbg_set_add(&repair->warps, w);
+    }
+    return wsdbg_set_count(&repair->warps) > 0;
+}
+
+/* Whether no phase of the barriers of the edits was left half done: then there was no arrival too many. */
+static bool are_phases_whole(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++) {
+        const struct wsdbg_replay_barrier *b = &t->replay->barriers[t->edits[i].barrier];
+        if (b->pending != b->expected)
+            return false;
+    }
+    return true;
+}
+
+static bool try_leavers(struct wsdbg_trial *t, uint32_t cta, uint32_t first, uint32_t count)
+{
+    const struct leavers leavers = {cta, first, count};
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_STAY};
+    wsdbg_trial_begin(t);
+    if (!let_stay(t, &leavers, &repair) || !wsdbg_trial_keep_edits(t, &repair))
+        return false;
+    t->changes.doubles = t->doubles;
+    if (!wsdbg_trial_works(t) || (t->is_to_end && !are_phases_whole(t)))
+        return false;
+    wsdbg_trial_keep(t, &repair);
+    return true;
+}
+
+/* One CTA alone, else all: code is most often the same in all of them. */
+static bool try_in_ctas(struct wsdbg_trial *t, uint32_t first, uint32_t count)
+{
+    for (uint32_t cta = 0; cta < t->c->cta_count; cta++)
+        if (try_leavers(t, t->c->ctas[cta], first, count))
+            return true;
+    return t->c->cta_count > 1 && try_leavers(t, WSDBG_NONE, first, count);
+}
+
+void wsdbg_try_stay(struct wsdbg_trial *t)
+{
+    uint32_t warps = 0;
+    for (uint32_t w = 0; w < t->c->warp_count; w++)
+        warps = wsdbg_case_warp(t->c, w)->warp >= warps ? wsdbg_case_warp(t->c, w)->warp + 1 : warps;
+    for (uint32_t first = 0; first < warps; first++)
+        if (try_in_ctas(t, first, 1))
+            return;
+    for (uint32_t first = 0; first < warps; first += WSDBG_GROUP_WARPS)
+        if (try_in_ctas(t, first, WSDBG_GROUP_WARPS))
+            return;
+}
+
+/* ---- named barriers ---- */
+
+/* Notes which warps only arrive at the named barrier.  False: a step names another count than the threads of all warps
+ * that come to it: then the count may be what is wrong. */
+static bool note_comers(const struct wsdbg_trial *t, uint32_t id, struct wsdbg_warp_set *warps)
+{
+    struct wsdbg_warp_set comers = {{0}};
+    uint32_t least = UINT32_MAX, most = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count; k++) {
+            const struct wsdbg_step_row *step = &a->steps[k];
+            const bool arrives = step->kind == WSDBG_ACCESS_NAMED_ARRIVE;
+            if ((!arrives && step->kind != WSDBG_ACCESS_NAMED_SYNC) || step->address != id)
+                continue;
+            wsdbg_set_add(&comers, a->warp);
+            if (arrives)
+                wsdbg_set_add(warps, a->warp);
+            least = step->number < least ? step->number : least;
+            most = step->number > most ? step->number : most;
+        }
+    }
+    return least == most && most * t->c->cta_count == wsdbg_set_count(&comers) * WSDBG_WARP_THREADS;
+}
+
+/* Whether some agent stands at the named barrier. */
+static bool is_waited_at(const struct wsdbg_trial *t, uint32_t id)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] == WSDBG_AGENT_NAMED && t->replay->agents[i].steps[t->at[i]].address == id)
+            return true;
+    return false;
+}
+
+void wsdbg_try_early(struct wsdbg_trial *t)
+{
+    struct wsdbg_repair repairs[WSDBG_NAMED_BARRIERS];
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
+        repairs[id] = (struct wsdbg_repair){.kind = WSDBG_REPAIR_EARLY, .value = id};
+        if (is_waited_at(t, id) && !note_comers(t, id, &repairs[id].warps))
+            return;
+    }
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
+        wsdbg_trial_begin(t);
+        t->changes.named_early = true;
+        t->changes.early_id = id;
+        if (wsdbg_set_count(&repairs[id].warps) && wsdbg_trial_works(t))
+            wsdbg_trial_keep(t, &repairs[id]);
+    }
+}

@@ -1,0 +1,106 @@
+/* replay_likes.c - see replay_likes.h.  Reads: a replay, its walks.  Pure functions. */
+#include "diagnose/replay_likes.h"
+
+static bool is_same_step(const struct wsdbg_step_row *a, const struct wsdbg_step_row *b)
+{
+    return a->kind == b->kind && a->address == b->address && a->number == b->number;
+}
+
+/* The first step from `at` on that counts; step_count = there is none. */
+static uint32_t next_step(const struct wsdbg_replay_agent *agent, uint32_t at, bool by_mbarriers)
+{
+    while (by_mbarriers && at < agent->step_count && !wsdbg_is_mbarrier_access(agent->steps[at].kind))
+        at++;
+    return at;
+}
+
+/* Whether an agent did what another one does, and left where that one goes on. */
+static bool begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
+                        bool by_mbarriers)
+{
+    uint32_t i = next_step(agent, 0, by_mbarriers), k = next_step(model, 0, by_mbarriers);
+    if (by_mbarriers && i >= agent->step_count) /* it did nothing that could be alike */
+        return false;
+    while (i < agent->step_count && k < model->step_count && is_same_step(&agent->steps[i], &model->steps[k])) {
+        i = next_step(agent, i + 1, by_mbarriers);
+        k = next_step(model, k + 1, by_mbarriers);
+    }
+    return i >= agent->step_count && k < model->step_count;
+}
+
+/* Whether each agent of the warp began as those of the other warp that have its lanes. */
+static bool left_like(const struct wsdbg_replay *replay, uint32_t warp, uint32_t model, bool by_mbarriers)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        for (uint32_t k = 0; k < replay->agent_count; k++) {
+            const struct wsdbg_replay_agent *a = &replay->agents[i], *b = &replay->agents[k];
+            if (a->warp != warp || b->warp != model || !(a->lanes & b->lanes))
+                continue;
+            if (!begins_like(a, b, by_mbarriers))
+                return false;
+            any = true;
+        }
+    return any;
+}
+
+bool wsdbg_replay_arrives(const struct wsdbg_replay *replay, uint32_t warp)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &replay->agents[i];
+        for (uint32_t k = 0; a->warp == warp && k < a->step_count; k++)
+            if (a->target[k] != WSDBG_NONE && wsdbg_replay_arrivals_of(a, k))
+                return true;
+    }
+    return false;
+}
+
+bool wsdbg_replay_mates_arrive(const struct wsdbg_replay *replay, uint32_t warp)
+{
+    uint32_t mates = 0, arrive = 0;
+    for (uint32_t w = 0; w < replay->c->warp_count; w++) {
+        const bool is_mate = w != warp && wsdbg_case_are_mates(replay->c, warp, w);
+        mates += is_mate;
+        arrive += is_mate && wsdbg_replay_arrives(replay, w);
+    }
+    return 2 * arrive > mates;
+}
+
+uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, bool by_mbarriers)
+{
+    const struct wsdbg_case *c = replay->c;
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    uint32_t mate = WSDBG_NONE, peer = WSDBG_NONE;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *other = wsdbg_case_warp(c, w);
+        const bool is_near = other->cta == row->cta;
+        if (w == warp || !left_like(replay, warp, w, by_mbarriers))
+            continue;
+        if (is_near && other->warp % WSDBG_GROUP_WARPS == row->warp % WSDBG_GROUP_WARPS)
+            return w;
+        if (is_near && wsdbg_case_are_mates(c, w, warp))
+            mate = mate == WSDBG_NONE ? w : mate;
+        else if (!is_near && other->warp == row->warp)
+            peer = peer == WSDBG_NONE ? w : peer;
+    }
+    return mate == WSDBG_NONE ? peer : mate;
+}
+
+static bool has_worked(const struct wsdbg_replay_agent *agent)
+{
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        if (wsdbg_is_mbarrier_access(agent->steps[k].kind) && agent->steps[k].kind != WSDBG_ACCESS_INIT &&
+            agent->steps[k].kind != WSDBG_ACCESS_INVALIDATE)
+            return true;
+    return false;
+}
+
+uint32_t wsdbg_replay_workers_gone(const struct wsdbg_replay *replay, uint32_t warp)
+{
+    const uint32_t gone = wsdbg_code_lanes_gone(replay->c, warp);
+    uint32_t workers = 0;
+    for (uint32_t i = 0; i < replay->agent_count && gone; i++)
+        if (replay->agents[i].warp == warp && has_worked(&replay->agents[i]))
+            workers |= replay->agents[i].lanes & gone;
+    return workers;
+}

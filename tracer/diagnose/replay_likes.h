@@ -1,0 +1,18 @@
+/* replay_likes.h - which warps of a replay do the same, and so show what one of them would have done that has left. */
+#ifndef WSDBG_DIAGNOSE_REPLAY_LIKES_H
+#define WSDBG_DIAGNOSE_REPLAY_LIKES_H
+
+#include "diagnose/replay.h"
+
+/* Whether a warp (local number) arrives on some mbarrier in its whole walk. */
+bool wsdbg_replay_arrives(const struct wsdbg_replay *replay, uint32_t warp);
+/* Whether most others of its warpgroup do. */
+bool wsdbg_replay_mates_arrive(const struct wsdbg_replay *replay, uint32_t warp);
+/* A warp that goes on for longer than the one that has left, and did the same up to there: at the same place of another
+ * warpgroup, else another one of its own warpgroup, else the one of the same number in another CTA; WSDBG_NONE = there
+ * is none.  `by_mbarriers`: only what they did with mbarriers must be the same, and that must be something. */
+uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, bool by_mbarriers);
+/* Lanes of a warp that were seen to have left the kernel, and that had waited, arrived or copied before. */
+uint32_t wsdbg_replay_workers_gone(const struct wsdbg_replay *replay, uint32_t warp);
+
+#endif

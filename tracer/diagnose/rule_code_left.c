@@ -1,0 +1,202 @@
+/* rule_code_left.c - threads that have left the kernel, and that others still wait for, as walks show.
+ *
+ * Reads: a replay that ends in the picture or fails much like it.  Adds: WAKER_EXITED.
+ *
+ * One of these holds: all threads that ever arrive on an mbarrier, which lacks arrivals and is waited for, have left.
+ * Or a named barrier lacks just the threads of those warps that have left, though a warp that did the same goes on.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/replay_likes.h"
+#include "diagnose/rules.h"
+
+struct left {
+    struct wsdbg_case *c;
+    const struct wsdbg_replay *replay;
+    uint32_t agent; /* that waits */
+    struct wsdbg_warp_set by;
+    uint32_t lanes; /* of the threads that left: all lanes of warps that are gone, some of one that is not */
+};
+
+static struct wsdbg_finding *find(const struct left *left, uint32_t row)
+{
+    struct wsdbg_case *c = left->c;
+    const uint32_t warp = left->replay->agents[left->agent].warp;
+    struct wsdbg_finding *finding = wsdbg_case_find(
+        c, WSDBG_CAUSE_WAKER_EXITED, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), wsdbg_case_warp(c, warp)->cta, row);
+    if (!finding)
+        return NULL;
+    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&left->by))->role;
+    wsdbg_tell_wait(c, finding, warp);
+    return finding;
+}
+
+/* ---- mbarriers ---- */
+
+static uint32_t arrivals_on(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        count += agent->target[k] == barrier ? wsdbg_replay_arrivals_of(agent, k) : 0;
+    return count;
+}
+
+/* Whether all agents that arrive on the barrier have left the kernel; notes them. */
+static bool have_arrivers_left(struct left *left, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < left->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &left->replay->agents[i];
+        if (!arrivals_on(agent, barrier))
+            continue;
+        if (agent->state != WSDBG_AGENT_ENDED)
+            return false;
+        wsdbg_set_add(&left->by, agent->warp);
+        left->lanes |= agent->lanes;
+    }
+    return true;
+}
+
+/* Whether lanes of a warp that left may have been on their way to an arrival on the barrier.  Of a warp that has left
+ * as a whole it is known which instructions it can have reached. */
+static bool could_arrive(const struct left *left, uint32_t warp, uint32_t row)
+{
+    const struct wsdbg_case *c = left->c;
+    if (!wsdbg_replay_workers_gone(left->replay, warp))
+        return false;
+    if (wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED)
+        return wsdbg_code_could(c, warp, WSDBG_KINDS_ARRIVAL, row) != WSDBG_CAN_NOT;
+    return wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, row, NULL) != WSDBG_MATCH_NO;
+}
+
+/* If no agent arrives: notes the warps that have left, as a whole or in part, and whose code has such an arrival.
+ * False: another warp may go a way that is not known. */
+static bool note_who_could(struct left *left, uint32_t row)
+{
+    const struct wsdbg_replay *replay = left->replay;
+    for (uint32_t w = 0; w < left->c->warp_count; w++)
+        if (could_arrive(left, w, row)) {
+            wsdbg_set_add(&left->by, w);
+            left->lanes |= wsdbg_replay_workers_gone(replay, w);
+        }
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (!left->c->snapshot->walks[replay->agents[i].walk].is_whole &&
+            !wsdbg_set_has(&left->by, replay->agents[i].warp))
+            return false;
+    return true;
+}
+
+/* "lane 0 of ", where no warp has left as a whole. */
+static struct wsdbg_phrase say_lanes_of(const struct left *left)
+{
+    struct wsdbg_phrase phrase = {""};
+    bool any_whole = false;
+    for (uint32_t w = 0; w < left->c->warp_count; w++)
+        any_whole |= wsdbg_set_has(&left->by, w) && wsdbg_case_warp(left->c, w)->state == WSDBG_WARP_EXITED;
+    if (!any_whole)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%s of ", wsdbg_say_lanes(left->lanes).text);
+    return phrase;
+}
+
+static bool judge_mbarrier(struct left *left)
+{
+    struct wsdbg_case *c = left->c;
+    const struct wsdbg_replay_agent *agent = &left->replay->agents[left->agent];
+    const uint32_t barrier = agent->target[agent->at];
+    const struct wsdbg_replay_barrier *b = &left->replay->barriers[barrier];
+    if (b->row == WSDBG_NONE || b->pending == 0 || !have_arrivers_left(left, barrier))
+        return false;
+    const bool came = wsdbg_set_count(&left->by) > 0;
+    if (!came && (!note_who_could(left, b->row) || !wsdbg_set_count(&left->by)))
+        return false;
+    struct wsdbg_finding *finding = find(left, b->row);
+    if (!finding)
+        return true;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s, but all threads that %s on it have left the kernel: %s%s, after %u phase%s.",
+                wsdbg_say_warp(c, agent->warp).text, wsdbg_say_object(c, b->row).text,
+                wsdbg_say_at(c, agent->warp).text, came ? "arrive" : "could arrive", say_lanes_of(left).text,
+                wsdbg_say_warps(c, &left->by).text, b->phase, b->phase == 1 ? "" : "s");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the threads that arrive on %s stay in their loop for every round that is waited for.",
+                wsdbg_say_family(c, b->row).text);
+    wsdbg_tell_word(c, finding, b->row);
+    return true;
+}
+
+/* ---- named barriers ---- */
+
+static bool comes_to(const struct wsdbg_replay_agent *agent, uint32_t id)
+{
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        if ((agent->steps[k].kind == WSDBG_ACCESS_NAMED_SYNC || agent->steps[k].kind == WSDBG_ACCESS_NAMED_ARRIVE) &&
+            agent->steps[k].address == id)
+            return true;
+    return false;
+}
+
+/* Threads of the CTA whose warps ever come to the named barrier. */
+static uint32_t count_comers(const struct left *left, uint32_t cta, uint32_t id)
+{
+    struct wsdbg_warp_set comers = {{0}};
+    for (uint32_t i = 0; i < left->replay->agent_count; i++)
+        if (left->replay->agents[i].cta == cta && comes_to(&left->replay->agents[i], id))
+            wsdbg_set_add(&comers, left->replay->agents[i].warp);
+    return wsdbg_set_count(&comers) * WSDBG_WARP_THREADS;
+}
+
+/* Notes the warps of the CTA that have left where a similar one goes on. */
+static void note_leavers(struct left *left, uint32_t cta)
+{
+    for (uint32_t i = 0; i < left->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &left->replay->agents[i];
+        if (agent->cta != cta || wsdbg_case_warp(left->c, agent->warp)->state != WSDBG_WARP_EXITED ||
+            wsdbg_set_has(&left->by, agent->warp))
+            continue;
+        const uint32_t model = wsdbg_replay_model_of(left->replay, agent->warp, true);
+        if (model != WSDBG_NONE && wsdbg_case_warp(left->c, model)->state != WSDBG_WARP_EXITED)
+            wsdbg_set_add(&left->by, agent->warp);
+    }
+}
+
+static bool judge_named(struct left *left)
+{
+    struct wsdbg_case *c = left->c;
+    const struct wsdbg_replay_agent *agent = &left->replay->agents[left->agent];
+    const struct wsdbg_step_row *step = &agent->steps[agent->at];
+    const uint32_t comers = count_comers(left, agent->cta, step->address);
+    if (!step->number_known || comers >= step->number)
+        return false;
+    note_leavers(left, agent->cta);
+    if (comers + wsdbg_set_count(&left->by) * WSDBG_WARP_THREADS != step->number)
+        return false;
+    struct wsdbg_finding *finding = find(left, wsdbg_case_warp(c, agent->warp)->barrier);
+    if (!finding)
+        return true;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits on named barrier %u%s for %u threads, of which only %u come. The others are those of %s, which "
+        "left the kernel where warps that had done the same go on.",
+        wsdbg_say_warp(c, agent->warp).text, step->address, wsdbg_say_at(c, agent->warp).text, step->number, comers,
+        wsdbg_say_warps(c, &left->by).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every warp of a role leave its loop by the same condition, and come to named barrier %u as often "
+                "as the others expect it.",
+                step->address);
+    return true;
+}
+
+void wsdbg_rule_code_left(struct wsdbg_case *c)
+{
+    struct left left = {.c = c, .replay = wsdbg_replay_standing(c)};
+    if (!left.replay)
+        left.replay = wsdbg_replay_failing(c);
+    for (uint32_t i = 0; left.replay && i < left.replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &left.replay->agents[i];
+        const bool is_at_mbarrier = agent->state == WSDBG_AGENT_WAITS;
+        const bool is_at_named = agent->state == WSDBG_AGENT_NAMED;
+        left.agent = i;
+        left.by = (struct wsdbg_warp_set){{0}};
+        left.lanes = 0;
+        if ((is_at_mbarrier && judge_mbarrier(&left)) || (is_at_named && judge_named(&left)))
+            return;
+    }
+}
