@@ -2,7 +2,7 @@
 """score.py - mutants of kernels: how often is wsdbg right about defects that nobody of wsdbg chose?
 
     tests/mutate/score.py [--build build] [--tools build] [--keep FOLDER] [--out truth.json] [--programs FILE.tsv,...] [--only NAME,...] [--origin NAME] [--count N] [--seed S]
-                          [--evidence full,state] [--operators WORD,...] [--jobs 1] [--seconds S] [--foreign FOLDER]
+                          [--evidence full,state] [--operators WORD,...] [--jobs 1] [--seconds S] [--decoys N] [--foreign FOLDER]
     tests/mutate/score.py --replay truth.json:WORD [--out new.json]   the same mutants again: those whose mark has the word ("" = all)
     tests/mutate/score.py --table truth.json                            the tables, as text
     tests/mutate/score.py --expect truth.json                           writes tests/mutate/expected.tsv, what --ci tests/mutate/expected.tsv holds to
@@ -15,7 +15,7 @@ hang?) and under wsdbg with each kind of evidence: full = what wsdbg takes by de
 A mark compares the first cause of wsdbg's verdict with the causes that the operator says are right.
 Mutants that hang: right; possible (a right cause, but no hang reported); cycle (WAIT_CYCLE or UNKNOWN: a hang without a cause); other (a wrong cause, no
 hang reported); WRONG (a wrong cause, a hang reported); PROVEN (the same, and the cause is called proven); missed (no cause, no hang).
-Mutants that end by themselves: runs (no hang reported), or ALARM (a hang reported).  Of those with an error also: fault right (a right cause), fault wrong
+Mutants that end by themselves: runs (no hang reported), or ALARM (a hang reported, and the mutant ends in ALONE_AGAIN more runs, too).  Of those with an error also: fault right (a right cause), fault wrong
 (a wrong cause, likely or proven).
 """
 import argparse, collections, concurrent.futures, ctypes, json, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
@@ -26,6 +26,7 @@ NO_CAUSE = ('WAIT_CYCLE', 'UNKNOWN')
 STANDS = ('stands', 'limit')
 BAD = ('WRONG', 'PROVEN', 'ALARM')
 QUIET_S, TICK_S = 1.0, 0.1  # a process that uses no processor for QUIET_S hangs
+ALONE_AGAIN = 6  # runs of a mutant that ended, but was called hung
 NAME_KEPT = 255  # characters of a kernel's name that a session keeps
 FIRST = """SELECT f.cause, f.confidence, f.sentence, f.role, f.cta_id, b.kind, b.shared_offset, b.identifier, b.stage FROM finding f
     LEFT JOIN barrier b ON b.id = f.barrier_id WHERE f.snapshot_id = (SELECT max(snapshot_id) FROM finding) ORDER BY f.id"""
@@ -38,7 +39,7 @@ class Tools:
         self.bin, own = os.path.join(tools, 'bin'), os.path.join(tools, 'tests', 'mutate')
         self.mutate, self.mutated, self.library = (os.path.join(own, name) for name in ('mutate', 'mutated', 'libmutate_preload.so'))
         self.foreign, self.device, self.jobs = options.foreign, options.device, options.jobs
-        self.lean = options.lean
+        self.lean, self.decoys = options.lean, options.decoys
         self.scratch, self.keep = tempfile.mkdtemp(prefix='mutate-'), options.keep
         self.stall = '0.3' if self.device == 'sim' else '0.5'
 
@@ -251,12 +252,29 @@ class Scorer:
             status, said, seconds = run(tools.wsdbg('run', '--device', tools.device, '--stall', tools.stall, *EVIDENCE[evidence], '-q', '-o', db, '--', *self.command(row)),
                                         {**os.environ, **changes}, self.limit(row) + 10)
             answer = first_finding(db, row)
+            if mark(row, status, answer) == 'ALARM' and self.hangs_at_times(row, changes):
+                row['alone'], row['at_times'] = STANDS[0], True
+            if row['alone'] in STANDS and status == 0:  # it ended under wsdbg: beside others it may only have been slow
+                row['alone'] = self.again(row, changes)
             answer.update(status=status, seconds=round(seconds, 2), mark=mark(row, status, answer))
             if not answer['cause']:
                 answer['stderr'] = said[-300:]
             row['answers'][evidence] = answer
         self.put_away(row, folder, self.command(row))
         return row
+
+    def chosen(self, rows):
+        """Those that hang alone, and --decoys of the others, which take as long; in no order of programs, as the time may be over before all are done."""
+        hung, ended = ([row for row in rows if (row['alone'] in STANDS) == stands] for stands in (True, False))
+        chosen = hung + ended[:self.tools.decoys] if self.tools.decoys is not None else rows
+        return random.Random(1).sample(chosen, len(chosen))
+
+    def hangs_at_times(self, row, changes):
+        """Whether the mutant hangs alone in one of a few more runs: some programs choose their grid or schedule anew in each run."""
+        return any(self.again(row, changes) in STANDS for _ in range(ALONE_AGAIN))
+
+    def again(self, row, changes):
+        return run(self.command(row), self.tools.environment(**changes), self.limit(row), stands=self.tools.device == 'sim')[0]
 
     def wanted(self, row):
         if 'was' in row:
@@ -288,7 +306,7 @@ class Scorer:
                 done = (job.result() for job in jobs)
             else:
                 made = list(pool.map(lambda pair: in_time(lambda: self.made(pair[1], folder(pair[0]))), enumerate(rows)))
-                done = (in_time(lambda row=row: self.watched(row)) for row in made if row)
+                done = (in_time(lambda row=row: self.watched(row)) for row in self.chosen([row for row in made if row]))
             for row in done:
                 if row:
                     kept.append({key: value for key, value in row.items() if key not in ('file', 'folder', 'changes')})
@@ -438,8 +456,10 @@ def read_programs(options, tools):
 
 def prepared(options, tools):
     programs = read_programs(options, tools)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        ready = dict(zip(programs, pool.map(lambda program: program.prepare(), programs.values())))
     for program in list(programs.values()):
-        if not program.prepare():
+        if not ready[program.name]:
             print(f'{program.name}: left out: {program.why}', flush=True)
             del programs[program.name]
     return programs
@@ -467,6 +487,7 @@ def main():
     parser.add_argument('--seed', default='1')
     parser.add_argument('--evidence', default='full,state')
     parser.add_argument('--device', default='sim')
+    parser.add_argument('--decoys', type=int, help='on a GPU: watch no more than so many of the mutants that end by themselves; default: all')
     parser.add_argument('--foreign', default='/nowhere')
     parser.add_argument('--jobs', type=int, default=1)
     parser.add_argument('--seconds', type=float, default=3600)
