@@ -70,7 +70,7 @@ const char *armed_or_session_folder(void)
     return armed_is_on() ? folder : getenv(WSDBG_ENV_SPOOL);
 }
 
-/* ---- the place ---- */
+/* ---- the folders ---- */
 
 static bool make_own_folder(const char *path, char *why)
 {
@@ -223,7 +223,7 @@ void armed_leave(void)
     remove_files_of(getpid(), true);
 }
 
-/* ---- until somebody watches ---- */
+/* ---- sleeping until a wsdbg watches ---- */
 
 bool armed_is_unwatched(void)
 {

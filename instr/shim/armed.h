@@ -18,7 +18,7 @@ void armed_sign_segment(void);
 /* At exit(): removes the files of this process.  If a wsdbg watches, it removes them instead. */
 void armed_leave(void);
 
-/* The session's folder, of an armed process or of one that wsdbg runs; NULL = there is none. */
+/* The session's folder: that of armed processes, or WSDBG_SPOOL if wsdbg runs the process; NULL = there is none. */
 const char *armed_or_session_folder(void);
 
 /* True while the process is armed and nobody watches: the observer's threads have nothing to do. */

@@ -1,4 +1,4 @@
-/* armed.h - where an armed process keeps what a later `wsdbg attach` reads: the names that both sides agree on.
+/* armed.h - names of the folders and files through which a later `wsdbg attach` finds an armed process.
  *
  * A process is armed if the observer is preloaded, WSDBG_ARM asks for it, and no wsdbg runs the process (WSDBG_SESSION
  * is not set).  All armed processes of a user that see the same files form one session.
