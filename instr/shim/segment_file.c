@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "wsdbg/session.h"
-#include "clock.h"
 #include "armed.h"
+#include "clock.h"
 #include "own_files.h"
 
 static char own_path[PATH_MAX];

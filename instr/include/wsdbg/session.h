@@ -463,7 +463,7 @@ struct wsdbg_communicator_row {
     uint64_t identity;    /* the same in all processes of the communicator; 0 = not known */
     uint64_t began_ns;    /* start of the call that makes it */
     uint64_t ready_ns;    /* end of that call, or of the group around it; 0 = not over */
-    uint64_t ended_ns;    /* start of the call that `end` names; 0 = there was none */
+    uint64_t ended_ns;    /* start of the first call that finalized, destroyed or aborted it; 0 = there was none */
     uint64_t calls;       /* calls on it so far */
     uint64_t collectives; /* of these all but sends and receives */
     uint32_t rank;        /* in the communicator, or WSDBG_UNKNOWN32, as the next ones */
