@@ -47,6 +47,7 @@ static bool are_of_one(const struct wsdbg_communicator *a, const struct wsdbg_co
     return a->row.identity == b->row.identity && a->row.rank_count == b->row.rank_count && a->row.rank != b->row.rank;
 }
 
+/* What a send or a receive meets. */
 static uint32_t meets(uint32_t operation)
 {
     return operation == WSDBG_COLLECTIVE_SEND      ? WSDBG_COLLECTIVE_RECEIVE
@@ -116,7 +117,7 @@ static bool differs(const struct wsdbg_collective_row *a, const struct wsdbg_col
 
 /* ---- what the other rank does ---- */
 
-/* A kernel of some call of this process stands still. */
+/* Whether the kernel of any call of this process stands still. */
 static bool stands_in_call(const struct wsdbg_snapshot *s, uint32_t process_id)
 {
     for (uint32_t i = 0; i < s->collective_count; i++) {
@@ -190,6 +191,7 @@ static bool is_held_back(const struct wsdbg_snapshot *s, uint32_t process_id, ui
     return false;
 }
 
+/* Whether the kernel of a call waits for another kernel of its process that stands still. */
 static bool is_queued(const struct wsdbg_snapshot *s, uint32_t call, uint32_t process_id)
 {
     const struct wsdbg_collective *row = &s->collectives[call];
@@ -198,6 +200,7 @@ static bool is_queued(const struct wsdbg_snapshot *s, uint32_t call, uint32_t pr
            !is_held_back(s, process_id, row->row.time_ns);
 }
 
+/* Fills what the other rank has done about the call.  False: nothing that makes the call wait for it. */
 static bool judge_other(const struct wsdbg_snapshot *s, const struct wsdbg_collective *call, uint32_t own_rank,
                         struct wsdbg_rank_wait *wait)
 {
@@ -392,28 +395,27 @@ bool wsdbg_rank_waits_itself(const struct wsdbg_rank_waits *waits, uint32_t proc
     return false;
 }
 
-/* With more waits than this no circle is searched, because that would take too long. */
-enum { CIRCLE_WAITS_MOST = 1024 };
+/* No circle is searched through processes with this index or a greater one. */
+enum { CIRCLE_PROCESSES_MOST = 4096 };
 
 static bool is_link(const struct wsdbg_rank_wait *wait)
 {
-    return wait->kind == WSDBG_RANK_ABSENT || wait->kind == WSDBG_RANK_QUEUED;
+    return (wait->kind == WSDBG_RANK_ABSENT || wait->kind == WSDBG_RANK_QUEUED) &&
+           wait->process < CIRCLE_PROCESSES_MOST && wait->other < CIRCLE_PROCESSES_MOST;
 }
 
-/* Marks the waits that lead to the process, directly or through others. */
+/* Marks the process, and each one whose waits lead to it. */
 static void mark_leading(const struct wsdbg_rank_waits *waits, uint32_t process, bool *leads)
 {
     bool changed = true;
+    leads[process] = true;
     while (changed) {
         changed = false;
         for (size_t i = 0; i < waits->count; i++) {
             const struct wsdbg_rank_wait *wait = &waits->rows[i];
-            bool found = wait->other == process;
-            for (size_t k = 0; is_link(wait) && !leads[i] && !found && k < waits->count; k++)
-                found = leads[k] && waits->rows[k].process == wait->other;
-            if (leads[i] || !found || !is_link(wait))
+            if (!is_link(wait) || leads[wait->process] || !leads[wait->other])
                 continue;
-            leads[i] = changed = true;
+            leads[wait->process] = changed = true;
         }
     }
 }
@@ -421,14 +423,15 @@ static void mark_leading(const struct wsdbg_rank_waits *waits, uint32_t process,
 bool wsdbg_rank_wait_is_in_circle(const struct wsdbg_rank_waits *waits, const struct wsdbg_rank_wait *wait,
                                   const struct wsdbg_rank_wait **next)
 {
-    bool leads[CIRCLE_WAITS_MOST] = {false};
-    if (!is_link(wait) || waits->count > CIRCLE_WAITS_MOST)
+    bool leads[CIRCLE_PROCESSES_MOST] = {false};
+    if (!is_link(wait))
         return false;
     mark_leading(waits, wait->process, leads);
     for (size_t i = 0; i < waits->count; i++) {
-        if (!leads[i] || waits->rows[i].process != wait->other)
+        const struct wsdbg_rank_wait *onward = &waits->rows[i];
+        if (onward->process != wait->other || !is_link(onward) || !leads[onward->other])
             continue;
-        *next = &waits->rows[i];
+        *next = onward;
         return true;
     }
     return false;
