@@ -140,14 +140,14 @@ static bool say_missing(struct search *search, const struct wsdbg_rank_wait *wai
     return add_call(s, wait->call, finding) && add_progress(s, wait, finding);
 }
 
-static bool say_gone(struct search *search, const struct wsdbg_rank_wait *wait, bool is_only_one)
+static bool say_gone(struct search *search, const struct wsdbg_rank_wait *wait, bool is_sure)
 {
     const struct wsdbg_snapshot *s = search->snapshot;
     const struct wsdbg_process *gone = &s->processes[wait->other];
     char end[WSDBG_PROCESS_BYTES], first[WSDBG_PROCESS_BYTES], rank[WSDBG_PROCESS_BYTES], waits[WSDBG_PROCESS_BYTES],
         meeting[192];
-    struct wsdbg_finding *finding = new_finding(
-        search, WSDBG_CAUSE_RANK_GONE, is_only_one ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, wait);
+    struct wsdbg_finding *finding =
+        new_finding(search, WSDBG_CAUSE_RANK_GONE, is_sure ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, wait);
     if (!finding)
         return false;
     wsdbg_process_end_text(gone->end, end);
@@ -201,7 +201,8 @@ static bool say_differs(struct search *search, const struct wsdbg_rank_wait *wai
     const struct wsdbg_snapshot *s = search->snapshot;
     char own[WSDBG_PROCESS_BYTES], other[WSDBG_PROCESS_BYTES], own_call[WSDBG_COLLECTIVE_BYTES],
         other_call[WSDBG_COLLECTIVE_BYTES], name[WSDBG_COLLECTIVE_BYTES];
-    struct wsdbg_finding *finding = new_finding(search, WSDBG_CAUSE_RANK_MISMATCH, WSDBG_CONFIDENCE_LIKELY, wait);
+    struct wsdbg_finding *finding = new_finding(
+        search, WSDBG_CAUSE_RANK_MISMATCH, wait->is_sure ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, wait);
     if (!finding)
         return false;
     rank_text(s, wait->process, own);
@@ -271,7 +272,8 @@ static bool judge_wait(struct search *search, const struct wsdbg_rank_wait *wait
         return said_between(search, wait) ||
                say_differs(search, fault == FAULT_OF_OWN ? &other_way : wait, fault != FAULT_NOT_KNOWN);
     case WSDBG_RANK_ENDED:
-        return is_said(search, WSDBG_CAUSE_RANK_GONE, wait->other) || say_gone(search, wait, is_only_one(search, wait));
+        return is_said(search, WSDBG_CAUSE_RANK_GONE, wait->other) ||
+               say_gone(search, wait, wait->is_sure && is_only_one(search, wait));
     case WSDBG_RANK_ABSENT:
     case WSDBG_RANK_QUEUED:
         break;

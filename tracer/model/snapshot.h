@@ -175,6 +175,7 @@ const char *wsdbg_allocation_kind_name(unsigned kind);
 struct wsdbg_communicator {
     uint32_t process_id;
     uint32_t context;                  /* index, WSDBG_NONE */
+    bool lacks_calls;                  /* later calls are not recorded: the process's observer switched itself off */
     struct wsdbg_communicator_row row; /* row.context indexes the process's own contexts */
 };
 
