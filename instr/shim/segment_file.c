@@ -153,7 +153,7 @@ bool segment_file_session_is_over(const char *session)
 {
     char path[PATH_MAX];
     const char *spool = armed_or_session_folder();
-    if (!spool || !*spool || access(spool, F_OK) == 0 || errno != ENOENT)
+    if (armed_is_on() || !spool || !*spool || access(spool, F_OK) == 0 || errno != ENOENT)
         return false;
     snprintf(path, sizeof path, WSDBG_SEGMENT_FOLDER "/wsdbg.%s.session", session);
     return access(path, F_OK) != 0 && errno == ENOENT;
