@@ -23,7 +23,8 @@ const char *armed_or_session_folder(void);
 
 /* True while the process is armed and nobody watches: the observer's threads have nothing to do. */
 bool armed_is_unwatched(void);
-/* Sleeps until somebody watches.  It does not wake up before. */
+/* Sleeps until somebody watches, and does not wake up before.  Lets the wsdbg that watches read the process's memory;
+ * a second one may take over from one that was killed, so the threads call this again and again. */
 void armed_await_watcher(void);
 /* Wakes the threads that sleep in armed_await_watcher(), so that they can be stopped. */
 void armed_wake(void);

@@ -47,10 +47,14 @@ static void wsdbg_is_let_in_and_out_again(void **state)
     assert_int_equal(calls, 0); /* nobody was in */
     system_calls_let_read(7);
     assert_int_equal(chosen, 7);
+    system_calls_let_read(7); /* the observer's threads ask again and again */
+    assert_int_equal(calls, 1);
+    system_calls_let_read(8);
+    assert_int_equal(chosen, 8);
     system_calls_let_read(0);
     assert_int_equal(chosen, 0);
     system_calls_let_read(0);
-    assert_int_equal(calls, 2);
+    assert_int_equal(calls, 3);
 }
 
 static void the_programs_own_choice_stays(void **state)
