@@ -202,6 +202,14 @@ bool armed_make_place(char *why)
     return true;
 }
 
+void armed_leave_earlier(const char *session)
+{
+    const int kept = errno;
+    if (segment_file_leave_earlier(session) && armed_is_on())
+        remove_files_of(getpid(), false);
+    errno = kept;
+}
+
 /* The 20th field behind the name.  The name may hold spaces and brackets. */
 static uint64_t start_ticks(void)
 {

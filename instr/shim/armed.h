@@ -15,6 +15,9 @@ bool armed_has_folder_of_its_own(void);
 bool armed_make_place(char *why);
 /* Marks the segment as that of an armed process. */
 void armed_sign_segment(void);
+/* At the start of a program: tells wsdbg that the process is past its earlier program.  If none watches, removes what
+ * that program left. */
+void armed_leave_earlier(const char *session);
 /* At exit(): removes the files of this process.  If a wsdbg watches, it removes them instead. */
 void armed_leave(void);
 

@@ -102,7 +102,7 @@ static void begin(void)
     }
     if (debug_attach_is_helper(name))
         return;
-    segment_file_leave_earlier(name);
+    armed_leave_earlier(name);
     strcpy(session, name);
     const char *limit = getenv(WSDBG_ENV_SEGMENT_BYTES);
     if (limit && *limit)
