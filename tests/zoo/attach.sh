@@ -137,6 +137,8 @@ timeout 60 "$python" "$work/terminal.py" "$wsdbg" attach --top $hung >"$work/top
 [ $? -eq 124 ] || fail "--top: $(tail -c 500 "$work/top.err")"
 says "$is_cause" top
 lives $hung
+"$wsdbg" arm --history 999 -- true 2>"$work/history.err" && fail "arm --history 999 is accepted"
+says 'history' history
 attach no_terminal 125 --top $hung
 says '--top needs a terminal' no_terminal
 
