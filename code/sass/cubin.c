@@ -8,10 +8,9 @@
 #include <string.h>
 
 #define MACHINE_CUDA 190
-#define ABI_VERSION 8        /* of CUDA 13 */
-#define ABI_VERSION_BEFORE 7 /* of CUDA 12: the architecture lies in the flags' first byte */
-#define ARCHITECTURE_BYTE 8  /* the shift of the architecture in the header's flags */
-#define ARCHITECTURE 90
+#define ABI_VERSION 8         /* of CUDA 13 */
+#define ABI_VERSION_BEFORE 7  /* of CUDA 12: the architecture lies in the flags' first byte */
+#define ARCHITECTURE_BYTE 8   /* the shift of the architecture in the header's flags */
 #define SYMBOL_BITS 0xffffffu /* of a code section's sh_info; before, the byte above counted registers */
 #define SECTION_INFO 0x70000000u
 #define SECTION_COMPATIBILITY 0x70000086u
@@ -81,7 +80,7 @@ bool wsdbg_cubin_architecture(const struct wsdbg_image *image, uint32_t *archite
     return true;
 }
 
-static struct wsdbg_error *check_header(Elf *elf, uint32_t *architecture)
+static struct wsdbg_error *check_header(Elf *elf)
 {
     GElf_Ehdr header;
     if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -91,7 +90,6 @@ static struct wsdbg_error *check_header(Elf *elf, uint32_t *architecture)
     if (version != ABI_VERSION && version != ABI_VERSION_BEFORE)
         return wsdbg_error_create(WSDBG_ERROR_VERSION, "a cubin of ABI version %u, only %d and %d are read", version,
                                   ABI_VERSION_BEFORE, ABI_VERSION);
-    *architecture = architecture_of(version, header.e_flags);
     return NULL;
 }
 
@@ -336,9 +334,9 @@ static struct wsdbg_error *read_all_notes(struct wsdbg_cubin *cubin)
     return error;
 }
 
-static struct wsdbg_error *read_names(struct wsdbg_cubin *cubin, uint32_t *architecture)
+static struct wsdbg_error *read_names(struct wsdbg_cubin *cubin)
 {
-    struct wsdbg_error *error = check_header(cubin->elf, architecture);
+    struct wsdbg_error *error = check_header(cubin->elf);
     if (error)
         return error;
     if (elf_getshdrstrndx(cubin->elf, &cubin->section_names) != 0)
@@ -346,8 +344,7 @@ static struct wsdbg_error *read_names(struct wsdbg_cubin *cubin, uint32_t *archi
     return read_functions(cubin);
 }
 
-struct wsdbg_error *wsdbg_cubin_open_names(const struct wsdbg_image *image, struct wsdbg_cubin **out,
-                                           uint32_t *architecture)
+struct wsdbg_error *wsdbg_cubin_open_names(const struct wsdbg_image *image, struct wsdbg_cubin **out)
 {
     if (image->byte_count < SELFMAG || memcmp(image->bytes, ELFMAG, SELFMAG) != 0)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "not a cubin");
@@ -357,7 +354,7 @@ struct wsdbg_error *wsdbg_cubin_open_names(const struct wsdbg_image *image, stru
     elf_version(EV_CURRENT);
     /* libelf asks for bytes it may write, and writes none of a file that is only read. */
     cubin->elf = elf_memory((char *)(uintptr_t)image->bytes, image->byte_count);
-    struct wsdbg_error *error = cubin->elf ? read_names(cubin, architecture) : damaged("its header cannot be read");
+    struct wsdbg_error *error = cubin->elf ? read_names(cubin) : damaged("its header cannot be read");
     if (error) {
         wsdbg_cubin_close(cubin);
         return error;
@@ -370,13 +367,13 @@ struct wsdbg_error *wsdbg_cubin_open(const struct wsdbg_image *image, struct wsd
 {
     struct wsdbg_cubin *cubin;
     uint32_t architecture = 0;
-    struct wsdbg_error *error = wsdbg_cubin_open_names(image, &cubin, &architecture);
+    struct wsdbg_error *error = wsdbg_cubin_open_names(image, &cubin);
     if (error)
         return error;
-    error = architecture == ARCHITECTURE
+    error = wsdbg_cubin_architecture(image, &architecture) && architecture == WSDBG_SASS_ARCHITECTURE
                 ? read_all_notes(cubin)
                 : wsdbg_error_create(WSDBG_ERROR_VERSION, "a cubin for sm_%u, only sm_%d is read", architecture,
-                                     ARCHITECTURE);
+                                     WSDBG_SASS_ARCHITECTURE);
     if (error) {
         wsdbg_cubin_close(cubin);
         return error;
@@ -400,7 +397,8 @@ struct wsdbg_error *wsdbg_cubin_of_image(const struct wsdbg_image *image, size_t
         .packing = WSDBG_FATBIN_PLAIN, .stored = *image, .plain_bytes = image->byte_count};
     if (wsdbg_fatbin_is(image)) {
         bool found;
-        struct wsdbg_error *error = wsdbg_fatbin_pick(image, WSDBG_FATBIN_CUBIN, ARCHITECTURE, &entry, &found);
+        struct wsdbg_error *error =
+            wsdbg_fatbin_pick(image, WSDBG_FATBIN_CUBIN, WSDBG_SASS_ARCHITECTURE, &entry, &found);
         if (error)
             return error;
         if (!found)

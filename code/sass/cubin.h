@@ -8,6 +8,7 @@
 
 #include "sass/fatbin.h"
 
+#define WSDBG_SASS_ARCHITECTURE 90 /* the only one whose instructions are decoded: sm_90 */
 #define WSDBG_INSTRUCTION_BYTES 16
 #define WSDBG_UNKNOWN_COUNT (-1)
 
@@ -66,13 +67,11 @@ struct wsdbg_mbarrier_use {
 /* Opens the cubin in these bytes, which stay the caller's and must outlive *out.  One thread at a time may use it.
  * BAD_INPUT where they are no cubin or a damaged one, VERSION where it is for another device or of another ABI. */
 struct wsdbg_error *wsdbg_cubin_open(const struct wsdbg_image *image, struct wsdbg_cubin **out);
-/* The architecture that the image's header names, 90 for sm_90 and sm_90a; false where it is no cubin of a known ABI.
- */
+/* Opens a cubin for any architecture and reads only the names and addresses of its functions.  The caller must not
+ * decode their instructions, and must not use the compiler's notes. */
+struct wsdbg_error *wsdbg_cubin_open_names(const struct wsdbg_image *image, struct wsdbg_cubin **out);
+/* The architecture that the image's header names: 90 for sm_90 and sm_90a.  False if it is no cubin of a known ABI. */
 bool wsdbg_cubin_architecture(const struct wsdbg_image *image, uint32_t *architecture);
-/* The same of a cubin for any architecture: its functions, where they lie, and nothing else.  Neither their
- * instructions nor what the compiler noted must be read as that of sm_90.  *architecture: 80 = sm_80. */
-struct wsdbg_error *wsdbg_cubin_open_names(const struct wsdbg_image *image, struct wsdbg_cubin **out,
-                                           uint32_t *architecture);
 void wsdbg_cubin_close(struct wsdbg_cubin *cubin); /* NULL is fine */
 
 /* The bytes of the cubin for sm_90 in an image: the image itself, or the entry of a fatbin, unpacked.  The caller frees

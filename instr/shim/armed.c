@@ -35,14 +35,15 @@
 static char folder[WSDBG_ARMED_FOLDER_BYTES]; /* "" = this process is not armed */
 static bool is_usual_folder;
 
-/* The environment may arm everything, wsdbg too.  It must not be armed, because its inspectors use the driver. */
+/* The environment may arm everything, wsdbg too.  It must not be armed, because its inspectors use the driver. If a
+ * newer wsdbg has replaced its file, the kernel names the file "/opt/bin/wsdbg (deleted)". */
 static bool is_wsdbg(void)
 {
     char path[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     const char *name = strrchr(path, '/');
-    return name && strcmp(name, "/wsdbg") == 0;
+    return name && (strcmp(name, "/wsdbg") == 0 || strcmp(name, "/wsdbg (deleted)") == 0);
 }
 
 bool armed_begin(char *session, size_t bytes)
@@ -70,7 +71,7 @@ const char *armed_or_session_folder(void)
     return armed_is_on() ? folder : getenv(WSDBG_ENV_SPOOL);
 }
 
-/* ---- the place ---- */
+/* ---- the folders ---- */
 
 static bool make_own_folder(const char *path, char *why)
 {
@@ -130,14 +131,21 @@ static bool is_of_ended(int segments, const char *name, pid_t process)
     return is_known && namespace && namespace == segment_file_pid_namespace() && is_gone(process);
 }
 
-/* Killed processes leave their files.  If nobody ever attaches, these files would fill the memory. */
+/* Killed processes leave their files.  If nobody ever attaches, these files would fill the memory.  The program waits
+ * meanwhile, so the next one removes the rest. */
+enum { REMOVED_MOST = 16 };
+
 static void remove_ended_in(const char *segments)
 {
+    int removed = 0;
     char session[64], prefix[80];
     wsdbg_armed_session(is_usual_folder, (unsigned)geteuid(), session, sizeof session);
     const int length = snprintf(prefix, sizeof prefix, "wsdbg.%s.", session);
-    DIR *entries = opendir(segments);
-    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+    const int fd = shim_above_streams(open(segments, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+    if (fd >= 0 && !entries)
+        close(fd);
+    for (struct dirent *entry; entries && removed < REMOVED_MOST && (entry = readdir(entries));) {
         const char *number = entry->d_name + length;
         if (strncmp(entry->d_name, prefix, (size_t)length) != 0 || *number < '1' || *number > '9')
             continue;
@@ -145,6 +153,7 @@ static void remove_ended_in(const char *segments)
         if (process > 0 && is_of_ended(dirfd(entries), entry->d_name, process)) {
             unlinkat(dirfd(entries), entry->d_name, 0);
             remove_files_of(process, true);
+            removed++;
         }
     }
     if (entries)
@@ -193,6 +202,14 @@ bool armed_make_place(char *why)
     return true;
 }
 
+void armed_leave_earlier(const char *session)
+{
+    const int kept = errno;
+    if (segment_file_leave_earlier(session) && armed_is_on())
+        remove_files_of(getpid(), false);
+    errno = kept;
+}
+
 /* The 20th field behind the name.  The name may hold spaces and brackets. */
 static uint64_t start_ticks(void)
 {
@@ -223,7 +240,7 @@ void armed_leave(void)
     remove_files_of(getpid(), true);
 }
 
-/* ---- until somebody watches ---- */
+/* ---- sleeping until a wsdbg watches ---- */
 
 bool armed_is_unwatched(void)
 {
@@ -234,9 +251,10 @@ bool armed_is_unwatched(void)
 void armed_await_watcher(void)
 {
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
-    if (!armed_is_unwatched())
+    if (!armed_is_on())
         return;
-    system_calls_let_read(0);
+    if (armed_is_unwatched())
+        system_calls_let_read(0);
     while (armed_is_unwatched() && !atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
         const uint32_t seen = __atomic_load_n(&segment->watch_begun, __ATOMIC_ACQUIRE);
         if (armed_is_unwatched())

@@ -15,15 +15,19 @@ bool armed_has_folder_of_its_own(void);
 bool armed_make_place(char *why);
 /* Marks the segment as that of an armed process. */
 void armed_sign_segment(void);
+/* At the start of a program: tells wsdbg that the process is past its earlier program.  If none watches, removes what
+ * that program left. */
+void armed_leave_earlier(const char *session);
 /* At exit(): removes the files of this process.  If a wsdbg watches, it removes them instead. */
 void armed_leave(void);
 
-/* The session's folder, of an armed process or of one that wsdbg runs; NULL = there is none. */
+/* The session's folder: that of armed processes, or WSDBG_SPOOL if wsdbg runs the process; NULL = there is none. */
 const char *armed_or_session_folder(void);
 
 /* True while the process is armed and nobody watches: the observer's threads have nothing to do. */
 bool armed_is_unwatched(void);
-/* Sleeps until somebody watches.  It does not wake up before. */
+/* Sleeps until somebody watches, and does not wake up before.  Lets the wsdbg that watches read the process's memory;
+ * a second one may take over from one that was killed, so the threads call this again and again. */
 void armed_await_watcher(void);
 /* Wakes the threads that sleep in armed_await_watcher(), so that they can be stopped. */
 void armed_wake(void);

@@ -1,6 +1,6 @@
 /* communicators.c - writes the rows of communicators and of the calls on them, by the protocol of wsdbg/session.h.
  *
- * Reads:  what the calls of NCCL are given; whether a stream is captured.  Writes: the two tables of the segment.
+ * Reads:  the arguments of NCCL's functions; whether a stream is captured.  Writes: the two tables of the segment.
  *
  * The lock protects the making of a communicator's row.  A call on a communicator takes no lock, because NCCL requires
  * these calls to be made one after the other.  It costs a look-up among at most 32 rows, two atomic additions and
@@ -15,6 +15,7 @@
 #include "captures.h"
 #include "clock.h"
 #include "contexts.h"
+#include "hash.h"
 #include "segment.h"
 #include "state.h"
 
@@ -41,11 +42,9 @@ static struct wsdbg_communicator_row *row_of(uint32_t row)
 
 /* ---- the identity that a communicator has in all processes ---- */
 
-uint64_t communicator_hash(uint64_t hash, const void *bytes, uint64_t count)
+uint64_t communicator_identity(const void *bytes, uint64_t count)
 {
-    const unsigned char *at = bytes;
-    for (uint64_t i = 0; i < count; i++)
-        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    const uint64_t hash = hash_add(HASH_BEGIN, bytes, count);
     return hash ? hash : 1;
 }
 
@@ -56,37 +55,41 @@ uint64_t communicator_derive(nccl_comm comm, const void *how, uint64_t bytes)
     if (!parent)
         return 0;
     const uint32_t number = atomic_fetch_add(&derived[row], 1);
-    uint64_t hash = communicator_hash(COMMUNICATOR_HASH_BEGIN, &parent->identity, sizeof parent->identity);
-    hash = communicator_hash(hash, &number, sizeof number);
-    return parent->identity ? communicator_hash(hash, how, bytes) : 0;
+    if (!parent->identity)
+        return 0;
+    uint64_t hash = hash_add(HASH_BEGIN, &parent->identity, sizeof parent->identity);
+    hash = hash_add(hash_add(hash, &number, sizeof number), how, bytes);
+    return hash ? hash : 1;
 }
 
-/* ---- their rows ---- */
+/* ---- rows of communicators ---- */
 
-/* The caller holds the lock.  A free row, else the row of the communicator that ended first. */
+/* The caller holds the lock.  A free row, else the row of the destroyed or aborted communicator that ended first.  A
+ * finalized one keeps its row, because the program still has to destroy it. */
 static uint32_t free_row(struct wsdbg_segment *segment)
 {
     uint32_t best = WSDBG_UNKNOWN32;
     if (segment->communicator_count < WSDBG_COMMUNICATOR_ROWS)
         return segment->communicator_count;
     for (uint32_t i = 0; i < WSDBG_COMMUNICATOR_ROWS; i++) {
-        const uint64_t ended_ns = segment->communicators[i].ended_ns;
-        if (ended_ns && (best == WSDBG_UNKNOWN32 || ended_ns < segment->communicators[best].ended_ns))
+        const struct wsdbg_communicator_row *row = &segment->communicators[i];
+        if (__atomic_load_n(&row->end, __ATOMIC_ACQUIRE) >= WSDBG_COMMUNICATOR_DESTROYED &&
+            (best == WSDBG_UNKNOWN32 || row->ended_ns < segment->communicators[best].ended_ns))
             best = i;
     }
     return best;
 }
 
-/* The caller holds the lock.  It writes whole words, because a reader may copy the row at the same time.  `number` is
- * the first word; 0 there tells the reader that the row is incomplete. */
-static void write_row(struct wsdbg_communicator_row *to, const struct wsdbg_communicator_row *from)
+/* Writes whole words, because a reader may copy the row at the same time.  The first word of both kinds of rows is 0
+ * meanwhile, which tells the reader that the row is incomplete. */
+static void write_row(void *to, const void *from, size_t bytes, uint64_t first_word)
 {
-    uint64_t *words = (uint64_t *)(void *)to;
-    const uint64_t *source = (const uint64_t *)(const void *)from;
-    __atomic_exchange_n(&to->number, 0, __ATOMIC_ACQ_REL); /* no later store may pass it */
-    for (size_t i = 1; i < sizeof *to / sizeof *words; i++)
+    uint64_t *words = to;
+    const uint64_t *source = from;
+    __atomic_exchange_n(&words[0], 0, __ATOMIC_ACQ_REL); /* no later store may pass it */
+    for (size_t i = 1; i < bytes / sizeof *words; i++)
         __atomic_store_n(&words[i], source[i], __ATOMIC_RELEASE);
-    __atomic_store_n(&to->number, from->number, __ATOMIC_RELEASE);
+    __atomic_store_n(&words[0], first_word, __ATOMIC_RELEASE);
 }
 
 /* NCCL makes a communicator for the current device. */
@@ -122,13 +125,13 @@ uint32_t communicator_begin(const struct nccl_maker *maker)
                                          .context = WSDBG_UNKNOWN32};
     if (!segment)
         return WSDBG_UNKNOWN32;
+    const int kept = errno;
     note_context(segment, &row); /* at the end of a group another context may be current */
     strncpy(row.made_by, maker->call, sizeof row.made_by - 1);
     shim_lock();
     const uint32_t at = free_row(segment);
     if (at != WSDBG_UNKNOWN32) {
-        row.number = ++made;
-        write_row(&segment->communicators[at], &row);
+        write_row(&segment->communicators[at], &row, sizeof row, ++made);
         forget_peers(at);
         atomic_store(&derived[at], 0);
         atomic_store(&lost_count[at], false);
@@ -138,6 +141,7 @@ uint32_t communicator_begin(const struct nccl_maker *maker)
         segment->communicators_left_out++;
     }
     shim_unlock();
+    errno = kept;
     return at;
 }
 
@@ -166,8 +170,8 @@ void communicator_drop(uint32_t row)
     struct wsdbg_communicator_row *communicator = row_of(row);
     if (!communicator)
         return;
-    __atomic_store_n(&communicator->end, WSDBG_COMMUNICATOR_ABORTED, __ATOMIC_RELAXED);
     __atomic_store_n(&communicator->ended_ns, shim_now_ns(), __ATOMIC_RELEASE);
+    __atomic_store_n(&communicator->end, WSDBG_COMMUNICATOR_ABORTED, __ATOMIC_RELEASE);
 }
 
 /* A destroyed communicator's handle may belong to a new one. */
@@ -292,7 +296,7 @@ static uint64_t count_with_peer(uint32_t row, const struct wsdbg_communicator_ro
     return of ? __atomic_add_fetch(&of->counts[at], 1, __ATOMIC_RELAXED) : 0;
 }
 
-/* 0 = not known. */
+/* The call's `number` in its row; 0 = not known. */
 static uint64_t number_of(uint32_t row, struct wsdbg_communicator_row *communicator, const struct nccl_call *call)
 {
     const bool is_pair = call->operation == WSDBG_COLLECTIVE_SEND || call->operation == WSDBG_COLLECTIVE_RECEIVE;
@@ -305,17 +309,6 @@ static struct wsdbg_collective_row *call_row(const struct nccl_entry *entry)
 {
     struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
     return &segment->collectives[entry->row][entry->entry % WSDBG_COLLECTIVE_ROWS];
-}
-
-static void write_call(const struct nccl_entry *entry, const struct wsdbg_collective_row *call)
-{
-    struct wsdbg_collective_row *to = call_row(entry);
-    uint64_t *words = (uint64_t *)(void *)to;
-    const uint64_t *source = (const uint64_t *)(const void *)call;
-    __atomic_exchange_n(&to->sequence, 0, __ATOMIC_ACQ_REL);
-    for (size_t i = 1; i < sizeof *to / sizeof *words; i++)
-        __atomic_store_n(&words[i], source[i], __ATOMIC_RELEASE);
-    __atomic_store_n(&to->sequence, entry->entry + 1, __ATOMIC_RELEASE);
 }
 
 struct nccl_entry collective_begin(const struct nccl_call *call, uint64_t count, int type, nccl_comm comm, void *stream,
@@ -343,7 +336,7 @@ struct nccl_entry collective_begin(const struct nccl_call *call, uint64_t count,
         .thread_id = shim_thread_id(),
         .flags = flags,
     };
-    write_call(&entry, &row);
+    write_row(call_row(&entry), &row, sizeof row, entry.entry + 1);
     if (flags & WSDBG_COLLECTIVE_CAPTURED)
         atomic_store_explicit(&lost_count[entry.row], true, memory_order_relaxed);
     errno = kept;

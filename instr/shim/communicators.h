@@ -22,9 +22,8 @@ struct nccl_maker {
     uint32_t device;      /* WSDBG_UNKNOWN32 = the current context's */
 };
 
-uint64_t communicator_hash(uint64_t hash, const void *bytes, uint64_t count);
-#define COMMUNICATOR_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
-
+/* The identity of a communicator that all processes make from the same bytes; never 0. */
+uint64_t communicator_identity(const void *bytes, uint64_t count);
 /* Before the call that makes it.  Returns the row; WSDBG_UNKNOWN32 = there is no room. */
 uint32_t communicator_begin(const struct nccl_maker *maker);
 /* After the call, or the group around it, has succeeded. */
@@ -37,7 +36,8 @@ uint32_t communicator_find(nccl_comm comm);
 void communicator_set_rank(uint32_t row, int rank, int count, int device);
 void communicator_set_error(uint32_t row, int error);
 void communicator_set_end(nccl_comm comm, enum wsdbg_communicator_end end);
-/* The identity of the next communicator that is derived from this one: the same in all processes; 0 = not known. */
+/* The identity of the next communicator that is derived from this one: the same in all processes; 0 = not known.  `how`
+ * is what all its ranks give alike, as the color of a split. */
 uint64_t communicator_derive(nccl_comm comm, const void *how, uint64_t bytes);
 
 /* A call has waited successfully for the stream, or for the whole context (WSDBG_UNKNOWN64).  It began at began_ns. */
@@ -50,7 +50,7 @@ struct nccl_call {
     bool has_reduction, has_peer;
     int reduction, peer;
 };
-/* A call that was recorded. */
+/* A recorded call. */
 struct nccl_entry {
     uint32_t row; /* of its communicator; WSDBG_UNKNOWN32 = the call is not recorded */
     uint64_t entry;

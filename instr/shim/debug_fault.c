@@ -23,7 +23,7 @@ enum { GIVE_BACK_US = 10000000, LOOK_US = 200 };
 /* `address` is a word of the module; what is added to it is a parameter, so that no compiler sees what comes. */
 static const char kernels[] =
     ".version 7.8\n"
-    ".target sm_70\n" /* nothing here is newer; PTX runs on every later GPU */
+    ".target sm_70\n" /* PTX for an older target runs on every later GPU */
     ".address_size 64\n"
     ".global .align 16 .b8 word[32];\n"
     ".visible .entry failed(.param .u64 offset) { trap; }\n"

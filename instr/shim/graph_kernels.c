@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "libcuda.h"
 #include "segment.h"
 #include "state.h"
@@ -267,10 +268,7 @@ void graph_kernels_updated(const void *exec, CUgraph graph, uint32_t context)
 /* Programs change nodes before each launch: what was noted already costs no more than this. */
 static bool is_noted(const struct wsdbg_graph_kernel_row *row)
 {
-    const unsigned char *bytes = (const unsigned char *)row;
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (size_t i = 0; i < sizeof *row; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3ull;
+    const uint64_t hash = hash_add(HASH_BEGIN, row, sizeof *row);
     return atomic_exchange(&changes[hash % CHANGES], hash) == hash;
 }
 

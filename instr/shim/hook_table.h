@@ -4,7 +4,7 @@
  * Columns: exported symbol, body, parameters, arguments.  A body (hooks_*.c) gets (row, real function, arguments).
  * The "synchronising" rows share one body; their second column is the stream waited for, WSDBG_UNKNOWN64 if none.
  * So do those that give the GPU work and come back at once; their second column says what, the third the stream.
- * The "loading" rows have no second column.
+ * The "loading" rows have no body: all are forwarded alike.
  */
 #ifndef WSDBG_SHIM_HOOK_TABLE_H
 #define WSDBG_SHIM_HOOK_TABLE_H

@@ -51,6 +51,7 @@ static CUresult sync_leave(enum wsdbg_hook_id id, uint64_t stream, bool on, uint
     if (on) {
         int kept = errno;
         registry_thread_leave();
+        /* Streams 0 to 2 are the default streams, which mean another stream in each context or thread. */
         if (result == CUDA_SUCCESS && (id == WSDBG_HOOK_cuCtxSynchronize || (stream > 2 && stream != WSDBG_UNKNOWN64)))
             communicators_synchronized(stream, began_ns);
         if (result == CUDA_SUCCESS && atomic_load_explicit(&debug_attach_stays, memory_order_relaxed))

@@ -43,9 +43,14 @@ static SHIM_THREAD_LOCAL struct group *group; /* NULL: no group is open, or all 
 static SHIM_THREAD_LOCAL unsigned depth;      /* groups that this thread has opened */
 static SHIM_THREAD_LOCAL unsigned inside;     /* nested calls of NCCL on this thread */
 
+static bool is_recording(void)
+{
+    return atomic_load_explicit(&shim_state, memory_order_acquire) == SHIM_ON;
+}
+
 static bool enter(void)
 {
-    return inside++ == 0 && atomic_load_explicit(&shim_state, memory_order_acquire) == SHIM_ON;
+    return inside++ == 0 && is_recording();
 }
 
 static int leave(int result)
@@ -203,7 +208,7 @@ static int ncclGroupEnd_body(void *forward)
     return leave(result);
 }
 
-/* ---- communicators that are made ---- */
+/* ---- making communicators ---- */
 
 static uint32_t begin_make(const char *call, uint64_t identity, int rank, int count, int device)
 {
@@ -237,9 +242,9 @@ static int end_make(uint32_t row, const nccl_comm *out, nccl_comm before, int re
 
 /* The shim records from the first driver call on, and NCCL may make that call while it makes this communicator.  Then
  * the row is made now. */
-static uint32_t made_late(uint32_t row, const char *call, uint64_t identity, int rank, int count)
+static uint32_t made_late(uint32_t row, bool was_recording, const char *call, uint64_t identity, int rank, int count)
 {
-    if (row != WSDBG_UNKNOWN32 || inside != 1)
+    if (row != WSDBG_UNKNOWN32 || was_recording || inside != 1)
         return row;
     inside--;
     return begin_make(call, identity, rank, count, -1);
@@ -247,17 +252,18 @@ static uint32_t made_late(uint32_t row, const char *call, uint64_t identity, int
 
 static uint64_t identity_of(const nccl_unique_id *ids, int count)
 {
-    return communicator_hash(COMMUNICATOR_HASH_BEGIN, ids, (uint64_t)(count > 0 ? count : 0) * sizeof *ids);
+    return communicator_identity(ids, (uint64_t)(count > 0 ? count : 0) * sizeof *ids);
 }
 
 static int ncclCommInitRank_body(void *forward, nccl_comm *out, int count, nccl_unique_id id, int rank)
 {
     const char *call = nccl_name[NCCL_HOOK_ncclCommInitRank];
     const uint64_t identity = identity_of(&id, 1);
+    const bool was_recording = is_recording();
     uint32_t row = begin_make(call, identity, rank, count, -1);
     const nccl_comm before = before_make(row, out);
     const int result = ((int (*)(nccl_comm *, int, nccl_unique_id, int))forward)(out, count, id, rank);
-    row = made_late(row, call, identity, rank, count);
+    row = made_late(row, was_recording, call, identity, rank, count);
     return end_make(row, out, before, result);
 }
 
@@ -266,10 +272,11 @@ static int ncclCommInitRankConfig_body(void *forward, nccl_comm *out, int count,
 {
     const char *call = nccl_name[NCCL_HOOK_ncclCommInitRankConfig];
     const uint64_t identity = identity_of(&id, 1);
+    const bool was_recording = is_recording();
     uint32_t row = begin_make(call, identity, rank, count, -1);
     const nccl_comm before = before_make(row, out);
     const int result = ((int (*)(nccl_comm *, int, nccl_unique_id, int, void *))forward)(out, count, id, rank, config);
-    row = made_late(row, call, identity, rank, count);
+    row = made_late(row, was_recording, call, identity, rank, count);
     return end_make(row, out, before, result);
 }
 
@@ -278,11 +285,12 @@ static int ncclCommInitRankScalable_body(void *forward, nccl_comm *out, int coun
 {
     const char *call = nccl_name[NCCL_HOOK_ncclCommInitRankScalable];
     const uint64_t identity = ids ? identity_of(ids, ids_count) : 0;
+    const bool was_recording = is_recording();
     uint32_t row = begin_make(call, identity, rank, count, -1);
     const nccl_comm before = before_make(row, out);
     const int result = ((int (*)(nccl_comm *, int, int, int, nccl_unique_id *, void *))forward)(out, count, rank,
                                                                                                 ids_count, ids, config);
-    row = made_late(row, call, identity, rank, count);
+    row = made_late(row, was_recording, call, identity, rank, count);
     return end_make(row, out, before, result);
 }
 
@@ -292,14 +300,14 @@ static uint64_t identity_of_own(nccl_comm first)
     const struct {
         uint64_t handle, process, time_ns;
     } own = {(uint64_t)(uintptr_t)first, (uint64_t)getpid(), shim_now_ns()};
-    return communicator_hash(COMMUNICATOR_HASH_BEGIN, &own, sizeof own);
+    return communicator_identity(&own, sizeof own);
 }
 
 static int ncclCommInitAll_body(void *forward, nccl_comm *out, int count, const int *devices)
 {
     const bool counts = enter();
     const int result = ((int (*)(nccl_comm *, int, const int *))forward)(out, count, devices);
-    const bool on = inside == 1 && (counts || atomic_load(&shim_state) == SHIM_ON);
+    const bool on = inside == 1 && (counts || is_recording());
     inside--;
     const uint64_t identity = on && result == NCCL_SUCCESS && count > 0 ? identity_of_own(out[0]) : 0;
     for (int i = 0; identity && i < count; i++) {
@@ -312,7 +320,7 @@ static int ncclCommInitAll_body(void *forward, nccl_comm *out, int count, const 
 
 static uint32_t begin_derive(enum nccl_hook id, nccl_comm parent, const void *how, uint64_t bytes, bool is_left_out)
 {
-    const bool on = inside == 0 && atomic_load(&shim_state) == SHIM_ON;
+    const bool on = inside == 0 && is_recording();
     const uint64_t identity = on ? communicator_derive(parent, how, bytes) : 0;
     if (!is_left_out)
         return begin_make(nccl_name[id], identity, -1, -1, -1);
@@ -339,7 +347,7 @@ static int ncclCommShrink_body(void *forward, nccl_comm comm, int *left_out, int
     return end_make(row, out, before, result);
 }
 
-/* ---- their end ---- */
+/* ---- ending communicators ---- */
 
 static int end_with(void *forward, nccl_comm comm, enum wsdbg_communicator_end end)
 {
@@ -372,7 +380,7 @@ static int ncclCommGetAsyncError_body(void *forward, nccl_comm comm, int *error)
     return leave(result);
 }
 
-/* ---- the functions ---- */
+/* ---- exported functions and wrappers ---- */
 
 #define EXPORTED(symbol) libnccl_next(NCCL_HOOK_##symbol, __builtin_return_address(0))
 #define FOUND(symbol) libnccl_real(NCCL_HOOK_##symbol)

@@ -6,7 +6,7 @@
 
 /* dlsym gives these to the program.  They forward to the function that was found first. */
 extern void *const nccl_wrapper[NCCL_HOOK_COUNT];
-/* The exported functions. */
+/* The functions that this library exports. */
 extern void *const nccl_exported[NCCL_HOOK_COUNT];
 
 #endif

@@ -223,8 +223,8 @@ static void *serve(void *unused)
         if (armed_is_unwatched()) {
             before = WSDBG_HOST_NOT_KNOWN;
             __atomic_store_n(&segment->host_state, before, __ATOMIC_RELEASE);
-            armed_await_watcher();
         }
+        armed_await_watcher();
         const uint64_t now_ns = shim_now_ns(), lasts_ns = longest_call_ns(segment, now_ns);
         const uint64_t settled_ns = now_ns > SETTLE_NS ? now_ns - SETTLE_NS : 0;
         follow_cards(segment, lasts_ns >= LASTS_NS, now_ns);

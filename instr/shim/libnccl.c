@@ -137,7 +137,7 @@ void *libnccl_seen_by_all(const char *name)
     return wsdbg_real_dlsym(RTLD_NEXT, name); /* the next one after the shim */
 }
 
-/* ---- calls ---- */
+/* ---- forwarding calls ---- */
 
 /* The place with this key, else a free one; NULL = there is no room near its slot. */
 static struct place *place_of(uintptr_t key)
@@ -155,6 +155,7 @@ static struct place *place_of(uintptr_t key)
 /* If two threads look up the same site at once, both find the same function, and one of them stores it. */
 void *libnccl_next(enum nccl_hook id, const void *caller)
 {
+    _Static_assert(NCCL_HOOK_COUNT <= 64, "six bits of the key");
     const uintptr_t key = ((uintptr_t)caller << 6) | (uintptr_t)id;
     struct place *place = place_of(key);
     uintptr_t nobody = 0;
@@ -188,7 +189,8 @@ struct beside {
     void *found;
 };
 
-/* dladdr() must not be called from here: it takes the loader's other lock, which dlopen() takes before this one. */
+/* dl_iterate_phdr() calls this under one of the loader's locks.  dladdr() would take the other one, which dlopen()
+ * takes first: a deadlock. */
 static int find_beside(struct dl_phdr_info *object, size_t size, void *data)
 {
     (void)size;

@@ -8,11 +8,11 @@
 
 extern const char *const nccl_name[NCCL_HOOK_COUNT];
 
-/* The hooked function of that name; -1 = none is. */
+/* The hooked function of that name; -1 = that name is not hooked. */
 int libnccl_hook_by_name(const char *name);
 /* The function that a call from `caller` would have reached without the shim; NULL = no library has it. */
 void *libnccl_next(enum nccl_hook id, const void *caller);
-/* Whether some library of the process has it. */
+/* Whether another library of the process has the function. */
 bool libnccl_has(enum nccl_hook id);
 /* The function in the global scope, the shim's own left out.  NULL = there is none; dlerror() then has the error. */
 void *libnccl_seen_by_all(const char *name);

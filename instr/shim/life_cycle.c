@@ -102,7 +102,7 @@ static void begin(void)
     }
     if (debug_attach_is_helper(name))
         return;
-    segment_file_leave_earlier(name);
+    armed_leave_earlier(name);
     strcpy(session, name);
     const char *limit = getenv(WSDBG_ENV_SEGMENT_BYTES);
     if (limit && *limit)
@@ -137,19 +137,22 @@ static void choose_observer(struct wsdbg_segment *segment)
     snprintf(segment->off_reason, sizeof segment->off_reason, "%s", why);
 }
 
+/* The caller holds the lock.  Only the first thread may do this: it removes files of an earlier process with this
+ * number, which a second thread could not tell from those of the first. */
+static bool create_in_place(char *why)
+{
+    return (!armed_is_on() || armed_make_place(why)) && segment_create(session, limit_bytes, why);
+}
+
 static void create_segment(void)
 {
     char why[WSDBG_TEXT_BYTES] = "";
     bool created = false;
-    if (armed_is_on() && !armed_make_place(why)) {
-        shim_off("%s", why);
-        return;
-    }
     shim_lock();
     if (atomic_load(&shim_state) == SHIM_AWAKE && segment_file_session_is_over(session)) {
         atomic_store(&shim_state, SHIM_OFF);
     } else if (atomic_load(&shim_state) == SHIM_AWAKE) {
-        created = segment_create(session, limit_bytes, why);
+        created = create_in_place(why);
         if (created)
             atomic_store(&shim_state, SHIM_ON);
     }

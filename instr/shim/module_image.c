@@ -18,8 +18,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "messages.h"
 #include "armed.h"
+#include "hash.h"
+#include "messages.h"
 #include "own_files.h"
 #include "segment.h"
 
@@ -86,14 +87,6 @@ uint64_t image_bytes(const void *image, const void **start)
     if (memcmp(image, ELFMAG, SELFMAG) == 0)
         return elf_bytes(image);
     return text_bytes(image);
-}
-
-static uint64_t fnv1a(const unsigned char *bytes, uint64_t count)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (uint64_t i = 0; i < count; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    return hash;
 }
 
 /* kind: "" for that of a module row. */
@@ -168,7 +161,7 @@ void image_record(const void *image, uint32_t index)
         return;
     if (!take_room(bytes > IMAGE_LIMIT_BYTES ? TOTAL_LIMIT_BYTES + 1ull : bytes))
         return;
-    __atomic_store_n(&row->image_hash, fnv1a(start, bytes), __ATOMIC_RELEASE);
+    __atomic_store_n(&row->image_hash, hash_add(HASH_BEGIN, start, bytes), __ATOMIC_RELEASE);
     if (keep(start, bytes, index))
         __atomic_store_n(&row->image_kept, 1, __ATOMIC_RELEASE);
 }

@@ -19,7 +19,7 @@ static struct region {
     uint64_t bytes;
     uint64_t offset;
     void *memory;
-    void *landing;                 /* NULL = none was needed */
+    void *landing;                 /* region_landing(); NULL = not needed yet */
 } regions[2 * WSDBG_CONTEXT_ROWS]; /* slots and history of each */
 static uint32_t region_count;
 

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "wsdbg/session.h"
-#include "clock.h"
 #include "armed.h"
+#include "clock.h"
 #include "own_files.h"
 
 static char own_path[PATH_MAX];
@@ -123,37 +123,52 @@ static bool is_earlier(int fd)
            namespace && namespace == segment_file_pid_namespace();
 }
 
-static void leave_earlier(const char *path)
+/* Whether a wsdbg watches and must be told that the process is past that program. */
+static bool is_watched(int fd)
+{
+    uint64_t until_ns = 0;
+    return !armed_is_on() || (pread(fd, &until_ns, sizeof until_ns, offsetof(struct wsdbg_segment, watched_until_ns)) ==
+                                  sizeof until_ns &&
+                              until_ns > shim_now_ns());
+}
+
+/* True: nobody watches, so the table is removed. */
+static bool leave_earlier(const char *path)
 {
     const uint64_t now_ns = shim_now_ns();
     char left[PATH_MAX + 32];
     const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
-        return;
-    if (is_earlier(fd) &&
-        pwrite(fd, &now_ns, sizeof now_ns, offsetof(struct wsdbg_segment, left_ns)) == sizeof now_ns) {
+        return false;
+    const bool is_own = is_earlier(fd), is_removed = is_own && !is_watched(fd);
+    if (is_removed)
+        unlink(path);
+    else if (is_own && pwrite(fd, &now_ns, sizeof now_ns, offsetof(struct wsdbg_segment, left_ns)) == sizeof now_ns) {
         snprintf(left, sizeof left, "%s" WSDBG_SEGMENT_LEFT "%llx", path, (unsigned long long)now_ns);
         if (rename(path, left) != 0)
             unlink(path);
     }
     close(fd);
+    return is_removed;
 }
 
-void segment_file_leave_earlier(const char *session)
+bool segment_file_leave_earlier(const char *session)
 {
     char path[PATH_MAX];
     const int kept = errno;
+    bool is_removed = false;
     for (int place = SEGMENT_IN_MEMORY; place <= SEGMENT_IN_SPOOL; place++)
         if (path_of((enum segment_place)place, session, (int)getpid(), path))
-            leave_earlier(path);
+            is_removed |= leave_earlier(path);
     errno = kept;
+    return is_removed;
 }
 
 bool segment_file_session_is_over(const char *session)
 {
     char path[PATH_MAX];
     const char *spool = armed_or_session_folder();
-    if (!spool || !*spool || access(spool, F_OK) == 0 || errno != ENOENT)
+    if (armed_is_on() || !spool || !*spool || access(spool, F_OK) == 0 || errno != ENOENT)
         return false;
     snprintf(path, sizeof path, WSDBG_SEGMENT_FOLDER "/wsdbg.%s.session", session);
     return access(path, F_OK) != 0 && errno == ENOENT;

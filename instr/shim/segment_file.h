@@ -18,8 +18,8 @@ int segment_file_open_of(const char *session, int process);
 /* 0 = not known. */
 uint64_t segment_file_pid_namespace(void);
 /* What another program left that this process executed before, or that had its number: wsdbg is told, the name is
- * free. */
-void segment_file_leave_earlier(const char *session);
+ * free.  True: no wsdbg watched, so an armed process's table was removed. */
+bool segment_file_leave_earlier(const char *session);
 /* The wsdbg that watched has ended and removed its folder. */
 bool segment_file_session_is_over(const char *session);
 

@@ -45,12 +45,15 @@ static bool limits(bool strict, bool filtered, unsigned long filter)
 
 /* The kernel keeps one such setting for each process.  The program's own must stay: MPI libraries need it to read each
  * other's memory. */
-static _Atomic bool has_chosen, is_let;
+static _Atomic bool has_chosen;
+static _Atomic unsigned long reader; /* whom the shim let read last; 0 = nobody */
 
 static void note_choice(long option, unsigned long process)
 {
-    if (option == PR_SET_PTRACER)
-        atomic_store(&has_chosen, process != 0);
+    if (option != PR_SET_PTRACER)
+        return;
+    atomic_store(&has_chosen, process != 0);
+    atomic_store(&reader, 0);
 }
 
 static process_control real_prctl(void)
@@ -67,10 +70,8 @@ static process_control real_prctl(void)
 void system_calls_let_read(unsigned long process)
 {
     const process_control forward = real_prctl();
-    if (!forward || atomic_load(&has_chosen) || (!process && !atomic_load(&is_let)))
-        return;
-    forward(PR_SET_PTRACER, process, 0, 0, 0);
-    atomic_store(&is_let, process != 0);
+    if (forward && !atomic_load(&has_chosen) && atomic_exchange(&reader, process) != process)
+        forward(PR_SET_PTRACER, process, 0, 0, 0);
 }
 
 SHIM_EXPORT int prctl(int option, ...)

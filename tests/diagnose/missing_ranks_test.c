@@ -185,7 +185,7 @@ static void add_rank(struct scene *scene, bool stands, bool is_blocked)
 {
     const uint32_t rank = (uint32_t)scene->snapshot.process_count++;
     scene->processes[rank] =
-        (struct wsdbg_process){.process_id = 10 + rank, .pid = 10 + rank, .rank = wsdbg_known_u32(rank)};
+        (struct wsdbg_process){.process_id = 10 + rank, .pid = 100 + rank, .rank = wsdbg_known_u32(rank)};
     scene->contexts[rank] = (struct wsdbg_context){.process_id = 10 + rank, .alive = true};
     scene->launches[rank] = (struct wsdbg_launch){.process_id = 10 + rank, .context = rank, .function = WSDBG_NONE};
     scene->grids[rank] =

@@ -1,8 +1,8 @@
-/* fake_nccl.c - a libnccl.so.2 whose collectives only wait for each other: as long as one rank does not come, or comes
- * with another call, the kernels of the others poll a word in memory that the processes share.
+/* fake_nccl.c - a libnccl.so.2 whose collectives move no data: each kernel polls words in shared memory until the other
+ * ranks have made the same call.
  *
  * Reads and writes: a file for each communicator in the folder of WSDBG_FAKE_NCCL, mapped and registered with the
- * driver. Calls in a group are launched at its end, one after the other.  A sum of nothing is refused.
+ * driver.  Calls in a group are launched at its end, one after the other.  ncclAllReduce refuses a count of 0.
  */
 #include "fake_nccl.h"
 
@@ -19,7 +19,7 @@
 
 enum { RANKS_MOST = 8, CALLS_MOST = 64, SUCCESS = 0, SYSTEM_ERROR = 2, INVALID_ARGUMENT = 4, PENDING_MOST = 16 };
 
-/* What each rank has called, and each pair. */
+/* The calls of each rank, and of each pair of ranks. */
 struct board {
     uint32_t calls[CALLS_MOST][RANKS_MOST];
     uint32_t sends[RANKS_MOST][RANKS_MOST][CALLS_MOST], receives[RANKS_MOST][RANKS_MOST][CALLS_MOST];
@@ -125,6 +125,12 @@ EXPORT int ncclCommCuDevice(ncclComm_t comm, int *device)
 {
     (void)comm;
     *device = 0;
+    return SUCCESS;
+}
+
+EXPORT int ncclCommFinalize(ncclComm_t comm)
+{
+    (void)comm;
     return SUCCESS;
 }
 

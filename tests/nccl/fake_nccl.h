@@ -14,6 +14,7 @@ int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *out, void *co
 int ncclCommUserRank(ncclComm_t comm, int *rank);
 int ncclCommCount(ncclComm_t comm, int *count);
 int ncclCommCuDevice(ncclComm_t comm, int *device);
+int ncclCommFinalize(ncclComm_t comm);
 int ncclCommDestroy(ncclComm_t comm);
 int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, ncclComm_t comm, void *stream);
 int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, ncclComm_t comm, void *stream);

@@ -1,4 +1,5 @@
-/* framework.c - a library that needs NCCL, as PyTorch's does: an empty group.  Returns 0, or NCCL's error. */
+/* framework.c - a library that links NCCL, as PyTorch's does.  framework_group() opens and ends an empty group; it
+ * returns 0 or NCCL's error. */
 #include "fake_nccl.h"
 
 int framework_group(void);

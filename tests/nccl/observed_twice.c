@@ -1,5 +1,5 @@
-/* observed_twice.c - a program whose library needs NCCL, with two observers in it: each sees each call once, before
- * NCCL does. Exit status: 0, 1 = something else happened. */
+/* observed_twice.c - a program with two preloaded observers and a library that links NCCL.  The other observer must see
+ * each call once.  Exit status: 0; 1 = it did not. */
 #include <dlfcn.h>
 #include <stdio.h>
 

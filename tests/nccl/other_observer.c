@@ -1,5 +1,5 @@
-/* other_observer.c - another library that is preloaded and looks on at calls of NCCL: it counts them and passes them on
- * to the next function of that name. */
+/* other_observer.c - another preloaded observer: it counts calls of ncclGroupStart and forwards each to the next
+ * function of that name. */
 #include <dlfcn.h>
 
 int ncclGroupStart(void);

@@ -1,12 +1,13 @@
-/* probe.c - what a program finds that asks for functions of NCCL: none without a library that has them, then just those
- * of the library that it opens, and their results.  Exit status: 0, 1 = something else was found. */
+/* probe.c - a program that looks up functions of NCCL.  It must find none before it opens NCCL, and then only those
+ * that this NCCL has.  Exit status: 0; 1 = a look-up or a call had another result. */
 #include <dlfcn.h>
 #include <stdio.h>
 
 static int failed;
 int ncclCommShrink(void *comm, int *left_out, int count, void **out, void *config, int flags) __attribute__((weak));
 
-/* Such a reference is never null beside the observer (docs/LIMITS.md): the call must fail as NCCL's calls do. */
+/* The observer defines every hooked function, so a weak reference is never null (docs/LIMITS.md).  The call must return
+ * an error of NCCL. */
 static int call_by_weak_reference(void)
 {
     enum { SYSTEM_ERROR = 2 };

@@ -1,6 +1,5 @@
-/* ranks.c - one of two ranks that talk through NCCL: nccl_ranks CASE.  RANK says which one it is.  With
- * NCCL_RANKS_DLOPEN in the environment the library is opened at run time, as CuPy does.  See run.sh for what each case
- * should lead to. */
+/* ranks.c - one of two ranks that use NCCL: nccl_ranks CASE.  The environment has the rank in RANK.  With
+ * NCCL_RANKS_DLOPEN the library is opened at run time, as CuPy does.  run.sh has what each case should lead to. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdint.h>
@@ -184,7 +183,7 @@ static void late(void)
     synchronize();
 }
 
-/* Which number NCCL gives to the calls after a refused one is not known, long after that one is forgotten. */
+/* More calls follow the refused one than the table holds.  Their numbers must stay unknown. */
 static void refused(void)
 {
     if (rank == 1)
@@ -202,13 +201,27 @@ static void sleeps(void)
     synchronize();
 }
 
+/* A communicator that finds no row is left out, unless another one was destroyed. */
+static void many(void)
+{
+    enum { ROWS = 32 };
+    must(ncclCommFinalize(first), "ncclCommFinalize");
+    for (int i = 2; i < ROWS + 2; i++) {
+        ncclComm_t comm;
+        ncclUniqueId id = {.internal = {(char)('0' + i)}};
+        must(ncclCommInitRank(&comm, 2, id, rank), "ncclCommInitRank");
+        if (i == ROWS)
+            ncclCommDestroy(second);
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"works", works},           {"skips", skips},    {"leaves", leaves}, {"splits", splits},
-             {"sizes", sizes},           {"order", order},    {"queued", queued}, {"sends-alone", sends_alone},
-             {"sends-both", sends_both}, {"dies", dies},      {"late", late},     {"sleeps", sleeps},
-             {"own-kernel", own_kernel}, {"refused", refused}};
+} cases[] = {{"works", works},           {"skips", skips},     {"leaves", leaves}, {"splits", splits},
+             {"sizes", sizes},           {"order", order},     {"queued", queued}, {"sends-alone", sends_alone},
+             {"sends-both", sends_both}, {"dies", dies},       {"late", late},     {"sleeps", sleeps},
+             {"own-kernel", own_kernel}, {"refused", refused}, {"many", many}};
 
 int main(int argc, char **argv)
 {

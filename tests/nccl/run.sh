@@ -1,6 +1,6 @@
 #!/bin/sh
-# Two ranks that talk through NCCL, under one wsdbg: what is said of a rank that does not come, and of one that is only
-# late: run.sh WSDBG NCCL_RANKS [CASE...]
+# Findings for two ranks that use NCCL under one wsdbg, when one of them does not make its call or is late:
+# run.sh WSDBG NCCL_RANKS [CASE...]
 set -u
 wsdbg=$1 ranks=$2
 shift 2
@@ -15,7 +15,8 @@ fail() {
     failed=1
 }
 
-# run CASE STATUS FINDING SENTENCE [OPTIONS...]: the first finding is "CAUSE,confidence,rank", and its sentence has these words
+# run CASE STATUS FINDING SENTENCE [OPTIONS...]: expects "CAUSE,confidence,rank" as the first finding, with SENTENCE in its
+# sentence
 run() {
     name=$1 status=$2 finding=$3 sentence=$4
     shift 4
@@ -56,6 +57,9 @@ broadcast,1,1,0'
 run refused 0 '' ''
 is refused "SELECT p.rank, c.rank, count(k.number), count(*) FROM collective k JOIN communicator c ON c.id = communicator_id JOIN process p USING (process_id) JOIN shown_snapshot s ON s.id = c.snapshot_id WHERE c.calls > 0 GROUP BY 1, 2 ORDER BY 1" '0,0,64,64
 1,1,0,64'
+run many 0 '' ''
+is many "SELECT p.rank, count(*), sum(c.state = 'finalized'), sum(c.state = 'destroyed'), max(c.number) FROM communicator c JOIN process p USING (process_id) JOIN shown_snapshot s ON s.id = c.snapshot_id GROUP BY 1 ORDER BY 1" '0,32,1,0,33
+1,32,1,0,33'
 run leaves 124 RANK_MISSING,likely,1 'Rank 1 has not entered all_reduce #2 of communicator '
 run splits 124 RANK_MISSING,likely,1 'Rank 1 has not entered all_reduce #2 of communicator '
 run sizes 124 RANK_MISMATCH,likely,1 'rank 0 called all_reduce #2 (4096 float32, sum), and rank 1 all_reduce #2 (64 float32, sum)'
@@ -67,10 +71,10 @@ run own-kernel 124 ARRIVE_SHORT,likely,1 ''
 is own-kernel "SELECT rank, blame FROM member JOIN process USING (process_id) WHERE blame IS NOT NULL ORDER BY rank" '0,victim
 1,origin'
 
-# What may come is no hang: --give-up ends the run, and the finding is only possible.
+# A rank that may still make its call is no hang: --give-up ends the run, and the finding is only possible.
 run skips 124 RANK_MISSING,possible,1 'its main thread sleeps in clock_nanosleep' --give-up 2
 run sends-alone 124 RANK_MISSING,possible,1 'Rank 1 has not entered receive #1 from rank 0 of communicator' --give-up 2
-# Nor is it ever called one.
+# A rank that makes its call late is no hang either.
 run late 0 RANK_SKEW,possible,1 'its main thread runs'
 run sleeps 0 RANK_MISSING,possible,1 'its main thread sleeps'
 exit $failed

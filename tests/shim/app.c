@@ -405,6 +405,7 @@ static const struct {
     {"refused-in-a-capture", refused_in_a_capture},
     {"module-again", module_again},
     {"fork-beside", fork_beside},
+    {"load-beside-first-call", load_beside_first_call},
     {"fork-and-leave", fork_and_leave},
     {"write-to-nothing", write_to_nothing},
     {"spawn-beside", spawn_beside},

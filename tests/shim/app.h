@@ -63,6 +63,7 @@ void rank_before_module(void);
 void exit_with_3(void);
 void refused_in_a_capture(void);
 void fork_beside(void);
+void load_beside_first_call(void);
 void fork_and_leave(void);
 void write_to_nothing(void);
 void spawn_beside(void);

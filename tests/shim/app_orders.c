@@ -9,7 +9,7 @@
  *   z  closes its stderr, and says what that was
  *   b  begins to capture a stream                e  ends that
  *   r  becomes a program of its own kind, which begins anew and says no "done" before
- *   m  loads a fatbin and a cubin that say of themselves that they are large, and are nothing
+ *   m  loads a fatbin and a cubin whose headers state a large size, and that hold nothing
  *   M  loads a fatbin of 5 MB
  *   i  loads an image                            t  lets another thread do so, and goes on
  *
@@ -52,7 +52,7 @@ struct fatbin {
     uint64_t body_bytes;
 };
 
-/* Both end right behind their headers. */
+/* Both images end right behind their headers. */
 static void load_nothing(void)
 {
     static const struct fatbin fatbin = {0xba55ed50, 1, 16, MUCH_BYTES};

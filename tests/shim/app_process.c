@@ -177,6 +177,21 @@ void fork_beside(void)
     pthread_join(thread, NULL);
 }
 
+/* Loads an image while another thread is inside its first call; ends without the handlers of exit(). */
+void load_beside_first_call(void)
+{
+    pthread_t thread;
+    CUcontext context;
+    CUmodule module;
+    if (pthread_create(&thread, NULL, create_context, NULL))
+        fail("pthread_create");
+    usleep(150000);
+    DO(cuCtxCreate, &context, NULL, 0, 0);
+    function_of(FAKE_PLAIN_IMAGE, "plain", &module);
+    pthread_join(thread, NULL);
+    _exit(0);
+}
+
 /* In the child, the thread that forked ends as a thread does. */
 void fork_and_leave(void)
 {

@@ -208,6 +208,30 @@ static void a_thread_that_ends_in_a_child_leaves_its_parents_row(void **state)
     segment_remove(run.pid);
 }
 
+/* ---- armed ---- */
+
+/* The other thread makes the folder, which takes 0.4 s, and removes what an earlier process with this number left. */
+static void an_image_that_is_loaded_beside_a_first_call_is_kept(void **state)
+{
+    char folder[] = "/tmp/wsdbg-shim-armed-XXXXXX", setting[64], image[64], command[64];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(setting, sizeof setting, "WSDBG_ARM=%s", folder);
+    struct run run = {.program = SHIM_APP_DYNAMIC,
+                      .mode = "dlsym",
+                      .scenario = "load-beside-first-call",
+                      .environment = {"SLOW_LIBC=opendir,400", setting},
+                      .preload_after = SHIM_SLOW_LIBC,
+                      .asleep = true};
+    run_program(&run);
+    snprintf(image, sizeof image, "%s/%d-0.image", folder, (int)run.pid);
+    const bool is_kept = access(image, F_OK) == 0;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+    assert_exit(&run, 0);
+    assert_true(is_kept);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +246,7 @@ int main(void)
         cmocka_unit_test(what_goes_to_a_closed_stream_goes_nowhere),
         cmocka_unit_test(a_child_forked_beside_a_thread_in_its_first_call_goes_on),
         cmocka_unit_test(a_thread_that_ends_in_a_child_leaves_its_parents_row),
+        cmocka_unit_test(an_image_that_is_loaded_beside_a_first_call_is_kept),
     };
     return cmocka_run_group_tests_name("shim_process", tests, NULL, free_texts);
 }

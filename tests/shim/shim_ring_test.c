@@ -63,7 +63,7 @@ static void copies_the_history_when_asked(void **state)
     assert_copies_the_history(NULL);
 }
 
-/* As where the segment lies on a disk: the GPU copies to memory beside it. */
+/* A segment on a disk cannot be pinned: the GPU copies to other memory first. */
 static void copies_into_a_segment_that_the_driver_cannot_pin(void **state)
 {
     struct run run = {.program = SHIM_APP_DYNAMIC,

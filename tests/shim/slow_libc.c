@@ -1,8 +1,9 @@
 /* slow_libc.c - preloaded behind the observer: functions of the C library that take their time, as on a busy machine.
  *
  * SLOW_LIBC=name,n   the first call of that function in a process and its children takes n ms more:
- *                    posix_fallocate, sendmsg
+ *                    opendir, posix_fallocate, sendmsg
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -20,6 +21,13 @@ static void be_slow(const char *name)
     const size_t length = strlen(name);
     if (asked && strncmp(asked, name, length) == 0 && asked[length] == ',' && !atomic_exchange(&done, 1))
         usleep((useconds_t)atoi(asked + length + 1) * 1000);
+}
+
+SHOWN DIR *opendir(const char *path)
+{
+    DIR *(*next)(const char *) = (DIR * (*)(const char *)) dlsym(RTLD_NEXT, "opendir");
+    be_slow("opendir");
+    return next(path);
 }
 
 SHOWN int posix_fallocate(int fd, off_t offset, off_t bytes)

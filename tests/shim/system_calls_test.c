@@ -1,4 +1,4 @@
-/* system_calls_test.c - who may read the program's memory: the observer chooses only where the program has not. */
+/* system_calls_test.c - permission to read the program's memory: the observer sets it only if the program has not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -33,7 +33,7 @@ static long kernel_syscall(long number, long option, long process, long a, long 
     return kernel_prctl((int)option, (unsigned long)process, (unsigned long)a, (unsigned long)b, (unsigned long)c);
 }
 
-/* In place of the loader's. */
+/* Replaces the function of loader.c. */
 void *loader_libc_function(const char *name, uint32_t version)
 {
     (void)version;
@@ -47,10 +47,14 @@ static void wsdbg_is_let_in_and_out_again(void **state)
     assert_int_equal(calls, 0); /* nobody was in */
     system_calls_let_read(7);
     assert_int_equal(chosen, 7);
+    system_calls_let_read(7); /* the observer's threads ask again and again */
+    assert_int_equal(calls, 1);
+    system_calls_let_read(8);
+    assert_int_equal(chosen, 8);
     system_calls_let_read(0);
     assert_int_equal(chosen, 0);
     system_calls_let_read(0);
-    assert_int_equal(calls, 2);
+    assert_int_equal(calls, 3);
 }
 
 static void the_programs_own_choice_stays(void **state)

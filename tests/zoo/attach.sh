@@ -137,6 +137,8 @@ timeout 60 "$python" "$work/terminal.py" "$wsdbg" attach --top $hung >"$work/top
 [ $? -eq 124 ] || fail "--top: $(tail -c 500 "$work/top.err")"
 says "$is_cause" top
 lives $hung
+"$wsdbg" arm --history 999 -- true 2>"$work/history.err" && fail "arm --history 999 is accepted"
+says 'history' history
 attach no_terminal 125 --top $hung
 says '--top needs a terminal' no_terminal
 
@@ -181,13 +183,27 @@ printf '\001' | dd of="$segment" bs=1 seek=8 conv=notrunc 2>/dev/null
 "$wsdbg" attach --stall 20 $program 2>"$work/interrupted.err" &
 short=$!
 sleep 1
-kill -INT $short
+kill -TERM $short
 wait $short
+[ $? -eq 143 ] || fail "interrupted: another status"
 says 'interrupted: whether something hangs is not known' interrupted
 says_not 'no hang' interrupted
 lives $program
 
 kill -KILL $program
+
+# What a process was before it executed another program leaves nothing.
+arm "$python" -c 'import ctypes, os, time
+cuda, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+cuda.cuInit(0)
+cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+time.sleep(1)
+os.execv("/bin/sleep", ["sleep", "60"])'
+comes $program
+sleep 1.5
+lives $program
+ls "$armed/segments" | grep -q "\.$program" && fail "an executed program left tables: $(ls "$armed/segments")"
+kill $program
 
 # The same PID namespace, but other folders at the same paths, or another number for the user: as some containers have
 # it.  shows_inside NAME ARM-OPTION=VALUE UNSHARE-OPTIONS PREPARATION

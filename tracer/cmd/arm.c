@@ -16,6 +16,7 @@
 #include "program/armed.h"
 #include "program/environment.h"
 #include "program/executable.h"
+#include "program/unseen.h"
 
 extern char **environ;
 
@@ -28,13 +29,18 @@ static struct wsdbg_error *find_parts(const struct wsdbg_invocation *invocation,
     return error;
 }
 
-/* The environment of an armed program, made from `from`. */
-static struct wsdbg_error *make_environment(const struct wsdbg_invocation *invocation, char **from, char ***out)
+/* The environment of an armed program, made from `from`.  filters: see environment.h. */
+static struct wsdbg_error *make_environment(const struct wsdbg_invocation *invocation, const char *filters, char **from,
+                                            char ***out)
 {
     const char *folder = wsdbg_option_value(invocation, "folder");
     struct wsdbg_armed_place place;
     char *shim = NULL, *simulator = NULL;
+    const char *history = wsdbg_option_value(invocation, "history");
+    unsigned depth;
     struct wsdbg_error *error = folder ? wsdbg_armed_place(folder, &place) : NULL;
+    if (!error && history)
+        error = wsdbg_parse_count("history", history, 0, WSDBG_HISTORY_DEPTH_MAX, &depth);
     if (!error && folder && folder[0] != '/')
         error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--folder: %s: no absolute path", folder);
     if (!error)
@@ -44,7 +50,8 @@ static struct wsdbg_error *make_environment(const struct wsdbg_invocation *invoc
             .shim = shim,
             .simulator = simulator,
             .armed = folder ? folder : "1",
-            .history = wsdbg_option_value(invocation, "history"),
+            .history = history,
+            .filters = filters,
             .rank_from = wsdbg_option_value(invocation, "rank-from"),
         };
         error = wsdbg_environment_create(&options, from, out);
@@ -96,7 +103,7 @@ static struct wsdbg_error *print_environment(const struct wsdbg_invocation *invo
         if (count < 2 && (strncmp(*entry, "LD_PRELOAD=", 11) == 0 ||
                           (strncmp(*entry, "LD_LIBRARY_PATH=", 16) == 0 && wsdbg_option_value(invocation, "device"))))
             from[count++] = *entry;
-    struct wsdbg_error *error = make_environment(invocation, from, &made);
+    struct wsdbg_error *error = make_environment(invocation, NULL, from, &made);
     if (error)
         return error;
     for (size_t i = 0; made[i]; i++)
@@ -116,10 +123,12 @@ static bool is_watched(void)
 
 static struct wsdbg_error *execute(const struct wsdbg_invocation *invocation, int *status)
 {
-    char **program = invocation->operands, **made = NULL;
+    char **program = invocation->operands, **made = NULL, filters[24];
+    const long filter_count = wsdbg_filters_of(0);
+    snprintf(filters, sizeof filters, "%ld", filter_count);
     struct wsdbg_error *error = wsdbg_executable_check(program[0]);
     if (!error && !is_watched())
-        error = make_environment(invocation, environ, &made);
+        error = make_environment(invocation, filter_count < 0 ? NULL : filters, environ, &made);
     if (error)
         return error;
     execvpe(program[0], program, made ? made : environ);

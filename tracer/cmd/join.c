@@ -44,15 +44,16 @@ struct join {
     struct wsdbg_join narrowed;
     struct wsdbg_session *session;
     uint64_t began_ns;
-    int signals; /* signalfd */
+    uint64_t waited_ns; /* between looks */
+    int signals;        /* signalfd */
     sigset_t signals_before;
     bool simulator;
     /* Of the newest look. */
     bool unfinished, unseen, any_alive, looked;
-    uint64_t unread;      /* processes whose tables could not be read */
-    bool was_judged;      /* a stall was, at least once */
-    bool was_interrupted; /* by a signal, before its time was over */
-    int *endings;         /* pidfds of the processes, for --on-stall kill; -1 = it has ended */
+    uint64_t unread;    /* processes whose tables could not be read */
+    bool was_judged;    /* a stall was, at least once */
+    int interrupted_by; /* the signal that ended the watch before its time was over; 0 = none */
+    int *endings;       /* pidfds of the processes, for --on-stall kill; -1 = it has ended */
     char *command;
 };
 
@@ -147,13 +148,14 @@ static uint64_t now_of(struct wsdbg_clock *clock)
 static bool is_over(const struct join *join, uint64_t now_ns)
 {
     const uint64_t lasts_ns = now_ns - join->began_ns, stall_ns = join->options->stall_ns;
+    const uint64_t most_ns = STALLS_MOST * stall_ns + LOOKS_NS;
     if (join->looked && !join->any_alive)
         return true;
     if (join->unread == join->options->process_count && lasts_ns > UNREAD_NS)
         return true;
     if (join->options->lives_on)
         return false;
-    if (lasts_ns > STALLS_MOST * stall_ns + LOOKS_NS)
+    if (join->waited_ns > most_ns || lasts_ns > most_ns + STALLS_MOST * LOOK_MOST_NS * join->options->process_count)
         return true;
     return lasts_ns > stall_ns + MARGIN_NS && !join->unfinished && !join->unseen;
 }
@@ -165,11 +167,14 @@ static enum wsdbg_wait wait_of(struct wsdbg_clock *clock, uint64_t deadline_ns)
     const uint64_t now_ns = wsdbg_monotonic_ns(), left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
     const struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000u), .tv_nsec = (long)(left_ns % 1000000000u)};
     struct signalfd_siginfo info;
-    if (ppoll(&poller, 1, &left, NULL) > 0 && read(join->signals, &info, sizeof info) == sizeof info) {
-        join->was_interrupted = (int)info.ssi_signo != WSDBG_LOOK_SIGNAL;
-        return join->was_interrupted ? WSDBG_WAIT_OVER : WSDBG_WAIT_REFRESH;
-    }
-    return is_over(join, wsdbg_monotonic_ns()) ? WSDBG_WAIT_OVER : WSDBG_WAIT_TICK;
+    const bool has_signal =
+        ppoll(&poller, 1, &left, NULL) > 0 && read(join->signals, &info, sizeof info) == sizeof info;
+    join->waited_ns += wsdbg_monotonic_ns() - now_ns;
+    if (has_signal && (int)info.ssi_signo == WSDBG_LOOK_SIGNAL)
+        return WSDBG_WAIT_REFRESH;
+    if (has_signal)
+        join->interrupted_by = (int)info.ssi_signo;
+    return has_signal || is_over(join, wsdbg_monotonic_ns()) ? WSDBG_WAIT_OVER : WSDBG_WAIT_TICK;
 }
 
 static struct wsdbg_error *take_signals(struct join *join)
@@ -266,7 +271,7 @@ static struct wsdbg_error *open_session(struct join *join)
         .stall_ns = options->stall_ns,
         .work_stall_ns = options->stall_ns,
         .program_id = options->process_ids[0],
-        .look_ns = LOOK_MOST_NS,
+        .look_ns = LOOK_MOST_NS * options->process_count, /* it looks at one process after the other */
         .look_spares_later_work = !options->look_anyway && !join->simulator,
         .looks_all_the_same = "--look-anyway looks all the same",
         .stop_at_hang = !options->lives_on,
@@ -391,6 +396,12 @@ static const char *outcome_of(const struct join *join, const struct wsdbg_watch 
     return join->any_alive ? "left running" : "ended";
 }
 
+/* A signal ended the watch before there was a verdict. */
+static bool is_interrupted(const struct join *join)
+{
+    return join->interrupted_by && join->any_alive && !join->options->lives_on;
+}
+
 static void say_no_hang(const struct join *join, const struct wsdbg_watch *watch)
 {
     const char *words = join->unfinished ? "no hang is known: some work takes long"
@@ -406,7 +417,7 @@ static void say_no_hang(const struct join *join, const struct wsdbg_watch *watch
         words = "a hang is possible, the GPU could not be looked at";
     else if (join->was_judged && (join->unfinished || join->unseen))
         words = "what stands still is not known to be a hang";
-    else if (join->was_interrupted && join->any_alive && !join->options->lives_on)
+    else if (is_interrupted(join))
         words = "interrupted: whether something hangs is not known";
     if (join->unread)
         wsdbg_say("%s", watch->unread_reason);
@@ -427,16 +438,26 @@ static struct wsdbg_error *watch_processes(struct join *join, int *status)
         say_no_hang(join, watch);
     if (!watch->hang && watch->not_looked != WSDBG_LOOKED)
         error = say_what_is_known(join);
+    if (!watch->hang && is_interrupted(join))
+        *status = -join->interrupted_by;
     if (watch->hang && options->on_stall == WSDBG_ON_STALL_KILL)
         end_processes(join);
     if (watch->hang && watch->verdict_ns)
         wsdbg_say("verdict %.1f s after wsdbg came; %s", (double)(watch->verdict_ns - join->began_ns) / 1e9,
                   watch->after_hang);
     if (!error)
-        error = wsdbg_session_end(join->session, *status, outcome_of(join, watch));
+        error = wsdbg_session_end(join->session, *status < 0 ? WSDBG_EXIT_SIGNAL - *status : *status,
+                                  outcome_of(join, watch));
     if (!error && options->output)
         wsdbg_say("session in %s; show it: wsdbg view %s", options->output, options->output);
     return error ? error : wsdbg_session_print(join->session);
+}
+
+static struct wsdbg_error *say_ready(int fd)
+{
+    const bool is_said = write(fd, "", 1) == 1;
+    close(fd);
+    return is_said ? NULL : wsdbg_error_os(errno, "tell the viewer that the watch has begun");
 }
 
 struct wsdbg_error *wsdbg_join_watch(const struct wsdbg_join_options *options, int *status)
@@ -450,6 +471,8 @@ struct wsdbg_error *wsdbg_join_watch(const struct wsdbg_join_options *options, i
         error = open_endings(&join);
     if (!error)
         error = open_session(&join);
+    if (!error && options->lives_on)
+        error = say_ready(options->ready_fd);
     if (!error)
         error = watch_processes(&join, status);
     wsdbg_session_destroy(join.session, false);

@@ -14,10 +14,11 @@ struct wsdbg_join_options {
     bool look_anyway; /* also if a look may hold back work of the program */
     bool json;
     bool lives_on;                /* watches until the processes end or a signal comes; a look signal is a look */
+    int ready_fd;                 /* with lives_on: gets a byte and is closed as soon as the database can be read */
     enum wsdbg_on_stall on_stall; /* KILL or DETACH */
 };
 
-/* *status: 124 after a hang, else 0. */
+/* *status: 124 after a hang; -N if signal N ended the watch before a verdict; else 0. */
 struct wsdbg_error *wsdbg_join_watch(const struct wsdbg_join_options *options, int *status);
 
 /* The same in a process of its own, which lives on, while this one shows it live on the terminal until the reader

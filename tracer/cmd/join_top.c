@@ -5,13 +5,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/console.h"
@@ -20,7 +19,7 @@
 #include "evidence/evidence.h"
 #include "program/spool.h"
 
-enum { OPEN_LOOKS = 250, OPEN_LOOK_NS = 20000000 };
+enum { READY_MOST_MS = 5000 };
 
 /* The words of the watch are in its log: the terminal is the viewer's. */
 static _Noreturn void watch(const struct wsdbg_join_options *options, pid_t parent)
@@ -36,18 +35,12 @@ static _Noreturn void watch(const struct wsdbg_join_options *options, pid_t pare
     _exit(error ? WSDBG_EXIT_FAILED : status);
 }
 
-/* The viewer reads the database from its first moment on. */
-static bool await_database(const char *path, pid_t watcher)
+/* The viewer reads the database from its first moment on.  False: the watch has ended or takes too long to begin. */
+static bool await_database(int ready_fd)
 {
-    struct stat status;
-    for (int i = 0; i < OPEN_LOOKS; i++) {
-        if (stat(path, &status) == 0 && status.st_size > 0)
-            return true;
-        if (waitpid(watcher, NULL, WNOHANG) == watcher)
-            return false;
-        nanosleep(&(struct timespec){.tv_nsec = OPEN_LOOK_NS}, NULL);
-    }
-    return false;
+    char byte;
+    struct pollfd poller = {.fd = ready_fd, .events = POLLIN};
+    return poll(&poller, 1, READY_MOST_MS) == 1 && read(ready_fd, &byte, 1) == 1;
 }
 
 static struct wsdbg_error *show(const struct wsdbg_join_options *options, pid_t watcher, int *status)
@@ -72,15 +65,24 @@ static struct wsdbg_error *show(const struct wsdbg_join_options *options, pid_t 
 
 static struct wsdbg_error *show_watched(const struct wsdbg_join_options *options, int *status)
 {
-    int shown = 0, ended = 0;
+    int shown = 0, ended = 0, ready[2];
+    if (pipe2(ready, O_CLOEXEC) != 0)
+        return wsdbg_error_os(errno, "cannot make a pipe");
     const pid_t parent = getpid(), watcher = fork();
-    if (watcher < 0)
-        return wsdbg_error_os(errno, "cannot start a process");
-    if (watcher == 0)
-        watch(options, parent);
-    if (!await_database(options->output, watcher))
-        return wsdbg_error_create(WSDBG_ERROR_OTHER, "the watch did not begin");
-    struct wsdbg_error *error = show(options, watcher, &shown);
+    if (watcher == 0) {
+        struct wsdbg_join_options watched = *options;
+        close(ready[0]);
+        watched.ready_fd = ready[1];
+        watch(&watched, parent);
+    }
+    struct wsdbg_error *error = watcher < 0 ? wsdbg_error_os(errno, "cannot start a process") : NULL;
+    close(ready[1]);
+    const bool is_ready = !error && await_database(ready[0]);
+    close(ready[0]);
+    if (error)
+        return error;
+    error =
+        is_ready ? show(options, watcher, &shown) : wsdbg_error_create(WSDBG_ERROR_OTHER, "the watch did not begin");
     kill(watcher, SIGTERM);
     if (waitpid(watcher, &ended, 0) == watcher && WIFEXITED(ended))
         *status = WEXITSTATUS(ended);

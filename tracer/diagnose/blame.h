@@ -7,8 +7,8 @@
 enum wsdbg_blame {
     WSDBG_BLAME_UNKNOWN,
     WSDBG_BLAME_ORIGIN, /* a cause of its own is likely or proven */
-    WSDBG_BLAME_VICTIM  /* there is an origin, and its kernel polls memory that it shares with another process, or is
-                           that of a collective for which another rank is missing */
+    WSDBG_BLAME_VICTIM  /* there is an origin, and this process's kernel polls memory that it shares with another
+                           process, or is that of a collective of NCCL */
 };
 /* "origin", "victim"; NULL for what is not known. */
 const char *wsdbg_blame_name(enum wsdbg_blame blame);
@@ -17,7 +17,7 @@ const char *wsdbg_blame_name(enum wsdbg_blame blame);
 enum wsdbg_blame wsdbg_blame_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
                                 uint32_t process);
 
-/* It says more than that somebody else does not come, and is likely or proven. */
+/* Whether it is likely or proven, and says more than that somebody else is waited for. */
 bool wsdbg_finding_is_cause(const struct wsdbg_finding *finding);
 /* Index of the best finding about the process with this number, WSDBG_NONE. */
 uint32_t wsdbg_finding_of_process(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,

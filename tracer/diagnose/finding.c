@@ -1,6 +1,7 @@
 /* finding.c - names of causes and confidences, and the lifetime of a diagnosis.  See finding.h. */
 #include "diagnose/finding.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,43 @@ const char *wsdbg_confidence_name(enum wsdbg_confidence confidence)
         break;
     }
     return "possible";
+}
+
+bool wsdbg_diagnosis_blames(const struct wsdbg_diagnosis *diagnosis, enum wsdbg_cause cause, uint32_t process_id)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct wsdbg_finding *finding = &diagnosis->findings[i];
+        if (finding->cause == cause && finding->process_id.known && finding->process_id.value == process_id)
+            return true;
+    }
+    return false;
+}
+
+struct wsdbg_finding *wsdbg_diagnosis_add(struct wsdbg_diagnosis *diagnosis, enum wsdbg_cause cause,
+                                          enum wsdbg_confidence confidence, uint32_t grid)
+{
+    struct wsdbg_finding *grown = realloc(diagnosis->findings, (diagnosis->finding_count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    diagnosis->findings = grown;
+    struct wsdbg_finding *finding = &grown[diagnosis->finding_count++];
+    *finding = (struct wsdbg_finding){
+        .cause = cause, .confidence = confidence, .grid = grid, .cta = WSDBG_NONE, .barrier = WSDBG_NONE};
+    return finding;
+}
+
+bool wsdbg_finding_add_text(struct wsdbg_finding *finding, const char *text)
+{
+    struct wsdbg_evidence_row *grown =
+        realloc(finding->evidence, (finding->evidence_count + 1) * sizeof *finding->evidence);
+    if (!grown)
+        return false;
+    finding->evidence = grown;
+    struct wsdbg_evidence_row *row = &grown[finding->evidence_count++];
+    *row = (struct wsdbg_evidence_row){
+        .kind = WSDBG_EVIDENCE_TEXT, .warp = WSDBG_NONE, .barrier = WSDBG_NONE, .event = WSDBG_NONE};
+    snprintf(row->text, sizeof row->text, "%s", text);
+    return true;
 }
 
 static void *copy_bytes(const void *bytes, size_t count)

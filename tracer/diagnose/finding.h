@@ -67,6 +67,14 @@ struct wsdbg_diagnosis {
 struct wsdbg_optional_u32 wsdbg_finding_process_id(const struct wsdbg_snapshot *snapshot,
                                                    const struct wsdbg_finding *finding);
 
+/* Whether a finding with this cause blames this process. */
+bool wsdbg_diagnosis_blames(const struct wsdbg_diagnosis *diagnosis, enum wsdbg_cause cause, uint32_t process_id);
+/* Appends a finding without a CTA or a barrier; NULL: no memory.  Valid until the next one is added. */
+struct wsdbg_finding *wsdbg_diagnosis_add(struct wsdbg_diagnosis *diagnosis, enum wsdbg_cause cause,
+                                          enum wsdbg_confidence confidence, uint32_t grid);
+/* Appends a row of evidence that is only text.  False: no memory. */
+bool wsdbg_finding_add_text(struct wsdbg_finding *finding, const char *text);
+
 /* Below 0: `a` goes before `b`. */
 int wsdbg_finding_compare(const struct wsdbg_finding *a, const struct wsdbg_finding *b);
 

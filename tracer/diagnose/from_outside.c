@@ -4,9 +4,9 @@
  * nothing.
  *
  * Mbarriers, named barriers, cluster barriers, registers, wgmma, bulk stores and lanes of one warp are completed inside
- * the grid: nobody outside can.  A word of memory that is polled others may write: whose memory it is tells who
- * (poll_writers.c).  A warp at a place that the code does not explain may be polling; where no code is understood, any
- * word that others may write.
+ * the grid: nobody outside can.  Others may write a word of memory that a warp polls; whose memory it is tells who
+ * (poll_writers.c).  A warp at a place that the code does not explain may be polling.  If the code is not understood at
+ * all, it may poll any word.
  */
 #include "diagnose/from_outside.h"
 
@@ -112,7 +112,7 @@ static enum wsdbg_outside who_writes(const struct wsdbg_snapshot *snapshot, uint
     return host_may_write(snapshot, grid, cta) ? WSDBG_OUTSIDE_HOST : WSDBG_OUTSIDE_NOBODY;
 }
 
-/* Ranks may share memory in ways that wsdbg does not see. */
+/* Whether the grid is of a rank among others.  Ranks may share memory in ways that wsdbg does not see. */
 static bool is_one_of_several(const struct wsdbg_snapshot *snapshot, uint32_t grid)
 {
     const uint32_t row = wsdbg_snapshot_grid_process(snapshot, grid);
@@ -120,7 +120,7 @@ static bool is_one_of_several(const struct wsdbg_snapshot *snapshot, uint32_t gr
     return process && process->rank.known && !(process->world_size.known && process->world_size.value == 1);
 }
 
-/* At a place that the code does not explain. */
+/* For a warp at a place that the code does not explain. */
 static enum wsdbg_outside who_ends_unexplained(const struct outlook *from, uint32_t cta)
 {
     const struct wsdbg_snapshot *s = from->snapshot;

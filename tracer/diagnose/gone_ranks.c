@@ -8,7 +8,6 @@
 #include "diagnose/gone_ranks.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "diagnose/blame.h"
 #include "diagnose/poll_writers.h"
@@ -50,7 +49,7 @@ static bool say(const struct wsdbg_snapshot *snapshot, const struct wsdbg_proces
 {
     static const char *const verbs[] = {
         [WSDBG_END_UNKNOWN] = "has ", [WSDBG_END_EXITED] = "", [WSDBG_END_SIGNAL] = "was "};
-    char end[WSDBG_PROCESS_BYTES], waits[WSDBG_PROCESS_BYTES];
+    char end[WSDBG_PROCESS_BYTES], waits[WSDBG_PROCESS_BYTES], text[128];
     wsdbg_process_short_text(snapshot, snapshot->processes[waiting].process_id, waits);
     wsdbg_process_end_text(gone->end, end);
     snprintf(finding->sentence, sizeof finding->sentence,
@@ -63,33 +62,19 @@ static bool say(const struct wsdbg_snapshot *snapshot, const struct wsdbg_proces
              "Find out why rank %u ended: its own last lines, those of its launcher, the kernel's log (out of memory). "
              "The other ranks only wait.",
              gone->rank.value);
-    finding->evidence = calloc(1, sizeof *finding->evidence);
-    if (!finding->evidence)
-        return false;
-    finding->evidence_count = 1;
-    finding->evidence[0] = (struct wsdbg_evidence_row){
-        .kind = WSDBG_EVIDENCE_TEXT, .warp = WSDBG_NONE, .barrier = WSDBG_NONE, .event = WSDBG_NONE};
-    snprintf(finding->evidence[0].text, sizeof finding->evidence[0].text, "process %u, rank %u: %.60s", gone->pid,
-             gone->rank.value, end);
-    return true;
+    snprintf(text, sizeof text, "process %u, rank %u: %.60s", gone->pid, gone->rank.value, end);
+    return wsdbg_finding_add_text(finding, text);
 }
 
 static bool add_finding(const struct wsdbg_snapshot *snapshot, const struct wsdbg_process *gone, uint32_t waiting,
                         enum wsdbg_confidence confidence, struct wsdbg_diagnosis *diagnosis)
 {
-    struct wsdbg_finding *grown = realloc(diagnosis->findings, (diagnosis->finding_count + 1) * sizeof *grown);
-    if (!grown)
-        return false;
     const uint32_t grid = wsdbg_process_work(snapshot, waiting).grid;
-    diagnosis->findings = grown;
-    struct wsdbg_finding *finding = &grown[diagnosis->finding_count++];
-    *finding = (struct wsdbg_finding){.cause = WSDBG_CAUSE_RANK_GONE,
-                                      .confidence = confidence,
-                                      .grid = grid,
-                                      .cta = WSDBG_NONE,
-                                      .cta_count = snapshot->grids[grid].cta_count,
-                                      .barrier = WSDBG_NONE,
-                                      .process_id = wsdbg_known_u32(gone->process_id)};
+    struct wsdbg_finding *finding = wsdbg_diagnosis_add(diagnosis, WSDBG_CAUSE_RANK_GONE, confidence, grid);
+    if (!finding)
+        return false;
+    finding->cta_count = snapshot->grids[grid].cta_count;
+    finding->process_id = wsdbg_known_u32(gone->process_id);
     return say(snapshot, gone, waiting, finding);
 }
 
@@ -108,23 +93,12 @@ static bool look_for_waiting(const struct wsdbg_snapshot *snapshot, const struct
     return waiting == WSDBG_NONE || add_finding(snapshot, gone, waiting, best, diagnosis);
 }
 
-/* By what others wait for in a collective. */
-static bool is_said(const struct wsdbg_diagnosis *diagnosis, uint32_t process_id)
-{
-    for (size_t i = 0; i < diagnosis->finding_count; i++) {
-        const struct wsdbg_finding *finding = &diagnosis->findings[i];
-        if (finding->cause == WSDBG_CAUSE_RANK_GONE && finding->process_id.known &&
-            finding->process_id.value == process_id)
-            return true;
-    }
-    return false;
-}
-
 struct wsdbg_error *wsdbg_find_gone_ranks(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *diagnosis)
 {
     for (size_t i = 0; i < snapshot->process_count; i++) {
         const struct wsdbg_process *process = &snapshot->processes[i];
-        if (process->rank.known && process->end.kind != WSDBG_END_NONE && !is_said(diagnosis, process->process_id) &&
+        const bool is_known_gone = wsdbg_diagnosis_blames(diagnosis, WSDBG_CAUSE_RANK_GONE, process->process_id);
+        if (process->rank.known && process->end.kind != WSDBG_END_NONE && !is_known_gone &&
             !look_for_waiting(snapshot, process, diagnosis))
             return &wsdbg_error_no_memory;
     }

@@ -5,14 +5,16 @@
  */
 #include "diagnose/missing_ranks.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/blame.h"
 #include "diagnose/rank_waits.h"
 #include "model/collective.h"
+#include "model/host_stack.h"
+#include "model/place.h"
 #include "model/process.h"
 
 struct search {
@@ -33,21 +35,15 @@ static void rank_text(const struct wsdbg_snapshot *s, uint32_t process, char out
     wsdbg_process_short_text(s, s->processes[process].process_id, out);
 }
 
-static bool add_evidence(struct wsdbg_finding *finding, const char *text)
+/* At the start of a sentence. */
+static void rank_text_first(const struct wsdbg_snapshot *s, uint32_t process, char out[WSDBG_PROCESS_BYTES])
 {
-    struct wsdbg_evidence_row *grown =
-        realloc(finding->evidence, (finding->evidence_count + 1) * sizeof *finding->evidence);
-    if (!grown)
-        return false;
-    finding->evidence = grown;
-    struct wsdbg_evidence_row *row = &grown[finding->evidence_count++];
-    *row = (struct wsdbg_evidence_row){
-        .kind = WSDBG_EVIDENCE_TEXT, .warp = WSDBG_NONE, .barrier = WSDBG_NONE, .event = WSDBG_NONE};
-    snprintf(row->text, sizeof row->text, "%s", text);
-    return true;
+    rank_text(s, process, out);
+    out[0] = (char)toupper((unsigned char)out[0]);
 }
 
-/* "rank 0 (rank 4 of communicator 8f2a01c3) called all_reduce #2 (1024 float32, sum) 9.8 s ago" */
+/* "rank 0 called all_reduce #2 (1024 float32, sum) on communicator 8f2a01c3 (8 ranks), as rank 4 of it, 9.8 s before"
+ */
 static bool add_call(const struct wsdbg_snapshot *s, uint32_t call, struct wsdbg_finding *finding)
 {
     char rank[WSDBG_PROCESS_BYTES], what[WSDBG_COLLECTIVE_BYTES], name[WSDBG_COLLECTIVE_BYTES], text[256];
@@ -58,10 +54,10 @@ static bool add_call(const struct wsdbg_snapshot *s, uint32_t call, struct wsdbg
     wsdbg_communicator_text(&communicator->row, name);
     snprintf(text, sizeof text, "%.60s called %.90s on %.50s, as rank %u of it, %.1f s before", rank, what, name,
              communicator->row.rank, s->time_ns > row->time_ns ? (double)(s->time_ns - row->time_ns) / 1e9 : 0.0);
-    return add_evidence(finding, text);
+    return wsdbg_finding_add_text(finding, text);
 }
 
-/* How far the member has come on the communicator. */
+/* How many calls the other rank has made on the communicator. */
 static bool add_progress(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait,
                          struct wsdbg_finding *finding)
 {
@@ -75,7 +71,7 @@ static bool add_progress(const struct wsdbg_snapshot *s, const struct wsdbg_rank
     else
         snprintf(text, sizeof text, "%.60s has made %" PRIu64 " collectives on the communicator, of %" PRIu64 " calls",
                  rank, row->collectives, row->calls);
-    return add_evidence(finding, text);
+    return wsdbg_finding_add_text(finding, text);
 }
 
 /* ---- findings ---- */
@@ -83,32 +79,17 @@ static bool add_progress(const struct wsdbg_snapshot *s, const struct wsdbg_rank
 static struct wsdbg_finding *new_finding(struct search *search, enum wsdbg_cause cause,
                                          enum wsdbg_confidence confidence, const struct wsdbg_rank_wait *wait)
 {
-    struct wsdbg_diagnosis *diagnosis = search->diagnosis;
-    struct wsdbg_finding *grown = realloc(diagnosis->findings, (diagnosis->finding_count + 1) * sizeof *grown);
-    if (!grown)
+    struct wsdbg_finding *finding = wsdbg_diagnosis_add(search->diagnosis, cause, confidence, wait->grid);
+    if (!finding)
         return NULL;
-    diagnosis->findings = grown;
-    struct wsdbg_finding *finding = &grown[diagnosis->finding_count++];
-    *finding =
-        (struct wsdbg_finding){.cause = cause,
-                               .confidence = confidence,
-                               .grid = wait->grid,
-                               .cta = WSDBG_NONE,
-                               .cta_count = search->snapshot->grids[wait->grid].cta_count,
-                               .barrier = WSDBG_NONE,
-                               .process_id = wsdbg_known_u32(search->snapshot->processes[wait->other].process_id)};
+    finding->cta_count = search->snapshot->grids[wait->grid].cta_count;
+    finding->process_id = wsdbg_known_u32(search->snapshot->processes[wait->other].process_id);
     return finding;
 }
 
 static bool is_said(const struct search *search, enum wsdbg_cause cause, uint32_t process)
 {
-    const uint32_t process_id = search->snapshot->processes[process].process_id;
-    for (size_t i = 0; i < search->diagnosis->finding_count; i++) {
-        const struct wsdbg_finding *finding = &search->diagnosis->findings[i];
-        if (finding->cause == cause && finding->process_id.known && finding->process_id.value == process_id)
-            return true;
-    }
-    return false;
+    return wsdbg_diagnosis_blames(search->diagnosis, cause, search->snapshot->processes[process].process_id);
 }
 
 static bool has_cause_of_its_own(const struct search *search, uint32_t process)
@@ -118,7 +99,8 @@ static bool has_cause_of_its_own(const struct search *search, uint32_t process)
     return finding != WSDBG_NONE && wsdbg_finding_is_cause(&search->diagnosis->findings[finding]);
 }
 
-/* "all_reduce #2 of communicator 8f2a01c3 (8 ranks)", or for a send "receive #1 from rank 0 of …" */
+/* What the other rank should call: "all_reduce #2 of communicator 8f2a01c3 (8 ranks)"; for a send "receive #1 from rank
+ * 0 of …". */
 static void meeting_text(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait, char *out, size_t bytes)
 {
     char what[WSDBG_COLLECTIVE_BYTES], name[WSDBG_COLLECTIVE_BYTES];
@@ -138,20 +120,19 @@ static void meeting_text(const struct wsdbg_snapshot *s, const struct wsdbg_rank
 static bool say_missing(struct search *search, const struct wsdbg_rank_wait *wait)
 {
     const struct wsdbg_snapshot *s = search->snapshot;
-    char rank[WSDBG_PROCESS_BYTES], waits[WSDBG_PROCESS_BYTES], meeting[192];
+    char first[WSDBG_PROCESS_BYTES], rank[WSDBG_PROCESS_BYTES], waits[WSDBG_PROCESS_BYTES], meeting[192];
     struct wsdbg_finding *finding =
         new_finding(search, WSDBG_CAUSE_RANK_MISSING,
                     wait->cannot_come ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, wait);
     if (!finding)
         return false;
+    rank_text_first(s, wait->other, first);
     rank_text(s, wait->other, rank);
     rank_text(s, wait->process, waits);
     meeting_text(s, wait, meeting, sizeof meeting);
     const bool ended = s->communicators[wait->member].row.ended_ns != 0;
-    snprintf(finding->sentence, sizeof finding->sentence, "%.60s has not entered %.150s, in which %.60s waits%s", rank,
-             meeting, waits, ended ? "; it has ended the communicator" : "");
-    finding->sentence[0] = finding->sentence[0] == 'r' ? 'R' : finding->sentence[0] == 'p' ? 'P' : finding->sentence[0];
-    strncat(finding->sentence, ".", sizeof finding->sentence - strlen(finding->sentence) - 1);
+    snprintf(finding->sentence, sizeof finding->sentence, "%.60s has not entered %.150s, in which %.60s waits%s.",
+             first, meeting, waits, ended ? "; it has ended the communicator" : "");
     snprintf(finding->fix, sizeof finding->fix,
              "Let every rank make the same calls in the same order; look at what decides on %.60s whether it is made: "
              "a condition on the rank, a shorter loop, an exception that is handled.",
@@ -159,21 +140,23 @@ static bool say_missing(struct search *search, const struct wsdbg_rank_wait *wai
     return add_call(s, wait->call, finding) && add_progress(s, wait, finding);
 }
 
-static bool say_gone(struct search *search, const struct wsdbg_rank_wait *wait, bool is_only_one)
+static bool say_gone(struct search *search, const struct wsdbg_rank_wait *wait, bool is_sure)
 {
     const struct wsdbg_snapshot *s = search->snapshot;
     const struct wsdbg_process *gone = &s->processes[wait->other];
-    char end[WSDBG_PROCESS_BYTES], rank[WSDBG_PROCESS_BYTES], waits[WSDBG_PROCESS_BYTES], meeting[192];
-    struct wsdbg_finding *finding = new_finding(
-        search, WSDBG_CAUSE_RANK_GONE, is_only_one ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, wait);
+    char end[WSDBG_PROCESS_BYTES], first[WSDBG_PROCESS_BYTES], rank[WSDBG_PROCESS_BYTES], waits[WSDBG_PROCESS_BYTES],
+        meeting[192];
+    struct wsdbg_finding *finding =
+        new_finding(search, WSDBG_CAUSE_RANK_GONE, is_sure ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, wait);
     if (!finding)
         return false;
     wsdbg_process_end_text(gone->end, end);
+    rank_text_first(s, wait->other, first);
     rank_text(s, wait->other, rank);
     rank_text(s, wait->process, waits);
     meeting_text(s, wait, meeting, sizeof meeting);
-    snprintf(finding->sentence, sizeof finding->sentence, "%s%.60s (process %u) %s%.60s, and %.60s waits in %.150s.",
-             rank[0] == 'r' ? "R" : "P", rank + 1, gone->pid,
+    snprintf(finding->sentence, sizeof finding->sentence, "%.60s (process %u) %s%.60s, and %.60s waits in %.150s.",
+             first, gone->pid,
              gone->end.kind == WSDBG_END_SIGNAL    ? "was "
              : gone->end.kind == WSDBG_END_UNKNOWN ? "has "
                                                    : "",
@@ -218,7 +201,8 @@ static bool say_differs(struct search *search, const struct wsdbg_rank_wait *wai
     const struct wsdbg_snapshot *s = search->snapshot;
     char own[WSDBG_PROCESS_BYTES], other[WSDBG_PROCESS_BYTES], own_call[WSDBG_COLLECTIVE_BYTES],
         other_call[WSDBG_COLLECTIVE_BYTES], name[WSDBG_COLLECTIVE_BYTES];
-    struct wsdbg_finding *finding = new_finding(search, WSDBG_CAUSE_RANK_MISMATCH, WSDBG_CONFIDENCE_LIKELY, wait);
+    struct wsdbg_finding *finding = new_finding(
+        search, WSDBG_CAUSE_RANK_MISMATCH, wait->is_sure ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, wait);
     if (!finding)
         return false;
     rank_text(s, wait->process, own);
@@ -261,7 +245,7 @@ static bool say_circle(struct search *search, const struct wsdbg_rank_wait *wait
 
 /* ---- the search ---- */
 
-/* Another living rank is not there either: the one that ended may have done its part. */
+/* Whether the call waits for no other rank.  If it does, the rank that ended may have done its part. */
 static bool is_only_one(const struct search *search, const struct wsdbg_rank_wait *wait)
 {
     for (size_t i = 0; i < search->waits->count; i++) {
@@ -288,7 +272,8 @@ static bool judge_wait(struct search *search, const struct wsdbg_rank_wait *wait
         return said_between(search, wait) ||
                say_differs(search, fault == FAULT_OF_OWN ? &other_way : wait, fault != FAULT_NOT_KNOWN);
     case WSDBG_RANK_ENDED:
-        return is_said(search, WSDBG_CAUSE_RANK_GONE, wait->other) || say_gone(search, wait, is_only_one(search, wait));
+        return is_said(search, WSDBG_CAUSE_RANK_GONE, wait->other) ||
+               say_gone(search, wait, wait->is_sure && is_only_one(search, wait));
     case WSDBG_RANK_ABSENT:
     case WSDBG_RANK_QUEUED:
         break;
@@ -301,7 +286,7 @@ static bool judge_wait(struct search *search, const struct wsdbg_rank_wait *wait
     return say_missing(search, wait);
 }
 
-/* A rank that may come ends the wait. */
+/* If a missing rank may still come, what the rules say of the waiting kernel is only possible. */
 static void lower(struct wsdbg_diagnosis *diagnosis, uint32_t grid)
 {
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
@@ -310,7 +295,7 @@ static void lower(struct wsdbg_diagnosis *diagnosis, uint32_t grid)
                                       finding->cause != WSDBG_CAUSE_HOST_WAIT && finding->cause != WSDBG_CAUSE_UNKNOWN))
             continue;
         finding->confidence = WSDBG_CONFIDENCE_POSSIBLE;
-        finding->open = false; /* what is missing says more */
+        finding->open = false; /* the missing rank goes before it */
     }
 }
 
@@ -333,22 +318,13 @@ struct wsdbg_error *wsdbg_find_missing_ranks(const struct wsdbg_snapshot *snapsh
 
 static const struct wsdbg_host_stack *main_stack(const struct wsdbg_snapshot *s, uint32_t process_id)
 {
-    for (size_t i = 0; i < s->host_stack_count; i++) {
-        const struct wsdbg_host_stack *stack = &s->host_stacks[i];
-        if (stack->process < s->host_process_count && s->host_processes[stack->process].process_id == process_id &&
-            wsdbg_process_is_main(s, process_id, stack->thread_id))
-            return stack;
-    }
+    for (size_t i = 0; i < s->host_stack_count; i++)
+        if (wsdbg_host_stack_is_main(s, &s->host_stacks[i], process_id))
+            return &s->host_stacks[i];
     return NULL;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* The innermost frame with a line of source: Python's before that of a library, which says less of the program. */
+/* The innermost frame with a source line.  A Python frame goes before native ones, which are often a library's. */
 static const struct wsdbg_host_frame *frame_with_line(const struct wsdbg_snapshot *s,
                                                       const struct wsdbg_host_stack *stack)
 {
@@ -372,7 +348,7 @@ static void place(const struct wsdbg_snapshot *s, struct wsdbg_finding *finding,
     if (!moves)
         snprintf(what, sizeof what, "sleeps%s%.64s", stack->system_call[0] ? " in " : "", stack->system_call);
     if (frame)
-        snprintf(where, sizeof where, ", %.80s:%u", base_name(frame->file), frame->line.value);
+        snprintf(where, sizeof where, ", %.80s:%u", wsdbg_place_file(frame->file), frame->line.value);
     const size_t length = strlen(finding->sentence);
     if (length && finding->sentence[length - 1] == '.')
         finding->sentence[length - 1] = '\0';

@@ -205,7 +205,7 @@ static const struct place *place_of(const struct wsdbg_polls *polls, uint32_t gr
     return NULL;
 }
 
-/* Host memory that the program made itself may be mapped by others too. */
+/* The program may have registered host memory that other processes map too. */
 bool wsdbg_others_may_write(const struct wsdbg_snapshot *snapshot, uint32_t grid)
 {
     const uint32_t context = snapshot->grids[grid].context;

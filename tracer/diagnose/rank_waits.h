@@ -21,6 +21,8 @@ struct wsdbg_rank_wait {
     uint32_t other_call;     /* DIFFERS, QUEUED: index in collectives; else WSDBG_NONE */
     bool cannot_come; /* ABSENT, QUEUED: as far as wsdbg sees, the other cannot enter the call any more: it has ended
                          the communicator, or is blocked for good */
+    bool is_sure; /* DIFFERS: in more than the reduction, which gives wrong numbers rather than a hang.  ENDED: it had
+                     not made the call, or all other ranks have done their part */
 };
 
 struct wsdbg_rank_waits {

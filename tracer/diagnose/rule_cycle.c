@@ -182,7 +182,7 @@ static void say_open(struct wsdbg_case *c, const struct wsdbg_warp_set *runners)
                         wsdbg_say_at(c, runner).text);
 }
 
-/* On a GPU whose code is not understood: the place is all that is known.  A warp that moves there may be going round a
+/* For a GPU whose code is not understood: only where a warp is is known.  A warp that moves may work, or go round a
  * loop that waits. */
 static void say_place_alone(struct wsdbg_case *c)
 {

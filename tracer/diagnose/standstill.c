@@ -185,7 +185,7 @@ bool wsdbg_standstill_is_hang(const struct wsdbg_standstill *standstill, uint64_
 
 /* ---- the verdict ---- */
 
-/* The one place that says why there is no cause on other GPUs: there is no other reason to expect one. */
+/* On a GPU whose code is not understood, the sentence says why there is no cause. */
 static const char *no_cause(const struct wsdbg_snapshot *snapshot, uint32_t grid)
 {
     return wsdbg_causes_are_known(snapshot, &snapshot->grids[grid])
@@ -196,17 +196,11 @@ static const char *no_cause(const struct wsdbg_snapshot *snapshot, uint32_t grid
 static struct wsdbg_error *add_unknown(struct wsdbg_diagnosis *diagnosis, const struct wsdbg_snapshot *snapshot,
                                        uint32_t grid)
 {
-    struct wsdbg_finding *grown = realloc(diagnosis->findings, (diagnosis->finding_count + 1) * sizeof *grown);
-    if (!grown)
+    struct wsdbg_finding *finding = wsdbg_diagnosis_add(diagnosis, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_LIKELY, grid);
+    if (!finding)
         return &wsdbg_error_no_memory;
-    diagnosis->findings = grown;
-    grown[diagnosis->finding_count++] = (struct wsdbg_finding){.cause = WSDBG_CAUSE_UNKNOWN,
-                                                               .confidence = WSDBG_CONFIDENCE_LIKELY,
-                                                               .grid = grid,
-                                                               .cta = snapshot->grids[grid].cta_first,
-                                                               .cta_count = snapshot->grids[grid].cta_count,
-                                                               .barrier = WSDBG_NONE};
-    struct wsdbg_finding *finding = &grown[diagnosis->finding_count - 1];
+    finding->cta = snapshot->grids[grid].cta_first;
+    finding->cta_count = snapshot->grids[grid].cta_count;
     snprintf(finding->sentence, sizeof finding->sentence, "%s", no_cause(snapshot, grid));
     return NULL;
 }
@@ -229,17 +223,10 @@ static void put_first(struct wsdbg_diagnosis *diagnosis, size_t at)
 
 static struct wsdbg_error *tell_standstill(struct wsdbg_finding *finding, const struct wsdbg_standstill *standstill)
 {
-    struct wsdbg_evidence_row *grown =
-        realloc(finding->evidence, (finding->evidence_count + 1) * sizeof *finding->evidence);
-    if (!grown)
-        return &wsdbg_error_no_memory;
-    finding->evidence = grown;
-    struct wsdbg_evidence_row *row = &grown[finding->evidence_count++];
-    *row = (struct wsdbg_evidence_row){
-        .kind = WSDBG_EVIDENCE_TEXT, .warp = WSDBG_NONE, .barrier = WSDBG_NONE, .event = WSDBG_NONE};
-    snprintf(row->text, sizeof row->text, "%u looks in %.1f s found every warp at the same place; %s",
-             standstill->looks, (double)standstill->lasted_ns / 1e9, wsdbg_outside_text(standstill->outside));
-    return NULL;
+    char text[sizeof finding->evidence->text];
+    snprintf(text, sizeof text, "%u looks in %.1f s found every warp at the same place; %s", standstill->looks,
+             (double)standstill->lasted_ns / 1e9, wsdbg_outside_text(standstill->outside));
+    return wsdbg_finding_add_text(finding, text) ? NULL : &wsdbg_error_no_memory;
 }
 
 struct wsdbg_error *wsdbg_diagnosis_call_hang(struct wsdbg_diagnosis *diagnosis, const struct wsdbg_snapshot *snapshot,

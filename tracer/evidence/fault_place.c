@@ -40,8 +40,7 @@ static void say_line(const struct wsdbg_image *image, const struct wsdbg_cubin_f
 static bool say_in_image(const struct wsdbg_image *image, uint64_t pc, char *text, size_t size)
 {
     struct wsdbg_cubin *cubin = NULL;
-    uint32_t architecture;
-    struct wsdbg_error *error = image->byte_count ? wsdbg_cubin_open_names(image, &cubin, &architecture) : NULL;
+    struct wsdbg_error *error = image->byte_count ? wsdbg_cubin_open_names(image, &cubin) : NULL;
     bool found = false;
     for (size_t i = 0; cubin && !found && i < wsdbg_cubin_function_count(cubin); i++) {
         const struct wsdbg_cubin_function *function = wsdbg_cubin_function(cubin, i);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,6 +191,20 @@ static bool is_looked_at(const struct wsdbg_ring_processes *processes, uint32_t 
     return found;
 }
 
+/* Containers that share a folder may give the same number to different processes. */
+static bool is_of_other_namespace(const char *path)
+{
+    struct stat own;
+    uint64_t namespace = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const bool is_known =
+        fd >= 0 && stat("/proc/self/ns/pid", &own) == 0 &&
+        pread(fd, &namespace, sizeof namespace, offsetof(struct wsdbg_segment, pid_namespace)) == sizeof namespace;
+    if (fd >= 0)
+        close(fd);
+    return is_known && namespace && namespace != (uint64_t)own.st_ino;
+}
+
 static int compare_processes(const void *left, const void *right)
 {
     const struct wsdbg_ring_process *a = *(struct wsdbg_ring_process *const *)left,
@@ -208,7 +223,8 @@ static struct wsdbg_error *scan_place(struct wsdbg_ring_processes *processes, co
         bool is_left;
         const uint32_t process_id = process_of(processes->prefix, entry->d_name, &is_left);
         if (!process_id || !is_looked_at(processes, process_id) ||
-            snprintf(path, sizeof path, "%s/%s", place->folder, entry->d_name) >= (int)sizeof path)
+            snprintf(path, sizeof path, "%s/%s", place->folder, entry->d_name) >= (int)sizeof path ||
+            (processes->join && is_of_other_namespace(path)))
             continue;
         if (is_left) {
             take_left(processes, path, process_id, entry->d_ino);

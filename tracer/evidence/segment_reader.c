@@ -106,6 +106,7 @@ struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_vie
         .has_given = has_given,
         .host_state = host <= WSDBG_HOST_ALL_BLOCKED ? host : WSDBG_HOST_NOT_KNOWN,
         .has_no_network_card = has_cards && LOAD(view, network_cards) == WSDBG_NETWORK_CARDS_NONE,
+        .is_off = LOAD(view, observer_state) == WSDBG_OBSERVER_OFF,
         .exit_called = has_exit && LOAD(view, exit_called) == 1,
         .exit_status = has_exit ? LOAD(view, exit_status) : 0,
         .communicator_count = has_communicators ? at_most(LOAD(view, communicator_count), WSDBG_COMMUNICATOR_ROWS) : 0,

@@ -39,6 +39,7 @@ struct wsdbg_segment_head {
     bool exit_called;         /* the process called exit() */
     int32_t exit_status;      /* ... with this status */
     uint32_t communicator_count, communicators_left_out;
+    bool is_off; /* the observer has switched itself off, and records nothing any more */
 };
 
 /* Magic, versions and sizes; errors start with `label`. */

@@ -75,7 +75,7 @@ void wsdbg_build_communicators(struct wsdbg_builder *builder, const struct wsdbg
     struct wsdbg_snapshot *s = builder->out;
     for (uint32_t i = 0; i < tracker->head.communicator_count; i++) {
         struct wsdbg_communicator *out = &s->communicators[s->communicator_count];
-        *out = (struct wsdbg_communicator){.process_id = tracker->head.process_id};
+        *out = (struct wsdbg_communicator){.process_id = tracker->head.process_id, .lacks_calls = tracker->head.is_off};
         if (!wsdbg_segment_read_communicator(&tracker->view, i, &out->row))
             continue;
         out->context = out->row.context < tracker->head.context_count ? base->context + out->row.context : WSDBG_NONE;

@@ -15,7 +15,7 @@ struct wsdbg_code_module {
     size_t byte_count;
     struct wsdbg_cubin *cubin;  /* NULL = not readable, or no machine code: */
     struct wsdbg_ptx_code *ptx; /* NULL likewise */
-    uint32_t architecture;      /* of the machine code, 0 = not known */
+    uint32_t architecture;      /* of the machine code, 90 = sm_90; 0 = not known */
     struct wsdbg_lines *lines;
     bool lines_tried;
     struct wsdbg_code_function *functions; /* with an address, ordered by it */
@@ -32,7 +32,7 @@ struct wsdbg_code {
     uint64_t look;
 };
 
-enum { KERNELS_MAX = 256, DECODED_ARCHITECTURE = 90 };
+enum { KERNELS_MAX = 256 };
 enum { COMERS_MOST = 64, INSTRUCTIONS_ASKED_MOST = 1 << 14 };
 
 struct wsdbg_error *wsdbg_code_create(struct wsdbg_code **out)
@@ -133,16 +133,13 @@ static struct wsdbg_error *list_functions(struct wsdbg_code_module *module)
     return NULL;
 }
 
-/* Of another architecture than that of the decoder the functions alone. */
+/* Code of an architecture that is not decoded still tells the names of its functions. */
 static struct wsdbg_error *open_cubin(struct wsdbg_code_module *module)
 {
     const struct wsdbg_image image = {module->bytes, module->byte_count};
-    struct wsdbg_error *error = wsdbg_cubin_open_names(&image, &module->cubin, &module->architecture);
-    if (error || module->architecture != DECODED_ARCHITECTURE)
-        return error;
-    wsdbg_cubin_close(module->cubin);
-    module->cubin = NULL;
-    return wsdbg_cubin_open(&image, &module->cubin);
+    const bool is_other =
+        wsdbg_cubin_architecture(&image, &module->architecture) && module->architecture != WSDBG_SASS_ARCHITECTURE;
+    return is_other ? wsdbg_cubin_open_names(&image, &module->cubin) : wsdbg_cubin_open(&image, &module->cubin);
 }
 
 static struct wsdbg_error *read_module(struct wsdbg_code_module *module, const struct wsdbg_image *image)
@@ -230,7 +227,7 @@ static struct wsdbg_error *place_in(struct wsdbg_code *code, const struct wsdbg_
     struct wsdbg_code_function *function = error ? NULL : function_at(record, pc);
     if (!function)
         return error;
-    const bool is_decoded = record->ptx || record->architecture == DECODED_ARCHITECTURE;
+    const bool is_decoded = record->ptx || record->architecture == WSDBG_SASS_ARCHITECTURE;
     if (!function->graph && is_decoded)
         error = record->ptx ? wsdbg_ptx_code_graph(record->ptx, function->cubin, &function->graph)
                             : wsdbg_graph_create_of_function(function->cubin, &function->graph);
@@ -265,7 +262,7 @@ struct wsdbg_error *wsdbg_code_find(struct wsdbg_code *code, const struct wsdbg_
     return error;
 }
 
-/* The record of a machine's module, NULL where it was not looked at. */
+/* What was read of a machine's module; NULL if nothing was. */
 static const struct wsdbg_code_module *seen_module(const struct wsdbg_code *code, const struct wsdbg_machine *machine,
                                                    uint32_t module)
 {

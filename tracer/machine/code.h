@@ -16,7 +16,7 @@ struct wsdbg_code_module;
 struct wsdbg_code_function {
     struct wsdbg_code_module *module;
     const struct wsdbg_cubin_function *cubin; /* its address is not 0 */
-    struct wsdbg_graph *graph; /* NULL = not made yet, or code of an architecture whose instructions are not known */
+    struct wsdbg_graph *graph;                /* NULL = not made yet, or code of an architecture that is not decoded */
 };
 
 /* What a warp that stands at an instruction of its kernel must have executed, may have, and still can: for each of the
@@ -62,7 +62,7 @@ struct wsdbg_code_place {
     const struct wsdbg_code_function *function; /* NULL = not known */
     uint32_t instruction;
 };
-/* Whether its instructions are known: they are those of sm_90. */
+/* Whether the code there is decoded: PTX, or machine code of sm_90. */
 static inline bool wsdbg_code_is_decoded(const struct wsdbg_code_place *place)
 {
     return place->function && place->function->graph;
@@ -70,11 +70,12 @@ static inline bool wsdbg_code_is_decoded(const struct wsdbg_code_place *place)
 
 /* From here on images are compared with the machine's again; once before each look. */
 void wsdbg_code_begin(struct wsdbg_code *code);
-/* The place of a PC of this grid's context, for its name and its lines: the instruction there may not be decoded. Valid
- * until the next wsdbg_code_begin. */
+/* The function and offset of a PC of this grid's context.  The instruction there may not be decoded: the place may be
+ * asked for its name and lines only.  Valid until the next wsdbg_code_begin. */
 struct wsdbg_error *wsdbg_code_locate(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t grid,
                                       uint64_t pc, struct wsdbg_code_place *out);
-/* The same where the instruction is decoded, else not known: only such a place may be asked what is done there. */
+/* The same for decoded code only: any other place is not known.  Such a place may be asked what its instruction does.
+ */
 struct wsdbg_error *wsdbg_code_find(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t grid,
                                     uint64_t pc, struct wsdbg_code_place *out);
 /* The grid's kernel, NULL where its code is not known.  Valid until the next wsdbg_code_begin. */
@@ -96,7 +97,7 @@ struct wsdbg_error *wsdbg_code_comers(struct wsdbg_machine *machine, uint32_t gr
 /* 32 bits that the grid's threads find in a bank of constants: bank 0 holds their block's size and their parameters. */
 struct wsdbg_error *wsdbg_code_constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank,
                                         uint32_t offset_bytes, uint32_t *value, bool *known);
-/* The architecture of a module's code, 90 = sm_90; 0 = not known, or PTX. */
+/* The architecture of a module's machine code: 90 = sm_90; 0 = not known, or PTX. */
 uint32_t wsdbg_code_architecture(const struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module);
 /* Why a module's code is not known, in words; "" where it is. */
 const char *wsdbg_code_reason(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module);

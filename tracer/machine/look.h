@@ -69,8 +69,8 @@ struct wsdbg_look_part {
     uint32_t lane; /* the first one of them */
     uint64_t pc;
     const struct wsdbg_machine_wait *wait; /* as the source says it, NULL = it does not */
-    struct wsdbg_code_place named;         /* where it stands, by name */
-    struct wsdbg_code_place place;         /* the same where its instruction is decoded, else nothing */
+    struct wsdbg_code_place named;         /* of the PC; its instruction may not be decoded */
+    struct wsdbg_code_place place;         /* the same if its instruction is decoded, else empty */
     struct wsdbg_wait_site site;
 };
 

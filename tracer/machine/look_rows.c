@@ -85,9 +85,7 @@ static uint32_t block_warps(const struct wsdbg_machine_grid *grid)
     return warps <= WSDBG_LOOK_WARPS_MAX ? (uint32_t)warps : 0;
 }
 
-enum { UNDERSTOOD_ARCHITECTURE = 90 };
-
-/* Once for all kernels of one architecture. */
+/* Adds one note for all kernels of the same architecture. */
 static void note_architecture(struct wsdbg_machine *machine, const char *what, uint32_t architecture)
 {
     char note[sizeof machine->notes[0]];
@@ -107,8 +105,8 @@ static bool note_other_architecture(struct listing *listing, const struct wsdbg_
     const uint32_t gpu =
         grid->device < machine->device_count ? machine->devices[grid->device].compute_capability.value : 0;
     const uint32_t code = wsdbg_code_architecture(listing->source->code, machine, grid->module);
-    const bool is_other_gpu = gpu && gpu != UNDERSTOOD_ARCHITECTURE;
-    const bool is_other_code = code && code != UNDERSTOOD_ARCHITECTURE;
+    const bool is_other_gpu = gpu && gpu != WSDBG_SASS_ARCHITECTURE;
+    const bool is_other_code = code && code != WSDBG_SASS_ARCHITECTURE;
     if (is_other_gpu)
         note_architecture(machine, "the GPU is an", gpu);
     else if (is_other_code)
@@ -127,7 +125,7 @@ static void note_unknown_code(struct listing *listing, const struct wsdbg_machin
                        grid->grid_id, *reason ? ", " : "", reason);
 }
 
-/* Of code that is not decoded the name. */
+/* Code that is not decoded has no kernel here, but its function has a name. */
 static struct wsdbg_error *name_kernel(struct listing *listing, const struct wsdbg_look_grid *beside,
                                        struct wsdbg_grid *row)
 {

@@ -59,7 +59,7 @@ static enum wsdbg_truth holds(const struct wsdbg_loop *loop, uint32_t clock, uin
                                                                                                : truth;
 }
 
-/* `@P0 BRA P1, …` is taken where both hold. */
+/* `@P0 BRA P1, …` is taken if both predicates are true. */
 static enum wsdbg_truth is_taken(const struct wsdbg_loop *loop, uint32_t clock, uint32_t branch,
                                  const struct wsdbg_thread_state *state)
 {

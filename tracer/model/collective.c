@@ -111,7 +111,7 @@ bool wsdbg_collective_may_be_grid(const struct wsdbg_snapshot *snapshot, uint32_
            snapshot->contexts[row->context].process_id == process_of(snapshot, call);
 }
 
-/* An older call of the stream is not known to be done, and is of another launch. */
+/* Whether an older call of the stream, of another launch, may still run. */
 static bool is_behind(const struct wsdbg_snapshot *s, const struct wsdbg_collective *call)
 {
     for (size_t i = 0; i < s->collective_count; i++) {

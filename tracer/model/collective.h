@@ -1,4 +1,4 @@
-/* collective.h - communicators of NCCL and the calls on them, in words, and which of them a grid is. */
+/* collective.h - communicators of NCCL and the calls on them: their names, and which grid runs for a call. */
 #ifndef WSDBG_MODEL_COLLECTIVE_H
 #define WSDBG_MODEL_COLLECTIVE_H
 

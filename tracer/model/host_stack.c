@@ -214,10 +214,12 @@ void wsdbg_host_stack_levels(const struct wsdbg_host_stack *stack, const struct 
     append_end(stack, out, bytes);
 }
 
-static bool is_main_stack(const struct wsdbg_snapshot *s, const struct wsdbg_host_stack *stack, uint32_t process_id)
+bool wsdbg_host_stack_is_main(const struct wsdbg_snapshot *snapshot, const struct wsdbg_host_stack *stack,
+                              uint32_t process_id)
 {
-    return stack->process < s->host_process_count && s->host_processes[stack->process].process_id == process_id &&
-           wsdbg_process_is_main(s, process_id, stack->thread_id);
+    return stack->process < snapshot->host_process_count &&
+           snapshot->host_processes[stack->process].process_id == process_id &&
+           wsdbg_process_is_main(snapshot, process_id, stack->thread_id);
 }
 
 static const struct wsdbg_host_frame *innermost_python(const struct wsdbg_snapshot *s,
@@ -235,7 +237,7 @@ bool wsdbg_host_python_line(const struct wsdbg_snapshot *snapshot, uint32_t proc
     out[0] = '\0';
     for (size_t i = 0; i < snapshot->host_stack_count; i++) {
         const struct wsdbg_host_stack *stack = &snapshot->host_stacks[i];
-        if (!is_main_stack(snapshot, stack, snapshot->processes[process].process_id))
+        if (!wsdbg_host_stack_is_main(snapshot, stack, snapshot->processes[process].process_id))
             continue;
         const struct wsdbg_host_frame *frame = innermost_python(snapshot, stack);
         if (frame) {

@@ -22,6 +22,9 @@ bool wsdbg_host_stacks_are_alike(const struct wsdbg_host_stack *a, const struct 
 /* "train.py:12 in step", "cudaStreamSynchronize", "libfoo.so+0x1a0", "9876 frames". */
 void wsdbg_host_frame_text(const struct wsdbg_host_frame *frame, char *out, size_t bytes);
 
+/* Whether the stack is that of the main thread of the process with this number. */
+bool wsdbg_host_stack_is_main(const struct wsdbg_snapshot *snapshot, const struct wsdbg_host_stack *stack,
+                              uint32_t process_id);
 /* The innermost Python frame of a process's main thread (row in snapshot.processes); "" = none.  False: the stack is
  * not known as a whole, so there may be one. */
 bool wsdbg_host_python_line(const struct wsdbg_snapshot *snapshot, uint32_t process, char *out, size_t bytes);

@@ -1,6 +1,8 @@
 /* snapshot.c - words of the model, and what is looked up in a snapshot.  See snapshot.h. */
 #include "model/snapshot.h"
 
+#include "sass/cubin.h"
+
 static const char *const warp_state_names[WSDBG_WARP_STATE_COUNT] = {
     [WSDBG_WARP_UNKNOWN] = "UNKNOWN",
     [WSDBG_WARP_RUNNING] = "RUNNING",
@@ -212,9 +214,8 @@ const char *wsdbg_snapshot_grid_name(const struct wsdbg_snapshot *snapshot, cons
 
 bool wsdbg_causes_are_known(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid)
 {
-    enum { UNDERSTOOD = 90 };
     if (grid->context >= snapshot->context_count)
         return true;
     const struct wsdbg_optional_u32 capability = snapshot->contexts[grid->context].compute_capability;
-    return !capability.known || capability.value == UNDERSTOOD;
+    return !capability.known || capability.value == WSDBG_SASS_ARCHITECTURE;
 }

@@ -171,17 +171,18 @@ struct wsdbg_allocation {
 /* "device", "pitched", … stable; for SQL.  NULL for a kind of a later version. */
 const char *wsdbg_allocation_kind_name(unsigned kind);
 
-/* A communicator of NCCL that a process made: the process's place in it. */
+/* A communicator of NCCL as one process has it: the process is one of its ranks. */
 struct wsdbg_communicator {
     uint32_t process_id;
     uint32_t context;                  /* index, WSDBG_NONE */
-    struct wsdbg_communicator_row row; /* its context is that of the process's table */
+    bool lacks_calls;                  /* later calls are not recorded: the process's observer switched itself off */
+    struct wsdbg_communicator_row row; /* row.context indexes the process's own contexts */
 };
 
 /* A call on a communicator. */
 struct wsdbg_collective {
     uint32_t communicator; /* index */
-    uint32_t launch;       /* index of its kernel's launch, the last one of a group; WSDBG_NONE = not known */
+    uint32_t launch;       /* index of its kernel's launch, of a group's last launch; WSDBG_NONE = not known */
     bool done;             /* all that was launched for it is known to be done */
     struct wsdbg_collective_row row;
 };
@@ -560,9 +561,9 @@ const char *wsdbg_snapshot_role_name(const struct wsdbg_snapshot *snapshot, cons
 /* Demangling is not done here: the function's name of a grid, or NULL. */
 const char *wsdbg_snapshot_grid_name(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid);
 
-/* Why there is no cause on other GPUs; behind a clause. */
+/* The clause of a sentence that says why a GPU has no cause. */
 #define WSDBG_CAUSES_KNOWN "causes are known for sm_90 only"
-/* Whether the grid's GPU is one whose code is understood: sm_90, or not known to be another one. */
+/* Whether the rules can name causes on the grid's GPU: it is sm_90, or its architecture is not known. */
 bool wsdbg_causes_are_known(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid);
 
 #endif

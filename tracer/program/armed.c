@@ -9,9 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "base/grow.h"
@@ -43,6 +44,19 @@ static uint64_t stat_field(pid_t process, int number)
     for (int field = 2; behind && field < number; field++)
         behind = strchr(behind + 1, ' ');
     return behind && sscanf(behind, " %llu", &value) == 1 ? value : 0;
+}
+
+/* Also true before its parent has asked how it ended.  A file of /proc that cannot be read just now says nothing of
+ * that. */
+static bool is_gone(uint32_t process)
+{
+    const int fd = (int)syscall(SYS_pidfd_open, (pid_t)process, 0);
+    struct pollfd poller = {.fd = fd, .events = POLLIN};
+    if (fd < 0)
+        return errno == ESRCH;
+    const bool has_ended = poll(&poller, 1, 0) == 1;
+    close(fd);
+    return has_ended;
 }
 
 /* A variable of the environment with which the process started; "" = not set.  False: it cannot be read. */
@@ -170,13 +184,6 @@ struct wsdbg_error *wsdbg_armed_place_of(pid_t process, struct wsdbg_armed_place
                : wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: the path is too long", inside);
 }
 
-/* The two folders in which segments lie. */
-static void segment_folders(const struct wsdbg_armed_place *place, char folders[2][PATH_MAX])
-{
-    snprintf(folders[0], PATH_MAX, "%s" WSDBG_SEGMENT_OWN_FORMAT, place->root, place->session);
-    snprintf(folders[1], PATH_MAX, "%s/" WSDBG_SEGMENT_SPOOLED, place->folder);
-}
-
 /* The process that a segment file belongs to, by the file's name; 0 = it is no segment file.  *is_left: the process has
  * executed another program since. */
 static uint32_t process_of(const struct wsdbg_armed_place *place, const char *name, bool *is_left)
@@ -188,6 +195,45 @@ static uint32_t process_of(const struct wsdbg_armed_place *place, const char *na
     const unsigned long process = strtoul(name + length, &end, 10);
     *is_left = strncmp(end, WSDBG_SEGMENT_LEFT, sizeof WSDBG_SEGMENT_LEFT - 1) == 0;
     return process <= INT32_MAX && (*end == '\0' || *is_left) ? (uint32_t)process : 0;
+}
+
+/* A folder of this user alone; NULL = it is none.  Anybody may write to /tmp: what another user made there first is not
+ * read, and nothing is removed behind a link. */
+static DIR *open_folder_at(int at, const char *path)
+{
+    struct stat status;
+    const int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return NULL;
+    const bool is_own =
+        fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+    DIR *folder = is_own ? fdopendir(fd) : NULL;
+    if (!folder) {
+        close(fd);
+        errno = is_own ? ENOMEM : EPERM;
+    }
+    return folder;
+}
+
+static DIR *open_folder(const struct wsdbg_armed_place *place)
+{
+    return open_folder_at(AT_FDCWD, place->folder);
+}
+
+/* Segments are in memory or beside the other files. */
+enum segment_folder { IN_MEMORY, BESIDE, SEGMENT_FOLDERS };
+
+static DIR *open_segments(const struct wsdbg_armed_place *place, int which)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s" WSDBG_SEGMENT_OWN_FORMAT, place->root, place->session);
+    if (which == IN_MEMORY)
+        return open_folder_at(AT_FDCWD, path);
+    DIR *folder = open_folder(place);
+    DIR *segments = folder ? open_folder_at(dirfd(folder), WSDBG_SEGMENT_SPOOLED) : NULL;
+    if (folder)
+        closedir(folder);
+    return segments;
 }
 
 enum life { LIVES, HAS_ENDED, NOT_KNOWN };
@@ -209,10 +255,12 @@ static enum life life_of(int folder, const char *name, uint32_t process)
         return NOT_KNOWN;
     }
     close(fd);
-    if (!ticks || namespace != namespace_of("self", "pid"))
+    if (!namespace || namespace != namespace_of("self", "pid"))
         return NOT_KNOWN;
     const uint64_t now_ticks = stat_field((pid_t)process, 22);
-    return now_ticks == ticks ? LIVES : HAS_ENDED;
+    if (is_gone(process) || (ticks && now_ticks && now_ticks != ticks))
+        return HAS_ENDED;
+    return ticks && now_ticks ? LIVES : NOT_KNOWN;
 }
 
 static int compare(const void *left, const void *right)
@@ -223,13 +271,11 @@ static int compare(const void *left, const void *right)
 
 struct wsdbg_error *wsdbg_armed_list(const struct wsdbg_armed_place *place, uint32_t **out, size_t *count)
 {
-    char folders[2][PATH_MAX];
     uint32_t *list = NULL;
     size_t found = 0, capacity = 0;
     struct wsdbg_error *error = NULL;
-    segment_folders(place, folders);
-    for (int i = 0; i < 2; i++) {
-        DIR *folder = opendir(folders[i]);
+    for (int which = 0; which < SEGMENT_FOLDERS; which++) {
+        DIR *folder = open_segments(place, which);
         bool is_left;
         for (struct dirent *entry; folder && !error && (entry = readdir(folder));) {
             const uint32_t process = process_of(place, entry->d_name, &is_left);
@@ -279,18 +325,12 @@ bool wsdbg_armed_is_below(pid_t process, pid_t above)
 
 static void remove_files_of(const struct wsdbg_armed_place *place, uint32_t process)
 {
-    DIR *folder = opendir(place->folder);
+    DIR *folder = open_folder(place);
     for (struct dirent *entry; folder && (entry = readdir(folder));)
         if (wsdbg_armed_file_process(entry->d_name) == process)
             unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)
         closedir(folder);
-}
-
-void wsdbg_armed_clean_after(const struct wsdbg_armed_place *place, uint32_t process)
-{
-    if (stat_field((pid_t)process, 22) == 0)
-        remove_files_of(place, process);
 }
 
 /* -1 = one whose number is not known here; 0 = nobody. */
@@ -311,12 +351,12 @@ static pid_t holder_of(int folder, const char *name)
  * process of another PID namespace uses the same folder, the lock may be held. */
 static void remove_old_notes(const struct wsdbg_armed_place *place)
 {
-    DIR *folder = opendir(place->folder);
+    DIR *folder = open_folder(place);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         const unsigned long process = wsdbg_armed_file_process(entry->d_name);
         const char *kind = strchr(entry->d_name, '.');
         if (process && process <= INT32_MAX && kind && (strcmp(kind, ".attach") == 0 || strcmp(kind, ".off") == 0) &&
-            stat_field((pid_t)process, 22) == 0 && !holder_of(dirfd(folder), entry->d_name))
+            is_gone((uint32_t)process) && !holder_of(dirfd(folder), entry->d_name))
             unlinkat(dirfd(folder), entry->d_name, 0);
     }
     if (folder)
@@ -334,42 +374,60 @@ void wsdbg_armed_reason(const struct wsdbg_armed_place *place, uint32_t process,
         close(fd);
 }
 
+/* Another wsdbg that is attached may still read the files of an ended process. */
+static void clean_segments(const struct wsdbg_armed_place *place, int which)
+{
+    DIR *folder = open_segments(place, which);
+    bool is_left;
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        const uint32_t process = process_of(place, entry->d_name, &is_left);
+        if (!process || life_of(dirfd(folder), entry->d_name, process) != HAS_ENDED ||
+            wsdbg_armed_locked_by(place, process))
+            continue;
+        unlinkat(dirfd(folder), entry->d_name, 0);
+        if (is_gone(process))
+            remove_files_of(place, process);
+    }
+    if (folder)
+        closedir(folder);
+}
+
 void wsdbg_armed_clean(const struct wsdbg_armed_place *place)
 {
-    char folders[2][PATH_MAX];
     remove_old_notes(place);
-    segment_folders(place, folders);
-    for (int i = 0; i < 2; i++) {
-        DIR *folder = opendir(folders[i]);
-        bool is_left;
-        for (struct dirent *entry; folder && (entry = readdir(folder));) {
-            const uint32_t process = process_of(place, entry->d_name, &is_left);
-            if (!process || life_of(dirfd(folder), entry->d_name, process) != HAS_ENDED)
-                continue;
-            unlinkat(dirfd(folder), entry->d_name, 0);
-            if (stat_field((pid_t)process, 22) == 0)
-                remove_files_of(place, process);
-        }
-        if (folder)
-            closedir(folder);
-    }
+    for (int which = 0; which < SEGMENT_FOLDERS; which++)
+        clean_segments(place, which);
+}
+
+void wsdbg_armed_clean_after(const struct wsdbg_armed_place *place, uint32_t process)
+{
+    if (is_gone(process) && !wsdbg_armed_locked_by(place, process))
+        remove_files_of(place, process);
 }
 
 /* ---- who is attached ---- */
 
-static void lock_path(const struct wsdbg_armed_place *place, uint32_t process, char path[PATH_MAX])
+/* -1 = it cannot be opened. */
+static int open_lock(const struct wsdbg_armed_place *place, uint32_t process)
 {
-    snprintf(path, PATH_MAX, "%s/" WSDBG_ARMED_LOCK_FORMAT, place->folder, (int)process);
+    char name[32];
+    DIR *folder = open_folder(place);
+    snprintf(name, sizeof name, WSDBG_ARMED_LOCK_FORMAT, (int)process);
+    const int fd =
+        folder ? openat(dirfd(folder), name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600) : -1;
+    const int code = errno;
+    if (folder)
+        closedir(folder);
+    errno = code;
+    return fd;
 }
 
 struct wsdbg_error *wsdbg_armed_lock(const struct wsdbg_armed_place *place, uint32_t process, int *lock)
 {
-    char path[PATH_MAX];
     struct flock record = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    lock_path(place, process, path);
-    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    const int fd = open_lock(place, process);
     if (fd < 0)
-        return wsdbg_error_os(errno, "open %s", path);
+        return wsdbg_error_os(errno, "%u: lock it for this wsdbg in %s", process, place->folder);
     if (fcntl(fd, F_SETLK, &record) == 0) {
         *lock = fd;
         return NULL;
@@ -378,14 +436,18 @@ struct wsdbg_error *wsdbg_armed_lock(const struct wsdbg_armed_place *place, uint
     fcntl(fd, F_GETLK, &record);
     close(fd);
     if (code != EAGAIN && code != EACCES)
-        return wsdbg_error_os(code, "lock %s", path);
+        return wsdbg_error_os(code, "%u: lock it for this wsdbg in %s", process, place->folder);
     return wsdbg_error_create(WSDBG_ERROR_BUSY, "%u: another wsdbg (process %d) is attached to it", process,
                               record.l_type == F_UNLCK ? 0 : (int)record.l_pid);
 }
 
 pid_t wsdbg_armed_locked_by(const struct wsdbg_armed_place *place, uint32_t process)
 {
-    char path[PATH_MAX];
-    lock_path(place, process, path);
-    return holder_of(AT_FDCWD, path);
+    char name[32];
+    DIR *folder = open_folder(place);
+    snprintf(name, sizeof name, WSDBG_ARMED_LOCK_FORMAT, (int)process);
+    const pid_t holder = folder ? holder_of(dirfd(folder), name) : 0;
+    if (folder)
+        closedir(folder);
+    return holder;
 }

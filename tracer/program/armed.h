@@ -33,9 +33,9 @@ struct wsdbg_error *wsdbg_armed_list(const struct wsdbg_armed_place *place, uint
 uint64_t wsdbg_armed_age_ns(pid_t process);
 /* Whether `process` is `above` or was started below it. */
 bool wsdbg_armed_is_below(pid_t process, pid_t above);
-/* Removes the files of ended processes. */
+/* Removes the files of ended processes to which no other wsdbg is attached.  A wsdbg that holds a lock there loses it,
+ * because the kernel releases a record lock when its holder closes any descriptor of the file. */
 void wsdbg_armed_clean(const struct wsdbg_armed_place *place);
-
 /* The same for one process, if it has ended. */
 void wsdbg_armed_clean_after(const struct wsdbg_armed_place *place, uint32_t process);
 /* The reason why the observer of an armed process is off; "" = none is given. */

@@ -1,4 +1,4 @@
-/* armed.h - where an armed process keeps what a later `wsdbg attach` reads: the names that both sides agree on.
+/* armed.h - names of the folders and files through which a later `wsdbg attach` finds an armed process.
  *
  * A process is armed if the observer is preloaded, WSDBG_ARM asks for it, and no wsdbg runs the process (WSDBG_SESSION
  * is not set).  All armed processes of a user that see the same files form one session.
@@ -72,13 +72,13 @@ static inline unsigned long wsdbg_armed_file_process(const char *name)
     const unsigned long process = strtoul(number, &end, 10);
     bool is_ours = strcmp(end, ".off") == 0 || strcmp(end, ".attach") == 0;
     if (is_state)
-        is_ours = *end == '-' && strspn(end + 1, "0123456789abcdef") == 16;
+        is_ours = *end == '-' && strspn(end + 1, "0123456789abcdef") == 16 && !end[17];
     else if (*end == '-') {
         const char *index = strncmp(end, "-refused-", 9) == 0 ? end + 9 : end + 1;
         const size_t digits = strspn(index, "0123456789");
         is_ours = digits > 0 && strcmp(index + digits, ".image") == 0;
     }
-    return is_ours ? process : 0;
+    return is_ours && process <= INT32_MAX ? process : 0;
 }
 
 #endif

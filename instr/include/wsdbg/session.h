@@ -16,11 +16,10 @@
  *
  * Protocol of a table: rows [0, count) are valid; the writer fills a row, then publishes it by raising
  * `count` (release; readers acquire).  The launch and activity tables are rings: row n % capacity holds
- * entry n while row.sequence == n + 1, read before and after copying the row; so are the calls of each
- * communicator.  Rows of `threads` are
- * claimed once a thread and rewritten: `since_ns` != 0 means "inside `call` now", published last.  Rows of
- * `allocations` and `communicators` are rewritten too: `number` is 0 while one is written, and the same before and
- * after a copy.
+ * entry n while row.sequence == n + 1, read before and after copying the row.  The calls of each communicator
+ * are a ring, too.  Rows of `threads` are claimed once a thread and rewritten: `since_ns` != 0 means "inside
+ * `call` now", published last.  Rows of `allocations` and `communicators` are rewritten too: `number` is 0 while
+ * one is written, and the same before and after a copy.
  * A reader checks every count, offset and string end against the segment's real size; it trusts nothing.
  *
  * Rules of change: as in ring.h; WSDBG_SEGMENT_VERSION.
@@ -464,7 +463,7 @@ struct wsdbg_communicator_row {
     uint64_t identity;    /* the same in all processes of the communicator; 0 = not known */
     uint64_t began_ns;    /* start of the call that makes it */
     uint64_t ready_ns;    /* end of that call, or of the group around it; 0 = not over */
-    uint64_t ended_ns;    /* start of the call that `end` names; 0 = there was none */
+    uint64_t ended_ns;    /* start of the first call that finalized, destroyed or aborted it; 0 = there was none */
     uint64_t calls;       /* calls on it so far */
     uint64_t collectives; /* of these all but sends and receives */
     uint32_t rank;        /* in the communicator, or WSDBG_UNKNOWN32, as the next ones */
@@ -510,7 +509,7 @@ struct wsdbg_collective_row {
     uint32_t operation;       /* enum wsdbg_collective_operation */
     uint32_t datatype;        /* ncclDataType_t */
     uint32_t reduction;       /* ncclRedOp_t, or WSDBG_UNKNOWN32 where there is none */
-    uint32_t peer;            /* root, or the rank that is sent to or received from; WSDBG_UNKNOWN32 = none */
+    uint32_t peer;            /* root, destination or source; WSDBG_UNKNOWN32 = none */
     uint32_t thread_id;
     uint32_t flags; /* enum wsdbg_collective_flags */
 };
@@ -603,7 +602,7 @@ struct wsdbg_segment {
     uint64_t start_ticks; /* starttime of /proc/self/stat, as a later process may get the same number; 0 = not known */
     uint32_t armed;       /* 1: the process is armed */
     uint32_t communicator_count;     /* rows ever used */
-    uint32_t communicators_left_out; /* no row was free */
+    uint32_t communicators_left_out; /* not recorded, as no row was free */
     uint32_t reserved_at_end;
     struct wsdbg_communicator_row communicators[WSDBG_COMMUNICATOR_ROWS];
     struct wsdbg_collective_row collectives[WSDBG_COMMUNICATOR_ROWS][WSDBG_COLLECTIVE_ROWS];

@@ -6,7 +6,7 @@
 
 /* Names a file that holds FAKE_DEBUG_GPUS struct fake_gpu; the program and the inspector map it. */
 #define FAKE_DEBUG_STATE "FAKE_DEBUG_STATE"
-/* Which of the file's GPUs a program uses, from 0; an inspector uses the one that its program let it in at. */
+/* Index of the GPU that a program uses, from 0.  An inspector uses the GPU of the program that let it in. */
 #define FAKE_DEBUG_GPU "FAKE_DEBUG_GPU"
 enum { FAKE_DEBUG_GPUS = 2 };
 
@@ -39,13 +39,13 @@ struct fake_gpu {
     uint32_t told;                 /* ... and the event is to come (0), or has come (1) */
     uint64_t attached_ns, left_ns; /* CLOCK_MONOTONIC, last */
     /* Calls of the program that load an image. */
-    uint32_t load_lasts;    /* until this is 0 */
-    uint32_t loads_inside;  /* now */
-    uint32_t load_asks;     /* where somebody is attached, it waits for the answer to its event, ... */
-    uint32_t load_event_ms; /* ... which comes so much later */
+    uint32_t load_lasts;    /* a call does not end before this is 0 */
+    uint32_t loads_inside;  /* such calls now */
+    uint32_t load_asks;     /* 1: while a debugger is attached, a call waits until its event is acknowledged */
+    uint32_t load_event_ms; /* delay of that event */
     uint64_t load_asked_ns; /* CLOCK_MONOTONIC, last */
     uint32_t loads_asked, loads_told, loads_answered;
-    uint32_t left_under_load; /* debuggers that left before their answer */
+    uint32_t left_under_load; /* debuggers that left before they acknowledged such an event */
 };
 
 enum fake_shows {

@@ -142,7 +142,7 @@ void fake_debug_launch(void)
         fake_gpu()->launched_while_suspended++;
 }
 
-/* As the driver's: the call waits for the debugger's answer to an event. */
+/* As in the driver, the call waits until the debugger acknowledges an event. */
 void fake_debug_load(void)
 {
     if (!getenv(FAKE_DEBUG_STATE))

@@ -121,10 +121,11 @@ struct fake_gpu *fake_gpu(void);
 uint64_t fake_debug_now_ns(void); /* CLOCK_MONOTONIC */
 /* True shortly after a resume, when the resumed kernels may not run yet. */
 int fake_debug_is_too_soon(void);
-/* A launch of the program, or of the observer's. */
+/* A call of the program that loads an image. */
 void fake_debug_load(void);
-/* In a debugger: the GPU that it was let in at becomes its own. */
+/* In a debugger: fake_gpu() is from now on the GPU of the program that let it in. */
 void fake_debug_find_gpu(void);
+/* A launch of the program, or of the observer's. */
 void fake_debug_launch(void);
 /* A kernel has faulted.  True: a debugger is attached, and the driver forgets the error. */
 int fake_debug_takes_fault(void);

@@ -38,7 +38,7 @@ FAKE(cuMemFree_v2, (CUdeviceptr address), (address))
     return fake_context_error();
 }
 
-/* Whether it is memory of a segment's file. */
+/* Whether the memory is a mapping of a segment's file. */
 static int is_in_segment(const void *memory)
 {
     char line[512];
@@ -54,7 +54,7 @@ static int is_in_segment(const void *memory)
     return found;
 }
 
-/* FAKE_CUDA_PINS_NO_FILE: as where the segment lies on a disk. */
+/* With FAKE_CUDA_PINS_NO_FILE a segment cannot be pinned, as on a disk. */
 FAKE(cuMemHostRegister_v2, (void *memory, size_t bytes, unsigned flags), (memory, bytes, flags))
 {
     (void)bytes, (void)flags;

@@ -58,7 +58,7 @@ static struct module *parse(const char *image)
     return module;
 }
 
-/* A fatbin of version 1 with this header holds an image of ours right behind it. */
+/* A fatbin with this header holds a fake image right behind it. */
 static const char *text_of(const void *image)
 {
     static const struct {
