@@ -142,11 +142,12 @@ static bool is_library(const struct wsdbg_host_frame *frame, const char *kernel)
            (kernel[0] && strcmp(frame->function, kernel) == 0);
 }
 
-/* Among Python frames a native one says more only if it has a line. */
+/* Among Python frames a native one says more only if it has a line.  A Python frame whose code is gone is one as well:
+ * its caller must not take its place. */
 static bool tells(const struct wsdbg_host_frame *frame, bool has_python)
 {
     if (frame->kind == WSDBG_HOST_FRAME_PYTHON)
-        return frame->function[0] != '\0';
+        return true;
     return frame->kind == WSDBG_HOST_FRAME_NATIVE && (frame->line.known || !has_python) &&
            (frame->function[0] || frame->module[0]);
 }
