@@ -16,7 +16,7 @@ enum { LAUNCHES = 1000, ROUNDS_MOST = 1001 };
 typedef int (*launch_function)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
                                void **, void **);
 
-double launch_cost(int rounds, int depth);
+__attribute__((visibility("default"))) double launch_cost(int rounds, int depth);
 
 static launch_function launch;
 static void *kernel;
