@@ -10,35 +10,35 @@
 #include "model/launch_site.h"
 #include "model/process.h"
 
-static void append(char *text, size_t bytes, const char *more)
+/* Half a place would be worse than none. */
+static bool append(char *text, size_t bytes, const char *before, const char *place, const char *behind)
 {
     const size_t used = strlen(text);
-    if (used + strlen(more) < bytes) /* half a place would be worse than none */
-        strcpy(text + used, more);
-}
-
-/* "train.py:12 in step"; false: it is not known. */
-static bool find_place(const struct wsdbg_snapshot *s, uint32_t call, char *out, size_t bytes)
-{
-    const struct wsdbg_launch_site *site = call < s->collective_count ? wsdbg_collective_site(s, call) : NULL;
-    if (!site)
+    if (used + strlen(before) + strlen(place) + strlen(behind) >= bytes)
         return false;
-    wsdbg_launch_site_line(s, site, out, bytes);
-    return strcmp(out, "?") != 0;
+    snprintf(text + used, bytes - used, "%s%s%s", before, place, behind);
+    return true;
 }
 
 static void place_evidence(const struct wsdbg_snapshot *s, struct wsdbg_finding *finding,
                            struct wsdbg_evidence_row *row)
 {
-    char place[WSDBG_SITE_PLACE_BYTES], rank[WSDBG_PROCESS_BYTES], more[sizeof place + 96];
-    if (!row->call.known || !find_place(s, row->call.value, place, sizeof place))
+    const uint32_t call = row->call.known ? row->call.value : WSDBG_NONE;
+    const struct wsdbg_launch_site *site = call < s->collective_count ? wsdbg_collective_site(s, call) : NULL;
+    char place[WSDBG_SITE_PLACE_BYTES], line[WSDBG_SITE_PLACE_BYTES], who[WSDBG_PROCESS_BYTES + 32];
+    char rank[WSDBG_PROCESS_BYTES];
+    if (!site)
         return;
-    const uint32_t communicator = s->collectives[row->call.value].communicator;
-    wsdbg_process_short_text(s, s->communicators[communicator].process_id, rank);
-    snprintf(more, sizeof more, ", at %s", place);
-    append(row->text, sizeof row->text, more);
-    snprintf(more, sizeof more, " %c%.60s called at %s.", rank[0] == 'r' ? 'R' : 'P', rank + 1, place);
-    append(finding->sentence, sizeof finding->sentence, more);
+    wsdbg_launch_site_place(s, site, place, sizeof place);
+    wsdbg_launch_site_line(s, site, line, sizeof line);
+    if (strcmp(place, "?") == 0)
+        return;
+    wsdbg_process_short_text(s, s->communicators[s->collectives[call].communicator].process_id, rank);
+    snprintf(who, sizeof who, " %c%.60s called it at ", rank[0] == 'r' ? 'R' : 'P', rank + 1);
+    if (!append(row->text, sizeof row->text, ", at ", place, ""))
+        append(row->text, sizeof row->text, ", at ", line, "");
+    if (!append(finding->sentence, sizeof finding->sentence, who, place, "."))
+        append(finding->sentence, sizeof finding->sentence, who, line, ".");
 }
 
 void wsdbg_place_calls(const struct wsdbg_snapshot *snapshot, struct wsdbg_diagnosis *diagnosis)

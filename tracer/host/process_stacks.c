@@ -186,7 +186,7 @@ static struct wsdbg_error *read_threads(struct process *p, const struct wsdbg_ho
             error = wsdbg_host_stack_add(unnamed, &p->reader, choices->rows[i].thread_id, picture);
     }
     if (!error)
-        wsdbg_host_stacks_name(unnamed, &p->reader);
+        wsdbg_host_stacks_name(unnamed, &p->reader, NULL);
     wsdbg_host_unnamed_destroy(unnamed);
     free(picture);
     return error;

@@ -35,6 +35,7 @@ struct sites {
     struct wsdbg_host_thread_picture *picture;
     struct wsdbg_snapshot stacks; /* one for each of those found that has one */
     struct wsdbg_host_unnamed *unnamed;
+    struct wsdbg_native_inlines inlines;
     struct found *found;
     size_t count;
 };
@@ -256,10 +257,27 @@ static struct wsdbg_error *read_wanted(struct sites *s, const struct wsdbg_host_
 
 /* ---- all of them ---- */
 
+static void put_frame(struct wsdbg_snapshot *rows, const struct wsdbg_host_frame *frame)
+{
+    struct wsdbg_host_frame *to = &rows->site_frames[rows->site_frame_count++];
+    *to = *frame;
+    to->stack = (uint32_t)rows->launch_site_count - 1;
+}
+
+/* A frame, and before it the calls that were inlined into its function. */
+static void put_frames(const struct sites *s, uint32_t number, struct wsdbg_snapshot *rows)
+{
+    for (size_t i = 0; i < s->inlines.count; i++)
+        if (s->inlines.rows[i].before == number)
+            put_frame(rows, &s->inlines.rows[i].frame);
+    put_frame(rows, &s->stacks.host_frames[number]);
+}
+
 static struct wsdbg_error *put_rows(const struct sites *s, struct wsdbg_snapshot *rows)
 {
     struct wsdbg_error *error = wsdbg_rows_reserve(
-        rows, &(struct wsdbg_table_counts){.launch_sites = s->count, .site_frames = s->stacks.host_frame_count});
+        rows, &(struct wsdbg_table_counts){.launch_sites = s->count,
+                                           .site_frames = s->stacks.host_frame_count + s->inlines.count});
     size_t stack = 0;
     for (size_t i = 0; !error && i < s->count; i++) {
         struct wsdbg_launch_site *site = &rows->launch_sites[rows->launch_site_count++];
@@ -269,12 +287,9 @@ static struct wsdbg_error *put_rows(const struct sites *s, struct wsdbg_snapshot
         const struct wsdbg_host_stack *from = &s->stacks.host_stacks[stack++];
         memcpy(site->end, from->end, sizeof site->end);
         site->frame_first = (uint32_t)rows->site_frame_count;
-        site->frame_count = from->frame_count;
-        for (uint32_t f = 0; f < from->frame_count; f++) {
-            struct wsdbg_host_frame *frame = &rows->site_frames[rows->site_frame_count++];
-            *frame = s->stacks.host_frames[from->frame_first + f];
-            frame->stack = (uint32_t)rows->launch_site_count - 1;
-        }
+        for (uint32_t f = 0; f < from->frame_count; f++)
+            put_frames(s, from->frame_first + f, rows);
+        site->frame_count = (uint32_t)rows->site_frame_count - site->frame_first;
     }
     return error;
 }
@@ -298,6 +313,7 @@ static struct wsdbg_error *begin(struct sites *s, uint64_t deadline_ns)
 static void end(struct sites *s)
 {
     wsdbg_host_unnamed_destroy(s->unnamed);
+    wsdbg_native_inlines_free(&s->inlines);
     wsdbg_snapshot_deinit(&s->stacks);
     wsdbg_host_memory_close(s->memory);
     free(s->found);
@@ -315,7 +331,7 @@ struct wsdbg_error *wsdbg_site_stacks_read(const struct wsdbg_host_reader *reade
     for (size_t i = 0; !error && i < request->wanted_count && s.count < WSDBG_HOST_WANTED_MAX; i++)
         error = read_wanted(&s, &request->wanted[i]);
     if (!error) {
-        wsdbg_host_stacks_name(s.unnamed, reader);
+        wsdbg_host_stacks_name(s.unnamed, reader, &s.inlines);
         error = put_rows(&s, rows);
     }
     end(&s);
