@@ -140,6 +140,23 @@ static void a_grid_names_every_place_that_may_be_the_one(void **state)
                      "step, after copy");
 }
 
+/* A launch by itself and one of its graph: both are said. */
+static void a_graph_and_a_launch_are_told_apart(void **state)
+{
+    (void)state;
+    struct example e;
+    char text[WSDBG_SITE_TEXT_BYTES];
+    example_hang(&e, 2, 4);
+    add(&e.snapshot);
+    e.snapshot.launch_sites[3].grid = e.snapshot.launch_sites[4].grid = 0;
+    e.snapshot.launch_sites[3].launch = 0;
+    e.snapshot.launches[0].flags |= WSDBG_LAUNCH_GRAPH;
+    wsdbg_grid_site_text(&e.snapshot, 0, text, sizeof text);
+    assert_string_equal(text, "launched at launch, or graph launched at extension.cpp:9 in run, called from train.py:12 "
+                              "in step");
+    example_free(&e);
+}
+
 static void assert_site(const struct wsdbg_launch_site *got, const struct wsdbg_launch_site *expected)
 {
     assert_int_equal(got->process_id, expected->process_id);
@@ -217,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_place_is_the_first_frame_of_the_program),
         cmocka_unit_test(a_grid_names_every_place_that_may_be_the_one),
+        cmocka_unit_test(a_graph_and_a_launch_are_told_apart),
         cmocka_unit_test(they_come_back_as_they_were),
         cmocka_unit_test(the_report_has_them),
     };

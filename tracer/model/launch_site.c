@@ -245,13 +245,22 @@ struct places {
     const struct wsdbg_launch_site *sites[PLACES_SHOWN];
     uint32_t count, others;               /* others: beyond those that are shown */
     const struct wsdbg_launch_site *lost; /* one without a stack */
-    bool is_graph;                        /* some launch is that of a graph */
 };
+
+/* What the place of a grid is said of. */
+enum said_of { OF_LAUNCH, OF_GRAPH_LAUNCH, OF_NODE };
+
+static enum said_of said_of(const struct wsdbg_snapshot *s, const struct wsdbg_launch_site *site)
+{
+    if (site->kind == WSDBG_SITE_OF_NODE)
+        return OF_NODE;
+    return site->launch < s->launch_count && (s->launches[site->launch].flags & WSDBG_LAUNCH_GRAPH) ? OF_GRAPH_LAUNCH
+                                                                                                    : OF_LAUNCH;
+}
 
 static void add_place(const struct wsdbg_snapshot *s, const struct wsdbg_launch_site *site, struct places *places)
 {
     char text[WSDBG_SITE_PLACE_BYTES];
-    places->is_graph |= site->launch < s->launch_count && (s->launches[site->launch].flags & WSDBG_LAUNCH_GRAPH) != 0;
     wsdbg_launch_site_place(s, site, text, sizeof text);
     if (strcmp(text, "?") == 0) {
         places->lost = site;
@@ -268,13 +277,14 @@ static void add_place(const struct wsdbg_snapshot *s, const struct wsdbg_launch_
     memcpy(places->texts[places->count++], text, sizeof text);
 }
 
-static void find_places(const struct wsdbg_snapshot *s, uint32_t grid, enum wsdbg_launch_site_kind kind,
-                        struct places *out)
+static void find_places(const struct wsdbg_snapshot *s, uint32_t grid, enum said_of of, struct places *out)
 {
     *out = (struct places){.count = 0};
-    for (size_t i = 0; i < s->launch_site_count; i++)
-        if (s->launch_sites[i].grid == grid && s->launch_sites[i].kind == kind)
-            add_place(s, &s->launch_sites[i], out);
+    for (size_t i = 0; i < s->launch_site_count; i++) {
+        const struct wsdbg_launch_site *site = &s->launch_sites[i];
+        if (site->grid == grid && site->kind != WSDBG_SITE_OF_CALL && said_of(s, site) == of)
+            add_place(s, site, out);
+    }
 }
 
 /* ", after copy, before store" */
@@ -290,31 +300,31 @@ static void append_neighbours(const struct wsdbg_snapshot *s, const struct wsdbg
         append(out, bytes, ", before %.60s", name);
 }
 
-static void append_places(const struct wsdbg_snapshot *s, const struct places *places, const char *verb, char *out,
-                          size_t bytes)
+static void append_places(const struct wsdbg_snapshot *s, uint32_t grid, enum said_of of, char *out, size_t bytes)
 {
-    if (places->count == 0 && !places->lost)
+    static const char *const verbs[] = {"launched", "graph launched", "put into a graph"};
+    struct places places;
+    find_places(s, grid, of, &places);
+    if (places.count == 0 && !places.lost)
         return;
-    append(out, bytes, "%s%s at ", out[0] ? "; " : "", verb);
-    for (uint32_t i = 0; i < places->count; i++) {
-        append(out, bytes, "%s%s", i ? ", or at " : "", places->texts[i]);
-        append_neighbours(s, places->sites[i], out, bytes);
+    append(out, bytes, "%s%s at ", !out[0] ? "" : of == OF_NODE ? "; " : ", or ", verbs[of]);
+    for (uint32_t i = 0; i < places.count; i++) {
+        append(out, bytes, "%s%s", i ? ", or at " : "", places.texts[i]);
+        append_neighbours(s, places.sites[i], out, bytes);
     }
-    if (places->others)
-        append(out, bytes, ", or at %" PRIu32 " other places", places->others);
-    if (places->lost)
-        append(out, bytes, "%s (%s)", places->count ? ", or at ?" : "?",
-               places->lost->end[0] ? places->lost->end : "its stack could not be read");
+    if (places.others)
+        append(out, bytes, ", or at %" PRIu32 " other places", places.others);
+    if (places.lost)
+        append(out, bytes, "%s (%s)", places.count ? ", or at ?" : "?",
+               places.lost->end[0] ? places.lost->end : "its stack could not be read");
 }
 
 void wsdbg_grid_site_text(const struct wsdbg_snapshot *snapshot, uint32_t grid, char *out, size_t bytes)
 {
-    struct places places;
     out[0] = '\0';
-    find_places(snapshot, grid, WSDBG_SITE_OF_LAUNCH, &places);
-    append_places(snapshot, &places, places.is_graph ? "graph launched" : "launched", out, bytes);
-    find_places(snapshot, grid, WSDBG_SITE_OF_NODE, &places);
-    append_places(snapshot, &places, "put into a graph", out, bytes);
+    append_places(snapshot, grid, OF_LAUNCH, out, bytes);
+    append_places(snapshot, grid, OF_GRAPH_LAUNCH, out, bytes);
+    append_places(snapshot, grid, OF_NODE, out, bytes);
 }
 
 const struct wsdbg_launch_site *wsdbg_collective_site(const struct wsdbg_snapshot *snapshot, uint32_t collective)

@@ -1,8 +1,8 @@
-/* launch_cost.c - how long a launch of the stand-in for libcuda takes, which does nearly nothing.
+/* site_cost.c - how long a launch of the stand-in for libcuda takes, which does nearly nothing.
  *
- *   launch_cost [ROUNDS [DEPTH]]     prints the median of ROUNDS rounds of 1000 launches in ns, made DEPTH calls deep
+ *   site_cost [ROUNDS [DEPTH]]     prints the median of ROUNDS rounds of 1000 launches in ns, made DEPTH calls deep
  *
- * It is a program, and a library for launch_cost.py, which calls launch_cost() from Python functions.
+ * It is a program, and a library for site_cost.py, which calls site_cost() from Python functions.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ enum { LAUNCHES = 1000, ROUNDS_MOST = 1001 };
 typedef int (*launch_function)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
                                void **, void **);
 
-__attribute__((visibility("default"))) double launch_cost(int rounds, int depth);
+__attribute__((visibility("default"))) double site_cost(int rounds, int depth);
 
 static launch_function launch;
 static void *kernel;
@@ -25,7 +25,7 @@ static void *need(void *library, const char *name)
 {
     void *found = library ? dlsym(library, name) : NULL;
     if (!found) {
-        fprintf(stderr, "launch_cost: no %s\n", name);
+        fprintf(stderr, "site_cost: no %s\n", name);
         exit(2);
     }
     return found;
@@ -34,7 +34,7 @@ static void *need(void *library, const char *name)
 static void check(int status)
 {
     if (status) {
-        fprintf(stderr, "launch_cost: CUDA error %d\n", status);
+        fprintf(stderr, "site_cost: CUDA error %d\n", status);
         exit(2);
     }
 }
@@ -85,7 +85,7 @@ static __attribute__((noinline)) double go_down(int rounds, int depth)
     return result + 0 * room[0];
 }
 
-double launch_cost(int rounds, int depth)
+double site_cost(int rounds, int depth)
 {
     if (!launch)
         prepare();
@@ -94,6 +94,6 @@ double launch_cost(int rounds, int depth)
 
 int main(int argc, char **argv)
 {
-    printf("%.1f\n", launch_cost(argc > 1 ? atoi(argv[1]) : 101, argc > 2 ? atoi(argv[2]) : 20));
+    printf("%.1f\n", site_cost(argc > 1 ? atoi(argv[1]) : 101, argc > 2 ? atoi(argv[2]) : 20));
     return 0;
 }
