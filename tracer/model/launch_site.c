@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "model/host_stack.h"
 #include "model/place.h"
 #include "model/symbol.h"
 
-enum { FRAME_BYTES = 256, PLACES_SHOWN = 3 };
+enum { FRAME_BYTES = 256, PLACES_SHOWN = 3, NAME_COLUMNS = 60 };
 
 /* ---- text ---- */
 
@@ -293,11 +294,13 @@ static void append_neighbours(const struct wsdbg_snapshot *s, const struct wsdbg
 {
     char name[WSDBG_HOST_FUNCTION_BYTES];
     kernel_name(s, site->before, name, sizeof name);
+    wsdbg_text_cut(name, NAME_COLUMNS);
     if (name[0])
-        append(out, bytes, ", after %.60s", name);
+        append(out, bytes, ", after %s", name);
     kernel_name(s, site->after, name, sizeof name);
+    wsdbg_text_cut(name, NAME_COLUMNS);
     if (name[0])
-        append(out, bytes, ", before %.60s", name);
+        append(out, bytes, ", before %s", name);
 }
 
 static void append_places(const struct wsdbg_snapshot *s, uint32_t grid, enum said_of of, char *out, size_t bytes)
