@@ -1,13 +1,13 @@
 #!/bin/sh
 # launch_test.sh - where the kernel that hangs was launched, as the report, the database and JSON say it.
 #
-#     launch_test.sh WSDBG LAUNCH_APP LAUNCH_APP.C [LAUNCH.PY PYTHON...]
+#     launch_test.sh WSDBG LAUNCH_APP LAUNCH_APP.C FAKE_PYTHON.SO [LAUNCH.PY PYTHON...]
 #
 # The expected lines are those that end with a comment SITE and a word.  Without an interpreter the Python part is left
 # out.
 set -u
-wsdbg=$1 app=$2 source=$3
-shift 3
+wsdbg=$1 app=$2 source=$3 fake_python=$4
+shift 4
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export TMPDIR=$work
@@ -33,7 +33,7 @@ run() {
     name=$1
     shift
     rm -f "$work/$name.db"
-    timeout -k 2 60 "$wsdbg" run --device sim --stall 1 ${options:-} -o "$work/$name.db" -- "$@" >"$work/$name.out" 2>"$work/$name.err"
+    timeout -k 2 20 "$wsdbg" run --device sim --stall 1 ${options:-} -o "$work/$name.db" -- "$@" >"$work/$name.out" 2>"$work/$name.err"
     status=$?
     [ $status = 124 ] || fail "$name: status $status: $(cat "$work/$name.err")"
 }
@@ -95,6 +95,12 @@ run small "$app" small
 says small "launched at $(site "$source" plain) in plain, called from $(site "$source" thread) in in_thread on "
 run edge "$app" edge
 says edge "launched at "
+
+# What looks like an interpreter and is none: the program goes on, and the native frames are there.
+for wrong in small-state closed-state cut-state closed-frame cut-frame high-frame no-code closed-code endless; do
+    run "fake-$wrong" env FAKE_PYTHON=$wrong sh -c 'LD_PRELOAD=$LD_PRELOAD:$0 exec "$1" plain' "$fake_python" "$app"
+    says "fake-$wrong" "launched at $(site "$source" plain) in plain, called from $main in main on "
+done
 
 options='--launch-sites off' run off "$app" plain
 not_says off 'launched at'
