@@ -166,6 +166,13 @@ static __attribute__((noinline)) void again(void)
         check(cuda.launch(stuck, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL)); /* SITE again */
 }
 
+/* More launches of the kernel than are looked at. */
+static __attribute__((noinline)) void often(void)
+{
+    for (int i = 0; i < 1300; i++)
+        check(cuda.launch(stuck, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL)); /* SITE often */
+}
+
 static __attribute__((noinline)) void capture(void **graph)
 {
     check(cuda.begin_capture(stream, 0));
@@ -279,11 +286,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*way)(void);
-    } ways[] = {{"plain", plain},       {"extended", extended}, {"cooperative", cooperative},
-                {"deep", deep},         {"twice", twice},       {"again", again},
-                {"graph", graph},       {"node", node},         {"lost", lost},
-                {"kept", kept},         {"fiber", fiber},       {"signal", in_signal},
-                {"small", small_stack}, {"edge", edge}};
+    } ways[] = {{"plain", plain},      {"extended", extended}, {"cooperative", cooperative},
+                {"deep", deep},        {"twice", twice},       {"again", again},
+                {"often", often},      {"graph", graph},       {"node", node},
+                {"lost", lost},        {"kept", kept},         {"fiber", fiber},
+                {"signal", in_signal}, {"small", small_stack}, {"edge", edge}};
     prepare();
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (argc > 1 && strcmp(argv[1], ways[i].name) == 0)

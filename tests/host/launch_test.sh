@@ -71,6 +71,10 @@ is deep 'SELECT ends FROM launch_site' 'the rest of the stack was not kept'
 run again "$app" again
 says again "launched at $(site "$source" again) in again, called from $main in main on "
 is again 'SELECT launches FROM launch_site' 5
+run often "$app" often
+says often "launched at $(site "$source" often) in often, called from $main in main, or at ? (too many launches may be this one) on "
+is often 'SELECT launches FROM launch_site ORDER BY id' '1200
+100'
 run twice "$app" twice
 says twice "launched at $(lines twice "$source" | head -1) in twice, called from $main in main, or at $(lines twice "$source" | tail -1) in twice, called from $main in main on "
 

@@ -19,7 +19,7 @@ struct wsdbg_host_wanted {
     uint32_t function_row; /* CAPTURED: in the process's table of functions */
     uint32_t tag; /* rows of launch_sites get it.  Those of LAUNCHED with one tag and the same stack are one row */
 };
-enum { WSDBG_HOST_WANTED_MAX = 512 };
+enum { WSDBG_HOST_WANTED_MAX = 2048 };
 
 /* A process to read, and the threads of it that are inside a call which waits for the GPU. */
 struct wsdbg_host_request {

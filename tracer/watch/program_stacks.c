@@ -11,7 +11,7 @@
 #include "model/launch_site.h"
 #include "model/rows.h"
 
-enum { PROCESSES_MOST = 64, WAITING_MOST = 64, CALLS_MOST = 64, LAUNCHES_MOST = 256 };
+enum { PROCESSES_MOST = 64, WAITING_MOST = 64, CALLS_MOST = 64, LAUNCHES_MOST = 1200 };
 #define PROCESS_NS UINT64_C(50000000)
 #define SITES_NS UINT64_C(50000000) /* more for a process of which launch sites are wanted */
 #define ALL_NS UINT64_C(500000000)
@@ -65,6 +65,12 @@ static void want_grid(const struct wsdbg_snapshot *s, uint32_t grid, struct wish
                                               .tag = grid});
 }
 
+static bool is_wanted(const struct wsdbg_snapshot *s, uint32_t grid, uint32_t process_id)
+{
+    const struct wsdbg_grid *row = &s->grids[grid];
+    return row->running && row->context < s->context_count && s->contexts[row->context].process_id == process_id;
+}
+
 static void want_sites(const struct wsdbg_snapshot *s, uint32_t process_id, struct wish *wish)
 {
     size_t calls = 0;
@@ -81,8 +87,7 @@ static void want_sites(const struct wsdbg_snapshot *s, uint32_t process_id, stru
                                               .tag = i});
     }
     for (uint32_t i = 0; i < s->grid_count; i++)
-        if (s->grids[i].running && s->grids[i].context < s->context_count &&
-            s->contexts[s->grids[i].context].process_id == process_id)
+        if (is_wanted(s, i, process_id))
             want_grid(s, i, wish);
 }
 
@@ -118,13 +123,22 @@ static void connect(const struct wsdbg_snapshot *s, const struct wish *wish, str
     site->after = function_of(s, wish, site->process_id, site->rows[2]);
 }
 
-/* Launches of the grid that were not asked for may be the one, too. */
-static struct wsdbg_error *add_others(struct wsdbg_snapshot *s, uint32_t process_id, uint32_t grid)
+/* Launches for which the grid's rows from `first` on stand. */
+static size_t launches_read(const struct wsdbg_snapshot *s, size_t first, uint32_t grid)
 {
-    uint32_t none[1];
+    size_t count = 0;
+    for (size_t i = first; i < s->launch_site_count; i++)
+        if (s->launch_sites[i].kind == WSDBG_SITE_OF_LAUNCH && s->launch_sites[i].grid == grid)
+            count += s->launch_sites[i].count;
+    return count;
+}
+
+/* Launches that were not asked for, or that left the table, may have made the grid too. */
+static struct wsdbg_error *add_others(struct wsdbg_snapshot *s, size_t first, uint32_t process_id, uint32_t grid)
+{
     bool all;
-    const size_t count = wsdbg_grid_launches(s, grid, none, 0, &all);
-    if (count == 0 || (all && count <= LAUNCHES_MOST))
+    const size_t count = wsdbg_grid_launches(s, grid, NULL, 0, &all), read = launches_read(s, first, grid);
+    if (count == 0 || (all && read >= count))
         return NULL;
     struct wsdbg_error *error = wsdbg_rows_reserve(s, &(struct wsdbg_table_counts){.launch_sites = 1});
     if (error)
@@ -135,7 +149,7 @@ static struct wsdbg_error *add_others(struct wsdbg_snapshot *s, uint32_t process
                                        .grid = grid,
                                        .collective = WSDBG_NONE,
                                        .launch = WSDBG_NONE,
-                                       .count = count > LAUNCHES_MOST ? (uint32_t)count - LAUNCHES_MOST : 1,
+                                       .count = read < count ? (uint32_t)(count - read) : 1,
                                        .function = s->grids[grid].function,
                                        .before = WSDBG_NONE,
                                        .after = WSDBG_NONE};
@@ -143,18 +157,17 @@ static struct wsdbg_error *add_others(struct wsdbg_snapshot *s, uint32_t process
     return NULL;
 }
 
-static struct wsdbg_error *take_sites(struct wsdbg_snapshot *s, const struct wish *wish, size_t first)
+/* Nothing came back from a process that keeps no sites. */
+static struct wsdbg_error *take_sites(struct wsdbg_snapshot *s, const struct wish *wish, uint32_t process_id,
+                                      size_t first)
 {
     struct wsdbg_error *error = NULL;
     const size_t end = s->launch_site_count;
     for (size_t i = first; i < end; i++)
         connect(s, wish, &s->launch_sites[i]);
-    for (size_t i = first; i < end && !error; i++) {
-        const struct wsdbg_launch_site *site = &s->launch_sites[i];
-        const bool is_first = i == first || s->launch_sites[i - 1].grid != site->grid;
-        if (site->kind == WSDBG_SITE_OF_LAUNCH && is_first)
-            error = add_others(s, site->process_id, site->grid);
-    }
+    for (uint32_t i = 0; first < end && i < s->grid_count && !error; i++)
+        if (is_wanted(s, i, process_id))
+            error = add_others(s, first, process_id, i);
     return error;
 }
 
@@ -173,7 +186,7 @@ static struct wsdbg_error *read_process(struct wsdbg_snapshot *snapshot, uint32_
     request.wanted = wish->wanted;
     request.wanted_count = wish->count;
     struct wsdbg_error *error = wsdbg_host_stacks_read(&request, 1, limit_ns + (wish->count ? SITES_NS : 0), snapshot);
-    return error ? error : take_sites(snapshot, wish, first);
+    return error ? error : take_sites(snapshot, wish, process_id, first);
 }
 
 struct wsdbg_error *wsdbg_program_stacks_read(struct wsdbg_snapshot *snapshot)
