@@ -245,6 +245,8 @@ void wsdbg_native_unwind(struct wsdbg_host_modules *modules, struct wsdbg_host_m
         out->count++;
         if (!out->end)
             out->end = step_frame(&u, row, frame, &whole);
+        if (!out->end && !whole)
+            row->cfa = u.now.values[RSP];
         free(frame);
     }
     if (out->end && wsdbg_host_memory_is_late(memory))

@@ -15,6 +15,7 @@ struct wsdbg_native_frame {
     uint64_t pc;
     uint64_t address; /* in the file: of the instruction that runs or has called */
     uint32_t file;    /* in the maps' files */
+    uint64_t cfa;     /* below it lies the return address; 0 = not known */
 };
 
 struct wsdbg_native_stack {

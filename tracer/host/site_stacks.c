@@ -17,7 +17,7 @@
 #include "model/rows.h"
 
 #define ADDRESS_MASK ((UINT64_C(1) << 48) - 1)
-#define PAGE_BYTES UINT64_C(4096)
+#define STACK_BYTES_MOST UINT64_C(1048576)
 
 /* A stack that was read, not yet named. */
 struct found {
@@ -38,6 +38,8 @@ struct sites {
     struct wsdbg_native_inlines inlines;
     struct found *found;
     size_t count;
+    struct wsdbg_site_row last; /* whose stack was unwound last */
+    struct found *last_found;   /* ... its row of found; NULL = there is none */
 };
 
 /* ---- the row's piece as memory ---- */
@@ -151,6 +153,48 @@ static struct wsdbg_error *add(struct sites *s, const struct wsdbg_launch_site *
     return has_stack ? wsdbg_host_stack_add(s->unnamed, s->reader, site->thread_id, s->picture) : NULL;
 }
 
+/* ---- rows that repeat ---- */
+
+/* A frame may be found by it. */
+static bool may_be_of_stack(uint64_t value, uint64_t sp)
+{
+    return value - (sp - STACK_BYTES_MOST) < 2 * STACK_BYTES_MOST;
+}
+
+/* Words that tell a frame: addresses of the stack. */
+static bool words_tell_the_same(const uint64_t *a, const uint64_t *b, size_t count, uint64_t sp)
+{
+    for (size_t i = 0; i < count; i++)
+        if (a[i] != b[i] && (may_be_of_stack(a[i], sp) || may_be_of_stack(b[i], sp)))
+            return false;
+    return true;
+}
+
+static bool returns_are_the_same(const struct sites *s)
+{
+    const uint64_t first = stack_first(&s->row);
+    for (size_t i = 0; i < s->picture->native.count; i++) {
+        const uint64_t cfa = s->picture->native.frames[i].cfa, at = (cfa - first) / sizeof(uint64_t) - 1;
+        if (cfa && (at >= s->row.stack_words || stack_of(&s->row)[at] != stack_of(&s->last)[at]))
+            return false;
+    }
+    return true;
+}
+
+/* Whether unwinding gives what it gave for the row before.  It follows the program counter, return addresses, and
+ * registers and words that hold addresses of the stack: these must be the same. */
+static bool repeats_last(const struct sites *s)
+{
+    const struct wsdbg_site_row *a = &s->row, *b = &s->last;
+    const uint64_t sp = stack_first(a);
+    return s->last_found && a->flags == b->flags && a->python_frames == b->python_frames &&
+           a->stack_words == b->stack_words && sp == stack_first(b) && a->thread_id == b->thread_id &&
+           a->registers[WSDBG_SITE_PC] == b->registers[WSDBG_SITE_PC] &&
+           memcmp(a->words, b->words, a->python_frames * WSDBG_SITE_FRAME_WORDS * sizeof *a->words) == 0 &&
+           words_tell_the_same(a->registers, b->registers, WSDBG_SITE_REGISTERS, sp) &&
+           words_tell_the_same(stack_of(a), stack_of(b), a->stack_words, sp) && returns_are_the_same(s);
+}
+
 static struct wsdbg_launch_site new_site(const struct sites *s, enum wsdbg_launch_site_kind kind, uint32_t tag,
                                          uint64_t entry)
 {
@@ -177,11 +221,19 @@ static struct wsdbg_error *add_lost(struct sites *s, struct wsdbg_launch_site *s
 
 static struct wsdbg_error *add_row(struct sites *s, struct wsdbg_launch_site *site)
 {
+    if (site->kind == WSDBG_SITE_OF_LAUNCH && repeats_last(s) && s->last_found->site.tag == site->tag) {
+        s->last_found->site.count++;
+        return NULL;
+    }
     site->thread_id = s->row.thread_id;
     site->time_ns = s->row.time_ns;
     read_python(s);
     read_native(s);
-    return add(s, site, true, hash_of(s));
+    const uint64_t hash = hash_of(s);
+    struct wsdbg_error *error = add(s, site, true, hash);
+    s->last = s->row;
+    s->last_found = error ? NULL : find_alike(s, site->tag, true, hash);
+    return error;
 }
 
 /* ---- the three rings ---- */
