@@ -297,5 +297,8 @@ int main(int argc, char **argv)
             ways[i].way(); /* SITE main */
     launch_from_thread(100);
     launch_quick(100);
-    return cuda.synchronize();
+    const char *error = dlerror();
+    if (error) /* of a look-up of the observer's */
+        fprintf(stderr, "launch_app: %s\n", error);
+    return error ? 4 : cuda.synchronize();
 }

@@ -152,8 +152,9 @@ static void a_graph_and_a_launch_are_told_apart(void **state)
     e.snapshot.launch_sites[3].launch = 0;
     e.snapshot.launches[0].flags |= WSDBG_LAUNCH_GRAPH;
     wsdbg_grid_site_text(&e.snapshot, 0, text, sizeof text);
-    assert_string_equal(text, "launched at launch, or graph launched at extension.cpp:9 in run, called from train.py:12 "
-                              "in step");
+    assert_string_equal(text,
+                        "launched at launch, or graph launched at extension.cpp:9 in run, called from train.py:12 "
+                        "in step");
     example_free(&e);
 }
 

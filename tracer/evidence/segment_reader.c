@@ -263,8 +263,7 @@ bool wsdbg_segment_sites(const struct wsdbg_segment_view *view, size_t *first, s
 {
     if (!WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), site_counts))
         return false;
-    const unsigned char *rows =
-        area(view, LOAD(view, sites_offset), WSDBG_SITES_ROWS, sizeof(struct wsdbg_site_row));
+    const unsigned char *rows = area(view, LOAD(view, sites_offset), WSDBG_SITES_ROWS, sizeof(struct wsdbg_site_row));
     if (!rows)
         return false;
     *first = (size_t)(rows - view->bytes);

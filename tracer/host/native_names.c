@@ -147,7 +147,8 @@ void wsdbg_native_name(struct wsdbg_host_modules *modules, const struct wsdbg_ho
                        struct wsdbg_native_place *places, size_t count, struct wsdbg_host_frame *frames,
                        struct wsdbg_native_inlines *inlines)
 {
-    qsort(places, count, sizeof *places, compare);
+    if (count > 1)
+        qsort(places, count, sizeof *places, compare);
     for (size_t first = 0, end; first < count; first = end) {
         const uint32_t file = places[first].file;
         for (end = first; end < count && places[end].file == file;)
