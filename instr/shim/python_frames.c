@@ -102,8 +102,8 @@ static bool has_python(void)
             return false;
         if (atomic_load(&found) == NOT_FOUND)
             find();
-        symbol(
-            "dlopen"); /* a failed look-up leaves an error for the program's dlerror(); one that succeeds removes it */
+        /* A failed look-up leaves an error for the program's dlerror(); one that succeeds removes it. */
+        symbol("dlopen");
         pthread_mutex_unlock(&find_lock);
         now = atomic_load_explicit(&found, memory_order_acquire);
     }
