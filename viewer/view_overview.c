@@ -8,6 +8,7 @@
 #include "store/report.h"
 #include "base/text.h"
 #include "model/host_stack.h"
+#include "model/launch_site.h"
 #include "model/symbol.h"
 #include "viewer/columns.h"
 #include "viewer/phrases.h"
@@ -17,6 +18,7 @@ enum part {
     SESSION,
     GRIDS_TITLE,
     GRID,
+    GRID_SITE,
     RANKS_TITLE,
     RANK,
     THREADS_TITLE,
@@ -53,6 +55,14 @@ static bool add_plain(struct viewer_rows *rows, enum part part, size_t number)
     return add(rows, part, number, (struct viewer_object){0});
 }
 
+/* Where in the program it was launched, if that was kept. */
+static bool add_site(const struct wsdbg_snapshot *s, uint32_t grid, struct viewer_rows *rows)
+{
+    char text[WSDBG_SITE_TEXT_BYTES];
+    wsdbg_grid_site_text(s, grid, text, sizeof text);
+    return !text[0] || add_plain(rows, GRID_SITE, grid);
+}
+
 /* Grids that run come first: the others are history. */
 static bool add_grids(struct viewer_context *context, struct viewer_rows *rows)
 {
@@ -61,7 +71,7 @@ static bool add_grids(struct viewer_context *context, struct viewer_rows *rows)
     for (int running = 1; running >= 0; running--)
         for (uint32_t i = 0; fine && i < s->grid_count; i++)
             if (s->grids[i].running == (running == 1) && viewer_filter_grid(context->filter, s, i))
-                fine = add(rows, GRID, i, (struct viewer_object){VIEWER_OBJECT_GRID, i, 0});
+                fine = add(rows, GRID, i, (struct viewer_object){VIEWER_OBJECT_GRID, i, 0}) && add_site(s, i, rows);
     return fine;
 }
 
@@ -225,6 +235,15 @@ static void draw_grid(struct viewer_context *context, uint32_t index, struct vie
                         grid->context < s->context_count ? or_unknown(s->contexts[grid->context].device_name) : "?");
 }
 
+static void draw_site(const struct wsdbg_snapshot *s, uint32_t grid, struct viewer_canvas *canvas)
+{
+    const size_t width = (size_t)viewer_canvas_columns(canvas);
+    char text[WSDBG_SITE_TEXT_BYTES];
+    wsdbg_grid_site_text(s, grid, text, sizeof text);
+    wsdbg_text_cut(text, width > 8 ? width - 4 : 4);
+    viewer_put(canvas, 0, 4, VIEWER_STYLE_DIM, text);
+}
+
 static void draw_thread(const struct viewer_picture *picture, uint32_t index, struct viewer_canvas *canvas)
 {
     const struct wsdbg_host_thread *thread = &picture->snapshot->threads[index];
@@ -348,6 +367,9 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
         break;
     case GRID:
         draw_grid(context, NUMBER(row), canvas);
+        break;
+    case GRID_SITE:
+        draw_site(picture->snapshot, NUMBER(row), canvas);
         break;
     case RANKS_TITLE:
         viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Ranks");

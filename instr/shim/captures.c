@@ -15,7 +15,8 @@
 #define MARKING_PATIENCE 1000 /* times 100 us */
 
 static _Atomic int captures; /* stream captures begun and not ended */
-static _Atomic int marking;  /* threads of ours that put an event behind the work of a context */
+static _Atomic uint32_t begun;
+static _Atomic int marking; /* threads of ours that put an event behind the work of a context */
 
 /* A marker takes microseconds.  Should one be stuck in the driver the app goes on after a while all the same. */
 static void wait_for_marker(void)
@@ -29,8 +30,15 @@ void captures_change(int change)
     int before = atomic_load(&captures);
     while (before + change >= 0 && !atomic_compare_exchange_weak(&captures, &before, before + change))
         ;
-    if (change > 0)
+    if (change > 0) {
+        atomic_fetch_add_explicit(&begun, 1, memory_order_relaxed);
         wait_for_marker();
+    }
+}
+
+uint32_t captures_number(void)
+{
+    return atomic_load_explicit(&begun, memory_order_relaxed);
 }
 
 bool captures_any(void)

@@ -8,6 +8,8 @@
 
 /* A stream capture begins (1; called before the driver is) or ended (-1) in this process. */
 void captures_change(int change);
+/* Which of the process's captures began last, from 1. */
+uint32_t captures_number(void);
 /* Whether some stream is captured now. */
 bool captures_any(void);
 /* What is put into the stream now goes into a graph. */

@@ -12,6 +12,7 @@
 #include "debug_calls.h"
 #include "graph_kernels.h"
 #include "host_threads.h"
+#include "launch_sites.h"
 #include "libcuda.h"
 #include "markers.h"
 #include "observer.h"
@@ -34,13 +35,14 @@ static void await_inspector(CUfunction function)
         debug_attach_await();
 }
 
-static void begin_launch(const char *call, CUfunction function, struct begun *begun)
+static void begin_launch(const char *call, CUfunction function, const struct site_registers *here, struct begun *begun)
 {
     int kept = errno;
     if (atomic_load_explicit(&debug_attach_awaited, memory_order_relaxed) && !captures_any())
         await_inspector(function);
     begun->entry = observer_launch_begin(&begun->row, function,
                                          atomic_load_explicit(&shim_hooks_record_launches, memory_order_relaxed));
+    launch_site_launched(here, begun->entry, &begun->row);
     registry_thread_enter(call, begun->row.context, begun->row.stream, begun->row.time_ns);
     errno = kept;
 }
@@ -93,9 +95,11 @@ CUresult launch_body(enum wsdbg_hook_id id, void *forward, CUfunction f, unsigne
 {
     bool on = hook_enter();
     struct begun begun = {.entry = UINT64_MAX};
+    struct site_registers here;
     if (on) {
+        site_here(&here);
         fill_launch(&begun.row, gx, gy, gz, bx, by, bz, shared, stream);
-        begin_launch(hook_name[id], f, &begun);
+        begin_launch(hook_name[id], f, &here, &begun);
     }
     CUresult result = ((CUresult(*) LAUNCH_PARAMETERS)forward)LAUNCH_ARGUMENTS;
     if (on)
@@ -108,10 +112,12 @@ CUresult cooperative_body(enum wsdbg_hook_id id, void *forward, CUfunction f, un
 {
     bool on = hook_enter();
     struct begun begun = {.entry = UINT64_MAX};
+    struct site_registers here;
     if (on) {
+        site_here(&here);
         fill_launch(&begun.row, gx, gy, gz, bx, by, bz, shared, stream);
         begun.row.flags = WSDBG_LAUNCH_COOPERATIVE;
-        begin_launch(hook_name[id], f, &begun);
+        begin_launch(hook_name[id], f, &here, &begun);
     }
     CUresult result = ((CUresult(*) COOPERATIVE_PARAMETERS)forward)COOPERATIVE_ARGUMENTS;
     if (on)
@@ -143,9 +149,11 @@ CUresult launch_ex_body(enum wsdbg_hook_id id, void *forward, const struct cu_la
 {
     bool on = hook_enter() && config;
     struct begun begun = {.entry = UINT64_MAX};
+    struct site_registers here;
     if (on) {
+        site_here(&here);
         fill_launch_ex(&begun.row, config);
-        begin_launch(hook_name[id], f, &begun);
+        begin_launch(hook_name[id], f, &here, &begun);
     }
     CUresult result = ((CUresult(*) LAUNCH_EX_PARAMETERS)forward)LAUNCH_EX_ARGUMENTS;
     if (on)
@@ -157,13 +165,15 @@ CUresult graph_launch_body(enum wsdbg_hook_id id, void *forward, void *exec, CUs
 {
     bool on = hook_enter();
     struct begun begun = {.entry = UINT64_MAX};
+    struct site_registers here;
     if (on) {
+        site_here(&here);
         bool partly = false;
         begun.row = (struct wsdbg_launch_row){.flags = WSDBG_LAUNCH_GRAPH, .graph = graph_kernels_of(exec, &partly)};
         begun.row.flags |= partly ? WSDBG_LAUNCH_GRAPH_PARTLY : 0;
         begun.row.stream = (uint64_t)(uintptr_t)stream;
         set_no_cluster(&begun.row);
-        begin_launch(hook_name[id], NULL, &begun);
+        begin_launch(hook_name[id], NULL, &here, &begun);
     }
     CUresult result = ((CUresult(*)(void *, CUstream))forward)(exec, stream);
     if (on)
@@ -173,12 +183,18 @@ CUresult graph_launch_body(enum wsdbg_hook_id id, void *forward, void *exec, CUs
     return hook_leave(on, result);
 }
 
-/* A function put into a graph may first run by a graph launch: its module must be ready by then. */
-static void see_node(bool on, CUfunction function)
+/* A function put into a graph may first run by a graph launch: its module must be ready by then.  graph: what the node
+ * is in.  kernel: NULL = the node is of another kind. */
+static void see_node(bool on, CUfunction function, const void *graph, const struct cu_kernel_node *kernel,
+                     const struct site_registers *here)
 {
     int kept = errno;
-    if (on && function)
-        tracking_launch_function(function, contexts_current());
+    if (on && function && kernel) {
+        struct wsdbg_launch_row row = {.function = tracking_launch_function(function, contexts_current())};
+        memcpy(row.grid, kernel->grid, sizeof row.grid);
+        memcpy(row.block, kernel->block, sizeof row.block);
+        launch_site_node(here, (uint64_t)(uintptr_t)graph, &row);
+    }
     errno = kept;
 }
 
@@ -195,7 +211,9 @@ CUresult kernel_node_body(enum wsdbg_hook_id id, void *forward, void *node, CUgr
 {
     bool on = hook_enter();
     CUfunction function = kernel ? kernel->function : NULL;
-    see_node(on, function);
+    struct site_registers here;
+    site_here(&here);
+    see_node(on, function, graph, kernel, &here);
     return leave_node(
         on, id, function, kernel,
         ((CUresult(*)(void *, CUgraph, const void *, size_t, const void *))forward)(node, graph, nodes, count, kernel));
@@ -206,7 +224,9 @@ CUresult kernel_node_v2_body(enum wsdbg_hook_id id, void *forward, void *node, C
 {
     bool on = hook_enter();
     CUfunction function = kernel ? graph_kernel_function(kernel) : NULL;
-    see_node(on, function);
+    struct site_registers here;
+    site_here(&here);
+    see_node(on, function, graph, kernel, &here);
     return leave_node(
         on, id, function, kernel,
         ((CUresult(*)(void *, CUgraph, const void *, size_t, const void *))forward)(node, graph, nodes, count, kernel));
@@ -224,7 +244,9 @@ CUresult graph_node_body(enum wsdbg_hook_id id, void *forward, void *node, CUgra
     bool on = hook_enter();
     const struct cu_kernel_node *kernel = node_kernel(add);
     CUfunction function = kernel ? graph_kernel_function(kernel) : NULL;
-    see_node(on, function);
+    struct site_registers here;
+    site_here(&here);
+    see_node(on, function, graph, kernel, &here);
     return leave_node(
         on, id, function, kernel,
         ((CUresult(*)(void *, CUgraph, const void *, size_t, void *))forward)(node, graph, nodes, count, add));
@@ -236,7 +258,9 @@ CUresult graph_node_v2_body(enum wsdbg_hook_id id, void *forward, void *node, CU
     bool on = hook_enter();
     const struct cu_kernel_node *kernel = node_kernel(add);
     CUfunction function = kernel ? graph_kernel_function(kernel) : NULL;
-    see_node(on, function);
+    struct site_registers here;
+    site_here(&here);
+    see_node(on, function, graph, kernel, &here);
     return leave_node(on, id, function, kernel,
                       ((CUresult(*)(void *, CUgraph, const void *, const void *, size_t, void *))forward)(
                           node, graph, nodes, edges, count, add));
@@ -267,7 +291,9 @@ CUresult set_node_body(enum wsdbg_hook_id id, void *forward, void *exec, void *n
 {
     bool on = hook_enter();
     const struct cu_kernel_node whole = first_version(kernel);
-    see_node(on, whole.function);
+    struct site_registers here;
+    site_here(&here);
+    see_node(on, whole.function, exec, &whole, &here);
     return leave_set(on, id, exec, node, whole.function ? &whole : NULL,
                      ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
 }
@@ -277,7 +303,9 @@ CUresult set_node_v2_body(enum wsdbg_hook_id id, void *forward, void *exec, void
 {
     bool on = hook_enter();
     CUfunction function = kernel ? graph_kernel_function(kernel) : NULL;
-    see_node(on, function);
+    struct site_registers here;
+    site_here(&here);
+    see_node(on, function, exec, kernel, &here);
     return leave_set(on, id, exec, node, function ? kernel : NULL,
                      ((CUresult(*)(void *, void *, const void *))forward)(exec, node, kernel));
 }
@@ -287,7 +315,9 @@ CUresult set_any_node_body(enum wsdbg_hook_id id, void *forward, void *exec, voi
     bool on = hook_enter();
     const struct cu_kernel_node *kernel = node_kernel(with);
     CUfunction function = kernel ? graph_kernel_function(kernel) : NULL;
-    see_node(on, function);
+    struct site_registers here;
+    site_here(&here);
+    see_node(on, function, exec, kernel, &here);
     return leave_set(on, id, exec, node, function ? kernel : NULL,
                      ((CUresult(*)(void *, void *, void *))forward)(exec, node, with));
 }

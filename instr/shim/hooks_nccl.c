@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "communicators.h"
 #include "hooks.h"
+#include "launch_sites.h"
 #include "libnccl.h"
 #include "messages.h"
 #include "segment.h"
@@ -96,8 +97,12 @@ static struct nccl_entry begin_call(const struct nccl_call *call, uint64_t count
 {
     if (!enter())
         return (struct nccl_entry){.row = WSDBG_UNKNOWN32};
+    struct site_registers here;
+    site_here(&here);
     learn_rank(comm, forward);
     struct nccl_entry entry = collective_begin(call, count, type, comm, stream, depth > 0);
+    if (entry.row != WSDBG_UNKNOWN32)
+        launch_site_called(&here, atomic_load(&shim_segment)->communicators[entry.row].number, entry.entry);
     if (depth == 0)
         collective_issue(&entry);
     return entry;

@@ -92,7 +92,7 @@ static void store_row(void *to, const void *from, size_t bytes)
 
 /* Takes a ring row for writing.  A row that another thread is still writing, or that a later entry has
  * already taken, is left alone: that entry is lost, never torn. */
-static bool claim_row(uint64_t *sequence, uint64_t entry)
+bool registry_claim_row(uint64_t *sequence, uint64_t entry)
 {
     uint64_t old = __atomic_load_n(sequence, __ATOMIC_RELAXED);
     if (old == ROW_BUSY || old > entry)
@@ -105,7 +105,7 @@ uint64_t registry_launch_begin(const struct wsdbg_launch_row *row)
     struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
     uint64_t entry = __atomic_fetch_add(&segment->launch_count, 1, __ATOMIC_RELAXED);
     struct wsdbg_launch_row *slot = &segment->launches[entry % WSDBG_LAUNCH_ROWS];
-    if (!claim_row(&slot->sequence, entry)) {
+    if (!registry_claim_row(&slot->sequence, entry)) {
         lose_row(segment);
         return UINT64_MAX;
     }
@@ -133,7 +133,7 @@ void registry_add_activity(const struct wsdbg_activity_row *row)
     struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
     uint64_t entry = __atomic_fetch_add(&segment->activity_count, 1, __ATOMIC_RELAXED);
     struct wsdbg_activity_row *slot = &segment->activities[entry % WSDBG_ACTIVITY_ROWS];
-    if (!claim_row(&slot->sequence, entry)) {
+    if (!registry_claim_row(&slot->sequence, entry)) {
         lose_row(segment);
         return;
     }

@@ -18,6 +18,9 @@ uint32_t registry_add_module(const struct wsdbg_module_row *row);
 uint32_t registry_add_function(const struct wsdbg_function_row *row);
 /* Rows [*first, *first + return) of the name table hold `names`. */
 uint32_t registry_add_names(const struct wsdbg_name *names, uint32_t count, uint32_t *first);
+/* Takes a row of a ring for writing; its sequence is then stored last, with release.  False: another thread is still
+ * writing it, or a later entry has it. */
+bool registry_claim_row(uint64_t *sequence, uint64_t entry);
 /* Records a launch before it happens (result pending); returns its entry number, UINT64_MAX when lost. */
 uint64_t registry_launch_begin(const struct wsdbg_launch_row *row);
 void registry_launch_end(uint64_t entry, int result);

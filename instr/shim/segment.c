@@ -158,16 +158,10 @@ uint64_t segment_room_bytes(void)
     return segment->limit_bytes > segment->used_bytes ? segment->limit_bytes - segment->used_bytes : 0;
 }
 
-bool segment_grow(uint64_t bytes, uint64_t *offset, void **memory, char *why)
+static bool grow(uint64_t bytes, uint64_t *offset, void **memory, char *why)
 {
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     uint64_t at = segment->used_bytes;
-    bytes = page_round(bytes);
-    if (bytes > segment_room_bytes()) {
-        snprintf(why, WSDBG_TEXT_BYTES, "the segment would be %llu MiB, more than its limit of %llu MiB",
-                 (unsigned long long)((at + bytes + 0xfffff) >> 20), (unsigned long long)(segment->limit_bytes >> 20));
-        return false;
-    }
     int fd = segment_file_open();
     if (fd < 0) {
         snprintf(why, WSDBG_TEXT_BYTES, "cannot open %.150s again: %s", segment_file_name(), strerror(errno));
@@ -182,5 +176,27 @@ bool segment_grow(uint64_t bytes, uint64_t *offset, void **memory, char *why)
     *offset = at;
     *memory = mapped;
     __atomic_store_n(&segment->used_bytes, at + bytes, __ATOMIC_RELEASE);
+    return true;
+}
+
+bool segment_grow(uint64_t bytes, uint64_t *offset, void **memory, char *why)
+{
+    const struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    bytes = page_round(bytes);
+    if (bytes > segment_room_bytes()) {
+        snprintf(why, WSDBG_TEXT_BYTES, "the segment would be %llu MiB, more than its limit of %llu MiB",
+                 (unsigned long long)((segment->used_bytes + bytes + 0xfffff) >> 20),
+                 (unsigned long long)(segment->limit_bytes >> 20));
+        return false;
+    }
+    return grow(bytes, offset, memory, why);
+}
+
+bool segment_grow_beyond(uint64_t bytes, uint64_t *offset, void **memory, char *why)
+{
+    bytes = page_round(bytes);
+    if (!grow(bytes, offset, memory, why))
+        return false;
+    atomic_load(&shim_segment)->limit_bytes += bytes;
     return true;
 }

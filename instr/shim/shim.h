@@ -14,7 +14,7 @@
  *              begins and ends each
  *   life       life_cycle.c: start, the segment at the first call, fork, exit; stand_aside.c: no system call any more
  *   recording  observer.c (launches), tracking.c (modules, functions), allocations.c, graph_kernels.c, refusals.c,
- *              work.c, communicators.c
+ *              work.c, communicators.c, launch_sites.c with stack_piece.c and python_frames.c
  *   threads    ring_setup.c and copy_thread.c serve probed modules, markers.c tells whether work gets done,
  *              host_threads.c whether the program's threads do, debug_attach.c lets an inspector in
  *   driver     region.c, ring_memory.c, contexts.c, captures.c; libcuda.c and libnccl.c have the real functions

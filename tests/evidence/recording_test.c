@@ -99,6 +99,30 @@ static void a_recording_names_the_program_without_its_folder(void **state)
     free(plain);
 }
 
+/* Pieces of the program's stacks, which may hold anything. */
+static void a_recording_has_no_launch_sites(void **state)
+{
+    (void)state;
+    static const char secret[] = "a password on the stack";
+    struct segment_warp warp;
+    struct segment_writer *writer = one_warp((uint32_t)getpid(), &warp);
+    struct wsdbg_site_row *row = segment_writer_sites(writer);
+    memcpy(row->words, secret, sizeof secret);
+    memcpy(row[WSDBG_SITES_ROWS - 1].words, secret, sizeof secret);
+    struct wsdbg_evidence *source = open_ring();
+    struct wsdbg_snapshot snapshot = poll_at(source, 10 * MS);
+    wsdbg_snapshot_deinit(&snapshot);
+    assert_null(wsdbg_evidence_record(source, recording, 10 * MS));
+    source->ops->close(source);
+    segment_writer_destroy(writer);
+
+    size_t byte_count;
+    char *plain = first_frame(&byte_count);
+    assert_null(memmem(plain, byte_count, secret, sizeof secret));
+    assert_non_null(memmem(plain, byte_count, &(uint64_t){WSDBG_SEGMENT_MAGIC}, 8));
+    free(plain);
+}
+
 static void recording_over_an_existing_file_is_refused(void **state)
 {
     (void)state;
@@ -181,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_recording_replays_forwards_and_backwards),
         CASE(a_recording_names_the_program_without_its_folder),
+        CASE(a_recording_has_no_launch_sites),
         CASE(recording_over_an_existing_file_is_refused),
         CASE(a_bad_recording_is_one_line_with_file_offset_and_reason),
         CASE(damage_inside_a_frame_is_found_when_it_is_read),

@@ -69,6 +69,14 @@ static struct segment_writer *create(int fd, uint32_t process_id)
     return writer;
 }
 
+struct wsdbg_site_row *segment_writer_sites(struct segment_writer *writer)
+{
+    const uint64_t bytes = WSDBG_SITES_ROWS * sizeof(struct wsdbg_site_row);
+    const uint64_t offset = (grow(writer, bytes + 4096) + 4095) / 4096 * 4096;
+    writer->segment->sites_offset = offset;
+    return at(writer, offset);
+}
+
 struct segment_writer *segment_writer_create(uint32_t process_id)
 {
     return create(-1, process_id);

@@ -55,6 +55,8 @@ uint64_t segment_writer_launch(struct segment_writer *writer, const struct segme
 /* A kernel that a graph holds. */
 void segment_writer_graph_kernel(struct segment_writer *writer, uint32_t graph, uint32_t function, uint32_t ctas,
                                  uint32_t threads);
+/* Makes the rings of launch sites; the first of their rows. */
+struct wsdbg_site_row *segment_writer_sites(struct segment_writer *writer);
 void segment_writer_thread(struct segment_writer *writer, uint32_t thread_id, uint32_t context, const char *call,
                            uint64_t since_ns);
 

@@ -3,6 +3,7 @@
 #ifndef TESTS_HOST_IMAGE_H
 #define TESTS_HOST_IMAGE_H
 
+#include "host/python_find.h"
 #include "host/python_stack.h"
 
 enum { IMAGE_BYTES = 1 << 18 };

@@ -264,7 +264,10 @@ static void a_stack_of_noise_ends(void **state)
     srandom(4);
     for (int i = 0; i < 3000; i++) {
         wsdbg_host_memory_forget(noise);
-        wsdbg_native_unwind(modules, noise, code[random() % 64], 0x7ff000000000 + (uint64_t)(random() % 4096), &stack);
+        wsdbg_native_unwind(
+            modules, noise,
+            &(struct wsdbg_native_start){.pc = code[random() % 64], .sp = 0x7ff000000000 + (uint64_t)(random() % 4096)},
+            &stack);
         assert_true(stack.count <= WSDBG_NATIVE_FRAMES_MAX);
     }
     wsdbg_host_modules_destroy(modules);

@@ -71,6 +71,25 @@ run own-kernel 124 ARRIVE_SHORT,likely,1 ''
 is own-kernel "SELECT rank, blame FROM member JOIN process USING (process_id) WHERE blame IS NOT NULL ORDER BY rank" '0,victim
 1,origin'
 
+# The lines of the calls, which have returned: the call itself is in sum().
+source=$(dirname "$0")/ranks.c
+line_of() {
+    grep -n "$1" "$source" | head -1 | cut -d: -f1
+}
+call=$(line_of 'must(all_reduce(NULL, NULL, count')
+said() {
+    case $only in "  " | *" $1 "*) ;; *) return ;; esac
+    ask "$1" 'SELECT sentence FROM finding ORDER BY id LIMIT 1' | grep -qF -- "$2" ||
+        fail "$1: no \"$2\" in: $(ask "$1" 'SELECT sentence FROM finding')"
+}
+for rank in 0 1; do
+    said sizes "Rank $rank called it at ranks.c:$call in sum, called from ranks.c:$(line_of 'rank ? FEW : MANY') in sizes."
+done
+said order "Rank 0 called it at ranks.c:$call in sum, called from ranks.c:$(line_of 'rank ? second : first') in order."
+said order "Rank 1 called it at ranks.c:$call in sum, called from ranks.c:$(line_of 'rank ? second : first') in order."
+said leaves "Rank 0 called it at ranks.c:$call in sum, called from "
+is sizes "SELECT count(*) FROM launch_site WHERE kind = 'call' AND place LIKE '%in sizes'" 2
+
 # A rank that may still make its call is no hang: --give-up ends the run, and the finding is only possible.
 run skips 124 RANK_MISSING,possible,1 'its main thread sleeps in clock_nanosleep' --give-up 2
 run sends-alone 124 RANK_MISSING,possible,1 'Rank 1 has not entered receive #1 from rank 0 of communicator' --give-up 2

@@ -1,13 +1,20 @@
-/* parts_stub.c - what the shim's parts take from libcuda.c, device_events.c, sanitizers.c and system_calls.c, for tests
- * that link the parts without them. */
+/* parts_stub.c - what the shim's parts take from libcuda.c, real_dlsym.c, device_events.c, sanitizers.c and
+ * system_calls.c, for tests that link the parts without them. */
 #include <stddef.h>
 
 #include "device_events.h"
 #include "libcuda.h"
+#include "real_dlsym.h"
 #include "sanitizers.h"
 #include "system_calls.h"
 
 struct wsdbg_driver shim_driver;
+static void *find_nothing(void *library, const char *name)
+{
+    (void)library, (void)name;
+    return NULL;
+}
+void *(*wsdbg_real_dlsym)(void *, const char *) = find_nothing;
 _Atomic uint32_t device_events;
 _Atomic bool device_events_are_seen;
 

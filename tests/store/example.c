@@ -229,10 +229,10 @@ static void fill_diagnosis(struct example *e)
                                             "has completed yet.",
                                 .fix = "Start the producer's parity at 1."};
     f->evidence = rows(f->evidence_count = 2, sizeof *f->evidence);
-    f->evidence[0] = (struct wsdbg_evidence_row){WSDBG_EVIDENCE_WARP, 0, WSDBG_NONE, 0,
-                                                 "warp 0 waits on empty[0] with parity 0 before anybody arrived"};
-    f->evidence[1] = (struct wsdbg_evidence_row){WSDBG_EVIDENCE_BARRIER, WSDBG_NONE, STAGES, WSDBG_NONE,
-                                                 "empty[0] has 2 of 2 arrivals pending"};
+    f->evidence[0] = (struct wsdbg_evidence_row){
+        WSDBG_EVIDENCE_WARP, 0, WSDBG_NONE, 0, "warp 0 waits on empty[0] with parity 0 before anybody arrived", {0}};
+    f->evidence[1] = (struct wsdbg_evidence_row){
+        WSDBG_EVIDENCE_BARRIER, WSDBG_NONE, STAGES, WSDBG_NONE, "empty[0] has 2 of 2 arrivals pending", {0}};
     d->edges = rows(d->edge_count = 2, sizeof *d->edges);
     d->edges[0] = (struct wsdbg_edge){0, STAGES, 4, true, "declared"};
     d->edges[1] = (struct wsdbg_edge){4, 0, 0, true, "declared"};

@@ -83,6 +83,12 @@ static int set_up_7(void **state)
     return set_up(WSDBG_FIXTURES_DIR "/version_7.sql");
 }
 
+static int set_up_8(void **state)
+{
+    (void)state;
+    return set_up(WSDBG_FIXTURES_DIR "/version_8.sql");
+}
+
 static int set_up_6(void **state)
 {
     (void)state;
@@ -305,6 +311,25 @@ static void of_collectives_version_7_knew_nothing_but_the_ranks(void **state)
     wsdbg_store_close(store);
 }
 
+static void of_launch_sites_version_8_knew_nothing_but_the_calls(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_source_file file;
+    struct wsdbg_loaded loaded;
+    example_ok(wsdbg_store_open(path, &store));
+    example_ok(wsdbg_store_load(store, false, &loaded));
+    assert_int_equal(loaded.snapshot.launch_site_count, 0);
+    assert_int_equal(loaded.snapshot.site_frame_count, 0);
+    assert_int_equal(loaded.snapshot.collective_count, 1);
+    assert_int_equal(loaded.snapshot.collectives[0].row.count, 64);
+    example_ok(wsdbg_store_source_file(store, &loaded.snapshot.modules[0], &file));
+    assert_string_equal(file.text, "text of version 8\n");
+    wsdbg_source_file_deinit(&file);
+    wsdbg_loaded_deinit(&loaded);
+    wsdbg_store_close(store);
+}
+
 /* Columns of every table and view, in order. */
 static const char layout_sql[] = "SELECT m.type, m.name, group_concat(c.name) AS columns FROM sqlite_schema m "
                                  "JOIN pragma_table_info(m.name) c WHERE m.type IN ('table', 'view') "
@@ -414,10 +439,15 @@ int main(void)
         EVERY_VERSION,
         cmocka_unit_test(of_collectives_version_7_knew_nothing_but_the_ranks),
     };
+    const struct CMUnitTest version_8[] = {
+        EVERY_VERSION,
+        cmocka_unit_test(of_launch_sites_version_8_knew_nothing_but_the_calls),
+    };
     return failed + cmocka_run_group_tests(version_2, set_up_2, tear_down) +
            cmocka_run_group_tests(version_3, set_up_3, tear_down) +
            cmocka_run_group_tests(version_4, set_up_4, tear_down) +
            cmocka_run_group_tests(version_5, set_up_5, tear_down) +
            cmocka_run_group_tests(version_6, set_up_6, tear_down) +
-           cmocka_run_group_tests(version_7, set_up_7, tear_down);
+           cmocka_run_group_tests(version_7, set_up_7, tear_down) +
+           cmocka_run_group_tests(version_8, set_up_8, tear_down);
 }

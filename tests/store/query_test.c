@@ -154,14 +154,15 @@ static void one_statement_may_end_with_a_comment(void **state)
 }
 
 /* Queries that find nothing in the example.  It has no exited warps, no CTAs that differ, no arrivals, tiles, bytes,
- * wgmma rounds, refusals, log, CUPTI records, memory or calls of NCCL, and nothing that only the machine's state has.
+ * wgmma rounds, refusals, log, CUPTI records, memory, calls of NCCL or launch sites, and nothing that only the
+ * machine's state has.
  */
 static bool without_rows(const char *name)
 {
-    static const char *const names[] = {"exited",   "exited-early",  "odd-ctas",    "diff",      "arrivals", "tiles",
-                                        "log",      "activity",      "parts",       "looks",     "wakers",   "words",
-                                        "excerpts", "compare-looks", "overlap",     "stages",    "refused",  "memory",
-                                        "victims",  "peer-waits",    "collectives", "nccl-calls"};
+    static const char *const names[] = {
+        "exited",  "exited-early", "odd-ctas", "diff",       "arrivals",    "tiles",         "log",         "activity",
+        "parts",   "looks",        "wakers",   "words",      "excerpts",    "compare-looks", "overlap",     "stages",
+        "refused", "memory",       "victims",  "peer-waits", "collectives", "nccl-calls",    "launch-sites"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;

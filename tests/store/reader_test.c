@@ -126,8 +126,8 @@ static void a_newer_schema_is_refused(void **state)
     const char *path = example_path(folder, "newer.db");
     write_file(path, bytes, count);
     free(bytes);
-    run_sql(path, "PRAGMA user_version = 9");
-    refused(path, "made by schema version 9, this wsdbg reads 1 to 8");
+    run_sql(path, "PRAGMA user_version = 10");
+    refused(path, "made by schema version 10, this wsdbg reads 1 to 9");
 }
 
 static void a_truncated_file_is_refused(void **state)
@@ -181,7 +181,7 @@ static void writing_is_refused_in_every_way(void **state)
                                              "CREATE TABLE t (a)",
                                              "DROP TABLE warp",
                                              "CREATE TEMP TABLE t (a)",
-                                             "PRAGMA user_version = 9",
+                                             "PRAGMA user_version = 10",
                                              "PRAGMA query_only = OFF",
                                              "ATTACH '/tmp/x.db' AS x",
                                              "VACUUM INTO '/tmp/wsdbg-store-vacuum.db'",

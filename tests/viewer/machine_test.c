@@ -22,6 +22,20 @@ static int set_up(void **state)
     return failed;
 }
 
+static void the_overview_has_the_line_of_the_launch(void **state)
+{
+    (void)state;
+    session_machine("launched");
+    session_change("launched", "INSERT INTO launch_site (snapshot_id, process_id, kind, grid_id, launches) "
+                               "SELECT g.snapshot_id, c.process_id, 'launch', g.id, 1 FROM grid g JOIN context c "
+                               "ON c.id = g.context_id");
+    session_change("launched", "INSERT INTO site_frame (launch_site_id, position, kind, function, file, line) "
+                               "SELECT id, 0, 'python', 'step', '/a/train.py', 12 FROM launch_site");
+    struct screen *screen = view_open("launched");
+    screen_expect(screen, "    launched at train.py:12 in step");
+    view_leave(screen);
+}
+
 /* VIEW(test's name, golden's name, session, keys): a view is one line. */
 #define VIEW(test, golden, session, keys)    \
     static void test(void **state)           \
@@ -46,6 +60,7 @@ VIEW(the_warps_of_two_nodes, "merged-warps", "merged", "w")
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_overview_has_the_line_of_the_launch),
         cmocka_unit_test(the_overview_has_the_looks),
         cmocka_unit_test(the_cause_says_where_the_evidence_stands),
         cmocka_unit_test(the_warps_say_where_they_stand),

@@ -53,6 +53,7 @@ static struct wsdbg_error *make_environment(const struct wsdbg_invocation *invoc
             .history = history,
             .filters = filters,
             .rank_from = wsdbg_option_value(invocation, "rank-from"),
+            .launch_sites = wsdbg_option_value(invocation, "launch-sites"),
         };
         error = wsdbg_environment_create(&options, from, out);
     }
@@ -157,12 +158,15 @@ static const struct wsdbg_choice devices[] = {{"gpu", NULL}, {"sim", NULL}, {NUL
 static const struct wsdbg_choice formats[] = {
     {"sh", NULL}, {"fish", NULL}, {"plain", NULL}, {"yaml", NULL}, {NULL, NULL}};
 
+static const struct wsdbg_choice sites[] = {{"on", NULL}, {"off", NULL}, {NULL, NULL}};
+
 static const struct wsdbg_option options[] = {
     {'e', "env", NULL, "print the environment that arms a program, and run none", NULL, NULL},
     {0, "format", "sh|fish|plain|yaml", "how --env prints it (default sh: one line)", formats, NULL},
     {0, "folder", "FOLDER", "where armed processes keep their tables (default /tmp/wsdbg-UID)", NULL, NULL},
     {0, "device", "gpu|sim", "where the kernels run (default gpu)", devices, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
+    {0, "launch-sites", "on|off", "note which line of the program makes each launch (default on)", sites, NULL},
     {0, "rank-from", "VARIABLE", "environment variable with a process's rank (default: its launcher's)", NULL, NULL},
 };
 

@@ -35,7 +35,7 @@ struct wsdbg_option {
     const char *missing;                /* what this version lacks when the whole option is refused */
 };
 
-#define WSDBG_OPTIONS_MAX 20
+#define WSDBG_OPTIONS_MAX 24
 
 struct wsdbg_command;
 

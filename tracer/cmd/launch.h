@@ -47,6 +47,7 @@ struct wsdbg_run_options {
     struct wsdbg_follower *follower; /* NULL = none */
     struct wsdbg_run_result *result; /* filled when the program was executed; NULL = nobody wants it */
     const char *mark_folder;         /* shared with other wsdbg of the same run, NULL = none */
+    const char *launch_sites;        /* "on", "off"; NULL = on */
     const char *rank_from;           /* variable with each process's rank, NULL = that of a known launcher */
     const char *looks_folder;        /* where looks at the GPU are kept, NULL = nowhere */
     enum wsdbg_run_device device;

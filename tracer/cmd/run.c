@@ -277,6 +277,7 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .explore = options->explore,
                                                     .races = options->races,
                                                     .rank_from = options->rank_from,
+                                                    .launch_sites = options->launch_sites,
                                                     .session = run->name,
                                                     .spool = run->spool.path,
                                                     .observer = options->observer,

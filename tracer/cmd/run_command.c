@@ -15,6 +15,8 @@ static const struct wsdbg_choice evidences[] = {
 static const struct wsdbg_choice observers[] = {{"driver", NULL}, {"cupti", NULL}, {NULL, NULL}};
 static const struct wsdbg_choice on_stalls[] = {{"kill", NULL}, {"wait", NULL}, {"detach", NULL}, {NULL, NULL}};
 
+static const struct wsdbg_choice sites[] = {{"on", NULL}, {"off", NULL}, {NULL, NULL}};
+
 static const struct wsdbg_option options[] = {
     WSDBG_OUTPUT_OPTION,
     {0, "device", "auto|gpu|sim", "where the kernels run (default auto: the GPU if there is one)", devices, NULL},
@@ -34,6 +36,7 @@ static const struct wsdbg_option options[] = {
     {0, "json", NULL, "the report as JSON on stdout at the end", NULL, NULL},
     {0, "mark", "FOLDER", "tell other wsdbg of a hang, and be told, by files there", NULL, NULL},
     {0, "rank-from", "VARIABLE", "environment variable with a process's rank (default: its launcher's)", NULL, NULL},
+    {0, "launch-sites", "on|off", "note which line of the program makes each launch (default on)", sites, NULL},
     {0, "races", NULL, "on the simulator: find races and missing fences too", NULL, NULL},
     {0, "require-watch", NULL, "exit with 125 when not all of the program could be watched", NULL, NULL},
     {'q', "quiet", NULL, "no closing line when nothing hangs", NULL, NULL},
@@ -108,6 +111,7 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
         .record_path = wsdbg_option_value(invocation, "record"),
         .looks_folder = wsdbg_option_value(invocation, "keep-looks"),
         .rank_from = wsdbg_option_value(invocation, "rank-from"),
+        .launch_sites = wsdbg_option_value(invocation, "launch-sites"),
         .mark_folder = wsdbg_option_value(invocation, "mark"),
         .device = parse_device(wsdbg_option_value(invocation, "device")),
         .evidence = parse_evidence(wsdbg_option_value(invocation, "evidence")),

@@ -23,10 +23,11 @@ enum wsdbg_evidence_kind { WSDBG_EVIDENCE_WARP = 1, WSDBG_EVIDENCE_BARRIER, WSDB
 /* One row the finding rests on. */
 struct wsdbg_evidence_row {
     enum wsdbg_evidence_kind kind;
-    uint32_t warp;    /* index in snapshot.warps, or WSDBG_NONE */
-    uint32_t barrier; /* index in snapshot.barriers, or WSDBG_NONE */
-    uint32_t event;   /* index in snapshot.history, or WSDBG_NONE */
-    char text[256];   /* what it shows, one clause */
+    uint32_t warp;                  /* index in snapshot.warps, or WSDBG_NONE */
+    uint32_t barrier;               /* index in snapshot.barriers, or WSDBG_NONE */
+    uint32_t event;                 /* index in snapshot.history, or WSDBG_NONE */
+    char text[256];                 /* what it shows, one clause */
+    struct wsdbg_optional_u32 call; /* index in snapshot.collectives: what it is about; not kept in sessions */
 };
 
 struct wsdbg_finding {

@@ -54,7 +54,10 @@ static bool add_call(const struct wsdbg_snapshot *s, uint32_t call, struct wsdbg
     wsdbg_communicator_text(&communicator->row, name);
     snprintf(text, sizeof text, "%.60s called %.90s on %.50s, as rank %u of it, %.1f s before", rank, what, name,
              communicator->row.rank, s->time_ns > row->time_ns ? (double)(s->time_ns - row->time_ns) / 1e9 : 0.0);
-    return wsdbg_finding_add_text(finding, text);
+    if (!wsdbg_finding_add_text(finding, text))
+        return false;
+    finding->evidence[finding->evidence_count - 1].call = wsdbg_known_u32(call);
+    return true;
 }
 
 /* How many calls the other rank has made on the communicator. */

@@ -121,11 +121,16 @@ static void forget_folder(unsigned char *page)
     memset(program + length, 0, WSDBG_NAME_BYTES - length);
 }
 
+/* The program's stacks hold anything; a recording keeps none of it. */
 static bool append_changed_pages(struct wsdbg_recorder *recorder, struct shadow *shadow,
                                  const struct wsdbg_segment_view *view, size_t segment_bytes, uint32_t *page_count)
 {
     unsigned char page[WSDBG_RECORD_PAGE_BYTES];
+    size_t sites = 0, sites_end = 0;
+    const bool has_sites = wsdbg_segment_sites(view, &sites, &sites_end);
     for (size_t at = 0; at < segment_bytes; at += sizeof page) {
+        if (has_sites && at + sizeof page > sites && at < sites_end)
+            continue;
         const size_t count = segment_bytes - at < sizeof page ? segment_bytes - at : sizeof page;
         memset(page, 0, sizeof page);
         wsdbg_segment_copy(page, view->bytes + at, count);

@@ -17,6 +17,7 @@
 
 #include "base/mapping_guard.h"
 #include "base/own_file.h"
+#include "evidence/segment_reader.h"
 
 struct wsdbg_segment_map {
     char *name; /* the file's */
@@ -238,14 +239,17 @@ uint64_t wsdbg_segment_map_inode(const struct wsdbg_segment_map *map)
     return map->inode;
 }
 
-/* Pages that were never written stay untouched memory of nobody. */
+/* Pages that were never written stay untouched memory of nobody.  Launch sites are of no use without their process. */
 static void copy_pages(unsigned char *to, const unsigned char *from, size_t byte_count)
 {
+    const struct wsdbg_segment_view view = {from, byte_count};
+    size_t sites = 0, sites_end = 0;
+    const bool has_sites = byte_count >= sizeof(struct wsdbg_segment) && wsdbg_segment_sites(&view, &sites, &sites_end);
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     static const unsigned char zeros[64];
     for (size_t at = 0; at < byte_count; at += page) {
         const size_t count = byte_count - at < page ? byte_count - at : page;
-        size_t same = 0;
+        size_t same = has_sites && at >= sites && at + page <= sites_end ? count : 0;
         while (same < count &&
                memcmp(from + at + same, zeros, count - same < sizeof zeros ? count - same : sizeof zeros) == 0)
             same += sizeof zeros;

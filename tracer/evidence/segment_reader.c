@@ -260,6 +260,18 @@ static const void *area(const struct wsdbg_segment_view *view, uint64_t offset, 
     return view->bytes + offset;
 }
 
+bool wsdbg_segment_sites(const struct wsdbg_segment_view *view, size_t *first, size_t *end)
+{
+    if (!WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), site_counts))
+        return false;
+    const unsigned char *rows = area(view, LOAD(view, sites_offset), WSDBG_SITES_ROWS, sizeof(struct wsdbg_site_row));
+    if (!rows)
+        return false;
+    *first = (size_t)(rows - view->bytes);
+    *end = *first + WSDBG_SITES_ROWS * sizeof(struct wsdbg_site_row);
+    return true;
+}
+
 const struct wsdbg_slot *wsdbg_segment_slots(const struct wsdbg_segment_view *view,
                                              const struct wsdbg_context_row *context)
 {

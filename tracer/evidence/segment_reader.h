@@ -88,6 +88,10 @@ const struct wsdbg_slot *wsdbg_segment_slots(const struct wsdbg_segment_view *vi
 const struct wsdbg_event *wsdbg_segment_mirror(const struct wsdbg_segment_view *view,
                                                const struct wsdbg_context_row *context);
 
+/* Where launch sites lie, which hold pieces of the program's stacks: [*first, *end) of the bytes.  False: there are
+ * none. */
+bool wsdbg_segment_sites(const struct wsdbg_segment_view *view, size_t *first, size_t *end);
+
 /* Copies `byte_count` (a multiple of 8) with one atomic load a word, in order. */
 void wsdbg_segment_copy(void *destination, const void *source, size_t byte_count);
 

@@ -37,6 +37,7 @@ static void destroy(struct job *job)
     pthread_cond_destroy(&job->done_signal);
     pthread_mutex_destroy(&job->lock);
     free((void *)job->request.waiting);
+    free((void *)job->request.wanted);
     free(job);
 }
 
@@ -46,15 +47,20 @@ static struct job *create(const struct wsdbg_host_request *request, uint64_t lim
     pthread_condattr_t monotonic;
     struct job *job = calloc(1, sizeof *job);
     uint32_t *waiting = reallocarray(NULL, request->waiting_count + 1, sizeof *waiting);
-    if (!job || !waiting) {
+    struct wsdbg_host_wanted *wanted = reallocarray(NULL, request->wanted_count + 1, sizeof *wanted);
+    if (!job || !waiting || !wanted) {
         free(job);
         free(waiting);
+        free(wanted);
         return NULL;
     }
     if (request->waiting_count > 0)
         memcpy(waiting, request->waiting, request->waiting_count * sizeof *waiting);
+    if (request->wanted_count > 0)
+        memcpy(wanted, request->wanted, request->wanted_count * sizeof *wanted);
     job->request = *request;
     job->request.waiting = waiting;
+    job->request.wanted = wanted;
     job->limit_ns = limit_ns;
     pthread_mutex_init(&job->lock, NULL);
     pthread_condattr_init(&monotonic);

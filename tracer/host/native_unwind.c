@@ -25,7 +25,8 @@ struct unwinder {
     struct wsdbg_host_modules *modules;
     struct wsdbg_host_memory *memory;
     struct registers now;
-    bool is_call; /* pc is a return address: the call lies before it */
+    uint64_t stack_end; /* 0 = the whole stack is known */
+    bool is_call;       /* pc is a return address: the call lies before it */
 };
 
 /* ---- DWARF expressions, as far as unwind tables have them ---- */
@@ -180,6 +181,8 @@ static const char *step_frame(struct unwinder *u, const struct wsdbg_native_fram
     }
     if (!find_cfa(u, frame, &cfa) && !(find_pointer(u, row) && find_cfa(u, frame, &cfa)))
         return "a register that a frame needs is not known";
+    if (u->stack_end && cfa > u->stack_end)
+        return "the rest of the stack was not kept";
     if (cfa <= u->now.values[RSP] || find_register(u, frame, cfa, RETURN, &pc) != SAVED)
         return "a frame's caller could not be read";
     step_registers(u, frame, cfa, &caller);
@@ -210,14 +213,24 @@ static const char *find_frame(struct unwinder *u, struct wsdbg_native_frame *out
     return NULL;
 }
 
-void wsdbg_native_unwind(struct wsdbg_host_modules *modules, struct wsdbg_host_memory *memory, uint64_t pc, uint64_t sp,
-                         struct wsdbg_native_stack *out)
+static void begin(struct unwinder *u, const struct wsdbg_native_start *start)
+{
+    u->now.values[RSP] = start->sp;
+    u->now.known[RSP] = true;
+    u->now.values[RETURN] = start->pc;
+    u->stack_end = start->stack_end;
+    for (size_t i = 0; start->kept && i < sizeof kept_by_calls; i++) {
+        u->now.values[kept_by_calls[i]] = start->kept[i];
+        u->now.known[kept_by_calls[i]] = true;
+    }
+}
+
+void wsdbg_native_unwind(struct wsdbg_host_modules *modules, struct wsdbg_host_memory *memory,
+                         const struct wsdbg_native_start *start, struct wsdbg_native_stack *out)
 {
     struct unwinder u = {.modules = modules, .memory = memory};
     bool whole = false;
-    u.now.values[RSP] = sp;
-    u.now.known[RSP] = true;
-    u.now.values[RETURN] = pc;
+    begin(&u, start);
     out->count = 0;
     out->end = NULL;
     while (!whole && !out->end) {
@@ -232,6 +245,8 @@ void wsdbg_native_unwind(struct wsdbg_host_modules *modules, struct wsdbg_host_m
         out->count++;
         if (!out->end)
             out->end = step_frame(&u, row, frame, &whole);
+        if (!out->end && !whole)
+            row->cfa = u.now.values[RSP];
         free(frame);
     }
     if (out->end && wsdbg_host_memory_is_late(memory))

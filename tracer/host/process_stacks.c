@@ -8,6 +8,7 @@
 
 #include "base/console.h"
 #include "host/python_find.h"
+#include "host/site_stacks.h"
 #include "host/stack_rows.h"
 #include "model/rows.h"
 
@@ -68,12 +69,18 @@ static bool is_its_segment(const char *path, uint32_t process_id)
     return number > name && number[-1] == '.' && strtoul(number, NULL, 10) == process_id;
 }
 
+/* UINT32_MAX = it has none mapped. */
+static uint32_t segment_file(const struct process *p)
+{
+    for (uint32_t i = 0; i < p->maps.file_count; i++)
+        if (is_its_segment(p->maps.files[i].path, p->request->process_id))
+            return i;
+    return UINT32_MAX;
+}
+
 static bool is_meant(const struct process *p)
 {
-    bool found = !p->request->is_traced;
-    for (size_t i = 0; i < p->maps.file_count && !found; i++)
-        found = is_its_segment(p->maps.files[i].path, p->request->process_id);
-    return found;
+    return !p->request->is_traced || segment_file(p) != UINT32_MAX;
 }
 
 /* A word of some mapped file.  Devices come first in programs that use CUDA, and cannot be read. */
@@ -179,7 +186,7 @@ static struct wsdbg_error *read_threads(struct process *p, const struct wsdbg_ho
             error = wsdbg_host_stack_add(unnamed, &p->reader, choices->rows[i].thread_id, picture);
     }
     if (!error)
-        wsdbg_host_stacks_name(unnamed, &p->reader);
+        wsdbg_host_stacks_name(unnamed, &p->reader, NULL);
     wsdbg_host_unnamed_destroy(unnamed);
     free(picture);
     return error;
@@ -194,6 +201,8 @@ static struct wsdbg_error *read_all(struct process *p)
                           p->request->waiting_count, p->python_threads, p->python_thread_count, choices);
         error = read_threads(p, choices);
     }
+    if (!error)
+        error = wsdbg_site_stacks_read(&p->reader, segment_file(p), p->request, p->rows);
     if (wsdbg_host_memory_error(p->reader.memory))
         say(p, refusal(wsdbg_host_memory_error(p->reader.memory)));
     free(choices);

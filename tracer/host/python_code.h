@@ -2,7 +2,8 @@
 #ifndef WSDBG_HOST_PYTHON_CODE_H
 #define WSDBG_HOST_PYTHON_CODE_H
 
-#include "host/python_layout.h"
+#include "host/process_memory.h"
+#include "python/python_layout.h"
 #include "model/snapshot.h"
 
 /* An interpreter in a process. */

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIRST_SELF_DESCRIBED 0x030d
-
 /* ---- which file ---- */
 
 static bool is_library(const char *path)
@@ -109,10 +107,17 @@ static void put_version(uint32_t version, char out[WSDBG_PYTHON_VERSION_BYTES])
 
 /* ---- all of it ---- */
 
+bool wsdbg_python_layout_read(struct wsdbg_host_memory *memory, uint64_t runtime, struct wsdbg_python_layout *out,
+                              uint32_t *version)
+{
+    uint64_t table[WSDBG_PYTHON_TABLE_WORDS];
+    return wsdbg_host_read(memory, runtime, table, sizeof table) && wsdbg_python_layout_of_table(table, out, version);
+}
+
 static bool find_layout(struct wsdbg_host_memory *memory, uint32_t version, struct wsdbg_python *out)
 {
     uint32_t described;
-    if (version >> 16 >= FIRST_SELF_DESCRIBED)
+    if (version >> 16 >= WSDBG_PYTHON_FIRST_SELF_DESCRIBED)
         return wsdbg_python_layout_read(memory, out->runtime, &out->layout, &described);
     const struct wsdbg_python_layout *layout = wsdbg_python_layout_of(version >> 16);
     if (layout)

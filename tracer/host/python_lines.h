@@ -2,8 +2,10 @@
 #ifndef WSDBG_HOST_PYTHON_LINES_H
 #define WSDBG_HOST_PYTHON_LINES_H
 
+#include <stddef.h>
+
 #include "base/optional.h"
-#include "host/python_layout.h"
+#include "python/python_layout.h"
 
 /* The line of the instruction that begins `offset_bytes` behind the code's first one; below 0: the code has not begun,
  * and the line is its first one.  Not known: the table says that the instruction has no line, or it does not reach so

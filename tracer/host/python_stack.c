@@ -108,37 +108,44 @@ static uint64_t word_of(const unsigned char *bytes, uint32_t at)
 
 /* Where the instructions of the copy begin that the frame runs.  Free-threaded, each thread may run one of its own. */
 static bool find_instructions(const struct wsdbg_python *python, struct wsdbg_host_memory *memory, uint64_t code,
-                              const unsigned char *frame, uint64_t *out)
+                              uint32_t copy, uint64_t *out)
 {
     const struct wsdbg_python_layout *l = &python->layout;
     uint64_t copies = 0, size = 0;
-    int32_t copy = 0;
     *out = code + l->code_instructions;
-    if (!l->code_copies)
-        return true;
-    memcpy(&copy, frame + l->frame_bytecode, sizeof copy);
-    if (copy == 0)
+    if (!l->code_copies || copy == 0)
         return true;
     return wsdbg_host_read_word(memory, code + l->code_copies, &copies) &&
-           wsdbg_host_read_word(memory, copies, &size) && copy > 0 && size <= COPIES_MOST && (uint64_t)copy < size &&
+           wsdbg_host_read_word(memory, copies, &size) && size <= COPIES_MOST && copy < size &&
            wsdbg_host_read_word(memory, copies + 8 + 8 * (uint64_t)copy, out);
+}
+
+bool wsdbg_python_offset(const struct wsdbg_python *python, struct wsdbg_host_memory *memory, uint64_t code,
+                         uint32_t copy, uint64_t instruction, int64_t *offset_bytes)
+{
+    const struct wsdbg_python_layout *l = &python->layout;
+    uint64_t first;
+    if (l->instruction_is_index) {
+        *offset_bytes = (int64_t)(int32_t)instruction * l->instruction_unit;
+        return true;
+    }
+    if (!find_instructions(python, memory, code, copy, &first))
+        return false;
+    *offset_bytes = (int64_t)(instruction - first);
+    return true;
 }
 
 static bool find_offset(const struct wsdbg_python *python, struct wsdbg_host_memory *memory, const unsigned char *bytes,
                         struct wsdbg_python_frame *frame)
 {
     const struct wsdbg_python_layout *l = &python->layout;
-    uint64_t first;
-    if (l->instruction_is_index) {
-        int32_t index;
-        memcpy(&index, bytes + l->frame_instruction, sizeof index);
-        frame->offset_bytes = (int64_t)index * l->instruction_unit;
-        return true;
-    }
-    if (!find_instructions(python, memory, frame->code, bytes, &first))
-        return false;
-    frame->offset_bytes = (int64_t)(word_of(bytes, l->frame_instruction) - first);
-    return true;
+    uint32_t copy = 0, index;
+    if (l->code_copies)
+        memcpy(&copy, bytes + l->frame_bytecode, sizeof copy);
+    memcpy(&index, bytes + l->frame_instruction, sizeof index);
+    return wsdbg_python_offset(python, memory, frame->code, copy,
+                               l->instruction_is_index ? index : word_of(bytes, l->frame_instruction),
+                               &frame->offset_bytes);
 }
 
 /* A frame of the interpreter's own has no code: C called what lies further in. */

@@ -41,6 +41,10 @@ struct wsdbg_python_stack {
 /* As it is at this moment, which is one moment only if the thread does not run: read twice and compare. */
 void wsdbg_python_stack_read(const struct wsdbg_python *python, struct wsdbg_host_memory *memory, uint64_t frame,
                              struct wsdbg_python_stack *out);
+/* Where an instruction of the frame's code is: *offset_bytes from the code's first one.  instruction: as the frame has
+ * it, a pointer or an index.  copy: which copy of the code runs, 0 = there is one.  False: it could not be read. */
+bool wsdbg_python_offset(const struct wsdbg_python *python, struct wsdbg_host_memory *memory, uint64_t code,
+                         uint32_t copy, uint64_t instruction, int64_t *offset_bytes);
 /* What two readings of a thread have in common, from the outermost frame on. */
 struct wsdbg_python_agreement {
     size_t frames;   /* that are the same */

@@ -14,7 +14,6 @@
 
 #include "base/grow.h"
 #include "host/name_text.h"
-#include "host/native_names.h"
 #include "model/rows.h"
 
 struct wsdbg_host_unnamed {
@@ -200,9 +199,11 @@ struct wsdbg_error *wsdbg_host_stack_add(struct wsdbg_host_unnamed *unnamed, con
     return NULL;
 }
 
-void wsdbg_host_stacks_name(struct wsdbg_host_unnamed *unnamed, const struct wsdbg_host_reader *reader)
+void wsdbg_host_stacks_name(struct wsdbg_host_unnamed *unnamed, const struct wsdbg_host_reader *reader,
+                            struct wsdbg_native_inlines *inlines)
 {
     if (reader->modules)
-        wsdbg_native_name(reader->modules, reader->memory, unnamed->places, unnamed->count, unnamed->rows->host_frames);
+        wsdbg_native_name(reader->modules, reader->memory, unnamed->places, unnamed->count, unnamed->rows->host_frames,
+                          inlines);
     unnamed->count = 0;
 }

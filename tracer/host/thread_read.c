@@ -29,8 +29,8 @@ static bool read_stack(const struct wsdbg_host_reader *reader, const struct wsdb
     return out->end == NULL;
 }
 
-static struct wsdbg_host_python_row name_frame(const struct wsdbg_host_reader *reader,
-                                               const struct wsdbg_python_frame *frame)
+struct wsdbg_host_python_row wsdbg_host_python_row(const struct wsdbg_host_reader *reader,
+                                                   const struct wsdbg_python_frame *frame)
 {
     struct wsdbg_host_python_row row = {.frame.kind = WSDBG_HOST_FRAME_PYTHON, .is_entry = frame->is_entry};
     const struct wsdbg_python_code *code = wsdbg_python_code_at(reader->codes, frame->code);
@@ -53,7 +53,7 @@ static void name_frames(const struct wsdbg_host_reader *reader, const struct wsd
             out->python[out->python_count++] = (struct wsdbg_host_python_row){
                 .frame.kind = WSDBG_HOST_FRAME_LEFT_OUT,
                 .frame.left_out = stack->left_out < UINT32_MAX ? (uint32_t)stack->left_out : UINT32_MAX};
-        out->python[out->python_count++] = name_frame(reader, &stack->frames[i]);
+        out->python[out->python_count++] = wsdbg_host_python_row(reader, &stack->frames[i]);
     }
     out->python_end = stack->end;
 }
@@ -78,7 +78,8 @@ static void read_native(const struct wsdbg_host_reader *reader, const struct wsd
     out->native.count = 0;
     out->native.end = NULL;
     if (moment->in_kernel && reader->modules)
-        wsdbg_native_unwind(reader->modules, reader->memory, moment->pc, moment->sp, &out->native);
+        wsdbg_native_unwind(reader->modules, reader->memory,
+                            &(struct wsdbg_native_start){.pc = moment->pc, .sp = moment->sp}, &out->native);
 }
 
 /* True when the thread slept all the time. */

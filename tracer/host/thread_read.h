@@ -36,6 +36,10 @@ struct wsdbg_host_thread_picture {
     struct wsdbg_native_stack native; /* none where the thread was not asleep */
 };
 
+/* A Python frame with the names and the line that its code has now. */
+struct wsdbg_host_python_row wsdbg_host_python_row(const struct wsdbg_host_reader *reader,
+                                                   const struct wsdbg_python_frame *frame);
+
 /* The picture is large: the caller keeps one for all threads. */
 void wsdbg_host_thread_read(const struct wsdbg_host_reader *reader, const struct wsdbg_host_choice *choice,
                             struct wsdbg_host_thread_picture *out);

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "model/launch_site.h"
 #include "wsdbg/session.h"
 
 /* What a launch, or a node of a graph, runs. */
@@ -66,17 +67,6 @@ static bool shape_fits(const struct wsdbg_snapshot *snapshot, const struct wsdbg
            size_fits(snapshot, grid, shape.grid, trust) && cluster_fits(grid, shape.cluster);
 }
 
-/* It may have made a grid of the context that still runs.  What was captured runs by graph launches. */
-static bool may_run(const struct wsdbg_snapshot *snapshot, const struct wsdbg_launch *launch, uint32_t context)
-{
-    const struct wsdbg_context *row = &snapshot->contexts[context];
-    const bool made = launch->result == 0 || launch->result == WSDBG_RESULT_PENDING;
-    const bool done = row->done_launches.known && launch->sequence < row->done_launches.value;
-    return made && !done && launch->process_id == row->process_id &&
-           !(launch->flags & (WSDBG_LAUNCH_CAPTURED | WSDBG_LAUNCH_REFUSED)) &&
-           (launch->context == context || launch->context == WSDBG_NONE);
-}
-
 static void add(struct match *match, uint32_t launch, const struct wsdbg_graph_kernel *node)
 {
     match->ambiguous |= match->launch != WSDBG_NONE;
@@ -120,22 +110,11 @@ static void weigh(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid
         add(match, index, NULL);
 }
 
-/* Launches that left the table may still run, unless a marker says that they are done. */
-static bool lacks_launches(const struct wsdbg_snapshot *snapshot, uint32_t context)
-{
-    const struct wsdbg_context *row = &snapshot->contexts[context];
-    for (size_t i = 0; i < snapshot->launch_count; i++)
-        if (snapshot->launches[i].process_id == row->process_id)
-            return snapshot->launches[i].sequence > 0 &&
-                   !(row->done_launches.known && snapshot->launches[i].sequence <= row->done_launches.value);
-    return false;
-}
-
 static struct match match_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid, enum trust trust)
 {
     struct match match = {.launch = WSDBG_NONE};
     for (uint32_t i = 0; i < snapshot->launch_count; i++)
-        if (may_run(snapshot, &snapshot->launches[i], grid->context))
+        if (wsdbg_launch_may_run(snapshot, i, grid->context))
             weigh(snapshot, grid, i, trust, &match);
     return match;
 }
@@ -172,7 +151,7 @@ static bool is_one_cta(const struct wsdbg_grid *grid)
 void wsdbg_find_launch(struct wsdbg_snapshot *snapshot, struct wsdbg_grid *grid)
 {
     grid->launch = WSDBG_NONE;
-    if (grid->function == WSDBG_NONE || lacks_launches(snapshot, grid->context))
+    if (grid->function == WSDBG_NONE || !wsdbg_has_all_launches(snapshot, grid->context))
         return;
     struct match match = match_of(snapshot, grid, TRUST_SIZE);
     if (match.launch == WSDBG_NONE && !match.ambiguous && is_one_cta(grid))

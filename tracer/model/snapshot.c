@@ -79,6 +79,12 @@ const char *wsdbg_host_motion_name(enum wsdbg_host_motion motion)
     return (unsigned)motion < WSDBG_HOST_MOTION_COUNT ? names[motion] : names[WSDBG_HOST_MOTION_UNKNOWN];
 }
 
+const char *wsdbg_launch_site_kind_name(enum wsdbg_launch_site_kind kind)
+{
+    static const char *const names[WSDBG_SITE_KINDS] = {"unknown", "launch", "node", "call"};
+    return (unsigned)kind < WSDBG_SITE_KINDS ? names[kind] : names[0];
+}
+
 const char *wsdbg_host_frame_kind_name(enum wsdbg_host_frame_kind kind)
 {
     static const char *const names[WSDBG_HOST_FRAME_KINDS] = {"unknown", "python", "native", "left out"};

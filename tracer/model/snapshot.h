@@ -247,6 +247,34 @@ struct wsdbg_host_frame {
     uint32_t left_out;                      /* frames that this one stands for; 0 = it is one itself */
 };
 
+/* Where in the program something was begun: the stack at that moment, as the observer kept it. */
+enum wsdbg_launch_site_kind {
+    WSDBG_SITE_OF_LAUNCH = 1, /* of a kernel or graph: launches that may have made the grid, and have the same stack */
+    WSDBG_SITE_OF_NODE,       /* of a graph's kernel: where it was captured, or its node added or changed */
+    WSDBG_SITE_OF_CALL,       /* of NCCL */
+    WSDBG_SITE_KINDS
+};
+/* "launch", "node", "call"; stable. */
+const char *wsdbg_launch_site_kind_name(enum wsdbg_launch_site_kind kind);
+
+struct wsdbg_launch_site {
+    uint32_t process_id;
+    uint32_t thread_id; /* 0 = not known */
+    enum wsdbg_launch_site_kind kind;
+    uint32_t grid;          /* index in grids: LAUNCH, NODE */
+    uint32_t collective;    /* index in collectives: CALL */
+    uint32_t launch;        /* index in launches: LAUNCH, the first one */
+    uint32_t count;         /* LAUNCH: launches that this row stands for, else 1 */
+    uint32_t function;      /* index in functions, WSDBG_NONE */
+    uint32_t before, after; /* NODE, captured: the kernels before and after it in its stream, indexes in functions */
+    uint64_t time_ns;       /* when it was begun, 0 = not known */
+    uint32_t frame_first, frame_count; /* in site_frames, innermost first; 0 = the stack is not known */
+    char end[96];                      /* why it is not whole, "" = it is */
+    uint32_t tag;                      /* while it is read: number of what was asked for */
+    uint32_t rows[3];                  /* ... rows of the process's table of functions: function, before, after */
+    uint64_t entry;                    /* ... in the launch table */
+};
+
 struct wsdbg_activity {
     uint32_t process_id, kind, device_ordinal, correlation;
     uint64_t start_ns, end_ns, stream, bytes;

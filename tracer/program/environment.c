@@ -43,9 +43,10 @@ static bool is_core_variable(const char *entry)
 static bool is_replaced(const char *entry)
 {
     static const char *const names[] = {
-        WSDBG_ENV_SESSION,    WSDBG_ENV_SPOOL,         WSDBG_ENV_OBSERVER, WSDBG_ENV_HISTORY, WSDBG_ENV_MARKERS,
-        WSDBG_ENV_SIM_REASON, WSDBG_ENV_ATTACH_FIRST,  WSDBG_ENV_EXPLORE,  WSDBG_ENV_FILTERS, WSDBG_ENV_RACES,
-        WSDBG_ENV_RANK_FROM,  WSDBG_ENV_PID_NAMESPACE, WSDBG_ENV_ARM,      preload_name,      NULL};
+        WSDBG_ENV_SESSION, WSDBG_ENV_SPOOL,        WSDBG_ENV_OBSERVER,     WSDBG_ENV_HISTORY,
+        WSDBG_ENV_MARKERS, WSDBG_ENV_SIM_REASON,   WSDBG_ENV_ATTACH_FIRST, WSDBG_ENV_EXPLORE,
+        WSDBG_ENV_FILTERS, WSDBG_ENV_RACES,        WSDBG_ENV_RANK_FROM,    WSDBG_ENV_PID_NAMESPACE,
+        WSDBG_ENV_ARM,     WSDBG_ENV_LAUNCH_SITES, preload_name,           NULL};
     for (size_t i = 0; names[i]; i++)
         if (is_variable(entry, names[i]))
             return true;
@@ -167,6 +168,7 @@ static bool fill(const struct wsdbg_environment_options *options, char **from, c
            add_core(list, &count, options->core_folder) && add(list, &count, WSDBG_ENV_EXPLORE, options->explore) &&
            add(list, &count, WSDBG_ENV_RACES, options->races) &&
            add(list, &count, WSDBG_ENV_RANK_FROM, options->rank_from) &&
+           add(list, &count, WSDBG_ENV_LAUNCH_SITES, options->launch_sites) &&
            add(list, &count, WSDBG_ENV_FILTERS, options->filters) &&
            add(list, &count, WSDBG_ENV_PID_NAMESPACE, options->pid_namespace) &&
            add(list, &count, WSDBG_ENV_SIM_REASON, options->simulator_reason) &&

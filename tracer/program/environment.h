@@ -12,6 +12,7 @@ struct wsdbg_environment_options {
     const char *explore;          /* told to the simulator; NULL = nothing is */
     const char *races;            /* of WSDBG_ENV_RACES; NULL = races are not looked for */
     const char *rank_from;        /* variable with each process's rank, NULL = that of a known launcher */
+    const char *launch_sites;     /* of WSDBG_ENV_LAUNCH_SITES; NULL = the shim's own default */
     const char *armed;            /* of WSDBG_ENV_ARM, without a session; NULL = not armed */
     const char *session;          /* NULL = there is none */
     const char *spool;            /* folder for module images */

@@ -173,13 +173,13 @@ struct wsdbg_error *wsdbg_load_communicators(struct wsdbg_loader *loader)
         return error;
     wsdbg_select_begin(
         &q, loader->store,
-        "SELECT k.communicator_id, k.call, k.number, k.operation, k.count, k.datatype, k.reduction, k.peer, "
+        "SELECT k.id, k.communicator_id, k.call, k.number, k.operation, k.count, k.datatype, k.reduction, k.peer, "
         "k.stream, k.thread_id, k.launch_id, k.time_ns, k.issued_ns, k.done, k.captured, k.grouped, "
         "k.refused FROM communicator c JOIN collective k ON k.communicator_id = c.id "
-        "WHERE c.snapshot_id = ?1 ORDER BY c.id, k.call",
+        "WHERE c.snapshot_id = ?1 ORDER BY c.id, k.id",
         loader->snapshot_id);
     while (wsdbg_select_next(&q) &&
-           wsdbg_load_row(&q, NULL, &s->collectives, &s->collective_count, sizeof *s->collectives))
+           wsdbg_load_row(&q, &loader->collectives, &s->collectives, &s->collective_count, sizeof *s->collectives))
         read_call(&q, loader, &s->collectives[s->collective_count - 1]);
     return wsdbg_select_end(&q);
 }

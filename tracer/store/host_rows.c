@@ -1,5 +1,6 @@
 /* host_rows.c - writes and reads the tables host_process, host_stack and host_frame: what the program's threads did, as
  * a picture has it. */
+#include "store/host_frames.h"
 #include "store/load_internal.h"
 #include "store/tables.h"
 #include "store/words.h"
@@ -12,18 +13,19 @@ struct writer {
     struct wsdbg_insert processes, stacks, frames;
 };
 
-static void write_frame(struct writer *w, int64_t stack_id, uint32_t position, const struct wsdbg_host_frame *f)
+void wsdbg_write_frame(struct wsdbg_insert *insert, int64_t stack_id, uint32_t position,
+                       const struct wsdbg_host_frame *frame)
 {
-    wsdbg_insert_number(&w->frames, stack_id);
-    wsdbg_insert_number(&w->frames, position);
-    wsdbg_insert_string(&w->frames, wsdbg_host_frame_kind_name(f->kind));
-    wsdbg_insert_text(&w->frames, f->function);
-    wsdbg_insert_text(&w->frames, f->file);
-    wsdbg_insert_u32(&w->frames, f->line);
-    wsdbg_insert_text(&w->frames, f->module);
-    wsdbg_insert_u64(&w->frames, f->offset_bytes);
-    wsdbg_insert_maybe(&w->frames, f->kind == WSDBG_HOST_FRAME_LEFT_OUT, f->left_out);
-    wsdbg_insert_row(&w->frames);
+    wsdbg_insert_number(insert, stack_id);
+    wsdbg_insert_number(insert, position);
+    wsdbg_insert_string(insert, wsdbg_host_frame_kind_name(frame->kind));
+    wsdbg_insert_text(insert, frame->function);
+    wsdbg_insert_text(insert, frame->file);
+    wsdbg_insert_u32(insert, frame->line);
+    wsdbg_insert_text(insert, frame->module);
+    wsdbg_insert_u64(insert, frame->offset_bytes);
+    wsdbg_insert_maybe(insert, frame->kind == WSDBG_HOST_FRAME_LEFT_OUT, frame->left_out);
+    wsdbg_insert_row(insert);
 }
 
 static void write_stack(struct writer *w, int64_t process_id, const struct wsdbg_host_stack *k)
@@ -38,7 +40,7 @@ static void write_stack(struct writer *w, int64_t process_id, const struct wsdbg
     wsdbg_insert_row(&w->stacks);
     const int64_t id = sqlite3_last_insert_rowid(w->store->db);
     for (uint32_t i = 0; i < k->frame_count && k->frame_first + i < s->host_frame_count; i++)
-        write_frame(w, id, i, &s->host_frames[k->frame_first + i]);
+        wsdbg_write_frame(&w->frames, id, i, &s->host_frames[k->frame_first + i]);
 }
 
 static void write_process(struct writer *w, uint32_t index)
@@ -141,6 +143,17 @@ static struct wsdbg_error *load_stacks(struct wsdbg_loader *loader)
     return wsdbg_select_end(&q);
 }
 
+void wsdbg_read_frame(struct wsdbg_select *select, struct wsdbg_host_frame *out)
+{
+    out->kind = wsdbg_word_value(wsdbg_select_string(select), kind_word, WSDBG_HOST_FRAME_KINDS, 0);
+    wsdbg_select_text(select, out->function, sizeof out->function);
+    wsdbg_select_text(select, out->file, sizeof out->file);
+    out->line = wsdbg_select_u32(select);
+    wsdbg_select_text(select, out->module, sizeof out->module);
+    out->offset_bytes = wsdbg_select_u64(select);
+    out->left_out = (uint32_t)wsdbg_select_number(select);
+}
+
 static struct wsdbg_error *load_frames(struct wsdbg_loader *loader)
 {
     struct wsdbg_snapshot *s = &loader->loaded->snapshot;
@@ -155,13 +168,7 @@ static struct wsdbg_error *load_frames(struct wsdbg_loader *loader)
            wsdbg_load_row(&q, NULL, &s->host_frames, &s->host_frame_count, sizeof *s->host_frames)) {
         struct wsdbg_host_frame *f = &s->host_frames[s->host_frame_count - 1];
         f->stack = wsdbg_id_map_find(&loader->host_stacks, wsdbg_select_number(&q));
-        f->kind = wsdbg_word_value(wsdbg_select_string(&q), kind_word, WSDBG_HOST_FRAME_KINDS, 0);
-        wsdbg_select_text(&q, f->function, sizeof f->function);
-        wsdbg_select_text(&q, f->file, sizeof f->file);
-        f->line = wsdbg_select_u32(&q);
-        wsdbg_select_text(&q, f->module, sizeof f->module);
-        f->offset_bytes = wsdbg_select_u64(&q);
-        f->left_out = (uint32_t)wsdbg_select_number(&q);
+        wsdbg_read_frame(&q, f);
         if (f->stack < s->host_stack_count)
             wsdbg_load_count(&s->host_stacks[f->stack].frame_first, &s->host_stacks[f->stack].frame_count,
                              s->host_frame_count - 1);

@@ -18,6 +18,7 @@ void wsdbg_html_barriers(const struct wsdbg_report *report, FILE *out);
 void wsdbg_html_overlaps(const struct wsdbg_report *report, FILE *out);
 void wsdbg_html_processes(const struct wsdbg_report *report, FILE *out);
 void wsdbg_html_threads(const struct wsdbg_report *report, FILE *out);
+void wsdbg_html_launch_sites(const struct wsdbg_report *report, FILE *out);
 void wsdbg_html_stacks(const struct wsdbg_report *report, FILE *out);
 void wsdbg_html_session(const struct wsdbg_report *report, FILE *out);
 

@@ -384,22 +384,58 @@ void wsdbg_html_threads(const struct wsdbg_report *r, FILE *out)
     end_table(r->thread_count > ROWS_MAX ? r->thread_count - ROWS_MAX : 0, out);
 }
 
+/* One line, under which the frames are folded. */
+static void frames_cell(const char *line, const struct wsdbg_host_frame *frames, uint32_t count, FILE *out)
+{
+    char text[WSDBG_HOST_STACK_TEXT_BYTES];
+    fputs("<td><details><summary>", out);
+    wsdbg_put_xml(out, line);
+    fputs("</summary>\n<ol>\n", out);
+    for (uint32_t i = 0; i < count; i++) {
+        wsdbg_host_frame_text(&frames[i], text, sizeof text);
+        fputs("<li>", out);
+        wsdbg_put_xml(out, text);
+        fputs("</li>\n", out);
+    }
+    fputs("</ol></details></td>", out);
+}
+
 static void stack_row(const struct wsdbg_report *r, const struct wsdbg_report_stack *stack, FILE *out)
 {
     char thread[WSDBG_HOST_THREAD_TEXT_BYTES + WSDBG_HOST_MOTION_TEXT_BYTES], text[WSDBG_HOST_STACK_TEXT_BYTES];
     wsdbg_report_stack_words(r, stack, thread, sizeof thread, text, sizeof text);
     fputs("<tr>", out);
     cell(out, thread);
-    fputs("<td><details><summary>", out);
-    wsdbg_put_xml(out, text);
-    fputs("</summary>\n<ol>\n", out);
-    for (uint32_t i = 0; i < stack->row.frame_count; i++) {
-        wsdbg_host_frame_text(&r->frames[stack->row.frame_first + i], text, sizeof text);
-        fputs("<li>", out);
-        wsdbg_put_xml(out, text);
-        fputs("</li>\n", out);
-    }
-    fputs("</ol></details></td></tr>\n", out);
+    frames_cell(text, &r->frames[stack->row.frame_first], stack->row.frame_count, out);
+    fputs("</tr>\n", out);
+}
+
+static void launch_site_row(const struct wsdbg_report *r, const struct wsdbg_report_launch_site *site, FILE *out)
+{
+    char text[512];
+    const size_t first = site->row.frame_first, room = first < r->site_frame_count ? r->site_frame_count - first : 0;
+    fputs("<tr>", out);
+    wsdbg_html_kernel(site->kernel, text, sizeof text);
+    cell(out, site->call[0] ? site->call : site->kernel[0] ? text : NULL);
+    cell(out, wsdbg_launch_site_kind_name(site->row.kind));
+    snprintf(text, sizeof text, "%u", site->row.count);
+    cell(out, text);
+    frames_cell(site->place, &r->site_frames[room ? first : 0],
+                site->row.frame_count < room ? site->row.frame_count : (uint32_t)room, out);
+    cell(out, site->row.end[0] ? site->row.end : "");
+    fputs("</tr>\n", out);
+}
+
+void wsdbg_html_launch_sites(const struct wsdbg_report *r, FILE *out)
+{
+    static const char *const heads[] = {"Kernel or call", "Kind", "Launches", "Place", "Not whole", NULL};
+    if (r->launch_site_count == 0)
+        return;
+    begin_table("Launch sites", "Where in the program these began; the frames of each, innermost first, are folded",
+                heads, out);
+    for (size_t i = 0; i < r->launch_site_count && i < ROWS_MAX; i++)
+        launch_site_row(r, &r->launch_sites[i], out);
+    end_table(r->launch_site_count > ROWS_MAX ? r->launch_site_count - ROWS_MAX : 0, out);
 }
 
 void wsdbg_html_stacks(const struct wsdbg_report *r, FILE *out)

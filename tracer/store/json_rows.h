@@ -30,6 +30,8 @@ json_t *wsdbg_json_warps(const struct wsdbg_report *r, const struct wsdbg_report
 json_t *wsdbg_json_barriers(const struct wsdbg_report_barriers *b);
 /* The processes whose host threads were read. */
 json_t *wsdbg_json_host(const struct wsdbg_report *r);
+json_t *wsdbg_json_frame(const struct wsdbg_host_frame *frame);
+json_t *wsdbg_json_launch_sites(const struct wsdbg_report *r);
 json_t *wsdbg_json_finding(const struct wsdbg_report_finding *f);
 
 /* Prints the object and a newline, and lets go of it; NULL = out of memory. */

@@ -28,7 +28,7 @@ uint32_t wsdbg_id_map_find(const struct wsdbg_id_map *map, int64_t id);
 /* Keeps a copy of the next text column; NULL for NULL. */
 const char *wsdbg_loader_string(struct wsdbg_loader *loader, struct wsdbg_select *select);
 
-/* Adds a zeroed row to an array of the snapshot and, where there is a map, the next column to it as the row's id.  False
+/* Adds a zeroed row to an array of the snapshot and, where there is a map, the next column to it as the row's id. False
  * when out of memory; the select then fails. */
 bool wsdbg_load_row(struct wsdbg_select *select, struct wsdbg_id_map *map, void *array, size_t *count, size_t bytes);
 /* Rows of a table that refer to a grid, CTA or warp lie together: counts one into [first, first + count). */
@@ -40,6 +40,7 @@ struct wsdbg_error *wsdbg_load_machine(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_allocations(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_communicators(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_host(struct wsdbg_loader *loader);
+struct wsdbg_error *wsdbg_load_launch_sites(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_session_tables(struct wsdbg_loader *loader);
 struct wsdbg_error *wsdbg_load_picture(struct wsdbg_loader *loader, bool histories);
 /* The events that wsdbg_loaded.events says, into snapshot.history. */

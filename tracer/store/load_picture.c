@@ -201,6 +201,8 @@ struct wsdbg_error *wsdbg_load_picture(struct wsdbg_loader *loader, bool histori
     if (!error)
         error = wsdbg_load_host(loader);
     if (!error)
+        error = wsdbg_load_launch_sites(loader);
+    if (!error)
         error = load_notes(loader);
     return error;
 }

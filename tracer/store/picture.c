@@ -199,6 +199,8 @@ struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct 
     if (!error)
         error = wsdbg_write_host(store, snapshot);
     if (!error)
+        error = wsdbg_write_launch_sites(store, snapshot, ids);
+    if (!error)
         error = write_notes(store, snapshot);
     return error;
 }

@@ -408,6 +408,18 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "LEFT JOIN host_thread t ON t.id = (SELECT min(id) FROM host_thread WHERE snapshot_id = s.id "
      "AND process_id = p.process_id AND thread_id = k.thread_id) ORDER BY p.id, k.id, f.position",
      NULL},
+    {"launch-sites", "Which line of the program launched the kernel that hangs, or called NCCL?",
+     "After a hang: `place` is the first frame of the program and its caller. `launches` of a kernel may be the one "
+     "that "
+     "hangs; they have one place. A row without a place says why. Table site_frame has all frames.",
+     "SELECT l.process_id, p.rank, l.kind, coalesce(f.name, k.operation || coalesce(' #' || k.number, '')) AS subject, "
+     "l.place, l.launches, n.sequence AS launch, a.name AS after_kernel, b.name AS before_kernel, l.thread_id, "
+     "(s.time_ns - l.time_ns) / 1e9 AS seconds_before, l.ends FROM launch_site l "
+     "JOIN shown_snapshot s ON s.id = l.snapshot_id LEFT JOIN process p ON p.process_id = l.process_id "
+     "LEFT JOIN function f ON f.id = l.function_id LEFT JOIN function a ON a.id = l.before_id "
+     "LEFT JOIN function b ON b.id = l.after_id LEFT JOIN collective k ON k.id = l.collective_id "
+     "LEFT JOIN launch n ON n.id = l.launch_id ORDER BY p.rank IS NULL, p.rank, l.process_id, l.id",
+     NULL},
     {"launches", "What was launched? (the newest 50)", "To see what led up to the stuck kernel, with its shapes.",
      "SELECT * FROM (SELECT l.process_id, p.rank, l.sequence, l.time_ns - s.started_ns AS after_start_ns, f.name AS "
      "kernel, "

@@ -6,8 +6,10 @@
 #ifndef WSDBG_STORE_REPORT_H
 #define WSDBG_STORE_REPORT_H
 
+#include "model/collective.h"
 #include "model/fault.h"
 #include "diagnose/blame.h"
+#include "model/launch_site.h"
 #include "model/place.h"
 #include "model/process.h"
 #include "store/store.h"
@@ -87,6 +89,16 @@ struct wsdbg_report_grid {
     struct wsdbg_optional_u32 registers;
     bool running;
     struct wsdbg_report_launch launch;
+    char launched_at[WSDBG_SITE_TEXT_BYTES]; /* wsdbg_grid_site_text() */
+};
+
+/* Where in the program something began. */
+struct wsdbg_report_launch_site {
+    struct wsdbg_launch_site row; /* its grid and frames are the report's rows */
+    char place[WSDBG_SITE_PLACE_BYTES];
+    char kernel[256], before[256], after[256]; /* symbols, "" = not known */
+    char call[WSDBG_COLLECTIVE_BYTES];         /* of NCCL, "" = none */
+    struct wsdbg_optional_u64 sequence;        /* of the launch */
 };
 
 /* A process that uses CUDA, and what it does. */
@@ -275,6 +287,10 @@ struct wsdbg_report {
     size_t stack_count;
     struct wsdbg_host_frame *frames;
     size_t frame_count;
+    struct wsdbg_report_launch_site *launch_sites;
+    size_t launch_site_count;
+    struct wsdbg_host_frame *site_frames;
+    size_t site_frame_count;
     struct wsdbg_report_function *functions;
     size_t function_count; /* by process, in order of first launch */
     struct wsdbg_report_launch newest;

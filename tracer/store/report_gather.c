@@ -332,8 +332,9 @@ static struct wsdbg_error *gather_snapshot(const struct wsdbg_snapshot *s, const
     gather_newest(s, r);
     gather_activity(s, &r->activity);
     if (!copy_string(&r->source, s->source) || !wsdbg_report_gather_processes(s, diagnosis, r) || !gather_grids(s, r) ||
-        !gather_functions(s, r) || !gather_threads(s, r) || !wsdbg_report_gather_host(s, r) || !gather_notes(s, r) ||
-        !gather_faults(s, r) || !gather_machine(s, r) || (diagnosis && !gather_findings(s, diagnosis, r)))
+        !gather_functions(s, r) || !gather_threads(s, r) || !wsdbg_report_gather_host(s, r) ||
+        !wsdbg_report_gather_sites(s, r) || !gather_notes(s, r) || !gather_faults(s, r) || !gather_machine(s, r) ||
+        (diagnosis && !gather_findings(s, diagnosis, r)))
         return &wsdbg_error_no_memory;
     struct wsdbg_error *error = wsdbg_report_fold_warps(s, r);
     return error ? error : wsdbg_report_fold_barriers(s, r);
@@ -398,10 +399,10 @@ void wsdbg_report_deinit(struct wsdbg_report *r)
     }
     for (size_t i = 0; i < r->schedule_count; i++)
         free(r->schedules[i]);
-    void *arrays[] = {r->schedules,      r->findings, r->grids,     r->warps,    r->rows,     r->barriers,
-                      r->barrier_rows,   r->threads,  r->functions, r->notes,    r->faults,   r->sites,
-                      r->parts,          r->accesses, r->looks,     r->refusals, r->overlaps, r->processes,
-                      r->host_processes, r->stacks,   r->frames};
+    void *arrays[] = {r->schedules,      r->findings, r->grids,     r->warps,        r->rows,       r->barriers,
+                      r->barrier_rows,   r->threads,  r->functions, r->notes,        r->faults,     r->sites,
+                      r->parts,          r->accesses, r->looks,     r->refusals,     r->overlaps,   r->processes,
+                      r->host_processes, r->stacks,   r->frames,    r->launch_sites, r->site_frames};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *r = (struct wsdbg_report){0};

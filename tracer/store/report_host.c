@@ -188,7 +188,7 @@ void wsdbg_report_host_lines(const struct wsdbg_report *r, const char *heading, 
 
 /* ---- JSON ---- */
 
-static json_t *frame_json(const struct wsdbg_host_frame *f)
+json_t *wsdbg_json_frame(const struct wsdbg_host_frame *f)
 {
     json_t *row = json_object();
     json_object_set_new(row, "kind", json_string(wsdbg_host_frame_kind_name(f->kind)));
@@ -215,7 +215,7 @@ static json_t *stack_json(const struct wsdbg_report *r, const struct wsdbg_repor
     json_object_set_new(row, "call", wsdbg_json_text(stack->call));
     json_object_set_new(row, "ends", wsdbg_json_text(k->end));
     for (uint32_t i = 0; i < k->frame_count; i++)
-        json_array_append_new(frames, frame_json(&r->frames[k->frame_first + i]));
+        json_array_append_new(frames, wsdbg_json_frame(&r->frames[k->frame_first + i]));
     json_object_set_new(row, "frames", frames);
     return row;
 }

@@ -187,6 +187,7 @@ static void put_tables(const struct page *p)
     if (r->grid_count > 0)
         put_section(p->out, "launches", "Launches");
     wsdbg_html_grids(r, p->out);
+    wsdbg_html_launch_sites(r, p->out);
     if (r->overlap_count > 0)
         put_section(p->out, "overlap", "wgmma in flight");
     wsdbg_html_overlaps(r, p->out);

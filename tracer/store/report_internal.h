@@ -40,6 +40,8 @@ struct wsdbg_error *wsdbg_report_of_loaded(struct wsdbg_store *store, const stru
 
 /* Fills host_processes, stacks and frames.  False: no memory. */
 bool wsdbg_report_gather_host(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
+/* Fills launch_sites and site_frames, and of each grid launched_at.  False: no memory. */
+bool wsdbg_report_gather_sites(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
 /* "process 17", "rank 1 of 2 (…, process 17)". */
 void wsdbg_report_process_words(const struct wsdbg_report *report, uint32_t process_id, char out[WSDBG_PROCESS_BYTES]);
 /* The thread in a few words, for which there is room for WSDBG_HOST_THREAD_TEXT_BYTES and more, and its stack in a

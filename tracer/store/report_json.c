@@ -165,6 +165,8 @@ static json_t *grids_json(const struct wsdbg_report *r)
         json_object_set_new(row, "running", json_boolean(g->running));
         json_object_set_new(row, "context_error", g->context_error > 0 ? json_integer(g->context_error) : json_null());
         json_object_set_new(row, "launch", launch_json(&g->launch));
+        if (g->launched_at[0])
+            json_object_set_new(row, "launched_at", wsdbg_json_text(g->launched_at));
         json_array_append_new(array, row);
     }
     return array;
@@ -480,6 +482,8 @@ static json_t *report_json(const struct wsdbg_report *r)
     json_object_set_new(root, "host_threads", threads_json(r));
     if (r->host_process_count > 0)
         json_object_set_new(root, "host_stacks", wsdbg_json_host(r));
+    if (r->launch_site_count > 0)
+        json_object_set_new(root, "launch_sites", wsdbg_json_launch_sites(r));
     json_object_set_new(root, "functions", functions_json(r));
     json_object_set_new(root, "activity", activity_json(r));
     json_object_set_new(root, "notes", notes_json(r));

@@ -128,6 +128,8 @@ static void grid_heading(const struct wsdbg_report *r, const struct wsdbg_report
     if (g->cta_total)
         snprintf(ctas, sizeof ctas, "%u", g->cta_total);
     const char *rank = r->has_ranks ? wsdbg_report_rank(r, g->process) : "";
+    if (g->launched_at[0])
+        wsdbg_report_wrap(out, NULL, "  ", g->launched_at);
     wsdbg_report_line(out, NULL,
                       "  %s%son %s, %s registers a thread at launch, %u of %s CTAs seen, %u of %u warps, %u exited",
                       rank, rank[0] ? " " : "", or_unknown(g->device_name), registers, g->cta_seen, ctas, g->warps_seen,

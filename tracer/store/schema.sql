@@ -1,8 +1,8 @@
--- The tables of the session database, schema version 7; views.sql has the views.  docs/SCHEMA.md says what every
+-- The tables of the session database, schema version 9; views.sql has the views.  docs/SCHEMA.md says what every
 -- column means, its unit and its NULL.
 -- A "snapshot" row is one picture of the device; kept are the newest one that was diagnosed, what the look before it
 -- saw, and the newest one.  Contexts, modules, functions, launches, refusals and activities belong to the whole session.
-PRAGMA user_version = 8;
+PRAGMA user_version = 9;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -157,6 +157,26 @@ CREATE TABLE collective (
 );
 CREATE INDEX collective_communicator ON collective (communicator_id);
 CREATE INDEX collective_launch ON collective (launch_id);
+
+CREATE TABLE launch_site (
+    id INTEGER PRIMARY KEY,
+    snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE,
+    process_id INTEGER NOT NULL REFERENCES process, thread_id INTEGER, kind TEXT NOT NULL,
+    grid_id INTEGER REFERENCES grid, collective_id INTEGER REFERENCES collective, launch_id INTEGER REFERENCES launch,
+    launches INTEGER NOT NULL, function_id INTEGER REFERENCES function, before_id INTEGER REFERENCES function,
+    after_id INTEGER REFERENCES function, time_ns INTEGER, place TEXT, ends TEXT
+);
+CREATE INDEX launch_site_snapshot ON launch_site (snapshot_id);
+CREATE INDEX launch_site_grid ON launch_site (grid_id);
+CREATE INDEX launch_site_collective ON launch_site (collective_id);
+CREATE INDEX launch_site_launch ON launch_site (launch_id);
+
+CREATE TABLE site_frame (
+    id INTEGER PRIMARY KEY,
+    launch_site_id INTEGER NOT NULL REFERENCES launch_site ON DELETE CASCADE, position INTEGER NOT NULL,
+    kind TEXT NOT NULL, function TEXT, file TEXT, line INTEGER, module TEXT, offset_bytes INTEGER, left_out INTEGER
+);
+CREATE INDEX site_frame_site ON site_frame (launch_site_id);
 
 CREATE TABLE note (
     id INTEGER PRIMARY KEY,

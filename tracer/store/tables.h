@@ -39,6 +39,9 @@ struct wsdbg_error *wsdbg_write_allocations(struct wsdbg_store *store, const str
 struct wsdbg_error *wsdbg_write_communicators(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                               const struct wsdbg_table_ids *ids);
 struct wsdbg_error *wsdbg_write_host(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot);
+/* Of a picture, after its grids and communicators. */
+struct wsdbg_error *wsdbg_write_launch_sites(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
+                                             const struct wsdbg_table_ids *ids);
 struct wsdbg_error *wsdbg_write_picture(struct wsdbg_store *store, const struct wsdbg_snapshot *snapshot,
                                         const struct wsdbg_table_ids *ids);
 

@@ -7,6 +7,7 @@
 #include "watch/loop.h"
 
 #include "base/memory.h"
+#include "diagnose/call_sites.h"
 #include "diagnose/missing_ranks.h"
 #include "watch/program_stacks.h"
 
@@ -274,6 +275,7 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
     if (diagnosis.hang || movement == WSDBG_STOOD_STILL)
         wsdbg_watch_read_stacks(loop);
     wsdbg_place_missing_ranks(&loop->last, &diagnosis);
+    wsdbg_place_calls(&loop->last, &diagnosis);
     if (diagnosis.hang)
         report_hang(loop, stall, &diagnosis, stands ? &standstill : NULL, now_ns);
     else

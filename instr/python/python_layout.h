@@ -1,14 +1,20 @@
 /* python_layout.h - where CPython keeps what a stack is made of: offsets in bytes, for CPython 3.9 to 3.14 on 64 bits.
+ * The observer reads its own process with them, wsdbg another one (tracer/host).
  *
  * From 3.13 on the interpreter describes itself: _PyRuntime begins with a table of offsets.  Before, the offsets follow
  * from the version (docs/design/host.md says how they were found and tried).
  */
-#ifndef WSDBG_HOST_PYTHON_LAYOUT_H
-#define WSDBG_HOST_PYTHON_LAYOUT_H
+#ifndef WSDBG_PYTHON_LAYOUT_H
+#define WSDBG_PYTHON_LAYOUT_H
 
-#include "host/process_memory.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-enum { WSDBG_PYTHON_VERSION_BYTES = 16 };
+enum {
+    WSDBG_PYTHON_VERSION_BYTES = 16,
+    WSDBG_PYTHON_TABLE_WORDS = 84 /* of the table with which _PyRuntime begins from 3.13 on, that are looked at */
+};
+#define WSDBG_PYTHON_FIRST_SELF_DESCRIBED 0x030d
 
 /* How the lines of a code object are stored. */
 enum wsdbg_python_lines {
@@ -49,10 +55,9 @@ struct wsdbg_python_layout {
 
 /* The layout of a version, 0x0309 to 0x030c; NULL = none is known. */
 const struct wsdbg_python_layout *wsdbg_python_layout_of(uint32_t version);
-/* The one that _PyRuntime at `runtime` describes, and its whole version as PY_VERSION_HEX.  False: it does not begin
- * with the table of 3.13 or 3.14, or what it says cannot be. */
-bool wsdbg_python_layout_read(struct wsdbg_host_memory *memory, uint64_t runtime, struct wsdbg_python_layout *out,
-                              uint32_t *version);
+/* The one that the first WSDBG_PYTHON_TABLE_WORDS words of _PyRuntime describe, and the interpreter's whole version as
+ * PY_VERSION_HEX.  False: they are not the table of 3.13 or 3.14, or what it says cannot be. */
+bool wsdbg_python_layout_of_table(const uint64_t *table, struct wsdbg_python_layout *out, uint32_t *version);
 /* "3.11.7" of PY_VERSION_HEX. */
 void wsdbg_python_version_text(uint32_t version, char out[WSDBG_PYTHON_VERSION_BYTES]);
 

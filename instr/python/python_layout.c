@@ -1,11 +1,11 @@
 /* python_layout.c - see python_layout.h.
  *
- * Reads: the head of _PyRuntime.  Writes: nothing.
+ * Reads: a copy of the head of _PyRuntime.  Writes: nothing.
  *
  * What a table of offsets says is only used if it fits itself: each member lies in its object.  That it also fits the
  * process is checked where it is used: each object that is read must have the type that it should have.
  */
-#include "host/python_layout.h"
+#include "python/python_layout.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -150,7 +150,7 @@ const struct wsdbg_python_layout *wsdbg_python_layout_of(uint32_t version)
 
 /* ---- what _PyRuntime says of itself ---- */
 
-enum { TABLE_WORDS = 84, OBJECT_BYTES_MOST = 1 << 20, COMPACT_BYTES = 16 };
+enum { OBJECT_BYTES_MOST = 1 << 20, COMPACT_BYTES = 16 };
 
 /* Numbers of words of the table: of a struct's size, and of its members. */
 struct words {
@@ -318,12 +318,9 @@ static struct wsdbg_python_layout layout_from(const uint64_t *table, const struc
     };
 }
 
-bool wsdbg_python_layout_read(struct wsdbg_host_memory *memory, uint64_t runtime, struct wsdbg_python_layout *out,
-                              uint32_t *version)
+bool wsdbg_python_layout_of_table(const uint64_t *table, struct wsdbg_python_layout *out, uint32_t *version)
 {
-    uint64_t table[TABLE_WORDS];
-    if (!wsdbg_host_read(memory, runtime, table, sizeof table) || memcmp(table, "xdebugpy", 8) != 0 ||
-        table[1] > UINT32_MAX)
+    if (memcmp(table, "xdebugpy", 8) != 0 || table[1] > UINT32_MAX)
         return false;
     const struct words *words = words_of((uint32_t)table[1]);
     if (!words || !fits_itself(table, words))
