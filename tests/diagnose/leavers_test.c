@@ -28,6 +28,7 @@ struct kernel {
     bool no_begin;            /* consumers do not arrive at BEGIN before their first round */
     uint32_t silent_rank;     /* the CTA whose consumers never release; 0 = none */
     bool lane_leaves;         /* lane 0 of the producer, which produces, leaves before its first copy */
+    uint32_t only_rank;       /* ... in this CTA alone; 0 = in all */
     /* What the kernel is like. */
     uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
     bool is_told_by_name; /* they take turns, so that group B need not wait for "full" */
@@ -69,6 +70,14 @@ static const struct kernel kernels[] = {
      .cause = "WAKER_EXITED",
      .says = "all threads that could arrive on it have left the kernel: lane 0 of warp 0",
      .lane_leaves = true},
+    {.name = "the lane that produces leaves one CTA of a cluster",
+     .cause = "WAKER_EXITED",
+     .says =
+         "lane 0 of warp 0 of cluster rank 1 left the kernel, while warp 0 of cluster rank 0, which did the same up to "
+         "there, goes on and serves it",
+     .lane_leaves = true,
+     .only_rank = 1,
+     .ctas = 2},
     {.name = "warps that wait for no phase leave out a release",
      .cause = "ARRIVE_MISSING",
      .says = "Warp 8 went through a round without arriving on \"empty\" stage 0",
@@ -113,7 +122,12 @@ static void meet(const struct kernel *k, struct way *way)
     }
 }
 
-static void produce(const struct kernel *k, struct way *way)
+static bool leaves_lane(const struct kernel *k, uint32_t cta)
+{
+    return k->lane_leaves && (!k->only_rank || k->only_rank == cta);
+}
+
+static void produce(const struct kernel *k, struct way *way, uint32_t cta)
 {
     initialise(k, way);
     meet(k, way);
@@ -121,7 +135,7 @@ static void produce(const struct kernel *k, struct way *way)
         way_add(way, WSDBG_ACCESS_NAMED_SYNC, BEGIN, (CONSUMERS + 1) * 32);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
-        if (k->lane_leaves)
+        if (leaves_lane(k, cta))
             return;
         way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, i % STAGES), 128);
         way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, i % STAGES), 128);
@@ -183,12 +197,12 @@ static void put_ways(struct picture *p, const struct kernel *k)
             struct way *way = &ways[count++];
             way->warp = cta * WARPS + w;
             if (w == 0)
-                produce(k, way);
+                produce(k, way, cta);
             else if (w < GROUP)
                 meet(k, way);
             else
                 consume(k, way, cta, w);
-            if (w == 0 && k->lane_leaves) { /* the other lanes wait for the slots to be free */
+            if (w == 0 && leaves_lane(k, cta)) { /* the other lanes wait for the slots to be free */
                 struct way *rest = &ways[count++];
                 rest->warp = way->warp;
                 rest->lanes = ~1u;

@@ -14,9 +14,8 @@ static uint32_t next_step(const struct wsdbg_replay_agent *agent, uint32_t at, b
     return at;
 }
 
-/* Whether an agent did what another one does, and left where that one goes on. */
-static bool begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
-                        bool by_mbarriers)
+bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
+                              bool by_mbarriers)
 {
     uint32_t i = next_step(agent, 0, by_mbarriers), k = next_step(model, 0, by_mbarriers);
     if (by_mbarriers && i >= agent->step_count) /* it did nothing that could be alike */
@@ -37,7 +36,7 @@ static bool left_like(const struct wsdbg_replay *replay, uint32_t warp, uint32_t
             const struct wsdbg_replay_agent *a = &replay->agents[i], *b = &replay->agents[k];
             if (a->warp != warp || b->warp != model || !(a->lanes & b->lanes))
                 continue;
-            if (!begins_like(a, b, by_mbarriers))
+            if (!wsdbg_replay_begins_like(a, b, by_mbarriers))
                 return false;
             any = true;
         }

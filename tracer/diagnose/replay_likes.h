@@ -8,6 +8,10 @@
 bool wsdbg_replay_arrives(const struct wsdbg_replay *replay, uint32_t warp);
 /* Whether most others of its warpgroup do. */
 bool wsdbg_replay_mates_arrive(const struct wsdbg_replay *replay, uint32_t warp);
+/* Whether an agent did what another one does, and left where that one goes on.  `by_mbarriers`: only what they did with
+ * mbarriers must be the same, and that must be something. */
+bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
+                              bool by_mbarriers);
 /* A warp that goes on for longer than the one that has left, and did the same up to there: at the same place of another
  * warpgroup, else another one of its own warpgroup, else the one of the same number in another CTA; WSDBG_NONE = there
  * is none.  `by_mbarriers`: only what they did with mbarriers must be the same, and that must be something. */

@@ -2,8 +2,10 @@
  *
  * Reads: a replay that ends in the picture or fails much like it.  Adds: WAKER_EXITED.
  *
- * One of these holds: all threads that ever arrive on an mbarrier, which lacks arrivals and is waited for, have left.
- * Or a named barrier lacks just the threads of those warps that have left, though a warp that did the same goes on.
+ * One of these holds: threads have left a CTA of a cluster where the same warp of another CTA, which did the same up to
+ * there, goes on, and what it does then is waited for.  Or all threads that ever arrive on an mbarrier, which lacks
+ * arrivals and is waited for, have left. Or a named barrier lacks just the threads of those warps that have left,
+ * though a warp that did the same goes on.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay_likes.h"
@@ -184,19 +186,112 @@ static bool judge_named(struct left *left)
     return true;
 }
 
-void wsdbg_rule_code_left(struct wsdbg_case *c)
+/* ---- CTAs of a cluster ---- */
+
+/* Whether, behind what both did, the model arrives on the family of a barrier or brings bytes to it. */
+static bool would_serve(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *leaver,
+                        const struct wsdbg_replay_agent *model, uint32_t barrier)
+{
+    for (uint32_t k = leaver->step_count; k < model->step_count; k++)
+        if (model->target[k] != WSDBG_NONE && model->steps[k].kind != WSDBG_ACCESS_WAIT &&
+            wsdbg_replay_is_of_family(replay, model->target[k], barrier))
+            return true;
+    return false;
+}
+
+static bool has_left(const struct left *left, const struct wsdbg_replay_agent *agent)
+{
+    return agent->state == WSDBG_AGENT_ENDED && (agent->lanes & ~wsdbg_code_lanes_gone(left->c, agent->warp)) == 0;
+}
+
+/* Whether an agent is of the same warp of another CTA as one that has left, and goes on with what is waited for. */
+static bool is_model(const struct left *left, const struct wsdbg_replay_agent *leaver,
+                     const struct wsdbg_replay_agent *model, uint32_t barrier)
+{
+    return model->cta != leaver->cta && model->lanes & leaver->lanes && !has_left(left, model) &&
+           wsdbg_case_warp(left->c, model->warp)->warp == wsdbg_case_warp(left->c, leaver->warp)->warp &&
+           wsdbg_replay_begins_like(leaver, model, true) && would_serve(left->replay, leaver, model, barrier);
+}
+
+/* Notes the threads that left where the same ones of at least as many other CTAs go on; *stays: one of these. */
+static bool note_deserters(struct left *left, uint32_t barrier, uint32_t *stays)
+{
+    const struct wsdbg_replay *replay = left->replay;
+    uint32_t models = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        uint32_t of_this = 0;
+        for (uint32_t k = 0; k < replay->agent_count && has_left(left, &replay->agents[i]); k++)
+            if (is_model(left, &replay->agents[i], &replay->agents[k], barrier)) {
+                of_this++;
+                *stays = replay->agents[k].warp;
+            }
+        if (!of_this)
+            continue;
+        models = of_this;
+        wsdbg_set_add(&left->by, replay->agents[i].warp);
+        left->lanes |= replay->agents[i].lanes;
+    }
+    return models && models >= wsdbg_set_count(&left->by);
+}
+
+static bool judge_deserted(struct left *left)
+{
+    struct wsdbg_case *c = left->c;
+    const struct wsdbg_replay_agent *agent = &left->replay->agents[left->agent];
+    const uint32_t barrier = agent->target[agent->at], row = left->replay->barriers[barrier].row;
+    uint32_t stays = WSDBG_NONE;
+    if (row == WSDBG_NONE || !note_deserters(left, barrier, &stays))
+        return false;
+    struct wsdbg_finding *finding = find(left, row);
+    if (!finding)
+        return true;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits on %s%s. %s%s left the kernel, while %s, which did the same up to there, goes on and serves it.",
+        wsdbg_say_warp(c, agent->warp).text, wsdbg_say_object(c, row).text, wsdbg_say_at(c, agent->warp).text,
+        say_lanes_of(left).text, wsdbg_say_warps(c, &left->by).text, wsdbg_say_warp(c, stays).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the threads that serve %s stay for as many rounds in each CTA of the cluster.",
+                wsdbg_say_family(c, row).text);
+    wsdbg_tell_word(c, finding, row);
+    return true;
+}
+
+/* ---- all ---- */
+
+typedef bool judge_fn(struct left *left);
+
+/* Asks of each agent in this state, until one says something. */
+static void ask(struct left *left, enum wsdbg_agent_state state, judge_fn *judge)
+{
+    for (uint32_t i = 0; left->replay && i < left->replay->agent_count; i++) {
+        left->agent = i;
+        left->by = (struct wsdbg_warp_set){{0}};
+        left->lanes = 0;
+        if (left->replay->agents[i].state == state && judge(left))
+            return;
+    }
+}
+
+static struct left begin(struct wsdbg_case *c)
 {
     struct left left = {.c = c, .replay = wsdbg_replay_standing(c)};
     if (!left.replay)
         left.replay = wsdbg_replay_failing(c);
-    for (uint32_t i = 0; left.replay && i < left.replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *agent = &left.replay->agents[i];
-        const bool is_at_mbarrier = agent->state == WSDBG_AGENT_WAITS;
-        const bool is_at_named = agent->state == WSDBG_AGENT_NAMED;
-        left.agent = i;
-        left.by = (struct wsdbg_warp_set){{0}};
-        left.lanes = 0;
-        if ((is_at_mbarrier && judge_mbarrier(&left)) || (is_at_named && judge_named(&left)))
-            return;
-    }
+    return left;
+}
+
+void wsdbg_rule_code_deserted(struct wsdbg_case *c)
+{
+    struct left left = begin(c);
+    if (c->cta_count > 1)
+        ask(&left, WSDBG_AGENT_WAITS, judge_deserted);
+}
+
+void wsdbg_rule_code_left(struct wsdbg_case *c)
+{
+    struct left left = begin(c);
+    ask(&left, WSDBG_AGENT_WAITS, judge_mbarrier);
+    if (!wsdbg_case_explained(c))
+        ask(&left, WSDBG_AGENT_NAMED, judge_named);
 }
