@@ -247,7 +247,7 @@ static bool judge_deserted(struct left *left)
         return true;
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
-        "%s waits on %s%s. %s%s left the kernel, while %s, which did the same up to there, goes on and serves it.",
+        "%s waits on %s%s, but %s%s left the kernel, while %s, which did the same up to there, goes on and serves it.",
         wsdbg_say_warp(c, agent->warp).text, wsdbg_say_object(c, row).text, wsdbg_say_at(c, agent->warp).text,
         say_lanes_of(left).text, wsdbg_say_warps(c, &left->by).text, wsdbg_say_warp(c, stays).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
