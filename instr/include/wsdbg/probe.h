@@ -102,16 +102,15 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
 #if WSDBG_PROBES && defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
 
 /* Writes one event.  Everything, the packing of the operands too, stands behind the branch: without wsdbg a
- * probe is one predicated jump.  It tests the upper half of `ring`, which no address leaves 0: the config's constant
- * takes longer to read than the jump.  `lanes` adds who takes part to the value, `slot` the store of a milestone.
+ * probe is one predicated jump.  It tests `ring`, which the warp has in registers: the config's constant takes
+ * longer to read than the jump.  `lanes` adds who takes part to the value, `slot` the store of a milestone.
  * The timer is read whole, one instruction as well: its low half alone wraps after 4.3 s, which would look to the
  * reader like time running backwards. */
 #define WSDBG_PTX_EVENT(lanes, slot)                                                       \
     "{\n\t.reg .pred off, writer, whole, last;\n\t"                                        \
     ".reg .b32 active, head, part, value, time, index, gone;\n\t"                          \
     ".reg .b64 base, at;\n\t"                                                              \
-    "mov.b64 {index, part}, %8;\n\t"                                                       \
-    "setp.eq.u32 off, part, 0;\n\t"                                                        \
+    "setp.eq.u64 off, %8, 0;\n\t"                                                          \
     "@off bra.uni done;\n\t"                                                               \
     "mov.u64 at, %%globaltimer;\n\t"                                                       \
     "shr.u64 at, at, 5;\n\t"                                                               \
@@ -252,7 +251,7 @@ static __device__ __forceinline__ struct wsdbg_warp wsdbg_begin_(const struct ws
 /* The slot's role word: the role outlives the event that began it. */
 static __device__ __forceinline__ void wsdbg_role_(const struct wsdbg_config *config, const struct wsdbg_warp &w, uint32_t role)
 {
-    if (w.ring >> 32 == 0)
+    if (w.ring == 0)
         return;
     asm volatile("{\n\t.reg .pred writer;\n\t.reg .b32 active, below;\n\t.reg .b64 at;\n\t"
                  "activemask.b32 active;\n\tmov.u32 below, %%lanemask_lt;\n\tand.b32 below, below, active;\n\t"
