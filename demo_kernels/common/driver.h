@@ -25,7 +25,9 @@
                     X(cuStreamSynchronize) X(cuStreamDestroy) X(cuEventCreate) X(cuEventRecord) X(cuEventQuery) \
                         X(cuEventSynchronize) X(cuEventElapsedTime) X(cuEventDestroy) X(cuLaunchKernel)         \
                             X(cuLaunchKernelEx) X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) X(cuMemFreeHost)     \
-                                X(cuMemcpyHtoDAsync)
+                                X(cuMemcpyHtoDAsync) X(cuStreamBeginCapture) X(cuStreamEndCapture)              \
+                                    X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) \
+                                        X(cuOccupancyMaxActiveClusters)
 
 struct cuda_driver {
 #define CUDA_FIELD(function) __typeof__(&function) function;

@@ -149,21 +149,45 @@ DEVICE void cluster_arrive(void)
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
 
+/* Publishes nothing, so it waits for no store. */
+DEVICE void cluster_arrive_relaxed(void)
+{
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+
 DEVICE void cluster_wait(void)
 {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-#define CLUSTER_SYNC(w)              \
-    do {                             \
-        WSDBG_CLUSTER_ARRIVE(w);     \
-        cluster_arrive();            \
-        WSDBG_CLUSTER_WAIT_BEGIN(w); \
-        cluster_wait();              \
-        WSDBG_CLUSTER_WAIT_END(w);   \
+#define CLUSTER_SYNC_AFTER(w, arrive) \
+    do {                              \
+        WSDBG_CLUSTER_ARRIVE(w);      \
+        arrive();                     \
+        WSDBG_CLUSTER_WAIT_BEGIN(w);  \
+        cluster_wait();               \
+        WSDBG_CLUSTER_WAIT_END(w);    \
     } while (0)
+#define CLUSTER_SYNC(w) CLUSTER_SYNC_AFTER(w, cluster_arrive)
+#define CLUSTER_SYNC_RELAXED(w) CLUSTER_SYNC_AFTER(w, cluster_arrive_relaxed)
 
 /* ---- waits that lead out of the CTA: memory that is polled, the grid before ---- */
+
+/* A word of global memory by which CTAs of one GPU hand data on: what was written before the release is seen after the
+ * acquire that reads it. */
+DEVICE void store_release(uint32_t *word, uint32_t value)
+{
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "r"(value) : "memory");
+}
+DEVICE uint32_t load_acquire(const uint32_t *word)
+{
+    uint32_t value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(__cvta_generic_to_global(word))
+                 : "memory");
+    return value;
+}
 
 /* Polls as long as `still` holds; `word` is the id of what it reads. */
 #define POLL_WHILE(w, word, still, pause_ns)               \

@@ -1,4 +1,4 @@
-/* bugs.c - see bugs.h.  Reads bugs.def and the fatbins of the build. */
+/* bugs.c - see bugs.h.  Reads bugs.def, tiles.def and the fatbins of the build. */
 #include "bugs.h"
 
 #include <string.h>
@@ -12,6 +12,23 @@ IMAGE(gemm_bare)
 #define BUG(id, ...) IMAGE(gemm_##id##_plain) IMAGE(gemm_##id##_probes) IMAGE(gemm_##id##_bare)
 #include "bugs.def"
 #undef BUG
+
+#define TILE(columns) IMAGE(gemm_n##columns##_plain) IMAGE(gemm_n##columns##_off) \
+    IMAGE(gemm_n##columns##_probes) IMAGE(gemm_n##columns##_bare)
+#include "tiles.def"
+#undef TILE
+
+static const struct {
+    int columns;
+    const void *image[VARIANT_BARE + 1];
+} tiles[] = {
+#define TILE(columns)                                                                                           \
+    {columns,                                                                                                   \
+     {[VARIANT_PLAIN] = image_gemm_n##columns##_plain, [VARIANT_OFF] = image_gemm_n##columns##_off,             \
+      [VARIANT_PROBES] = image_gemm_n##columns##_probes, [VARIANT_BARE] = image_gemm_n##columns##_bare}},
+#include "tiles.def"
+#undef TILE
+};
 
 static const struct bug bugs[] = {
 #define BUG(id, name, cause, role, barrier, kind, m, n, k, ctas, story) \
@@ -42,6 +59,14 @@ const void *gemm_image(enum variant variant, const struct bug *bug)
     case VARIANT_BARE:
         return bug ? bug->bare : image_gemm_bare;
     }
+    return NULL;
+}
+
+const void *gemm_tile_image(enum variant variant, int columns)
+{
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
+        if (tiles[i].columns == columns)
+            return tiles[i].image[variant];
     return NULL;
 }
 

@@ -25,6 +25,9 @@ const struct bug *bug_find(const char *name);
 /* The fatbin of `variant`, of the correct kernel when `bug` is NULL; NULL when it is not built. */
 const void *gemm_image(enum variant variant, const struct bug *bug);
 
+/* The fatbin of `variant` of the correct kernel with tiles of so many columns (tiles.def); NULL when there is none. */
+const void *gemm_tile_image(enum variant variant, int columns);
+
 /* One line a bug: name, cause, role, barrier, kind, story, separated by tabs. */
 void bugs_print(FILE *out);
 

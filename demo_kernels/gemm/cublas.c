@@ -7,9 +7,13 @@
 /* The few constants of cublas_api.h and library_types.h that are needed; they are part of its ABI. */
 enum { OPERATION_NONE = 0, OPERATION_TRANSPOSE = 1, TYPE_BF16 = 14, COMPUTE_FP32 = 68, ALGORITHM_DEFAULT = -1 };
 
+/* What cuBLAS takes for itself on a Hopper GPU.  Given to it, it needs no memory of a graph's own. */
+#define WORKSPACE_BYTES ((size_t)32 << 20)
+
 typedef int (*create_function)(void **handle);
 typedef int (*destroy_function)(void *handle);
 typedef int (*set_stream_function)(void *handle, CUstream stream);
+typedef int (*set_workspace_function)(void *handle, void *workspace, size_t bytes);
 typedef int (*gemm_function)(void *handle, int operation_a, int operation_b, int m, int n, int k, const void *alpha,
                              const void *a, int type_a, int lda, const void *b, int type_b, int ldb, const void *beta,
                              void *c, int type_c, int ldc, int compute, int algorithm);
@@ -17,6 +21,8 @@ typedef int (*gemm_function)(void *handle, int operation_a, int operation_b, int
 struct cublas {
     void *library;
     void *handle;
+    const struct device *device;
+    CUdeviceptr workspace;
     destroy_function destroy;
     gemm_function gemm;
 };
@@ -25,13 +31,20 @@ static struct wsdbg_error *find_functions(struct cublas *cublas, const struct de
 {
     const create_function create = (create_function)dlsym(cublas->library, "cublasCreate_v2");
     const set_stream_function set_stream = (set_stream_function)dlsym(cublas->library, "cublasSetStream_v2");
+    const set_workspace_function set_workspace =
+        (set_workspace_function)dlsym(cublas->library, "cublasSetWorkspace_v2");
     cublas->destroy = (destroy_function)dlsym(cublas->library, "cublasDestroy_v2");
     cublas->gemm = (gemm_function)dlsym(cublas->library, "cublasGemmEx");
-    if (!create || !set_stream || !cublas->destroy || !cublas->gemm)
+    if (!create || !set_stream || !set_workspace || !cublas->destroy || !cublas->gemm)
         return wsdbg_error_create(WSDBG_ERROR_VERSION, "libcublas lacks a function: %s", dlerror());
+    struct wsdbg_error *const error = device_upload(device, NULL, WORKSPACE_BYTES, &cublas->workspace);
+    if (error)
+        return error;
     int status = create(&cublas->handle);
     if (status == 0)
         status = set_stream(cublas->handle, device->stream);
+    if (status == 0)
+        status = set_workspace(cublas->handle, (void *)(uintptr_t)cublas->workspace, WORKSPACE_BYTES);
     return status ? wsdbg_error_create(WSDBG_ERROR_OTHER, "cublasCreate: status %d", status) : NULL;
 }
 
@@ -42,6 +55,7 @@ struct wsdbg_error *cublas_open(const struct device *device, struct cublas **out
     struct cublas *cublas = calloc(1, sizeof *cublas);
     if (!cublas)
         return &wsdbg_error_no_memory;
+    cublas->device = device;
     cublas->library = dlopen("libcublas.so.13", RTLD_NOW);
     if (!cublas->library)
         cublas->library = dlopen("libcublas.so.12", RTLD_NOW);
@@ -60,6 +74,8 @@ void cublas_close(struct cublas *cublas)
         return;
     if (cublas->handle)
         cublas->destroy(cublas->handle);
+    if (cublas->workspace)
+        device_free(cublas->device, cublas->workspace);
     /* The library stays loaded: it has threads and exit handlers of its own. */
     free(cublas);
 }

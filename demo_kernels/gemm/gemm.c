@@ -12,6 +12,7 @@
 #include "kernel.h"
 #include "options.h"
 #include "reference.h"
+#include "survey.h"
 
 #define ROWS_CHECKED 16
 
@@ -45,14 +46,6 @@ static struct wsdbg_error *host_create(const struct gemm_options *options, struc
     return NULL;
 }
 
-static void device_matrices_free(const struct device *device, struct gemm_matrices *matrices)
-{
-    const CUdeviceptr all[] = {matrices->a, matrices->b, matrices->c};
-    for (int i = 0; i < 3; i++)
-        if (all[i])
-            device_free(device, all[i]);
-}
-
 static struct wsdbg_error *device_matrices_create(const struct device *device, const struct host_matrices *host,
                                                   struct gemm_matrices *out)
 {
@@ -63,7 +56,7 @@ static struct wsdbg_error *device_matrices_create(const struct device *device, c
     if (!error)
         error = device_upload(device, NULL, host->c_count * sizeof(bf16), &matrices.c);
     if (error)
-        device_matrices_free(device, &matrices);
+        gemm_matrices_free(device, &matrices);
     else
         *out = matrices;
     return error;
@@ -175,14 +168,16 @@ static struct wsdbg_error *with_kernel(const struct device *device, const struct
     if (error)
         return error;
     struct gemm_kernel kernel;
-    error = gemm_kernel_open(device, options, (enum variant)options->variant, &matrices, &kernel);
+    const struct gemm_plan plan = gemm_options_plan(options, device->multiprocessors);
+    error = gemm_kernel_open(device, &plan, (int)options->m, (int)options->n, (int)options->k,
+                             (enum variant)options->variant, options->bug, &matrices, &kernel);
     if (!error) {
         error = options->bench ? bench_run(device, options, &kernel, &matrices) : run(device, options, &kernel);
         if (!error)
             error = look_at_result(device, options, &kernel.problem, &matrices, host);
         gemm_kernel_close(device, &kernel);
     }
-    device_matrices_free(device, &matrices);
+    gemm_matrices_free(device, &matrices);
     return error;
 }
 
@@ -192,6 +187,11 @@ static struct wsdbg_error *with_device(struct gemm_options *options)
     struct wsdbg_error *error = device_open(&device);
     if (error)
         return error;
+    if (options->shapes) {
+        error = survey_run(&device, options);
+        device_close(&device);
+        return error;
+    }
     struct host_matrices host;
     gemm_options_size(options, device.is_simulated);
     error = host_create(options, &host);

@@ -5,12 +5,14 @@
  * store C through shared memory (TMA).  A slot has two mbarriers: `full` completes when its bytes have landed,
  * `empty` when every consumer warp that reads it has released it.
  *
- *   cooperative   a CTA's tile is 128 x 256, each consumer takes 64 rows of it
- *   ping-pong     a CTA's tile is 64 x 256; the consumers take tiles in turn, one stores while the other multiplies
+ *   cooperative   a CTA's tile is 128 x TILE_N, each consumer takes 64 rows of it
+ *   ping-pong     a CTA's tile is 64 x TILE_N; the consumers take tiles in turn, one stores while the other multiplies
+ *   stream-K      cooperative, and the last tiles are shared among CTAs along K (scheduler.cuh)
  *
- * In a cluster of two the CTAs take tiles one above the other; each loads half of B's tile for both.
+ * In a cluster the CTAs take tiles one above the other; each loads its part of B's tile for all.
  * GEMM_BUG selects one of the deliberate hangs of bugs.def; BUG(x) is constant and 0 in every other image.
  */
+#include "box.cuh"
 #include "geometry.h"
 #include "scheduler.cuh"
 #include "tma.cuh"
@@ -35,8 +37,12 @@ enum {
 #define PRODUCER_REGISTERS 40
 #define CONSUMER_REGISTERS (BUG(regs_exhausted) ? 240 : 232)
 
+/* Of a warp that has nothing else to do. */
+#define INIT_THREAD 32
+
 enum role { ROLE_PRODUCER, ROLE_CONSUMER_0, ROLE_CONSUMER_1 };
 enum barrier { BARRIER_FULL, BARRIER_EMPTY };
+enum polled_word { WORD_READY };
 enum named_barrier { NAMED_STORE_0 = 1, NAMED_STORE_1, NAMED_TURN_0, NAMED_TURN_1 };
 
 /* An unused slot is free, except where the consumers hand it over first. */
@@ -64,21 +70,11 @@ struct gemm {
     int tile_m; /* rows of C a CTA computes at a time */
     int consumer_step;
     int rank; /* of this CTA in its cluster */
-    int k_blocks;
     struct schedule schedule;
     struct shared_memory *shared;
+    const struct gemm_problem *problem;
     const struct tensor_map *a, *b, *c;
 };
-
-/* Where k-block number `iteration` of this CTA lies: slot and how often the slot was used before, modulo 2. */
-DEVICE uint32_t slot_of(uint32_t iteration)
-{
-    return iteration % STAGES;
-}
-DEVICE uint32_t round_parity(uint32_t iteration)
-{
-    return iteration / STAGES & 1;
-}
 
 /* ---- producer ---- */
 
@@ -94,7 +90,7 @@ DEVICE void announce_load_a(struct wsdbg_warp *w, const struct gemm *g, uint32_t
     WSDBG_TMA_ISSUE(*w, BARRIER_FULL, slot, iteration, g->tile_m * BLOCK_K * sizeof(bf16), 0);
 }
 
-/* Loads the B tile of one k-block; in a cluster, this CTA's half of it for both. */
+/* Loads the B tile of one k-block; in a cluster, this CTA's part of it for all. */
 DEVICE void load_b(const struct gemm *g, struct tile tile, int k_block, uint32_t slot)
 {
     const int rows = TILE_N / g->cluster_size;
@@ -113,6 +109,14 @@ DEVICE void announce_load_b(struct wsdbg_warp *w, const struct gemm *g, uint32_t
                     g->cluster_size == 1 ? 0 : (1 << g->cluster_size) - 1);
 }
 
+/* Until every slot is free again: then no other CTA of the cluster will arrive on a barrier of this one any more. */
+DEVICE void wait_for_releases(struct wsdbg_warp *w, const struct gemm *g, uint32_t iteration)
+{
+#pragma unroll 1
+    for (int slot = 0; slot < STAGES; slot++, iteration++)
+        MBARRIER_WAIT(*w, BARRIER_EMPTY, g->shared->empty, slot_of(iteration), round_parity(iteration) ^ 1, iteration);
+}
+
 /* One thread: fills the slots in order, k-block after k-block, tile after tile. */
 DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g)
 {
@@ -125,7 +129,7 @@ DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g)
         const struct tile tile = schedule_tile(&g->schedule, ordinal);
         WSDBG_TILE_BEGIN(*w, iteration, tile.index);
 #pragma unroll 1 /* four copies with probes need more than the producer's registers */
-        for (int k_block = 0; k_block < g->k_blocks; k_block++, iteration++) {
+        for (int k_block = tile.k_begin; k_block < tile.k_end; k_block++, iteration++) {
             const uint32_t slot = slot_of(iteration);
             /* The opposite parity: the phase before the first one counts as complete, so an unused slot is free. */
             const uint32_t parity = round_parity(iteration) ^ (BUG(parity_wrong) || BUG(double_arrive) ? 0 : 1);
@@ -138,6 +142,8 @@ DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g)
             announce_load_b(w, g, slot, iteration);
         }
     }
+    if (g->cluster_size > 1)
+        wait_for_releases(w, g, iteration);
 }
 
 /* The producer of the bug shared-full-barrier: warp 0 loads A, warp 1 loads B, on one full barrier that waits for
@@ -150,7 +156,7 @@ DEVICE void produce_one_operand(struct wsdbg_warp *w, const struct gemm *g, int 
         const struct tile tile = schedule_tile(&g->schedule, ordinal);
         WSDBG_TILE_BEGIN(*w, iteration, tile.index);
 #pragma unroll 1
-        for (int k_block = 0; k_block < g->k_blocks; k_block++, iteration++) {
+        for (int k_block = tile.k_begin; k_block < tile.k_end; k_block++, iteration++) {
             const uint32_t slot = slot_of(iteration);
             MBARRIER_WAIT(*w, BARRIER_EMPTY, shared->empty, slot, round_parity(iteration) ^ 1, iteration);
             if (loads_b) {
@@ -209,15 +215,25 @@ DEVICE void hand_over_slots(struct wsdbg_warp *w, const struct gemm *g)
         MBARRIER_ARRIVE(*w, BARRIER_EMPTY, g->shared->empty, slot, WSDBG_NO_ITERATION);
 }
 
-/* Multiplies one tile's k-blocks into `d`.  One group of wgmma stays in flight, so a slot is released when the
- * group after the one that read it has been issued. */
-DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, uint32_t iteration, float *d)
+/* Until the stores before have left this consumer's buffers, for all its warps. */
+DEVICE void wait_for_buffers(struct wsdbg_warp *w, int consumer)
+{
+    if (threadIdx.x % WARPGROUP_THREADS == 0)
+        BULK_WAIT_READ(*w, STORE_BUFFERS - 1 - STORE_BOXES % STORE_BUFFERS); /* an odd box was in the first buffer */
+    NAMED_SYNC(*w, NAMED_STORE_0 + consumer, WARPGROUP_THREADS);
+}
+
+/* Multiplies `k_blocks` of one tile into `d`.  One group of wgmma stays in flight, so a slot is released when the
+ * group after the one that read it has been issued.  While the first group is in flight, all is done that the store of
+ * `d` needs, its events too: the store's first fence would wait for them. */
+DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, int k_blocks, uint32_t iteration,
+                     float *d)
 {
     struct shared_memory *const shared = g->shared;
     const int a_offset = g->ping_pong ? 0 : consumer * CONSUMER_M * BLOCK_K;
     const int k_step = WGMMA_K * sizeof(bf16) / WGMMA_DESCRIPTOR_BYTES;
 #pragma unroll 1
-    for (int k_block = 0; k_block < g->k_blocks; k_block++, iteration++) {
+    for (int k_block = 0; k_block < k_blocks; k_block++, iteration++) {
         const uint32_t slot = slot_of(iteration);
         MBARRIER_WAIT_ONLY(*w, BARRIER_FULL, shared->full, slot, round_parity(iteration), iteration);
         const uint64_t a = wgmma_descriptor(shared->a[slot] + a_offset);
@@ -227,7 +243,7 @@ DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, u
         wgmma_fence();
 #pragma unroll
         for (int step = 0; step < BLOCK_K / WGMMA_K; step++) {
-            wgmma_m64n256k16(d, a + step * k_step, b + step * k_step, step > 0 || k_block > 0);
+            wgmma_m64k16(d, a + step * k_step, b + step * k_step, step > 0 || k_block > 0);
             if (BUG(wgmma_serialized))
                 asm volatile("add.f32 %0, %0, 0f80000000;" : "+f"(d[0])); /* adds -0: changes no value */
         }
@@ -236,44 +252,24 @@ DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, u
         WSDBG_MBARRIER_WAIT_END(*w, BARRIER_FULL, slot, round_parity(iteration), iteration);
         if (k_block > 0)
             announce_release(w, g, iteration - 1);
+        else
+            wait_for_buffers(w, consumer);
         wgmma_wait(1);
         if (k_block > 0)
             release_slot(g, iteration - 1);
     }
-    WGMMA_WAIT(*w, iteration - 1, 0);
-    if (!BUG(arrive_missing) || consumer != 0) {
+    const int releases = !BUG(arrive_missing) || consumer != 0;
+    if (releases)
         announce_release(w, g, iteration - 1);
+    WSDBG_WGMMA_WAIT_BEGIN(*w, iteration - 1, 0);
+    wgmma_wait(0);
+    if (releases)
         release_slot(g, iteration - 1);
-    }
 }
 
-DEVICE uint32_t pack_bf16(float low, float high)
-{
-    uint32_t packed;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-    return packed;
-}
-
-/* Writes 64 columns of this warp's 16 rows to the swizzled buffer, 16 columns an instruction; `d` points to their 32
- * accumulators.  Lane l names row l % 16 and, of two chunks of eight columns, chunk l / 16. */
-DEVICE void write_box(bf16 *buffer, const float *d)
-{
-    const int lane = threadIdx.x % 32;
-    const int row = threadIdx.x % WARPGROUP_THREADS / 32 * 16 + lane % 16;
-#pragma unroll
-    for (int i = 0; i < STORE_COLUMNS / 16; i++) {
-        const int chunk = (2 * i + lane / 16) ^ (row % 8);
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                         shared_address(buffer + row * STORE_COLUMNS + chunk * 8)),
-                     "r"(pack_bf16(d[8 * i], d[8 * i + 1])), "r"(pack_bf16(d[8 * i + 2], d[8 * i + 3])),
-                     "r"(pack_bf16(d[8 * i + 4], d[8 * i + 5])), "r"(pack_bf16(d[8 * i + 6], d[8 * i + 7]))
-                     : "memory");
-    }
-}
-
-/* Stores a consumer's 64 x 256 accumulators, in boxes of 64 columns through two buffers.  Probed are the first box,
- * where the warps of the group come together again, and the stores as one: every event before a proxy fence is a
- * store that the fence waits for. */
+/* Stores a consumer's 64 x TILE_N accumulators, in boxes of 64 columns through two buffers.  The stores are probed as
+ * one, and the end of the wait for `d` behind them: every event before a proxy fence is a store that the fence waits
+ * for. */
 DEVICE void store(struct wsdbg_warp *w, const struct gemm *g, int consumer, struct tile tile, uint32_t iteration,
                   const float *d)
 {
@@ -281,11 +277,8 @@ DEVICE void store(struct wsdbg_warp *w, const struct gemm *g, int consumer, stru
     const int row = (tile.row * g->cluster_size + g->rank) * g->tile_m + (g->ping_pong ? 0 : consumer * CONSUMER_M);
     const int column = tile.column * TILE_N;
     const uint32_t barrier = NAMED_STORE_0 + consumer;
-    if (leader)
-        BULK_WAIT_READ(*w, STORE_BUFFERS - 1);
-    NAMED_SYNC(*w, barrier, WARPGROUP_THREADS);
 #pragma unroll
-    for (int box = 0; box < TILE_N / STORE_COLUMNS; box++) {
+    for (int box = 0; box < STORE_BOXES; box++) {
         bf16 *const buffer = g->shared->c[consumer][box % STORE_BUFFERS];
         if (box > 0) {
             if (leader)
@@ -300,10 +293,57 @@ DEVICE void store(struct wsdbg_warp *w, const struct gemm *g, int consumer, stru
             bulk_commit();
         }
     }
+    WSDBG_WGMMA_WAIT_END(*w, iteration, 0);
     if (leader) {
         WSDBG_TMA_STORE_ISSUE(*w, iteration, CONSUMER_M * TILE_N * sizeof(bf16));
         WSDBG_BULK_COMMIT(*w);
     }
+}
+
+/* Where a consumer's sums lie that its CTA gives away: four by four, a thread's fours a warpgroup apart, so that a warp
+ * writes and reads whole lines. */
+DEVICE float4 *given_sums(const struct gemm *g, int cta, int consumer)
+{
+    float4 *const all = (float4 *)g->problem->sums;
+    return all + (cta * CONSUMERS + consumer) * (CONSUMER_M * TILE_N / 4) + threadIdx.x % WARPGROUP_THREADS;
+}
+
+/* Leaves the sums of a tile's first k-blocks to the CTA that has its last ones. */
+DEVICE void give(struct wsdbg_warp *w, const struct gemm *g, int consumer, uint32_t iteration, const float *d)
+{
+    WSDBG_WGMMA_WAIT_END(*w, iteration, 0);
+    float4 *const sums = given_sums(g, blockIdx.x, consumer);
+#pragma unroll
+    for (int i = 0; i < WGMMA_ACCUMULATORS; i += 4)
+        __stcg(&sums[i / 4 * WARPGROUP_THREADS], make_float4(d[i], d[i + 1], d[i + 2], d[i + 3]));
+    NAMED_SYNC(*w, NAMED_STORE_0 + consumer, WARPGROUP_THREADS);
+    if (threadIdx.x % WARPGROUP_THREADS == 0)
+        store_release(&g->problem->ready[blockIdx.x * CONSUMERS + consumer], 1);
+}
+
+/* Adds the sums of the k-blocks before tile.k_begin, always in the same order: those of the nearest cluster first. */
+DEVICE void take(struct wsdbg_warp *w, const struct gemm *g, int consumer, struct tile tile, float *d)
+{
+    int giver = g->schedule.first;
+    do {
+        giver--;
+        const int cta = giver * g->cluster_size + g->rank;
+        uint32_t *const ready = &g->problem->ready[cta * CONSUMERS + consumer];
+        if (threadIdx.x % WARPGROUP_THREADS == 0) {
+            POLL_WHILE(*w, WORD_READY, load_acquire(ready) == 0, 20);
+            *ready = 0; /* for the next launch */
+        }
+        NAMED_SYNC(*w, NAMED_STORE_0 + consumer, WARPGROUP_THREADS);
+        const float4 *const sums = given_sums(g, cta, consumer);
+#pragma unroll
+        for (int i = 0; i < WGMMA_ACCUMULATORS; i += 4) {
+            const float4 four = __ldcg(&sums[i / 4 * WARPGROUP_THREADS]);
+            d[i] += four.x;
+            d[i + 1] += four.y;
+            d[i + 2] += four.z;
+            d[i + 3] += four.w;
+        }
+    } while (schedule_begin_in(&g->schedule, tile, giver) > 0);
 }
 
 /* One warpgroup: multiplies and stores its tiles.  In ping-pong, a consumer multiplies only when the other one has
@@ -313,14 +353,21 @@ DEVICE void consume(struct wsdbg_warp *w, const struct gemm *g, int consumer)
     float d[WGMMA_ACCUMULATORS];
     for (int ordinal = g->ping_pong ? consumer : 0; ordinal < g->schedule.count; ordinal += g->consumer_step) {
         const struct tile tile = schedule_tile(&g->schedule, ordinal);
-        const uint32_t iteration = ordinal * g->k_blocks;
+        const uint32_t iteration = tile.iteration;
+        const int k_blocks = tile.k_end - tile.k_begin;
         WSDBG_TILE_BEGIN(*w, iteration, tile.index);
         if (g->ping_pong && ordinal > 0)
             NAMED_SYNC(*w, NAMED_TURN_0 + consumer, CONSUMERS * WARPGROUP_THREADS);
-        multiply(w, g, consumer, iteration, d);
+        multiply(w, g, consumer, k_blocks, iteration, d);
         if (g->ping_pong && ordinal + 1 < g->schedule.count)
             NAMED_ARRIVE(*w, NAMED_TURN_0 + (1 - consumer), CONSUMERS * WARPGROUP_THREADS);
-        store(w, g, consumer, tile, iteration + g->k_blocks - 1, d);
+        if (tile.k_end < g->schedule.k_blocks) {
+            give(w, g, consumer, iteration + k_blocks - 1, d);
+            continue;
+        }
+        if (tile.k_begin > 0)
+            take(w, g, consumer, tile, d);
+        store(w, g, consumer, tile, iteration + k_blocks - 1, d);
     }
     if (threadIdx.x % WARPGROUP_THREADS == 0)
         BULK_WAIT_READ(*w, 0);
@@ -328,17 +375,22 @@ DEVICE void consume(struct wsdbg_warp *w, const struct gemm *g, int consumer)
 
 /* ---- the kernel ---- */
 
-DEVICE void init_barriers(struct wsdbg_warp *w, const struct gemm *g)
+DEVICE void init_barriers(struct shared_memory *shared, int releases)
 {
-    const int consumers_of_a_slot = g->ping_pong ? 1 : CONSUMERS;
-    const int releases = consumers_of_a_slot * WARPGROUP_WARPS * g->cluster_size;
     for (int slot = 0; slot < STAGES; slot++) {
-        mbarrier_init(&g->shared->full[slot], 1);
-        WSDBG_MBARRIER_INIT(*w, BARRIER_FULL, slot, 1);
-        mbarrier_init(&g->shared->empty[slot], releases);
-        WSDBG_MBARRIER_INIT(*w, BARRIER_EMPTY, slot, releases);
+        mbarrier_init(&shared->full[slot], 1);
+        mbarrier_init(&shared->empty[slot], releases);
     }
     mbarrier_init_fence();
+}
+
+DEVICE void announce_barriers(struct wsdbg_warp *w, int releases)
+{
+#pragma unroll 1
+    for (int slot = 0; slot < STAGES; slot++) {
+        WSDBG_MBARRIER_INIT(*w, BARRIER_FULL, slot, 1);
+        WSDBG_MBARRIER_INIT(*w, BARRIER_EMPTY, slot, releases);
+    }
 }
 
 DEVICE void producer_warpgroup(struct wsdbg_warp *w, const struct gemm *g)
@@ -368,36 +420,42 @@ DEVICE void consumer_warpgroup(struct wsdbg_warp *w, const struct gemm *g, int c
     consume(w, g, consumer);
 }
 
-/* The body of every kernel below; `cluster_size` and `ping_pong` are constants there. */
-DEVICE void gemm_body(int cluster_size, int ping_pong, const struct gemm_problem *problem, const struct tensor_map *a,
-                      const struct tensor_map *b, const struct tensor_map *c)
+/* The body of every kernel below; `cluster_size`, `ping_pong` and `stream_k` are constants there. */
+DEVICE void gemm_body(int cluster_size, int ping_pong, int stream_k, const struct gemm_problem *problem,
+                      const struct tensor_map *a, const struct tensor_map *b, const struct tensor_map *c)
 {
     extern __shared__ __align__(1024) uint8_t dynamic_shared[];
-    WSDBG_BEGIN(w);
+    struct shared_memory *const shared = (struct shared_memory *)dynamic_shared;
+    const int releases = (ping_pong ? 1 : CONSUMERS) * WARPGROUP_WARPS * cluster_size; /* arrivals that free a slot */
+    const int inits = threadIdx.x == INIT_THREAD;
+    if (threadIdx.x == 0) {
+        tma_prefetch_map(a);
+        tma_prefetch_map(b);
+        tma_prefetch_map(c);
+    }
+    /* Before the first event, for which the fence in there would wait. */
+    if (inits)
+        init_barriers(shared, releases);
     struct gemm g;
     g.cluster_size = cluster_size;
     g.ping_pong = ping_pong;
     g.tile_m = ping_pong ? CONSUMER_M : CONSUMERS * CONSUMER_M;
     g.consumer_step = ping_pong ? CONSUMERS : 1;
     g.rank = blockIdx.x % cluster_size;
-    g.k_blocks = divide_up(problem->k, BLOCK_K);
-    g.schedule =
-        schedule_make(problem, g.tile_m * cluster_size, TILE_N, blockIdx.x / cluster_size, gridDim.x / cluster_size);
-    g.shared = (struct shared_memory *)dynamic_shared;
+    g.problem = problem;
+    g.schedule = schedule_make(problem, g.tile_m * cluster_size, TILE_N, blockIdx.x / cluster_size,
+                               gridDim.x / cluster_size, stream_k);
+    g.shared = shared;
     g.a = a;
     g.b = b;
     g.c = c;
-
-    if (threadIdx.x == 0) {
-        tma_prefetch_map(a);
-        tma_prefetch_map(b);
-        tma_prefetch_map(c);
-        init_barriers(&w, &g);
-    }
+    WSDBG_BEGIN(w);
     if (cluster_size > 1)
-        CLUSTER_SYNC(w);
+        CLUSTER_SYNC_RELAXED(w); /* the fence in init_barriers has published the barriers */
     else
         __syncthreads();
+    if (inits)
+        announce_barriers(&w, releases);
     if (BUG(double_arrive)) {
         hand_over_slots(&w, &g);
         hand_over_slots(&w, &g);
@@ -411,24 +469,28 @@ DEVICE void gemm_body(int cluster_size, int ping_pong, const struct gemm_problem
         producer_warpgroup(&w, &g);
     else
         consumer_warpgroup(&w, &g, warpgroup - 1);
-
-    /* The other CTA may still write into this one's shared memory or arrive on its barriers. */
-    if (cluster_size > 1)
-        CLUSTER_SYNC(w);
     WSDBG_EXIT(w);
 }
 
-#define GEMM_KERNEL(name, cluster_size, ping_pong, attributes)                                                 \
+#define GEMM_KERNEL(name, cluster_size, ping_pong, stream_k, attributes)                                       \
     extern "C" __global__ void attributes __launch_bounds__(CTA_THREADS, 1)                                    \
         name(const __grid_constant__ struct gemm_problem problem, const __grid_constant__ struct tensor_map a, \
              const __grid_constant__ struct tensor_map b, const __grid_constant__ struct tensor_map c)         \
     {                                                                                                          \
-        gemm_body(cluster_size, ping_pong, &problem, &a, &b, &c);                                              \
+        gemm_body(cluster_size, ping_pong, stream_k, &problem, &a, &b, &c);                                    \
     }
 
-GEMM_KERNEL(gemm_cooperative, 1, 0, )
+GEMM_KERNEL(gemm_cooperative, 1, 0, 0, )
 #if !BUG_IMAGE /* the bugs need one kernel only */
-GEMM_KERNEL(gemm_cooperative_cluster2, 2, 0, __cluster_dims__(2, 1, 1))
-GEMM_KERNEL(gemm_pingpong, 1, 1, )
-GEMM_KERNEL(gemm_pingpong_cluster2, 2, 1, __cluster_dims__(2, 1, 1))
+GEMM_KERNEL(gemm_cooperative_cluster2, 2, 0, 0, __cluster_dims__(2, 1, 1))
+GEMM_KERNEL(gemm_pingpong, 1, 1, 0, )
+GEMM_KERNEL(gemm_pingpong_cluster2, 2, 1, 0, __cluster_dims__(2, 1, 1))
+#endif
+#ifdef GEMM_MORE
+GEMM_KERNEL(gemm_cooperative_cluster4, 4, 0, 0, __cluster_dims__(4, 1, 1))
+#if TILE_N < 256 /* with the sums of 256 columns no registers are left for what is added to them */
+GEMM_KERNEL(gemm_streamk, 1, 0, 1, )
+GEMM_KERNEL(gemm_streamk_cluster2, 2, 0, 1, __cluster_dims__(2, 1, 1))
+GEMM_KERNEL(gemm_streamk_cluster4, 4, 0, 1, __cluster_dims__(4, 1, 1))
+#endif
 #endif

@@ -5,23 +5,29 @@
 #include "../common/driver.h"
 #include "geometry.h"
 #include "options.h"
+#include "plan.h"
 
 /* The matrices on the device; row-major, K contiguous in A and B. */
 struct gemm_matrices {
     CUdeviceptr a, b, c;
 };
 
+/* Those that are there. */
+void gemm_matrices_free(const struct device *device, struct gemm_matrices *matrices);
+
 struct gemm_kernel {
     CUmodule module;
     CUfunction function;
     struct gemm_problem problem;
+    struct gemm_plan plan;
     CUtensorMap map_a, map_b, map_c;
-    unsigned ctas;
+    CUdeviceptr workspace; /* stream-K alone */
+    unsigned shared_bytes;
 };
 
-/* Loads the image that `options` name, as `variant`, and encodes the tensor maps. */
-struct wsdbg_error *gemm_kernel_open(const struct device *device, const struct gemm_options *options,
-                                     enum variant variant, const struct gemm_matrices *matrices,
+/* Loads `variant` of the kernel of `plan`, with `bug` if that is not NULL, and encodes the tensor maps. */
+struct wsdbg_error *gemm_kernel_open(const struct device *device, const struct gemm_plan *plan, int m, int n, int k,
+                                     enum variant variant, const struct bug *bug, const struct gemm_matrices *matrices,
                                      struct gemm_kernel *out);
 void gemm_kernel_close(const struct device *device, struct gemm_kernel *kernel);
 

@@ -11,7 +11,7 @@
 #define SIZE_SIMULATED 1024
 #define SIZE_MAX_ELEMENTS 65536
 
-const char *const schedule_words[] = {"cooperative", "pingpong", NULL};
+const char *const schedule_words[] = {"cooperative", "pingpong", "streamk", "auto", NULL};
 const char *const variant_words[] = {"plain", "off", "probes", "bare", NULL};
 const char *const rival_words[] = {"cublas", "plain", "off", "probes", NULL};
 
@@ -20,6 +20,7 @@ enum option_id {
     OPT_N,
     OPT_K,
     OPT_SCHEDULE,
+    OPT_COLUMNS,
     OPT_CLUSTER,
     OPT_BAND,
     OPT_CTAS,
@@ -29,6 +30,8 @@ enum option_id {
     OPT_TIMEOUT,
     OPT_SEED,
     OPT_RIVAL,
+    OPT_SHAPES,
+    OPT_CANDIDATES,
     OPT_CHECK,
     OPT_CHECKSUM,
     OPT_BENCH,
@@ -42,6 +45,7 @@ static const struct option table[] = {
     {"n", required_argument, NULL, OPT_N},
     {"k", required_argument, NULL, OPT_K},
     {"schedule", required_argument, NULL, OPT_SCHEDULE},
+    {"columns", required_argument, NULL, OPT_COLUMNS},
     {"cluster", required_argument, NULL, OPT_CLUSTER},
     {"band", required_argument, NULL, OPT_BAND},
     {"ctas", required_argument, NULL, OPT_CTAS},
@@ -51,6 +55,8 @@ static const struct option table[] = {
     {"timeout-ms", required_argument, NULL, OPT_TIMEOUT},
     {"seed", required_argument, NULL, OPT_SEED},
     {"against", required_argument, NULL, OPT_RIVAL},
+    {"shapes", required_argument, NULL, OPT_SHAPES},
+    {"candidates", no_argument, NULL, OPT_CANDIDATES},
     {"check", no_argument, NULL, OPT_CHECK},
     {"checksum", no_argument, NULL, OPT_CHECKSUM},
     {"bench", no_argument, NULL, OPT_BENCH},
@@ -65,8 +71,11 @@ void gemm_options_help(FILE *out)
     fputs(
         "usage: gemm [options]     C = A * B^T in bf16, accumulated in fp32; A is m x k, B n x k, C m x n, row-major\n"
         "  --m N --n N --k N       sizes, multiples of 8 (default 8192, 1024 on the simulator; a bug brings its own)\n"
-        "  --schedule WORD         cooperative (default) or pingpong\n"
-        "  --cluster 1|2           CTAs that share B by multicast (default 1)\n"
+        "  --schedule WORD         cooperative (default), pingpong, streamk (at most 192 columns), or auto: this and "
+        "what\n"
+        "                          follows is chosen for the sizes\n"
+        "  --columns N             of a CTA's tile: 64, 128, 192 or 256 (default)\n"
+        "  --cluster 1|2|4         CTAs that share B by multicast (default 1); 4 not with pingpong\n"
         "  --band N                tile rows in a band of the rasterisation (default: chosen)\n"
         "  --ctas N                at most N CTAs (default: one a multiprocessor)\n"
         "  --variant WORD          image: plain (no probes), off (probes compiled out), probes (default),\n"
@@ -80,6 +89,10 @@ void gemm_options_help(FILE *out)
         "  --checksum              print a hash of C\n"
         "  --times                 print for each launch when it was over: milliseconds since the first began\n"
         "  --bench                 time against --against WORD (cublas, plain, off, probes), JSON lines\n"
+        "  --shapes FILE           time every product of FILE (a line each: m n k) against cuBLAS, JSON lines; with "
+        "--check\n"
+        "                          compare its result instead; computed as --schedule auto does, or with --candidates\n"
+        "                          in every way that may be the fastest for some product\n"
         "status: 0 good, 1 wrong result or CUDA error, 2 bad option, 3 timed out\n",
         out);
 }
@@ -96,8 +109,13 @@ static int parse_one(int id, const char *value, void *options)
         return argument_number(PROGRAM, "k", value, 8, SIZE_MAX_ELEMENTS, &o->k);
     case OPT_SCHEDULE:
         return argument_word(PROGRAM, "schedule", value, schedule_words, &o->schedule);
+    case OPT_COLUMNS:
+        return argument_number(PROGRAM, "columns", value, 64, 256, &o->columns);
+    case OPT_SHAPES:
+        o->shapes = value;
+        return 0;
     case OPT_CLUSTER:
-        return argument_number(PROGRAM, "cluster", value, 1, 2, &o->cluster);
+        return argument_number(PROGRAM, "cluster", value, 1, CLUSTER_MOST, &o->cluster);
     case OPT_BAND:
         return argument_number(PROGRAM, "band", value, 1, 1024, &o->band_rows);
     case OPT_CTAS:
@@ -118,6 +136,7 @@ static int parse_one(int id, const char *value, void *options)
             fprintf(stderr, PROGRAM ": --bug: there is no '%s' (see --list-bugs)\n", value);
         return o->bug ? 0 : -1;
     }
+    o->candidates |= id == OPT_CANDIDATES;
     o->check |= id == OPT_CHECK;
     o->checksum |= id == OPT_CHECKSUM;
     o->bench |= id == OPT_BENCH;
@@ -143,30 +162,52 @@ void gemm_options_size(struct gemm_options *options, bool is_simulated)
 static void fill_in(struct gemm_options *o)
 {
     const struct bug *const bug = o->bug;
+    if (o->columns == 0)
+        o->columns = 256;
     if (o->cluster == 0)
         o->cluster = 1;
     if (o->ctas == 0 && bug)
         o->ctas = bug->ctas;
     if (o->repeat == 0)
-        o->repeat = o->bench ? 30 : 1;
+        o->repeat = o->bench || o->shapes ? 30 : 1;
 }
 
 static int check_together(const struct gemm_options *o)
 {
+    const struct gemm_plan plan = {.schedule = o->schedule, .columns = (int)o->columns, .cluster = (int)o->cluster};
     const char *reason = NULL;
     if (o->m % 8 || o->n % 8 || o->k % 8)
         reason = "--m, --n and --k must be multiples of 8 (a row of a tensor map is a multiple of 16 bytes)";
-    else if (o->bug && (o->schedule != SCHEDULE_COOPERATIVE || o->cluster != 1))
-        reason = "--bug: the bugs exist for --schedule cooperative --cluster 1 only";
+    else if (!gemm_tile_image(VARIANT_PLAIN, (int)o->columns))
+        reason = "--columns: there is no such tile (see --help)";
+    else if (o->schedule != SCHEDULE_AUTO && !gemm_plan_exists(&plan))
+        reason = "--schedule, --columns and --cluster: there is no such kernel (see --help)";
+    else if (o->bug && (o->schedule != SCHEDULE_COOPERATIVE || o->cluster != 1 || o->columns != 256))
+        reason = "--bug: the bugs exist for --schedule cooperative --columns 256 --cluster 1 only";
     else if (o->bug && o->variant == VARIANT_OFF)
         reason = "--bug: the bugs do not exist as --variant off";
     else if (o->bug && o->bug->kind != BUG_SLOW && o->bench)
         reason = "--bench: a kernel that does not end cannot be timed";
+    else if (o->bug && o->shapes)
+        reason = "--shapes: not with --bug";
     else if (o->ctas && o->ctas < o->cluster)
         reason = "--ctas: fewer CTAs than a cluster has";
     if (reason)
         fprintf(stderr, PROGRAM ": %s\n", reason);
     return reason ? -1 : 0;
+}
+
+struct gemm_plan gemm_options_plan(const struct gemm_options *o, int multiprocessors)
+{
+    const int m = (int)o->m, n = (int)o->n, k = (int)o->k;
+    if (o->schedule == SCHEDULE_AUTO)
+        return gemm_plan_choose(m, n, k, multiprocessors);
+    const struct gemm_plan plan = {.schedule = o->schedule,
+                                   .columns = (int)o->columns,
+                                   .cluster = (int)o->cluster,
+                                   .ctas = (int)o->ctas,
+                                   .band_rows = (int)o->band_rows};
+    return gemm_plan_complete(plan, m, n, k, multiprocessors);
 }
 
 int gemm_options_parse(int argc, char **argv, struct gemm_options *out)

@@ -6,8 +6,7 @@
 #include <stdint.h>
 
 #include "bugs.h"
-
-enum schedule_kind { SCHEDULE_COOPERATIVE, SCHEDULE_PINGPONG };
+#include "plan.h"
 
 /* What `--bench` compares with: cuBLAS, or another image of the same kernel. */
 enum rival { RIVAL_CUBLAS, RIVAL_PLAIN, RIVAL_OFF, RIVAL_PROBES };
@@ -15,6 +14,7 @@ enum rival { RIVAL_CUBLAS, RIVAL_PLAIN, RIVAL_OFF, RIVAL_PROBES };
 struct gemm_options {
     long m, n, k; /* 0 = not given, until gemm_options_size */
     int schedule; /* enum schedule_kind */
+    long columns; /* of a tile */
     long cluster;
     long band_rows; /* 0 = chosen by the program */
     long ctas;      /* 0 = as many as there are multiprocessors */
@@ -23,8 +23,9 @@ struct gemm_options {
     long repeat;
     long timeout_ms; /* -1 = wait for ever */
     long seed;
-    int rival; /* enum rival */
-    bool check, checksum, bench, times, list_bugs, help;
+    int rival;          /* enum rival */
+    const char *shapes; /* a file of sizes to survey, or NULL */
+    bool candidates, check, checksum, bench, times, list_bugs, help;
 };
 
 extern const char *const schedule_words[];
@@ -36,6 +37,9 @@ int gemm_options_parse(int argc, char **argv, struct gemm_options *out);
 
 /* Sizes that were not given: the bug's own, else what the device does in about a second. */
 void gemm_options_size(struct gemm_options *options, bool is_simulated);
+
+/* The plan that the options name. */
+struct gemm_plan gemm_options_plan(const struct gemm_options *options, int multiprocessors);
 
 void gemm_options_help(FILE *out);
 

@@ -1,8 +1,14 @@
-/* scheduler.cuh - which tile of C a cluster works on next.
+/* scheduler.cuh - which tile of C a cluster works on next, on which k-blocks of it, and through which slots they go.
  *
  * The grid is persistent: cluster c of n takes tiles c, c + n, c + 2n, ...  Tiles are numbered down a band of
  * `band_rows` tile rows before the next column, so that the clusters running at one time share few rows of A
  * and columns of B and find them in L2.
+ *
+ * Stream-K: where the tiles are no multiple of the clusters, the last wave would leave clusters idle.  So the k-blocks
+ * of the last tiles, between one and two a cluster, are dealt out evenly: cluster c gets one run of them, from the
+ * middle of a tile to the middle of another.  It goes through its run from the end: first the tile whose end another
+ * cluster has, to which it gives its sums, last the one whose beginning others have.  So a cluster waits only for
+ * clusters before it, for what they do first.
  */
 #ifndef GEMM_SCHEDULER_CUH
 #define GEMM_SCHEDULER_CUH
@@ -13,13 +19,25 @@
 struct schedule {
     int tile_rows, tile_columns; /* of C, in cluster tiles */
     int band_rows;
-    int first, stride; /* this cluster's tiles: first + ordinal * stride */
-    int count;         /* how many those are */
+    int k_blocks;      /* of a tile */
+    int first, stride; /* this cluster's whole tiles: first + i * stride */
+    int count;         /* of tiles this cluster works on */
+
+    int stream_k;    /* constant; without it the rest is 0 */
+    int first_dealt; /* tile of which k-block 0 is the first that is dealt out */
+    int dealt;       /* how many k-blocks are */
+    int run;         /* how many of them are this cluster's */
+    int parts;       /* the tiles of this run: the first of `count`, from the last one back */
+    int last;        /* the last of them */
+    int last_end;    /* this cluster's k-blocks of it end here, */
+    int first_begin; /* and those of the first of them begin here */
 };
 
 struct tile {
     int index;
-    int row, column; /* in cluster tiles */
+    int row, column;    /* in cluster tiles */
+    int k_begin, k_end; /* this cluster's k-blocks of it */
+    uint32_t iteration; /* how many k-blocks this cluster has before those */
 };
 
 DEVICE int divide_up(int a, int b)
@@ -27,31 +45,95 @@ DEVICE int divide_up(int a, int b)
     return (a + b - 1) / b;
 }
 
-/* `tile_m`, `tile_n`: what one cluster computes at a time. */
+/* The first of the dealt k-blocks that is the cluster's; its last is before the next cluster's first. */
+DEVICE int schedule_share(const struct schedule *s, int cluster)
+{
+    return s->dealt / s->stride * cluster + min(cluster, s->dealt % s->stride);
+}
+
+/* Whole waves of tiles first in C's numbering, so that what is dealt out lies together. */
+DEVICE void schedule_deal(struct schedule *s, int tiles)
+{
+    const int clusters = s->stride, waves = tiles / clusters - (tiles % clusters && tiles > clusters ? 1 : 0);
+    s->first_dealt = waves * clusters;
+    s->dealt = (tiles - s->first_dealt) * s->k_blocks;
+    const int begin = schedule_share(s, s->first), end = schedule_share(s, s->first + 1);
+    const int first_tile = begin / s->k_blocks, last_tile = (end - 1) / s->k_blocks;
+    s->run = end - begin;
+    s->parts = s->run > 0 ? last_tile - first_tile + 1 : 0;
+    s->last = s->first_dealt + last_tile;
+    s->last_end = end - last_tile * s->k_blocks;
+    s->first_begin = begin - first_tile * s->k_blocks;
+    s->count = s->parts + waves;
+}
+
+/* `tile_m`, `tile_n`: what one cluster computes at a time; `stream_k` is constant. */
 DEVICE struct schedule schedule_make(const struct gemm_problem *problem, int tile_m, int tile_n, int cluster,
-                                     int clusters)
+                                     int clusters, int stream_k)
 {
     struct schedule s;
     s.tile_rows = divide_up(problem->m, tile_m);
     s.tile_columns = divide_up(problem->n, tile_n);
     s.band_rows = problem->band_rows;
+    s.k_blocks = divide_up(problem->k, BLOCK_K);
     s.first = cluster;
     s.stride = clusters;
-    s.count = divide_up(s.tile_rows * s.tile_columns - cluster, clusters);
+    s.stream_k = stream_k;
+    s.first_dealt = s.dealt = s.run = s.parts = s.last = s.last_end = s.first_begin = 0;
+    if (stream_k)
+        schedule_deal(&s, s.tile_rows * s.tile_columns);
+    else
+        s.count = divide_up(s.tile_rows * s.tile_columns - cluster, clusters);
     return s;
 }
 
-DEVICE struct tile schedule_tile(const struct schedule *s, int ordinal)
+/* Where tile `index` lies; all its k-blocks. */
+DEVICE struct tile schedule_whole(const struct schedule *s, int index)
 {
     struct tile t;
-    t.index = s->first + ordinal * s->stride;
+    t.index = index;
     const int band_tiles = s->band_rows * s->tile_columns;
     const int band_first = t.index / band_tiles * s->band_rows;
     const int rows = min(s->band_rows, s->tile_rows - band_first);
     const int in_band = t.index % band_tiles;
     t.row = band_first + in_band % rows;
     t.column = in_band / rows;
+    t.k_begin = 0;
+    t.k_end = s->k_blocks;
     return t;
+}
+
+DEVICE struct tile schedule_tile(const struct schedule *s, int ordinal)
+{
+    if (!s->stream_k || ordinal >= s->parts) {
+        struct tile t = schedule_whole(s, s->first + (ordinal - s->parts) * s->stride);
+        t.iteration = s->run + (ordinal - s->parts) * s->k_blocks;
+        return t;
+    }
+    struct tile t = schedule_whole(s, s->last - ordinal);
+    if (ordinal == 0)
+        t.k_end = s->last_end;
+    if (ordinal == s->parts - 1)
+        t.k_begin = s->first_begin;
+    t.iteration = ordinal == 0 ? 0 : s->last_end + (ordinal - 1) * s->k_blocks;
+    return t;
+}
+
+/* The first k-block of `tile` that `cluster`, which has one before those of this cluster, has; 0 or less: the tile's
+ * first. */
+DEVICE int schedule_begin_in(const struct schedule *s, struct tile tile, int cluster)
+{
+    return schedule_share(s, cluster) - (tile.index - s->first_dealt) * s->k_blocks;
+}
+
+/* Where k-block number `iteration` of this CTA lies: slot and how often the slot was used before, modulo 2. */
+DEVICE uint32_t slot_of(uint32_t iteration)
+{
+    return iteration % STAGES;
+}
+DEVICE uint32_t round_parity(uint32_t iteration)
+{
+    return iteration / STAGES & 1;
 }
 
 #endif

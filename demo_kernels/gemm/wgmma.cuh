@@ -1,7 +1,7 @@
-/* wgmma.cuh - one warpgroup's matrix instruction: 64 x 256 += 64 x 16 times 16 x 256, bf16 into fp32.
+/* wgmma.cuh - one warpgroup's matrix instruction: 64 x N += 64 x 16 times 16 x N, bf16 into fp32; N is TILE_N.
  *
  * Both operands lie in shared memory, K contiguous, as 128-byte rows (64 elements) in the copy engine's
- * 128-byte swizzle.  The accumulator is 128 registers a thread: row = 16 * warp + lane / 4 (+ 8 for elements
+ * 128-byte swizzle.  The accumulator is N / 2 registers a thread: row = 16 * warp + lane / 4 (+ 8 for elements
  * 2 and 3 of each four), column = 8 * (index / 4) + 2 * (lane % 4) + index % 2.
  */
 #ifndef GEMM_WGMMA_CUH
@@ -10,7 +10,7 @@
 #include "../common/sync.cuh"
 
 #define WGMMA_M 64
-#define WGMMA_N 256
+#define WGMMA_N TILE_N
 #define WGMMA_K 16
 #define WGMMA_ACCUMULATORS (WGMMA_M * WGMMA_N / 128)
 
@@ -47,26 +47,52 @@ DEVICE void wgmma_commit(void)
         WSDBG_WGMMA_WAIT_END(w, iteration, groups);   \
     } while (0)
 
+/* The accumulators as operands of the instruction, and the text that names them. */
 #define WGMMA_D4(i) "+f"(d[(i)]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3])
 #define WGMMA_D16(i) WGMMA_D4(i), WGMMA_D4((i) + 4), WGMMA_D4((i) + 8), WGMMA_D4((i) + 12)
-#define WGMMA_D64(i) WGMMA_D16(i), WGMMA_D16((i) + 16), WGMMA_D16((i) + 32), WGMMA_D16((i) + 48)
+#define WGMMA_D32(i) WGMMA_D16(i), WGMMA_D16((i) + 16)
+#define WGMMA_TEXT_32                                                        \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA_TEXT_64                                                                                \
+    WGMMA_TEXT_32 ", "                                                                               \
+                  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+                  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA_TEXT_96                                                                                \
+    WGMMA_TEXT_64 ", "                                                                               \
+                  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+                  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define WGMMA_TEXT_128                                                                                           \
+    WGMMA_TEXT_96 ", "                                                                                           \
+                  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+                  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
+/* a, b and accumulate are the operands that follow the accumulators. */
+#define WGMMA_TEXT(n, accumulators, a, b, accumulate)                                                              \
+    "{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, " accumulate ", 0;\n\t"                                \
+    "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.bf16.bf16 {" accumulators "}, " a ", " b ", accumulate, 1, 1, " \
+    "0, 0;\n\t}"
 
 /* d = a * b, or d += a * b when `accumulate` is not 0. */
-DEVICE void wgmma_m64n256k16(float *d, uint64_t a, uint64_t b, int accumulate)
+DEVICE void wgmma_m64k16(float *d, uint64_t a, uint64_t b, int accumulate)
 {
-    asm volatile("{\n\t.reg .pred accumulate;\n\tsetp.ne.b32 accumulate, %130, 0;\n\t"
-                 "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 "
-                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-                 " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-                 " %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-                 " %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-                 " %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-                 " %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
-                 " %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
-                 " %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
-                 "%128, %129, accumulate, 1, 1, 0, 0;\n\t}"
-                 : WGMMA_D64(0), WGMMA_D64(64)
+#if WGMMA_N == 256
+    asm volatile(WGMMA_TEXT("256", WGMMA_TEXT_128, "%128", "%129", "%130")
+                 : WGMMA_D32(0), WGMMA_D32(32), WGMMA_D32(64), WGMMA_D32(96)
                  : "l"(a), "l"(b), "r"(accumulate));
+#elif WGMMA_N == 192
+    asm volatile(WGMMA_TEXT("192", WGMMA_TEXT_96, "%96", "%97", "%98")
+                 : WGMMA_D32(0), WGMMA_D32(32), WGMMA_D32(64)
+                 : "l"(a), "l"(b), "r"(accumulate));
+#elif WGMMA_N == 128
+    asm volatile(WGMMA_TEXT("128", WGMMA_TEXT_64, "%64", "%65", "%66")
+                 : WGMMA_D32(0), WGMMA_D32(32)
+                 : "l"(a), "l"(b), "r"(accumulate));
+#elif WGMMA_N == 64
+    asm volatile(WGMMA_TEXT("64", WGMMA_TEXT_32, "%32", "%33", "%34") : WGMMA_D32(0) : "l"(a), "l"(b), "r"(accumulate));
+#else
+#error "TILE_N is 64, 128, 192 or 256"
+#endif
 }
 
 #endif

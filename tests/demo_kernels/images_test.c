@@ -22,6 +22,12 @@ static const char *const gemm_bugs[] = {
 #undef BUG
 };
 
+static const char *const gemm_tiles[] = {
+#define TILE(columns) "gemm_n" #columns,
+#include "../../demo_kernels/gemm/tiles.def"
+#undef TILE
+};
+
 static const char *const two_async_warps_images[] = {
 #define DEFECT(id, ...) "two_async_warps_" #id,
 #include "../../demo_kernels/two_async_warps/defects.def"
@@ -90,19 +96,23 @@ static void probes_cost_no_spill_and_two_registers_at_most(void **state)
 {
     (void)state;
     assert_probes_fit("gemm");
+    for (size_t i = 0; i < sizeof gemm_tiles / sizeof *gemm_tiles; i++)
+        assert_probes_fit(gemm_tiles[i]);
     for (size_t i = 0; i < sizeof gemm_bugs / sizeof *gemm_bugs; i++)
         assert_probes_fit(gemm_bugs[i]);
     for (size_t i = 0; i < sizeof two_async_warps_images / sizeof *two_async_warps_images; i++)
         assert_probes_fit(two_async_warps_images[i]);
 }
 
-static void probes_compiled_out_leave_the_same_machine_code(void **state)
+static void assert_same_code(const char *image, size_t kernels)
 {
     struct elf_texts plain, off;
-    (void)state;
-    elf_texts_read(IMAGES "/gemm_plain.fatbin", &plain);
-    elf_texts_read(IMAGES "/gemm_off.fatbin", &off);
-    assert_int_equal(plain.count, 4);
+    char path[512];
+    snprintf(path, sizeof path, IMAGES "/%s_plain.fatbin", image);
+    elf_texts_read(path, &plain);
+    snprintf(path, sizeof path, IMAGES "/%s_off.fatbin", image);
+    elf_texts_read(path, &off);
+    assert_int_equal(plain.count, kernels);
     assert_int_equal(off.count, plain.count);
     for (size_t i = 0; i < plain.count; i++) {
         assert_string_equal(off.text[i].name, plain.text[i].name);
@@ -112,6 +122,16 @@ static void probes_compiled_out_leave_the_same_machine_code(void **state)
     }
     elf_texts_free(&plain);
     elf_texts_free(&off);
+}
+
+static void probes_compiled_out_leave_the_same_machine_code(void **state)
+{
+    (void)state;
+    assert_same_code("gemm", 4);
+    assert_same_code("gemm_n64", 8);
+    assert_same_code("gemm_n128", 8);
+    assert_same_code("gemm_n192", 8);
+    assert_same_code("gemm_n256", 5);
 }
 
 /* The comparison above can fail: with probes the code is another. */

@@ -3,11 +3,11 @@
 
     tests/h200/measure.py [--build build] [--out results.json] [--runs 20] [PART ...]
 
-Parts: hangs, healthy, bench, observer, markers, looking, images, transcripts (default: all; images alone needs no GPU).  Results are merged into the JSON
+Parts: hangs, healthy, bench, shapes, probes, observer, markers, looking, images, transcripts (default: all; images alone needs no GPU).  Results are merged into the JSON
 file; tables.py turns it into Markdown.  Every command has a time limit; a part that fails says so and the
 others go on.  A development script: wsdbg itself needs no Python.
 """
-import argparse, json, os, re, statistics, subprocess, sys, tempfile, time
+import argparse, hashlib, json, math, os, random, re, statistics, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -31,6 +31,23 @@ def run(command, limit, environment=None):
         out, err = process.communicate()
         status = 'limit'
     return status, out, err, time.monotonic() - start
+
+
+# The products that the GEMM must compute as fast as cuBLAS.
+SHAPES = [(8192, 8192, 8192), (4096, 4096, 4096), (2048, 2048, 2048), (512, 8192, 4096), (16384, 4096, 1024),
+          (8192, 256, 8192), (1024, 1024, 1024), (128, 8192, 8192), (4096, 512, 16384)]
+
+
+def random_shapes(seed, count, step, most=8192):
+    """Products whose sizes are multiples of `step`, each log-uniform from 128 to `most`."""
+    chosen = random.Random(seed)
+    return [tuple(step * round(2 ** chosen.uniform(7, math.log2(most)) / step) for _ in 'mnk') for _ in range(count)]
+
+
+def constants_of_plans():
+    """What tells one state of the file that chooses plans from another; None where it is not there."""
+    path = os.path.join(ROOT, 'demo_kernels', 'gemm', 'plan.c')
+    return hashlib.sha256(open(path, 'rb').read()).hexdigest() if os.path.exists(path) else None
 
 
 def spread(values):
@@ -137,9 +154,8 @@ class Measure:
                     result['configurations'].append(row)
         return result
 
-    def bench(self):
+    def bench(self, sizes=(('2048',) * 3, ('4096',) * 3, ('8192',) * 3, ('8192', '256', '8192'))):
         """GEMM against cuBLAS and the cost of probes; each ratio from one process, alternating order."""
-        sizes = [('2048', '2048', '2048'), ('4096', '4096', '4096'), ('8192', '8192', '8192'), ('8192', '256', '8192')]
         table = []
         for m, n, k in sizes:
             command = [self.tool('gemm'), '--bench', '--m', m, '--n', n, '--k', k, '--repeat', '60']
@@ -164,6 +180,33 @@ class Measure:
                 table.append({'mnk': [m, n, k], 'setup': name, 'variant': variant, 'against': rival, 'status': status, 'lines': lines,
                               'error': err[-300:] if status else ''})
         return table
+
+    def survey(self, shapes, *options, limit=240):
+        """The lines that `gemm --shapes` prints; an exception where it ends with an error."""
+        path = os.path.join(self.scratch, 'shapes.txt')
+        with open(path, 'w') as file:
+            file.writelines('%d %d %d\n' % shape for shape in shapes)
+        status, out, err, _ = run([self.tool('gemm'), '--shapes', path, '--variant', 'plain', '--timeout-ms', '10000', *options], limit)
+        if status:
+            raise RuntimeError(f'gemm --shapes: status {status}: {err[-300:]}')
+        return [json.loads(line) for line in out.splitlines()]
+
+    def shapes(self):
+        """The GEMM with the plan that it chooses, against cuBLAS: speed, and whether the results are the same."""
+        sets = {'listed': SHAPES, 'random, multiples of 8': random_shapes(71, 60, 8),
+                'random, multiples of 64': random_shapes(72, 60, 64)}
+        return {'machine': self.machine(), 'constants': constants_of_plans(),
+                'sets': {name: self.survey(shapes, '--repeat', '30') for name, shapes in sets.items()},
+                'checked': self.survey(random_shapes(73, 200, 8, 4096), '--check')}
+
+    def candidates(self):
+        """Every plan of many products: what fit_plans.py reads."""
+        return self.survey([*SHAPES, *random_shapes(1, 60, 8), *random_shapes(2, 60, 64)], '--candidates', '--repeat', '9')
+
+    def probes(self):
+        """What probes cost, as `bench` has it, on the two sizes where it counts most."""
+        return {'machine': self.machine(),
+                'table': [row for row in self.bench([('2048',) * 3, ('4096',) * 3]) if row['against'] != 'cublas']}
 
     def observer(self):
         """An empty kernel, launch and synchronise, with and without the observer; runs alternate."""
@@ -305,7 +348,7 @@ def main():
     arguments = parser.parse_args()
     measure = Measure(os.path.abspath(arguments.build), arguments.runs)
     measure.healthy_runs = arguments.healthy_runs
-    everything = ['machine', 'hangs', 'healthy', 'bench', 'observer', 'markers', 'looking', 'images', 'transcripts']
+    everything = ['machine', 'hangs', 'healthy', 'bench', 'shapes', 'candidates', 'probes', 'observer', 'markers', 'looking', 'images', 'transcripts']
     results = json.load(open(arguments.out)) if os.path.exists(arguments.out) else {}
     machine = [] if arguments.parts == ['images'] else ['machine']
     for part in [*machine, *(arguments.parts or everything[1:])]:

@@ -3,9 +3,10 @@
 
     tests/h200/tables.py h200.json > docs/results/h200.md       and keeps h200.json in tests/measured
 """
-import json, os, sys
+import json, os, statistics, sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import measure
 import results as kept
 
 BARS = {'alone/off': '0 (identical SASS)', 'alone/probes': '0.3', 'slots/probes': '1', 'slots and history/probes': '3'}
@@ -72,6 +73,11 @@ def bench(table, out):
             f"{tflops.get('plain', 0):.0f} | {tflops.get('cublas', 0):.0f} |")
     out('')
     out('### What probes cost (time lost against the plain image in the same process)\n')
+    probe_costs(table, out)
+    out('\nBars at 8192³: 0.3 % compiled in, 1 % slots, 3 % slots and history.\n')
+
+
+def probe_costs(table, out):
     out('| m × n × k | compiled out | compiled in, no wsdbg | slots on | slots and history |')
     out('|---|---|---|---|---|')
     sizes = []
@@ -86,7 +92,53 @@ def bench(table, out):
             line = ratio_of(found[0]) if found else None
             cells.append(f"{percent(line['median'])} ({percent(line['quartiles'][1])} to {percent(line['quartiles'][0])})" if line else '?')
         out(f"| {' × '.join(size)} | " + ' | '.join(cells) + ' |')
-    out('\nBars at 8192³: 0.3 % compiled in, 1 % slots, 3 % slots and history.\n')
+
+
+def probes(result, out):
+    out(f"### What probes cost on small products\n\n`tests/h200/measure.py probes`, {result['machine']['gpu']}, {result['machine']['date']}:"
+        ' as the table above.\n')
+    probe_costs(result['table'], out)
+    out('')
+
+
+def speed_cell(speed):
+    return f'{speed[1]:.3f} ({speed[0]:.3f}–{speed[2]:.3f})'
+
+
+def plan_text(plan):
+    rows = 64 if plan['schedule'] == 'pingpong' else 128
+    return f"{plan['schedule']} {rows} × {plan['columns']}, cluster {plan['cluster']}, {plan['ctas']} CTAs"
+
+
+def shapes(result, out):
+    machine = result['machine']
+    out('## Every shape against cuBLAS\n')
+    out(f"`tests/h200/measure.py shapes`, {machine['gpu']}, {machine['date']}: `gemm --shapes FILE`, the plan that `--schedule auto` chooses.")
+    out('Launched: five launches a sample, one by one, as a program makes them and `gemm --bench` times them; where a launch takes less than about')
+    out('10 µs, it is the host that is timed. On the GPU: a sample is one CUDA graph of 5 to 40 launches. 30 samples in turns, median of')
+    out('the ratios of pairs, quartiles in brackets. cuBLAS has a workspace of 32 MiB.\n')
+    if result['constants'] != measure.constants_of_plans():
+        out('`plan.c` has changed since: it may choose other plans now.\n')
+    out('| m × n × k | plan | launched: speed / cuBLAS | on the GPU: speed / cuBLAS | GEMM µs | cuBLAS µs |')
+    out('|---|---|---|---|---|---|')
+    for row in result['sets']['listed']:
+        plan = row['plans'][0]
+        out(f"| {row['m']} × {row['n']} × {row['k']} | {plan_text(plan)} | {speed_cell(plan['speed'])} | {speed_cell(plan['gpu_speed'])} | "
+            f"{plan['gpu_us'][1]:.1f} | {row['cublas']['gpu_us'][1]:.1f} |")
+    out('\nSizes log-uniform from 128 to 8192; none of these products was used to choose the constants of `plan.c`.\n')
+    out('| 60 products | launched: median (worst) | at least 1 | at least 0.9 | on the GPU: median (worst) | at least 1 | at least 0.9 |')
+    out('|---|---|---|---|---|---|---|')
+    for name, rows in result['sets'].items():
+        if name == 'listed':
+            continue
+        cells = []
+        for key in ('speed', 'gpu_speed'):
+            values = [row['plans'][0][key][1] for row in rows]
+            cells += [f'{statistics.median(values):.3f} ({min(values):.3f})', *(str(sum(v >= bar for v in values)) for bar in (1, 0.9))]
+        out(f"| {name} | " + ' | '.join(cells) + ' |')
+    checked = result['checked']
+    out(f"\nResults: {len(checked)} random products, each computed twice. {sum(row['beyond'] == 0 for row in checked)} agree with cuBLAS within the "
+        f"tolerance of `--check`, {sum(row['same_again'] for row in checked)} left the same bits both times.\n")
 
 
 def observer(figures, out):
@@ -152,7 +204,7 @@ def main():
     out('# Measured on an H200\n')
     m = results.get('machine', {})
     out(f"{m.get('gpu', '?')}, {m.get('date', '?')}. Made by `tests/h200/measure.py` and `tests/h200/tables.py`; nothing here is typed in by hand.\n")
-    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('observer', observer), ('looking', looking), ('images', images), ('transcripts', transcripts)):
+    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('probes', probes), ('shapes', shapes), ('observer', observer), ('looking', looking), ('images', images), ('transcripts', transcripts)):
         if name in results:
             function(results[name], out)
     kept.keep('h200', results)

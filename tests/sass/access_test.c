@@ -148,6 +148,8 @@ static void assert_accesses(const char *image, const char *kernel, uint32_t thre
 #define FULL "0x38400 + 8 * 4"
 #define EMPTY "0x38420 + 8 * 4"
 #define EITHER_PARITY ": 0x0 + 1 * 2"
+/* A consumer waits for its buffers, and later, as below, for what its warps wrote there. */
+#define BUFFERS "bar.sync 0x1 + 1 * 2: 0x80\n"
 /* What a wait is compiled to behind the function's end: the loop of the consumers, and that of the producer. */
 #define GEMM_LOOPS "wait " FULL EITHER_PARITY "\nwait " EMPTY EITHER_PARITY ", one lane\n"
 
@@ -157,8 +159,7 @@ static void the_gemm_s_accesses_are_found(void **state)
     assert_accesses("gemm_plain", "gemm_cooperative", 384,
                     GEMM_INITS("0x8") "bar.sync 0x0: 0x0\n"
                                       "setmaxnreg.inc: 0xe8\n"
-                                      "wait " FULL EITHER_PARITY "\n"
-                                      "arrive " EMPTY ": 0x1, one lane\n"
+                                      "wait " FULL EITHER_PARITY "\n" BUFFERS "arrive " EMPTY ": 0x1, one lane\n"
                                       "bar.sync 0x1 + 1 * 2: 0x80\n"
                                       "setmaxnreg.dec: 0x28\n"
                                       "wait " EMPTY EITHER_PARITY ", one lane\n"
@@ -200,15 +201,15 @@ static void in_a_cluster_slots_are_released_in_both_ctas(void **state)
     assert_accesses("gemm_plain", "gemm_cooperative_cluster2", 384,
                     GEMM_INITS("0x10") "barrier.cluster.arrive\nbarrier.cluster.wait\n"
                                        "setmaxnreg.inc: 0xe8\n"
-                                       "wait " FULL EITHER_PARITY "\n"
-                                       "arrive " EMPTY ": 0x1 of any CTA, one lane\n"
+                                       "wait " FULL EITHER_PARITY "\n" BUFFERS "arrive " EMPTY
+                                       ": 0x1 of any CTA, one lane\n"
                                        "bar.sync 0x1 + 1 * 2: 0x80\n"
                                        "setmaxnreg.dec: 0x28\n"
                                        "wait " EMPTY EITHER_PARITY ", one lane\n"
                                        "arrive.expect_tx " FULL ": 0xc000, one lane\n"
                                        "TMA load " FULL ", one lane\n"
                                        "TMA load " FULL " of any CTA, one lane\n"
-                                       "barrier.cluster.arrive\nbarrier.cluster.wait\n" GEMM_LOOPS);
+                                       "wait " EMPTY EITHER_PARITY ", one lane\n" GEMM_LOOPS);
 }
 
 static void two_loaders_of_one_barrier_expect_one_after_the_other(void **state)
@@ -217,8 +218,7 @@ static void two_loaders_of_one_barrier_expect_one_after_the_other(void **state)
     assert_accesses("gemm_shared_full_barrier_plain", "gemm_cooperative", 384,
                     GEMM_INITS("0x8") "bar.sync 0x0: 0x0\n"
                                       "setmaxnreg.inc: 0xe8\n"
-                                      "wait " FULL EITHER_PARITY "\n"
-                                      "arrive " EMPTY ": 0x1, one lane\n"
+                                      "wait " FULL EITHER_PARITY "\n" BUFFERS "arrive " EMPTY ": 0x1, one lane\n"
                                       "bar.sync 0x1 + 1 * 2: 0x80\n"
                                       "setmaxnreg.dec: 0x28\n"
                                       "wait " EMPTY EITHER_PARITY ", one lane\n"
@@ -238,8 +238,7 @@ static void hand_over_is_seen_twice(void **state)
     assert_accesses("gemm_double_arrive_bare", "gemm_cooperative", 384,
                     GEMM_INITS("0x8") "bar.sync 0x0: 0x0\n" HAND_OVER HAND_OVER "bar.sync 0x0: 0x0\n"
                                       "setmaxnreg.inc: 0xe8\n"
-                                      "wait " FULL EITHER_PARITY "\n"
-                                      "arrive " EMPTY ": 0x1, one lane\n"
+                                      "wait " FULL EITHER_PARITY "\n" BUFFERS "arrive " EMPTY ": 0x1, one lane\n"
                                       "bar.sync 0x1 + 1 * 2: 0x80\n"
                                       "setmaxnreg.dec: 0x28\n"
                                       "wait " EMPTY EITHER_PARITY ", one lane\n"
@@ -392,9 +391,9 @@ static void a_lane_s_path_tells_how_often_it_arrived(void **state)
         uint32_t first, threads, to;
         struct counted arrivals, inits;
     } rows[] = {
-        {0, 1, producer, {0, 0}, {8, 8}},    /* thread 0 has initialised the barriers */
-        {0, 32, producer, {0, 0}, {0, 8}},   /* of warp 0 not every thread has */
-        {32, 32, producer, {0, 0}, {0, 0}},  /* nor any of the others */
+        {32, 1, producer, {0, 0}, {8, 8}},   /* thread 32 has initialised the barriers */
+        {32, 32, producer, {0, 0}, {0, 8}},  /* of warp 1 not every thread has */
+        {0, 32, producer, {0, 0}, {0, 0}},   /* nor any of the others */
         {128, 1, consumer, {8, 8}, {0, 0}},  /* the first lane of a consumer warp has arrived */
         {129, 1, consumer, {0, 0}, {0, 0}},  /* the second lane has not */
         {352, 32, consumer, {0, 8}, {0, 0}}, /* so one cannot say it of every lane of the warp */

@@ -35,7 +35,7 @@
 
 /* A warp's probe state, four registers a thread. */
 struct wsdbg_warp {
-    uint64_t ring;  /* address of the warp's event 0 */
+    uint64_t ring;  /* address of the warp's event 0; 0 = nothing is recorded */
     uint32_t place; /* slot index (bits 0-23) and the number of events so far modulo 256 (24-31) */
     uint32_t below; /* mask of the lanes below this one */
 };
@@ -102,15 +102,15 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
 #if WSDBG_PROBES && defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
 
 /* Writes one event.  Everything, the packing of the operands too, stands behind the branch: without wsdbg a
- * probe is one predicated jump.  `lanes` adds who takes part to the value, `slot` the store of a milestone.
+ * probe is one predicated jump.  It tests `ring`, which the warp has in registers: the config's constant takes
+ * longer to read than the jump.  `lanes` adds who takes part to the value, `slot` the store of a milestone.
  * The timer is read whole, one instruction as well: its low half alone wraps after 4.3 s, which would look to the
  * reader like time running backwards. */
 #define WSDBG_PTX_EVENT(lanes, slot)                                                       \
     "{\n\t.reg .pred off, writer, whole, last;\n\t"                                        \
     ".reg .b32 active, head, part, value, time, index, gone;\n\t"                          \
     ".reg .b64 base, at;\n\t"                                                              \
-    "ld.const.u32 index, [wsdbg_config_v1+28];\n\t"                                        \
-    "setp.eq.u32 off, index, 0;\n\t"                                                       \
+    "setp.eq.u64 off, %8, 0;\n\t"                                                          \
     "@off bra.uni done;\n\t"                                                               \
     "mov.u64 at, %%globaltimer;\n\t"                                                       \
     "shr.u64 at, at, 5;\n\t"                                                               \
@@ -249,15 +249,15 @@ static __device__ __forceinline__ struct wsdbg_warp wsdbg_begin_(const struct ws
 }
 
 /* The slot's role word: the role outlives the event that began it. */
-static __device__ __forceinline__ void wsdbg_role_(const struct wsdbg_config *config, uint32_t place, uint32_t role)
+static __device__ __forceinline__ void wsdbg_role_(const struct wsdbg_config *config, const struct wsdbg_warp &w, uint32_t role)
 {
-    if (config->slot_count == 0)
+    if (w.ring == 0)
         return;
     asm volatile("{\n\t.reg .pred writer;\n\t.reg .b32 active, below;\n\t.reg .b64 at;\n\t"
                  "activemask.b32 active;\n\tmov.u32 below, %%lanemask_lt;\n\tand.b32 below, below, active;\n\t"
                  "setp.eq.u32 writer, below, 0;\n\t"
                  "mul.wide.u32 at, %0, 64;\n\tadd.u64 at, at, %1;\n\t"
-                 "@writer st.relaxed.sys.global.b32 [at+52], %2;\n\t}" ::"r"(place & 0xffffffu), "l"(config->slots_address), "r"(role + 1u));
+                 "@writer st.relaxed.sys.global.b32 [at+52], %2;\n\t}" ::"r"(w.place & 0xffffffu), "l"(config->slots_address), "r"(role + 1u));
 }
 
 /* Declares the probe state `w` of this warp and records that the warp began. First thing in the kernel. */
@@ -266,7 +266,7 @@ static __device__ __forceinline__ void wsdbg_role_(const struct wsdbg_config *co
     WSDBG_MILESTONE(w, WSDBG_EVENT_BEGIN, 0, 0, 0, WSDBG_NO_ITERATION, 0)
 #define WSDBG_ROLE_BEGIN(w, role)                                 \
     do {                                                          \
-        wsdbg_role_(&wsdbg_config_v1, (w).place, (role));          \
+        wsdbg_role_(&wsdbg_config_v1, w, (role));          \
         WSDBG_MILESTONE(w, WSDBG_EVENT_ROLE_BEGIN, 0, 0, 0, WSDBG_NO_ITERATION, role); \
     } while (0)
 

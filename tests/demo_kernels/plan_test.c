@@ -1,0 +1,108 @@
+/* plan_test.c - which kernel, tile, cluster and grid the reference GEMM takes for which product. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "gemm/geometry.h"
+#include "gemm/plan.h"
+
+#define H100_MULTIPROCESSORS 132
+
+static int divide_up(int a, int b)
+{
+    return (a + b - 1) / b;
+}
+
+static void assert_same_plan(struct gemm_plan got, struct gemm_plan wanted)
+{
+    assert_int_equal(got.schedule, wanted.schedule);
+    assert_int_equal(got.columns, wanted.columns);
+    assert_int_equal(got.cluster, wanted.cluster);
+    assert_int_equal(got.ctas, wanted.ctas);
+    assert_int_equal(got.band_rows, wanted.band_rows);
+}
+
+/* What `gemm` runs without options, and with those that it had before it could choose. */
+static void what_is_not_given_is_one_cta_a_multiprocessor_and_bands_of_2048_rows(void **state)
+{
+    static const struct {
+        struct gemm_plan given;
+        int m, n, k, ctas, band_rows;
+    } cases[] = {
+        {{SCHEDULE_COOPERATIVE, 256, 1, 0, 0}, 8192, 8192, 8192, 132, 16},
+        {{SCHEDULE_COOPERATIVE, 256, 1, 0, 0}, 1024, 1024, 1024, 32, 16}, /* no more than tiles */
+        {{SCHEDULE_COOPERATIVE, 256, 1, 4, 0}, 1024, 1024, 1024, 4, 16},
+        {{SCHEDULE_COOPERATIVE, 256, 2, 0, 3}, 8192, 8192, 8192, 132, 3},
+        {{SCHEDULE_PINGPONG, 256, 2, 0, 0}, 8192, 8192, 8192, 132, 16},
+        {{SCHEDULE_PINGPONG, 256, 1, 0, 0}, 1000, 776, 1032, 64, 32},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gemm_plan wanted = cases[i].given;
+        wanted.ctas = cases[i].ctas;
+        wanted.band_rows = cases[i].band_rows;
+        assert_same_plan(gemm_plan_complete(cases[i].given, cases[i].m, cases[i].n, cases[i].k, H100_MULTIPROCESSORS),
+                         wanted);
+    }
+}
+
+static void products_get_the_plan_that_is_likely_the_fastest_on_an_h100(void **state)
+{
+    static const struct {
+        int m, n, k;
+        struct gemm_plan plan;
+    } cases[] = {
+        {8192, 8192, 8192, {SCHEDULE_COOPERATIVE, 256, 1, 132, 16}},
+        {2048, 2048, 2048, {SCHEDULE_COOPERATIVE, 256, 1, 128, 16}},
+        {8192, 256, 8192, {SCHEDULE_COOPERATIVE, 128, 2, 128, 8}}, /* one wave of narrow tiles */
+        {4096, 512, 16384, {SCHEDULE_COOPERATIVE, 128, 2, 128, 8}},
+        {1024, 1024, 1024, {SCHEDULE_PINGPONG, 128, 1, 128, 32}},  /* one wave of low tiles */
+        {128, 8192, 8192, {SCHEDULE_COOPERATIVE, 64, 1, 128, 16}}, /* memory decides: no sums to give */
+        {896, 1344, 5888, {SCHEDULE_STREAMK, 192, 1, 98, 16}},     /* 49 tiles, two CTAs each */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_same_plan(gemm_plan_choose(cases[i].m, cases[i].n, cases[i].k, H100_MULTIPROCESSORS), cases[i].plan);
+}
+
+/* No CTA may wait for one that cannot run, so no more are launched than run at a time. */
+static void assert_possible(const struct gemm_plan *plan, int m, int n, int k)
+{
+    const int clusters = plan->ctas / plan->cluster;
+    const int tiles = divide_up(m, gemm_plan_rows(plan) * plan->cluster) * divide_up(n, plan->columns);
+    assert_true(gemm_plan_exists(plan));
+    assert_int_equal(plan->ctas % plan->cluster, 0);
+    assert_in_range(plan->ctas, plan->cluster, H100_MULTIPROCESSORS);
+    assert_true(plan->band_rows > 0);
+    assert_true(clusters <= (plan->schedule == SCHEDULE_STREAMK ? tiles * divide_up(k, BLOCK_K) : tiles));
+}
+
+static void every_plan_fits_the_gpu_and_its_clusters_all_have_work(void **state)
+{
+    static const int sizes[] = {8, 64, 136, 1024, 5000, 65536};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    struct gemm_plan plans[GEMM_PLANS_MOST];
+    (void)state;
+    for (int i = 0; i < SIZES * SIZES * SIZES; i++) {
+        const int m = sizes[i % SIZES], n = sizes[i / SIZES % SIZES], k = sizes[i / SIZES / SIZES];
+        const int count = gemm_plan_all(m, n, k, H100_MULTIPROCESSORS, plans);
+        const struct gemm_plan chosen = gemm_plan_choose(m, n, k, H100_MULTIPROCESSORS);
+        assert_in_range(count, 1, GEMM_PLANS_MOST);
+        for (int p = 0; p < count; p++)
+            assert_possible(&plans[p], m, n, k);
+        assert_possible(&chosen, m, n, k);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_given_is_one_cta_a_multiprocessor_and_bands_of_2048_rows),
+        cmocka_unit_test(products_get_the_plan_that_is_likely_the_fastest_on_an_h100),
+        cmocka_unit_test(every_plan_fits_the_gpu_and_its_clusters_all_have_work),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
