@@ -151,20 +151,72 @@ static bool never_arrived(struct wsdbg_case *c, const struct wsdbg_warp_set *war
     return replay;
 }
 
-/* Whether walks follow every thread of the case to the kernel's end.  They show by themselves whether the trip counts
- * of the roles differ (rule_code_totals.c). */
-static bool are_followed(const struct wsdbg_case *c)
+/* What the walks of all threads do on an mbarrier up to the kernel's end. */
+struct walked {
+    uint64_t arrivals;
+    uint32_t waits; /* for different phases, of the waiting warp */
+    bool is_whole;  /* every thread of the case is followed to its end */
+};
+
+static uint64_t arrivals_of(const struct wsdbg_walk_row *walk, const struct wsdbg_step_row *step)
+{
+    const unsigned lanes = (unsigned)__builtin_popcount(walk->lanes);
+    if (step->kind == WSDBG_ACCESS_ARRIVE || step->kind == WSDBG_ACCESS_COPY_ARRIVE)
+        return (uint64_t)step->number * lanes;
+    return step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? lanes : 0;
+}
+
+/* Whether a step of a warp is on the barrier with this row. */
+static bool is_on(const struct wsdbg_snapshot *s, uint32_t warp, const struct wsdbg_step_row *step, uint32_t row)
+{
+    const struct wsdbg_barrier *barrier = &s->barriers[row];
+    const struct wsdbg_cta *own = &s->ctas[s->warps[warp].cta], *its = &s->ctas[barrier->cta];
+    return wsdbg_is_mbarrier_access(step->kind) && barrier->shared_offset.known &&
+           step->address == barrier->shared_offset.value &&
+           (step->rank == WSDBG_STEP_OWN_RANK ? own == its : step->rank == its->cluster_rank);
+}
+
+static void add_walk(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                     const struct wsdbg_walk_row *walk, struct walked *walked)
 {
     const struct wsdbg_snapshot *s = c->snapshot;
+    uint32_t waits = 0, parity = 0;
+    for (uint32_t i = 0; i < walk->step_count; i++) {
+        const struct wsdbg_step_row *step = &s->steps[walk->step_first + i];
+        if (!is_on(s, walk->warp, step, missing->word.barrier))
+            continue;
+        walked->arrivals += arrivals_of(walk, step);
+        if (step->kind != WSDBG_ACCESS_WAIT || walk->warp != c->warps[missing->warp])
+            continue;
+        const bool is_first = waits == 0 && parity == 0;
+        if (is_first && (step->number & 1)) /* it ends before any phase is over */
+            parity = 1;
+        else if (is_first || (step->number & 1) != parity)
+            waits++;
+        parity = step->number & 1;
+    }
+    walked->waits = waits > walked->waits ? waits : walked->waits;
+}
+
+/* Whether walks follow every thread to the kernel's end, hang like the kernel, and have arrivals for all phases that
+ * the warp waits for: then the roles agree on the number of rounds. */
+static bool have_walks_all_rounds(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    if (!wsdbg_replay_standing(c) && !wsdbg_replay_failing(c))
+        return false;
+    const struct wsdbg_snapshot *s = c->snapshot;
     struct wsdbg_warp_set followed = {{0}};
+    struct walked walked = {.is_whole = true};
     for (size_t i = 0; i < s->walk_count; i++) {
         const uint32_t warp = wsdbg_case_local_warp(c, s->walks[i].warp);
-        if (warp != WSDBG_NONE && !s->walks[i].is_whole)
-            return false;
-        if (warp != WSDBG_NONE)
-            wsdbg_set_add(&followed, warp);
+        if (warp == WSDBG_NONE)
+            continue;
+        walked.is_whole &= s->walks[i].is_whole;
+        wsdbg_set_add(&followed, warp);
+        add_walk(c, missing, &s->walks[i], &walked);
     }
-    return wsdbg_set_count(&followed) == c->warp_count;
+    return walked.is_whole && wsdbg_set_count(&followed) == c->warp_count &&
+           walked.arrivals >= (uint64_t)missing->word.expected * walked.waits;
 }
 
 static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
@@ -173,7 +225,7 @@ static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arriva
         return;
     struct wsdbg_finding *finding = wsdbg_missing_arrivals_find(
         c, missing, WSDBG_CAUSE_ROLE_DISAGREE,
-        wsdbg_code_cap(c, are_followed(c) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY));
+        wsdbg_code_cap(c, have_walks_all_rounds(c, missing) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
     const struct wsdbg_warp_set done = meant_by_count(c, missing, &missing->done);
