@@ -506,7 +506,9 @@ struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct 
         return &wsdbg_error_no_memory;
     *walking = (struct walking){.group = walk_group_begin(plan, worlds, lanes), .limits = limits, .out = out};
     const uint32_t first = plan->graph->instruction_count ? plan->graph->block_of[0] : WSDBG_GRAPH_NONE;
+    plan->is_guessed = false;
     run_until(walking, first, WSDBG_GRAPH_NONE);
+    out->is_guessed = plan->is_guessed;
     walk_words_end(&plan->words, &walking->group.place);
     if (!out->is_whole && plan->follows_stores)
         walk_words_spoil(&plan->words);

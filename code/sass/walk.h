@@ -42,6 +42,7 @@ struct wsdbg_walk {
     struct wsdbg_walk_step *steps;
     size_t count, capacity;
     bool is_whole;    /* it reaches the kernel's end; false: how it goes on behind the last step is not known */
+    bool is_guessed;  /* it took an atomic to find the present value: the thread may have found another one */
     uint32_t lost_at; /* ... the instruction from which on it is not known */
     uint64_t work;    /* instructions executed; one that lanes execute each for themselves counts for each of them */
 };

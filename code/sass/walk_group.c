@@ -414,6 +414,7 @@ static void execute_atomic(const struct walk_lane *lane, uint32_t number, const 
     forget_written(lane, atomic);
     if (is_known)
         walk_set_register(lane->state, &load.destinations[0], true, words[0]);
+    lane->group->plan->is_guessed |= is_known;
 }
 
 /* A loop that only waits for a word in global memory: the present value may be what ends it. */

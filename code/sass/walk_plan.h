@@ -44,6 +44,7 @@ struct wsdbg_walk_told {
 struct wsdbg_walk_plan {
     const struct wsdbg_graph *graph;
     bool *executes;                         /* by instruction */
+    bool is_guessed;                        /* the present walk: see walk.h */
     struct wsdbg_access_operands *operands; /* by instruction: found once, as every execution asks for them */
     struct wsdbg_lists by_block;            /* instructions that are executed */
     struct wsdbg_lists reads;               /* by instruction that is executed: the registers that it reads */

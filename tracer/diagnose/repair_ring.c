@@ -72,10 +72,11 @@ static bool correct(struct wsdbg_trial *t, const struct ring *ring, uint32_t age
         return add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = step, .barrier = a->target[step]});
     if (ring->kind != WSDBG_REPAIR_ADD || !is_ahead)
         return false;
+    const uint32_t barrier = barrier_at_stage(t, ring, next);
     const int64_t bytes =
         a->steps[step].kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)a->steps[step].number * a->lane_count : 0;
-    return add_edit(t, (struct wsdbg_replay_edit){agent, step, barrier_at_stage(t, ring, next),
-                                                  wsdbg_replay_arrivals_of(a, step), bytes});
+    return barrier != WSDBG_NONE &&
+           add_edit(t, (struct wsdbg_replay_edit){agent, step, barrier, wsdbg_replay_arrivals_of(a, step), bytes});
 }
 
 /* Corrects an agent's arrivals on the ring; false where they are in no order that a mistake explains. */
@@ -83,16 +84,12 @@ static bool correct_agent(struct wsdbg_trial *t, const struct ring *ring, uint32
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     uint32_t next = ring->begins, stage;
-    bool is_first = true;
     for (uint32_t k = 0; k < a->step_count; k++) {
         if (wsdbg_replay_arrivals_of(a, k) == 0 || !stage_of(t, ring, a->target[k], &stage))
             continue;
-        const bool is_dropped = !is_first && ring->kind == WSDBG_REPAIR_DROP && stage != next;
         if (stage != next && !correct(t, ring, agent, k, stage, next))
             return false;
-        if (!is_dropped)
-            next = (stage + 1) % ring->stages;
-        is_first = false;
+        next = (stage + 1) % ring->stages;
     }
     return true;
 }

@@ -66,13 +66,26 @@ static bool double_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t begi
     return true;
 }
 
-/* Lets the model stand for the leaver, too.  False: it does so already for another warp, or there is no room. */
+static bool comes_to_named(const struct wsdbg_replay_agent *agent, uint32_t begin)
+{
+    for (uint32_t k = begin; k < agent->step_count; k++)
+        if (agent->steps[k].kind == WSDBG_ACCESS_NAMED_SYNC || agent->steps[k].kind == WSDBG_ACCESS_NAMED_ARRIVE)
+            return true;
+    return false;
+}
+
+/* Lets the model stand for the leaver, too.  False: it does so already for another warp; or it is of another CTA, whose
+ * named barriers it comes to; or there is no room. */
 static bool double_model(struct wsdbg_trial *t, uint32_t leaver, uint32_t model)
 {
+    const uint32_t cta = cta_of(t, leaver);
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        if (a->warp == model &&
-            (t->doubles[i] != WSDBG_NONE || !double_arrivals(t, i, begin_of_double(t, leaver, a), cta_of(t, leaver))))
+        if (a->warp != model)
+            continue;
+        const uint32_t begin = begin_of_double(t, leaver, a);
+        if (t->doubles[i] != WSDBG_NONE || (a->cta != cta && comes_to_named(a, begin)) ||
+            !double_arrivals(t, i, begin, cta))
             return false;
     }
     return true;

@@ -244,7 +244,7 @@ static void release_named(struct wsdbg_replay *replay, uint32_t cta, uint32_t id
 
 static bool comes_for_two(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
 {
-    return replay->doubles && agent->at >= replay->doubles[agent - replay->agents];
+    return replay->doubles && agent->steps[agent->at].number && agent->at >= replay->doubles[agent - replay->agents];
 }
 
 static void come_to_named(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)

@@ -104,7 +104,6 @@ struct wsdbg_replay {
     bool overflows;    /* ... by an arrival on a barrier whose phase takes no more */
     uint32_t overflow; /* that barrier */
     uint32_t overflow_runs; /* of wsdbg_replay_failing: in how many orders it was so */
-    uint32_t alike;         /* of wsdbg_replay_failing: how many agents stand where they were seen */
     bool has_lost;          /* some agent is WSDBG_AGENT_LOST */
     bool has_ended;         /* all agents have left the kernel */
     uint32_t *targets;      /* memory of all agents' `target` */

@@ -15,7 +15,7 @@ static uint32_t next_step(const struct wsdbg_replay_agent *agent, uint32_t at, b
 }
 
 bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
-                              bool by_mbarriers)
+                              bool by_mbarriers, uint32_t *goes_on)
 {
     uint32_t i = next_step(agent, 0, by_mbarriers), k = next_step(model, 0, by_mbarriers);
     if (by_mbarriers && i >= agent->step_count) /* it did nothing that could be alike */
@@ -24,26 +24,28 @@ bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const stru
         i = next_step(agent, i + 1, by_mbarriers);
         k = next_step(model, k + 1, by_mbarriers);
     }
+    *goes_on = k;
     return i >= agent->step_count && k < model->step_count;
 }
 
 /* Whether each agent of the warp began as those of the other warp that have its lanes. */
 static bool left_like(const struct wsdbg_replay *replay, uint32_t warp, uint32_t model, bool by_mbarriers)
 {
+    uint32_t goes_on;
     bool any = false;
     for (uint32_t i = 0; i < replay->agent_count; i++)
-        for (uint32_t k = 0; k < replay->agent_count; k++) {
+        for (uint32_t k = 0; replay->agents[i].warp == warp && k < replay->agent_count; k++) {
             const struct wsdbg_replay_agent *a = &replay->agents[i], *b = &replay->agents[k];
-            if (a->warp != warp || b->warp != model || !(a->lanes & b->lanes))
+            if (b->warp != model || !(a->lanes & b->lanes))
                 continue;
-            if (!wsdbg_replay_begins_like(a, b, by_mbarriers))
+            if (!wsdbg_replay_begins_like(a, b, by_mbarriers, &goes_on))
                 return false;
             any = true;
         }
     return any;
 }
 
-bool wsdbg_replay_arrives(const struct wsdbg_replay *replay, uint32_t warp)
+static bool arrives(const struct wsdbg_replay *replay, uint32_t warp)
 {
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &replay->agents[i];
@@ -60,7 +62,7 @@ bool wsdbg_replay_mates_arrive(const struct wsdbg_replay *replay, uint32_t warp)
     for (uint32_t w = 0; w < replay->c->warp_count; w++) {
         const bool is_mate = w != warp && wsdbg_case_are_mates(replay->c, warp, w);
         mates += is_mate;
-        arrive += is_mate && wsdbg_replay_arrives(replay, w);
+        arrive += is_mate && arrives(replay, w);
     }
     return 2 * arrive > mates;
 }
@@ -72,15 +74,16 @@ uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp,
     uint32_t mate = WSDBG_NONE, peer = WSDBG_NONE;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *other = wsdbg_case_warp(c, w);
-        const bool is_near = other->cta == row->cta;
-        if (w == warp || !left_like(replay, warp, w, by_mbarriers))
+        const bool is_near = other->cta == row->cta, is_mate = wsdbg_case_are_mates(c, w, warp);
+        const bool is_beside = is_near && other->warp % WSDBG_GROUP_WARPS == row->warp % WSDBG_GROUP_WARPS;
+        const bool is_peer = !is_near && other->warp == row->warp;
+        if (w == warp || !(is_beside || (is_mate && mate == WSDBG_NONE) || (is_peer && peer == WSDBG_NONE)) ||
+            !left_like(replay, warp, w, by_mbarriers))
             continue;
-        if (is_near && other->warp % WSDBG_GROUP_WARPS == row->warp % WSDBG_GROUP_WARPS)
+        if (is_beside)
             return w;
-        if (is_near && wsdbg_case_are_mates(c, w, warp))
-            mate = mate == WSDBG_NONE ? w : mate;
-        else if (!is_near && other->warp == row->warp)
-            peer = peer == WSDBG_NONE ? w : peer;
+        mate = is_mate ? w : mate;
+        peer = is_peer ? w : peer;
     }
     return mate == WSDBG_NONE ? peer : mate;
 }

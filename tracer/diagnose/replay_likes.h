@@ -4,18 +4,18 @@
 
 #include "diagnose/replay.h"
 
-/* Whether a warp (local number) arrives on some mbarrier in its whole walk. */
-bool wsdbg_replay_arrives(const struct wsdbg_replay *replay, uint32_t warp);
-/* Whether most others of its warpgroup do. */
+/* Whether most others of the warpgroup of a warp (local number) arrive on some mbarrier in their whole walks. */
 bool wsdbg_replay_mates_arrive(const struct wsdbg_replay *replay, uint32_t warp);
 /* Whether an agent did what another one does, and left where that one goes on.  `by_mbarriers`: only what they did with
- * mbarriers must be the same, and that must be something. */
+ * mbarriers must be the same, and that must be something.  *goes_on: the model's first step that is not the agent's. */
 bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
-                              bool by_mbarriers);
+                              bool by_mbarriers, uint32_t *goes_on);
 /* A warp that goes on for longer than the one that has left, and did the same up to there: at the same place of another
  * warpgroup, else another one of its own warpgroup, else the one of the same number in another CTA; WSDBG_NONE = there
  * is none.  `by_mbarriers`: only what they did with mbarriers must be the same, and that must be something. */
 uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, bool by_mbarriers);
+/* Whether an agent stands where its lanes were seen (replay_picture.c). */
+bool wsdbg_replay_is_as_seen(const struct wsdbg_replay *replay, uint32_t agent);
 /* Lanes of a warp that were seen to have left the kernel, and that had waited, arrived or copied before. */
 uint32_t wsdbg_replay_workers_gone(const struct wsdbg_replay *replay, uint32_t warp);
 

@@ -3,7 +3,7 @@
  *
  * Reads: a replay at its standstill, parts, warps and barriers of the snapshot.
  */
-#include "diagnose/replay.h"
+#include "diagnose/replay_likes.h"
 
 /* Whether others see the step: it changes a barrier, or waits at one. */
 static bool is_effect(const struct wsdbg_step_row *step)
@@ -106,7 +106,7 @@ static bool is_as_seen(const struct wsdbg_replay *replay, uint32_t number, const
 }
 
 /* Lanes that are in no part of the warp have left the kernel. */
-static bool agent_is_as_seen(const struct wsdbg_replay *replay, uint32_t number)
+bool wsdbg_replay_is_as_seen(const struct wsdbg_replay *replay, uint32_t number)
 {
     const struct wsdbg_replay_agent *agent = &replay->agents[number];
     uint32_t count, seen = 0;
@@ -160,7 +160,7 @@ bool wsdbg_replay_is_picture(const struct wsdbg_replay *replay)
     if (replay->is_broken || is_all_lost(replay))
         return false;
     for (uint32_t i = 0; i < replay->agent_count; i++)
-        if (!agent_is_as_seen(replay, i))
+        if (!wsdbg_replay_is_as_seen(replay, i))
             return false;
     for (uint32_t b = 0; b < replay->barrier_count; b++)
         if (!word_is_as_seen(replay, b))
@@ -234,7 +234,7 @@ static uint32_t count_alike(const struct wsdbg_replay *replay)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < replay->agent_count; i++)
-        count += !has_exited(replay, i) && agent_is_as_seen(replay, i);
+        count += !has_exited(replay, i) && wsdbg_replay_is_as_seen(replay, i);
     return count;
 }
 
@@ -252,12 +252,16 @@ static void count_outcome(const struct wsdbg_replay *replay, struct outcomes *ou
     }
 }
 
-/* Whether each run failed, and one of them stopped about where the kernel did: most agents are as they were seen. */
+/* Whether each run failed, and one of them stopped about where the kernel did: most agents are as they were seen.  What
+ * is guessed counts only if it leads to the very picture. */
 static bool fails_alike(const struct wsdbg_replay *replay, const struct outcomes *outcomes)
 {
     uint32_t agents = 0;
-    for (uint32_t i = 0; i < replay->agent_count; i++)
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        if (replay->c->snapshot->walks[replay->agents[i].walk].is_guessed)
+            return false;
         agents += !has_exited(replay, i);
+    }
     return outcomes->stood && outcomes->stood + outcomes->overflows == WSDBG_REPLAY_ORDERS &&
            2 * outcomes->alike > agents;
 }
@@ -269,9 +273,11 @@ static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, cons
         outcomes->overflows && outcomes->overflows + outcomes->ended == (uint32_t)WSDBG_REPLAY_ORDERS;
     if (!overflows && !fails_alike(replay, outcomes))
         return false;
+    replay->steps_left = WSDBG_REPLAY_STEPS;
     wsdbg_replay_run(replay, overflows ? outcomes->overflow_order : outcomes->alike_order, NULL);
+    if (replay->is_broken && !replay->overflows)
+        return false;
     replay->overflow_runs = outcomes->overflows;
-    replay->alike = outcomes->alike;
     c->failing = replay;
     return true;
 }

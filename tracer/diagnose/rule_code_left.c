@@ -32,6 +32,12 @@ static struct wsdbg_finding *find(const struct left *left, uint32_t row)
     return finding;
 }
 
+/* Whether all lanes of an agent were seen to have left. */
+static bool has_left(const struct left *left, const struct wsdbg_replay_agent *agent)
+{
+    return agent->state == WSDBG_AGENT_ENDED && (agent->lanes & ~wsdbg_code_lanes_gone(left->c, agent->warp)) == 0;
+}
+
 /* ---- mbarriers ---- */
 
 static uint32_t arrivals_on(const struct wsdbg_replay_agent *agent, uint32_t barrier)
@@ -49,7 +55,7 @@ static bool have_arrivers_left(struct left *left, uint32_t barrier)
         const struct wsdbg_replay_agent *agent = &left->replay->agents[i];
         if (!arrivals_on(agent, barrier))
             continue;
-        if (agent->state != WSDBG_AGENT_ENDED)
+        if (!has_left(left, agent))
             return false;
         wsdbg_set_add(&left->by, agent->warp);
         left->lanes |= agent->lanes;
@@ -188,50 +194,61 @@ static bool judge_named(struct left *left)
 
 /* ---- CTAs of a cluster ---- */
 
-/* Whether, behind what both did, the model arrives on the family of a barrier or brings bytes to it. */
-static bool would_serve(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *leaver,
-                        const struct wsdbg_replay_agent *model, uint32_t barrier)
+/* Whether the model arrives on the family of a barrier, or brings bytes to it, from a step on. */
+static bool would_serve(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *model, uint32_t begin,
+                        uint32_t barrier)
 {
-    for (uint32_t k = leaver->step_count; k < model->step_count; k++)
+    for (uint32_t k = begin; k < model->step_count; k++)
         if (model->target[k] != WSDBG_NONE && model->steps[k].kind != WSDBG_ACCESS_WAIT &&
             wsdbg_replay_is_of_family(replay, model->target[k], barrier))
             return true;
     return false;
 }
 
-static bool has_left(const struct left *left, const struct wsdbg_replay_agent *agent)
-{
-    return agent->state == WSDBG_AGENT_ENDED && (agent->lanes & ~wsdbg_code_lanes_gone(left->c, agent->warp)) == 0;
-}
-
 /* Whether an agent is of the same warp of another CTA as one that has left, and goes on with what is waited for. */
 static bool is_model(const struct left *left, const struct wsdbg_replay_agent *leaver,
                      const struct wsdbg_replay_agent *model, uint32_t barrier)
 {
-    return model->cta != leaver->cta && model->lanes & leaver->lanes && !has_left(left, model) &&
+    uint32_t goes_on;
+    return model->cta != leaver->cta && model->lanes & leaver->lanes &&
            wsdbg_case_warp(left->c, model->warp)->warp == wsdbg_case_warp(left->c, leaver->warp)->warp &&
-           wsdbg_replay_begins_like(leaver, model, true) && would_serve(left->replay, leaver, model, barrier);
+           !has_left(left, model) && wsdbg_replay_begins_like(leaver, model, true, &goes_on) &&
+           would_serve(left->replay, model, goes_on, barrier);
 }
 
-/* Notes the threads that left where the same ones of at least as many other CTAs go on; *stays: one of these. */
+/* The warps of other CTAs that go on where an agent left. */
+static struct wsdbg_warp_set models_of(const struct left *left, const struct wsdbg_replay_agent *leaver,
+                                       uint32_t barrier)
+{
+    struct wsdbg_warp_set models = {{0}};
+    for (uint32_t i = 0; i < left->replay->agent_count; i++)
+        if (is_model(left, leaver, &left->replay->agents[i], barrier))
+            wsdbg_set_add(&models, left->replay->agents[i].warp);
+    return models;
+}
+
+/* Notes the threads of one warp number that left some CTAs where those of at least as many other CTAs go on; *stays:
+ * one of these. */
 static bool note_deserters(struct left *left, uint32_t barrier, uint32_t *stays)
 {
     const struct wsdbg_replay *replay = left->replay;
-    uint32_t models = 0;
+    uint32_t number = WSDBG_NONE, models = UINT32_MAX;
     for (uint32_t i = 0; i < replay->agent_count; i++) {
-        uint32_t of_this = 0;
-        for (uint32_t k = 0; k < replay->agent_count && has_left(left, &replay->agents[i]); k++)
-            if (is_model(left, &replay->agents[i], &replay->agents[k], barrier)) {
-                of_this++;
-                *stays = replay->agents[k].warp;
-            }
-        if (!of_this)
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        const uint32_t own = wsdbg_case_warp(left->c, agent->warp)->warp;
+        if ((number != WSDBG_NONE && own != number) || !has_left(left, agent))
             continue;
-        models = of_this;
-        wsdbg_set_add(&left->by, replay->agents[i].warp);
-        left->lanes |= replay->agents[i].lanes;
+        const struct wsdbg_warp_set set = models_of(left, agent, barrier);
+        const uint32_t count = wsdbg_set_count(&set);
+        if (count == 0)
+            continue;
+        number = own;
+        models = count < models ? count : models;
+        *stays = wsdbg_first_of(&set);
+        wsdbg_set_add(&left->by, agent->warp);
+        left->lanes |= agent->lanes;
     }
-    return models && models >= wsdbg_set_count(&left->by);
+    return number != WSDBG_NONE && models >= wsdbg_set_count(&left->by);
 }
 
 static bool judge_deserted(struct left *left)
@@ -261,23 +278,44 @@ static bool judge_deserted(struct left *left)
 
 typedef bool judge_fn(struct left *left);
 
-/* Asks of each agent in this state, until one says something. */
+/* What an agent stands at: an mbarrier, or a named barrier of its CTA. */
+static uint32_t stands_at(const struct wsdbg_replay_agent *agent)
+{
+    return agent->state == WSDBG_AGENT_NAMED ? agent->cta * WSDBG_NAMED_BARRIERS + agent->steps[agent->at].address
+                                             : agent->target[agent->at];
+}
+
+/* Whether an agent before this one stands in the same state at the same barrier, as it was seen. */
+static bool was_asked(const struct wsdbg_replay *replay, uint32_t number)
+{
+    const struct wsdbg_replay_agent *agent = &replay->agents[number];
+    for (uint32_t i = 0; i < number; i++)
+        if (replay->agents[i].state == agent->state && stands_at(&replay->agents[i]) == stands_at(agent) &&
+            wsdbg_replay_is_as_seen(replay, i))
+            return true;
+    return false;
+}
+
+/* Asks of each barrier at which agents stand in this state, as they were seen, until one says something. */
 static void ask(struct left *left, enum wsdbg_agent_state state, judge_fn *judge)
 {
     for (uint32_t i = 0; left->replay && i < left->replay->agent_count; i++) {
         left->agent = i;
         left->by = (struct wsdbg_warp_set){{0}};
         left->lanes = 0;
-        if (left->replay->agents[i].state == state && judge(left))
+        if (left->replay->agents[i].state == state && wsdbg_replay_is_as_seen(left->replay, i) &&
+            !was_asked(left->replay, i) && judge(left))
             return;
     }
 }
 
+/* A replay that was broken by an arrival too many was cut: it tells nothing of who left. */
 static struct left begin(struct wsdbg_case *c)
 {
     struct left left = {.c = c, .replay = wsdbg_replay_standing(c)};
-    if (!left.replay)
-        left.replay = wsdbg_replay_failing(c);
+    const struct wsdbg_replay *failing = left.replay ? NULL : wsdbg_replay_failing(c);
+    if (failing && !failing->is_broken)
+        left.replay = failing;
     return left;
 }
 

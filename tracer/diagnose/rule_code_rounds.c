@@ -96,15 +96,20 @@ static const struct wsdbg_repair *find_rival(const struct rounds *rounds)
     return NULL;
 }
 
+/* How sure a finding of the repair may be. */
+static enum wsdbg_confidence confidence_of(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    const bool may_have_rival = find_rival(rounds) || (rounds->repairs.is_partial && !is_certain_of_itself(repair));
+    const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival;
+    return wsdbg_code_cap(rounds->c, is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
+}
+
 static struct wsdbg_finding *find(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    const bool may_have_rival = find_rival(rounds) || (rounds->repairs.is_partial && !is_certain_of_itself(repair));
-    const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival;
-    const enum wsdbg_confidence wanted = is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
     const uint32_t first = wsdbg_first_of(&repair->warps);
     struct wsdbg_finding *finding =
-        wsdbg_case_find(c, cause_of(repair), wsdbg_code_cap(c, wanted),
+        wsdbg_case_find(c, cause_of(repair), confidence_of(rounds, repair),
                         c->ctas[rounds->replay->barriers[repair->barrier].cta], row_of(rounds, repair));
     if (finding && first != WSDBG_NONE)
         finding->role = wsdbg_case_warp(c, first)->role;
@@ -266,8 +271,8 @@ static struct wsdbg_finding *find_named(struct rounds *rounds, const struct wsdb
         if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count ||
             c->snapshot->barriers[row->barrier].id != repair->value)
             continue;
-        struct wsdbg_finding *finding = wsdbg_case_find(
-            c, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, row->barrier);
+        struct wsdbg_finding *finding =
+            wsdbg_case_find(c, WSDBG_CAUSE_ARRIVE_MISSING, confidence_of(rounds, repair), row->cta, row->barrier);
         if (finding)
             finding->role = wsdbg_case_warp(c, wsdbg_first_of(&repair->warps))->role;
         return finding;
@@ -350,13 +355,19 @@ static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding, c
 static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct wsdbg_repair *rival)
 {
     struct wsdbg_phrase phrase = {""};
-    const struct wsdbg_phrase subject = say_subject(rounds, rival), warps = wsdbg_say_warps(rounds->c, &rival->warps);
+    const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &rival->warps),
+                              subject = rival->kind == WSDBG_REPAIR_EARLY ? phrase : say_subject(rounds, rival);
     if (rival->kind == WSDBG_REPAIR_COUNT)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.100s were initialised for %u arrivals", subject.text,
                     rival->value);
     else if (rival->kind == WSDBG_REPAIR_PARITY_FIRST)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s began with parity %u to wait on %.60s", warps.text,
                     rival->value, subject.text);
+    else if (rival->kind == WSDBG_REPAIR_EARLY)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived once before at named barrier %u", warps.text,
+                    rival->value);
+    else if (rival->kind == WSDBG_REPAIR_STAY)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s stayed in the kernel", warps.text);
     else
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived on %.60s", warps.text, subject.text);
     return phrase;

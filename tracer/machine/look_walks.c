@@ -139,6 +139,7 @@ static struct wsdbg_error *add_walk(struct walks *walks, struct wsdbg_walk_row r
     row.step_first = (uint32_t)out->step_count;
     row.step_count = (uint32_t)walk->count;
     row.is_whole = walk->is_whole;
+    row.is_guessed = walk->is_guessed;
     for (size_t i = 0; i < walk->count; i++)
         out->steps[out->step_count++] = row_of(walks, cta, &walk->steps[i]);
     out->walks[out->walk_count++] = row;

@@ -356,6 +356,7 @@ struct wsdbg_walk_row {
     uint32_t warp;
     uint32_t lanes;
     uint32_t step_first, step_count; /* in steps */
+    bool is_guessed;                 /* an atomic was taken to find the present value */
     bool is_whole;                   /* to the end; false: nobody knows how it goes on behind the last step */
 };
 
