@@ -33,8 +33,8 @@ static void place_evidence(const struct wsdbg_snapshot *s, struct wsdbg_finding 
     wsdbg_launch_site_line(s, site, line, sizeof line);
     if (strcmp(place, "?") == 0)
         return;
-    wsdbg_process_short_text(s, s->communicators[s->collectives[call].communicator].process_id, rank);
-    snprintf(who, sizeof who, " %c%.60s called it at ", rank[0] == 'r' ? 'R' : 'P', rank + 1);
+    wsdbg_process_first_text(s, s->communicators[s->collectives[call].communicator].process_id, rank);
+    snprintf(who, sizeof who, " %.60s called it at ", rank);
     if (!append(row->text, sizeof row->text, ", at ", place, ""))
         append(row->text, sizeof row->text, ", at ", line, "");
     if (!append(finding->sentence, sizeof finding->sentence, who, place, "."))

@@ -5,7 +5,6 @@
  */
 #include "diagnose/missing_ranks.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,8 +37,7 @@ static void rank_text(const struct wsdbg_snapshot *s, uint32_t process, char out
 /* At the start of a sentence. */
 static void rank_text_first(const struct wsdbg_snapshot *s, uint32_t process, char out[WSDBG_PROCESS_BYTES])
 {
-    rank_text(s, process, out);
-    out[0] = (char)toupper((unsigned char)out[0]);
+    wsdbg_process_first_text(s, s->processes[process].process_id, out);
 }
 
 /* "rank 0 called all_reduce #2 (1024 float32, sum) on communicator 8f2a01c3 (8 ranks), as rank 4 of it, 9.8 s before"

@@ -184,6 +184,15 @@ static inline uint32_t wsdbg_replay_arrivals_of(const struct wsdbg_replay_agent 
     return step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? agent->lane_count : 0;
 }
 
+/* How many arrivals an agent makes on a barrier in its whole walk. */
+static inline uint64_t wsdbg_replay_arrivals_on(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    uint64_t arrivals = 0;
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        arrivals += agent->target[k] == barrier ? wsdbg_replay_arrivals_of(agent, k) : 0;
+    return arrivals;
+}
+
 /* Whether a copy into several CTAs goes to this one (position in c->ctas). */
 static inline bool wsdbg_replay_copies_to(const struct wsdbg_replay *replay, const struct wsdbg_step_row *step,
                                           uint32_t cta)

@@ -151,72 +151,40 @@ static bool never_arrived(struct wsdbg_case *c, const struct wsdbg_warp_set *war
     return replay;
 }
 
-/* What the walks of all threads do on an mbarrier up to the kernel's end. */
-struct walked {
-    uint64_t arrivals;
-    uint32_t waits; /* for different phases, of the waiting warp */
-    bool is_whole;  /* every thread of the case is followed to its end */
-};
-
-static uint64_t arrivals_of(const struct wsdbg_walk_row *walk, const struct wsdbg_step_row *step)
+/* How many phases an agent waits for on a barrier, up to the kernel's end.  A first wait for parity 1 ends at once. */
+static uint32_t phases_waited(const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
-    const unsigned lanes = (unsigned)__builtin_popcount(walk->lanes);
-    if (step->kind == WSDBG_ACCESS_ARRIVE || step->kind == WSDBG_ACCESS_COPY_ARRIVE)
-        return (uint64_t)step->number * lanes;
-    return step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? lanes : 0;
-}
-
-/* Whether a step of a warp is on the barrier with this row. */
-static bool is_on(const struct wsdbg_snapshot *s, uint32_t warp, const struct wsdbg_step_row *step, uint32_t row)
-{
-    const struct wsdbg_barrier *barrier = &s->barriers[row];
-    const struct wsdbg_cta *own = &s->ctas[s->warps[warp].cta], *its = &s->ctas[barrier->cta];
-    return wsdbg_is_mbarrier_access(step->kind) && barrier->shared_offset.known &&
-           step->address == barrier->shared_offset.value &&
-           (step->rank == WSDBG_STEP_OWN_RANK ? own == its : step->rank == its->cluster_rank);
-}
-
-static void add_walk(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
-                     const struct wsdbg_walk_row *walk, struct walked *walked)
-{
-    const struct wsdbg_snapshot *s = c->snapshot;
-    uint32_t waits = 0, parity = 0;
-    for (uint32_t i = 0; i < walk->step_count; i++) {
-        const struct wsdbg_step_row *step = &s->steps[walk->step_first + i];
-        if (!is_on(s, walk->warp, step, missing->word.barrier))
+    uint32_t phases = 0, parity = 1;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        const struct wsdbg_step_row *step = &agent->steps[k];
+        if (agent->target[k] != barrier || step->kind != WSDBG_ACCESS_WAIT || (step->number & 1) == parity)
             continue;
-        walked->arrivals += arrivals_of(walk, step);
-        if (step->kind != WSDBG_ACCESS_WAIT || walk->warp != c->warps[missing->warp])
-            continue;
-        const bool is_first = waits == 0 && parity == 0;
-        if (is_first && (step->number & 1)) /* it ends before any phase is over */
-            parity = 1;
-        else if (is_first || (step->number & 1) != parity)
-            waits++;
         parity = step->number & 1;
+        phases++;
     }
-    walked->waits = waits > walked->waits ? waits : walked->waits;
+    return phases;
 }
 
 /* Whether walks follow every thread to the kernel's end, hang like the kernel, and have arrivals for all phases that
  * the warp waits for: then the roles agree on the number of rounds. */
 static bool have_walks_all_rounds(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    if (!wsdbg_replay_standing(c) && !wsdbg_replay_failing(c))
+    const struct wsdbg_replay *standing = wsdbg_replay_standing(c), *replay = standing ? standing : wsdbg_replay_failing(c);
+    uint32_t barrier = 0, phases = 0;
+    uint64_t arrivals = 0;
+    while (replay && barrier < replay->barrier_count && replay->barriers[barrier].row != missing->word.barrier)
+        barrier++;
+    if (!replay || barrier == replay->barrier_count)
         return false;
-    const struct wsdbg_snapshot *s = c->snapshot;
-    struct wsdbg_warp_set followed = {{0}};
-    struct walked walked = {.is_whole = true};
-    for (size_t i = 0; i < s->walk_count; i++) {
-        const uint32_t warp = wsdbg_case_local_warp(c, s->walks[i].warp);
-        if (warp == WSDBG_NONE)
-            continue;
-        walked.is_whole &= s->walks[i].is_whole;
-        wsdbg_set_add(&followed, warp);
-        add_walk(c, missing, &s->walks[i], &walked);
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        const uint32_t waited = agent->warp == missing->warp ? phases_waited(agent, barrier) : 0;
+        if (!c->snapshot->walks[agent->walk].is_whole)
+            return false;
+        arrivals += wsdbg_replay_arrivals_on(agent, barrier);
+        phases = waited > phases ? waited : phases;
     }
-    return walked.is_whole && wsdbg_set_count(&followed) == c->warp_count &&
-           walked.arrivals >= (uint64_t)missing->word.expected * walked.waits;
+    return arrivals >= (uint64_t)missing->word.expected * phases;
 }
 
 static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)

@@ -40,20 +40,21 @@ static bool has_left(const struct left *left, const struct wsdbg_replay_agent *a
 
 /* ---- mbarriers ---- */
 
-static uint32_t arrivals_on(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+/* Whether an agent arrives on the barrier, or may do so behind the end of a walk that is not whole. */
+static bool may_arrive(const struct left *left, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < agent->step_count; k++)
-        count += agent->target[k] == barrier ? wsdbg_replay_arrivals_of(agent, k) : 0;
-    return count;
+    return wsdbg_replay_arrivals_on(agent, barrier) ||
+           (!left->c->snapshot->walks[agent->walk].is_whole && !has_left(left, agent) &&
+            wsdbg_code_can(left->c, agent->warp, WSDBG_KINDS_ARRIVAL, left->replay->barriers[barrier].row, NULL) !=
+                WSDBG_CAN_NOT);
 }
 
-/* Whether all agents that arrive on the barrier have left the kernel; notes them. */
+/* Whether all agents that may arrive on the barrier have left the kernel; notes them. */
 static bool have_arrivers_left(struct left *left, uint32_t barrier)
 {
     for (uint32_t i = 0; i < left->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &left->replay->agents[i];
-        if (!arrivals_on(agent, barrier))
+        if (!may_arrive(left, agent, barrier))
             continue;
         if (!has_left(left, agent))
             return false;

@@ -4,8 +4,8 @@
  * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, WAKER_EXITED, DOUBLE_ARRIVE,
  * ARRIVE_SHORT.
  *
- * It adds a finding only if the replay of the unchanged kernel ends in the picture, or always breaks by an arrival too
- * many; and some repair works.
+ * It adds a finding only if the replay of the unchanged kernel ends in the picture, or fails in every order as
+ * wsdbg_replay_failing says; and some repair works.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/repair.h"

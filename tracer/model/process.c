@@ -1,6 +1,7 @@
 /* process.c - see process.h.  Reads a snapshot; writes text. */
 #include "model/process.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -162,6 +163,12 @@ void wsdbg_process_short_text(const struct wsdbg_snapshot *snapshot, uint32_t pr
         wsdbg_process_text(process, NULL, out);
     else
         snprintf(out, WSDBG_PROCESS_BYTES, "process %u", process_id);
+}
+
+void wsdbg_process_first_text(const struct wsdbg_snapshot *snapshot, uint32_t process_id, char out[WSDBG_PROCESS_BYTES])
+{
+    wsdbg_process_short_text(snapshot, process_id, out);
+    out[0] = (char)toupper((unsigned char)out[0]);
 }
 
 bool wsdbg_process_is_main(const struct wsdbg_snapshot *snapshot, uint32_t process_id, uint32_t thread_id)

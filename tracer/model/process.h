@@ -41,6 +41,9 @@ void wsdbg_process_text(const struct wsdbg_process *process, const char *host, c
 /* "rank 1", "process 17", "process 17 on a"; `process` may be WSDBG_NONE. */
 void wsdbg_process_short_text(const struct wsdbg_snapshot *snapshot, uint32_t process_id,
                               char out[WSDBG_PROCESS_BYTES]);
+/* The same at the start of a sentence: "Rank 1". */
+void wsdbg_process_first_text(const struct wsdbg_snapshot *snapshot, uint32_t process_id,
+                              char out[WSDBG_PROCESS_BYTES]);
 /* Whether the thread is its process's first one. */
 bool wsdbg_process_is_main(const struct wsdbg_snapshot *snapshot, uint32_t process_id, uint32_t thread_id);
 /* "killed by SIGKILL", "exited 1", "ended"; "" while it lives. */

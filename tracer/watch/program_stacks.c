@@ -5,6 +5,7 @@
 #include "watch/program_stacks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/console.h"
 #include "host/host_stacks.h"
@@ -191,17 +192,18 @@ static struct wsdbg_error *read_process(struct wsdbg_snapshot *snapshot, uint32_
 
 struct wsdbg_error *wsdbg_program_stacks_read(struct wsdbg_snapshot *snapshot)
 {
-    static struct wish wish; /* one thread watches */
     const uint64_t until_ns = wsdbg_monotonic_ns() + ALL_NS;
-    struct wsdbg_error *error = NULL;
+    struct wish *wish = malloc(sizeof *wish); /* large for a stack */
+    struct wsdbg_error *error = wish ? NULL : &wsdbg_error_no_memory;
     for (size_t i = 0; !error && i < snapshot->context_count && snapshot->host_process_count < PROCESSES_MOST; i++) {
         const struct wsdbg_context *context = &snapshot->contexts[i];
         const uint64_t now_ns = wsdbg_monotonic_ns();
         if (now_ns >= until_ns)
             break;
         if (!context->process_ended && !was_read(snapshot, context->process_id))
-            error = read_process(snapshot, context->process_id, &wish,
+            error = read_process(snapshot, context->process_id, wish,
                                  until_ns - now_ns < PROCESS_NS ? until_ns - now_ns : PROCESS_NS);
     }
+    free(wish);
     return error;
 }
