@@ -13,6 +13,20 @@ static struct wsdbg_error *launch(const struct device *device, const struct cont
     return cublas_launch(contestant->cublas, contestant->problem, contestant->matrices);
 }
 
+struct wsdbg_error *contest_result(const struct device *device, const struct contestant *contestant, CUdeviceptr c,
+                                   size_t bytes, long timeout_ms, void *out)
+{
+    /* NaN everywhere first: what is not written must not pass for a result. */
+    struct wsdbg_error *error = device_check(device, device->cu.cuMemsetD8(c, 0xff, bytes), "cuMemsetD8");
+    if (!error)
+        error = launch(device, contestant);
+    if (!error)
+        error = device_wait(device, "gemm", timeout_ms);
+    if (!error)
+        error = device_check(device, device->cu.cuMemcpyDtoH(out, c, bytes), "cuMemcpyDtoH");
+    return error;
+}
+
 static struct wsdbg_error *launch_all(const struct contest *contest, int i)
 {
     struct wsdbg_error *error = NULL;

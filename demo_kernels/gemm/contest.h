@@ -17,6 +17,11 @@ struct contestant {
     const struct gemm_matrices *matrices;
 };
 
+/* What a contestant computes: `bytes` of the device's C, copied to `out`.  With timeout_ms >= 0 the program ends if that
+ * takes longer, as device_wait says. */
+struct wsdbg_error *contest_result(const struct device *device, const struct contestant *contestant, CUdeviceptr c,
+                                   size_t bytes, long timeout_ms, void *out);
+
 struct contest {
     const struct device *device;
     const struct contestant *contestant;

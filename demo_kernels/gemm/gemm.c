@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "contest.h"
 #include "cublas.h"
 #include "kernel.h"
 #include "options.h"
@@ -106,14 +107,8 @@ static struct wsdbg_error *compare_with_cublas(const struct device *device, cons
     bf16 *const theirs = malloc(bytes);
     if (!theirs)
         return &wsdbg_error_no_memory;
-    /* NaN everywhere first: what cuBLAS does not write must not pass for its result. */
-    struct wsdbg_error *error = device_check(device, device->cu.cuMemsetD8(matrices->c, 0xff, bytes), "cuMemsetD8");
-    if (!error)
-        error = cublas_launch(cublas, problem, matrices);
-    if (!error)
-        error = device_check(device, device->cu.cuStreamSynchronize(device->stream), "cuBLAS");
-    if (!error)
-        error = device_check(device, device->cu.cuMemcpyDtoH(theirs, matrices->c, bytes), "cuMemcpyDtoH");
+    const struct contestant rival = {.cublas = cublas, .problem = problem, .matrices = matrices};
+    struct wsdbg_error *error = contest_result(device, &rival, matrices->c, bytes, -1, theirs);
     if (!error) {
         const struct reference_difference difference = reference_compare(host->c, theirs, host->c_count, problem->k);
         printf("cublas: %zu elements, %zu not the same bits, %zu beyond the tolerance\n", host->c_count,

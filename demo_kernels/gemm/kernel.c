@@ -96,7 +96,7 @@ struct wsdbg_error *gemm_kernel_open(const struct device *device, const struct g
 {
     struct gemm_kernel kernel = {
         .problem = {m, n, k, plan->band_rows}, .plan = *plan, .shared_bytes = shared_bytes(plan->columns)};
-    const bool is_first = plan->columns == TILE_N && plan->schedule != SCHEDULE_STREAMK && plan->cluster < 4;
+    const bool is_first = plan->columns == TILE_N && plan->cluster < 4;
     const void *const image = is_first ? gemm_image(variant, bug) : gemm_tile_image(variant, plan->columns);
     struct wsdbg_error *error = encode_maps(device, matrices, &kernel);
     if (!error && plan->schedule == SCHEDULE_STREAMK)
@@ -105,16 +105,17 @@ struct wsdbg_error *gemm_kernel_open(const struct device *device, const struct g
         error = device_load(device, image, kernel_name(plan), kernel.shared_bytes, &kernel.module, &kernel.function);
     if (!error)
         error = limit_clusters(device, &kernel);
-    if (!error)
+    if (error)
+        gemm_kernel_close(device, &kernel);
+    else
         *out = kernel;
-    else if (kernel.workspace)
-        device_free(device, kernel.workspace);
     return error;
 }
 
 void gemm_kernel_close(const struct device *device, struct gemm_kernel *kernel)
 {
-    device->cu.cuModuleUnload(kernel->module);
+    if (kernel->module)
+        device->cu.cuModuleUnload(kernel->module);
     if (kernel->workspace)
         device_free(device, kernel->workspace);
 }

@@ -9,7 +9,6 @@
 #define PROGRAM "gemm"
 #define SIZE_DEFAULT 8192
 #define SIZE_SIMULATED 1024
-#define SIZE_MAX_ELEMENTS 65536
 
 const char *const schedule_words[] = {"cooperative", "pingpong", "streamk", "auto", NULL};
 const char *const variant_words[] = {"plain", "off", "probes", "bare", NULL};
@@ -102,11 +101,11 @@ static int parse_one(int id, const char *value, void *options)
     struct gemm_options *o = options;
     switch (id) {
     case OPT_M:
-        return argument_number(PROGRAM, "m", value, 8, SIZE_MAX_ELEMENTS, &o->m);
+        return argument_number(PROGRAM, "m", value, 8, SIZE_MOST, &o->m);
     case OPT_N:
-        return argument_number(PROGRAM, "n", value, 8, SIZE_MAX_ELEMENTS, &o->n);
+        return argument_number(PROGRAM, "n", value, 8, SIZE_MOST, &o->n);
     case OPT_K:
-        return argument_number(PROGRAM, "k", value, 8, SIZE_MAX_ELEMENTS, &o->k);
+        return argument_number(PROGRAM, "k", value, 8, SIZE_MOST, &o->k);
     case OPT_SCHEDULE:
         return argument_word(PROGRAM, "schedule", value, schedule_words, &o->schedule);
     case OPT_COLUMNS:
@@ -172,6 +171,29 @@ static void fill_in(struct gemm_options *o)
         o->repeat = o->bench || o->shapes ? 30 : 1;
 }
 
+static int refuse(const char *reason)
+{
+    if (reason)
+        fprintf(stderr, PROGRAM ": %s\n", reason);
+    return reason ? -1 : 0;
+}
+
+/* Options of which one makes another one void.  Before what was not given is filled in. */
+static int check_given(const struct gemm_options *o)
+{
+    const bool has_plan = o->columns || o->cluster || o->band_rows || o->ctas;
+    if (o->schedule == SCHEDULE_AUTO && has_plan)
+        return refuse("--schedule auto: not with --columns, --cluster, --band or --ctas, which it chooses");
+    if (o->candidates && !o->shapes)
+        return refuse("--candidates: only with --shapes");
+    if (o->shapes && o->bug)
+        return refuse("--shapes: not with --bug");
+    if (o->shapes && (has_plan || o->m || o->n || o->k || o->bench || o->checksum || o->times))
+        return refuse("--shapes: sizes and plans come from the file; not with --m, --n, --k, --columns, --cluster, "
+                      "--band, --ctas, --bench, --checksum or --times");
+    return 0;
+}
+
 static int check_together(const struct gemm_options *o)
 {
     const struct gemm_plan plan = {.schedule = o->schedule, .columns = (int)o->columns, .cluster = (int)o->cluster};
@@ -188,13 +210,9 @@ static int check_together(const struct gemm_options *o)
         reason = "--bug: the bugs do not exist as --variant off";
     else if (o->bug && o->bug->kind != BUG_SLOW && o->bench)
         reason = "--bench: a kernel that does not end cannot be timed";
-    else if (o->bug && o->shapes)
-        reason = "--shapes: not with --bug";
     else if (o->ctas && o->ctas < o->cluster)
         reason = "--ctas: fewer CTAs than a cluster has";
-    if (reason)
-        fprintf(stderr, PROGRAM ": %s\n", reason);
-    return reason ? -1 : 0;
+    return refuse(reason);
 }
 
 struct gemm_plan gemm_options_plan(const struct gemm_options *o, int multiprocessors)
@@ -214,6 +232,8 @@ int gemm_options_parse(int argc, char **argv, struct gemm_options *out)
 {
     struct gemm_options o = {.schedule = SCHEDULE_COOPERATIVE, .variant = VARIANT_PROBES, .timeout_ms = -1, .seed = 1};
     if (arguments_read(PROGRAM, argc, argv, table, parse_one, &o))
+        return -1;
+    if (check_given(&o))
         return -1;
     fill_in(&o);
     if (check_together(&o))

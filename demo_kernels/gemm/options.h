@@ -11,6 +11,9 @@
 /* What `--bench` compares with: cuBLAS, or another image of the same kernel. */
 enum rival { RIVAL_CUBLAS, RIVAL_PLAIN, RIVAL_OFF, RIVAL_PROBES };
 
+/* Of m, n and k. */
+#define SIZE_MOST 65536
+
 struct gemm_options {
     long m, n, k; /* 0 = not given, until gemm_options_size */
     int schedule; /* enum schedule_kind */

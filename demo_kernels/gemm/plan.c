@@ -1,7 +1,8 @@
 /* plan.c - see plan.h.  Reads sizes alone.
  *
  * The time of a plan is estimated: waves of tiles, each tile its k-blocks and a store.  How long a k-block takes is in
- * the table below, for each tile and cluster.  tests/h200/fit_plans.py finds those numbers from what an H100 took.
+ * the table below, for each tile and cluster.  tests/h200/fit_plans.py finds those numbers from what an H100 took
+ * (tests/measured/plans.json.gz).  What memory delivers is given, not found.
  */
 #include "plan.h"
 
@@ -33,7 +34,8 @@ int gemm_plan_rows(const struct gemm_plan *plan)
     return plan->schedule == SCHEDULE_PINGPONG ? CONSUMER_M : CONSUMERS * CONSUMER_M;
 }
 
-/* Clusters that run at a time.  Those of four leave multiprocessors over: of an H100's 132 they use 120. */
+/* Clusters that run at a time; 0 on a GPU that is smaller than one.  Those of four leave multiprocessors over: of an
+ * H100's 132 they use 120. */
 static int clusters_at_a_time(const struct gemm_plan *plan, int multiprocessors)
 {
     return (plan->cluster > 2 ? multiprocessors * 10 / 11 : multiprocessors) / plan->cluster;
@@ -51,7 +53,7 @@ struct gemm_plan gemm_plan_complete(struct gemm_plan plan, int m, int n, int k, 
     const int units = plan.schedule == SCHEDULE_STREAMK ? tiles * least(divide_up(k, BLOCK_K), 1024) : tiles;
     const int clusters =
         least(plan.ctas ? plan.ctas / plan.cluster : clusters_at_a_time(&plan, multiprocessors), units);
-    plan.ctas = clusters * plan.cluster;
+    plan.ctas = (clusters > 0 ? clusters : 1) * plan.cluster;
     if (plan.band_rows == 0)
         plan.band_rows = 2048 / (gemm_plan_rows(&plan) * plan.cluster);
     return plan;
@@ -166,7 +168,7 @@ int gemm_plan_all(int m, int n, int k, int multiprocessors, struct gemm_plan *ou
         for (int cluster = 1; cluster <= CLUSTER_MOST; cluster *= 2)
             for (int schedule = SCHEDULE_COOPERATIVE; schedule <= SCHEDULE_STREAMK; schedule++) {
                 const struct gemm_plan plan = {.schedule = schedule, .columns = all_columns[i], .cluster = cluster};
-                if (gemm_plan_exists(&plan))
+                if (gemm_plan_exists(&plan) && clusters_at_a_time(&plan, multiprocessors) > 0)
                     count += plans_of(plan, m, n, k, multiprocessors, out + count);
             }
     return count;

@@ -26,6 +26,24 @@ struct survey {
     int count;
 };
 
+static bool is_size(int size)
+{
+    return size >= 8 && size <= SIZE_MOST && size % 8 == 0;
+}
+
+static struct wsdbg_error *read_shape(const char *path, const char *line, struct survey *survey)
+{
+    struct shape s;
+    char rest;
+    if (sscanf(line, "%d %d %d %c", &s.m, &s.n, &s.k, &rest) != 3 || !is_size(s.m) || !is_size(s.n) || !is_size(s.k))
+        return wsdbg_error_create(WSDBG_ERROR_OTHER, "%s: line %d is not three multiples of 8 up to %d", path,
+                                  survey->count + 1, SIZE_MOST);
+    if (survey->count == SHAPES_MOST)
+        return wsdbg_error_create(WSDBG_ERROR_OTHER, "%s has more than %d products", path, SHAPES_MOST);
+    survey->shape[survey->count++] = s;
+    return NULL;
+}
+
 static struct wsdbg_error *read_shapes(const char *path, struct survey *survey)
 {
     FILE *const file = fopen(path, "r");
@@ -33,16 +51,10 @@ static struct wsdbg_error *read_shapes(const char *path, struct survey *survey)
         return wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "cannot read %s", path);
     struct wsdbg_error *error = NULL;
     char line[256];
-    while (!error && survey->count < SHAPES_MOST && fgets(line, sizeof line, file)) {
-        struct shape s;
-        char rest;
-        if (sscanf(line, "%d %d %d %c", &s.m, &s.n, &s.k, &rest) != 3 || s.m < 8 || s.n < 8 || s.k < 8 || s.m % 8 ||
-            s.n % 8 || s.k % 8)
-            error = wsdbg_error_create(WSDBG_ERROR_OTHER, "%s: line %d is not three multiples of 8", path,
-                                       survey->count + 1);
-        else
-            survey->shape[survey->count++] = s;
-    }
+    while (!error && fgets(line, sizeof line, file))
+        error = read_shape(path, line, survey);
+    if (!error && survey->count == 0)
+        error = wsdbg_error_create(WSDBG_ERROR_OTHER, "%s has no product", path);
     fclose(file);
     return error;
 }
@@ -161,23 +173,15 @@ static struct wsdbg_error *time_plans(const struct survey *survey, const struct 
 
 /* ---- results ---- */
 
-/* NaN everywhere before: what is not written must not pass for a result. */
+/* By the kernel, or by cuBLAS where that is NULL. */
 static struct wsdbg_error *result_of(const struct survey *survey, const struct shape *s, struct gemm_kernel *kernel,
                                      bf16 *out)
 {
-    const struct device *const device = survey->device;
-    const size_t bytes = (size_t)s->m * (size_t)s->n * sizeof(bf16);
     const struct gemm_problem problem = {.m = s->m, .n = s->n, .k = s->k};
-    struct wsdbg_error *error =
-        device_check(device, device->cu.cuMemsetD8(survey->matrices.c, 0xff, bytes), "cuMemsetD8");
-    if (!error)
-        error =
-            kernel ? gemm_kernel_launch(device, kernel) : cublas_launch(survey->cublas, &problem, &survey->matrices);
-    if (!error)
-        error = device_wait(device, "gemm", survey->options->timeout_ms);
-    if (!error)
-        error = device_check(device, device->cu.cuMemcpyDtoH(out, survey->matrices.c, bytes), "cuMemcpyDtoH");
-    return error;
+    const struct contestant contestant = {
+        .kernel = kernel, .cublas = survey->cublas, .problem = &problem, .matrices = &survey->matrices};
+    return contest_result(survey->device, &contestant, survey->matrices.c,
+                          (size_t)s->m * (size_t)s->n * sizeof(bf16), survey->options->timeout_ms, out);
 }
 
 /* Each plan twice: the second launch must leave the same bits. */

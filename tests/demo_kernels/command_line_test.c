@@ -52,6 +52,12 @@ static void bad_options_get_one_line_that_names_them(void **state)
         {"gemm --bug parity-wrong --variant off",
          "gemm: --bug: the bugs do not exist as --variant off\n"},
         {"gemm --bug wgmma-serialized --shapes shapes.txt", "gemm: --shapes: not with --bug\n"},
+        {"gemm --shapes shapes.txt --m 64",
+         "gemm: --shapes: sizes and plans come from the file; not with --m, --n, --k, --columns, --cluster, --band, "
+         "--ctas, --bench, --checksum or --times\n"},
+        {"gemm --candidates", "gemm: --candidates: only with --shapes\n"},
+        {"gemm --schedule auto --ctas 4",
+         "gemm: --schedule auto: not with --columns, --cluster, --band or --ctas, which it chooses\n"},
         {"gemm --ctas 1 --cluster 2", "gemm: --ctas: fewer CTAs than a cluster has\n"},
         {"waits --bug nonsense", "waits: --bug: there is no 'nonsense' (see --list-bugs)\n"},
         {"waits", "waits: '--bug' is missing (see --help)\n"},

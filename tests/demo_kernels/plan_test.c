@@ -69,32 +69,37 @@ static void products_get_the_plan_that_is_likely_the_fastest_on_an_h100(void **s
 }
 
 /* No CTA may wait for one that cannot run, so no more are launched than run at a time. */
-static void assert_possible(const struct gemm_plan *plan, int m, int n, int k)
+static void assert_possible(const struct gemm_plan *plan, int m, int n, int k, int multiprocessors)
 {
     const int clusters = plan->ctas / plan->cluster;
     const int tiles = divide_up(m, gemm_plan_rows(plan) * plan->cluster) * divide_up(n, plan->columns);
     assert_true(gemm_plan_exists(plan));
     assert_int_equal(plan->ctas % plan->cluster, 0);
-    assert_in_range(plan->ctas, plan->cluster, H100_MULTIPROCESSORS);
+    assert_in_range(plan->ctas, plan->cluster, multiprocessors);
     assert_true(plan->band_rows > 0);
     assert_true(clusters <= (plan->schedule == SCHEDULE_STREAMK ? tiles * divide_up(k, BLOCK_K) : tiles));
+}
+
+static void assert_plans_possible(int m, int n, int k, int multiprocessors)
+{
+    struct gemm_plan plans[GEMM_PLANS_MOST];
+    const int count = gemm_plan_all(m, n, k, multiprocessors, plans);
+    const struct gemm_plan chosen = gemm_plan_choose(m, n, k, multiprocessors);
+    assert_in_range(count, 1, GEMM_PLANS_MOST);
+    for (int p = 0; p < count; p++)
+        assert_possible(&plans[p], m, n, k, multiprocessors);
+    assert_possible(&chosen, m, n, k, multiprocessors);
 }
 
 static void every_plan_fits_the_gpu_and_its_clusters_all_have_work(void **state)
 {
     static const int sizes[] = {8, 64, 136, 1024, 5000, 65536};
-    enum { SIZES = sizeof sizes / sizeof *sizes };
-    struct gemm_plan plans[GEMM_PLANS_MOST];
+    static const int multiprocessors[] = {1, 2, 3, 4, 5, H100_MULTIPROCESSORS}; /* few: the simulator */
+    enum { SIZES = sizeof sizes / sizeof *sizes, GPUS = sizeof multiprocessors / sizeof *multiprocessors };
     (void)state;
-    for (int i = 0; i < SIZES * SIZES * SIZES; i++) {
-        const int m = sizes[i % SIZES], n = sizes[i / SIZES % SIZES], k = sizes[i / SIZES / SIZES];
-        const int count = gemm_plan_all(m, n, k, H100_MULTIPROCESSORS, plans);
-        const struct gemm_plan chosen = gemm_plan_choose(m, n, k, H100_MULTIPROCESSORS);
-        assert_in_range(count, 1, GEMM_PLANS_MOST);
-        for (int p = 0; p < count; p++)
-            assert_possible(&plans[p], m, n, k);
-        assert_possible(&chosen, m, n, k);
-    }
+    for (int i = 0; i < SIZES * SIZES * SIZES * GPUS; i++)
+        assert_plans_possible(sizes[i % SIZES], sizes[i / SIZES % SIZES], sizes[i / SIZES / SIZES % SIZES],
+                              multiprocessors[i / SIZES / SIZES / SIZES]);
 }
 
 int main(void)

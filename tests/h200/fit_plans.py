@@ -4,13 +4,19 @@
     tests/h200/measure.py --out FILE candidates          on the GPU
     tests/h200/fit_plans.py FILE [--rounds 12]           prints the table and the constants
 
-Reads the times on the GPU.  The estimate is linear in all constants but one, so least squares find them.  A development script: wsdbg itself needs no Python.
+Reads the times on the GPU; FILE may be packed.  Those that plan.c rests on are tests/measured/plans.json.gz.  The estimate is linear in all constants but
+one, so least squares find them.  What memory delivers (MEMORY_BYTES_A_NS) is given, and so are the clusters of four that run at a time and the rows of a band.  A development script: wsdbg itself needs no Python.
 """
-import argparse, json, math
+import argparse, gzip, json, math
 
 BLOCK_K = 64
 BYTES_A_US = 3e6  # what an H100's memory delivers
 NAMES = {'cooperative': 'SCHEDULE_COOPERATIVE', 'pingpong': 'SCHEDULE_PINGPONG'}
+
+
+def read(path):
+    with gzip.open(path) if path.endswith('.gz') else open(path) as file:
+        return json.load(file)
 
 
 def divide_up(a, b):
@@ -138,7 +144,7 @@ def main():
     parser.add_argument('file')
     parser.add_argument('--rounds', type=int, default=12)
     arguments = parser.parse_args()
-    data = list(samples(json.load(open(arguments.file))['candidates']))
+    data = list(samples(read(arguments.file)['candidates']))
     constants, alone, mean, most = fit(data, arguments.rounds)
     for pace in sorted({name[:3] for name in constants if isinstance(name, tuple)}):
         whole, split = (constants.get((*pace, kind), 0) * 1e3 for kind in ('whole', 'split'))

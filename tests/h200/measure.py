@@ -3,8 +3,8 @@
 
     tests/h200/measure.py [--build build] [--out results.json] [--runs 20] [PART ...]
 
-Parts: hangs, healthy, bench, shapes, probes, observer, markers, looking, images, transcripts (default: all; images alone needs no GPU).  Results are merged into the JSON
-file; tables.py turns it into Markdown.  Every command has a time limit; a part that fails says so and the
+Parts: hangs, healthy, bench, shapes, candidates, probes, observer, markers, looking, images, transcripts (default: all but candidates, which are for
+fit_plans.py; images alone needs no GPU).  Results are merged into the JSON file; tables.py turns it into Markdown.  Every command has a time limit; a part that fails says so and the
 others go on.  A development script: wsdbg itself needs no Python.
 """
 import argparse, hashlib, json, math, os, random, re, statistics, subprocess, sys, tempfile, time
@@ -351,7 +351,7 @@ def main():
     everything = ['machine', 'hangs', 'healthy', 'bench', 'shapes', 'candidates', 'probes', 'observer', 'markers', 'looking', 'images', 'transcripts']
     results = json.load(open(arguments.out)) if os.path.exists(arguments.out) else {}
     machine = [] if arguments.parts == ['images'] else ['machine']
-    for part in [*machine, *(arguments.parts or everything[1:])]:
+    for part in [*machine, *(arguments.parts or [part for part in everything[1:] if part != 'candidates'])]:
         if part not in everything:
             parser.error(f'no part "{part}"; parts are {", ".join(everything[1:])}')
         start = time.monotonic()
