@@ -39,17 +39,19 @@ static bool is_wanted(void)
 static void make_rings(void)
 {
     char why[WSDBG_TEXT_BYTES] = "";
-    uint64_t offset;
     void *memory;
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
     shim_lock();
-    const bool has_grown = segment_grow_beyond(WSDBG_SITES_ROWS * sizeof(struct wsdbg_site_row), &offset, &memory, why);
+    /* The offset is written before the segment's size: a recorder that sees the rows knows that they are to be left
+     * out. */
+    const bool has_grown =
+        segment_grow_beyond(WSDBG_SITES_ROWS * sizeof(struct wsdbg_site_row), &segment->sites_offset, &memory, why);
     shim_unlock();
     if (!has_grown) {
         shim_note("no launch sites are kept: %.200s", why);
         return;
     }
     atomic_store_explicit(&site_rows, memory, memory_order_release);
-    __atomic_store_n(&atomic_load(&shim_segment)->sites_offset, offset, __ATOMIC_RELEASE);
 }
 
 /* NULL = none are kept. */

@@ -86,12 +86,6 @@ static bool is_one_of(const struct copies *copies, const void *function)
     return false;
 }
 
-/* A failed look-up leaves an error for the program's dlerror().  A look-up that succeeds removes it. */
-static void forget_errors(void)
-{
-    wsdbg_real_dlsym(RTLD_DEFAULT, "dlopen");
-}
-
 /* The function of the copy that the caller's library needs; NULL = it needs none. */
 static void *needed_by(const void *caller, const struct copies *copies)
 {
@@ -122,7 +116,7 @@ static void *find_next(enum nccl_hook id, const void *caller)
     else if (!function)
         function = libnccl_seen_by_all(nccl_name[id]); /* in a library without DT_GNU_HASH */
     if (copies.count != 1)
-        forget_errors();
+        real_dlsym_forget_errors();
     errno = kept;
     return function;
 }

@@ -8,11 +8,13 @@
  *   - a layout other than expected.  So the first walk of each thread asks the kernel about each address before it
  * reads there, and each code object must have the right type.  After some walks that failed no further one is made.
  *   - a thread's state that another thread has freed, as the interpreter's end does.  So nothing is read once that has
- *     begun, and the state must be this thread's.
+ *     begun, and the state must be this thread's.  If the end begins while another thread is in the middle of a walk,
+ *     that walk may read what is freed: a walk takes less than a microsecond.
  */
 #include "python_frames.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -20,6 +22,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "loader.h"
 #include "python/python_layout.h"
 #include "real_dlsym.h"
 #include "shim.h"
@@ -77,6 +80,15 @@ static bool find_layout(const void *runtime)
     return known != NULL;
 }
 
+/* The functions found must stay where they are, even if the program closes the library.  A program that holds the
+ * interpreter itself cannot be opened, and cannot be unloaded. */
+static void keep_loaded(const void *runtime)
+{
+    Dl_info info;
+    if (dladdr(runtime, &info) && info.dli_fname)
+        dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 /* The caller holds find_lock. */
 static void find(void)
 {
@@ -89,7 +101,21 @@ static void find(void)
         *(void **)&python.is_finalizing = symbol("_Py_IsFinalizing");
     python.code_type = (uint64_t)(uintptr_t)symbol("PyCode_Type");
     const bool is_whole = python.this_thread && python.is_finalizing && python.code_type && find_layout(runtime);
+    keep_loaded(runtime);
+    real_dlsym_forget_errors();
     atomic_store_explicit(&found, is_whole ? FOUND : GIVEN_UP, memory_order_release);
+}
+
+/* Whether some library has an interpreter.  dlsym() is not asked: if it finds nothing, it takes away the error that the
+ * program may want to read with dlerror(). */
+static int find_runtime(struct dl_phdr_info *object, size_t size, void *has)
+{
+    (void)object;
+    (void)size;
+    struct loader_object read;
+    for (const struct link_map *at = loader_first(); at && !*(bool *)has; at = at->l_next)
+        *(bool *)has = loader_read(at, &read) && loader_function(&read, "PyGILState_GetThisThreadState", 0);
+    return 1; /* one call walks the whole list */
 }
 
 /* A program may load the interpreter later: it is looked for at the calls number 1, 2, 4, 8, ... */
@@ -100,10 +126,10 @@ static bool has_python(void)
         const uint32_t call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
         if ((call & (call - 1)) || call > CALLS_BEFORE_LAST_LOOK || pthread_mutex_trylock(&find_lock) != 0)
             return false;
-        if (atomic_load(&found) == NOT_FOUND)
+        bool has = false;
+        dl_iterate_phdr(find_runtime, &has);
+        if (has && atomic_load(&found) == NOT_FOUND)
             find();
-        /* A failed look-up leaves an error for the program's dlerror(); one that succeeds removes it. */
-        symbol("dlopen");
         pthread_mutex_unlock(&find_lock);
         now = atomic_load_explicit(&found, memory_order_acquire);
     }
@@ -236,6 +262,8 @@ uint32_t python_frames_read(uint64_t *words, uint32_t *flags)
 {
     const uint64_t state = has_python() ? (uint64_t)(uintptr_t)python.this_thread() : 0;
     struct walk walk = {.is_careful = state != trusted_state};
+    if (atomic_load_explicit(&found, memory_order_relaxed) == GIVEN_UP)
+        *flags |= WSDBG_SITE_PYTHON_LOST;
     if (!state)
         return 0;
     const uint64_t frame = first_frame(&walk, state);

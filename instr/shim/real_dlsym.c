@@ -36,3 +36,8 @@ void real_dlsym_find(void)
                      versioned ? (void *(*)(void *, const char *, const char *))versioned : no_versioned_symbol,
                      __ATOMIC_RELEASE);
 }
+
+void real_dlsym_forget_errors(void)
+{
+    wsdbg_real_dlsym(RTLD_DEFAULT, "dlopen"); /* a look-up that succeeds removes it */
+}

@@ -14,7 +14,8 @@
 
 #include "shim.h"
 
-/* The kernel maps nothing that near below the main stack's beginning (128 MiB and more are left free). */
+/* Nothing else is likely to lie that near below the main stack's beginning: the kernel begins to map below the stack's
+ * limit and a random gap. */
 #define MAIN_STACK_BYTES UINT64_C(67108864)
 #define PAGE_BYTES UINT64_C(4096)
 
@@ -43,13 +44,13 @@ static void ask(void)
 static uint64_t end_of(uint64_t sp)
 {
     const uint64_t main_end = &__libc_stack_end ? (uint64_t)(uintptr_t)__libc_stack_end : 0;
-    if (sp < main_end && main_end - sp < MAIN_STACK_BYTES)
-        return main_end;
     /* For the main thread the C library would read /proc/self/maps. */
     if (!is_asked && getpid() != (pid_t)syscall(SYS_gettid))
         ask();
     is_asked = true;
-    return sp >= own_first && sp < own_end ? own_end : 0;
+    if (sp >= own_first && sp < own_end)
+        return own_end;
+    return sp < main_end && main_end - sp < MAIN_STACK_BYTES ? main_end : 0;
 }
 
 uint32_t stack_words_above(uint64_t sp, uint32_t most, int *is_own)

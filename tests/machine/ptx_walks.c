@@ -89,7 +89,7 @@ static void say(const struct wsdbg_walk *walk, uint32_t together, char *out, siz
         say_step(&walk->steps[i], step, sizeof step);
         at += (size_t)snprintf(out + at, room - at, "%s%s", i ? "," : "", step);
     }
-    snprintf(out + at, room - at, "%s\n", walk->is_whole ? "" : " lost");
+    snprintf(out + at, room - at, "%s%s\n", walk->is_guessed ? " guessed" : "", walk->is_whole ? "" : " lost");
 }
 
 struct ptx_walks ptx_walks_begin(const char *text)

@@ -1,7 +1,8 @@
 /* ptx_walks.h - the walks of warps through a kernel in PTX, as text.
  *
  * A row for each group of lanes ("lanes 00000001:"), then its steps as "wait 0x400 parity 1", "arrive 0x400 of rank 3",
- * "init 0x400 5", "sync 1", "poll"; "lost" where the walk is not whole.  Shared memory begins at 0x400.  With several
+ * "init 0x400 5", "sync 1", "poll"; "lost" where the walk is not whole, "guessed" where it
+ * took an atomic to find the present value.  Shared memory begins at 0x400.  With several
  * warps each row begins with "warp 1 ".
  */
 #ifndef WSDBG_TESTS_PTX_WALKS_H

@@ -51,6 +51,12 @@ static const struct {
       PYTHON(3, "step", "/a/train.py", 12)}},
     {"launch", {NATIVE(4, "/a/app", "launch", "", 0), NATIVE(4, "/lib/libc.so.6", "__libc_start_main", "", 0)}},
     {"?", {{0}}},
+    {"main.cpp:8 in clone_weights, called from main.cpp:60 in main",
+     {NATIVE(6, "/a/app", "cudaLaunchKernel", "", 0), NATIVE(6, "/a/app", "clone_weights", "/a/main.cpp", 8),
+      NATIVE(6, "/a/app", "main", "/a/main.cpp", 60), NATIVE(6, "/lib/libc.so.6", "clone", "", 0)}},
+    {"step.cpp:5 in nccl_step",
+     {NATIVE(7, "/l/libnccl.so.2", "ncclLaunchKernel", "", 0),
+      NATIVE(7, "/a/libcudecode.so", "nccl_step", "/a/step.cpp", 5)}},
 };
 enum { STACKS = sizeof stacks / sizeof *stacks, FRAMES = sizeof stacks[0].frames / sizeof(struct wsdbg_host_frame) };
 
@@ -84,7 +90,7 @@ static void add(struct wsdbg_snapshot *s)
         for (uint32_t f = 0; f < frames_of(i); f++)
             s->site_frames[s->site_frame_count++] = stacks[i].frames[f];
     }
-    strcpy(s->launch_sites[STACKS - 1].end, "later launches took its place");
+    strcpy(s->launch_sites[5].end, "later launches took its place");
 }
 
 static void name_kernel(struct wsdbg_snapshot *s)
@@ -125,6 +131,28 @@ static void assert_grid_text(uint32_t first, uint32_t second, bool is_graph, con
     }
     wsdbg_grid_site_text(&e.snapshot, 0, text, sizeof text);
     assert_string_equal(text, expected);
+    example_free(&e);
+}
+
+/* Two nodes of one line that stand between different kernels: which of these it is, is not known. */
+static void neighbours_that_differ_are_not_named(void **state)
+{
+    (void)state;
+    struct example e;
+    char text[WSDBG_SITE_TEXT_BYTES];
+    example_hang(&e, 2, 4);
+    add(&e.snapshot);
+    for (uint32_t i = 0; i < 2; i++) {
+        e.snapshot.launch_sites[i].grid = 0;
+        e.snapshot.launch_sites[i].kind = WSDBG_SITE_OF_NODE;
+        e.snapshot.launch_sites[i].frame_first = e.snapshot.launch_sites[4].frame_first;
+        e.snapshot.launch_sites[i].frame_count = e.snapshot.launch_sites[4].frame_count;
+        e.snapshot.launch_sites[i].before = i ? 0 : WSDBG_NONE;
+        e.snapshot.launch_sites[i].after = i ? WSDBG_NONE : 0;
+    }
+    strcpy(e.snapshot.functions[0].name, "copy");
+    wsdbg_grid_site_text(&e.snapshot, 0, text, sizeof text);
+    assert_string_equal(text, "put into a graph at launch");
     example_free(&e);
 }
 
@@ -189,6 +217,24 @@ static void assert_frame(const struct wsdbg_host_frame *got, const struct wsdbg_
     assert_int_equal(got->left_out, expected->left_out);
 }
 
+/* Two communicators with two calls each, of which site 2 is the last one. */
+static void add_calls(struct wsdbg_snapshot *s)
+{
+    s->communicators = calloc(s->communicator_count = 2, sizeof *s->communicators);
+    s->collectives = calloc(s->collective_count = 4, sizeof *s->collectives);
+    for (uint32_t i = 0; i < 2; i++)
+        s->communicators[i] = (struct wsdbg_communicator){
+            .process_id = s->contexts[0].process_id,
+            .context = WSDBG_NONE,
+            .row = {.number = i + 1, .identity = 7, .rank = i, .rank_count = 2, .collectives = 2, .calls = 2}};
+    for (uint32_t i = 0; i < 4; i++)
+        s->collectives[i] = (struct wsdbg_collective){
+            .communicator = i / 2,
+            .launch = WSDBG_NONE,
+            .row = {.sequence = i % 2 + 1, .number = i + 5, .operation = WSDBG_COLLECTIVE_ALL_REDUCE}};
+    s->launch_sites[2].collective = 3;
+}
+
 static void they_come_back_as_they_were(void **state)
 {
     (void)state;
@@ -199,7 +245,9 @@ static void they_come_back_as_they_were(void **state)
     const char *path = example_path(folder, "sites.db");
     example_hang(&e, 2, 4);
     add(&e.snapshot);
+    add_calls(&e.snapshot);
     e.snapshot.launch_sites[0].grid = 0;
+    e.snapshot.launch_sites[3].count = 0; /* not known */
     example_store(&e, path);
     example_ok(wsdbg_store_open(path, &store));
     example_ok(wsdbg_store_load(store, false, &loaded));
@@ -212,6 +260,10 @@ static void they_come_back_as_they_were(void **state)
     char *text = example_query(store, "@launch-sites", WSDBG_QUERY_CSV);
     assert_non_null(strstr(text, ",launch,,\"train.py:12 in step, called from train.py:40 in <module>\",2,"));
     assert_non_null(strstr(text, ",launch,,,6,,,,22,"));
+    assert_non_null(strstr(text, ",call,all_reduce #8,linear.py:116 in forward,"));
+    free(text);
+    text = example_query(store, "SELECT thread_id FROM launch_site WHERE launches IS NULL", WSDBG_QUERY_CSV);
+    assert_string_equal(text, "thread_id\r\n20\r\n");
     free(text);
     wsdbg_loaded_deinit(&loaded);
     wsdbg_store_close(store);
@@ -248,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_place_is_the_first_frame_of_the_program),
         cmocka_unit_test(a_grid_names_every_place_that_may_be_the_one),
+        cmocka_unit_test(neighbours_that_differ_are_not_named),
         cmocka_unit_test(a_graph_and_a_launch_are_told_apart),
         cmocka_unit_test(they_come_back_as_they_were),
         cmocka_unit_test(the_report_has_them),

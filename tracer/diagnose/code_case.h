@@ -35,6 +35,12 @@ bool wsdbg_case_looked_twice(const struct wsdbg_case *c);
  * that is not known. */
 bool wsdbg_case_saw_movement(const struct wsdbg_case *c);
 
+/* Whether it is known what the threads of a walk do, up to the kernel's end.  What a guess decided is not. */
+static inline bool wsdbg_walk_is_known(const struct wsdbg_walk_row *walk)
+{
+    return walk->is_whole && !walk->is_guessed;
+}
+
 /* The parts of a warp. */
 const struct wsdbg_part *wsdbg_code_parts(const struct wsdbg_case *c, uint32_t warp, uint32_t *count);
 /* Lanes of a warp that have left the kernel, as they were seen. */

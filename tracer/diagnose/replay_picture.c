@@ -252,26 +252,31 @@ static void count_outcome(const struct wsdbg_replay *replay, struct outcomes *ou
     }
 }
 
-/* Whether each run failed, and one of them stopped about where the kernel did: most agents are as they were seen.  What
- * is guessed counts only if it leads to the very picture. */
+static bool is_guessed(const struct wsdbg_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->c->snapshot->walks[replay->agents[i].walk].is_guessed)
+            return true;
+    return false;
+}
+
+/* Whether each run failed, and one of them stopped about where the kernel did: most agents are as they were seen. */
 static bool fails_alike(const struct wsdbg_replay *replay, const struct outcomes *outcomes)
 {
     uint32_t agents = 0;
-    for (uint32_t i = 0; i < replay->agent_count; i++) {
-        if (replay->c->snapshot->walks[replay->agents[i].walk].is_guessed)
-            return false;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
         agents += !has_exited(replay, i);
-    }
     return outcomes->stood && outcomes->stood + outcomes->overflows == WSDBG_REPLAY_ORDERS &&
            2 * outcomes->alike > agents;
 }
 
-/* Keeps a replay that does not end in the picture if its runs fail nevertheless. */
+/* Keeps a replay that does not end in the picture if its runs fail nevertheless.  What is guessed counts only if it
+ * leads to the very picture. */
 static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, const struct outcomes *outcomes)
 {
     const bool overflows =
         outcomes->overflows && outcomes->overflows + outcomes->ended == (uint32_t)WSDBG_REPLAY_ORDERS;
-    if (!overflows && !fails_alike(replay, outcomes))
+    if (is_guessed(replay) || (!overflows && !fails_alike(replay, outcomes)))
         return false;
     replay->steps_left = WSDBG_REPLAY_STEPS;
     wsdbg_replay_run(replay, overflows ? outcomes->overflow_order : outcomes->alike_order, NULL);

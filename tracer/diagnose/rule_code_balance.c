@@ -77,7 +77,7 @@ static void take_wait(const struct wsdbg_step_row *step, struct progress *progre
 /* Adds what the walk does on the mbarrier.  False: its waits do not tell how many phases they take. */
 static bool add_walk(struct balance *b, const struct wsdbg_walk_row *walk, uint64_t *arrivals)
 {
-    struct progress progress = {.known = walk->is_whole};
+    struct progress progress = {.known = wsdbg_walk_is_known(walk)};
     for (uint32_t i = 0; i < walk->step_count; i++) {
         const struct wsdbg_step_row *step = &b->c->snapshot->steps[walk->step_first + i];
         const bool waits = step->kind == WSDBG_ACCESS_WAIT;

@@ -83,12 +83,12 @@ static bool is_doubtful(const struct syncs *syncs)
     return false;
 }
 
-/* Whether all warps of the CTA have walks that are whole. */
-static bool are_whole(const struct syncs *syncs)
+/* Whether the walks of all warps of the CTA are known to the end. */
+static bool are_known(const struct syncs *syncs)
 {
     for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
         const struct wsdbg_walk_row *walk = walk_of(syncs->c, w);
-        if (wsdbg_case_warp(syncs->c, w)->cta == syncs->cta && (!walk || !walk->is_whole))
+        if (wsdbg_case_warp(syncs->c, w)->cta == syncs->cta && (!walk || !wsdbg_walk_is_known(walk)))
             return false;
     }
     return true;
@@ -193,7 +193,7 @@ static void say_count(const struct syncs *syncs, const struct users *users, cons
 {
     struct wsdbg_case *c = syncs->c;
     const uint32_t threads = wsdbg_set_count(&users->warps) * WSDBG_WARP_THREADS;
-    const bool is_likely = threads >= use->number || are_whole(syncs);
+    const bool is_likely = threads >= use->number || are_known(syncs);
     struct wsdbg_finding *finding = wsdbg_case_find(
         c, WSDBG_CAUSE_NAMED_COUNT, wsdbg_code_cap(c, is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE),
         syncs->cta, syncs->row);
@@ -277,7 +277,7 @@ static uint32_t left_out(const struct syncs *syncs, uint32_t warp, uint32_t mate
             return 0;
         }
     }
-    return !use && (behind > 0 || (mine->is_whole && other->is_whole)) ? missing : 0;
+    return !use && (behind > 0 || (wsdbg_walk_is_known(mine) && wsdbg_walk_is_known(other))) ? missing : 0;
 }
 
 /* The warps of its warpgroup, all three, of which each has the same uses of the barrier that the warp leaves out; else
@@ -397,7 +397,7 @@ static bool is_of_all(const struct syncs *syncs)
             if (use->address == id_of(syncs) && (!use->number_known || (use->number && use->number != threads)))
                 return false;
     }
-    return are_whole(syncs);
+    return are_known(syncs);
 }
 
 /* How often more than half of the CTA's warps use the barrier; 0 = these do not agree. */

@@ -196,8 +196,8 @@ static struct wsdbg_error *sim_inspect(struct wsdbg_evidence *base, uint64_t now
     struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, deadline_ns, &snapshot);
     if (error)
         return error;
-    if (deadline_ns >=
-        WSDBG_RING_NS) /* a shorter time is for the histories alone; a look would take longer and make them old */
+    /* A shorter time is for the histories alone: a look would make them old. */
+    if (deadline_ns >= WSDBG_RING_NS)
         error = complete(source, source->use, &snapshot);
     if (error)
         wsdbg_snapshot_deinit(&snapshot);

@@ -25,8 +25,8 @@ struct wsdbg_native_inlines {
 void wsdbg_native_inlines_free(struct wsdbg_native_inlines *inlines);
 
 /* Fills in the frames' names.  Sorts the places by file and address.  The offset of a frame with a symbol counts from
- * the symbol.  When the time is over, source lines are left out.  inlines: gets the calls that were inlined, whose
- * lines the frames then do not have but that of the outermost of them; NULL = a frame has its innermost line. */
+ * the symbol.  When the time is over, source lines are left out.  inlines: gets the calls that were inlined, each
+ * with its line; a frame itself then has the line of the outermost one.  NULL = a frame has its innermost line. */
 void wsdbg_native_name(struct wsdbg_host_modules *modules, const struct wsdbg_host_memory *memory,
                        struct wsdbg_native_place *places, size_t count, struct wsdbg_host_frame *frames,
                        struct wsdbg_native_inlines *inlines);

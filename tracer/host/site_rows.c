@@ -75,9 +75,19 @@ bool wsdbg_site_row_read(const struct wsdbg_site_rings *rings, enum wsdbg_site_r
     for (int before = 0; before < (int)ring; before++)
         first += ring_rows[before];
     const uint64_t address = rings->rows + first * sizeof *out;
-    if (!wsdbg_host_read(rings->memory, address, out, sizeof *out) || out->sequence != entry + 1)
+    if (!wsdbg_host_read(rings->memory, address, out, sizeof *out)) {
+        out->sequence = 0;
+        return false;
+    }
+    if (out->sequence != entry + 1)
         return false;
     wsdbg_host_memory_forget(rings->memory);
     cut_counts(out);
-    return wsdbg_host_read_word(rings->memory, address, &after) && after == entry + 1;
+    out->sequence = wsdbg_host_read_word(rings->memory, address, &after) ? after : 0;
+    return out->sequence == entry + 1;
+}
+
+bool wsdbg_site_row_is_later(const struct wsdbg_site_row *row, uint64_t entry)
+{
+    return row->sequence > entry + 1 && row->sequence != WSDBG_UNKNOWN64; /* which is one being written */
 }

@@ -133,10 +133,16 @@ static uint64_t hash_of(const struct sites *s)
 
 /* ---- what was found ---- */
 
-/* One of the same tag with the same stack; NULL = there is none. */
-static struct found *find_alike(struct sites *s, uint32_t tag, bool has_stack, uint64_t hash)
+/* Whether two sites are of the same grid or call. */
+static bool is_same_subject(const struct wsdbg_launch_site *a, const struct wsdbg_launch_site *b)
 {
-    for (size_t i = s->count; i-- > 0 && s->found[i].site.tag == tag;)
+    return a->kind == b->kind && a->tag == b->tag;
+}
+
+/* One of the same grid or call with the same stack; NULL = there is none. */
+static struct found *find_alike(struct sites *s, const struct wsdbg_launch_site *site, bool has_stack, uint64_t hash)
+{
+    for (size_t i = s->count; i-- > 0 && is_same_subject(&s->found[i].site, site);)
         if (s->found[i].has_stack == has_stack && s->found[i].hash == hash)
             return &s->found[i];
     return NULL;
@@ -144,7 +150,7 @@ static struct found *find_alike(struct sites *s, uint32_t tag, bool has_stack, u
 
 static struct wsdbg_error *add(struct sites *s, const struct wsdbg_launch_site *site, bool has_stack, uint64_t hash)
 {
-    struct found *alike = site->kind == WSDBG_SITE_OF_LAUNCH ? find_alike(s, site->tag, has_stack, hash) : NULL;
+    struct found *alike = site->kind == WSDBG_SITE_OF_LAUNCH ? find_alike(s, site, has_stack, hash) : NULL;
     if (alike) {
         alike->site.count++;
         return NULL;
@@ -221,7 +227,7 @@ static struct wsdbg_error *add_lost(struct sites *s, struct wsdbg_launch_site *s
 
 static struct wsdbg_error *add_row(struct sites *s, struct wsdbg_launch_site *site)
 {
-    if (site->kind == WSDBG_SITE_OF_LAUNCH && repeats_last(s) && s->last_found->site.tag == site->tag) {
+    if (site->kind == WSDBG_SITE_OF_LAUNCH && repeats_last(s) && is_same_subject(&s->last_found->site, site)) {
         s->last_found->site.count++;
         return NULL;
     }
@@ -232,18 +238,21 @@ static struct wsdbg_error *add_row(struct sites *s, struct wsdbg_launch_site *si
     const uint64_t hash = hash_of(s);
     struct wsdbg_error *error = add(s, site, true, hash);
     s->last = s->row;
-    s->last_found = error ? NULL : find_alike(s, site->tag, true, hash);
+    s->last_found = error ? NULL : find_alike(s, site, true, hash);
     return error;
 }
 
 /* ---- the three rings ---- */
+
+#define NOT_KEPT "the observer kept no stack of it"
 
 static struct wsdbg_error *read_launch(struct sites *s, const struct wsdbg_host_wanted *wanted)
 {
     struct wsdbg_launch_site site = new_site(s, WSDBG_SITE_OF_LAUNCH, wanted->tag, wanted->owner);
     if (wsdbg_site_row_read(&s->rings, WSDBG_SITES_LAUNCHED, wanted->owner, &s->row))
         return add_row(s, &site);
-    return add_lost(s, &site, "later launches took its place");
+    const bool is_later = wsdbg_site_row_is_later(&s->row, wanted->owner);
+    return add_lost(s, &site, is_later ? "later launches took its place" : NOT_KEPT);
 }
 
 /* The oldest entry that may be there. */
@@ -261,7 +270,8 @@ static struct wsdbg_error *read_call(struct sites *s, const struct wsdbg_host_wa
         if (wsdbg_site_row_read(&s->rings, WSDBG_SITES_CALLED, n, &s->row) && s->row.owner == wanted->owner &&
             s->row.group == wanted->group)
             return add_row(s, &site);
-    return add_lost(s, &site, "later calls took its place");
+    const bool are_all_there = oldest(count, WSDBG_SITES_CALLED) == 0;
+    return add_lost(s, &site, are_all_there ? NOT_KEPT : "later calls took its place");
 }
 
 /* The kernel that was captured next to entry n, in the same stream: the next one in the direction of `step`.
@@ -281,8 +291,8 @@ static struct wsdbg_error *read_nodes(struct sites *s, const struct wsdbg_host_w
     const uint64_t count = wsdbg_site_row_count(&s->rings, WSDBG_SITES_CAPTURED);
     const uint64_t first = oldest(count, WSDBG_SITES_CAPTURED);
     struct wsdbg_error *error = NULL;
-    bool any = false;
-    for (uint64_t n = first; !error && n < count && s->count < WSDBG_HOST_WANTED_MAX; n++) {
+    uint64_t n = first;
+    for (; !error && n < count && s->count < WSDBG_HOST_WANTED_MAX; n++) {
         if (!wsdbg_site_row_read(&s->rings, WSDBG_SITES_CAPTURED, n, &s->row) ||
             s->row.function != wanted->function_row)
             continue;
@@ -291,13 +301,12 @@ static struct wsdbg_error *read_nodes(struct sites *s, const struct wsdbg_host_w
         site.rows[1] = s->row.capture ? neighbour(s, n, -1, first, count) : WSDBG_UNKNOWN32;
         site.rows[2] = s->row.capture ? neighbour(s, n, 1, first, count) : WSDBG_UNKNOWN32;
         error = add_row(s, &site);
-        any = true;
     }
-    if (error || any || first == 0)
+    if (error || (first == 0 && n == count))
         return error;
     struct wsdbg_launch_site lost = new_site(s, WSDBG_SITE_OF_NODE, wanted->tag, WSDBG_UNKNOWN64);
     lost.rows[0] = wanted->function_row;
-    return add_lost(s, &lost, "later captures took its place");
+    return add_lost(s, &lost, "earlier captures are not kept");
 }
 
 static struct wsdbg_error *read_wanted(struct sites *s, const struct wsdbg_host_wanted *wanted)

@@ -107,7 +107,7 @@ void wsdbg_host_frame_text(const struct wsdbg_host_frame *frame, char *out, size
 
 /* ---- a stack ---- */
 
-static bool is_ours(const struct wsdbg_host_frame *frame)
+bool wsdbg_host_frame_is_ours(const struct wsdbg_host_frame *frame)
 {
     return frame->kind == WSDBG_HOST_FRAME_NATIVE &&
            strncmp(wsdbg_place_file(frame->module), "libwsdbg-", strlen("libwsdbg-")) == 0;
@@ -120,14 +120,20 @@ struct shown {
     bool has_call; /* a frame of wsdbg's own stands for the call */
 };
 
-/* Those with a name that tells something: not what starts every program and thread. */
-static bool has_name(const struct wsdbg_host_frame *frame)
+bool wsdbg_host_frame_is_start(const struct wsdbg_host_frame *frame)
 {
-    static const char *const starts[] = {"_start", "__libc_start_main", "start_thread", "clone", "clone3"};
+    static const char *const starts[] = {
+        "_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (strcmp(frame->function, starts[i]) == 0)
-            return false;
-    return frame->kind != WSDBG_HOST_FRAME_NATIVE || frame->function[0];
+            return true;
+    return false;
+}
+
+/* Those with a name that tells something. */
+static bool has_name(const struct wsdbg_host_frame *frame)
+{
+    return !wsdbg_host_frame_is_start(frame) && (frame->kind != WSDBG_HOST_FRAME_NATIVE || frame->function[0]);
 }
 
 static void choose(const struct wsdbg_host_stack *stack, const struct wsdbg_host_frame *frames, bool named,
@@ -137,7 +143,7 @@ static void choose(const struct wsdbg_host_stack *stack, const struct wsdbg_host
     out->has_call = false;
     for (uint32_t i = 0; i < stack->frame_count && out->count < FRAMES_MOST; i++) {
         const struct wsdbg_host_frame *frame = &frames[stack->frame_first + i];
-        if (is_ours(frame)) {
+        if (wsdbg_host_frame_is_ours(frame)) {
             if (!call[0] || out->has_call)
                 continue;
             out->has_call = true;
@@ -172,7 +178,7 @@ static void append_frame(const struct wsdbg_host_frame *frame, const char *betwe
 {
     char text[FRAME_TEXT_BYTES];
     wsdbg_host_frame_text(frame, text, sizeof text);
-    append(out, bytes, "%s%s", out[0] ? between : "", is_ours(frame) ? call : text);
+    append(out, bytes, "%s%s", out[0] ? between : "", wsdbg_host_frame_is_ours(frame) ? call : text);
 }
 
 static void append_end(const struct wsdbg_host_stack *stack, char *out, size_t bytes)

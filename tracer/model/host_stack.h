@@ -39,4 +39,9 @@ void wsdbg_host_stack_text(const struct wsdbg_host_stack *stack, const struct ws
 void wsdbg_host_stack_levels(const struct wsdbg_host_stack *stack, const struct wsdbg_host_frame *frames,
                              const char *call, char *out, size_t bytes);
 
+/* Whether a frame is in a library of wsdbg's. */
+bool wsdbg_host_frame_is_ours(const struct wsdbg_host_frame *frame);
+/* Whether it is a function of the C library that starts every program or thread. */
+bool wsdbg_host_frame_is_start(const struct wsdbg_host_frame *frame);
+
 #endif

@@ -1,7 +1,7 @@
 /* launch_site.c - see launch_site.h.  Reads: a snapshot.  Writes: text. */
 #include "model/launch_site.h"
 
-#include <inttypes.h>
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,14 +15,25 @@ enum { FRAME_BYTES = 256, PLACES_SHOWN = 3, NAME_COLUMNS = 60 };
 
 /* ---- text ---- */
 
+/* A full text that was cut ends so, between two characters. */
+static void end_cut(char *out, size_t bytes)
+{
+    size_t at = bytes - sizeof "…";
+    while (at > 0 && ((unsigned char)out[at] & 0xc0) == 0x80)
+        at--;
+    memcpy(out + at, "…", sizeof "…");
+}
+
 static void append(char *out, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void append(char *out, size_t bytes, const char *format, ...)
 {
     const size_t used = strlen(out);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(out + used, bytes - used, format, arguments);
+    const int wanted = vsnprintf(out + used, bytes - used, format, arguments);
     va_end(arguments);
+    if (wanted >= 0 && (size_t)wanted >= bytes - used)
+        end_cut(out, bytes);
 }
 
 /* ---- launches of a grid ---- */
@@ -123,24 +134,31 @@ static bool is_library_of_python(const struct wsdbg_host_frame *frame)
            strstr(frame->file, "/lib/python3") || strncmp(frame->file, "<frozen", strlen("<frozen")) == 0;
 }
 
+/* ncclAllReduce, pncclAllReduce; not a program's own nccl_step. */
+static bool is_of_nccl(const char *function)
+{
+    const char *name = function[0] == 'p' ? function + 1 : function;
+    return strncmp(name, "nccl", 4) == 0 && isupper((unsigned char)name[4]);
+}
+
 /* What stands between the program and the driver: the CUDA runtime, also as part of the program, and libraries that
  * launch kernels for it.  nvcc makes a function of the kernel's own name that launches it. */
 static bool is_library(const struct wsdbg_host_frame *frame, const char *kernel)
 {
-    static const char *const modules[] = {"libwsdbg-", "libcuda",  "libcudart", "libnccl",   "libtorch",   "libc10",
-                                          "libcu",     "libnv",    "libc.so",   "libc-",     "libpthread", "libstdc++",
-                                          "libgcc_s",  "ld-linux", "libffi",    "libpython", NULL};
-    static const char *const functions[] = {
-        "cudaLaunch", "cudaGraphLaunch", "cuLaunch",          "cuGraph", "__device_stub__",
-        "cudart::",   "__cudart",        "libcudart_static_", "nccl",    "pnccl",
-        NULL};
-    static const char *const starts[] = {"_start", "__libc_start", "start_thread", "clone", NULL};
+    static const char *const modules[] = {"libcuda.",   "libcudart", "libcudadebugger", "libcublas",     "libcudnn",
+                                          "libcufft",   "libcurand", "libcusparse",     "libcusolver",   "libcutensor",
+                                          "libcupti",   "libnvrtc",  "libnvJitLink",    "libnvToolsExt", "libnvshmem",
+                                          "libnccl",    "libtorch",  "libc10",          "libc.so",       "libc-",
+                                          "libpthread", "libstdc++", "libgcc_s",        "ld-linux",      "libffi",
+                                          "libpython",  NULL};
+    static const char *const functions[] = {"cudaLaunch",      "cudaGraphLaunch",   "cuLaunch", "cuGraph", "cudart::",
+                                            "__device_stub__", "libcudart_static_", "__cudart", NULL};
     if (frame->kind == WSDBG_HOST_FRAME_PYTHON)
         return is_library_of_python(frame);
     return frame->kind != WSDBG_HOST_FRAME_NATIVE || strstr(frame->module, "/lib-dynload/") ||
+           wsdbg_host_frame_is_ours(frame) || wsdbg_host_frame_is_start(frame) || is_of_nccl(frame->function) ||
            begins_with_one_of(wsdbg_place_file(frame->module), modules) ||
-           begins_with_one_of(frame->function, functions) || begins_with_one_of(frame->function, starts) ||
-           (kernel[0] && strcmp(frame->function, kernel) == 0);
+           begins_with_one_of(frame->function, functions) || (kernel[0] && strcmp(frame->function, kernel) == 0);
 }
 
 /* Among Python frames a native one says more only if it has a line.  A Python frame whose code is gone is one as well:
@@ -177,7 +195,7 @@ static uint32_t first_that_tells(const struct wsdbg_snapshot *s, const struct ws
 {
     const struct wsdbg_host_frame *frame;
     for (uint32_t i = 0; (frame = frame_at(s, site, i)); i++)
-        if (tells(frame, has_python) && strncmp(wsdbg_place_file(frame->module), "libwsdbg-", strlen("libwsdbg-")) != 0)
+        if (tells(frame, has_python) && !wsdbg_host_frame_is_ours(frame))
             return i;
     return site->frame_count;
 }
@@ -244,7 +262,9 @@ void wsdbg_launch_site_place(const struct wsdbg_snapshot *snapshot, const struct
 struct places {
     char texts[PLACES_SHOWN][WSDBG_SITE_PLACE_BYTES];
     const struct wsdbg_launch_site *sites[PLACES_SHOWN];
-    uint32_t count, others;               /* others: beyond those that are shown */
+    bool mixed[PLACES_SHOWN]; /* sites there have different kernels before or after them */
+    uint32_t count;
+    bool has_others;                      /* beyond those that are shown */
     const struct wsdbg_launch_site *lost; /* one without a stack */
 };
 
@@ -268,10 +288,12 @@ static void add_place(const struct wsdbg_snapshot *s, const struct wsdbg_launch_
         return;
     }
     for (uint32_t i = 0; i < places->count; i++)
-        if (strcmp(places->texts[i], text) == 0)
+        if (strcmp(places->texts[i], text) == 0) {
+            places->mixed[i] |= site->before != places->sites[i]->before || site->after != places->sites[i]->after;
             return;
+        }
     if (places->count == PLACES_SHOWN) {
-        places->others++;
+        places->has_others = true;
         return;
     }
     places->sites[places->count] = site;
@@ -313,10 +335,11 @@ static void append_places(const struct wsdbg_snapshot *s, uint32_t grid, enum sa
     append(out, bytes, "%s%s at ", !out[0] ? "" : of == OF_NODE ? "; " : ", or ", verbs[of]);
     for (uint32_t i = 0; i < places.count; i++) {
         append(out, bytes, "%s%s", i ? ", or at " : "", places.texts[i]);
-        append_neighbours(s, places.sites[i], out, bytes);
+        if (!places.mixed[i])
+            append_neighbours(s, places.sites[i], out, bytes);
     }
-    if (places.others)
-        append(out, bytes, ", or at %" PRIu32 " other places", places.others);
+    if (places.has_others)
+        append(out, bytes, ", or at other places");
     if (places.lost)
         append(out, bytes, "%s (%s)", places.count ? ", or at ?" : "?",
                places.lost->end[0] ? places.lost->end : "its stack could not be read");

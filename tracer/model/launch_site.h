@@ -5,7 +5,7 @@
 
 #include "model/snapshot.h"
 
-enum { WSDBG_SITE_PLACE_BYTES = 400, WSDBG_SITE_TEXT_BYTES = 1024 };
+enum { WSDBG_SITE_PLACE_BYTES = 400, WSDBG_SITE_TEXT_BYTES = 4096 };
 
 /* Whether the launch may have made a grid of the context that still runs.  What was captured runs by graph launches. */
 bool wsdbg_launch_may_run(const struct wsdbg_snapshot *snapshot, uint32_t launch, uint32_t context);
@@ -25,8 +25,8 @@ void wsdbg_launch_site_place(const struct wsdbg_snapshot *snapshot, const struct
 /* The same without the caller: "train.py:12 in step". */
 void wsdbg_launch_site_line(const struct wsdbg_snapshot *snapshot, const struct wsdbg_launch_site *site, char *out,
                             size_t bytes);
-/* "launched at train.py:12 in step", "graph launched at …; captured at …, after copy, before store".  If several places
- * are possible, it names them.  "" = nothing was kept. */
+/* "launched at train.py:12 in step", "graph launched at …; put into a graph at …, after copy, before store".  If
+ * several places are possible, it names them.  "" = nothing was kept. */
 void wsdbg_grid_site_text(const struct wsdbg_snapshot *snapshot, uint32_t grid, char *out, size_t bytes);
 /* The site of a call of NCCL; NULL = none is known. */
 const struct wsdbg_launch_site *wsdbg_collective_site(const struct wsdbg_snapshot *snapshot, uint32_t collective);

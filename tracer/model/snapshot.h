@@ -264,7 +264,7 @@ struct wsdbg_launch_site {
     uint32_t grid;          /* index in grids: LAUNCH, NODE */
     uint32_t collective;    /* index in collectives: CALL */
     uint32_t launch;        /* index in launches: LAUNCH, the first one */
-    uint32_t count;         /* LAUNCH: launches that this row stands for, else 1 */
+    uint32_t count;         /* LAUNCH: launches that this row stands for, 0 = not known; else 1 */
     uint32_t function;      /* index in functions, WSDBG_NONE */
     uint32_t before, after; /* NODE, captured: the kernels before and after it in its stream, indexes in functions */
     uint64_t time_ns;       /* when it was begun, 0 = not known */

@@ -418,7 +418,7 @@ static void launch_site_row(const struct wsdbg_report *r, const struct wsdbg_rep
     wsdbg_html_kernel(site->kernel, text, sizeof text);
     cell(out, site->call[0] ? site->call : site->kernel[0] ? text : NULL);
     cell(out, wsdbg_launch_site_kind_name(site->row.kind));
-    snprintf(text, sizeof text, "%u", site->row.count);
+    snprintf(text, sizeof text, site->row.count ? "%u" : "?", site->row.count);
     cell(out, text);
     frames_cell(site->place, &r->site_frames[room ? first : 0],
                 site->row.frame_count < room ? site->row.frame_count : (uint32_t)room, out);

@@ -1,5 +1,7 @@
 /* launch_site_rows.c - writes and reads the tables launch_site and site_frame: where in the program kernels were
  * launched and NCCL was called, as a picture has it. */
+#include <string.h>
+
 #include "model/launch_site.h"
 #include "store/host_frames.h"
 #include "store/load_internal.h"
@@ -32,12 +34,12 @@ static void write_site(struct wsdbg_insert *insert, const struct wsdbg_store *st
     wsdbg_insert_offset(insert, store->first.grid, s->grid_count, site->grid);
     write_call(insert, store, s, site);
     wsdbg_insert_reference(insert, ids->launches, s->launch_count, site->launch);
-    wsdbg_insert_number(insert, site->count);
+    wsdbg_insert_maybe(insert, site->count != 0, site->count);
     wsdbg_insert_reference(insert, ids->functions, s->function_count, site->function);
     wsdbg_insert_reference(insert, ids->functions, s->function_count, site->before);
     wsdbg_insert_reference(insert, ids->functions, s->function_count, site->after);
     wsdbg_insert_maybe(insert, site->time_ns != 0, (int64_t)site->time_ns);
-    wsdbg_insert_text(insert, place[0] == '?' ? NULL : place);
+    wsdbg_insert_text(insert, strcmp(place, "?") == 0 ? NULL : place);
     wsdbg_insert_text(insert, site->end);
     wsdbg_insert_row(insert);
 }

@@ -14,7 +14,7 @@ CREATE TABLE launch_site (
     snapshot_id INTEGER NOT NULL REFERENCES snapshot ON DELETE CASCADE,
     process_id INTEGER NOT NULL REFERENCES process, thread_id INTEGER, kind TEXT NOT NULL,
     grid_id INTEGER REFERENCES grid, collective_id INTEGER REFERENCES collective, launch_id INTEGER REFERENCES launch,
-    launches INTEGER NOT NULL, function_id INTEGER REFERENCES function, before_id INTEGER REFERENCES function,
+    launches INTEGER, function_id INTEGER REFERENCES function, before_id INTEGER REFERENCES function,
     after_id INTEGER REFERENCES function, time_ns INTEGER, place TEXT, ends TEXT
 );
 CREATE INDEX launch_site_snapshot ON launch_site (snapshot_id);

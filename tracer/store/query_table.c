@@ -409,9 +409,9 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "AND process_id = p.process_id AND thread_id = k.thread_id) ORDER BY p.id, k.id, f.position",
      NULL},
     {"launch-sites", "Which line of the program launched the kernel that hangs, or called NCCL?",
-     "After a hang: `place` is the first frame of the program and its caller. `launches` of a kernel may be the one "
+     "After a hang: `place` is the first frame of the program and its caller. Each of the `launches` may be the one "
      "that "
-     "hangs; they have one place. A row without a place says why. Table site_frame has all frames.",
+     "hangs; all have the same place. A row without a place says why. Table site_frame has all frames.",
      "SELECT l.process_id, p.rank, l.kind, coalesce(f.name, k.operation || coalesce(' #' || k.number, '')) AS subject, "
      "l.place, l.launches, n.sequence AS launch, a.name AS after_kernel, b.name AS before_kernel, l.thread_id, "
      "(s.time_ns - l.time_ns) / 1e9 AS seconds_before, l.ends FROM launch_site l "

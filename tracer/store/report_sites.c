@@ -58,7 +58,7 @@ static json_t *site_json(const struct wsdbg_report *r, const struct wsdbg_report
     json_object_set_new(row, "kernel", site->kernel[0] ? wsdbg_json_kernel(site->kernel) : json_null());
     json_object_set_new(row, "grid", wsdbg_json_number_or_null(l->grid < r->grid_count, l->grid));
     json_object_set_new(row, "launch", wsdbg_json_u64(site->sequence));
-    json_object_set_new(row, "launches", json_integer(l->count));
+    json_object_set_new(row, "launches", wsdbg_json_number_or_null(l->count != 0, l->count));
     json_object_set_new(row, "call", wsdbg_json_text(site->call));
     json_object_set_new(row, "after", site->before[0] ? wsdbg_json_kernel(site->before) : json_null());
     json_object_set_new(row, "before", site->after[0] ? wsdbg_json_kernel(site->after) : json_null());

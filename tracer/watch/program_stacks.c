@@ -150,11 +150,12 @@ static struct wsdbg_error *add_others(struct wsdbg_snapshot *s, size_t first, ui
                                        .grid = grid,
                                        .collective = WSDBG_NONE,
                                        .launch = WSDBG_NONE,
-                                       .count = read < count ? (uint32_t)(count - read) : 1,
+                                       .count = read < count ? (uint32_t)(count - read) : 0,
                                        .function = s->grids[grid].function,
                                        .before = WSDBG_NONE,
                                        .after = WSDBG_NONE};
-    snprintf(site->end, sizeof site->end, "too many launches may be this one");
+    snprintf(site->end, sizeof site->end, "%s",
+             read < count ? "too many launches may be this one" : "a launch that left the table may be this one");
     return NULL;
 }
 

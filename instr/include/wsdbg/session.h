@@ -667,7 +667,7 @@ struct wsdbg_segment {
     struct wsdbg_communicator_row communicators[WSDBG_COMMUNICATOR_ROWS];
     struct wsdbg_collective_row collectives[WSDBG_COMMUNICATOR_ROWS][WSDBG_COLLECTIVE_ROWS];
     uint64_t sites_offset;                  /* of WSDBG_SITES_ROWS rows, from the segment's start; 0 = none are kept */
-    uint64_t site_counts[WSDBG_SITE_RINGS]; /* entries ever; not kept of LAUNCHED, which is launch_count */
+    uint64_t site_counts[WSDBG_SITE_RINGS]; /* entries so far; LAUNCHED stays 0: launch_count has it */
 };
 
 /* What every segment of this version has. */
