@@ -64,8 +64,8 @@ static bool have_arrivers_left(struct left *left, uint32_t barrier)
     return true;
 }
 
-/* Whether lanes of a warp that left may have been on their way to an arrival on the barrier.  Of a warp that has left
- * as a whole it is known which instructions it can have reached. */
+/* Whether lanes of a warp that left may have been on their way to an arrival on the barrier.  If a warp
+ * has left as a whole, the instructions that it can have reached are known. */
 static bool could_arrive(const struct left *left, uint32_t warp, uint32_t row)
 {
     const struct wsdbg_case *c = left->c;
@@ -142,7 +142,7 @@ static bool comes_to(const struct wsdbg_replay_agent *agent, uint32_t id)
     return false;
 }
 
-/* Threads of the CTA whose warps ever come to the named barrier. */
+/* How many threads of the CTA belong to warps that ever come to the named barrier. */
 static uint32_t count_comers(const struct left *left, uint32_t cta, uint32_t id)
 {
     struct wsdbg_warp_set comers = {{0}};

@@ -10,7 +10,7 @@
 
 /* ---- writing ---- */
 
-/* Four columns, by which the row of the call is found. */
+/* Writes the four columns by which the INSERT finds the row of the call. */
 static void write_call(struct wsdbg_insert *insert, const struct wsdbg_store *store, const struct wsdbg_snapshot *s,
                        const struct wsdbg_launch_site *site)
 {
