@@ -122,6 +122,20 @@ void multicast_to_some(struct picture *p)
     uneven(p, BYTES / 2, 0);
 }
 
+/* The producer of rank 0 left before its first slot: so half of rank 1's slot is missing, too. */
+void multicast_sender_left(struct picture *p)
+{
+    const struct words full = {.pending = {0, 1, 1, 1}, .bytes = {BYTES / 2}};
+    const struct gemm g = gemm_cluster(p, &full, &empty_unused);
+    p->snapshot.barriers[g.full[0]].pending_arrivals = wsdbg_known_u32(1);
+    p->snapshot.barriers[g.full[0]].pending_tx_bytes = wsdbg_known_u64((uint64_t)-(int64_t)(BYTES / 2));
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+    for (size_t i = 0; i < p->snapshot.part_count; i++)
+        if (p->snapshot.parts[i].warp == 0)
+            p->snapshot.parts[i] = p->snapshot.parts[--p->snapshot.part_count], i--;
+    picture_leave(p, 0);
+}
+
 /* Whatever is issued for one of the two brings the other the same: rank 0 loaded its second half for itself. */
 void ranks_disagree(struct picture *p)
 {

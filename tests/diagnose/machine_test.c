@@ -202,6 +202,7 @@ static const struct row {
     {"bytes that no copy brings, in a cluster", cluster_tx_mismatch, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
     {"a multicast to one of two", multicast_to_one, "TX_MISMATCH", POSSIBLE, LIKELY, "producer", "full"},
     {"a multicast, to whom is not known", multicast_to_some, "TX_MISMATCH", POSSIBLE, LIKELY, "producer", "full"},
+    {"a multicast whose sender has left", multicast_sender_left, "WAKER_EXITED", LIKELY, LIKELY, NULL, "full"},
     {"ranks that load other things", ranks_disagree, "CLUSTER_RANK_ASYMMETRY", POSSIBLE, LIKELY, "producer", "full"},
     {"ranks with copies of other sizes", ranks_differ_in_size, "TX_MISMATCH", POSSIBLE, LIKELY, "producer", "full"},
     {"a ring before the cluster barrier", ring_before_cluster_barrier, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},

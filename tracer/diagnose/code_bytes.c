@@ -160,6 +160,21 @@ static bool copies_cross(const struct wsdbg_case *c, const struct wsdbg_barrier_
     return peer->copy != WSDBG_NONE;
 }
 
+bool wsdbg_bytes_wait_for_rank(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
+{
+    const uint32_t cta = c->snapshot->barriers[word->barrier].cta;
+    for (uint32_t k = 0; k < c->cta_count; k++) {
+        struct wsdbg_barrier_word other;
+        struct wsdbg_peer peer;
+        if (c->ctas[k] == cta || !peer_word(c, word, c->ctas[k], &other) || other.phase != word->phase ||
+            other.pending == 0)
+            continue;
+        peer.barrier = other.barrier;
+        return copies_cross(c, word, &peer);
+    }
+    return false;
+}
+
 bool wsdbg_bytes_peer(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word, struct wsdbg_peer *peer)
 {
     const uint32_t cta = c->snapshot->barriers[word->barrier].cta;

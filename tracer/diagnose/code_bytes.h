@@ -34,6 +34,10 @@ enum wsdbg_bringers {
 enum wsdbg_bringers wsdbg_bytes_bringers(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word,
                                          uint32_t *first);
 
+/* Whether copies go to several CTAs, and a CTA of the cluster has not made its arrivals on the same stage in this phase:
+ * it has not issued its copies either, so their bytes are missing here because it did not come. */
+bool wsdbg_bytes_wait_for_rank(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word);
+
 /* A CTA of the cluster in which the same stage got another sum of bytes in the same phase. */
 struct wsdbg_peer {
     uint32_t barrier; /* its row there */

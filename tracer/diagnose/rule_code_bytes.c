@@ -303,7 +303,7 @@ static void judge_too_few(struct wsdbg_case *c, const struct missing_bytes *miss
     uint32_t bringer, copy;
     const enum wsdbg_bringers bringers = wsdbg_bytes_bringers(c, &missing->word, &bringer);
     const enum wsdbg_confidence still = if_still(c, missing->warp);
-    if (bringers == WSDBG_BRINGERS_MAY)
+    if (bringers == WSDBG_BRINGERS_MAY || wsdbg_bytes_wait_for_rank(c, &missing->word))
         return;
     const bool agree = all_lack_the_same(c, &missing->word);
     const bool only_look = c->snapshot->look_count < 2; /* two that differ show copies that move */
