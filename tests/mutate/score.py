@@ -299,7 +299,15 @@ class Scorer:
         """Runs all rows.  A GPU has room for one debugger: there all mutants run alone first, several at a time, then under wsdbg one by one."""
         kept, tools = [], self.tools
         folder = lambda i: os.path.join(tools.scratch, f'mutant-{i}')
-        in_time = lambda step: None if time.monotonic() > until else step()
+
+        def in_time(step):
+            """A run that the script cannot make is told, and the others go on."""
+            try:
+                return None if time.monotonic() > until else step()
+            except Exception as error:
+                print(f'not run: {error!r}', flush=True)
+                return None
+
         with concurrent.futures.ThreadPoolExecutor(tools.jobs) as pool:
             if tools.device == 'sim':
                 jobs = [pool.submit(in_time, lambda row=row, i=i: self.watched(self.made(row, folder(i)))) for i, row in enumerate(rows)]
