@@ -253,6 +253,21 @@ static struct result special(const struct step *step)
     return in->width_bytes <= sizeof value && plain(step, 0, 0, &value) ? known(value) : unknown;
 }
 
+/* Of a sum the low bits are known, as far as they are of all addends: nothing is carried into them. */
+static struct result add_low(const struct step *step, unsigned count)
+{
+    uint64_t sum = 0;
+    uint32_t known_in_all = UINT32_MAX, word;
+    for (unsigned i = 0; i < count; i++) {
+        const struct wsdbg_operand *operand = &step->instruction->sources[i];
+        known_in_all &= known_bits(step, i, &word);
+        sum += operand->is_negated || operand->is_inverted ? ~word : word;
+        sum += operand->is_negated;
+    }
+    const uint32_t low = known_in_all & ~(known_in_all + 1); /* the ones below the lowest zero */
+    return low && carries(step, count, &sum) ? partly((uint32_t)sum, low) : unknown;
+}
+
 static struct result add(const struct step *step)
 {
     const unsigned count = step->instruction->operation == WSDBG_OP_VIADD ? 2 : 3;
@@ -260,7 +275,7 @@ static struct result add(const struct step *step)
     unsigned zeros = 0;
     for (unsigned i = 0; i < count; i++) {
         if (!addend(step, i, &value))
-            return unknown;
+            return add_low(step, count);
         sum += value;
         zeros += is_zero_register(&step->instruction->sources[i]);
     }

@@ -72,7 +72,8 @@ static bool number_of(const struct walk_lane *lane, const struct wsdbg_access_op
         return true;
     step->is_number_known = walk_source(lane, instruction, operands->count, 0, &bits);
     step->number = step->is_number_known ? wsdbg_access_number(operands, instruction, bits) : 0;
-    return step->is_number_known || step->kind == WSDBG_ACCESS_COPY || step->kind == WSDBG_ACCESS_WAIT;
+    return step->is_number_known || step->kind == WSDBG_ACCESS_COPY || step->kind == WSDBG_ACCESS_WAIT ||
+           step->kind == WSDBG_ACCESS_INIT;
 }
 
 /* False: an operand is not known, or the access is of a kind that walks do not follow. */

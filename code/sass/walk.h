@@ -33,8 +33,8 @@ struct wsdbg_walk_step {
     uint32_t
         mask; /* a copy into several CTAs: a bit a rank, all where neither ranks nor bytes are known; 0 = one CTA */
     uint8_t kind;
-    bool is_number_known; /* false: of a copy the bytes are not known; a wait names a token instead of a parity, and so
-                             waits for the phase of the thread's last arrival */
+    bool is_number_known; /* false: of a copy the bytes are not known, of an initialisation the arrivals; a wait names a
+                             token instead of a parity, and so waits for the phase of the thread's last arrival */
     bool may_be_remote;   /* also an address without a CTA's rank may be in another CTA */
 };
 

@@ -309,6 +309,23 @@ static void forget_written(const struct walk_lane *lane, const struct wsdbg_inst
         walk_set_register(lane->state, &instruction->destinations[i], false, 0);
 }
 
+/* R2UR with a predicate stands in a loop that serves lanes with the same value together, until all are served.  So a
+ * lane is taken to be served at once: the register gets its value, and the predicate says that no lane is left. */
+static bool serves_lanes(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_R2UR && instruction->destination_count == 2 &&
+           is_predicate(&instruction->destinations[0]) &&
+           instruction->destinations[1].kind == WSDBG_OPERAND_UNIFORM && instruction->source_count;
+}
+
+static void serve_lane(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    uint32_t value = 0;
+    const bool known = walk_value(lane, &instruction->sources[0], 0, &value);
+    walk_set_register(lane->state, &instruction->destinations[0], true, false);
+    walk_set_register(lane->state, &instruction->destinations[1], known, value);
+}
+
 /* A word of what is stored.  Code that comes from PTX has each element of a vector as a source. */
 static bool stored_word(const struct walk_lane *lane, const struct wsdbg_instruction *store, unsigned word,
                         uint32_t *value)
@@ -450,6 +467,8 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         forget_written(lane, instruction);
     else if (is_atomic(instruction))
         execute_atomic(lane, number, instruction);
+    else if (serves_lanes(instruction))
+        serve_lane(lane, instruction);
     else if (instruction->operation != WSDBG_OP_LDS || !load(lane, number, instruction))
         wsdbg_thread_step(instruction, lane->world, lane->state);
 }

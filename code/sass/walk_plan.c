@@ -111,6 +111,19 @@ static bool is_exchange(const struct wsdbg_graph *graph, uint32_t number)
     return operation == WSDBG_OP_SHFL || operation == WSDBG_OP_VOTE || operation == WSDBG_OP_VOTEU;
 }
 
+/* A copy to a uniform register under a guard that lanes may have differently. */
+bool wsdbg_walk_is_lent(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_R2UR && !wsdbg_flow_is_unguarded(instruction) &&
+           !instruction->guard_is_uniform && instruction->destination_count == 1 &&
+           instruction->destinations[0].kind == WSDBG_OPERAND_UNIFORM;
+}
+
+static bool is_kept(const struct wsdbg_graph *graph, uint32_t number)
+{
+    return is_exchange(graph, number) || wsdbg_walk_is_lent(&graph->instructions[number]);
+}
+
 static bool ends_block(const struct wsdbg_graph *graph, uint32_t number)
 {
     const struct wsdbg_block *block = &graph->blocks[graph->block_of[number]];
@@ -279,7 +292,7 @@ static bool is_load(const struct wsdbg_graph *graph, uint32_t number)
            operation == WSDBG_OP_ATOMG || operation == WSDBG_OP_ATOM;
 }
 
-/* Shuffles and votes; and loads in loops, unless the loop only waits for the loaded word. */
+/* Shuffles, votes and lent copies; and loads in loops, unless the loop only waits for the loaded word. */
 static bool find_told(struct wsdbg_walk_plan *plan)
 {
     const struct wsdbg_graph *graph = plan->graph;
@@ -288,10 +301,10 @@ static bool find_told(struct wsdbg_walk_plan *plan)
     uint64_t *blocks = calloc(graph->block_count / 64 + 1, sizeof *blocks);
     size_t count = 0;
     for (uint32_t i = 0; i < graph->instruction_count; i++)
-        count += is_exchange(graph, i) || is_load(graph, i);
+        count += is_kept(graph, i) || is_load(graph, i);
     plan->told = calloc(count + 1, sizeof *plan->told);
     for (uint32_t i = 0; plan->told && blocks && i < graph->instruction_count; i++)
-        if (plan->executes[i] && (is_exchange(graph, i) || (is_load(graph, i) && is_in_working_loop(plan, i, blocks))))
+        if (plan->executes[i] && (is_kept(graph, i) || (is_load(graph, i) && is_in_working_loop(plan, i, blocks))))
             keep_told(plan, i);
     free(blocks);
     return plan->told && blocks;
@@ -415,13 +428,21 @@ bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t 
 
 /* ---- whether anything is left to do ---- */
 
+/* Who destroys a barrier at the end need not be known: nobody uses it any more. */
+static bool acts(const struct wsdbg_walk_plan *plan, uint32_t instruction)
+{
+    const uint8_t kind = plan->operands[instruction].kind;
+    return (is_step(plan, instruction) && kind != WSDBG_ACCESS_EXIT && kind != WSDBG_ACCESS_INVALIDATE) ||
+           wsdbg_walk_is_of_matrices(plan, instruction);
+}
+
 static bool acts_itself(const struct wsdbg_walk_plan *plan, uint32_t number)
 {
     const struct wsdbg_block *block = &plan->graph->blocks[number];
-    bool acts = block->returns || block->is_indirect || (block->calls && block->callee == WSDBG_GRAPH_NONE);
+    bool any = block->returns || block->is_indirect || (block->calls && block->callee == WSDBG_GRAPH_NONE);
     for (uint32_t i = block->first; i < block->first + block->count; i++)
-        acts |= (is_step(plan, i) && plan->operands[i].kind != WSDBG_ACCESS_EXIT) || wsdbg_walk_is_of_matrices(plan, i);
-    return acts;
+        any |= acts(plan, i);
+    return any;
 }
 
 static bool acts_behind(const struct wsdbg_walk_plan *plan, uint32_t number)

@@ -20,10 +20,11 @@ struct wsdbg_walk_detour {
     uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each */
 };
 
-/* What the lanes of a whole warp got from one shuffle or vote.  known, predicates, predicates_known: a bit for each
+/* What the lanes of a whole warp got from one shuffle, vote or lent copy.  known, predicates, predicates_known: a bit for each
  * lane. */
 struct wsdbg_walk_exchange {
     bool is_there;
+    bool is_left; /* of a lent copy: no lane executed it */
     uint32_t values[WSDBG_WALK_LANES], known, predicates, predicates_known;
     bool is_told; /* the value of lane 0 before the shuffle is known: it is `told` */
     uint32_t told;
@@ -61,6 +62,8 @@ struct wsdbg_walk_plan {
 
 /* Whether an instruction is a multiplication of a warpgroup, the end of a group of these, or a wait for such groups. */
 bool wsdbg_walk_is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t instruction);
+/* Whether lanes that do not execute the instruction get the uniform register that others of their warp write. */
+bool wsdbg_walk_is_lent(const struct wsdbg_instruction *instruction);
 /* What is kept of an instruction; NULL = nothing is. */
 struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, uint32_t instruction);
 /* Keeps what lane 0 has; false: no memory. */

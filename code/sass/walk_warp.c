@@ -105,6 +105,32 @@ static void vote(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_in
     out->predicates_known = decided ? UINT32_MAX : 0;
 }
 
+/* ---- uniform registers ---- */
+
+/* A warp has one set of them: the lanes that execute the copy write the register for all.  `executed`: those lanes.
+ * False: of some lane it is not known whether it executes. */
+static bool lend(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_instruction *instruction,
+                 struct wsdbg_walk_exchange *out)
+{
+    uint32_t executed = 0, value = 0;
+    bool is_known = true;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        const enum wsdbg_truth executes = wsdbg_thread_executes(lanes[lane].state, instruction);
+        uint32_t own;
+        if (executes == WSDBG_TRUTH_UNKNOWN)
+            return false;
+        if (executes == WSDBG_TRUTH_NO)
+            continue;
+        is_known = is_known && walk_value(&lanes[lane], &instruction->sources[0], 0, &own) && (!executed || own == value);
+        value = is_known ? own : 0;
+        executed |= (uint32_t)1 << lane;
+    }
+    *out = (struct wsdbg_walk_exchange){.is_there = true, .is_left = !executed, .known = is_known ? UINT32_MAX : 0};
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
+        out->values[lane] = value;
+    return true;
+}
+
 /* ---- what is kept ---- */
 
 static bool keep(struct wsdbg_walk_told *told, const struct wsdbg_walk_exchange *exchange)
@@ -128,10 +154,12 @@ static bool exchange_now(struct walk_group *group, const struct wsdbg_instructio
 {
     struct walk_lane lanes[WSDBG_WALK_LANES];
     bool takes_part = true;
-    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
         lanes[lane] = walk_group_lane(group, lane);
+    if (wsdbg_walk_is_lent(instruction))
+        return lend(lanes, instruction, out);
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
         takes_part &= all_take_part(&lanes[lane], instruction);
-    }
     if (!takes_part)
         return false;
     *out = (struct wsdbg_walk_exchange){.is_there = true};
@@ -161,22 +189,25 @@ bool walk_warp_exchange(struct walk_group *group, uint32_t number)
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
     struct wsdbg_walk_told *told = wsdbg_walk_told_at(group->plan, number);
     const bool is_shuffle = instruction->operation == WSDBG_OP_SHFL && instruction->source_count >= 3;
-    struct wsdbg_walk_exchange exchange;
-    if (!told || !(is_shuffle || (is_vote(instruction) && instruction->source_count)))
+    const bool is_lent = wsdbg_walk_is_lent(instruction);
+    struct wsdbg_walk_exchange exchange = {0};
+    if (!told || !(is_shuffle || is_lent || (is_vote(instruction) && instruction->source_count)))
         return false;
     walk_group_spread_operands(group, number);
     if (group->lanes == UINT32_MAX) {
-        if (!exchange_now(group, instruction, &exchange))
+        if (!exchange_now(group, instruction, &exchange) && !is_lent)
             return false;
         if (!keep(told, &exchange))
             group->error = &wsdbg_error_no_memory;
-    } else if (told->times < told->exchange_count && told->exchanges[told->times].is_there) {
+    } else if (told->times < told->exchange_count && (is_lent || told->exchanges[told->times].is_there)) {
         exchange = told->exchanges[told->times];
     } else {
         return false;
     }
     told->times++;
-    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
+    if (!exchange.is_there)
+        return false;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES && !exchange.is_left; lane++)
         if (group->lanes >> lane & 1)
             write_lane(group, instruction, lane, &exchange);
     walk_group_compare_written(group, number);

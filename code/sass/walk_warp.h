@@ -1,5 +1,5 @@
-/* walk_warp.h - what the lanes of a warp tell each other while all 32 of them walk together: shuffles and votes.
- * Private to the walks.
+/* walk_warp.h - what the lanes of a warp tell each other while all 32 of them walk together: shuffles and votes, and
+ * uniform registers that only some of them write.  Private to the walks.
  *
  * The plan keeps what each lane got.  Lanes that leave the group later are walked again from the kernel's start, in a
  * group of their own.  Until the place where they left they get the same values.
@@ -9,8 +9,8 @@
 
 #include "sass/walk_group.h"
 
-/* Executes a shuffle or a vote for all lanes of the group.  False: it is none, or not all lanes of the warp are known
- * to have taken part. */
+/* Executes a shuffle, a vote or a lent copy (see walk_plan.h) for all lanes of the group.  False: it is none, or not all
+ * lanes of the warp are known to have taken part. */
 bool walk_warp_exchange(struct walk_group *group, uint32_t instruction);
 
 #endif

@@ -26,10 +26,12 @@ struct code {
 #define BACK_1        {{0xfffffffc00f88947, 0x002fea000383ffff}} /* @!P0 BRA to the instruction before */
 #define BACK_2        {{0xfffffffc00f48947, 0x002fea000383ffff}} /* … two before */
 #define BACK_3        {{0xfffffffc00f08947, 0x002fea000383ffff}} /* … three before */
+#define BACK_4        {{0xfffffffc00ec8947, 0x002fea000383ffff}} /* … four before */
 #define ARRIVE        {{0x000000ff00ff79a7, 0x000fe2000810003f}} /* SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0], RZ */
 #define BAR_SYNC      {{0x0040000000007b1d, 0x000ff00000010000}} /* BAR.SYNC.DEFER_BLOCKING 0x1 */
 #define BAR_ARV       {{0x0302000000007b1d, 0x000fec0000002000}} /* BAR.ARV 0xc, 0x80 */
 #define BAR_OF_R0     {{0x000400000000751d, 0x0001e20000010000}} /* BAR.SYNC.DEFER_BLOCKING R0, 0x100 */
+#define ADD_R4        {{0x0000000204047836, 0x000fca0000000000}} /* VIADD R4, R4, 0x2 */
 #define ADD_R3        {{0x0000000203037836, 0x000fca0000000000}} /* VIADD R3, R3, 0x2 */
 #define ADD_R0        {{0x0000000200007836, 0x000fca0000000000}} /* VIADD R0, R0, 0x2 */
 #define LOAD          {{0x0004000004047984, 0x000e640000000800}} /* LDS R4, [R4+0x400] */
@@ -124,6 +126,26 @@ static void each_place_of_a_wait_is_known(void **state)
     }
 }
 
+/* A loop that finds the parity of its test anew in each round: it is known behind the test, up to where it changes. */
+static void the_parity_may_be_found_in_the_loop(void **state)
+{
+    static const struct code code[] = {ADD_R4, TRY_WAIT, HINT, ADD_R4, BACK_4, EXIT};
+    static const bool holds[] = {false, true, true, true, false};
+    const struct wsdbg_image image = {(const unsigned char *)code, sizeof code};
+    struct wsdbg_graph *graph;
+    (void)state;
+    assert_null(wsdbg_graph_create(&image, &graph));
+    for (uint32_t pc = 0; pc < sizeof holds / sizeof *holds; pc++) {
+        struct wsdbg_wait_site site;
+        assert_null(wsdbg_wait_site_find(graph, pc, &site));
+        assert_int_equal(site.state, WSDBG_WARP_WAIT_MBARRIER);
+        assert_int_equal(site.instruction, 1);
+        assert_int_equal(site.operands_hold, holds[pc]);
+        assert_int_equal(site.is_fresh, holds[pc]);
+    }
+    wsdbg_graph_destroy(graph);
+}
+
 /* What the BAR named is not known any more where its register was written since. */
 static void the_register_of_a_bar_may_be_overwritten(void **state)
 {
@@ -190,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_place_of_a_wait_is_known),
+        cmocka_unit_test(the_parity_may_be_found_in_the_loop),
         cmocka_unit_test(the_register_of_a_bar_may_be_overwritten),
         cmocka_unit_test(each_word_of_an_mbarrier_is_read),
         cmocka_unit_test(what_no_mbarrier_can_hold_is_none),

@@ -249,7 +249,8 @@ class Scorer:
         row['answers'] = {}
         for evidence in self.wanted(row):
             db = os.path.join(folder, evidence + '.db')
-            status, said, seconds = run(tools.wsdbg('run', '--device', tools.device, '--stall', tools.stall, *EVIDENCE[evidence], '-q', '-o', db, '--', *self.command(row)),
+            looks = ['--keep-looks', folder] if tools.keep and tools.device == 'gpu' else []
+            status, said, seconds = run(tools.wsdbg('run', '--device', tools.device, '--stall', tools.stall, *EVIDENCE[evidence], *looks, '-q', '-o', db, '--', *self.command(row)),
                                         {**os.environ, **changes}, self.limit(row) + 10)
             answer = first_finding(db, row)
             if mark(row, status, answer) == 'ALARM' and self.hangs_at_times(row, changes):
@@ -485,7 +486,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--build', default='build')
     parser.add_argument('--tools', help='build folder of the mutator and the demo programs; default: that of --build')
-    parser.add_argument('--keep', help='folder that gets the PTX and the session of each mutant, and a script that runs it again')
+    parser.add_argument('--keep', help='folder that gets the PTX and the session of each mutant, on a GPU also the looks at it, and a script that runs it again')
     parser.add_argument('--out', default='truth.json')
     parser.add_argument('--programs', default=os.path.join(HERE, 'programs.tsv'))
     parser.add_argument('--only', default='')

@@ -298,7 +298,8 @@ static bool must_be_first(const struct wsdbg_trial *t, uint32_t family, const st
 static bool is_of_bytes(const struct wsdbg_step_row *step)
 {
     return step->kind == WSDBG_ACCESS_COPY || step->kind == WSDBG_ACCESS_EXPECT ||
-           step->kind == WSDBG_ACCESS_ARRIVE_EXPECT || step->kind == WSDBG_ACCESS_COMPLETE;
+           step->kind == WSDBG_ACCESS_ARRIVE_EXPECT || step->kind == WSDBG_ACCESS_COMPLETE ||
+           step->kind == WSDBG_ACCESS_COPY_ARRIVE;
 }
 
 /* Of two sides that wait for each other, either could be meant to go first.  It is taken to be the side that brings

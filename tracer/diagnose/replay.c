@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { IDS = WSDBG_NAMED_BARRIERS };
+enum { IDS = WSDBG_NAMED_BARRIERS, WARPGROUP_WARPS = 4 };
 
 /* ---- mbarriers ---- */
 
@@ -107,10 +107,22 @@ static void copy(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *a
             bring_copy(replay, agent, step, wsdbg_replay_barrier_at(replay, i, step->address));
 }
 
+/* The count that the barrier was seen with; 0 = not known, or drops may have made it less. */
+static uint32_t seen_count(const struct wsdbg_replay *replay, uint32_t barrier)
+{
+    const uint32_t row = replay->barriers[barrier].row;
+    struct wsdbg_barrier_word word;
+    return row != WSDBG_NONE && wsdbg_word_of(replay->c, row, &word) &&
+                   wsdbg_code_has(replay->c, WSDBG_KIND(WSDBG_ACCESS_DROP), row, NULL) == WSDBG_MATCH_NO
+               ? word.expected
+               : 0;
+}
+
 static void initialise(const struct run *run, uint32_t barrier, uint32_t arrivals)
 {
     struct wsdbg_replay_barrier *b = &run->replay->barriers[barrier];
     const uint32_t *expected = run->changes ? run->changes->expected : NULL;
+    run->replay->is_broken |= !arrivals;
     b->is_initialised = true;
     b->expected = b->pending = expected && expected[barrier] ? expected[barrier] : arrivals;
     b->phase = 0;
@@ -411,7 +423,7 @@ static void take_effect(const struct run *run, uint32_t number, const struct wsd
     const uint32_t lanes = agent->lane_count, all = step->number * lanes;
     switch (step->kind) {
     case WSDBG_ACCESS_INIT:
-        initialise(run, target, step->number);
+        initialise(run, target, step->number_known ? step->number : seen_count(replay, target));
         break;
     case WSDBG_ACCESS_ARRIVE:
     case WSDBG_ACCESS_COPY_ARRIVE:
@@ -551,7 +563,7 @@ static bool has_turn(uint32_t chance, uint32_t warp)
 }
 
 /* Lets each agent go on in turn; true if one did, or was left out though it could. */
-static bool go_round(const struct run *run, enum wsdbg_replay_order order, uint32_t *chance)
+static bool go_in_turn(const struct run *run, enum wsdbg_replay_order order, uint32_t *chance)
 {
     struct wsdbg_replay *replay = run->replay;
     const uint32_t count = replay->agent_count;
@@ -568,6 +580,28 @@ static bool go_round(const struct run *run, enum wsdbg_replay_order order, uint3
     }
     next_chance(chance);
     return goes_on;
+}
+
+/* Lets the warps of a warpgroup, or all others, go on one step each; true if one did. */
+static bool go_group(const struct run *run, uint32_t group, bool others)
+{
+    struct wsdbg_replay *replay = run->replay;
+    bool goes_on = false;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const uint32_t warp = wsdbg_case_warp(replay->c, replay->agents[i].warp)->warp;
+        if ((warp / WARPGROUP_WARPS == group) != others)
+            goes_on |= go(run, i, true);
+    }
+    return goes_on;
+}
+
+static bool go_round(const struct run *run, enum wsdbg_replay_order order, uint32_t *chance)
+{
+    const bool is_last = order >= WSDBG_REPLAY_GROUP_LAST;
+    const uint32_t group = order - (is_last ? WSDBG_REPLAY_GROUP_LAST : WSDBG_REPLAY_GROUP_FIRST);
+    if (order < WSDBG_REPLAY_GROUP_FIRST)
+        return go_in_turn(run, order, chance);
+    return go_group(run, group, is_last) || go_group(run, group, !is_last);
 }
 
 void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order,

@@ -77,13 +77,16 @@ struct wsdbg_replay_agent {
 };
 
 /* The order in which agents that can go on do so.  Without races in the kernel it changes nothing.  BY_CHANCE and those
- * after it look random, but each is always the same. */
+ * after it look random, but each is always the same.  GROUP_FIRST and GROUP_LAST and the three after each: the
+ * warpgroup of this number, in all CTAs, goes as far as it can before the others, or they do before it. */
 enum wsdbg_replay_order {
     WSDBG_REPLAY_FIRST_FIRST,  /* each agent as far as it can, the first agent first */
     WSDBG_REPLAY_LAST_FIRST,   /* ... the last agent first */
     WSDBG_REPLAY_STEP_BY_STEP, /* one step of each agent, round and round */
     WSDBG_REPLAY_BY_CHANCE,
-    WSDBG_REPLAY_ORDERS = WSDBG_REPLAY_BY_CHANCE + 13
+    WSDBG_REPLAY_GROUP_FIRST = WSDBG_REPLAY_BY_CHANCE + 13,
+    WSDBG_REPLAY_GROUP_LAST = WSDBG_REPLAY_GROUP_FIRST + 4,
+    WSDBG_REPLAY_ORDERS = WSDBG_REPLAY_GROUP_LAST + 4
 };
 
 /* How many steps the runs of a replay may take together; some seconds. */
@@ -103,7 +106,9 @@ struct wsdbg_replay {
                         * steps were left */
     bool overflows;    /* ... by an arrival on a barrier whose phase takes no more */
     uint32_t overflow; /* that barrier */
-    uint32_t overflow_runs; /* of wsdbg_replay_failing: in how many orders it was so */
+    /* Of wsdbg_replay_failing: */
+    uint32_t overflow_runs; /* in how many orders it was so */
+    uint32_t ended_runs;    /* in how many orders all agents left the kernel */
     bool has_lost;          /* some agent is WSDBG_AGENT_LOST */
     bool has_ended;         /* all agents have left the kernel */
     uint32_t *targets;      /* memory of all agents' `target` */
@@ -155,7 +160,8 @@ struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
 /* A replay that no order leads to the picture, but that fails; NULL = there is none.  One of these holds:
  * - Each order that does not finish is broken by an arrival too many on the same family of barriers.  The last run was
  *   broken so.
- * - No order finishes: each stops, or is broken so.  The last run stopped with most agents where they were seen.
+ * - At most one of four orders finishes, all others stop or are broken so.  The last run stopped with most agents where
+ *   they were seen.
  * The replay is the case's. */
 struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c);
 /* Whether two barriers are of one family, in the same CTA or in different ones. */

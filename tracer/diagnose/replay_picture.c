@@ -5,6 +5,8 @@
  */
 #include "diagnose/replay_likes.h"
 
+enum { ENDED_OF_ORDERS = 4 }; /* at most one of so many orders may finish */
+
 /* Whether others see the step: it changes a barrier, or waits at one. */
 static bool is_effect(const struct wsdbg_step_row *step)
 {
@@ -260,14 +262,15 @@ static bool is_guessed(const struct wsdbg_replay *replay)
     return false;
 }
 
-/* Whether each run failed, and one of them stopped about where the kernel did: most agents are as they were seen. */
+/* Whether nearly each run failed, and one of them stopped about where the kernel did: most agents are as they were seen.
+ * What ends in some orders is a race: a parity that is wrong lets a wait through that should hold. */
 static bool fails_alike(const struct wsdbg_replay *replay, const struct outcomes *outcomes)
 {
     uint32_t agents = 0;
     for (uint32_t i = 0; i < replay->agent_count; i++)
         agents += !has_exited(replay, i);
-    return outcomes->stood && outcomes->stood + outcomes->overflows == WSDBG_REPLAY_ORDERS &&
-           2 * outcomes->alike > agents;
+    return outcomes->stood && outcomes->stood + outcomes->overflows + outcomes->ended == WSDBG_REPLAY_ORDERS &&
+           ENDED_OF_ORDERS * outcomes->ended <= WSDBG_REPLAY_ORDERS && 2 * outcomes->alike > agents;
 }
 
 /* Keeps a replay that does not end in the picture if its runs fail nevertheless.  What is guessed counts only if it
@@ -283,6 +286,7 @@ static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, cons
     if (replay->is_broken && !replay->overflows)
         return false;
     replay->overflow_runs = outcomes->overflows;
+    replay->ended_runs = outcomes->ended;
     c->failing = replay;
     return true;
 }

@@ -327,9 +327,9 @@ static void tell_failure(struct rounds *rounds, struct wsdbg_finding *finding)
                             rounds->replay->overflow_runs, orders);
     else
         wsdbg_evidence_text(rounds->c, finding,
-                            "followed from its start, the kernel finishes in none of %u orders of its warps; in one "
-                            "of them it stops much as it was seen",
-                            orders);
+                            "followed from its start, the kernel finishes in %u of %u orders of its warps; in one of "
+                            "the others it stops much as it was seen",
+                            rounds->replay->ended_runs, orders);
 }
 
 /* Adds who waits, the barrier's word, and how the replay went. */

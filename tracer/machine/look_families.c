@@ -255,8 +255,18 @@ static struct wsdbg_family *array_at(struct survey *survey, uint32_t offset)
     return NULL;
 }
 
-/* Whether the place is used as the array is: it expects as many arrivals, and bytes are brought to both or to none.  No
- * array of more than one place begins there. */
+/* Two arrays may be interleaved: full and empty of each stage side by side. */
+static bool is_of_another(const struct survey *survey, const struct wsdbg_family *array, uint32_t offset)
+{
+    uint32_t stage;
+    for (size_t i = 0; i < survey->array_count; i++)
+        if (&survey->arrays[i] != array && survey->arrays[i].places > 1 && covers(&survey->arrays[i], offset, &stage))
+            return true;
+    return false;
+}
+
+/* Whether the place is used as the array is: it expects as many arrivals, and bytes are brought to both or to none.  It
+ * is in no other array of more than one place. */
 static bool is_like(struct survey *survey, const struct wsdbg_family *array, uint32_t offset)
 {
     const uint64_t bytes = (uint64_t)1 << WSDBG_ACCESS_ARRIVE_EXPECT | (uint64_t)1 << WSDBG_ACCESS_EXPECT |
@@ -265,8 +275,8 @@ static bool is_like(struct survey *survey, const struct wsdbg_family *array, uin
     const struct wsdbg_family *other = array_at(survey, offset);
     const uint32_t expected = expected_at(survey, array->first);
     const uint64_t uses = (place ? place->uses : 0) | (other ? other->uses : 0);
-    return (place || other) && (!other || other->places == 1) && expected && expected_at(survey, offset) == expected &&
-           !(uses & bytes) == !(array->uses & bytes);
+    return (place || other) && !is_of_another(survey, array, offset) && expected &&
+           expected_at(survey, offset) == expected && !(uses & bytes) == !(array->uses & bytes);
 }
 
 static bool fills_gaps(struct survey *survey, const struct wsdbg_family *array)

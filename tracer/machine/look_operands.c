@@ -270,7 +270,7 @@ static bool test_operands(struct lane *lane, const struct wsdbg_look_part *part,
     const struct wsdbg_loop *loop = NULL;
     if (!memory || !parity)
         return false;
-    if (!lane->error)
+    if (!lane->error && !part->site.is_fresh)
         lane->error = wsdbg_look_loop(lane->loops, part->place.function->graph, at, &loop);
     if (lane->error || !loop)
         return !lane->error && value_of(lane, memory, address) && value_of(lane, parity, phase);

@@ -101,8 +101,15 @@ static bool find_try(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_
     return false;
 }
 
+/* Whether the registers that a test names still have what it saw where the counter is: behind it, in its block. */
+static bool is_fresh(const struct wsdbg_graph *graph, uint32_t test, uint32_t pc)
+{
+    return test <= pc && wsdbg_graph_block_of(graph, test) == wsdbg_graph_block_of(graph, pc) &&
+           !is_overwritten(graph, test, pc);
+}
+
 /* A loop that tries to get registers, tests a barrier or polls memory, and does nothing else. */
-static bool find_loop_wait(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out)
+static bool find_loop_wait(const struct wsdbg_loop *loop, uint32_t pc, struct wsdbg_wait_site *out)
 {
     const uint32_t home = first_instruction(loop);
     const uint32_t test = only_test(loop);
@@ -114,10 +121,14 @@ static bool find_loop_wait(const struct wsdbg_loop *loop, struct wsdbg_wait_site
             return true;
         }
     }
-    if (tests && test == WSDBG_NO_INSTRUCTION)
+    if (tests && test == WSDBG_NO_INSTRUCTION) {
         found(out, WSDBG_WARP_UNKNOWN, out->instruction, home, false);
-    else if (tests)
-        found(out, WSDBG_WARP_WAIT_MBARRIER, test, home, keeps_sources(loop, test));
+    } else if (tests) {
+        /* A loop may find the parity anew in each round. */
+        const bool keeps = keeps_sources(loop, test);
+        out->is_fresh = !keeps && is_fresh(loop->graph, test, pc);
+        found(out, WSDBG_WARP_WAIT_MBARRIER, test, home, keeps || out->is_fresh);
+    }
     return tests;
 }
 
@@ -269,7 +280,7 @@ static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc,
     struct wsdbg_error *error = wsdbg_loop_around(graph, pc, &loop, &in_loop);
     if (error)
         return error;
-    const bool waits = in_loop && loop.is_quiet && (find_loop_wait(&loop, out) || find_poll(&loop, limits, out));
+    const bool waits = in_loop && loop.is_quiet && (find_loop_wait(&loop, pc, out) || find_poll(&loop, limits, out));
     if (in_loop)
         free(loop.body);
     if (!waits && state == WSDBG_WARP_RECONVERGE)

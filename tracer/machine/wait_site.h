@@ -22,7 +22,8 @@ struct wsdbg_wait_site {
     bool value_holds;            /* the register that a polling load fills has what it loaded last */
     uint8_t word_offset;         /* of a load of more than 8 bytes: the word in them that is waited for, */
     uint8_t word_bytes;          /* and how long it is; 0 = all that is loaded */
-    bool operands_hold;          /* the registers the instruction names still have what it saw */
+    bool operands_hold;          /* the registers the instruction names still have what it saw, */
+    bool is_fresh;               /* ... though the loop around it changes them: as they are now, at the counter */
     bool has_limit; /* the loop reads the clock to end: RUNNING, or a poll if the limit is known to be off */
 };
 

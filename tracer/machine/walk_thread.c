@@ -1,6 +1,8 @@
 /* walk_thread.c - see walk_thread.h. */
 #include "machine/walk_thread.h"
 
+#include <string.h>
+
 #include "machine/look.h"
 #include "machine/ptx_translate.h"
 #include "sass/walk.h"
@@ -75,22 +77,61 @@ static bool read_special(void *context, uint32_t number, uint32_t *value)
     return true;
 }
 
+/* ---- memory ---- */
+
+typedef struct wsdbg_error *read_memory(struct wsdbg_machine *machine, uint32_t place, uint64_t address, void *out,
+                                        uint32_t byte_count, bool *known);
+
+/* The block of a table that holds the address.  False: it is not known as a whole. */
+static bool has_block(struct walk_thread *thread, struct walk_block *block, read_memory *read, uint32_t place,
+                      uint64_t address)
+{
+    const uint64_t first = address - address % WALK_BLOCK_BYTES;
+    if (block->asked && block->address == first && block->place == place)
+        return block->known;
+    block->address = first;
+    block->place = place;
+    block->asked = true;
+    block->known = false;
+    thread->error = read(thread->machine, place, first, block->bytes, sizeof block->bytes, &block->known);
+    return block->known &= !thread->error;
+}
+
+/* Where a block is not known, the word may be: memory ends inside the block, or a kept look has only what was read. */
+static bool read_word(struct walk_thread *thread, struct walk_block *block, read_memory *read, uint32_t place,
+                      uint64_t address, uint32_t *value)
+{
+    const uint32_t at = address % WALK_BLOCK_BYTES;
+    bool known = false;
+    if (thread->error)
+        return false;
+    if (at + sizeof *value <= WALK_BLOCK_BYTES && has_block(thread, block, read, place, address)) {
+        memcpy(value, block->bytes + at, sizeof *value);
+        return true;
+    }
+    if (!thread->error)
+        thread->error = read(thread->machine, place, address, value, sizeof *value, &known);
+    return known && !thread->error;
+}
+
+static struct wsdbg_error *machine_shared(struct wsdbg_machine *machine, uint32_t cta, uint64_t address, void *out,
+                                          uint32_t byte_count, bool *known)
+{
+    return machine->ops->shared(machine, cta, (uint32_t)address, out, byte_count, known);
+}
+
 /* Of the own CTA.  Its addresses may have its rank in their highest byte. */
 static bool read_shared(void *context, uint32_t address, uint32_t *value)
 {
     struct walk_thread *thread = context;
     const uint32_t byte = address >> WSDBG_RANK_SHIFT,
                    rank = byte >= WSDBG_WALK_RANKED ? byte - WSDBG_WALK_RANKED : byte;
-    bool known = false;
-    if (byte && rank != thread->cta->cluster_rank)
+    const uint32_t at = address & WSDBG_OFFSET_MASK;
+    if ((byte && rank != thread->cta->cluster_rank) || thread->cta_row == WSDBG_NONE)
         return false;
-    if (!thread->error && thread->cta_row != WSDBG_NONE)
-        thread->error = thread->machine->ops->shared(thread->machine, thread->cta_row, address & WSDBG_OFFSET_MASK,
-                                                     value, sizeof *value, &known);
-    return known && !thread->error;
+    return read_word(thread, &thread->memory->shared[at / WALK_BLOCK_BYTES % WALK_SHARED_KEPT], machine_shared,
+                     thread->cta_row, at, value);
 }
-
-/* ---- global memory ---- */
 
 static bool is_in(struct wsdbg_optional_u64 window, uint64_t address)
 {
@@ -103,28 +144,19 @@ static bool is_global(const struct wsdbg_machine_context *context, uint64_t addr
            !is_in(context->local_window, address);
 }
 
-static bool ask_global(struct walk_thread *thread, uint32_t context, uint64_t address, uint32_t *value)
-{
-    bool known = false;
-    if (thread->error || thread->memory->globals_read++ >= WALK_GLOBALS_READ_MOST)
-        return false;
-    thread->error = thread->machine->ops->global(thread->machine, context, address, value, sizeof *value, &known);
-    return known && !thread->error;
-}
-
 static bool read_global(void *of_thread, uint64_t address, bool is_generic, uint32_t *value)
 {
     struct walk_thread *thread = of_thread;
-    struct walk_word *kept = &thread->memory->globals[address / sizeof *value % WALK_GLOBALS_KEPT];
+    struct walk_memory *memory = thread->memory;
+    struct walk_block *block = &memory->globals[address / WALK_BLOCK_BYTES % WALK_GLOBALS_KEPT];
     const uint32_t context = thread->machine->grids[thread->grid].context;
     if (context == WSDBG_NONE || (is_generic && !is_global(&thread->machine->contexts[context], address)))
         return false;
-    if (!kept->asked || kept->address != address) {
-        *kept = (struct walk_word){.address = address, .asked = true};
-        kept->known = ask_global(thread, context, address, &kept->value);
-    }
-    *value = kept->value;
-    return kept->known;
+    const bool is_kept = block->asked && block->known && block->place == context &&
+                         block->address / WALK_BLOCK_BYTES == address / WALK_BLOCK_BYTES;
+    if (!is_kept && memory->globals_read++ >= WALK_GLOBALS_READ_MOST)
+        return false;
+    return read_word(thread, block, thread->machine->ops->global, context, address, value);
 }
 
 struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread)

@@ -1,6 +1,6 @@
 /* walk_thread.h - private to look_walks.c: what one thread of a walk can ask of its launch and of memory.
  *
- * Reads: the machine.  Writes: the words that were read, so that the machine is asked for each of them once.
+ * Reads: the machine.  Writes: what was read, so that the machine is asked for it once.
  */
 #ifndef WSDBG_MACHINE_WALK_THREAD_H
 #define WSDBG_MACHINE_WALK_THREAD_H
@@ -8,18 +8,28 @@
 #include "machine/machine.h"
 #include "sass/thread_step.h"
 
-enum { WALK_CONSTANTS_KEPT = 2048, WALK_GLOBALS_KEPT = 1024 }; /* words */
-/* The GPU stands still while words are read, and a read takes some 20 us.  Beyond this many reads of a grid, global
- * memory is not known. */
-enum { WALK_GLOBALS_READ_MOST = 512 };
+enum { WALK_CONSTANTS_KEPT = 2048 };                       /* words */
+enum { WALK_GLOBALS_KEPT = 512, WALK_SHARED_KEPT = 128 }; /* blocks */
+enum { WALK_BLOCK_BYTES = 128 };
+/* The GPU stands still while memory is read, and a read takes some 20 us, of a word as of a block.  Beyond this many
+ * reads of a grid, global memory is not known. */
+enum { WALK_GLOBALS_READ_MOST = 1024 };
+
+/* An aligned piece of memory; `place` is what it was read of: a context, a CTA. */
+struct walk_block {
+    uint64_t address;
+    uint32_t place;
+    bool asked, known;
+    unsigned char bytes[WALK_BLOCK_BYTES];
+};
 
 /* What all threads of a grid have alike.  Zeroed: nothing was read. */
 struct walk_memory {
     struct walk_word {
-        uint64_t address;
         bool asked, known;
         uint32_t value;
-    } constants[WALK_CONSTANTS_KEPT], globals[WALK_GLOBALS_KEPT];
+    } constants[WALK_CONSTANTS_KEPT];
+    struct walk_block globals[WALK_GLOBALS_KEPT], shared[WALK_SHARED_KEPT];
     unsigned globals_read;
 };
 
