@@ -135,6 +135,33 @@ static bool is_same_step(const struct wsdbg_walk_step *a, const struct wsdbg_wal
            a->is_number_known == b->is_number_known;
 }
 
+/* A bulk copy of machine code takes its operands from uniform registers, and a warp issues it once, for all its lanes.
+ * The first lane that is walked does; the others leave its group and pass the copy by. */
+static bool is_of_whole_warp(const struct walking *walking, uint32_t number)
+{
+    const struct wsdbg_instruction *instruction = &graph_of(walking)->instructions[number];
+    return walking->group.plan->operands[number].kind == WSDBG_ACCESS_COPY &&
+           (instruction->words[0] || instruction->words[1]);
+}
+
+/* True where other lanes of the warp, which were walked before, have issued the copy. */
+static bool was_issued(struct walking *walking, uint32_t number)
+{
+    struct wsdbg_walk_plan *plan = walking->group.plan;
+    const struct walk_lane leader = walk_group_leader(&walking->group);
+    if (!is_of_whole_warp(walking, number) ||
+        wsdbg_thread_executes(leader.state, &plan->graph->instructions[number]) == WSDBG_TRUTH_NO)
+        return false;
+    return plan->issued[number].now++ < plan->issued[number].before;
+}
+
+static void issue_alone(struct walking *walking)
+{
+    struct walk_lane lane;
+    for (uint32_t at = 0; walk_group_next(&walking->group, &at, &lane);)
+        walk_group_drop(&walking->group, lane.lane);
+}
+
 /* Adds the leader's step, if it makes one; who does something else leaves the group.  False where the walk is lost. */
 static bool take_step(struct walking *walking, uint32_t number)
 {
@@ -150,6 +177,8 @@ static bool take_step(struct walking *walking, uint32_t number)
             walk_group_drop(&walking->group, lane.lane);
     if (deed == DEED_LOST || (deed == DEED_STEP && !add_step(walking, step)))
         return false;
+    if (deed == DEED_STEP && is_of_whole_warp(walking, number))
+        issue_alone(walking);
     if (instruction->operation == WSDBG_OP_WARPSYNC)
         return true;
     if (deed == DEED_STEP && kind >= WSDBG_ACCESS_NAMED_SYNC && kind <= WSDBG_ACCESS_CLUSTER_WAIT)
@@ -228,6 +257,8 @@ static bool execute(struct walking *walking, uint32_t number)
     walking->out->work++;
     if (wsdbg_walk_is_of_matrices(walking->group.plan, number))
         return take_matrix_step(walking, number);
+    if (was_issued(walking, number))
+        return true;
     if (!is_quiet_kind(walking->group.plan->operands[number].kind) ||
         graph_of(walking)->instructions[number].operation == WSDBG_OP_WARPSYNC)
         return take_step(walking, number);

@@ -7,9 +7,10 @@
 
 #include "base/grow.h"
 #include "sass/thread_load.h"
+#include "sass/walk_stack.h"
 #include "sass/walk_warp.h"
 
-enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24, WORD_BITS = 64, BYTE_BITS = 8 };
+enum { SPECIAL_CTA_RANK = 136, SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24, WORD_BITS = 64, BYTE_BITS = 8 };
 
 /* ---- the lanes ---- */
 
@@ -22,6 +23,11 @@ struct walk_group walk_group_begin(struct wsdbg_walk_plan *plan, const struct ws
         plan->told[i].times = 0;
         plan->told[i].count = leader == 0 ? 0 : plan->told[i].count;
         plan->told[i].exchange_count = leader == 0 ? 0 : plan->told[i].exchange_count;
+    }
+    for (uint32_t i = 0; i < plan->graph->instruction_count; i++) {
+        const uint32_t now = plan->issued[i].now, before = plan->issued[i].before;
+        plan->issued[i].before = leader == 0 ? 0 : now > before ? now : before;
+        plan->issued[i].now = 0;
     }
     return (struct walk_group){.plan = plan,
                                .worlds = worlds,
@@ -72,13 +78,14 @@ static bool has(const uint64_t *set, unsigned reg)
     return set[reg / WORD_BITS] >> reg % WORD_BITS & 1;
 }
 
-static void copy_register(struct wsdbg_thread_state *to, const struct wsdbg_thread_state *from, unsigned reg)
+static void copy_register(struct wsdbg_thread_state *to, const struct wsdbg_thread_state *from, unsigned written,
+                          unsigned read)
 {
-    to->known[reg] = from->known[reg];
-    to->value[reg] = from->value[reg];
-    to->bits[reg] = from->bits[reg];
-    to->high_known[reg] = from->high_known[reg];
-    to->high[reg] = from->high[reg];
+    to->known[written] = from->known[read];
+    to->value[written] = from->value[read];
+    to->bits[written] = from->bits[read];
+    to->high_known[written] = from->high_known[read];
+    to->high[written] = from->high[read];
 }
 
 static bool reads_special(const struct wsdbg_instruction *instruction)
@@ -96,7 +103,7 @@ static void spread(struct walk_group *group, unsigned reg)
     if (reg >= WSDBG_REGISTER_COUNT || has(group->varies, reg))
         return;
     for (uint32_t at = 0; walk_group_next(group, &at, &lane);)
-        copy_register(lane.state, &group->states[group->leader], reg);
+        copy_register(lane.state, &group->states[group->leader], reg, reg);
 }
 
 /* An instruction that may not execute leaves what it would write. */
@@ -177,15 +184,19 @@ bool walk_source(const struct walk_lane *lane, const struct wsdbg_instruction *i
            walk_value(lane, &instruction->sources[source], (unsigned)part, value);
 }
 
-void walk_set_register(struct wsdbg_thread_state *state, const struct wsdbg_operand *to, bool known, uint32_t value)
+static void set_register(struct wsdbg_thread_state *state, unsigned reg, bool known, uint32_t value)
 {
-    const unsigned reg = wsdbg_register_of(to, 0);
-    if (reg == WSDBG_REGISTER_NONE)
-        return;
     wsdbg_thread_forget(state, reg);
     state->known[reg] = known;
     state->bits[reg] = known ? UINT32_MAX : 0;
     state->value[reg] = known ? value : 0;
+}
+
+void walk_set_register(struct wsdbg_thread_state *state, const struct wsdbg_operand *to, bool known, uint32_t value)
+{
+    const unsigned reg = wsdbg_register_of(to, 0);
+    if (reg != WSDBG_REGISTER_NONE)
+        set_register(state, reg, known, value);
 }
 
 static bool is_predicate(const struct wsdbg_operand *operand)
@@ -326,6 +337,19 @@ static void serve_lane(const struct walk_lane *lane, const struct wsdbg_instruct
     walk_set_register(lane->state, &instruction->destinations[1], known, value);
 }
 
+/* A word that is moved into the stack frame or out of it. */
+static void move_words(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    const struct wsdbg_operand *from = &instruction->sources[0], *to = &instruction->destinations[0];
+    for (unsigned part = 0; part == 0 || part < to->registers; part++) {
+        const unsigned read = wsdbg_register_of(from, part), written = wsdbg_register_of(to, part);
+        if (written < WSDBG_REGISTER_COUNT && read < WSDBG_REGISTER_COUNT)
+            copy_register(lane->state, lane->state, written, read);
+        else if (written < WSDBG_REGISTER_COUNT)
+            set_register(lane->state, written, from->number == WSDBG_RZ, 0);
+    }
+}
+
 /* A word of what is stored.  Code that comes from PTX has each element of a vector as a source. */
 static bool stored_word(const struct walk_lane *lane, const struct wsdbg_instruction *store, unsigned word,
                         uint32_t *value)
@@ -337,6 +361,18 @@ static bool stored_word(const struct walk_lane *lane, const struct wsdbg_instruc
            walk_value(lane, &store->sources[1 + word / words], word % words, value);
 }
 
+/* Machine code may put the CTA's own rank into the highest byte.  False: the place is in another CTA. */
+static bool is_own_place(const struct walk_lane *lane, uint32_t *address)
+{
+    const uint32_t byte = *address >> RANK_SHIFT;
+    uint32_t rank = 0;
+    if (byte && (!lane->world->special || !lane->world->special(lane->world->context, SPECIAL_CTA_RANK, &rank) ||
+                 byte != rank))
+        return false;
+    *address -= byte << RANK_SHIFT;
+    return true;
+}
+
 static void keep_store(const struct walk_lane *lane, const struct wsdbg_instruction *store)
 {
     struct walk_store kept = {.place = lane->group->place, .bytes = store->width_bytes};
@@ -344,7 +380,7 @@ static void keep_store(const struct walk_lane *lane, const struct wsdbg_instruct
     if (executes == WSDBG_TRUTH_NO)
         return;
     if (store->source_count < 2 || !store->width_bytes || store->width_bytes > sizeof kept.words ||
-        !walk_value(lane, &store->sources[0], 0, &kept.address) || kept.address >> RANK_SHIFT) {
+        !walk_value(lane, &store->sources[0], 0, &kept.address) || !is_own_place(lane, &kept.address)) {
         if (store->is_whole) /* else its address is made of registers on which no way depends: those of data */
             walk_words_spoil(&lane->group->plan->words);
         return;
@@ -381,8 +417,9 @@ static bool load(const struct walk_lane *lane, uint32_t number, const struct wsd
     if (bytes > sizeof value || !bytes || instruction->destination_count != 1 ||
         !walk_source(lane, instruction, 0, 0, &address) || address % bytes)
         return false;
-    const enum walk_word word = wsdbg_walk_told_at(plan, number)
-                                    ? walk_words_get(&plan->words, &lane->group->place, address, bytes, &value)
+    uint32_t place = address;
+    const enum walk_word word = wsdbg_walk_told_at(plan, number) && is_own_place(lane, &place)
+                                    ? walk_words_get(&plan->words, &lane->group->place, place, bytes, &value)
                                     : WALK_WORD_NOT_STORED;
     if (word == WALK_WORD_UNKNOWN ||
         (word == WALK_WORD_NOT_STORED && !present_value(lane, number, address, bytes, &value)) ||
@@ -469,6 +506,8 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         execute_atomic(lane, number, instruction);
     else if (serves_lanes(instruction))
         serve_lane(lane, instruction);
+    else if (walk_stack_moves(instruction))
+        move_words(lane, instruction);
     else if (instruction->operation != WSDBG_OP_LDS || !load(lane, number, instruction))
         wsdbg_thread_step(instruction, lane->world, lane->state);
 }

@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "flow/dominators.h"
+#include "sass/walk_stack.h"
 
 enum { ROUNDS_MOST = 64 };
 
@@ -338,14 +339,18 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
     struct wsdbg_walk_plan *plan = calloc(1, sizeof *plan);
     struct wsdbg_error *error = &wsdbg_error_no_memory;
     *out = NULL;
-    if (plan) {
-        plan->graph = graph;
+    struct wsdbg_instruction *instructions = NULL;
+    if (plan && !walk_stack_follow(graph, &instructions)) {
+        plan->own = *graph;
+        plan->own.instructions = instructions;
+        graph = plan->graph = &plan->own;
         plan->executes = calloc((size_t)graph->instruction_count + 1, sizeof *plan->executes);
         plan->detours = calloc((size_t)graph->block_count + 1, sizeof *plan->detours);
         plan->states = calloc(WSDBG_WALK_LANES, sizeof *plan->states);
         plan->operands = calloc((size_t)graph->instruction_count + 1, sizeof *plan->operands);
+        plan->issued = calloc((size_t)graph->instruction_count + 1, sizeof *plan->issued);
     }
-    if (plan && plan->executes && plan->detours && plan->states && plan->operands) {
+    if (plan && plan->executes && plan->detours && plan->states && plan->operands && plan->issued) {
         for (uint32_t i = 0; i < graph->instruction_count; i++)
             plan->operands[i] = wsdbg_access_operands_of(&graph->instructions[i]);
         error = find_executed(plan);
@@ -411,6 +416,8 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     free(plan->acts);
     free(plan->told);
     free(plan->states);
+    free(plan->issued);
+    free(plan->own.instructions);
     walk_words_free(&plan->words);
     free(plan);
 }

@@ -43,7 +43,8 @@ struct wsdbg_walk_told {
 };
 
 struct wsdbg_walk_plan {
-    const struct wsdbg_graph *graph;
+    const struct wsdbg_graph *graph;        /* `own` */
+    struct wsdbg_graph own;                 /* the kernel's, with instructions that walk_stack.h has changed */
     bool *executes;                         /* by instruction */
     bool is_guessed;                        /* the present walk: see walk.h */
     struct wsdbg_access_operands *operands; /* by instruction: found once, as every execution asks for them */
@@ -58,6 +59,11 @@ struct wsdbg_walk_plan {
     struct walk_words words; /* of the walks so far of the CTA at hand */
     uint32_t walks;          /* how many these are */
     struct wsdbg_thread_state *states; /* by lane: memory for the lanes that walk */
+    /* By instruction: how often the present walk has issued a copy of the whole warp, and the walks of the same warp
+     * before it have. */
+    struct {
+        uint32_t now, before;
+    } * issued;
 };
 
 /* Whether an instruction is a multiplication of a warpgroup, the end of a group of these, or a wait for such groups. */
