@@ -95,8 +95,8 @@ static bool habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct s
         if (!begins_turn(t, agent, i, s))
             continue;
         const struct turn turn = turn_at(t, agent, i, s->family, s->cta);
-        if (turn.barrier == WSDBG_NONE)
-            return false;
+        if (turn.barrier == WSDBG_NONE) /* of a stage that the other family lacks */
+            continue;
         habit->turns += i < t->at[agent];
         habit->least = i < t->at[agent] && turn.count < habit->least ? turn.count : habit->least;
         habit->most = turn.count > habit->most ? turn.count : habit->most;
@@ -158,7 +158,7 @@ static bool straighten(struct wsdbg_trial *t, uint32_t agent, const struct strai
         if (!begins_turn(t, agent, i, s))
             continue;
         const struct turn turn = turn_at(t, agent, i, s->family, s->cta);
-        if (!straighten_turn(t, agent, &turn, habit, s->kind == WSDBG_REPAIR_DROP))
+        if (turn.barrier != WSDBG_NONE && !straighten_turn(t, agent, &turn, habit, s->kind == WSDBG_REPAIR_DROP))
             return false;
     }
     return true;

@@ -384,10 +384,41 @@ static bool left_unlike(const struct wsdbg_case *c, uint32_t warp, const struct 
     return any;
 }
 
+/* The lanes of the warp that arrive on the family. */
+static uint32_t lanes_that_arrive(const struct wsdbg_replay *replay, uint32_t warp, uint32_t barrier)
+{
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        for (uint32_t k = 0; k < agent->step_count && agent->warp == warp; k++)
+            if (agent->target[k] != WSDBG_NONE && wsdbg_replay_is_of_family(replay, barrier, agent->target[k]) &&
+                wsdbg_replay_arrivals_of(agent, k))
+                lanes |= agent->lanes;
+    }
+    return lanes;
+}
+
+/* Whether lanes have left the warp and never arrive, though the same lanes of the same warp in another CTA do. */
+static bool has_lost_lanes(const struct wsdbg_replay *replay, uint32_t warp, uint32_t barrier)
+{
+    const struct wsdbg_case *c = replay->c;
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    const uint32_t gone = wsdbg_code_lanes_gone(c, warp);
+    const uint32_t idle = gone ? gone & ~lanes_that_arrive(replay, warp, barrier) : 0;
+    for (uint32_t w = 0; w < c->warp_count && idle; w++)
+        if (wsdbg_case_warp(c, w)->cta != row->cta && wsdbg_case_warp(c, w)->warp == row->warp &&
+            lanes_that_arrive(replay, w, barrier) & idle)
+            return true;
+    return false;
+}
+
 bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t barrier)
 {
     const struct wsdbg_case *c = replay->c;
     const struct wsdbg_warp_set arrivers = arrivers_of(replay, barrier);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (has_lost_lanes(replay, w, barrier))
+            return true;
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (!wsdbg_set_has(&arrivers, w) &&
             (has_peer(c, w, &arrivers) || left_unlike(c, w, &arrivers) || is_unlike_mates(c, w, &arrivers)))

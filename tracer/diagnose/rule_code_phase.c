@@ -10,6 +10,7 @@
  */
 #include "diagnose/code_say.h"
 #include "diagnose/code_slot.h"
+#include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
 static bool is_free(const struct wsdbg_code_slot *slot)
@@ -327,6 +328,22 @@ static void say_parity(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
     tell_slot(c, finding, slot);
 }
 
+/* Whether walks show what the warp waits for from the kernel's start on, and lead to the picture.  The changes that
+ * rule_code_rounds.c tried then had the parities among them, and none was it. */
+static bool is_walked(struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
+    bool any = false;
+    for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
+        if (replay->agents[i].warp != warp)
+            continue;
+        if (!wsdbg_walk_is_known(&c->snapshot->walks[replay->agents[i].walk]))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 void wsdbg_rule_code_phase(struct wsdbg_case *c)
 {
     struct wsdbg_code_slot slot;
@@ -334,7 +351,7 @@ void wsdbg_rule_code_phase(struct wsdbg_case *c)
         if (!wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) || judge_bare_expect(c, &slot) ||
             judge_double(c, &slot) || judge_released_twice(c, &slot))
             continue;
-        if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited)
+        if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited && !is_walked(c, w))
             say_parity(c, &slot);
     }
 }

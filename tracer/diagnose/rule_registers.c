@@ -22,6 +22,43 @@ static struct wsdbg_warp_set blocked_elsewhere(const struct wsdbg_case *c, const
     return set;
 }
 
+/* Whether walks show all that the warp ever does, and no release is among it. */
+static bool never_releases(const struct wsdbg_case *c, uint32_t warp)
+{
+    bool is_walked = false;
+    for (size_t i = 0; i < c->snapshot->walk_count; i++) {
+        const struct wsdbg_walk_row *walk = &c->snapshot->walks[i];
+        if (wsdbg_case_local_warp(c, walk->warp) != warp)
+            continue;
+        is_walked = wsdbg_walk_is_known(walk);
+        for (uint32_t k = 0; k < walk->step_count && is_walked; k++)
+            is_walked = c->snapshot->steps[walk->step_first + k].kind != WSDBG_ACCESS_REGISTERS_RELEASE;
+        if (!is_walked)
+            return false;
+    }
+    return is_walked;
+}
+
+/* Whether the warp can still reach a release, so surely at least, that leaves it fewer registers than it holds.  Walks
+ * are believed for what is likely only. */
+static bool may_release(const struct wsdbg_case *c, const struct wsdbg_register_account *account,
+                        enum wsdbg_can at_least)
+{
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, account->warp, &count);
+    const wsdbg_access_kinds release = WSDBG_KIND(WSDBG_ACCESS_REGISTERS_RELEASE);
+    if (wsdbg_code_can(c, account->warp, release, WSDBG_NONE, NULL) < at_least ||
+        (at_least == WSDBG_CAN && never_releases(c, account->warp)))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
+        if (access && access->kind == WSDBG_ACCESS_REGISTERS_RELEASE && reaches[i].after > 0 &&
+            (!access->count.known || access->count.value < account->held))
+            return true;
+    }
+    return count == 0;
+}
+
 /* Live warps that do not ask can still reach a release, so surely at least, and with it a request could be served: the
  * pool is large enough.  But these warps wait for the askers at some barrier.  Either the request comes too early, or a
  * warp skipped that barrier.  The picture does not show which. */
@@ -29,10 +66,8 @@ static bool only_order_is_wrong(const struct wsdbg_case *c, const struct wsdbg_r
                                 enum wsdbg_can at_least)
 {
     struct wsdbg_warp_set others = {{0}};
-    const wsdbg_access_kinds release = WSDBG_KIND(WSDBG_ACCESS_REGISTERS_RELEASE);
     for (uint32_t i = 0; i < pool->count && c->of_machine; i++)
-        if (!pool->accounts[i].exited && !pool->accounts[i].asked &&
-            wsdbg_code_can(c, pool->accounts[i].warp, release, WSDBG_NONE, NULL) >= at_least)
+        if (!pool->accounts[i].exited && !pool->accounts[i].asked && may_release(c, &pool->accounts[i], at_least))
             wsdbg_set_add(&others, pool->accounts[i].warp);
     return wsdbg_set_count(&others) > 0 && !wsdbg_pool_starves(c, pool, &others);
 }
