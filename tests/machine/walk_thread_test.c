@@ -1,5 +1,5 @@
-/* walk_thread_test.c - what a thread of a walk gets from global memory: each word once, no address that may be another
- * memory's, no more words than a GPU that stands still may be asked for.
+/* walk_thread_test.c - what a thread of a walk gets from global memory: each block once, no address that may be another
+ * memory's, no more reads than a GPU that stands still may be asked for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,15 +16,18 @@
 
 static unsigned reads;
 
-/* Every word holds its place; the word at 0 cannot be read. */
+#define SINGLE UINT64_C(0x600000000)
+
+/* Every word holds its place; nothing at 0 can be read, and at SINGLE a word alone. */
 static struct wsdbg_error *global(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
                                   uint32_t byte_count, bool *known)
 {
     (void)machine;
     assert_int_equal(context, 0);
-    assert_int_equal(byte_count, sizeof(uint32_t));
-    *(uint32_t *)out = (uint32_t)address;
-    *known = address != 0;
+    assert_true(byte_count == sizeof(uint32_t) || (byte_count == WALK_BLOCK_BYTES && address % WALK_BLOCK_BYTES == 0));
+    for (uint32_t i = 0; i < byte_count / sizeof(uint32_t); i++)
+        ((uint32_t *)out)[i] = (uint32_t)(address + i * sizeof(uint32_t));
+    *known = address != 0 && (address != SINGLE || byte_count == sizeof(uint32_t));
     reads++;
     return NULL;
 }
@@ -54,17 +57,28 @@ static struct wsdbg_thread_world begin(struct fixture *fixture, bool windows)
     return walk_thread_world(&fixture->thread);
 }
 
-static void a_word_is_read_once(void **state)
+static void a_block_is_read_once(void **state)
 {
     static struct fixture fixture;
     const struct wsdbg_thread_world world = begin(&fixture, false);
     uint32_t value;
-    for (unsigned i = 0; i < 3; i++) {
-        assert_true(world.global(world.context, PLACE + 4, false, &value));
-        assert_int_equal(value, 4);
-        assert_false(world.global(world.context, 0, false, &value));
+    for (unsigned i = 0; i < WALK_BLOCK_BYTES; i += sizeof value) {
+        assert_true(world.global(world.context, PLACE + i, false, &value));
+        assert_int_equal(value, i);
     }
-    assert_int_equal(reads, 2);
+    assert_int_equal(reads, 1);
+    (void)state;
+}
+
+/* A kept look has only what was asked for when it was taken. */
+static void a_word_may_be_known_where_its_block_is_not(void **state)
+{
+    static struct fixture fixture;
+    const struct wsdbg_thread_world world = begin(&fixture, false);
+    uint32_t value;
+    assert_true(world.global(world.context, SINGLE, false, &value));
+    assert_int_equal(value, (uint32_t)SINGLE);
+    assert_false(world.global(world.context, 0, false, &value));
     (void)state;
 }
 
@@ -82,15 +96,16 @@ static void a_generic_address_may_be_of_shared_or_local_memory(void **state)
     (void)state;
 }
 
-static void a_gpu_that_stands_still_is_asked_for_few_words(void **state)
+static void a_gpu_that_stands_still_is_asked_only_so_often(void **state)
 {
     static struct fixture fixture;
     const struct wsdbg_thread_world world = begin(&fixture, false);
+    const uint64_t end = PLACE + (uint64_t)WALK_BLOCK_BYTES * WALK_GLOBALS_READ_MOST;
     uint32_t value;
-    for (uint32_t i = 0; i < WALK_GLOBALS_READ_MOST; i++)
-        assert_true(world.global(world.context, PLACE + 4 * i, false, &value));
-    assert_false(world.global(world.context, PLACE + 4 * WALK_GLOBALS_READ_MOST, false, &value));
-    assert_true(world.global(world.context, PLACE, false, &value));
+    for (uint64_t at = PLACE; at < end; at += WALK_BLOCK_BYTES)
+        assert_true(world.global(world.context, at, false, &value));
+    assert_false(world.global(world.context, end, false, &value));
+    assert_true(world.global(world.context, end - 4, false, &value));
     assert_int_equal(reads, WALK_GLOBALS_READ_MOST);
     (void)state;
 }
@@ -98,9 +113,10 @@ static void a_gpu_that_stands_still_is_asked_for_few_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_word_is_read_once),
+        cmocka_unit_test(a_block_is_read_once),
+        cmocka_unit_test(a_word_may_be_known_where_its_block_is_not),
         cmocka_unit_test(a_generic_address_may_be_of_shared_or_local_memory),
-        cmocka_unit_test(a_gpu_that_stands_still_is_asked_for_few_words),
+        cmocka_unit_test(a_gpu_that_stands_still_is_asked_only_so_often),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,8 @@
 #define NUMBER(n) OPERAND(IMMEDIATE, .value = (n), .registers = 1)
 #define SPECIAL(n) OPERAND(SPECIAL, .value = (n), .registers = 1)
 #define CONSTANT(offset) OPERAND(CONSTANT, .number = WSDBG_RZ, .value = (offset), .registers = 1)
+#define U(n) OPERAND(UNIFORM, .number = (n), .registers = 1)
+#define AT_UNIFORM(n) OPERAND(MEMORY, .number = WSDBG_RZ, .uniform = (n), .registers = 1)
 #define AT(reg, offset) OPERAND(MEMORY, .number = (reg), .uniform = WSDBG_URZ, .value = (offset), .registers = 1)
 #define OP(name) .operation = WSDBG_OP_##name, .is_whole = true
 #define TO(...) .destinations = {__VA_ARGS__}, \
@@ -243,6 +245,164 @@ static void test_machine_code_says_in_its_words_what_lanes_exchange(void **state
     (void)state;
 }
 
+/* One plan: the group with lane 0, then the lanes that left it. */
+static void walk_both(const struct wsdbg_instruction *code, size_t count, struct wsdbg_walk walks[2], uint32_t lanes[2])
+{
+    uint32_t numbers[WSDBG_WALK_LANES];
+    struct wsdbg_thread_world worlds[WSDBG_WALK_LANES];
+    struct wsdbg_graph *graph;
+    struct wsdbg_walk_plan *plan;
+    uint32_t left = UINT32_MAX;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        numbers[lane] = lane;
+        worlds[lane] = (struct wsdbg_thread_world){&numbers[lane], constant, lane_of, NULL, NULL};
+    }
+    assert_null(wsdbg_graph_create_decoded(code, count, &graph));
+    assert_null(wsdbg_walk_plan_create(graph, &plan));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_null(wsdbg_walk_lanes(plan, worlds, left, (struct wsdbg_walk_limits){LONG, LONG, NULL, NULL}, &walks[i],
+                                     &lanes[i]));
+        assert_true(walks[i].is_whole);
+        left &= ~lanes[i];
+    }
+    assert_int_equal(left, 0);
+    wsdbg_walk_plan_destroy(plan);
+    wsdbg_graph_destroy(graph);
+}
+#define WALK_BOTH(code, walks, lanes) walk_both(code, sizeof(code) / sizeof *(code), walks, lanes)
+
+static void free_both(struct wsdbg_walk walks[2])
+{
+    free(walks[0].steps);
+    free(walks[1].steps);
+}
+
+/* Lane 0 alone copies an address to a uniform register, and all lanes arrive there; so do those that have left it. */
+static void test_a_uniform_register_is_that_of_all_lanes(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(S2R), UNGUARDED, TO(R(0)), FROM(SPECIAL(LANE))},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(0), ALWAYS), .mode = WSDBG_COMPARE_EQ},
+        {OP(MOV), UNGUARDED, TO(R(5)), FROM(NUMBER(0x400))},
+        {OP(R2UR), IF(0), TO(U(10)), FROM(R(5))},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT_UNIFORM(10)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(SYNCS_ARRIVE), IF(0), FROM(AT(WSDBG_RZ, 0x500)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walks[2];
+    uint32_t lanes[2];
+    WALK_BOTH(code, walks, lanes);
+    assert_int_equal(lanes[0], 1);
+    assert_int_equal(walks[0].count, 2);
+    assert_int_equal(walks[1].count, 1);
+    assert_int_equal(walks[0].steps[0].address, 0x400);
+    assert_int_equal(walks[1].steps[0].address, 0x400);
+    free_both(walks);
+    (void)state;
+}
+
+/* while (some lane is left) { R2UR takes the value of one of those that are left; those with this value arrive } */
+static void test_a_loop_over_different_values_serves_each_lane_once(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(S2R), UNGUARDED, TO(R(0)), FROM(SPECIAL(LANE))},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(0), ALWAYS), .mode = WSDBG_COMPARE_EQ},
+        {OP(SEL), UNGUARDED, TO(R(1)), FROM(NUMBER(0x400), NUMBER(0x500), P(0))},
+        {OP(R2UR), UNGUARDED, TO(P(1), U(4)), FROM(R(1))},
+        {OP(SYNCS_ARRIVE), IF(1), .guard_is_negated = true, FROM(AT_UNIFORM(4)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(BRA), IF(1), JUMP(-2)},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walks[2];
+    uint32_t lanes[2];
+    WALK_BOTH(code, walks, lanes);
+    assert_int_equal(lanes[0], 1);
+    assert_int_equal(walks[0].count, 1);
+    assert_int_equal(walks[0].steps[0].address, 0x400);
+    assert_int_equal(walks[1].count, 1);
+    assert_int_equal(walks[1].steps[0].address, 0x500);
+    free_both(walks);
+    (void)state;
+}
+
+static void test_a_bulk_copy_is_issued_once_for_the_warp(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(UMOV), UNGUARDED, TO(U(8)), FROM(NUMBER(0x1000))},
+        {OP(UMOV), UNGUARDED, TO(U(9)), FROM(NUMBER(0x400))},
+        {OP(UTMALDG), UNGUARDED, FROM(OPERAND(UNIFORM, .number = 8, .registers = 4)), .words = {1, 0}},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walks[2];
+    uint32_t lanes[2];
+    WALK_BOTH(code, walks, lanes);
+    assert_int_equal(lanes[0], 1);
+    assert_int_equal(walks[0].count, 2);
+    assert_int_equal(walks[0].steps[0].kind, WSDBG_ACCESS_COPY);
+    assert_int_equal(walks[0].steps[0].address, 0x400);
+    assert_int_equal(walks[1].count, 1);
+    assert_int_equal(walks[1].steps[0].kind, WSDBG_ACCESS_ARRIVE);
+    free_both(walks);
+    (void)state;
+}
+
+/* ---- values ---- */
+
+/* PRMT keeps the high half of a register that nobody knows: of the sum the low half is known. */
+static void test_a_sum_is_known_as_far_as_its_addends_are(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(PRMT), UNGUARDED, TO(R(1)), FROM(ZERO, NUMBER(0x7610), R(2))},
+        {OP(VIADD), UNGUARDED, TO(R(1)), FROM(R(1), NUMBER(5))},
+        {OP(IADD3), UNGUARDED, TO(R(1)), FROM(R(1), NUMBER(-2), ZERO)},
+        {OP(LOP3), UNGUARDED, TO(R(3)), FROM(R(1), NUMBER(0xff), ZERO), .table = 0xc0},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(3)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(code, 0);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.steps[0].number, 3);
+    free(walk.steps);
+    (void)state;
+}
+
+#define FRAME(offset) OPERAND(MEMORY, .number = 1, .uniform = WSDBG_URZ, .value = (offset), .registers = 1)
+#define STORE_IN_FRAME(offset, reg) \
+    {OP(STL), UNGUARDED, FROM(FRAME(offset), R(reg)), .width_bytes = 4, .words = {1, 0}}
+#define LOAD_FROM_FRAME(offset, reg) \
+    {OP(LDL), UNGUARDED, TO(R(reg)), FROM(FRAME(offset)), .width_bytes = 4, .words = {1, 0}}
+
+/* A register that was put into the stack frame for a while; unless code may change the frame in another way. */
+static void test_a_word_of_the_stack_frame_is_followed(void **state)
+{
+    static const struct wsdbg_instruction kept[] = {
+        {OP(LDC), UNGUARDED, TO(R(1)), FROM(CONSTANT(0x28)), .width_bytes = 4},
+        {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(3))},
+        STORE_IN_FRAME(8, 2),
+        {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(7))},
+        STORE_IN_FRAME(12, 2),
+        LOAD_FROM_FRAME(8, 4),
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    static const struct wsdbg_instruction shared[] = {
+        {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(3))},
+        STORE_IN_FRAME(8, 2),
+        {OP(IADD3), UNGUARDED, TO(R(6)), FROM(R(1), NUMBER(8), ZERO)},
+        LOAD_FROM_FRAME(8, 4),
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(kept, 0), lost = WALK(shared, 0);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.steps[0].number, 3);
+    assert_false(lost.is_whole);
+    free(walk.steps);
+    free(lost.steps);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +412,11 @@ int main(void)
         cmocka_unit_test(test_shared_memory_is_read_outside_of_loops_only),
         cmocka_unit_test(test_a_trip_count_may_be_a_quotient),
         cmocka_unit_test(test_machine_code_says_in_its_words_what_lanes_exchange),
+        cmocka_unit_test(test_a_uniform_register_is_that_of_all_lanes),
+        cmocka_unit_test(test_a_loop_over_different_values_serves_each_lane_once),
+        cmocka_unit_test(test_a_bulk_copy_is_issued_once_for_the_warp),
+        cmocka_unit_test(test_a_sum_is_known_as_far_as_its_addends_are),
+        cmocka_unit_test(test_a_word_of_the_stack_frame_is_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
