@@ -685,11 +685,24 @@ bool wsdbg_thread_meet(struct wsdbg_thread_state *state, const struct wsdbg_thre
     return changes;
 }
 
+/* Of PTX: the low 16 bits of a sum, a product or a shifted number, which a register of 16 bits gets.  The sources are
+ * right though the instruction is not whole. */
+static bool is_cut_to_half(const struct wsdbg_instruction *instruction)
+{
+    const uint8_t operation = instruction->operation;
+    return (operation == WSDBG_OP_IADD3 || operation == WSDBG_OP_IMAD || operation == WSDBG_OP_SHF) &&
+           instruction->width_bytes == sizeof(uint16_t) && !instruction->words[0] && !instruction->words[1];
+}
+
 static struct result result_of(const struct step *step)
 {
     const struct wsdbg_instruction *in = step->instruction;
-    step_fn *const follow = in->is_whole && in->source_count ? followed[in->operation] : step_of_floats;
+    const bool is_of_halves = is_cut_to_half(in);
+    step_fn *const follow =
+        (in->is_whole || is_of_halves) && in->source_count ? followed[in->operation] : step_of_floats;
     struct result result = follow ? follow(step) : unknown;
+    if (is_of_halves)
+        return result.known ? known(result.bits & UINT16_MAX) : unknown;
     if (!in->is_long || in->operation == WSDBG_OP_LDC)
         return result;
     if (in->operation == WSDBG_OP_ISETP)

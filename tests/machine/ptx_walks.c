@@ -68,7 +68,7 @@ static void say_step(const struct wsdbg_walk_step *step, char *out, size_t room)
         snprintf(out, room, " arrive %s", place);
         break;
     case WSDBG_ACCESS_INIT:
-        snprintf(out, room, " init %s %u", place, step->number);
+        snprintf(out, room, step->is_number_known ? " init %s %u" : " init %s ?", place, step->number);
         break;
     case WSDBG_WALK_POLL:
         snprintf(out, room, " poll");

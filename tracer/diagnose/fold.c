@@ -82,12 +82,14 @@ struct wsdbg_error *wsdbg_fold(struct wsdbg_case *c, struct wsdbg_diagnosis *out
     for (size_t i = 0; i < c->finding_count; i++) {
         struct wsdbg_finding *finding = &c->findings[i];
         size_t at = 0;
+        finding->is_walked = c->standing != NULL && !wsdbg_cause_is_fallback(finding->cause);
         if (counted_before(c, i))
             continue;
         while (at < out->finding_count && !says_the_same(c->snapshot, &out->findings[at], finding))
             at++;
         if (at < out->finding_count) {
             out->findings[at].cta_count++;
+            out->findings[at].is_walked |= finding->is_walked;
             continue;
         }
         struct wsdbg_finding *grown = realloc(out->findings, (out->finding_count + 1) * sizeof *grown);
@@ -112,6 +114,8 @@ int wsdbg_finding_compare(const struct wsdbg_finding *a, const struct wsdbg_find
         return a->confidence > b->confidence ? -1 : 1;
     if (a->open != b->open)
         return a->open ? -1 : 1;
+    if (a->is_walked != b->is_walked)
+        return a->is_walked ? -1 : 1;
     if (a->cause != b->cause)
         return a->cause < b->cause ? -1 : 1;
     if (a->cta_count != b->cta_count)

@@ -106,6 +106,18 @@ bool wsdbg_missing_arrivals_ever_completed(const struct wsdbg_case *c, const str
     return false;
 }
 
+bool wsdbg_missing_arrivals_may_be_remote(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
+        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
+        if (access->grid == c->grid && access->any_rank && access->kind < 32 &&
+            WSDBG_KINDS_ARRIVAL >> access->kind & 1 &&
+            wsdbg_access_match(c, access, missing->word.barrier) >= WSDBG_MATCH_MAY)
+            return true;
+    }
+    return false;
+}
+
 /* Some warp stands elsewhere and has come through a wait on the barrier: a phase of it may be over. */
 static bool some_came_through(const struct wsdbg_case *c, uint32_t barrier)
 {

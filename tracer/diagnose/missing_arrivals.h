@@ -31,6 +31,9 @@ bool wsdbg_missing_arrivals_is_in_parts(const struct wsdbg_case *c, const struct
 /* ... and all of those stand where lanes of the warp meet: each waits for the lanes that wait. */
 bool wsdbg_missing_arrivals_others_meet(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
 
+/* Some arrival on it may come from another CTA. */
+bool wsdbg_missing_arrivals_may_be_remote(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
+
 /* Some stage of the barrier in this CTA has completed a phase.  A stage that has completed two looks as if it had
  * completed none. */
 bool wsdbg_missing_arrivals_ever_completed(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);

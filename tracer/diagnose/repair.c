@@ -62,6 +62,23 @@ static bool leads_stage(const struct wsdbg_trial *t, uint32_t barrier)
     return true;
 }
 
+/* Whether an agent waits on both barriers by the same instruction, which so walks an array.  Of such an array a stage
+ * with another count is no family of its own. */
+static bool are_waited_alike(const struct wsdbg_trial *t, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        uint32_t by = WSDBG_NONE;
+        for (uint32_t k = 0; k < agent->step_count && by == WSDBG_NONE; k++)
+            if (agent->steps[k].kind == WSDBG_ACCESS_WAIT && agent->target[k] == a)
+                by = agent->steps[k].access;
+        for (uint32_t k = 0; k < agent->step_count && by != WSDBG_NONE; k++)
+            if (agent->steps[k].access == by && agent->target[k] == b)
+                return true;
+    }
+    return false;
+}
+
 /* Tries for each stage the counts of the family's other stages: a count that differs from theirs is most often a
  * mistake. */
 static void try_counts_of_others(struct wsdbg_trial *t)
@@ -70,7 +87,8 @@ static void try_counts_of_others(struct wsdbg_trial *t)
         uint32_t counts[COUNTS_MOST], count = 0;
         const bool is_tried = t->expected_was[b] && leads_stage(t, b);
         for (uint32_t other = 0; other < t->replay->barrier_count && is_tried; other++)
-            if (wsdbg_replay_is_of_family(t->replay, b, other))
+            if (t->expected_was[other] != t->expected_was[b] &&
+                (wsdbg_replay_is_of_family(t->replay, b, other) || are_waited_alike(t, b, other)))
                 add_count(counts, &count, t->expected_was[other], t->expected_was[b]);
         for (uint32_t i = 0; i < count; i++)
             try_count(t, b, false, counts[i]);

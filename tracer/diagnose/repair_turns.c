@@ -166,21 +166,26 @@ static bool straighten(struct wsdbg_trial *t, uint32_t agent, const struct strai
 
 /* ---- who never arrives ---- */
 
-/* How many warps of the agent's warpgroup arrive. */
-static uint32_t mates_that_arrive(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s)
+/* Whether the other warps of the agent's warpgroup show what it would do: most of them arrive, or all that wait for the
+ * same. */
+static bool mates_show_it(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s)
 {
     const uint32_t warp = t->replay->agents[agent].warp;
-    struct wsdbg_warp_set mates = {{0}};
+    struct wsdbg_warp_set arrive = {{0}}, wait = {{0}};
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         struct habit habit;
-        if (wsdbg_case_are_mates(t->c, warp, t->replay->agents[i].warp) && habit_of(t, i, s, &habit) && habit.most > 0)
-            wsdbg_set_add(&mates, t->replay->agents[i].warp);
+        if (!wsdbg_case_are_mates(t->c, warp, t->replay->agents[i].warp) || !habit_of(t, i, s, &habit))
+            continue;
+        wsdbg_set_add(&wait, t->replay->agents[i].warp);
+        if (habit.most > 0)
+            wsdbg_set_add(&arrive, t->replay->agents[i].warp);
     }
-    return wsdbg_set_count(&mates);
+    const uint32_t count = wsdbg_set_count(&arrive);
+    return count > WSDBG_GROUP_WARPS / 2 || (count > 0 && count == wsdbg_set_count(&wait));
 }
 
 /* Whether one agent shows what another one, which never arrives, would do: it is at the same place of another
- * warpgroup; or anywhere in the CTA, if three warps of the agent's own warpgroup arrive; or the same warp of another
+ * warpgroup; or anywhere in the CTA, if the other warps of the agent's warpgroup show it; or the same warp of another
  * CTA. */
 static bool may_be_model(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *self,
                          const struct wsdbg_replay_agent *other, bool by_mates)
@@ -198,7 +203,7 @@ static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct
     struct habit own;
     if (!habit_of(t, agent, s, &own) || own.most > 0)
         return false;
-    const bool by_mates = mates_that_arrive(t, agent, s) > WSDBG_GROUP_WARPS / 2;
+    const bool by_mates = mates_show_it(t, agent, s);
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         if (!may_be_model(t, self, &t->replay->agents[i], by_mates))
             continue;

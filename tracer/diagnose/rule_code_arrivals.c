@@ -143,10 +143,14 @@ static void say_split(struct wsdbg_case *c, const struct wsdbg_missing_arrivals 
                             wsdbg_say_place(c, parts[i].site).text);
 }
 
+/* A CTA that has left is not walked.  Where phases have completed, it may have made all its arrivals, and one too many
+ * elsewhere may be what is wrong. */
 static void say_peer_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
+    const enum wsdbg_confidence wanted =
+        wsdbg_missing_arrivals_ever_completed(c, missing) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
     struct wsdbg_finding *finding =
-        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_PEER_EXITED, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_PEER_EXITED, wsdbg_code_cap(c, wanted));
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -217,19 +221,6 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_missing_arrival
         wsdbg_say_family(c, missing->word.barrier).text);
     wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
     wsdbg_tell_waits(c, finding, arrivers);
-}
-
-/* Some arrival on it may come from another CTA. */
-static bool may_be_remote(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
-{
-    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
-        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
-        if (access->grid == c->grid && access->any_rank && access->kind < 32 &&
-            WSDBG_KINDS_ARRIVAL >> access->kind & 1 &&
-            wsdbg_access_match(c, access, missing->word.barrier) >= WSDBG_MATCH_MAY)
-            return true;
-    }
-    return false;
 }
 
 /* How many lanes arrive is not known: what is there fits one of each warp, or all. */
@@ -308,7 +299,7 @@ static void judge_unreachable(struct wsdbg_case *c, const struct wsdbg_missing_a
             say_no_arrive(c, missing, expects);
         else
             say_no_instruction(c, missing);
-    } else if (missing->peers_gone > 0 && may_be_remote(c, missing)) {
+    } else if (missing->peers_gone > 0 && wsdbg_missing_arrivals_may_be_remote(c, missing)) {
         say_peer_exited(c, missing);
     } else if (missing->in_code >= WSDBG_MATCH_MAY && !wsdbg_missing_arrivals_is_of_round_too_many(missing)) {
         judge_gone_by(c, missing);

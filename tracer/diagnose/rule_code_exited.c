@@ -15,13 +15,14 @@
 /* That no live warp can arrive is seen.  Why the others exited first is not seen, and a phase that turned once too
  * often leaves the same words behind: so this is never proven.  If the phase has some of its arrivals and no phase was
  * ever complete, or the exited warps may have made all their arrivals, a count that is too high explains it as well:
- * then it is only possible. */
+ * then it is only possible.  So it is where another CTA that may arrive has left, too: nobody knows what that did. */
 static enum wsdbg_confidence confidence_of_exited(const struct wsdbg_case *c,
                                                   const struct wsdbg_missing_arrivals *missing)
 {
     const bool could_be = missing->made == 0 || (wsdbg_missing_arrivals_ever_completed(c, missing) &&
                                                  !wsdbg_missing_arrivals_are_all_made(c, missing));
-    return wsdbg_code_cap(c, could_be ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
+    const bool others_left = missing->peers_gone > 0 && wsdbg_missing_arrivals_may_be_remote(c, missing);
+    return wsdbg_code_cap(c, could_be && !others_left ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
 /* A phase takes one arrival of each of these warps, of each of their lanes, or of each of their warpgroups. */

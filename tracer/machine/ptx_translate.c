@@ -70,6 +70,15 @@ static void narrow_immediates(const struct wsdbg_ptx_translation *t)
             t->out->sources[i].value &= mask;
 }
 
+/* thread_step.c cuts the result. */
+static void cut_to_half(const struct wsdbg_ptx_translation *t)
+{
+    if (!is_half(t->from->type) && t->from->type != WSDBG_PTX_S16)
+        return;
+    t->out->width_bytes = sizeof(uint16_t);
+    narrow_immediates(t);
+}
+
 static void translate_move(const struct wsdbg_ptx_translation *t)
 {
     const struct wsdbg_operand from = wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 0));
@@ -123,6 +132,8 @@ static void translate_sum(const struct wsdbg_ptx_translation *t, bool subtracts)
     wsdbg_ptx_add_sources(t, 2);
     wsdbg_ptx_add(t, wsdbg_ptx_zero());
     struct wsdbg_operand *second = &t->out->sources[1];
+    if (!(t->from->flags & WSDBG_PTX_SAT))
+        cut_to_half(t);
     if (has_long(t->from->type) && !(t->from->flags & (WSDBG_PTX_SAT | WSDBG_PTX_CARRY_OUT)))
         be_long(t, false);
     if (subtracts && second->kind == WSDBG_OPERAND_IMMEDIATE)
@@ -175,6 +186,8 @@ static void translate_product(const struct wsdbg_ptx_translation *t, bool adds)
         t->out->sources[2].value = wsdbg_ptx_source(t, 2)->value; /* it has 64 bits */
     if (!adds)
         wsdbg_ptx_add(t, wsdbg_ptx_zero());
+    if (part == WSDBG_PTX_LOW)
+        cut_to_half(t);
     if ((has_long(t->from->type) && (part == WSDBG_PTX_LOW || (part == WSDBG_PTX_HIGH && !adds))) ||
         (is_word(t->from->type) && part == WSDBG_PTX_WIDE))
         be_long(t, part == WSDBG_PTX_WIDE);
@@ -197,12 +210,14 @@ static void translate_shift(const struct wsdbg_ptx_translation *t, bool right)
 {
     const uint8_t type = t->from->type;
     wsdbg_ptx_become(t, WSDBG_OP_SHF);
-    t->out->is_whole = right ? is_word(type) : keeps_low(type);
+    t->out->is_whole = right ? is_word(type) || is_half(type) : keeps_low(type);
     t->out->is_right_shift = t->out->is_high = right;
     t->out->is_signed = is_signed(type);
     wsdbg_ptx_add(t, right ? wsdbg_ptx_zero() : wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 0)));
     wsdbg_ptx_add_source(t, 1);
     wsdbg_ptx_add(t, right ? wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 0)) : wsdbg_ptx_zero());
+    if (!right)
+        cut_to_half(t);
     if (has_long(type))
         be_long(t, false);
 }
