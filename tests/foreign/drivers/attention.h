@@ -26,8 +26,8 @@ void attend(int length, int q_dimension, int v_dimension, double scale, Q q, K k
 
 /* All rows of O[head][row][i], of the same Q[head][row][i] and of K and V[head * kv_heads / heads][row][i]. */
 template <typename Number>
-std::vector<float> attention_of(const std::vector<Number> &q, const std::vector<Number> &k, const std::vector<Number> &v,
-                                int heads, int kv_heads, int length, int dimension)
+std::vector<float> attention_of(const std::vector<Number> &q, const std::vector<Number> &k,
+                                const std::vector<Number> &v, int heads, int kv_heads, int length, int dimension)
 {
     std::vector<float> all(q.size());
     for (int head = 0; head < heads; head++)
@@ -35,7 +35,8 @@ std::vector<float> attention_of(const std::vector<Number> &q, const std::vector<
             const size_t first = ((size_t)head * length + row) * dimension;
             const size_t others = (size_t)(head * kv_heads / heads) * length * dimension;
             attend(
-                length, dimension, dimension, 1 / std::sqrt((double)dimension), [&](int i) { return (float)q[first + i]; },
+                length, dimension, dimension, 1 / std::sqrt((double)dimension),
+                [&](int i) { return (float)q[first + i]; },
                 [&](int at, int i) { return (float)k[others + (size_t)at * dimension + i]; },
                 [&](int at, int i) { return (float)v[others + (size_t)at * dimension + i]; }, &all[first]);
         }

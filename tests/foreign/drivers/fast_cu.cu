@@ -1,6 +1,8 @@
 /* fast_cu.cu - a matmul of pranjalssh/fast.cu on a small size: C[n][m] = sum of A[m][k] B[n][k].
  *
- * The twelfth, unless KERNEL says another one (7 to 12).  With PINGPONG: pingpong_experimental.cuh, where it has the number 10.
+ * KERNEL says which, 7 to 12; the twelfth is the default.  PINGPONG takes pingpong_experimental.cuh, whose number is 10.
+ * Numbers 7 to 10 want multiples of 2048; 11 and 12 too, in effect: a cluster without a tile arrives at barriers of
+ * a CTA that may have left.
  *
  *     nvcc -std=c++17 -O3 -DNDEBUG -DKERNEL=12 -I CHECKOUT/examples/matmul fast_cu.cu -lcuda
  */

@@ -1,7 +1,8 @@
 /* flashmla.cu - the dense decode kernel for sm_90 of deepseek-ai/FlashMLA on a small size.
  *
- * Three requests of different lengths, one query token with 64 heads each, one K/V head in pages of 64 tokens.  Two CTAs
- * work: one on the first two requests, one on the last, so that no request is split and no second kernel combines parts.
+ * Three requests of different lengths, one query token with 64 heads each, one K/V head in pages of 64 tokens.  Two
+ * CTAs work: one on the first two requests, one on the last, so that no request is split and no second kernel combines
+ * parts.
  *
  *     nvcc -std=c++20 -O3 -DNDEBUG --expt-relaxed-constexpr --expt-extended-lambda --use_fast_math
  *          -I CHECKOUT/csrc -I CHECKOUT/csrc/sm90 -I CUTLASS/include flashmla.cu -lcuda
@@ -45,8 +46,8 @@ static DenseAttnDecodeParams parameters_of(bf16 *q, bf16 *k, bf16 *o, const std:
     all.block_table = on_device(table), all.block_table_batch_stride = (int)table.size() / REQUESTS;
     all.seqlens_k_ptr = on_device(lengths);
     all.num_sm_parts = PARTS;
-    all.tile_scheduler_metadata_ptr = on_device(std::vector<DecodingSchedMeta>{
-        part_of(0, 1, lengths[1]), part_of(2, 2, lengths[2])});
+    all.tile_scheduler_metadata_ptr =
+        on_device(std::vector<DecodingSchedMeta>{part_of(0, 1, lengths[1]), part_of(2, 2, lengths[2])});
     all.num_splits_ptr = on_device(std::vector<int>{0, 1, 2, 3});
     all.softmax_lse_ptr = on_device(std::vector<float>(REQUESTS * HEADS, 0.0f));
     return all;
@@ -74,8 +75,10 @@ int main(int argc, char **argv)
             auto key = [&](int at, int i) {
                 return (float)k[((size_t)table[first + at / PAGE] * PAGE + at % PAGE) * DIMENSION + i];
             };
-            attend(lengths[request], DIMENSION, V_DIMENSION, all.scale_softmax,
-                   [&](int i) { return (float)q[row * DIMENSION + i]; }, key, key, &wanted[row * V_DIMENSION]);
+            attend(
+                lengths[request], DIMENSION, V_DIMENSION, all.scale_softmax,
+                [&](int i) { return (float)q[row * DIMENSION + i]; }, key, key, &wanted[row * V_DIMENSION]);
         }
-    return compare(wanted, [&](size_t i) { return (float)got[i]; }, 0.02f);
+    return compare(
+        wanted, [&](size_t i) { return (float)got[i]; }, 0.02f);
 }

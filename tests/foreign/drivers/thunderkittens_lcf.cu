@@ -3,7 +3,8 @@
  * Head dimension 128, two heads, no mask.  Fewer CTAs than tasks, so that each of them goes through the pipeline twice.
  *
  *     nvcc -std=c++20 -O3 -DNDEBUG -DKITTENS_HOPPER --expt-extended-lambda --expt-relaxed-constexpr --use_fast_math
- *          -I CHECKOUT/include -I CHECKOUT/prototype -I CHECKOUT/kernels/attention/mha_h100_lcf thunderkittens_lcf.cu -lcuda
+ *          -I CHECKOUT/include -I CHECKOUT/prototype -I CHECKOUT/kernels/attention/mha_h100_lcf
+ *          thunderkittens_lcf.cu -lcuda
  */
 #include <chrono>
 
@@ -29,9 +30,11 @@ int main(int argc, char **argv)
                                  Layout::kv_global(on_device(k), one, heads, length, nullptr),
                                  Layout::kv_global(on_device(v), one, heads, length, nullptr)};
     const int shared_bytes = kittens::MAX_SHARED_MEMORY - 2000;
-    must(cudaFuncSetAttribute(prototype::lcf::kernel<Template>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+    must(cudaFuncSetAttribute(prototype::lcf::kernel<Template>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              shared_bytes));
     prototype::lcf::kernel<Template><<<CTAS, prototype::detail::NUM_THREADS_v<Template>, shared_bytes>>>(all);
     must(cudaGetLastError());
     const std::vector<bf16> got = from_device(o, count);
-    return compare(attention_of(q, k, v, HEADS, HEADS, (int)length, DIMENSION), [&](size_t i) { return (float)got[i]; }, 0.02f);
+    return compare(
+        attention_of(q, k, v, HEADS, HEADS, (int)length, DIMENSION), [&](size_t i) { return (float)got[i]; }, 0.02f);
 }

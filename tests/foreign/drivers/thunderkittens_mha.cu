@@ -33,10 +33,12 @@ int main(int argc, char **argv)
                      (int)length,
                      HEADS / SHARED_HEADS};
     const int shared_bytes = kittens::MAX_SHARED_MEMORY - 1024;
-    must(cudaFuncSetAttribute(fwd_attend_ker<DIMENSION, false>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+    must(cudaFuncSetAttribute(fwd_attend_ker<DIMENSION, false>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              shared_bytes));
     fwd_attend_ker<DIMENSION, false><<<dim3(length / ROWS, HEADS, 1), 32 * NUM_WORKERS, shared_bytes>>>(all);
     must(cudaGetLastError());
     const std::vector<bf16> got = from_device(o, count);
-    return compare(attention_of(q, k, v, HEADS, SHARED_HEADS, (int)length, DIMENSION), [&](size_t i) { return (float)got[i]; },
-                   0.02f);
+    return compare(
+        attention_of(q, k, v, HEADS, SHARED_HEADS, (int)length, DIMENSION), [&](size_t i) { return (float)got[i]; },
+        0.02f);
 }

@@ -1,8 +1,8 @@
 /* thunderkittens_rotary.cu - the rotary embedding for H100 of HazyResearch/ThunderKittens on a small size.
  *
  * Its pipeline template has rings of inputs and of outputs, which one warpgroup loads and stores.  Each half row
- * (x1, x2) becomes (x1 cos - x2 sin, x2 cos + x1 sin).  sin and cos are any numbers here, and the same for all rows: the
- * commit that was tried takes them from row 1 where it should from row 16, because it counts in elements and not in tiles.
+ * (x1, x2) becomes (x1 cos - x2 sin, x2 cos + x1 sin).  sin and cos are any numbers here, but the same for all rows:
+ * at the pinned commit the kernel starts its n-th tile of them at row n, not 16 n, so other inputs would not pass.
  *
  *     nvcc -std=c++20 -O3 -DNDEBUG -DKITTENS_HOPPER --expt-extended-lambda --expt-relaxed-constexpr --use_fast_math
  *          -I CHECKOUT/include -I CHECKOUT/prototype -I CHECKOUT/kernels/rotary thunderkittens_rotary.cu -lcuda
@@ -34,7 +34,8 @@ int main(int argc, char **argv)
                                  Layout::rope_global{on_device(cosine), nullptr, nullptr, length, nullptr}, BATCHES};
     const int shared_bytes = kittens::MAX_SHARED_MEMORY - 2048;
     const unsigned rows = Template::NUM_CONSUMER_WARPS * Layout::seq_tile::rows;
-    must(cudaFuncSetAttribute(prototype::lcsf::kernel<Template>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+    must(cudaFuncSetAttribute(prototype::lcsf::kernel<Template>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              shared_bytes));
     prototype::lcsf::kernel<Template>
         <<<((unsigned)length + rows - 1) / rows, prototype::detail::NUM_THREADS_v<Template>, shared_bytes>>>(all);
     must(cudaGetLastError());
@@ -45,5 +46,6 @@ int main(int argc, char **argv)
         const float other = column < HALF ? -(float)x[i + HALF] : (float)x[i - HALF];
         wanted[i] = (float)x[i] * (float)cosine[at] + other * (float)sine[at];
     }
-    return compare(wanted, [&](size_t i) { return (float)got[i]; }, 0.01f);
+    return compare(
+        wanted, [&](size_t i) { return (float)got[i]; }, 0.01f);
 }

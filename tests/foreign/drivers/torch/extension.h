@@ -1,7 +1,9 @@
-/* torch/extension.h - stands for PyTorch's header: just enough for host code that checks tensors and takes their pointers.
+/* torch/extension.h - stands for PyTorch's header: just enough for host code that checks tensors and takes their
+ * pointers.
  *
- * Some projects keep a kernel in one file with a host function that takes tensors.  With this header such a file compiles
- * without PyTorch, and a host program of ours can call that function.  A tensor here is contiguous and owns no memory.
+ * Some projects keep a kernel in one file with a host function that takes tensors.  With this header such a file
+ * compiles without PyTorch, and a host program of ours can call that function.  A tensor here is contiguous and owns no
+ * memory.
  */
 #ifndef WSDBG_TESTS_FOREIGN_TORCH_EXTENSION_H
 #define WSDBG_TESTS_FOREIGN_TORCH_EXTENSION_H
@@ -14,19 +16,21 @@
 
 #include <cuda_runtime.h>
 
-#define TORCH_CHECK(condition, ...)                                                                                    \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            printf("Failed: %s\n", #condition);                                                                        \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
+#define TORCH_CHECK(condition, ...)             \
+    do {                                        \
+        if (!(condition)) {                     \
+            printf("Failed: %s\n", #condition); \
+            exit(1);                            \
+        }                                       \
     } while (0)
 
-namespace at {
+namespace at
+{
 enum class ScalarType { Char, Half, BFloat16, Float, Float8_e4m3fn };
 }
 
-namespace torch {
+namespace torch
+{
 
 constexpr at::ScalarType kInt8 = at::ScalarType::Char, kFloat32 = at::ScalarType::Float;
 typedef std::vector<int64_t> IntArrayRef;
