@@ -52,6 +52,7 @@ PROGRAMS = {
     'fast_cu_pingpong': ('fast_cu', None, None, ['768', '640'], ': Passed', 0),
     'flashmla': ('flashmla', None, None, [], ': Passed', 0),
     'flashmla_sparse': ('flashmla', None, None, [], ': Passed', 0),
+    'flashmla_fp8': ('flashmla', None, None, [], ': Passed', 0),
     'sageattention': ('sageattention', None, None, [], ': Passed', 0),
     'triton_matmul': ('triton', None, None, ['256', '256', '512'], 'ok', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
@@ -97,6 +98,7 @@ DRIVERS = {
     'fast_cu_pingpong': ('fast_cu', '-DPINGPONG -DKERNEL=10 ' + FAST_CU),
     'flashmla': ('flashmla', FLASHMLA),
     'flashmla_sparse': ('flashmla_sparse', FLASHMLA),
+    'flashmla_fp8': ('flashmla_fp8', FLASHMLA),
     'sageattention': ('sageattention', '-O3 -DCAUSAL=0 --expt-extended-lambda --use_fast_math -I{sageattention}/csrc')}
 
 
