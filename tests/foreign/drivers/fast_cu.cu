@@ -1,8 +1,8 @@
 /* fast_cu.cu - a matmul of pranjalssh/fast.cu on a small size: C[n][m] = sum of A[m][k] B[n][k].
  *
  * KERNEL says which, 7 to 12; the twelfth is the default.  PINGPONG takes pingpong_experimental.cuh, whose number is 10.
- * Numbers 7 to 10 want multiples of 2048; 11 and 12 too, in effect: a cluster without a tile arrives at barriers of
- * a CTA that may have left.
+ * Numbers 7 to 10 want multiples of 2048.  From 8 on, clusters do not wait for each other's CTAs at the end, so a last
+ * arrival may reach a CTA that has left: under a few schedules, and with 11 and 12 always where a cluster has no tile.
  *
  *     nvcc -std=c++17 -O3 -DNDEBUG -DKERNEL=12 -I CHECKOUT/examples/matmul fast_cu.cu -lcuda
  */
