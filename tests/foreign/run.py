@@ -2,8 +2,8 @@
 """run.py - runs programs of others on the simulator, searches them for races and explores them; writes a section of docs/results/sim.md.
 
     tests/foreign/run.py --scratch FOLDER [--cutlass CHECKOUT] [--samples CHECKOUT] [--flash-attention CHECKOUT] [--deepgemm CHECKOUT]
-                         [--thunderkittens CHECKOUT] [--fast-cu CHECKOUT] [--build build] [--only NAME...] [--limit 300] [--schedules 50]
-                         [--triton PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
+                         [--thunderkittens CHECKOUT] [--fast-cu CHECKOUT] [--flashmla CHECKOUT] [--sageattention CHECKOUT] [--build build] [--only NAME...]
+                         [--limit 300] [--schedules 50] [--triton PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
 
 The user brings the checkouts (PINNED names the commits that the page rests on); a program whose checkout is not given is left out. Programs are compiled with nvcc
 into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository. Some projects launch their kernels from Python: for these
@@ -24,6 +24,8 @@ PINNED = {'cutlass': ('https://github.com/NVIDIA/cutlass', '7107b05535f8977f5ecb
           'deepgemm': ('https://github.com/deepseek-ai/DeepGEMM', '54e22612409371d6364144b69086735beb54e98b'),
           'thunderkittens': ('https://github.com/HazyResearch/ThunderKittens', '0b55588d2769dde0c7a9a606ffc015b0ca7a9551'),
           'fast_cu': ('https://github.com/pranjalssh/fast.cu', '38eb642e0c081231d6f695978be63604bd7c689b'),
+          'flashmla': ('https://github.com/deepseek-ai/FlashMLA', '9241ae3ef9bac614dd25e45e507e089f888280e0'),
+          'sageattention': ('https://github.com/thu-ml/SageAttention', 'd1a57a546c3d395b1ffcbeecc66d81db76f3b4b5'),
           'samples': ('https://github.com/NVIDIA/cuda-samples', 'c94ff366aed18c797b8a85dfaac7817b0228b420')}
 SIZE = ['--m=256', '--n=256', '--k=256', '--iterations=0']
 # name: checkout, folder, sources (None = all of the folder), arguments, what its own check prints, launch to explore
@@ -41,7 +43,17 @@ PROGRAMS = {
     'deepgemm_bf16': ('deepgemm', None, None, [], ': Passed', 0),
     'deepgemm_fp8': ('deepgemm', None, None, [], ': Passed', 0),
     'thunderkittens': ('thunderkittens', None, None, [], ': Passed', 0),
+    'thunderkittens_mha': ('thunderkittens', None, None, [], ': Passed', 0),
+    'thunderkittens_backward': ('thunderkittens', None, None, [], ': Passed', 0),
+    'thunderkittens_lcf': ('thunderkittens', None, None, [], ': Passed', 0),
+    'thunderkittens_rotary': ('thunderkittens', None, None, [], ': Passed', 0),
     'fast_cu': ('fast_cu', None, None, ['2048', '64'], ': Passed', 0),
+    **{f'fast_cu_{number}': ('fast_cu', None, None, ['2048', '320'], ': Passed', 0) for number in range(7, 12)},
+    'fast_cu_pingpong': ('fast_cu', None, None, ['768', '640'], ': Passed', 0),
+    'flashmla': ('flashmla', None, None, [], ': Passed', 0),
+    'flashmla_sparse': ('flashmla', None, None, [], ': Passed', 0),
+    'flashmla_fp8': ('flashmla', None, None, [], ': Passed', 0),
+    'sageattention': ('sageattention', None, None, [], ': Passed', 0),
     'triton_matmul': ('triton', None, None, ['256', '256', '512'], 'ok', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
     'matrixMul': ('samples', 'Samples/0_Introduction', None, ['-wA=64', '-hA=64', '-wB=64', '-hB=64'], 'Result = PASS', 0),
@@ -65,6 +77,10 @@ PROGRAMS = {
     'conjugateGradientMultiBlockCG': ('samples', 'Samples/4_CUDA_Libraries', None, [], 'Error amount', None)}
 ARCHITECTURE = {'samples': '90'}  # every other checkout: 90a
 # Our own host programs, in drivers/: source, flags. {NAME} stands for the path of that checkout.
+KITTENS = '-std=c++20 -O3 -DNDEBUG -DKITTENS_HOPPER --expt-extended-lambda --use_fast_math -I{thunderkittens}/include -I{thunderkittens}/prototype '
+FAST_CU = '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math -I{fast_cu}/examples/matmul'
+FLASHMLA = ('-std=c++20 -O3 -DNDEBUG --expt-extended-lambda --use_fast_math -I{flashmla}/csrc -I{flashmla}/csrc/sm90 '
+            '-I{flashmla}/csrc/kerutils/include -I{cutlass}/include')
 DRIVERS = {
     'flash_attention': ('flash_attention', '-O3 -DNDEBUG -DCUTLASS_ENABLE_GDC_FOR_SM90 -DCAUSAL=0 --expt-extended-lambda --use_fast_math '
                                            '-I{flash_attention}/hopper -I{cutlass}/include'),
@@ -72,9 +88,18 @@ DRIVERS = {
                                                   '-I{flash_attention}/hopper -I{cutlass}/include'),
     'deepgemm_bf16': ('deepgemm_bf16', '-std=c++20 -O3 -I{deepgemm}/deep_gemm/include -I{cutlass}/include'),
     'deepgemm_fp8': ('deepgemm_fp8', '-std=c++20 -O3 -I{deepgemm}/deep_gemm/include -I{cutlass}/include'),
-    'thunderkittens': ('thunderkittens', '-std=c++20 -O3 -DNDEBUG -DKITTENS_HOPPER --expt-extended-lambda --use_fast_math -I{thunderkittens}/include '
-                                         '-I{thunderkittens}/prototype -I{thunderkittens}/kernels/gemm/bf16_h100'),
-    'fast_cu': ('fast_cu', '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math -I{fast_cu}/examples/matmul')}
+    'thunderkittens': ('thunderkittens', KITTENS + '-I{thunderkittens}/kernels/gemm/bf16_h100'),
+    'thunderkittens_mha': ('thunderkittens_mha', KITTENS + '-I{thunderkittens}/kernels/attention/mha_h100'),
+    'thunderkittens_backward': ('thunderkittens_backward', KITTENS + '-I{thunderkittens}/kernels/attention/mha_h100'),
+    'thunderkittens_lcf': ('thunderkittens_lcf', KITTENS + '-I{thunderkittens}/kernels/attention/mha_h100_lcf'),
+    'thunderkittens_rotary': ('thunderkittens_rotary', KITTENS + '-I{thunderkittens}/kernels/rotary'),
+    'fast_cu': ('fast_cu', FAST_CU),
+    **{f'fast_cu_{number}': ('fast_cu', f'-DKERNEL={number} ' + FAST_CU) for number in range(7, 12)},
+    'fast_cu_pingpong': ('fast_cu', '-DPINGPONG -DKERNEL=10 ' + FAST_CU),
+    'flashmla': ('flashmla', FLASHMLA),
+    'flashmla_sparse': ('flashmla_sparse', FLASHMLA),
+    'flashmla_fp8': ('flashmla_fp8', FLASHMLA),
+    'sageattention': ('sageattention', '-O3 -DCAUSAL=0 --expt-extended-lambda --use_fast_math -I{sageattention}/csrc')}
 
 
 def sources_and_flags(name, row, checkouts):
@@ -239,7 +264,8 @@ def page(data):
     lines = ['## Programs of others', '',
              f"`tests/foreign/run.py`: {data['processor']}; processor seconds, of all processes from start to end (other work ran beside it, so they say more than seconds), on a chip of "
              f"{data['multiprocessors']} multiprocessors. Compiled with `nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a]` (samples: `90`) from unchanged sources: {commits}. The static "
-             'runtime is nvcc\'s default. FlashAttention, DeepGEMM, ThunderKittens and fast.cu have host programs of our own, `tests/foreign/drivers`, which compare with a product made on the host. '
+             'runtime is nvcc\'s default. FlashAttention, DeepGEMM, ThunderKittens, fast.cu, FlashMLA and SageAttention have host programs of our own, `tests/foreign/drivers`, '
+             'which compare with results made on the host. '
              'Triton 3.9.0 is from PyPI and runs without PyTorch; `tests/foreign/python/triton_matmul.py` is a matmul of our own with `warp_specialize=True`. '
              '"passes": exit status 0 and the program\'s own line, where it prints one; no verdict. '
              f"Explored: {data['schedules']} schedules of one launch, with no hang and no fault; a dash: not done.", '',
