@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { COUNTS_MOST = 8 };
+enum { USE_WAITS = 1, USE_ARRIVES = 2 };
 
 /* ---- counts ---- */
 
@@ -62,37 +63,54 @@ static bool leads_stage(const struct wsdbg_trial *t, uint32_t barrier)
     return true;
 }
 
-/* Whether an agent waits on both barriers by the same instruction, which so walks an array.  Of such an array a stage
- * with another count is no family of its own. */
-static bool are_waited_alike(const struct wsdbg_trial *t, uint32_t a, uint32_t b)
+/* What each agent does with each barrier: agent x barrier.  NULL: no memory. */
+static uint8_t *uses_of(const struct wsdbg_trial *t)
 {
-    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+    const size_t agents = t->replay->agent_count, barriers = t->replay->barrier_count;
+    uint8_t *uses = calloc(agents * barriers + 1, sizeof *uses);
+    for (uint32_t i = 0; i < agents && uses; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
-        uint32_t by = WSDBG_NONE;
-        for (uint32_t k = 0; k < agent->step_count && by == WSDBG_NONE; k++)
-            if (agent->steps[k].kind == WSDBG_ACCESS_WAIT && agent->target[k] == a)
-                by = agent->steps[k].access;
-        for (uint32_t k = 0; k < agent->step_count && by != WSDBG_NONE; k++)
-            if (agent->steps[k].access == by && agent->target[k] == b)
-                return true;
+        for (uint32_t k = 0; k < agent->step_count; k++)
+            if (agent->target[k] != WSDBG_NONE)
+                uses[i * barriers + agent->target[k]] |= agent->steps[k].kind == WSDBG_ACCESS_WAIT ? USE_WAITS
+                                                         : wsdbg_replay_arrivals_of(agent, k)      ? USE_ARRIVES
+                                                                                                   : 0;
     }
-    return false;
+    return uses;
+}
+
+/* Whether the same agents wait on two barriers of a CTA, and the same ones arrive.  Then they are stages of one array,
+ * though their counts differ and so make them different families. */
+static bool are_used_alike(const struct wsdbg_trial *t, const uint8_t *uses, uint32_t a, uint32_t b)
+{
+    const size_t barriers = t->replay->barrier_count;
+    bool any = false;
+    if (t->replay->barriers[a].cta != t->replay->barriers[b].cta)
+        return false;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        any |= uses[i * barriers + a] != 0;
+        if (uses[i * barriers + a] != uses[i * barriers + b])
+            return false;
+    }
+    return any;
 }
 
 /* Tries for each stage the counts of the family's other stages: a count that differs from theirs is most often a
  * mistake. */
 static void try_counts_of_others(struct wsdbg_trial *t)
 {
-    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+    uint8_t *uses = uses_of(t);
+    for (uint32_t b = 0; b < t->replay->barrier_count && uses; b++) {
         uint32_t counts[COUNTS_MOST], count = 0;
         const bool is_tried = t->expected_was[b] && leads_stage(t, b);
         for (uint32_t other = 0; other < t->replay->barrier_count && is_tried; other++)
             if (t->expected_was[other] != t->expected_was[b] &&
-                (wsdbg_replay_is_of_family(t->replay, b, other) || are_waited_alike(t, b, other)))
+                (wsdbg_replay_is_of_family(t->replay, b, other) || are_used_alike(t, uses, b, other)))
                 add_count(counts, &count, t->expected_was[other], t->expected_was[b]);
         for (uint32_t i = 0; i < count; i++)
             try_count(t, b, false, counts[i]);
     }
+    free(uses);
 }
 
 static void try_counts(struct wsdbg_trial *t)
@@ -182,8 +200,9 @@ struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg
     t->parity_from = calloc(barriers + 1, sizeof *t->parity_from);
     t->like = calloc(agents + 1, sizeof *t->like);
     t->doubles = calloc(agents + 1, sizeof *t->doubles);
-    const bool has_room =
-        t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from && t->like && t->doubles;
+    t->beside = calloc(1, sizeof *t->beside + barriers * sizeof *t->beside->of);
+    const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from &&
+                          t->like && t->doubles && t->beside;
     if (has_room) {
         remember(t);
         try_all(t);
@@ -197,6 +216,7 @@ struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg
     free(t->parity_from);
     free(t->like);
     free(t->doubles);
+    free(t->beside);
     free(t);
     return has_room ? NULL : &wsdbg_error_no_memory;
 }

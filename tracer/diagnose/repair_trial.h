@@ -9,7 +9,15 @@
 
 enum { WSDBG_EDITS_MOST = 1 << 14 };
 
+/* For a family and a CTA, by barrier: the one of these that has its stage; WSDBG_NONE = none has. */
+struct wsdbg_trial_beside {
+    bool is_set;
+    uint32_t family, cta;
+    uint32_t of[];
+};
+
 struct wsdbg_trial {
+    struct wsdbg_trial_beside *beside;
     struct wsdbg_replay *replay;
     const struct wsdbg_case *c;
     enum wsdbg_replay_order order; /* in which the replay ended in the picture */

@@ -16,14 +16,39 @@ struct turn {
     bool expects;        /* a step announces bytes on it without an arrival */
 };
 
-/* The barrier of a family, in a CTA, that has the stage of the barrier `wait`. */
-static uint32_t stage_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait)
+static uint32_t find_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         if (wsdbg_replay_is_of_family(t->replay, family, b) && t->replay->barriers[b].cta == cta &&
             wsdbg_trial_is_of_stage(t, wait, b))
             return b;
     return WSDBG_NONE;
+}
+
+/* The barrier of a family, in a CTA, that has the stage of the barrier `wait`.  Asked for each turn, so the trial keeps
+ * the answers of the family and the CTA at hand. */
+static uint32_t stage_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait)
+{
+    struct wsdbg_trial_beside *kept = t->beside;
+    if (!kept->is_set || kept->family != family || kept->cta != cta) {
+        kept->is_set = true;
+        kept->family = family;
+        kept->cta = cta;
+        for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+            kept->of[b] = find_beside(t, family, cta, b);
+    }
+    return kept->of[wait];
+}
+
+/* Whether an agent ever arrives on the family in this CTA. */
+static bool ever_arrives(const struct wsdbg_trial *t, uint32_t agent, uint32_t family, uint32_t cta)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t k = 0; k < a->step_count; k++)
+        if (a->target[k] != WSDBG_NONE && t->replay->barriers[a->target[k]].cta == cta &&
+            wsdbg_replay_arrivals_of(a, k) && wsdbg_replay_is_of_family(t->replay, family, a->target[k]))
+            return true;
+    return false;
 }
 
 static bool may_block(const struct wsdbg_step_row *step)
@@ -205,7 +230,7 @@ static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct
         return false;
     const bool by_mates = mates_show_it(t, agent, s);
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        if (!may_be_model(t, self, &t->replay->agents[i], by_mates))
+        if (!may_be_model(t, self, &t->replay->agents[i], by_mates) || !ever_arrives(t, i, s->family, s->cta))
             continue;
         if (habit_of(t, i, s, habit) && habit->most > 0 && habit->turns + 1 >= own.turns)
             return true;
@@ -218,9 +243,10 @@ static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct
 /* Whether an agent's turns are to change, and to which habit. */
 static bool find_habit(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
 {
+    const bool arrives = ever_arrives(t, agent, s->family, s->cta);
     if (s->kind == WSDBG_REPAIR_COPY)
-        return find_model(t, agent, s, habit);
-    return habit_of(t, agent, s, habit) && habit->most > 0 &&
+        return !arrives && find_model(t, agent, s, habit);
+    return arrives && habit_of(t, agent, s, habit) && habit->most > 0 &&
            (s->kind == WSDBG_REPAIR_ADD ? habit->least == 0 : habit->most > 1);
 }
 

@@ -262,8 +262,8 @@ static bool is_guessed(const struct wsdbg_replay *replay)
     return false;
 }
 
-/* Whether nearly each run failed, and one of them stopped about where the kernel did: most agents are as they were seen.
- * What ends in some orders is a race: a parity that is wrong lets a wait through that should hold. */
+/* Whether nearly each run failed, and one of them stopped about where the kernel did: most agents are as they were
+ * seen. What ends in some orders is a race: a parity that is wrong lets a wait through that should hold. */
 static bool fails_alike(const struct wsdbg_replay *replay, const struct outcomes *outcomes)
 {
     uint32_t agents = 0;
@@ -398,12 +398,13 @@ static uint32_t lanes_that_arrive(const struct wsdbg_replay *replay, uint32_t wa
     return lanes;
 }
 
-/* Whether lanes have left the warp and never arrive, though the same lanes of the same warp in another CTA do. */
+/* Whether lanes have left the warp, which goes on, and never arrive, though the same lanes of the same warp in another
+ * CTA do. */
 static bool has_lost_lanes(const struct wsdbg_replay *replay, uint32_t warp, uint32_t barrier)
 {
     const struct wsdbg_case *c = replay->c;
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    const uint32_t gone = wsdbg_code_lanes_gone(c, warp);
+    const uint32_t gone = row->state == WSDBG_WARP_EXITED ? 0 : wsdbg_code_lanes_gone(c, warp);
     const uint32_t idle = gone ? gone & ~lanes_that_arrive(replay, warp, barrier) : 0;
     for (uint32_t w = 0; w < c->warp_count && idle; w++)
         if (wsdbg_case_warp(c, w)->cta != row->cta && wsdbg_case_warp(c, w)->warp == row->warp &&

@@ -10,6 +10,7 @@
  * tested it.
  */
 #include "diagnose/code_say.h"
+#include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
 /* The part of the warp that stands in the wait by which the warp is shown.  NULL where another part may do what this
@@ -159,13 +160,28 @@ static void judge_behind(struct wsdbg_case *c, uint32_t warp, const struct wsdbg
     }
 }
 
+/* Whether a replay that ends in the picture has the warp's lanes wait for a phase that was never complete: then they
+ * did not come too late. */
+static bool is_to_come_by_walks(struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+{
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
+    for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        const uint32_t at = agent->state == WSDBG_AGENT_WAITS ? agent->target[agent->at] : WSDBG_NONE;
+        if (agent->warp == warp && at != WSDBG_NONE && replay->barriers[at].row == barrier &&
+            replay->barriers[at].phase <= wsdbg_replay_waits_of(replay, i, at)->passed)
+            return true;
+    }
+    return false;
+}
+
 void wsdbg_rule_code_lanes(struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
         struct wsdbg_barrier_word word;
         const struct wsdbg_part *waiting = waiting_part(c, w);
         if (waiting && __builtin_popcount(waiting->lanes) > 1 && wsdbg_case_stuck(c, w) &&
-            wsdbg_code_wait(c, w, &word) && !may_be_to_come(c, w, &word))
+            wsdbg_code_wait(c, w, &word) && !may_be_to_come(c, w, &word) && !is_to_come_by_walks(c, w, word.barrier))
             judge_behind(c, w, waiting, word.barrier);
     }
 }

@@ -10,7 +10,6 @@
  */
 #include "diagnose/code_say.h"
 #include "diagnose/code_slot.h"
-#include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
 static bool is_free(const struct wsdbg_code_slot *slot)
@@ -328,20 +327,38 @@ static void say_parity(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
     tell_slot(c, finding, slot);
 }
 
-/* Whether walks show what the warp waits for from the kernel's start on, and lead to the picture.  The changes that
- * rule_code_rounds.c tried then had the parities among them, and none was it. */
-static bool is_walked(struct wsdbg_case *c, uint32_t warp)
+/* Whether the walk shows waits on the barrier, from parity 1 on, that alternate as far as it goes, and fills the slot
+ * between any two of them: who waits twice for one round, to see the ring run empty, is a phase ahead. */
+static bool alternates(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk, uint32_t offset)
 {
-    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
-    bool any = false;
-    for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
-        if (replay->agents[i].warp != warp)
+    uint32_t waits = 0, fills = 1;
+    for (uint32_t k = 0; k < walk->step_count; k++) {
+        const struct wsdbg_step_row *step = &c->snapshot->steps[walk->step_first + k];
+        fills += step->kind == WSDBG_ACCESS_ARRIVE || step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ||
+                 step->kind == WSDBG_ACCESS_EXPECT || step->kind == WSDBG_ACCESS_COPY;
+        if (step->kind != WSDBG_ACCESS_WAIT || step->address != offset)
             continue;
-        if (!wsdbg_walk_is_known(&c->snapshot->walks[replay->agents[i].walk]))
+        if (!step->number_known || (step->number & 1) == (waits & 1) || !fills)
             return false;
-        any = true;
+        waits++;
+        fills = 0;
     }
-    return any;
+    return waits > 0;
+}
+
+/* Walks of the warp show that its waits on an empty barrier begin with the phase before the first one, which lets a
+ * producer through, and alternate: then they are in step. */
+static bool is_in_step(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+{
+    const struct wsdbg_barrier *row = &c->snapshot->barriers[barrier];
+    bool any = false;
+    for (size_t i = 0; i < c->snapshot->walk_count; i++) {
+        const struct wsdbg_walk_row *walk = &c->snapshot->walks[i];
+        if (wsdbg_case_local_warp(c, walk->warp) != warp || walk->is_guessed)
+            continue;
+        any |= alternates(c, walk, (uint32_t)row->shared_offset.value);
+    }
+    return any && row->shared_offset.known;
 }
 
 void wsdbg_rule_code_phase(struct wsdbg_case *c)
@@ -351,7 +368,8 @@ void wsdbg_rule_code_phase(struct wsdbg_case *c)
         if (!wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) || judge_bare_expect(c, &slot) ||
             judge_double(c, &slot) || judge_released_twice(c, &slot))
             continue;
-        if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited && !is_walked(c, w))
+        if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited &&
+            !is_in_step(c, w, slot.empty.barrier))
             say_parity(c, &slot);
     }
 }

@@ -150,6 +150,29 @@ static bool is_of_stage(const struct totals *totals, uint32_t barrier)
            rows[b->row].id != rows[totals->row].id;
 }
 
+/* Whether an agent announces or copies bytes to the barrier behind its last arrival there: then it left out an arrival,
+ * and its loop is not what is short. */
+static bool has_bytes_left_over(const struct totals *totals)
+{
+    for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
+        bool arrives = false, is_behind = false;
+        for (uint32_t k = 0; k < agent->step_count; k++) {
+            if (agent->target[k] != totals->barrier)
+                continue;
+            if (wsdbg_replay_arrivals_of(agent, k)) {
+                arrives = true;
+                is_behind = false;
+            } else if (agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k]) {
+                is_behind = arrives;
+            } else if (is_behind && agent->steps[k].kind != WSDBG_ACCESS_WAIT) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Whether each agent that arrives does so at least as often as it waits on that stage of other barriers: then it left
  * out no arrival. */
 static bool are_regular(const struct totals *totals)
@@ -230,7 +253,8 @@ static void judge(struct wsdbg_case *c, bool of_trips)
         if (!read_totals(c, replay, i, &totals) ||
             wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, totals.row, NULL) == WSDBG_MATCH_NO)
             continue;
-        const bool is_trip = totals.arrivals == (uint64_t)totals.expected * totals.phase && are_regular(&totals);
+        const bool is_trip = totals.arrivals == (uint64_t)totals.expected * totals.phase && are_regular(&totals) &&
+                             !has_bytes_left_over(&totals);
         if (of_trips ? !is_trip || totals.arrivals < totals.expected : totals.arrivals >= totals.expected)
             continue;
         if (of_trips)

@@ -26,7 +26,7 @@ enum { LOOKS = 2 };
  * one before it only tells what moved, for which one warp of each state and some others do.  A CTA of a large kernel
  * takes 5 ms to follow. */
 static const struct wsdbg_look_budget registers_budget[LOOKS] = {
-    {.states_ns = 120000000, .rest_ns = 8000000}, {.states_ns = 120000000, .rest_ns = 25000000, .walks_ns = 200000000}};
+    {.states_ns = 120000000, .rest_ns = 8000000}, {.states_ns = 120000000, .rest_ns = 25000000, .walks_ns = 400000000}};
 
 struct wsdbg_live_process {
     uint32_t process_id;
