@@ -18,7 +18,7 @@ hang reported); WRONG (a wrong cause, a hang reported); PROVEN (the same, and th
 Mutants that end by themselves: runs (no hang reported), or ALARM (a hang reported, and the mutant ends in ALONE_AGAIN more runs, too).  Of those with an error also: fault right (a right cause), fault wrong
 (a wrong cause, likely or proven).
 """
-import argparse, collections, concurrent.futures, ctypes, json, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
+import argparse, collections, concurrent.futures, ctypes, itertools, json, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EVIDENCE = {'full': [], 'state': ['--evidence', 'live', '--history', '0']}
@@ -297,11 +297,13 @@ class Scorer:
         shutil.rmtree(folder)
 
     def all(self, rows, out, until, quiet):
-        """Runs all rows.  A GPU has room for one debugger: there all mutants run alone first, several at a time, then under wsdbg one by one."""
+        """Runs all rows.  A GPU has room for one debugger: there mutants run alone first, several at a time, in at most half the time that is left; then
+        under wsdbg, one by one."""
         kept, tools = [], self.tools
+        half = (time.monotonic() + until) / 2
         folder = lambda i: os.path.join(tools.scratch, f'mutant-{i}')
 
-        def in_time(step):
+        def in_time(step, until=until):
             """A run that the script cannot make is told, and the others go on."""
             try:
                 return None if time.monotonic() > until else step()
@@ -314,7 +316,7 @@ class Scorer:
                 jobs = [pool.submit(in_time, lambda row=row, i=i: self.watched(self.made(row, folder(i)))) for i, row in enumerate(rows)]
                 done = (job.result() for job in jobs)
             else:
-                made = list(pool.map(lambda pair: in_time(lambda: self.made(pair[1], folder(pair[0]))), enumerate(rows)))
+                made = list(pool.map(lambda pair: in_time(lambda: self.made(pair[1], folder(pair[0])), half), enumerate(rows)))
                 done = (in_time(lambda row=row: self.watched(row)) for row in self.chosen([row for row in made if row]))
             for row in done:
                 if row:
@@ -525,7 +527,8 @@ def main():
         programs = prepared(options, tools)
         operators = set(options.operators.split(',')) - {''}
         rows = replayed(programs, options.replay) if options.replay else [
-            row for program in programs.values() for row in program.chosen(options.count, options.seed, operators)]
+            row for of_programs in itertools.zip_longest(*(program.chosen(options.count, options.seed, operators) for program in programs.values()))
+            for row in of_programs if row]
         kept = Scorer(tools, programs, options.evidence.split(',')).all(rows, options.out, until, options.quiet)
         print('\n'.join(tables(kept)))
     finally:
