@@ -126,6 +126,10 @@ static void sums_of_16_bits_are_followed(void **state)
          1},
         {KERNEL("mov.u16 %h0, 0x8003;\nshl.b16 %h1, %h0, 1;\ncvt.u32.u16 %r0, %h1;\n" INIT("r0")), 6},
         {KERNEL("mov.u16 %h0, 0x8003;\nmul.lo.s16 %h1, %h0, 5;\ncvt.u32.u16 %r0, %h1;\n" INIT("r0")), 0x800f},
+        {KERNEL("mov.u16 %h0, 0x80;\ncvt.u32.u16 %r0, %h0;\ncvt.s32.s8 %r0, %r0;\nadd.s32 %r0, %r0, 129;\n" INIT("r0")),
+         1},
+        {KERNEL("mov.u16 %h0, 0x141;\ncvt.s32.s8 %r0, %h0;\n" INIT("r0")), 0x41},
+        {KERNEL("mov.u16 %h0, 65534;\ncvt.s32.s16 %r0, %h0;\nadd.s32 %r0, %r0, 3;\n" INIT("r0")), 1},
         {KERNEL("mov.u16 %h0, 246;\nand.b16 %h1, %h0, 2;\nsetp.eq.s16 %p0, %h1, 0;\nselp.u16 %h2, 2, 0, %p0;\n"
                 "cvt.u32.u16 %r0, %h2;\nadd.s32 %r0, %r0, 7;\n" INIT("r0")),
          7},
@@ -198,7 +202,8 @@ static void halves_and_extremes_are_compared(void **state)
                   INIT("r0") INIT("r2") INIT("r3")),
            ALL " init 0x400 1, init 0x400 2, init 0x400 3\n");
     /* .relu raises a number below 0 to 0 */
-    expect(KERNEL("mov.u32 %r0, -5;\nmov.u32 %r1, -7;\nmax.relu.s32 %r2, %r0, %r1;\n" INIT("r2")), ALL " init 0x400 ?\n");
+    expect(KERNEL("mov.u32 %r0, -5;\nmov.u32 %r1, -7;\nmax.relu.s32 %r2, %r0, %r1;\n" INIT("r2")),
+           ALL " init 0x400 ?\n");
 }
 
 static void a_predicate_may_be_a_number(void **state)
@@ -289,7 +294,8 @@ static void a_shuffle_brings_what_lane_0_has(void **state)
 static void shuffles_of_some_lanes_bring_nothing_that_is_known(void **state)
 {
     (void)state;
-    expect(KERNEL("mov.u32 %r0, 5;\nshfl.sync.bfly.b32 %r1|%p0, %r0, 1, 31, 0xffff;\n" INIT("r1")), ALL " init 0x400 ?\n");
+    expect(KERNEL("mov.u32 %r0, 5;\nshfl.sync.bfly.b32 %r1|%p0, %r0, 1, 31, 0xffff;\n" INIT("r1")),
+           ALL " init 0x400 ?\n");
     expect(KERNEL("mov.u32 %r0, 5;\nshfl.sync.up.b32 %r1|%p0, %r0, 1, 0, %r7;\n" INIT("r1")), ALL " init 0x400 ?\n");
 }
 

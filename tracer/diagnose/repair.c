@@ -168,14 +168,18 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_first(t, 1);
 }
 
-static void try_all(struct wsdbg_trial *t)
+static void try_rounds(struct wsdbg_trial *t)
 {
-    t->replay->steps_left = WSDBG_REPLAY_STEPS;
     if (t->replay->overflows)
         try_overflow(t);
     else
         try_standstill(t);
-    t->out->is_partial = t->replay->steps_left == 0;
+}
+
+static void try_copies(struct wsdbg_trial *t)
+{
+    wsdbg_try_announce(t);
+    wsdbg_try_bytes(t);
 }
 
 static void stand_again(const struct wsdbg_trial *t)
@@ -184,7 +188,8 @@ static void stand_again(const struct wsdbg_trial *t)
     wsdbg_replay_run(t->replay, t->order, NULL);
 }
 
-struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg_repairs *out)
+static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(struct wsdbg_trial *t),
+                                struct wsdbg_repairs *out)
 {
     const size_t agents = replay->agent_count, barriers = replay->barrier_count;
     struct wsdbg_trial *t = calloc(1, sizeof *t);
@@ -200,12 +205,15 @@ struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg
     t->parity_from = calloc(barriers + 1, sizeof *t->parity_from);
     t->like = calloc(agents + 1, sizeof *t->like);
     t->doubles = calloc(agents + 1, sizeof *t->doubles);
+    t->free_bytes = calloc(barriers + 1, sizeof *t->free_bytes);
     t->beside = calloc(1, sizeof *t->beside + barriers * sizeof *t->beside->of);
     const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from &&
-                          t->like && t->doubles && t->beside;
+                          t->like && t->doubles && t->free_bytes && t->beside;
     if (has_room) {
         remember(t);
+        t->replay->steps_left = WSDBG_REPLAY_STEPS;
         try_all(t);
+        out->is_partial = t->replay->steps_left == 0;
         stand_again(t);
     }
     free(t->at);
@@ -216,7 +224,18 @@ struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg
     free(t->parity_from);
     free(t->like);
     free(t->doubles);
+    free(t->free_bytes);
     free(t->beside);
     free(t);
     return has_room ? NULL : &wsdbg_error_no_memory;
+}
+
+struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg_repairs *out)
+{
+    return find(replay, try_rounds, out);
+}
+
+struct wsdbg_error *wsdbg_repairs_find_copies(struct wsdbg_replay *replay, struct wsdbg_repairs *out)
+{
+    return find(replay, try_copies, out);
 }

@@ -18,6 +18,8 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
+    WSDBG_REPAIR_ANNOUNCE,     /* who copies bytes without an arrival arrives and announces them */
+    WSDBG_REPAIR_BYTES,        /* copies bring just what is announced */
     WSDBG_REPAIR_EARLY,        /* warps arrive at a named barrier once before they begin */
     WSDBG_REPAIR_COUNT,        /* the barrier is initialised with another count */
     WSDBG_REPAIR_KINDS
@@ -41,9 +43,10 @@ struct wsdbg_repair {
      * that of `like` */
     struct wsdbg_repair_wait wait;
     uint32_t like;                 /* PARITY_LIKE: an agent whose waits are right; STAY: a warp that stays */
-    struct wsdbg_replay_edit edit; /* ADD, DROP, STAY, COPY: the first of its edits */
+    struct wsdbg_replay_edit edit; /* ADD, DROP, STAY, COPY, ANNOUNCE: the first of its edits */
     uint32_t edit_count;
-    struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived */
+    struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
+                                    who announces them */
 };
 
 enum { WSDBG_REPAIRS_MOST = 16 };
@@ -56,5 +59,7 @@ struct wsdbg_repairs {
 /* Finds the repairs of a replay whose last run, without changes, ended in the picture; or overflowed.  Afterwards the
  * replay is as before. */
 struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
+/* The same, of ANNOUNCE and BYTES alone, which wsdbg_repairs_find leaves out.  The replay ended in the picture. */
+struct wsdbg_error *wsdbg_repairs_find_copies(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
 
 #endif

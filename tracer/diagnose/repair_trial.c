@@ -40,6 +40,7 @@ void wsdbg_trial_begin(struct wsdbg_trial *t)
 {
     memset(t->expected, 0, t->replay->barrier_count * sizeof *t->expected);
     memset(t->parity_from, 0, t->replay->barrier_count * sizeof *t->parity_from);
+    memset(t->free_bytes, 0, t->replay->barrier_count * sizeof *t->free_bytes);
     memset(t->doubles, 0xff, t->replay->agent_count * sizeof *t->doubles); /* WSDBG_NONE */
     memset(t->like, 0xff, t->replay->agent_count * sizeof *t->like);       /* WSDBG_NONE */
     t->changes =

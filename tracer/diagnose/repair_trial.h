@@ -1,6 +1,6 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs: repair_trial.c runs a trial, repair_parity.c changes waits, repair_turns.c and repair_ring.c
- * arrivals, repair_stay.c what warps do that have left, and repair.c counts.
+ * arrivals, repair_stay.c what warps do that have left, repair_bytes.c bytes, and repair.c counts.
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
 #define WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -31,6 +31,7 @@ struct wsdbg_trial {
     uint8_t *parity_from;
     uint32_t *like;
     uint32_t *doubles;
+    bool *free_bytes;
     struct wsdbg_replay_edit edits[WSDBG_EDITS_MOST];
     struct wsdbg_replay_changes changes;
     bool is_to_end; /* with the change, all threads reach the kernel's end in every order tried */
@@ -59,6 +60,8 @@ void wsdbg_try_drift(struct wsdbg_trial *t);
 void wsdbg_try_like(struct wsdbg_trial *t);
 void wsdbg_try_stay(struct wsdbg_trial *t);
 void wsdbg_try_early(struct wsdbg_trial *t);
+void wsdbg_try_announce(struct wsdbg_trial *t);
+void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */

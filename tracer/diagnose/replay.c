@@ -41,7 +41,7 @@ static void pass_wait(struct wsdbg_replay *replay, uint32_t agent, uint32_t barr
 static void complete_if_done(struct wsdbg_replay *replay, uint32_t barrier)
 {
     struct wsdbg_replay_barrier *b = &replay->barriers[barrier];
-    if (b->pending != 0 || (b->bytes != 0 && (!b->bytes_unknown || b->copy_bytes)))
+    if (b->pending != 0 || (b->bytes != 0 && !b->is_free && (!b->bytes_unknown || b->copy_bytes)))
         return;
     const uint32_t parity = b->phase & 1;
     b->phase++;
@@ -511,14 +511,16 @@ static bool go(const struct run *run, uint32_t number, bool one)
     return any;
 }
 
-static void start(struct wsdbg_replay *replay)
+static void start(struct wsdbg_replay *replay, const struct wsdbg_replay_changes *changes)
 {
     replay->is_broken = replay->overflows = replay->has_lost = replay->has_ended = false;
     replay->cluster_phase = 0;
     memset(replay->waits, 0, (size_t)replay->agent_count * replay->barrier_count * sizeof *replay->waits);
     memset(replay->named, 0, (size_t)replay->c->cta_count * IDS * sizeof *replay->named);
-    for (uint32_t b = 0; b < replay->barrier_count; b++)
+    for (uint32_t b = 0; b < replay->barrier_count; b++) {
         replay->barriers[b].is_initialised = false;
+        replay->barriers[b].is_free = changes && changes->free_bytes && changes->free_bytes[b];
+    }
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         replay->agents[i].at = 0;
         replay->agents[i].state = WSDBG_AGENT_GOES;
@@ -611,7 +613,7 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
     uint32_t chance = (uint32_t)order;
     bool goes_on = true;
     replay->doubles = changes ? changes->doubles : NULL;
-    start(replay);
+    start(replay, changes);
     if (changes && changes->named_early)
         arrive_early(replay, changes->early_id);
     replay->order = order;

@@ -21,6 +21,7 @@ struct wsdbg_replay_barrier {
     bool is_initialised;
     uint32_t expected, pending, phase; /* phase: how many have completed */
     int64_t bytes;                     /* announced and not brought; negative: brought before they were announced */
+    bool is_free;                      /* of the present run's changes: bytes hold up no phase */
 };
 
 /* A named barrier of one CTA. */
@@ -111,6 +112,7 @@ struct wsdbg_replay {
     uint32_t ended_runs;    /* in how many orders all agents left the kernel */
     bool has_lost;          /* some agent is WSDBG_AGENT_LOST */
     bool has_ended;         /* all agents have left the kernel */
+    bool by_majority;       /* how bytes were shared last */
     uint32_t *targets;      /* memory of all agents' `target` */
     bool *repeats;          /* memory of all agents' `repeats` */
     struct wsdbg_replay_named *named;
@@ -143,11 +145,19 @@ struct wsdbg_replay_changes {
     /* By agent: the step from which on its warp comes to named barriers for another warp, too; WSDBG_NONE = it does
      * not; NULL = none does. */
     const uint32_t *doubles;
+    const bool *free_bytes; /* by barrier: bytes hold up no phase; NULL = they do */
 };
 
 /* *out = NULL where no replay is possible: a warp of the case was not seen or has no walk, or the walks are too large.
  * The caller destroys it. */
 struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg_replay **out);
+/* Sets what copies of unknown size are taken to bring: equal shares of the bytes that all rounds of their barrier
+ * announce, or, with `by_majority`, what most rounds announce for each of their copies, so that a round with too many
+ * bytes or too few copies fails.  Returns whether that changed anything. */
+bool wsdbg_replay_share_bytes(struct wsdbg_replay *replay, bool by_majority);
+/* Whether a step copies bytes that the barrier counts, into one CTA or into several. */
+bool wsdbg_replay_is_copy_to(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at,
+                             uint32_t barrier);
 void wsdbg_replay_destroy(struct wsdbg_replay *replay); /* NULL is fine */
 /* The mbarrier at an offset of a CTA (position in c->ctas); WSDBG_NONE where no step names it. */
 uint32_t wsdbg_replay_barrier_at(const struct wsdbg_replay *replay, uint32_t cta, uint32_t offset);
@@ -189,6 +199,12 @@ static inline uint32_t wsdbg_replay_arrivals_of(const struct wsdbg_replay_agent 
     if (step->kind == WSDBG_ACCESS_ARRIVE || step->kind == WSDBG_ACCESS_DROP || step->kind == WSDBG_ACCESS_COPY_ARRIVE)
         return step->number * agent->lane_count;
     return step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? agent->lane_count : 0;
+}
+
+/* Whether a step announces bytes, with an arrival or without. */
+static inline bool wsdbg_replay_announces(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_ARRIVE_EXPECT || step->kind == WSDBG_ACCESS_EXPECT;
 }
 
 /* How many arrivals an agent makes on a barrier in its whole walk. */

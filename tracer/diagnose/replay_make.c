@@ -1,7 +1,7 @@
 /* replay_make.c - makes a replay from the walks of a case.  See replay.h.
  *
- * Reads: walks, steps, barriers.  Writes: the agents, which of their waits repeat others, the mbarriers that they name,
- * and how many bytes a copy of unknown size is taken to bring.
+ * Reads: walks, steps, barriers.  Writes: the agents, which of their waits repeat others, and the mbarriers that they
+ * name.
  */
 #include "diagnose/replay.h"
 
@@ -169,42 +169,6 @@ static bool find_all_repeats(struct wsdbg_replay *replay)
     return true;
 }
 
-/* ---- copies of unknown size ---- */
-
-static bool goes_to(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at,
-                    uint32_t barrier)
-{
-    const struct wsdbg_replay_barrier *b = &replay->barriers[barrier];
-    const struct wsdbg_step_row *step = &agent->steps[at];
-    if (step->mask == 0)
-        return agent->target[at] == barrier;
-    return step->address == b->offset && wsdbg_replay_copies_to(replay, step, b->cta);
-}
-
-/* Copies of unknown size are taken to bring equal shares of the announced bytes that no other copy brings. */
-static void share_bytes(struct wsdbg_replay *replay, uint32_t barrier)
-{
-    int64_t announced = 0, copies = 0;
-    for (uint32_t i = 0; i < replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *agent = &replay->agents[i];
-        for (uint32_t k = 0; k < agent->step_count; k++) {
-            const struct wsdbg_step_row *step = &agent->steps[k];
-            const int64_t bytes = (int64_t)step->number * agent->lane_count;
-            const bool is_here = agent->target[k] == barrier;
-            if (is_here && (step->kind == WSDBG_ACCESS_ARRIVE_EXPECT || step->kind == WSDBG_ACCESS_EXPECT))
-                announced += bytes;
-            else if (step->kind != WSDBG_ACCESS_COPY || !goes_to(replay, agent, k, barrier))
-                continue;
-            else if (step->number_known)
-                announced -= bytes;
-            else
-                copies += agent->lane_count;
-        }
-    }
-    if (copies && announced > 0 && announced % copies == 0)
-        replay->barriers[barrier].copy_bytes = announced / copies;
-}
-
 /* Counts the agents and steps of the case; false: some warp has no walk, or there are too many. */
 static bool count_agents(const struct wsdbg_case *c, size_t *agents, size_t *steps)
 {
@@ -269,9 +233,8 @@ struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg
     struct wsdbg_error *error = &wsdbg_error_no_memory;
     if (replay->agents && replay->targets && replay->repeats && replay->barriers && replay->named) {
         fits = add_agents(replay) && agents * replay->barrier_count <= CELLS_MOST;
-        for (uint32_t b = 0; fits && b < replay->barrier_count; b++)
-            if (replay->barriers[b].bytes_unknown)
-                share_bytes(replay, b);
+        if (fits)
+            wsdbg_replay_share_bytes(replay, false);
         if (fits)
             replay->waits = calloc(agents * replay->barrier_count + 1, sizeof *replay->waits);
         error = !fits || (replay->waits && find_all_repeats(replay)) ? NULL : &wsdbg_error_no_memory;

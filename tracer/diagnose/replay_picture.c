@@ -291,22 +291,35 @@ static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, cons
     return true;
 }
 
+/* Whether the replay ends in the picture in some order; counts the outcomes until then.  `outcomes` may be NULL. */
+static bool ends_in_picture(struct wsdbg_replay *replay, struct outcomes *outcomes)
+{
+    for (uint32_t order = 0; order < WSDBG_REPLAY_ORDERS; order++) {
+        wsdbg_replay_run(replay, order, NULL);
+        if (wsdbg_replay_is_picture(replay))
+            return true;
+        if (outcomes)
+            count_outcome(replay, outcomes);
+    }
+    return false;
+}
+
 static struct wsdbg_error *find_standing(struct wsdbg_case *c)
 {
     struct wsdbg_replay *replay;
     struct outcomes outcomes = {.barrier = WSDBG_NONE};
     struct wsdbg_error *error = wsdbg_replay_create(c, &replay);
-    for (uint32_t order = 0; !error && replay && order < WSDBG_REPLAY_ORDERS; order++) {
-        wsdbg_replay_run(replay, order, NULL);
-        if (wsdbg_replay_is_picture(replay)) {
-            c->standing = replay;
-            return NULL;
-        }
-        count_outcome(replay, &outcomes);
+    if (error || !replay)
+        return error;
+    if (ends_in_picture(replay, &outcomes) ||
+        (wsdbg_replay_share_bytes(replay, true) && ends_in_picture(replay, NULL))) {
+        c->standing = replay;
+        return NULL;
     }
-    if (error || !replay || !keep_failing(c, replay, &outcomes))
+    wsdbg_replay_share_bytes(replay, false);
+    if (!keep_failing(c, replay, &outcomes))
         wsdbg_replay_destroy(replay);
-    return error;
+    return NULL;
 }
 
 static void replay_once(struct wsdbg_case *c)

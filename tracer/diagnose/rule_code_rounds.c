@@ -2,7 +2,7 @@
  * which the kernel would go on (repair.h).
  *
  * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, WAKER_EXITED, DOUBLE_ARRIVE,
- * ARRIVE_SHORT.
+ * ARRIVE_SHORT; TX_NO_ARRIVE and TX_MISMATCH where rules before it did not say more of the bytes.
  *
  * It adds a finding only if the replay of the unchanged kernel ends in the picture, or fails in every order as
  * wsdbg_replay_failing says; and some repair works.
@@ -71,6 +71,10 @@ static enum wsdbg_cause cause_of(const struct wsdbg_repair *repair)
         return WSDBG_CAUSE_WAKER_EXITED;
     case WSDBG_REPAIR_DROP:
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
+    case WSDBG_REPAIR_ANNOUNCE:
+        return WSDBG_CAUSE_TX_NO_ARRIVE;
+    case WSDBG_REPAIR_BYTES:
+        return WSDBG_CAUSE_TX_MISMATCH;
     case WSDBG_REPAIR_COUNT:
         return repair->value > repair->was ? WSDBG_CAUSE_DOUBLE_ARRIVE : WSDBG_CAUSE_ARRIVE_SHORT;
     default:
@@ -246,6 +250,44 @@ static void say_copy(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
 }
 
+static void say_announce(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s copies or announces bytes to %s%s, but does not arrive there in that round, and neither does any "
+                "other thread. So the phase never completes.",
+                wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text,
+                wsdbg_say_object(c, row_of(rounds, repair)).text,
+                say_at_step(rounds, repair->edit.agent, repair->edit.step).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Use mbarrier.arrive.expect_tx with the bytes of all copies of the round on %s.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+    wsdbg_evidence_text(c, finding, "rounds without the arrival: %u, by %s", repair->edit_count,
+                        wsdbg_say_warps(c, &repair->warps).text);
+}
+
+static void say_bytes(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_barrier_word word;
+    struct wsdbg_finding *finding = wsdbg_word_of(c, row_of(rounds, repair), &word) ? find(rounds, repair) : NULL;
+    if (!finding)
+        return;
+    const bool is_short = word.bytes > 0;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "All arrivals on %s were made, but its copies bring %lld bytes %s than were announced, and no other "
+                "copy is on its way.",
+                wsdbg_say_object(c, row_of(rounds, repair)).text, (long long)(is_short ? word.bytes : -word.bytes),
+                is_short ? "less" : "more");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Announce on %s exactly the bytes that the copies of the round bring, and issue each of these copies "
+                "on every path.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+}
+
 static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -391,6 +433,7 @@ static void say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_PARITY_FIRST] = say_first, [WSDBG_REPAIR_ADD] = say_missing,
         [WSDBG_REPAIR_DROP] = say_twice,         [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_STAY] = say_stay,          [WSDBG_REPAIR_EARLY] = say_early,
+        [WSDBG_REPAIR_ANNOUNCE] = say_announce,  [WSDBG_REPAIR_BYTES] = say_bytes,
         [WSDBG_REPAIR_COUNT] = say_count,
     };
     const size_t before = rounds->c->finding_count;
@@ -407,6 +450,30 @@ void wsdbg_rule_code_rounds(struct wsdbg_case *c)
     if (!rounds.replay)
         rounds.replay = wsdbg_replay_failing(c);
     if (rounds.replay && wsdbg_repairs_find(rounds.replay, &rounds.repairs))
+        c->no_memory = true;
+    else if (rounds.repairs.count)
+        say(&rounds, &rounds.repairs.rows[0]);
+}
+
+/* Whether another rule has told what is wrong with bytes, however sure it is of that. */
+static bool are_bytes_told(const struct wsdbg_case *c)
+{
+    for (size_t i = 0; i < c->finding_count; i++) {
+        const enum wsdbg_cause cause = c->findings[i].cause;
+        if (cause == WSDBG_CAUSE_TX_MISMATCH || cause == WSDBG_CAUSE_TMA_NEVER_COMPLETED ||
+            cause == WSDBG_CAUSE_CLUSTER_RANK_ASYMMETRY)
+            return true;
+    }
+    return false;
+}
+
+/* Copies that are under way at the only look may still come. */
+void wsdbg_rule_code_copies(struct wsdbg_case *c)
+{
+    struct rounds rounds = {.c = c, .replay = wsdbg_replay_standing(c)};
+    if (!rounds.replay || !c->still || are_bytes_told(c))
+        return;
+    if (wsdbg_repairs_find_copies(rounds.replay, &rounds.repairs))
         c->no_memory = true;
     else if (rounds.repairs.count)
         say(&rounds, &rounds.repairs.rows[0]);

@@ -15,7 +15,9 @@ enum {
     TABLE_XOR = 0x3c,
     TABLE_A = 0xf0,
     TABLE_NOT_A = 0x0f,
-    LOW_BITS = 32
+    LOW_BITS = 32,
+    SIGN_OF_BYTE = 0x8880, /* selector of a permutation: the low byte, and its sign in all bytes above */
+    SIGN_OF_HALF = 0x9910
 };
 
 /* ---- arithmetic ---- */
@@ -338,7 +340,8 @@ static void translate_comparison(const struct wsdbg_ptx_translation *t)
         be_long(t, false);
 }
 
-/* Widening keeps the low half; narrowing an unsigned number is a mask. */
+/* Widening keeps the low half; narrowing an unsigned number is a mask; a permutation repeats the sign of a narrow one.
+ */
 static void translate_conversion(const struct wsdbg_ptx_translation *t)
 {
     const uint8_t to = t->from->type, from = t->from->source_type;
@@ -361,6 +364,11 @@ static void translate_conversion(const struct wsdbg_ptx_translation *t)
         wsdbg_ptx_add(t, wsdbg_ptx_zero());
         if (has_long(to))
             be_long(t, true);
+    } else if (is_word(to) && (from == WSDBG_PTX_S8 || from == WSDBG_PTX_S16) && !(t->from->flags & WSDBG_PTX_SAT)) {
+        wsdbg_ptx_become(t, WSDBG_OP_PRMT);
+        wsdbg_ptx_add_source(t, 0);
+        wsdbg_ptx_add(t, wsdbg_ptx_immediate(from == WSDBG_PTX_S8 ? SIGN_OF_BYTE : SIGN_OF_HALF));
+        wsdbg_ptx_add(t, wsdbg_ptx_zero());
     }
 }
 

@@ -1,0 +1,153 @@
+/* repair_bytes.c - repairs of what is announced and copied: copies without an arrival that announces their bytes, and
+ * rounds whose copies do not bring what was announced.  See repair.h.
+ *
+ * Reads: a replay at its standstill.  Writes: the repairs that work.
+ */
+#include "diagnose/repair_trial.h"
+
+enum { ROUNDS_MOST = 64 };
+
+/* ---- copies without an arrival ---- */
+
+/* The first step with which an agent announces or copies bytes to a barrier since its last wait on it, if it did not
+ * arrive there in that time; else WSDBG_NONE. */
+static uint32_t bare_step(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    uint32_t first = WSDBG_NONE;
+    bool arrived = false;
+    for (uint32_t k = 0; k < agent->at; k++) {
+        if (agent->target[k] != barrier)
+            continue;
+        const uint32_t kind = agent->steps[k].kind;
+        if (kind == WSDBG_ACCESS_WAIT) {
+            first = WSDBG_NONE;
+            arrived = false;
+        } else if (wsdbg_replay_arrivals_of(agent, k)) {
+            arrived = true;
+        } else if ((kind == WSDBG_ACCESS_COPY || kind == WSDBG_ACCESS_EXPECT) && first == WSDBG_NONE) {
+            first = k;
+        }
+    }
+    return arrived ? WSDBG_NONE : first;
+}
+
+static bool is_edited(const struct wsdbg_trial *t, uint32_t agent, uint32_t step)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++)
+        if (t->edits[i].agent == agent && t->edits[i].step == step)
+            return true;
+    return false;
+}
+
+/* Adds an arrival, with the bytes that came unannounced, for one barrier that somebody waits on and nobody has arrived
+ * on.  False: there is no such one, or it was added already. */
+static bool add_announcement(struct wsdbg_trial *t, struct wsdbg_repair *repair)
+{
+    for (uint32_t w = 0; w < t->replay->agent_count; w++) {
+        const struct wsdbg_replay_agent *waiter = &t->replay->agents[w];
+        if (waiter->state != WSDBG_AGENT_WAITS)
+            continue;
+        const uint32_t barrier = waiter->target[waiter->at];
+        const struct wsdbg_replay_barrier *b = &t->replay->barriers[barrier];
+        for (uint32_t i = 0; i < t->replay->agent_count && b->pending == b->expected; i++) {
+            const uint32_t step = bare_step(&t->replay->agents[i], barrier);
+            if (step == WSDBG_NONE || is_edited(t, i, step))
+                continue;
+            t->edits[t->changes.edit_count++] =
+                (struct wsdbg_replay_edit){i, step, barrier, b->pending, b->bytes < 0 ? -b->bytes : 0};
+            wsdbg_set_add(&repair->warps, t->replay->agents[i].warp);
+            return true;
+        }
+    }
+    return false;
+}
+
+void wsdbg_try_announce(struct wsdbg_trial *t)
+{
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_ANNOUNCE, .is_of_stage = true};
+    const bool was_by_majority = t->replay->by_majority;
+    wsdbg_replay_share_bytes(t->replay, true);
+    wsdbg_trial_begin(t);
+    for (uint32_t i = 0; i < ROUNDS_MOST; i++) {
+        wsdbg_replay_run(t->replay, t->order, &t->changes);
+        if (t->replay->is_broken || t->replay->has_ended || !add_announcement(t, &repair))
+            break;
+        wsdbg_trial_keep_edits(t, &repair);
+    }
+    if (repair.edit_count && wsdbg_trial_works(t))
+        wsdbg_trial_keep(t, &repair);
+    wsdbg_replay_share_bytes(t->replay, was_by_majority);
+}
+
+/* ---- bytes that do not come ---- */
+
+/* The bytes that agents still announce on the barrier behind the standstill, less those that they still copy there.
+ * False: how many a copy brings is not known. */
+static bool bytes_to_come(const struct wsdbg_trial *t, uint32_t barrier, int64_t *bytes)
+{
+    const struct wsdbg_replay_barrier *b = &t->replay->barriers[barrier];
+    bool known = true;
+    *bytes = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = t->at[i]; k < agent->step_count; k++) {
+            const struct wsdbg_step_row *step = &agent->steps[k];
+            if (wsdbg_replay_is_copy_to(t->replay, agent, k, barrier)) {
+                known &= step->number_known || b->copy_bytes;
+                *bytes -= (step->number_known ? (int64_t)step->number : b->copy_bytes) * agent->lane_count;
+            } else if (agent->target[k] == barrier && wsdbg_replay_announces(step)) {
+                *bytes += (int64_t)step->number * agent->lane_count;
+            }
+        }
+    }
+    return known;
+}
+
+/* Whether the word that was seen has all arrivals, and lacks bytes that no copy to come brings, or has too many. */
+static bool is_unbalanced(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    struct wsdbg_barrier_word word;
+    int64_t to_come;
+    const uint32_t row = t->replay->barriers[barrier].row;
+    if (row == WSDBG_NONE || !wsdbg_word_of(t->c, row, &word) || word.pending > 0 || word.bytes == 0)
+        return false;
+    return word.bytes < 0 || (bytes_to_come(t, barrier, &to_come) && word.bytes + to_come > 0);
+}
+
+static bool is_waited_on(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] == WSDBG_AGENT_WAITS && t->replay->agents[i].target[t->at[i]] == barrier)
+            return true;
+    return false;
+}
+
+static struct wsdbg_warp_set announcers_of(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    struct wsdbg_warp_set set = {{0}};
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; k < agent->step_count && !wsdbg_set_has(&set, agent->warp); k++)
+            if (agent->target[k] == barrier && wsdbg_replay_announces(&agent->steps[k]))
+                wsdbg_set_add(&set, agent->warp);
+    }
+    return set;
+}
+
+void wsdbg_try_bytes(struct wsdbg_trial *t)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_BYTES, .barrier = b, .is_of_stage = true};
+        if (!is_waited_on(t, b) || !is_unbalanced(t, b))
+            continue;
+        wsdbg_trial_begin(t);
+        t->changes.free_bytes = t->free_bytes;
+        for (uint32_t other = 0; other < t->replay->barrier_count; other++)
+            t->free_bytes[other] = wsdbg_replay_is_of_family(t->replay, b, other);
+        if (wsdbg_trial_works(t)) {
+            repair.warps = announcers_of(t, b);
+            wsdbg_trial_keep(t, &repair);
+            return;
+        }
+    }
+}
