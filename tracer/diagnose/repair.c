@@ -157,11 +157,13 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_like(t);
     wsdbg_try_drift(t);
     wsdbg_try_stay(t);
+    wsdbg_try_lanes(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_ADD);
     wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
     wsdbg_try_first(t, 0);
+    wsdbg_try_named(t);
     wsdbg_try_early(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
     try_counts(t);

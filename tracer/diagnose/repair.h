@@ -20,6 +20,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
     WSDBG_REPAIR_ANNOUNCE,     /* who copies bytes without an arrival arrives and announces them */
     WSDBG_REPAIR_BYTES,        /* copies bring just what is announced */
+    WSDBG_REPAIR_NAMED,        /* uses of a named barrier name another count of threads */
     WSDBG_REPAIR_EARLY,        /* warps arrive at a named barrier once before they begin */
     WSDBG_REPAIR_COUNT,        /* the barrier is initialised with another count */
     WSDBG_REPAIR_KINDS
@@ -37,14 +38,16 @@ struct wsdbg_repair {
     bool is_mixed;    /* PARITY_FIRST: one of these warps begins some other stage with the right parity */
     bool is_of_stage; /* COUNT: only this stage changes, to the count of other stages */
     bool is_to_end;   /* all threads then reach the kernel's end; else only all that stood go on */
-    uint32_t was;     /* the count that the barrier was initialised with */
-    uint32_t value;   /* COUNT: the new count; PARITY_FIRST: the new first parity; EARLY: the named barrier's id */
+    uint32_t was;     /* the count that the barrier was initialised with; NAMED: the threads that the code names */
+    uint32_t value;   /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity */
+    uint32_t named;   /* EARLY, NAMED: the named barrier's id */
     /* PARITY_DRIFT: the first wait that names the parity of the wait before it; PARITY_LIKE: ... another parity than
      * that of `like` */
     struct wsdbg_repair_wait wait;
     uint32_t like;                 /* PARITY_LIKE: an agent whose waits are right; STAY: a warp that stays */
     struct wsdbg_replay_edit edit; /* ADD, DROP, STAY, COPY, ANNOUNCE: the first of its edits */
     uint32_t edit_count;
+    uint32_t lanes;              /* STAY: those that left, while their warps went on; 0 = whole warps did */
     struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
                                     who announces them */
 };

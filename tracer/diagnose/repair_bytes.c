@@ -62,11 +62,9 @@ static bool add_announcement(struct wsdbg_trial *t, struct wsdbg_repair *repair)
     return false;
 }
 
-void wsdbg_try_announce(struct wsdbg_trial *t)
+static bool try_announcements(struct wsdbg_trial *t)
 {
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_ANNOUNCE, .is_of_stage = true};
-    const bool was_by_majority = t->replay->by_majority;
-    wsdbg_replay_share_bytes(t->replay, true);
     wsdbg_trial_begin(t);
     for (uint32_t i = 0; i < ROUNDS_MOST; i++) {
         wsdbg_replay_run(t->replay, t->order, &t->changes);
@@ -74,9 +72,20 @@ void wsdbg_try_announce(struct wsdbg_trial *t)
             break;
         wsdbg_trial_keep_edits(t, &repair);
     }
-    if (repair.edit_count && wsdbg_trial_works(t))
-        wsdbg_trial_keep(t, &repair);
-    wsdbg_replay_share_bytes(t->replay, was_by_majority);
+    if (!repair.edit_count || !wsdbg_trial_works(t))
+        return false;
+    wsdbg_trial_keep(t, &repair);
+    return true;
+}
+
+/* Bytes that were not announced are not known to the replay that stands: it may have shared the others wrongly. */
+void wsdbg_try_announce(struct wsdbg_trial *t)
+{
+    const enum wsdbg_replay_shares was = t->replay->shares;
+    bool works = try_announcements(t);
+    for (enum wsdbg_replay_shares shares = 0; !works && shares < WSDBG_SHARES_KINDS; shares++)
+        works = wsdbg_replay_share_bytes(t->replay, shares) && try_announcements(t);
+    wsdbg_replay_share_bytes(t->replay, was);
 }
 
 /* ---- bytes that do not come ---- */

@@ -202,7 +202,7 @@ void wsdbg_try_early(struct wsdbg_trial *t)
 {
     struct wsdbg_repair repairs[WSDBG_NAMED_BARRIERS];
     for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
-        repairs[id] = (struct wsdbg_repair){.kind = WSDBG_REPAIR_EARLY, .value = id};
+        repairs[id] = (struct wsdbg_repair){.kind = WSDBG_REPAIR_EARLY, .named = id};
         if (is_waited_at(t, id) && !note_comers(t, id, &repairs[id].warps))
             return;
     }

@@ -83,7 +83,7 @@ void wsdbg_trial_keep(struct wsdbg_trial *t, const struct wsdbg_repair *repair)
     struct wsdbg_repair *row = &t->out->rows[t->out->count++];
     *row = *repair;
     row->is_to_end = t->is_to_end;
-    row->was = t->expected_was[repair->barrier];
+    row->was = repair->kind == WSDBG_REPAIR_NAMED ? repair->was : t->expected_was[repair->barrier];
 }
 
 static int by_step(const void *left, const void *right)

@@ -1,6 +1,7 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs: repair_trial.c runs a trial, repair_parity.c changes waits, repair_turns.c and repair_ring.c
- * arrivals, repair_stay.c what warps do that have left, repair_bytes.c bytes, and repair.c counts.
+ * arrivals, repair_stay.c and repair_lanes.c what warps and lanes do that have left, repair_bytes.c bytes, and repair.c
+ * counts.
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
 #define WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -59,7 +60,9 @@ bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair);
 void wsdbg_try_drift(struct wsdbg_trial *t);
 void wsdbg_try_like(struct wsdbg_trial *t);
 void wsdbg_try_stay(struct wsdbg_trial *t);
+void wsdbg_try_lanes(struct wsdbg_trial *t);
 void wsdbg_try_early(struct wsdbg_trial *t);
+void wsdbg_try_named(struct wsdbg_trial *t);
 void wsdbg_try_announce(struct wsdbg_trial *t);
 void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */

@@ -38,10 +38,18 @@ static void pass_wait(struct wsdbg_replay *replay, uint32_t agent, uint32_t barr
     a->state = WSDBG_AGENT_GOES;
 }
 
+/* Whether bytes hold up phases of the barrier. */
+static bool bytes_count(const struct wsdbg_replay *replay, uint32_t barrier)
+{
+    const struct wsdbg_replay_barrier *b = &replay->barriers[barrier];
+    const bool is_free = replay->changes && replay->changes->free_bytes && replay->changes->free_bytes[barrier];
+    return !is_free && (!b->bytes_unknown || b->copy_bytes);
+}
+
 static void complete_if_done(struct wsdbg_replay *replay, uint32_t barrier)
 {
     struct wsdbg_replay_barrier *b = &replay->barriers[barrier];
-    if (b->pending != 0 || (b->bytes != 0 && !b->is_free && (!b->bytes_unknown || b->copy_bytes)))
+    if (b->pending != 0 || (b->bytes != 0 && bytes_count(replay, barrier)))
         return;
     const uint32_t parity = b->phase & 1;
     b->phase++;
@@ -256,14 +264,22 @@ static void release_named(struct wsdbg_replay *replay, uint32_t cta, uint32_t id
 
 static bool comes_for_two(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
 {
-    return replay->doubles && agent->steps[agent->at].number && agent->at >= replay->doubles[agent - replay->agents];
+    const uint32_t *doubles = replay->changes ? replay->changes->doubles : NULL;
+    return doubles && agent->steps[agent->at].number && agent->at >= doubles[agent - replay->agents];
+}
+
+/* The count that a use of a named barrier names: the one in the code, or the changed one. */
+static uint32_t named_count(const struct wsdbg_replay_changes *changes, uint32_t id, uint32_t in_code)
+{
+    const bool is_changed = changes && changes->named_count && changes->named_id == id && changes->named_was == in_code;
+    return is_changed ? changes->named_count : in_code;
 }
 
 static void come_to_named(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
 {
     const struct wsdbg_step_row *step = &agent->steps[agent->at];
     const uint32_t id = step->address & (IDS - 1), cta = agent->cta;
-    const uint32_t wanted = step->number ? step->number : threads_left(replay, cta);
+    const uint32_t wanted = step->number ? named_count(replay->changes, id, step->number) : threads_left(replay, cta);
     const bool waits = step->kind == WSDBG_ACCESS_NAMED_SYNC;
     uint32_t *threads = &replay->named[cta * IDS + id].threads;
     set_warp(replay, agent->warp, waits ? WSDBG_AGENT_NAMED : WSDBG_AGENT_GOES, !waits);
@@ -511,16 +527,14 @@ static bool go(const struct run *run, uint32_t number, bool one)
     return any;
 }
 
-static void start(struct wsdbg_replay *replay, const struct wsdbg_replay_changes *changes)
+static void start(struct wsdbg_replay *replay)
 {
     replay->is_broken = replay->overflows = replay->has_lost = replay->has_ended = false;
     replay->cluster_phase = 0;
     memset(replay->waits, 0, (size_t)replay->agent_count * replay->barrier_count * sizeof *replay->waits);
     memset(replay->named, 0, (size_t)replay->c->cta_count * IDS * sizeof *replay->named);
-    for (uint32_t b = 0; b < replay->barrier_count; b++) {
+    for (uint32_t b = 0; b < replay->barrier_count; b++)
         replay->barriers[b].is_initialised = false;
-        replay->barriers[b].is_free = changes && changes->free_bytes && changes->free_bytes[b];
-    }
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         replay->agents[i].at = 0;
         replay->agents[i].state = WSDBG_AGENT_GOES;
@@ -612,8 +626,8 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
     const struct run run = {.replay = replay, .changes = changes};
     uint32_t chance = (uint32_t)order;
     bool goes_on = true;
-    replay->doubles = changes ? changes->doubles : NULL;
-    start(replay, changes);
+    replay->changes = changes;
+    start(replay);
     if (changes && changes->named_early)
         arrive_early(replay, changes->early_id);
     replay->order = order;

@@ -21,7 +21,6 @@ struct wsdbg_replay_barrier {
     bool is_initialised;
     uint32_t expected, pending, phase; /* phase: how many have completed */
     int64_t bytes;                     /* announced and not brought; negative: brought before they were announced */
-    bool is_free;                      /* of the present run's changes: bytes hold up no phase */
 };
 
 /* A named barrier of one CTA. */
@@ -90,6 +89,15 @@ enum wsdbg_replay_order {
     WSDBG_REPLAY_ORDERS = WSDBG_REPLAY_GROUP_LAST + 4
 };
 
+/* What a copy of unknown size is taken to bring. */
+enum wsdbg_replay_shares {
+    WSDBG_SHARES_EQUAL,     /* an equal share of the bytes that all rounds of its barrier announce */
+    WSDBG_SHARES_OF_OWN,    /* what most rounds of its barrier announce for a copy: one with too many bytes or too few
+                             * copies fails */
+    WSDBG_SHARES_OF_FAMILY, /* the same; where the rounds of the barrier do not agree, those of its family */
+    WSDBG_SHARES_KINDS
+};
+
 /* How many steps the runs of a replay may take together; some seconds. */
 #define WSDBG_REPLAY_STEPS (UINT64_C(1) << 26)
 
@@ -108,15 +116,15 @@ struct wsdbg_replay {
     bool overflows;    /* ... by an arrival on a barrier whose phase takes no more */
     uint32_t overflow; /* that barrier */
     /* Of wsdbg_replay_failing: */
-    uint32_t overflow_runs; /* in how many orders it was so */
-    uint32_t ended_runs;    /* in how many orders all agents left the kernel */
-    bool has_lost;          /* some agent is WSDBG_AGENT_LOST */
-    bool has_ended;         /* all agents have left the kernel */
-    bool by_majority;       /* how bytes were shared last */
-    uint32_t *targets;      /* memory of all agents' `target` */
-    bool *repeats;          /* memory of all agents' `repeats` */
+    uint32_t overflow_runs;          /* in how many orders it was so */
+    uint32_t ended_runs;             /* in how many orders all agents left the kernel */
+    bool has_lost;                   /* some agent is WSDBG_AGENT_LOST */
+    bool has_ended;                  /* all agents have left the kernel */
+    enum wsdbg_replay_shares shares; /* how bytes were shared last */
+    uint32_t *targets;               /* memory of all agents' `target` */
+    bool *repeats;                   /* memory of all agents' `repeats` */
     struct wsdbg_replay_named *named;
-    const uint32_t *doubles; /* of the present run's changes */
+    const struct wsdbg_replay_changes *changes; /* of the present run; NULL = none */
     uint32_t cluster_phase;
 };
 
@@ -146,15 +154,15 @@ struct wsdbg_replay_changes {
      * not; NULL = none does. */
     const uint32_t *doubles;
     const bool *free_bytes; /* by barrier: bytes hold up no phase; NULL = they do */
+    /* Threads that uses of a named barrier name instead of `named_was`; 0 = unchanged. */
+    uint32_t named_id, named_was, named_count;
 };
 
 /* *out = NULL where no replay is possible: a warp of the case was not seen or has no walk, or the walks are too large.
  * The caller destroys it. */
 struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg_replay **out);
-/* Sets what copies of unknown size are taken to bring: equal shares of the bytes that all rounds of their barrier
- * announce, or, with `by_majority`, what most rounds announce for each of their copies, so that a round with too many
- * bytes or too few copies fails.  Returns whether that changed anything. */
-bool wsdbg_replay_share_bytes(struct wsdbg_replay *replay, bool by_majority);
+/* Sets what copies of unknown size are taken to bring.  Returns whether that changed anything. */
+bool wsdbg_replay_share_bytes(struct wsdbg_replay *replay, enum wsdbg_replay_shares shares);
 /* Whether a step copies bytes that the barrier counts, into one CTA or into several. */
 bool wsdbg_replay_is_copy_to(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at,
                              uint32_t barrier);

@@ -132,10 +132,11 @@ static int64_t mean_of(const struct wsdbg_replay *replay, uint32_t barrier)
 }
 
 /* By the rounds of the barrier alone, or, if they do not agree, of its family. */
-static int64_t majority_of(const struct wsdbg_replay *replay, uint32_t barrier, const struct votes *votes)
+static int64_t majority_of(const struct wsdbg_replay *replay, uint32_t barrier, const struct votes *votes,
+                           bool of_family)
 {
     struct votes family = {0};
-    if (winner_of(&votes[barrier]))
+    if (winner_of(&votes[barrier]) || !of_family)
         return winner_of(&votes[barrier]);
     for (uint32_t b = 0; b < replay->barrier_count; b++)
         for (uint32_t i = 0; i < votes[b].values && wsdbg_replay_is_of_family(replay, barrier, b); i++)
@@ -153,18 +154,19 @@ static struct votes *votes_of_all(const struct wsdbg_replay *replay)
     return votes;
 }
 
-bool wsdbg_replay_share_bytes(struct wsdbg_replay *replay, bool by_majority)
+bool wsdbg_replay_share_bytes(struct wsdbg_replay *replay, enum wsdbg_replay_shares shares)
 {
     bool any = false;
-    struct votes *votes = by_majority ? votes_of_all(replay) : NULL;
+    struct votes *votes = shares == WSDBG_SHARES_EQUAL ? NULL : votes_of_all(replay);
     for (uint32_t b = 0; b < replay->barrier_count; b++) {
         struct wsdbg_replay_barrier *barrier = &replay->barriers[b];
-        const int64_t majority = barrier->bytes_unknown && votes ? majority_of(replay, b, votes) : 0;
+        const int64_t majority =
+            barrier->bytes_unknown && votes ? majority_of(replay, b, votes, shares == WSDBG_SHARES_OF_FAMILY) : 0;
         const int64_t bytes = majority ? majority : barrier->bytes_unknown ? mean_of(replay, b) : 0;
         any |= bytes != barrier->copy_bytes;
         barrier->copy_bytes = bytes;
     }
     free(votes);
-    replay->by_majority = by_majority;
+    replay->shares = shares;
     return any;
 }

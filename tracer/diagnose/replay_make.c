@@ -234,7 +234,7 @@ struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg
     if (replay->agents && replay->targets && replay->repeats && replay->barriers && replay->named) {
         fits = add_agents(replay) && agents * replay->barrier_count <= CELLS_MOST;
         if (fits)
-            wsdbg_replay_share_bytes(replay, false);
+            wsdbg_replay_share_bytes(replay, WSDBG_SHARES_EQUAL);
         if (fits)
             replay->waits = calloc(agents * replay->barrier_count + 1, sizeof *replay->waits);
         error = !fits || (replay->waits && find_all_repeats(replay)) ? NULL : &wsdbg_error_no_memory;

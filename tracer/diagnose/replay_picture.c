@@ -311,12 +311,14 @@ static struct wsdbg_error *find_standing(struct wsdbg_case *c)
     struct wsdbg_error *error = wsdbg_replay_create(c, &replay);
     if (error || !replay)
         return error;
-    if (ends_in_picture(replay, &outcomes) ||
-        (wsdbg_replay_share_bytes(replay, true) && ends_in_picture(replay, NULL))) {
+    bool stands = ends_in_picture(replay, &outcomes);
+    for (enum wsdbg_replay_shares shares = WSDBG_SHARES_EQUAL + 1; !stands && shares < WSDBG_SHARES_KINDS; shares++)
+        stands = wsdbg_replay_share_bytes(replay, shares) && ends_in_picture(replay, NULL);
+    if (stands) {
         c->standing = replay;
         return NULL;
     }
-    wsdbg_replay_share_bytes(replay, false);
+    wsdbg_replay_share_bytes(replay, WSDBG_SHARES_EQUAL);
     if (!keep_failing(c, replay, &outcomes))
         wsdbg_replay_destroy(replay);
     return NULL;

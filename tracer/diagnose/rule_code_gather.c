@@ -440,7 +440,8 @@ static void judge_who_came(struct wsdbg_case *c, uint32_t waiter, const struct g
     if (is_block_wide(g) && wsdbg_set_count(&absent) > 0) {
         if (is_in_a_branch(c, &absent, waiter) && (nobody || wsdbg_all_wait_for(c, &absent, &g->waiting, &outstanding)))
             say_block_sync(c, g, &absent);
-    } else if (nobody && !others_took_part(c, g) && missing > wsdbg_set_count(&g->exited) * WSDBG_WARP_THREADS) {
+    } else if (nobody && !others_took_part(c, g) && missing > wsdbg_set_count(&g->exited) * WSDBG_WARP_THREADS &&
+               !one_mate_left(c, g, missing)) {
         say_too_few(c, g);
     } else if (nobody && partners_left(g, missing)) {
         const uint32_t other = other_count_in_code(c, g);

@@ -71,6 +71,8 @@ static enum wsdbg_cause cause_of(const struct wsdbg_repair *repair)
         return WSDBG_CAUSE_WAKER_EXITED;
     case WSDBG_REPAIR_DROP:
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
+    case WSDBG_REPAIR_NAMED:
+        return WSDBG_CAUSE_NAMED_COUNT;
     case WSDBG_REPAIR_ANNOUNCE:
         return WSDBG_CAUSE_TX_NO_ARRIVE;
     case WSDBG_REPAIR_BYTES:
@@ -294,10 +296,13 @@ static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
     struct wsdbg_finding *finding = find(rounds, repair);
     if (!finding)
         return;
+    char lanes[64] = "";
+    if (repair->lanes)
+        wsdbg_print(lanes, sizeof lanes, "%.50s of ", wsdbg_say_lanes(repair->lanes).text);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s left the kernel, while %s, which did the same up to there, goes on and arrives on %s. Had %s "
+                "%s%s left the kernel, while %s, which did the same up to there, goes on and arrives on %s. Had %s "
                 "stayed, %s.",
-                wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_warp(c, repair->like).text,
+                lanes, wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_warp(c, repair->like).text,
                 wsdbg_say_family(c, row_of(rounds, repair)).text, is_one(repair) ? "it" : "they", say_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every warp of a role stay until its last arrival on %s: leave the loop by the same condition as "
@@ -311,11 +316,11 @@ static struct wsdbg_finding *find_named(struct rounds *rounds, const struct wsdb
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
         if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count ||
-            c->snapshot->barriers[row->barrier].id != repair->value)
+            c->snapshot->barriers[row->barrier].id != repair->named)
             continue;
         struct wsdbg_finding *finding =
-            wsdbg_case_find(c, WSDBG_CAUSE_ARRIVE_MISSING, confidence_of(rounds, repair), row->cta, row->barrier);
-        if (finding)
+            wsdbg_case_find(c, cause_of(repair), confidence_of(rounds, repair), row->cta, row->barrier);
+        if (finding && wsdbg_set_count(&repair->warps))
             finding->role = wsdbg_case_warp(c, wsdbg_first_of(&repair->warps))->role;
         return finding;
     }
@@ -331,11 +336,25 @@ static void say_early(struct rounds *rounds, const struct wsdbg_repair *repair)
         finding->sentence, sizeof finding->sentence,
         "%s arrive at named barrier %u only behind waits that others end after they passed it. Had they arrived "
         "once before, %s.",
-        wsdbg_say_warps(rounds->c, &repair->warps).text, repair->value, say_outcome(repair));
+        wsdbg_say_warps(rounds->c, &repair->warps).text, repair->named, say_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let these warps arrive at named barrier %u once before their loop, or let the others leave out its "
                 "first round.",
-                repair->value);
+                repair->named);
+}
+
+static void say_named(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_named(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s name %u threads at named barrier %u. With %u threads there, as many as come to it, %s.",
+                wsdbg_say_warps(rounds->c, &repair->warps).text, repair->was, repair->named, repair->value,
+                say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Name the same number of threads (%u) in every bar.sync and bar.arrive of named barrier %u.",
+                repair->value, repair->named);
 }
 
 static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
@@ -398,7 +417,9 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
 {
     struct wsdbg_phrase phrase = {""};
     const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &rival->warps),
-                              subject = rival->kind == WSDBG_REPAIR_EARLY ? phrase : say_subject(rounds, rival);
+                              subject = rival->kind == WSDBG_REPAIR_EARLY || rival->kind == WSDBG_REPAIR_NAMED
+                                            ? phrase
+                                            : say_subject(rounds, rival);
     if (rival->kind == WSDBG_REPAIR_COUNT)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.100s were initialised for %u arrivals", subject.text,
                     rival->value);
@@ -407,7 +428,10 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
                     rival->value, subject.text);
     else if (rival->kind == WSDBG_REPAIR_EARLY)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived once before at named barrier %u", warps.text,
-                    rival->value);
+                    rival->named);
+    else if (rival->kind == WSDBG_REPAIR_NAMED)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s named %u threads at named barrier %u", warps.text,
+                    rival->value, rival->named);
     else if (rival->kind == WSDBG_REPAIR_STAY)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s stayed in the kernel", warps.text);
     else
@@ -434,7 +458,7 @@ static void say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_DROP] = say_twice,         [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_STAY] = say_stay,          [WSDBG_REPAIR_EARLY] = say_early,
         [WSDBG_REPAIR_ANNOUNCE] = say_announce,  [WSDBG_REPAIR_BYTES] = say_bytes,
-        [WSDBG_REPAIR_COUNT] = say_count,
+        [WSDBG_REPAIR_NAMED] = say_named,        [WSDBG_REPAIR_COUNT] = say_count,
     };
     const size_t before = rounds->c->finding_count;
     says[repair->kind](rounds, repair);
