@@ -6,6 +6,8 @@
 
 #include "sass/compute.h"
 
+#define WINDOW_BYTES (UINT64_C(1) << 24)
+enum { SHARED_BYTES_MOST = 1 << 18 };
 enum { WORD_BYTES = sizeof(uint32_t), WORD_BITS = 32, BYTE_BITS = 8, PTX_LONG_BYTES = 8 };
 
 /* A load on its way. */
@@ -50,6 +52,22 @@ static bool global_address(const struct load *load, uint64_t *address)
         return false;
     *address += (uint64_t)operand->value;
     return true;
+}
+
+bool wsdbg_thread_loads_shared(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
+                               const struct wsdbg_thread_state *state)
+{
+    const struct load load = {instruction, world, state};
+    const struct wsdbg_operand *operand = &instruction->sources[0];
+    const struct wsdbg_operand base = {.kind = WSDBG_OPERAND_REGISTER, .number = operand->number};
+    const unsigned reg = wsdbg_register_of(&base, 0);
+    uint64_t address;
+    if (instruction->operation != WSDBG_OP_LD || operand->kind != WSDBG_OPERAND_MEMORY)
+        return false;
+    if (global_address(&load, &address))
+        return world->shared_window && address - world->shared_window < WINDOW_BYTES;
+    return !is_of_words(instruction) && reg < WSDBG_REGISTER_COUNT && state->known[reg] && !state->high_known[reg] &&
+           state->value[reg] + (uint32_t)operand->value < SHARED_BYTES_MOST;
 }
 
 static bool constant_offset(const struct load *load, uint64_t *offset_bytes)

@@ -27,6 +27,7 @@ struct wsdbg_thread_world {
     /* 32 bits of global memory, as they are now; is_generic: the address may also be one of shared or local memory.
      * Only walks ask; NULL = not known. */
     bool (*global)(void *context, uint64_t address, bool is_generic, uint32_t *value);
+    uint64_t shared_window; /* the generic address at which shared memory begins; 0 = not known */
 };
 
 enum wsdbg_truth { WSDBG_TRUTH_NO, WSDBG_TRUTH_YES, WSDBG_TRUTH_UNKNOWN };

@@ -25,6 +25,7 @@ struct walking {
     uint32_t calls[CALLS_MOST]; /* blocks that the open calls return to */
     unsigned depth;
     unsigned sides; /* of how many nested branches a side is being walked */
+    bool may_store; /* where the walk is lost: some way on stores to shared memory */
     struct {
         uint32_t issued, waited;             /* multiplications so far; those that the last wait was for */
         uint32_t ended[GROUPS_PENDING_MOST]; /* by group, modulo: those issued when it ended */
@@ -360,6 +361,8 @@ static uint32_t lose(struct walking *walking, uint32_t number)
     bool acts = true;
     if (!walking->depth)
         walking->group.error = wsdbg_walk_acts_behind(walking->group.plan, number, &acts);
+    if (!walking->depth && !walking->group.error)
+        walking->group.error = wsdbg_walk_stores_behind(walking->group.plan, number, &walking->may_store);
     walking->out->is_whole = !acts;
     return WSDBG_GRAPH_NONE;
 }
@@ -444,6 +447,7 @@ static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets
     arrives &= walk_side(walking, &before, taking, block->successor[1], detour);
     walking->sides--;
     walking->out->is_whole = false;
+    walking->may_store = true;
     drop_steps(walking->out, steps);
     walking->group.lanes = before.lanes;
     walking->group.leader = before.leader;
@@ -536,13 +540,14 @@ struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct 
     *together = lanes;
     if (!walking)
         return &wsdbg_error_no_memory;
-    *walking = (struct walking){.group = walk_group_begin(plan, worlds, lanes), .limits = limits, .out = out};
+    *walking = (struct walking){
+        .group = walk_group_begin(plan, worlds, lanes), .limits = limits, .out = out, .may_store = true};
     const uint32_t first = plan->graph->instruction_count ? plan->graph->block_of[0] : WSDBG_GRAPH_NONE;
     plan->is_guessed = false;
     run_until(walking, first, WSDBG_GRAPH_NONE);
     out->is_guessed = plan->is_guessed;
     walk_words_end(&plan->words, &walking->group.place);
-    if (!out->is_whole && plan->follows_stores)
+    if (!out->is_whole && plan->follows_stores && walking->may_store)
         walk_words_spoil(&plan->words);
     *together = walking->group.lanes;
     struct wsdbg_error *error = walking->group.error;

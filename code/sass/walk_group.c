@@ -10,7 +10,15 @@
 #include "sass/walk_stack.h"
 #include "sass/walk_warp.h"
 
-enum { SPECIAL_CTA_RANK = 136, SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24, WORD_BITS = 64, BYTE_BITS = 8 };
+enum {
+    SPECIAL_CTA_RANK = 136,
+    SHUFFLE_MODE_BIT = 58,
+    SHUFFLE_MODES = 3,
+    ONE_PIECE = 31,
+    RANK_SHIFT = 24,
+    WORD_BITS = 64,
+    BYTE_BITS = 8
+};
 
 /* ---- the lanes ---- */
 
@@ -325,8 +333,8 @@ static void forget_written(const struct walk_lane *lane, const struct wsdbg_inst
 static bool serves_lanes(const struct wsdbg_instruction *instruction)
 {
     return instruction->operation == WSDBG_OP_R2UR && instruction->destination_count == 2 &&
-           is_predicate(&instruction->destinations[0]) &&
-           instruction->destinations[1].kind == WSDBG_OPERAND_UNIFORM && instruction->source_count;
+           is_predicate(&instruction->destinations[0]) && instruction->destinations[1].kind == WSDBG_OPERAND_UNIFORM &&
+           instruction->source_count;
 }
 
 static void serve_lane(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
@@ -366,8 +374,8 @@ static bool is_own_place(const struct walk_lane *lane, uint32_t *address)
 {
     const uint32_t byte = *address >> RANK_SHIFT;
     uint32_t rank = 0;
-    if (byte && (!lane->world->special || !lane->world->special(lane->world->context, SPECIAL_CTA_RANK, &rank) ||
-                 byte != rank))
+    if (byte &&
+        (!lane->world->special || !lane->world->special(lane->world->context, SPECIAL_CTA_RANK, &rank) || byte != rank))
         return false;
     *address -= byte << RANK_SHIFT;
     return true;
@@ -427,6 +435,11 @@ static bool load(const struct walk_lane *lane, uint32_t number, const struct wsd
         return false;
     walk_set_register(lane->state, &instruction->destinations[0], true, value);
     return true;
+}
+
+static bool reads_shared(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_LDS || wsdbg_thread_loads_shared(instruction, lane->world, lane->state);
 }
 
 static bool is_atomic(const struct wsdbg_instruction *instruction)
@@ -508,7 +521,7 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         serve_lane(lane, instruction);
     else if (walk_stack_moves(instruction))
         move_words(lane, instruction);
-    else if (instruction->operation != WSDBG_OP_LDS || !load(lane, number, instruction))
+    else if (!reads_shared(lane, instruction) || !load(lane, number, instruction))
         wsdbg_thread_step(instruction, lane->world, lane->state);
 }
 
@@ -537,7 +550,7 @@ unsigned walk_group_execute(struct walk_group *group, uint32_t number)
         execute_lane(group, number, &lane);
     const bool is_counted = instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_VOTE ||
                             instruction->operation == WSDBG_OP_VOTEU || instruction->operation == WSDBG_OP_LDS ||
-                            is_atomic(instruction);
+                            instruction->operation == WSDBG_OP_LD || is_atomic(instruction);
     struct wsdbg_walk_told *told = is_counted && executes ? wsdbg_walk_told_at(group->plan, number) : NULL;
     if (told)
         told->times++;

@@ -282,8 +282,9 @@ static bool is_in_working_loop(const struct wsdbg_walk_plan *plan, uint32_t numb
 
 static void keep_told(struct wsdbg_walk_plan *plan, uint32_t instruction)
 {
+    const uint8_t operation = plan->graph->instructions[instruction].operation;
     plan->told[plan->told_count++].instruction = instruction;
-    plan->follows_stores |= plan->graph->instructions[instruction].operation == WSDBG_OP_LDS;
+    plan->follows_stores |= operation == WSDBG_OP_LDS || operation == WSDBG_OP_LD;
 }
 
 static bool is_load(const struct wsdbg_graph *graph, uint32_t number)
@@ -414,6 +415,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     free(plan->operands);
     free(plan->detours);
     free(plan->acts);
+    free(plan->stores);
     free(plan->told);
     free(plan->states);
     free(plan->issued);
@@ -443,41 +445,66 @@ static bool acts(const struct wsdbg_walk_plan *plan, uint32_t instruction)
            wsdbg_walk_is_of_matrices(plan, instruction);
 }
 
-static bool acts_itself(const struct wsdbg_walk_plan *plan, uint32_t number)
+static bool stores(const struct wsdbg_walk_plan *plan, uint32_t instruction)
+{
+    return plan->graph->instructions[instruction].operation == WSDBG_OP_STS;
+}
+
+typedef bool instruction_test(const struct wsdbg_walk_plan *plan, uint32_t instruction);
+
+/* Whether the ways on from a block are not all known. */
+static bool leads_anywhere(const struct wsdbg_block *block)
+{
+    return block->returns || block->is_indirect || (block->calls && block->callee == WSDBG_GRAPH_NONE);
+}
+
+static bool has_itself(const struct wsdbg_walk_plan *plan, instruction_test *test, uint32_t number)
 {
     const struct wsdbg_block *block = &plan->graph->blocks[number];
-    bool any = block->returns || block->is_indirect || (block->calls && block->callee == WSDBG_GRAPH_NONE);
+    bool any = leads_anywhere(block);
     for (uint32_t i = block->first; i < block->first + block->count; i++)
-        any |= acts(plan, i);
+        any |= test(plan, i);
     return any;
 }
 
-static bool acts_behind(const struct wsdbg_walk_plan *plan, uint32_t number)
+static bool has_behind(const struct wsdbg_walk_plan *plan, const bool *has, uint32_t number)
 {
     const struct wsdbg_block *block = &plan->graph->blocks[number];
-    bool acts = block->calls && block->callee != WSDBG_GRAPH_NONE && plan->acts[plan->graph->block_of[block->callee]];
+    bool any = block->calls && block->callee != WSDBG_GRAPH_NONE && has[plan->graph->block_of[block->callee]];
     for (uint32_t i = 0; i < block->successor_count; i++)
-        acts |= block->successor[i] != WSDBG_GRAPH_NONE && plan->acts[block->successor[i]];
-    return acts;
+        any |= block->successor[i] != WSDBG_GRAPH_NONE && has[block->successor[i]];
+    return any;
+}
+
+/* Whether some way from the end of a block on may lead to an instruction that passes the test.  `has` keeps the answers
+ * of all blocks. */
+static struct wsdbg_error *find_behind(const struct wsdbg_walk_plan *plan, bool **has, instruction_test *test,
+                                       uint32_t block, bool *out)
+{
+    const uint32_t count = plan->graph->block_count;
+    bool grows = !*has;
+    if (!*has && !(*has = calloc((size_t)count + 1, sizeof **has)))
+        return &wsdbg_error_no_memory;
+    for (uint32_t b = 0; grows && b < count; b++)
+        (*has)[b] = has_itself(plan, test, b);
+    while (grows) {
+        grows = false;
+        for (uint32_t b = count; b-- > 0;)
+            if (!(*has)[b] && has_behind(plan, *has, b))
+                (*has)[b] = grows = true;
+    }
+    *out = leads_anywhere(&plan->graph->blocks[block]) || has_behind(plan, *has, block);
+    return NULL;
 }
 
 struct wsdbg_error *wsdbg_walk_acts_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out)
 {
-    const uint32_t count = plan->graph->block_count;
-    bool grows = !plan->acts;
-    if (!plan->acts && !(plan->acts = calloc((size_t)count + 1, sizeof *plan->acts)))
-        return &wsdbg_error_no_memory;
-    for (uint32_t b = 0; grows && b < count; b++)
-        plan->acts[b] = acts_itself(plan, b);
-    while (grows) {
-        grows = false;
-        for (uint32_t b = count; b-- > 0;)
-            if (!plan->acts[b] && acts_behind(plan, b))
-                plan->acts[b] = grows = true;
-    }
-    const struct wsdbg_block *at = &plan->graph->blocks[block];
-    *out = at->returns || at->is_indirect || (at->calls && at->callee == WSDBG_GRAPH_NONE) || acts_behind(plan, block);
-    return NULL;
+    return find_behind(plan, &plan->acts, acts, block, out);
+}
+
+struct wsdbg_error *wsdbg_walk_stores_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out)
+{
+    return find_behind(plan, &plan->stores, stores, block, out);
 }
 
 /* ---- where the sides of a branch meet ---- */

@@ -20,8 +20,8 @@ struct wsdbg_walk_detour {
     uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each */
 };
 
-/* What the lanes of a whole warp got from one shuffle, vote or lent copy.  known, predicates, predicates_known: a bit for each
- * lane. */
+/* What the lanes of a whole warp got from one shuffle, vote or lent copy.  known, predicates, predicates_known: a bit
+ * for each lane. */
 struct wsdbg_walk_exchange {
     bool is_there;
     bool is_left; /* of a lent copy: no lane executed it */
@@ -53,6 +53,7 @@ struct wsdbg_walk_plan {
     struct wsdbg_dominators *after;         /* post-dominators, NULL = not asked for yet */
     struct wsdbg_walk_detour *detours;      /* by block */
     bool *acts;                   /* by block: some way from its begin on has an access; NULL = not asked yet */
+    bool *stores;                 /* ... or stores to shared memory */
     struct wsdbg_walk_told *told; /* by instruction, ascending */
     size_t told_count;
     bool follows_stores;     /* some load in a loop is told: what is stored to shared memory may decide a way */
@@ -76,6 +77,8 @@ struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, u
 bool wsdbg_walk_tell(struct wsdbg_walk_told *told, bool known, uint32_t value);
 /* *out: whether a thread that is behind the block may still come to an access. */
 struct wsdbg_error *wsdbg_walk_acts_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out);
+/* The same of stores to shared memory that walks follow. */
+struct wsdbg_error *wsdbg_walk_stores_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out);
 struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t block,
                                          const struct wsdbg_walk_detour **out);
 

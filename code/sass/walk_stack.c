@@ -34,8 +34,8 @@ static bool writes_pointer(const struct wsdbg_instruction *instruction)
     return wsdbg_writes(instruction, wsdbg_register_of(&pointer, 0));
 }
 
-/* Something else than a load or store of the frame, or a change of the pointer, reads the stack pointer: then the address
- * of a word may be anywhere. */
+/* Something else than a load or store of the frame, or a change of the pointer, reads the stack pointer: then the
+ * address of a word may be anywhere. */
 static bool takes_address(const struct wsdbg_instruction *instruction)
 {
     for (unsigned i = 0; i < instruction->source_count && !writes_pointer(instruction); i++) {

@@ -1,4 +1,5 @@
-/* walk_stack.h - the registers that a kernel of machine code keeps in its stack frame for a while.  Private to the walks.
+/* walk_stack.h - the registers that a kernel of machine code keeps in its stack frame for a while.  Private to the
+ * walks.
  *
  * A compiler that runs out of registers stores some of them in the thread's local memory and loads them again later.  A
  * loop counter may be among them.  Such a word is as good as a register that nothing else names: a walk follows it as
@@ -9,10 +10,10 @@
 
 #include "sass/flow.h"
 
-/* Copies the instructions of the graph.  In the copy, loads and stores of words of the stack frame name general registers
- * from number 256 on instead, one for each word: both have one source and one destination then, of as many registers as
- * they move.  None do where the frame may be used in another way: by an address that is not known, or where the frame is
- * not the same everywhere.  The caller frees *out. */
+/* Copies the instructions of the graph.  In the copy, loads and stores of words of the stack frame name general
+ * registers from number 256 on instead, one for each word: both have one source and one destination then, of as many
+ * registers as they move.  None do where the frame may be used in another way: by an address that is not known, or
+ * where the frame is not the same everywhere.  The caller frees *out. */
 struct wsdbg_error *walk_stack_follow(const struct wsdbg_graph *graph, struct wsdbg_instruction **out);
 /* Whether the instruction of such a copy moves words of the frame. */
 bool walk_stack_moves(const struct wsdbg_instruction *instruction);

@@ -121,7 +121,8 @@ static bool lend(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_in
             return false;
         if (executes == WSDBG_TRUTH_NO)
             continue;
-        is_known = is_known && walk_value(&lanes[lane], &instruction->sources[0], 0, &own) && (!executed || own == value);
+        is_known =
+            is_known && walk_value(&lanes[lane], &instruction->sources[0], 0, &own) && (!executed || own == value);
         value = is_known ? own : 0;
         executed |= (uint32_t)1 << lane;
     }

@@ -9,8 +9,8 @@
 
 #include "sass/walk_group.h"
 
-/* Executes a shuffle, a vote or a lent copy (see walk_plan.h) for all lanes of the group.  False: it is none, or not all
- * lanes of the warp are known to have taken part. */
+/* Executes a shuffle, a vote or a lent copy (see walk_plan.h) for all lanes of the group.  False: it is none, or not
+ * all lanes of the warp are known to have taken part. */
 bool walk_warp_exchange(struct walk_group *group, uint32_t instruction);
 
 #endif

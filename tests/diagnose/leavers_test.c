@@ -29,6 +29,7 @@ struct kernel {
     uint32_t silent_rank;     /* the CTA whose consumers never release; 0 = none */
     bool lane_leaves;         /* lane 0 of the producer, which produces, leaves before its first copy */
     uint32_t only_rank;       /* ... in this CTA alone; 0 = in all */
+    bool wrong_count;         /* group A waits for its turn with the threads of one warp too many */
     /* What the kernel is like. */
     uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
     bool is_told_by_name; /* they take turns, so that group B need not wait for "full" */
@@ -53,6 +54,12 @@ static const struct kernel kernels[] = {
      .says = "Warp 5 left the kernel, while warp 9",
      .leaver = 5,
      .leavers = 1},
+    {.name = "a count of a turn is wrong",
+     .cause = "NAMED_COUNT",
+     .says = "Warps 4-7 name 288 threads at named barrier 1. With 256 threads there, as many as come to it, the kernel "
+             "would finish",
+     .takes_turns = true,
+     .wrong_count = true},
     {.name = "a warpgroup leaves after two rounds",
      .cause = "WAKER_EXITED",
      .says = "Warps 4-7 left the kernel, while warp 8",
@@ -159,7 +166,7 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
     if (leaves && k->leaves_in_round && round == k->stays_for)
         return false;
     if (takes_turns(k)) {
-        way_add(way, WSDBG_ACCESS_NAMED_SYNC, is_b ? ORDER_B : ORDER_A, CONSUMERS * 32);
+        way_add(way, WSDBG_ACCESS_NAMED_SYNC, is_b ? ORDER_B : ORDER_A, (CONSUMERS + (k->wrong_count && !is_b)) * 32);
         way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, is_b ? ORDER_A : ORDER_B, CONSUMERS * 32);
     }
     way_add(way, WSDBG_ACCESS_WGMMA, 0, round + 1);

@@ -25,6 +25,9 @@ static void a_role_that_another_warp_stored_decides_the_way(void **state)
                             "warp 1 lanes ffffffff: sync 1, init 0x400 1, sync 1, sync 1\n");
 }
 
+/* A branch to DONE2 that nobody can decide. */
+#define LOST "ld.global.u32 %r1, [%d0];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra DONE2;\n"
+
 #define MEET "barrier.cluster.arrive;\nbarrier.cluster.wait;\n"
 static void the_cluster_barrier_orders_a_store_too(void **state)
 {
@@ -83,11 +86,40 @@ static void a_later_warp_may_prove_an_earlier_one_wrong(void **state)
     assert_false(ptx_walks_were_wrong(TWO_WARPS(STORE("0", "0x200") SYNC SYNC ROLES, SYNC SYNC SYNC)));
 }
 
+/* Warp 1 comes to a branch that nobody can decide.  What it stores behind it is not known; if there is no store,
+ * nothing of what warp 0 was told is doubtful. */
+static void a_walk_that_is_lost_makes_words_doubtful_only_where_it_may_store(void **state)
+{
+    (void)state;
+    assert_false(ptx_walks_were_wrong(TWO_WARPS(STORE("0", "0x200") SYNC SYNC ROLES, LOST SYNC "DONE2:\n" SYNC)));
+    assert_true(ptx_walks_were_wrong(
+        TWO_WARPS(STORE("0", "0x200") SYNC SYNC ROLES, LOST SYNC STORE("0", "0x300") "DONE2:\n" SYNC)));
+}
+
 static bool shows_1(void *context, uint32_t address, uint32_t *value)
 {
     (void)context;
     *value = 0x100;
     return address == 0x40c;
+}
+
+/* The high half of such an address is not known. */
+static void a_generic_address_may_lead_to_shared_memory(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS(STORE("0", "0x300") SYNC,
+                                      SYNC "mov.u64 %d5, bars;\ncvta.shared.u64 %d6, %d5;\nld.u8 %h0, [%d6+13];\n"
+                                           "cvt.u32.u16 %r9, %h0;\n" INIT("r9")),
+                            shows_1,
+                            "warp 0 lanes ffffffff: sync 1\n"
+                            "warp 1 lanes ffffffff: sync 1, init 0x400 1\n");
+    ptx_walks_expect_of_two(TWO_WARPS(STORE("0", "0x100") SYNC SYNC STORE("0", "0x200") SYNC,
+                                      "mov.u64 %d5, bars;\ncvta.shared.u64 %d6, %d5;\nAGAIN:\n" SYNC
+                                      "ld.s8 %h0, [%d6+13];\ncvt.u32.u16 %r9, %h0;\nsetp.eq.u32 %p1, %r9, 2;\n"
+                                      "@%p1 bra DONE;\n" INIT("r9") SYNC "bra AGAIN;\nDONE:\n"),
+                            NULL,
+                            "warp 0 lanes ffffffff: sync 1, sync 1, sync 1\n"
+                            "warp 1 lanes ffffffff: sync 1, init 0x400 1, sync 1, sync 1\n");
 }
 
 /* The present value counts once: later rounds may have had another one. */
@@ -120,6 +152,8 @@ int main(void)
         cmocka_unit_test(a_store_of_what_is_not_known_tells_nothing),
         cmocka_unit_test(where_atomics_may_write_stores_tell_nothing),
         cmocka_unit_test(a_later_warp_may_prove_an_earlier_one_wrong),
+        cmocka_unit_test(a_walk_that_is_lost_makes_words_doubtful_only_where_it_may_store),
+        cmocka_unit_test(a_generic_address_may_lead_to_shared_memory),
         cmocka_unit_test(a_word_that_no_walk_stores_is_taken_as_it_is_now_the_first_time),
         cmocka_unit_test(a_poll_ends),
     };

@@ -64,7 +64,7 @@ static bool shared(void *context, uint32_t address, uint32_t *value)
 static struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, size_t count, uint32_t parameter,
                                  struct wsdbg_walk_limits limits)
 {
-    const struct wsdbg_thread_world world = {&parameter, constant, special, shared, NULL};
+    const struct wsdbg_thread_world world = {&parameter, constant, special, shared, NULL, 0};
     uint32_t together;
     struct wsdbg_graph *graph;
     struct wsdbg_walk_plan *plan;
@@ -203,7 +203,7 @@ static struct wsdbg_walk walk_of_warp(const struct wsdbg_instruction *code, size
     struct wsdbg_walk walk;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         lanes[lane] = lane;
-        worlds[lane] = (struct wsdbg_thread_world){&lanes[lane], constant, lane_of, NULL, NULL};
+        worlds[lane] = (struct wsdbg_thread_world){&lanes[lane], constant, lane_of, NULL, NULL, 0};
     }
     assert_null(wsdbg_graph_create_decoded(code, count, &graph));
     assert_null(wsdbg_walk_plan_create(graph, &plan));
@@ -255,7 +255,7 @@ static void walk_both(const struct wsdbg_instruction *code, size_t count, struct
     uint32_t left = UINT32_MAX;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         numbers[lane] = lane;
-        worlds[lane] = (struct wsdbg_thread_world){&numbers[lane], constant, lane_of, NULL, NULL};
+        worlds[lane] = (struct wsdbg_thread_world){&numbers[lane], constant, lane_of, NULL, NULL, 0};
     }
     assert_null(wsdbg_graph_create_decoded(code, count, &graph));
     assert_null(wsdbg_walk_plan_create(graph, &plan));

@@ -10,10 +10,13 @@
 
 #include <string.h>
 
+enum { TURNS_MOST = 4 }; /* models of a warp that are tried */
+
 /* Which warps are taken to have left too early: some of a warpgroup, in one CTA or in all. */
 struct leavers {
     uint32_t cta;          /* index in snapshot.ctas, WSDBG_NONE = all */
     uint32_t first, count; /* numbers of these warps in their CTA */
+    uint32_t turn;         /* which of the models of each is tried */
 };
 
 /* ---- what the model does for the warp that left ---- */
@@ -108,7 +111,7 @@ static bool let_stay(struct wsdbg_trial *t, const struct leavers *leavers, struc
             continue;
         const bool has_left = wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED &&
                               (leavers->count > 1 || wsdbg_replay_mates_arrive(t->replay, w));
-        const uint32_t model = has_left ? wsdbg_replay_model_of(t->replay, w, false) : WSDBG_NONE;
+        const uint32_t model = has_left ? wsdbg_replay_model_of(t->replay, w, false, leavers->turn) : WSDBG_NONE;
         if (model == WSDBG_NONE || !double_model(t, w, model))
             return false;
         repair->like = wsdbg_set_count(&repair->warps) ? repair->like : model;
@@ -128,18 +131,26 @@ static bool are_phases_whole(const struct wsdbg_trial *t)
     return true;
 }
 
-static bool try_leavers(struct wsdbg_trial *t, uint32_t cta, uint32_t first, uint32_t count)
+static bool try_turn(struct wsdbg_trial *t, const struct leavers *leavers)
 {
-    const struct leavers leavers = {cta, first, count};
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_STAY};
     wsdbg_trial_begin(t);
-    if (!let_stay(t, &leavers, &repair) || !wsdbg_trial_keep_edits(t, &repair))
+    if (!let_stay(t, leavers, &repair) || !wsdbg_trial_keep_edits(t, &repair))
         return false;
     t->changes.doubles = t->doubles;
     if (!wsdbg_trial_works(t) || (t->is_to_end && !are_phases_whole(t)))
         return false;
     wsdbg_trial_keep(t, &repair);
     return true;
+}
+
+static bool try_leavers(struct wsdbg_trial *t, uint32_t cta, uint32_t first, uint32_t count)
+{
+    struct leavers leavers = {cta, first, count, 0};
+    for (; leavers.turn < TURNS_MOST; leavers.turn++)
+        if (try_turn(t, &leavers))
+            return true;
+    return false;
 }
 
 /* One CTA alone, else all: code is most often the same in all of them. */

@@ -67,25 +67,28 @@ bool wsdbg_replay_mates_arrive(const struct wsdbg_replay *replay, uint32_t warp)
     return 2 * arrive > mates;
 }
 
-uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, bool by_mbarriers)
+enum place { BESIDE, OF_GROUP, OF_OTHER_CTA, PLACES };
+
+/* Where a warp is, seen from another one; PLACES = nowhere that counts. */
+static enum place place_of(const struct wsdbg_case *c, uint32_t warp, uint32_t other)
 {
-    const struct wsdbg_case *c = replay->c;
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    uint32_t mate = WSDBG_NONE, peer = WSDBG_NONE;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_warp_row *other = wsdbg_case_warp(c, w);
-        const bool is_near = other->cta == row->cta, is_mate = wsdbg_case_are_mates(c, w, warp);
-        const bool is_beside = is_near && other->warp % WSDBG_GROUP_WARPS == row->warp % WSDBG_GROUP_WARPS;
-        const bool is_peer = !is_near && other->warp == row->warp;
-        if (w == warp || !(is_beside || (is_mate && mate == WSDBG_NONE) || (is_peer && peer == WSDBG_NONE)) ||
-            !left_like(replay, warp, w, by_mbarriers))
-            continue;
-        if (is_beside)
-            return w;
-        mate = is_mate ? w : mate;
-        peer = is_peer ? w : peer;
-    }
-    return mate == WSDBG_NONE ? peer : mate;
+    const struct wsdbg_warp_row *a = wsdbg_case_warp(c, warp), *b = wsdbg_case_warp(c, other);
+    if (warp == other)
+        return PLACES;
+    if (a->cta != b->cta)
+        return a->warp == b->warp ? OF_OTHER_CTA : PLACES;
+    if (a->warp % WSDBG_GROUP_WARPS == b->warp % WSDBG_GROUP_WARPS)
+        return BESIDE;
+    return wsdbg_case_are_mates(c, warp, other) ? OF_GROUP : PLACES;
+}
+
+uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, bool by_mbarriers, uint32_t turn)
+{
+    for (enum place place = BESIDE; place < PLACES; place++)
+        for (uint32_t w = 0; w < replay->c->warp_count; w++)
+            if (place_of(replay->c, warp, w) == place && left_like(replay, warp, w, by_mbarriers) && turn-- == 0)
+                return w;
+    return WSDBG_NONE;
 }
 
 static bool has_worked(const struct wsdbg_replay_agent *agent)

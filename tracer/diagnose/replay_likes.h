@@ -10,10 +10,11 @@ bool wsdbg_replay_mates_arrive(const struct wsdbg_replay *replay, uint32_t warp)
  * mbarriers must be the same, and that must be something.  *goes_on: the model's first step that is not the agent's. */
 bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
                               bool by_mbarriers, uint32_t *goes_on);
-/* A warp that goes on for longer than the one that has left, and did the same up to there: at the same place of another
- * warpgroup, else another one of its own warpgroup, else the one of the same number in another CTA; WSDBG_NONE = there
- * is none.  `by_mbarriers`: only what they did with mbarriers must be the same, and that must be something. */
-uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, bool by_mbarriers);
+/* A warp that goes on for longer than the one that has left, and did the same up to there: number `turn`, from 0 on, of
+ * those at the same place of another warpgroup, then others of its own warpgroup, then those of the same number in
+ * other CTAs; WSDBG_NONE = there is none.  `by_mbarriers`: only what they did with mbarriers must be the same, and that
+ * must be something. */
+uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, bool by_mbarriers, uint32_t turn);
 /* Whether an agent stands where its lanes were seen (replay_picture.c). */
 bool wsdbg_replay_is_as_seen(const struct wsdbg_replay *replay, uint32_t agent);
 /* Lanes of a warp that were seen to have left the kernel, and that had waited, arrived or copied before. */

@@ -160,7 +160,7 @@ static void note_leavers(struct left *left, uint32_t cta)
         if (agent->cta != cta || wsdbg_case_warp(left->c, agent->warp)->state != WSDBG_WARP_EXITED ||
             wsdbg_set_has(&left->by, agent->warp))
             continue;
-        const uint32_t model = wsdbg_replay_model_of(left->replay, agent->warp, true);
+        const uint32_t model = wsdbg_replay_model_of(left->replay, agent->warp, true, 0);
         if (model != WSDBG_NONE && wsdbg_case_warp(left->c, model)->state != WSDBG_WARP_EXITED)
             wsdbg_set_add(&left->by, agent->warp);
     }

@@ -346,15 +346,17 @@ static bool alternates(const struct wsdbg_case *c, const struct wsdbg_walk_row *
     return waits > 0;
 }
 
-/* Walks of the warp show that its waits on an empty barrier begin with the phase before the first one, which lets a
- * producer through, and alternate: then they are in step. */
+/* Walks of the warp, or of the same warp of other CTAs, show that its waits on an empty barrier begin with the phase
+ * before the first one, which lets a producer through, and alternate: then they are in step. */
 static bool is_in_step(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
-    const struct wsdbg_barrier *row = &c->snapshot->barriers[barrier];
+    const struct wsdbg_snapshot *s = c->snapshot;
+    const struct wsdbg_barrier *row = &s->barriers[barrier];
     bool any = false;
-    for (size_t i = 0; i < c->snapshot->walk_count; i++) {
-        const struct wsdbg_walk_row *walk = &c->snapshot->walks[i];
-        if (wsdbg_case_local_warp(c, walk->warp) != warp || walk->is_guessed)
+    for (size_t i = 0; i < s->walk_count; i++) {
+        const struct wsdbg_walk_row *walk = &s->walks[i];
+        const struct wsdbg_warp_row *walker = &s->warps[walk->warp];
+        if (walker->warp != wsdbg_case_warp(c, warp)->warp || s->ctas[walker->cta].grid != c->grid || walk->is_guessed)
             continue;
         any |= alternates(c, walk, (uint32_t)row->shared_offset.value);
     }

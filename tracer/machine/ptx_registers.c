@@ -24,7 +24,7 @@ struct numbering {
     const struct wsdbg_ptx_program *program;
     const struct wsdbg_ptx_function *function;
     bool *matters;
-    bool reads_shared; /* what some load from shared memory brings matters */
+    bool reads_shared; /* what some load brings matters, from shared memory or from a generic address */
     struct span *spans;
     uint32_t *order;
 };
@@ -154,7 +154,8 @@ static bool mark_once(struct numbering *numbering)
         const bool brings = !calculates_floats(instruction) && writes_what_matters(numbering, instruction);
         const bool asks = wsdbg_ptx_is_access(instruction->operation) || instruction->operation == WSDBG_PTX_OP_brx ||
                           brings || stores_what_is_read(numbering, instruction);
-        if (brings && instruction->operation == WSDBG_PTX_OP_ld && is_shared(instruction)) {
+        if (brings && instruction->operation == WSDBG_PTX_OP_ld &&
+            (is_shared(instruction) || instruction->space == WSDBG_PTX_GENERIC)) {
             grows |= !numbering->reads_shared;
             numbering->reads_shared = true;
         }

@@ -7,7 +7,14 @@
 #include "machine/ptx_translate.h"
 #include "sass/walk.h"
 
-enum { SPECIAL_LANE = 0, SPECIAL_THREAD_X = 33, SPECIAL_CTA_X = 37, SPECIAL_CTA_RANK = 136 };
+enum {
+    SPECIAL_LANE = 0,
+    SPECIAL_THREAD_X = 33,
+    SPECIAL_CTA_X = 37,
+    SPECIAL_WINDOW_HIGH = 47,
+    SPECIAL_WINDOW_LOW = 48,
+    SPECIAL_CTA_RANK = 136
+};
 enum { GRID_SIZE_BYTES = 12 };           /* where bank 0 has it, behind the CTA's threads */
 #define WINDOW_BYTES (UINT64_C(1) << 24) /* of generic addresses that are shared or local memory's */
 
@@ -55,9 +62,17 @@ static uint32_t value_of_cluster(const struct walk_thread *thread, uint32_t numb
     return at[number - WSDBG_SPECIAL_CLUSTER_X] / size[number - WSDBG_SPECIAL_CLUSTER_X];
 }
 
+/* Of generic addresses. */
+static struct wsdbg_optional_u64 shared_window(const struct walk_thread *thread)
+{
+    const uint32_t context = thread->machine->grids[thread->grid].context;
+    return context == WSDBG_NONE ? (struct wsdbg_optional_u64){0} : thread->machine->contexts[context].shared_window;
+}
+
 static bool read_special(void *context, uint32_t number, uint32_t *value)
 {
     const struct walk_thread *thread = context;
+    const struct wsdbg_optional_u64 window = shared_window(thread);
     const uint32_t *block = thread->machine->grids[thread->grid].block;
     const uint32_t at[] = {thread->linear % block[0], thread->linear / block[0] % block[1],
                            thread->linear / block[0] / block[1]};
@@ -68,6 +83,10 @@ static bool read_special(void *context, uint32_t number, uint32_t *value)
         *value = at[number - SPECIAL_THREAD_X];
     else if (number - SPECIAL_CTA_X < 3)
         *value = ctas[number - SPECIAL_CTA_X];
+    else if (number == SPECIAL_WINDOW_HIGH && window.known)
+        *value = (uint32_t)(window.value >> 32);
+    else if (number == SPECIAL_WINDOW_LOW && window.known)
+        *value = (uint32_t)window.value;
     else if (number == SPECIAL_CTA_RANK)
         *value = thread->cta->cluster_rank;
     else if (number >= WSDBG_SPECIAL_CLUSTER_X && number < WSDBG_SPECIAL_END && thread->cta_row != WSDBG_NONE)
@@ -161,5 +180,7 @@ static bool read_global(void *of_thread, uint64_t address, bool is_generic, uint
 
 struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread)
 {
-    return (struct wsdbg_thread_world){thread, read_constant, read_special, read_shared, read_global};
+    const struct wsdbg_optional_u64 window = shared_window(thread);
+    return (struct wsdbg_thread_world){thread,      read_constant, read_special,
+                                       read_shared, read_global,   window.known ? window.value : 0};
 }

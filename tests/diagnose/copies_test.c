@@ -1,0 +1,194 @@
+/* copies_test.c - kernels whose producers announce and copy bytes wrongly, or lose lanes, where nobody knows how many
+ * bytes a copy brings.
+ *
+ * A test writes the walks of all threads, lets a replay run them until they hang, makes the picture of that moment, and
+ * then forgets the sizes of the copies.  The diagnosis of the picture must name the defect.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ways.h"
+
+enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 8, WARPS = 8, PRODUCERS = 4, CONSUMERS = WARPS - PRODUCERS, BYTES = 128 };
+enum { OTHER_LANES = (int)~1u };
+
+struct kernel {
+    const char *name, *cause, *says;
+    /* The defect, of producer 1. */
+    uint32_t more;   /* bytes that round `round` announces too much */
+    uint32_t round;  /* from 1; 0 = none */
+    bool lacks_copy; /* that round issues one of its two copies */
+    bool is_bare;    /* from that round on it announces without arriving */
+    bool leaves;     /* its lane 0, which produces, leaves in that round, the other lanes go on */
+    /* What the kernel is like. */
+    bool is_alone; /* there is one warp, which also waits for what it copies */
+};
+
+static const struct kernel kernels[] = {
+    {.name = "nothing"},
+    {.name = "nothing, one warp", .is_alone = true},
+    {.name = "a round announces more than comes",
+     .cause = "TX_MISMATCH",
+     .says = "All arrivals on \"full\" stage 0 were made, but 16 bytes are missing",
+     .round = 5,
+     .more = 16},
+    {.name = "a round lacks a copy", .cause = "TX_MISMATCH", .says = "64 bytes", .round = 6, .lacks_copy = true},
+    {.name = "the only round of a stage lacks a copy",
+     .cause = "TX_MISMATCH",
+     .says = "64 bytes",
+     .round = 2,
+     .lacks_copy = true},
+    {.name = "lane 0 of a producer leaves",
+     .cause = "WAKER_EXITED",
+     .says = "Lane 0 of warp 1 left the kernel, while warp 2, which did the same up to there, goes on and arrives on "
+             "\"full\"",
+     .round = 3,
+     .leaves = true},
+    {.name = "who waits itself announces without arriving",
+     .cause = "TX_NO_ARRIVE",
+     .says = "Warp 0 copies or announces bytes to \"full\" stage 0, but does not arrive there in that round",
+     .round = 3,
+     .is_bare = true,
+     .is_alone = true},
+};
+
+static void initialise(const struct kernel *k, struct way *way)
+{
+    for (uint32_t s = 0; s < STAGES; s++) {
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), k->is_alone ? 1 : PRODUCERS);
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), CONSUMERS);
+    }
+}
+
+static void fill(const struct kernel *k, struct way *way, uint32_t round, bool is_wrong)
+{
+    const bool is_now = is_wrong && round + 1 == k->round, is_bare = is_wrong && k->is_bare && round + 1 >= k->round;
+    way_add(way, is_bare ? WSDBG_ACCESS_EXPECT : WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, round % STAGES),
+            BYTES + (is_now ? k->more : 0));
+    way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, round % STAGES), BYTES / 2);
+    if (!is_now || !k->lacks_copy)
+        way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, round % STAGES), BYTES / 2);
+}
+
+static void work_alone(const struct kernel *k, struct way *way)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        fill(k, way, i, true);
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES), i / STAGES & 1);
+    }
+}
+
+static void produce(const struct kernel *k, struct way *way, uint32_t warp)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
+        if (k->leaves && warp == 1 && i + 1 == k->round)
+            return;
+        fill(k, way, i, warp == 1);
+    }
+}
+
+static void consume(struct way *way)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES), i / STAGES & 1);
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1);
+    }
+}
+
+/* The lanes of a producer that copy nothing wait for the slots, too. */
+static void look_on(struct way *way)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
+}
+
+static void put_ways(struct picture *p, const struct kernel *k)
+{
+    static struct way ways[WARPS + PRODUCERS];
+    uint32_t count = 0;
+    memset(ways, 0, sizeof ways);
+    for (uint32_t w = 0; w < p->warps; w++) {
+        struct way *way = &ways[count++];
+        way->warp = w;
+        if (w == 0)
+            initialise(k, way);
+        way_add(way, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+        if (k->is_alone)
+            work_alone(k, way);
+        else if (w < PRODUCERS)
+            produce(k, way, w);
+        else
+            consume(way);
+        if (!k->is_alone && w < PRODUCERS) {
+            ways[count].warp = w;
+            ways[count].lanes = (uint32_t)OTHER_LANES;
+            way_add(&ways[count], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+            look_on(&ways[count++]);
+        }
+    }
+    ways_put(p, ways, count);
+}
+
+static void forget_sizes(struct picture *p)
+{
+    for (size_t i = 0; i < p->snapshot.step_count; i++)
+        if (p->snapshot.steps[i].kind == WSDBG_ACCESS_COPY)
+            p->snapshot.steps[i].number_known = false;
+}
+
+/* The picture of the hanging kernel; false: it finishes. */
+static bool stand_still(struct picture *p, const struct kernel *k)
+{
+    struct wsdbg_case c;
+    picture_init(p, 1, k->is_alone ? 1 : WARPS, 32);
+    picture_name(p, FULL, "full", STAGES, 1, 2);
+    picture_name(p, EMPTY, "empty", STAGES, 2, 1);
+    for (uint32_t s = 0; s < STAGES; s++) {
+        picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
+        picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
+    }
+    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    put_ways(p, k);
+    struct wsdbg_replay *replay = ways_replay(p, &c);
+    assert_false(replay->is_broken);
+    const bool stands = !replay->has_ended;
+    ways_take_picture(p, replay);
+    wsdbg_replay_destroy(replay);
+    wsdbg_case_deinit(&c);
+    forget_sizes(p);
+    return stands;
+}
+
+static void what_copies_do_wrong_is_told(void **state)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct picture p;
+        struct wsdbg_diagnosis diagnosis;
+        print_message("%s\n", kernels[i].name);
+        assert_int_equal(stand_still(&p, &kernels[i]), kernels[i].cause != NULL);
+        if (kernels[i].cause) {
+            picture_still(&p);
+            picture_judge(&p, &diagnosis);
+            assert_true(diagnosis.finding_count > 0);
+            if (strcmp(wsdbg_cause_name(diagnosis.findings[0].cause), kernels[i].cause) ||
+                !strstr(diagnosis.findings[0].sentence, kernels[i].says))
+                fail_msg("%s: %s", wsdbg_cause_name(diagnosis.findings[0].cause), diagnosis.findings[0].sentence);
+            assert_int_equal(diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_LIKELY);
+            wsdbg_diagnosis_deinit(&diagnosis);
+        }
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_copies_do_wrong_is_told)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
