@@ -30,6 +30,7 @@ struct kernel {
     bool lane_leaves;         /* lane 0 of the producer, which produces, leaves before its first copy */
     uint32_t only_rank;       /* ... in this CTA alone; 0 = in all */
     bool wrong_count;         /* group A waits for its turn with the threads of one warp too many */
+    uint32_t keeps_turn;      /* group B does not give the turn back from this round on, from 1; 0 = it always does */
     /* What the kernel is like. */
     uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
     bool is_told_by_name; /* they take turns, so that group B need not wait for "full" */
@@ -60,6 +61,11 @@ static const struct kernel kernels[] = {
              "would finish",
      .takes_turns = true,
      .wrong_count = true},
+    {.name = "a group keeps its turn near the end",
+     .cause = "ARRIVE_MISSING",
+     .says = "Warps 4-7 come to named barrier 1 8 times from the kernel's start to its end, warps 8-11 only 6 times",
+     .takes_turns = true,
+     .keeps_turn = 6},
     {.name = "a warpgroup leaves after two rounds",
      .cause = "WAKER_EXITED",
      .says = "Warps 4-7 left the kernel, while warp 8",
@@ -167,7 +173,8 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
         return false;
     if (takes_turns(k)) {
         way_add(way, WSDBG_ACCESS_NAMED_SYNC, is_b ? ORDER_B : ORDER_A, (CONSUMERS + (k->wrong_count && !is_b)) * 32);
-        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, is_b ? ORDER_A : ORDER_B, CONSUMERS * 32);
+        if (!is_b || !k->keeps_turn || round + 1 < k->keeps_turn)
+            way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, is_b ? ORDER_A : ORDER_B, CONSUMERS * 32);
     }
     way_add(way, WSDBG_ACCESS_WGMMA, 0, round + 1);
     way_add(way, WSDBG_ACCESS_WGMMA_WAIT, 0, round + 1);

@@ -26,6 +26,21 @@ struct program {
     uint32_t reader, spinner, resized;
 };
 
+/* The program's main thread has printed, and sleeps. */
+static void wait_until_it_sleeps(pid_t id)
+{
+    char path[64], state = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", id);
+    for (int i = 0; i < 10000 && state != 'S'; i++) {
+        FILE *stat = fopen(path, "r");
+        assert_non_null(stat);
+        assert_int_equal(fscanf(stat, "%*d (%*[^)]) %c", &state), 1);
+        fclose(stat);
+        usleep(1000);
+    }
+    assert_int_equal(state, 'S');
+}
+
 static struct program start(const char *path)
 {
     struct program program = {0};
@@ -42,6 +57,7 @@ static struct program start(const char *path)
     FILE *words = fdopen(ends[0], "r");
     assert_int_equal(fscanf(words, "%u %u %u", &program.reader, &program.spinner, &program.resized), 3);
     fclose(words);
+    wait_until_it_sleeps(program.id);
     return program;
 }
 

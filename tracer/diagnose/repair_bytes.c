@@ -9,24 +9,34 @@ enum { ROUNDS_MOST = 64 };
 
 /* ---- copies without an arrival ---- */
 
-/* The first step with which an agent announces or copies bytes to a barrier since its last wait on it, if it did not
- * arrive there in that time; else WSDBG_NONE. */
-static uint32_t bare_step(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+static bool is_wait(const struct wsdbg_replay_agent *agent, uint32_t at, uint32_t barrier, bool on_any)
+{
+    const uint32_t kind = agent->steps[at].kind;
+    return on_any ? kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_NAMED_SYNC
+                  : kind == WSDBG_ACCESS_WAIT && agent->target[at] == barrier;
+}
+
+/* The first step with which an agent announces or copies bytes to a barrier in its present round, if it did not arrive
+ * there in that round; else WSDBG_NONE.  A round begins behind a wait: on that barrier, or, `on_any`, for anything. */
+static uint32_t bare_step(const struct wsdbg_replay_agent *agent, uint32_t barrier, bool on_any)
 {
     uint32_t first = WSDBG_NONE;
-    bool arrived = false;
+    bool arrived = false, is_behind = true;
     for (uint32_t k = 0; k < agent->at; k++) {
-        if (agent->target[k] != barrier)
-            continue;
         const uint32_t kind = agent->steps[k].kind;
-        if (kind == WSDBG_ACCESS_WAIT) {
+        const bool is_there = agent->target[k] == barrier;
+        is_behind |= is_wait(agent, k, barrier, on_any);
+        if (!is_there ||
+            (kind != WSDBG_ACCESS_COPY && kind != WSDBG_ACCESS_EXPECT && !wsdbg_replay_arrivals_of(agent, k)))
+            continue;
+        if (is_behind) {
             first = WSDBG_NONE;
-            arrived = false;
-        } else if (wsdbg_replay_arrivals_of(agent, k)) {
-            arrived = true;
-        } else if ((kind == WSDBG_ACCESS_COPY || kind == WSDBG_ACCESS_EXPECT) && first == WSDBG_NONE) {
-            first = k;
+            arrived = is_behind = false;
         }
+        if (wsdbg_replay_arrivals_of(agent, k))
+            arrived = true;
+        else if (first == WSDBG_NONE)
+            first = k;
     }
     return arrived ? WSDBG_NONE : first;
 }
@@ -41,7 +51,7 @@ static bool is_edited(const struct wsdbg_trial *t, uint32_t agent, uint32_t step
 
 /* Adds an arrival, with the bytes that came unannounced, for one barrier that somebody waits on and nobody has arrived
  * on.  False: there is no such one, or it was added already. */
-static bool add_announcement(struct wsdbg_trial *t, struct wsdbg_repair *repair)
+static bool add_announcement(struct wsdbg_trial *t, struct wsdbg_repair *repair, bool on_any)
 {
     for (uint32_t w = 0; w < t->replay->agent_count; w++) {
         const struct wsdbg_replay_agent *waiter = &t->replay->agents[w];
@@ -50,7 +60,7 @@ static bool add_announcement(struct wsdbg_trial *t, struct wsdbg_repair *repair)
         const uint32_t barrier = waiter->target[waiter->at];
         const struct wsdbg_replay_barrier *b = &t->replay->barriers[barrier];
         for (uint32_t i = 0; i < t->replay->agent_count && b->pending == b->expected; i++) {
-            const uint32_t step = bare_step(&t->replay->agents[i], barrier);
+            const uint32_t step = bare_step(&t->replay->agents[i], barrier, on_any);
             if (step == WSDBG_NONE || is_edited(t, i, step))
                 continue;
             t->edits[t->changes.edit_count++] =
@@ -62,13 +72,13 @@ static bool add_announcement(struct wsdbg_trial *t, struct wsdbg_repair *repair)
     return false;
 }
 
-static bool try_announcements(struct wsdbg_trial *t)
+static bool try_rounds(struct wsdbg_trial *t, bool on_any)
 {
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_ANNOUNCE, .is_of_stage = true};
     wsdbg_trial_begin(t);
     for (uint32_t i = 0; i < ROUNDS_MOST; i++) {
         wsdbg_replay_run(t->replay, t->order, &t->changes);
-        if (t->replay->is_broken || t->replay->has_ended || !add_announcement(t, &repair))
+        if (t->replay->is_broken || t->replay->has_ended || !add_announcement(t, &repair, on_any))
             break;
         wsdbg_trial_keep_edits(t, &repair);
     }
@@ -76,6 +86,11 @@ static bool try_announcements(struct wsdbg_trial *t)
         return false;
     wsdbg_trial_keep(t, &repair);
     return true;
+}
+
+static bool try_announcements(struct wsdbg_trial *t)
+{
+    return try_rounds(t, false) || try_rounds(t, true);
 }
 
 /* Bytes that were not announced are not known to the replay that stands: it may have shared the others wrongly. */
