@@ -358,6 +358,25 @@ static void move_words(const struct walk_lane *lane, const struct wsdbg_instruct
     }
 }
 
+/* Words of the stack frame at a place that is computed. */
+static void pick_words(const struct walk_lane *lane, const struct wsdbg_instruction *load)
+{
+    struct wsdbg_instruction move = *load;
+    uint32_t address, pointer;
+    const bool known = walk_value(lane, &load->sources[0], 0, &address) &&
+                       walk_value(lane, &load->sources[load->source_count - 1], 0, &pointer);
+    const uint32_t place = known ? address - pointer : 0, word = place / sizeof place;
+    if (!known || place % sizeof place || word >= WSDBG_MORE_REGISTERS ||
+        word + load->width_bytes / sizeof place > WSDBG_MORE_REGISTERS) {
+        forget_written(lane, load);
+        return;
+    }
+    move.sources[0] = (struct wsdbg_operand){.kind = WSDBG_OPERAND_REGISTER,
+                                             .number = (uint16_t)(WSDBG_RZ + 1 + word),
+                                             .registers = (uint8_t)(load->width_bytes / sizeof place)};
+    move_words(lane, &move);
+}
+
 /* A word of what is stored.  Code that comes from PTX has each element of a vector as a source. */
 static bool stored_word(const struct walk_lane *lane, const struct wsdbg_instruction *store, unsigned word,
                         uint32_t *value)
@@ -401,15 +420,16 @@ static void keep_store(const struct walk_lane *lane, const struct wsdbg_instruct
 
 /* The present value of the word that the bytes lie in, as if it had been stored once before.  In a loop only the first
  * time, and only where the loop is more than a poll: later the word may have another value, and the present one may be
- * what ends the poll. */
+ * what ends the poll.  Code that reads shared memory by generic addresses may count there by these, too. */
 static bool present_value(const struct walk_lane *lane, uint32_t number, uint32_t address, uint32_t bytes,
                           uint32_t *value)
 {
     const struct wsdbg_graph *graph = lane->group->plan->graph;
     const bool is_in_loop = graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE;
     const struct wsdbg_walk_told *told = is_in_loop ? wsdbg_walk_told_at(lane->group->plan, number) : NULL;
+    const bool may_count = graph->instructions[number].operation == WSDBG_OP_LD && lane->group->plan->has_other_writers;
     const uint32_t at = address % sizeof *value;
-    if ((is_in_loop && (!told || told->times)) || !lane->world->shared || at + bytes > sizeof *value ||
+    if (may_count || (is_in_loop && (!told || told->times)) || !lane->world->shared || at + bytes > sizeof *value ||
         !lane->world->shared(lane->world->context, address - at, value))
         return false;
     *value = *value >> BYTE_BITS * at & UINT32_MAX >> BYTE_BITS * (sizeof *value - bytes);
@@ -521,6 +541,8 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         serve_lane(lane, instruction);
     else if (walk_stack_moves(instruction))
         move_words(lane, instruction);
+    else if (walk_stack_picks(instruction))
+        pick_words(lane, instruction);
     else if (!reads_shared(lane, instruction) || !load(lane, number, instruction))
         wsdbg_thread_step(instruction, lane->world, lane->state);
 }

@@ -335,6 +335,16 @@ bool wsdbg_walk_tell(struct wsdbg_walk_told *told, bool known, uint32_t value)
     return true;
 }
 
+static bool has_other_writers(const struct wsdbg_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->instruction_count; i++) {
+        const uint8_t operation = graph->instructions[i].operation;
+        if (operation == WSDBG_OP_ATOMS || operation == WSDBG_OP_ATOM || operation == WSDBG_OP_ST)
+            return true;
+    }
+    return false;
+}
+
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out)
 {
     struct wsdbg_walk_plan *plan = calloc(1, sizeof *plan);
@@ -345,6 +355,7 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
         plan->own = *graph;
         plan->own.instructions = instructions;
         graph = plan->graph = &plan->own;
+        plan->has_other_writers = has_other_writers(graph);
         plan->executes = calloc((size_t)graph->instruction_count + 1, sizeof *plan->executes);
         plan->detours = calloc((size_t)graph->block_count + 1, sizeof *plan->detours);
         plan->states = calloc(WSDBG_WALK_LANES, sizeof *plan->states);
@@ -373,22 +384,11 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
     return error;
 }
 
-/* Whether shared memory may change by other instructions than stores that walks follow. */
-static bool has_other_writers(const struct wsdbg_walk_plan *plan)
-{
-    for (uint32_t i = 0; i < plan->graph->instruction_count; i++) {
-        const uint8_t operation = plan->graph->instructions[i].operation;
-        if (operation == WSDBG_OP_ATOMS || operation == WSDBG_OP_ATOM || operation == WSDBG_OP_ST)
-            return true;
-    }
-    return false;
-}
-
 void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, bool believes_stores)
 {
     walk_words_forget(&plan->words);
     plan->walks = 0;
-    if (!believes_stores || (plan->follows_stores && has_other_writers(plan)))
+    if (!believes_stores || (plan->follows_stores && plan->has_other_writers))
         walk_words_spoil(&plan->words);
 }
 

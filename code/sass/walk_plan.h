@@ -57,6 +57,7 @@ struct wsdbg_walk_plan {
     struct wsdbg_walk_told *told; /* by instruction, ascending */
     size_t told_count;
     bool follows_stores;     /* some load in a loop is told: what is stored to shared memory may decide a way */
+    bool has_other_writers;  /* shared memory may change by other instructions than stores that walks follow */
     struct walk_words words; /* of the walks so far of the CTA at hand */
     uint32_t walks;          /* how many these are */
     struct wsdbg_thread_state *states; /* by lane: memory for the lanes that walk */

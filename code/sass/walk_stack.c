@@ -10,6 +10,17 @@
 #include "sass/definitions.h"
 
 enum { STACK_POINTER = 1, FIRST_NUMBER = 256, WORD_BYTES = 4, FRAME_BYTES = WSDBG_MORE_REGISTERS * WORD_BYTES };
+/* No walk needs to know where local memory lies; with some place for it, addresses in it are numbers. */
+enum { POINTER_AT_START = 1 << 20, SPAN_MOST = 128 };
+
+struct frame {
+    const struct wsdbg_graph *graph;
+    uint32_t words;  /* that some load or store names */
+    bool is_indexed; /* some load has an address that is computed from the stack pointer */
+    uint64_t *seen;  /* blocks, a bit each */
+    uint32_t *open;  /* blocks */
+    uint32_t open_count;
+};
 
 static bool is_of_frame(const struct wsdbg_instruction *instruction)
 {
@@ -17,15 +28,27 @@ static bool is_of_frame(const struct wsdbg_instruction *instruction)
            (instruction->words[0] || instruction->words[1]);
 }
 
-static bool is_whole_words(const struct wsdbg_instruction *instruction)
+static bool moves_words(const struct wsdbg_instruction *instruction)
 {
     const struct wsdbg_operand *at = &instruction->sources[0];
-    const unsigned bytes = instruction->width_bytes;
     const bool is_load = instruction->operation == WSDBG_OP_LDL;
     return instruction->is_whole && instruction->source_count == (is_load ? 1 : 2) &&
-           instruction->destination_count == is_load && at->kind == WSDBG_OPERAND_MEMORY &&
-           at->number == STACK_POINTER && at->uniform == WSDBG_URZ && bytes && bytes % WORD_BYTES == 0 &&
-           at->value >= 0 && at->value % WORD_BYTES == 0 && at->value + bytes <= FRAME_BYTES;
+           instruction->destination_count == is_load && at->kind == WSDBG_OPERAND_MEMORY && at->uniform == WSDBG_URZ &&
+           instruction->width_bytes && instruction->width_bytes % WORD_BYTES == 0;
+}
+
+static bool is_named_by_pointer(const struct wsdbg_instruction *instruction)
+{
+    const struct wsdbg_operand *at = &instruction->sources[0];
+    return at->number == STACK_POINTER && at->value >= 0 && at->value % WORD_BYTES == 0 &&
+           at->value + instruction->width_bytes <= FRAME_BYTES;
+}
+
+/* A load of words at a place that a register other than the stack pointer tells. */
+static bool is_index_load(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_LDL && moves_words(instruction) &&
+           instruction->sources[0].number != STACK_POINTER;
 }
 
 static bool writes_pointer(const struct wsdbg_instruction *instruction)
@@ -34,28 +57,87 @@ static bool writes_pointer(const struct wsdbg_instruction *instruction)
     return wsdbg_writes(instruction, wsdbg_register_of(&pointer, 0));
 }
 
-/* Something else than a load or store of the frame, or a change of the pointer, reads the stack pointer: then the
- * address of a word may be anywhere. */
-static bool takes_address(const struct wsdbg_instruction *instruction)
+static bool is_source(const struct wsdbg_operand *source, uint32_t number)
 {
-    for (unsigned i = 0; i < instruction->source_count && !writes_pointer(instruction); i++) {
-        const struct wsdbg_operand *source = &instruction->sources[i];
-        const bool may_be_register = source->kind == WSDBG_OPERAND_REGISTER || source->kind == WSDBG_OPERAND_MEMORY;
-        if (may_be_register && source->number <= STACK_POINTER && source->number + source->registers > STACK_POINTER)
+    const bool may_be_register = source->kind == WSDBG_OPERAND_REGISTER || source->kind == WSDBG_OPERAND_MEMORY;
+    return may_be_register && source->number <= number &&
+           source->number + (source->registers ? source->registers : 1u) > number;
+}
+
+static bool reads(const struct wsdbg_instruction *instruction, uint32_t number)
+{
+    for (unsigned i = 0; i < instruction->source_count; i++)
+        if (is_source(&instruction->sources[i], number))
             return true;
-    }
     return false;
 }
 
-/* Whether all words of the frame are named by the pointer, which keeps its value behind the first block. */
-static bool can_be_followed(const struct wsdbg_graph *graph)
+static void open_block(struct frame *frame, uint32_t block)
 {
+    if (block == WSDBG_GRAPH_NONE || frame->seen[block / 64] >> block % 64 & 1)
+        return;
+    frame->seen[block / 64] |= (uint64_t)1 << block % 64;
+    frame->open[frame->open_count++] = block;
+}
+
+/* Whether all that reads the register from an instruction of a block on, up to where it is written again, are loads at
+ * the place that it tells.  Opens the blocks behind. */
+static bool is_index_from(struct frame *frame, uint32_t number, uint32_t first, uint32_t block)
+{
+    const struct wsdbg_operand index = {.kind = WSDBG_OPERAND_REGISTER, .number = (uint16_t)number};
+    const struct wsdbg_block *b = &frame->graph->blocks[block];
+    for (uint32_t i = first; i < b->first + b->count; i++) {
+        const struct wsdbg_instruction *instruction = &frame->graph->instructions[i];
+        if (instruction->operation == WSDBG_OP_OTHER || (reads(instruction, number) && !is_index_load(instruction)))
+            return false;
+        if (wsdbg_writes(instruction, wsdbg_register_of(&index, 0)) && wsdbg_flow_is_unguarded(instruction))
+            return true;
+    }
+    if (b->calls || b->returns || b->is_indirect)
+        return false;
+    for (uint32_t i = 0; i < b->successor_count; i++)
+        open_block(frame, b->successor[i]);
+    return true;
+}
+
+/* Whether the instruction computes an address from the stack pointer that only loads use. */
+static bool makes_index(struct frame *frame, uint32_t number)
+{
+    const struct wsdbg_graph *graph = frame->graph;
+    const struct wsdbg_instruction *instruction = &graph->instructions[number];
+    const struct wsdbg_operand *to = &instruction->destinations[0];
+    if (instruction->destination_count != 1 || to->kind != WSDBG_OPERAND_REGISTER || to->number == WSDBG_RZ ||
+        to->registers > 1 || instruction->is_wide || instruction->width_bytes)
+        return false;
+    memset(frame->seen, 0, (graph->block_count / 64 + 1) * sizeof *frame->seen);
+    frame->open_count = 0;
+    bool is_index = is_index_from(frame, to->number, number + 1, graph->block_of[number]);
+    while (is_index && frame->open_count) {
+        const uint32_t block = frame->open[--frame->open_count];
+        is_index = is_index_from(frame, to->number, graph->blocks[block].first, block);
+    }
+    return is_index;
+}
+
+/* Whether all words of the frame are named by the pointer, or loaded at a place computed from it; the pointer keeps its
+ * value behind the first block.  Any other use of the pointer could put the address of a word anywhere. */
+static bool can_be_followed(struct frame *frame)
+{
+    const struct wsdbg_graph *graph = frame->graph;
     for (uint32_t i = 0; i < graph->instruction_count; i++) {
         const struct wsdbg_instruction *instruction = &graph->instructions[i];
-        if (is_of_frame(instruction) ? !is_whole_words(instruction) : takes_address(instruction))
-            return false;
         if (writes_pointer(instruction) && graph->block_of[i] != graph->block_of[0])
             return false;
+        if (is_index_load(instruction)) {
+            frame->is_indexed = true;
+        } else if (is_of_frame(instruction)) {
+            if (!moves_words(instruction) || !is_named_by_pointer(instruction))
+                return false;
+            const uint32_t end = (uint32_t)(instruction->sources[0].value + instruction->width_bytes) / WORD_BYTES;
+            frame->words = end > frame->words ? end : frame->words;
+        } else if (!writes_pointer(instruction) && reads(instruction, STACK_POINTER) && !makes_index(frame, i)) {
+            return false;
+        }
     }
     return true;
 }
@@ -76,23 +158,67 @@ static void name_register(struct wsdbg_instruction *instruction)
     instruction->destination_count = 1;
 }
 
+/* It reads any word of the frame, and the pointer. */
+static void name_all(struct wsdbg_instruction *load, const struct frame *frame)
+{
+    for (uint32_t word = 0; word < frame->words; word += SPAN_MOST) {
+        const uint32_t left = frame->words - word;
+        load->sources[load->source_count++] =
+            (struct wsdbg_operand){.kind = WSDBG_OPERAND_REGISTER,
+                                   .number = (uint16_t)(FIRST_NUMBER + word),
+                                   .registers = (uint8_t)(left < SPAN_MOST ? left : SPAN_MOST)};
+    }
+    load->sources[load->source_count++] =
+        (struct wsdbg_operand){.kind = WSDBG_OPERAND_REGISTER, .number = STACK_POINTER, .registers = 1};
+}
+
+static void place_pointer(struct wsdbg_instruction *instruction)
+{
+    if (!writes_pointer(instruction) || reads(instruction, STACK_POINTER))
+        return;
+    instruction->operation = WSDBG_OP_MOV;
+    instruction->sources[0] = (struct wsdbg_operand){.kind = WSDBG_OPERAND_IMMEDIATE, .value = POINTER_AT_START};
+    instruction->source_count = 1;
+    instruction->width_bytes = 0;
+}
+
+static void name_words(struct wsdbg_instruction *copy, const struct frame *frame)
+{
+    for (uint32_t i = 0; i < frame->graph->instruction_count; i++)
+        if (is_index_load(&copy[i]))
+            name_all(&copy[i], frame);
+        else if (is_of_frame(&copy[i]))
+            name_register(&copy[i]);
+        else if (frame->is_indexed)
+            place_pointer(&copy[i]);
+}
+
 struct wsdbg_error *walk_stack_follow(const struct wsdbg_graph *graph, struct wsdbg_instruction **out)
 {
+    struct frame frame = {.graph = graph,
+                          .seen = calloc((size_t)graph->block_count / 64 + 1, sizeof *frame.seen),
+                          .open = calloc((size_t)graph->block_count + 1, sizeof *frame.open)};
     struct wsdbg_instruction *copy = calloc((size_t)graph->instruction_count + 1, sizeof *copy);
     *out = copy;
-    if (!copy)
-        return &wsdbg_error_no_memory;
-    memcpy(copy, graph->instructions, graph->instruction_count * sizeof *copy);
-    if (!can_be_followed(graph))
-        return NULL;
-    for (uint32_t i = 0; i < graph->instruction_count; i++)
-        if (is_of_frame(&copy[i]))
-            name_register(&copy[i]);
-    return NULL;
+    if (copy && frame.seen && frame.open) {
+        memcpy(copy, graph->instructions, graph->instruction_count * sizeof *copy);
+        if (can_be_followed(&frame))
+            name_words(copy, &frame);
+    }
+    const bool has_memory = copy && frame.seen && frame.open;
+    free(frame.seen);
+    free(frame.open);
+    return has_memory ? NULL : &wsdbg_error_no_memory;
 }
 
 bool walk_stack_moves(const struct wsdbg_instruction *instruction)
 {
     return is_of_frame(instruction) && instruction->sources[0].kind == WSDBG_OPERAND_REGISTER &&
            instruction->destination_count == 1;
+}
+
+bool walk_stack_picks(const struct wsdbg_instruction *instruction)
+{
+    return is_of_frame(instruction) && instruction->sources[0].kind == WSDBG_OPERAND_MEMORY &&
+           instruction->operation == WSDBG_OP_LDL && instruction->source_count > 1;
 }

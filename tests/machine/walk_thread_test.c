@@ -11,6 +11,7 @@
 #include "machine/walk_thread.h"
 
 #define PLACE UINT64_C(0x500000000)
+enum { SPECIAL_WINDOW_HIGH = 47, SPECIAL_WINDOW_LOW = 48 }; /* SR_SWINHI, SR_SWINLO */
 #define SHARED_WINDOW UINT64_C(0x7e0000000000)
 #define LOCAL_WINDOW UINT64_C(0x7f0000000000)
 
@@ -96,6 +97,23 @@ static void a_generic_address_may_be_of_shared_or_local_memory(void **state)
     (void)state;
 }
 
+/* A GPU does not tell where shared memory has generic addresses.  A walk puts them together from special registers. */
+static void generic_addresses_of_shared_memory_need_no_window(void **state)
+{
+    static struct fixture fixture;
+    const struct wsdbg_thread_world unknown = begin(&fixture, false);
+    uint32_t high = 0, low = 1;
+    static const struct wsdbg_cta cta = {0};
+    fixture.grid.block[0] = fixture.grid.block[1] = fixture.grid.block[2] = 1;
+    fixture.thread.cta = &cta;
+    assert_true(unknown.special(unknown.context, SPECIAL_WINDOW_HIGH, &high));
+    assert_true(unknown.special(unknown.context, SPECIAL_WINDOW_LOW, &low));
+    assert_true(((uint64_t)high << 32 | low) == unknown.shared_window);
+    assert_true(unknown.shared_window >> 49 != 0); /* no memory of a GPU is there */
+    assert_true(begin(&fixture, true).shared_window == SHARED_WINDOW);
+    (void)state;
+}
+
 static void a_gpu_that_stands_still_is_asked_only_so_often(void **state)
 {
     static struct fixture fixture;
@@ -116,6 +134,7 @@ int main(void)
         cmocka_unit_test(a_block_is_read_once),
         cmocka_unit_test(a_word_may_be_known_where_its_block_is_not),
         cmocka_unit_test(a_generic_address_may_be_of_shared_or_local_memory),
+        cmocka_unit_test(generic_addresses_of_shared_memory_need_no_window),
         cmocka_unit_test(a_gpu_that_stands_still_is_asked_only_so_often),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,8 +15,9 @@ enum {
     SPECIAL_WINDOW_LOW = 48,
     SPECIAL_CTA_RANK = 136
 };
-enum { GRID_SIZE_BYTES = 12 };           /* where bank 0 has it, behind the CTA's threads */
-#define WINDOW_BYTES (UINT64_C(1) << 24) /* of generic addresses that are shared or local memory's */
+enum { GRID_SIZE_BYTES = 12 };             /* where bank 0 has it, behind the CTA's threads */
+#define WINDOW_BYTES (UINT64_C(1) << 24)   /* of generic addresses that are shared or local memory's */
+#define NO_MEMORY_HERE (UINT64_C(1) << 50) /* addresses on a GPU have 49 bits */
 
 static bool ask_constant(struct walk_thread *thread, unsigned bank, uint32_t offset_bytes, uint32_t *value)
 {
@@ -62,17 +63,20 @@ static uint32_t value_of_cluster(const struct walk_thread *thread, uint32_t numb
     return at[number - WSDBG_SPECIAL_CLUSTER_X] / size[number - WSDBG_SPECIAL_CLUSTER_X];
 }
 
-/* Of generic addresses. */
-static struct wsdbg_optional_u64 shared_window(const struct walk_thread *thread)
+/* The generic address at which shared memory begins.  A running GPU does not tell it.  Then any place will do at which
+ * no memory can be: a walk takes it from a special register, adds an offset, and loads there. */
+static uint64_t shared_window(const struct walk_thread *thread)
 {
     const uint32_t context = thread->machine->grids[thread->grid].context;
-    return context == WSDBG_NONE ? (struct wsdbg_optional_u64){0} : thread->machine->contexts[context].shared_window;
+    const struct wsdbg_optional_u64 unknown = {0}, window = context == WSDBG_NONE
+                                                                ? unknown
+                                                                : thread->machine->contexts[context].shared_window;
+    return window.known ? window.value : NO_MEMORY_HERE;
 }
 
 static bool read_special(void *context, uint32_t number, uint32_t *value)
 {
     const struct walk_thread *thread = context;
-    const struct wsdbg_optional_u64 window = shared_window(thread);
     const uint32_t *block = thread->machine->grids[thread->grid].block;
     const uint32_t at[] = {thread->linear % block[0], thread->linear / block[0] % block[1],
                            thread->linear / block[0] / block[1]};
@@ -83,10 +87,10 @@ static bool read_special(void *context, uint32_t number, uint32_t *value)
         *value = at[number - SPECIAL_THREAD_X];
     else if (number - SPECIAL_CTA_X < 3)
         *value = ctas[number - SPECIAL_CTA_X];
-    else if (number == SPECIAL_WINDOW_HIGH && window.known)
-        *value = (uint32_t)(window.value >> 32);
-    else if (number == SPECIAL_WINDOW_LOW && window.known)
-        *value = (uint32_t)window.value;
+    else if (number == SPECIAL_WINDOW_HIGH)
+        *value = (uint32_t)(shared_window(thread) >> 32);
+    else if (number == SPECIAL_WINDOW_LOW)
+        *value = (uint32_t)shared_window(thread);
     else if (number == SPECIAL_CTA_RANK)
         *value = thread->cta->cluster_rank;
     else if (number >= WSDBG_SPECIAL_CLUSTER_X && number < WSDBG_SPECIAL_END && thread->cta_row != WSDBG_NONE)
@@ -180,7 +184,6 @@ static bool read_global(void *of_thread, uint64_t address, bool is_generic, uint
 
 struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread)
 {
-    const struct wsdbg_optional_u64 window = shared_window(thread);
     return (struct wsdbg_thread_world){thread,      read_constant, read_special,
-                                       read_shared, read_global,   window.known ? window.value : 0};
+                                       read_shared, read_global,   shared_window(thread)};
 }
