@@ -54,6 +54,12 @@ static bool global_address(const struct load *load, uint64_t *address)
     return true;
 }
 
+/* The low word of an address in the window names the CTA of the cluster in its highest byte. */
+static uint64_t window_bytes(const struct wsdbg_thread_world *world)
+{
+    return (uint32_t)world->shared_window == 0 ? (uint64_t)1 << WORD_BITS : WINDOW_BYTES;
+}
+
 bool wsdbg_thread_loads_shared(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
                                const struct wsdbg_thread_state *state)
 {
@@ -65,7 +71,7 @@ bool wsdbg_thread_loads_shared(const struct wsdbg_instruction *instruction, cons
     if (instruction->operation != WSDBG_OP_LD || operand->kind != WSDBG_OPERAND_MEMORY)
         return false;
     if (global_address(&load, &address))
-        return world->shared_window && address - world->shared_window < WINDOW_BYTES;
+        return world->shared_window && address - world->shared_window < window_bytes(world);
     return !is_of_words(instruction) && reg < WSDBG_REGISTER_COUNT && state->known[reg] && !state->high_known[reg] &&
            state->value[reg] + (uint32_t)operand->value < SHARED_BYTES_MOST;
 }

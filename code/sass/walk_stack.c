@@ -208,7 +208,11 @@ struct wsdbg_error *walk_stack_follow(const struct wsdbg_graph *graph, struct ws
     const bool has_memory = copy && frame.seen && frame.open;
     free(frame.seen);
     free(frame.open);
-    return has_memory ? NULL : &wsdbg_error_no_memory;
+    if (has_memory)
+        return NULL;
+    free(copy);
+    *out = NULL;
+    return &wsdbg_error_no_memory;
 }
 
 bool walk_stack_moves(const struct wsdbg_instruction *instruction)

@@ -31,7 +31,9 @@ struct kernel {
     uint32_t only_rank;       /* ... in this CTA alone; 0 = in all */
     bool wrong_count;         /* group A waits for its turn with the threads of one warp too many */
     uint32_t keeps_turn;      /* group B does not give the turn back from this round on, from 1; 0 = it always does */
+    uint32_t drain_parity;    /* with which the producer first waits until its slots are free at the end; 1 is right */
     /* What the kernel is like. */
+    bool has_no_work;     /* the CTA got no tile: the producer waits for its slots, the consumers leave */
     uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
     bool is_told_by_name; /* they take turns, so that group B need not wait for "full" */
     bool begins_by_name;  /* the producer waits at BEGIN, at which consumers arrive before and behind all rounds */
@@ -44,6 +46,11 @@ static const struct kernel kernels[] = {
     {.name = "nothing, in a cluster", .ctas = 2},
     {.name = "nothing, with a begin", .begins_by_name = true},
     {.name = "nothing, and one group waits for both", .is_told_by_name = true},
+    {.name = "nothing, without a tile", .has_no_work = true, .drain_parity = 1},
+    {.name = "a producer without a tile waits for slots that nobody took",
+     .cause = "PARITY_WRONG",
+     .says = "Warp 0 begins with parity 0 to wait on \"empty\"",
+     .has_no_work = true},
     {.name = "a warp leaves after two rounds",
      .cause = "WAKER_EXITED",
      .says = "Warp 5 left the kernel, while warp 9, which did the same up to there, goes on and arrives on \"empty\"",
@@ -146,7 +153,9 @@ static void produce(const struct kernel *k, struct way *way, uint32_t cta)
     meet(k, way);
     if (k->begins_by_name)
         way_add(way, WSDBG_ACCESS_NAMED_SYNC, BEGIN, (CONSUMERS + 1) * 32);
-    for (uint32_t i = 0; i < ROUNDS; i++) {
+    for (uint32_t i = 0; i < STAGES && k->has_no_work; i++)
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i), k->drain_parity);
+    for (uint32_t i = 0; i < ROUNDS && !k->has_no_work; i++) {
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
         if (leaves_lane(k, cta))
             return;
@@ -212,7 +221,7 @@ static void put_ways(struct picture *p, const struct kernel *k)
             way->warp = cta * WARPS + w;
             if (w == 0)
                 produce(k, way, cta);
-            else if (w < GROUP)
+            else if (w < GROUP || k->has_no_work)
                 meet(k, way);
             else
                 consume(k, way, cta, w);

@@ -116,7 +116,8 @@ static void a_first_parity_is_repaired_beside_waits_for_tokens(void **state)
     (void)state;
 }
 
-/* Warp 0 waits once for each of three free stages, which nobody has used: with parity 1, but for the last of them. */
+/* Warp 0 waits once for each of three free stages, which nobody has used: with parity 1, but for the last of them.  It
+ * arrives elsewhere: it has something to do. */
 static void a_first_parity_unlike_those_of_other_stages_is_repaired(void **state)
 {
     for (uint32_t wrong = 1; wrong < 3; wrong++) {
@@ -127,6 +128,8 @@ static void a_first_parity_unlike_those_of_other_stages_is_repaired(void **state
             picture_mbarrier(&k.p, B, s, 0, 1, 1, 0);
         for (uint32_t s = 0; s < 3; s++)
             add(&k, 0, WSDBG_ACCESS_INIT, MBARRIER_AT(B, s), 1);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+        add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_C, 1);
         for (uint32_t s = 0; s < 3; s++)
             add(&k, 0, WSDBG_ACCESS_WAIT, MBARRIER_AT(B, s), s < 3 - wrong);
         run(&k);

@@ -33,7 +33,15 @@ static struct wsdbg_error *global(struct wsdbg_machine *machine, uint32_t contex
     return NULL;
 }
 
-static const struct wsdbg_machine_ops ops = {.global = global};
+static struct wsdbg_error *no_constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
+                                       void *out, uint32_t byte_count, bool *known)
+{
+    (void)machine, (void)grid, (void)bank, (void)offset, (void)out, (void)byte_count;
+    *known = false;
+    return NULL;
+}
+
+static const struct wsdbg_machine_ops ops = {.global = global, .constant = no_constant};
 
 struct fixture {
     struct wsdbg_machine_context context;
@@ -114,6 +122,23 @@ static void generic_addresses_of_shared_memory_need_no_window(void **state)
     (void)state;
 }
 
+static void tables_of_branch_targets_are_those_of_the_image(void **state)
+{
+    static struct fixture fixture;
+    static const uint32_t targets[] = {0x100, 0x2a0, 0x340};
+    const struct wsdbg_thread_world world = begin(&fixture, false);
+    uint32_t value = 0;
+    assert_false(world.constant(world.context, WSDBG_CODE_BANK_OF_TABLES, 4, &value));
+    fixture.memory.tables = (struct wsdbg_image){.bytes = (const unsigned char *)targets, .byte_count = sizeof targets};
+    assert_true(world.constant(world.context, WSDBG_CODE_BANK_OF_TABLES, 4, &value));
+    assert_int_equal(value, targets[1]);
+    assert_true(world.constant(world.context, WSDBG_CODE_BANK_OF_TABLES, 8, &value));
+    assert_int_equal(value, targets[2]);
+    assert_false(world.constant(world.context, WSDBG_CODE_BANK_OF_TABLES, 9, &value));
+    assert_false(world.constant(world.context, 3, 4, &value));
+    (void)state;
+}
+
 static void a_gpu_that_stands_still_is_asked_only_so_often(void **state)
 {
     static struct fixture fixture;
@@ -135,6 +160,7 @@ int main(void)
         cmocka_unit_test(a_word_may_be_known_where_its_block_is_not),
         cmocka_unit_test(a_generic_address_may_be_of_shared_or_local_memory),
         cmocka_unit_test(generic_addresses_of_shared_memory_need_no_window),
+        cmocka_unit_test(tables_of_branch_targets_are_those_of_the_image),
         cmocka_unit_test(a_gpu_that_stands_still_is_asked_only_so_often),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

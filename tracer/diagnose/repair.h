@@ -34,13 +34,14 @@ struct wsdbg_repair_wait {
 
 struct wsdbg_repair {
     enum wsdbg_repair_kind kind;
-    uint32_t barrier; /* of the replay: one of those that it changes */
-    bool is_mixed;    /* PARITY_FIRST: one of these warps begins some other stage with the right parity */
-    bool is_of_stage; /* COUNT: only this stage changes, to the count of other stages */
-    bool is_to_end;   /* all threads then reach the kernel's end; else only all that stood go on */
-    uint32_t was;     /* the count that the barrier was initialised with; NAMED: the threads that the code names */
-    uint32_t value;   /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity */
-    uint32_t named;   /* EARLY, NAMED: the named barrier's id */
+    uint32_t barrier;  /* of the replay: one of those that it changes */
+    bool is_mixed;     /* PARITY_FIRST: one of these warps begins some other stage with the right parity */
+    bool is_of_stage;  /* COUNT: only this stage changes, to the count of other stages */
+    bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
+    bool is_to_end;    /* all threads then reach the kernel's end; else only all that stood go on */
+    uint32_t was;      /* the count that the barrier was initialised with; NAMED: the threads that the code names */
+    uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity */
+    uint32_t named;    /* EARLY, NAMED: the named barrier's id */
     /* PARITY_DRIFT: the first wait that names the parity of the wait before it; PARITY_LIKE: ... another parity than
      * that of `like` */
     struct wsdbg_repair_wait wait;

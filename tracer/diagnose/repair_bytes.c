@@ -49,13 +49,24 @@ static bool is_edited(const struct wsdbg_trial *t, uint32_t agent, uint32_t step
     return false;
 }
 
+/* Whether the agent is the first of those that wait on its barrier. */
+static bool is_first_waiter(const struct wsdbg_trial *t, uint32_t waiter)
+{
+    const struct wsdbg_replay_agent *agents = t->replay->agents;
+    const uint32_t barrier = agents[waiter].target[agents[waiter].at];
+    for (uint32_t i = 0; i < waiter; i++)
+        if (agents[i].state == WSDBG_AGENT_WAITS && agents[i].target[agents[i].at] == barrier)
+            return false;
+    return true;
+}
+
 /* Adds an arrival, with the bytes that came unannounced, for one barrier that somebody waits on and nobody has arrived
  * on.  False: there is no such one, or it was added already. */
 static bool add_announcement(struct wsdbg_trial *t, struct wsdbg_repair *repair, bool on_any)
 {
     for (uint32_t w = 0; w < t->replay->agent_count; w++) {
         const struct wsdbg_replay_agent *waiter = &t->replay->agents[w];
-        if (waiter->state != WSDBG_AGENT_WAITS)
+        if (waiter->state != WSDBG_AGENT_WAITS || !is_first_waiter(t, w))
             continue;
         const uint32_t barrier = waiter->target[waiter->at];
         const struct wsdbg_replay_barrier *b = &t->replay->barriers[barrier];
@@ -74,7 +85,7 @@ static bool add_announcement(struct wsdbg_trial *t, struct wsdbg_repair *repair,
 
 static bool try_rounds(struct wsdbg_trial *t, bool on_any)
 {
-    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_ANNOUNCE, .is_of_stage = true};
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_ANNOUNCE};
     wsdbg_trial_begin(t);
     for (uint32_t i = 0; i < ROUNDS_MOST; i++) {
         wsdbg_replay_run(t->replay, t->order, &t->changes);
@@ -99,7 +110,7 @@ void wsdbg_try_announce(struct wsdbg_trial *t)
     const enum wsdbg_replay_shares was = t->replay->shares;
     bool works = try_announcements(t);
     for (enum wsdbg_replay_shares shares = 0; !works && shares < WSDBG_SHARES_KINDS; shares++)
-        works = wsdbg_replay_share_bytes(t->replay, shares) && try_announcements(t);
+        works = wsdbg_replay_share_bytes(t->replay, shares) && wsdbg_trial_stands_again(t) && try_announcements(t);
     wsdbg_replay_share_bytes(t->replay, was);
 }
 
@@ -161,7 +172,7 @@ static struct wsdbg_warp_set announcers_of(const struct wsdbg_trial *t, uint32_t
 void wsdbg_try_bytes(struct wsdbg_trial *t)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
-        struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_BYTES, .barrier = b, .is_of_stage = true};
+        struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_BYTES, .barrier = b};
         if (!is_waited_on(t, b) || !is_unbalanced(t, b))
             continue;
         wsdbg_trial_begin(t);

@@ -5,25 +5,13 @@
  */
 #include "diagnose/repair_trial.h"
 
-enum { COUNTS_MOST = 8 };
-
-static bool is_use(const struct wsdbg_step_row *step, uint32_t id)
-{
-    return (step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE) && step->address == id;
-}
-
-static bool is_waited_at(const struct wsdbg_trial *t, uint32_t id)
-{
-    for (uint32_t i = 0; i < t->replay->agent_count; i++)
-        if (t->state[i] == WSDBG_AGENT_NAMED && is_use(&t->replay->agents[i].steps[t->at[i]], id))
-            return true;
-    return false;
-}
+enum { COUNTS_MOST = 8, WARPS_OF_GROUP = 4 };
 
 /* What the uses of a named barrier name, and who comes to it in one CTA. */
 struct uses {
     uint32_t counts[COUNTS_MOST], count;
     struct wsdbg_warp_set by[COUNTS_MOST]; /* in all CTAs */
+    struct wsdbg_warp_set comers;          /* likewise: by any count */
     uint32_t threads;                      /* the most of any CTA */
 };
 
@@ -47,8 +35,9 @@ static struct uses uses_of(const struct wsdbg_trial *t, uint32_t id)
         for (uint32_t i = 0; i < t->replay->agent_count; i++) {
             const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
             for (uint32_t k = 0; k < agent->step_count && agent->cta == cta; k++)
-                if (is_use(&agent->steps[k], id) && agent->steps[k].number) {
+                if (wsdbg_replay_is_use(&agent->steps[k], id) && agent->steps[k].number) {
                     wsdbg_set_add(&come, agent->warp);
+                    wsdbg_set_add(&uses.comers, agent->warp);
                     add_use(&uses, agent->steps[k].number, agent->warp);
                 }
         }
@@ -67,12 +56,29 @@ static uint32_t threads_of_cta(const struct wsdbg_trial *t)
     return warps * WSDBG_WARP_THREADS;
 }
 
+/* Whether a warp never comes, and the three others of its warpgroup do: then it should, too. */
+static bool lacks_a_mate(const struct wsdbg_trial *t, const struct uses *uses)
+{
+    for (uint32_t w = 0; w < t->c->warp_count; w++) {
+        uint32_t mates = 0;
+        for (uint32_t mate = 0; mate < t->c->warp_count && !wsdbg_set_has(&uses->comers, w); mate++)
+            mates += wsdbg_set_has(&uses->comers, mate) && wsdbg_case_are_mates(t->c, w, mate);
+        if (mates == WARPS_OF_GROUP - 1)
+            return true;
+    }
+    return false;
+}
+
 /* A barrier of all threads names the right number: what is wrong is who comes to it. */
 static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *uses, uint32_t which, uint32_t count)
 {
-    const struct wsdbg_repair repair = {
-        .kind = WSDBG_REPAIR_NAMED, .named = id, .was = uses->counts[which], .value = count, .warps = uses->by[which]};
-    if (count == repair.was || repair.was == threads_of_cta(t))
+    const struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NAMED,
+                                        .named = id,
+                                        .was = uses->counts[which],
+                                        .value = count,
+                                        .is_of_comers = count == uses->threads,
+                                        .warps = uses->by[which]};
+    if (count == repair.was || repair.was == threads_of_cta(t) || (count < repair.was && lacks_a_mate(t, uses)))
         return false;
     wsdbg_trial_begin(t);
     t->changes.named_id = id;
@@ -84,18 +90,26 @@ static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *use
     return true;
 }
 
+/* The number that come is tried first. */
+static bool try_counts(struct wsdbg_trial *t, uint32_t id, const struct uses *uses)
+{
+    for (uint32_t i = 0; i < uses->count; i++)
+        if (try_count(t, id, uses, i, uses->threads))
+            return true;
+    for (uint32_t i = 0; i < uses->count; i++)
+        for (uint32_t k = 0; k < uses->count; k++)
+            if (try_count(t, id, uses, i, uses->counts[k]))
+                return true;
+    return false;
+}
+
 void wsdbg_try_named(struct wsdbg_trial *t)
 {
     for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
-        if (!is_waited_at(t, id))
+        if (!wsdbg_trial_is_waited_at(t, id))
             continue;
         const struct uses uses = uses_of(t, id);
-        for (uint32_t i = 0; i < uses.count; i++) {
-            for (uint32_t k = 0; k < uses.count; k++)
-                if (try_count(t, id, &uses, i, uses.counts[k]))
-                    return;
-            if (try_count(t, id, &uses, i, uses.threads))
-                return;
-        }
+        if (try_counts(t, id, &uses))
+            return;
     }
 }

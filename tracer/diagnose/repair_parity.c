@@ -320,10 +320,23 @@ static bool brings_data(const struct wsdbg_trial *t, uint32_t family, const stru
     return any;
 }
 
+/* Whether nobody arrives on any mbarrier, or copies: then no wait can be meant for an arrival.  That is so in a CTA
+ * that got no tile, where a producer still waits until its slots are free. */
+static bool is_idle(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count; k++)
+            if (a->target[k] != WSDBG_NONE && (wsdbg_replay_arrivals_of(a, k) || is_of_bytes(&a->steps[k])))
+                return false;
+    }
+    return true;
+}
+
 /* Whether the standstill gives a reason to let them begin with parity 1, so that they go first. */
 static bool may_go_first(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
 {
-    return are_exceptions(t, family, repair) ||
+    return are_exceptions(t, family, repair) || is_idle(t) ||
            (brings_data(t, family, &repair->warps) && must_be_first(t, family, &repair->warps));
 }
 
@@ -333,7 +346,9 @@ void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value)
         struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_FIRST, .value = value};
         wsdbg_trial_begin(t);
         if (wsdbg_trial_leads_family(t, f) && set_first(t, f, &repair) && (value == 0 || may_go_first(t, f, &repair)) &&
-            wsdbg_trial_works(t) && (value == 0 || are_exceptions(t, f, &repair) || gets_all_phases(t, f)))
+            wsdbg_trial_works(t) &&
+            (value == 0 || are_exceptions(t, f, &repair) || gets_all_phases(t, f) ||
+             (is_idle(t) && t->replay->has_ended)))
             wsdbg_trial_keep(t, &repair);
     }
 }

@@ -200,21 +200,12 @@ static bool note_comers(const struct wsdbg_trial *t, uint32_t id, struct wsdbg_w
     return least == most && most * t->c->cta_count == wsdbg_set_count(&comers) * WSDBG_WARP_THREADS;
 }
 
-/* Whether some agent stands at the named barrier. */
-static bool is_waited_at(const struct wsdbg_trial *t, uint32_t id)
-{
-    for (uint32_t i = 0; i < t->replay->agent_count; i++)
-        if (t->state[i] == WSDBG_AGENT_NAMED && t->replay->agents[i].steps[t->at[i]].address == id)
-            return true;
-    return false;
-}
-
 void wsdbg_try_early(struct wsdbg_trial *t)
 {
     struct wsdbg_repair repairs[WSDBG_NAMED_BARRIERS];
     for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
         repairs[id] = (struct wsdbg_repair){.kind = WSDBG_REPAIR_EARLY, .named = id};
-        if (is_waited_at(t, id) && !note_comers(t, id, &repairs[id].warps))
+        if (wsdbg_trial_is_waited_at(t, id) && !note_comers(t, id, &repairs[id].warps))
             return;
     }
     for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {

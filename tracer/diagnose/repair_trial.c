@@ -64,6 +64,23 @@ static bool works_in(struct wsdbg_trial *t, enum wsdbg_replay_order order)
            (t->replay->has_ended || (t->replay->has_lost && goes_further(t)));
 }
 
+bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] == WSDBG_AGENT_NAMED && wsdbg_replay_is_use(&t->replay->agents[i].steps[t->at[i]], id))
+            return true;
+    return false;
+}
+
+bool wsdbg_trial_stands_again(const struct wsdbg_trial *t)
+{
+    wsdbg_replay_run(t->replay, t->order, NULL);
+    bool alike = !t->replay->is_broken && !t->replay->has_ended;
+    for (uint32_t i = 0; i < t->replay->agent_count && alike; i++)
+        alike = t->replay->agents[i].at == t->at[i] && t->replay->agents[i].state == t->state[i];
+    return alike;
+}
+
 /* Tries several orders: a change that works only in some of them leaves a race. */
 bool wsdbg_trial_works(struct wsdbg_trial *t)
 {

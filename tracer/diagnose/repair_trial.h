@@ -1,7 +1,7 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs: repair_trial.c runs a trial, repair_parity.c changes waits, repair_turns.c and repair_ring.c
- * arrivals, repair_stay.c and repair_lanes.c what warps and lanes do that have left, repair_bytes.c bytes, and repair.c
- * counts.
+ * arrivals, repair_stay.c and repair_lanes.c what warps and lanes do that have left, repair_bytes.c bytes,
+ * repair_named.c named barriers, and repair.c counts.
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
 #define WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -45,6 +45,11 @@ bool wsdbg_trial_is_of_stage(const struct wsdbg_trial *t, uint32_t a, uint32_t b
 bool wsdbg_trial_leads_family(const struct wsdbg_trial *t, uint32_t barrier);
 /* An agent's waits and arrivals on a barrier up to the standstill. */
 const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier);
+
+/* Whether some agent stood at the named barrier. */
+bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id);
+/* Runs the replay without changes: whether all stand where they stood. */
+bool wsdbg_trial_stands_again(const struct wsdbg_trial *t);
 
 /* Begins a trial without changes. */
 void wsdbg_trial_begin(struct wsdbg_trial *t);

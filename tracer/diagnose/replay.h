@@ -163,6 +163,11 @@ struct wsdbg_replay_changes {
 struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg_replay **out);
 /* Sets what copies of unknown size are taken to bring.  Returns whether that changed anything. */
 bool wsdbg_replay_share_bytes(struct wsdbg_replay *replay, enum wsdbg_replay_shares shares);
+/* Whether a step is a use of a named barrier. */
+static inline bool wsdbg_replay_is_use(const struct wsdbg_step_row *step, uint32_t id)
+{
+    return (step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE) && step->address == id;
+}
 /* Whether a step copies bytes that the barrier counts, into one CTA or into several. */
 bool wsdbg_replay_is_copy_to(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at,
                              uint32_t barrier);

@@ -19,6 +19,7 @@ struct votes {
 static void vote(struct votes *votes, int64_t bytes, uint32_t rounds)
 {
     uint32_t i = 0;
+    votes->all += rounds;
     while (i < votes->values && votes->bytes[i] != bytes)
         i++;
     if (i == VOTES_MOST)
@@ -26,7 +27,6 @@ static void vote(struct votes *votes, int64_t bytes, uint32_t rounds)
     votes->values += i == votes->values;
     votes->bytes[i] = bytes;
     votes->count[i] += rounds;
-    votes->all += rounds;
 }
 
 /* What more than half of at least three rounds announce; 0: there is no such number. */

@@ -2,7 +2,7 @@
  * which the kernel would go on (repair.h).
  *
  * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, WAKER_EXITED, DOUBLE_ARRIVE,
- * ARRIVE_SHORT; TX_NO_ARRIVE and TX_MISMATCH where rules before it did not say more of the bytes.
+ * ARRIVE_SHORT, NAMED_COUNT; TX_NO_ARRIVE and TX_MISMATCH where rules before it did not say more of the bytes.
  *
  * It adds a finding only if the replay of the unchanged kernel ends in the picture, or fails in every order as
  * wsdbg_replay_failing says; and some repair works.
@@ -86,10 +86,20 @@ static enum wsdbg_cause cause_of(const struct wsdbg_repair *repair)
 
 /* Whether a repair needs no comparison with others.  A round, a wait or a stage that is unlike all others is taken to
  * be wrong, even if another repair works, too.  A first parity and a count are not: changing either one may make up for
- * a mistake in the other. */
+ * a mistake in the other.  Bytes and threads that seem to be missing may come from those whose walks are not known. */
 static bool is_certain_of_itself(const struct wsdbg_repair *repair)
 {
-    return repair->is_of_stage || (repair->kind != WSDBG_REPAIR_PARITY_FIRST && repair->kind != WSDBG_REPAIR_COUNT);
+    switch (repair->kind) {
+    case WSDBG_REPAIR_PARITY_FIRST:
+    case WSDBG_REPAIR_COUNT:
+        return repair->is_of_stage;
+    case WSDBG_REPAIR_NAMED:
+    case WSDBG_REPAIR_ANNOUNCE:
+    case WSDBG_REPAIR_BYTES:
+        return repair->is_to_end;
+    default:
+        return true;
+    }
 }
 
 /* Another repair that works, with another cause.  NULL = there is none, or the first one needs no comparison. */
@@ -349,9 +359,9 @@ static void say_named(struct rounds *rounds, const struct wsdbg_repair *repair)
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s name %u threads at named barrier %u. With %u threads there, as many as come to it, %s.",
+                "%s name %u threads at named barrier %u. With %u threads there, as many as %s, %s.",
                 wsdbg_say_warps(rounds->c, &repair->warps).text, repair->was, repair->named, repair->value,
-                say_outcome(repair));
+                repair->is_of_comers ? "come to it" : "other uses name", say_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Name the same number of threads (%u) in every bar.sync and bar.arrive of named barrier %u.",
                 repair->value, repair->named);

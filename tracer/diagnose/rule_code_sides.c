@@ -17,11 +17,6 @@ struct sides {
     uint32_t most, least;              /* how often */
 };
 
-static bool is_use(const struct wsdbg_step_row *step, uint32_t id)
-{
-    return (step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE) && step->address == id;
-}
-
 static bool is_whole(const struct sides *sides, const struct wsdbg_replay_agent *agent)
 {
     return wsdbg_walk_is_known(&sides->c->snapshot->walks[agent->walk]);
@@ -37,7 +32,7 @@ static bool uses_of(const struct sides *sides, uint32_t warp, uint32_t *threads,
         uint32_t count = 0;
         for (uint32_t k = 0; k < agent->step_count && agent->warp == warp; k++) {
             const struct wsdbg_step_row *step = &agent->steps[k];
-            if (!is_use(step, sides->id))
+            if (!wsdbg_replay_is_use(step, sides->id))
                 continue;
             if (!step->number_known || !step->number || (*threads && *threads != step->number))
                 return false;
@@ -86,7 +81,7 @@ static uint32_t waiter_of(const struct sides *sides)
     for (uint32_t i = 0; i < sides->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &sides->replay->agents[i];
         if (agent->cta != sides->cta || agent->state != WSDBG_AGENT_NAMED ||
-            !is_use(&agent->steps[agent->at], sides->id))
+            !wsdbg_replay_is_use(&agent->steps[agent->at], sides->id))
             continue;
         if (!wsdbg_set_has(&sides->often, agent->warp))
             return WSDBG_NONE;

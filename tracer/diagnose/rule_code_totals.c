@@ -165,7 +165,8 @@ static bool has_bytes_left_over(const struct totals *totals)
                 is_behind = false;
             } else if (agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k]) {
                 is_behind = arrives;
-            } else if (is_behind && agent->steps[k].kind != WSDBG_ACCESS_WAIT) {
+            } else if (is_behind &&
+                       (agent->steps[k].kind == WSDBG_ACCESS_COPY || agent->steps[k].kind == WSDBG_ACCESS_EXPECT)) {
                 return true;
             }
         }

@@ -302,6 +302,15 @@ struct wsdbg_error *wsdbg_code_constant(struct wsdbg_machine *machine, uint32_t 
     return NULL;
 }
 
+struct wsdbg_image wsdbg_code_tables(const struct wsdbg_code_function *function)
+{
+    struct wsdbg_image tables = {0};
+    const struct wsdbg_cubin *cubin = function->module->cubin;
+    if (!cubin || !wsdbg_cubin_constants(cubin, function->cubin, WSDBG_CODE_BANK_OF_TABLES, &tables))
+        return (struct wsdbg_image){0};
+    return tables;
+}
+
 struct constants {
     struct wsdbg_machine *machine;
     uint32_t grid;

@@ -97,6 +97,10 @@ struct wsdbg_error *wsdbg_code_comers(struct wsdbg_machine *machine, uint32_t gr
 /* 32 bits that the grid's threads find in a bank of constants: bank 0 holds their block's size and their parameters. */
 struct wsdbg_error *wsdbg_code_constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank,
                                         uint32_t offset_bytes, uint32_t *value, bool *known);
+/* The bank of constants that the compiler alone writes: tables of branch targets. */
+enum { WSDBG_CODE_BANK_OF_TABLES = 2 };
+/* What the function finds there, empty where that is not known.  Valid as long as the function. */
+struct wsdbg_image wsdbg_code_tables(const struct wsdbg_code_function *function);
 /* The architecture of a module's machine code: 90 = sm_90; 0 = not known, or PTX. */
 uint32_t wsdbg_code_architecture(const struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module);
 /* Why a module's code is not known, in words; "" where it is. */

@@ -319,7 +319,7 @@ static struct wsdbg_error *walk_those_with(struct walks *walks, uint32_t grid, e
 /* Time may be short, and waits for mbarriers show most. */
 static struct wsdbg_error *walk_grid(struct walks *walks, uint32_t grid, bool *walked)
 {
-    *walks->memory = (struct walk_memory){0};
+    *walks->memory = (struct walk_memory){.tables = wsdbg_code_tables(walks->kernel->function)};
     struct wsdbg_error *error = walk_those_with(walks, grid, WSDBG_WARP_WAIT_MBARRIER, walked);
     return error ? error : walk_those_with(walks, grid, WSDBG_WARP_WAIT_NAMED, walked);
 }

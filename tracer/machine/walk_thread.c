@@ -19,10 +19,22 @@ enum { GRID_SIZE_BYTES = 12 };             /* where bank 0 has it, behind the CT
 #define WINDOW_BYTES (UINT64_C(1) << 24)   /* of generic addresses that are shared or local memory's */
 #define NO_MEMORY_HERE (UINT64_C(1) << 50) /* addresses on a GPU have 49 bits */
 
+/* The kernel's image has them: the GPU need not be asked. */
+static bool word_of_tables(const struct walk_thread *thread, uint32_t offset_bytes, uint32_t *value)
+{
+    const struct wsdbg_image *tables = &thread->memory->tables;
+    if (tables->byte_count < sizeof *value || offset_bytes > tables->byte_count - sizeof *value)
+        return false;
+    memcpy(value, tables->bytes + offset_bytes, sizeof *value);
+    return true;
+}
+
 static bool ask_constant(struct walk_thread *thread, unsigned bank, uint32_t offset_bytes, uint32_t *value)
 {
     const uint32_t *size = thread->machine->grids[thread->grid].grid;
     bool known = false;
+    if (bank == WSDBG_CODE_BANK_OF_TABLES && word_of_tables(thread, offset_bytes, value))
+        return true;
     if (!bank && offset_bytes >= GRID_SIZE_BYTES && offset_bytes < 2 * GRID_SIZE_BYTES && offset_bytes % 4 == 0) {
         *value = size[(offset_bytes - GRID_SIZE_BYTES) / 4];
         return true;

@@ -5,10 +5,11 @@
 #ifndef WSDBG_MACHINE_WALK_THREAD_H
 #define WSDBG_MACHINE_WALK_THREAD_H
 
+#include "machine/code.h"
 #include "machine/machine.h"
 #include "sass/thread_step.h"
 
-enum { WALK_CONSTANTS_KEPT = 2048 };                       /* words */
+enum { WALK_CONSTANTS_KEPT = 2048 };                      /* words */
 enum { WALK_GLOBALS_KEPT = 512, WALK_SHARED_KEPT = 128 }; /* blocks */
 enum { WALK_BLOCK_BYTES = 128 };
 /* The GPU stands still while memory is read, and a read takes some 20 us, of a word as of a block.  Beyond this many
@@ -31,6 +32,7 @@ struct walk_memory {
     } constants[WALK_CONSTANTS_KEPT];
     struct walk_block globals[WALK_GLOBALS_KEPT], shared[WALK_SHARED_KEPT];
     unsigned globals_read;
+    struct wsdbg_image tables; /* of the kernel: see wsdbg_code_tables */
 };
 
 struct walk_thread {
