@@ -31,7 +31,7 @@ struct kernel {
     uint32_t only_rank;       /* ... in this CTA alone; 0 = in all */
     bool wrong_count;         /* group A waits for its turn with the threads of one warp too many */
     uint32_t keeps_turn;      /* group B does not give the turn back from this round on, from 1; 0 = it always does */
-    uint32_t drain_parity;    /* with which the producer first waits until its slots are free at the end; 1 is right */
+    uint32_t drain_parity;    /* with which the producer waits until its first slot is free at the end; 1 is right */
     /* What the kernel is like. */
     bool has_no_work;     /* the CTA got no tile: the producer waits for its slots, the consumers leave */
     uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
@@ -154,7 +154,7 @@ static void produce(const struct kernel *k, struct way *way, uint32_t cta)
     if (k->begins_by_name)
         way_add(way, WSDBG_ACCESS_NAMED_SYNC, BEGIN, (CONSUMERS + 1) * 32);
     for (uint32_t i = 0; i < STAGES && k->has_no_work; i++)
-        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i), k->drain_parity);
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i), i ? 1 : k->drain_parity);
     for (uint32_t i = 0; i < ROUNDS && !k->has_no_work; i++) {
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
         if (leaves_lane(k, cta))

@@ -320,8 +320,7 @@ static bool brings_data(const struct wsdbg_trial *t, uint32_t family, const stru
     return any;
 }
 
-/* Whether nobody arrives on any mbarrier, or copies: then no wait can be meant for an arrival.  That is so in a CTA
- * that got no tile, where a producer still waits until its slots are free. */
+/* Whether nobody arrives on any mbarrier, or copies.  That is so in a CTA that got no tile. */
 static bool is_idle(const struct wsdbg_trial *t)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
@@ -333,10 +332,34 @@ static bool is_idle(const struct wsdbg_trial *t)
     return true;
 }
 
+/* Whether these warps begin to wait on some mbarrier with parity 1.  In an idle CTA this is a wait that ends at once: a
+ * producer's, which lets its slots run empty before it leaves. */
+static bool lets_slots_run_empty(const struct wsdbg_trial *t, const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        for (uint32_t b = 0; b < t->replay->barrier_count && wsdbg_set_has(warps, t->replay->agents[i].warp); b++) {
+            const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+            for (uint32_t k = 0; k < a->step_count; k++)
+                if (a->target[k] == b && a->steps[k].kind == WSDBG_ACCESS_WAIT && a->steps[k].number_known) {
+                    if (a->steps[k].number & 1)
+                        return true;
+                    break;
+                }
+        }
+    return false;
+}
+
+/* Whether no wait of these warps can be meant for an arrival.  If it were one wait alone, an arrival might be missing.
+ */
+static bool waits_for_nobody(const struct wsdbg_trial *t, const struct wsdbg_warp_set *warps)
+{
+    return is_idle(t) && lets_slots_run_empty(t, warps);
+}
+
 /* Whether the standstill gives a reason to let them begin with parity 1, so that they go first. */
 static bool may_go_first(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
 {
-    return are_exceptions(t, family, repair) || is_idle(t) ||
+    return are_exceptions(t, family, repair) || waits_for_nobody(t, &repair->warps) ||
            (brings_data(t, family, &repair->warps) && must_be_first(t, family, &repair->warps));
 }
 
@@ -348,7 +371,7 @@ void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value)
         if (wsdbg_trial_leads_family(t, f) && set_first(t, f, &repair) && (value == 0 || may_go_first(t, f, &repair)) &&
             wsdbg_trial_works(t) &&
             (value == 0 || are_exceptions(t, f, &repair) || gets_all_phases(t, f) ||
-             (is_idle(t) && t->replay->has_ended)))
+             (waits_for_nobody(t, &repair.warps) && t->replay->has_ended)))
             wsdbg_trial_keep(t, &repair);
     }
 }
