@@ -1,8 +1,14 @@
 /* ways.c - see ways.h. */
 #include "ways.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "device.h"
 
@@ -95,4 +101,29 @@ void ways_take_picture(struct picture *p, const struct wsdbg_replay *replay)
         if (!lives[w])
             picture_leave(p, w);
     free(lives);
+}
+
+bool ways_stand(struct picture *p)
+{
+    struct wsdbg_case c;
+    struct wsdbg_replay *replay = ways_replay(p, &c);
+    assert_false(replay->is_broken);
+    const bool stands = !replay->has_ended;
+    ways_take_picture(p, replay);
+    wsdbg_replay_destroy(replay);
+    wsdbg_case_deinit(&c);
+    return stands;
+}
+
+void ways_expect(struct picture *p, const char *cause, const char *says)
+{
+    struct wsdbg_diagnosis diagnosis;
+    picture_still(p);
+    picture_judge(p, &diagnosis);
+    assert_true(diagnosis.finding_count > 0);
+    const struct wsdbg_finding *first = &diagnosis.findings[0];
+    if (strcmp(wsdbg_cause_name(first->cause), cause) || (says && !strstr(first->sentence, says)))
+        fail_msg("%s: %s", wsdbg_cause_name(first->cause), first->sentence);
+    assert_int_equal(first->confidence, WSDBG_CONFIDENCE_LIKELY);
+    wsdbg_diagnosis_deinit(&diagnosis);
 }

@@ -30,4 +30,11 @@ struct wsdbg_replay *ways_replay(struct picture *p, struct wsdbg_case *c);
 /* Gives the picture the state in which the replay stands: words, and where the lanes of each warp are. */
 void ways_take_picture(struct picture *p, const struct wsdbg_replay *replay);
 
+/* Runs the walks of the picture and gives it the state in which they end: whether they stand still. */
+bool ways_stand(struct picture *p);
+
+/* Judges a picture of which it is known that nothing moves: the first finding must be of this cause, likely, and its
+ * sentence must have these words (NULL = any). */
+void ways_expect(struct picture *p, const char *cause, const char *says);
+
 #endif
