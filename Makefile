@@ -1,6 +1,6 @@
 # The two commands a newcomer types.  Each prepares what it needs, builds and runs.
 #   make demo    a hanging Hopper GEMM under wsdbg, on a GPU or the simulator; without nvcc a session recorded on an H200
-#   make test    every test that needs no GPU, also under the address, undefined and thread sanitizers
+#   make test    every test that needs no GPU, and most also under the address, undefined and thread sanitizers
 .PHONY: demo test
 
 demo:
