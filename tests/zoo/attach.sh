@@ -233,6 +233,11 @@ shows_inside user "--folder=$work/user" '--user --map-user=12345' :
 arm "$zoo" --case tx-too-few
 comes $program
 killed=$program
+# Its tables are there a moment before they say whose they are.
+for i in $(seq 200); do
+    "$wsdbg" attach --list --folder "$armed" | grep -q "^ *$killed " && break
+    sleep 0.05
+done
 kill -KILL $killed
 wait $killed 2>/dev/null
 arm "$zoo" --case ok-late-release
