@@ -157,12 +157,16 @@ static void a_fault_without_probes_is_said(void **state)
     unsetenv("FAKE_DEBUG_TAKEN");
     unsetenv("FAKE_DEBUG_STATE");
     assert_int_equal(run.status, 0);
+    const char *said = run.err;
+    /* If the machine is slow, somebody comes to stay before the fault, and says why that was not possible. */
+    if (strncmp(said, "wsdbg: nobody can stay attached", strlen("wsdbg: nobody can stay attached")) == 0)
+        said = strchr(said, '\n') + 1;
     assert_string_equal(
-        run.err, "wsdbg: GPU fault: CUDA error 719 (unspecified launch failure) ended context 0 on Fake GPU 0; "
-                 "launches not known to be done then: fault (launch 0)\n"
-                 "wsdbg: with --evidence core the driver tells where in the code a fault happens, but may stand still "
-                 "over a bad address (driver 580)\n"
-                 "wsdbg: 1 kernel launch seen, ended by a GPU fault; session in x.db\n");
+        said, "wsdbg: GPU fault: CUDA error 719 (unspecified launch failure) ended context 0 on Fake GPU 0; "
+              "launches not known to be done then: fault (launch 0)\n"
+              "wsdbg: with --evidence core the driver tells where in the code a fault happens, but may stand still "
+              "over a bad address (driver 580)\n"
+              "wsdbg: 1 kernel launch seen, ended by a GPU fault; session in x.db\n");
     outcome_free(&run);
 }
 
