@@ -365,9 +365,11 @@ static void pick_words(const struct walk_lane *lane, const struct wsdbg_instruct
     uint32_t address, pointer;
     const bool known = walk_value(lane, &load->sources[0], 0, &address) &&
                        walk_value(lane, &load->sources[load->source_count - 1], 0, &pointer);
+    const struct wsdbg_operand *last = &load->sources[load->source_count - 2];
+    const uint32_t words =
+        last->kind == WSDBG_OPERAND_REGISTER ? last->number + last->registers - (WSDBG_RZ + 1u) : 0; /* of the frame */
     const uint32_t place = known ? address - pointer : 0, word = place / sizeof place;
-    if (!known || place % sizeof place || word >= WSDBG_MORE_REGISTERS ||
-        word + load->width_bytes / sizeof place > WSDBG_MORE_REGISTERS) {
+    if (!known || place % sizeof place || word >= words || word + load->width_bytes / sizeof place > words) {
         forget_written(lane, load);
         return;
     }
@@ -420,7 +422,8 @@ static void keep_store(const struct walk_lane *lane, const struct wsdbg_instruct
 
 /* The present value of the word that the bytes lie in, as if it had been stored once before.  In a loop only the first
  * time, and only where the loop is more than a poll: later the word may have another value, and the present one may be
- * what ends the poll.  Code that reads shared memory by generic addresses may count there by these, too. */
+ * what ends the poll.  Of a generic load it is not taken where the kernel has generic stores or atomics: these may have
+ * changed the word since. */
 static bool present_value(const struct walk_lane *lane, uint32_t number, uint32_t address, uint32_t bytes,
                           uint32_t *value)
 {

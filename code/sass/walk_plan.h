@@ -78,7 +78,7 @@ struct wsdbg_walk_told *wsdbg_walk_told_at(const struct wsdbg_walk_plan *plan, u
 bool wsdbg_walk_tell(struct wsdbg_walk_told *told, bool known, uint32_t value);
 /* *out: whether a thread that is behind the block may still come to an access. */
 struct wsdbg_error *wsdbg_walk_acts_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out);
-/* The same of stores to shared memory that walks follow. */
+/* *out: whether a thread that is behind the block may still come to a store to shared memory that walks follow. */
 struct wsdbg_error *wsdbg_walk_stores_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out);
 struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t block,
                                          const struct wsdbg_walk_detour **out);

@@ -88,8 +88,8 @@ static bool is_index_from(struct frame *frame, uint32_t number, uint32_t first, 
     const struct wsdbg_block *b = &frame->graph->blocks[block];
     for (uint32_t i = first; i < b->first + b->count; i++) {
         const struct wsdbg_instruction *instruction = &frame->graph->instructions[i];
-        if (instruction->operation == WSDBG_OP_OTHER || (reads(instruction, number) && !is_index_load(instruction)))
-            return false;
+        if (!instruction->is_whole || (reads(instruction, number) && !is_index_load(instruction)))
+            return false; /* of one that is not whole, some sources are not known */
         if (wsdbg_writes(instruction, wsdbg_register_of(&index, 0)) && wsdbg_flow_is_unguarded(instruction))
             return true;
     }
@@ -119,8 +119,9 @@ static bool makes_index(struct frame *frame, uint32_t number)
     return is_index;
 }
 
-/* Whether all words of the frame are named by the pointer, or loaded at a place computed from it; the pointer keeps its
- * value behind the first block.  Any other use of the pointer could put the address of a word anywhere. */
+/* Whether each access to the frame names its word by the stack pointer, or is a load at a place computed from it; and
+ * whether the pointer keeps its value behind the first block.  Any other use of the pointer could put the address of a
+ * word anywhere. */
 static bool can_be_followed(struct frame *frame)
 {
     const struct wsdbg_graph *graph = frame->graph;
@@ -158,7 +159,7 @@ static void name_register(struct wsdbg_instruction *instruction)
     instruction->destination_count = 1;
 }
 
-/* It reads any word of the frame, and the pointer. */
+/* The load may read any word of the frame.  It also reads the stack pointer. */
 static void name_all(struct wsdbg_instruction *load, const struct frame *frame)
 {
     for (uint32_t word = 0; word < frame->words; word += SPAN_MOST) {

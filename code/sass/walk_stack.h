@@ -12,10 +12,10 @@
 
 /* Copies the instructions of the graph.  In the copy, loads and stores of words of the stack frame name general
  * registers from number 256 on instead, one for each word: both have one source and one destination then, of as many
- * registers as they move.  A load at a place that is computed from the stack pointer keeps its address, and has all
- * words of the frame and the stack pointer as further sources.  None of this is done where the frame may be used in
- * another way: by an address that goes anywhere else, or where the frame is not the same everywhere.  The caller frees
- * *out. */
+ * registers as they move.  Some loads compute their place from the stack pointer.  These keep their address.
+ * Their further sources are all words of the frame, and the stack pointer.  None of this is done where the frame may be
+ * used in another way: by an address that goes anywhere else, or where the frame is not the same everywhere.  The
+ * caller frees *out. */
 struct wsdbg_error *walk_stack_follow(const struct wsdbg_graph *graph, struct wsdbg_instruction **out);
 /* Whether the instruction of such a copy moves words of the frame. */
 bool walk_stack_moves(const struct wsdbg_instruction *instruction);

@@ -142,7 +142,7 @@ static void forget_sizes(struct picture *p)
             p->snapshot.steps[i].number_known = false;
 }
 
-/* The picture of the hanging kernel; false: it finishes. */
+/* Runs the kernel and makes the picture of its end.  False: it does not hang. */
 static bool stand_still(struct picture *p, const struct kernel *k)
 {
     picture_init(p, 1, k->is_alone ? 1 : WARPS, 32);

@@ -16,7 +16,8 @@
 #include "ways.h"
 
 enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 8, WARPS = 12, GROUP = 4, CTAS_MOST = 2, CONSUMERS = 8 };
-enum { ORDER_A = 1, ORDER_B, BEGIN }; /* named barriers: whose turn it is; that the producer may begin */
+/* Named barriers: whose turn it is; that the producer may begin; that group A has stored its results. */
+enum { ORDER_A = 1, ORDER_B, BEGIN, STORED };
 
 struct kernel {
     const char *name, *cause, *says;
@@ -32,11 +33,13 @@ struct kernel {
     bool wrong_count;         /* group A waits for its turn with the threads of one warp too many */
     uint32_t keeps_turn;      /* group B does not give the turn back from this round on, from 1; 0 = it always does */
     uint32_t drain_parity;    /* with which the producer waits until its first slot is free at the end; 1 is right */
+    uint32_t not_stored;      /* this warp of group A leaves before STORED; 0 = none */
     /* What the kernel is like. */
     bool has_no_work;     /* the CTA got no tile: the producer waits for its slots, the consumers leave */
     uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
     bool is_told_by_name; /* they take turns, so that group B need not wait for "full" */
     bool begins_by_name;  /* the producer waits at BEGIN, at which consumers arrive before and behind all rounds */
+    bool meets_at_end;    /* group A meets at STORED behind all rounds */
     bool takes_turns;     /* the groups let each other go on in turn; only their first warps release */
 };
 
@@ -73,6 +76,12 @@ static const struct kernel kernels[] = {
      .says = "Warps 4-7 come to named barrier 1 8 times from the kernel's start to its end, warps 8-11 only 6 times",
      .takes_turns = true,
      .keeps_turn = 6},
+    {.name = "nothing, and a group meets at the end", .meets_at_end = true},
+    {.name = "a warp leaves before its group meets at the end",
+     .cause = "WAKER_EXITED",
+     .says = "warp 6",
+     .meets_at_end = true,
+     .not_stored = 6},
     {.name = "a warpgroup leaves after two rounds",
      .cause = "WAKER_EXITED",
      .says = "Warps 4-7 left the kernel, while warp 8",
@@ -206,6 +215,8 @@ static void consume(const struct kernel *k, struct way *way, uint32_t cta, uint3
     for (uint32_t i = 0; i < rounds; i++)
         if (!consume_round(k, way, cta, warp, i))
             return;
+    if (k->meets_at_end && warp < 2 * GROUP && warp != k->not_stored)
+        way_add(way, WSDBG_ACCESS_NAMED_SYNC, STORED, GROUP * 32);
     if (k->begins_by_name) /* for the next tile */
         way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, BEGIN, (CONSUMERS + 1) * 32);
 }
@@ -247,7 +258,7 @@ static void put_accesses(struct picture *p)
     picture_reach(p, GROUP, WARPS - 1, frees, 0, UINT8_MAX, 2);
 }
 
-/* The picture of the hanging kernel; false: it finishes. */
+/* Runs the kernel and makes the picture of its end.  False: it does not hang. */
 static bool stand_still(struct picture *p, const struct kernel *k)
 {
     picture_init(p, ctas_of(k), WARPS, 32);
@@ -264,7 +275,7 @@ static bool stand_still(struct picture *p, const struct kernel *k)
         picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
         picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
     }
-    for (uint32_t id = 0; id <= BEGIN; id++)
+    for (uint32_t id = 0; id <= STORED; id++)
         picture_object(p, WSDBG_BARRIER_NAMED, id);
     put_accesses(p);
     put_ways(p, k);

@@ -197,7 +197,7 @@ static void put_accesses(struct picture *p, const struct defect *d)
         picture_reach(p, first + d->silent + d->quiet, last, frees, 0, UINT8_MAX, 2);
 }
 
-/* The picture of the hanging kernel; false: it finishes. */
+/* Runs the kernel and makes the picture of its end.  False: it does not hang. */
 static bool stand_still(struct picture *p, const struct defect *d)
 {
     picture_init(p, 1, warps_of(d), 32);

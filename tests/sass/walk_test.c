@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "sass/flow.h"
+#include "sass/thread_load.h"
 #include "sass/walk.h"
 
 /* clang-format off */
@@ -466,6 +467,39 @@ static void test_an_element_of_an_array_in_the_stack_frame_is_followed(void **st
     (void)state;
 }
 
+/* The low word of a generic address of shared memory has the CTA's rank in its highest byte.  So the window is 4 GiB
+ * where it begins at a multiple of that. */
+static void test_a_generic_load_may_read_shared_memory_of_any_rank(void **state)
+{
+    static const struct {
+        uint64_t window, address;
+        bool is_shared;
+    } cases[] = {
+        {0x7e0000000000, 0x7e0000000400, true},
+        {0x7e0000000000, 0x7e0001000400, true},
+        {0x7e0000000000, 0x7e0100000400, false},
+        {0x7e0000000000, 0x7dff00000400, false},
+        {0x7e0002000000, 0x7e0002000400, true},
+        {0x7e0002000000, 0x7e0003000400, false},
+        {0, 0x7e0000000400, false},
+    };
+    static const struct wsdbg_instruction load = {
+        OP(LD),           UNGUARDED,
+        TO(R(2)),         FROM(OPERAND(MEMORY, .number = 4, .uniform = WSDBG_URZ, .registers = 2)),
+        .width_bytes = 4, .words = {1, 0}};
+    struct wsdbg_thread_state *thread = calloc(1, sizeof *thread);
+    assert_non_null(thread);
+    thread->known[4] = thread->known[5] = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct wsdbg_thread_world world = {.shared_window = cases[i].window};
+        thread->value[4] = (uint32_t)cases[i].address;
+        thread->value[5] = (uint32_t)(cases[i].address >> 32);
+        assert_int_equal(wsdbg_thread_loads_shared(&load, &world, thread), cases[i].is_shared);
+    }
+    free(thread);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +515,7 @@ int main(void)
         cmocka_unit_test(test_a_sum_is_known_as_far_as_its_addends_are),
         cmocka_unit_test(test_a_word_of_the_stack_frame_is_followed),
         cmocka_unit_test(test_an_element_of_an_array_in_the_stack_frame_is_followed),
+        cmocka_unit_test(test_a_generic_load_may_read_shared_memory_of_any_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

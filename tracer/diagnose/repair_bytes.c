@@ -16,8 +16,9 @@ static bool is_wait(const struct wsdbg_replay_agent *agent, uint32_t at, uint32_
                   : kind == WSDBG_ACCESS_WAIT && agent->target[at] == barrier;
 }
 
-/* The first step with which an agent announces or copies bytes to a barrier in its present round, if it did not arrive
- * there in that round; else WSDBG_NONE.  A round begins behind a wait: on that barrier, or, `on_any`, for anything. */
+/* The first step of an agent's present round that announces or copies bytes to the barrier.  WSDBG_NONE: there is no
+ * such step, or the agent arrived on the barrier in that round.  A wait on the barrier begins a new round; if `on_any`,
+ * any wait does. */
 static uint32_t bare_step(const struct wsdbg_replay_agent *agent, uint32_t barrier, bool on_any)
 {
     uint32_t first = WSDBG_NONE;
@@ -110,7 +111,7 @@ void wsdbg_try_announce(struct wsdbg_trial *t)
     const enum wsdbg_replay_shares was = t->replay->shares;
     bool works = try_announcements(t);
     for (enum wsdbg_replay_shares shares = 0; !works && shares < WSDBG_SHARES_KINDS; shares++)
-        works = wsdbg_replay_share_bytes(t->replay, shares) && wsdbg_trial_stands_again(t) && try_announcements(t);
+        works = wsdbg_replay_share_bytes(t->replay, shares) && wsdbg_trial_ends_in_picture(t) && try_announcements(t);
     wsdbg_replay_share_bytes(t->replay, was);
 }
 

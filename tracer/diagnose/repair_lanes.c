@@ -34,7 +34,8 @@ static bool add_arrivals(struct wsdbg_trial *t, uint32_t model, uint32_t begin)
     return true;
 }
 
-/* Lanes of each warp that have left it, in all CTAs: code is most often the same in all of them. */
+/* Lets all lanes stay that have left while their warp went on.  In all CTAs at once: most often they run the same code.
+ */
 static bool let_stay(struct wsdbg_trial *t, struct wsdbg_repair *repair)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {

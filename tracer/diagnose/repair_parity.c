@@ -349,8 +349,8 @@ static bool lets_slots_run_empty(const struct wsdbg_trial *t, const struct wsdbg
     return false;
 }
 
-/* Whether no wait of these warps can be meant for an arrival.  If it were one wait alone, an arrival might be missing.
- */
+/* Whether nobody is meant to end the waits of these warps.  A warp with one wait alone does not show that: an arrival
+ * may be missing. */
 static bool waits_for_nobody(const struct wsdbg_trial *t, const struct wsdbg_warp_set *warps)
 {
     return is_idle(t) && lets_slots_run_empty(t, warps);

@@ -48,8 +48,8 @@ const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial 
 
 /* Whether some agent stood at the named barrier. */
 bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id);
-/* Runs the replay without changes: whether all stand where they stood. */
-bool wsdbg_trial_stands_again(const struct wsdbg_trial *t);
+/* Runs the replay without changes: whether it ends in the picture. */
+bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 
 /* Begins a trial without changes. */
 void wsdbg_trial_begin(struct wsdbg_trial *t);

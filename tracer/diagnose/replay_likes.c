@@ -69,7 +69,7 @@ bool wsdbg_replay_mates_arrive(const struct wsdbg_replay *replay, uint32_t warp)
 
 enum place { BESIDE, OF_GROUP, OF_OTHER_CTA, PLACES };
 
-/* Where a warp is, seen from another one; PLACES = nowhere that counts. */
+/* Where a warp is, as another one sees it.  PLACES: at no place that is compared. */
 static enum place place_of(const struct wsdbg_case *c, uint32_t warp, uint32_t other)
 {
     const struct wsdbg_warp_row *a = wsdbg_case_warp(c, warp), *b = wsdbg_case_warp(c, other);

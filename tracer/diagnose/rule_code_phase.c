@@ -327,8 +327,9 @@ static void say_parity(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
     tell_slot(c, finding, slot);
 }
 
-/* Whether the walk shows waits on the barrier, from parity 1 on, that alternate as far as it goes, and arrives or copies
- * somewhere between any two of them: who waits twice for one round, to see the ring run empty, is a phase ahead. */
+/* Whether the walk shows waits on the barrier, from parity 1 on, that alternate as far as it goes, and arrives or
+ * copies somewhere between any two of them: who waits twice for one round, to see the ring run empty, is a phase ahead.
+ */
 static bool alternates(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk, uint32_t offset)
 {
     uint32_t waits = 0, fills = 1;

@@ -269,11 +269,12 @@ static void say_announce(struct rounds *rounds, const struct wsdbg_repair *repai
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s copies or announces bytes to %s%s, but does not arrive there in that round, and neither does any "
-                "other thread. So the phase never completes.",
+                "%s copies or announces bytes to %s%s, but does not arrive there in that round, and %s. So the phase "
+                "never completes.",
                 wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text,
                 wsdbg_say_object(c, row_of(rounds, repair)).text,
-                say_at_step(rounds, repair->edit.agent, repair->edit.step).text);
+                say_at_step(rounds, repair->edit.agent, repair->edit.step).text,
+                repair->is_to_end ? "neither does any other thread" : "no other thread is known to");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Use mbarrier.arrive.expect_tx with the bytes of all copies of the round on %s.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
@@ -291,9 +292,9 @@ static void say_bytes(struct rounds *rounds, const struct wsdbg_repair *repair)
     const bool is_short = word.bytes > 0;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "All arrivals on %s were made, but its copies bring %lld bytes %s than were announced, and no other "
-                "copy is on its way.",
+                "copy is %son its way.",
                 wsdbg_say_object(c, row_of(rounds, repair)).text, (long long)(is_short ? word.bytes : -word.bytes),
-                is_short ? "less" : "more");
+                is_short ? "less" : "more", repair->is_to_end ? "" : "known to be ");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Announce on %s exactly the bytes that the copies of the round bring, and issue each of these copies "
                 "on every path.",
