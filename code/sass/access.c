@@ -21,6 +21,7 @@ struct shape {
     bool is_mbarrier;
     bool may_be_remote; /* an address without a rank may be that of another CTA */
     bool is_multicast;  /* it is done in several CTAs */
+    bool sends;         /* its count is the bytes that a lane sends */
     int8_t address, address_part, count;
 };
 
@@ -94,6 +95,14 @@ static struct shape mbarrier_shape(const struct wsdbg_instruction *instruction)
                                   .address_part = is_of_words(instruction),
                                   .count = is_of_words(instruction) ? 2 : 1};
         return (struct shape){.kind = WSDBG_ACCESS_STORE, .address = -1, .count = -1};
+    case WSDBG_OP_STAS:
+    case WSDBG_OP_REDAS: /* the second register of the address is the mbarrier */
+        return (struct shape){.kind = WSDBG_ACCESS_COMPLETE,
+                              .is_mbarrier = true,
+                              .may_be_remote = true,
+                              .sends = true,
+                              .address_part = 1,
+                              .count = -1};
     default:
         return (struct shape){0};
     }
@@ -223,7 +232,9 @@ static void set_count(const struct finding *finding, const struct shape *shape, 
     const struct wsdbg_values unit = wsdbg_values_one(COPY_UNIT_BYTES);
     const bool is_encoded = is_of_words(&finding->graph->instructions[out->instruction]);
     const bool is_arrival = out->kind == WSDBG_ACCESS_ARRIVE || out->kind == WSDBG_ACCESS_DROP;
-    if (shape->count < 0 && is_arrival)
+    if (shape->sends)
+        count = wsdbg_values_one(finding->graph->instructions[out->instruction].width_bytes);
+    else if (shape->count < 0 && is_arrival)
         count = wsdbg_values_one(1);
     else if (shape->count < 0 && out->kind == WSDBG_ACCESS_NAMED_SYNC)
         count = wsdbg_values_one(0);
@@ -316,6 +327,7 @@ struct wsdbg_access_operands wsdbg_access_operands_of(const struct wsdbg_instruc
                                           .may_be_remote = shape.may_be_remote,
                                           .is_multicast = shape.is_multicast,
                                           .is_encoded = is_encoded,
+                                          .sent_bytes = shape.sends ? instruction->width_bytes : 0,
                                           .address = shape.address,
                                           .address_part = shape.address_part,
                                           .count = shape.count,

@@ -71,6 +71,7 @@ struct wsdbg_access_operands {
     bool may_be_remote; /* also an address without a CTA's rank may be in another CTA */
     bool is_multicast;  /* it takes effect in several CTAs */
     bool is_encoded;    /* machine code: wsdbg_access_number decodes its numbers */
+    uint8_t sent_bytes; /* each lane sends so many bytes itself (st.async, red.async); 0 = they are an operand */
     int8_t address, address_part, count;
     int8_t mask; /* of a multicast: the ranks of the CTAs */
 };

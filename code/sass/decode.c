@@ -101,6 +101,9 @@ static void describe_memory(struct wsdbg_instruction *in)
         return;
     const enum wsdbg_operation_class class = wsdbg_operation_class(in->operation);
     switch (class) {
+    case WSDBG_CLASS_ASYNC_STORE:
+        in->width_bytes = (uint8_t)(4u << bits(in, 73, 2));
+        break;
     case WSDBG_CLASS_ATOMIC:
     case WSDBG_CLASS_REDUCTION:
     case WSDBG_CLASS_ASYNC_REDUCTION:

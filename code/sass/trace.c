@@ -309,10 +309,13 @@ static struct wsdbg_values value_of_register(struct wsdbg_trace *trace, uint32_t
     return wsdbg_trace_node_at(trace, node)->value;
 }
 
+/* The second register of a pair has an address of its own, without the offsets of the first. */
 static struct wsdbg_values value_of_address(struct wsdbg_trace *trace, uint32_t instruction,
-                                            const struct wsdbg_operand *operand)
+                                            const struct wsdbg_operand *operand, unsigned part)
 {
     const struct wsdbg_operand general = {.kind = WSDBG_OPERAND_REGISTER, .number = operand->number};
+    if (part)
+        return value_of_register(trace, instruction, wsdbg_register_of(&general, part));
     const struct wsdbg_operand uniform = {.kind = WSDBG_OPERAND_UNIFORM, .number = operand->uniform};
     const struct wsdbg_values offset = wsdbg_values_one((uint32_t)operand->value);
     const struct wsdbg_values of_general = value_of_register(trace, instruction, wsdbg_register_of(&general, 0));
@@ -327,7 +330,7 @@ struct wsdbg_values wsdbg_trace_operand(struct wsdbg_trace *trace, uint32_t inst
     struct wsdbg_values value;
     switch (operand->kind) {
     case WSDBG_OPERAND_MEMORY:
-        return value_of_address(trace, instruction, operand);
+        return value_of_address(trace, instruction, operand, part);
     case WSDBG_OPERAND_REGISTER:
     case WSDBG_OPERAND_UNIFORM:
         value = value_of_register(trace, instruction, wsdbg_register_of(operand, part));

@@ -67,7 +67,9 @@ static bool number_of(const struct walk_lane *lane, const struct wsdbg_access_op
 {
     uint32_t bits = 0;
     const bool is_arrival = step->kind == WSDBG_ACCESS_ARRIVE || step->kind == WSDBG_ACCESS_DROP;
-    step->number = is_arrival || (step->kind == WSDBG_ACCESS_COPY_ARRIVE && counts_arrival(instruction));
+    step->number = is_arrival || (step->kind == WSDBG_ACCESS_COPY_ARRIVE && counts_arrival(instruction))
+                       ? 1
+                       : operands->sent_bytes;
     step->is_number_known = operands->count < 0 && step->kind != WSDBG_ACCESS_COPY;
     if (operands->count < 0)
         return true;
@@ -136,13 +138,17 @@ static bool is_same_step(const struct wsdbg_walk_step *a, const struct wsdbg_wal
            a->is_number_known == b->is_number_known;
 }
 
-/* A bulk copy of machine code takes its operands from uniform registers, and a warp issues it once, for all its lanes.
- * The first lane that is walked does; the others leave its group and pass the copy by. */
+/* Machine code takes the operands of a bulk copy, and mostly those of an initialisation, from uniform registers.  Then
+ * a warp executes the instruction once, for all its lanes, though the program elected one of them.  The first lane that
+ * is walked does; the others leave its group and pass the instruction by. */
 static bool is_of_whole_warp(const struct walking *walking, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = &graph_of(walking)->instructions[number];
-    return walking->group.plan->operands[number].kind == WSDBG_ACCESS_COPY &&
-           (instruction->words[0] || instruction->words[1]);
+    const uint8_t kind = walking->group.plan->operands[number].kind;
+    if (!instruction->words[0] && !instruction->words[1])
+        return false;
+    return kind == WSDBG_ACCESS_COPY || (kind == WSDBG_ACCESS_INIT && instruction->destination_count > 0 &&
+                                         instruction->destinations[0].kind == WSDBG_OPERAND_UNIFORM);
 }
 
 /* True where other lanes of the warp, which were walked before, have issued the copy. */

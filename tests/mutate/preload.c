@@ -3,7 +3,8 @@
  * It must come first in LD_PRELOAD, before the observer, so that the observer sees the module that runs.  The program
  * `mutated` starts another program that way.
  *
- * - WSDBG_MUTATE_OF, WSDBG_MUTATE_PTX: two files.  A module with the PTX of the first gets the PTX of the second.
+ * - WSDBG_MUTATE_OF, WSDBG_MUTATE_PTX: two files.  A module with the PTX of the first gets the PTX of the second.  The
+ *   second may be a cubin for a GPU.
  * - WSDBG_MUTATE_PICK, WSDBG_MUTATE_KERNEL, WSDBG_MUTATE_THREADS: what `mutate` takes as --pick, --kernel, --threads.
  *   The first module that has this mutant gets it.
  * - WSDBG_MUTATE_DUMP: a folder.  It gets the PTX of each module as NUMBER.ptx.
@@ -13,6 +14,7 @@
  * PTX cannot be read is loaded unchanged.
  */
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -133,13 +135,16 @@ const void *preload_image(const void *image)
     }
     dump(number, ptx);
     char *other = replacement_of(number, ptx);
-    const void *made = other ? image_with(image, other, preload_is_simulated()) : NULL;
+    const bool is_cubin = other && strncmp(other, ELFMAG, SELFMAG) == 0;
+    const bool is_simulated = preload_is_simulated();
+    const void *made = is_cubin ? (is_simulated ? NULL : other) : other ? image_with(image, other, is_simulated) : NULL;
     if (other)
-        say(number, made ? "replaced" : "left as it is: an image with other PTX cannot be made of it");
+        say(number, made ? "replaced" : "left as it is: an image with other code cannot be made of it");
     else
         say(number, "left as it is: %s",
             getenv("WSDBG_MUTATE_OF") ? "its PTX is not that of WSDBG_MUTATE_OF" : "no other PTX for it");
-    free(other);
+    if (made != other)
+        free(other);
     free(ptx);
     return made ? made : image;
 }

@@ -2,7 +2,7 @@
 """score.py - mutants of kernels: how often is wsdbg right about defects that nobody of wsdbg chose?
 
     tests/mutate/score.py [--build build] [--tools build] [--keep FOLDER] [--out truth.json] [--programs FILE.tsv,...] [--only NAME,...] [--origin NAME] [--count N] [--seed S]
-                          [--evidence full,state] [--operators WORD,...] [--jobs 1] [--seconds S] [--decoys N] [--foreign FOLDER]
+                          [--evidence full,state] [--operators WORD,...] [--jobs 1] [--seconds S] [--decoys N] [--foreign FOLDER] [--assembler PTXAS]
     tests/mutate/score.py --replay truth.json:WORD [--out new.json]   the same mutants again: those whose mark has the word ("" = all)
     tests/mutate/score.py --table truth.json                            the tables, as text
     tests/mutate/score.py --expect truth.json                           writes tests/mutate/expected.tsv, what --ci tests/mutate/expected.tsv holds to
@@ -39,7 +39,7 @@ class Tools:
         self.bin, own = os.path.join(tools, 'bin'), os.path.join(tools, 'tests', 'mutate')
         self.mutate, self.mutated, self.library = (os.path.join(own, name) for name in ('mutate', 'mutated', 'libmutate_preload.so'))
         self.foreign, self.device, self.jobs = options.foreign, options.device, options.jobs
-        self.lean, self.decoys = options.lean, options.decoys
+        self.lean, self.decoys, self.assembler = options.lean, options.decoys, options.assembler
         self.scratch, self.keep = tempfile.mkdtemp(prefix='mutate-'), options.keep
         self.stall = '0.3' if self.device == 'sim' else '0.5'
 
@@ -129,8 +129,9 @@ class Program:
         if self.status != 0:
             self.why = f'without a defect it ends with {self.status}: {said.strip()[-200:]}'
             return False
-        # A GPU's driver must compile a mutant's PTX.  So it does here, because limit() counts from this time.
-        self.alone_s = run([tools.mutated, tools.library, *tools.words(self.command)], tools.environment(CUDA_FORCE_PTX_JIT='1'), 120)[2]
+        # Without --assembler a GPU's driver must compile a mutant's PTX.  So it does here, because limit() counts from this time.
+        compiled = {} if tools.assembler else {'CUDA_FORCE_PTX_JIT': '1'}
+        self.alone_s = run([tools.mutated, tools.library, *tools.words(self.command)], tools.environment(**compiled), 120)[2]
         launches = sqlite3.connect(db).execute('SELECT DISTINCT f.name, block_x, block_y, block_z FROM launch l JOIN function f ON f.id = l.function_id').fetchall()
         for file in sorted(os.listdir(os.path.join(self.folder, 'ptx'))):
             for kernel, *block in launches:
@@ -227,6 +228,11 @@ class Scorer:
                               capture_output=True, text=True)
         if made.returncode:
             return {**row, 'alone': 'not made', 'said': made.stderr.strip()}
+        if tools.assembler:
+            ptx, text = os.path.join(folder, 'mutant.cubin'), ptx
+            made = subprocess.run([tools.assembler, '-arch=sm_90a', '-lineinfo', text, '-o', ptx], capture_output=True, text=True)
+            if made.returncode:
+                return {**row, 'alone': 'not made', 'said': made.stderr.strip()}
         row.update(folder=folder, changes={'WSDBG_MUTATE_OF': row['file'], 'WSDBG_MUTATE_PTX': ptx, 'WSDBG_MUTATE_LOG': log}, said='')
         if 'was' in row:
             return row
@@ -291,7 +297,7 @@ class Scorer:
             shutil.copy(row['file'], os.path.join(kept, 'original.ptx'))
             with open(os.path.join(kept, 'run.sh'), 'w') as file:
                 file.write(f"#!/bin/bash\n# {row['operator']}: {row['causes']}; {row['barrier']}; run.sh WSDBG [OPTION...]\ncd $(dirname $0) || exit\n"
-                           f'export WSDBG_MUTATE_OF=$PWD/original.ptx WSDBG_MUTATE_PTX=$PWD/mutant.ptx\n'
+                           f"export WSDBG_MUTATE_OF=$PWD/original.ptx WSDBG_MUTATE_PTX=$PWD/mutant.{'cubin' if self.tools.assembler else 'ptx'}\n"
                            f'"${{1:-{self.tools.watcher}}}" run --device {self.tools.device} --stall {self.tools.stall} -o again.db "${{@:2}}" -- {" ".join(command)}\n')
             os.chmod(os.path.join(kept, 'run.sh'), 0o755)
         shutil.rmtree(folder)
@@ -500,6 +506,7 @@ def main():
     parser.add_argument('--device', default='sim')
     parser.add_argument('--decoys', type=int, help='on a GPU: watch no more than so many of the mutants that end by themselves; default: all')
     parser.add_argument('--foreign', default='/nowhere')
+    parser.add_argument('--assembler', help='on a GPU: the ptxas that compiles the mutants; default: the driver does')
     parser.add_argument('--jobs', type=int, default=1)
     parser.add_argument('--seconds', type=float, default=3600)
     parser.add_argument('--lean', action='store_true', help='mutants that end by themselves run under wsdbg with the first kind of evidence only')

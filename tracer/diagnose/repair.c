@@ -158,6 +158,8 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_drift(t);
     wsdbg_try_stay(t);
     wsdbg_try_lanes(t);
+    wsdbg_try_across(t, WSDBG_REPAIR_ADD_LIKE);
+    wsdbg_try_across(t, WSDBG_REPAIR_DROP_LIKE);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_ADD);
@@ -166,6 +168,8 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_named(t);
     wsdbg_try_early(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
+    wsdbg_try_mates(t, WSDBG_REPAIR_ADD_LIKE);
+    wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
     try_counts(t);
     wsdbg_try_first(t, 1);
 }

@@ -16,6 +16,8 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_LIKE,  /* waits name the parities that the same warp of another CTA names */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
+    WSDBG_REPAIR_ADD_LIKE,     /* a thread arrives as often as another one that does the same otherwise */
+    WSDBG_REPAIR_DROP_LIKE,    /* ... arrives no more often than that one */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
     WSDBG_REPAIR_ANNOUNCE,     /* who copies bytes without an arrival arrives and announces them */
@@ -45,8 +47,10 @@ struct wsdbg_repair {
     /* PARITY_DRIFT: the first wait that names the parity of the wait before it; PARITY_LIKE: ... another parity than
      * that of `like` */
     struct wsdbg_repair_wait wait;
-    uint32_t like;                 /* PARITY_LIKE: an agent whose waits are right; STAY: a warp that stays */
-    struct wsdbg_replay_edit edit; /* ADD, DROP, STAY, COPY, ANNOUNCE: the first of its edits */
+    /* PARITY_LIKE: an agent whose waits are right; STAY: a warp that stays; ADD_LIKE, DROP_LIKE: the other one's warp
+     */
+    uint32_t like;
+    struct wsdbg_replay_edit edit; /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;
     uint32_t lanes;              /* STAY: those that left, while their warps went on; 0 = whole warps did */
     struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:

@@ -1,53 +1,88 @@
 /* repair_lanes.c - repairs of lanes that left the kernel too early, while others of their warp went on.  See repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repair that works.  Lanes that have left, and that up to there did
- * what the same lanes of a warp of their warpgroup did, their model, are taken to have left too early if the kernel
- * finishes once they make all arrivals that their model makes.
+ * what the same lanes of another warp did, their model, are taken to have left too early if the kernel finishes once
+ * they make all arrivals that their model makes.
  */
 #include "diagnose/repair_trial.h"
 #include "diagnose/replay_likes.h"
 
-/* An agent of the same lanes, of another warp of the warpgroup, that did the same and goes on; WSDBG_NONE = none. */
-static uint32_t model_of(const struct wsdbg_trial *t, uint32_t agent, uint32_t *goes_on)
+/* Whose arrivals show what the lanes would have done. */
+enum model_kind {
+    MODEL_MATES,  /* the same lanes of another warp of the warpgroup; they make their own arrivals twice */
+    MODEL_ACROSS, /* the same lanes of the same warp of another CTA; ... on the same barriers */
+    MODEL_PEER,   /* ... on those as far from their own CTA as the model's are from the model's */
+    MODEL_KINDS
+};
+
+static bool may_be_model(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a,
+                         const struct wsdbg_replay_agent *model, enum model_kind kind)
+{
+    if (model->lanes != a->lanes || model->warp == a->warp)
+        return false;
+    return kind == MODEL_MATES ? wsdbg_case_are_mates(t->c, model->warp, a->warp)
+                               : model->cta != a->cta &&
+                                     wsdbg_case_warp(t->c, model->warp)->warp == wsdbg_case_warp(t->c, a->warp)->warp;
+}
+
+/* An agent that did the same and goes on; WSDBG_NONE = none. */
+static uint32_t model_of(const struct wsdbg_trial *t, uint32_t agent, enum model_kind kind, uint32_t *goes_on)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *model = &t->replay->agents[i];
-        if (model->warp != a->warp && model->lanes == a->lanes && wsdbg_case_are_mates(t->c, model->warp, a->warp) &&
-            wsdbg_replay_begins_like(a, model, true, goes_on))
+        if (may_be_model(t, a, model, kind) && wsdbg_replay_begins_like(a, model, kind == MODEL_MATES, goes_on))
             return i;
     }
     return WSDBG_NONE;
 }
 
+static uint32_t barrier_for(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a,
+                            const struct wsdbg_replay_agent *model, uint32_t at, enum model_kind kind)
+{
+    const struct wsdbg_replay_barrier *to = &t->replay->barriers[model->target[at]];
+    const uint32_t count = t->c->cta_count;
+    return kind == MODEL_PEER
+               ? wsdbg_replay_barrier_at(t->replay, (to->cta + count - model->cta + a->cta) % count, to->offset)
+               : model->target[at];
+}
+
 /* The model makes its arrivals for the agent, too.  False: there is no room. */
-static bool add_arrivals(struct wsdbg_trial *t, uint32_t model, uint32_t begin)
+static bool add_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t model, uint32_t begin, enum model_kind kind)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[model];
     for (uint32_t k = begin; k < a->step_count; k++) {
         const uint32_t arrivals = a->target[k] == WSDBG_NONE ? 0 : wsdbg_replay_arrivals_of(a, k);
-        if (arrivals && t->changes.edit_count == WSDBG_EDITS_MOST)
+        const uint32_t barrier = arrivals ? barrier_for(t, &t->replay->agents[agent], a, k, kind) : WSDBG_NONE;
+        if (arrivals && (t->changes.edit_count == WSDBG_EDITS_MOST || barrier == WSDBG_NONE))
             return false;
         if (arrivals)
-            t->edits[t->changes.edit_count++] = (struct wsdbg_replay_edit){model, k, a->target[k], arrivals, 0};
+            t->edits[t->changes.edit_count++] = (struct wsdbg_replay_edit){model, k, barrier, arrivals, 0};
     }
     return true;
 }
 
+/* Lanes may leave before they have worked: only the same ones of another CTA show that they should have. */
+static bool left_early(const struct wsdbg_trial *t, uint32_t agent, enum model_kind kind)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    const uint32_t gone =
+        kind == MODEL_MATES ? wsdbg_replay_workers_gone(t->replay, a->warp) : wsdbg_code_lanes_gone(t->c, a->warp);
+    return wsdbg_case_warp(t->c, a->warp)->state != WSDBG_WARP_EXITED && t->state[agent] == WSDBG_AGENT_ENDED &&
+           !(a->lanes & ~gone);
+}
+
 /* Lets all lanes stay that have left while their warp went on.  In all CTAs at once: most often they run the same code.
  */
-static bool let_stay(struct wsdbg_trial *t, struct wsdbg_repair *repair)
+static bool let_stay(struct wsdbg_trial *t, struct wsdbg_repair *repair, enum model_kind kind)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         uint32_t begin;
-        if (wsdbg_case_warp(t->c, a->warp)->state == WSDBG_WARP_EXITED || t->state[i] != WSDBG_AGENT_ENDED ||
-            a->lanes & ~wsdbg_replay_workers_gone(t->replay, a->warp))
-            continue;
-        const uint32_t model = model_of(t, i, &begin);
+        const uint32_t model = left_early(t, i, kind) ? model_of(t, i, kind, &begin) : WSDBG_NONE;
         if (model == WSDBG_NONE)
             continue;
-        if (!add_arrivals(t, model, begin))
+        if (!add_arrivals(t, i, model, begin, kind))
             return false;
         repair->like = wsdbg_set_count(&repair->warps) ? repair->like : t->replay->agents[model].warp;
         repair->lanes |= a->lanes;
@@ -58,8 +93,12 @@ static bool let_stay(struct wsdbg_trial *t, struct wsdbg_repair *repair)
 
 void wsdbg_try_lanes(struct wsdbg_trial *t)
 {
-    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_STAY};
-    wsdbg_trial_begin(t);
-    if (let_stay(t, &repair) && wsdbg_trial_keep_edits(t, &repair) && wsdbg_trial_works(t))
-        wsdbg_trial_keep(t, &repair);
+    for (enum model_kind kind = MODEL_MATES; kind < MODEL_KINDS; kind++) {
+        struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_STAY};
+        wsdbg_trial_begin(t);
+        if (let_stay(t, &repair, kind) && wsdbg_trial_keep_edits(t, &repair) && wsdbg_trial_works(t)) {
+            wsdbg_trial_keep(t, &repair);
+            return;
+        }
+    }
 }

@@ -1,6 +1,6 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
- * files that find repairs: repair_trial.c runs a trial, repair_parity.c changes waits, repair_turns.c and repair_ring.c
- * arrivals, repair_stay.c and repair_lanes.c what warps and lanes do that have left, repair_bytes.c bytes,
+ * files that find repairs: repair_trial.c runs a trial, repair_parity.c changes waits, repair_turns.c, repair_ring.c and
+ * repair_pairs.c arrivals, repair_stay.c and repair_lanes.c what warps and lanes do that have left, repair_bytes.c bytes,
  * repair_named.c named barriers, and repair.c counts.
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -73,5 +73,8 @@ void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */
+/* ADD_LIKE or DROP_LIKE: by the same warp of another CTA, or by other warps of the CTA. */
+void wsdbg_try_across(struct wsdbg_trial *t, enum wsdbg_repair_kind kind);
+void wsdbg_try_mates(struct wsdbg_trial *t, enum wsdbg_repair_kind kind);
 
 #endif

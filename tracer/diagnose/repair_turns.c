@@ -40,15 +40,20 @@ static uint32_t stage_beside(const struct wsdbg_trial *t, uint32_t family, uint3
     return kept->of[wait];
 }
 
-/* Whether an agent ever arrives on the family in this CTA. */
-static bool ever_arrives(const struct wsdbg_trial *t, uint32_t agent, uint32_t family, uint32_t cta)
+/* The first step with which an agent arrives on the family in this CTA; WSDBG_NONE. */
+static uint32_t first_arrival(const struct wsdbg_trial *t, uint32_t agent, uint32_t family, uint32_t cta)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     for (uint32_t k = 0; k < a->step_count; k++)
         if (a->target[k] != WSDBG_NONE && t->replay->barriers[a->target[k]].cta == cta &&
             wsdbg_replay_arrivals_of(a, k) && wsdbg_replay_is_of_family(t->replay, family, a->target[k]))
-            return true;
-    return false;
+            return k;
+    return WSDBG_NONE;
+}
+
+static bool ever_arrives(const struct wsdbg_trial *t, uint32_t agent, uint32_t family, uint32_t cta)
+{
+    return first_arrival(t, agent, family, cta) != WSDBG_NONE;
 }
 
 static bool may_block(const struct wsdbg_step_row *step)
@@ -93,6 +98,7 @@ struct habit {
 struct straightening {
     uint32_t family, cta, waited; /* turns begin with waits on `waited`; arrivals on `family` in the CTA change */
     enum wsdbg_repair_kind kind;  /* ADD, DROP, COPY */
+    bool of_all; /* ADD: also of threads whose turns up to the standstill were alike; they run the same code */
 };
 
 static bool begins_turn(const struct wsdbg_trial *t, uint32_t agent, uint32_t at, const struct straightening *s)
@@ -240,14 +246,30 @@ static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct
 
 /* ---- all agents ---- */
 
+/* Of a thread that arrives before its first wait, for each stage once, and then in no turn: as it did at first. */
+static bool as_at_first(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    uint32_t k = first_arrival(t, agent, s->family, s->cta);
+    habit->arrivals = wsdbg_replay_arrivals_of(a, k);
+    habit->bytes = a->steps[k].kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)a->steps[k].number * a->lane_count : 0;
+    for (; k > 0; k--)
+        if (a->steps[k - 1].kind == WSDBG_ACCESS_WAIT)
+            return false;
+    return true;
+}
+
 /* Whether an agent's turns are to change, and to which habit. */
 static bool find_habit(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
 {
     const bool arrives = ever_arrives(t, agent, s->family, s->cta);
     if (s->kind == WSDBG_REPAIR_COPY)
         return !arrives && find_model(t, agent, s, habit);
-    return arrives && habit_of(t, agent, s, habit) && habit->most > 0 &&
-           (s->kind == WSDBG_REPAIR_ADD ? habit->least == 0 : habit->most > 1);
+    if (!arrives || !habit_of(t, agent, s, habit))
+        return false;
+    if (s->kind == WSDBG_REPAIR_DROP)
+        return habit->most > 1;
+    return habit->most > 0 ? s->of_all || habit->least == 0 : as_at_first(t, agent, s, habit);
 }
 
 static bool straighten_all(struct wsdbg_trial *t, const struct straightening *s, struct wsdbg_repair *repair)
@@ -265,18 +287,33 @@ static bool straighten_all(struct wsdbg_trial *t, const struct straightening *s,
     return true;
 }
 
-/* Changes the arrivals in the CTAs from s->cta up to the one before `end`; true if that works. */
-static bool try_ctas(struct wsdbg_trial *t, struct straightening s, uint32_t end)
+enum outcome { NOTHING_TO_DO, FAILS, WORKS };
+
+/* Changes the arrivals in the CTAs from s->cta up to the one before `end`. */
+static enum outcome try_change(struct wsdbg_trial *t, struct straightening s, uint32_t end)
 {
     struct wsdbg_repair repair = {.kind = s.kind};
     wsdbg_trial_begin(t);
     for (; s.cta < end; s.cta++)
         if (!straighten_all(t, &s, &repair))
-            return false;
-    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
-        return false;
+            return NOTHING_TO_DO;
+    if (!wsdbg_trial_keep_edits(t, &repair))
+        return NOTHING_TO_DO;
+    if (!wsdbg_trial_works(t))
+        return FAILS;
     wsdbg_trial_keep(t, &repair);
-    return true;
+    return WORKS;
+}
+
+/* True if that works. */
+static bool try_ctas(struct wsdbg_trial *t, struct straightening s, uint32_t end)
+{
+    enum outcome outcome = try_change(t, s, end);
+    if (outcome == FAILS && s.kind == WSDBG_REPAIR_ADD) {
+        s.of_all = true;
+        outcome = try_change(t, s, end);
+    }
+    return outcome == WORKS;
 }
 
 /* One CTA's barriers, else those of all: a mistake in the code of a cluster is most often made in each of its CTAs. */

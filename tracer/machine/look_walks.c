@@ -28,6 +28,7 @@ struct walks {
     struct wsdbg_walk_plan *plan; /* of `kernel` */
     const struct wsdbg_code_kernel *kernel;
     uint32_t *access_at;        /* by instruction: number of the kernel's access + 1 */
+    bool is_of_words;           /* it is machine code; else PTX */
     bool asks_cta;              /* the ways may depend on which CTA it is */
     struct walk_memory *memory; /* of the kernel's grid */
 };
@@ -51,7 +52,8 @@ static struct walk_thread thread_of(struct walks *walks, uint32_t warp, uint32_t
                                 .cta = cta,
                                 .cta_row = walks->seen->ctas[row->cta].machine,
                                 .linear = row->warp * WSDBG_WALK_LANES + lane,
-                                .lane = lane};
+                                .lane = lane,
+                                .is_of_words = walks->is_of_words};
 }
 
 /* Walks the first of the lanes and those that go with it. */
@@ -83,19 +85,15 @@ static struct wsdbg_error *walk_together(struct walks *walks, uint32_t warp, uin
 /* An address without a rank is the own CTA's, unless the instruction takes one of the cluster. */
 static uint8_t rank_of(const struct wsdbg_cta *cta, const struct wsdbg_walk_step *step, bool is_machine_code)
 {
-    const uint32_t rank = step->address >> WSDBG_RANK_SHIFT;
-    if (cta->cluster_size <= 1)
+    const uint32_t byte = step->address >> WSDBG_RANK_SHIFT;
+    if (cta->cluster_size <= 1 || (!byte && !(is_machine_code && step->may_be_remote)))
         return WSDBG_STEP_OWN_RANK;
-    if (!is_machine_code)
-        return (uint8_t)(rank >= WSDBG_WALK_RANKED ? rank - WSDBG_WALK_RANKED : WSDBG_STEP_OWN_RANK);
-    return (uint8_t)(rank || step->may_be_remote ? rank : WSDBG_STEP_OWN_RANK);
+    return (uint8_t)walk_rank_named(byte, cta->cluster_rank, is_machine_code);
 }
 
 static struct wsdbg_step_row row_of(const struct walks *walks, const struct wsdbg_cta *cta,
                                     const struct wsdbg_walk_step *step)
 {
-    const struct wsdbg_instruction *instruction =
-        wsdbg_graph_instruction(walks->kernel->function->graph, step->instruction);
     const uint32_t access = walks->access_at[step->instruction];
     struct wsdbg_step_row row = {.access = access ? walks->access_first[cta->grid] + access - 1 : WSDBG_NONE,
                                  .address = step->address,
@@ -107,7 +105,7 @@ static struct wsdbg_step_row row_of(const struct walks *walks, const struct wsdb
     if (step->kind == WSDBG_WALK_TOGETHER || step->kind == WSDBG_WALK_POLL)
         row.kind = step->kind == WSDBG_WALK_POLL ? WSDBG_STEP_POLL : WSDBG_STEP_TOGETHER;
     if (wsdbg_is_mbarrier_access(step->kind)) {
-        row.rank = rank_of(cta, step, instruction->words[0] || instruction->words[1]);
+        row.rank = rank_of(cta, step, walks->is_of_words);
         row.address &= WSDBG_OFFSET_MASK;
     }
     return row;
@@ -277,6 +275,18 @@ static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *wal
     return error;
 }
 
+/* PTX has no words, but for instructions that were put in the words of machine code. */
+static bool is_machine_code(const struct wsdbg_code_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        const struct wsdbg_instruction *instruction =
+            wsdbg_graph_instruction(kernel->function->graph, kernel->accesses[i].instruction);
+        if (wsdbg_is_mbarrier_access(kernel->accesses[i].kind))
+            return instruction->words[0] || instruction->words[1];
+    }
+    return false;
+}
+
 static struct wsdbg_error *begin_kernel(struct walks *walks, const struct wsdbg_code_kernel *kernel)
 {
     const struct wsdbg_graph *graph = kernel->function->graph;
@@ -286,6 +296,7 @@ static struct wsdbg_error *begin_kernel(struct walks *walks, const struct wsdbg_
     free(walks->access_at);
     walks->plan = NULL;
     walks->kernel = kernel;
+    walks->is_of_words = is_machine_code(kernel);
     walks->access_at = calloc((size_t)wsdbg_graph_instruction_count(graph) + 1, sizeof *walks->access_at);
     if (!walks->access_at)
         return &wsdbg_error_no_memory;

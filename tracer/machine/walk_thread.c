@@ -159,10 +159,9 @@ static struct wsdbg_error *machine_shared(struct wsdbg_machine *machine, uint32_
 static bool read_shared(void *context, uint32_t address, uint32_t *value)
 {
     struct walk_thread *thread = context;
-    const uint32_t byte = address >> WSDBG_RANK_SHIFT,
-                   rank = byte >= WSDBG_WALK_RANKED ? byte - WSDBG_WALK_RANKED : byte;
+    const uint32_t byte = address >> WSDBG_RANK_SHIFT, own = thread->cta->cluster_rank;
     const uint32_t at = address & WSDBG_OFFSET_MASK;
-    if ((byte && rank != thread->cta->cluster_rank) || thread->cta_row == WSDBG_NONE)
+    if ((byte && walk_rank_named(byte, own, thread->is_of_words) != own) || thread->cta_row == WSDBG_NONE)
         return false;
     return read_word(thread, &thread->memory->shared[at / WALK_BLOCK_BYTES % WALK_SHARED_KEPT], machine_shared,
                      thread->cta_row, at, value);

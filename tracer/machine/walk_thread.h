@@ -8,6 +8,7 @@
 #include "machine/code.h"
 #include "machine/machine.h"
 #include "sass/thread_step.h"
+#include "sass/walk.h"
 
 enum { WALK_CONSTANTS_KEPT = 2048 };                      /* words */
 enum { WALK_GLOBALS_KEPT = 512, WALK_SHARED_KEPT = 128 }; /* blocks */
@@ -42,8 +43,19 @@ struct walk_thread {
     const struct wsdbg_cta *cta;
     uint32_t cta_row; /* of the machine */
     uint32_t linear, lane;
+    bool is_of_words;          /* its code is machine code; else PTX */
     struct wsdbg_error *error; /* the first one */
 };
+
+/* Which CTA of the cluster an address in shared memory names, where its highest byte is not 0.  That of machine code is
+ * the rank.  In walks of PTX an address of the own CTA has no rank there, though on hardware it has: a byte that mapa
+ * did not set is what the code flipped in the own rank, to reach a peer. */
+static inline uint32_t walk_rank_named(uint32_t byte, uint32_t own_rank, bool is_of_words)
+{
+    if (is_of_words)
+        return byte;
+    return byte >= WSDBG_WALK_RANKED ? byte - WSDBG_WALK_RANKED : own_rank ^ byte;
+}
 
 /* The thread must outlive it. */
 struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread);

@@ -1,0 +1,185 @@
+/* repair_pairs.c - repairs of arrivals by comparison of two threads.  See repair.h.
+ *
+ * Reads: a replay at its standstill.  Writes: the repairs that work.  Two threads are a pair if they do the same but
+ * for arrivals on one family of barriers.  Then one of them may have forgotten some of these, or made some too many.
+ * This needs no waits of the threads on mbarriers.
+ */
+#include "diagnose/repair_trial.h"
+
+/* Where an arrival like the model's goes. */
+enum aim {
+    AIM_SAME,    /* on the same barrier */
+    AIM_PEER,    /* to the CTA that is as far from the thread's own as the model's is from the model's */
+    AIM_AT_FIRST /* and the numbers behind it: to the CTA of this number in the case */
+};
+
+struct pairing {
+    uint32_t family;             /* a barrier of it */
+    enum wsdbg_repair_kind kind; /* ADD_LIKE, DROP_LIKE */
+    uint32_t aim;
+    uint32_t warp; /* number in its CTA of the warps that change; WSDBG_NONE = any */
+    bool across;   /* the model is the same warp of another CTA; else another warp of the CTA */
+};
+
+static bool is_of_family(const struct wsdbg_trial *t, const struct pairing *p, const struct wsdbg_replay_agent *a,
+                         uint32_t at)
+{
+    return a->target[at] != WSDBG_NONE && wsdbg_replay_arrivals_of(a, at) > 0 &&
+           wsdbg_replay_is_of_family(t->replay, p->family, a->target[at]);
+}
+
+static bool are_same(const struct wsdbg_step_row *a, const struct wsdbg_step_row *b)
+{
+    return a->kind == b->kind && a->address == b->address && a->number == b->number &&
+           a->number_known == b->number_known;
+}
+
+/* The barrier for an arrival like the model's step; WSDBG_NONE = there is none. */
+static uint32_t aimed_at(const struct wsdbg_trial *t, const struct pairing *p, const struct wsdbg_replay_agent *self,
+                         const struct wsdbg_replay_agent *model, uint32_t at)
+{
+    const struct wsdbg_replay_barrier *to = &t->replay->barriers[model->target[at]];
+    const uint32_t count = t->c->cta_count;
+    if (p->aim == AIM_SAME)
+        return model->target[at];
+    const uint32_t cta =
+        p->aim == AIM_PEER ? (to->cta + count - model->cta + self->cta) % count : p->aim - AIM_AT_FIRST;
+    return wsdbg_replay_barrier_at(t->replay, cta, to->offset);
+}
+
+static bool add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
+{
+    if (t->changes.edit_count == WSDBG_EDITS_MOST || edit.barrier == WSDBG_NONE)
+        return false;
+    t->edits[t->changes.edit_count++] = edit;
+    return true;
+}
+
+static bool add_like(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, uint32_t at,
+                     const struct wsdbg_replay_agent *model, uint32_t at_model)
+{
+    const struct wsdbg_step_row *step = &model->steps[at_model];
+    const int64_t bytes = step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)step->number * model->lane_count : 0;
+    return p->kind == WSDBG_REPAIR_ADD_LIKE &&
+           add_edit(t, (struct wsdbg_replay_edit){self, at, aimed_at(t, p, &t->replay->agents[self], model, at_model),
+                                                  wsdbg_replay_arrivals_of(model, at_model), bytes});
+}
+
+static bool drop(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, uint32_t at)
+{
+    return p->kind == WSDBG_REPAIR_DROP_LIKE &&
+           add_edit(
+               t, (struct wsdbg_replay_edit){.agent = self, .step = at, .barrier = t->replay->agents[self].target[at]});
+}
+
+/* Makes a thread's arrivals those of its model.  False where they differ in more than arrivals of the family, or not at
+ * all. */
+static bool straighten(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, uint32_t other)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[self], *model = &t->replay->agents[other];
+    const uint32_t before = t->changes.edit_count;
+    bool fits = true;
+    uint32_t i = 0, k = 0;
+    while (fits && (i < a->step_count || k < model->step_count)) {
+        const bool own = i < a->step_count && is_of_family(t, p, a, i),
+                   its = k < model->step_count && is_of_family(t, p, model, k);
+        if (own != its)
+            fits = own ? drop(t, p, self, i) : add_like(t, p, self, i, model, k);
+        else if (!own)
+            fits = i < a->step_count && k < model->step_count && are_same(&a->steps[i], &model->steps[k]);
+        i += own || !its;
+        k += its || !own;
+    }
+    if (!fits)
+        t->changes.edit_count = before;
+    return fits && t->changes.edit_count > before;
+}
+
+static bool may_be_model(const struct wsdbg_trial *t, const struct pairing *p, const struct wsdbg_replay_agent *self,
+                         const struct wsdbg_replay_agent *other)
+{
+    const uint32_t own = wsdbg_case_warp(t->c, self->warp)->warp, its = wsdbg_case_warp(t->c, other->warp)->warp;
+    return (self->lanes & other->lanes) &&
+           (p->across ? other->cta != self->cta && own == its : other->cta == self->cta && own != its);
+}
+
+/* The first model that shows a difference. */
+static bool straighten_like_some(struct wsdbg_trial *t, const struct pairing *p, uint32_t self,
+                                 struct wsdbg_repair *repair)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[self];
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        if (!may_be_model(t, p, a, &t->replay->agents[i]) || !straighten(t, p, self, i))
+            continue;
+        repair->like = wsdbg_set_count(&repair->warps) ? repair->like : t->replay->agents[i].warp;
+        wsdbg_set_add(&repair->warps, a->warp);
+        return true;
+    }
+    return false;
+}
+
+static bool works(struct wsdbg_trial *t, const struct pairing *p)
+{
+    struct wsdbg_repair repair = {.kind = p->kind};
+    wsdbg_trial_begin(t);
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (p->warp == WSDBG_NONE || wsdbg_case_warp(t->c, t->replay->agents[i].warp)->warp == p->warp)
+            straighten_like_some(t, p, i, &repair);
+    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
+        return false;
+    wsdbg_trial_keep(t, &repair);
+    return true;
+}
+
+/* Some arrival of the family goes to another CTA. */
+static bool crosses(const struct wsdbg_trial *t, const struct pairing *p)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count; k++)
+            if (is_of_family(t, p, a, k) && t->replay->barriers[a->target[k]].cta != a->cta)
+                return true;
+    }
+    return false;
+}
+
+/* To drop arrivals needs no aim. */
+static uint32_t aims_of(const struct wsdbg_trial *t, const struct pairing *p)
+{
+    if (p->kind == WSDBG_REPAIR_DROP_LIKE)
+        return 1;
+    return t->c->cta_count > 1 && crosses(t, p) ? AIM_AT_FIRST + t->c->cta_count : AIM_AT_FIRST;
+}
+
+static uint32_t warps_of_cta(const struct wsdbg_trial *t)
+{
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < t->c->warp_count; w++)
+        if (wsdbg_case_warp(t->c, w)->warp >= count)
+            count = wsdbg_case_warp(t->c, w)->warp + 1;
+    return count;
+}
+
+void wsdbg_try_across(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
+{
+    struct pairing p = {.kind = kind, .warp = WSDBG_NONE, .across = true};
+    for (p.family = 0; t->c->cta_count > 1 && p.family < t->replay->barrier_count; p.family++) {
+        const bool leads = wsdbg_trial_leads_family(t, p.family);
+        const uint32_t aims = kind == WSDBG_REPAIR_DROP_LIKE ? 1 : AIM_AT_FIRST;
+        for (p.aim = 0; leads && p.aim < aims && !works(t, &p); p.aim++)
+            ;
+    }
+}
+
+/* The same warp of all CTAs changes: they run the same code. */
+void wsdbg_try_mates(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
+{
+    struct pairing p = {.kind = kind};
+    const uint32_t warps = warps_of_cta(t);
+    for (p.family = 0; p.family < t->replay->barrier_count; p.family++) {
+        const uint32_t aims = wsdbg_trial_leads_family(t, p.family) ? aims_of(t, &p) : 0;
+        for (p.warp = 0; p.warp < warps; p.warp++)
+            for (p.aim = 0; p.aim < aims && !works(t, &p); p.aim++)
+                ;
+    }
+}

@@ -1,0 +1,424 @@
+/* repair_say.c - the sentence and the fix of each kind of repair.  See repair_say.h.
+ *
+ * Reads: a repair that works, the replay.  Writes: a finding.
+ */
+#include "diagnose/repair_say.h"
+
+#include "diagnose/code_say.h"
+
+static uint32_t row_of(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    return rounds->replay->barriers[repair->barrier].row;
+}
+
+static const struct wsdbg_replay_agent *agent_of(const struct rounds *rounds, uint32_t number)
+{
+    return &rounds->replay->agents[number];
+}
+
+/* " at gemm.cu:132": where a step is. */
+static struct wsdbg_phrase say_at_step(const struct rounds *rounds, uint32_t agent, uint32_t step)
+{
+    const struct wsdbg_replay_agent *a = agent_of(rounds, agent);
+    const struct wsdbg_snapshot *s = rounds->c->snapshot;
+    const uint32_t access = step < a->step_count ? a->steps[step].access : WSDBG_NONE;
+    return wsdbg_say_at_site(rounds->c, access < s->access_count ? s->accesses[access].site : WSDBG_NONE);
+}
+
+/* How often its agent arrives on the barrier before a step. */
+static uint32_t arrivals_before(const struct rounds *rounds, const struct wsdbg_replay_edit *edit)
+{
+    const struct wsdbg_replay_agent *a = agent_of(rounds, edit->agent);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < edit->step; i++)
+        count += a->target[i] == edit->barrier && wsdbg_replay_arrivals_of(a, i) > 0;
+    return count;
+}
+
+static bool is_one(const struct wsdbg_repair *repair)
+{
+    return wsdbg_set_count(&repair->warps) == 1;
+}
+
+struct wsdbg_phrase wsdbg_repair_subject(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    return repair->is_of_stage ? wsdbg_say_object(rounds->c, row_of(rounds, repair))
+                               : wsdbg_say_family(rounds->c, row_of(rounds, repair));
+}
+
+enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
+{
+    switch (repair->kind) {
+    case WSDBG_REPAIR_PARITY_DRIFT:
+        return WSDBG_CAUSE_PARITY_DRIFT;
+    case WSDBG_REPAIR_PARITY_LIKE:
+        return repair->wait.turn ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
+    case WSDBG_REPAIR_PARITY_FIRST:
+        return repair->is_mixed ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
+    case WSDBG_REPAIR_STAY:
+        return WSDBG_CAUSE_WAKER_EXITED;
+    case WSDBG_REPAIR_DROP:
+    case WSDBG_REPAIR_DROP_LIKE:
+        return WSDBG_CAUSE_DOUBLE_ARRIVE;
+    case WSDBG_REPAIR_NAMED:
+        return WSDBG_CAUSE_NAMED_COUNT;
+    case WSDBG_REPAIR_ANNOUNCE:
+        return WSDBG_CAUSE_TX_NO_ARRIVE;
+    case WSDBG_REPAIR_BYTES:
+        return WSDBG_CAUSE_TX_MISMATCH;
+    case WSDBG_REPAIR_COUNT:
+        return repair->value > repair->was ? WSDBG_CAUSE_DOUBLE_ARRIVE : WSDBG_CAUSE_ARRIVE_SHORT;
+    default:
+        return WSDBG_CAUSE_ARRIVE_MISSING;
+    }
+}
+
+static struct wsdbg_finding *find(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    const uint32_t first = wsdbg_first_of(&repair->warps);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, wsdbg_repair_cause(repair), rounds->confidence,
+                        c->ctas[rounds->replay->barriers[repair->barrier].cta], row_of(rounds, repair));
+    if (finding && first != WSDBG_NONE)
+        finding->role = wsdbg_case_warp(c, first)->role;
+    return finding;
+}
+
+/* What the kernel does with the change. */
+static const char *say_outcome(const struct wsdbg_repair *repair)
+{
+    return repair->is_to_end ? "the kernel would finish" : "all that is stuck would go on";
+}
+
+static void say_drift(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    const struct wsdbg_repair_wait *wait = &repair->wait;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const uint32_t parity = agent_of(rounds, wait->agent)->steps[wait->step].number & 1;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waited on %s%s with parities that do not alternate: wait number %u asked for parity %u, as the "
+                "wait before it. Each phase has the other parity, so from there on the waits are out of step with "
+                "the barrier.",
+                wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
+                say_at_step(rounds, wait->agent, wait->step).text, wait->turn + 1, parity);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Keep the phase of %s across tiles: flip it when the stage index wraps, and only then.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+}
+
+static void say_like(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    const struct wsdbg_repair_wait *wait = &repair->wait;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const uint32_t parity = agent_of(rounds, wait->agent)->steps[wait->step].number & 1;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s asked for parity %u in wait number %u on %s%s, where %s asks for parity %u. With its parities %s.",
+                wsdbg_say_warps(c, &repair->warps).text, parity, wait->turn + 1,
+                wsdbg_say_object(c, row_of(rounds, repair)).text, say_at_step(rounds, wait->agent, wait->step).text,
+                wsdbg_say_warp(c, agent_of(rounds, repair->like)->warp).text, parity ^ 1, say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every CTA count the phases of %s alike: flip the phase when the stage index wraps, and only then.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+}
+
+static void say_first(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s begin%s with parity %u to wait on %s, and so all these waits ask for the wrong phase: with parity "
+                "%u first%s %s.",
+                wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "", repair->value ^ 1,
+                repair->is_mixed ? wsdbg_say_object(c, row_of(rounds, repair)).text
+                                 : wsdbg_say_family(c, row_of(rounds, repair)).text,
+                repair->value, repair->is_mixed ? ", as on other stages," : "", say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Start the phase of %s at %u, and flip it when the stage index wraps.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text, repair->value);
+}
+
+/* Adds the instruction with which the edit's agent arrives on the barrier in other rounds. */
+static void tell_arrival(struct rounds *rounds, struct wsdbg_finding *finding, const struct wsdbg_replay_edit *edit)
+{
+    const struct wsdbg_replay_agent *a = agent_of(rounds, edit->agent);
+    for (uint32_t i = 0; i < a->step_count; i++)
+        if (a->target[i] == edit->barrier && wsdbg_replay_arrivals_of(a, i)) {
+            wsdbg_tell_access(rounds->c, finding, a->steps[i].access, "is the arrival of other rounds");
+            return;
+        }
+}
+
+static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const uint32_t by = agent_of(rounds, repair->edit.agent)->warp;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s went through a round without arriving on %s, as it does in other rounds (%u before this one). So the "
+        "waits for that phase never end.",
+        wsdbg_say_warp(c, by).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
+        arrivals_before(rounds, &repair->edit));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive on %s on every path through the iteration, including skipped iterations and the last one of a "
+                "tile.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+    tell_arrival(rounds, finding, &repair->edit);
+    wsdbg_evidence_text(c, finding, "rounds without the arrival: %u, by %s", repair->edit_count,
+                        wsdbg_say_warps(c, &repair->warps).text);
+}
+
+static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const uint32_t before = arrivals_before(rounds, &repair->edit);
+    const uint32_t by = agent_of(rounds, repair->edit.agent)->warp;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrived on %s once more%s in a round than in its other rounds, after %u arrival%s. A phase then "
+                "completes too early, and the waits are out of step with the barrier.",
+                wsdbg_say_warp(c, by).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
+                say_at_step(rounds, repair->edit.agent, repair->edit.step).text, before, before == 1 ? "" : "s");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive once per warp and round on %s: remove one of the arrivals, or wait between them.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+    wsdbg_evidence_text(c, finding, "rounds with an arrival more: %u, by %s", repair->edit_count,
+                        wsdbg_say_warps(c, &repair->warps).text);
+}
+
+static void say_copy(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s never arrive%s on %s, while warps that wait for the same barriers do. It takes %u arrivals, so "
+                "the waits on it never end.",
+                wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "",
+                wsdbg_say_family(c, row_of(rounds, repair)).text, repair->was);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let these warps arrive on %s, too, or initialise it for fewer arrivals if they are not meant to.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+}
+
+/* "4 arrivals" */
+static struct wsdbg_phrase say_arrivals(uint32_t count)
+{
+    struct wsdbg_phrase phrase;
+    wsdbg_print(phrase.text, sizeof phrase.text, "%u arrival%s", count, count == 1 ? "" : "s");
+    return phrase;
+}
+
+/* Adds the instruction with which the other one arrives. */
+static void tell_arrival_of_other(struct rounds *rounds, struct wsdbg_finding *finding,
+                                  const struct wsdbg_repair *repair)
+{
+    for (uint32_t i = 0; i < rounds->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = agent_of(rounds, i);
+        for (uint32_t k = 0; a->warp == repair->like && k < a->step_count; k++)
+            if (a->target[k] != WSDBG_NONE && wsdbg_replay_arrivals_of(a, k) &&
+                wsdbg_replay_is_of_family(rounds->replay, repair->barrier, a->target[k])) {
+                wsdbg_tell_access(rounds->c, finding, a->steps[k].access, "is the other one's arrival");
+                return;
+            }
+    }
+}
+
+static void say_less_than_other(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like),
+                              object = wsdbg_say_object(c, row_of(rounds, repair));
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s do%s the same as %s, but for %s that %s, the first on %s. With them %s.", warps.text,
+                is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
+                is_one(repair) ? "it leaves out" : "they leave out", object.text, say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let %s arrive on %s in every round, as %s does; or initialise it for fewer arrivals if %s not meant "
+                "to.",
+                warps.text, wsdbg_say_family(c, row_of(rounds, repair)).text, like.text,
+                is_one(repair) ? "it is" : "they are");
+    tell_arrival_of_other(rounds, finding, repair);
+}
+
+static void say_more_than_other(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s do%s the same as %s, but for %s more, the first on %s%s. Without them %s.", warps.text,
+                is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
+                wsdbg_say_object(c, row_of(rounds, repair)).text,
+                say_at_step(rounds, repair->edit.agent, repair->edit.step).text, say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive once per round on %s, as %s does: remove the other arrival.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text, like.text);
+}
+
+static void say_announce(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s copies or announces bytes to %s%s, but does not arrive there in that round, and %s. So the phase "
+                "never completes.",
+                wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text,
+                wsdbg_say_object(c, row_of(rounds, repair)).text,
+                say_at_step(rounds, repair->edit.agent, repair->edit.step).text,
+                repair->is_to_end ? "neither does any other thread" : "no other thread is known to");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Use mbarrier.arrive.expect_tx with the bytes of all copies of the round on %s.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+    wsdbg_evidence_text(c, finding, "rounds without the arrival: %u, by %s", repair->edit_count,
+                        wsdbg_say_warps(c, &repair->warps).text);
+}
+
+static void say_bytes(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_barrier_word word;
+    struct wsdbg_finding *finding = wsdbg_word_of(c, row_of(rounds, repair), &word) ? find(rounds, repair) : NULL;
+    if (!finding)
+        return;
+    const bool is_short = word.bytes > 0;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "All arrivals on %s were made, but its copies bring %lld bytes %s than were announced, and no other "
+                "copy is %son its way.",
+                wsdbg_say_object(c, row_of(rounds, repair)).text, (long long)(is_short ? word.bytes : -word.bytes),
+                is_short ? "less" : "more", repair->is_to_end ? "" : "known to be ");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Announce on %s exactly the bytes that the copies of the round bring, and issue each of these copies "
+                "on every path.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+}
+
+static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    char lanes[64] = "";
+    if (repair->lanes)
+        wsdbg_print(lanes, sizeof lanes, "%.50s of ", wsdbg_say_lanes(repair->lanes).text);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s%s left the kernel, while %s, which did the same up to there, goes on and arrives on %s. Had %s "
+                "stayed, %s.",
+                lanes, wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_warp(c, repair->like).text,
+                wsdbg_say_family(c, row_of(rounds, repair)).text, is_one(repair) ? "it" : "they", say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every warp of a role stay until its last arrival on %s: leave the loop by the same condition as "
+                "the others, and do not return from inside of it.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+}
+
+static struct wsdbg_finding *find_named(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count ||
+            c->snapshot->barriers[row->barrier].id != repair->named)
+            continue;
+        struct wsdbg_finding *finding =
+            wsdbg_case_find(c, wsdbg_repair_cause(repair), rounds->confidence, row->cta, row->barrier);
+        if (finding && wsdbg_set_count(&repair->warps))
+            finding->role = wsdbg_case_warp(c, wsdbg_first_of(&repair->warps))->role;
+        return finding;
+    }
+    return NULL;
+}
+
+static void say_early(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_named(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrive at named barrier %u only behind waits that others end after they passed it. Had they arrived "
+        "once before, %s.",
+        wsdbg_say_warps(rounds->c, &repair->warps).text, repair->named, say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let these warps arrive at named barrier %u once before their loop, or let the others leave out its "
+                "first round.",
+                repair->named);
+}
+
+static void say_named(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_named(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s name %u threads at named barrier %u. With %u threads there, as many as %s, %s.",
+                wsdbg_say_warps(rounds->c, &repair->warps).text, repair->was, repair->named, repair->value,
+                repair->is_of_comers ? "come to it" : "other uses name", say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Name the same number of threads (%u) in every bar.sync and bar.arrive of named barrier %u.",
+                repair->value, repair->named);
+}
+
+static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    const bool is_short = wsdbg_repair_cause(repair) == WSDBG_CAUSE_ARRIVE_SHORT;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    char by[200] = "";
+    if (!finding)
+        return;
+    if (wsdbg_set_count(&repair->warps))
+        wsdbg_print(by, sizeof by, " (by %.150s)", wsdbg_say_warps(rounds->c, &repair->warps).text);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s is initialised for %u arrivals, but a round brings %s %u%s: %s.",
+                wsdbg_repair_subject(rounds, repair).text, repair->was, is_short ? "only" : "as many as", repair->value,
+                by,
+                is_short ? "so its phases complete too late or never"
+                         : "so its phases complete before all have arrived, and the waits fall out of step");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Initialise %s with the number of arrivals actually made (%u), or let %s.",
+                wsdbg_repair_subject(rounds, repair).text, repair->value,
+                is_short ? "the missing threads arrive" : "fewer threads arrive");
+}
+
+void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    typedef void say_fn(struct rounds * rounds, const struct wsdbg_repair *repair);
+    static say_fn *const says[WSDBG_REPAIR_KINDS] = {
+        [WSDBG_REPAIR_PARITY_LIKE] = say_like,
+        [WSDBG_REPAIR_PARITY_DRIFT] = say_drift,
+        [WSDBG_REPAIR_PARITY_FIRST] = say_first,
+        [WSDBG_REPAIR_ADD] = say_missing,
+        [WSDBG_REPAIR_DROP] = say_twice,
+        [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
+        [WSDBG_REPAIR_DROP_LIKE] = say_more_than_other,
+        [WSDBG_REPAIR_COPY] = say_copy,
+        [WSDBG_REPAIR_STAY] = say_stay,
+        [WSDBG_REPAIR_EARLY] = say_early,
+        [WSDBG_REPAIR_ANNOUNCE] = say_announce,
+        [WSDBG_REPAIR_BYTES] = say_bytes,
+        [WSDBG_REPAIR_NAMED] = say_named,
+        [WSDBG_REPAIR_COUNT] = say_count,
+    };
+    says[repair->kind](rounds, repair);
+}

@@ -1,0 +1,21 @@
+/* repair_say.h - a repair in words: the cause that it shows, and its finding. */
+#ifndef WSDBG_DIAGNOSE_REPAIR_SAY_H
+#define WSDBG_DIAGNOSE_REPAIR_SAY_H
+
+#include "diagnose/phrase.h"
+#include "diagnose/repair.h"
+
+struct rounds {
+    struct wsdbg_case *c;
+    struct wsdbg_replay *replay;
+    struct wsdbg_repairs repairs;
+    enum wsdbg_confidence confidence; /* of the finding */
+};
+
+enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair);
+/* The barrier that a repair changes, or all its stages. */
+struct wsdbg_phrase wsdbg_repair_subject(const struct rounds *rounds, const struct wsdbg_repair *repair);
+/* Adds the finding of a repair, without evidence. */
+void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair);
+
+#endif
