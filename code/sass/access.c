@@ -13,7 +13,7 @@
 #define BAR_PACKED 0x31du /* the form whose only register is threads << 16 | id */
 /* A bulk copy's register holds its size in units, and above it the ranks of a multicast. */
 #define COPY_FIELD 0xffffu
-enum { PARITY_SHIFT = 31, PACKED_SHIFT = 16, RANKS_SHIFT = 16, MASK_OF_PTX = 2 };
+enum { PARITY_SHIFT = 31, PACKED_SHIFT = 16, RANKS_SHIFT = 16, MASK_OF_PTX = 2, MAP_OF_TENSOR = 1, MASK_OF_TENSOR = 2 };
 
 /* What of an instruction an access is: operands by their place among the sources; -1 = none. */
 struct shape {
@@ -249,14 +249,23 @@ static void set_count(const struct finding *finding, const struct shape *shape, 
     out->count = set_of(&count);
 }
 
-/* Which CTAs of the cluster a bulk copy goes to. */
+/* The source that says which CTAs of the cluster a copy goes to. */
+static int mask_of(const struct wsdbg_instruction *instruction, const struct shape *shape)
+{
+    if (!shape->is_multicast)
+        return -1;
+    if (instruction->operation == WSDBG_OP_UTMALDG)
+        return MASK_OF_TENSOR;
+    return is_of_words(instruction) ? shape->count : MASK_OF_PTX;
+}
+
 static void set_mask(const struct finding *finding, const struct shape *shape, struct wsdbg_access *out)
 {
-    if (!shape->is_multicast || shape->count < 0)
+    const struct wsdbg_instruction *instruction = &finding->graph->instructions[out->instruction];
+    if (!shape->is_multicast)
         return;
-    const bool is_encoded = is_of_words(&finding->graph->instructions[out->instruction]);
-    struct wsdbg_values mask = source_of(finding, out->instruction, is_encoded ? shape->count : MASK_OF_PTX, 0);
-    if (is_encoded)
+    struct wsdbg_values mask = source_of(finding, out->instruction, mask_of(instruction, shape), 0);
+    if (is_of_words(instruction))
         mask = wsdbg_values_right(&mask, RANKS_SHIFT, false);
     mask = masked(&mask, COPY_FIELD);
     out->mask = set_of(&mask);
@@ -321,7 +330,7 @@ struct wsdbg_access_operands wsdbg_access_operands_of(const struct wsdbg_instruc
     const bool is_encoded = is_of_words(instruction);
     if (!shape.kind)
         shape = instruction->operation == WSDBG_OP_BAR ? bar_shape(instruction) : other_shape(&none, instruction);
-    const bool is_bulk = shape.is_multicast && shape.count >= 0;
+    const bool is_tensor = instruction->operation == WSDBG_OP_UTMALDG;
     return (struct wsdbg_access_operands){.kind = shape.kind,
                                           .is_mbarrier = shape.is_mbarrier,
                                           .may_be_remote = shape.may_be_remote,
@@ -331,9 +340,8 @@ struct wsdbg_access_operands wsdbg_access_operands_of(const struct wsdbg_instruc
                                           .address = shape.address,
                                           .address_part = shape.address_part,
                                           .count = shape.count,
-                                          .mask = (int8_t)(!is_bulk     ? -1
-                                                           : is_encoded ? shape.count
-                                                                        : MASK_OF_PTX)};
+                                          .mask = (int8_t)mask_of(instruction, &shape),
+                                          .map = is_tensor ? MAP_OF_TENSOR : -1};
 }
 
 uint32_t wsdbg_access_number(const struct wsdbg_access_operands *operands, const struct wsdbg_instruction *instruction,

@@ -74,6 +74,7 @@ struct wsdbg_access_operands {
     uint8_t sent_bytes; /* each lane sends so many bytes itself (st.async, red.async); 0 = they are an operand */
     int8_t address, address_part, count;
     int8_t mask; /* of a multicast: the ranks of the CTAs */
+    int8_t map;  /* of a tensor copy: the address of its tensor map */
 };
 struct wsdbg_access_operands wsdbg_access_operands_of(const struct wsdbg_instruction *instruction);
 /* The count of an access (parity, arrivals, bytes, threads) from the 32 bits of its operand. */

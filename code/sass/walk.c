@@ -10,6 +10,7 @@
 #include "base/grow.h"
 #include "sass/branch_target.h"
 #include "sass/walk_group.h"
+#include "sass/walk_map.h"
 
 enum { CALLS_MOST = 32, MASK_OF_ALL = 0xffff, SPLIT_BIT = 32, SPLIT_BITS = 3, SPLIT_CONVERGED = 3, MASK_ALL = -1 };
 enum { GROUPS_PENDING_MOST = 8 }; /* that a wait can leave */
@@ -71,6 +72,8 @@ static bool number_of(const struct walk_lane *lane, const struct wsdbg_access_op
                        ? 1
                        : operands->sent_bytes;
     step->is_number_known = operands->count < 0 && step->kind != WSDBG_ACCESS_COPY;
+    if (operands->map >= 0)
+        step->is_number_known = walk_map_bytes(lane, instruction, operands, &step->number);
     if (operands->count < 0)
         return true;
     step->is_number_known = walk_source(lane, instruction, operands->count, 0, &bits);
@@ -95,6 +98,7 @@ static bool access_step(const struct walk_lane *lane, const struct wsdbg_access_
         return false;
     if (operands->is_multicast && !walk_source(lane, instruction, operands->mask, 0, &bits)) {
         step->mask = MASK_OF_ALL;
+        step->is_number_known &= operands->map < 0;
         return !step->is_number_known;
     }
     step->mask = operands->is_multicast ? wsdbg_access_mask(operands, bits) : 0;

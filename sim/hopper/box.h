@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "hopper/tensor_map.h"
+#include "base/tensor_map.h"
 
 struct hopper_box {
     uint64_t address;

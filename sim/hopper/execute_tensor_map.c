@@ -8,7 +8,7 @@
 #include "hopper/device.h"
 #include "hopper/execute.h"
 #include "hopper/race.h"
-#include "hopper/tensor_map.h"
+#include "base/tensor_map.h"
 #include "hopper/values.h"
 
 enum { MAP_BYTES = 128, MAP_ALIGNMENT = 64, PTX_TYPES = 13 };

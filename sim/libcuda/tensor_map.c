@@ -1,9 +1,9 @@
 /* tensor_map.c - cuTensorMapEncodeTiled and ...Im2col: arguments checked as cuda.h documents, written as the
- * simulator's copy engine reads them (hopper/tensor_map.h).
+ * simulator's copy engine reads them (base/tensor_map.h).
  *
  * The driver says only CUDA_ERROR_INVALID_VALUE; here a line on stderr says which argument it was.
  */
-#include "hopper/tensor_map.h"
+#include "base/tensor_map.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hopper/kernel.h"
-#include "hopper/tensor_map.h"
+#include "base/tensor_map.h"
 
 static unsigned char *in(const struct machine *machine)
 {

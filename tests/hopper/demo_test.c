@@ -13,7 +13,7 @@ enum { GEMM_THREADS = CTA_THREADS };
 #include "demo_kernels/waits/geometry.h"
 #include "hopper/machine.h"
 #include "hopper/number.h"
-#include "hopper/tensor_map.h"
+#include "base/tensor_map.h"
 #include "sass/fatbin.h"
 
 enum kind { NONE, HANG, RACE, FAULT, SLOW };

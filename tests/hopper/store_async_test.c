@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "hopper/kernel.h"
-#include "hopper/tensor_map.h"
+#include "base/tensor_map.h"
 
 static void run(struct machine *machine, const char *body, struct kernel_launch launch)
 {

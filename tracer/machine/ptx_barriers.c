@@ -20,6 +20,17 @@ static void translate_arrival(const struct wsdbg_ptx_translation *t, enum wsdbg_
     add_barrier(t, 0, 1);
 }
 
+/* The address of a tensor copy's map. */
+static struct wsdbg_operand map_of(const struct wsdbg_ptx_translation *t)
+{
+    const struct wsdbg_ptx_operand *tensor = wsdbg_ptx_source(t, 1);
+    const struct wsdbg_operand none = {.kind = WSDBG_OPERAND_NONE};
+    if (tensor->kind != WSDBG_PTX_OPERAND_TENSOR)
+        return none;
+    const struct wsdbg_ptx_operand *map = &t->program->vectors[tensor->number];
+    return map->kind == WSDBG_PTX_OPERAND_ADDRESS ? wsdbg_ptx_memory(t, map) : wsdbg_ptx_plain(t, map);
+}
+
 static void translate_copy(const struct wsdbg_ptx_translation *t)
 {
     const bool is_tensor = t->from->operation == WSDBG_PTX_OP_tensor_copy;
@@ -31,10 +42,12 @@ static void translate_copy(const struct wsdbg_ptx_translation *t)
     t->out->writes_shared = true;
     t->out->is_multicast = t->from->flags & WSDBG_PTX_MULTICAST;
     wsdbg_ptx_add(t, wsdbg_ptx_memory(t, wsdbg_ptx_source(t, is_tensor ? 2 : 3)));
-    if (!is_tensor)
+    if (is_tensor)
+        wsdbg_ptx_add(t, map_of(t));
+    else
         wsdbg_ptx_add_source(t, 2);
-    if (!is_tensor && t->out->is_multicast)
-        wsdbg_ptx_add_source(t, 4);
+    if (t->out->is_multicast)
+        wsdbg_ptx_add_source(t, !is_tensor ? 4 : t->from->flags & WSDBG_PTX_IM2COL ? 4 : 3);
 }
 
 /* What is sent to another CTA completes its bytes there. */

@@ -71,10 +71,11 @@ static uint32_t element_count(const struct wsdbg_ptx_operand *operand)
     return operand->kind == WSDBG_PTX_OPERAND_VECTOR ? operand->count : 1;
 }
 
+/* Of a tensor the address of its map. */
 static uint32_t element_of(const struct numbering *numbering, const struct wsdbg_ptx_operand *operand, uint32_t i)
 {
-    return register_of(operand->kind == WSDBG_PTX_OPERAND_VECTOR ? &numbering->program->vectors[operand->number + i]
-                                                                 : operand);
+    const bool has_elements = operand->kind == WSDBG_PTX_OPERAND_VECTOR || operand->kind == WSDBG_PTX_OPERAND_TENSOR;
+    return register_of(has_elements ? &numbering->program->vectors[operand->number + i] : operand);
 }
 
 static bool writes_what_matters(const struct numbering *numbering, const struct wsdbg_ptx_instruction *instruction)
