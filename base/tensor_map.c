@@ -5,8 +5,8 @@
 
 /* Of the driver's layout, in words of 32 bits. */
 enum {
-    KIND_WORD = 2, /* bit 0: im2col; 4-6: dimensions - 1; 7-10: type */
-    BOX_WORD = 13, /* 0-14: element strides - 1, 3 bits each; 24-31: box of dimension 0, or channels, - 1 */
+    KIND_WORD = 2,    /* bit 0: im2col; 4-6: dimensions - 1; 7-10: type */
+    BOX_WORD = 13,    /* 0-14: element strides - 1, 3 bits each; 24-31: box of dimension 0, or channels, - 1 */
     BOXES_WORD = 14,  /* box of dimensions 1 to 4, - 1, 8 bits each */
     PIXELS_WORD = 15, /* 0-15: pixels - 1 */
     BYTES_WORD = 16   /* of the whole box */

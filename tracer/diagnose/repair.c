@@ -170,6 +170,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
     wsdbg_try_mates(t, WSDBG_REPAIR_ADD_LIKE);
     wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
+    wsdbg_try_sites(t);
     try_counts(t);
     wsdbg_try_first(t, 1);
 }
@@ -211,10 +212,11 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
     t->parity_from = calloc(barriers + 1, sizeof *t->parity_from);
     t->like = calloc(agents + 1, sizeof *t->like);
     t->doubles = calloc(agents + 1, sizeof *t->doubles);
+    t->flip_at = calloc(agents + 1, sizeof *t->flip_at);
     t->free_bytes = calloc(barriers + 1, sizeof *t->free_bytes);
     t->beside = calloc(1, sizeof *t->beside + barriers * sizeof *t->beside->of);
     const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from &&
-                          t->like && t->doubles && t->free_bytes && t->beside;
+                          t->like && t->doubles && t->flip_at && t->free_bytes && t->beside;
     if (has_room) {
         remember(t);
         t->replay->steps_left = WSDBG_REPLAY_STEPS;
@@ -230,6 +232,7 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
     free(t->parity_from);
     free(t->like);
     free(t->doubles);
+    free(t->flip_at);
     free(t->free_bytes);
     free(t->beside);
     free(t);

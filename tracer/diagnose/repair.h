@@ -14,6 +14,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_DRIFT, /* the parities of waits alternate from the first wait on */
     WSDBG_REPAIR_PARITY_FIRST, /* the first wait names the other parity, and so do all after it */
     WSDBG_REPAIR_PARITY_LIKE,  /* waits name the parities that the same warp of another CTA names */
+    WSDBG_REPAIR_PARITY_SITE,  /* waits by one instruction name other parities */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
     WSDBG_REPAIR_ADD_LIKE,     /* a thread arrives as often as another one that does the same otherwise */
@@ -42,10 +43,10 @@ struct wsdbg_repair {
     bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
     bool is_to_end;    /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;      /* the count that the barrier was initialised with; NAMED: the threads that the code names */
-    uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity */
+    uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips */
     uint32_t named;    /* EARLY, NAMED: the named barrier's id */
-    /* PARITY_DRIFT: the first wait that names the parity of the wait before it; PARITY_LIKE: ... another parity than
-     * that of `like` */
+    /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
+     * PARITY_LIKE: ... another parity than that of `like` */
     struct wsdbg_repair_wait wait;
     /* PARITY_LIKE: an agent whose waits are right; STAY: a warp that stays; ADD_LIKE, DROP_LIKE: the other one's warp
      */

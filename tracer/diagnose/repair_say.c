@@ -53,6 +53,10 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
         return WSDBG_CAUSE_PARITY_DRIFT;
     case WSDBG_REPAIR_PARITY_LIKE:
         return repair->wait.turn ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
+    case WSDBG_REPAIR_PARITY_SITE:
+        return repair->value == WSDBG_FLIPS_ALTERNATE || (repair->value == WSDBG_FLIPS_ONE && repair->wait.turn)
+                   ? WSDBG_CAUSE_PARITY_DRIFT
+                   : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_PARITY_FIRST:
         return repair->is_mixed ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_STAY:
@@ -144,6 +148,37 @@ static void say_first(struct rounds *rounds, const struct wsdbg_repair *repair)
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Start the phase of %s at %u, and flip it when the stage index wraps.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text, repair->value);
+}
+
+static void say_site(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    const struct wsdbg_repair_wait *wait = &repair->wait;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps),
+                              site = say_at_step(rounds, wait->agent, wait->step);
+    const uint32_t parity = agent_of(rounds, wait->agent)->steps[wait->step].number & 1;
+    if (repair->value == WSDBG_FLIPS_ALTERNATE)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "The waits of %s on %s%s ask for parities that do not alternate from one round to the next. If "
+                    "they did, %s.",
+                    warps.text, wsdbg_say_family(c, row_of(rounds, repair)).text, site.text, say_outcome(repair));
+    else if (repair->value == WSDBG_FLIPS_ALL)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "All waits of %s on %s%s ask for the wrong parity, the first for parity %u. With the other one %s.",
+                    warps.text, wsdbg_say_family(c, row_of(rounds, repair)).text, site.text, parity,
+                    say_outcome(repair));
+    else
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s ask%s for parity %u in wait number %u on %s%s. With the other parity in this wait %s.",
+                    warps.text, is_one(repair) ? "s" : "", parity, wait->turn + 1,
+                    wsdbg_say_object(c, row_of(rounds, repair)).text, site.text, say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Take the parity of each wait on %s from the number of phases that went before: flip it when the stage "
+                "index wraps, and only then.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
 }
 
 /* Adds the instruction with which the edit's agent arrives on the barrier in other rounds. */
@@ -408,6 +443,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_PARITY_LIKE] = say_like,
         [WSDBG_REPAIR_PARITY_DRIFT] = say_drift,
         [WSDBG_REPAIR_PARITY_FIRST] = say_first,
+        [WSDBG_REPAIR_PARITY_SITE] = say_site,
         [WSDBG_REPAIR_ADD] = say_missing,
         [WSDBG_REPAIR_DROP] = say_twice,
         [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,

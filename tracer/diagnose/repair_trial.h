@@ -1,7 +1,7 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
- * files that find repairs: repair_trial.c runs a trial, repair_parity.c changes waits, repair_turns.c, repair_ring.c and
- * repair_pairs.c arrivals, repair_stay.c and repair_lanes.c what warps and lanes do that have left, repair_bytes.c bytes,
- * repair_named.c named barriers, and repair.c counts.
+ * files that find repairs: repair_trial.c runs a trial, repair_parity.c and repair_sites.c change waits,
+ * repair_turns.c, repair_ring.c and repair_pairs.c arrivals, repair_stay.c and repair_lanes.c what warps and lanes do
+ * that have left, repair_bytes.c bytes, repair_named.c named barriers, and repair.c counts.
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
 #define WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -32,6 +32,7 @@ struct wsdbg_trial {
     uint8_t *parity_from;
     uint32_t *like;
     uint32_t *doubles;
+    uint32_t *flip_at;
     bool *free_bytes;
     struct wsdbg_replay_edit edits[WSDBG_EDITS_MOST];
     struct wsdbg_replay_changes changes;
@@ -70,6 +71,7 @@ void wsdbg_try_early(struct wsdbg_trial *t);
 void wsdbg_try_named(struct wsdbg_trial *t);
 void wsdbg_try_announce(struct wsdbg_trial *t);
 void wsdbg_try_bytes(struct wsdbg_trial *t);
+void wsdbg_try_sites(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */

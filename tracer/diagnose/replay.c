@@ -26,7 +26,7 @@ static void pass_wait(struct wsdbg_replay *replay, uint32_t agent, uint32_t barr
 {
     struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
     struct wsdbg_replay_agent *a = &replay->agents[agent];
-    if (!a->repeats[a->at]) {
+    if (!a->repeats_now) {
         const uint32_t phase = replay->barriers[barrier].phase;
         waits->slipped |= !a->is_idle && a->steps[a->at].number_known && phase != turn_phase(waits);
         waits->lags |= waits->passed && phase <= waits->last_phase;
@@ -153,6 +153,27 @@ bool wsdbg_replay_parity_at(const struct wsdbg_replay *replay, uint32_t agent, u
     return false;
 }
 
+/* The parity that the agent's wait names if waits by its instruction change. */
+static uint32_t flipped(const struct run *run, uint32_t agent, uint32_t in_code)
+{
+    const struct wsdbg_replay_agent *a = &run->replay->agents[agent];
+    const struct wsdbg_replay_changes *changes = run->changes;
+    const uint32_t like = changes && changes->flips ? changes->flip_at[agent] : WSDBG_NONE;
+    if (like == WSDBG_NONE || a->steps[a->at].access != a->steps[like].access)
+        return in_code;
+    if (changes->flips == WSDBG_FLIPS_ONE)
+        return in_code ^ (a->at == like);
+    if (changes->flips == WSDBG_FLIPS_ALL)
+        return in_code ^ 1;
+    uint32_t turn = 0, first = in_code;
+    for (uint32_t k = a->at; k-- > 0;)
+        if (a->target[k] == a->target[a->at] && a->steps[k].access == a->steps[like].access) {
+            first = a->steps[k].number & 1;
+            turn++;
+        }
+    return (first + turn) & 1;
+}
+
 /* The parity that a wait names: the one in the code, or the changed one. */
 static uint32_t parity_of(const struct run *run, uint32_t agent, uint32_t barrier, bool repeats, uint32_t in_code)
 {
@@ -166,7 +187,7 @@ static uint32_t parity_of(const struct run *run, uint32_t agent, uint32_t barrie
         return parity;
     const uint8_t *from = run->changes ? run->changes->parity_from : NULL;
     if (!from || !from[barrier])
-        return in_code;
+        return flipped(run, agent, in_code);
     const uint32_t first = from[barrier] <= 2 ? from[barrier] - 1u : waits->any ? waits->first_parity : in_code;
     return (first + waits->passed - repeats) & 1;
 }
@@ -184,9 +205,13 @@ static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, 
 {
     struct wsdbg_replay *replay = run->replay;
     struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
-    const bool repeats = replay->agents[agent].repeats[replay->agents[agent].at];
-    const bool by_token = !replay->agents[agent].steps[replay->agents[agent].at].number_known;
+    struct wsdbg_replay_agent *a = &replay->agents[agent];
+    bool repeats = a->repeats[a->at];
+    const bool by_token = !a->steps[a->at].number_known;
     const uint32_t parity = by_token ? waits->arrived_parity : parity_of(run, agent, barrier, repeats, in_code & 1);
+    if (run->changes && run->changes->flips)
+        repeats &= parity == waits->last_parity;
+    a->repeats_now = repeats;
     if (!replay->barriers[barrier].is_initialised) {
         replay->is_broken = true;
         return;

@@ -71,6 +71,7 @@ struct wsdbg_replay_agent {
     /* While the replay runs: */
     uint32_t at; /* the step that it waits at or executes next */
     enum wsdbg_agent_state state;
+    bool repeats_now;         /* the wait at `at` is for the same phase as the wait before it on the barrier */
     uint32_t cluster_phase;   /* in which it arrived last */
     bool is_in_cluster_phase; /* it has arrived in the phase under way */
     uint32_t issued;          /* multiplications of its warpgroup that it has issued */
@@ -135,6 +136,14 @@ struct wsdbg_replay_edit {
     int64_t bytes; /* announced with the arrivals */
 };
 
+/* Other parities for waits by one instruction. */
+enum wsdbg_replay_flips {
+    WSDBG_FLIPS_NONE,
+    WSDBG_FLIPS_ONE,      /* the wait at the agent's step `flip_at` names the other parity */
+    WSDBG_FLIPS_ALL,      /* all do */
+    WSDBG_FLIPS_ALTERNATE /* those on the same barrier alternate from the first one on */
+};
+
 /* How the replayed kernel differs from the real one. */
 struct wsdbg_replay_changes {
     const uint32_t *expected; /* by barrier: the count that it is initialised with, 0 = unchanged; NULL = no changes */
@@ -153,6 +162,9 @@ struct wsdbg_replay_changes {
     /* By agent: the step from which on its warp comes to named barriers for another warp, too; WSDBG_NONE = it does
      * not; NULL = none does. */
     const uint32_t *doubles;
+    /* By agent: a step that is a wait by the instruction; WSDBG_NONE = the agent's waits are unchanged. */
+    const uint32_t *flip_at;
+    enum wsdbg_replay_flips flips;
     const bool *free_bytes; /* by barrier: bytes hold up no phase; NULL = they do */
     /* Threads that uses of a named barrier name instead of `named_was`; 0 = unchanged. */
     uint32_t named_id, named_was, named_count;

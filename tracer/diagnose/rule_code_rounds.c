@@ -130,6 +130,35 @@ static void say(struct rounds *rounds, const struct wsdbg_repair *repair)
     tell_rival(rounds, &rounds->c->findings[before]);
 }
 
+/* Whether its agent arrived on the barrier before. */
+static bool has_arrived(const struct rounds *rounds, const struct wsdbg_replay_edit *edit)
+{
+    const struct wsdbg_replay_agent *a = &rounds->replay->agents[edit->agent];
+    for (uint32_t k = 0; k < edit->step; k++)
+        if (a->target[k] == edit->barrier && wsdbg_replay_arrivals_of(a, k))
+            return true;
+    return false;
+}
+
+static bool is_of_parity(const struct wsdbg_repair *repair)
+{
+    return repair->kind == WSDBG_REPAIR_PARITY_FIRST || repair->kind == WSDBG_REPAIR_PARITY_SITE ||
+           repair->kind == WSDBG_REPAIR_PARITY_DRIFT;
+}
+
+/* The first repair that works.  But a first arrival that seems to miss shows less than a wrong parity: no other round
+ * of the barrier has it. */
+static const struct wsdbg_repair *best_of(const struct rounds *rounds)
+{
+    const struct wsdbg_repair *first = &rounds->repairs.rows[0];
+    if (first->kind != WSDBG_REPAIR_ADD || has_arrived(rounds, &first->edit))
+        return first;
+    for (uint32_t i = 1; i < rounds->repairs.count; i++)
+        if (is_of_parity(&rounds->repairs.rows[i]))
+            return &rounds->repairs.rows[i];
+    return first;
+}
+
 void wsdbg_rule_code_rounds(struct wsdbg_case *c)
 {
     struct rounds rounds = {.c = c, .replay = wsdbg_replay_standing(c)};
@@ -138,7 +167,7 @@ void wsdbg_rule_code_rounds(struct wsdbg_case *c)
     if (rounds.replay && wsdbg_repairs_find(rounds.replay, &rounds.repairs))
         c->no_memory = true;
     else if (rounds.repairs.count)
-        say(&rounds, &rounds.repairs.rows[0]);
+        say(&rounds, best_of(&rounds));
 }
 
 /* Whether another rule has told what is wrong with bytes, however sure it is of that. */

@@ -1,0 +1,120 @@
+/* repair_sites.c - repairs of waits by one instruction.  See repair.h.
+ *
+ * Reads: a replay at its standstill.  Writes: the repairs that work.  A kernel may wait for one barrier at several
+ * places.  Where one of them takes its parity from a wrong phase, the others are right, and so are the parities of the
+ * barrier's other waits.
+ */
+#include "diagnose/repair_trial.h"
+
+enum { SITES_MOST = 32 };
+
+static const struct wsdbg_step_row *step_at(const struct wsdbg_trial *t, uint32_t agent)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    return t->state[agent] == WSDBG_AGENT_WAITS && t->at[agent] < a->step_count ? &a->steps[t->at[agent]] : NULL;
+}
+
+static bool is_wait_by(const struct wsdbg_step_row *step, uint32_t access)
+{
+    return step->kind == WSDBG_ACCESS_WAIT && step->access == access && step->number_known;
+}
+
+/* Notes the instruction of a wait; false = there is no room for more. */
+static bool note(uint32_t *sites, uint32_t *count, uint32_t access)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (sites[i] == access)
+            return true;
+    if (*count == SITES_MOST)
+        return false;
+    sites[(*count)++] = access;
+    return true;
+}
+
+/* The instructions of waits up to the standstill: first those at which agents stand, whose number is *standing. */
+static uint32_t list_sites(const struct wsdbg_trial *t, uint32_t sites[SITES_MOST], uint32_t *standing)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (step_at(t, i) && step_at(t, i)->number_known && step_at(t, i)->access != WSDBG_NONE)
+            note(sites, &count, step_at(t, i)->access);
+    *standing = count;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count && k < t->at[i]; k++)
+            if (a->steps[k].access != WSDBG_NONE && is_wait_by(&a->steps[k], a->steps[k].access))
+                note(sites, &count, a->steps[k].access);
+    }
+    return count;
+}
+
+/* The wait of an agent that changes: where it stands, else its first one by the instruction; WSDBG_NONE. */
+static uint32_t wait_of(const struct wsdbg_trial *t, uint32_t agent, uint32_t access, bool of_standing)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    if (step_at(t, agent) && is_wait_by(step_at(t, agent), access))
+        return t->at[agent];
+    for (uint32_t k = 0; k < a->step_count && !of_standing; k++)
+        if (is_wait_by(&a->steps[k], access))
+            return k;
+    return WSDBG_NONE;
+}
+
+static uint32_t turn_of(const struct wsdbg_replay_agent *a, uint32_t step)
+{
+    uint32_t turn = 0;
+    for (uint32_t k = 0; k < step; k++)
+        turn += a->steps[k].kind == WSDBG_ACCESS_WAIT && a->target[k] == a->target[step];
+    return turn;
+}
+
+/* Whether each barrier with changed waits completed some phase in the last run.  A wait that is let through a barrier
+ * on which nothing ever completes shows no mistake of the wait. */
+static bool all_complete(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        const uint32_t like = t->flip_at[i];
+        for (uint32_t k = 0; like != WSDBG_NONE && k < a->step_count; k++)
+            if ((k == like || t->changes.flips != WSDBG_FLIPS_ONE) && is_wait_by(&a->steps[k], a->steps[like].access) &&
+                t->replay->barriers[a->target[k]].phase == 0)
+                return false;
+    }
+    return true;
+}
+
+/* Changes the waits by an instruction, of agents that stand at it or of all. */
+static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_flips flips, bool of_standing)
+{
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_SITE, .value = flips};
+    wsdbg_trial_begin(t);
+    t->changes.flips = flips;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        t->flip_at[i] = wait_of(t, i, access, of_standing);
+        if (t->flip_at[i] == WSDBG_NONE)
+            continue;
+        if (wsdbg_set_count(&repair.warps) == 0) {
+            repair.wait = (struct wsdbg_repair_wait){i, t->flip_at[i], turn_of(a, t->flip_at[i])};
+            repair.barrier = a->target[t->flip_at[i]];
+        }
+        wsdbg_set_add(&repair.warps, a->warp);
+    }
+    if (wsdbg_set_count(&repair.warps) && wsdbg_trial_works(t) && all_complete(t))
+        wsdbg_trial_keep(t, &repair);
+}
+
+void wsdbg_try_sites(struct wsdbg_trial *t)
+{
+    uint32_t sites[SITES_MOST], standing;
+    const uint32_t count = list_sites(t, sites, &standing);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i < standing) {
+            try_flips(t, sites[i], WSDBG_FLIPS_ONE, true);
+            try_flips(t, sites[i], WSDBG_FLIPS_ALL, true);
+            try_flips(t, sites[i], WSDBG_FLIPS_ALTERNATE, true);
+        }
+        try_flips(t, sites[i], WSDBG_FLIPS_ALL, false);
+        try_flips(t, sites[i], WSDBG_FLIPS_ALTERNATE, false);
+    }
+}
