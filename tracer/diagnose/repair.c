@@ -145,8 +145,11 @@ static void remember(struct wsdbg_trial *t)
 /* Arrivals too many: some are left out, or the barrier takes more. */
 static void try_overflow(struct wsdbg_trial *t)
 {
+    wsdbg_try_across(t, WSDBG_REPAIR_DROP_LIKE);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
+    wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
+    wsdbg_try_move(t);
     try_counts(t);
 }
 
@@ -170,6 +173,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
     wsdbg_try_mates(t, WSDBG_REPAIR_ADD_LIKE);
     wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
+    wsdbg_try_move(t);
     wsdbg_try_sites(t);
     try_counts(t);
     wsdbg_try_first(t, 1);

@@ -19,6 +19,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
     WSDBG_REPAIR_ADD_LIKE,     /* a thread arrives as often as another one that does the same otherwise */
     WSDBG_REPAIR_DROP_LIKE,    /* ... arrives no more often than that one */
+    WSDBG_REPAIR_MOVE,         /* arrivals go to another CTA of the cluster */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
     WSDBG_REPAIR_ANNOUNCE,     /* who copies bytes without an arrival arrives and announces them */
@@ -43,7 +44,8 @@ struct wsdbg_repair {
     bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
     bool is_to_end;    /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;      /* the count that the barrier was initialised with; NAMED: the threads that the code names */
-    uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips */
+    uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
+                          MOVE: 0 = they go to each CTA */
     uint32_t named;    /* EARLY, NAMED: the named barrier's id */
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
      * PARITY_LIKE: ... another parity than that of `like` */

@@ -70,7 +70,8 @@ static bool lacks_a_mate(const struct wsdbg_trial *t, const struct uses *uses)
 }
 
 /* A barrier of all threads names the right number: what is wrong is who comes to it. */
-static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *uses, uint32_t which, uint32_t count)
+static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *uses, uint32_t which, uint32_t count,
+                      bool of_any)
 {
     const struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NAMED,
                                         .named = id,
@@ -81,7 +82,7 @@ static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *use
     if (count == repair.was || repair.was == threads_of_cta(t) || (count < repair.was && lacks_a_mate(t, uses)))
         return false;
     wsdbg_trial_begin(t);
-    t->changes.named_id = id;
+    t->changes.named_id = of_any ? WSDBG_NONE : id;
     t->changes.named_was = repair.was;
     t->changes.named_count = count;
     if (!wsdbg_trial_works(t))
@@ -91,25 +92,34 @@ static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *use
 }
 
 /* The number that come is tried first. */
-static bool try_counts(struct wsdbg_trial *t, uint32_t id, const struct uses *uses)
+static bool try_counts(struct wsdbg_trial *t, uint32_t id, const struct uses *uses, bool of_any)
 {
     for (uint32_t i = 0; i < uses->count; i++)
-        if (try_count(t, id, uses, i, uses->threads))
+        if (try_count(t, id, uses, i, uses->threads, of_any))
             return true;
     for (uint32_t i = 0; i < uses->count; i++)
         for (uint32_t k = 0; k < uses->count; k++)
-            if (try_count(t, id, uses, i, uses->counts[k]))
+            if (try_count(t, id, uses, i, uses->counts[k], of_any))
                 return true;
     return false;
 }
 
-void wsdbg_try_named(struct wsdbg_trial *t)
+static bool try_ids(struct wsdbg_trial *t, bool of_any)
 {
     for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
         if (!wsdbg_trial_is_waited_at(t, id))
             continue;
         const struct uses uses = uses_of(t, id);
-        if (try_counts(t, id, &uses))
-            return;
+        if (try_counts(t, id, &uses, of_any))
+            return true;
     }
+    return false;
+}
+
+/* One barrier, else all that name the number: an instruction that takes its barrier from a register has a wrong count
+ * for each of them. */
+void wsdbg_try_named(struct wsdbg_trial *t)
+{
+    if (!try_ids(t, false))
+        try_ids(t, true);
 }

@@ -309,6 +309,32 @@ static void say_more_than_other(struct rounds *rounds, const struct wsdbg_repair
                 wsdbg_say_family(c, row_of(rounds, repair)).text, like.text);
 }
 
+static void say_move(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    const struct wsdbg_replay *replay = rounds->replay;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const uint32_t to = replay->barriers[repair->edit.barrier].cta;
+    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps),
+                              family = wsdbg_say_family(c, row_of(rounds, repair));
+    char where[64];
+    if (repair->value == 0)
+        wsdbg_print(where, sizeof where, "once in each CTA of the cluster");
+    else
+        wsdbg_print(where, sizeof where, "in another CTA of the cluster, the first in rank %u",
+                    c->snapshot->ctas[c->ctas[to]].cluster_rank);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrive%s on %s in the wrong CTA%s. Had they arrived %s, %s.", warps.text, is_one(repair) ? "s" : "",
+                family.text, say_at_step(rounds, repair->edit.agent, repair->edit.step).text, where,
+                say_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Check the rank with which %s map%s the address of %s: every CTA's barrier must get the arrivals that "
+                "it is initialised for.",
+                warps.text, is_one(repair) ? "s" : "", family.text);
+}
+
 static void say_announce(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -448,6 +474,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_DROP] = say_twice,
         [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
         [WSDBG_REPAIR_DROP_LIKE] = say_more_than_other,
+        [WSDBG_REPAIR_MOVE] = say_move,
         [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_STAY] = say_stay,
         [WSDBG_REPAIR_EARLY] = say_early,

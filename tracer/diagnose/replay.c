@@ -296,7 +296,8 @@ static bool comes_for_two(const struct wsdbg_replay *replay, const struct wsdbg_
 /* The count that a use of a named barrier names: the one in the code, or the changed one. */
 static uint32_t named_count(const struct wsdbg_replay_changes *changes, uint32_t id, uint32_t in_code)
 {
-    const bool is_changed = changes && changes->named_count && changes->named_id == id && changes->named_was == in_code;
+    const bool is_changed = changes && changes->named_count && changes->named_was == in_code &&
+                            (changes->named_id == id || changes->named_id == WSDBG_NONE);
     return is_changed ? changes->named_count : in_code;
 }
 

@@ -166,7 +166,8 @@ struct wsdbg_replay_changes {
     const uint32_t *flip_at;
     enum wsdbg_replay_flips flips;
     const bool *free_bytes; /* by barrier: bytes hold up no phase; NULL = they do */
-    /* Threads that uses of a named barrier name instead of `named_was`; 0 = unchanged. */
+    /* Threads that uses of a named barrier name instead of `named_was`; 0 = unchanged.  named_id: WSDBG_NONE = of any.
+     */
     uint32_t named_id, named_was, named_count;
 };
 
