@@ -16,9 +16,9 @@ static bool is_wait(const struct wsdbg_replay_agent *agent, uint32_t at, uint32_
                   : kind == WSDBG_ACCESS_WAIT && agent->target[at] == barrier;
 }
 
-/* The first step of an agent's present round that announces or copies bytes to the barrier.  WSDBG_NONE: there is no
- * such step, or the agent arrived on the barrier in that round.  A wait on the barrier begins a new round; if `on_any`,
- * any wait does. */
+/* The first step of an agent's present round that announces bytes to the barrier, else the first one that copies some.
+ * WSDBG_NONE: there is no such step, or the agent arrived on the barrier in that round.  A wait on the barrier begins a
+ * new round; if `on_any`, any wait does. */
 static uint32_t bare_step(const struct wsdbg_replay_agent *agent, uint32_t barrier, bool on_any)
 {
     uint32_t first = WSDBG_NONE;
@@ -36,7 +36,8 @@ static uint32_t bare_step(const struct wsdbg_replay_agent *agent, uint32_t barri
         }
         if (wsdbg_replay_arrivals_of(agent, k))
             arrived = true;
-        else if (first == WSDBG_NONE)
+        else if (first == WSDBG_NONE ||
+                 (kind == WSDBG_ACCESS_EXPECT && agent->steps[first].kind != WSDBG_ACCESS_EXPECT))
             first = k;
     }
     return arrived ? WSDBG_NONE : first;
@@ -61,6 +62,27 @@ static bool is_first_waiter(const struct wsdbg_trial *t, uint32_t waiter)
     return true;
 }
 
+/* An agent that has announced or copied bytes to the barrier in its present round and not arrived; the first one that
+ * announced some, if there is one. */
+static uint32_t bare_agent(const struct wsdbg_trial *t, uint32_t barrier, bool on_any, uint32_t *step)
+{
+    uint32_t found = WSDBG_NONE;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        const uint32_t bare = bare_step(agent, barrier, on_any);
+        if (bare == WSDBG_NONE || is_edited(t, i, bare))
+            continue;
+        const bool announces = agent->steps[bare].kind == WSDBG_ACCESS_EXPECT;
+        if (found == WSDBG_NONE || announces) {
+            found = i;
+            *step = bare;
+        }
+        if (announces)
+            break;
+    }
+    return found;
+}
+
 /* Adds an arrival, with the bytes that came unannounced, for one barrier that somebody waits on and nobody has arrived
  * on.  False: there is no such one, or it was added already. */
 static bool add_announcement(struct wsdbg_trial *t, struct wsdbg_repair *repair, bool on_any)
@@ -71,15 +93,14 @@ static bool add_announcement(struct wsdbg_trial *t, struct wsdbg_repair *repair,
             continue;
         const uint32_t barrier = waiter->target[waiter->at];
         const struct wsdbg_replay_barrier *b = &t->replay->barriers[barrier];
-        for (uint32_t i = 0; i < t->replay->agent_count && b->pending == b->expected; i++) {
-            const uint32_t step = bare_step(&t->replay->agents[i], barrier, on_any);
-            if (step == WSDBG_NONE || is_edited(t, i, step))
-                continue;
-            t->edits[t->changes.edit_count++] =
-                (struct wsdbg_replay_edit){i, step, barrier, b->pending, b->bytes < 0 ? -b->bytes : 0};
-            wsdbg_set_add(&repair->warps, t->replay->agents[i].warp);
-            return true;
-        }
+        uint32_t step = 0;
+        const uint32_t agent = b->pending == b->expected ? bare_agent(t, barrier, on_any, &step) : WSDBG_NONE;
+        if (agent == WSDBG_NONE)
+            continue;
+        t->edits[t->changes.edit_count++] =
+            (struct wsdbg_replay_edit){agent, step, barrier, b->pending, b->bytes < 0 ? -b->bytes : 0};
+        wsdbg_set_add(&repair->warps, t->replay->agents[agent].warp);
+        return true;
     }
     return false;
 }

@@ -82,6 +82,8 @@ static void expect(struct wsdbg_replay *replay, uint32_t barrier, int64_t bytes)
 {
     replay->is_broken |= !replay->barriers[barrier].is_initialised;
     replay->barriers[barrier].bytes += bytes;
+    if (!replay->is_broken)
+        complete_if_done(replay, barrier);
 }
 
 static void bring(struct wsdbg_replay *replay, uint32_t barrier, int64_t bytes)
