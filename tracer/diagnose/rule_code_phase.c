@@ -10,6 +10,7 @@
  */
 #include "diagnose/code_say.h"
 #include "diagnose/code_slot.h"
+#include "diagnose/replay_likes.h"
 #include "diagnose/rules.h"
 
 static bool is_free(const struct wsdbg_code_slot *slot)
@@ -364,11 +365,18 @@ static bool is_in_step(const struct wsdbg_case *c, uint32_t warp, uint32_t barri
     return any && row->shared_offset.known;
 }
 
+/* Lanes of the warp that filled slots before have left it: those that still wait may fill none. */
+static bool has_lost_fillers(struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_replay *replay = wsdbg_code_lanes_gone(c, warp) ? wsdbg_replay_standing(c) : NULL;
+    return replay && wsdbg_replay_workers_gone(replay, warp);
+}
+
 void wsdbg_rule_code_phase(struct wsdbg_case *c)
 {
     struct wsdbg_code_slot slot;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) || judge_bare_expect(c, &slot) ||
+        if (has_lost_fillers(c, w) || !wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) || judge_bare_expect(c, &slot) ||
             judge_double(c, &slot) || judge_released_twice(c, &slot))
             continue;
         if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited &&

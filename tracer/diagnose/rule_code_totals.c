@@ -228,6 +228,41 @@ static bool have_lanes_left(const struct totals *totals)
     return false;
 }
 
+/* Lanes whose code arrives on the barrier and that have left the kernel, though they worked and their warp is still in
+ * it; 0: there are none. */
+static uint32_t lanes_that_left(const struct totals *totals, uint32_t *warp)
+{
+    for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
+        if (agent->state == WSDBG_AGENT_ENDED && wsdbg_case_warp(totals->c, agent->warp)->state != WSDBG_WARP_EXITED &&
+            !(agent->lanes & ~wsdbg_replay_workers_gone(totals->replay, agent->warp)) &&
+            (wsdbg_replay_arrivals_on(agent, totals->barrier) > 0 ||
+             wsdbg_code_could(totals->c, agent->warp, WSDBG_KINDS_ARRIVAL, totals->row) != WSDBG_CAN_NOT)) {
+            *warp = agent->warp;
+            return agent->lanes;
+        }
+    }
+    return 0;
+}
+
+static void say_lanes_left(const struct totals *totals, uint32_t lanes, uint32_t warp)
+{
+    struct wsdbg_case *c = totals->c;
+    struct wsdbg_warp_set whose = {{0}};
+    wsdbg_set_add(&whose, warp);
+    struct wsdbg_finding *finding = find(totals, WSDBG_CAUSE_WAKER_EXITED, &whose);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s, but %s of %s, whose code arrives there, left the kernel while the rest of the warp "
+                "went on, and no other thread has an arrival left for this round.",
+                wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
+                wsdbg_say_at(c, totals->warp).text, wsdbg_say_lanes(lanes).text, wsdbg_say_warp(c, warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the elected lane stay until its last arrival on %s: do not return from inside its loop.",
+                wsdbg_say_family(c, totals->row).text);
+}
+
 /* The arrivals of all threads are too few for one phase.  False: nothing is said, of a warp that never arrives as
  * others do, or of lanes that left.  Another rule says more. */
 static bool say_too_few(const struct totals *totals)
@@ -254,8 +289,14 @@ static void judge(struct wsdbg_case *c, bool of_trips)
         if (!read_totals(c, replay, i, &totals) ||
             wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, totals.row, NULL) == WSDBG_MATCH_NO)
             continue;
-        const bool is_trip = totals.arrivals == (uint64_t)totals.expected * totals.phase && are_regular(&totals) &&
-                             !has_bytes_left_over(&totals);
+        const bool is_over = totals.arrivals == (uint64_t)totals.expected * totals.phase;
+        const bool is_trip = is_over && are_regular(&totals) && !has_bytes_left_over(&totals);
+        uint32_t left = WSDBG_NONE;
+        const uint32_t lanes = of_trips && is_over ? lanes_that_left(&totals, &left) : 0;
+        if (lanes) {
+            say_lanes_left(&totals, lanes, left);
+            break;
+        }
         if (of_trips ? !is_trip || totals.arrivals < totals.expected : totals.arrivals >= totals.expected)
             continue;
         if (of_trips)
