@@ -2,12 +2,14 @@
  * exited, or the live ones have arrived and only exited warps could make the rest.
  *
  * Reads: barrier words, reaches, the wait graph.  Adds: WAKER_EXITED; ROLE_DISAGREE where the warps that used to arrive
- * are alive but have left their loop; DOUBLE_ARRIVE where the code always arrives twice with no wait between.
+ * are alive but have left their loop; DOUBLE_ARRIVE where the code always arrives twice with no wait between;
+ * ARRIVE_SHORT and PARITY_DRIFT where those that exited are not to blame (not_exited.h).
  */
 #include "diagnose/arrivals_per_round.h"
 #include "diagnose/code_graph.h"
 #include "diagnose/code_slot.h"
 #include "diagnose/missing_arrivals.h"
+#include "diagnose/not_exited.h"
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
 #include "diagnose/rules.h"
@@ -170,7 +172,8 @@ static uint32_t phases_waited(const struct wsdbg_replay_agent *agent, uint32_t b
  * the warp waits for: then the roles agree on the number of rounds. */
 static bool have_walks_all_rounds(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const struct wsdbg_replay *standing = wsdbg_replay_standing(c), *replay = standing ? standing : wsdbg_replay_failing(c);
+    const struct wsdbg_replay *standing = wsdbg_replay_standing(c),
+                              *replay = standing ? standing : wsdbg_replay_failing(c);
     uint32_t barrier = 0, phases = 0;
     uint64_t arrivals = 0;
     while (replay && barrier < replay->barrier_count && replay->barriers[barrier].row != missing->word.barrier)
@@ -333,7 +336,7 @@ void wsdbg_rule_code_exited(struct wsdbg_case *c)
             say_twice(c, &missing, twice);
         else if (wsdbg_missing_arrivals_is_of_round_too_many(&missing))
             say_disagree(c, &missing);
-        else if (missing.exited > 0)
+        else if (missing.exited > 0 && !wsdbg_not_exited_count(c, &missing) && !wsdbg_not_exited_drift(c, &missing))
             say_exited(c, &missing);
     }
 }

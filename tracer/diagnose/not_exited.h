@@ -1,0 +1,13 @@
+/* not_exited.h - what else can be wrong where only warps that have exited could end a wait. */
+#ifndef WSDBG_DIAGNOSE_NOT_EXITED_H
+#define WSDBG_DIAGNOSE_NOT_EXITED_H
+
+#include "diagnose/missing_arrivals.h"
+
+/* Each adds a finding and returns true if it explains the wait. */
+/* ARRIVE_SHORT: the stage takes more arrivals than the barrier's other stages, and has got as many as these take. */
+bool wsdbg_not_exited_count(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
+/* PARITY_DRIFT: walks show that those who exited made all arrivals that the waits of the whole kernel need. */
+bool wsdbg_not_exited_drift(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
+
+#endif
