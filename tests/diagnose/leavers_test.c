@@ -102,8 +102,8 @@ static const struct kernel kernels[] = {
     {.name = "the lane that produces leaves one CTA of a cluster",
      .cause = "WAKER_EXITED",
      .says =
-         "lane 0 of warp 0 of cluster rank 1 left the kernel, while warp 0 of cluster rank 0, which did the same up to "
-         "there, goes on and serves it",
+         "Lane 0 of warp 0 of cluster rank 1 left the kernel, while warp 0 of cluster rank 0, which did the same up to "
+         "there, goes on and arrives on \"full\"",
      .lane_leaves = true,
      .only_rank = 1,
      .ctas = 2},
@@ -119,7 +119,7 @@ static const struct kernel kernels[] = {
      .begins_by_name = true},
     {.name = "the consumers of one rank never release",
      .cause = "ARRIVE_MISSING",
-     .says = "Rank 1 warps 4-11 never arrive on \"empty\", while warps that wait for the same barriers do",
+     .says = "Rank 1 warps 4-11 do the same as warp 4 of cluster rank 0, but for 128 arrivals that they leave out",
      .silent_rank = 1,
      .ctas = 2},
 };

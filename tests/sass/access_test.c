@@ -208,7 +208,7 @@ static void in_a_cluster_slots_are_released_in_both_ctas(void **state)
                                        "wait " EMPTY EITHER_PARITY ", one lane\n"
                                        "arrive.expect_tx " FULL ": 0xc000, one lane\n"
                                        "TMA load " FULL ", one lane\n"
-                                       "TMA load " FULL " of any CTA, one lane\n"
+                                       "TMA load " FULL " of any CTA of 0x3, one lane\n"
                                        "wait " EMPTY EITHER_PARITY ", one lane\n" GEMM_LOOPS);
 }
 

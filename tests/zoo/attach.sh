@@ -249,8 +249,8 @@ ls -R "$armed" | grep -q "$killed" && fail "the next armed process leaves: $(ls 
 [ $? -eq 124 ] || fail "wsdbg run does not watch what wsdbg arm starts: $(cat "$work/inner.err")"
 
 # A healthy program: no hang, and the result of it alone.
-alone=$("$wsdbg" run --device sim -q --evidence ring -- "$gemm" --repeat 60 --checksum 2>/dev/null)
-arm "$gemm" --repeat 60 --checksum
+alone=$("$wsdbg" run --device sim -q --evidence ring -- "$gemm" --repeat 20 --checksum 2>/dev/null)
+arm "$gemm" --repeat 20 --checksum
 comes $program
 attach healthy 0 $program
 says 'no hang' healthy

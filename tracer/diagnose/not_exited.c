@@ -52,7 +52,7 @@ bool wsdbg_not_exited_count(struct wsdbg_case *c, const struct wsdbg_missing_arr
 struct rounds_walked {
     uint64_t arrivals; /* of the CTA's own threads */
     uint32_t phases;   /* that the waiting warp waits for */
-    bool is_whole;     /* all walks are */
+    bool is_whole;     /* all walks are, and rest on nothing that may have been other before */
 };
 
 /* How many phases a walk waits for.  A first wait for parity 1 ends at once, and one that repeats the parity of the
@@ -99,7 +99,7 @@ static struct rounds_walked add_up(const struct wsdbg_case *c, const struct wsdb
             continue;
         const bool is_waiter = walk->warp == c->warps[missing->warp];
         const uint32_t phases = is_waiter ? phases_waited(c, walk, offset) : 0;
-        sum.is_whole = walk->is_whole && !walk->is_guessed;
+        sum.is_whole = walk->is_whole && !walk->is_guessed && !walk->has_loaded;
         sum.arrivals += arrivals_made(c, walk, offset);
         sum.phases = phases > sum.phases ? phases : sum.phases;
     }

@@ -174,9 +174,9 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_mates(t, WSDBG_REPAIR_ADD_LIKE);
     wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
     wsdbg_try_move(t);
-    wsdbg_try_sites(t);
     try_counts(t);
     wsdbg_try_first(t, 1);
+    wsdbg_try_sites(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)

@@ -118,6 +118,32 @@ static bool straighten_like_some(struct wsdbg_trial *t, const struct pairing *p,
     return false;
 }
 
+/* Whether a warp at the same place of another warpgroup arrives on that barrier. */
+static bool place_shows(const struct wsdbg_trial *t, const struct wsdbg_replay_edit *edit)
+{
+    const uint32_t own = wsdbg_case_warp(t->c, t->replay->agents[edit->agent].warp)->warp;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        const uint32_t its = wsdbg_case_warp(t->c, a->warp)->warp;
+        if (its != own && its % WSDBG_GROUP_WARPS == own % WSDBG_GROUP_WARPS &&
+            wsdbg_replay_arrivals_on(a, edit->barrier) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* That one warp of the CTA arrives does not show that another one has to: most often one of them is elected. */
+static bool are_shown(const struct wsdbg_trial *t, const struct pairing *p)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count && !p->across && p->kind == WSDBG_REPAIR_ADD_LIKE; i++) {
+        const bool is_alike =
+            i > 0 && t->edits[i].agent == t->edits[i - 1].agent && t->edits[i].barrier == t->edits[i - 1].barrier;
+        if (!is_alike && !place_shows(t, &t->edits[i]))
+            return false;
+    }
+    return true;
+}
+
 static bool works(struct wsdbg_trial *t, const struct pairing *p)
 {
     struct wsdbg_repair repair = {.kind = p->kind};
@@ -125,7 +151,7 @@ static bool works(struct wsdbg_trial *t, const struct pairing *p)
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
         if (p->warp == WSDBG_NONE || wsdbg_case_warp(t->c, t->replay->agents[i].warp)->warp == p->warp)
             straighten_like_some(t, p, i, &repair);
-    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
+    if (!wsdbg_trial_keep_edits(t, &repair) || !are_shown(t, p) || !wsdbg_trial_works(t))
         return false;
     wsdbg_trial_keep(t, &repair);
     return true;

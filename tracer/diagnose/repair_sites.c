@@ -83,6 +83,47 @@ static bool all_complete(const struct wsdbg_trial *t)
     return true;
 }
 
+/* Whether the agent's other waits show that this one may name a wrong phase: it waits on the barrier more than once;
+ * or, where one wait changes, its first wait on another stage names the other parity. */
+static bool is_shown_by_others(const struct wsdbg_trial *t, uint32_t agent, uint32_t at)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    uint32_t waits = 0, unlike = 0;
+    for (uint32_t k = 0; k < a->step_count; k++) {
+        if (a->steps[k].kind != WSDBG_ACCESS_WAIT || a->target[k] == WSDBG_NONE)
+            continue;
+        waits += a->target[k] == a->target[at];
+        unlike += a->target[k] != a->target[at] && turn_of(a, k) == 0 &&
+                  wsdbg_replay_is_of_family(t->replay, a->target[k], a->target[at]) &&
+                  (a->steps[k].number & 1) != (a->steps[at].number & 1);
+    }
+    return waits > 1 || (t->changes.flips == WSDBG_FLIPS_ONE && unlike > 0);
+}
+
+static bool waits_on_family(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t k = 0; k < a->step_count; k++)
+        if (a->steps[k].kind == WSDBG_ACCESS_WAIT && a->target[k] != WSDBG_NONE &&
+            wsdbg_replay_is_of_family(t->replay, barrier, a->target[k]))
+            return true;
+    return false;
+}
+
+/* Whether other lanes of the agent's warp wait on the barrier, too, and stand elsewhere: the lanes are out of step, not
+ * their parities. */
+static bool has_parted(const struct wsdbg_trial *t, uint32_t agent, uint32_t access)
+{
+    const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const bool stands_at_it = step_at(t, i) && is_wait_by(step_at(t, i), access);
+        if (i != agent && t->replay->agents[i].warp == self->warp && !stands_at_it &&
+            waits_on_family(t, i, self->target[t->flip_at[agent]]))
+            return true;
+    }
+    return false;
+}
+
 /* Changes the waits by an instruction, of agents that stand at it or of all. */
 static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_flips flips, bool of_standing)
 {
@@ -94,6 +135,8 @@ static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_
         t->flip_at[i] = wait_of(t, i, access, of_standing);
         if (t->flip_at[i] == WSDBG_NONE)
             continue;
+        if (!is_shown_by_others(t, i, t->flip_at[i]) || has_parted(t, i, access))
+            return;
         if (wsdbg_set_count(&repair.warps) == 0) {
             repair.wait = (struct wsdbg_repair_wait){i, t->flip_at[i], turn_of(a, t->flip_at[i])};
             repair.barrier = a->target[t->flip_at[i]];

@@ -279,6 +279,12 @@ static bool say_too_few(const struct totals *totals)
     return true;
 }
 
+/* The arrivals of all threads are just enough for the phases that have completed. */
+static bool is_over(const struct totals *totals)
+{
+    return totals->arrivals == (uint64_t)totals->expected * totals->phase;
+}
+
 /* Adds a finding where all arrivals are too few for one phase; or, `of_trips`, just enough for the phases that have
  * completed. */
 static void judge(struct wsdbg_case *c, bool of_trips)
@@ -289,14 +295,9 @@ static void judge(struct wsdbg_case *c, bool of_trips)
         if (!read_totals(c, replay, i, &totals) ||
             wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, totals.row, NULL) == WSDBG_MATCH_NO)
             continue;
-        const bool is_over = totals.arrivals == (uint64_t)totals.expected * totals.phase;
-        const bool is_trip = is_over && are_regular(&totals) && !has_bytes_left_over(&totals);
-        uint32_t left = WSDBG_NONE;
-        const uint32_t lanes = of_trips && is_over ? lanes_that_left(&totals, &left) : 0;
-        if (lanes) {
-            say_lanes_left(&totals, lanes, left);
-            break;
-        }
+        uint32_t gone;
+        const bool is_trip = is_over(&totals) && are_regular(&totals) && !has_bytes_left_over(&totals) &&
+                             !lanes_that_left(&totals, &gone);
         if (of_trips ? !is_trip || totals.arrivals < totals.expected : totals.arrivals >= totals.expected)
             continue;
         if (of_trips)
@@ -315,4 +316,20 @@ void wsdbg_rule_code_never(struct wsdbg_case *c)
 void wsdbg_rule_code_trips(struct wsdbg_case *c)
 {
     judge(c, true);
+}
+
+/* Lanes that have left do not arrive in their whole walk, so what is over without them may not be meant to be. */
+void wsdbg_rule_code_lanes_gone(struct wsdbg_case *c)
+{
+    const struct wsdbg_replay *replay = wsdbg_case_explained(c) ? NULL : wsdbg_replay_standing(c);
+    struct totals totals;
+    for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
+        uint32_t warp = WSDBG_NONE;
+        const uint32_t lanes =
+            read_totals(c, replay, i, &totals) && is_over(&totals) ? lanes_that_left(&totals, &warp) : 0;
+        if (lanes) {
+            say_lanes_left(&totals, lanes, warp);
+            return;
+        }
+    }
 }

@@ -58,7 +58,7 @@ static struct walk_thread thread_of(struct walks *walks, uint32_t warp, uint32_t
 
 /* Walks the first of the lanes and those that go with it. */
 static struct wsdbg_error *walk_together(struct walks *walks, uint32_t warp, uint32_t lanes, struct wsdbg_walk *walk,
-                                         uint32_t *together)
+                                         uint32_t *together, bool *has_loaded)
 {
     struct walk_thread threads[WSDBG_WALK_LANES];
     struct wsdbg_thread_world worlds[WSDBG_WALK_LANES];
@@ -68,7 +68,9 @@ static struct wsdbg_error *walk_together(struct walks *walks, uint32_t warp, uin
     }
     const struct wsdbg_walk_limits limits = {WORK_OF_THREAD, STEPS_OF_THREAD, is_late, walks};
     struct wsdbg_error *error = wsdbg_walk_lanes(walks->plan, worlds, lanes, limits, walk, together);
+    *has_loaded = false;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        *has_loaded |= threads[lane].has_loaded;
         if (!error && threads[lane].error) {
             error = threads[lane].error;
             free(walk->steps);
@@ -146,26 +148,28 @@ static struct wsdbg_error *add_walk(struct walks *walks, struct wsdbg_walk_row r
 
 /* Into the row of a lane that goes the same way, or a new one. */
 static struct wsdbg_error *put_walk(struct walks *walks, uint32_t warp, uint32_t lanes, size_t first,
-                                    const struct wsdbg_walk *walk)
+                                    const struct wsdbg_walk *walk, bool has_loaded)
 {
     const struct wsdbg_cta *cta = &walks->out->ctas[walks->out->warps[warp].cta];
     for (size_t i = first; i < walks->out->walk_count; i++)
         if (is_alike(walks, &walks->out->walks[i], walk, cta)) {
             walks->out->walks[i].lanes |= lanes;
+            walks->out->walks[i].has_loaded |= has_loaded;
             return NULL;
         }
-    return add_walk(walks, (struct wsdbg_walk_row){.warp = warp, .lanes = lanes}, walk);
+    return add_walk(walks, (struct wsdbg_walk_row){.warp = warp, .lanes = lanes, .has_loaded = has_loaded}, walk);
 }
 
 static struct wsdbg_error *put_group(struct walks *walks, uint32_t warp, uint32_t lanes, size_t first,
                                      uint32_t *together)
 {
     struct wsdbg_walk walk;
-    struct wsdbg_error *error = walk_together(walks, warp, lanes, &walk, together);
+    bool has_loaded;
+    struct wsdbg_error *error = walk_together(walks, warp, lanes, &walk, together, &has_loaded);
     if (error)
         return error;
     walks->work += walk.work;
-    error = put_walk(walks, warp, *together, first, &walk);
+    error = put_walk(walks, warp, *together, first, &walk, has_loaded);
     free(walk.steps);
     return error;
 }

@@ -190,7 +190,9 @@ static bool read_global(void *of_thread, uint64_t address, bool is_generic, uint
                          block->address / WALK_BLOCK_BYTES == address / WALK_BLOCK_BYTES;
     if (!is_kept && memory->globals_read++ >= WALK_GLOBALS_READ_MOST)
         return false;
-    return read_word(thread, block, thread->machine->ops->global, context, address, value);
+    const bool known = read_word(thread, block, thread->machine->ops->global, context, address, value);
+    thread->has_loaded |= known;
+    return known;
 }
 
 struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread)

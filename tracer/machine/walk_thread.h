@@ -44,6 +44,7 @@ struct walk_thread {
     uint32_t cta_row; /* of the machine */
     uint32_t linear, lane;
     bool is_of_words;          /* its code is machine code; else PTX */
+    bool has_loaded;           /* it was told a word of global memory */
     struct wsdbg_error *error; /* the first one */
 };
 

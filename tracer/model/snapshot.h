@@ -357,6 +357,7 @@ struct wsdbg_walk_row {
     uint32_t lanes;
     uint32_t step_first, step_count; /* in steps */
     bool is_guessed;                 /* an atomic was taken to find the present value */
+    bool has_loaded;                 /* it was told what global memory holds now, which may have been other before */
     bool is_whole;                   /* to the end; false: nobody knows how it goes on behind the last step */
 };
 
