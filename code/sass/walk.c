@@ -142,17 +142,13 @@ static bool is_same_step(const struct wsdbg_walk_step *a, const struct wsdbg_wal
            a->is_number_known == b->is_number_known;
 }
 
-/* Machine code takes the operands of a bulk copy, and mostly those of an initialisation, from uniform registers.  Then
- * a warp executes the instruction once, for all its lanes, though the program elected one of them.  The first lane that
- * is walked does; the others leave its group and pass the instruction by. */
+/* A bulk copy of machine code takes its operands from uniform registers, and a warp issues it once, for all its lanes.
+ * The first lane that is walked does; the others leave its group and pass the copy by. */
 static bool is_of_whole_warp(const struct walking *walking, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = &graph_of(walking)->instructions[number];
-    const uint8_t kind = walking->group.plan->operands[number].kind;
-    if (!instruction->words[0] && !instruction->words[1])
-        return false;
-    return kind == WSDBG_ACCESS_COPY || (kind == WSDBG_ACCESS_INIT && instruction->destination_count > 0 &&
-                                         instruction->destinations[0].kind == WSDBG_OPERAND_UNIFORM);
+    return walking->group.plan->operands[number].kind == WSDBG_ACCESS_COPY &&
+           (instruction->words[0] || instruction->words[1]);
 }
 
 /* True where other lanes of the warp, which were walked before, have issued the copy. */

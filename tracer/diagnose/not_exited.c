@@ -70,6 +70,20 @@ static uint32_t phases_waited(const struct wsdbg_case *c, const struct wsdbg_wal
     return phases;
 }
 
+/* Whether the walk only arrives on the barrier and waits for its parities. */
+static bool is_plain(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk, uint32_t offset)
+{
+    for (uint32_t k = 0; k < walk->step_count; k++) {
+        const struct wsdbg_step_row *step = &c->snapshot->steps[walk->step_first + k];
+        const bool is_odd = step->kind == WSDBG_ACCESS_DROP || step->kind == WSDBG_ACCESS_INVALIDATE ||
+                            step->kind == WSDBG_ACCESS_COPY_ARRIVE ||
+                            (step->kind == WSDBG_ACCESS_WAIT && !step->number_known);
+        if (wsdbg_is_mbarrier_access(step->kind) && step->address == offset && is_odd)
+            return false;
+    }
+    return true;
+}
+
 static uint64_t arrivals_made(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk, uint32_t offset)
 {
     const uint32_t lanes = (uint32_t)__builtin_popcount(walk->lanes);
@@ -99,7 +113,7 @@ static struct rounds_walked add_up(const struct wsdbg_case *c, const struct wsdb
             continue;
         const bool is_waiter = walk->warp == c->warps[missing->warp];
         const uint32_t phases = is_waiter ? phases_waited(c, walk, offset) : 0;
-        sum.is_whole = walk->is_whole && !walk->is_guessed && !walk->has_loaded;
+        sum.is_whole = walk->is_whole && !walk->is_guessed && !walk->has_loaded && is_plain(c, walk, offset);
         sum.arrivals += arrivals_made(c, walk, offset);
         sum.phases = phases > sum.phases ? phases : sum.phases;
     }
@@ -109,9 +123,12 @@ static struct rounds_walked add_up(const struct wsdbg_case *c, const struct wsdb
 bool wsdbg_not_exited_drift(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const struct rounds_walked sum = add_up(c, missing);
-    const uint64_t completed = sum.arrivals / missing->word.expected;
-    /* The word has the phase that all these arrivals lead to. */
-    if (!sum.is_whole || sum.phases == 0 || completed < sum.phases || (completed & 1) != missing->word.phase)
+    const uint32_t expected = missing->word.expected;
+    if (!sum.is_whole || sum.phases == 0 || expected == 0)
+        return false;
+    /* The word is what all these arrivals lead to. */
+    const uint64_t completed = sum.arrivals / expected;
+    if (completed < sum.phases || (completed & 1) != missing->word.phase || sum.arrivals % expected != missing->made)
         return false;
     struct wsdbg_finding *finding =
         wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_PARITY_DRIFT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
@@ -131,6 +148,6 @@ bool wsdbg_not_exited_drift(struct wsdbg_case *c, const struct wsdbg_missing_arr
     wsdbg_evidence_text(c, finding,
                         "followed from its start to its end, the kernel makes %llu arrivals on it; %u each "
                         "complete a phase",
-                        (unsigned long long)sum.arrivals, missing->word.expected);
+                        (unsigned long long)sum.arrivals, expected);
     return true;
 }

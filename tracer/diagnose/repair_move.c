@@ -5,6 +5,8 @@
  */
 #include "diagnose/repair_trial.h"
 
+enum { CTAS_MOST = 4 };
+
 /* Where the arrivals go instead: one to each CTA, or all of them to the CTA with this number in the case, or to the one
  * that is so far from the thread's own. */
 enum aim { AIM_EACH, AIM_CTA, AIM_PEER };
@@ -53,6 +55,27 @@ static bool move_step(struct wsdbg_trial *t, const struct move *move, uint32_t a
     return fits;
 }
 
+/* Whether some arrival gets another barrier than that of its step. */
+static bool changes_something(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++) {
+        const struct wsdbg_replay_edit *edit = &t->edits[i];
+        if (edit->arrivals && edit->barrier != t->replay->agents[edit->agent].target[edit->step])
+            return true;
+    }
+    return false;
+}
+
+/* The first arrival on another barrier than that of its step; there is one. */
+static const struct wsdbg_replay_edit *first_arrival(const struct wsdbg_trial *t)
+{
+    uint32_t i = 0;
+    while (t->edits[i].arrivals == 0 ||
+           t->edits[i].barrier == t->replay->agents[t->edits[i].agent].target[t->edits[i].step])
+        i++;
+    return &t->edits[i];
+}
+
 static bool works(struct wsdbg_trial *t, const struct move *move)
 {
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_MOVE, .value = move->aim};
@@ -69,8 +92,10 @@ static bool works(struct wsdbg_trial *t, const struct move *move)
             wsdbg_set_add(&repair.warps, a->warp);
         }
     }
-    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
+    if (t->replay->steps_left == 0 || !changes_something(t) || !wsdbg_trial_keep_edits(t, &repair) ||
+        !wsdbg_trial_works(t))
         return false;
+    repair.edit = *first_arrival(t);
     wsdbg_trial_keep(t, &repair);
     return true;
 }
@@ -91,21 +116,25 @@ static bool try_aims(struct wsdbg_trial *t, struct move move)
     return false;
 }
 
-static uint32_t warps_of_cta(const struct wsdbg_trial *t)
+/* Some arrival of the family goes to another CTA. */
+static bool crosses(const struct wsdbg_trial *t, uint32_t family)
 {
-    uint32_t count = 0;
-    for (uint32_t w = 0; w < t->c->warp_count; w++)
-        if (wsdbg_case_warp(t->c, w)->warp >= count)
-            count = wsdbg_case_warp(t->c, w)->warp + 1;
-    return count;
+    const struct move move = {.family = family};
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count; k++)
+            if (moves(t, &move, a, k) && t->replay->barriers[a->target[k]].cta != a->cta)
+                return true;
+    }
+    return false;
 }
 
-/* The warps of one number, else all that arrive on the family. */
+/* The warps of one number, else all that arrive on the family.  In a large cluster there are too many ways. */
 void wsdbg_try_move(struct wsdbg_trial *t)
 {
-    const uint32_t warps = warps_of_cta(t);
-    for (uint32_t f = 0; f < t->replay->barrier_count && t->c->cta_count > 1; f++) {
-        bool is_done = !wsdbg_trial_leads_family(t, f);
+    const uint32_t warps = wsdbg_trial_warps_of_cta(t);
+    for (uint32_t f = 0; f < t->replay->barrier_count && t->c->cta_count > 1 && t->c->cta_count <= CTAS_MOST; f++) {
+        bool is_done = !wsdbg_trial_leads_family(t, f) || !crosses(t, f);
         for (uint32_t w = 0; w < warps && !is_done; w++)
             is_done = try_aims(t, (struct move){.family = f, .warp = w});
         if (!is_done)

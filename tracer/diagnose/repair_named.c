@@ -50,10 +50,7 @@ static struct uses uses_of(const struct wsdbg_trial *t, uint32_t id)
 /* The most of any CTA. */
 static uint32_t threads_of_cta(const struct wsdbg_trial *t)
 {
-    uint32_t warps = 0;
-    for (uint32_t w = 0; w < t->c->warp_count; w++)
-        warps = wsdbg_case_warp(t->c, w)->warp >= warps ? wsdbg_case_warp(t->c, w)->warp + 1 : warps;
-    return warps * WSDBG_WARP_THREADS;
+    return wsdbg_trial_warps_of_cta(t) * WSDBG_WARP_THREADS;
 }
 
 /* Whether a warp never comes, and the three others of its warpgroup do: then it should, too. */
@@ -69,6 +66,32 @@ static bool lacks_a_mate(const struct wsdbg_trial *t, const struct uses *uses)
     return false;
 }
 
+static bool is_use_of(const struct wsdbg_step_row *step, uint32_t threads)
+{
+    return (step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE) &&
+           step->number == threads && step->access != WSDBG_NONE;
+}
+
+/* Whether an instruction that names the barrier with this number of threads also names another barrier so. */
+static bool is_from_register(const struct wsdbg_trial *t, uint32_t id, uint32_t threads)
+{
+    uint32_t access = WSDBG_NONE;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+            const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+            for (uint32_t k = 0; k < agent->step_count; k++) {
+                const struct wsdbg_step_row *step = &agent->steps[k];
+                if (!is_use_of(step, threads))
+                    continue;
+                if (pass == 0 && step->address == id)
+                    access = step->access;
+                if (pass == 1 && step->access == access && step->address != id)
+                    return true;
+            }
+        }
+    return false;
+}
+
 /* A barrier of all threads names the right number: what is wrong is who comes to it. */
 static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *uses, uint32_t which, uint32_t count,
                       bool of_any)
@@ -78,8 +101,10 @@ static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *use
                                         .was = uses->counts[which],
                                         .value = count,
                                         .is_of_comers = count == uses->threads,
+                                        .is_of_any = of_any,
                                         .warps = uses->by[which]};
-    if (count == repair.was || repair.was == threads_of_cta(t) || (count < repair.was && lacks_a_mate(t, uses)))
+    if (count == repair.was || repair.was == threads_of_cta(t) || (count < repair.was && lacks_a_mate(t, uses)) ||
+        (of_any && !is_from_register(t, id, repair.was)))
         return false;
     wsdbg_trial_begin(t);
     t->changes.named_id = of_any ? WSDBG_NONE : id;

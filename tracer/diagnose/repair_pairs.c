@@ -103,13 +103,23 @@ static bool may_be_model(const struct wsdbg_trial *t, const struct pairing *p, c
            (p->across ? other->cta != self->cta && own == its : other->cta == self->cta && own != its);
 }
 
+/* That one warp of the CTA does not arrive does not show that another one must not: most often one is elected. */
+static bool may_show(const struct wsdbg_trial *t, const struct pairing *p, const struct wsdbg_replay_agent *model)
+{
+    bool arrives = p->across || p->kind == WSDBG_REPAIR_ADD_LIKE;
+    for (uint32_t k = 0; k < model->step_count && !arrives; k++)
+        arrives = is_of_family(t, p, model, k);
+    return arrives;
+}
+
 /* The first model that shows a difference. */
 static bool straighten_like_some(struct wsdbg_trial *t, const struct pairing *p, uint32_t self,
                                  struct wsdbg_repair *repair)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[self];
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        if (!may_be_model(t, p, a, &t->replay->agents[i]) || !straighten(t, p, self, i))
+        if (!may_be_model(t, p, a, &t->replay->agents[i]) || !may_show(t, p, &t->replay->agents[i]) ||
+            !straighten(t, p, self, i))
             continue;
         repair->like = wsdbg_set_count(&repair->warps) ? repair->like : t->replay->agents[i].warp;
         wsdbg_set_add(&repair->warps, a->warp);
@@ -144,14 +154,16 @@ static bool are_shown(const struct wsdbg_trial *t, const struct pairing *p)
     return true;
 }
 
-static bool works(struct wsdbg_trial *t, const struct pairing *p)
+/* *any: some pair differs so; else other aims need not be tried. */
+static bool works(struct wsdbg_trial *t, const struct pairing *p, bool *any)
 {
     struct wsdbg_repair repair = {.kind = p->kind};
     wsdbg_trial_begin(t);
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
         if (p->warp == WSDBG_NONE || wsdbg_case_warp(t->c, t->replay->agents[i].warp)->warp == p->warp)
             straighten_like_some(t, p, i, &repair);
-    if (!wsdbg_trial_keep_edits(t, &repair) || !are_shown(t, p) || !wsdbg_trial_works(t))
+    *any = wsdbg_trial_keep_edits(t, &repair);
+    if (!*any || t->replay->steps_left == 0 || !are_shown(t, p) || !wsdbg_trial_works(t))
         return false;
     wsdbg_trial_keep(t, &repair);
     return true;
@@ -177,23 +189,16 @@ static uint32_t aims_of(const struct wsdbg_trial *t, const struct pairing *p)
     return t->c->cta_count > 1 && crosses(t, p) ? AIM_AT_FIRST + t->c->cta_count : AIM_AT_FIRST;
 }
 
-static uint32_t warps_of_cta(const struct wsdbg_trial *t)
-{
-    uint32_t count = 0;
-    for (uint32_t w = 0; w < t->c->warp_count; w++)
-        if (wsdbg_case_warp(t->c, w)->warp >= count)
-            count = wsdbg_case_warp(t->c, w)->warp + 1;
-    return count;
-}
-
+/* Where no arrival of the family goes to another CTA, none is meant to. */
 void wsdbg_try_across(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
 {
     struct pairing p = {.kind = kind, .warp = WSDBG_NONE, .across = true};
     for (p.family = 0; t->c->cta_count > 1 && p.family < t->replay->barrier_count; p.family++) {
-        const bool leads = wsdbg_trial_leads_family(t, p.family);
+        bool any = wsdbg_trial_leads_family(t, p.family);
         const uint32_t aims = kind == WSDBG_REPAIR_DROP_LIKE ? 1 : AIM_AT_FIRST;
-        for (p.aim = 0; leads && p.aim < aims && !works(t, &p); p.aim++)
-            ;
+        for (p.aim = any && aims > 1 && !crosses(t, &p) ? AIM_PEER : AIM_SAME; any && p.aim < aims; p.aim++)
+            if (works(t, &p, &any))
+                break;
     }
 }
 
@@ -201,11 +206,14 @@ void wsdbg_try_across(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
 void wsdbg_try_mates(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
 {
     struct pairing p = {.kind = kind};
-    const uint32_t warps = warps_of_cta(t);
+    const uint32_t warps = wsdbg_trial_warps_of_cta(t);
     for (p.family = 0; p.family < t->replay->barrier_count; p.family++) {
         const uint32_t aims = wsdbg_trial_leads_family(t, p.family) ? aims_of(t, &p) : 0;
-        for (p.warp = 0; p.warp < warps; p.warp++)
-            for (p.aim = 0; p.aim < aims && !works(t, &p); p.aim++)
-                ;
+        for (p.warp = 0; p.warp < warps; p.warp++) {
+            bool any = true;
+            for (p.aim = 0; any && p.aim < aims; p.aim++)
+                if (works(t, &p, &any))
+                    break;
+        }
     }
 }

@@ -433,8 +433,9 @@ static void say_named(struct rounds *rounds, const struct wsdbg_repair *repair)
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s name %u threads at named barrier %u. With %u threads there, as many as %s, %s.",
-                wsdbg_say_warps(rounds->c, &repair->warps).text, repair->was, repair->named, repair->value,
+                "%s name %u threads at named barrier %u%s. With %u threads there, as many as %s, %s.",
+                wsdbg_say_warps(rounds->c, &repair->warps).text, repair->was, repair->named,
+                repair->is_of_any ? ", and so do others at the barriers of the same instruction" : "", repair->value,
                 repair->is_of_comers ? "come to it" : "other uses name", say_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Name the same number of threads (%u) in every bar.sync and bar.arrive of named barrier %u.",

@@ -93,9 +93,9 @@ static bool is_shown_by_others(const struct wsdbg_trial *t, uint32_t agent, uint
         if (a->steps[k].kind != WSDBG_ACCESS_WAIT || a->target[k] == WSDBG_NONE)
             continue;
         waits += a->target[k] == a->target[at];
-        unlike += a->target[k] != a->target[at] && turn_of(a, k) == 0 &&
-                  wsdbg_replay_is_of_family(t->replay, a->target[k], a->target[at]) &&
-                  (a->steps[k].number & 1) != (a->steps[at].number & 1);
+        unlike += a->target[k] != a->target[at] && unlike == 0 &&
+                  (a->steps[k].number & 1) != (a->steps[at].number & 1) &&
+                  wsdbg_replay_is_of_family(t->replay, a->target[k], a->target[at]) && turn_of(a, k) == 0;
     }
     return waits > 1 || (t->changes.flips == WSDBG_FLIPS_ONE && unlike > 0);
 }
@@ -128,6 +128,8 @@ static bool has_parted(const struct wsdbg_trial *t, uint32_t agent, uint32_t acc
 static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_flips flips, bool of_standing)
 {
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_SITE, .value = flips};
+    if (t->replay->steps_left == 0)
+        return;
     wsdbg_trial_begin(t);
     t->changes.flips = flips;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
@@ -135,7 +137,7 @@ static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_
         t->flip_at[i] = wait_of(t, i, access, of_standing);
         if (t->flip_at[i] == WSDBG_NONE)
             continue;
-        if (!is_shown_by_others(t, i, t->flip_at[i]) || has_parted(t, i, access))
+        if (a->is_idle || !is_shown_by_others(t, i, t->flip_at[i]) || has_parted(t, i, access))
             return;
         if (wsdbg_set_count(&repair.warps) == 0) {
             repair.wait = (struct wsdbg_repair_wait){i, t->flip_at[i], turn_of(a, t->flip_at[i])};

@@ -119,9 +119,9 @@ static bool let_stay(struct wsdbg_trial *t, const struct leavers *leavers, struc
     for (uint32_t w = 0; w < t->c->warp_count; w++) {
         if (!is_one_of(t, w, leavers))
             continue;
-        const bool has_left = wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED &&
-                              (leavers->count > 1 || wsdbg_replay_mates_arrive(t->replay, w) || mates_stay(t, w));
-        const uint32_t model = has_left ? wsdbg_replay_model_of(t->replay, w, false, leavers->turn) : WSDBG_NONE;
+        const bool by_arrivals = leavers->count > 1 || wsdbg_replay_mates_arrive(t->replay, w);
+        const bool has_left = wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED && (by_arrivals || mates_stay(t, w));
+        const uint32_t model = has_left ? wsdbg_replay_model_of(t->replay, w, !by_arrivals, leavers->turn) : WSDBG_NONE;
         if (model == WSDBG_NONE || !double_model(t, w, model))
             return false;
         repair->like = wsdbg_set_count(&repair->warps) ? repair->like : model;

@@ -65,6 +65,15 @@ static bool works_in(struct wsdbg_trial *t, enum wsdbg_replay_order order)
            (t->replay->has_ended || (t->replay->has_lost && goes_further(t)));
 }
 
+uint32_t wsdbg_trial_warps_of_cta(const struct wsdbg_trial *t)
+{
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < t->c->warp_count; w++)
+        if (wsdbg_case_warp(t->c, w)->warp >= count)
+            count = wsdbg_case_warp(t->c, w)->warp + 1;
+    return count;
+}
+
 bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
@@ -106,7 +115,9 @@ static int by_step(const void *left, const void *right)
     const struct wsdbg_replay_edit *a = left, *b = right;
     if (a->agent != b->agent)
         return a->agent < b->agent ? -1 : 1;
-    return (a->step > b->step) - (a->step < b->step);
+    if (a->step != b->step)
+        return a->step < b->step ? -1 : 1;
+    return (a->barrier > b->barrier) - (a->barrier < b->barrier);
 }
 
 bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair)

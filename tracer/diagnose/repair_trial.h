@@ -47,6 +47,8 @@ bool wsdbg_trial_leads_family(const struct wsdbg_trial *t, uint32_t barrier);
 /* An agent's waits and arrivals on a barrier up to the standstill. */
 const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier);
 
+/* How many warps a CTA has. */
+uint32_t wsdbg_trial_warps_of_cta(const struct wsdbg_trial *t);
 /* Whether some agent stood at the named barrier. */
 bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id);
 /* Runs the replay without changes: whether it ends in the picture. */

@@ -128,9 +128,16 @@ static uint32_t seen_count(const struct wsdbg_replay *replay, uint32_t barrier)
                : 0;
 }
 
-static void initialise(const struct run *run, uint32_t barrier, uint32_t arrivals)
+/* In machine code the operands are mostly in uniform registers.  Then a warp executes the instruction once, for all its
+ * lanes, though the program elected one of them: what other lanes of the warp do later is the same initialisation. */
+static void initialise(const struct run *run, uint32_t barrier, const struct wsdbg_replay_agent *agent, uint32_t access,
+                       uint32_t arrivals)
 {
     struct wsdbg_replay_barrier *b = &run->replay->barriers[barrier];
+    if (b->is_initialised && b->init_warp == agent->warp && b->init_access == access && access != WSDBG_NONE)
+        return;
+    b->init_warp = agent->warp;
+    b->init_access = access;
     const uint32_t *expected = run->changes ? run->changes->expected : NULL;
     run->replay->is_broken |= !arrivals;
     b->is_initialised = true;
@@ -467,7 +474,7 @@ static void take_effect(const struct run *run, uint32_t number, const struct wsd
     const uint32_t lanes = agent->lane_count, all = step->number * lanes;
     switch (step->kind) {
     case WSDBG_ACCESS_INIT:
-        initialise(run, target, step->number_known ? step->number : seen_count(replay, target));
+        initialise(run, target, agent, step->access, step->number_known ? step->number : seen_count(replay, target));
         break;
     case WSDBG_ACCESS_ARRIVE:
     case WSDBG_ACCESS_COPY_ARRIVE:

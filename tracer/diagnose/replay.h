@@ -19,6 +19,7 @@ struct wsdbg_replay_barrier {
     int64_t copy_bytes; /* what each such copy is taken to bring; 0 = not known, then bytes hold up no phase */
     /* While the replay runs: */
     bool is_initialised;
+    uint32_t init_warp, init_access;   /* who initialised it, by which instruction */
     uint32_t expected, pending, phase; /* phase: how many have completed */
     int64_t bytes;                     /* announced and not brought; negative: brought before they were announced */
 };

@@ -23,18 +23,35 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_NAMED:
     case WSDBG_REPAIR_ANNOUNCE:
     case WSDBG_REPAIR_BYTES:
+    case WSDBG_REPAIR_ADD_LIKE:
+    case WSDBG_REPAIR_DROP_LIKE:
+    case WSDBG_REPAIR_MOVE:
+    case WSDBG_REPAIR_PARITY_SITE:
         return repair->is_to_end;
     default:
         return true;
     }
 }
 
-/* Another repair that works, with another cause.  NULL = there is none, or the first one needs no comparison. */
-static const struct wsdbg_repair *find_rival(const struct rounds *rounds)
+static bool is_of_parity(enum wsdbg_cause cause)
 {
-    const struct wsdbg_repair *first = &rounds->repairs.rows[0];
-    for (uint32_t i = 1; i < rounds->repairs.count && !is_certain_of_itself(first); i++)
-        if (wsdbg_repair_cause(&rounds->repairs.rows[i]) != wsdbg_repair_cause(first))
+    return cause == WSDBG_CAUSE_PARITY_WRONG || cause == WSDBG_CAUSE_PARITY_DRIFT;
+}
+
+/* Whether two repairs tell the author to look for different mistakes.  Where a count, say, is wrong, waits at one place
+ * may make up for it: PARITY_SITE is only asked for where nothing else works. */
+static bool are_rivals(const struct wsdbg_repair *chosen, const struct wsdbg_repair *other)
+{
+    const enum wsdbg_cause a = wsdbg_repair_cause(chosen), z = wsdbg_repair_cause(other);
+    return other != chosen && other->kind != WSDBG_REPAIR_PARITY_SITE && a != z &&
+           !(is_of_parity(a) && is_of_parity(z));
+}
+
+/* Another repair that works, with another cause.  NULL = there is none, or the chosen one needs no comparison. */
+static const struct wsdbg_repair *find_rival(const struct rounds *rounds, const struct wsdbg_repair *chosen)
+{
+    for (uint32_t i = 0; i < rounds->repairs.count && !is_certain_of_itself(chosen); i++)
+        if (are_rivals(chosen, &rounds->repairs.rows[i]))
             return &rounds->repairs.rows[i];
     return NULL;
 }
@@ -42,7 +59,8 @@ static const struct wsdbg_repair *find_rival(const struct rounds *rounds)
 /* How sure a finding of the repair may be. */
 static enum wsdbg_confidence confidence_of(const struct rounds *rounds, const struct wsdbg_repair *repair)
 {
-    const bool may_have_rival = find_rival(rounds) || (rounds->repairs.is_partial && !is_certain_of_itself(repair));
+    const bool may_have_rival =
+        find_rival(rounds, repair) || (rounds->repairs.is_partial && !is_certain_of_itself(repair));
     const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival;
     return wsdbg_code_cap(rounds->c, is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
@@ -104,15 +122,22 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
                     rival->value, rival->named);
     else if (rival->kind == WSDBG_REPAIR_STAY)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s stayed in the kernel", warps.text);
+    else if (rival->kind == WSDBG_REPAIR_DROP || rival->kind == WSDBG_REPAIR_DROP_LIKE)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived less often on %.60s", warps.text, subject.text);
+    else if (rival->kind == WSDBG_REPAIR_MOVE)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived on %.60s of another CTA", warps.text, subject.text);
+    else if (rival->kind == WSDBG_REPAIR_PARITY_DRIFT || rival->kind == WSDBG_REPAIR_PARITY_LIKE)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s waited with other parities on %.60s", warps.text,
+                    subject.text);
     else
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived on %.60s", warps.text, subject.text);
     return phrase;
 }
 
 /* Adds the other repair that works, if there is one. */
-static void tell_rival(struct rounds *rounds, struct wsdbg_finding *finding)
+static void tell_rival(struct rounds *rounds, struct wsdbg_finding *finding, const struct wsdbg_repair *repair)
 {
-    const struct wsdbg_repair *rival = find_rival(rounds);
+    const struct wsdbg_repair *rival = find_rival(rounds, repair);
     if (rival)
         wsdbg_evidence_text(rounds->c, finding,
                             "it would also %s if %s; which of the two is wrong depends on what the author meant",
@@ -127,36 +152,28 @@ static void say(struct rounds *rounds, const struct wsdbg_repair *repair)
     if (rounds->c->finding_count == before)
         return;
     tell_account(rounds, &rounds->c->findings[before], repair);
-    tell_rival(rounds, &rounds->c->findings[before]);
+    tell_rival(rounds, &rounds->c->findings[before], repair);
 }
 
-/* Whether its agent arrived on the barrier before. */
-static bool has_arrived(const struct rounds *rounds, const struct wsdbg_replay_edit *edit)
+/* Whether the agent that gets an arrival more makes another one on the barrier in its whole walk. */
+static bool arrives_otherwise(const struct rounds *rounds, const struct wsdbg_replay_edit *edit)
 {
-    const struct wsdbg_replay_agent *a = &rounds->replay->agents[edit->agent];
-    for (uint32_t k = 0; k < edit->step; k++)
-        if (a->target[k] == edit->barrier && wsdbg_replay_arrivals_of(a, k))
-            return true;
-    return false;
+    return wsdbg_replay_arrivals_on(&rounds->replay->agents[edit->agent], edit->barrier) > 0;
 }
 
-static bool is_of_parity(const struct wsdbg_repair *repair)
+/* The first repair that works.  But an arrival that seems to miss shows less than a wrong parity where no other round
+ * of the barrier has it: then it is no rival either. */
+static const struct wsdbg_repair *best_of(struct rounds *rounds)
 {
-    return repair->kind == WSDBG_REPAIR_PARITY_FIRST || repair->kind == WSDBG_REPAIR_PARITY_SITE ||
-           repair->kind == WSDBG_REPAIR_PARITY_DRIFT;
-}
-
-/* The first repair that works.  But a first arrival that seems to miss shows less than a wrong parity: no other round
- * of the barrier has it. */
-static const struct wsdbg_repair *best_of(const struct rounds *rounds)
-{
-    const struct wsdbg_repair *first = &rounds->repairs.rows[0];
-    if (first->kind != WSDBG_REPAIR_ADD || has_arrived(rounds, &first->edit))
-        return first;
-    for (uint32_t i = 1; i < rounds->repairs.count; i++)
-        if (is_of_parity(&rounds->repairs.rows[i]))
-            return &rounds->repairs.rows[i];
-    return first;
+    struct wsdbg_repairs *repairs = &rounds->repairs;
+    if (repairs->rows[0].kind != WSDBG_REPAIR_ADD || arrives_otherwise(rounds, &repairs->rows[0].edit))
+        return &repairs->rows[0];
+    for (uint32_t i = 1; i < repairs->count; i++)
+        if (is_of_parity(wsdbg_repair_cause(&repairs->rows[i]))) {
+            repairs->rows[0] = repairs->rows[i];
+            break;
+        }
+    return &repairs->rows[0];
 }
 
 void wsdbg_rule_code_rounds(struct wsdbg_case *c)
