@@ -18,6 +18,8 @@
 enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 8, WARPS = 12, GROUP = 4, CTAS_MOST = 2, CONSUMERS = 8 };
 /* Named barriers: whose turn it is; that the producer may begin; that group A has stored its results. */
 enum { ORDER_A = 1, ORDER_B, BEGIN, STORED };
+/* Accesses of the picture. */
+enum { GIVES_TURN, FILLS, FREES, TURN, DRAIN };
 
 struct kernel {
     const char *name, *cause, *says;
@@ -34,12 +36,16 @@ struct kernel {
     uint32_t keeps_turn;      /* group B does not give the turn back from this round on, from 1; 0 = it always does */
     uint32_t drain_parity;    /* with which the producer waits until its first slot is free at the end; 1 is right */
     uint32_t not_stored;      /* this warp of group A leaves before STORED; 0 = none */
+    bool wrong_counts;        /* all consumers wait for their turns with the threads of one warp too many */
+    bool to_first_rank;       /* group A of each CTA makes all its releases in rank 0 */
+    bool wrong_last_parity;   /* the producer's last wait, for slot 0, has the wrong parity */
     /* What the kernel is like. */
     bool has_no_work;     /* the CTA got no tile: the producer waits for its slots, the consumers leave */
     uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
     bool is_told_by_name; /* they take turns, so that group B need not wait for "full" */
     bool begins_by_name;  /* the producer waits at BEGIN, at which consumers arrive before and behind all rounds */
     bool meets_at_end;    /* group A meets at STORED behind all rounds */
+    bool waits_at_end;    /* the producer waits until all slots are free at the end, slot 0 last */
     bool takes_turns;     /* the groups let each other go on in turn; only their first warps release */
 };
 
@@ -71,6 +77,22 @@ static const struct kernel kernels[] = {
              "would finish",
      .takes_turns = true,
      .wrong_count = true},
+    {.name = "an instruction that takes its named barrier from a register has a wrong count",
+     .cause = "NAMED_COUNT",
+     .says = "and so do others at the barriers of the same instruction. With 256 threads there",
+     .takes_turns = true,
+     .wrong_counts = true},
+    {.name = "nothing, and the producer waits for the last release", .waits_at_end = true},
+    {.name = "the last wait has the wrong parity",
+     .cause = "PARITY_DRIFT",
+     .says = "wait number 5 asked for parity 0, as the wait before it",
+     .waits_at_end = true,
+     .wrong_last_parity = true},
+    {.name = "a group releases twice in one CTA, and never in the other one",
+     .cause = "ARRIVE_MISSING",
+     .says = "Ranks 0-1 warps 4-7 arrive on \"empty\" in the wrong CTA. Had they arrived once in each CTA",
+     .to_first_rank = true,
+     .ctas = 2},
     {.name = "a group keeps its turn near the end",
      .cause = "ARRIVE_MISSING",
      .says = "Warps 4-7 come to named barrier 1 8 times from the kernel's start to its end, warps 8-11 only 6 times",
@@ -171,13 +193,22 @@ static void produce(const struct kernel *k, struct way *way, uint32_t cta)
         way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, i % STAGES), 128);
         way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, i % STAGES), 128);
     }
+    for (uint32_t s = STAGES; s-- > 0 && k->waits_at_end;)
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, s), s == 0 && k->wrong_last_parity ? 0 : 1)->access = DRAIN;
 }
 
-static void release(const struct kernel *k, struct way *way, uint32_t stage)
+static void release(const struct kernel *k, struct way *way, uint32_t stage, bool is_to_first)
 {
     for (uint8_t rank = 0; rank < ctas_of(k); rank++)
-        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, stage), 1)->rank =
-            k->ctas > 1 ? rank : WSDBG_STEP_OWN_RANK;
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, stage), 1)->rank = k->ctas == 1  ? WSDBG_STEP_OWN_RANK
+                                                                                : is_to_first ? 0
+                                                                                              : rank;
+}
+
+static void take_turn(const struct kernel *k, struct way *way, bool is_b)
+{
+    const bool is_wrong = k->wrong_counts || (k->wrong_count && !is_b);
+    way_add(way, WSDBG_ACCESS_NAMED_SYNC, is_b ? ORDER_B : ORDER_A, (CONSUMERS + is_wrong) * 32)->access = TURN;
 }
 
 /* One round of a consumer; false: it leaves in the midst of it. */
@@ -190,7 +221,7 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
     if (leaves && k->leaves_in_round && round == k->stays_for)
         return false;
     if (takes_turns(k)) {
-        way_add(way, WSDBG_ACCESS_NAMED_SYNC, is_b ? ORDER_B : ORDER_A, (CONSUMERS + (k->wrong_count && !is_b)) * 32);
+        take_turn(k, way, is_b);
         if (!is_b || !k->keeps_turn || round + 1 < k->keeps_turn)
             way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, is_b ? ORDER_A : ORDER_B, CONSUMERS * 32);
     }
@@ -199,7 +230,7 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
     const bool is_left_out = is_b && k->no_release == round + 1;
     const bool is_silent = (k->silent_rank && cta == k->silent_rank) || (k->takes_turns && warp % GROUP);
     if (!is_left_out && !is_silent)
-        release(k, way, stage);
+        release(k, way, stage, k->to_first_rank && !is_b);
     return true;
 }
 
@@ -249,13 +280,15 @@ static void put_ways(struct picture *p, const struct kernel *k)
 
 static void put_accesses(struct picture *p)
 {
-    const uint32_t turn = picture_access(p, WSDBG_ACCESS_NAMED_ARRIVE, ORDER_B, 1, CONSUMERS * 32, WSDBG_LANES_ALL);
-    picture_reach(p, GROUP, 2 * GROUP - 1, turn, 0, UINT8_MAX, 2);
-    const uint32_t fills = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), STAGES, 1, WSDBG_LANES_ONE),
-                   frees = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE);
-    picture_reach(p, 0, 0, fills, 0, UINT8_MAX, 2);
-    picture_reach(p, 1, GROUP - 1, fills, 0, 0, 0);
-    picture_reach(p, GROUP, WARPS - 1, frees, 0, UINT8_MAX, 2);
+    picture_access(p, WSDBG_ACCESS_NAMED_ARRIVE, ORDER_B, 1, CONSUMERS * 32, WSDBG_LANES_ALL);
+    picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), STAGES, 1, WSDBG_LANES_ONE);
+    picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE);
+    picture_access(p, WSDBG_ACCESS_NAMED_SYNC, ORDER_A, 1, CONSUMERS * 32, WSDBG_LANES_ALL);
+    picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, WSDBG_LANES_ONE);
+    picture_reach(p, GROUP, 2 * GROUP - 1, GIVES_TURN, 0, UINT8_MAX, 2);
+    picture_reach(p, 0, 0, FILLS, 0, UINT8_MAX, 2);
+    picture_reach(p, 1, GROUP - 1, FILLS, 0, 0, 0);
+    picture_reach(p, GROUP, WARPS - 1, FREES, 0, UINT8_MAX, 2);
 }
 
 /* Runs the kernel and makes the picture of its end.  False: it does not hang. */

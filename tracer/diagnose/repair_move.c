@@ -5,15 +5,15 @@
  */
 #include "diagnose/repair_trial.h"
 
-enum { CTAS_MOST = 4 };
+enum { CTAS_MOST = 4, WARPS_OF_GROUP = 4 };
 
-/* Where the arrivals go instead: one to each CTA, or all of them to the CTA with this number in the case, or to the one
- * that is so far from the thread's own. */
+/* Where the arrivals go instead: in turn to each CTA, or all of them to the CTA with this number in the case, or to the
+ * one that is so far from the thread's own. */
 enum aim { AIM_EACH, AIM_CTA, AIM_PEER };
 
 struct move {
-    uint32_t family; /* a barrier of it */
-    uint32_t warp;   /* number in its CTA of the warps whose arrivals move; WSDBG_NONE = all */
+    uint32_t family;       /* a barrier of it */
+    uint32_t first, count; /* numbers in their CTAs of the warps whose arrivals move */
     enum aim aim;
     uint32_t number; /* of the CTA, or how far */
 };
@@ -40,40 +40,70 @@ static bool send_to(struct wsdbg_trial *t, uint32_t agent, uint32_t at, uint32_t
     return add_edit(t, (struct wsdbg_replay_edit){agent, at, barrier, arrivals, 0});
 }
 
+/* The arrivals that the agent made before this step on the same barrier of any CTA. */
+static uint32_t arrivals_before(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t at)
+{
+    const struct wsdbg_replay_barrier *barriers = t->replay->barriers;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < at; k++)
+        if (a->target[k] != WSDBG_NONE && barriers[a->target[k]].offset == barriers[a->target[at]].offset &&
+            a->steps[k].kind == WSDBG_ACCESS_ARRIVE)
+            count += wsdbg_replay_arrivals_of(a, k);
+    return count;
+}
+
+/* A thread that arrives in several CTAs names one after the other; lanes of a warp each name their own. */
+static bool send_to_each(struct wsdbg_trial *t, uint32_t agent, uint32_t at, uint32_t arrivals)
+{
+    const uint32_t ctas = t->c->cta_count;
+    if (arrivals == 1)
+        return send_to(t, agent, at, arrivals_before(t, &t->replay->agents[agent], at) % ctas, 1);
+    bool fits = arrivals % ctas == 0;
+    for (uint32_t cta = 0; cta < ctas && fits; cta++)
+        fits = send_to(t, agent, at, cta, arrivals / ctas);
+    return fits;
+}
+
 /* Moves one step's arrivals; false where that cannot be. */
 static bool move_step(struct wsdbg_trial *t, const struct move *move, uint32_t agent, uint32_t at)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    const uint32_t arrivals = wsdbg_replay_arrivals_of(a, at), ctas = t->c->cta_count;
-    bool fits = add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = at, .barrier = a->target[at]});
+    const uint32_t arrivals = wsdbg_replay_arrivals_of(a, at);
+    if (!add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = at, .barrier = a->target[at]}))
+        return false;
     if (move->aim == AIM_CTA)
-        return fits && send_to(t, agent, at, move->number, arrivals);
+        return send_to(t, agent, at, move->number, arrivals);
     if (move->aim == AIM_PEER)
-        return fits && send_to(t, agent, at, (a->cta + move->number) % ctas, arrivals);
-    for (uint32_t cta = 0; cta < ctas; cta++)
-        fits = fits && arrivals % ctas == 0 && send_to(t, agent, at, cta, arrivals / ctas);
-    return fits;
+        return send_to(t, agent, at, (a->cta + move->number) % t->c->cta_count, arrivals);
+    return send_to_each(t, agent, at, arrivals);
 }
 
-/* Whether some arrival gets another barrier than that of its step. */
-static bool changes_something(const struct wsdbg_trial *t)
+static bool is_changed(const struct wsdbg_trial *t, uint32_t i)
 {
+    const struct wsdbg_replay_edit *edit = &t->edits[i];
+    return edit->arrivals && edit->barrier != t->replay->agents[edit->agent].target[edit->step];
+}
+
+/* The warps of arrivals that get another barrier than that of their steps, and the first of these edits.  False: there
+ * is none. */
+static bool tell_changes(const struct wsdbg_trial *t, struct wsdbg_repair *repair)
+{
+    bool is_first = true;
     for (uint32_t i = 0; i < t->changes.edit_count; i++) {
-        const struct wsdbg_replay_edit *edit = &t->edits[i];
-        if (edit->arrivals && edit->barrier != t->replay->agents[edit->agent].target[edit->step])
-            return true;
+        if (!is_changed(t, i))
+            continue;
+        if (is_first)
+            repair->edit = t->edits[i];
+        is_first = false;
+        wsdbg_set_add(&repair->warps, t->replay->agents[t->edits[i].agent].warp);
     }
-    return false;
+    return !is_first;
 }
 
-/* The first arrival on another barrier than that of its step; there is one. */
-static const struct wsdbg_replay_edit *first_arrival(const struct wsdbg_trial *t)
+static bool is_of(const struct wsdbg_trial *t, const struct move *move, uint32_t warp)
 {
-    uint32_t i = 0;
-    while (t->edits[i].arrivals == 0 ||
-           t->edits[i].barrier == t->replay->agents[t->edits[i].agent].target[t->edits[i].step])
-        i++;
-    return &t->edits[i];
+    const uint32_t number = wsdbg_case_warp(t->c, warp)->warp;
+    return number >= move->first && number - move->first < move->count;
 }
 
 static bool works(struct wsdbg_trial *t, const struct move *move)
@@ -82,20 +112,16 @@ static bool works(struct wsdbg_trial *t, const struct move *move)
     wsdbg_trial_begin(t);
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        if (move->warp != WSDBG_NONE && wsdbg_case_warp(t->c, a->warp)->warp != move->warp)
-            continue;
-        for (uint32_t k = 0; k < a->step_count; k++) {
-            if (!moves(t, move, a, k))
-                continue;
-            if (!move_step(t, move, i, k))
+        for (uint32_t k = 0; k < a->step_count && is_of(t, move, a->warp); k++)
+            if (moves(t, move, a, k) && !move_step(t, move, i, k))
                 return false;
-            wsdbg_set_add(&repair.warps, a->warp);
-        }
     }
-    if (t->replay->steps_left == 0 || !changes_something(t) || !wsdbg_trial_keep_edits(t, &repair) ||
+    struct wsdbg_repair told = repair;
+    if (t->replay->steps_left == 0 || !tell_changes(t, &told) || !wsdbg_trial_keep_edits(t, &repair) ||
         !wsdbg_trial_works(t))
         return false;
-    repair.edit = *first_arrival(t);
+    repair.edit = told.edit;
+    repair.warps = told.warps;
     wsdbg_trial_keep(t, &repair);
     return true;
 }
@@ -129,15 +155,18 @@ static bool crosses(const struct wsdbg_trial *t, uint32_t family)
     return false;
 }
 
-/* The warps of one number, else all that arrive on the family.  In a large cluster there are too many ways. */
+/* The warps of one number, else of one warpgroup, else all that arrive on the family.  In a large cluster there are too
+ * many ways. */
 void wsdbg_try_move(struct wsdbg_trial *t)
 {
     const uint32_t warps = wsdbg_trial_warps_of_cta(t);
     for (uint32_t f = 0; f < t->replay->barrier_count && t->c->cta_count > 1 && t->c->cta_count <= CTAS_MOST; f++) {
         bool is_done = !wsdbg_trial_leads_family(t, f) || !crosses(t, f);
         for (uint32_t w = 0; w < warps && !is_done; w++)
-            is_done = try_aims(t, (struct move){.family = f, .warp = w});
+            is_done = try_aims(t, (struct move){.family = f, .first = w, .count = 1});
+        for (uint32_t w = 0; w < warps && !is_done; w += WARPS_OF_GROUP)
+            is_done = try_aims(t, (struct move){.family = f, .first = w, .count = WARPS_OF_GROUP});
         if (!is_done)
-            try_aims(t, (struct move){.family = f, .warp = WSDBG_NONE});
+            try_aims(t, (struct move){.family = f, .count = warps});
     }
 }

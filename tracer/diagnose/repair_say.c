@@ -192,19 +192,39 @@ static void tell_arrival(struct rounds *rounds, struct wsdbg_finding *finding, c
         }
 }
 
+/* Whether the edit's agent arrives on the family only before its first wait for a phase. */
+static bool arrives_only_at_first(const struct rounds *rounds, const struct wsdbg_replay_edit *edit)
+{
+    const struct wsdbg_replay_agent *a = agent_of(rounds, edit->agent);
+    bool has_waited = false;
+    for (uint32_t i = 0; i < a->step_count; i++) {
+        has_waited |= a->steps[i].kind == WSDBG_ACCESS_WAIT;
+        if (has_waited && wsdbg_replay_arrivals_of(a, i) &&
+            wsdbg_replay_is_of_family(rounds->replay, edit->barrier, a->target[i]))
+            return false;
+    }
+    return has_waited;
+}
+
 static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
     struct wsdbg_finding *finding = find(rounds, repair);
     if (!finding)
         return;
-    const uint32_t by = agent_of(rounds, repair->edit.agent)->warp;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s went through a round without arriving on %s, as it does in other rounds (%u before this one). So the "
-        "waits for that phase never end.",
-        wsdbg_say_warp(c, by).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
-        arrivals_before(rounds, &repair->edit));
+    const uint32_t before = arrivals_before(rounds, &repair->edit);
+    const struct wsdbg_phrase by = wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp);
+    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
+    if (!arrives_only_at_first(rounds, &repair->edit))
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s went through a round without arriving on %s, as it does in other rounds (%u before this one). "
+                    "So the waits for that phase never end.",
+                    by.text, object.text, before);
+    else
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s arrived on %s before its first wait, but in no round behind it. With an arrival in each round "
+                    "%s.",
+                    by.text, object.text, say_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive on %s on every path through the iteration, including skipped iterations and the last one of a "
                 "tile.",

@@ -376,8 +376,8 @@ void wsdbg_rule_code_phase(struct wsdbg_case *c)
 {
     struct wsdbg_code_slot slot;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (has_lost_fillers(c, w) || !wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) || judge_bare_expect(c, &slot) ||
-            judge_double(c, &slot) || judge_released_twice(c, &slot))
+        if (has_lost_fillers(c, w) || !wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) ||
+            judge_bare_expect(c, &slot) || judge_double(c, &slot) || judge_released_twice(c, &slot))
             continue;
         if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited &&
             !is_in_step(c, w, slot.empty.barrier))
