@@ -28,6 +28,7 @@
 #define U(n) OPERAND(UNIFORM, .number = (n), .registers = 1)
 #define AT_UNIFORM(n) OPERAND(MEMORY, .number = WSDBG_RZ, .uniform = (n), .registers = 1)
 #define AT(reg, offset) OPERAND(MEMORY, .number = (reg), .uniform = WSDBG_URZ, .value = (offset), .registers = 1)
+#define PAIR_AT(reg) OPERAND(MEMORY, .number = (reg), .uniform = WSDBG_URZ, .registers = 2)
 #define OP(name) .operation = WSDBG_OP_##name, .is_whole = true
 #define TO(...) .destinations = {__VA_ARGS__}, \
     .destination_count = sizeof (struct wsdbg_operand[]){__VA_ARGS__} / sizeof(struct wsdbg_operand)
@@ -109,6 +110,30 @@ static void test_every_round_has_its_barrier_and_its_parity(void **state)
         assert_int_equal(arrive->kind, WSDBG_ACCESS_ARRIVE);
         assert_int_equal(arrive->address, wait->address + 0x40);
         assert_int_equal(arrive->number, 1);
+    }
+    free(walk.steps);
+    (void)state;
+}
+
+/* st.async and red.async: the register pair of the address names the data and the mbarrier.  The bytes complete on the
+ * mbarrier. */
+static void test_an_asynchronous_store_completes_its_bytes(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(MOV), UNGUARDED, TO(R(14)), FROM(NUMBER(0x1000))},
+        {OP(MOV), UNGUARDED, TO(R(15)), FROM(NUMBER(0x480))},
+        {OP(STAS), UNGUARDED, FROM(PAIR_AT(14), R(4)), .width_bytes = 16},
+        {OP(REDAS), UNGUARDED, FROM(PAIR_AT(14), R(4)), .width_bytes = 4},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(code, 0);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(walk.steps[i].kind, WSDBG_ACCESS_COMPLETE);
+        assert_int_equal(walk.steps[i].address, 0x480);
+        assert_true(walk.steps[i].is_number_known);
+        assert_int_equal(walk.steps[i].number, i ? 4 : 16);
     }
     free(walk.steps);
     (void)state;
@@ -504,6 +529,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_round_has_its_barrier_and_its_parity),
+        cmocka_unit_test(test_an_asynchronous_store_completes_its_bytes),
         cmocka_unit_test(test_a_limit_ends_a_walk_that_is_not_whole),
         cmocka_unit_test(test_what_nobody_can_decide_is_passed_or_ends_the_walk),
         cmocka_unit_test(test_shared_memory_is_read_outside_of_loops_only),
