@@ -113,8 +113,18 @@ static void try_counts_of_others(struct wsdbg_trial *t)
     free(uses);
 }
 
+/* Whether some warp has left its warpgroup: then arrivals are missing that it would have made. */
+static bool has_left_its_group(const struct wsdbg_trial *t)
+{
+    for (uint32_t w = 0; w < t->c->warp_count; w++)
+        if (wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED && wsdbg_trial_mates_stay(t, w))
+            return true;
+    return false;
+}
+
 static void try_counts(struct wsdbg_trial *t)
 {
+    const bool has_left = has_left_its_group(t);
     for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
         uint32_t counts[COUNTS_MOST], count = 0;
         const uint32_t was = t->expected_was[f];
@@ -124,7 +134,7 @@ static void try_counts(struct wsdbg_trial *t)
         add_count(counts, &count, was - 1, was);
         add_count(counts, &count, was + 1, was);
         for (uint32_t i = 0; i < count; i++)
-            if (counts[i] > was || !wsdbg_replay_lacks_an_arriver(t->replay, f))
+            if (counts[i] > was || (!has_left && !wsdbg_replay_lacks_an_arriver(t->replay, f)))
                 try_count(t, f, true, counts[i]);
     }
 }

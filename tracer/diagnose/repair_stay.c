@@ -103,16 +103,6 @@ static bool is_one_of(const struct wsdbg_trial *t, uint32_t warp, const struct l
            row->warp < leavers->first + leavers->count;
 }
 
-/* Whether the three other warps of the warpgroup are all still in the kernel. */
-static bool mates_stay(const struct wsdbg_trial *t, uint32_t warp)
-{
-    uint32_t staying = 0;
-    for (uint32_t w = 0; w < t->c->warp_count; w++)
-        staying +=
-            w != warp && wsdbg_case_are_mates(t->c, warp, w) && wsdbg_case_warp(t->c, w)->state != WSDBG_WARP_EXITED;
-    return staying == WSDBG_GROUP_WARPS - 1;
-}
-
 /* Lets these warps stay; false where one of them has not left, or has no model. */
 static bool let_stay(struct wsdbg_trial *t, const struct leavers *leavers, struct wsdbg_repair *repair)
 {
@@ -120,7 +110,8 @@ static bool let_stay(struct wsdbg_trial *t, const struct leavers *leavers, struc
         if (!is_one_of(t, w, leavers))
             continue;
         const bool by_arrivals = leavers->count > 1 || wsdbg_replay_mates_arrive(t->replay, w);
-        const bool has_left = wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED && (by_arrivals || mates_stay(t, w));
+        const bool has_left =
+            wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED && (by_arrivals || wsdbg_trial_mates_stay(t, w));
         const uint32_t model = has_left ? wsdbg_replay_model_of(t->replay, w, !by_arrivals, leavers->turn) : WSDBG_NONE;
         if (model == WSDBG_NONE || !double_model(t, w, model))
             return false;

@@ -65,6 +65,15 @@ static bool works_in(struct wsdbg_trial *t, enum wsdbg_replay_order order)
            (t->replay->has_ended || (t->replay->has_lost && goes_further(t)));
 }
 
+bool wsdbg_trial_mates_stay(const struct wsdbg_trial *t, uint32_t warp)
+{
+    uint32_t staying = 0;
+    for (uint32_t w = 0; w < t->c->warp_count; w++)
+        staying +=
+            w != warp && wsdbg_case_are_mates(t->c, warp, w) && wsdbg_case_warp(t->c, w)->state != WSDBG_WARP_EXITED;
+    return staying == WSDBG_GROUP_WARPS - 1;
+}
+
 uint32_t wsdbg_trial_warps_of_cta(const struct wsdbg_trial *t)
 {
     uint32_t count = 0;

@@ -1,7 +1,7 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs: repair_trial.c runs a trial, repair_parity.c and repair_sites.c change waits,
- * repair_turns.c, repair_ring.c and repair_pairs.c arrivals, repair_stay.c and repair_lanes.c what warps and lanes do
- * that have left, repair_bytes.c bytes, repair_named.c named barriers, and repair.c counts.
+ * repair_turns.c, repair_ring.c, repair_pairs.c and repair_move.c arrivals, repair_stay.c and repair_lanes.c what warps
+ * and lanes do that have left, repair_bytes.c bytes, repair_named.c named barriers, and repair.c counts.
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
 #define WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -47,6 +47,8 @@ bool wsdbg_trial_leads_family(const struct wsdbg_trial *t, uint32_t barrier);
 /* An agent's waits and arrivals on a barrier up to the standstill. */
 const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier);
 
+/* Whether the three other warps of the warp's warpgroup are all still in the kernel. */
+bool wsdbg_trial_mates_stay(const struct wsdbg_trial *t, uint32_t warp);
 /* How many warps a CTA has. */
 uint32_t wsdbg_trial_warps_of_cta(const struct wsdbg_trial *t);
 /* Whether some agent stood at the named barrier. */
