@@ -20,12 +20,18 @@
 #include "protocol_evidence.h"
 #include "protocol_repair.h"
 
+/* Under sanitizers each takes ten times as long. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { PROTOCOLS = 1500 };
+#else
+enum { PROTOCOLS = 4000 };
+#endif
 enum { SEARCH_MOMENTS = 30000, STEPS_MOST = 256, PRINTED = 12, LIKELY_WRONG_PERCENT = 2 };
 
 static struct {
     uint64_t first, count;
     bool chosen;
-} numbers = {1, 4000, false};
+} numbers = {1, PROTOCOLS, false};
 
 enum evidence { WHOLE_HISTORIES, FIVE_EVENTS, ONE_LOOK, TWO_LOOKS, EVIDENCES };
 static const char *const evidence_names[EVIDENCES] = {"whole histories", "the newest 5 events", "one look",
