@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "sass/branch_target.h"
+#include "sass/walk_beside.h"
 #include "sass/walk_group.h"
 #include "sass/walk_map.h"
 
@@ -188,8 +189,8 @@ static bool take_step(struct walking *walking, uint32_t number)
         issue_alone(walking);
     if (instruction->operation == WSDBG_OP_WARPSYNC)
         return true;
-    if (deed == DEED_STEP && kind >= WSDBG_ACCESS_NAMED_SYNC && kind <= WSDBG_ACCESS_CLUSTER_WAIT)
-        walk_group_join(&walking->group, kind, step.address);
+    if (deed == DEED_STEP)
+        walk_group_join(&walking->group, &step);
     walk_group_execute(&walking->group, number);
     if (deed == DEED_STEP && (kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_REGISTERS_REQUEST))
         walk_group_set_predicates(&walking->group, number, true);
@@ -282,11 +283,6 @@ static enum wsdbg_truth both(enum wsdbg_truth a, enum wsdbg_truth b)
     return a == WSDBG_TRUTH_YES && b == WSDBG_TRUTH_YES ? WSDBG_TRUTH_YES : WSDBG_TRUTH_UNKNOWN;
 }
 
-static bool is_predicate(const struct wsdbg_operand *operand)
-{
-    return operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
-}
-
 /* BRA.DIV and BRA.CONV ask whether the warp has diverged: it is taken to be together. */
 static enum wsdbg_truth is_taken(const struct walk_lane *lane, const struct wsdbg_instruction *last)
 {
@@ -294,7 +290,7 @@ static enum wsdbg_truth is_taken(const struct walk_lane *lane, const struct wsdb
     const unsigned split = last->words[0] >> SPLIT_BIT & SPLIT_BITS;
     if (!wsdbg_flow_asks_more_than_guard(last) || !last->source_count)
         return guard;
-    if (is_predicate(&last->sources[0]))
+    if (walk_is_predicate(&last->sources[0]))
         return both(guard, wsdbg_thread_predicate(lane->state, &last->sources[0]));
     if (last->sources[0].kind == WSDBG_OPERAND_UNIFORM && last->operation == WSDBG_OP_BRA)
         return both(guard, split == SPLIT_CONVERGED ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO);
@@ -332,17 +328,28 @@ static struct turn turn_of(const struct walk_lane *lane, uint32_t branch)
     return turn;
 }
 
-/* The leader's turn; who takes another one leaves the group. */
-static struct turn turn_together(struct walking *walking, uint32_t branch)
+/* The block behind `block` that a turn leads to; WSDBG_GRAPH_NONE = not known, or none. */
+static uint32_t block_behind(const struct wsdbg_block *block, const struct turn *turn)
 {
+    const uint32_t side = turn->taken == WSDBG_TRUTH_YES;
+    if (turn->to != WSDBG_GRAPH_NONE || turn->taken == WSDBG_TRUTH_UNKNOWN || side >= block->successor_count)
+        return turn->to;
+    return block->successor[side];
+}
+
+/* The leader's turn behind the block; who takes another one leaves the group. */
+static struct turn turn_together(struct walking *walking, uint32_t number)
+{
+    const struct wsdbg_block *block = &graph_of(walking)->blocks[number];
+    const uint32_t branch = block->first + block->count - 1;
     const bool parts = walk_group_parts(&walking->group, branch);
     const struct walk_lane leader = walk_group_leader(&walking->group);
     const struct turn turn = turn_of(&leader, branch);
     struct walk_lane lane;
-    for (uint32_t at = 0; parts && walk_group_next(&walking->group, &at, &lane);) {
+    for (uint32_t at = 0; parts && walk_group_next_followed(&walking->group, &at, &lane);) {
         const struct turn other = turn_of(&lane, branch);
         if (other.taken != turn.taken || other.to != turn.to)
-            walk_group_drop(&walking->group, lane.lane);
+            walk_beside_leave(&walking->group, lane.lane, number, block_behind(block, &other), walking->depth);
     }
     return turn;
 }
@@ -394,19 +401,23 @@ static uint32_t pass_detour(struct walking *walking, uint32_t number)
 
 static bool run_until(struct walking *walking, uint32_t number, uint32_t end);
 
-/* *taking: the lanes that take the branch.  False: all lanes do the same, or it is not known what some lane does. */
+/* *taking: the lanes that take the branch.  False: all lanes do the same, or it is not known what some lane does.  One
+ * beside the group of which that is not known is not followed any more. */
 static bool lanes_part(struct walking *walking, uint32_t branch, uint32_t *taking)
 {
-    struct walk_lane lane = walk_group_leader(&walking->group);
+    struct walk_group *group = &walking->group;
+    struct walk_lane lane = walk_group_leader(group);
     enum wsdbg_truth taken = turn_of(&lane, branch).taken;
-    bool known = taken != WSDBG_TRUTH_UNKNOWN && walk_group_parts(&walking->group, branch);
+    bool known = taken != WSDBG_TRUTH_UNKNOWN && walk_group_parts(group, branch);
     *taking = (uint32_t)(taken == WSDBG_TRUTH_YES) << lane.lane;
-    for (uint32_t at = 0; known && walk_group_next(&walking->group, &at, &lane);) {
+    for (uint32_t at = 0; known && walk_group_next_followed(group, &at, &lane);) {
         taken = turn_of(&lane, branch).taken;
-        known = taken != WSDBG_TRUTH_UNKNOWN;
+        if (taken == WSDBG_TRUTH_UNKNOWN)
+            group->beside &= ~((uint32_t)1 << lane.lane);
+        known = taken != WSDBG_TRUTH_UNKNOWN || !(group->lanes >> lane.lane & 1);
         *taking |= (uint32_t)(taken == WSDBG_TRUTH_YES) << lane.lane;
     }
-    return known && *taking && *taking != walking->group.lanes;
+    return known && *taking && *taking != (group->lanes | group->beside);
 }
 
 /* Walks one side.  False: it is not known that all of its lanes reach the end of the side together. */
@@ -415,6 +426,7 @@ static bool walk_side(struct walking *walking, const struct walk_group *before, 
 {
     memcpy(walking->group.varies, before->varies, sizeof before->varies);
     walking->group.lanes = lanes;
+    walking->group.beside = walking->group.apart.lanes = 0;
     walking->group.leader = (uint32_t)__builtin_ctz(lanes);
     const bool arrives = run_until(walking, number, detour->meets) && walking->group.lanes == lanes;
     walk_group_spread(&walking->group, detour->written);
@@ -436,7 +448,6 @@ static void drop_steps(struct wsdbg_walk *out, size_t first)
 static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets)
 {
     const struct wsdbg_block *block = &graph_of(walking)->blocks[number];
-    const struct walk_group before = walking->group;
     const size_t steps = walking->out->count;
     const struct wsdbg_walk_detour *detour;
     uint32_t taking;
@@ -447,15 +458,19 @@ static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets
     if (walking->group.error || !detour->can_be_passed || detour->loops || detour->exchanges)
         return false;
     walk_group_spread(&walking->group, NULL);
+    const struct walk_group before = walking->group;
+    const uint32_t followed = before.lanes | before.beside;
     walking->out->work += SIDES_WORK;
     walking->sides++;
-    bool arrives = walk_side(walking, &before, before.lanes & ~taking, block->successor[0], detour);
+    bool arrives = walk_side(walking, &before, followed & ~taking, block->successor[0], detour);
     arrives &= walk_side(walking, &before, taking, block->successor[1], detour);
     walking->sides--;
     walking->out->is_whole = false;
     walking->may_store = true;
     drop_steps(walking->out, steps);
     walking->group.lanes = before.lanes;
+    walking->group.beside = before.beside;
+    walking->group.apart = before.apart;
     walking->group.leader = before.leader;
     for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
         walking->group.varies[word] = before.varies[word] | detour->written[word];
@@ -480,7 +495,7 @@ static uint32_t leave(struct walking *walking, uint32_t number)
     uint32_t meets;
     if (last->operation == WSDBG_OP_BRA && take_sides(walking, number, &meets))
         return meets;
-    const struct turn turn = turn_together(walking, block->first + block->count - 1);
+    const struct turn turn = turn_together(walking, number);
     if (turn.taken == WSDBG_TRUTH_NO)
         return next;
     if (block->exits || block->calls || block->returns) {
@@ -526,6 +541,7 @@ static bool run_until(struct walking *walking, uint32_t number, uint32_t end)
     const struct wsdbg_graph *graph = graph_of(walking);
     while (number != WSDBG_GRAPH_NONE && number != end && walking->out->work < walking->limits.work &&
            !walking->group.error) {
+        walk_beside_come_back(&walking->group, number, walking->depth);
         if (!run_block(walking, number))
             return false;
         walking->out->lost_at = graph->blocks[number].first + graph->blocks[number].count - 1;
@@ -554,7 +570,7 @@ struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct 
     out->is_guessed = plan->is_guessed;
     walk_words_end(&plan->words, &walking->group.place);
     if (!out->is_whole && plan->follows_stores && walking->may_store)
-        walk_words_spoil(&plan->words);
+        walk_words_lose(&plan->words);
     *together = walking->group.lanes;
     struct wsdbg_error *error = walking->group.error;
     free(walking);

@@ -52,11 +52,16 @@ struct wsdbg_walk_plan;
 /* The graph must outlive *out, which the caller destroys. */
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out);
 void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan); /* NULL is fine */
-/* Forgets what the walks so far stored.  Walks of one CTA may know from those before what they load; false: they do not
- * try to. */
+/* Forgets what the walks so far stored.  Walks of one CTA may know from others what they load; false: they do not try
+ * to. */
 void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, bool believes_stores);
-/* Whether a walk of the CTA was told a value that a later one makes doubtful: then none of them holds. */
-bool wsdbg_walk_plan_was_wrong(const struct wsdbg_walk_plan *plan);
+/* The lanes that are walked next are those of this warp. */
+void wsdbg_walk_plan_begin_warp(struct wsdbg_walk_plan *plan, uint32_t warp);
+/* All warps of the CTA were walked.  HOLD: the walks are as good as they can be.  AGAIN: none of them holds; to walk
+ * all warps again, in the same order, may help, as some may load what later ones store.  DOUBTFUL: none of them holds,
+ * and that did not help. */
+enum wsdbg_walks_end { WSDBG_WALKS_HOLD, WSDBG_WALKS_AGAIN, WSDBG_WALKS_DOUBTFUL };
+enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan);
 /* Whether some walk may depend on the special register of this number. */
 bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t number);
 

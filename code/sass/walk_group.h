@@ -1,19 +1,33 @@
-/* walk_group.h - the lanes of a warp that walk together, and their registers.  Private to walk.c and walk_group.c.
+/* walk_group.h - the lanes of a warp that walk together, and their registers.  Private to the walks.
  *
  * The lanes of a group have done the same so far.  The first of them leads.  A register that all of them have alike is
  * kept once, with the leader; one that varies is kept for each lane.  Where the lanes would do different things, those
  * that do not do what the leader does leave the group.
+ *
+ * The other lanes of the warp may be followed beside the group, for what they give to shuffles and votes
+ * (walk_beside.h).  Their registers are kept as those of the group are; they make no steps.
  */
 #ifndef WSDBG_SASS_WALK_GROUP_H
 #define WSDBG_SASS_WALK_GROUP_H
 
 #include "sass/walk_plan.h"
 
+/* Lanes that went another way than the group, and come back to it where the ways meet. */
+struct walk_apart {
+    uint32_t lanes; /* a bit each */
+    struct {
+        const struct wsdbg_walk_detour *detour;
+        unsigned depth; /* of calls */
+    } until[WSDBG_WALK_LANES];
+};
+
 struct walk_group {
     struct wsdbg_walk_plan *plan;
     const struct wsdbg_thread_world *worlds; /* by lane */
     uint32_t leader;
-    uint32_t lanes;                             /* a bit each */
+    uint32_t lanes;  /* a bit each */
+    uint32_t beside; /* other lanes that are followed; a bit each */
+    struct walk_apart apart;
     uint64_t varies[WSDBG_WALK_REGISTER_WORDS]; /* registers */
     struct wsdbg_thread_state *states;          /* by lane; of a lane only what was spread to it holds */
     struct walk_place place;                    /* how far the walk is */
@@ -36,8 +50,11 @@ struct walk_lane walk_group_leader(struct walk_group *group);
 /* Whether what the instruction reads may differ between the lanes.  If so, each lane gets every register that it reads.
  */
 bool walk_group_parts(struct walk_group *group, uint32_t instruction);
-/* The lanes but for the leader, one after the other: *at is 0 at first; false = no more. */
+/* The group's lanes but for the leader, one after the other: *at is 0 at first; false = no more. */
 bool walk_group_next(struct walk_group *group, uint32_t *at, struct walk_lane *out);
+/* ... and those beside them. */
+bool walk_group_next_followed(struct walk_group *group, uint32_t *at, struct walk_lane *out);
+/* The lane leaves the group at an instruction behind which it goes on as the group does. */
 void walk_group_drop(struct walk_group *group, uint32_t lane);
 /* A lane of the group.  Of its registers only those that were spread to it are valid. */
 struct walk_lane walk_group_lane(struct walk_group *group, uint32_t lane);
@@ -45,14 +62,15 @@ struct walk_lane walk_group_lane(struct walk_group *group, uint32_t lane);
 void walk_group_spread_operands(struct walk_group *group, uint32_t instruction);
 /* To be called after an instruction was executed for each lane: notes which written registers differ between lanes. */
 void walk_group_compare_written(struct walk_group *group, uint32_t instruction);
+/* ... executed for the leader alone: all lanes have these registers alike. */
+void walk_group_agree_written(struct walk_group *group, uint32_t instruction);
 /* Copies these registers, a bit each, from the leader to every lane; NULL = all registers. */
 void walk_group_spread(struct walk_group *group, const uint64_t *registers);
 /* Executes an instruction that is no step and ends no block.  Returns for how many lanes it did so. */
 unsigned walk_group_execute(struct walk_group *group, uint32_t instruction);
-/* The lanes have made an access to a named barrier (address = id) or the cluster barrier: joined it, waited for its
- * phase, or both. */
-void walk_group_join(struct walk_group *group, uint8_t kind, uint32_t address);
-/* Sets the predicates that an instruction writes in every lane. */
+/* The lanes have made this step.  If it is an access to a barrier, they joined it, waited for its phase, or both. */
+void walk_group_join(struct walk_group *group, const struct wsdbg_walk_step *step);
+/* Sets the predicates that an instruction writes, in every lane that executes it. */
 void walk_group_set_predicates(struct walk_group *group, uint32_t instruction, bool value);
 /* Forgets registers, a bit each; NULL = all. */
 void walk_group_forget(struct walk_group *group, const uint64_t *registers);
@@ -62,7 +80,20 @@ bool walk_value(const struct walk_lane *lane, const struct wsdbg_operand *operan
 bool walk_source(const struct walk_lane *lane, const struct wsdbg_instruction *instruction, int source, int part,
                  uint32_t *value);
 
+static inline bool walk_is_predicate(const struct wsdbg_operand *operand)
+{
+    return operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
+}
+
+/* Takes the rank out of an address of shared memory: machine code may put the CTA's own one into the highest byte.
+ * False: the place is in another CTA. */
+bool walk_is_own_place(const struct walk_lane *lane, uint32_t *address);
+
 /* Writes the register, or marks it as unknown. */
+void walk_set_word(struct wsdbg_thread_state *state, unsigned reg, bool known, uint32_t value);
+void walk_copy_register(struct wsdbg_thread_state *to, const struct wsdbg_thread_state *from, unsigned written,
+                        unsigned read);
+void walk_forget_written(const struct walk_lane *lane, const struct wsdbg_instruction *instruction);
 void walk_set_register(struct wsdbg_thread_state *state, const struct wsdbg_operand *to, bool known, uint32_t value);
 
 #endif

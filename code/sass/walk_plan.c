@@ -284,6 +284,7 @@ static void keep_told(struct wsdbg_walk_plan *plan, uint32_t instruction)
 {
     const uint8_t operation = plan->graph->instructions[instruction].operation;
     plan->told[plan->told_count++].instruction = instruction;
+    plan->exchanges |= is_kept(plan->graph, instruction);
     plan->follows_stores |= operation == WSDBG_OP_LDS || operation == WSDBG_OP_LD;
 }
 
@@ -392,9 +393,22 @@ void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, bool believes_store
         walk_words_spoil(&plan->words);
 }
 
-bool wsdbg_walk_plan_was_wrong(const struct wsdbg_walk_plan *plan)
+void wsdbg_walk_plan_begin_warp(struct wsdbg_walk_plan *plan, uint32_t warp)
 {
-    return plan->words.is_contradicted;
+    walk_words_begin_warp(&plan->words, warp);
+}
+
+enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan)
+{
+    switch (walk_words_end_pass(&plan->words)) {
+    case WALK_WORDS_HOLD:
+        return WSDBG_WALKS_HOLD;
+    case WALK_WORDS_AGAIN:
+        return WSDBG_WALKS_AGAIN;
+    case WALK_WORDS_DOUBTFUL:
+        break;
+    }
+    return WSDBG_WALKS_DOUBTFUL;
 }
 
 void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
@@ -548,24 +562,24 @@ static struct wsdbg_error *find_post_dominators(struct wsdbg_walk_plan *plan)
     return error;
 }
 
-/* Whether a walk may pass the block without executing it; notes the registers that it writes. */
-static bool add_block(const struct wsdbg_walk_plan *plan, uint32_t number, struct wsdbg_walk_detour *detour)
+/* Notes what the block writes, and whether a walk may pass it without executing it. */
+static void add_block(const struct wsdbg_walk_plan *plan, uint32_t number, struct wsdbg_walk_detour *detour)
 {
     const struct wsdbg_graph *graph = plan->graph;
     const struct wsdbg_block *block = &graph->blocks[number];
-    if (block->is_indirect || block->calls || block->returns || block->exits)
-        return false;
+    const bool goes_elsewhere = block->is_indirect || block->calls || block->returns;
+    detour->can_be_passed &= !goes_elsewhere && !block->exits;
+    if (goes_elsewhere)
+        memset(detour->written, 0xff, sizeof detour->written);
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
         const struct wsdbg_instruction *instruction = &graph->instructions[i];
-        if (is_step(plan, i) && instruction->operation != WSDBG_OP_WARPSYNC)
-            return false;
+        detour->can_be_passed &= !is_step(plan, i) || instruction->operation == WSDBG_OP_WARPSYNC;
         detour->stores |= instruction->operation == WSDBG_OP_STS;
         detour->exchanges |= is_exchange(graph, i);
         for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
             if (wsdbg_writes(instruction, reg))
                 put(detour->written, reg);
     }
-    return true;
 }
 
 struct between {
@@ -594,13 +608,12 @@ static struct wsdbg_error *find_detour(struct wsdbg_walk_plan *plan, uint32_t bl
     struct wsdbg_error *error = between.stack && between.visited ? NULL : &wsdbg_error_no_memory;
     if (!error && meets && !graph->blocks[block].exits && !graph->blocks[block].is_indirect) {
         detour->meets = plan->after->node[meets];
-        detour->can_be_passed = true;
+        detour->is_met = detour->can_be_passed = true;
         push(&between, &graph->blocks[block], detour->meets);
-        while (between.depth && detour->can_be_passed)
-            if (add_block(plan, between.stack[--between.depth], detour))
-                push(&between, &graph->blocks[between.stack[between.depth]], detour->meets);
-            else
-                detour->can_be_passed = false;
+        while (between.depth) {
+            add_block(plan, between.stack[--between.depth], detour);
+            push(&between, &graph->blocks[between.stack[between.depth]], detour->meets);
+        }
         detour->loops = between.visited[block];
     }
     free(between.stack);

@@ -12,12 +12,14 @@ enum { WSDBG_WALK_REGISTER_WORDS = (WSDBG_REGISTER_COUNT + 63) / 64 };
 
 /* What lies between a branch and the place where its sides meet. */
 struct wsdbg_walk_detour {
-    bool is_known, can_be_passed;
+    bool is_known;
+    bool is_met;                                 /* the sides meet, at `meets` */
+    bool can_be_passed;                          /* ... and have no accesses, calls or exits */
     bool loops;                                  /* some way leads back to the branch */
     bool stores;                                 /* ... or stores to shared memory */
     bool exchanges;                              /* ... or has a shuffle or a vote */
     uint32_t meets;                              /* the block where the sides meet */
-    uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each */
+    uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each; all behind a call */
 };
 
 /* What the lanes of a whole warp got from one shuffle, vote or lent copy.  known, predicates, predicates_known: a bit
@@ -40,6 +42,10 @@ struct wsdbg_walk_told {
     struct wsdbg_walk_exchange *exchanges; /* by time, as long as all lanes of the warp walked together */
     size_t exchange_count, exchange_capacity;
     size_t times; /* how often the lanes that walk now have executed it */
+    /* Of a load from shared memory: from which address the leader loaded last, and where. */
+    bool has_loaded, is_polling; /* is_polling: it loads that again, and has passed no barrier since */
+    uint32_t loaded_address;
+    struct walk_place loaded_at;
 };
 
 struct wsdbg_walk_plan {
@@ -56,6 +62,8 @@ struct wsdbg_walk_plan {
     bool *stores;                 /* ... or stores to shared memory */
     struct wsdbg_walk_told *told; /* by instruction, ascending */
     size_t told_count;
+    bool exchanges;          /* a walk may depend on a shuffle, a vote or a lent copy */
+    uint32_t lanes;          /* of the warp at hand; a bit each */
     bool follows_stores;     /* some load in a loop is told: what is stored to shared memory may decide a way */
     bool has_other_writers;  /* shared memory may change by other instructions than stores that walks follow */
     struct walk_words words; /* of the walks so far of the CTA at hand */

@@ -20,11 +20,6 @@ static bool is_of_words(const struct wsdbg_instruction *instruction)
     return instruction->words[0] || instruction->words[1];
 }
 
-static bool is_predicate(const struct wsdbg_operand *operand)
-{
-    return operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
-}
-
 /* PTX names the lanes that take part behind the other sources; machine code waits for them before. */
 static bool all_take_part(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
@@ -178,10 +173,11 @@ static void write_lane(struct walk_group *group, const struct wsdbg_instruction 
     bool has_predicate = false;
     for (unsigned i = 0; i < instruction->destination_count; i++) {
         const struct wsdbg_operand *operand = &instruction->destinations[i];
-        const uint32_t known = is_predicate(operand) ? exchange->predicates_known : exchange->known;
-        const uint32_t value = is_predicate(operand) ? exchange->predicates >> lane & 1 : exchange->values[lane];
-        walk_set_register(to.state, operand, known >> lane & 1 && !(is_predicate(operand) && has_predicate), value);
-        has_predicate |= is_predicate(operand);
+        const uint32_t known = walk_is_predicate(operand) ? exchange->predicates_known : exchange->known;
+        const uint32_t value = walk_is_predicate(operand) ? exchange->predicates >> lane & 1 : exchange->values[lane];
+        walk_set_register(to.state, operand, known >> lane & 1 && !(walk_is_predicate(operand) && has_predicate),
+                          value);
+        has_predicate |= walk_is_predicate(operand);
     }
 }
 
@@ -195,10 +191,11 @@ bool walk_warp_exchange(struct walk_group *group, uint32_t number)
     if (!told || !(is_shuffle || is_lent || (is_vote(instruction) && instruction->source_count)))
         return false;
     walk_group_spread_operands(group, number);
-    if (group->lanes == UINT32_MAX) {
+    const uint32_t followed = group->lanes | group->beside;
+    if (followed == UINT32_MAX) {
         if (!exchange_now(group, instruction, &exchange) && !is_lent)
             return false;
-        if (!keep(told, &exchange))
+        if (group->leader == 0 && !keep(told, &exchange))
             group->error = &wsdbg_error_no_memory;
     } else if (told->times < told->exchange_count && (is_lent || told->exchanges[told->times].is_there)) {
         exchange = told->exchanges[told->times];
@@ -209,7 +206,7 @@ bool walk_warp_exchange(struct walk_group *group, uint32_t number)
     if (!exchange.is_there)
         return false;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES && !exchange.is_left; lane++)
-        if (group->lanes >> lane & 1)
+        if (followed >> lane & 1)
             write_lane(group, instruction, lane, &exchange);
     walk_group_compare_written(group, number);
     return true;

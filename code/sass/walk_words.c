@@ -6,7 +6,7 @@
 
 #include "base/grow.h"
 
-enum { STORES_MOST = 1024, WORD_BYTES = 4, BYTE_BITS = 8 };
+enum { STORES_MOST = 2048, PASSES_MOST = 4, WORD_BYTES = 4, BYTE_BITS = 8 };
 
 static bool overlaps(const struct walk_store *store, uint32_t address, uint32_t bytes)
 {
@@ -19,15 +19,60 @@ void walk_words_spoil(struct walk_words *words)
     words->is_spoilt = true;
 }
 
+void walk_words_lose(struct walk_words *words)
+{
+    words->is_lost = true;
+}
+
+uint32_t walk_words_mbarrier(struct walk_words *words, uint32_t address)
+{
+    for (uint32_t i = 0; i < words->mbarrier_count; i++)
+        if (words->mbarriers[i] == address)
+            return WSDBG_WALK_MBARRIER_FIRST + i;
+    if (words->mbarrier_count == WSDBG_WALK_MBARRIERS_MOST)
+        return WSDBG_WALK_BARRIERS;
+    words->mbarriers[words->mbarrier_count] = address;
+    return WSDBG_WALK_MBARRIER_FIRST + words->mbarrier_count++;
+}
+
+static bool is_same(const struct walk_store *a, const struct walk_store *b)
+{
+    return a->address == b->address && a->bytes == b->bytes && a->is_known == b->is_known &&
+           (!a->is_known || !memcmp(a->words, b->words, sizeof a->words)) &&
+           !memcmp(a->place.joined, b->place.joined, sizeof a->place.joined);
+}
+
 /* Whether an earlier walk stored the same at the same place. */
 static bool is_kept(const struct walk_words *words, const struct walk_store *store)
 {
     for (size_t i = 0; i < words->count; i++)
-        if (words->stores[i].address == store->address && words->stores[i].bytes == store->bytes &&
-            words->stores[i].is_known && store->is_known &&
-            !memcmp(words->stores[i].words, store->words, sizeof store->words) &&
-            !memcmp(words->stores[i].place.joined, store->place.joined, sizeof store->place.joined))
+        if (store->is_known && is_same(&words->stores[i], store))
             return true;
+    return false;
+}
+
+static bool touches(const struct walk_store *a, const struct walk_store *b)
+{
+    return a->address <= b->address + b->bytes && b->address <= a->address + a->bytes;
+}
+
+/* Stores of which only the place is known are kept together, as one. */
+static bool join_unknown(struct walk_words *words, const struct walk_store *store)
+{
+    for (size_t i = words->count; i-- > 0 && !store->is_known && words->stores[i].place.walk == store->place.walk;) {
+        struct walk_store *kept = &words->stores[i];
+        if (kept->is_known || !touches(kept, store) ||
+            memcmp(kept->place.joined, store->place.joined, sizeof kept->place.joined) ||
+            memcmp(kept->place.passed, store->place.passed, sizeof kept->place.passed))
+            continue;
+        const uint32_t first = kept->address < store->address ? kept->address : store->address;
+        const uint32_t end = kept->address + kept->bytes > store->address + store->bytes
+                                 ? kept->address + kept->bytes
+                                 : store->address + store->bytes;
+        kept->address = first;
+        kept->bytes = end - first;
+        return true;
+    }
     return false;
 }
 
@@ -36,13 +81,15 @@ void walk_words_put(struct walk_words *words, const struct walk_store *store)
     for (size_t i = 0; i < words->answered_count && !words->is_contradicted; i++)
         words->is_contradicted =
             overlaps(store, words->answered[i][0], words->answered[i][1]) && !is_kept(words, store);
-    if (words->is_spoilt || is_kept(words, store))
+    if (words->is_spoilt || is_kept(words, store) || join_unknown(words, store))
         return;
     if (words->count >= STORES_MOST ||
         !wsdbg_grow((void **)&words->stores, &words->capacity, words->count + 1, sizeof *words->stores))
         walk_words_spoil(words);
     else
         words->stores[words->count++] = *store;
+    if (words->count && !words->is_spoilt)
+        words->stores[words->count - 1].warp = words->warp;
 }
 
 void walk_words_end(struct walk_words *words, const struct walk_place *place)
@@ -55,13 +102,60 @@ void walk_words_end(struct walk_words *words, const struct walk_place *place)
 
 void walk_words_forget(struct walk_words *words)
 {
-    words->count = words->end_count = words->answered_count = 0;
-    words->is_spoilt = words->is_contradicted = false;
+    words->count = words->end_count = words->answered_count = words->before_count = 0;
+    words->pass = words->mbarrier_count = 0;
+    words->is_spoilt = words->is_lost = words->is_contradicted = false;
+}
+
+/* ---- passes ---- */
+
+void walk_words_begin_warp(struct walk_words *words, uint32_t warp)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < words->count; i++)
+        if (words->stores[i].warp != warp)
+            words->stores[kept++] = words->stores[i];
+    words->count = kept;
+    words->warp = warp;
+}
+
+static bool is_as_before(const struct walk_words *words)
+{
+    bool same = words->count == words->before_count;
+    for (size_t i = 0; same && i < words->count; i++)
+        same = is_same(&words->stores[i], &words->before[i]);
+    return same;
+}
+
+static enum walk_words_end begin_pass(struct walk_words *words)
+{
+    if (!wsdbg_grow((void **)&words->before, &words->before_capacity, words->count + 1, sizeof *words->before))
+        return WALK_WORDS_DOUBTFUL;
+    if (words->count)
+        memcpy(words->before, words->stores, words->count * sizeof *words->stores);
+    words->before_count = words->count;
+    words->answered_count = 0;
+    words->is_lost = words->is_contradicted = false;
+    words->pass++;
+    return WALK_WORDS_AGAIN;
+}
+
+enum walk_words_end walk_words_end_pass(struct walk_words *words)
+{
+    const bool is_repeated = words->pass > 0 && is_as_before(words);
+    if (words->is_spoilt)
+        return words->is_contradicted ? WALK_WORDS_DOUBTFUL : WALK_WORDS_HOLD;
+    if (is_repeated || !words->count)
+        return words->is_lost && words->answered_count ? WALK_WORDS_DOUBTFUL : WALK_WORDS_HOLD;
+    if (!words->is_lost && !words->is_contradicted)
+        return WALK_WORDS_HOLD;
+    return words->pass + 1 < PASSES_MOST ? begin_pass(words) : WALK_WORDS_DOUBTFUL;
 }
 
 void walk_words_free(struct walk_words *words)
 {
     free(words->stores);
+    free(words->before);
     free(words->ends);
     free(words->answered);
     *words = (struct walk_words){0};
@@ -106,6 +200,24 @@ static bool overwrites(const struct walk_words *words, const struct walk_store *
     return is_stored_before(words, first, &then->place);
 }
 
+static bool has_waited_since(const struct walk_place *first, const struct walk_place *then)
+{
+    for (unsigned id = WSDBG_WALK_MBARRIER_FIRST; id < WSDBG_WALK_BARRIERS; id++)
+        if (then->passed[id] > first->passed[id])
+            return true;
+    return false;
+}
+
+/* Whether the lane waited at an mbarrier before it overwrote what the place reads. */
+static bool is_held_back(const struct walk_words *words, const struct walk_store *store, const struct walk_place *place)
+{
+    for (const struct walk_store *first = words->stores; first < store; first++)
+        if (first->place.walk == store->place.walk && overlaps(first, store->address, store->bytes) &&
+            is_stored_before(words, first, place) && has_waited_since(&first->place, &store->place))
+            return true;
+    return false;
+}
+
 enum when { WHEN_AFTER, WHEN_BEFORE, WHEN_AT_ANY_TIME };
 
 static enum when is_stored_when(const struct walk_words *words, const struct walk_store *store,
@@ -113,7 +225,7 @@ static enum when is_stored_when(const struct walk_words *words, const struct wal
 {
     if (store->place.walk == place->walk || is_stored_before(words, store, place))
         return WHEN_BEFORE;
-    return is_before(place, place, &store->place) ? WHEN_AFTER : WHEN_AT_ANY_TIME;
+    return is_before(place, place, &store->place) || is_held_back(words, store, place) ? WHEN_AFTER : WHEN_AT_ANY_TIME;
 }
 
 /* The last of the stores before the load; NULL = there is none.  *is_race: the order of some store and the load is not

@@ -1,9 +1,13 @@
 /* walk_words.h - what the warps of a CTA hand to each other through shared memory: stores whose address and value a
  * walk knows.  Private to the walks.
  *
- * A store comes before a load if both are in one walk in this order, or if the storing lane joins a named barrier, or
- * the cluster barrier, behind the store whose phase the loading lane passes before the load.  Every warp that uses a
- * barrier is taken to join each of its phases.
+ * A store comes before a load if both are in one walk in this order, or if the storing lane joins a named barrier, the
+ * cluster barrier or an mbarrier behind the store whose phase the loading lane passes before the load.  Every lane that
+ * uses a barrier is taken to join each of its phases.  If a lane stores to a place again only after it has waited at
+ * some mbarrier, it is taken to wait for those who read what it stored before.
+ *
+ * A warp may load what one stores that is walked after it.  So the warps of a CTA are walked in passes, until a pass
+ * stores what the one before it stored.
  */
 #ifndef WSDBG_SASS_WALK_WORDS_H
 #define WSDBG_SASS_WALK_WORDS_H
@@ -12,8 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Named barriers by their ids, and the cluster barrier as one more. */
-enum { WSDBG_WALK_CLUSTER = 16, WSDBG_WALK_BARRIERS, WSDBG_WALK_STORE_WORDS = 4 };
+/* Named barriers by their ids, the cluster barrier, and mbarriers in the order in which the walks came to them. */
+enum { WSDBG_WALK_CLUSTER = 16, WSDBG_WALK_MBARRIER_FIRST, WSDBG_WALK_MBARRIERS_MOST = 64 };
+enum { WSDBG_WALK_BARRIERS = WSDBG_WALK_MBARRIER_FIRST + WSDBG_WALK_MBARRIERS_MOST, WSDBG_WALK_STORE_WORDS = 4 };
 
 /* A place in a walk: by barrier, how often the lanes have joined it, and the phases up to the last that they waited
  * for. */
@@ -24,6 +29,7 @@ struct walk_place {
 
 struct walk_store {
     struct walk_place place;
+    uint32_t warp;
     uint32_t address, bytes;
     uint32_t words[WSDBG_WALK_STORE_WORDS]; /* of fewer than four bytes the low ones hold */
     bool is_known;
@@ -34,17 +40,32 @@ struct walk_words {
     struct walk_store *stores;
     struct walk_place *ends; /* by walk: where it ended */
     size_t count, capacity, end_count, end_capacity;
+    struct walk_store *before; /* what the last pass stored */
+    size_t before_count, before_capacity;
+    uint32_t pass, warp;                           /* at hand */
+    uint32_t mbarriers[WSDBG_WALK_MBARRIERS_MOST]; /* addresses */
+    uint32_t mbarrier_count;
     uint32_t (*answered)[2]; /* first byte and count: what loads were told so far */
     size_t answered_count, answered_capacity;
     bool is_spoilt;       /* something may have been stored that is not kept: nothing is known */
-    bool is_contradicted; /* ... or a load was told what a later walk makes doubtful */
+    bool is_lost;         /* ... in this pass, where a walk was lost that may go on to store */
+    bool is_contradicted; /* a load was told what a later walk of the pass makes doubtful */
 };
+
+/* The number of an mbarrier of the CTA; WSDBG_WALK_BARRIERS: there are too many. */
+uint32_t walk_words_mbarrier(struct walk_words *words, uint32_t address);
+/* The warp is walked next: what it stored in the pass before is forgotten. */
+void walk_words_begin_warp(struct walk_words *words, uint32_t warp);
+/* All warps were walked.  Begins another pass, if that may help. */
+enum walk_words_end { WALK_WORDS_HOLD, WALK_WORDS_AGAIN, WALK_WORDS_DOUBTFUL };
+enum walk_words_end walk_words_end_pass(struct walk_words *words);
 
 /* One that is kept already, of other lanes, is not kept twice. */
 void walk_words_put(struct walk_words *words, const struct walk_store *store);
 /* A walk, of the next number, has ended here. */
 void walk_words_end(struct walk_words *words, const struct walk_place *place);
 /* What is stored, and where, is not known. */
+void walk_words_lose(struct walk_words *words); /* behind the end of a walk */
 void walk_words_spoil(struct walk_words *words);
 void walk_words_forget(struct walk_words *words);
 void walk_words_free(struct walk_words *words);

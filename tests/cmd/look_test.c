@@ -129,7 +129,8 @@ static void a_kernel_beside_a_capture_that_never_ends_is_looked_at(void **state)
     (void)state;
     struct outcome run = RUN("--stall", "0.5", "sh", "-c", "sleep 3 | APP_WAITS=1 " SHIM_APP " proc capture-left");
     assert_int_equal(run.status, 0);
-    assert_says(run.err, "wsdbg: stream captures have hidden for 0.5 s whether the GPU does its work; it looks");
+    assert_says(run.err, "wsdbg: stream captures have hidden for ");
+    assert_says(run.err, " s whether the GPU does its work; it looks at the GPU itself");
     assert_says(run.err, "; not known to be a hang: ");
     assert_says(run.err, "2 kernel launches seen, no hang; session in x.db\n");
     assert_true(look_count() >= 2);

@@ -44,9 +44,9 @@ struct wsdbg_thread_world ptx_walks_world(const uint32_t *thread);
 
 /* The walks of warp 1. */
 void ptx_walks_expect(const char *text, const char *expected);
-/* Whether walks of warps 0 and 1 told a load what a later one makes doubtful. */
+/* Whether walks of warps 0 and 1, in one pass, told a load what a later one makes doubtful. */
 bool ptx_walks_were_wrong(const char *text);
-/* The walks of warps 0 and 1, in this order.  `shared` may be NULL. */
+/* The walks of warps 0 and 1, in this order, in as many passes as they take.  `shared` may be NULL. */
 void ptx_walks_expect_of_two(const char *text, bool (*shared)(void *context, uint32_t address, uint32_t *value),
                              const char *expected);
 

@@ -96,6 +96,37 @@ static void a_walk_that_is_lost_makes_words_doubtful_only_where_it_may_store(voi
         TWO_WARPS(STORE("0", "0x200") SYNC SYNC ROLES, LOST SYNC STORE("0", "0x300") "DONE2:\n" SYNC)));
 }
 
+/* A queue of tiles with one slot: warp 1 puts tiles 7 and 8 there and then 0, the end; warp 0, which is walked first,
+ * takes them.  Warp 1 waits until the slot is empty before it stores again. */
+#define WAIT(bar, parity, label) \
+    label ":\nmbarrier.try_wait.parity.shared.b64 %p3, [" bar "], " parity ";\n@!%p3 bra " label ";\n"
+#define ARRIVE(bar) "mbarrier.arrive.shared.b64 %d4, [" bar "];\n"
+#define PUT(tile, last) "st.shared.v2.u32 [bars+16], {" tile ", " last "};\n" ARRIVE("bars")
+#define TAKE_TILES                                                                                              \
+    "mov.u32 %r5, 0;\nAGAIN:\n" WAIT("bars", "%r5", "FULL") "ld.shared.v2.u32 {%r9, %r6}, [bars+16];\n" ARRIVE( \
+        "bars+8") "setp.eq.u32 %p1, %r6, 0;\n@%p1 bra DONE;\n" INIT("r9") "xor.b32 %r5, %r5, 1;\nbra AGAIN;\nDONE:\n"
+
+static void a_queue_that_mbarriers_guard_is_followed(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS(TAKE_TILES, PUT("7", "1") WAIT("bars+8", "0", "ONE") PUT("8", "1")
+                                                      WAIT("bars+8", "1", "TWO") PUT("0", "0")),
+                            NULL,
+                            "warp 0 lanes ffffffff: wait 0x400 parity 0, arrive 0x408, init 0x400 7, wait 0x400 parity "
+                            "1, arrive 0x408, init 0x400 8, wait 0x400 parity 0, arrive 0x408\n"
+                            "warp 1 lanes ffffffff: arrive 0x400, wait 0x408 parity 0, arrive 0x400, wait 0x408 parity "
+                            "1, arrive 0x400\n");
+}
+
+/* Nothing keeps the second tile from coming before the first one is taken. */
+static void a_queue_without_a_wait_for_the_slot_tells_nothing(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS(TAKE_TILES, PUT("7", "1") PUT("8", "1")), NULL,
+                            "warp 0 lanes ffffffff: wait 0x400 parity 0, arrive 0x408 lost\n"
+                            "warp 1 lanes ffffffff: arrive 0x400, arrive 0x400\n");
+}
+
 static bool shows_1(void *context, uint32_t address, uint32_t *value)
 {
     (void)context;
@@ -152,6 +183,8 @@ int main(void)
         cmocka_unit_test(a_store_of_what_is_not_known_tells_nothing),
         cmocka_unit_test(where_atomics_may_write_stores_tell_nothing),
         cmocka_unit_test(a_later_warp_may_prove_an_earlier_one_wrong),
+        cmocka_unit_test(a_queue_that_mbarriers_guard_is_followed),
+        cmocka_unit_test(a_queue_without_a_wait_for_the_slot_tells_nothing),
         cmocka_unit_test(a_walk_that_is_lost_makes_words_doubtful_only_where_it_may_store),
         cmocka_unit_test(a_generic_address_may_lead_to_shared_memory),
         cmocka_unit_test(a_word_that_no_walk_stores_is_taken_as_it_is_now_the_first_time),

@@ -251,27 +251,70 @@ static struct wsdbg_error *share_walks(struct walks *walks, uint32_t from, uint3
     return NULL;
 }
 
-/* All of its warps, or none where the time is over: the GPU may be stopped meanwhile. */
-static struct wsdbg_error *walk_warps(struct walks *walks, uint32_t cta, bool believes_stores)
+static struct wsdbg_error *walk_warps(struct walks *walks, uint32_t cta)
 {
     const struct wsdbg_cta *row = &walks->out->ctas[cta];
     struct wsdbg_error *error = NULL;
-    wsdbg_walk_plan_begin_cta(walks->plan, believes_stores);
-    for (uint32_t w = row->warp_first; !error && w < row->warp_first + row->warp_count && !is_late(walks); w++)
+    for (uint32_t w = row->warp_first; !error && w < row->warp_first + row->warp_count && !is_late(walks); w++) {
+        wsdbg_walk_plan_begin_warp(walks->plan, w);
         error = walk_warp(walks, w);
+    }
     return error;
 }
 
+/* In as many passes as it takes; *passes: how many. */
+static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, uint32_t *passes)
+{
+    const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
+    wsdbg_walk_plan_begin_cta(walks->plan, true);
+    for (*passes = 1;; ++*passes) {
+        struct wsdbg_error *error = walk_warps(walks, cta);
+        const enum wsdbg_walks_end end =
+            error || is_late(walks) ? WSDBG_WALKS_HOLD : wsdbg_walk_plan_end_pass(walks->plan);
+        if (end == WSDBG_WALKS_HOLD)
+            return error;
+        walks->out->walk_count = walk_count;
+        walks->out->step_count = step_count;
+        if (end == WSDBG_WALKS_DOUBTFUL)
+            wsdbg_walk_plan_begin_cta(walks->plan, false);
+    }
+}
+
+static uint32_t lost_among(const struct wsdbg_snapshot *rows, size_t first, size_t end)
+{
+    uint32_t lost = 0;
+    for (size_t i = first; i < end; i++)
+        lost += !rows->walks[i].is_whole;
+    return lost;
+}
+
+/* Where walks are lost although they were told what other warps stored, more may be known without that. */
+static struct wsdbg_error *walk_without_words(struct walks *walks, uint32_t cta, size_t first)
+{
+    struct wsdbg_snapshot *out = walks->out;
+    const size_t second = out->walk_count;
+    const uint32_t lost = lost_among(out, first, second);
+    if (!lost)
+        return NULL;
+    wsdbg_walk_plan_begin_cta(walks->plan, false);
+    struct wsdbg_error *error = walk_warps(walks, cta);
+    const bool is_better = !error && !is_late(walks) && lost_among(out, second, out->walk_count) < lost;
+    const size_t count = is_better ? out->walk_count - second : second - first;
+    if (is_better)
+        memmove(out->walks + first, out->walks + second, count * sizeof *out->walks);
+    out->walk_count = first + count;
+    return error;
+}
+
+/* All of its warps, or none where the time is over: the GPU may be stopped meanwhile. */
 static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *walked)
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
-    struct wsdbg_error *error = walk_warps(walks, cta, true);
-    if (!error && wsdbg_walk_plan_was_wrong(walks->plan)) {
-        walks->out->walk_count = walk_count;
-        walks->out->step_count = step_count;
-        error = walk_warps(walks, cta, false);
-    }
-    *walked = !is_late(walks);
+    uint32_t passes;
+    struct wsdbg_error *error = walk_in_passes(walks, cta, &passes);
+    *walked = !error && !is_late(walks);
+    if (*walked && passes > 1)
+        error = walk_without_words(walks, cta, walk_count);
     if (!*walked) {
         walks->out->walk_count = walk_count;
         walks->out->step_count = step_count;

@@ -24,7 +24,8 @@ struct numbering {
     const struct wsdbg_ptx_program *program;
     const struct wsdbg_ptx_function *function;
     bool *matters;
-    bool reads_shared; /* what some load brings matters, from shared memory or from a generic address */
+    uint32_t reads_shared; /* what some load brings matters, from shared memory or from a generic address: a bit for the
+                              number of its elements */
     struct span *spans;
     uint32_t *order;
 };
@@ -122,12 +123,14 @@ static bool calculates_floats(const struct wsdbg_ptx_instruction *instruction)
             (instruction->source_type >= WSDBG_PTX_F16 && instruction->source_type <= WSDBG_PTX_E5M2X2));
 }
 
-/* Of vectors that are read only two words that are packed may lead to a barrier, not coordinates and matrices. */
+/* Of vectors that are read only two words that are packed, and what is stored, may lead to a barrier, not coordinates
+ * and matrices. */
 static bool mark_read(struct numbering *numbering, const struct wsdbg_ptx_instruction *instruction,
                       const struct wsdbg_ptx_operand *operand)
 {
     bool grows = false;
-    if (operand->kind == WSDBG_PTX_OPERAND_VECTOR && instruction->operation != WSDBG_PTX_OP_mov)
+    if (operand->kind == WSDBG_PTX_OPERAND_VECTOR && instruction->operation != WSDBG_PTX_OP_mov &&
+        instruction->operation != WSDBG_PTX_OP_st)
         return false;
     for (uint32_t i = 0; i < element_count(operand); i++)
         grows |= mark(numbering, element_of(numbering, operand, i));
@@ -139,11 +142,19 @@ static bool is_shared(const struct wsdbg_ptx_instruction *instruction)
     return instruction->space == WSDBG_PTX_SHARED;
 }
 
-/* Whether it stores whole numbers that a load may bring to a branch or a barrier. */
+static uint32_t elements_bit(const struct wsdbg_ptx_instruction *instruction)
+{
+    return (uint32_t)1 << (instruction->vector_length ? instruction->vector_length : 1);
+}
+
+/* Whether it stores whole numbers that a load may bring to a branch or a barrier.  A vector is taken to be loaded as
+ * one of as many elements: there are many vectors of data. */
 static bool stores_what_is_read(const struct numbering *numbering, const struct wsdbg_ptx_instruction *instruction)
 {
-    return numbering->reads_shared && instruction->operation == WSDBG_PTX_OP_st && is_shared(instruction) &&
-           instruction->vector_length <= 1 && instruction->type < WSDBG_PTX_F16;
+    const bool may_be_read = instruction->vector_length <= 1 ? numbering->reads_shared != 0
+                                                             : (numbering->reads_shared & elements_bit(instruction));
+    return may_be_read && instruction->operation == WSDBG_PTX_OP_st && is_shared(instruction) &&
+           instruction->type < WSDBG_PTX_F16;
 }
 
 /* Backwards, so that a straight piece of code takes one pass. */
@@ -157,8 +168,8 @@ static bool mark_once(struct numbering *numbering)
                           brings || stores_what_is_read(numbering, instruction);
         if (brings && instruction->operation == WSDBG_PTX_OP_ld &&
             (is_shared(instruction) || instruction->space == WSDBG_PTX_GENERIC)) {
-            grows |= !numbering->reads_shared;
-            numbering->reads_shared = true;
+            grows |= !(numbering->reads_shared & elements_bit(instruction));
+            numbering->reads_shared |= elements_bit(instruction);
         }
         if (asks || is_branch(instruction->operation))
             grows |= mark(numbering, instruction->guard);

@@ -1,0 +1,201 @@
+/* walk_execute.c - executes one instruction for the lanes of a group, those of which a walk knows more than
+ * thread_step.h among them: shuffles, votes, places in other CTAs, the stack frame.
+ *
+ * Reads: the plan, what the launch tells.  Writes: registers; for lane 0 also what its shuffles give to the other
+ * lanes, in the plan.
+ */
+#include "sass/walk_group.h"
+
+#include "sass/walk_memory.h"
+#include "sass/walk_stack.h"
+#include "sass/walk_warp.h"
+
+enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24 };
+
+/* Whether a shuffle gives each lane what lane 0 has: by index, from lane 0, in one piece of 32 lanes. */
+static bool shuffles_from_0(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    const bool by_words = instruction->words[0] || instruction->words[1];
+    const bool by_index =
+        by_words ? !(instruction->words[0] >> SHUFFLE_MODE_BIT & SHUFFLE_MODES) : instruction->mode == 0;
+    uint32_t from = 0, pieces = 0;
+    return by_index && instruction->source_count >= 3 && walk_value(lane, &instruction->sources[1], 0, &from) &&
+           from == 0 && walk_value(lane, &instruction->sources[2], 0, &pieces) && pieces == ONE_PIECE;
+}
+
+/* A shuffle brings the value of lane 0, or one that is not known.  The plan keeps what lane 0 had each time, for lanes
+ * that walk without it. */
+static void shuffle(struct walk_group *group, uint32_t number, const struct walk_lane *lane)
+{
+    const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
+    struct wsdbg_walk_told *told = wsdbg_walk_told_at(group->plan, number);
+    const size_t time = told->times;
+    uint32_t value = 0;
+    const bool is_mine = instruction->source_count > 0 && walk_value(lane, &instruction->sources[0], 0, &value);
+    if (lane->lane == 0 && group->leader == 0 && !wsdbg_walk_tell(told, is_mine, value))
+        group->error = &wsdbg_error_no_memory;
+    const bool is_told = time < told->count && shuffles_from_0(lane, instruction);
+    for (unsigned i = 0; i < instruction->destination_count; i++) {
+        const bool is_value = is_told && !walk_is_predicate(&instruction->destinations[i]);
+        walk_set_register(lane->state, &instruction->destinations[i], is_value && told->known[time],
+                          is_value ? told->values[time] : 0);
+    }
+}
+
+static void elect(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->destination_count; i++)
+        walk_set_register(lane->state, &instruction->destinations[i], true,
+                          walk_is_predicate(&instruction->destinations[i]) && lane->lane == 0);
+}
+
+/* All lanes are taken to vote alike. */
+static void vote(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    const struct wsdbg_operand *asked =
+        instruction->source_count ? &instruction->sources[instruction->source_count - 1] : NULL;
+    const enum wsdbg_truth truth = asked ? wsdbg_thread_predicate(lane->state, asked) : WSDBG_TRUTH_UNKNOWN;
+    for (unsigned i = 0; i < instruction->destination_count; i++) {
+        const struct wsdbg_operand *to = &instruction->destinations[i];
+        const bool known = walk_is_predicate(to) && truth != WSDBG_TRUTH_UNKNOWN;
+        walk_set_register(lane->state, to, known, truth == WSDBG_TRUTH_YES);
+    }
+}
+
+/* mapa of PTX: the address of a place in another CTA, see WSDBG_WALK_RANKED. */
+static void map_to_rank(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    uint32_t address = 0, rank = 0;
+    const bool known =
+        walk_value(lane, &instruction->sources[0], 0, &address) && walk_value(lane, &instruction->sources[1], 0, &rank);
+    address = (address & ~(uint32_t)0 >> (32 - RANK_SHIFT)) | ((WSDBG_WALK_RANKED + rank) << RANK_SHIFT);
+    for (unsigned i = 0; i < instruction->destination_count; i++)
+        walk_set_register(lane->state, &instruction->destinations[i], known && rank < WSDBG_WALK_RANKED, address);
+}
+
+static bool maps_to_rank(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_MOV && instruction->source_count == 2 && !instruction->is_long &&
+           !instruction->words[0] && !instruction->words[1];
+}
+
+/* R2UR with a predicate stands in a loop that serves lanes with the same value together, until all are served.  So a
+ * lane is taken to be served at once: the register gets its value, and the predicate says that no lane is left. */
+static bool serves_lanes(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_R2UR && instruction->destination_count == 2 &&
+           walk_is_predicate(&instruction->destinations[0]) &&
+           instruction->destinations[1].kind == WSDBG_OPERAND_UNIFORM && instruction->source_count;
+}
+
+static void serve_lane(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    uint32_t value = 0;
+    const bool known = walk_value(lane, &instruction->sources[0], 0, &value);
+    walk_set_register(lane->state, &instruction->destinations[0], true, false);
+    walk_set_register(lane->state, &instruction->destinations[1], known, value);
+}
+
+/* A word that is moved into the stack frame or out of it. */
+static void move_words(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    const struct wsdbg_operand *from = &instruction->sources[0], *to = &instruction->destinations[0];
+    for (unsigned part = 0; part == 0 || part < to->registers; part++) {
+        const unsigned read = wsdbg_register_of(from, part), written = wsdbg_register_of(to, part);
+        if (written < WSDBG_REGISTER_COUNT && read < WSDBG_REGISTER_COUNT)
+            walk_copy_register(lane->state, lane->state, written, read);
+        else if (written < WSDBG_REGISTER_COUNT)
+            walk_set_word(lane->state, written, from->number == WSDBG_RZ, 0);
+    }
+}
+
+/* Words of the stack frame at a place that is computed. */
+static void pick_words(const struct walk_lane *lane, const struct wsdbg_instruction *load)
+{
+    struct wsdbg_instruction move = *load;
+    uint32_t address, pointer;
+    const bool known = walk_value(lane, &load->sources[0], 0, &address) &&
+                       walk_value(lane, &load->sources[load->source_count - 1], 0, &pointer);
+    const struct wsdbg_operand *last = &load->sources[load->source_count - 2];
+    const uint32_t words =
+        last->kind == WSDBG_OPERAND_REGISTER ? last->number + last->registers - (WSDBG_RZ + 1u) : 0; /* of the frame */
+    const uint32_t place = known ? address - pointer : 0, word = place / sizeof place;
+    if (!known || place % sizeof place || word >= words || word + load->width_bytes / sizeof place > words) {
+        walk_forget_written(lane, load);
+        return;
+    }
+    move.sources[0] = (struct wsdbg_operand){.kind = WSDBG_OPERAND_REGISTER,
+                                             .number = (uint16_t)(WSDBG_RZ + 1 + word),
+                                             .registers = (uint8_t)(load->width_bytes / sizeof place)};
+    move_words(lane, &move);
+}
+
+static void execute_lane(struct walk_group *group, uint32_t number, const struct walk_lane *lane)
+{
+    const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
+    const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, instruction);
+    if (instruction->operation == WSDBG_OP_STS && group->lanes >> lane->lane & 1)
+        walk_keep_store(lane, instruction);
+    if (executes == WSDBG_TRUTH_NO)
+        return;
+    if (executes == WSDBG_TRUTH_UNKNOWN && maps_to_rank(instruction))
+        walk_forget_written(lane, instruction);
+    else if (executes == WSDBG_TRUTH_UNKNOWN)
+        wsdbg_thread_step(instruction, lane->world, lane->state);
+    else if (instruction->operation == WSDBG_OP_SHFL)
+        shuffle(group, number, lane);
+    else if (instruction->operation == WSDBG_OP_ELECT)
+        elect(lane, instruction);
+    else if (instruction->operation == WSDBG_OP_VOTE || instruction->operation == WSDBG_OP_VOTEU)
+        vote(lane, instruction);
+    else if (maps_to_rank(instruction))
+        map_to_rank(lane, instruction);
+    else if (walk_polls_global(group, number))
+        walk_forget_written(lane, instruction);
+    else if (walk_is_atomic(instruction))
+        walk_execute_atomic(lane, number, instruction);
+    else if (serves_lanes(instruction))
+        serve_lane(lane, instruction);
+    else if (walk_stack_moves(instruction))
+        move_words(lane, instruction);
+    else if (walk_stack_picks(instruction))
+        pick_words(lane, instruction);
+    else if (!walk_reads_shared(lane, instruction) || !walk_load(lane, number, instruction))
+        wsdbg_thread_step(instruction, lane->world, lane->state);
+}
+
+/* The leader goes first: the others get what its shuffles tell. */
+unsigned walk_group_execute(struct walk_group *group, uint32_t number)
+{
+    const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
+    const bool is_told = instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_ELECT;
+    const struct walk_lane leader = walk_group_leader(group);
+    const bool executes = wsdbg_thread_executes(leader.state, instruction) == WSDBG_TRUTH_YES;
+    bool parts = walk_group_parts(group, number);
+    struct walk_lane lane;
+    if (instruction->operation == WSDBG_OP_OTHER) {
+        walk_group_forget(group, NULL);
+        return 1;
+    }
+    if (walk_warp_exchange(group, number))
+        return WSDBG_WALK_LANES;
+    if (is_told && !parts) { /* it does not depend on registers alone */
+        walk_group_spread_operands(group, number);
+        parts = true;
+    }
+    unsigned lanes = 1;
+    execute_lane(group, number, &leader);
+    for (uint32_t at = 0; parts && walk_group_next_followed(group, &at, &lane); lanes++)
+        execute_lane(group, number, &lane);
+    const bool is_counted = instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_VOTE ||
+                            instruction->operation == WSDBG_OP_VOTEU || instruction->operation == WSDBG_OP_LDS ||
+                            instruction->operation == WSDBG_OP_LD || walk_is_atomic(instruction);
+    struct wsdbg_walk_told *told = is_counted && executes ? wsdbg_walk_told_at(group->plan, number) : NULL;
+    if (told)
+        told->times++;
+    if (parts)
+        walk_group_compare_written(group, number);
+    else
+        walk_group_agree_written(group, number);
+    return lanes;
+}

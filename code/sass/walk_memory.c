@@ -1,0 +1,192 @@
+/* walk_memory.c - see walk_memory.h.
+ *
+ * Reads: what the launch and memory tell.  Writes: registers, the words that warps hand to each other.
+ */
+#include "sass/walk_memory.h"
+
+#include <string.h>
+
+#include "sass/thread_load.h"
+
+enum { BYTE_BITS = 8 };
+
+/* ---- shared memory ---- */
+
+/* A word of what is stored.  Code that comes from PTX has each element of a vector as a source. */
+static bool stored_word(const struct walk_lane *lane, const struct wsdbg_instruction *store, unsigned word,
+                        uint32_t *value)
+{
+    const bool is_of_words = store->words[0] || store->words[1];
+    const unsigned elements = is_of_words ? 1 : store->source_count - 1, bytes = store->width_bytes / elements;
+    const unsigned words = bytes < sizeof *value ? 1 : bytes / sizeof *value;
+    return bytes * elements == store->width_bytes && (elements == 1 || bytes >= sizeof *value) &&
+           walk_value(lane, &store->sources[1 + word / words], word % words, value);
+}
+
+void walk_keep_store(const struct walk_lane *lane, const struct wsdbg_instruction *store)
+{
+    struct walk_store kept = {.place = lane->group->place, .bytes = store->width_bytes};
+    const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, store);
+    if (executes == WSDBG_TRUTH_NO)
+        return;
+    if (store->source_count < 2 || !store->width_bytes || store->width_bytes > sizeof kept.words ||
+        !walk_value(lane, &store->sources[0], 0, &kept.address) || !walk_is_own_place(lane, &kept.address)) {
+        if (store->is_whole) /* else its address is made of registers on which no way depends: those of data */
+            walk_words_spoil(&lane->group->plan->words);
+        return;
+    }
+    kept.is_known = executes == WSDBG_TRUTH_YES;
+    for (unsigned word = 0; word * sizeof *kept.words < store->width_bytes && kept.is_known; word++)
+        kept.is_known = stored_word(lane, store, word, &kept.words[word]);
+    walk_words_put(&lane->group->plan->words, &kept);
+}
+
+/* The present value of the word that the bytes lie in, as if it had been stored once before.  In a loop only the first
+ * time, and only where the loop is more than a poll: later the word may have another value, and the present one may be
+ * what ends the poll.  Of a generic load it is not taken where the kernel has generic stores or atomics: these may have
+ * changed the word since. */
+static bool present_value(const struct walk_lane *lane, uint32_t number, uint32_t address, uint32_t bytes,
+                          uint32_t *value)
+{
+    const struct wsdbg_graph *graph = lane->group->plan->graph;
+    const bool is_in_loop = graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE;
+    const struct wsdbg_walk_told *told = is_in_loop ? wsdbg_walk_told_at(lane->group->plan, number) : NULL;
+    const bool may_count = graph->instructions[number].operation == WSDBG_OP_LD && lane->group->plan->has_other_writers;
+    const uint32_t at = address % sizeof *value;
+    if (may_count || (is_in_loop && (!told || told->times)) || !lane->world->shared || at + bytes > sizeof *value ||
+        !lane->world->shared(lane->world->context, address - at, value))
+        return false;
+    *value = *value >> BYTE_BITS * at & UINT32_MAX >> BYTE_BITS * (sizeof *value - bytes);
+    return true;
+}
+
+/* Notes what the leader loads.  A loop that loads a word again before it comes to a barrier waits until somebody stores
+ * there: what was stored before does not count. */
+static void note_load(const struct walk_lane *lane, uint32_t number, uint32_t address)
+{
+    const struct walk_place *place = &lane->group->place;
+    struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
+    if (!told || lane->lane != lane->group->leader)
+        return;
+    told->is_polling = told->has_loaded && told->loaded_address == address &&
+                       !memcmp(told->loaded_at.joined, place->joined, sizeof place->joined) &&
+                       !memcmp(told->loaded_at.passed, place->passed, sizeof place->passed);
+    told->has_loaded = true;
+    told->loaded_address = address;
+    told->loaded_at = *place;
+}
+
+/* What other warps stored, or what is there now: up to four bytes. */
+static bool load_word(const struct walk_lane *lane, uint32_t number, uint32_t address, uint32_t bytes, uint32_t *value)
+{
+    struct wsdbg_walk_plan *plan = lane->group->plan;
+    const struct wsdbg_walk_told *told = wsdbg_walk_told_at(plan, number);
+    uint32_t place = address;
+    if (told && told->is_polling)
+        return false;
+    const enum walk_word word = told && walk_is_own_place(lane, &place)
+                                    ? walk_words_get(&plan->words, &lane->group->place, place, bytes, value)
+                                    : WALK_WORD_NOT_STORED;
+    return word == WALK_WORD_KNOWN ||
+           (word == WALK_WORD_NOT_STORED && present_value(lane, number, address, bytes, value));
+}
+
+/* The register for a word of what is loaded.  Code that comes from PTX has each element of a vector as a destination.
+ */
+static unsigned register_for(const struct wsdbg_instruction *load, unsigned word, unsigned words)
+{
+    const unsigned each = words / load->destination_count;
+    return wsdbg_register_of(&load->destinations[word / each], word % each);
+}
+
+static bool load_words(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *instruction,
+                       uint32_t address)
+{
+    const unsigned words = instruction->width_bytes / sizeof(uint32_t);
+    if (instruction->width_bytes % sizeof(uint32_t) || words > WSDBG_WALK_STORE_WORDS ||
+        words % instruction->destination_count)
+        return false;
+    for (unsigned word = 0; word < words; word++) {
+        const unsigned reg = register_for(instruction, word, words);
+        uint32_t value = 0;
+        const bool known =
+            load_word(lane, number, address + word * (uint32_t)sizeof value, (uint32_t)sizeof value, &value);
+        if (reg < WSDBG_REGISTER_COUNT)
+            walk_set_word(lane->state, reg, known, known ? value : 0);
+    }
+    return true;
+}
+
+bool walk_load(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *instruction)
+{
+    const unsigned bytes = instruction->width_bytes;
+    uint32_t address, value = 0;
+    if (!bytes || !instruction->destination_count || !walk_source(lane, instruction, 0, 0, &address) || address % bytes)
+        return false;
+    note_load(lane, number, address);
+    if (bytes > sizeof value)
+        return load_words(lane, number, instruction, address);
+    if (instruction->destination_count != 1 || !load_word(lane, number, address, bytes, &value) ||
+        (bytes < sizeof value && !wsdbg_thread_part(instruction, value, 0, &value)))
+        return false;
+    walk_set_register(lane->state, &instruction->destinations[0], true, value);
+    return true;
+}
+
+bool walk_reads_shared(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_LDS || wsdbg_thread_loads_shared(instruction, lane->world, lane->state);
+}
+
+/* ---- atomics and polls ---- */
+
+bool walk_is_atomic(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_ATOMG || instruction->operation == WSDBG_OP_ATOM;
+}
+
+/* The load that reads what an atomic of 32 bits finds; false: it is no such atomic. */
+static bool load_of_atomic(const struct wsdbg_instruction *atomic, struct wsdbg_instruction *out)
+{
+    const struct wsdbg_operand *to =
+        atomic->destination_count ? &atomic->destinations[atomic->destination_count - 1] : NULL;
+    unsigned place = 0;
+    while (place < atomic->source_count && atomic->sources[place].kind != WSDBG_OPERAND_MEMORY)
+        place++;
+    if (!to || walk_is_predicate(to) || to->registers > 1 || place == atomic->source_count ||
+        (atomic->width_bytes && atomic->width_bytes != sizeof(uint32_t)))
+        return false;
+    *out = *atomic;
+    out->operation = atomic->operation == WSDBG_OP_ATOM ? WSDBG_OP_LD : WSDBG_OP_LDG;
+    out->width_bytes = sizeof(uint32_t);
+    out->destinations[0] = *to;
+    out->sources[0] = atomic->sources[place];
+    out->destination_count = out->source_count = 1;
+    out->is_signed = false;
+    return true;
+}
+
+/* An atomic is taken to find the present value; in a loop the first time only, as another warp's may come between. */
+void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *atomic)
+{
+    const struct wsdbg_graph *graph = lane->group->plan->graph;
+    const bool is_in_loop = graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE;
+    const struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
+    struct wsdbg_instruction load;
+    uint32_t words[WSDBG_LOAD_WORDS];
+    const bool is_known = (!is_in_loop || (told && !told->times)) && load_of_atomic(atomic, &load) &&
+                          wsdbg_thread_load(&load, lane->world, lane->state, words);
+    walk_forget_written(lane, atomic);
+    if (is_known)
+        walk_set_register(lane->state, &load.destinations[0], true, words[0]);
+    lane->group->plan->is_guessed |= is_known && lane->group->lanes >> lane->lane & 1;
+}
+
+/* A loop that only waits for a word in global memory: the present value may be what ends it. */
+bool walk_polls_global(const struct walk_group *group, uint32_t number)
+{
+    const struct wsdbg_graph *graph = group->plan->graph;
+    const uint8_t operation = graph->instructions[number].operation;
+    return (operation == WSDBG_OP_LDG || operation == WSDBG_OP_LD) &&
+           graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE && !wsdbg_walk_told_at(group->plan, number);
+}

@@ -1,0 +1,217 @@
+/* rule_code_steps.c - a wait that asks for a later phase than the other waits of its thread do.
+ *
+ * Reads: walks, the picture, a replay that ends in it.  Adds: PARITY_WRONG, PARITY_DRIFT.
+ *
+ * A thread that goes round a ring of stages waits on one barrier of a stage, and serves another one: a producer waits
+ * until the slot is empty, and arrives or copies on "full".  In round n of each stage it waits for the same phase, n
+ * for a producer and n + 1 for a consumer, and has served n times.  Where it asks for a later phase at one wait, though
+ * it has served as often as at the others, nobody is meant to complete this phase yet: the wait's parity is wrong.
+ * Threads that leave the kernel too early, rounds that differ between roles and arrivals that are missing do not change
+ * what a thread asks for.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/replay.h"
+#include "diagnose/rules.h"
+
+enum { DISTANCES_MOST = 16, WAITS_LEAST = 2 };
+
+/* The wait at which an agent stands, and its waits before. */
+struct out_of_step {
+    const struct wsdbg_replay *replay;
+    const struct wsdbg_replay_agent *agent;
+    int64_t distance; /* from the barrier that it waits on to the one that it serves; bytes */
+    uint32_t beside;  /* the barrier that it would serve; of the replay */
+    uint32_t phases;  /* that it has waited for, this wait included */
+    uint32_t served;  /* times */
+    int32_t ahead;    /* phases less rounds at its waits on other stages */
+    int32_t serves;   /* times less rounds there */
+    uint32_t waits;   /* how many these are */
+};
+
+static const struct wsdbg_replay_barrier *barrier_of(const struct out_of_step *o, uint32_t step)
+{
+    return &o->replay->barriers[o->agent->target[step]];
+}
+
+static bool is_wait(const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    return agent->steps[step].kind == WSDBG_ACCESS_WAIT && agent->target[step] != WSDBG_NONE && !agent->repeats[step];
+}
+
+static bool serves(const struct out_of_step *o, uint32_t step)
+{
+    const uint8_t kind = o->agent->steps[step].kind;
+    return o->agent->target[step] != WSDBG_NONE && barrier_of(o, step)->cta == o->agent->cta &&
+           (wsdbg_replay_arrivals_of(o->agent, step) > 0 || kind == WSDBG_ACCESS_COPY || kind == WSDBG_ACCESS_EXPECT);
+}
+
+struct distance {
+    int64_t bytes;
+    uint32_t barrier, times; /* how many waits have it, one of them on this barrier */
+    bool of_two;             /* ... and another one on another barrier */
+};
+
+/* The row of a distance, or a new one; NULL = there is no room. */
+static struct distance *row_of(struct distance *rows, uint32_t *count, int64_t bytes, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (rows[i].bytes == bytes)
+            return &rows[i];
+    if (*count == DISTANCES_MOST)
+        return NULL;
+    rows[*count] = (struct distance){.bytes = bytes, .barrier = barrier};
+    return &rows[(*count)++];
+}
+
+/* The distance that most waits have to what is served next; false: none has two of them, on different barriers. */
+static bool find_distance(struct out_of_step *o)
+{
+    struct distance rows[DISTANCES_MOST];
+    const struct distance *best = NULL;
+    uint32_t count = 0, served = WSDBG_NONE;
+    for (uint32_t k = o->agent->at; k-- > 0;) {
+        if (serves(o, k))
+            served = k;
+        if (!is_wait(o->agent, k) || served == WSDBG_NONE || o->agent->target[k] == o->agent->target[served])
+            continue;
+        const int64_t bytes = (int64_t)barrier_of(o, served)->offset - barrier_of(o, k)->offset;
+        struct distance *row = row_of(rows, &count, bytes, o->agent->target[k]);
+        if (!row)
+            continue;
+        row->times++;
+        row->of_two |= row->barrier != o->agent->target[k];
+        if (row->of_two && (!best || row->times > best->times))
+            best = row;
+    }
+    o->distance = best ? best->bytes : 0;
+    return best != NULL;
+}
+
+/* The barrier at the distance from the one that a step waits on; WSDBG_NONE = there is none. */
+static uint32_t beside(const struct out_of_step *o, uint32_t step)
+{
+    const int64_t offset = barrier_of(o, step)->offset + o->distance;
+    return offset < 0 || offset > UINT32_MAX ? WSDBG_NONE
+                                             : wsdbg_replay_barrier_at(o->replay, o->agent->cta, (uint32_t)offset);
+}
+
+/* How many phases the agent waits for on a barrier, up to this step.  A first wait for parity 1 ends at once. */
+static bool phases_until(const struct out_of_step *o, uint32_t step, uint32_t *phases)
+{
+    uint32_t parity = 1;
+    *phases = 0;
+    for (uint32_t k = 0; k <= step; k++) {
+        if (o->agent->target[k] != o->agent->target[step] || o->agent->steps[k].kind != WSDBG_ACCESS_WAIT)
+            continue;
+        if (!o->agent->steps[k].number_known)
+            return false;
+        *phases += (o->agent->steps[k].number & 1) != parity;
+        parity = o->agent->steps[k].number & 1;
+    }
+    return true;
+}
+
+/* How often the agent serves a barrier before this step.  All that it does there between two of its waits is once. */
+static uint32_t served_until(const struct out_of_step *o, uint32_t step, uint32_t barrier)
+{
+    uint32_t times = 0;
+    bool has_waited = true;
+    for (uint32_t k = 0; k < step; k++) {
+        has_waited |= is_wait(o->agent, k);
+        if (o->agent->target[k] != barrier || !serves(o, k))
+            continue;
+        times += has_waited;
+        has_waited = false;
+    }
+    return times;
+}
+
+/* The agent's waits on the barrier before this one. */
+static int32_t round_of(const struct out_of_step *o, uint32_t step)
+{
+    int32_t waits = 0;
+    for (uint32_t k = 0; k < step; k++)
+        waits += o->agent->target[k] == o->agent->target[step] && is_wait(o->agent, k);
+    return waits;
+}
+
+/* Reads the waits on other stages of the ring; false where they differ, or are too few. */
+static bool read_others(struct out_of_step *o)
+{
+    for (uint32_t k = 0; k < o->agent->at; k++) {
+        uint32_t phases;
+        if (!is_wait(o->agent, k) || barrier_of(o, k)->cta != o->agent->cta ||
+            o->agent->target[k] == o->agent->target[o->agent->at])
+            continue;
+        const uint32_t other = beside(o, k);
+        if (other == WSDBG_NONE || !served_until(o, o->agent->step_count, other))
+            continue;
+        if (!phases_until(o, k, &phases))
+            return false;
+        const int32_t ahead = (int32_t)phases - round_of(o, k),
+                      serves = (int32_t)served_until(o, k, other) - round_of(o, k);
+        if (o->waits++ > 0 && (ahead != o->ahead || serves != o->serves))
+            return false;
+        o->ahead = ahead;
+        o->serves = serves;
+    }
+    return o->waits >= WAITS_LEAST;
+}
+
+static bool is_out_of_step(struct out_of_step *o)
+{
+    const struct wsdbg_replay_agent *agent = o->agent;
+    if (agent->state != WSDBG_AGENT_WAITS || agent->is_idle || !agent->steps[agent->at].number_known ||
+        barrier_of(o, agent->at)->cta != agent->cta || !find_distance(o))
+        return false;
+    o->beside = beside(o, agent->at);
+    if (o->beside == WSDBG_NONE || !read_others(o) || !phases_until(o, agent->at, &o->phases))
+        return false;
+    o->served = served_until(o, agent->at, o->beside);
+    return (int32_t)o->phases - round_of(o, agent->at) > o->ahead &&
+           (int32_t)o->served - round_of(o, agent->at) == o->serves;
+}
+
+static struct wsdbg_phrase say_beside(const struct wsdbg_case *c, const struct out_of_step *o)
+{
+    const uint32_t row = o->replay->barriers[o->beside].row;
+    struct wsdbg_phrase phrase = {"the barrier that it serves in turn"};
+    return row == WSDBG_NONE ? phrase : wsdbg_say_object(c, row);
+}
+
+static void say(struct wsdbg_case *c, const struct out_of_step *o)
+{
+    const uint32_t warp = o->agent->warp, row = barrier_of(o, o->agent->at)->row;
+    const uint32_t cta = c->ctas[o->agent->cta];
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, o->phases > 1 ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG,
+                        wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), cta, row);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, warp)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s for phase %u, and has arrived or copied %u time%s on %s. At all its %u waits on "
+                "other stages it asks for phase %d when it has done that as often. So this wait asks for the wrong "
+                "parity.",
+                wsdbg_say_warp(c, warp).text, wsdbg_say_object(c, row).text, wsdbg_say_at(c, warp).text, o->phases,
+                o->served, o->served == 1 ? "" : "s", say_beside(c, o).text, o->waits,
+                (int32_t)o->served - o->serves + o->ahead);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Take the parity of every wait on %s from the same phase bit, which changes when the ring of stages "
+                "begins anew.",
+                wsdbg_say_family(c, row).text);
+    wsdbg_tell_wait(c, finding, warp);
+    wsdbg_tell_word(c, finding, row);
+}
+
+void wsdbg_rule_code_steps(struct wsdbg_case *c)
+{
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
+    for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
+        struct out_of_step o = {.replay = replay, .agent = &replay->agents[i]};
+        if (!is_out_of_step(&o) || barrier_of(&o, o.agent->at)->row == WSDBG_NONE)
+            continue;
+        say(c, &o);
+        return;
+    }
+}
