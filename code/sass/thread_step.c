@@ -22,6 +22,8 @@ struct result {
     uint32_t mask;              /* of a word that is not known: the bits of it that are */
     uint64_t bits, more;        /* more: bits 64 to 127, of loads only */
     enum wsdbg_truth predicate; /* the first one that is written */
+    enum wsdbg_truth second;    /* ... and the second, of sums alone; else not known */
+    bool has_second;
     bool is_long;               /* each register of PTX that is written gets 64 bits */
 };
 
@@ -187,15 +189,23 @@ static bool carries(const struct step *step, unsigned first, uint64_t *sum)
     return true;
 }
 
-/* The low word of a sum of two, and its carry; a sum of three may have two. */
+static enum wsdbg_truth truth_of(bool holds)
+{
+    return holds ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO;
+}
+
+/* The low word of a sum, and its carries.  A sum of three may have two, each with a predicate.  Which of them stands for
+ * a single carry is not known; as both are added to the next words, it does not matter. */
 static struct result sum_of(const struct step *step, uint64_t sum, bool is_of_two)
 {
     const struct wsdbg_instruction *in = step->instruction;
     const bool is_first = (in->words[1] >> (CARRY_BIT - 64) & WSDBG_PT) != WSDBG_PT;
     const uint64_t carry = sum >> REGISTER_BITS;
     struct result result = known(sum & LOW_WORD);
-    if (is_of_two && is_first && carry <= 1)
-        result.predicate = carry ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO;
+    result.has_second = !is_of_two && in->destination_count == 3;
+    if (is_first && (result.has_second || (is_of_two && carry <= 1)))
+        result.predicate = truth_of(carry > 0);
+    result.second = truth_of(carry > 1);
     return result;
 }
 
@@ -294,13 +304,14 @@ static struct result multiply_add(const struct step *step)
 {
     const struct wsdbg_instruction *in = step->instruction;
     const bool is_long = in->is_wide || in->is_high;
-    uint64_t value;
+    uint64_t value, carry = 0;
     uint32_t low, high = 0;
-    if (in->has_carry_in || in->source_count < 3 || in->sources[2].is_inverted || !product(step, &value) ||
-        !plain(step, 2, 0, &low) || (is_long && !plain(step, 2, 1, &high)))
+    if (in->source_count < 3 || in->sources[2].is_inverted || !product(step, &value) || !plain(step, 2, 0, &low) ||
+        (is_long && (in->has_carry_in || !plain(step, 2, 1, &high))) ||
+        (in->has_carry_in && (in->sources[2].is_negated || !carries(step, 3, &carry))))
         return unknown;
     const uint64_t added = (uint64_t)high << REGISTER_BITS | low;
-    value += in->sources[2].is_negated ? -added : added;
+    value += (in->sources[2].is_negated ? -added : added) + carry;
     return known(in->is_high ? value >> REGISTER_BITS : in->is_wide ? value : value & LOW_WORD);
 }
 
@@ -654,7 +665,8 @@ static void write_all(const struct wsdbg_instruction *instruction, const struct 
     for (unsigned i = 0; i < instruction->destination_count; i++) {
         const struct wsdbg_operand *to = &instruction->destinations[i];
         if (is_predicate(to)) {
-            const enum wsdbg_truth truth = has_predicate ? WSDBG_TRUTH_UNKNOWN : result->predicate;
+            const enum wsdbg_truth other = result->has_second ? result->second : WSDBG_TRUTH_UNKNOWN;
+            const enum wsdbg_truth truth = has_predicate ? other : result->predicate;
             set_predicate(state, wsdbg_register_of(to, 0), truth, is_certain);
             for (unsigned part = 1; part < to->registers; part++)
                 set_predicate(state, wsdbg_register_of(to, part), WSDBG_TRUTH_UNKNOWN, is_certain);

@@ -390,7 +390,7 @@ static uint32_t pass_detour(struct walking *walking, uint32_t number)
         return walking->group.error ? WSDBG_GRAPH_NONE : lose(walking, number);
     walk_group_forget(&walking->group, detour->written);
     if (detour->stores && walking->group.plan->follows_stores)
-        walk_words_spoil(&walking->group.plan->words);
+        walk_words_lose(&walking->group.plan->words);
     const struct wsdbg_walk_step step = {.instruction = block->first + block->count - 1, .kind = WSDBG_WALK_POLL};
     if (detour->loops && !add_step(walking, step))
         return WSDBG_GRAPH_NONE;
@@ -477,7 +477,7 @@ static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets
     if (!arrives)
         walk_group_forget(&walking->group, detour->written);
     if (!arrives && detour->stores && walking->group.plan->follows_stores)
-        walk_words_spoil(&walking->group.plan->words);
+        walk_words_lose(&walking->group.plan->words);
     *meets = detour->meets;
     return true;
 }

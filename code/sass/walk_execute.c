@@ -150,7 +150,7 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         vote(lane, instruction);
     else if (maps_to_rank(instruction))
         map_to_rank(lane, instruction);
-    else if (walk_polls_global(group, number))
+    else if (walk_polls_global(lane, number))
         walk_forget_written(lane, instruction);
     else if (walk_is_atomic(instruction))
         walk_execute_atomic(lane, number, instruction);

@@ -10,6 +10,28 @@
 
 enum { BYTE_BITS = 8 };
 
+/* What is kept of an instruction in a loop with accesses; NULL = nothing is, or it is in none. */
+static struct wsdbg_walk_told *told_of_work(const struct walk_lane *lane, uint32_t number)
+{
+    struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
+    return told && !told->only_waits ? told : NULL;
+}
+
+/* Notes what the leader loads.  A loop that loads a word again before it comes to a barrier waits until somebody stores
+ * there: what was stored before does not count. */
+static void note_load(const struct walk_lane *lane, struct wsdbg_walk_told *told, uint64_t address)
+{
+    const struct walk_place *place = &lane->group->place;
+    if (lane->lane != lane->group->leader)
+        return;
+    told->is_polling = told->has_loaded && told->loaded_address == address &&
+                       !memcmp(told->loaded_at.joined, place->joined, sizeof place->joined) &&
+                       !memcmp(told->loaded_at.passed, place->passed, sizeof place->passed);
+    told->has_loaded = true;
+    told->loaded_address = address;
+    told->loaded_at = *place;
+}
+
 /* ---- shared memory ---- */
 
 /* A word of what is stored.  Code that comes from PTX has each element of a vector as a source. */
@@ -32,7 +54,7 @@ void walk_keep_store(const struct walk_lane *lane, const struct wsdbg_instructio
     if (store->source_count < 2 || !store->width_bytes || store->width_bytes > sizeof kept.words ||
         !walk_value(lane, &store->sources[0], 0, &kept.address) || !walk_is_own_place(lane, &kept.address)) {
         if (store->is_whole) /* else its address is made of registers on which no way depends: those of data */
-            walk_words_spoil(&lane->group->plan->words);
+            walk_words_lose(&lane->group->plan->words);
         return;
     }
     kept.is_known = executes == WSDBG_TRUTH_YES;
@@ -50,7 +72,7 @@ static bool present_value(const struct walk_lane *lane, uint32_t number, uint32_
 {
     const struct wsdbg_graph *graph = lane->group->plan->graph;
     const bool is_in_loop = graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE;
-    const struct wsdbg_walk_told *told = is_in_loop ? wsdbg_walk_told_at(lane->group->plan, number) : NULL;
+    const struct wsdbg_walk_told *told = is_in_loop ? told_of_work(lane, number) : NULL;
     const bool may_count = graph->instructions[number].operation == WSDBG_OP_LD && lane->group->plan->has_other_writers;
     const uint32_t at = address % sizeof *value;
     if (may_count || (is_in_loop && (!told || told->times)) || !lane->world->shared || at + bytes > sizeof *value ||
@@ -60,35 +82,19 @@ static bool present_value(const struct walk_lane *lane, uint32_t number, uint32_
     return true;
 }
 
-/* Notes what the leader loads.  A loop that loads a word again before it comes to a barrier waits until somebody stores
- * there: what was stored before does not count. */
-static void note_load(const struct walk_lane *lane, uint32_t number, uint32_t address)
-{
-    const struct walk_place *place = &lane->group->place;
-    struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
-    if (!told || lane->lane != lane->group->leader)
-        return;
-    told->is_polling = told->has_loaded && told->loaded_address == address &&
-                       !memcmp(told->loaded_at.joined, place->joined, sizeof place->joined) &&
-                       !memcmp(told->loaded_at.passed, place->passed, sizeof place->passed);
-    told->has_loaded = true;
-    told->loaded_address = address;
-    told->loaded_at = *place;
-}
-
 /* What other warps stored, or what is there now: up to four bytes. */
 static bool load_word(const struct walk_lane *lane, uint32_t number, uint32_t address, uint32_t bytes, uint32_t *value)
 {
     struct wsdbg_walk_plan *plan = lane->group->plan;
-    const struct wsdbg_walk_told *told = wsdbg_walk_told_at(plan, number);
+    const struct wsdbg_walk_told *told = told_of_work(lane, number);
     uint32_t place = address;
     if (told && told->is_polling)
         return false;
-    const enum walk_word word = told && walk_is_own_place(lane, &place)
+    const enum walk_word word = plan->follows_stores && walk_is_own_place(lane, &place)
                                     ? walk_words_get(&plan->words, &lane->group->place, place, bytes, value)
                                     : WALK_WORD_NOT_STORED;
-    return word == WALK_WORD_KNOWN ||
-           (word == WALK_WORD_NOT_STORED && present_value(lane, number, address, bytes, value));
+    const bool may_be_present = word == WALK_WORD_NOT_STORED || (word == WALK_WORD_UNKNOWN && !told);
+    return word == WALK_WORD_KNOWN || (may_be_present && present_value(lane, number, address, bytes, value));
 }
 
 /* The register for a word of what is loaded.  Code that comes from PTX has each element of a vector as a destination.
@@ -123,7 +129,9 @@ bool walk_load(const struct walk_lane *lane, uint32_t number, const struct wsdbg
     uint32_t address, value = 0;
     if (!bytes || !instruction->destination_count || !walk_source(lane, instruction, 0, 0, &address) || address % bytes)
         return false;
-    note_load(lane, number, address);
+    struct wsdbg_walk_told *told = told_of_work(lane, number);
+    if (told)
+        note_load(lane, told, address);
     if (bytes > sizeof value)
         return load_words(lane, number, instruction, address);
     if (instruction->destination_count != 1 || !load_word(lane, number, address, bytes, &value) ||
@@ -171,7 +179,7 @@ void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const st
 {
     const struct wsdbg_graph *graph = lane->group->plan->graph;
     const bool is_in_loop = graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE;
-    const struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
+    const struct wsdbg_walk_told *told = told_of_work(lane, number);
     struct wsdbg_instruction load;
     uint32_t words[WSDBG_LOAD_WORDS];
     const bool is_known = (!is_in_loop || (told && !told->times)) && load_of_atomic(atomic, &load) &&
@@ -182,11 +190,20 @@ void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const st
     lane->group->plan->is_guessed |= is_known && lane->group->lanes >> lane->lane & 1;
 }
 
-/* A loop that only waits for a word in global memory: the present value may be what ends it. */
-bool walk_polls_global(const struct walk_group *group, uint32_t number)
+/* In a loop without accesses the present value may be what ends the loop.  It is taken where the loop changes the
+ * address, as a search through a table does; but not twice in a row from one address. */
+bool walk_polls_global(const struct walk_lane *lane, uint32_t number)
 {
-    const struct wsdbg_graph *graph = group->plan->graph;
-    const uint8_t operation = graph->instructions[number].operation;
-    return (operation == WSDBG_OP_LDG || operation == WSDBG_OP_LD) &&
-           graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE && !wsdbg_walk_told_at(group->plan, number);
+    const struct wsdbg_graph *graph = lane->group->plan->graph;
+    const struct wsdbg_instruction *instruction = &graph->instructions[number];
+    struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
+    uint32_t low = 0, high = 0;
+    if ((instruction->operation != WSDBG_OP_LDG && instruction->operation != WSDBG_OP_LD) ||
+        graph->blocks[graph->block_of[number]].loop == WSDBG_GRAPH_NONE || (told && !told->only_waits))
+        return false;
+    if (!told || !walk_source(lane, instruction, 0, 0, &low))
+        return true;
+    walk_source(lane, instruction, 0, 1, &high);
+    note_load(lane, told, (uint64_t)high << 32 | low);
+    return told->is_polling;
 }

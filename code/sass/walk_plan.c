@@ -280,12 +280,13 @@ static bool is_in_working_loop(const struct wsdbg_walk_plan *plan, uint32_t numb
     return false;
 }
 
-static void keep_told(struct wsdbg_walk_plan *plan, uint32_t instruction)
+static void keep_told(struct wsdbg_walk_plan *plan, uint32_t instruction, bool only_waits)
 {
     const uint8_t operation = plan->graph->instructions[instruction].operation;
+    plan->told[plan->told_count].only_waits = only_waits;
     plan->told[plan->told_count++].instruction = instruction;
     plan->exchanges |= is_kept(plan->graph, instruction);
-    plan->follows_stores |= operation == WSDBG_OP_LDS || operation == WSDBG_OP_LD;
+    plan->follows_stores |= !only_waits && (operation == WSDBG_OP_LDS || operation == WSDBG_OP_LD);
 }
 
 static bool is_load(const struct wsdbg_graph *graph, uint32_t number)
@@ -293,6 +294,33 @@ static bool is_load(const struct wsdbg_graph *graph, uint32_t number)
     const uint8_t operation = graph->instructions[number].operation;
     return operation == WSDBG_OP_LDS || operation == WSDBG_OP_LDG || operation == WSDBG_OP_LD ||
            operation == WSDBG_OP_ATOMG || operation == WSDBG_OP_ATOM;
+}
+
+static bool writes_any(const struct wsdbg_instruction *instruction, const uint64_t *registers)
+{
+    bool writes = false;
+    for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT && !writes; reg++)
+        writes = registers[reg / 64] >> reg % 64 & 1 && wsdbg_writes(instruction, reg);
+    return writes;
+}
+
+/* Whether a load from global memory is in a loop that changes its address. */
+static bool goes_through_table(const struct wsdbg_walk_plan *plan, uint32_t number, uint64_t *blocks)
+{
+    const struct wsdbg_graph *graph = plan->graph;
+    const struct wsdbg_instruction *load = &graph->instructions[number];
+    const uint32_t head = graph->blocks[graph->block_of[number]].loop;
+    uint64_t address[WSDBG_WALK_REGISTER_WORDS] = {0};
+    if ((load->operation != WSDBG_OP_LDG && load->operation != WSDBG_OP_LD) || head == WSDBG_GRAPH_NONE)
+        return false;
+    need_sources(address, load);
+    memset(blocks, 0, (graph->block_count + 63) / 64 * sizeof *blocks);
+    wsdbg_graph_loop_blocks(graph, head, blocks);
+    for (uint32_t i = 0; i < graph->instruction_count; i++)
+        if (blocks[graph->block_of[i] / 64] >> graph->block_of[i] % 64 & 1 &&
+            writes_any(&graph->instructions[i], address))
+            return true;
+    return false;
 }
 
 /* Shuffles, votes and lent copies; and loads in loops, unless the loop only waits for the loaded word. */
@@ -306,9 +334,11 @@ static bool find_told(struct wsdbg_walk_plan *plan)
     for (uint32_t i = 0; i < graph->instruction_count; i++)
         count += is_kept(graph, i) || is_load(graph, i);
     plan->told = calloc(count + 1, sizeof *plan->told);
-    for (uint32_t i = 0; plan->told && blocks && i < graph->instruction_count; i++)
-        if (plan->executes[i] && (is_kept(graph, i) || (is_load(graph, i) && is_in_working_loop(plan, i, blocks))))
-            keep_told(plan, i);
+    for (uint32_t i = 0; plan->told && blocks && i < graph->instruction_count; i++) {
+        const bool is_of_work = is_load(graph, i) && is_in_working_loop(plan, i, blocks);
+        if (plan->executes[i] && (is_kept(graph, i) || is_of_work || goes_through_table(plan, i, blocks)))
+            keep_told(plan, i, !is_kept(graph, i) && !is_of_work);
+    }
     free(blocks);
     return plan->told && blocks;
 }

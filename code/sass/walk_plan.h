@@ -32,8 +32,8 @@ struct wsdbg_walk_exchange {
     uint32_t told;
 };
 
-/* The values of lane 0 at a shuffle, one for each time that it executed it.  Of a load in a loop that is more than a
- * poll only the times count. */
+/* The values of lane 0 at a shuffle, one for each time that it executed it.  Of a load in a loop only the times count,
+ * and whether it polls. */
 struct wsdbg_walk_told {
     uint32_t instruction;
     uint32_t *values;
@@ -41,10 +41,11 @@ struct wsdbg_walk_told {
     size_t count, values_capacity, known_capacity;
     struct wsdbg_walk_exchange *exchanges; /* by time, as long as all lanes of the warp walked together */
     size_t exchange_count, exchange_capacity;
-    size_t times; /* how often the lanes that walk now have executed it */
-    /* Of a load from shared memory: from which address the leader loaded last, and where. */
+    size_t times;    /* how often the lanes that walk now have executed it */
+    bool only_waits; /* a load in a loop without accesses: from global memory, or generic */
+    /* Of a load: from which address the leader loaded last, and where. */
     bool has_loaded, is_polling; /* is_polling: it loads that again, and has passed no barrier since */
-    uint32_t loaded_address;
+    uint64_t loaded_address;
     struct walk_place loaded_at;
 };
 

@@ -48,7 +48,7 @@ struct walk_words {
     uint32_t (*answered)[2]; /* first byte and count: what loads were told so far */
     size_t answered_count, answered_capacity;
     bool is_spoilt;       /* something may have been stored that is not kept: nothing is known */
-    bool is_lost;         /* ... in this pass, where a walk was lost that may go on to store */
+    bool is_lost;         /* ... in this pass; the next one may know it */
     bool is_contradicted; /* a load was told what a later walk of the pass makes doubtful */
 };
 
@@ -64,8 +64,8 @@ enum walk_words_end walk_words_end_pass(struct walk_words *words);
 void walk_words_put(struct walk_words *words, const struct walk_store *store);
 /* A walk, of the next number, has ended here. */
 void walk_words_end(struct walk_words *words, const struct walk_place *place);
-/* What is stored, and where, is not known. */
-void walk_words_lose(struct walk_words *words); /* behind the end of a walk */
+/* What is stored, and where, is not known: in this pass, or at all. */
+void walk_words_lose(struct walk_words *words);
 void walk_words_spoil(struct walk_words *words);
 void walk_words_forget(struct walk_words *words);
 void walk_words_free(struct walk_words *words);

@@ -109,7 +109,8 @@ static const struct {
     {{OP(IMAD), TO(PAIR(10)), FROM(R(0), R(1), PAIR(3)), .is_wide = true}, 5, 2, ANY},
     {{OP(IMAD), TO(PAIR(10)), FROM(R(0), R(1), PAIR(3)), .is_wide = true, .is_signed = true}, 5, 0, ANY},
     {{OP(IMAD), TO(R(10)), FROM(R(0), R(1), ZERO), .is_high = true}, 1, ANY, ANY},
-    {{OP(IMAD), TO(R(10)), FROM(R(1), R(3), R(6), P(0)), .has_carry_in = true}, ANY, ANY, ANY},
+    {{OP(IMAD), TO(R(10)), FROM(R(1), R(3), R(6), P(0)), .has_carry_in = true}, 18, ANY, ANY},
+    {{OP(IMAD), TO(R(10)), FROM(R(1), R(3), R(6), P(2)), .has_carry_in = true}, ANY, ANY, ANY},
     /* shifts */
     {{OP(LEA), TO(R(10), P(3)), FROM(R(3), R(0), NUMBER(2))}, 27, ANY, 1},
     {{OP(LEA), TO(R(10)), FROM(R(2), R(3), R(6), NUMBER(2)), .is_high = true}, 7 + 14, ANY, ANY},

@@ -189,7 +189,7 @@ static uint32_t fitting_count(const struct syncs *syncs, const struct users *use
 
 /* Where walks are cut off, some uses with this count may not be known. */
 static void say_count(const struct syncs *syncs, const struct users *users, const struct wsdbg_step_row *use,
-                      uint32_t other)
+                      uint32_t other, bool others_name_it)
 {
     struct wsdbg_case *c = syncs->c;
     const uint32_t threads = wsdbg_set_count(&users->warps) * WSDBG_WARP_THREADS;
@@ -201,7 +201,8 @@ static void say_count(const struct syncs *syncs, const struct users *users, cons
         return;
     char elsewhere[48] = "", fits[48] = "";
     if (other) {
-        wsdbg_print(elsewhere, sizeof elsewhere, "; elsewhere they name %u", other);
+        wsdbg_print(elsewhere, sizeof elsewhere, others_name_it ? "; the others name %u" : "; elsewhere they name %u",
+                    other);
         wsdbg_print(fits, sizeof fits, ", here %u", other);
     }
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&users->warps))->role;
@@ -230,16 +231,42 @@ static bool is_wrong(const struct users *users, uint32_t count, uint32_t other)
            users->uses * WSDBG_WARP_THREADS % count != 0 && !can_make_up(users, count);
 }
 
+/* Whether a warp of the CTA only waits at the barrier, and never arrives there and goes on. */
+static bool only_waits(const struct syncs *syncs, uint32_t warp)
+{
+    const struct wsdbg_walk_row *walk = walk_of(syncs->c, warp);
+    const struct wsdbg_step_row *use;
+    uint32_t at = 0;
+    while ((use = next_use(syncs->c->snapshot, walk, &at)))
+        if (use->address == id_of(syncs) && use->kind != WSDBG_ACCESS_NAMED_SYNC)
+            return false;
+    return true;
+}
+
+/* The count of all who use the barrier together, if they use it equally often, only wait there, and some name it.  Then
+ * those who name another count, and are too few for it, are wrong.  0 = there is none. */
+static uint32_t count_of_all(const struct syncs *syncs, const struct users *users, uint32_t count)
+{
+    const struct users all = users_of(syncs, 0);
+    const uint32_t threads = wsdbg_set_count(&all.warps) * WSDBG_WARP_THREADS;
+    if (!all.equally_often || threads == count || wsdbg_set_count(&users->warps) * WSDBG_WARP_THREADS >= count)
+        return 0;
+    for (uint32_t w = 0; w < syncs->c->warp_count; w++)
+        if (wsdbg_set_has(&all.warps, w) && !only_waits(syncs, w))
+            return 0;
+    return users_of(syncs, threads).uses > 0 ? threads : 0;
+}
+
 static bool judge_counts(const struct syncs *syncs)
 {
     const struct counts counts = counts_of(syncs, syncs->waiter);
     for (uint32_t i = 0; i < counts.count; i++) {
         const uint32_t count = counts.uses[i]->number;
         const struct users users = users_of(syncs, count);
-        const uint32_t other = fitting_count(syncs, &users, count);
-        if (!is_wrong(&users, count, other) || !may_be_taken(syncs, syncs->waiter, counts.uses[i]))
+        const uint32_t other = fitting_count(syncs, &users, count), of_all = count_of_all(syncs, &users, count);
+        if ((!of_all && !is_wrong(&users, count, other)) || !may_be_taken(syncs, syncs->waiter, counts.uses[i]))
             continue;
-        say_count(syncs, &users, counts.uses[i], other);
+        say_count(syncs, &users, counts.uses[i], of_all ? of_all : other, of_all > 0);
         return true;
     }
     return false;

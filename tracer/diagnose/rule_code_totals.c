@@ -263,6 +263,47 @@ static void say_lanes_left(const struct totals *totals, uint32_t lanes, uint32_t
                 wsdbg_say_family(c, totals->row).text);
 }
 
+/* Warps that arrive on another stage of the barrier, which gets all its arrivals, and never on this one. */
+static struct wsdbg_warp_set absent_arrivers(const struct totals *totals)
+{
+    const struct wsdbg_replay *replay = totals->replay;
+    struct wsdbg_warp_set absent = {{0}};
+    for (uint32_t b = 0; b < replay->barrier_count; b++) {
+        struct wsdbg_warp_set others = {{0}};
+        uint64_t arrivals = 0;
+        if (b == totals->barrier || replay->barriers[b].cta != replay->barriers[totals->barrier].cta ||
+            replay->barriers[b].expected != totals->expected || !wsdbg_replay_is_of_family(replay, b, totals->barrier))
+            continue;
+        for (uint32_t i = 0; i < replay->agent_count; i++) {
+            const uint64_t own = wsdbg_replay_arrivals_on(&replay->agents[i], b);
+            arrivals += own;
+            if (own && !wsdbg_set_has(&totals->by, replay->agents[i].warp))
+                wsdbg_set_add(&others, replay->agents[i].warp);
+        }
+        for (uint32_t w = 0; w < totals->c->warp_count && arrivals >= totals->expected; w++)
+            if (wsdbg_set_has(&others, w))
+                wsdbg_set_add(&absent, w);
+    }
+    return absent;
+}
+
+static void say_absent(const struct totals *totals, const struct wsdbg_warp_set *absent)
+{
+    struct wsdbg_case *c = totals->c;
+    struct wsdbg_finding *finding = find(totals, WSDBG_CAUSE_ARRIVE_MISSING, absent);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s, which takes %u arrivals, but gets only %llu from the kernel's start to its end: %s "
+                "never arrived on it, though on other stages.",
+                wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
+                wsdbg_say_at(c, totals->warp).text, totals->expected, (unsigned long long)totals->arrivals,
+                wsdbg_say_warps(c, absent).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let all warps that arrive on %s go through the same rounds: compute their trip counts in one place.",
+                wsdbg_say_family(c, totals->row).text);
+}
+
 /* The arrivals of all threads are too few for one phase.  False: nothing is said, of a warp that never arrives as
  * others do, or of lanes that left.  Another rule says more. */
 static bool say_too_few(const struct totals *totals)
@@ -272,6 +313,11 @@ static bool say_too_few(const struct totals *totals)
         return false;
     if (totals->arrivals && wsdbg_replay_lacks_an_arriver(totals->replay, totals->barrier))
         return false;
+    const struct wsdbg_warp_set absent = absent_arrivers(totals);
+    if (totals->arrivals && wsdbg_set_count(&absent)) {
+        say_absent(totals, &absent);
+        return true;
+    }
     if (totals->arrivals || wsdbg_set_count(&totals->beside) || !wsdbg_set_count(&left))
         say_never(totals);
     else
