@@ -319,6 +319,23 @@ static void say_some_exited(struct wsdbg_case *c, const struct wsdbg_missing_arr
     wsdbg_tell_waits(c, finding, &there);
 }
 
+/* No live warp can arrive any more. */
+static void judge_gone(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    const uint32_t twice = missing->word.untouched ? arrival_made_twice(c, missing) : WSDBG_NONE;
+    const bool left_loop = wsdbg_missing_arrivals_is_of_round_too_many(missing);
+    if (twice != WSDBG_NONE)
+        say_twice(c, missing, twice);
+    else if (!left_loop && (missing->exited == 0 || wsdbg_not_exited_count(c, missing)))
+        return;
+    else if (wsdbg_not_exited_drift(c, missing))
+        return;
+    else if (left_loop)
+        say_disagree(c, missing);
+    else
+        say_exited(c, missing);
+}
+
 void wsdbg_rule_code_exited(struct wsdbg_case *c)
 {
     struct wsdbg_missing_arrivals missing;
@@ -326,17 +343,9 @@ void wsdbg_rule_code_exited(struct wsdbg_case *c)
         if (!wsdbg_missing_arrivals_read(c, w, &missing) || missing.in_code < WSDBG_MATCH_MAY ||
             wsdbg_missing_arrivals_is_in_parts(c, &missing))
             continue;
-        if (wsdbg_set_count(&missing.able) > 0 || missing.itself == WSDBG_CAN) {
-            if (lacks_those_that_left(c, &missing))
-                say_some_exited(c, &missing);
-            continue;
-        }
-        const uint32_t twice = missing.word.untouched ? arrival_made_twice(c, &missing) : WSDBG_NONE;
-        if (twice != WSDBG_NONE)
-            say_twice(c, &missing, twice);
-        else if (wsdbg_missing_arrivals_is_of_round_too_many(&missing))
-            say_disagree(c, &missing);
-        else if (missing.exited > 0 && !wsdbg_not_exited_count(c, &missing) && !wsdbg_not_exited_drift(c, &missing))
-            say_exited(c, &missing);
+        if (wsdbg_set_count(&missing.able) == 0 && missing.itself != WSDBG_CAN)
+            judge_gone(c, &missing);
+        else if (lacks_those_that_left(c, &missing))
+            say_some_exited(c, &missing);
     }
 }

@@ -20,33 +20,52 @@ struct totals {
     uint32_t expected, phase;      /* phase: how many have completed */
     bool has_bytes;                /* some step announces bytes without an arrival */
     uint32_t inits;                /* steps that initialise it */
+    uint32_t initial;              /* the count that they name */
     struct wsdbg_warp_set by;      /* who arrives on it */
     struct wsdbg_warp_set beside;  /* who announces or copies bytes without an arrival */
 };
 
-/* False where some walk is not known to its end, or some step changes the barrier's count or begins its phases anew. */
+/* False where the step begins the barrier's phases anew, or names another count than the initialisation before. */
+static bool add_init(struct totals *totals, const struct wsdbg_step_row *step, bool is_used)
+{
+    const bool is_same = totals->inits == 0 || step->number == totals->initial;
+    totals->inits++;
+    totals->initial = step->number;
+    return is_same && !is_used;
+}
+
+static void add_step(struct totals *totals, const struct wsdbg_replay_agent *agent, uint32_t k)
+{
+    const struct wsdbg_step_row *step = &agent->steps[k];
+    totals->arrivals += wsdbg_replay_arrivals_of(agent, k);
+    totals->has_bytes |= step->kind == WSDBG_ACCESS_EXPECT;
+    if (wsdbg_replay_arrivals_of(agent, k))
+        wsdbg_set_add(&totals->by, agent->warp);
+    else if (step->kind == WSDBG_ACCESS_EXPECT || step->kind == WSDBG_ACCESS_COPY)
+        wsdbg_set_add(&totals->beside, agent->warp);
+}
+
+/* False where some walk is not known to its end, or some step changes the barrier's count or begins its phases anew.
+ * Several warps may initialise it before it is used. */
 static bool add_up(struct totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
+        bool is_used = false;
         if (!totals->c->snapshot->walks[agent->walk].is_whole)
             return false;
         for (uint32_t k = 0; k < agent->step_count; k++) {
             const struct wsdbg_step_row *step = &agent->steps[k];
             if (agent->target[k] != totals->barrier)
                 continue;
-            if (step->kind == WSDBG_ACCESS_DROP)
+            if (step->kind == WSDBG_ACCESS_DROP ||
+                (step->kind == WSDBG_ACCESS_INIT && !add_init(totals, step, is_used)))
                 return false;
-            totals->inits += step->kind == WSDBG_ACCESS_INIT;
-            totals->arrivals += wsdbg_replay_arrivals_of(agent, k);
-            totals->has_bytes |= step->kind == WSDBG_ACCESS_EXPECT;
-            if (wsdbg_replay_arrivals_of(agent, k))
-                wsdbg_set_add(&totals->by, agent->warp);
-            else if (step->kind == WSDBG_ACCESS_EXPECT || step->kind == WSDBG_ACCESS_COPY)
-                wsdbg_set_add(&totals->beside, agent->warp);
+            add_step(totals, agent, k);
+            is_used |= step->kind != WSDBG_ACCESS_INIT;
         }
     }
-    return totals->inits == 1;
+    return totals->inits > 0;
 }
 
 /* Whether the wait is for the phase under way, and the agent's waits before it were for the phases before. */

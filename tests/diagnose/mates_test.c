@@ -1,0 +1,126 @@
+/* mates_test.c - a producer and a warpgroup of consumers, of which some differ from the others in one wait or arrival.
+ *
+ * What such a kernel leads to is a race: the picture here is one that no order of the walks leads to, so that only the
+ * walks tell what is wrong.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ways.h"
+
+enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 6, PRODUCER = 0, FIRST = 4, GROUP = 4, WARPS = 8 };
+
+struct defect {
+    const char *name;
+    const char *cause;      /* of the finding on mates; NULL: there is none */
+    uint32_t first, last;   /* consumers that are unlike the others, from 0 */
+    uint32_t wait, release; /* the round, from 1, in which they ask for the other parity, or do not release */
+};
+
+static const struct defect defects[] = {
+    {.name = "one asks for the other parity at first", .cause = "PARITY_WRONG", .first = 2, .last = 2, .wait = 1},
+    {.name = "... in a later round", .cause = "PARITY_DRIFT", .first = 0, .last = 0, .wait = 4},
+    {.name = "two do: nobody knows which ones are right", .first = 1, .last = 2, .wait = 1},
+    {.name = "one leaves out a release", .first = 1, .last = 1, .release = 4},
+    {.name = "... and asks for the other parity, too", .first = 1, .last = 1, .wait = 2, .release = 4},
+};
+
+static void produce(struct way *way)
+{
+    for (uint32_t s = 0; s < STAGES; s++) {
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), GROUP);
+    }
+    way_add(way, WSDBG_ACCESS_NAMED_SYNC, 1, 32 * (GROUP + 1));
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, i % STAGES), 1);
+    }
+}
+
+static void consume(const struct defect *d, bool is_unlike, struct way *way)
+{
+    way_add(way, WSDBG_ACCESS_NAMED_SYNC, 1, 32 * (GROUP + 1));
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES),
+                (i / STAGES & 1) ^ (is_unlike && i + 1 == d->wait));
+        if (!is_unlike || i + 1 != d->release)
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1);
+    }
+}
+
+static void put_ways(struct picture *p, const struct defect *d)
+{
+    static struct way ways[WARPS];
+    memset(ways, 0, sizeof ways);
+    produce(&ways[PRODUCER]);
+    for (uint32_t w = 0; w < WARPS; w++) {
+        ways[w].warp = w;
+        if (w >= FIRST)
+            consume(d, w - FIRST >= d->first && w - FIRST <= d->last, &ways[w]);
+    }
+    ways_put(p, ways, WARPS);
+}
+
+/* All wait for the same in a phase that the walks do not lead to. */
+static void put_picture(struct picture *p)
+{
+    picture_name(p, FULL, "full", STAGES, 1u << PRODUCER, 2);
+    picture_name(p, EMPTY, "empty", STAGES, 2, 1u << PRODUCER);
+    uint32_t full = WSDBG_NONE, empty = WSDBG_NONE;
+    for (uint32_t s = STAGES; s-- > 0;) {
+        full = picture_mbarrier(p, FULL, s, 1, 1, 1, 64);
+        empty = picture_mbarrier(p, EMPTY, s, 1, 3, GROUP, 0);
+    }
+    picture_exit(p, 1, FIRST - 1);
+    picture_wait(p, PRODUCER, PRODUCER, WSDBG_WARP_WAIT_MBARRIER, empty, 1);
+    picture_wait(p, FIRST, WARPS - 1, WSDBG_WARP_WAIT_MBARRIER, full, 1);
+}
+
+/* The cause of the finding that compares a warp with its warpgroup; NULL = there is none. */
+static const char *cause_told(struct picture *p)
+{
+    struct wsdbg_diagnosis diagnosis;
+    const char *cause = NULL;
+    picture_still(p);
+    picture_judge(p, &diagnosis);
+    for (size_t i = 0; i < diagnosis.finding_count; i++)
+        if (strstr(diagnosis.findings[i].sentence, "The three other warps of its warpgroup")) {
+            assert_null(cause);
+            assert_int_equal(diagnosis.findings[i].confidence, WSDBG_CONFIDENCE_LIKELY);
+            cause = wsdbg_cause_name(diagnosis.findings[i].cause);
+        }
+    wsdbg_diagnosis_deinit(&diagnosis);
+    return cause;
+}
+
+static void test_a_warp_is_compared_with_its_warpgroup(void **state)
+{
+    for (size_t i = 0; i < sizeof defects / sizeof *defects; i++) {
+        struct picture p;
+        print_message("%s\n", defects[i].name);
+        picture_init(&p, 1, WARPS, 32);
+        p.snapshot.grids[0].block[0] = WARPS * 32;
+        p.snapshot.grids[0].block[1] = p.snapshot.grids[0].block[2] = 1;
+        put_picture(&p);
+        put_ways(&p, &defects[i]);
+        const char *cause = cause_told(&p);
+        if ((cause != NULL) != (defects[i].cause != NULL))
+            fail_msg("%s", cause ? cause : "nothing is told");
+        if (cause)
+            assert_string_equal(cause, defects[i].cause);
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_warp_is_compared_with_its_warpgroup)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

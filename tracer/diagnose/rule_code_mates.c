@@ -1,0 +1,124 @@
+/* rule_code_mates.c - a warp that does what the three others of its warpgroup do, but waits for other phases.
+ *
+ * Reads: walks.  Adds: PARITY_WRONG, PARITY_DRIFT.
+ *
+ * It compares walks with one another and needs no order of events: what such a warp leads to is a race.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/rules.h"
+
+/* A warp, and its first wait that differs from those of its mates. */
+struct odd_wait {
+    uint32_t warp;                    /* local number */
+    const struct wsdbg_step_row *own; /* NULL = its waits are like theirs */
+    uint32_t parity;                  /* that its mates ask for */
+    uint32_t turn;                    /* its waits on the barrier before */
+};
+
+/* The walk of most of a warp's lanes, if it is known; else NULL. */
+static const struct wsdbg_walk_row *walk_of(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    const struct wsdbg_walk_row *walk = NULL;
+    for (size_t i = 0; i < s->walk_count; i++)
+        if (s->walks[i].warp == c->warps[warp] &&
+            (!walk || __builtin_popcount(s->walks[i].lanes) > __builtin_popcount(walk->lanes)))
+            walk = &s->walks[i];
+    return walk && !walk->is_guessed ? walk : NULL;
+}
+
+static bool is_wait(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_WAIT && step->number_known && step->rank == WSDBG_STEP_OWN_RANK;
+}
+
+/* How often the first steps of a walk wait on the barrier of the last one of them. */
+static uint32_t turn_of(const struct wsdbg_step_row *steps, uint32_t at)
+{
+    uint32_t turn = 0;
+    for (uint32_t k = 0; k < at; k++)
+        turn += steps[k].kind == WSDBG_ACCESS_WAIT && steps[k].address == steps[at].address;
+    return turn;
+}
+
+/* Whether two warps do the same but for the parities of waits.  *odd gets the first wait of the first warp that
+ * differs. */
+static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, struct odd_wait *odd)
+{
+    const struct wsdbg_walk_row *a = walk_of(c, warp), *b = walk_of(c, mate);
+    *odd = (struct odd_wait){.warp = warp};
+    if (!a || !b || a->step_count != b->step_count || a->is_whole != b->is_whole)
+        return false;
+    const struct wsdbg_step_row *own = &c->snapshot->steps[a->step_first], *its = &c->snapshot->steps[b->step_first];
+    for (uint32_t k = 0; k < a->step_count; k++) {
+        if (own[k].kind != its[k].kind || own[k].address != its[k].address || own[k].rank != its[k].rank)
+            return false;
+        if (own[k].number == its[k].number)
+            continue;
+        if (!is_wait(&own[k]) || !is_wait(&its[k]))
+            return false;
+        if (!odd->own)
+            *odd = (struct odd_wait){warp, &own[k], its[k].number & 1, turn_of(own, k)};
+    }
+    return true;
+}
+
+/* Whether the warp differs from all three mates, and these are alike. */
+static bool is_odd(const struct wsdbg_case *c, uint32_t warp, struct odd_wait *odd)
+{
+    uint32_t mates = 0, first = WSDBG_NONE;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct odd_wait between;
+        if (w == warp || !wsdbg_case_are_mates(c, w, warp))
+            continue;
+        if (!are_alike(c, warp, w, odd) || !odd->own)
+            return false;
+        if (first != WSDBG_NONE && (!are_alike(c, first, w, &between) || between.own))
+            return false;
+        first = w;
+        mates++;
+    }
+    return mates == WSDBG_GROUP_WARPS - 1;
+}
+
+static uint32_t barrier_of(const struct wsdbg_case *c, const struct odd_wait *odd)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    for (uint32_t b = 0; b < s->barrier_count; b++)
+        if (s->barriers[b].kind == WSDBG_BARRIER_MBARRIER && s->barriers[b].cta == wsdbg_case_warp(c, odd->warp)->cta &&
+            s->barriers[b].shared_offset.known && s->barriers[b].shared_offset.value == odd->own->address)
+            return b;
+    return WSDBG_NONE;
+}
+
+static void say(struct wsdbg_case *c, const struct odd_wait *odd, uint32_t barrier)
+{
+    const enum wsdbg_cause cause = odd->turn ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
+    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
+                                                    wsdbg_case_warp(c, odd->warp)->cta, barrier);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, odd->warp)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s asks for parity %u in its wait number %u on %s. The three other warps of its warpgroup, which do "
+                "the same otherwise, ask for parity %u there. So its waits are out of step with theirs.",
+                wsdbg_say_warp(c, odd->warp).text, odd->own->number & 1, odd->turn + 1,
+                wsdbg_say_object(c, barrier).text, odd->parity);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Compute the parity of waits on %s in the same way in all warps of the warpgroup.",
+                wsdbg_say_family(c, barrier).text);
+    wsdbg_tell_access(c, finding, odd->own->access, "is the wait");
+    wsdbg_tell_wait(c, finding, odd->warp);
+}
+
+void wsdbg_rule_code_mates(struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct odd_wait odd;
+        const uint32_t barrier = is_odd(c, w, &odd) ? barrier_of(c, &odd) : WSDBG_NONE;
+        if (barrier == WSDBG_NONE)
+            continue;
+        say(c, &odd, barrier);
+        return;
+    }
+}
