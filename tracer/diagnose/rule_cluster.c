@@ -1,12 +1,13 @@
 /* rule_cluster.c - warps stand at the cluster barrier before work of theirs that those who are missing there wait for.
  *
- * Reads: warp states, the wait graph, histories or what the code lets each warp reach.  Adds: CLUSTER_MISSING.
+ * Reads: warp states, the wait graph, histories or what the code lets each warp reach, walks.  Adds: CLUSTER_MISSING.
  *
  * That warps stand there while others are stuck is the common end of every hang in a cluster; this is the cause only
  * where the barrier itself keeps the missing ones away.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/outstanding.h"
+#include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
 struct meeting {
@@ -26,6 +27,53 @@ static bool is_held_up(const struct wsdbg_case *c, struct meeting *meeting)
            wsdbg_all_wait_for(c, &meeting->absent, &meeting->waiting, &meeting->outstanding);
 }
 
+/* ---- what is left to do behind the barrier ---- */
+
+static bool is_work(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_ARRIVE || step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ||
+           step->kind == WSDBG_ACCESS_DROP || step->kind == WSDBG_ACCESS_EXPECT || step->kind == WSDBG_ACCESS_COPY ||
+           step->kind == WSDBG_ACCESS_COPY_ARRIVE || step->kind == WSDBG_ACCESS_COMPLETE ||
+           step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE;
+}
+
+/* Behind the last wait at the cluster barrier. */
+static bool has_work_at_last(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < walk->step_count; k++) {
+        const struct wsdbg_step_row *step = &c->snapshot->steps[walk->step_first + k];
+        any = (any || is_work(step)) && step->kind != WSDBG_ACCESS_CLUSTER_WAIT;
+    }
+    return any;
+}
+
+/* AT_LAST: none behind the last wait at the barrier, but it is not known whether they stand at that one. */
+enum work { WORK_NONE, WORK_NONE_AT_LAST, WORK_LEFT };
+
+/* What the walks of warps at the barrier show; WORK_LEFT where they show nothing. */
+static enum work work_left(struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
+{
+    const struct wsdbg_replay *replay = c->of_machine ? wsdbg_replay_standing(c) : NULL;
+    bool any = !c->of_machine;
+    uint32_t walks = 0;
+    for (size_t i = 0; i < c->snapshot->walk_count && !replay && !any; i++)
+        for (uint32_t w = 0; w < c->warp_count; w++)
+            if (wsdbg_set_has(warps, w) && c->snapshot->walks[i].warp == c->warps[w]) {
+                any |= !c->snapshot->walks[i].is_whole || has_work_at_last(c, &c->snapshot->walks[i]);
+                walks++;
+            }
+    for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        any |= wsdbg_set_has(warps, agent->warp) && !c->snapshot->walks[agent->walk].is_whole;
+        for (uint32_t k = agent->at; wsdbg_set_has(warps, agent->warp) && k < agent->step_count; k++)
+            any |= is_work(&agent->steps[k]);
+    }
+    if (any || (!replay && !walks))
+        return WORK_LEFT;
+    return replay ? WORK_NONE : WORK_NONE_AT_LAST;
+}
+
 static struct wsdbg_phrase say_place(const struct wsdbg_case *c, uint32_t warp)
 {
     return c->of_machine ? wsdbg_say_at(c, warp) : wsdbg_say_line(c, &wsdbg_case_warp(c, warp)->last);
@@ -36,13 +84,16 @@ void wsdbg_rule_cluster(struct wsdbg_case *c)
     struct meeting meeting = {0};
     if (!is_held_up(c, &meeting))
         return;
+    const enum work work = work_left(c, &meeting.outstanding);
+    if (work == WORK_NONE)
+        return;
+    const enum wsdbg_confidence most = work == WORK_LEFT ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
     const uint32_t outstanding_warp = wsdbg_first_of(&meeting.outstanding), missing = wsdbg_first_of(&meeting.absent);
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, outstanding_warp);
     const bool one_outstanding = wsdbg_set_count(&meeting.outstanding) == 1,
                one_absent = wsdbg_set_count(&meeting.absent) == 1;
     struct wsdbg_finding *finding = wsdbg_case_find(
-        c, WSDBG_CAUSE_CLUSTER_MISSING,
-        c->of_machine ? wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY) : WSDBG_CONFIDENCE_LIKELY, row->cta, row->barrier);
+        c, WSDBG_CAUSE_CLUSTER_MISSING, c->of_machine ? wsdbg_code_cap(c, most) : most, row->cta, row->barrier);
     if (!finding)
         return;
     finding->role = row->role;
