@@ -9,16 +9,30 @@
  * Threads that leave the kernel too early, rounds that differ between roles and arrivals that are missing do not change
  * what a thread asks for.
  */
+#include <stdlib.h>
+
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
 enum { DISTANCES_MOST = 16, WAITS_LEAST = 2 };
 
+/* What an agent has done with one barrier so far. */
+struct use {
+    uint32_t beside;     /* the barrier at the distance; WSDBG_NONE = there is none */
+    uint32_t phases;     /* that it has waited for.  A first wait for parity 1 ends at once */
+    uint32_t rounds;     /* waits */
+    uint32_t served;     /* times.  All that it does there between two of its waits is once */
+    uint32_t waits_then; /* all its waits, when it served last */
+    bool parity;         /* of the last wait; at first 1 */
+    bool is_served;      /* in its whole walk */
+};
+
 /* The wait at which an agent stands, and its waits before. */
 struct out_of_step {
     const struct wsdbg_replay *replay;
     const struct wsdbg_replay_agent *agent;
+    struct use *uses; /* by barrier */
     int64_t distance; /* from the barrier that it waits on to the one that it serves; bytes */
     uint32_t beside;  /* the barrier that it would serve; of the replay */
     uint32_t phases;  /* that it has waited for, this wait included */
@@ -44,6 +58,8 @@ static bool serves(const struct out_of_step *o, uint32_t step)
     return o->agent->target[step] != WSDBG_NONE && barrier_of(o, step)->cta == o->agent->cta &&
            (wsdbg_replay_arrivals_of(o->agent, step) > 0 || kind == WSDBG_ACCESS_COPY || kind == WSDBG_ACCESS_EXPECT);
 }
+
+/* ---- the distance ---- */
 
 struct distance {
     int64_t bytes;
@@ -87,73 +103,65 @@ static bool find_distance(struct out_of_step *o)
     return best != NULL;
 }
 
-/* The barrier at the distance from the one that a step waits on; WSDBG_NONE = there is none. */
-static uint32_t beside(const struct out_of_step *o, uint32_t step)
+/* ---- the agent's waits ---- */
+
+static void begin_uses(struct out_of_step *o)
 {
-    const int64_t offset = barrier_of(o, step)->offset + o->distance;
-    return offset < 0 || offset > UINT32_MAX ? WSDBG_NONE
-                                             : wsdbg_replay_barrier_at(o->replay, o->agent->cta, (uint32_t)offset);
+    const struct wsdbg_replay *replay = o->replay;
+    for (uint32_t b = 0; b < replay->barrier_count; b++) {
+        const int64_t offset = replay->barriers[b].offset + o->distance;
+        o->uses[b] = (struct use){.beside = WSDBG_NONE, .parity = true, .waits_then = WSDBG_NONE};
+        if (replay->barriers[b].cta == o->agent->cta && offset >= 0 && offset <= UINT32_MAX)
+            o->uses[b].beside = wsdbg_replay_barrier_at(replay, o->agent->cta, (uint32_t)offset);
+    }
+    for (uint32_t k = 0; k < o->agent->step_count; k++)
+        if (serves(o, k))
+            o->uses[o->agent->target[k]].is_served = true;
 }
 
-/* How many phases the agent waits for on a barrier, up to this step.  A first wait for parity 1 ends at once. */
-static bool phases_until(const struct out_of_step *o, uint32_t step, uint32_t *phases)
+/* Takes a wait on another stage; false where it differs from those before. */
+static bool take_other(struct out_of_step *o, const struct use *use)
 {
-    uint32_t parity = 1;
-    *phases = 0;
-    for (uint32_t k = 0; k <= step; k++) {
-        if (o->agent->target[k] != o->agent->target[step] || o->agent->steps[k].kind != WSDBG_ACCESS_WAIT)
-            continue;
-        if (!o->agent->steps[k].number_known)
-            return false;
-        *phases += (o->agent->steps[k].number & 1) != parity;
-        parity = o->agent->steps[k].number & 1;
-    }
+    const struct use *other = use->beside == WSDBG_NONE ? NULL : &o->uses[use->beside];
+    if (!other || !other->is_served)
+        return true;
+    const int32_t ahead = (int32_t)use->phases - (int32_t)use->rounds,
+                  serves = (int32_t)other->served - (int32_t)use->rounds;
+    if (o->waits++ > 0 && (ahead != o->ahead || serves != o->serves))
+        return false;
+    o->ahead = ahead;
+    o->serves = serves;
     return true;
 }
 
-/* How often the agent serves a barrier before this step.  All that it does there between two of its waits is once. */
-static uint32_t served_until(const struct out_of_step *o, uint32_t step, uint32_t barrier)
+static void serve(struct use *use, uint32_t waits)
 {
-    uint32_t times = 0;
-    bool has_waited = true;
-    for (uint32_t k = 0; k < step; k++) {
-        has_waited |= is_wait(o->agent, k);
-        if (o->agent->target[k] != barrier || !serves(o, k))
-            continue;
-        times += has_waited;
-        has_waited = false;
-    }
-    return times;
+    use->served += use->waits_then != waits;
+    use->waits_then = waits;
 }
 
-/* The agent's waits on the barrier before this one. */
-static int32_t round_of(const struct out_of_step *o, uint32_t step)
+/* Follows the agent up to where it stands; false where a parity is not known, or the waits on other stages differ. */
+static bool follow(struct out_of_step *o)
 {
-    int32_t waits = 0;
-    for (uint32_t k = 0; k < step; k++)
-        waits += o->agent->target[k] == o->agent->target[step] && is_wait(o->agent, k);
-    return waits;
-}
-
-/* Reads the waits on other stages of the ring; false where they differ, or are too few. */
-static bool read_others(struct out_of_step *o)
-{
-    for (uint32_t k = 0; k < o->agent->at; k++) {
-        uint32_t phases;
-        if (!is_wait(o->agent, k) || barrier_of(o, k)->cta != o->agent->cta ||
-            o->agent->target[k] == o->agent->target[o->agent->at])
-            continue;
-        const uint32_t other = beside(o, k);
-        if (other == WSDBG_NONE || !served_until(o, o->agent->step_count, other))
-            continue;
-        if (!phases_until(o, k, &phases))
-            return false;
-        const int32_t ahead = (int32_t)phases - round_of(o, k),
-                      serves = (int32_t)served_until(o, k, other) - round_of(o, k);
-        if (o->waits++ > 0 && (ahead != o->ahead || serves != o->serves))
-            return false;
-        o->ahead = ahead;
-        o->serves = serves;
+    const struct wsdbg_replay_agent *agent = o->agent;
+    uint32_t waits = 0;
+    for (uint32_t k = 0; k <= agent->at; k++) {
+        struct use *use = agent->target[k] == WSDBG_NONE ? NULL : &o->uses[agent->target[k]];
+        if (use && agent->steps[k].kind == WSDBG_ACCESS_WAIT) {
+            const bool parity = agent->steps[k].number & 1;
+            if (!agent->steps[k].number_known && (use->beside != WSDBG_NONE || k == agent->at))
+                return false;
+            use->phases += parity != use->parity;
+            use->parity = parity;
+        }
+        if (use && is_wait(agent, k)) {
+            if (agent->target[k] != agent->target[agent->at] && !take_other(o, use))
+                return false;
+            use->rounds += k < agent->at;
+            waits++;
+        }
+        if (use && k < agent->at && serves(o, k))
+            serve(use, waits);
     }
     return o->waits >= WAITS_LEAST;
 }
@@ -161,15 +169,18 @@ static bool read_others(struct out_of_step *o)
 static bool is_out_of_step(struct out_of_step *o)
 {
     const struct wsdbg_replay_agent *agent = o->agent;
-    if (agent->state != WSDBG_AGENT_WAITS || agent->is_idle || !agent->steps[agent->at].number_known ||
-        barrier_of(o, agent->at)->cta != agent->cta || !find_distance(o))
+    if (agent->state != WSDBG_AGENT_WAITS || agent->is_idle || barrier_of(o, agent->at)->cta != agent->cta ||
+        !find_distance(o))
         return false;
-    o->beside = beside(o, agent->at);
-    if (o->beside == WSDBG_NONE || !read_others(o) || !phases_until(o, agent->at, &o->phases))
+    begin_uses(o);
+    const struct use *use = &o->uses[agent->target[agent->at]];
+    o->beside = use->beside;
+    if (o->beside == WSDBG_NONE || !follow(o))
         return false;
-    o->served = served_until(o, agent->at, o->beside);
-    return (int32_t)o->phases - round_of(o, agent->at) > o->ahead &&
-           (int32_t)o->served - round_of(o, agent->at) == o->serves;
+    o->phases = use->phases;
+    o->served = o->uses[o->beside].served;
+    return (int32_t)o->phases - (int32_t)use->rounds > o->ahead &&
+           (int32_t)o->served - (int32_t)use->rounds == o->serves;
 }
 
 static struct wsdbg_phrase say_beside(const struct wsdbg_case *c, const struct out_of_step *o)
@@ -207,11 +218,14 @@ static void say(struct wsdbg_case *c, const struct out_of_step *o)
 void wsdbg_rule_code_steps(struct wsdbg_case *c)
 {
     const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
-    for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
-        struct out_of_step o = {.replay = replay, .agent = &replay->agents[i]};
+    struct use *uses = replay ? calloc((size_t)replay->barrier_count + 1, sizeof *uses) : NULL;
+    c->no_memory |= replay && !uses;
+    for (uint32_t i = 0; uses && i < replay->agent_count; i++) {
+        struct out_of_step o = {.replay = replay, .agent = &replay->agents[i], .uses = uses};
         if (!is_out_of_step(&o) || barrier_of(&o, o.agent->at)->row == WSDBG_NONE)
             continue;
         say(c, &o);
-        return;
+        break;
     }
+    free(uses);
 }
