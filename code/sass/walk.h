@@ -1,12 +1,12 @@
 /* walk.h - follows the lanes of a warp through a kernel from its start to its end, as far as the launch decides their
  * way.  Lists every access to a barrier that a lane executes, in order, with the values of the operands.
  *
- * Every wait is taken to end, and every poll.  What is loaded from shared memory in a loop with accesses is what a walk
- * before stored there (walk_words.h).  If no walk did, it is taken to have had its present value, in a loop the first
- * time only.  Global memory is taken to hold what it holds now, but for a word that a loop only waits for.
- * A branch with an unknown condition is passed if its sides meet again and have no access; otherwise the walk ends
- * there, and is whole if no way has an access any more.
- * Only instructions are executed on which a branch, a guard or an operand of an access may depend.
+ * Every wait is taken to end, and every poll.  What is loaded from shared memory in a loop with accesses is what
+ * another walk stored there (walk_words.h).  If no walk did, it is taken to have had its present value, in a loop the
+ * first time only.  Global memory is taken to hold what it holds now, but for a word that a loop only waits for. A
+ * branch with an unknown condition is passed if its sides meet again and have no access; otherwise the walk ends there,
+ * and is whole if no way has an access any more. Only instructions are executed on which a branch, a guard or an
+ * operand of an access may depend.
  */
 #ifndef WSDBG_SASS_WALK_H
 #define WSDBG_SASS_WALK_H

@@ -33,17 +33,47 @@ void walk_beside_leave(struct walk_group *group, uint32_t lane, uint32_t block, 
     group->apart.until[lane].depth = depth;
 }
 
-void walk_beside_come_back(struct walk_group *group, uint32_t block, unsigned depth)
+static bool has(const uint64_t *set, unsigned reg)
 {
+    return set[reg / 64] >> reg % 64 & 1;
+}
+
+/* The lanes that were to come back at the block; their ways may have written the registers of *written. */
+static uint32_t coming_back(const struct walk_group *group, uint32_t block, unsigned depth, uint64_t *written)
+{
+    uint32_t back = 0;
     for (uint32_t left = group->apart.lanes; left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         const struct wsdbg_walk_detour *detour = group->apart.until[lane].detour;
         if (detour->meets != block || group->apart.until[lane].depth != depth)
             continue;
-        walk_group_spread(group, detour->written);
+        back |= (uint32_t)1 << lane;
         for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
-            group->varies[word] |= detour->written[word];
-        group->apart.lanes &= ~((uint32_t)1 << lane);
-        group->beside |= (uint32_t)1 << lane;
+            written[word] |= detour->written[word];
     }
+    return back;
+}
+
+/* What its own way cannot have written the lane has as the group has it. */
+static void take_alike(struct walk_group *group, uint32_t lane, const uint64_t *written)
+{
+    const uint64_t *own = group->apart.until[lane].detour->written;
+    for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
+        if (has(written, reg) && !has(own, reg) && !has(group->varies, reg))
+            walk_copy_register(&group->states[lane], &group->states[group->leader], reg, reg);
+}
+
+void walk_beside_come_back(struct walk_group *group, uint32_t block, unsigned depth)
+{
+    uint64_t written[WSDBG_WALK_REGISTER_WORDS] = {0};
+    const uint32_t back = group->apart.lanes ? coming_back(group, block, depth, written) : 0;
+    if (!back)
+        return;
+    walk_group_spread(group, written);
+    for (uint32_t left = back; left; left &= left - 1)
+        take_alike(group, (uint32_t)__builtin_ctz(left), written);
+    for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
+        group->varies[word] |= written[word];
+    group->apart.lanes &= ~back;
+    group->beside |= back;
 }

@@ -146,7 +146,7 @@ static bool agree(struct walk_group *group, unsigned reg)
                   lane.state->high[reg] != first->high[reg];
     if (differs)
         group->varies[reg / WORD_BITS] |= (uint64_t)1 << reg % WORD_BITS;
-    else
+    else if (!group->apart.lanes) /* a lane that comes back may hold another value */
         group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
     return !differs;
 }

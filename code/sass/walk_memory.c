@@ -42,6 +42,7 @@ static bool stored_word(const struct walk_lane *lane, const struct wsdbg_instruc
     const unsigned elements = is_of_words ? 1 : store->source_count - 1, bytes = store->width_bytes / elements;
     const unsigned words = bytes < sizeof *value ? 1 : bytes / sizeof *value;
     return bytes * elements == store->width_bytes && (elements == 1 || bytes >= sizeof *value) &&
+           (is_of_words || bytes <= sizeof *value) &&
            walk_value(lane, &store->sources[1 + word / words], word % words, value);
 }
 
@@ -109,9 +110,10 @@ static bool load_words(const struct walk_lane *lane, uint32_t number, const stru
                        uint32_t address)
 {
     const unsigned words = instruction->width_bytes / sizeof(uint32_t);
+    const bool is_of_words = instruction->words[0] || instruction->words[1];
     if (instruction->width_bytes % sizeof(uint32_t) || words > WSDBG_WALK_STORE_WORDS ||
-        words % instruction->destination_count)
-        return false;
+        words % instruction->destination_count || (!is_of_words && words != instruction->destination_count))
+        return false; /* of PTX a register of 64 bits would take two words */
     for (unsigned word = 0; word < words; word++) {
         const unsigned reg = register_for(instruction, word, words);
         uint32_t value = 0;

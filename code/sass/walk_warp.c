@@ -195,7 +195,11 @@ bool walk_warp_exchange(struct walk_group *group, uint32_t number)
     if (followed == UINT32_MAX) {
         if (!exchange_now(group, instruction, &exchange) && !is_lent)
             return false;
-        if (group->leader == 0 && !keep(told, &exchange))
+        const bool is_whole = group->lanes == UINT32_MAX; /* else another group may execute it more often */
+        if (!is_whole && is_shuffle && (exchange.known & group->lanes) != group->lanes)
+            return false;
+        if (group->leader == 0 &&
+            !(is_whole ? keep(told, &exchange) : wsdbg_walk_tell(told, exchange.is_told, exchange.told)))
             group->error = &wsdbg_error_no_memory;
     } else if (told->times < told->exchange_count && (is_lent || told->exchanges[told->times].is_there)) {
         exchange = told->exchanges[told->times];

@@ -1,8 +1,8 @@
-/* walk_warp.h - what the lanes of a warp tell each other while all 32 of them walk together: shuffles and votes, and
- * uniform registers that only some of them write.  Private to the walks.
+/* walk_warp.h - what the lanes of a warp tell each other: shuffles and votes, and uniform registers that only some of
+ * them write.  Private to the walks.
  *
- * The plan keeps what each lane got.  Lanes that leave the group later are walked again from the kernel's start, in a
- * group of their own.  Until the place where they left they get the same values.
+ * Lanes that leave a group are walked again from the kernel's start, in a group of their own.  As long as all 32 lanes
+ * walk together, the plan keeps what each lane got, for those groups.
  */
 #ifndef WSDBG_SASS_WALK_WARP_H
 #define WSDBG_SASS_WALK_WARP_H

@@ -39,15 +39,22 @@ static bool is_same(const struct walk_store *a, const struct walk_store *b)
 {
     return a->address == b->address && a->bytes == b->bytes && a->is_known == b->is_known &&
            (!a->is_known || !memcmp(a->words, b->words, sizeof a->words)) &&
-           !memcmp(a->place.joined, b->place.joined, sizeof a->place.joined);
+           !memcmp(a->place.joined, b->place.joined, sizeof a->place.joined) &&
+           !memcmp(a->place.passed, b->place.passed, sizeof a->place.passed);
 }
 
-/* Whether an earlier walk stored the same at the same place. */
+/* Whether the same is stored at the same place already, and the walk at hand has not stored something else there since.
+ */
 static bool is_kept(const struct walk_words *words, const struct walk_store *store)
 {
-    for (size_t i = 0; i < words->count; i++)
-        if (store->is_known && is_same(&words->stores[i], store))
+    bool is_overwritten = false;
+    for (size_t i = words->count; i-- > 0 && store->is_known;) {
+        const struct walk_store *kept = &words->stores[i];
+        const bool is_own = kept->place.walk == store->place.walk;
+        if (is_same(kept, store) && !(is_own && is_overwritten))
             return true;
+        is_overwritten |= is_own && overlaps(kept, store->address, store->bytes);
+    }
     return false;
 }
 
@@ -63,8 +70,11 @@ static bool join_unknown(struct walk_words *words, const struct walk_store *stor
         struct walk_store *kept = &words->stores[i];
         if (kept->is_known || !touches(kept, store) ||
             memcmp(kept->place.joined, store->place.joined, sizeof kept->place.joined) ||
-            memcmp(kept->place.passed, store->place.passed, sizeof kept->place.passed))
+            memcmp(kept->place.passed, store->place.passed, sizeof kept->place.passed)) {
+            if (overlaps(kept, store->address, store->bytes))
+                return false;
             continue;
+        }
         const uint32_t first = kept->address < store->address ? kept->address : store->address;
         const uint32_t end = kept->address + kept->bytes > store->address + store->bytes
                                  ? kept->address + kept->bytes
@@ -78,9 +88,13 @@ static bool join_unknown(struct walk_words *words, const struct walk_store *stor
 
 void walk_words_put(struct walk_words *words, const struct walk_store *store)
 {
-    for (size_t i = 0; i < words->answered_count && !words->is_contradicted; i++)
-        words->is_contradicted =
-            overlaps(store, words->answered[i][0], words->answered[i][1]) && !is_kept(words, store);
+    for (size_t i = 0; i < words->answered_count && !words->is_torn; i++) {
+        const struct walk_answer *answer = &words->answered[i];
+        if (!overlaps(store, answer->address, answer->bytes) || is_kept(words, store))
+            continue;
+        words->is_contradicted = true;
+        words->is_torn = answer->warp == words->warp && answer->walk != store->place.walk;
+    }
     if (words->is_spoilt || is_kept(words, store) || join_unknown(words, store))
         return;
     if (words->count >= STORES_MOST ||
@@ -104,7 +118,7 @@ void walk_words_forget(struct walk_words *words)
 {
     words->count = words->end_count = words->answered_count = words->before_count = 0;
     words->pass = words->mbarrier_count = 0;
-    words->is_spoilt = words->is_lost = words->is_contradicted = false;
+    words->is_spoilt = words->is_lost = words->is_contradicted = words->is_torn = false;
 }
 
 /* ---- passes ---- */
@@ -146,7 +160,7 @@ enum walk_words_end walk_words_end_pass(struct walk_words *words)
     if (words->is_spoilt)
         return words->is_contradicted ? WALK_WORDS_DOUBTFUL : WALK_WORDS_HOLD;
     if (is_repeated || !words->count)
-        return words->is_lost && words->answered_count ? WALK_WORDS_DOUBTFUL : WALK_WORDS_HOLD;
+        return words->is_torn || (words->is_lost && words->answered_count) ? WALK_WORDS_DOUBTFUL : WALK_WORDS_HOLD;
     if (!words->is_lost && !words->is_contradicted)
         return WALK_WORDS_HOLD;
     return words->pass + 1 < PASSES_MOST ? begin_pass(words) : WALK_WORDS_DOUBTFUL;
@@ -211,10 +225,10 @@ static bool has_waited_since(const struct walk_place *first, const struct walk_p
 /* Whether the lane waited at an mbarrier before it overwrote what the place reads. */
 static bool is_held_back(const struct walk_words *words, const struct walk_store *store, const struct walk_place *place)
 {
-    for (const struct walk_store *first = words->stores; first < store; first++)
+    for (const struct walk_store *first = store; first-- > words->stores;)
         if (first->place.walk == store->place.walk && overlaps(first, store->address, store->bytes) &&
-            is_stored_before(words, first, place) && has_waited_since(&first->place, &store->place))
-            return true;
+            is_stored_before(words, first, place))
+            return has_waited_since(&first->place, &store->place);
     return false;
 }
 
@@ -271,13 +285,16 @@ static bool is_stored(const struct walk_words *words, uint32_t address, uint32_t
     return false;
 }
 
-static bool keep_answer(struct walk_words *words, uint32_t address, uint32_t bytes)
+static bool keep_answer(struct walk_words *words, uint32_t address, uint32_t bytes, uint32_t walk)
 {
+    for (size_t i = 0; i < words->answered_count; i++)
+        if (words->answered[i].address == address && words->answered[i].bytes == bytes &&
+            words->answered[i].walk == walk)
+            return true;
     if (!wsdbg_grow((void **)&words->answered, &words->answered_capacity, words->answered_count + 1,
                     sizeof *words->answered))
         return false;
-    words->answered[words->answered_count][0] = address;
-    words->answered[words->answered_count++][1] = bytes;
+    words->answered[words->answered_count++] = (struct walk_answer){address, bytes, words->warp, walk};
     return true;
 }
 
@@ -288,9 +305,9 @@ enum walk_word walk_words_get(struct walk_words *words, const struct walk_place 
     if (words->is_spoilt)
         return WALK_WORD_UNKNOWN;
     if (!is_stored(words, address, bytes))
-        return keep_answer(words, address, bytes) ? WALK_WORD_NOT_STORED : WALK_WORD_UNKNOWN;
+        return keep_answer(words, address, bytes, place->walk) ? WALK_WORD_NOT_STORED : WALK_WORD_UNKNOWN;
     const struct walk_store *last = last_before(words, place, address, bytes, &is_race);
     const bool is_known = last && !is_race && is_last_of_all(words, last, place, address, bytes) &&
-                          bytes_of(last, address, bytes, value) && keep_answer(words, address, bytes);
+                          bytes_of(last, address, bytes, value) && keep_answer(words, address, bytes, place->walk);
     return is_known ? WALK_WORD_KNOWN : WALK_WORD_UNKNOWN;
 }

@@ -35,6 +35,11 @@ struct walk_store {
     bool is_known;
 };
 
+/* What a load was told. */
+struct walk_answer {
+    uint32_t address, bytes, warp, walk;
+};
+
 /* Zeroed: no store.  The owner calls walk_words_free. */
 struct walk_words {
     struct walk_store *stores;
@@ -45,11 +50,12 @@ struct walk_words {
     uint32_t pass, warp;                           /* at hand */
     uint32_t mbarriers[WSDBG_WALK_MBARRIERS_MOST]; /* addresses */
     uint32_t mbarrier_count;
-    uint32_t (*answered)[2]; /* first byte and count: what loads were told so far */
+    struct walk_answer *answered; /* so far in this pass */
     size_t answered_count, answered_capacity;
     bool is_spoilt;       /* something may have been stored that is not kept: nothing is known */
     bool is_lost;         /* ... in this pass; the next one may know it */
     bool is_contradicted; /* a load was told what a later walk of the pass makes doubtful */
+    bool is_torn;         /* ... by another lane of its own warp, which another pass does not know earlier */
 };
 
 /* The number of an mbarrier of the CTA; WSDBG_WALK_BARRIERS: there are too many. */

@@ -23,6 +23,7 @@ struct defect {
     uint32_t no_fill;    /* the round, from 1, in which the producer does not arrive */
     uint32_t no_release; /* ... the consumer */
     bool odd_before;     /* the producer's waits in the rounds ask for different phases */
+    bool waits_for_tile; /* the producer waits on a barrier of another kind, on which nobody arrives */
 };
 
 static const struct defect defects[] = {
@@ -30,6 +31,7 @@ static const struct defect defects[] = {
     {.name = "... and the waits before differ from each other", .wrong_last = 3, .odd_before = true},
     {.name = "a release is left out", .no_release = 2},
     {.name = "a slot is not filled", .no_fill = 2},
+    {.name = "a wait beside the ring does not end", .waits_for_tile = true},
 };
 
 static void produce(const struct defect *d, struct way *way)
@@ -46,6 +48,8 @@ static void produce(const struct defect *d, struct way *way)
         if (i + 1 != d->no_fill)
             way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, i), 1);
     }
+    if (d->waits_for_tile)
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(OTHER, 0), 0);
     for (uint32_t i = ROUNDS; i < ROUNDS + STAGES; i++)
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES),
                 (i / STAGES & 1) ^ 1 ^ (d->wrong_last != 0 && i % STAGES == d->wrong_last));

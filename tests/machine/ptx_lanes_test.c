@@ -172,6 +172,21 @@ static void lanes_that_have_parted_exchange_values_where_they_meet(void **state)
                      "lanes 00000007: init 0x400 5\nlanes fffffff8: init 0x400 1, init 0x400 5\n");
 }
 
+/* Lane 1 leaves before %r9 is 7, lane 2 behind it; both come back at the same place.  In the walk of lane 1 the others
+ * come back from a way that writes %r9. */
+static void a_lane_that_comes_back_has_what_was_written_before_it_left(void **state)
+{
+    (void)state;
+    ptx_walks_expect(KERNEL(LANE
+                            "mov.u32 %r9, 1;\nsetp.eq.u32 %p0, %r0, 1;\n@%p0 bra DONE;\nmov.u32 %r9, 7;\n"
+                            "setp.eq.u32 %p1, %r0, 2;\n@%p1 bra DONE;\n" INIT(
+                                "r9") "DONE:\n"
+                                      "shfl.sync.idx.b32 %r8, %r9, 1, 31, -1;\nshfl.sync.idx.b32 %r7, %r9, 2, 31, -1;\n"
+                                      "shl.b32 %r8, %r8, 4;\nadd.u32 %r9, %r8, %r7;\n" INIT("r9")),
+                     "lanes fffffff9: init 0x400 7, init 0x400 23\nlanes 00000002: init 0x400 ?\n"
+                     "lanes 00000004: init 0x400 23\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +205,7 @@ int main(void)
         cmocka_unit_test(a_vote_counts_every_lane),
         cmocka_unit_test(lanes_that_part_later_are_told_the_same),
         cmocka_unit_test(lanes_that_have_parted_exchange_values_where_they_meet),
+        cmocka_unit_test(a_lane_that_comes_back_has_what_was_written_before_it_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

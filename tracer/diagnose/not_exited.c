@@ -137,7 +137,7 @@ bool wsdbg_not_exited_drift(struct wsdbg_case *c, const struct wsdbg_missing_arr
     finding->role = wsdbg_case_warp(c, missing->warp)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s for a phase that has passed. The warps that arrive on it completed %llu phase%s, "
-                "and have no arrival left, while the warp waits for %u: they ran ahead of its waits.",
+                "while the warp waits for %u, and exited: they ran ahead of its waits.",
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
                 wsdbg_say_at(c, missing->warp).text, (unsigned long long)completed, completed == 1 ? "" : "s",
                 sum.phases);

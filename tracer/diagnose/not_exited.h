@@ -1,4 +1,4 @@
-/* not_exited.h - what else can be wrong where only warps that have exited, or left their loop, could end a wait. */
+/* not_exited.h - what else can be wrong where only warps that have exited could end a wait. */
 #ifndef WSDBG_DIAGNOSE_NOT_EXITED_H
 #define WSDBG_DIAGNOSE_NOT_EXITED_H
 
@@ -7,7 +7,7 @@
 /* Each adds a finding and returns true if it explains the wait. */
 /* ARRIVE_SHORT: the stage takes more arrivals than the barrier's other stages, and has got as many as these take. */
 bool wsdbg_not_exited_count(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
-/* PARITY_DRIFT: walks show that they made all arrivals that the waits of the whole kernel need. */
+/* PARITY_DRIFT: walks show that those who exited made all arrivals that the waits of the whole kernel need. */
 bool wsdbg_not_exited_drift(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
 
 #endif

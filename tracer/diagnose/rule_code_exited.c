@@ -323,16 +323,11 @@ static void say_some_exited(struct wsdbg_case *c, const struct wsdbg_missing_arr
 static void judge_gone(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const uint32_t twice = missing->word.untouched ? arrival_made_twice(c, missing) : WSDBG_NONE;
-    const bool left_loop = wsdbg_missing_arrivals_is_of_round_too_many(missing);
     if (twice != WSDBG_NONE)
         say_twice(c, missing, twice);
-    else if (!left_loop && (missing->exited == 0 || wsdbg_not_exited_count(c, missing)))
-        return;
-    else if (wsdbg_not_exited_drift(c, missing))
-        return;
-    else if (left_loop)
+    else if (wsdbg_missing_arrivals_is_of_round_too_many(missing))
         say_disagree(c, missing);
-    else
+    else if (missing->exited > 0 && !wsdbg_not_exited_count(c, missing) && !wsdbg_not_exited_drift(c, missing))
         say_exited(c, missing);
 }
 

@@ -26,6 +26,7 @@ struct use {
     uint32_t waits_then; /* all its waits, when it served last */
     bool parity;         /* of the last wait; at first 1 */
     bool is_served;      /* in its whole walk */
+    bool is_waited;      /* ... the agent waits on it */
 };
 
 /* The wait at which an agent stands, and its waits before. */
@@ -115,8 +116,23 @@ static void begin_uses(struct out_of_step *o)
             o->uses[b].beside = wsdbg_replay_barrier_at(replay, o->agent->cta, (uint32_t)offset);
     }
     for (uint32_t k = 0; k < o->agent->step_count; k++)
-        if (serves(o, k))
-            o->uses[o->agent->target[k]].is_served = true;
+        if (o->agent->target[k] != WSDBG_NONE) {
+            o->uses[o->agent->target[k]].is_served |= serves(o, k);
+            o->uses[o->agent->target[k]].is_waited |= is_wait(o->agent, k);
+        }
+}
+
+static bool takes_as_many(const struct out_of_step *o, uint32_t a, uint32_t b)
+{
+    return a != WSDBG_NONE && b != WSDBG_NONE && o->replay->barriers[a].expected == o->replay->barriers[b].expected;
+}
+
+/* Whether another barrier may be a stage of the ring that the agent stands in: it takes as many arrivals, and so does
+ * the one beside it.  Names do not tell that: a mistake may part the stages. */
+static bool is_alike(const struct out_of_step *o, uint32_t barrier)
+{
+    const uint32_t at = o->agent->target[o->agent->at];
+    return barrier != at && takes_as_many(o, barrier, at) && takes_as_many(o, o->uses[barrier].beside, o->beside);
 }
 
 /* Takes a wait on another stage; false where it differs from those before. */
@@ -155,7 +171,7 @@ static bool follow(struct out_of_step *o)
             use->parity = parity;
         }
         if (use && is_wait(agent, k)) {
-            if (agent->target[k] != agent->target[agent->at] && !take_other(o, use))
+            if (is_alike(o, agent->target[k]) && !take_other(o, use))
                 return false;
             use->rounds += k < agent->at;
             waits++;
@@ -175,7 +191,7 @@ static bool is_out_of_step(struct out_of_step *o)
     begin_uses(o);
     const struct use *use = &o->uses[agent->target[agent->at]];
     o->beside = use->beside;
-    if (o->beside == WSDBG_NONE || !follow(o))
+    if (o->beside == WSDBG_NONE || o->uses[o->beside].is_waited || !follow(o))
         return false;
     o->phases = use->phases;
     o->served = o->uses[o->beside].served;

@@ -201,7 +201,7 @@ static void say_count(const struct syncs *syncs, const struct users *users, cons
         return;
     char elsewhere[48] = "", fits[48] = "";
     if (other) {
-        wsdbg_print(elsewhere, sizeof elsewhere, others_name_it ? "; the others name %u" : "; elsewhere they name %u",
+        wsdbg_print(elsewhere, sizeof elsewhere, others_name_it ? "; some others name %u" : "; elsewhere they name %u",
                     other);
         wsdbg_print(fits, sizeof fits, ", here %u", other);
     }

@@ -62,7 +62,7 @@ static bool add_up(struct totals *totals)
                 (step->kind == WSDBG_ACCESS_INIT && !add_init(totals, step, is_used)))
                 return false;
             add_step(totals, agent, k);
-            is_used |= step->kind != WSDBG_ACCESS_INIT;
+            is_used = true;
         }
     }
     return totals->inits > 0;
@@ -282,28 +282,40 @@ static void say_lanes_left(const struct totals *totals, uint32_t lanes, uint32_t
                 wsdbg_say_family(c, totals->row).text);
 }
 
-/* Warps that arrive on another stage of the barrier, which gets all its arrivals, and never on this one. */
+/* How many arrivals an agent makes at once on a barrier, in its first round there. */
+static uint32_t first_arrivals(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        if (agent->target[k] == barrier && wsdbg_replay_arrivals_of(agent, k))
+            return wsdbg_replay_arrivals_of(agent, k);
+    return 0;
+}
+
+/* Warps that arrive on another stage of the barrier, and never on this one, whose arrivals of a round are just those
+ * that this one lacks.  Warps that arrive on this one must arrive on the other one, too. */
 static struct wsdbg_warp_set absent_arrivers(const struct totals *totals)
 {
     const struct wsdbg_replay *replay = totals->replay;
-    struct wsdbg_warp_set absent = {{0}};
     for (uint32_t b = 0; b < replay->barrier_count; b++) {
-        struct wsdbg_warp_set others = {{0}};
-        uint64_t arrivals = 0;
+        struct wsdbg_warp_set absent = {{0}};
+        uint64_t lacking = 0;
+        bool is_shared = false;
         if (b == totals->barrier || replay->barriers[b].cta != replay->barriers[totals->barrier].cta ||
             replay->barriers[b].expected != totals->expected || !wsdbg_replay_is_of_family(replay, b, totals->barrier))
             continue;
         for (uint32_t i = 0; i < replay->agent_count; i++) {
-            const uint64_t own = wsdbg_replay_arrivals_on(&replay->agents[i], b);
-            arrivals += own;
-            if (own && !wsdbg_set_has(&totals->by, replay->agents[i].warp))
-                wsdbg_set_add(&others, replay->agents[i].warp);
+            const uint32_t arrivals = first_arrivals(&replay->agents[i], b);
+            const bool is_here = wsdbg_set_has(&totals->by, replay->agents[i].warp);
+            is_shared |= arrivals && is_here;
+            if (!arrivals || is_here)
+                continue;
+            lacking += arrivals;
+            wsdbg_set_add(&absent, replay->agents[i].warp);
         }
-        for (uint32_t w = 0; w < totals->c->warp_count && arrivals >= totals->expected; w++)
-            if (wsdbg_set_has(&others, w))
-                wsdbg_set_add(&absent, w);
+        if (is_shared && totals->arrivals + lacking == totals->expected)
+            return absent;
     }
-    return absent;
+    return (struct wsdbg_warp_set){{0}};
 }
 
 static void say_absent(const struct totals *totals, const struct wsdbg_warp_set *absent)
@@ -319,7 +331,7 @@ static void say_absent(const struct totals *totals, const struct wsdbg_warp_set 
                 wsdbg_say_at(c, totals->warp).text, totals->expected, (unsigned long long)totals->arrivals,
                 wsdbg_say_warps(c, absent).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let all warps that arrive on %s go through the same rounds: compute their trip counts in one place.",
+                "Let all warps that arrive on %s do so on every stage that is waited for.",
                 wsdbg_say_family(c, totals->row).text);
 }
 

@@ -262,12 +262,22 @@ static struct wsdbg_error *walk_warps(struct walks *walks, uint32_t cta)
     return error;
 }
 
-/* In as many passes as it takes; *passes: how many. */
-static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, uint32_t *passes)
+/* Whether there is work and time for two more passes like one that began then. */
+static bool has_room(const struct walks *walks, uint64_t work, uint64_t time_ns)
+{
+    const uint64_t spent = walks->work - work, now_ns = wsdbg_look_now_ns();
+    return walks->work + 2 * spent < WORK_OF_LOOK &&
+           (walks->until_ns == UINT64_MAX || now_ns + 2 * (now_ns - time_ns) < walks->until_ns);
+}
+
+/* In as many passes as it takes.  *believes: walks were told what other warps stored, in more than one pass. */
+static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, bool *believes)
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     wsdbg_walk_plan_begin_cta(walks->plan, true);
-    for (*passes = 1;; ++*passes) {
+    *believes = false;
+    for (;;) {
+        const uint64_t work = walks->work, time_ns = wsdbg_look_now_ns();
         struct wsdbg_error *error = walk_warps(walks, cta);
         const enum wsdbg_walks_end end =
             error || is_late(walks) ? WSDBG_WALKS_HOLD : wsdbg_walk_plan_end_pass(walks->plan);
@@ -275,16 +285,18 @@ static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, uin
             return error;
         walks->out->walk_count = walk_count;
         walks->out->step_count = step_count;
-        if (end == WSDBG_WALKS_DOUBTFUL)
+        *believes = end == WSDBG_WALKS_AGAIN && has_room(walks, work, time_ns);
+        if (!*believes)
             wsdbg_walk_plan_begin_cta(walks->plan, false);
     }
 }
 
+/* Lanes whose walks are lost. */
 static uint32_t lost_among(const struct wsdbg_snapshot *rows, size_t first, size_t end)
 {
     uint32_t lost = 0;
     for (size_t i = first; i < end; i++)
-        lost += !rows->walks[i].is_whole;
+        lost += rows->walks[i].is_whole ? 0 : (uint32_t)__builtin_popcount(rows->walks[i].lanes);
     return lost;
 }
 
@@ -292,7 +304,7 @@ static uint32_t lost_among(const struct wsdbg_snapshot *rows, size_t first, size
 static struct wsdbg_error *walk_without_words(struct walks *walks, uint32_t cta, size_t first)
 {
     struct wsdbg_snapshot *out = walks->out;
-    const size_t second = out->walk_count;
+    const size_t second = out->walk_count, steps = out->step_count;
     const uint32_t lost = lost_among(out, first, second);
     if (!lost)
         return NULL;
@@ -302,6 +314,8 @@ static struct wsdbg_error *walk_without_words(struct walks *walks, uint32_t cta,
     const size_t count = is_better ? out->walk_count - second : second - first;
     if (is_better)
         memmove(out->walks + first, out->walks + second, count * sizeof *out->walks);
+    else
+        out->step_count = steps;
     out->walk_count = first + count;
     return error;
 }
@@ -310,10 +324,11 @@ static struct wsdbg_error *walk_without_words(struct walks *walks, uint32_t cta,
 static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *walked)
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
-    uint32_t passes;
-    struct wsdbg_error *error = walk_in_passes(walks, cta, &passes);
+    const uint64_t work = walks->work, time_ns = wsdbg_look_now_ns();
+    bool believes;
+    struct wsdbg_error *error = walk_in_passes(walks, cta, &believes);
     *walked = !error && !is_late(walks);
-    if (*walked && passes > 1)
+    if (*walked && believes && has_room(walks, work, time_ns))
         error = walk_without_words(walks, cta, walk_count);
     if (!*walked) {
         walks->out->walk_count = walk_count;
