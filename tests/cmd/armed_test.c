@@ -117,6 +117,7 @@ static void knows_the_files_of_a_process_by_their_names(void **state)
         {"4711.attach", 4711},
         {"state-4711-00007f0012345678", 4711},
         {"works-4711-00007f0012345678", 4711},
+        {"state-4711-00007f0012345678.new", 4711},
         {"state-4711-00007f00", 0},
         {"state-4711-00007f0012345678.txt", 0},
         {"4711-notes.txt", 0},

@@ -60,8 +60,8 @@ static inline const char *wsdbg_folder_of_environment(char folder[WSDBG_ARMED_FO
 }
 
 /* The process that a file in the session's folder belongs to, read from the file's name: "4711.off", "4711.attach",
- * "4711-3.image", "4711-refused-3.image", "state-4711-CONTEXT" or "works-4711-CONTEXT".  0: it is not wsdbg's file.  A
- * folder that a user chose may hold other files. */
+ * "4711-3.image", "4711-refused-3.image", "state-4711-CONTEXT" or "works-4711-CONTEXT", with ".new" until the
+ * file is whole.  0: it is not wsdbg's file.  A folder that a user chose may hold other files. */
 static inline unsigned long wsdbg_armed_file_process(const char *name)
 {
     const bool is_state = strncmp(name, "state-", 6) == 0 || strncmp(name, "works-", 6) == 0;
@@ -72,7 +72,8 @@ static inline unsigned long wsdbg_armed_file_process(const char *name)
     const unsigned long process = strtoul(number, &end, 10);
     bool is_ours = strcmp(end, ".off") == 0 || strcmp(end, ".attach") == 0;
     if (is_state)
-        is_ours = *end == '-' && strspn(end + 1, "0123456789abcdef") == 16 && !end[17];
+        is_ours =
+            *end == '-' && strspn(end + 1, "0123456789abcdef") == 16 && (!end[17] || strcmp(end + 17, ".new") == 0);
     else if (*end == '-') {
         const char *index = strncmp(end, "-refused-", 9) == 0 ? end + 9 : end + 1;
         const size_t digits = strspn(index, "0123456789");
