@@ -298,13 +298,14 @@ static struct wsdbg_warp_set absent_arrivers(const struct totals *totals)
     const struct wsdbg_replay *replay = totals->replay;
     for (uint32_t b = 0; b < replay->barrier_count; b++) {
         struct wsdbg_warp_set absent = {{0}};
-        uint64_t lacking = 0;
+        uint64_t in_round = 0, lacking = 0;
         bool is_shared = false;
         if (b == totals->barrier || replay->barriers[b].cta != replay->barriers[totals->barrier].cta ||
             replay->barriers[b].expected != totals->expected || !wsdbg_replay_is_of_family(replay, b, totals->barrier))
             continue;
         for (uint32_t i = 0; i < replay->agent_count; i++) {
             const uint32_t arrivals = first_arrivals(&replay->agents[i], b);
+            in_round += first_arrivals(&replay->agents[i], totals->barrier);
             const bool is_here = wsdbg_set_has(&totals->by, replay->agents[i].warp);
             is_shared |= arrivals && is_here;
             if (!arrivals || is_here)
@@ -312,7 +313,7 @@ static struct wsdbg_warp_set absent_arrivers(const struct totals *totals)
             lacking += arrivals;
             wsdbg_set_add(&absent, replay->agents[i].warp);
         }
-        if (is_shared && totals->arrivals + lacking == totals->expected)
+        if (is_shared && in_round + lacking == totals->expected)
             return absent;
     }
     return (struct wsdbg_warp_set){{0}};
