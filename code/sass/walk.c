@@ -420,17 +420,26 @@ static bool lanes_part(struct walking *walking, uint32_t branch, uint32_t *takin
     return known && *taking && *taking != (group->lanes | group->beside);
 }
 
-/* Walks one side.  False: it is not known that all of its lanes reach the end of the side together. */
+/* Walks one side.  False: it is not known that all of its lanes reach the end of the side together.  A side that only
+ * lanes beside the group take leaves nothing but their registers. */
 static bool walk_side(struct walking *walking, const struct walk_group *before, uint32_t lanes, uint32_t number,
                       const struct wsdbg_walk_detour *detour)
 {
-    memcpy(walking->group.varies, before->varies, sizeof before->varies);
-    walking->group.lanes = lanes;
-    walking->group.beside = walking->group.apart.lanes = 0;
-    walking->group.leader = (uint32_t)__builtin_ctz(lanes);
-    const bool arrives = run_until(walking, number, detour->meets) && walking->group.lanes == lanes;
-    walk_group_spread(&walking->group, detour->written);
-    return arrives;
+    struct walk_group *group = &walking->group;
+    const size_t steps = walking->out->count;
+    memcpy(group->varies, before->varies, sizeof before->varies);
+    group->lanes = lanes;
+    group->beside = group->apart.lanes = 0;
+    group->silent = before->silent | before->beside;
+    group->leader = (uint32_t)__builtin_ctz(lanes);
+    const bool arrives = run_until(walking, number, detour->meets) && group->lanes == lanes;
+    walk_group_spread(group, detour->written);
+    if (lanes & before->lanes)
+        return arrives;
+    walking->out->count = steps;
+    for (uint32_t left = arrives ? 0 : lanes; left; left &= left - 1)
+        walk_beside_forget(group, (uint32_t)__builtin_ctz(left), detour);
+    return true;
 }
 
 /* The sides have no accesses.  Of their steps only the first poll is kept. */
@@ -470,6 +479,7 @@ static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets
     drop_steps(walking->out, steps);
     walking->group.lanes = before.lanes;
     walking->group.beside = before.beside;
+    walking->group.silent = before.silent;
     walking->group.apart = before.apart;
     walking->group.leader = before.leader;
     for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)

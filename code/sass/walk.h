@@ -52,8 +52,7 @@ struct wsdbg_walk_plan;
 /* The graph must outlive *out, which the caller destroys. */
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out);
 void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan); /* NULL is fine */
-/* Forgets what the walks so far stored.  Walks of one CTA may know from others what they load; false: they do not try
- * to. */
+/* Begins a CTA: forgets what walks have stored so far.  `believes_stores`: a walk may load what another walk stored. */
 void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, bool believes_stores);
 /* The lanes that are walked next are those of this warp. */
 void wsdbg_walk_plan_begin_warp(struct wsdbg_walk_plan *plan, uint32_t warp);

@@ -1,36 +1,38 @@
 /* walk_beside.c - see walk_beside.h.  Reads: the plan.  Writes: the group's lanes and registers. */
 #include "sass/walk_beside.h"
 
-/* The registers that the lane's own way writes.  One that leads straight to the meeting place writes none. */
-static void forget(const struct walk_lane *lane, const struct wsdbg_walk_detour *detour, uint32_t to)
+void walk_beside_forget(struct walk_group *group, uint32_t lane, const struct wsdbg_walk_detour *detour)
 {
-    for (unsigned reg = 0; to != detour->meets && reg < WSDBG_REGISTER_COUNT; reg++)
+    for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
         if (detour->written[reg / 64] >> reg % 64 & 1)
-            wsdbg_thread_forget(lane->state, reg);
+            wsdbg_thread_forget(&group->states[lane], reg);
+}
+
+/* The lane comes back where the ways behind the block meet. */
+static void wait_apart(struct walk_group *group, uint32_t lane, const struct wsdbg_walk_detour *detour, uint32_t to,
+                       unsigned depth)
+{
+    walk_group_spread(group, detour->written);
+    if (to != detour->meets) /* else its way writes nothing */
+        walk_beside_forget(group, lane, detour);
+    group->apart.lanes |= (uint32_t)1 << lane;
+    group->apart.until[lane].detour = detour;
+    group->apart.until[lane].depth = depth;
 }
 
 void walk_beside_leave(struct walk_group *group, uint32_t lane, uint32_t block, uint32_t to, unsigned depth)
 {
     const struct wsdbg_block *row = &group->plan->graph->blocks[block];
-    const struct walk_lane left = walk_group_lane(group, lane);
+    const bool stays = !row->exits && !row->calls && !row->returns;
     const struct wsdbg_walk_detour *detour;
     walk_group_drop(group, lane);
     if (!(group->beside >> lane & 1))
         return;
-    group->beside &= ~((uint32_t)1 << lane);
-    if (row->exits || row->calls || row->returns)
-        return;
-    struct wsdbg_error *error = wsdbg_walk_detour_of(group->plan, block, &detour);
+    struct wsdbg_error *error = stays ? wsdbg_walk_detour_of(group->plan, block, &detour) : NULL;
     group->error = group->error ? group->error : error;
-    if (error || !detour->is_met)
-        return;
-    group->beside |= (uint32_t)1 << lane;
-    walk_group_spread(group, detour->written);
+    if (stays && !error && detour->is_met)
+        wait_apart(group, lane, detour, to, depth);
     group->beside &= ~((uint32_t)1 << lane);
-    forget(&left, detour, to);
-    group->apart.lanes |= (uint32_t)1 << lane;
-    group->apart.until[lane].detour = detour;
-    group->apart.until[lane].depth = depth;
 }
 
 static bool has(const uint64_t *set, unsigned reg)

@@ -12,6 +12,8 @@
 /* A lane of the group, or one beside it, turns elsewhere behind a block: to block `to`; WSDBG_GRAPH_NONE = not known.
  * `depth`: of calls. */
 void walk_beside_leave(struct walk_group *group, uint32_t lane, uint32_t block, uint32_t to, unsigned depth);
+/* Forgets what a lane's own way, which is not known, may have written. */
+void walk_beside_forget(struct walk_group *group, uint32_t lane, const struct wsdbg_walk_detour *detour);
 /* The group begins a block: the lanes that were to come back there are followed again. */
 void walk_beside_come_back(struct walk_group *group, uint32_t block, unsigned depth);
 

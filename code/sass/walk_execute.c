@@ -134,7 +134,7 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, instruction);
-    if (instruction->operation == WSDBG_OP_STS && group->lanes >> lane->lane & 1)
+    if (instruction->operation == WSDBG_OP_STS && walk_group_has(group, lane->lane))
         walk_keep_store(lane, instruction);
     if (executes == WSDBG_TRUTH_NO)
         return;
@@ -164,7 +164,7 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         wsdbg_thread_step(instruction, lane->world, lane->state);
 }
 
-/* The leader goes first: the others get what its shuffles tell. */
+/* The leader goes first: a shuffle from lane 0 tells the others the value that lane 0 had. */
 unsigned walk_group_execute(struct walk_group *group, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];

@@ -27,6 +27,8 @@ struct walk_group {
     uint32_t leader;
     uint32_t lanes;  /* a bit each */
     uint32_t beside; /* other lanes that are followed; a bit each */
+    uint32_t
+        silent; /* of `lanes`, on a side of a branch: those that are only followed, and store in a walk of their own */
     struct walk_apart apart;
     uint64_t varies[WSDBG_WALK_REGISTER_WORDS]; /* registers */
     struct wsdbg_thread_state *states;          /* by lane; of a lane only what was spread to it holds */
@@ -47,6 +49,11 @@ struct walk_group walk_group_begin(struct wsdbg_walk_plan *plan, const struct ws
                                    uint32_t lanes);
 
 struct walk_lane walk_group_leader(struct walk_group *group);
+/* Whether the lane walks, and is not only followed. */
+static inline bool walk_group_has(const struct walk_group *group, uint32_t lane)
+{
+    return (group->lanes & ~group->silent) >> lane & 1;
+}
 /* Whether what the instruction reads may differ between the lanes.  If so, each lane gets every register that it reads.
  */
 bool walk_group_parts(struct walk_group *group, uint32_t instruction);
@@ -62,7 +69,7 @@ struct walk_lane walk_group_lane(struct walk_group *group, uint32_t lane);
 void walk_group_spread_operands(struct walk_group *group, uint32_t instruction);
 /* To be called after an instruction was executed for each lane: notes which written registers differ between lanes. */
 void walk_group_compare_written(struct walk_group *group, uint32_t instruction);
-/* ... executed for the leader alone: all lanes have these registers alike. */
+/* To be called after an instruction was executed for the leader alone: what it wrote holds for every lane. */
 void walk_group_agree_written(struct walk_group *group, uint32_t instruction);
 /* Copies these registers, a bit each, from the leader to every lane; NULL = all registers. */
 void walk_group_spread(struct walk_group *group, const uint64_t *registers);
@@ -70,7 +77,7 @@ void walk_group_spread(struct walk_group *group, const uint64_t *registers);
 unsigned walk_group_execute(struct walk_group *group, uint32_t instruction);
 /* The lanes have made this step.  If it is an access to a barrier, they joined it, waited for its phase, or both. */
 void walk_group_join(struct walk_group *group, const struct wsdbg_walk_step *step);
-/* Sets the predicates that an instruction writes, in every lane that executes it. */
+/* Each lane that executes the instruction gets this value in the predicates that the instruction writes. */
 void walk_group_set_predicates(struct walk_group *group, uint32_t instruction, bool value);
 /* Forgets registers, a bit each; NULL = all. */
 void walk_group_forget(struct walk_group *group, const uint64_t *registers);

@@ -10,15 +10,15 @@
 
 enum { BYTE_BITS = 8 };
 
-/* What is kept of an instruction in a loop with accesses; NULL = nothing is, or it is in none. */
+/* What the plan keeps of an instruction.  NULL = nothing, or the loop around it has no accesses. */
 static struct wsdbg_walk_told *told_of_work(const struct walk_lane *lane, uint32_t number)
 {
     struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
     return told && !told->only_waits ? told : NULL;
 }
 
-/* Notes what the leader loads.  A loop that loads a word again before it comes to a barrier waits until somebody stores
- * there: what was stored before does not count. */
+/* Notes from where the leader loads.  A loop that loads a word again, without a barrier between, waits until somebody
+ * stores another value there: so the value of an earlier store is not the one that ends the loop. */
 static void note_load(const struct walk_lane *lane, struct wsdbg_walk_told *told, uint64_t address)
 {
     const struct walk_place *place = &lane->group->place;
@@ -189,7 +189,7 @@ void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const st
     walk_forget_written(lane, atomic);
     if (is_known)
         walk_set_register(lane->state, &load.destinations[0], true, words[0]);
-    lane->group->plan->is_guessed |= is_known && lane->group->lanes >> lane->lane & 1;
+    lane->group->plan->is_guessed |= is_known && walk_group_has(lane->group, lane->lane);
 }
 
 /* In a loop without accesses the present value may be what ends the loop.  It is taken where the loop changes the

@@ -63,7 +63,7 @@ static bool touches(const struct walk_store *a, const struct walk_store *b)
     return a->address <= b->address + b->bytes && b->address <= a->address + a->bytes;
 }
 
-/* Stores of which only the place is known are kept together, as one. */
+/* Joins a store of unknown data to another one beside it, so that a tile of data takes few rows. */
 static bool join_unknown(struct walk_words *words, const struct walk_store *store)
 {
     for (size_t i = words->count; i-- > 0 && !store->is_known && words->stores[i].place.walk == store->place.walk;) {
@@ -100,10 +100,10 @@ void walk_words_put(struct walk_words *words, const struct walk_store *store)
     if (words->count >= STORES_MOST ||
         !wsdbg_grow((void **)&words->stores, &words->capacity, words->count + 1, sizeof *words->stores))
         walk_words_spoil(words);
-    else
-        words->stores[words->count++] = *store;
-    if (words->count && !words->is_spoilt)
-        words->stores[words->count - 1].warp = words->warp;
+    else {
+        words->stores[words->count] = *store;
+        words->stores[words->count++].warp = words->warp;
+    }
 }
 
 void walk_words_end(struct walk_words *words, const struct walk_place *place)

@@ -62,7 +62,7 @@ struct walk_words {
 uint32_t walk_words_mbarrier(struct walk_words *words, uint32_t address);
 /* The warp is walked next: what it stored in the pass before is forgotten. */
 void walk_words_begin_warp(struct walk_words *words, uint32_t warp);
-/* All warps were walked.  Begins another pass, if that may help. */
+/* The pass is over: all warps were walked.  AGAIN: another pass begins, which may know more. */
 enum walk_words_end { WALK_WORDS_HOLD, WALK_WORDS_AGAIN, WALK_WORDS_DOUBTFUL };
 enum walk_words_end walk_words_end_pass(struct walk_words *words);
 

@@ -203,8 +203,6 @@ void elected_lane_left(struct picture *p)
     picture_reach(p, 0, 0, fill, 0, 255, 2);
     picture_wait(p, 0, 0, WSDBG_WARP_WAIT_MBARRIER, bar, 0);
     picture_exit(p, 1, 3);
-    p->snapshot.grids[0].block[0] = 4 * 32;
-    p->snapshot.grids[0].block[1] = p->snapshot.grids[0].block[2] = 1;
     for (size_t i = 0; i < p->snapshot.part_count; i++)
         p->snapshot.parts[i].lanes = UINT32_MAX - 1;
 }

@@ -295,8 +295,6 @@ static void put_accesses(struct picture *p)
 static bool stand_still(struct picture *p, const struct kernel *k)
 {
     picture_init(p, ctas_of(k), WARPS, 32);
-    p->snapshot.grids[0].block[0] = WARPS * 32;
-    p->snapshot.grids[0].block[1] = p->snapshot.grids[0].block[2] = 1;
     for (uint32_t cta = 0; cta < k->ctas; cta++) {
         p->snapshot.ctas[cta].cluster_id = 0;
         p->snapshot.ctas[cta].cluster_rank = cta;

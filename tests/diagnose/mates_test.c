@@ -105,8 +105,6 @@ static void test_a_warp_is_compared_with_its_warpgroup(void **state)
         struct picture p;
         print_message("%s\n", defects[i].name);
         picture_init(&p, 1, WARPS, 32);
-        p.snapshot.grids[0].block[0] = WARPS * 32;
-        p.snapshot.grids[0].block[1] = p.snapshot.grids[0].block[2] = 1;
         put_picture(&p);
         put_ways(&p, &defects[i]);
         const char *cause = cause_told(&p);

@@ -44,8 +44,12 @@ void picture_init(struct picture *p, uint32_t ctas, uint32_t warps, uint32_t reg
     struct wsdbg_launch launch = {.function = 0, .grid = {ctas, 1, 1}, .block = {warps * 32, 1, 1}};
     ADD(s->launches, s->launch_count, launch);
     ADD(s->grids, s->grid_count,
-        (struct wsdbg_grid){
-            .cta_total = ctas, .warps_per_cta = warps, .cta_count = ctas, .running = true, .warps_live = ctas * warps});
+        (struct wsdbg_grid){.cta_total = ctas,
+                            .warps_per_cta = warps,
+                            .block = {warps * 32, 1, 1},
+                            .cta_count = ctas,
+                            .running = true,
+                            .warps_live = ctas * warps});
     for (uint32_t cta = 0; cta < ctas; cta++)
         ADD(s->ctas, s->cta_count,
             (struct wsdbg_cta){

@@ -201,8 +201,6 @@ static void put_accesses(struct picture *p, const struct defect *d)
 static bool stand_still(struct picture *p, const struct defect *d)
 {
     picture_init(p, 1, warps_of(d), 32);
-    p->snapshot.grids[0].block[0] = warps_of(d) * 32;
-    p->snapshot.grids[0].block[1] = p->snapshot.grids[0].block[2] = 1;
     picture_name(p, FULL, "full", STAGES, 1u << PRODUCER, 2);
     picture_name(p, EMPTY, "empty", STAGES, 2, 1u << PRODUCER);
     for (uint32_t s = 0; s < STAGES; s++) {

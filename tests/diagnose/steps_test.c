@@ -118,8 +118,6 @@ static void test_only_a_wait_unlike_the_others_is_told(void **state)
         struct picture p;
         print_message("%s\n", defects[i].name);
         picture_init(&p, 1, WARPS, 32);
-        p.snapshot.grids[0].block[0] = WARPS * 32;
-        p.snapshot.grids[0].block[1] = p.snapshot.grids[0].block[2] = 1;
         picture_name(&p, FULL, "full", STAGES, 1u << PRODUCER, 1u << CONSUMER);
         picture_name(&p, EMPTY, "empty", STAGES, 1u << CONSUMER, 1u << PRODUCER);
         for (uint32_t s = 0; s < STAGES; s++) {

@@ -25,8 +25,9 @@ static const struct kernel {
     uint32_t apart;           /* this warp does not use barrier 2 either */
     uint32_t waiting;         /* warps at barrier 1, a bit each; the others stand at barrier 2 */
     bool silent_left, is_open;
+    uint32_t second_count; /* that the second warpgroup names instead; 0 = the same */
 } kernels[] = {
-    {"all counts are right", NULL, NULL, {ALL, ALL, ALL}, 0, NOBODY, NOBODY, 0x30, false, false},
+    {"all counts are right", NULL, NULL, {ALL, ALL, ALL}, 0, NOBODY, NOBODY, 0x30, false, false, 0},
     {"one count is a warp too low",
      "NAMED_COUNT",
      "is used with a count of 224",
@@ -36,7 +37,8 @@ static const struct kernel {
      NOBODY,
      0x10,
      false,
-     false},
+     false,
+     0},
     {"... behind which nobody knows how it goes on",
      "NAMED_COUNT",
      "elsewhere they name 256",
@@ -46,7 +48,8 @@ static const struct kernel {
      NOBODY,
      0x10,
      false,
-     true},
+     true,
+     0},
     {"each count is a warp too low",
      "NAMED_COUNT",
      "(warps 0-7) have 256 threads.",
@@ -56,11 +59,24 @@ static const struct kernel {
      NOBODY,
      0x10,
      false,
-     false},
+     false,
+     0},
     /* Each warpgroup meets alone, at one id: a mistake, but not one of the count. */
-    {"half of them at a time", NULL, NULL, {128, 128}, 0, NOBODY, NOBODY, 0x10, false, false},
-    {"pairs of warps", NULL, NULL, {64, 64}, 0, NOBODY, NOBODY, 0x10, false, false},
-    {"one warpgroup waits for the other", NULL, NULL, {ALL, ALL}, ALL, NOBODY, NOBODY, 0x01, false, false},
+    {"half of them at a time", NULL, NULL, {128, 128}, 0, NOBODY, NOBODY, 0x10, false, false, 0},
+    {"the second warpgroup names more",
+     "NAMED_COUNT",
+     "(warps 0-3) have 128 threads; some others name 256",
+     {224, 224},
+     0,
+     NOBODY,
+     NOBODY,
+     0x01,
+     false,
+     false,
+     ALL},
+    {"... while the first one meets alone", NULL, NULL, {128, 128}, 0, NOBODY, NOBODY, 0x10, false, false, ALL},
+    {"pairs of warps", NULL, NULL, {64, 64}, 0, NOBODY, NOBODY, 0x10, false, false, 0},
+    {"one warpgroup waits for the other", NULL, NULL, {ALL, ALL}, ALL, NOBODY, NOBODY, 0x01, false, false, 0},
     {"... once with a lower count",
      "NAMED_COUNT",
      "(warps 0-3) have 128 threads; elsewhere they name 256",
@@ -70,7 +86,8 @@ static const struct kernel {
      NOBODY,
      0x01,
      false,
-     false},
+     false,
+     0},
     {"a warp leaves out a sync",
      "ARRIVE_MISSING",
      "uses the barrier 2 times, and each of warps 4, 6-7 3 times",
@@ -80,7 +97,8 @@ static const struct kernel {
      NOBODY,
      0xd0,
      false,
-     false},
+     false,
+     0},
     {"... the only one",
      "ARRIVE_MISSING",
      "uses the barrier 0 times, and each of warps 4, 6-7 1 time.",
@@ -90,7 +108,8 @@ static const struct kernel {
      NOBODY,
      0xd0,
      false,
-     false},
+     false,
+     0},
     {"... of the second warpgroup, and the first one waits, too",
      "ARRIVE_MISSING",
      "but warp 5 leaves it out",
@@ -100,9 +119,10 @@ static const struct kernel {
      NOBODY,
      0xdf,
      false,
-     false},
-    {"... and has left", "WAKER_EXITED", "It has exited", {ALL, ALL, ALL}, 0, 5, NOBODY, 0xd0, true, false},
-    {"... which does not count it", NULL, NULL, {224}, 0, 5, NOBODY, 0xd0, false, false},
+     false,
+     0},
+    {"... and has left", "WAKER_EXITED", "It has exited", {ALL, ALL, ALL}, 0, 5, NOBODY, 0xd0, true, false, 0},
+    {"... which does not count it", NULL, NULL, {224}, 0, 5, NOBODY, 0xd0, false, false, 0},
     /* Its way is not known to be the same as theirs; but all of them meet at barrier 1. */
     {"... and does other things than its mates",
      "ARRIVE_MISSING",
@@ -113,9 +133,10 @@ static const struct kernel {
      5,
      0xd0,
      false,
-     false},
-    {"... and all of them do not meet there", NULL, NULL, {128, 128, 128}, 0, 5, 5, 0xd0, false, false},
-    {"... behind which nobody knows how it goes on", NULL, NULL, {ALL, ALL, ALL}, 0, 5, 5, 0xd0, false, true},
+     false,
+     0},
+    {"... and all of them do not meet there", NULL, NULL, {128, 128, 128}, 0, 5, 5, 0xd0, false, false, 0},
+    {"... behind which nobody knows how it goes on", NULL, NULL, {ALL, ALL, ALL}, 0, 5, 5, 0xd0, false, true, 0},
     {"three warps leave it out",
      "ARRIVE_MISSING",
      "warps 5-7 leave it out on the way: from the kernel's start to its end they use it 2 times, the other warps 3",
@@ -125,8 +146,9 @@ static const struct kernel {
      NOBODY,
      0x1f,
      false,
-     false},
-    {"as many leave it out as come", NULL, NULL, {ALL, ALL, ALL}, 0, 4 TO(7), NOBODY, 0x0f, false, false},
+     false,
+     0},
+    {"as many leave it out as come", NULL, NULL, {ALL, ALL, ALL}, 0, 4 TO(7), NOBODY, 0x0f, false, false, 0},
     {"one of those that leave it out stands there",
      NULL,
      NULL,
@@ -136,7 +158,8 @@ static const struct kernel {
      NOBODY,
      0x3f,
      false,
-     false},
+     false,
+     0},
 };
 
 static bool is_silent(const struct kernel *k, uint32_t warp)
@@ -150,10 +173,12 @@ static void put_way(struct way *way, const struct kernel *k, uint32_t warp)
 {
     *way = (struct way){.warp = warp, .lanes = UINT32_MAX, .is_open = k->is_open};
     for (uint32_t i = 0; i < USES && k->counts[i]; i++) {
-        const bool arrives = k->arrive_count && warp >= WARPS / 2;
+        const bool is_second = warp >= WARPS / 2, arrives = k->arrive_count && is_second;
         if (i > 0 || !is_silent(k, warp))
             way_add(way, arrives ? WSDBG_ACCESS_NAMED_ARRIVE : WSDBG_ACCESS_NAMED_SYNC, ID,
-                    arrives ? k->arrive_count : k->counts[i]);
+                    arrives                        ? k->arrive_count
+                    : is_second && k->second_count ? k->second_count
+                                                   : k->counts[i]);
     }
     if (warp != k->apart)
         way_add(way, WSDBG_ACCESS_NAMED_SYNC, OTHER_ID, ALL);

@@ -55,6 +55,15 @@ static void a_loop_with_accesses_loads_each_time(void **state)
                      ALL " init 0x400 1, init 0x400 2, init 0x400 3\n");
 }
 
+/* A search through a table that nobody writes. */
+static void a_loop_that_loads_other_words_believes_them(void **state)
+{
+    (void)state;
+    ptx_walks_expect(KERNEL(GLOBAL("d0") "AGAIN:\nld.global.u32 %r9, [%d0];\nadd.s64 %d0, %d0, 4;\n"
+                                         "setp.ne.u32 %p0, %r9, 3;\n@%p0 bra AGAIN;\n" INIT("r9")),
+                     ALL " init 0x400 3\n");
+}
+
 /* ---- lanes that part ---- */
 
 static void lanes_that_part_meet_again(void **state)
@@ -83,6 +92,19 @@ static void what_a_side_cannot_follow_is_forgotten(void **state)
                                  "mov.u32 %r1, %r0;\nAGAIN:\nadd.u32 %r9, %r9, 1;\nadd.s32 %r1, %r1, -1;\n"
                                  "setp.gt.s32 %p1, %r1, 0;\n@%p1 bra AGAIN;\nMEET:\n" INIT("r8") INIT("r9")),
                      ALL " init 0x400 5, init 0x400 ?\n");
+}
+
+/* Lane 0 initializes alone, and is followed in the walk of the others for their shuffle.  They do not poll. */
+static void a_side_of_a_followed_lane_leaves_only_its_registers(void **state)
+{
+    (void)state;
+    ptx_walks_expect(KERNEL(GLOBAL("d0") LANE "mov.u32 %r9, 1;\nsetp.eq.u32 %p0, %r0, 0;\n@%p0 " INIT(
+                         "r9") "@!%p0 bra MEET;\n"
+                               "AGAIN:\nld.global.u32 %r1, [%d0];\nsetp.ne.u32 %p1, %r1, 1;\n@%p1 bra AGAIN;\n"
+                               "mov.u32 %r9, 2;\nMEET:\nshfl.sync.idx.b32 %r8, %r9, 0, 31, -1;\n" INIT("r8")
+                                   INIT("r9")),
+                     "lanes 00000001: init 0x400 1, poll, init 0x400 2, init 0x400 2\n"
+                     "lanes fffffffe: init 0x400 2, init 0x400 1\n");
 }
 
 static void lanes_that_exchange_values_on_a_side_stay_apart(void **state)
@@ -194,9 +216,11 @@ int main(void)
         cmocka_unit_test(what_lies_elsewhere_is_not_known),
         cmocka_unit_test(a_word_that_a_loop_only_waits_for_is_not_believed),
         cmocka_unit_test(a_loop_with_accesses_loads_each_time),
+        cmocka_unit_test(a_loop_that_loads_other_words_believes_them),
         cmocka_unit_test(lanes_that_part_meet_again),
         cmocka_unit_test(each_side_is_walked_by_its_lanes),
         cmocka_unit_test(what_a_side_cannot_follow_is_forgotten),
+        cmocka_unit_test(a_side_of_a_followed_lane_leaves_only_its_registers),
         cmocka_unit_test(lanes_that_exchange_values_on_a_side_stay_apart),
         cmocka_unit_test(lanes_with_accesses_of_their_own_stay_apart),
         cmocka_unit_test(shuffles_bring_what_other_lanes_hold),

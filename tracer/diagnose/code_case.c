@@ -207,6 +207,26 @@ const struct wsdbg_reach *wsdbg_code_reach(const struct wsdbg_case *c, uint32_t 
     return NULL;
 }
 
+const struct wsdbg_walk_row *wsdbg_code_walk(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    const struct wsdbg_walk_row *walk = NULL;
+    for (size_t i = 0; i < s->walk_count; i++)
+        if (s->walks[i].warp == c->warps[warp] &&
+            (!walk || __builtin_popcount(s->walks[i].lanes) > __builtin_popcount(walk->lanes)))
+            walk = &s->walks[i];
+    return walk;
+}
+
+bool wsdbg_code_may_have_taken(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_step_row *step)
+{
+    const struct wsdbg_reach *reach = wsdbg_code_reach(c, warp, step->access);
+    const struct wsdbg_access_row *access =
+        step->access < c->snapshot->access_count ? &c->snapshot->accesses[step->access] : NULL;
+    return !reach || !reach->before_known || reach->before_most > 0 ||
+           (access && access->site == wsdbg_case_warp(c, warp)->site);
+}
+
 const struct wsdbg_access_row *wsdbg_code_access(const struct wsdbg_case *c, const struct wsdbg_reach *reach)
 {
     if (reach->access >= c->snapshot->access_count || c->snapshot->accesses[reach->access].kind > 31)

@@ -41,6 +41,11 @@ static inline bool wsdbg_walk_is_known(const struct wsdbg_walk_row *walk)
     return walk->is_whole && !walk->is_guessed;
 }
 
+/* The walk of most of a warp's lanes; NULL = it has none. */
+const struct wsdbg_walk_row *wsdbg_code_walk(const struct wsdbg_case *c, uint32_t warp);
+/* Whether a warp that takes the step may have taken it already, or stands there. */
+bool wsdbg_code_may_have_taken(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_step_row *step);
+
 /* The parts of a warp. */
 const struct wsdbg_part *wsdbg_code_parts(const struct wsdbg_case *c, uint32_t warp, uint32_t *count);
 /* Lanes of a warp that have left the kernel, as they were seen. */

@@ -1,7 +1,9 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
- * files that find repairs: repair_trial.c runs a trial, repair_parity.c and repair_sites.c change waits,
- * repair_turns.c, repair_ring.c, repair_pairs.c and repair_move.c arrivals, repair_stay.c and repair_lanes.c what warps
- * and lanes do that have left, repair_bytes.c bytes, repair_named.c named barriers, and repair.c counts.
+ * files that find repairs.  repair_trial.c runs a trial.  The others change something:
+ *   repair_parity.c, repair_sites.c                              waits
+ *   repair_turns.c, repair_ring.c, repair_pairs.c, repair_move.c arrivals
+ *   repair_stay.c, repair_lanes.c                                what warps and lanes do that have left
+ *   repair_bytes.c, repair_named.c, repair.c                     bytes, named barriers, counts
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
 #define WSDBG_DIAGNOSE_REPAIR_TRIAL_H

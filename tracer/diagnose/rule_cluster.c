@@ -51,27 +51,39 @@ static bool has_work_at_last(const struct wsdbg_case *c, const struct wsdbg_walk
 /* AT_LAST: none behind the last wait at the barrier, but it is not known whether they stand at that one. */
 enum work { WORK_NONE, WORK_NONE_AT_LAST, WORK_LEFT };
 
+/* Of warps that a replay shows at the barrier. */
+static enum work work_of_replay(const struct wsdbg_replay *replay, const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        if (!wsdbg_set_has(warps, agent->warp))
+            continue;
+        if (!replay->c->snapshot->walks[agent->walk].is_whole)
+            return WORK_LEFT;
+        for (uint32_t k = agent->at; k < agent->step_count; k++)
+            if (is_work(&agent->steps[k]))
+                return WORK_LEFT;
+    }
+    return WORK_NONE;
+}
+
 /* What the walks of warps at the barrier show; WORK_LEFT where they show nothing. */
 static enum work work_left(struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
 {
     const struct wsdbg_replay *replay = c->of_machine ? wsdbg_replay_standing(c) : NULL;
-    bool any = !c->of_machine;
-    uint32_t walks = 0;
-    for (size_t i = 0; i < c->snapshot->walk_count && !replay && !any; i++)
-        for (uint32_t w = 0; w < c->warp_count; w++)
-            if (wsdbg_set_has(warps, w) && c->snapshot->walks[i].warp == c->warps[w]) {
-                any |= !c->snapshot->walks[i].is_whole || has_work_at_last(c, &c->snapshot->walks[i]);
-                walks++;
-            }
-    for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *agent = &replay->agents[i];
-        any |= wsdbg_set_has(warps, agent->warp) && !c->snapshot->walks[agent->walk].is_whole;
-        for (uint32_t k = agent->at; wsdbg_set_has(warps, agent->warp) && k < agent->step_count; k++)
-            any |= is_work(&agent->steps[k]);
+    if (replay)
+        return work_of_replay(replay, warps);
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        if (!wsdbg_set_has(warps, w))
+            continue;
+        if (!c->of_machine || !wsdbg_code_walk(c, w))
+            return WORK_LEFT;
+        for (size_t i = 0; i < c->snapshot->walk_count; i++)
+            if (c->snapshot->walks[i].warp == c->warps[w] &&
+                (!c->snapshot->walks[i].is_whole || has_work_at_last(c, &c->snapshot->walks[i])))
+                return WORK_LEFT;
     }
-    if (any || (!replay && !walks))
-        return WORK_LEFT;
-    return replay ? WORK_NONE : WORK_NONE_AT_LAST;
+    return WORK_NONE_AT_LAST;
 }
 
 static struct wsdbg_phrase say_place(const struct wsdbg_case *c, uint32_t warp)

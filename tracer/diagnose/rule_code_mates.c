@@ -1,31 +1,21 @@
 /* rule_code_mates.c - a warp that does what the three others of its warpgroup do, but waits for other phases.
  *
- * Reads: walks.  Adds: PARITY_WRONG, PARITY_DRIFT.
+ * Reads: walks, warp states; a replay that ends in the picture, if there is one.  Adds: PARITY_WRONG, PARITY_DRIFT.
  *
  * It compares walks with one another and needs no order of events: what such a warp leads to is a race.
  */
 #include "diagnose/code_say.h"
+#include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
 /* A warp, and its first wait that differs from those of its mates. */
 struct odd_wait {
     uint32_t warp;                    /* local number */
     const struct wsdbg_step_row *own; /* NULL = its waits are like theirs */
+    uint32_t step;                    /* of its walk */
     uint32_t parity;                  /* that its mates ask for */
     uint32_t turn;                    /* its waits on the barrier before */
 };
-
-/* The walk of most of a warp's lanes, if it is known; else NULL. */
-static const struct wsdbg_walk_row *walk_of(const struct wsdbg_case *c, uint32_t warp)
-{
-    const struct wsdbg_snapshot *s = c->snapshot;
-    const struct wsdbg_walk_row *walk = NULL;
-    for (size_t i = 0; i < s->walk_count; i++)
-        if (s->walks[i].warp == c->warps[warp] &&
-            (!walk || __builtin_popcount(s->walks[i].lanes) > __builtin_popcount(walk->lanes)))
-            walk = &s->walks[i];
-    return walk && !walk->is_guessed ? walk : NULL;
-}
 
 static bool is_wait(const struct wsdbg_step_row *step)
 {
@@ -45,9 +35,9 @@ static uint32_t turn_of(const struct wsdbg_step_row *steps, uint32_t at)
  * differs. */
 static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, struct odd_wait *odd)
 {
-    const struct wsdbg_walk_row *a = walk_of(c, warp), *b = walk_of(c, mate);
+    const struct wsdbg_walk_row *a = wsdbg_code_walk(c, warp), *b = wsdbg_code_walk(c, mate);
     *odd = (struct odd_wait){.warp = warp};
-    if (!a || !b || a->step_count != b->step_count || a->is_whole != b->is_whole)
+    if (!a || !b || a->is_guessed || b->is_guessed || a->step_count != b->step_count || a->is_whole != b->is_whole)
         return false;
     const struct wsdbg_step_row *own = &c->snapshot->steps[a->step_first], *its = &c->snapshot->steps[b->step_first];
     for (uint32_t k = 0; k < a->step_count; k++) {
@@ -58,7 +48,7 @@ static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, 
         if (!is_wait(&own[k]) || !is_wait(&its[k]))
             return false;
         if (!odd->own)
-            *odd = (struct odd_wait){warp, &own[k], its[k].number & 1, turn_of(own, k)};
+            *odd = (struct odd_wait){warp, &own[k], k, its[k].number & 1, turn_of(own, k)};
     }
     return true;
 }
@@ -111,6 +101,16 @@ static void say(struct wsdbg_case *c, const struct odd_wait *odd, uint32_t barri
     wsdbg_tell_wait(c, finding, odd->warp);
 }
 
+/* Whether the warp may have come to the wait: one that is still to come is not what the kernel hangs at. */
+static bool may_have_come(struct wsdbg_case *c, const struct odd_wait *odd)
+{
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
+    for (uint32_t i = 0; replay && i < replay->agent_count; i++)
+        if (&c->snapshot->walks[replay->agents[i].walk] == wsdbg_code_walk(c, odd->warp))
+            return odd->step <= replay->agents[i].at;
+    return wsdbg_code_may_have_taken(c, odd->warp, odd->own);
+}
+
 /* Whether some warp of the CTA waits on a stage of the barrier: else this is not what the kernel hangs at. */
 static bool is_waited_on(const struct wsdbg_case *c, uint32_t barrier)
 {
@@ -129,7 +129,7 @@ void wsdbg_rule_code_mates(struct wsdbg_case *c)
     for (uint32_t w = 0; w < c->warp_count; w++) {
         struct odd_wait odd;
         const uint32_t barrier = is_odd(c, w, &odd) ? barrier_of(c, &odd) : WSDBG_NONE;
-        if (barrier == WSDBG_NONE || !is_waited_on(c, barrier))
+        if (barrier == WSDBG_NONE || !is_waited_on(c, barrier) || !may_have_come(c, &odd))
             continue;
         say(c, &odd, barrier);
         return;

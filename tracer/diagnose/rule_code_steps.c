@@ -156,7 +156,8 @@ static void serve(struct use *use, uint32_t waits)
     use->waits_then = waits;
 }
 
-/* Follows the agent up to where it stands; false where a parity is not known, or the waits on other stages differ. */
+/* Counts what the agent does up to its standstill.  False: some parity is not known, or its waits on other stages
+ * differ from each other. */
 static bool follow(struct out_of_step *o)
 {
     const struct wsdbg_replay_agent *agent = o->agent;

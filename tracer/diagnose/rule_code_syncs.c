@@ -20,18 +20,6 @@ struct syncs {
 
 /* ---- what a walk does on named barriers ---- */
 
-/* The walk of most of a warp's lanes; NULL = it has none. */
-static const struct wsdbg_walk_row *walk_of(const struct wsdbg_case *c, uint32_t warp)
-{
-    const struct wsdbg_snapshot *s = c->snapshot;
-    const struct wsdbg_walk_row *walk = NULL;
-    for (size_t i = 0; i < s->walk_count; i++)
-        if (s->walks[i].warp == c->warps[warp] &&
-            (!walk || __builtin_popcount(s->walks[i].lanes) > __builtin_popcount(walk->lanes)))
-            walk = &s->walks[i];
-    return walk;
-}
-
 /* The next use of a named barrier from step *at on, which moves behind it; NULL = there is none. */
 static const struct wsdbg_step_row *next_use(const struct wsdbg_snapshot *s, const struct wsdbg_walk_row *walk,
                                              uint32_t *at)
@@ -54,7 +42,7 @@ static uint32_t uses_of(const struct syncs *syncs, uint32_t warp, uint32_t count
 {
     if (wsdbg_case_warp(syncs->c, warp)->cta != syncs->cta)
         return 0;
-    const struct wsdbg_walk_row *walk = walk_of(syncs->c, warp);
+    const struct wsdbg_walk_row *walk = wsdbg_code_walk(syncs->c, warp);
     const struct wsdbg_step_row *use;
     uint32_t uses = 0, at = 0;
     while ((use = next_use(syncs->c->snapshot, walk, &at)))
@@ -87,21 +75,11 @@ static bool is_doubtful(const struct syncs *syncs)
 static bool are_known(const struct syncs *syncs)
 {
     for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
-        const struct wsdbg_walk_row *walk = walk_of(syncs->c, w);
+        const struct wsdbg_walk_row *walk = wsdbg_code_walk(syncs->c, w);
         if (wsdbg_case_warp(syncs->c, w)->cta == syncs->cta && (!walk || !wsdbg_walk_is_known(walk)))
             return false;
     }
     return true;
-}
-
-/* Whether a warp that takes the step may have taken it already, or stands there. */
-static bool may_be_taken(const struct syncs *syncs, uint32_t warp, const struct wsdbg_step_row *step)
-{
-    const struct wsdbg_reach *reach = wsdbg_code_reach(syncs->c, warp, step->access);
-    const struct wsdbg_access_row *access =
-        step->access < syncs->c->snapshot->access_count ? &syncs->c->snapshot->accesses[step->access] : NULL;
-    return !reach || !reach->before_known || reach->before_most > 0 ||
-           (access && access->site == wsdbg_case_warp(syncs->c, warp)->site);
 }
 
 /* The first use of the barrier with each count that a warp's walk names for it, but not those without one. */
@@ -121,7 +99,7 @@ static void add_count(struct counts *counts, const struct wsdbg_step_row *use)
 
 static struct counts counts_of(const struct syncs *syncs, uint32_t warp)
 {
-    const struct wsdbg_walk_row *walk = walk_of(syncs->c, warp);
+    const struct wsdbg_walk_row *walk = wsdbg_code_walk(syncs->c, warp);
     const struct wsdbg_step_row *use;
     struct counts counts = {.count = 0};
     uint32_t at = 0;
@@ -187,9 +165,10 @@ static uint32_t fitting_count(const struct syncs *syncs, const struct users *use
     return 0;
 }
 
-/* Where walks are cut off, some uses with this count may not be known. */
+/* Where walks are cut off, some uses with this count may not be known.  `other`: a count that fits, 0 = none is known;
+ * `is_of_others`: other warps name it. */
 static void say_count(const struct syncs *syncs, const struct users *users, const struct wsdbg_step_row *use,
-                      uint32_t other, bool others_name_it)
+                      uint32_t other, bool is_of_others)
 {
     struct wsdbg_case *c = syncs->c;
     const uint32_t threads = wsdbg_set_count(&users->warps) * WSDBG_WARP_THREADS;
@@ -201,7 +180,7 @@ static void say_count(const struct syncs *syncs, const struct users *users, cons
         return;
     char elsewhere[48] = "", fits[48] = "";
     if (other) {
-        wsdbg_print(elsewhere, sizeof elsewhere, others_name_it ? "; some others name %u" : "; elsewhere they name %u",
+        wsdbg_print(elsewhere, sizeof elsewhere, is_of_others ? "; some others name %u" : "; elsewhere they name %u",
                     other);
         wsdbg_print(fits, sizeof fits, ", here %u", other);
     }
@@ -231,10 +210,10 @@ static bool is_wrong(const struct users *users, uint32_t count, uint32_t other)
            users->uses * WSDBG_WARP_THREADS % count != 0 && !can_make_up(users, count);
 }
 
-/* Whether a warp of the CTA only waits at the barrier, and never arrives there and goes on. */
+/* Whether each use of the barrier by the warp is a sync: it never arrives there without waiting. */
 static bool only_waits(const struct syncs *syncs, uint32_t warp)
 {
-    const struct wsdbg_walk_row *walk = walk_of(syncs->c, warp);
+    const struct wsdbg_walk_row *walk = wsdbg_code_walk(syncs->c, warp);
     const struct wsdbg_step_row *use;
     uint32_t at = 0;
     while ((use = next_use(syncs->c->snapshot, walk, &at)))
@@ -264,7 +243,8 @@ static bool judge_counts(const struct syncs *syncs)
         const uint32_t count = counts.uses[i]->number;
         const struct users users = users_of(syncs, count);
         const uint32_t other = fitting_count(syncs, &users, count), of_all = count_of_all(syncs, &users, count);
-        if ((!of_all && !is_wrong(&users, count, other)) || !may_be_taken(syncs, syncs->waiter, counts.uses[i]))
+        if ((!of_all && !is_wrong(&users, count, other)) ||
+            !wsdbg_code_may_have_taken(syncs->c, syncs->waiter, counts.uses[i]))
             continue;
         say_count(syncs, &users, counts.uses[i], of_all ? of_all : other, of_all > 0);
         return true;
@@ -285,7 +265,7 @@ static bool are_alike(const struct wsdbg_step_row *a, const struct wsdbg_step_ro
 static uint32_t left_out(const struct syncs *syncs, uint32_t warp, uint32_t mate, const struct wsdbg_step_row **first)
 {
     const struct wsdbg_snapshot *s = syncs->c->snapshot;
-    const struct wsdbg_walk_row *mine = walk_of(syncs->c, warp), *other = walk_of(syncs->c, mate);
+    const struct wsdbg_walk_row *mine = wsdbg_code_walk(syncs->c, warp), *other = wsdbg_code_walk(syncs->c, mate);
     const struct wsdbg_step_row *use, *its;
     uint32_t at = 0, its_at = 0, missing = 0, behind = 0;
     *first = NULL;
@@ -320,7 +300,8 @@ static struct wsdbg_warp_set agreeing_mates(const struct syncs *syncs, uint32_t 
             continue;
         const struct wsdbg_step_row *step;
         const uint32_t more = left_out(syncs, warp, w, &step);
-        if (more == 0 || (*missing && (more != *missing || !are_alike(step, *first))) || !may_be_taken(syncs, w, step))
+        if (more == 0 || (*missing && (more != *missing || !are_alike(step, *first))) ||
+            !wsdbg_code_may_have_taken(syncs->c, w, step))
             return (struct wsdbg_warp_set){{0}};
         *first = step;
         *missing = more;
@@ -417,7 +398,7 @@ static bool is_of_all(const struct syncs *syncs)
 {
     const uint32_t threads = syncs->c->snapshot->ctas[syncs->cta].warp_count * WSDBG_WARP_THREADS;
     for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
-        const struct wsdbg_walk_row *walk = is_in_cta(syncs, w) ? walk_of(syncs->c, w) : NULL;
+        const struct wsdbg_walk_row *walk = is_in_cta(syncs, w) ? wsdbg_code_walk(syncs->c, w) : NULL;
         const struct wsdbg_step_row *use;
         uint32_t at = 0;
         while ((use = next_use(syncs->c->snapshot, walk, &at)))

@@ -262,7 +262,7 @@ static struct wsdbg_error *walk_warps(struct walks *walks, uint32_t cta)
     return error;
 }
 
-/* Whether there is work and time for two more passes like one that began then. */
+/* Whether the limits leave room for two more passes that take as long as the one that began at this work and time. */
 static bool has_room(const struct walks *walks, uint64_t work, uint64_t time_ns)
 {
     const uint64_t spent = walks->work - work, now_ns = wsdbg_look_now_ns();
@@ -270,12 +270,12 @@ static bool has_room(const struct walks *walks, uint64_t work, uint64_t time_ns)
            (walks->until_ns == UINT64_MAX || now_ns + 2 * (now_ns - time_ns) < walks->until_ns);
 }
 
-/* In as many passes as it takes.  *believes: walks were told what other warps stored, in more than one pass. */
-static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, bool *believes)
+/* In as many passes as it takes.  Where more passes do not help, or the limits leave no room for them, the last pass
+ * believes nothing that was stored. */
+static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta)
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     wsdbg_walk_plan_begin_cta(walks->plan, true);
-    *believes = false;
     for (;;) {
         const uint64_t work = walks->work, time_ns = wsdbg_look_now_ns();
         struct wsdbg_error *error = walk_warps(walks, cta);
@@ -285,51 +285,17 @@ static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, boo
             return error;
         walks->out->walk_count = walk_count;
         walks->out->step_count = step_count;
-        *believes = end == WSDBG_WALKS_AGAIN && has_room(walks, work, time_ns);
-        if (!*believes)
+        if (end == WSDBG_WALKS_DOUBTFUL || !has_room(walks, work, time_ns))
             wsdbg_walk_plan_begin_cta(walks->plan, false);
     }
-}
-
-/* Lanes whose walks are lost. */
-static uint32_t lost_among(const struct wsdbg_snapshot *rows, size_t first, size_t end)
-{
-    uint32_t lost = 0;
-    for (size_t i = first; i < end; i++)
-        lost += rows->walks[i].is_whole ? 0 : (uint32_t)__builtin_popcount(rows->walks[i].lanes);
-    return lost;
-}
-
-/* Where walks are lost although they were told what other warps stored, more may be known without that. */
-static struct wsdbg_error *walk_without_words(struct walks *walks, uint32_t cta, size_t first)
-{
-    struct wsdbg_snapshot *out = walks->out;
-    const size_t second = out->walk_count, steps = out->step_count;
-    const uint32_t lost = lost_among(out, first, second);
-    if (!lost)
-        return NULL;
-    wsdbg_walk_plan_begin_cta(walks->plan, false);
-    struct wsdbg_error *error = walk_warps(walks, cta);
-    const bool is_better = !error && !is_late(walks) && lost_among(out, second, out->walk_count) < lost;
-    const size_t count = is_better ? out->walk_count - second : second - first;
-    if (is_better)
-        memmove(out->walks + first, out->walks + second, count * sizeof *out->walks);
-    else
-        out->step_count = steps;
-    out->walk_count = first + count;
-    return error;
 }
 
 /* All of its warps, or none where the time is over: the GPU may be stopped meanwhile. */
 static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *walked)
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
-    const uint64_t work = walks->work, time_ns = wsdbg_look_now_ns();
-    bool believes;
-    struct wsdbg_error *error = walk_in_passes(walks, cta, &believes);
-    *walked = !error && !is_late(walks);
-    if (*walked && believes && has_room(walks, work, time_ns))
-        error = walk_without_words(walks, cta, walk_count);
+    struct wsdbg_error *error = walk_in_passes(walks, cta);
+    *walked = !is_late(walks);
     if (!*walked) {
         walks->out->walk_count = walk_count;
         walks->out->step_count = step_count;
