@@ -1,0 +1,110 @@
+/* cluster_test.c - CTA 0 of a cluster stands at the cluster barrier, and CTA 1 waits for an arrival.  CLUSTER_MISSING
+ * is the cause only if CTA 0 still has something to do behind the barrier.
+ *
+ * A test writes the walks of all threads, lets a replay run them until they hang, and makes the picture of that moment.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ways.h"
+
+enum { FULL = 1, CTAS = 2, WARPS = 2, SILENT = -1 };
+
+static const struct kernel {
+    const char *name;
+    uint32_t count; /* arrivals that a phase of the barrier takes; CTA 0 makes one before the cluster barrier */
+    bool is_late;   /* ... and one behind it */
+    bool is_open;   /* how CTA 0 goes on behind the barrier is not known */
+    int confidence; /* of CLUSTER_MISSING; SILENT: it is not said */
+} kernels[] = {
+    {"the arrival comes behind the barrier", 2, true, false, WSDBG_CONFIDENCE_LIKELY},
+    {"nobody knows what comes behind the barrier", 2, false, true, WSDBG_CONFIDENCE_LIKELY},
+    {"nothing comes behind the barrier", 2, false, false, SILENT},
+};
+
+static void meet(struct way *way)
+{
+    way_add(way, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
+    way_add(way, WSDBG_ACCESS_CLUSTER_WAIT, 0, 0);
+}
+
+static void put_ways(struct picture *p, const struct kernel *k)
+{
+    static struct way ways[CTAS * WARPS];
+    memset(ways, 0, sizeof ways);
+    for (uint32_t w = 0; w < CTAS * WARPS; w++) {
+        const bool is_first = w < WARPS;
+        ways[w].warp = w;
+        ways[w].is_open = is_first && k->is_open;
+        if (w % WARPS == 0)
+            way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, 0), k->count);
+        meet(&ways[w]);
+        if (w == 0)
+            way_add(&ways[w], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1)->rank = 1;
+        if (!is_first)
+            way_add(&ways[w], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), 0);
+        meet(&ways[w]);
+        if (w == 0 && k->is_late)
+            way_add(&ways[w], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1)->rank = 1;
+    }
+    ways_put(p, ways, CTAS * WARPS);
+}
+
+static void put_kernel(struct picture *p, const struct kernel *k)
+{
+    picture_init(p, CTAS, WARPS, 32);
+    for (uint32_t cta = 0; cta < CTAS; cta++) {
+        p->snapshot.ctas[cta].cluster_id = 0;
+        p->snapshot.ctas[cta].cluster_rank = cta;
+        p->snapshot.ctas[cta].cluster_size = CTAS;
+    }
+    picture_mbarrier(p, FULL, 0, 0, k->count, k->count, 0);
+    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), 1, 0, WSDBG_LANES_ONE),
+                   arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE),
+                   join = picture_access(p, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 1, 0, WSDBG_LANES_ONE);
+    p->snapshot.accesses[arrive].any_rank = true;
+    picture_reach(p, 0, WARPS - 1, wait, 0, UINT8_MAX, 2);
+    picture_reach(p, 0, WARPS - 1, arrive, 0, 0, 2);
+    picture_reach(p, 0, WARPS - 1, join, 1, 1, 2);
+    put_ways(p, k);
+    assert_true(ways_stand(p));
+}
+
+/* Of CLUSTER_MISSING. */
+static int confidence_of(struct picture *p)
+{
+    struct wsdbg_diagnosis diagnosis;
+    int confidence = SILENT;
+    picture_still(p);
+    picture_judge(p, &diagnosis);
+    for (size_t i = 0; i < diagnosis.finding_count; i++) {
+        print_message("  %s: %s\n", wsdbg_cause_name(diagnosis.findings[i].cause), diagnosis.findings[i].sentence);
+        if (diagnosis.findings[i].cause == WSDBG_CAUSE_CLUSTER_MISSING)
+            confidence = diagnosis.findings[i].confidence;
+    }
+    wsdbg_diagnosis_deinit(&diagnosis);
+    return confidence;
+}
+
+static void test_a_cluster_barrier_holds_back_only_what_comes_behind_it(void **state)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct picture p;
+        print_message("%s\n", kernels[i].name);
+        put_kernel(&p, &kernels[i]);
+        assert_int_equal(confidence_of(&p), kernels[i].confidence);
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_cluster_barrier_holds_back_only_what_comes_behind_it)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
