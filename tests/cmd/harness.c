@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-enum { FINISH_MS = 10000, FILE_MS = 5000 };
+enum { FINISH_MS = 60000, WORDS_MS = 30000 };
 
 static int64_t now_ms(void)
 {
@@ -94,6 +94,16 @@ static char *read_all(int fd)
     return text;
 }
 
+void wait_for_words(struct running running, const char *words)
+{
+    const int64_t limit = now_ms() + WORDS_MS;
+    for (bool said = false; !said && now_ms() < limit; poll(NULL, 0, 5)) {
+        char *text = read_all(running.err);
+        said = strstr(text, words) != NULL;
+        free(text);
+    }
+}
+
 struct outcome finish(struct running running)
 {
     int status = 0;
@@ -124,7 +134,7 @@ void outcome_free(struct outcome *outcome)
 void wait_for_file(const char *path)
 {
     struct stat info;
-    int64_t limit = now_ms() + FILE_MS;
+    int64_t limit = now_ms() + WORDS_MS;
     while (stat(path, &info) < 0 || info.st_size == 0) {
         if (now_ms() > limit)
             fail_msg("%s did not appear", path);

@@ -27,14 +27,16 @@ int scratch_teardown(void **state);
 
 /* Starts WSDBG_BINARY with the words (NULL-terminated) and `input` on stdin (NULL = nothing). */
 struct running start(const char *input, const char *const *words);
-/* Waits for its end, ten seconds at most. */
+/* Waits until it has said the words, half a minute at most: a machine that is busy takes its time. */
+void wait_for_words(struct running running, const char *words);
+/* Waits for its end, a minute at most. */
 struct outcome finish(struct running running);
 void outcome_free(struct outcome *outcome);
 
 #define WSDBG(...) finish(start(NULL, (const char *const[]){__VA_ARGS__, NULL}))
 #define WSDBG_START(...) start(NULL, (const char *const[]){__VA_ARGS__, NULL})
 
-/* Waits until `path` exists and is not empty, five seconds at most. */
+/* Waits until `path` exists and is not empty, half a minute at most. */
 void wait_for_file(const char *path);
 /* The file's content; the caller frees. */
 char *read_file(const char *path);

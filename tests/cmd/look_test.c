@@ -137,17 +137,23 @@ static void a_kernel_beside_a_capture_that_never_ends_is_looked_at(void **state)
     outcome_free(&run);
 }
 
+/* The program says that it has launched its kernels, and waits until the file `seen` is there. */
 static void assert_sigquit_shows_where_warps_stand(const char *program)
 {
+    static const char shown[] = "wsdbg: where every warp stands now; no verdict\n";
     char command[512];
-    snprintf(command, sizeof command, "(sleep 0.9; echo x > ready; sleep 0.9) | APP_WAITS=1 " SHIM_APP " proc %s",
+    snprintf(command, sizeof command,
+             "for i in $(seq 600); do [ -e seen ] && break; sleep 0.05; done | APP_WAITS=1 " SHIM_APP " proc %s |"
+             "grep --line-buffered -x ready >ready",
              program);
     struct running running = WSDBG_START("run", "-o", "x.db", "sh", "-c", command);
     wait_for_file("ready");
     kill(running.pid, SIGQUIT);
+    wait_for_words(running, shown);
+    write_file("seen", "x", 1);
     struct outcome run = finish(running);
     assert_int_equal(run.status, 0);
-    assert_says(run.err, "wsdbg: where every warp stands now; no verdict\n");
+    assert_says(run.err, shown);
     assert_says(run.err, "2 of 2 CTAs seen, 6 of 6 warps");
     assert_null(strstr(run.err, "STALL"));
     outcome_free(&run);
@@ -173,7 +179,7 @@ static void a_program_whose_dump_does_not_come_is_ended(void **state)
     struct running running =
         WSDBG_START("run", "-o", "x.db", "--evidence=core", "--stall", "0.5", "--", "sh", "-c",
                     "pipe=$(echo $CUDA_COREDUMP_PIPE | sed s/%p/$$/); mkfifo $pipe waits; trap '' TERM;"
-                    "sleep 20 > waits & (head -c 1 $pipe > asked; echo >> asked) & APP_WAITS=1 exec " SHIM_APP
+                    "sleep 50 > waits & (head -c 1 $pipe > asked; echo >> asked) & APP_WAITS=1 exec " SHIM_APP
                     " proc hang < waits");
     wait_for_file("asked");
     kill(running.pid, SIGTERM);
@@ -189,7 +195,7 @@ static void a_program_whose_dump_does_not_come_is_ended(void **state)
 /* The program with a driver that answers the question for a dump with one that an H200 wrote. */
 #define ANSWERED_BY(dump)                                                                                   \
     "pipe=$(echo $CUDA_COREDUMP_PIPE | sed s/%p/$$/); core=$(echo $CUDA_COREDUMP_FILE | sed s/%p/$$/);"     \
-    "mkfifo $pipe waits; sleep 20 > waits & (head -c 1 $pipe > asked; cp " WSDBG_DUMPS "/" dump " $core) &" \
+    "mkfifo $pipe waits; sleep 50 > waits & (head -c 1 $pipe > asked; cp " WSDBG_DUMPS "/" dump " $core) &" \
     "APP_WAITS=1 exec " SHIM_APP " proc hang < waits"
 
 static void assert_dump_ends_program(const char *script, int status, const char *verdict)

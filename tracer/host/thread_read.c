@@ -2,11 +2,12 @@
 #include "host/thread_read.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "host/python_lines.h"
 
-enum { TRIES = 3 };
+enum { TRIES = 3, FALLS_ASLEEP_MS = 10 };
 
 static const char torn[] = "it changed while it was read";
 
@@ -106,6 +107,17 @@ static struct wsdbg_python_agreement read_again(const struct wsdbg_host_reader *
     return wsdbg_python_stacks_agree(first, &second);
 }
 
+/* A thread that was woken for a moment, by a broadcast say, sleeps again soon.  On a busy machine that takes a while. */
+static bool falls_asleep(const struct wsdbg_host_reader *reader, const struct wsdbg_host_choice *choice)
+{
+    bool sleeps = false;
+    for (int i = 0; i < FALLS_ASLEEP_MS && !sleeps && !wsdbg_host_memory_is_late(reader->memory); i++) {
+        poll(NULL, 0, 1);
+        sleeps = wsdbg_host_moment_of(reader->process, choice->thread_id).in_kernel;
+    }
+    return sleeps;
+}
+
 static bool is_over(int error)
 {
     return error == ENOENT || error == ESRCH;
@@ -127,7 +139,7 @@ void wsdbg_host_thread_read(const struct wsdbg_host_reader *reader, const struct
     struct wsdbg_host_moment moment = {0};
     struct wsdbg_python_agreement same = {0};
     bool sleeps = false;
-    for (int i = 0; i < TRIES && !sleeps && !same.all; i++) {
+    for (int i = 0; i < TRIES && !sleeps && (!same.all || falls_asleep(reader, choice)); i++) {
         sleeps = read_once(reader, choice, &moment, &stack, out);
         if (!sleeps)
             same = read_again(reader, choice, &stack);

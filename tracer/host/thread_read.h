@@ -1,7 +1,7 @@
 /* thread_read.h - one thread: what it does, its Python frames, its native ones.
  *
  * A thread that sleeps in the kernel all the time has one stack, which is read once.  Any other one is read twice, and
- * what both readings have counts.
+ * what both readings have counts.  One that stays where it is gets a few milliseconds to fall asleep.
  */
 #ifndef WSDBG_HOST_THREAD_READ_H
 #define WSDBG_HOST_THREAD_READ_H
