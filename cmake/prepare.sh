@@ -7,7 +7,7 @@ list_only=
 [ "$1" != --list ] || { list_only=yes; shift; }
 
 packages="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libzstd-dev liblz4-dev libelf-dev libdw-dev zlib1g-dev libjansson-dev libncurses-dev"
-[ "$1" = demo ] || packages="$packages libcmocka-dev libvterm-dev libxml2-dev chromium valgrind clang python3"
+[ "$1" = demo ] || packages="$packages libcmocka-dev libvterm-dev libxml2-dev chromium valgrind clang lld python3"
 [ -z "$list_only" ] || { echo "$packages"; exit 0; }
 
 missing=
@@ -15,7 +15,7 @@ for package in $packages; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
 done
 # A compiler, cmake or browser from elsewhere serves as well as Debian's.
-for pair in google-chrome:chromium chromium-browser:chromium gcc:gcc g++:g++ cmake:cmake ninja:ninja-build clang:clang python3:python3; do
+for pair in google-chrome:chromium chromium-browser:chromium gcc:gcc g++:g++ cmake:cmake ninja:ninja-build clang:clang ld.lld:lld python3:python3; do
     if command -v "${pair%%:*}" >/dev/null 2>&1; then
         missing=$(printf '%s ' $missing | sed "s/\(^\| \)${pair##*:} / /")
     fi

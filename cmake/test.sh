@@ -1,8 +1,8 @@
 #!/bin/sh
 # test.sh - builds the demo with what prepare.sh installs for it alone, then builds and runs all tests that need no GPU:
-# as shipped, then under the sanitizers.  While tests run, the next preset is built with the lowest priority: many tests
+# optimised as a release is, then under the sanitizers.  While tests run, the next preset is built with the lowest priority: many tests
 # mostly wait.
-# Writes build/, build/asan, build/tsan, build/release.  Stops at the first build that fails; tests all run.
+# Writes build/, build/asan, build/tsan.  Stops at the first build that fails; tests all run.
 set -eu
 jobs=$(nproc)
 failed=
@@ -46,12 +46,6 @@ build_demo_alone() {
     sh cmake/demo_packages.sh used build $packages || exit 1
 }
 
-# The optimiser of a release build sees what the others do not: it must compile without a warning too.  Not the
-# simulator: a release builds most of it as the first tests do.
-build_the_rest() {
-    build tsan build/tsan thread_tests && build release build/release tracer -DWSDBG_KERNELS=OFF
-}
-
 build_demo_alone
 build dev build all
 # The lint tests compile kernels; those of the second preset use what the first compiled.
@@ -62,7 +56,7 @@ mkdir "$WSDBG_COMPILED"
 background=$!
 run_tests dev build gpu
 finish_background
-(lowest="nice -n 19" && build_the_rest) &
+(lowest="nice -n 19" && build tsan build/tsan thread_tests) &
 background=$!
 # libFuzzer's programs bring sanitizers of their own.  Of the recorded cases, on all of which the first tests ran the
 # same program, every fifth has to do.
