@@ -216,11 +216,24 @@ static enum hopper_outcome answer(struct hopper_step *step, uint32_t over)
     return HOPPER_NEXT;
 }
 
+/* For spin.c, while it watches the split's loop. */
+static void note_test(const struct hopper_step *step, const struct hopper_wait *missing)
+{
+    struct hopper_warp *warp = step->warp;
+    if (warp->watched_lanes == step->split->lanes && warp->test_count < HOPPER_TESTS)
+        warp->tests[warp->test_count++] = (struct hopper_test){step->split->pc, step->split->depth, missing->cta_rank,
+                                                               missing->offset, missing->parity};
+}
+
 enum hopper_outcome hopper_do_mbarrier_test_wait(struct hopper_step *step)
 {
     uint32_t over;
     struct hopper_wait missing = {0};
-    return look(step, &over, &missing) ? answer(step, over) : HOPPER_FAULTED;
+    if (!look(step, &over, &missing))
+        return HOPPER_FAULTED;
+    if (over != step->lanes)
+        note_test(step, &missing);
+    return answer(step, over);
 }
 
 static uint64_t limit_of(const struct hopper_step *step)

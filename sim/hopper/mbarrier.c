@@ -42,7 +42,7 @@ uint32_t hopper_mbarrier_pending(uint64_t word)
     return (uint32_t)(-(word >> PENDING_SHIFT) & COUNT_MASK);
 }
 
-static uint32_t expected_of(uint64_t word)
+uint32_t hopper_mbarrier_expected(uint64_t word)
 {
     return (uint32_t)(-(word >> EXPECTED_SHIFT) & COUNT_MASK);
 }
@@ -60,7 +60,7 @@ static uint64_t with(uint64_t word, unsigned shift, uint64_t mask, uint64_t valu
 
 static enum hopper_mbarrier_effect arrive(uint64_t *word, uint32_t count, bool is_drop)
 {
-    const uint32_t pending = hopper_mbarrier_pending(*word), expected = expected_of(*word);
+    const uint32_t pending = hopper_mbarrier_pending(*word), expected = hopper_mbarrier_expected(*word);
     if (count > pending || (is_drop && count > expected))
         return HOPPER_MBARRIER_SPENT;
     *word = with(*word, PENDING_SHIFT, COUNT_MASK, -(uint64_t)(pending - count));
@@ -90,7 +90,7 @@ enum hopper_mbarrier_effect hopper_mbarrier_step(uint64_t *word, enum hopper_mba
         effect = arrive(word, amount, operation == HOPPER_MBARRIER_DROP);
     if (effect != HOPPER_MBARRIER_SAME_PHASE || hopper_mbarrier_pending(*word) || bytes_of(*word))
         return effect;
-    *word = with(*word, PENDING_SHIFT, COUNT_MASK, -(uint64_t)expected_of(*word)) ^ PHASE_BIT;
+    *word = with(*word, PENDING_SHIFT, COUNT_MASK, -(uint64_t)hopper_mbarrier_expected(*word)) ^ PHASE_BIT;
     return HOPPER_MBARRIER_NEXT_PHASE;
 }
 

@@ -32,6 +32,7 @@ uint64_t hopper_mbarrier_initial(uint32_t count);
 enum hopper_mbarrier_effect hopper_mbarrier_step(uint64_t *word, enum hopper_mbarrier_operation operation,
                                                  uint32_t amount);
 uint32_t hopper_mbarrier_pending(uint64_t word);
+uint32_t hopper_mbarrier_expected(uint64_t word);
 
 static inline uint32_t hopper_mbarrier_phase(uint64_t word)
 {

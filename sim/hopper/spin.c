@@ -10,6 +10,7 @@
 #include "hopper/clock.h"
 #include "hopper/code.h"
 #include "hopper/device.h"
+#include "hopper/mbarrier.h"
 #include "hopper/values.h"
 
 enum { ROUNDS_BEFORE = 8 };
@@ -91,6 +92,44 @@ static bool is_power_of_2(uint32_t number)
     return (number & (number - 1)) == 0;
 }
 
+static bool has_some_arrivals(const struct hopper_warp *warp, const struct hopper_test *test)
+{
+    uint64_t word;
+    memcpy(&word, warp->cta->cluster->ctas[test->cta_rank]->shared + test->offset, sizeof word);
+    return hopper_mbarrier_pending(word) != hopper_mbarrier_expected(word);
+}
+
+/* Of several barriers that the loop tests the one to show: the first one with some of its arrivals, else the first.
+ * Only tests in the loop's own function: the split's calls are those that lead there. */
+static const struct hopper_test *test_to_show(const struct hopper_warp *warp, const struct hopper_split *split)
+{
+    const struct hopper_test *first = NULL;
+    for (uint32_t i = warp->test_count; i-- > 0;) {
+        const struct hopper_test *test = &warp->tests[i];
+        if (test->depth == split->depth && (!first || has_some_arrivals(warp, test) || !has_some_arrivals(warp, first)))
+            first = test;
+    }
+    return first;
+}
+
+static void park(struct hopper_warp *warp, struct hopper_split *split)
+{
+    const struct hopper_test *test = test_to_show(warp, split);
+    split->wait = (struct hopper_wait){.kind = HOPPER_SPINS,
+                                       .address = warp->read.address,
+                                       .value = warp->read.value,
+                                       .width_bytes = warp->read.width_bytes,
+                                       .of_global = warp->read.of_global};
+    if (test) {
+        split->wait.tests = true;
+        split->wait.tests_pc = test->pc;
+        split->wait.cta_rank = test->cta_rank;
+        split->wait.offset = test->offset;
+        split->wait.parity = test->parity;
+    }
+    warp->cta->cluster->spinning_warps++;
+}
+
 bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uint32_t target)
 {
     struct hopper_warp *warp = step->warp;
@@ -107,6 +146,7 @@ bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uin
         loop->hash = hopper_hash_registers(warp);
         loop->changes = step->gpu->changes;
         warp->read = (struct hopper_read){0};
+        warp->test_count = 0;
         warp->watched_lanes = split->lanes;
         return false;
     }
@@ -127,12 +167,7 @@ bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uin
     }
     if (warp->read.of_global && !hopper_list_spin(step->gpu, warp))
         return false;
-    split->wait = (struct hopper_wait){.kind = HOPPER_SPINS,
-                                       .address = warp->read.address,
-                                       .value = warp->read.value,
-                                       .width_bytes = warp->read.width_bytes,
-                                       .of_global = warp->read.of_global};
-    warp->cta->cluster->spinning_warps++;
+    park(warp, split);
     loop->rounds = 0;
     return true;
 }

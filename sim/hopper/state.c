@@ -18,15 +18,16 @@ SAME(WSDBG_GPU_NAMED_BARRIERS, HOPPER_NAMED_BARRIERS);
 SAME(WSDBG_GPU_RANK_SHIFT, HOPPER_RANK_SHIFT);
 _Static_assert(WSDBG_GPU_SHARED_WINDOW == HOPPER_SHARED_WINDOW, "the window of shared memory");
 
+/* Who goes round a loop that tests an mbarrier waits for it, as who tries in a loop does. */
 static struct wsdbg_gpu_part part_of(const struct hopper_split *split)
 {
     const struct hopper_wait *wait = &split->wait;
     return (struct wsdbg_gpu_part){
         .lanes = split->lanes,
-        .instruction = split->pc,
+        .instruction = wait->tests ? wait->tests_pc : split->pc,
         .depth = split->depth,
         .returns = split->returns,
-        .wait = (enum wsdbg_gpu_wait)wait->kind,
+        .wait = wait->tests ? WSDBG_GPU_WAITS_MBARRIER : (enum wsdbg_gpu_wait)wait->kind,
         .cta_rank = wait->cta_rank,
         .offset = wait->offset,
         .parity = wait->parity,

@@ -43,7 +43,9 @@ struct hopper_wait {
     uint32_t groups;           /* WGMMA, BULK: may stay */
     uint64_t address, value;   /* SPINS: what its loop last read */
     uint32_t width_bytes;
-    bool of_global; /* SPINS: its loop reads memory that the host may write */
+    bool of_global;    /* SPINS: its loop reads memory that the host may write */
+    bool tests;        /* SPINS: its loop tests mbarriers in vain; of one of them: cta_rank, offset, parity and */
+    uint32_t tests_pc; /* ... the instruction that tests it */
     uint64_t
         time_limit_ns; /* MBARRIER by try_wait: when it gives up and answers false; SLEEPS; simulated time, 0 = never */
     bool has_arrived;  /* NAMED: the warp is counted, and waits for the end of this generation */
@@ -84,6 +86,12 @@ struct hopper_read {
     uint64_t changes;        /* of the gpu at the first */
 };
 
+/* A test of an mbarrier that did not find its phase over. */
+struct hopper_test {
+    uint32_t pc, depth, cta_rank, offset, parity;
+};
+enum { HOPPER_TESTS = 4 };
+
 struct hopper_warp {
     struct hopper_cta *cta;
     uint32_t index;                       /* in the CTA */
@@ -101,22 +109,24 @@ struct hopper_warp {
     uint32_t carries;        /* of .cc: a bit a lane */
     uint64_t writes;         /* of memory or barriers, for spin detection */
     uint64_t instructions;
-    uint32_t stands;                 /* where the lanes that ran last are */
-    uint64_t waits;                  /* of those, that had to wait and are executed again */
-    uint32_t priority;               /* of the PCT schedule */
-    uint32_t ready_at;               /* place in the scheduler's list, NONE = every split waits */
-    uint32_t spin_at;                /* place in the list of those that spin on global memory, NONE = not in it */
-    uint32_t watched_lanes;          /* the split whose loop spin.c watches; 0 = none: reads are not noted */
-    struct hopper_read read;         /* from memory, since spin.c last began to watch a loop */
-    uint32_t cluster_arrived;        /* lanes that arrived at the cluster barrier and have not waited since */
-    uint32_t cluster_parity;         /* of those lanes: the parity of its generation when they arrived */
-    bool wgmma_pending;              /* some of it still writes registers */
-    bool watches_registers;          /* the race checker wants to see each instruction */
-    struct hopper_wgmma *wgmma;      /* its matrix work under way; NULL = none yet; see wgmma.h */
-    struct hopper_copy_groups *bulk; /* its lanes' groups of cp.async.bulk; NULL = none yet */
-    struct hopper_copies *copies;    /* its lanes' cp.async; NULL = none yet */
-    struct hopper_race_warp *race;   /* what it knows of others; see race.h */
-    struct hopper_probe *probe;      /* tells of its events; NULL = nobody wants them; see probe.h */
+    uint32_t stands;         /* where the lanes that ran last are */
+    uint64_t waits;          /* of those, that had to wait and are executed again */
+    uint32_t priority;       /* of the PCT schedule */
+    uint32_t ready_at;       /* place in the scheduler's list, NONE = every split waits */
+    uint32_t spin_at;        /* place in the list of those that spin on global memory, NONE = not in it */
+    uint32_t watched_lanes;  /* the split whose loop spin.c watches; 0 = none: reads are not noted */
+    struct hopper_read read; /* from memory, since spin.c last began to watch a loop */
+    struct hopper_test tests[HOPPER_TESTS]; /* since then: the first few in vain */
+    uint32_t test_count;
+    uint32_t cluster_arrived;                  /* lanes that arrived at the cluster barrier and have not waited since */
+    uint32_t cluster_parity;                   /* of those lanes: the parity of its generation when they arrived */
+    bool wgmma_pending;                        /* some of it still writes registers */
+    bool watches_registers;                    /* the race checker wants to see each instruction */
+    struct hopper_wgmma *wgmma;                /* its matrix work under way; NULL = none yet; see wgmma.h */
+    struct hopper_copy_groups *bulk;           /* its lanes' groups of cp.async.bulk; NULL = none yet */
+    struct hopper_copies *copies;              /* its lanes' cp.async; NULL = none yet */
+    struct hopper_race_warp *race;             /* what it knows of others; see race.h */
+    struct hopper_probe *probe;                /* tells of its events; NULL = nobody wants them; see probe.h */
     struct hopper_split splits[HOPPER_SPLITS]; /* last: few are ever used, memory that is not touched costs nothing */
 };
 
@@ -154,7 +164,7 @@ struct hopper_cluster {
     uint64_t generation; /* of its barrier; who arrived is in the warps */
     uint32_t ctas_live, spinning_warps;
     struct hopper_race_cluster *race; /* see race.h */
-    struct hopper_cluster *next; /* of the grid's resident ones */
+    struct hopper_cluster *next;      /* of the grid's resident ones */
 };
 
 struct hopper_grid {
@@ -166,10 +176,10 @@ struct hopper_grid {
     const struct hopper_code *code;
     uint64_t ctas_total, ctas_started, ctas_done, ctas_triggered; /* an exited CTA counts as triggered */
     struct hopper_cluster *clusters;                              /* resident */
-    bool has_clusters;      /* the launch or the kernel named a size; launch.cluster is 1,1,1 else */
-    uint32_t shared_bytes;  /* of a CTA: static and dynamic */
-    uint64_t works_pending; /* of engines */
-    bool has_done_clusters; /* whose memory may be freed */
+    bool has_clusters;             /* the launch or the kernel named a size; launch.cluster is 1,1,1 else */
+    uint32_t shared_bytes;         /* of a CTA: static and dynamic */
+    uint64_t works_pending;        /* of engines */
+    bool has_done_clusters;        /* whose memory may be freed */
     struct hopper_race_grid *race; /* see race.h */
 };
 

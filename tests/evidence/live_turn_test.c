@@ -262,17 +262,22 @@ static bool were_attached_together(const struct rig *first, const struct rig *se
     return first->gpu->attached_ns < second->gpu->left_ns && second->gpu->attached_ns < first->gpu->left_ns;
 }
 
+/* On a busy machine one look may be over before the other begins: it is enough that they once were together. */
 static void programs_on_their_own_gpus_are_looked_at_together(void **state)
 {
+    bool together = false;
     (void)state;
-    struct rig first = rig_start(NULL);
-    setenv(WSDBG_ENV_DEVICE_FILES, other_root, 1);
-    struct rig second = rig_start_on_another_gpu(&first);
-    setenv(WSDBG_ENV_DEVICE_FILES, root, 1);
-    look_at_both(&first, &second);
-    assert_true(were_attached_together(&first, &second));
-    rig_finish(&second);
-    finish(&first);
+    for (int i = 0; i < 10 && !together; i++) {
+        struct rig first = rig_start(NULL);
+        setenv(WSDBG_ENV_DEVICE_FILES, other_root, 1);
+        struct rig second = rig_start_on_another_gpu(&first);
+        setenv(WSDBG_ENV_DEVICE_FILES, root, 1);
+        look_at_both(&first, &second);
+        together = were_attached_together(&first, &second);
+        rig_finish(&second);
+        finish(&first);
+    }
+    assert_true(together);
 }
 
 static void programs_on_one_gpu_are_looked_at_one_after_the_other(void **state)

@@ -115,8 +115,37 @@ static void every_wait_is_seen(void **state)
     machine_destroy(&machine);
 }
 
+/* A loop that does something for whichever of two barriers is through, and is at neither.  The second one has 1 of 2
+ * arrivals: it is shown. */
+static const char tests_two[] =
+    ".shared .align 8 .b64 bar[2]; .shared .b32 count; mov.u32 %r1, bar; mov.u32 %r2, count;\n"
+    "mbarrier.init.shared::cta.b64 [%r1], 1; mbarrier.init.shared::cta.b64 [%r1+8], 2;\n"
+    "mbarrier.arrive.shared::cta.b64 _, [%r1+8];\n"
+    "again: mbarrier.test_wait.parity.shared::cta.b64 %p1, [%r1], 0; @!%p1 bra second; st.shared.u32 [%r2], 1;\n"
+    "second: mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r1+8], 0; @!%p2 bra again; st.shared.u32 [%r2], 2; bra "
+    "again;";
+
+static void who_tests_barriers_in_turn_waits_for_them(void **state)
+{
+    (void)state;
+    struct machine machine;
+    struct seen seen = {0};
+    assert_int_equal(kernel_run(&machine, tests_two, (struct kernel_launch){.block = 1}, NULL), WSDBG_GPU_DEADLOCK);
+    wsdbg_gpu_walk(machine.gpu, &everything, &seen);
+    assert_int_equal(seen.warp_count, 1);
+    assert_int_equal(seen.warps[0].part_count, 1);
+    const struct wsdbg_gpu_part *part = &seen.warps[0].parts[0];
+    assert_int_equal(part->wait, WSDBG_GPU_WAITS_MBARRIER);
+    assert_int_equal(part->offset, seen.mbarriers[1].offset);
+    assert_int_equal(part->parity, 0);
+    expect_text(&machine, part, "mbarrier.test_wait");
+    expect_text(&machine, part, "+8");
+    machine_destroy(&machine);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_wait_is_seen)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_wait_is_seen),
+                                       cmocka_unit_test(who_tests_barriers_in_turn_waits_for_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

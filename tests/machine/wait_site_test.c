@@ -27,6 +27,8 @@ struct code {
 #define BACK_2        {{0xfffffffc00f48947, 0x002fea000383ffff}} /* … two before */
 #define BACK_3        {{0xfffffffc00f08947, 0x002fea000383ffff}} /* … three before */
 #define BACK_4        {{0xfffffffc00ec8947, 0x002fea000383ffff}} /* … four before */
+#define BACK_6        {{0xfffffffc00e47947, 0x000fea000383ffff}} /* BRA to the sixth instruction before */
+#define SKIP_1        {{0x0000000000048947, 0x000fea0003800000}} /* @!P0 BRA over the next instruction */
 #define ARRIVE        {{0x000000ff00ff79a7, 0x000fe2000810003f}} /* SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R0], RZ */
 #define BAR_SYNC      {{0x0040000000007b1d, 0x000ff00000010000}} /* BAR.SYNC.DEFER_BLOCKING 0x1 */
 #define BAR_ARV       {{0x0302000000007b1d, 0x000fec0000002000}} /* BAR.ARV 0xc, 0x80 */
@@ -54,6 +56,8 @@ struct code {
 #define FLOAT_POLL                                                                                               \
     {{0x000003e80000795d, 0x000fea0003800000}}, {{0x004e200402007981, 0x000ea4000c1f5900}},                        \
     {{0x000000ff0000720b, 0x004fda0003f0d000}}, {{0xfffffffc00f08947, 0x000fea000383ffff}}
+/* for (;;) { if (test) arrive; if (other test) arrive; } */
+#define TESTS_IN_TURN TEST_WAIT, SKIP_1, ARRIVE, OTHER_TEST, BACK_4, ARRIVE, BACK_6
 #define NOP           {{0x0000000000007918, 0x000fc00000000000}}
 #define EXIT          {{0x000000000000794d, 0x000fea0003800000}}
 /* clang-format on */
@@ -76,7 +80,15 @@ static const struct {
     {"a single try_wait may be held up", {NOP, TRY_WAIT, NOP, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 1, 1, NONE},
     {"asleep with a hint", {TRY_WAIT, HINT, HINT_TEST, BACK_3, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
     {"the test after a hint", {TRY_WAIT, HINT, HINT_TEST, BACK_3, EXIT}, 2, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
-    {"one of two barriers", {TEST_WAIT, OTHER_TEST, BACK_2, EXIT}, 1, WSDBG_WARP_UNKNOWN, 1, 0, NONE},
+    {"of two barriers the one that ends it",
+     {TEST_WAIT, OTHER_TEST, BACK_2, EXIT},
+     1,
+     WSDBG_WARP_WAIT_MBARRIER,
+     1,
+     0,
+     NONE},
+    {"two barriers in turn", {TESTS_IN_TURN, EXIT}, 3, WSDBG_WARP_WAIT_MBARRIER, 0, 0, NONE},
+    {"... one of them is through", {TESTS_IN_TURN, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, NONE},
     {"a loop that arrives works", {TEST_WAIT, ARRIVE, BACK_2, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"BAR.SYNC leaves the counter behind it", {BAR_SYNC, NOP, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, 0},
     {"BAR of a register lets arithmetic go on", {BAR_OF_R0, ADD_R3, LOAD, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, 0},

@@ -146,16 +146,91 @@ static bool find_quiet_ring(struct wsdbg_loop *loop, uint32_t block, uint64_t *r
     return false;
 }
 
+static bool has_test(const struct wsdbg_loop *loop)
+{
+    for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1))
+        if (wsdbg_graph_instruction(loop->graph, i)->operation == WSDBG_OP_SYNCS_PHASECHK)
+            return true;
+    return false;
+}
+
+/* The quiet blocks of the loop to which a way through quiet blocks leads from its head. */
+static void spread_ahead(const struct wsdbg_loop *loop, uint64_t *quiet)
+{
+    const uint32_t count = wsdbg_graph_block_count(loop->graph);
+    set_bit(quiet, loop->head);
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (uint32_t b = 0; b < count; b++) {
+            const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, b);
+            for (uint32_t s = 0; has_bit(quiet, b) && s < block->successor_count; s++) {
+                const uint32_t next = block->successor[s];
+                struct glance glance = {0};
+                if (next >= count || !has_bit(loop->body, next) || has_bit(quiet, next))
+                    continue;
+                glance_at(loop->graph, next, &glance);
+                if (glance.acts)
+                    continue;
+                set_bit(quiet, next);
+                grows = true;
+            }
+        }
+    }
+}
+
+/* Those of the quiet blocks from which a way through them leads back to the head. */
+static void spread_back(const struct wsdbg_loop *loop, const uint64_t *quiet, uint64_t *ring)
+{
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (uint32_t b = wsdbg_graph_block_count(loop->graph); b-- > 0;) {
+            const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, b);
+            bool leads_back = leads_to(block, loop->head);
+            if (!has_bit(quiet, b) || has_bit(ring, b))
+                continue;
+            for (uint32_t s = 0; s < block->successor_count; s++)
+                leads_back |=
+                    block->successor[s] < wsdbg_graph_block_count(loop->graph) && has_bit(ring, block->successor[s]);
+            if (leads_back)
+                set_bit(ring, b);
+            grows |= leads_back;
+        }
+    }
+}
+
+/* A loop may test barriers in turn and act only on one that is through: all ways round it on which it does nothing, if
+ * it tests a barrier there.  False: the block is on none. */
+static bool find_testing_ring(struct wsdbg_loop *loop, uint32_t block, uint64_t *ring)
+{
+    const size_t words = wsdbg_graph_block_count(loop->graph) / 64 + 1;
+    uint64_t *whole = loop->body, *quiet = calloc(words, sizeof *quiet);
+    struct glance head = {0};
+    glance_at(loop->graph, loop->head, &head);
+    loop->is_quiet = false;
+    memset(ring, 0, words * sizeof *ring);
+    if (quiet && !head.acts) {
+        spread_ahead(loop, quiet);
+        spread_back(loop, quiet, ring);
+    }
+    free(quiet);
+    loop->body = ring;
+    if (has_bit(ring, block) && has_bit(ring, loop->head) && has_test(loop))
+        classify(loop);
+    loop->body = whole;
+    return loop->is_quiet;
+}
+
 static struct wsdbg_error *take_quiet_ring(struct wsdbg_loop *loop, uint32_t block, bool *found)
 {
-    uint64_t *ring = calloc(wsdbg_graph_block_count(loop->graph) / 64 + 1, sizeof *ring);
-    *found = ring && find_quiet_ring(loop, block, ring);
-    free(*found ? loop->body : ring);
+    uint64_t *whole = loop->body, *ring = calloc(wsdbg_graph_block_count(loop->graph) / 64 + 1, sizeof *ring);
+    struct wsdbg_error *error = ring ? NULL : &wsdbg_error_no_memory;
+    *found = ring && (find_quiet_ring(loop, block, ring) || find_testing_ring(loop, block, ring));
     if (*found)
         loop->body = ring;
     else
-        free(loop->body);
-    return ring ? NULL : &wsdbg_error_no_memory;
+        free(ring);
+    free(whole);
+    return error;
 }
 
 /* The head of the innermost loop around a block that looks at something or acts: a loop that does neither is a pause in

@@ -44,20 +44,34 @@ static bool keeps_sources(const struct wsdbg_loop *loop, uint32_t instruction)
     return true;
 }
 
-/* The one test of the loop: all tests in it are of one barrier and phase, and it does nothing else. */
-static uint32_t only_test(const struct wsdbg_loop *loop)
+static bool is_test(const struct wsdbg_loop *loop, uint32_t number, bool only_ends)
+{
+    return at(loop->graph, number)->operation == WSDBG_OP_SYNCS_PHASECHK &&
+           (!only_ends || wsdbg_loop_next_end(loop, number, 0) != WSDBG_NO_INSTRUCTION);
+}
+
+/* All tests of the loop are of one barrier and phase; or it is the first of several whose barriers and phases stay the
+ * same as long as none is through. */
+static uint32_t first_test(const struct wsdbg_loop *loop, bool only_ends)
 {
     uint32_t found = WSDBG_NO_INSTRUCTION;
     for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
-        const struct wsdbg_instruction *instruction = at(loop->graph, i);
-        if (instruction->operation != WSDBG_OP_SYNCS_PHASECHK)
+        if (!is_test(loop, i, only_ends))
             continue;
-        if (found != WSDBG_NO_INSTRUCTION && !same_test(instruction, at(loop->graph, found)))
-            return WSDBG_NO_INSTRUCTION;
         if (found == WSDBG_NO_INSTRUCTION)
             found = i;
+        else if (!same_test(at(loop->graph, i), at(loop->graph, found)) &&
+                 !(keeps_sources(loop, found) && keeps_sources(loop, i)))
+            return WSDBG_NO_INSTRUCTION;
     }
     return found;
+}
+
+/* Where the way to the branch that ends the loop cannot be followed, any test counts. */
+static uint32_t test_of(const struct wsdbg_loop *loop)
+{
+    const uint32_t test = first_test(loop, true);
+    return test != WSDBG_NO_INSTRUCTION ? test : first_test(loop, false);
 }
 
 static bool has_operation(const struct wsdbg_loop *loop, enum wsdbg_operation operation)
@@ -112,7 +126,7 @@ static bool is_fresh(const struct wsdbg_graph *graph, uint32_t test, uint32_t pc
 static bool find_loop_wait(const struct wsdbg_loop *loop, uint32_t pc, struct wsdbg_wait_site *out)
 {
     const uint32_t home = first_instruction(loop);
-    const uint32_t test = only_test(loop);
+    const uint32_t test = test_of(loop);
     const bool tests = has_operation(loop, WSDBG_OP_SYNCS_PHASECHK);
     for (uint32_t i = wsdbg_loop_next(loop, 0); !tests && i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
         const struct wsdbg_instruction *instruction = at(loop->graph, i);
@@ -236,9 +250,9 @@ static bool is_blocking_barrier(const struct wsdbg_graph *graph, uint32_t instru
     return row->operation == WSDBG_OP_BAR && row->mode != WSDBG_BAR_ARV;
 }
 
-/* A BAR need not hold the warp at once: it stops a few instructions later, behind what is through after a fixed number of
- * cycles.  Warps of an H200 and an H100 stood at the first load, branch, vote or read of a special register behind 5 to
- * 30 of arithmetic, whether the BAR took its id and count from registers or not. */
+/* A BAR need not hold the warp at once: it stops a few instructions later, behind what is through after a fixed number
+ * of cycles.  Warps of an H200 and an H100 stood at the first load, branch, vote or read of a special register behind 5
+ * to 30 of arithmetic, whether the BAR took its id and count from registers or not. */
 static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc)
 {
     const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, pc))->first;
