@@ -142,6 +142,12 @@ static bool are_too_many(const struct balance *b)
     return !b->is_shared && !b->is_cut && b->arrivals > needed + b->word.expected;
 }
 
+/* A warp that makes all arrivals of every fourth round, say, may do so in two steps. */
+static bool may_be_whole_rounds(const struct balance *b)
+{
+    return b->arrivals % b->word.expected == 0 && !are_too_many(b);
+}
+
 static struct wsdbg_finding *find(const struct balance *b, const struct wsdbg_warp_set *whose)
 {
     struct wsdbg_case *c = b->c;
@@ -197,7 +203,7 @@ void wsdbg_rule_code_balance(struct wsdbg_case *c)
         b.offset = row->shared_offset.value;
         if (!add_up(&b) || !b.waits)
             continue;
-        if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected)
+        if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected && !may_be_whole_rounds(&b))
             say_twice(&b);
         else if (are_too_many(&b))
             say_too_many(&b);

@@ -235,14 +235,21 @@ static bool is_waited_on(const struct wsdbg_case *c, const struct wsdbg_warp_set
     return false;
 }
 
-/* Bytes that do not add up on a barrier with all its arrivals are wrong by themselves; alone, another mistake may be
- * why.  Where these warps can be helped by nobody and nothing else is wrong, they are the cause.  False: there are
- * none. */
+static bool lacks_bytes(const struct wsdbg_case *c, uint32_t barrier)
+{
+    struct wsdbg_barrier_word word;
+    return barrier < c->snapshot->barrier_count && wsdbg_word_of(c, barrier, &word) && word.pending == 0 &&
+           word.bytes > 0;
+}
+
+/* Bytes that are missing on a barrier with all its arrivals are a mistake; another one may be why.  Where nobody can
+ * help these warps and nothing else is wrong, they are the cause.  False: none are missing. */
 static bool blame_bytes(struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
 {
     for (size_t i = 0; i < c->finding_count; i++) {
         struct wsdbg_finding *finding = &c->findings[i];
-        if (!c->of_machine || !c->still || !is_of_bytes(finding->cause) || !is_waited_on(c, warps, finding->barrier))
+        if (!c->of_machine || !c->still || !is_of_bytes(finding->cause) || !lacks_bytes(c, finding->barrier) ||
+            !is_waited_on(c, warps, finding->barrier))
             continue;
         finding->confidence = wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY);
         wsdbg_evidence_text(c, finding,
