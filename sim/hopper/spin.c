@@ -112,6 +112,11 @@ static const struct hopper_test *test_to_show(const struct hopper_warp *warp, co
     return first;
 }
 
+static bool are_same(const struct hopper_test *a, const struct hopper_test *b)
+{
+    return a->cta_rank == b->cta_rank && a->offset == b->offset && a->parity == b->parity;
+}
+
 static void park(struct hopper_warp *warp, struct hopper_split *split)
 {
     const struct hopper_test *test = test_to_show(warp, split);
@@ -126,6 +131,8 @@ static void park(struct hopper_warp *warp, struct hopper_split *split)
         split->wait.cta_rank = test->cta_rank;
         split->wait.offset = test->offset;
         split->wait.parity = test->parity;
+        for (uint32_t i = 0; i < warp->test_count; i++)
+            split->wait.tests_others |= !are_same(test, &warp->tests[i]);
     }
     warp->cta->cluster->spinning_warps++;
 }

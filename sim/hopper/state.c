@@ -31,6 +31,7 @@ static struct wsdbg_gpu_part part_of(const struct hopper_split *split)
         .cta_rank = wait->cta_rank,
         .offset = wait->offset,
         .parity = wait->parity,
+        .tests_others = wait->tests_others,
         .id = wait->id,
         .threads = wait->threads,
         .has_arrived = wait->has_arrived,

@@ -67,6 +67,7 @@ struct wsdbg_gpu_part {
     const uint32_t *returns; /* `depth` instructions behind calls, outermost first */
     enum wsdbg_gpu_wait wait;
     uint32_t cta_rank, offset, parity; /* of MBARRIER */
+    bool tests_others;                 /* of MBARRIER: it is one of several that its loop tests in turn */
     uint32_t id, threads;              /* of NAMED; threads 0 = the CTA's */
     bool has_arrived;                  /* of NAMED */
     uint32_t registers;                /* of REGISTERS: asked for, a thread */

@@ -46,6 +46,7 @@ struct hopper_wait {
     bool of_global;    /* SPINS: its loop reads memory that the host may write */
     bool tests;        /* SPINS: its loop tests mbarriers in vain; of one of them: cta_rank, offset, parity and */
     uint32_t tests_pc; /* ... the instruction that tests it */
+    bool tests_others; /* ... and others too */
     uint64_t
         time_limit_ns; /* MBARRIER by try_wait: when it gives up and answers false; SLEEPS; simulated time, 0 = never */
     bool has_arrived;  /* NAMED: the warp is counted, and waits for the end of this generation */

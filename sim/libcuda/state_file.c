@@ -183,6 +183,7 @@ static void fill_part(struct wsdbg_state_part *row, const struct wsdbg_gpu_part 
     switch (part->wait) {
     case WSDBG_GPU_WAITS_MBARRIER:
         row->barrier = part->cta_rank << WSDBG_GPU_RANK_SHIFT | part->offset;
+        row->count = part->tests_others;
         break;
     case WSDBG_GPU_WAITS_NAMED:
         row->barrier = part->id;

@@ -391,6 +391,15 @@ bool wsdbg_word_next(const struct wsdbg_case *c, uint32_t barrier, uint32_t *at,
     return false;
 }
 
+bool wsdbg_code_waits_for_one_of(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    for (uint32_t i = row->part_first; i < row->part_first + row->part_count; i++)
+        if (c->snapshot->parts[i].of_several)
+            return true;
+    return false;
+}
+
 bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_barrier_word *out)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);

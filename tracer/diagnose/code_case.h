@@ -116,6 +116,8 @@ bool wsdbg_word_of(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_ba
 /* The next stage of the same barrier in its CTA whose word is known, from row *at on (0 at first); false: none left. */
 bool wsdbg_word_next(const struct wsdbg_case *c, uint32_t barrier, uint32_t *at, struct wsdbg_barrier_word *out);
 
+/* Whether the warp waits for whichever of several mbarriers is through first; its row names one of them. */
+bool wsdbg_code_waits_for_one_of(const struct wsdbg_case *c, uint32_t warp);
 /* The mbarrier that a warp waits on, with the phase it waits for still under way; false: no such wait. */
 bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_barrier_word *out);
 

@@ -310,6 +310,7 @@ static void believe_wait(struct wsdbg_look_part *part)
                                      .instruction = part->place.instruction,
                                      .home = part->place.instruction,
                                      .barrier_before = WSDBG_NO_INSTRUCTION,
+                                     .of_several = part->wait->of_several,
                                      .gathers = said == WSDBG_WARP_RECONVERGE,
                                      .operands_hold = true};
 }

@@ -62,6 +62,7 @@ struct wsdbg_machine_wait {
     enum wsdbg_warp_state state;
     uint32_t barrier; /* mbarrier: shared::cluster address; named: id */
     uint32_t parity;  /* of an mbarrier's wait */
+    bool of_several;  /* an mbarrier's: it is one of several that a loop tests in turn */
     uint32_t count;   /* named: threads, 0 = the CTA's; registers asked for; groups that may stay */
     struct wsdbg_optional_u32 width_bytes; /* polled: */
     struct wsdbg_optional_u64 address, value;

@@ -180,6 +180,7 @@ static struct wsdbg_machine_wait wait_of(const struct wsdbg_state_part *part)
     };
     struct wsdbg_machine_wait wait = {.state = states[part->wait], .barrier = part->barrier, .count = part->count};
     wait.parity = part->parity;
+    wait.of_several = part->wait == WSDBG_STATE_MBARRIER && part->count;
     if (part->wait == WSDBG_STATE_SPINS && part->width_bytes) {
         wait.width_bytes = wsdbg_known_u32(part->width_bytes);
         wait.address = wsdbg_known_u64(part->address);

@@ -52,7 +52,7 @@ static bool is_test(const struct wsdbg_loop *loop, uint32_t number, bool only_en
 
 /* All tests of the loop are of one barrier and phase; or it is the first of several whose barriers and phases stay the
  * same as long as none is through. */
-static uint32_t first_test(const struct wsdbg_loop *loop, bool only_ends)
+static uint32_t first_test(const struct wsdbg_loop *loop, bool only_ends, bool *of_several)
 {
     uint32_t found = WSDBG_NO_INSTRUCTION;
     for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
@@ -60,18 +60,20 @@ static uint32_t first_test(const struct wsdbg_loop *loop, bool only_ends)
             continue;
         if (found == WSDBG_NO_INSTRUCTION)
             found = i;
-        else if (!same_test(at(loop->graph, i), at(loop->graph, found)) &&
-                 !(keeps_sources(loop, found) && keeps_sources(loop, i)))
+        if (same_test(at(loop->graph, i), at(loop->graph, found)))
+            continue;
+        *of_several = true;
+        if (!(keeps_sources(loop, found) && keeps_sources(loop, i)))
             return WSDBG_NO_INSTRUCTION;
     }
     return found;
 }
 
 /* Where the way to the branch that ends the loop cannot be followed, any test counts. */
-static uint32_t test_of(const struct wsdbg_loop *loop)
+static uint32_t test_of(const struct wsdbg_loop *loop, bool *of_several)
 {
-    const uint32_t test = first_test(loop, true);
-    return test != WSDBG_NO_INSTRUCTION ? test : first_test(loop, false);
+    const uint32_t test = first_test(loop, true, of_several);
+    return test != WSDBG_NO_INSTRUCTION ? test : first_test(loop, false, of_several);
 }
 
 static bool has_operation(const struct wsdbg_loop *loop, enum wsdbg_operation operation)
@@ -126,7 +128,7 @@ static bool is_fresh(const struct wsdbg_graph *graph, uint32_t test, uint32_t pc
 static bool find_loop_wait(const struct wsdbg_loop *loop, uint32_t pc, struct wsdbg_wait_site *out)
 {
     const uint32_t home = first_instruction(loop);
-    const uint32_t test = test_of(loop);
+    const uint32_t test = test_of(loop, &out->of_several);
     const bool tests = has_operation(loop, WSDBG_OP_SYNCS_PHASECHK);
     for (uint32_t i = wsdbg_loop_next(loop, 0); !tests && i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
         const struct wsdbg_instruction *instruction = at(loop->graph, i);

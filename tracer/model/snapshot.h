@@ -386,6 +386,9 @@ struct wsdbg_part {
     struct wsdbg_optional_u32 width_bytes;
     struct wsdbg_optional_u64 value; /* last seen there */
     bool seen;                       /* its operands were read; false: taken from a warp in the same state */
+    /* WAIT_MBARRIER: a loop tests several barriers in turn and goes on when one of them is through; this is one.  Not in
+     * the session's file. */
+    bool of_several;
     /* Lanes that wait for others of the warp: the row in sites of a store that some of them make next to the word which
      * those poll; what is said of it is in a finding, so it is not in the session's file. */
     struct wsdbg_optional_u32 writes_site;

@@ -97,7 +97,8 @@ struct wsdbg_state_part {
     uint32_t wait;        /* enum wsdbg_state_wait */
     uint32_t barrier;     /* MBARRIER: shared::cluster address; NAMED: id */
     uint32_t parity;      /* MBARRIER */
-    uint32_t count;       /* NAMED: threads, 0 = the CTA's; REGISTERS: asked for; WGMMA, BULK: groups */
+    uint32_t count;       /* NAMED: threads, 0 = the CTA's; REGISTERS: asked for; WGMMA, BULK: groups; MBARRIER: 1 = it
+                           * is one of several that a loop tests in turn, else 0 */
     uint32_t width_bytes; /* SPINS: of the loop's last read, 0 = it read nothing */
     uint64_t address, value;
 };
