@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 
+enum { GAP_MOST = 2048 }; /* bytes between stores of one tile of data */
 enum { STORES_MOST = 2048, PASSES_MOST = 4, WORD_BYTES = 4, BYTE_BITS = 8 };
 
 static bool overlaps(const struct walk_store *store, uint32_t address, uint32_t bytes)
@@ -58,17 +59,31 @@ static bool is_kept(const struct walk_words *words, const struct walk_store *sto
     return false;
 }
 
-static bool touches(const struct walk_store *a, const struct walk_store *b)
+static bool is_near(const struct walk_store *a, const struct walk_store *b)
 {
-    return a->address <= b->address + b->bytes && b->address <= a->address + a->bytes;
+    return a->address <= b->address + b->bytes + GAP_MOST && b->address <= a->address + a->bytes + GAP_MOST;
 }
 
-/* Joins a store of unknown data to another one beside it, so that a tile of data takes few rows. */
+/* Whether a known word was stored there, or was read. */
+static bool is_of_words(const struct walk_words *words, uint32_t address, uint32_t bytes)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (words->stores[i].is_known && overlaps(&words->stores[i], address, bytes))
+            return true;
+    for (size_t i = 0; i < words->answered_count; i++)
+        if (words->answered[i].address < address + bytes &&
+            address < words->answered[i].address + words->answered[i].bytes)
+            return true;
+    return false;
+}
+
+/* Joins a store of unknown data to another one near it, so that a tile of data takes few rows.  What lies between
+ * counts as unknown, too. */
 static bool join_unknown(struct walk_words *words, const struct walk_store *store)
 {
     for (size_t i = words->count; i-- > 0 && !store->is_known && words->stores[i].place.walk == store->place.walk;) {
         struct walk_store *kept = &words->stores[i];
-        if (kept->is_known || !touches(kept, store) ||
+        if (kept->is_known || !is_near(kept, store) ||
             memcmp(kept->place.joined, store->place.joined, sizeof kept->place.joined) ||
             memcmp(kept->place.passed, store->place.passed, sizeof kept->place.passed)) {
             if (overlaps(kept, store->address, store->bytes))
@@ -79,6 +94,8 @@ static bool join_unknown(struct walk_words *words, const struct walk_store *stor
         const uint32_t end = kept->address + kept->bytes > store->address + store->bytes
                                  ? kept->address + kept->bytes
                                  : store->address + store->bytes;
+        if (is_of_words(words, first, end - first))
+            continue;
         kept->address = first;
         kept->bytes = end - first;
         return true;

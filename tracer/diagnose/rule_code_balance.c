@@ -23,7 +23,8 @@ struct balance {
     bool is_cut;        /* some of the waiting warp's lanes that also wait have left the kernel, maybe too early */
     struct wsdbg_warp_set most;
     uint64_t first_arrivals;     /* one of each lane */
-    struct wsdbg_warp_set twice; /* who arrives twice without waiting for anything between */
+    struct wsdbg_warp_set twice; /* who arrives twice without waiting for anything between, */
+    bool at_once;                /* ... each time as often as a phase takes */
 };
 
 static bool is_of_mbarrier(const struct wsdbg_step_row *step)
@@ -45,7 +46,9 @@ struct progress {
     const struct wsdbg_step_row *wait; /* the last one */
     uint32_t waits, first_parity;
     bool known, did_something; /* since the last wait */
-    bool arrived, arrived_now; /* now: since the lanes waited for anything */
+    bool arrived;
+    uint32_t steps_now; /* that arrive, since the lanes waited for anything */
+    uint64_t now;       /* ... and their arrivals */
 };
 
 static void take_arrival(struct balance *b, const struct wsdbg_walk_row *walk, const struct wsdbg_step_row *step,
@@ -57,11 +60,22 @@ static void take_arrival(struct balance *b, const struct wsdbg_walk_row *walk, c
     if (!all)
         return;
     progress->known &= is_own;
-    if (progress->arrived_now)
-        wsdbg_set_add(&b->twice, wsdbg_case_local_warp(b->c, walk->warp));
     if (!progress->arrived)
         b->first_arrivals += all;
-    progress->arrived = progress->arrived_now = true;
+    progress->arrived = true;
+    progress->steps_now++;
+    progress->now += all;
+}
+
+/* The walk waits, or ends. */
+static void end_arrivals(struct balance *b, const struct wsdbg_walk_row *walk, struct progress *progress)
+{
+    if (progress->steps_now > 1) {
+        wsdbg_set_add(&b->twice, wsdbg_case_local_warp(b->c, walk->warp));
+        b->at_once &= progress->now == b->word.expected;
+    }
+    progress->steps_now = 0;
+    progress->now = 0;
 }
 
 static void take_wait(const struct wsdbg_step_row *step, struct progress *progress)
@@ -83,7 +97,7 @@ static bool add_walk(struct balance *b, const struct wsdbg_walk_row *walk, uint6
         const bool waits = step->kind == WSDBG_ACCESS_WAIT;
         if (waits || step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_CLUSTER_WAIT ||
             step->kind == WSDBG_STEP_POLL)
-            progress.arrived_now = false;
+            end_arrivals(b, walk, &progress);
         progress.did_something |= is_of_mbarrier(step) && !waits && step->kind != WSDBG_ACCESS_INIT;
         if (!is_of_mbarrier(step) || step->address != b->offset)
             continue;
@@ -91,6 +105,7 @@ static bool add_walk(struct balance *b, const struct wsdbg_walk_row *walk, uint6
         if (waits && step->rank == WSDBG_STEP_OWN_RANK)
             take_wait(step, &progress);
     }
+    end_arrivals(b, walk, &progress);
     const uint32_t phases = progress.waits > progress.first_parity ? progress.waits - progress.first_parity : 0;
     b->phases = phases > b->phases ? phases : b->phases;
     b->waits |= phases > 0 && walk->warp == b->c->warps[b->warp];
@@ -145,7 +160,7 @@ static bool are_too_many(const struct balance *b)
 /* A warp that makes all arrivals of every fourth round, say, may do so in two steps. */
 static bool may_be_whole_rounds(const struct balance *b)
 {
-    return b->arrivals % b->word.expected == 0 && !are_too_many(b);
+    return b->at_once && b->arrivals % b->word.expected == 0 && !are_too_many(b);
 }
 
 static struct wsdbg_finding *find(const struct balance *b, const struct wsdbg_warp_set *whose)
@@ -194,7 +209,7 @@ static void say_twice(const struct balance *b)
 void wsdbg_rule_code_balance(struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        struct balance b = {.c = c, .warp = w, .cta = wsdbg_case_warp(c, w)->cta};
+        struct balance b = {.c = c, .warp = w, .cta = wsdbg_case_warp(c, w)->cta, .at_once = true};
         if (!wsdbg_case_stuck(c, w) || !wsdbg_code_wait(c, w, &b.word) || !b.word.expected)
             continue;
         const struct wsdbg_barrier *row = &c->snapshot->barriers[b.word.barrier];
