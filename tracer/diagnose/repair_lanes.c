@@ -7,33 +7,57 @@
 #include "diagnose/repair_trial.h"
 #include "diagnose/replay_likes.h"
 
+enum { WARPGROUP_WARPS = 4 };
+
 /* Whose arrivals show what the lanes would have done. */
 enum model_kind {
     MODEL_MATES,  /* the same lanes of another warp of the warpgroup; they make their own arrivals twice */
+    MODEL_GROUPS, /* the same lanes of the warp at the same place of another warpgroup; they do so, too */
     MODEL_ACROSS, /* the same lanes of the same warp of another CTA; ... on the same barriers */
     MODEL_PEER,   /* ... on those as far from their own CTA as the model's are from the model's */
     MODEL_KINDS
 };
 
-static bool may_be_model(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a,
-                         const struct wsdbg_replay_agent *model, enum model_kind kind)
+static bool may_be_model(const struct wsdbg_trial *t, uint32_t warp, uint32_t model, enum model_kind kind)
 {
-    if (model->lanes != a->lanes || model->warp == a->warp)
+    const struct wsdbg_warp_row *own = wsdbg_case_warp(t->c, warp), *other = wsdbg_case_warp(t->c, model);
+    if (model == warp)
         return false;
-    return kind == MODEL_MATES ? wsdbg_case_are_mates(t->c, model->warp, a->warp)
-                               : model->cta != a->cta &&
-                                     wsdbg_case_warp(t->c, model->warp)->warp == wsdbg_case_warp(t->c, a->warp)->warp;
+    if (kind == MODEL_MATES)
+        return wsdbg_case_are_mates(t->c, model, warp);
+    return kind == MODEL_GROUPS ? other->cta == own->cta && other->warp % WARPGROUP_WARPS == own->warp % WARPGROUP_WARPS
+                                : other->cta != own->cta && other->warp == own->warp;
 }
 
-/* An agent that did the same and goes on; WSDBG_NONE = none. */
-static uint32_t model_of(const struct wsdbg_trial *t, uint32_t agent, enum model_kind kind, uint32_t *goes_on)
+/* Whether the agent of the model's warp has lanes of this one, did the same, and goes on from *begin. */
+static bool goes_on_like(const struct wsdbg_replay_agent *a, const struct wsdbg_replay_agent *model,
+                         enum model_kind kind, uint32_t *begin)
 {
-    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    return model->lanes & a->lanes && wsdbg_replay_begins_like(a, model, kind <= MODEL_GROUPS, begin);
+}
+
+/* Whether all lanes of the agent have gone on in the other warp, and no other lanes with them. */
+static bool is_model(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t warp,
+                     enum model_kind kind)
+{
+    uint32_t left = a->lanes, begin;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *model = &t->replay->agents[i];
-        if (may_be_model(t, a, model, kind) && wsdbg_replay_begins_like(a, model, kind == MODEL_MATES, goes_on))
-            return i;
+        if (model->warp != warp || !(model->lanes & a->lanes))
+            continue;
+        if (model->lanes & ~a->lanes || !goes_on_like(a, model, kind, &begin))
+            return false;
+        left &= ~model->lanes;
     }
+    return !left;
+}
+
+/* The first warp that is a model for the agent; WSDBG_NONE = none is. */
+static uint32_t model_of(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, enum model_kind kind)
+{
+    for (uint32_t w = 0; w < t->c->warp_count; w++)
+        if (may_be_model(t, a->warp, w, kind) && is_model(t, a, w, kind))
+            return w;
     return WSDBG_NONE;
 }
 
@@ -47,8 +71,8 @@ static uint32_t barrier_for(const struct wsdbg_trial *t, const struct wsdbg_repl
                : model->target[at];
 }
 
-/* The model makes its arrivals for the agent, too.  False: there is no room. */
-static bool add_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t model, uint32_t begin, enum model_kind kind)
+/* The model makes the arrivals of one of its agents twice.  False: there is no room. */
+static bool add_arrivals_of(struct wsdbg_trial *t, uint32_t agent, uint32_t model, uint32_t begin, enum model_kind kind)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[model];
     for (uint32_t k = begin; k < a->step_count; k++) {
@@ -58,6 +82,18 @@ static bool add_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t model, 
             return false;
         if (arrivals)
             t->edits[t->changes.edit_count++] = (struct wsdbg_replay_edit){model, k, barrier, arrivals, 0};
+    }
+    return true;
+}
+
+static bool add_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t warp, enum model_kind kind)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        uint32_t begin;
+        if (t->replay->agents[i].warp == warp && goes_on_like(a, &t->replay->agents[i], kind, &begin) &&
+            !add_arrivals_of(t, agent, i, begin, kind))
+            return false;
     }
     return true;
 }
@@ -78,13 +114,12 @@ static bool let_stay(struct wsdbg_trial *t, struct wsdbg_repair *repair, enum mo
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        uint32_t begin;
-        const uint32_t model = left_early(t, i, kind) ? model_of(t, i, kind, &begin) : WSDBG_NONE;
+        const uint32_t model = left_early(t, i, kind) ? model_of(t, a, kind) : WSDBG_NONE;
         if (model == WSDBG_NONE)
             continue;
-        if (!add_arrivals(t, i, model, begin, kind))
+        if (!add_arrivals(t, i, model, kind))
             return false;
-        repair->like = wsdbg_set_count(&repair->warps) ? repair->like : t->replay->agents[model].warp;
+        repair->like = wsdbg_set_count(&repair->warps) ? repair->like : model;
         repair->lanes |= a->lanes;
         wsdbg_set_add(&repair->warps, a->warp);
     }
