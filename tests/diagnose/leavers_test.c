@@ -38,6 +38,7 @@ struct kernel {
     uint32_t not_stored;      /* this warp of group A leaves before STORED; 0 = none */
     bool wrong_counts;        /* all consumers wait for their turns with the threads of one warp too many */
     bool to_first_rank;       /* group A of each CTA makes all its releases in rank 0 */
+    uint32_t releaser;        /* lane 0 of this warp, which releases, leaves early, and the others go on; 0 = none */
     bool wrong_last_parity;   /* the producer's last wait, for slot 0, has the wrong parity */
     /* What the kernel is like. */
     bool has_no_work;     /* the CTA got no tile: the producer waits for its slots, the consumers leave */
@@ -129,6 +130,13 @@ static const struct kernel kernels[] = {
      .lane_leaves = true,
      .only_rank = 1,
      .ctas = 2},
+    {.name = "the lane that releases leaves its warp",
+     .cause = "WAKER_EXITED",
+     .says = "Lane 0 of warp 4 left the kernel, while warp 8, which did the same up to there, goes on and arrives on "
+             "\"empty\"",
+     .takes_turns = true,
+     .releaser = 4,
+     .stays_for = 2},
     {.name = "warps that wait for no phase leave out a release",
      .cause = "ARRIVE_MISSING",
      .says = "Warp 8 went through a round without arriving on \"empty\" stage 0",
@@ -228,7 +236,7 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
     way_add(way, WSDBG_ACCESS_WGMMA, 0, round + 1);
     way_add(way, WSDBG_ACCESS_WGMMA_WAIT, 0, round + 1);
     const bool is_left_out = is_b && k->no_release == round + 1;
-    const bool is_silent = (k->silent_rank && cta == k->silent_rank) || (k->takes_turns && warp % GROUP);
+    const bool is_silent = (k->silent_rank && cta == k->silent_rank) || (k->takes_turns && warp % GROUP) || way->lanes;
     if (!is_left_out && !is_silent)
         release(k, way, stage, k->to_first_rank && !is_b);
     return true;
@@ -237,7 +245,8 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
 static void consume(const struct kernel *k, struct way *way, uint32_t cta, uint32_t warp)
 {
     const bool leaves = k->leavers && warp >= k->leaver && warp < k->leaver + k->leavers;
-    const uint32_t rounds = leaves && !k->leaves_in_round ? k->stays_for : ROUNDS;
+    const bool lane_leaves = k->releaser == warp && !way->lanes;
+    const uint32_t rounds = (leaves && !k->leaves_in_round) || lane_leaves ? k->stays_for : ROUNDS;
     meet(k, way);
     if (k->begins_by_name && !k->no_begin)
         way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, BEGIN, (CONSUMERS + 1) * 32);
@@ -254,7 +263,7 @@ static void consume(const struct kernel *k, struct way *way, uint32_t cta, uint3
 
 static void put_ways(struct picture *p, const struct kernel *k)
 {
-    static struct way ways[CTAS_MOST * WARPS + 1];
+    static struct way ways[CTAS_MOST * (WARPS + 1)];
     uint32_t count = 0;
     memset(ways, 0, sizeof ways);
     for (uint32_t cta = 0; cta < ctas_of(k); cta++)
@@ -273,6 +282,12 @@ static void put_ways(struct picture *p, const struct kernel *k)
                 rest->lanes = ~1u;
                 meet(k, rest);
                 way_add(rest, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), 0);
+            }
+            if (k->releaser && w == k->releaser) {
+                struct way *rest = &ways[count++];
+                rest->warp = way->warp;
+                rest->lanes = ~1u;
+                consume(k, rest, cta, w);
             }
         }
     ways_put(p, ways, count);

@@ -69,6 +69,19 @@ static void a_store_of_what_is_not_known_tells_nothing(void **state)
 }
 
 /* Atomic operations are not followed. */
+/* A tile of data that takes more stores than are kept: 80 words of each lane, with gaps between them. */
+#define TILE                                                                                         \
+    "ld.global.u32 %r1, [%d0];\nmad.lo.u32 %r2, %r0, 1024, 0x1000;\nadd.u32 %r3, %r2, 960;\nFILL:\n" \
+    "st.shared.u32 [%r2], %r1;\nadd.u32 %r2, %r2, 12;\nsetp.lt.u32 %p2, %r2, %r3;\n@%p2 bra FILL;\n"
+static void a_tile_of_data_hides_no_word(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS(TILE STORE("0", "0x100") SYNC SYNC STORE("0x02020202", "0x02020202") SYNC, ROLES),
+                            NULL,
+                            "warp 0 lanes ffffffff: sync 1, sync 1, sync 1\n"
+                            "warp 1 lanes ffffffff: sync 1, init 0x400 1, sync 1, sync 1\n");
+}
+
 static void where_atomics_may_write_stores_tell_nothing(void **state)
 {
     (void)state;
@@ -181,6 +194,7 @@ int main(void)
         cmocka_unit_test(of_two_stores_the_last_one_counts),
         cmocka_unit_test(a_store_that_no_barrier_orders_tells_nothing),
         cmocka_unit_test(a_store_of_what_is_not_known_tells_nothing),
+        cmocka_unit_test(a_tile_of_data_hides_no_word),
         cmocka_unit_test(where_atomics_may_write_stores_tell_nothing),
         cmocka_unit_test(a_later_warp_may_prove_an_earlier_one_wrong),
         cmocka_unit_test(a_queue_that_mbarriers_guard_is_followed),
