@@ -98,7 +98,8 @@ static bool add_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t warp, e
     return true;
 }
 
-/* Lanes may leave before they have worked: only the same ones of another CTA show that they should have. */
+/* Lanes may leave before they have worked: of their own warpgroup only the same lanes of other warpgroups and of other
+ * CTAs show that they should have. */
 static bool left_early(const struct wsdbg_trial *t, uint32_t agent, enum model_kind kind)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
