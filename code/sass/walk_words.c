@@ -6,7 +6,7 @@
 
 #include "base/grow.h"
 
-enum { GAP_MOST = 2048 }; /* bytes between stores of one tile of data */
+enum { GAPS_FROM = 1024, GAP_MOST = 2048 }; /* rows; bytes between stores of one tile of data */
 enum { STORES_MOST = 2048, PASSES_MOST = 4, WORD_BYTES = 4, BYTE_BITS = 8 };
 
 static bool overlaps(const struct walk_store *store, uint32_t address, uint32_t bytes)
@@ -59,9 +59,9 @@ static bool is_kept(const struct walk_words *words, const struct walk_store *sto
     return false;
 }
 
-static bool is_near(const struct walk_store *a, const struct walk_store *b)
+static bool is_near(const struct walk_store *a, const struct walk_store *b, uint32_t gap)
 {
-    return a->address <= b->address + b->bytes + GAP_MOST && b->address <= a->address + a->bytes + GAP_MOST;
+    return a->address <= b->address + b->bytes + gap && b->address <= a->address + a->bytes + gap;
 }
 
 /* Whether a known word was stored there, or was read. */
@@ -77,13 +77,23 @@ static bool is_of_words(const struct walk_words *words, uint32_t address, uint32
     return false;
 }
 
-/* Joins a store of unknown data to another one near it, so that a tile of data takes few rows.  What lies between
- * counts as unknown, too. */
+/* Whether something between the stores that were joined is stored or loaded: it would count as unknown data. */
+static bool is_in_gaps(const struct walk_words *words, uint32_t address, uint32_t bytes)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (words->stores[i].has_gaps && overlaps(&words->stores[i], address, bytes))
+            return true;
+    return false;
+}
+
+/* Joins a store of unknown data to another one beside it, so that a tile of data takes few rows.  Once there are many,
+ * also to one near it. */
 static bool join_unknown(struct walk_words *words, const struct walk_store *store)
 {
+    const uint32_t gap = words->count < GAPS_FROM ? 0 : GAP_MOST;
     for (size_t i = words->count; i-- > 0 && !store->is_known && words->stores[i].place.walk == store->place.walk;) {
         struct walk_store *kept = &words->stores[i];
-        if (kept->is_known || !is_near(kept, store) ||
+        if (kept->is_known || !is_near(kept, store, gap) ||
             memcmp(kept->place.joined, store->place.joined, sizeof kept->place.joined) ||
             memcmp(kept->place.passed, store->place.passed, sizeof kept->place.passed)) {
             if (overlaps(kept, store->address, store->bytes))
@@ -94,8 +104,10 @@ static bool join_unknown(struct walk_words *words, const struct walk_store *stor
         const uint32_t end = kept->address + kept->bytes > store->address + store->bytes
                                  ? kept->address + kept->bytes
                                  : store->address + store->bytes;
-        if (is_of_words(words, first, end - first))
+        const bool is_beside = is_near(kept, store, 0);
+        if (!is_beside && is_of_words(words, first, end - first))
             continue;
+        kept->has_gaps |= !is_beside;
         kept->address = first;
         kept->bytes = end - first;
         return true;
@@ -114,6 +126,10 @@ void walk_words_put(struct walk_words *words, const struct walk_store *store)
     }
     if (words->is_spoilt || is_kept(words, store) || join_unknown(words, store))
         return;
+    if (store->is_known && is_in_gaps(words, store->address, store->bytes)) {
+        walk_words_spoil(words);
+        return;
+    }
     if (words->count >= STORES_MOST ||
         !wsdbg_grow((void **)&words->stores, &words->capacity, words->count + 1, sizeof *words->stores))
         walk_words_spoil(words);
@@ -321,6 +337,10 @@ enum walk_word walk_words_get(struct walk_words *words, const struct walk_place 
     bool is_race;
     if (words->is_spoilt)
         return WALK_WORD_UNKNOWN;
+    if (is_in_gaps(words, address, bytes)) {
+        walk_words_spoil(words);
+        return WALK_WORD_UNKNOWN;
+    }
     if (!is_stored(words, address, bytes))
         return keep_answer(words, address, bytes, place->walk) ? WALK_WORD_NOT_STORED : WALK_WORD_UNKNOWN;
     const struct walk_store *last = last_before(words, place, address, bytes, &is_race);

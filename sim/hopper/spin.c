@@ -1,9 +1,10 @@
 /* spin.c - finds splits that go round a loop in which nothing changes: they are parked until something does.
  *
- * Reads: the warp's registers when a backward branch is taken.  A loop that comes back to its first instruction with
- * the same registers, and whose warp wrote nothing in between, does the same for ever unless memory changes.  Registers
- * that depend on a clock do not count unless the clock decided something (clock.h).  Registers are looked at in rounds
- * 2^n and 2^n + 1 only, so a loop that works pays next to nothing.
+ * Reads: the warp's registers when a backward branch is taken, and the words of mbarriers that its loop tests.  A loop
+ * that comes back to its first instruction with the same registers, and whose warp wrote nothing in between, does the
+ * same for ever unless memory changes.  Registers that depend on a clock do not count unless the clock decided
+ * something (clock.h).  Registers are looked at in rounds 2^n and 2^n + 1 only, so a loop that works pays next to
+ * nothing.
  */
 #include <stdlib.h>
 
@@ -119,7 +120,7 @@ static bool are_same(const struct hopper_test *a, const struct hopper_test *b)
 
 static void park(struct hopper_warp *warp, struct hopper_split *split)
 {
-    const struct hopper_test *test = test_to_show(warp, split);
+    const struct hopper_test *test = warp->read.width_bytes ? NULL : test_to_show(warp, split);
     split->wait = (struct hopper_wait){.kind = HOPPER_SPINS,
                                        .address = warp->read.address,
                                        .value = warp->read.value,
@@ -133,6 +134,7 @@ static void park(struct hopper_warp *warp, struct hopper_split *split)
         split->wait.parity = test->parity;
         for (uint32_t i = 0; i < warp->test_count; i++)
             split->wait.tests_others |= !are_same(test, &warp->tests[i]);
+        split->wait.tests_others |= warp->test_count == HOPPER_TESTS; /* there may be more */
     }
     warp->cta->cluster->spinning_warps++;
 }

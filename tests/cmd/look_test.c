@@ -143,11 +143,10 @@ static void assert_sigquit_shows_where_warps_stand(const char *program)
     static const char shown[] = "wsdbg: where every warp stands now; no verdict\n";
     char command[512];
     snprintf(command, sizeof command,
-             "for i in $(seq 600); do [ -e seen ] && break; sleep 0.05; done | APP_WAITS=1 " SHIM_APP " proc %s |"
-             "grep --line-buffered -x ready >ready",
+             "for i in $(seq 600); do [ -e seen ] && break; sleep 0.05; done | APP_WAITS=1 " SHIM_APP " proc %s >said",
              program);
     struct running running = WSDBG_START("run", "-o", "x.db", "sh", "-c", command);
-    wait_for_file("ready");
+    assert_int_equal(system("for i in $(seq 600); do grep -sqx ready said && exit; sleep 0.05; done; exit 1"), 0);
     kill(running.pid, SIGQUIT);
     wait_for_words(running, shown);
     write_file("seen", "x", 1);

@@ -79,15 +79,6 @@ void copies_under_way(struct picture *p)
     both_wait(p, g.empty[0], 0, g.full[0], 0);
 }
 
-/* The same where the code does not tell how many bytes are announced. */
-void bytes_missing_of_some(struct picture *p)
-{
-    copies_under_way(p);
-    for (uint32_t i = 0; i < p->snapshot.access_count; i++)
-        if (p->snapshot.accesses[i].kind == WSDBG_ACCESS_ARRIVE_EXPECT)
-            p->snapshot.accesses[i].count.known = false;
-}
-
 void no_bytes_came(struct picture *p)
 {
     const struct words full = {.bytes = {BYTES, BYTES, BYTES, BYTES}};
@@ -109,15 +100,6 @@ void too_many_in_two_steps(struct picture *p)
     too_many_bytes(p);
     const uint32_t expect =
         picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(FULL, 0), STAGES, 16384, WSDBG_LANES_ONE);
-    picture_reach(p, 0, 0, expect, 0, 255, 2);
-}
-
-/* ... but that step announces more than came too many. */
-void too_many_before_a_larger_step(struct picture *p)
-{
-    too_many_bytes(p);
-    const uint32_t expect =
-        picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(FULL, 0), STAGES, 16384 + 16, WSDBG_LANES_ONE);
     picture_reach(p, 0, 0, expect, 0, 255, 2);
 }
 

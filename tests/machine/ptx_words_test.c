@@ -68,7 +68,6 @@ static void a_store_of_what_is_not_known_tells_nothing(void **state)
                             "warp 1 lanes ffffffff: sync 1 lost\n");
 }
 
-/* Atomic operations are not followed. */
 /* A tile of data that takes more stores than are kept: 80 words of each lane, with gaps between them. */
 #define TILE                                                                                         \
     "ld.global.u32 %r1, [%d0];\nmad.lo.u32 %r2, %r0, 1024, 0x1000;\nadd.u32 %r3, %r2, 960;\nFILL:\n" \
@@ -82,6 +81,7 @@ static void a_tile_of_data_hides_no_word(void **state)
                             "warp 1 lanes ffffffff: sync 1, init 0x400 1, sync 1, sync 1\n");
 }
 
+/* Atomic operations are not followed. */
 static void where_atomics_may_write_stores_tell_nothing(void **state)
 {
     (void)state;

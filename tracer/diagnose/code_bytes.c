@@ -51,17 +51,6 @@ struct wsdbg_optional_u32 wsdbg_bytes_of_copy(const struct wsdbg_case *c, const 
     return only ? only->count : (struct wsdbg_optional_u32){0};
 }
 
-bool wsdbg_bytes_may_be_announced(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
-{
-    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
-        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
-        if (may_be_on(c, access, WSDBG_KIND(WSDBG_ACCESS_EXPECT), word->barrier) &&
-            (!access->count.known || (int64_t)access->count.value <= -word->bytes))
-            return true;
-    }
-    return false;
-}
-
 struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
 {
     struct wsdbg_warp_set set = wsdbg_code_able(c, WSDBG_KINDS_EXPECT, word->barrier, WSDBG_CAN);

@@ -15,10 +15,6 @@ struct wsdbg_optional_u32 wsdbg_bytes_announced(const struct wsdbg_case *c, cons
 /* Bytes that the copy of a phase brings: known where only one instruction may be on the barrier, of constant size. */
 struct wsdbg_optional_u32 wsdbg_bytes_of_copy(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word);
 
-/* Whether an instruction that announces bytes without arriving could make up for bytes that came too many: one whose
- * bytes are not known, or are no more than those. */
-bool wsdbg_bytes_may_be_announced(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word);
-
 /* Warps that announce bytes on the barrier, as far as the code tells: those that still can, else one that did. */
 struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word);
 

@@ -404,7 +404,7 @@ bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_bar
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     return row->state == WSDBG_WARP_WAIT_MBARRIER && row->parity.known && wsdbg_word_of(c, row->barrier, out) &&
-           out->phase == row->parity.value;
+           out->phase == row->parity.value && !wsdbg_code_waits_for_one_of(c, warp);
 }
 
 /* Some warp is outside of any wait, or in one that the hardware ends. */

@@ -118,7 +118,8 @@ bool wsdbg_word_next(const struct wsdbg_case *c, uint32_t barrier, uint32_t *at,
 
 /* Whether the warp waits for whichever of several mbarriers is through first; its row names one of them. */
 bool wsdbg_code_waits_for_one_of(const struct wsdbg_case *c, uint32_t warp);
-/* The mbarrier that a warp waits on, with the phase it waits for still under way; false: no such wait. */
+/* The mbarrier that a warp waits on, with the phase it waits for still under way; false: no such wait, or it is for one
+ * of several mbarriers. */
 bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_barrier_word *out);
 
 /* What the evidence allows at most: nothing is proven from one picture, or while some warp stands outside of any wait;

@@ -74,6 +74,21 @@ static bool ends_by_itself(const struct wsdbg_case *c, const struct wait *wait)
     return !c->still && (word.pending == 0 ? word.bytes >= 0 : copies_arrive);
 }
 
+/* Who may arrive on any mbarrier of its CTA that the warp can still test. */
+static void wakers_of_each(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
+{
+    const uint32_t cta = wsdbg_case_warp(c, warp)->cta;
+    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
+        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
+        if (row->cta != cta || row->kind != WSDBG_BARRIER_MBARRIER ||
+            wsdbg_code_can(c, warp, WSDBG_KIND(WSDBG_ACCESS_WAIT), b, NULL) == WSDBG_CAN_NOT)
+            continue;
+        struct wsdbg_warp_set able = wsdbg_code_able(c, lacking(c, b), b, WSDBG_CAN_DOUBTFUL);
+        wsdbg_set_remove(&able, warp);
+        wsdbg_set_join(&node->wakers, &able);
+    }
+}
+
 static void mbarrier_wakers(const struct wsdbg_case *c, uint32_t warp, const struct wait *wait,
                             struct wsdbg_wait_node *node)
 {
@@ -86,6 +101,8 @@ static void mbarrier_wakers(const struct wsdbg_case *c, uint32_t warp, const str
     struct wsdbg_warp_set able = wsdbg_code_able(c, lacking(c, wait->barrier), wait->barrier, WSDBG_CAN_DOUBTFUL);
     wsdbg_set_remove(&able, warp);
     wsdbg_set_join(&node->wakers, &able);
+    if (wsdbg_code_waits_for_one_of(c, warp))
+        wakers_of_each(c, warp, node);
 }
 
 /* All have come: in one picture the barrier opens just now. */

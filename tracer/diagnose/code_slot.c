@@ -48,7 +48,7 @@ static bool find_full(const struct wsdbg_case *c, struct wsdbg_code_slot *slot)
 bool wsdbg_code_slot_read(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_code_slot *slot)
 {
     *slot = (struct wsdbg_code_slot){.filler = warp, .handed_known = true};
-    if (!wsdbg_case_stuck(c, warp) || !wsdbg_code_wait(c, warp, &slot->empty) || wsdbg_code_waits_for_one_of(c, warp))
+    if (!wsdbg_case_stuck(c, warp) || !wsdbg_code_wait(c, warp, &slot->empty))
         return false;
     slot->releasers = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, slot->empty.barrier, WSDBG_CAN);
     wsdbg_set_remove(&slot->releasers, warp);

@@ -7,8 +7,6 @@
 #include "diagnose/repair_trial.h"
 #include "diagnose/replay_likes.h"
 
-enum { WARPGROUP_WARPS = 4 };
-
 /* Whose arrivals show what the lanes would have done. */
 enum model_kind {
     MODEL_MATES,  /* the same lanes of another warp of the warpgroup; they make their own arrivals twice */
@@ -25,7 +23,7 @@ static bool may_be_model(const struct wsdbg_trial *t, uint32_t warp, uint32_t mo
         return false;
     if (kind == MODEL_MATES)
         return wsdbg_case_are_mates(t->c, model, warp);
-    return kind == MODEL_GROUPS ? other->cta == own->cta && other->warp % WARPGROUP_WARPS == own->warp % WARPGROUP_WARPS
+    return kind == MODEL_GROUPS ? other->cta == own->cta && other->warp % WSDBG_GROUP_WARPS == own->warp % WSDBG_GROUP_WARPS
                                 : other->cta != own->cta && other->warp == own->warp;
 }
 
@@ -98,13 +96,12 @@ static bool add_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t warp, e
     return true;
 }
 
-/* Lanes may leave before they have worked: of their own warpgroup only the same lanes of other warpgroups and of other
- * CTAs show that they should have. */
+/* Lanes may leave before they have worked: only the same ones of another CTA show that they should have. */
 static bool left_early(const struct wsdbg_trial *t, uint32_t agent, enum model_kind kind)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     const uint32_t gone =
-        kind == MODEL_MATES ? wsdbg_replay_workers_gone(t->replay, a->warp) : wsdbg_code_lanes_gone(t->c, a->warp);
+        kind <= MODEL_GROUPS ? wsdbg_replay_workers_gone(t->replay, a->warp) : wsdbg_code_lanes_gone(t->c, a->warp);
     return wsdbg_case_warp(t->c, a->warp)->state != WSDBG_WARP_EXITED && t->state[agent] == WSDBG_AGENT_ENDED &&
            !(a->lanes & ~gone);
 }

@@ -23,8 +23,8 @@ struct balance {
     bool is_cut;        /* some of the waiting warp's lanes that also wait have left the kernel, maybe too early */
     struct wsdbg_warp_set most;
     uint64_t first_arrivals;     /* one of each lane */
-    struct wsdbg_warp_set twice; /* who arrives twice without waiting for anything between, */
-    bool at_once;                /* ... each time as often as a phase takes */
+    struct wsdbg_warp_set twice; /* who arrives twice without waiting for anything between */
+    bool at_once;                /* between two waits each walk arrives as often as a phase takes, or not at all */
 };
 
 static bool is_of_mbarrier(const struct wsdbg_step_row *step)
@@ -70,10 +70,10 @@ static void take_arrival(struct balance *b, const struct wsdbg_walk_row *walk, c
 /* The walk waits, or ends. */
 static void end_arrivals(struct balance *b, const struct wsdbg_walk_row *walk, struct progress *progress)
 {
-    if (progress->steps_now > 1) {
+    if (progress->steps_now > 1)
         wsdbg_set_add(&b->twice, wsdbg_case_local_warp(b->c, walk->warp));
+    if (progress->steps_now > 0)
         b->at_once &= progress->now == b->word.expected;
-    }
     progress->steps_now = 0;
     progress->now = 0;
 }

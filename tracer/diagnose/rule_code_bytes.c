@@ -284,10 +284,12 @@ static enum wsdbg_confidence if_still(const struct wsdbg_case *c, uint32_t warp)
 static void judge_too_many(struct wsdbg_case *c, const struct missing_bytes *missing)
 {
     struct wsdbg_barrier_word other;
-    const enum wsdbg_confidence confidence =
-        wsdbg_case_stuck(c, missing->warp) && !wsdbg_bytes_may_be_announced(c, &missing->word)
-            ? wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)
-            : WSDBG_CONFIDENCE_POSSIBLE;
+    /* A step that announces without arriving could still make up for it. */
+    const bool steps =
+        wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_EXPECT), missing->word.barrier, NULL) != WSDBG_MATCH_NO;
+    const enum wsdbg_confidence confidence = wsdbg_case_stuck(c, missing->warp) && !steps
+                                                 ? wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)
+                                                 : WSDBG_CONFIDENCE_POSSIBLE;
     if (wsdbg_bytes_elsewhere(c, &missing->word, &other))
         say_elsewhere(c, missing, &other, confidence);
     else

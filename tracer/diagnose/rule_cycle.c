@@ -221,44 +221,6 @@ bool wsdbg_case_explained(const struct wsdbg_case *c)
     return false;
 }
 
-static bool is_of_bytes(enum wsdbg_cause cause)
-{
-    return cause == WSDBG_CAUSE_TX_MISMATCH || cause == WSDBG_CAUSE_TMA_NEVER_COMPLETED ||
-           cause == WSDBG_CAUSE_CLUSTER_RANK_ASYMMETRY;
-}
-
-static bool is_waited_on(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps, uint32_t barrier)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(warps, w) && wsdbg_case_warp(c, w)->barrier == barrier)
-            return true;
-    return false;
-}
-
-static bool lacks_bytes(const struct wsdbg_case *c, uint32_t barrier)
-{
-    struct wsdbg_barrier_word word;
-    return barrier < c->snapshot->barrier_count && wsdbg_word_of(c, barrier, &word) && word.pending == 0 &&
-           word.bytes > 0;
-}
-
-/* Bytes that are missing on a barrier with all its arrivals are a mistake; another one may be why.  Where nobody can
- * help these warps and nothing else is wrong, they are the cause.  False: none are missing. */
-static bool blame_bytes(struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
-{
-    for (size_t i = 0; i < c->finding_count; i++) {
-        struct wsdbg_finding *finding = &c->findings[i];
-        if (!c->of_machine || !c->still || !is_of_bytes(finding->cause) || !lacks_bytes(c, finding->barrier) ||
-            !is_waited_on(c, warps, finding->barrier))
-            continue;
-        finding->confidence = wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY);
-        wsdbg_evidence_text(c, finding,
-                            "no warp that was seen can end the waits, and nothing else was seen to be wrong");
-        return true;
-    }
-    return false;
-}
-
 void wsdbg_rule_cycle(struct wsdbg_case *c)
 {
     if (wsdbg_case_explained(c))
@@ -277,8 +239,6 @@ void wsdbg_rule_cycle(struct wsdbg_case *c)
             waiter = w;
     }
     const uint32_t first = find_ring(c, &ring);
-    if (blame_bytes(c, first != WSDBG_NONE ? &ring : &stuck))
-        return;
     if (first != WSDBG_NONE)
         say_cycle(c, first, &ring);
     else if (wsdbg_set_count(&stuck) > 0)

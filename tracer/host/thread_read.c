@@ -139,7 +139,7 @@ void wsdbg_host_thread_read(const struct wsdbg_host_reader *reader, const struct
     struct wsdbg_host_moment moment = {0};
     struct wsdbg_python_agreement same = {0};
     bool sleeps = false;
-    for (int i = 0; i < TRIES && !sleeps && (!same.all || falls_asleep(reader, choice)); i++) {
+    for (int i = 0; i < TRIES && !sleeps && (!same.all || (moment.known && falls_asleep(reader, choice))); i++) {
         sleeps = read_once(reader, choice, &moment, &stack, out);
         if (!sleeps)
             same = read_again(reader, choice, &stack);

@@ -151,7 +151,6 @@ static void set_state(const struct states *states, struct range parts, uint32_t 
     struct wsdbg_part *row = &states->out->parts[number];
     const bool split = states->out->warps[row->warp].part_count > 1;
     row->state = state_at_counter(states, number, split);
-    row->of_several = row->state == WSDBG_WARP_WAIT_MBARRIER && states->seen->parts[number].site.of_several;
     if (is_in_bar(states, parts, number, row->state)) {
         row->state = WSDBG_WARP_WAIT_NAMED;
         row->count = wsdbg_known_u32(bar_threads(states, number));
@@ -162,6 +161,7 @@ static void set_state(const struct states *states, struct range parts, uint32_t 
     } else if (split && row->state == WSDBG_WARP_RUNNING && is_held_back(states, number)) {
         row->state = WSDBG_WARP_RECONVERGE;
     }
+    row->of_several = row->state == WSDBG_WARP_WAIT_MBARRIER && states->seen->parts[number].site.of_several;
 }
 
 static struct wsdbg_error *set_site(const struct states *states, uint32_t number)

@@ -146,27 +146,53 @@ static bool find_quiet_ring(struct wsdbg_loop *loop, uint32_t block, uint64_t *r
     return false;
 }
 
-static bool has_test(const struct wsdbg_loop *loop)
+enum { FAILS_AHEAD, FAILS_BY_BRANCH, FAILS_ANY_WAY };
+
+/* Which way a block that tests an mbarrier takes when the phase is not over, if its branch depends on that alone: the
+ * number of the successor. */
+static unsigned way_of_failure(const struct wsdbg_graph *graph, uint32_t number)
 {
-    for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1))
-        if (wsdbg_graph_instruction(loop->graph, i)->operation == WSDBG_OP_SYNCS_PHASECHK)
-            return true;
-    return false;
+    const struct wsdbg_block *block = wsdbg_graph_block(graph, number);
+    const uint32_t last = block->first + block->count - 1;
+    const struct wsdbg_instruction *branch = wsdbg_graph_instruction(graph, last);
+    const struct wsdbg_operand guard = {.kind = WSDBG_OPERAND_PREDICATE, .number = branch->guard, .registers = 1};
+    if (branch->operation != WSDBG_OP_BRA || branch->guard == WSDBG_PT || branch->guard_is_uniform)
+        return FAILS_ANY_WAY;
+    for (unsigned i = 0; i < branch->source_count; i++)
+        if (branch->sources[i].kind == WSDBG_OPERAND_PREDICATE ||
+            branch->sources[i].kind == WSDBG_OPERAND_UNIFORM_PREDICATE)
+            return FAILS_ANY_WAY; /* a second condition */
+    for (uint32_t i = last; i-- > block->first;) {
+        const struct wsdbg_instruction *before = wsdbg_graph_instruction(graph, i);
+        if (!wsdbg_writes_operand(before, &guard))
+            continue;
+        if (before->operation != WSDBG_OP_SYNCS_PHASECHK || before->guard != WSDBG_PT)
+            return FAILS_ANY_WAY;
+        return branch->guard_is_negated ? FAILS_BY_BRANCH : FAILS_AHEAD;
+    }
+    return FAILS_ANY_WAY;
 }
 
-/* The quiet blocks of the loop to which a way through quiet blocks leads from its head. */
+/* The next block after `number` on a way on which no test finds its phase over; UINT32_MAX: successor s is on none. */
+static uint32_t next_in_vain(const struct wsdbg_loop *loop, uint32_t number, uint32_t s)
+{
+    const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, number);
+    const unsigned way = way_of_failure(loop->graph, number);
+    const uint32_t next = way == FAILS_ANY_WAY || way == s ? block->successor[s] : UINT32_MAX;
+    return next < wsdbg_graph_block_count(loop->graph) && has_bit(loop->body, next) ? next : UINT32_MAX;
+}
+
+/* The blocks that do nothing to which a way in vain leads from the loop's head. */
 static void spread_ahead(const struct wsdbg_loop *loop, uint64_t *quiet)
 {
-    const uint32_t count = wsdbg_graph_block_count(loop->graph);
     set_bit(quiet, loop->head);
     for (bool grows = true; grows;) {
         grows = false;
-        for (uint32_t b = 0; b < count; b++) {
-            const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, b);
-            for (uint32_t s = 0; has_bit(quiet, b) && s < block->successor_count; s++) {
-                const uint32_t next = block->successor[s];
+        for (uint32_t b = 0; b < wsdbg_graph_block_count(loop->graph); b++)
+            for (uint32_t s = 0; has_bit(quiet, b) && s < wsdbg_graph_block(loop->graph, b)->successor_count; s++) {
+                const uint32_t next = next_in_vain(loop, b, s);
                 struct glance glance = {0};
-                if (next >= count || !has_bit(loop->body, next) || has_bit(quiet, next))
+                if (next == UINT32_MAX || has_bit(quiet, next))
                     continue;
                 glance_at(loop->graph, next, &glance);
                 if (glance.acts)
@@ -174,32 +200,43 @@ static void spread_ahead(const struct wsdbg_loop *loop, uint64_t *quiet)
                 set_bit(quiet, next);
                 grows = true;
             }
-        }
     }
 }
 
-/* Those of the quiet blocks from which a way through them leads back to the head. */
+/* Those of them from which a way in vain leads back to the head. */
 static void spread_back(const struct wsdbg_loop *loop, const uint64_t *quiet, uint64_t *ring)
 {
     for (bool grows = true; grows;) {
         grows = false;
-        for (uint32_t b = wsdbg_graph_block_count(loop->graph); b-- > 0;) {
-            const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, b);
-            bool leads_back = leads_to(block, loop->head);
-            if (!has_bit(quiet, b) || has_bit(ring, b))
-                continue;
-            for (uint32_t s = 0; s < block->successor_count; s++)
-                leads_back |=
-                    block->successor[s] < wsdbg_graph_block_count(loop->graph) && has_bit(ring, block->successor[s]);
-            if (leads_back)
-                set_bit(ring, b);
-            grows |= leads_back;
-        }
+        for (uint32_t b = wsdbg_graph_block_count(loop->graph); b-- > 0;)
+            for (uint32_t s = 0;
+                 has_bit(quiet, b) && !has_bit(ring, b) && s < wsdbg_graph_block(loop->graph, b)->successor_count;
+                 s++) {
+                const uint32_t next = next_in_vain(loop, b, s);
+                if (next != UINT32_MAX && (next == loop->head || has_bit(ring, next))) {
+                    set_bit(ring, b);
+                    grows = true;
+                }
+            }
     }
 }
 
-/* A loop may test barriers in turn and act only on one that is through: all ways round it on which it does nothing, if
- * it tests a barrier there.  False: the block is on none. */
+/* Whether the loop tests a barrier, and each test decides alone how its block ends. */
+static bool tests_in_vain(const struct wsdbg_loop *loop)
+{
+    bool any = false;
+    for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
+        if (wsdbg_graph_instruction(loop->graph, i)->operation != WSDBG_OP_SYNCS_PHASECHK)
+            continue;
+        if (way_of_failure(loop->graph, wsdbg_graph_block_of(loop->graph, i)) == FAILS_ANY_WAY)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* A loop may test barriers in turn and act only on one that is through: all ways round it on which none is, and on
+ * which it does nothing.  False: the block is on none. */
 static bool find_testing_ring(struct wsdbg_loop *loop, uint32_t block, uint64_t *ring)
 {
     const size_t words = wsdbg_graph_block_count(loop->graph) / 64 + 1;
@@ -214,9 +251,11 @@ static bool find_testing_ring(struct wsdbg_loop *loop, uint32_t block, uint64_t 
     }
     free(quiet);
     loop->body = ring;
-    if (has_bit(ring, block) && has_bit(ring, loop->head) && has_test(loop))
+    loop->has_global = false;
+    if (has_bit(ring, block) && has_bit(ring, loop->head) && tests_in_vain(loop))
         classify(loop);
     loop->body = whole;
+    loop->acts_beside = loop->is_quiet;
     return loop->is_quiet;
 }
 

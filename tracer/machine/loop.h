@@ -9,10 +9,11 @@
 
 struct wsdbg_loop {
     const struct wsdbg_graph *graph;
-    uint32_t head;   /* block */
-    uint64_t *body;  /* a bit a block; the caller frees it */
-    bool is_quiet;   /* changes nothing outside its registers and, at places that stay the same, shared memory */
-    bool has_global; /* loads or atomics that may be of global memory */
+    uint32_t head;    /* block */
+    uint64_t *body;   /* a bit a block; the caller frees it */
+    bool is_quiet;    /* changes nothing outside its registers and, at places that stay the same, shared memory */
+    bool has_global;  /* loads or atomics that may be of global memory */
+    bool acts_beside; /* the body is those ways round the loop on which it only looks; on others it acts */
 };
 
 /* *found is false, and nothing is to be freed, where `instruction` lies in no loop, or in one that plainly does more

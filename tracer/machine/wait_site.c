@@ -44,36 +44,27 @@ static bool keeps_sources(const struct wsdbg_loop *loop, uint32_t instruction)
     return true;
 }
 
-static bool is_test(const struct wsdbg_loop *loop, uint32_t number, bool only_ends)
+static bool is_test(const struct wsdbg_loop *loop, uint32_t number)
 {
-    return at(loop->graph, number)->operation == WSDBG_OP_SYNCS_PHASECHK &&
-           (!only_ends || wsdbg_loop_next_end(loop, number, 0) != WSDBG_NO_INSTRUCTION);
+    return at(loop->graph, number)->operation == WSDBG_OP_SYNCS_PHASECHK;
 }
 
-/* All tests of the loop are of one barrier and phase; or it is the first of several whose barriers and phases stay the
- * same as long as none is through. */
-static uint32_t first_test(const struct wsdbg_loop *loop, bool only_ends, bool *of_several)
-{
-    uint32_t found = WSDBG_NO_INSTRUCTION;
-    for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
-        if (!is_test(loop, i, only_ends))
-            continue;
-        if (found == WSDBG_NO_INSTRUCTION)
-            found = i;
-        if (same_test(at(loop->graph, i), at(loop->graph, found)))
-            continue;
-        *of_several = true;
-        if (!(keeps_sources(loop, found) && keeps_sources(loop, i)))
-            return WSDBG_NO_INSTRUCTION;
-    }
-    return found;
-}
-
-/* Where the way to the branch that ends the loop cannot be followed, any test counts. */
+/* The first test of the loop, if all are of one barrier and phase.  Of a loop that acts on what it tests: if the
+ * barriers and phases stay the same as long as none is through.  *of_several: there is more than one barrier. */
 static uint32_t test_of(const struct wsdbg_loop *loop, bool *of_several)
 {
-    const uint32_t test = first_test(loop, true, of_several);
-    return test != WSDBG_NO_INSTRUCTION ? test : first_test(loop, false, of_several);
+    uint32_t found = WSDBG_NO_INSTRUCTION;
+    *of_several = false;
+    for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
+        if (!is_test(loop, i))
+            continue;
+        if (loop->acts_beside && !keeps_sources(loop, i))
+            return WSDBG_NO_INSTRUCTION;
+        if (found == WSDBG_NO_INSTRUCTION)
+            found = i;
+        *of_several |= !same_test(at(loop->graph, i), at(loop->graph, found));
+    }
+    return *of_several && !loop->acts_beside ? WSDBG_NO_INSTRUCTION : found;
 }
 
 static bool has_operation(const struct wsdbg_loop *loop, enum wsdbg_operation operation)
@@ -137,6 +128,8 @@ static bool find_loop_wait(const struct wsdbg_loop *loop, uint32_t pc, struct ws
             return true;
         }
     }
+    if (tests && test == WSDBG_NO_INSTRUCTION && loop->acts_beside)
+        return false;
     if (tests && test == WSDBG_NO_INSTRUCTION) {
         found(out, WSDBG_WARP_UNKNOWN, out->instruction, home, false);
     } else if (tests) {
@@ -296,7 +289,8 @@ static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc,
     struct wsdbg_error *error = wsdbg_loop_around(graph, pc, &loop, &in_loop);
     if (error)
         return error;
-    const bool waits = in_loop && loop.is_quiet && (find_loop_wait(&loop, pc, out) || find_poll(&loop, limits, out));
+    const bool waits = in_loop && loop.is_quiet &&
+                       (find_loop_wait(&loop, pc, out) || (!loop.acts_beside && find_poll(&loop, limits, out)));
     if (in_loop)
         free(loop.body);
     if (!waits && state == WSDBG_WARP_RECONVERGE)

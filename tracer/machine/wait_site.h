@@ -13,7 +13,7 @@
 #include "model/snapshot.h"
 
 struct wsdbg_wait_site {
-    enum wsdbg_warp_state state; /* RUNNING: no wait is here; UNKNOWN: one of several */
+    enum wsdbg_warp_state state; /* RUNNING: no wait is here; UNKNOWN: for several at once */
     uint32_t instruction;        /* that waits: the test, the barrier, the load; of a RUNNING one the counter's own */
     uint32_t home;               /* the same for every place of one wait: its loop's first instruction, or itself */
     uint32_t barrier_before;     /* it may also still be in this BAR before it; WSDBG_NO_INSTRUCTION = no */
