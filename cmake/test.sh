@@ -26,7 +26,7 @@ run_tests() { # preset, build folder, labels to leave out, extra ctest arguments
     preset=$1 folder=$2 without=$3
     shift 3
     echo "== $preset"
-    ctest --test-dir "$folder" -j "$((4 * jobs))" --output-on-failure -L waits -LE "$without" "$@" || failed="$failed $preset"
+    ctest --test-dir "$folder" -j "$((3 * jobs))" --output-on-failure -L waits -LE "$without" "$@" || failed="$failed $preset"
     # One more than there are cores: these wait too, now and then.
     ctest --test-dir "$folder" -j "$((jobs + 1))" --output-on-failure --no-tests=error -LE "waits|$without" "$@" ||
         failed="$failed $preset"

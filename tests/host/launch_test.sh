@@ -28,13 +28,16 @@ site() {
     lines "$2" "$1"
 }
 
-# run NAME PROGRAM...: under wsdbg, on the simulator
+# run NAME PROGRAM...: under wsdbg, on the simulator; again if a busy machine left it no time to read lines
 run() {
     name=$1
     shift
-    rm -f "$work/$name.db"
-    timeout -k 2 20 "$wsdbg" run --device sim --stall 1 ${options:-} -o "$work/$name.db" -- "$@" >"$work/$name.out" 2>"$work/$name.err"
-    status=$?
+    for try in 1 2 3; do
+        rm -f "$work/$name.db"
+        timeout -k 2 20 "$wsdbg" run --device sim --stall 1 ${options:-} -o "$work/$name.db" -- "$@" >"$work/$name.out" 2>"$work/$name.err"
+        status=$?
+        grep -Eq 'launched at [a-z_]+[, ]' "$work/$name.err" || break
+    done
     [ $status = 124 ] || fail "$name: status $status: $(cat "$work/$name.err")"
 }
 
