@@ -126,7 +126,7 @@ static void one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for(void 
     (void)state;
     struct rig rig = rig_start(NULL);
     session_name(session, sizeof session);
-    setenv("FAKE_CUDA_SLOW", "suspendDevice,700", 1);
+    setenv("FAKE_CUDA_SLOW", "suspendDevice,600", 1);
     rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_ATTACH_ALWAYS, &source));
     rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), 8000 * MS, &snapshot));
     unsetenv("FAKE_CUDA_SLOW");
