@@ -6,8 +6,8 @@
 
 #include "base/grow.h"
 
-enum { GAPS_FROM = 1024, GAP_MOST = 2048 }; /* rows; bytes between stores of one tile of data */
-enum { STORES_MOST = 2048, PASSES_MOST = 4, WORD_BYTES = 4, BYTE_BITS = 8 };
+enum { GAP_MOST = 2048 }; /* bytes between stores of one tile of data */
+enum { STORES_MOST = 2048, GAPS_FROM = STORES_MOST - 128, PASSES_MOST = 4, WORD_BYTES = 4, BYTE_BITS = 8 };
 
 static bool overlaps(const struct walk_store *store, uint32_t address, uint32_t bytes)
 {
