@@ -1,7 +1,7 @@
 #!/bin/sh
 # test.sh - builds the demo with what prepare.sh installs for it alone, then builds and runs all tests that need no GPU:
-# optimised as a release is, then under the sanitizers.  While tests run, the next preset is built with the lowest priority: many tests
-# mostly wait.
+# optimised as a release is, then under the sanitizers.  While tests run, the next preset is built with the lowest
+# priority: many tests mostly wait.
 # Writes build/, build/asan, build/tsan.  Stops at the first build that fails; tests all run.
 set -eu
 jobs=$(nproc)

@@ -1,8 +1,8 @@
 /* walk_warp.h - what the lanes of a warp tell each other: shuffles and votes, and uniform registers that only some of
  * them write.  Private to the walks.
  *
- * Lanes that leave a group are walked again from the kernel's start, in a group of their own.  As long as all 32 lanes
- * walk together, the plan keeps what each lane got, for those groups.
+ * Lanes that leave a group are walked again from the kernel's start, in a group of their own.  These groups need what
+ * each lane got while all 32 lanes walked together: the plan keeps it.
  */
 #ifndef WSDBG_SASS_WALK_WARP_H
 #define WSDBG_SASS_WALK_WARP_H

@@ -77,7 +77,7 @@ static bool is_of_words(const struct walk_words *words, uint32_t address, uint32
     return false;
 }
 
-/* Whether something between the stores that were joined is stored or loaded: it would count as unknown data. */
+/* Whether the bytes may lie between stores that were joined: there they would wrongly count as unknown data. */
 static bool is_in_gaps(const struct walk_words *words, uint32_t address, uint32_t bytes)
 {
     for (size_t i = 0; i < words->count; i++)

@@ -33,7 +33,7 @@ struct walk_store {
     uint32_t address, bytes;
     uint32_t words[WSDBG_WALK_STORE_WORDS]; /* of fewer than four bytes the low ones hold */
     bool is_known;
-    bool has_gaps; /* stores of unknown data, and what lies between them; nobody has loaded or stored a known word there */
+    bool has_gaps; /* several stores of unknown data; between them no known word was stored or loaded */
 };
 
 /* What a load was told. */

@@ -1,7 +1,7 @@
 /* mates_test.c - a producer and a warpgroup of consumers, of which some differ from the others in one wait or arrival.
  *
- * What such a kernel leads to is a race: the picture here is one that no order of the walks leads to, so that only the
- * walks tell what is wrong.
+ * Such a kernel has a race.  No replay of its walks ends in the picture that the test makes, so only a comparison of the
+ * walks shows the defect.
  */
 #include <setjmp.h>
 #include <stdarg.h>

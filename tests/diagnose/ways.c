@@ -127,3 +127,18 @@ void ways_expect(struct picture *p, const char *cause, const char *says)
     assert_int_equal(first->confidence, WSDBG_CONFIDENCE_LIKELY);
     wsdbg_diagnosis_deinit(&diagnosis);
 }
+
+bool ways_say(struct picture *p, const char *words)
+{
+    struct wsdbg_diagnosis diagnosis;
+    bool says = false;
+    picture_still(p);
+    picture_judge(p, &diagnosis);
+    for (size_t i = 0; i < diagnosis.finding_count; i++) {
+        const struct wsdbg_finding *finding = &diagnosis.findings[i];
+        print_message("  %s: %s\n", wsdbg_cause_name(finding->cause), finding->sentence);
+        says |= strstr(finding->sentence, words) != NULL;
+    }
+    wsdbg_diagnosis_deinit(&diagnosis);
+    return says;
+}

@@ -37,4 +37,7 @@ bool ways_stand(struct picture *p);
  * sentence must have these words (NULL = any). */
 void ways_expect(struct picture *p, const char *cause, const char *says);
 
+/* Whether some finding of such a picture has these words in its sentence.  Prints all findings. */
+bool ways_say(struct picture *p, const char *words);
+
 #endif

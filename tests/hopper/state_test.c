@@ -137,6 +137,7 @@ static void who_tests_barriers_in_turn_waits_for_them(void **state)
     const struct wsdbg_gpu_part *part = &seen.warps[0].parts[0];
     assert_int_equal(part->wait, WSDBG_GPU_WAITS_MBARRIER);
     assert_int_equal(part->offset, seen.mbarriers[1].offset);
+    assert_true(part->tests_others);
     assert_int_equal(part->parity, 0);
     expect_text(&machine, part, "mbarrier.test_wait");
     expect_text(&machine, part, "+8");

@@ -194,8 +194,8 @@ static void lanes_that_have_parted_exchange_values_where_they_meet(void **state)
                      "lanes 00000007: init 0x400 5\nlanes fffffff8: init 0x400 1, init 0x400 5\n");
 }
 
-/* Lane 1 leaves before %r9 is 7, lane 2 behind it; both come back at the same place.  In the walk of lane 1 the others
- * come back from a way that writes %r9. */
+/* Lane 1 branches off before %r9 becomes 7, and lane 2 behind that.  Both join the others at DONE, where shuffles show
+ * that lane 1 has 1 and lane 2 has 7. */
 static void a_lane_that_comes_back_has_what_was_written_before_it_left(void **state)
 {
     (void)state;

@@ -74,8 +74,15 @@ static bool ends_by_itself(const struct wsdbg_case *c, const struct wait *wait)
     return !c->still && (word.pending == 0 ? word.bytes >= 0 : copies_arrive);
 }
 
+static void add_wakers(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier, struct wsdbg_wait_node *node)
+{
+    struct wsdbg_warp_set able = wsdbg_code_able(c, lacking(c, barrier), barrier, WSDBG_CAN_DOUBTFUL);
+    wsdbg_set_remove(&able, warp);
+    wsdbg_set_join(&node->wakers, &able);
+}
+
 /* Who may arrive on any mbarrier of its CTA that the warp can still test. */
-static void wakers_of_each(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
+static void add_wakers_of_all(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_wait_node *node)
 {
     const uint32_t cta = wsdbg_case_warp(c, warp)->cta;
     for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
@@ -83,9 +90,7 @@ static void wakers_of_each(const struct wsdbg_case *c, uint32_t warp, struct wsd
         if (row->cta != cta || row->kind != WSDBG_BARRIER_MBARRIER ||
             wsdbg_code_can(c, warp, WSDBG_KIND(WSDBG_ACCESS_WAIT), b, NULL) == WSDBG_CAN_NOT)
             continue;
-        struct wsdbg_warp_set able = wsdbg_code_able(c, lacking(c, b), b, WSDBG_CAN_DOUBTFUL);
-        wsdbg_set_remove(&able, warp);
-        wsdbg_set_join(&node->wakers, &able);
+        add_wakers(c, warp, b, node);
     }
 }
 
@@ -98,11 +103,9 @@ static void mbarrier_wakers(const struct wsdbg_case *c, uint32_t warp, const str
         node->open = true; /* which barrier is not known */
         return;
     }
-    struct wsdbg_warp_set able = wsdbg_code_able(c, lacking(c, wait->barrier), wait->barrier, WSDBG_CAN_DOUBTFUL);
-    wsdbg_set_remove(&able, warp);
-    wsdbg_set_join(&node->wakers, &able);
+    add_wakers(c, warp, wait->barrier, node);
     if (wsdbg_code_waits_for_one_of(c, warp))
-        wakers_of_each(c, warp, node);
+        add_wakers_of_all(c, warp, node);
 }
 
 /* All have come: in one picture the barrier opens just now. */

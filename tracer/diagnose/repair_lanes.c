@@ -23,8 +23,9 @@ static bool may_be_model(const struct wsdbg_trial *t, uint32_t warp, uint32_t mo
         return false;
     if (kind == MODEL_MATES)
         return wsdbg_case_are_mates(t->c, model, warp);
-    return kind == MODEL_GROUPS ? other->cta == own->cta && other->warp % WSDBG_GROUP_WARPS == own->warp % WSDBG_GROUP_WARPS
-                                : other->cta != own->cta && other->warp == own->warp;
+    return kind == MODEL_GROUPS
+               ? other->cta == own->cta && other->warp % WSDBG_GROUP_WARPS == own->warp % WSDBG_GROUP_WARPS
+               : other->cta != own->cta && other->warp == own->warp;
 }
 
 /* Whether the agent of the model's warp has lanes of this one, did the same, and goes on from *begin. */

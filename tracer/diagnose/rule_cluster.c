@@ -67,7 +67,7 @@ static enum work work_of_replay(const struct wsdbg_replay *replay, const struct 
     return WORK_NONE;
 }
 
-/* What the walks of warps at the barrier show; WORK_LEFT where they show nothing. */
+/* Whether these warps have work left, as far as their walks show.  A warp that is not known to have none has some. */
 static enum work work_left(struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
 {
     const struct wsdbg_replay *replay = c->of_machine ? wsdbg_replay_standing(c) : NULL;

@@ -12,7 +12,7 @@
 #include "host/stack_rows.h"
 #include "model/rows.h"
 
-enum { PYTHON_THREADS_MOST = 4096 };
+enum { PYTHON_THREADS_MOST = 4096, PATIENCE_MS = 10 };
 
 struct process {
     const struct wsdbg_host_request *request;
@@ -25,6 +25,7 @@ struct process {
     struct wsdbg_python_thread *python_threads;
     size_t python_thread_count;
     struct wsdbg_host_reader reader;
+    unsigned patience_ms;
 };
 
 /* The first obstacle is the reason for the others. */
@@ -117,6 +118,8 @@ static struct wsdbg_error *open_process(struct process *p, uint64_t deadline_ns,
     const pid_t process = (pid_t)p->request->process_id;
     *can_read = false;
     p->reader.process = process;
+    p->reader.patience_ms = &p->patience_ms;
+    p->patience_ms = PATIENCE_MS;
     if (!list_threads(p))
         return NULL;
     struct wsdbg_error *error = wsdbg_host_memory_open(process, deadline_ns, &p->reader.memory);

@@ -7,7 +7,7 @@
 
 #include "host/python_lines.h"
 
-enum { TRIES = 3, FALLS_ASLEEP_MS = 10 };
+enum { TRIES = 3 };
 
 static const char torn[] = "it changed while it was read";
 
@@ -107,12 +107,13 @@ static struct wsdbg_python_agreement read_again(const struct wsdbg_host_reader *
     return wsdbg_python_stacks_agree(first, &second);
 }
 
-/* A thread that was woken for a moment, by a broadcast say, sleeps again soon.  On a busy machine that takes a while. */
+/* A broadcast, say, wakes a thread for a moment.  On a busy machine it takes the thread a while to sleep again. */
 static bool falls_asleep(const struct wsdbg_host_reader *reader, const struct wsdbg_host_choice *choice)
 {
     bool sleeps = false;
-    for (int i = 0; i < FALLS_ASLEEP_MS && !sleeps && !wsdbg_host_memory_is_late(reader->memory); i++) {
+    while (*reader->patience_ms > 0 && !sleeps && !wsdbg_host_memory_is_late(reader->memory)) {
         poll(NULL, 0, 1);
+        --*reader->patience_ms;
         sleeps = wsdbg_host_moment_of(reader->process, choice->thread_id).in_kernel;
     }
     return sleeps;

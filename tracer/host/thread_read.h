@@ -1,7 +1,7 @@
 /* thread_read.h - one thread: what it does, its Python frames, its native ones.
  *
  * A thread that sleeps in the kernel all the time has one stack, which is read once.  Any other one is read twice, and
- * what both readings have counts.  One that stays where it is gets a few milliseconds to fall asleep.
+ * what both readings have counts.  If it stays where it is, it gets some time to fall asleep (patience_ms).
  */
 #ifndef WSDBG_HOST_THREAD_READ_H
 #define WSDBG_HOST_THREAD_READ_H
@@ -18,6 +18,7 @@ struct wsdbg_host_reader {
     struct wsdbg_host_modules *modules;
     const struct wsdbg_python *python;
     struct wsdbg_python_codes *codes;
+    unsigned *patience_ms; /* left to wait until threads sleep; all threads of the process share it */
 };
 
 /* A frame as it goes into the snapshot. */

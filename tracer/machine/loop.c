@@ -173,8 +173,8 @@ static unsigned way_of_failure(const struct wsdbg_graph *graph, uint32_t number)
     return FAILS_ANY_WAY;
 }
 
-/* The next block after `number` on a way on which no test finds its phase over; UINT32_MAX: successor s is on none. */
-static uint32_t next_in_vain(const struct wsdbg_loop *loop, uint32_t number, uint32_t s)
+/* Successor s of the block, if a warp may go there while every test fails; else UINT32_MAX. */
+static uint32_t next_on_failure(const struct wsdbg_loop *loop, uint32_t number, uint32_t s)
 {
     const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, number);
     const unsigned way = way_of_failure(loop->graph, number);
@@ -182,7 +182,7 @@ static uint32_t next_in_vain(const struct wsdbg_loop *loop, uint32_t number, uin
     return next < wsdbg_graph_block_count(loop->graph) && has_bit(loop->body, next) ? next : UINT32_MAX;
 }
 
-/* The blocks that do nothing to which a way in vain leads from the loop's head. */
+/* Finds the blocks that do nothing and that a warp can reach from the loop's head while every test fails. */
 static void spread_ahead(const struct wsdbg_loop *loop, uint64_t *quiet)
 {
     set_bit(quiet, loop->head);
@@ -190,7 +190,7 @@ static void spread_ahead(const struct wsdbg_loop *loop, uint64_t *quiet)
         grows = false;
         for (uint32_t b = 0; b < wsdbg_graph_block_count(loop->graph); b++)
             for (uint32_t s = 0; has_bit(quiet, b) && s < wsdbg_graph_block(loop->graph, b)->successor_count; s++) {
-                const uint32_t next = next_in_vain(loop, b, s);
+                const uint32_t next = next_on_failure(loop, b, s);
                 struct glance glance = {0};
                 if (next == UINT32_MAX || has_bit(quiet, next))
                     continue;
@@ -203,7 +203,7 @@ static void spread_ahead(const struct wsdbg_loop *loop, uint64_t *quiet)
     }
 }
 
-/* Those of them from which a way in vain leads back to the head. */
+/* Finds those of these blocks from which it gets back to the head. */
 static void spread_back(const struct wsdbg_loop *loop, const uint64_t *quiet, uint64_t *ring)
 {
     for (bool grows = true; grows;) {
@@ -212,7 +212,7 @@ static void spread_back(const struct wsdbg_loop *loop, const uint64_t *quiet, ui
             for (uint32_t s = 0;
                  has_bit(quiet, b) && !has_bit(ring, b) && s < wsdbg_graph_block(loop->graph, b)->successor_count;
                  s++) {
-                const uint32_t next = next_in_vain(loop, b, s);
+                const uint32_t next = next_on_failure(loop, b, s);
                 if (next != UINT32_MAX && (next == loop->head || has_bit(ring, next))) {
                     set_bit(ring, b);
                     grows = true;
@@ -221,8 +221,8 @@ static void spread_back(const struct wsdbg_loop *loop, const uint64_t *quiet, ui
     }
 }
 
-/* Whether the loop tests a barrier, and each test decides alone how its block ends. */
-static bool tests_in_vain(const struct wsdbg_loop *loop)
+/* Whether the loop tests a barrier, and the branch behind each test depends on that test alone. */
+static bool branches_by_tests(const struct wsdbg_loop *loop)
 {
     bool any = false;
     for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
@@ -235,8 +235,8 @@ static bool tests_in_vain(const struct wsdbg_loop *loop)
     return any;
 }
 
-/* A loop may test barriers in turn and act only on one that is through: all ways round it on which none is, and on
- * which it does nothing.  False: the block is on none. */
+/* A loop may test barriers in turn, and act only if a test succeeds.  The ring has all blocks on the ways round the
+ * loop on which every test fails and nothing is done.  False: the block is not one of them. */
 static bool find_testing_ring(struct wsdbg_loop *loop, uint32_t block, uint64_t *ring)
 {
     const size_t words = wsdbg_graph_block_count(loop->graph) / 64 + 1;
@@ -252,7 +252,7 @@ static bool find_testing_ring(struct wsdbg_loop *loop, uint32_t block, uint64_t 
     free(quiet);
     loop->body = ring;
     loop->has_global = false;
-    if (has_bit(ring, block) && has_bit(ring, loop->head) && tests_in_vain(loop))
+    if (has_bit(ring, block) && has_bit(ring, loop->head) && branches_by_tests(loop))
         classify(loop);
     loop->body = whole;
     loop->acts_beside = loop->is_quiet;

@@ -13,7 +13,7 @@ struct wsdbg_loop {
     uint64_t *body;   /* a bit a block; the caller frees it */
     bool is_quiet;    /* changes nothing outside its registers and, at places that stay the same, shared memory */
     bool has_global;  /* loads or atomics that may be of global memory */
-    bool acts_beside; /* the body is those ways round the loop on which it only looks; on others it acts */
+    bool acts_beside; /* the body has only the ways round the loop on which all tests fail; on others it acts */
 };
 
 /* *found is false, and nothing is to be freed, where `instruction` lies in no loop, or in one that plainly does more

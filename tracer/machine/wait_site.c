@@ -49,8 +49,8 @@ static bool is_test(const struct wsdbg_loop *loop, uint32_t number)
     return at(loop->graph, number)->operation == WSDBG_OP_SYNCS_PHASECHK;
 }
 
-/* The first test of the loop, if all are of one barrier and phase.  Of a loop that acts on what it tests: if the
- * barriers and phases stay the same as long as none is through.  *of_several: there is more than one barrier. */
+/* The first test of the loop, if all tests are of one barrier and phase.  A loop that acts when a test succeeds may
+ * test several, if their barriers and phases stay the same while all tests fail; *of_several tells that it does. */
 static uint32_t test_of(const struct wsdbg_loop *loop, bool *of_several)
 {
     uint32_t found = WSDBG_NO_INSTRUCTION;
