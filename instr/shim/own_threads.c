@@ -23,7 +23,8 @@
 #include "segment.h"
 #include "state.h"
 
-enum { PARK_MOST_US = 300000, PARK_LOOK_US = 500 };
+/* A thread that is late would make a call which ends the program: on a busy machine writing to a file takes long. */
+enum { PARK_MOST_US = 2000000, PARK_LOOK_US = 500 };
 
 static SHIM_THREAD_LOCAL bool is_ours;
 static _Atomic uint32_t never;     /* a word that nobody changes */
@@ -73,9 +74,11 @@ bool shim_start_thread(void *(*serve)(void *))
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;
-    if (atomic_load(&must_park) || pthread_attr_init(&attributes))
+    atomic_fetch_add(&at_work, 1); /* first: whoever parks our threads must see either this one or that it does not start */
+    if (atomic_load(&must_park) || pthread_attr_init(&attributes)) {
+        atomic_fetch_sub(&at_work, 1);
         return false;
-    atomic_fetch_add(&at_work, 1);
+    }
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
