@@ -74,7 +74,7 @@ bool shim_start_thread(void *(*serve)(void *))
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;
-    atomic_fetch_add(&at_work, 1); /* first: whoever parks our threads must see either this one or that it does not start */
+    atomic_fetch_add(&at_work, 1); /* before the look: shim_park_threads must see this thread, or it must not start */
     if (atomic_load(&must_park) || pthread_attr_init(&attributes)) {
         atomic_fetch_sub(&at_work, 1);
         return false;
