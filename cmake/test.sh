@@ -23,8 +23,8 @@ finish_background() {
     background=
 }
 
-# One call of ctest; keeps what it printed of failed tests, and returns whether all passed.
-run_ctest() { # build folder, ctest arguments
+# One call of ctest; keeps what it printed of tests that failed, and returns whether all passed.
+run_once() { # build folder, ctest arguments
     folder=$1
     shift
     status=0
@@ -33,12 +33,16 @@ run_ctest() { # build folder, ctest arguments
     return "$status"
 }
 
-# Tests that wait measure real time: where the machine stood still, they fail through no fault of the program.  A few
-# that failed run once more, alone.  They are named at the end.
-run_again() { # build folder
-    names=$(sed 's/^[0-9]*://' "$1/Testing/Temporary/LastTestsFailed.log" | tr '\n' ' ')
+# Many tests start processes and measure real time: where the machine stood still, they fail through no fault of the
+# program.  A few that failed run once more, alone.  Those that pass then are named at the end.
+run_ctest() { # build folder, ctest arguments
+    list=$1/Testing/Temporary/LastTestsFailed.log
+    rm -f "$list"
+    run_once "$@" && return 0
+    [ -e "$list" ] || return 1
+    names=$(sed 's/^[0-9]*://' "$list" | tr '\n' ' ')
     [ "$(echo "$names" | wc -w)" -le 5 ] || return 1
-    run_ctest "$1" --rerun-failed || return 1
+    run_once "$1" --rerun-failed || return 1
     late="$late $names"
 }
 
@@ -46,7 +50,7 @@ run_tests() { # preset, build folder, labels to leave out, extra ctest arguments
     preset=$1 folder=$2 without=$3
     shift 3
     echo "== $preset"
-    run_ctest "$folder" -j "$((3 * jobs))" -L waits -LE "$without" "$@" || run_again "$folder" || failed="$failed $preset"
+    run_ctest "$folder" -j "$((3 * jobs))" -L waits -LE "$without" "$@" || failed="$failed $preset"
     # One more than there are cores: these wait too, now and then.
     run_ctest "$folder" -j "$((jobs + 1))" --no-tests=error -LE "waits|$without" "$@" || failed="$failed $preset"
 }
