@@ -112,6 +112,9 @@ const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, 
 /* Position of a CTA (index in snapshot.ctas) in c->ctas; WSDBG_NONE = not of this group. */
 uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta);
 
+/* How many CTAs of the cluster have left as a whole: seen so, or not there. */
+uint32_t wsdbg_case_ctas_left(const struct wsdbg_case *c);
+
 /* What the evidence allows at most: nothing is proven without histories or while slots still move.  The rules for the
  * machine's state know their own limits (wsdbg_code_cap). */
 enum wsdbg_confidence wsdbg_case_cap(const struct wsdbg_case *c, enum wsdbg_confidence wanted);

@@ -60,8 +60,7 @@ bool wsdbg_missing_arrivals_read(const struct wsdbg_case *c, uint32_t warp, stru
     missing->itself = wsdbg_code_can(c, warp, WSDBG_KINDS_ARRIVAL, barrier, NULL);
     missing->apart = can_apart(c, missing);
     missing->in_code = wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, barrier, &missing->arrives);
-    const struct wsdbg_cta *cta = &c->snapshot->ctas[wsdbg_case_warp(c, warp)->cta];
-    missing->peers_gone = cta->cluster_size > c->cta_count ? cta->cluster_size - c->cta_count : 0;
+    missing->peers_gone = wsdbg_case_ctas_left(c);
     read_others(c, missing);
     missing->exited = wsdbg_set_count(&missing->left);
     return true;

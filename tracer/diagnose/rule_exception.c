@@ -128,9 +128,8 @@ static bool finds_nobody(const struct wsdbg_case *c, const struct wsdbg_exceptio
 {
     if (e->code != CLUSTER_BLOCK_NOT_PRESENT && e->code != BLOCK_NOT_PRESENT)
         return false;
-    const struct wsdbg_cta *cta = &c->snapshot->ctas[c->snapshot->warps[e->warp].cta];
     return e->exact ? is_arrival(e) && e->remote
-                    : c->cta_count < cta->cluster_size && may_have_arrived_in_others(c, local_warp(c, e->warp));
+                    : wsdbg_case_ctas_left(c) > 0 && may_have_arrived_in_others(c, local_warp(c, e->warp));
 }
 
 /* "thread (32,0,0) of CTA (0,0,0)", "lanes 0-3 of CTA (0,0,0)", or "CTA (0,0,0)" where neither is known */

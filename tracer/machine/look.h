@@ -56,7 +56,8 @@ struct wsdbg_look_grid {
 };
 
 struct wsdbg_look_cta {
-    uint32_t machine;
+    uint32_t machine; /* row of the machine; WSDBG_NONE = it has exited, and another CTA of its cluster has not */
+    uint32_t sibling; /* its row, or that of another CTA of its cluster */
 };
 
 struct wsdbg_look_warp {
@@ -99,11 +100,37 @@ uint32_t wsdbg_look_target(const struct wsdbg_snapshot *rows, uint32_t cta, uint
 /* Whether it takes registers to know what a part waits for. */
 bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part);
 /* CLOCK_MONOTONIC, for the limits on time. */
+uint64_t wsdbg_look_now_ns(void);
+
+/* ---- clusters ---- */
+
 /* CTAs of a cluster in x, y, z; 1 without clusters. */
 void wsdbg_look_cluster_size(const struct wsdbg_machine_grid *grid, const struct wsdbg_machine_cta *cta,
                              uint32_t size[3]);
+/* Sets cluster_size, cluster_rank and cluster_id, x counting fastest, of a row that has the CTA's place.  `sibling`: a
+ * CTA of its cluster. */
+void wsdbg_look_place_in_cluster(const struct wsdbg_machine_grid *grid, const struct wsdbg_machine_cta *sibling,
+                                 struct wsdbg_cta *row);
+/* False: some CTA lies outside the stated size, so the size is wrong.  Driver 580 says 1x1x1 for cooperative grids. */
+bool wsdbg_look_size_fits(const struct wsdbg_machine *machine, uint32_t machine_row);
 
-uint64_t wsdbg_look_now_ns(void);
+/* The place of a CTA that is on the GPU, or that has left a cluster which is. */
+struct wsdbg_look_seat {
+    uint32_t grid;    /* row of the snapshot */
+    uint32_t sibling; /* row of the machine: its own, or that of another CTA of its cluster */
+    uint32_t at[3];   /* x, y, z */
+    bool has_left;
+};
+
+/* Each grid's by z, y, x.  Zeroed: none.  The caller frees rows. */
+struct wsdbg_look_seats {
+    struct wsdbg_look_seat *rows;
+    size_t count, capacity;
+};
+
+/* Adds those of a grid.  On an error the seats are in no order. */
+struct wsdbg_error *wsdbg_look_seats_add(const struct wsdbg_machine *machine, uint32_t grid, uint32_t machine_grid,
+                                         struct wsdbg_look_seats *seats);
 
 /* ---- what the warps wait for ---- */
 

@@ -49,7 +49,7 @@ static barrier_key mbarrier_key(const struct barriers *barriers, uint32_t cta, u
 {
     const uint32_t target = wsdbg_look_target(barriers->out, cta, address), offset = address & WSDBG_OFFSET_MASK;
     uint32_t family, stage;
-    if (target == WSDBG_NONE)
+    if (target == WSDBG_NONE || barriers->seen->ctas[target].machine == WSDBG_NONE)
         return NO_KEY;
     const struct wsdbg_look_families *families = families_of(barriers, target);
     if (wsdbg_look_family(families, offset, &family, &stage))
@@ -115,7 +115,7 @@ static struct wsdbg_error *collect(const struct barriers *barriers, struct keys 
     struct wsdbg_error *error = NULL;
     for (uint32_t cta = 0; cta < barriers->out->cta_count; cta++) {
         const struct wsdbg_look_families *families = families_of(barriers, cta);
-        for (size_t f = 0; f < families->count; f++)
+        for (size_t f = 0; f < families->count && barriers->seen->ctas[cta].machine != WSDBG_NONE; f++)
             for (uint32_t stage = 0; !error && stage < families->rows[f].places; stage++)
                 error = add_key(keys, make_key(cta, WSDBG_BARRIER_MBARRIER, families->rows[f].id, stage));
     }

@@ -159,23 +159,10 @@ static void note_calls(struct listing *listing, const struct wsdbg_code_kernel *
     }
 }
 
-/* False: some CTA lies outside the stated size, so the size is wrong.  Driver 580 says 1x1x1 for cooperative grids. */
-static bool size_fits(const struct wsdbg_machine *machine, uint32_t machine_row)
-{
-    const struct wsdbg_machine_grid *grid = &machine->grids[machine_row];
-    const uint64_t total = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
-    for (size_t i = 0; i < machine->cta_count; i++) {
-        const struct wsdbg_machine_cta *cta = &machine->ctas[i];
-        if (cta->grid == machine_row && (cta->x >= grid->grid[0] || cta->y >= grid->grid[1] || cta->z >= grid->grid[2]))
-            return false;
-    }
-    return total > 0 && total <= UINT32_MAX;
-}
-
 static void fill_size(const struct wsdbg_machine *machine, uint32_t machine_row, struct wsdbg_grid *row)
 {
     const struct wsdbg_machine_grid *grid = &machine->grids[machine_row];
-    if (size_fits(machine, machine_row)) {
+    if (wsdbg_look_size_fits(machine, machine_row)) {
         memcpy(row->size, grid->grid, sizeof row->size);
         row->cta_total = grid->grid[0] * grid->grid[1] * grid->grid[2];
     }
@@ -232,33 +219,6 @@ static struct wsdbg_error *add_grids(struct listing *listing)
         error = add_grid(listing, order[i].row);
     free(order);
     return error;
-}
-
-static uint32_t at_least_1(struct wsdbg_optional_u32 value)
-{
-    return value.known && value.value ? value.value : 1;
-}
-
-void wsdbg_look_cluster_size(const struct wsdbg_machine_grid *grid, const struct wsdbg_machine_cta *cta,
-                             uint32_t size[3])
-{
-    for (unsigned i = 0; i < 3; i++)
-        size[i] = at_least_1(cta->cluster_size[i].known && cta->cluster_size[i].value ? cta->cluster_size[i]
-                                                                                      : grid->cluster[i]);
-}
-
-/* Rank and number of its cluster, x counting fastest. */
-static void place_in_cluster(const struct wsdbg_machine_grid *grid, const struct wsdbg_machine_cta *cta,
-                             struct wsdbg_cta *row)
-{
-    const uint32_t at[3] = {cta->x, cta->y, cta->z};
-    uint32_t size[3];
-    wsdbg_look_cluster_size(grid, cta, size);
-    row->cluster_size = size[0] * size[1] * size[2];
-    for (unsigned i = 3; i-- > 0;) {
-        row->cluster_rank = row->cluster_rank * size[i] + at[i] % size[i];
-        row->cluster_id = row->cluster_id * (grid->grid[i] / size[i]) + at[i] / size[i];
-    }
 }
 
 static bool splits_lanes(const struct wsdbg_machine_warp *warp, uint32_t lane)
@@ -434,13 +394,14 @@ static struct wsdbg_error *add_warp(struct listing *listing, uint32_t cta, uint3
 static struct wsdbg_error *add_warps(struct listing *listing, uint32_t cta)
 {
     const struct wsdbg_machine *machine = listing->machine;
-    const struct wsdbg_machine_cta *machine_row = &machine->ctas[listing->seen->ctas[cta].machine];
+    const uint32_t cta_row = listing->seen->ctas[cta].machine;
+    const uint32_t first = cta_row == WSDBG_NONE ? 0 : machine->ctas[cta_row].warp_first;
+    const uint32_t count = cta_row == WSDBG_NONE ? 0 : machine->ctas[cta_row].warp_count;
     const uint32_t expected = listing->out->grids[listing->out->ctas[cta].grid].warps_per_cta;
     uint32_t rows[WSDBG_LOOK_WARPS_MAX];
     bool all_known = true;
     memset(rows, 0xff, sizeof rows);
-    for (uint32_t i = 0; i < machine_row->warp_count && machine_row->warp_first + i < machine->warp_count; i++) {
-        const uint32_t row = machine_row->warp_first + i;
+    for (uint32_t row = first; row < first + count && row < machine->warp_count; row++) {
         const uint32_t index = wsdbg_machine_warp_index(machine, &machine->warps[row]);
         if (index < expected)
             rows[index] = row;
@@ -453,28 +414,30 @@ static struct wsdbg_error *add_warps(struct listing *listing, uint32_t cta)
     return error;
 }
 
-static struct wsdbg_error *add_cta(struct listing *listing, uint32_t grid, uint32_t machine_row)
+static struct wsdbg_error *add_cta(struct listing *listing, const struct wsdbg_look_seat *seat)
 {
-    const struct wsdbg_machine_cta *cta = &listing->machine->ctas[machine_row];
-    const uint32_t number = (uint32_t)listing->out->cta_count++;
+    const struct wsdbg_machine *machine = listing->machine;
+    const struct wsdbg_machine_cta *sibling = &machine->ctas[seat->sibling];
+    const uint32_t number = (uint32_t)listing->out->cta_count++, grid = seat->grid;
     struct wsdbg_cta *row = &listing->out->ctas[number];
     if (listing->out->grids[grid].cta_count++ == 0)
         listing->out->grids[grid].cta_first = number;
-    listing->seen->ctas[number] = (struct wsdbg_look_cta){.machine = machine_row};
-    *row = (struct wsdbg_cta){.grid = grid, .x = cta->x, .y = cta->y, .z = cta->z, .sm = wsdbg_known_u32(cta->sm)};
-    place_in_cluster(&listing->machine->grids[listing->seen->grids[grid].machine], cta, row);
+    listing->seen->ctas[number] =
+        (struct wsdbg_look_cta){.machine = seat->has_left ? WSDBG_NONE : seat->sibling, .sibling = seat->sibling};
+    *row = (struct wsdbg_cta){.grid = grid, .x = seat->at[0], .y = seat->at[1], .z = seat->at[2]};
+    if (!seat->has_left)
+        row->sm = wsdbg_known_u32(sibling->sm);
+    wsdbg_look_place_in_cluster(&machine->grids[listing->seen->grids[grid].machine], sibling, row);
     return add_warps(listing, number);
 }
 
-static struct wsdbg_error *make_room(struct listing *listing)
+static struct wsdbg_error *make_room(struct listing *listing, const struct wsdbg_look_seats *seats)
 {
-    const struct wsdbg_machine *machine = listing->machine;
     size_t warps = 0;
-    for (size_t i = 0; i < machine->cta_count; i++)
-        if (machine->ctas[i].grid < machine->grid_count)
-            warps += block_warps(&machine->grids[machine->ctas[i].grid]);
-    listing->seen->ctas = calloc(machine->cta_count + 1, sizeof *listing->seen->ctas);
-    listing->out->ctas = calloc(machine->cta_count + 1, sizeof *listing->out->ctas);
+    for (size_t i = 0; i < seats->count; i++)
+        warps += listing->out->grids[seats->rows[i].grid].warps_per_cta;
+    listing->seen->ctas = calloc(seats->count + 1, sizeof *listing->seen->ctas);
+    listing->out->ctas = calloc(seats->count + 1, sizeof *listing->out->ctas);
     listing->seen->warps = calloc(warps + 1, sizeof *listing->seen->warps);
     listing->out->warps = calloc(warps + 1, sizeof *listing->out->warps);
     return listing->seen->ctas && listing->out->ctas && listing->seen->warps && listing->out->warps
@@ -482,26 +445,17 @@ static struct wsdbg_error *make_room(struct listing *listing)
                : &wsdbg_error_no_memory;
 }
 
-static uint64_t place_of(const struct wsdbg_machine_cta *cta)
-{
-    return (uint64_t)(cta->z & 0xffff) << 48 | (uint64_t)(cta->y & 0xffff) << 32 | cta->x;
-}
-
 static struct wsdbg_error *add_ctas(struct listing *listing)
 {
-    const struct wsdbg_machine *machine = listing->machine;
-    struct ordered *order = calloc(machine->cta_count + 1, sizeof *order);
-    struct wsdbg_error *error = order ? make_room(listing) : &wsdbg_error_no_memory;
-    size_t listed = 0;
+    struct wsdbg_look_seats seats = {0};
+    struct wsdbg_error *error = NULL;
     for (uint32_t grid = 0; !error && grid < listing->out->grid_count; grid++)
-        for (uint32_t i = 0; i < machine->cta_count; i++)
-            if (machine->ctas[i].grid == listing->seen->grids[grid].machine)
-                order[listed++] = (struct ordered){grid, i, place_of(&machine->ctas[i])};
-    if (!error && listed)
-        qsort(order, listed, sizeof *order, by_order);
-    for (size_t i = 0; !error && i < listed; i++)
-        error = add_cta(listing, order[i].major, order[i].row);
-    free(order);
+        error = wsdbg_look_seats_add(listing->machine, grid, listing->seen->grids[grid].machine, &seats);
+    if (!error)
+        error = make_room(listing, &seats);
+    for (size_t i = 0; !error && i < seats.count; i++)
+        error = add_cta(listing, &seats.rows[i]);
+    free(seats.rows);
     return error;
 }
 

@@ -51,6 +51,7 @@ static struct walk_thread thread_of(struct walks *walks, uint32_t warp, uint32_t
                                 .grid = walks->seen->grids[cta->grid].machine,
                                 .cta = cta,
                                 .cta_row = walks->seen->ctas[row->cta].machine,
+                                .sibling = walks->seen->ctas[row->cta].sibling,
                                 .linear = row->warp * WSDBG_WALK_LANES + lane,
                                 .lane = lane,
                                 .is_of_words = walks->is_of_words};

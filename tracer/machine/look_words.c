@@ -11,7 +11,7 @@ struct wsdbg_error *wsdbg_look_words(const struct wsdbg_look_source *source, con
     struct wsdbg_error *error = NULL;
     for (uint32_t i = 0; !error && i < rows->cta_count; i++) {
         const struct wsdbg_look_grid *grid = &seen->grids[rows->ctas[i].grid];
-        for (size_t s = 0; !error && s < grid->span_count; s++)
+        for (size_t s = 0; !error && s < grid->span_count && seen->ctas[i].machine != WSDBG_NONE; s++)
             error = wsdbg_words_read(&words[i], source->machine, seen->ctas[i].machine, grid->spans[s]);
     }
     return error;
@@ -36,6 +36,8 @@ struct wsdbg_error *wsdbg_look_word(const struct wsdbg_look_source *source, cons
 {
     struct wsdbg_error *error = NULL;
     *known = false;
+    if (seen->ctas[cta].machine == WSDBG_NONE)
+        return NULL;
     if (!wsdbg_words_find(&words[cta], offset))
         error = wsdbg_words_read(&words[cta], source->machine, seen->ctas[cta].machine,
                                  (struct wsdbg_span){offset, sizeof *word});

@@ -63,7 +63,7 @@ static uint32_t value_of_cluster(const struct walk_thread *thread, uint32_t numb
     const struct wsdbg_machine_grid *grid = &thread->machine->grids[thread->grid];
     const uint32_t at[] = {thread->cta->x, thread->cta->y, thread->cta->z};
     uint32_t size[3];
-    wsdbg_look_cluster_size(grid, &thread->machine->ctas[thread->cta_row], size);
+    wsdbg_look_cluster_size(grid, &thread->machine->ctas[thread->sibling], size);
     if (number >= WSDBG_SPECIAL_CLUSTER_CTAS)
         return thread->cta->cluster_size;
     if (number >= WSDBG_SPECIAL_CLUSTER_SIZE_X)
@@ -105,7 +105,7 @@ static bool read_special(void *context, uint32_t number, uint32_t *value)
         *value = (uint32_t)shared_window(thread);
     else if (number == SPECIAL_CTA_RANK)
         *value = thread->cta->cluster_rank;
-    else if (number >= WSDBG_SPECIAL_CLUSTER_X && number < WSDBG_SPECIAL_END && thread->cta_row != WSDBG_NONE)
+    else if (number >= WSDBG_SPECIAL_CLUSTER_X && number < WSDBG_SPECIAL_END)
         *value = value_of_cluster(thread, number);
     else
         return false;

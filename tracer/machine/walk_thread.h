@@ -41,7 +41,8 @@ struct walk_thread {
     struct wsdbg_machine *machine;
     uint32_t grid; /* row of the machine */
     const struct wsdbg_cta *cta;
-    uint32_t cta_row; /* of the machine */
+    uint32_t cta_row; /* of the machine, WSDBG_NONE = it has exited; its shared memory is gone, then */
+    uint32_t sibling; /* that row, or that of another CTA of its cluster */
     uint32_t linear, lane;
     bool is_of_words;          /* its code is machine code; else PTX */
     bool has_loaded;           /* it was told a word of global memory */
