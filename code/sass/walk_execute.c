@@ -109,25 +109,56 @@ static void move_words(const struct walk_lane *lane, const struct wsdbg_instruct
     }
 }
 
-/* Words of the stack frame at a place that is computed. */
+/* Words of local memory at a place that is computed: which register stands for the first of them.  False: the place is
+ * not known, or none of these words. */
+static bool find_words(const struct walk_lane *lane, const struct wsdbg_instruction *access, uint32_t pointer,
+                       struct wsdbg_operand all, uint32_t *first)
+{
+    uint32_t address;
+    const uint32_t words = access->width_bytes / sizeof address;
+    if (!walk_value(lane, &access->sources[0], 0, &address) || (address - pointer) % sizeof address)
+        return false;
+    const uint32_t word = (address - pointer) / sizeof address;
+    *first = all.number + word;
+    return word < all.registers && words <= all.registers - word;
+}
+
+/* Of code that comes from PTX, only the low word of an element of 64 bits has a register. */
 static void pick_words(const struct walk_lane *lane, const struct wsdbg_instruction *load)
 {
-    struct wsdbg_instruction move = *load;
-    uint32_t address, pointer;
-    const bool known = walk_value(lane, &load->sources[0], 0, &address) &&
-                       walk_value(lane, &load->sources[load->source_count - 1], 0, &pointer);
     const struct wsdbg_operand *last = &load->sources[load->source_count - 2];
-    const uint32_t words =
-        last->kind == WSDBG_OPERAND_REGISTER ? last->number + last->registers - (WSDBG_RZ + 1u) : 0; /* of the frame */
-    const uint32_t place = known ? address - pointer : 0, word = place / sizeof place;
-    if (!known || place % sizeof place || word >= words || word + load->width_bytes / sizeof place > words) {
-        walk_forget_written(lane, load);
+    struct wsdbg_operand all = load->sources[1], from = {.kind = WSDBG_OPERAND_REGISTER};
+    const unsigned each = load->width_bytes / sizeof(uint32_t) / load->destination_count;
+    uint32_t pointer, first;
+    walk_forget_written(lane, load);
+    all.registers = (uint8_t)(last->number + last->registers - all.number);
+    if (!walk_value(lane, &load->sources[load->source_count - 1], 0, &pointer) ||
+        !find_words(lane, load, pointer, all, &first))
+        return;
+    for (unsigned i = 0; i < load->destination_count; i++)
+        for (unsigned part = 0; part == 0 || part < load->destinations[i].registers; part++) {
+            const unsigned to = wsdbg_register_of(&load->destinations[i], part);
+            from.number = (uint16_t)(first + i * each + part);
+            if (to < WSDBG_REGISTER_COUNT)
+                walk_copy_register(lane->state, lane->state, to, wsdbg_register_of(&from, 0));
+        }
+}
+
+/* The last source is what the words were. */
+static void put_words(const struct walk_lane *lane, const struct wsdbg_instruction *store)
+{
+    const unsigned elements = store->source_count - 2, each = store->width_bytes / sizeof(uint32_t) / elements;
+    struct wsdbg_operand to = {.kind = WSDBG_OPERAND_REGISTER, .registers = 1};
+    uint32_t first, value = 0;
+    if (!find_words(lane, store, 0, store->destinations[0], &first)) {
+        walk_forget_written(lane, store);
         return;
     }
-    move.sources[0] = (struct wsdbg_operand){.kind = WSDBG_OPERAND_REGISTER,
-                                             .number = (uint16_t)(WSDBG_RZ + 1 + word),
-                                             .registers = (uint8_t)(load->width_bytes / sizeof place)};
-    move_words(lane, &move);
+    for (unsigned word = 0; word < elements * each; word++) {
+        const bool known = word % each == 0 && walk_value(lane, &store->sources[1 + word / each], 0, &value);
+        to.number = (uint16_t)(first + word);
+        walk_set_register(lane->state, &to, known, value);
+    }
 }
 
 static void execute_lane(struct walk_group *group, uint32_t number, const struct walk_lane *lane)
@@ -138,7 +169,7 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         walk_keep_store(lane, instruction);
     if (executes == WSDBG_TRUTH_NO)
         return;
-    if (executes == WSDBG_TRUTH_UNKNOWN && maps_to_rank(instruction))
+    if (executes == WSDBG_TRUTH_UNKNOWN && (maps_to_rank(instruction) || walk_stack_puts(instruction)))
         walk_forget_written(lane, instruction);
     else if (executes == WSDBG_TRUTH_UNKNOWN)
         wsdbg_thread_step(instruction, lane->world, lane->state);
@@ -160,6 +191,8 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         move_words(lane, instruction);
     else if (walk_stack_picks(instruction))
         pick_words(lane, instruction);
+    else if (walk_stack_puts(instruction))
+        put_words(lane, instruction);
     else if (!walk_reads_shared(lane, instruction) || !walk_load(lane, number, instruction))
         wsdbg_thread_step(instruction, lane->world, lane->state);
 }

@@ -260,7 +260,11 @@ void walk_group_forget(struct walk_group *group, const uint64_t *registers)
 void walk_forget_written(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
     for (unsigned i = 0; i < instruction->destination_count; i++)
-        walk_set_register(lane->state, &instruction->destinations[i], false, 0);
+        for (unsigned part = 0; part == 0 || part < instruction->destinations[i].registers; part++) {
+            const unsigned reg = wsdbg_register_of(&instruction->destinations[i], part);
+            if (reg < WSDBG_REGISTER_COUNT)
+                walk_set_word(lane->state, reg, false, 0);
+        }
 }
 
 /* Machine code may put the CTA's own rank into the highest byte.  False: the place is in another CTA. */

@@ -194,17 +194,80 @@ static void name_words(struct wsdbg_instruction *copy, const struct frame *frame
             place_pointer(&copy[i]);
 }
 
+/* ---- code that comes from PTX ---- */
+
+/* Its local memory begins at address 0.  The last registers of all stand for the first words of it. */
+enum { LOCAL_WORDS = 64, LOCAL_FIRST = FIRST_NUMBER + WSDBG_MORE_REGISTERS - LOCAL_WORDS };
+static const struct wsdbg_operand local_words = {
+    .kind = WSDBG_OPERAND_REGISTER, .number = LOCAL_FIRST, .registers = LOCAL_WORDS};
+
+static bool is_of_local(const struct wsdbg_instruction *instruction)
+{
+    return (instruction->operation == WSDBG_OP_LDL || instruction->operation == WSDBG_OP_STL) &&
+           !is_of_frame(instruction);
+}
+
+static bool is_below_local(const struct wsdbg_operand *operands, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if ((operands[i].kind == WSDBG_OPERAND_REGISTER || operands[i].kind == WSDBG_OPERAND_MEMORY) &&
+            operands[i].number + (operands[i].registers ? operands[i].registers : 1u) > LOCAL_FIRST)
+            return false;
+    return true;
+}
+
+/* Whether each store to local memory has an address and stores whole words, and no register is one of those that are to
+ * stand for it. */
+static bool can_local_be_followed(const struct wsdbg_graph *graph)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < graph->instruction_count; i++) {
+        const struct wsdbg_instruction *in = &graph->instructions[i];
+        const bool is_store = is_of_local(in) && in->operation == WSDBG_OP_STL;
+        if (!is_below_local(in->sources, in->source_count) ||
+            !is_below_local(in->destinations, in->destination_count) ||
+            (is_store && (in->source_count < 2 || in->source_count == WSDBG_SOURCES_MAX || in->destination_count ||
+                          in->sources[0].kind != WSDBG_OPERAND_MEMORY || !in->width_bytes ||
+                          in->width_bytes % ((in->source_count - 1u) * WORD_BYTES))))
+            return false;
+        any |= is_store;
+    }
+    return any;
+}
+
+static bool loads_words(const struct wsdbg_instruction *load)
+{
+    return load->operation == WSDBG_OP_LDL && load->source_count == 1 && load->destination_count &&
+           load->sources[0].kind == WSDBG_OPERAND_MEMORY && load->width_bytes &&
+           load->width_bytes % (load->destination_count * WORD_BYTES) == 0;
+}
+
+/* A store leaves most words as they were, and so reads them, too. */
+static void name_local(struct wsdbg_instruction *copy)
+{
+    if (!is_of_local(copy) || (copy->operation == WSDBG_OP_LDL && !loads_words(copy)))
+        return;
+    copy->sources[copy->source_count++] = local_words;
+    if (copy->operation == WSDBG_OP_STL)
+        copy->destinations[copy->destination_count++] = local_words;
+    else
+        copy->sources[copy->source_count++] = (struct wsdbg_operand){.kind = WSDBG_OPERAND_IMMEDIATE};
+}
+
 struct wsdbg_error *walk_stack_follow(const struct wsdbg_graph *graph, struct wsdbg_instruction **out)
 {
     struct frame frame = {.graph = graph,
                           .seen = calloc((size_t)graph->block_count / 64 + 1, sizeof *frame.seen),
                           .open = calloc((size_t)graph->block_count + 1, sizeof *frame.open)};
     struct wsdbg_instruction *copy = calloc((size_t)graph->instruction_count + 1, sizeof *copy);
+    const bool can_follow_local = can_local_be_followed(graph);
     *out = copy;
     if (copy && frame.seen && frame.open) {
         memcpy(copy, graph->instructions, graph->instruction_count * sizeof *copy);
         if (can_be_followed(&frame))
             name_words(copy, &frame);
+        for (uint32_t i = 0; i < graph->instruction_count && can_follow_local; i++)
+            name_local(&copy[i]);
     }
     const bool has_memory = copy && frame.seen && frame.open;
     free(frame.seen);
@@ -224,6 +287,12 @@ bool walk_stack_moves(const struct wsdbg_instruction *instruction)
 
 bool walk_stack_picks(const struct wsdbg_instruction *instruction)
 {
-    return is_of_frame(instruction) && instruction->sources[0].kind == WSDBG_OPERAND_MEMORY &&
-           instruction->operation == WSDBG_OP_LDL && instruction->source_count > 1;
+    return instruction->operation == WSDBG_OP_LDL && instruction->sources[0].kind == WSDBG_OPERAND_MEMORY &&
+           instruction->source_count > 1;
+}
+
+bool walk_stack_puts(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_STL && instruction->sources[0].kind == WSDBG_OPERAND_MEMORY &&
+           instruction->destination_count == 1;
 }

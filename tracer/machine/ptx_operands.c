@@ -137,6 +137,8 @@ struct wsdbg_operand wsdbg_ptx_plain(const struct wsdbg_ptx_translation *t, cons
             return out;
         if (operand->space == WSDBG_PTX_PARAM)
             return wsdbg_ptx_immediate(WSDBG_PTX_PARAMETERS + operand->value);
+        if (operand->space == WSDBG_PTX_LOCAL && t->registers->is_local_private)
+            return wsdbg_ptx_immediate(operand->value); /* where it lies among what is local */
         return is_shared(operand) ? wsdbg_ptx_immediate((int64_t)t->shared_first + operand->value) : out;
     default:
         return out;
@@ -147,7 +149,9 @@ struct wsdbg_operand wsdbg_ptx_memory(const struct wsdbg_ptx_translation *t, con
 {
     struct wsdbg_operand base = wsdbg_ptx_zero();
     const bool has_base = operand->kind == WSDBG_PTX_OPERAND_ADDRESS && operand->number != WSDBG_PTX_NONE;
-    if (operand->kind != WSDBG_PTX_OPERAND_ADDRESS || (has_base && !wsdbg_ptx_numbered(t, operand->number, &base)))
+    const bool is_given_away = t->from->space == WSDBG_PTX_LOCAL && !t->registers->is_local_private;
+    if (operand->kind != WSDBG_PTX_OPERAND_ADDRESS || is_given_away ||
+        (has_base && !wsdbg_ptx_numbered(t, operand->number, &base)))
         return (struct wsdbg_operand){.kind = WSDBG_OPERAND_NONE};
     return (struct wsdbg_operand){
         .kind = WSDBG_OPERAND_MEMORY,

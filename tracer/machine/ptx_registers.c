@@ -26,6 +26,7 @@ struct numbering {
     bool *matters;
     uint32_t reads_shared; /* what some load brings matters, from shared memory or from a generic address: a bit for the
                               number of its elements */
+    bool reads_local;      /* ... or from local memory */
     struct span *spans;
     uint32_t *order;
 };
@@ -142,6 +143,11 @@ static bool is_shared(const struct wsdbg_ptx_instruction *instruction)
     return instruction->space == WSDBG_PTX_SHARED;
 }
 
+static bool is_local(const struct wsdbg_ptx_instruction *instruction)
+{
+    return instruction->space == WSDBG_PTX_LOCAL;
+}
+
 static uint32_t elements_bit(const struct wsdbg_ptx_instruction *instruction)
 {
     return (uint32_t)1 << (instruction->vector_length ? instruction->vector_length : 1);
@@ -151,6 +157,8 @@ static uint32_t elements_bit(const struct wsdbg_ptx_instruction *instruction)
  * one of as many elements: there are many vectors of data. */
 static bool stores_what_is_read(const struct numbering *numbering, const struct wsdbg_ptx_instruction *instruction)
 {
+    if (is_local(instruction))
+        return numbering->reads_local && instruction->operation == WSDBG_PTX_OP_st;
     const bool may_be_read = instruction->vector_length <= 1 ? numbering->reads_shared != 0
                                                              : (numbering->reads_shared & elements_bit(instruction));
     return may_be_read && instruction->operation == WSDBG_PTX_OP_st && is_shared(instruction) &&
@@ -170,6 +178,10 @@ static bool mark_once(struct numbering *numbering)
             (is_shared(instruction) || instruction->space == WSDBG_PTX_GENERIC)) {
             grows |= !(numbering->reads_shared & elements_bit(instruction));
             numbering->reads_shared |= elements_bit(instruction);
+        }
+        if (brings && instruction->operation == WSDBG_PTX_OP_ld && is_local(instruction)) {
+            grows |= !numbering->reads_local;
+            numbering->reads_local = true;
         }
         if (asks || is_branch(instruction->operation))
             grows |= mark(numbering, instruction->guard);
@@ -321,6 +333,28 @@ static void number_all(struct numbering *numbering, struct wsdbg_ptx_registers *
         give_numbers(numbering, out);
 }
 
+/* A generic address of it may go anywhere. */
+static bool gives_local_away(const struct wsdbg_ptx_instruction *instruction)
+{
+    if (instruction->operation == WSDBG_PTX_OP_cvta)
+        return is_local(instruction) && !(instruction->flags & WSDBG_PTX_TO_SHARED);
+    const bool is_plain = is_local(instruction) || instruction->operation == WSDBG_PTX_OP_mov ||
+                          instruction->operation == WSDBG_PTX_OP_add || instruction->operation == WSDBG_PTX_OP_sub;
+    for (unsigned k = 0; k < instruction->operand_count && !is_plain; k++)
+        if (instruction->operands[k].kind == WSDBG_PTX_OPERAND_ADDRESS &&
+            instruction->operands[k].space == WSDBG_PTX_LOCAL)
+            return true;
+    return false;
+}
+
+static bool is_local_private(const struct wsdbg_ptx_program *program, const struct wsdbg_ptx_function *function)
+{
+    for (uint32_t i = function->first; i < function->end; i++)
+        if (gives_local_away(&program->instructions[i]))
+            return false;
+    return true;
+}
+
 struct wsdbg_error *wsdbg_ptx_registers_create(const struct wsdbg_ptx_program *program,
                                                const struct wsdbg_ptx_function *function,
                                                struct wsdbg_ptx_registers *out)
@@ -329,7 +363,8 @@ struct wsdbg_error *wsdbg_ptx_registers_create(const struct wsdbg_ptx_program *p
     struct numbering numbering = {.program = program, .function = function};
     *out = (struct wsdbg_ptx_registers){.numbers = calloc(count + 1, sizeof *out->numbers),
                                         .count = function->register_count,
-                                        .own_end = wsdbg_ptx_own_end(program, function)};
+                                        .own_end = wsdbg_ptx_own_end(program, function),
+                                        .is_local_private = is_local_private(program, function)};
     numbering.matters = calloc(count + 1, sizeof *numbering.matters);
     numbering.spans = calloc(count + 1, sizeof *numbering.spans);
     numbering.order = calloc(count + 1, sizeof *numbering.order);
