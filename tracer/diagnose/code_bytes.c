@@ -4,6 +4,8 @@
  */
 #include "diagnose/code_bytes.h"
 
+#include "diagnose/wait_graph.h"
+
 #include "diagnose/phrase.h"
 
 #define RANKS_MAX 16u /* bits of a multicast mask */
@@ -58,6 +60,28 @@ struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const s
         if (wsdbg_code_behind(c, w, WSDBG_KINDS_EXPECT, word->barrier, NULL) > 0)
             wsdbg_set_add(&set, w);
     return set;
+}
+
+bool wsdbg_bytes_are_final(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
+{
+    const wsdbg_access_kinds kinds = WSDBG_KINDS_BYTES | WSDBG_KIND(WSDBG_ACCESS_EXPECT);
+    bool any = false;
+    if (!c->still || word->pending > 0)
+        return false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const enum wsdbg_warp_state state = wsdbg_case_warp(c, w)->state;
+        if (state != WSDBG_WARP_EXITED && !c->graph->nodes[w].waits)
+            return false;
+    }
+    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
+        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
+        if (!may_be_on(c, access, kinds, word->barrier))
+            continue;
+        if (!access->comes_with_arrival)
+            return false;
+        any = true;
+    }
+    return any;
 }
 
 /* ---- other barriers of the CTA ---- */

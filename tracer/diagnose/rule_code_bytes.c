@@ -286,7 +286,8 @@ static void judge_too_many(struct wsdbg_case *c, const struct missing_bytes *mis
     struct wsdbg_barrier_word other;
     /* A step that announces without arriving could still make up for it. */
     const bool steps =
-        wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_EXPECT), missing->word.barrier, NULL) != WSDBG_MATCH_NO;
+        wsdbg_code_has(c, WSDBG_KIND(WSDBG_ACCESS_EXPECT), missing->word.barrier, NULL) != WSDBG_MATCH_NO &&
+        !wsdbg_bytes_are_final(c, &missing->word);
     const enum wsdbg_confidence confidence = wsdbg_case_stuck(c, missing->warp) && !steps
                                                  ? wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY)
                                                  : WSDBG_CONFIDENCE_POSSIBLE;
@@ -303,7 +304,8 @@ static void judge_too_few(struct wsdbg_case *c, const struct missing_bytes *miss
     uint32_t bringer, copy;
     const enum wsdbg_bringers bringers = wsdbg_bytes_bringers(c, &missing->word, &bringer);
     const enum wsdbg_confidence still = if_still(c, missing->warp);
-    if (bringers == WSDBG_BRINGERS_MAY || wsdbg_bytes_wait_for_rank(c, &missing->word))
+    const bool final = wsdbg_bytes_are_final(c, &missing->word);
+    if ((bringers == WSDBG_BRINGERS_MAY && !final) || wsdbg_bytes_wait_for_rank(c, &missing->word))
         return;
     const bool agree = all_lack_the_same(c, &missing->word);
     const bool only_look = c->snapshot->look_count < 2; /* two that differ show copies that move */
@@ -319,7 +321,7 @@ static void judge_too_few(struct wsdbg_case *c, const struct missing_bytes *miss
         say_too_few(c, missing, WSDBG_CONFIDENCE_LIKELY);
     else
         say_too_few(c, missing,
-                    missing->announced.known || agree || replay_lacks_them(c, &missing->word)
+                    missing->announced.known || agree || final || replay_lacks_them(c, &missing->word)
                         ? still
                         : WSDBG_CONFIDENCE_POSSIBLE);
 }

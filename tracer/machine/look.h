@@ -240,6 +240,9 @@ struct wsdbg_error *wsdbg_look_reaches(const struct wsdbg_look_source *source, c
 /* may_be_early of accesses. */
 struct wsdbg_error *wsdbg_look_early(const struct wsdbg_look_seen *seen, const struct wsdbg_look_families *families,
                                      const uint32_t *access_first, struct wsdbg_snapshot *out);
+/* comes_with_arrival of accesses. */
+struct wsdbg_error *wsdbg_look_turns(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
+                                     struct wsdbg_snapshot *out);
 /* snapshot.answers. */
 struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
                                        struct wsdbg_look_tables *tables);

@@ -310,6 +310,8 @@ struct wsdbg_access_row {
                            wait or the end; not kept in sessions */
     bool may_be_early;  /* an arrival on one place: no barrier puts it before or behind some initialisation of that
                            place; not kept  in sessions */
+    bool comes_with_arrival; /* a copy or expect_tx: its warp always arrives on the same place, before it or behind it,
+                                with no wait between; not kept in sessions */
     struct wsdbg_optional_u32 mask; /* of a copy into several CTAs of the cluster: a bit a rank; not kept in sessions */
 };
 
