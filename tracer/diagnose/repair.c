@@ -113,12 +113,16 @@ static void try_counts_of_others(struct wsdbg_trial *t)
     free(uses);
 }
 
-/* Whether some warp has left its warpgroup: then arrivals are missing that it would have made. */
+/* Whether some warp has left its warpgroup, or a few lanes have left their warp: then arrivals are missing that they
+ * would have made. */
 static bool has_left_its_group(const struct wsdbg_trial *t)
 {
-    for (uint32_t w = 0; w < t->c->warp_count; w++)
-        if (wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED && wsdbg_trial_mates_stay(t, w))
+    for (uint32_t w = 0; w < t->c->warp_count; w++) {
+        const bool has_left = wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED;
+        const uint32_t lanes_gone = (uint32_t)__builtin_popcount(wsdbg_code_lanes_gone(t->c, w));
+        if (has_left ? wsdbg_trial_mates_stay(t, w) : lanes_gone > 0 && 2 * lanes_gone < WSDBG_WARP_THREADS)
             return true;
+    }
     return false;
 }
 
@@ -130,11 +134,12 @@ static void try_counts(struct wsdbg_trial *t)
         const uint32_t was = t->expected_was[f];
         if (!wsdbg_trial_leads_family(t, f) || was == 0)
             continue;
-        add_count(counts, &count, arrivals_of_round(t, f), was);
+        const uint32_t of_round = arrivals_of_round(t, f);
+        add_count(counts, &count, of_round, was);
         add_count(counts, &count, was - 1, was);
         add_count(counts, &count, was + 1, was);
         for (uint32_t i = 0; i < count; i++)
-            if (counts[i] > was || (!has_left && !wsdbg_replay_lacks_an_arriver(t->replay, f)))
+            if (counts[i] > was || (!has_left && of_round != was && !wsdbg_replay_lacks_an_arriver(t->replay, f)))
                 try_count(t, f, true, counts[i]);
     }
 }

@@ -4,6 +4,7 @@
  * Reads: a replay at its standstill.  Writes: the repairs that work.
  */
 #include "diagnose/repair_trial.h"
+#include "diagnose/replay_likes.h"
 
 enum { ROUNDS_MOST = 64 };
 
@@ -126,9 +127,12 @@ static bool try_announcements(struct wsdbg_trial *t)
     return try_rounds(t, false) || try_rounds(t, true);
 }
 
-/* Bytes that were not announced are not known to the replay that stands: it may have shared the others wrongly. */
+/* Bytes that were not announced are not known to the replay that stands: it may have shared the others wrongly.  Lanes
+ * that left their warp may have been those that arrive. */
 void wsdbg_try_announce(struct wsdbg_trial *t)
 {
+    if (wsdbg_replay_have_lanes_left(t->replay))
+        return;
     const enum wsdbg_replay_shares was = t->replay->shares;
     bool works = try_announcements(t);
     for (enum wsdbg_replay_shares shares = 0; !works && shares < WSDBG_SHARES_KINDS; shares++)

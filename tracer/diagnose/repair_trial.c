@@ -57,12 +57,36 @@ static bool goes_further(const struct wsdbg_trial *t)
     return true;
 }
 
+/* Whether the change itself announces bytes on the barrier, as many as are needed to go on. */
+static bool announces(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++)
+        if (t->edits[i].barrier == barrier && t->edits[i].bytes)
+            return true;
+    return false;
+}
+
+/* Whether a phase that has all its arrivals still lacks bytes.  Nobody is left who could bring them, so a kernel that
+ * ends so is not right.  (Bytes too many may only lack their announcement, which a change that adds arrivals does not
+ * add.) */
+static bool leaves_bytes(const struct wsdbg_trial *t)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        const struct wsdbg_replay_barrier *barrier = &t->replay->barriers[b];
+        const bool are_free = (t->changes.free_bytes && t->changes.free_bytes[b]) || announces(t, b);
+        const bool are_counted = (!barrier->bytes_unknown || barrier->copy_bytes) && !are_free;
+        if (barrier->is_initialised && barrier->pending == 0 && barrier->bytes > 0 && are_counted)
+            return true;
+    }
+    return false;
+}
+
 static bool works_in(struct wsdbg_trial *t, enum wsdbg_replay_order order)
 {
     wsdbg_replay_run(t->replay, order, &t->changes);
     t->is_to_end &= t->replay->has_ended;
     return !t->replay->is_broken && !wsdbg_replay_has_slipped(t->replay) &&
-           (t->replay->has_ended || (t->replay->has_lost && goes_further(t)));
+           (t->replay->has_ended ? !leaves_bytes(t) : t->replay->has_lost && goes_further(t));
 }
 
 bool wsdbg_trial_mates_stay(const struct wsdbg_trial *t, uint32_t warp)

@@ -109,3 +109,14 @@ uint32_t wsdbg_replay_workers_gone(const struct wsdbg_replay *replay, uint32_t w
             workers |= replay->agents[i].lanes & gone;
     return workers;
 }
+
+bool wsdbg_replay_have_lanes_left(const struct wsdbg_replay *replay)
+{
+    for (uint32_t w = 0; w < replay->c->warp_count; w++) {
+        const uint32_t gone = wsdbg_replay_workers_gone(replay, w);
+        if (wsdbg_case_warp(replay->c, w)->state != WSDBG_WARP_EXITED && gone &&
+            2 * (uint32_t)__builtin_popcount(gone) < WSDBG_WARP_THREADS)
+            return true;
+    }
+    return false;
+}

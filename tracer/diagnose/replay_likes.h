@@ -19,5 +19,7 @@ uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp,
 bool wsdbg_replay_is_as_seen(const struct wsdbg_replay *replay, uint32_t agent);
 /* Lanes of a warp that were seen to have left the kernel, and that had waited, arrived or copied before. */
 uint32_t wsdbg_replay_workers_gone(const struct wsdbg_replay *replay, uint32_t warp);
+/* Whether there are such lanes, less than half, of a warp that is still in the kernel: an elected lane, say. */
+bool wsdbg_replay_have_lanes_left(const struct wsdbg_replay *replay);
 
 #endif

@@ -238,15 +238,6 @@ static void say_left(const struct totals *totals, const struct wsdbg_warp_set *l
                 wsdbg_say_family(c, totals->row).text);
 }
 
-/* Whether lanes of a warp that is still in the kernel have left it, though they worked. */
-static bool have_lanes_left(const struct totals *totals)
-{
-    for (uint32_t w = 0; w < totals->c->warp_count; w++)
-        if (wsdbg_case_warp(totals->c, w)->state != WSDBG_WARP_EXITED && wsdbg_replay_workers_gone(totals->replay, w))
-            return true;
-    return false;
-}
-
 /* Lanes whose code arrives on the barrier and that have left the kernel, though they worked and their warp is still in
  * it; 0: there are none. */
 static uint32_t lanes_that_left(const struct totals *totals, uint32_t *warp)
@@ -336,12 +327,42 @@ static void say_absent(const struct totals *totals, const struct wsdbg_warp_set 
                 wsdbg_say_family(c, totals->row).text);
 }
 
+/* Whether an agent waits for nothing more once it has announced or copied bytes to the barrier. */
+static bool leaves_after_bytes(const struct totals *totals, const struct wsdbg_replay_agent *agent)
+{
+    bool is_last = true;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        const uint8_t kind = agent->steps[k].kind;
+        const bool brings =
+            agent->target[k] == totals->barrier && (kind == WSDBG_ACCESS_EXPECT || kind == WSDBG_ACCESS_COPY);
+        const bool waits =
+            kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_NAMED_SYNC || kind == WSDBG_ACCESS_CLUSTER_WAIT;
+        is_last = brings || (is_last && !waits);
+    }
+    return is_last;
+}
+
+/* Whether all that announce or copy bytes to the barrier left the kernel right behind that, short of their arrival. */
+static bool have_left_at_bytes(const struct totals *totals, const struct wsdbg_warp_set *left)
+{
+    for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
+        bool brings = false;
+        for (uint32_t k = 0; k < agent->step_count; k++)
+            brings |= agent->target[k] == totals->barrier &&
+                      (agent->steps[k].kind == WSDBG_ACCESS_EXPECT || agent->steps[k].kind == WSDBG_ACCESS_COPY);
+        if (brings && (!wsdbg_set_has(left, agent->warp) || !leaves_after_bytes(totals, agent)))
+            return false;
+    }
+    return true;
+}
+
 /* The arrivals of all threads are too few for one phase.  False: nothing is said, of a warp that never arrives as
  * others do, or of lanes that left.  Another rule says more. */
 static bool say_too_few(const struct totals *totals)
 {
     const struct wsdbg_warp_set left = left_arrivers(totals);
-    if (!totals->arrivals && have_lanes_left(totals))
+    if (!totals->arrivals && wsdbg_replay_have_lanes_left(totals->replay))
         return false;
     if (totals->arrivals && wsdbg_replay_lacks_an_arriver(totals->replay, totals->barrier))
         return false;
@@ -350,7 +371,7 @@ static bool say_too_few(const struct totals *totals)
         say_absent(totals, &absent);
         return true;
     }
-    if (totals->arrivals || wsdbg_set_count(&totals->beside) || !wsdbg_set_count(&left))
+    if (totals->arrivals || !wsdbg_set_count(&left) || !have_left_at_bytes(totals, &left))
         say_never(totals);
     else
         say_left(totals, &left);
