@@ -45,7 +45,7 @@ static const struct kernel kernels[] = {
      .lacks_copy = true},
     {.name = "lane 0 of a producer leaves",
      .cause = "WAKER_EXITED",
-     .says = "Lane 0 of warp 1 left the kernel, while warp 2, which did the same up to there, goes on and arrives on "
+     .says = "Lane 0 of warp 1 left the kernel, while warp 0, which did the same up to there, goes on and arrives on "
              "\"full\"",
      .round = 3,
      .leaves = true},

@@ -41,13 +41,15 @@ static uint32_t cta_of(const struct wsdbg_trial *t, uint32_t warp)
 
 /* From which step on an agent of the model does what the leaver would have done: those before, the leaver did itself.
  */
-static uint32_t begin_of_double(const struct wsdbg_trial *t, uint32_t leaver, const struct wsdbg_replay_agent *model)
+static uint32_t begin_of_double(const struct wsdbg_trial *t, uint32_t leaver, const struct wsdbg_replay_agent *model,
+                                bool by_mbarriers)
 {
-    uint32_t begin = WSDBG_NONE;
+    uint32_t begin = WSDBG_NONE, goes_on;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        if (a->warp == leaver && a->lanes & model->lanes && a->step_count < begin)
-            begin = a->step_count;
+        if (a->warp == leaver && a->lanes & model->lanes &&
+            wsdbg_replay_begins_like(a, model, by_mbarriers, &goes_on) && goes_on < begin)
+            begin = goes_on;
     }
     return begin;
 }
@@ -79,14 +81,14 @@ static bool comes_to_named(const struct wsdbg_replay_agent *agent, uint32_t begi
 
 /* Lets the model stand for the leaver, too.  False: it does so already for another warp; or it is of another CTA, whose
  * named barriers it comes to; or there is no room. */
-static bool double_model(struct wsdbg_trial *t, uint32_t leaver, uint32_t model)
+static bool double_model(struct wsdbg_trial *t, uint32_t leaver, uint32_t model, bool by_mbarriers)
 {
     const uint32_t cta = cta_of(t, leaver);
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         if (a->warp != model)
             continue;
-        const uint32_t begin = begin_of_double(t, leaver, a);
+        const uint32_t begin = begin_of_double(t, leaver, a, by_mbarriers);
         if (t->doubles[i] != WSDBG_NONE || (a->cta != cta && comes_to_named(a, begin)) ||
             !double_arrivals(t, i, begin, cta))
             return false;
@@ -113,7 +115,7 @@ static bool let_stay(struct wsdbg_trial *t, const struct leavers *leavers, struc
         const bool has_left =
             wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED && (by_arrivals || wsdbg_trial_mates_stay(t, w));
         const uint32_t model = has_left ? wsdbg_replay_model_of(t->replay, w, !by_arrivals, leavers->turn) : WSDBG_NONE;
-        if (model == WSDBG_NONE || !double_model(t, w, model))
+        if (model == WSDBG_NONE || !double_model(t, w, model, !by_arrivals))
             return false;
         repair->like = wsdbg_set_count(&repair->warps) ? repair->like : model;
         wsdbg_set_add(&repair->warps, w);

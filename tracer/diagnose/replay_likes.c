@@ -6,10 +6,17 @@ static bool is_same_step(const struct wsdbg_step_row *a, const struct wsdbg_step
     return a->kind == b->kind && a->address == b->address && a->number == b->number;
 }
 
-/* The first step from `at` on that counts; step_count = there is none. */
+static bool initialises(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_INIT || step->kind == WSDBG_ACCESS_INVALIDATE;
+}
+
+/* The first step from `at` on that counts; step_count = there is none.  That one warp initialises the barriers for all
+ * makes it no different from the others. */
 static uint32_t next_step(const struct wsdbg_replay_agent *agent, uint32_t at, bool by_mbarriers)
 {
-    while (by_mbarriers && at < agent->step_count && !wsdbg_is_mbarrier_access(agent->steps[at].kind))
+    while (at < agent->step_count &&
+           (initialises(&agent->steps[at]) || (by_mbarriers && !wsdbg_is_mbarrier_access(agent->steps[at].kind))))
         at++;
     return at;
 }
@@ -94,8 +101,7 @@ uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp,
 static bool has_worked(const struct wsdbg_replay_agent *agent)
 {
     for (uint32_t k = 0; k < agent->step_count; k++)
-        if (wsdbg_is_mbarrier_access(agent->steps[k].kind) && agent->steps[k].kind != WSDBG_ACCESS_INIT &&
-            agent->steps[k].kind != WSDBG_ACCESS_INVALIDATE)
+        if (wsdbg_is_mbarrier_access(agent->steps[k].kind) && !initialises(&agent->steps[k]))
             return true;
     return false;
 }
