@@ -113,19 +113,16 @@ static void try_counts_of_others(struct wsdbg_trial *t)
     free(uses);
 }
 
-/* Whether some warp has left its warpgroup, or a few lanes have left their warp: then arrivals are missing that they
- * would have made. */
+/* Whether some warp has left its warpgroup: then arrivals are missing that it would have made. */
 static bool has_left_its_group(const struct wsdbg_trial *t)
 {
-    for (uint32_t w = 0; w < t->c->warp_count; w++) {
-        const bool has_left = wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED;
-        const uint32_t lanes_gone = (uint32_t)__builtin_popcount(wsdbg_code_lanes_gone(t->c, w));
-        if (has_left ? wsdbg_trial_mates_stay(t, w) : lanes_gone > 0 && 2 * lanes_gone < WSDBG_WARP_THREADS)
+    for (uint32_t w = 0; w < t->c->warp_count; w++)
+        if (wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED && wsdbg_trial_mates_stay(t, w))
             return true;
-    }
     return false;
 }
 
+/* A count that each round makes is not lowered, even if the kernel would then finish by chance. */
 static void try_counts(struct wsdbg_trial *t)
 {
     const bool has_left = has_left_its_group(t);
