@@ -143,12 +143,21 @@ static void say_split(struct wsdbg_case *c, const struct wsdbg_missing_arrivals 
                             wsdbg_say_place(c, parts[i].site).text);
 }
 
-/* A CTA that has left is not walked.  Where phases have completed, it may have made all its arrivals, and one too many
- * elsewhere may be what is wrong. */
+/* Whether warps of the waiter's own CTA that may have arrived have left, too. */
+static bool own_arrivers_left(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&missing->left, w) && wsdbg_case_warp(c, w)->cta == wsdbg_case_warp(c, missing->warp)->cta)
+            return true;
+    return false;
+}
+
+/* A CTA that has left may have made all its arrivals where phases have completed, or where the own CTA's warps have
+ * left like it.  Then one arrival too many elsewhere may be what is wrong. */
 static void say_peer_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const enum wsdbg_confidence wanted =
-        wsdbg_missing_arrivals_ever_completed(c, missing) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
+    const bool may_have_arrived = wsdbg_missing_arrivals_ever_completed(c, missing) || own_arrivers_left(c, missing);
+    const enum wsdbg_confidence wanted = may_have_arrived ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
     struct wsdbg_finding *finding =
         wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_PEER_EXITED, wsdbg_code_cap(c, wanted));
     if (!finding)
