@@ -109,33 +109,38 @@ static void move_words(const struct walk_lane *lane, const struct wsdbg_instruct
     }
 }
 
-/* Words of local memory at a place that is computed: which register stands for the first of them.  False: the place is
- * not known, or none of these words. */
-static bool find_words(const struct walk_lane *lane, const struct wsdbg_instruction *access, uint32_t pointer,
-                       struct wsdbg_operand all, uint32_t *first)
+enum place { PLACE_UNKNOWN, PLACE_BEYOND, PLACE_FOUND };
+
+/* The words of local memory that an access names, among the `count` registers from `first` on that stand for its words:
+ * *number is the first one's.  BEYOND: none of these words. */
+static enum place find_words(const struct walk_lane *lane, const struct wsdbg_instruction *access, uint32_t pointer,
+                             uint32_t first, uint32_t count, uint32_t *number)
 {
     uint32_t address;
     const uint32_t words = access->width_bytes / sizeof address;
     if (!walk_value(lane, &access->sources[0], 0, &address) || (address - pointer) % sizeof address)
-        return false;
+        return PLACE_UNKNOWN;
     const uint32_t word = (address - pointer) / sizeof address;
-    *first = all.number + word;
-    return word < all.registers && words <= all.registers - word;
+    *number = first + word;
+    if (word >= count)
+        return PLACE_BEYOND;
+    return words <= count - word ? PLACE_FOUND : PLACE_UNKNOWN;
 }
 
-/* Of code that comes from PTX, only the low word of an element of 64 bits has a register. */
+/* Of code that comes from PTX, only the low word of an element of 64 bits has a register.  The address may be in a
+ * register that the load writes. */
 static void pick_words(const struct walk_lane *lane, const struct wsdbg_instruction *load)
 {
-    const struct wsdbg_operand *last = &load->sources[load->source_count - 2];
-    struct wsdbg_operand all = load->sources[1], from = {.kind = WSDBG_OPERAND_REGISTER};
+    const struct wsdbg_operand *all = &load->sources[1], *last = &load->sources[load->source_count - 2];
     const unsigned each = load->width_bytes / sizeof(uint32_t) / load->destination_count;
-    uint32_t pointer, first;
+    struct wsdbg_operand from = {.kind = WSDBG_OPERAND_REGISTER};
+    const uint32_t count = (uint32_t)last->number + last->registers - all->number;
+    uint32_t pointer, first = 0;
+    const bool is_found = last->kind == WSDBG_OPERAND_REGISTER &&
+                          walk_value(lane, &load->sources[load->source_count - 1], 0, &pointer) &&
+                          find_words(lane, load, pointer, all->number, count, &first) == PLACE_FOUND;
     walk_forget_written(lane, load);
-    all.registers = (uint8_t)(last->number + last->registers - all.number);
-    if (!walk_value(lane, &load->sources[load->source_count - 1], 0, &pointer) ||
-        !find_words(lane, load, pointer, all, &first))
-        return;
-    for (unsigned i = 0; i < load->destination_count; i++)
+    for (unsigned i = 0; i < load->destination_count && is_found; i++)
         for (unsigned part = 0; part == 0 || part < load->destinations[i].registers; part++) {
             const unsigned to = wsdbg_register_of(&load->destinations[i], part);
             from.number = (uint16_t)(first + i * each + part);
@@ -148,13 +153,13 @@ static void pick_words(const struct walk_lane *lane, const struct wsdbg_instruct
 static void put_words(const struct walk_lane *lane, const struct wsdbg_instruction *store)
 {
     const unsigned elements = store->source_count - 2, each = store->width_bytes / sizeof(uint32_t) / elements;
+    const struct wsdbg_operand *all = &store->destinations[0];
     struct wsdbg_operand to = {.kind = WSDBG_OPERAND_REGISTER, .registers = 1};
-    uint32_t first, value = 0;
-    if (!find_words(lane, store, 0, store->destinations[0], &first)) {
+    uint32_t first = 0, value = 0;
+    const enum place place = find_words(lane, store, 0, all->number, all->registers, &first);
+    if (place == PLACE_UNKNOWN)
         walk_forget_written(lane, store);
-        return;
-    }
-    for (unsigned word = 0; word < elements * each; word++) {
+    for (unsigned word = 0; word < elements * each && place == PLACE_FOUND; word++) {
         const bool known = word % each == 0 && walk_value(lane, &store->sources[1 + word / each], 0, &value);
         to.number = (uint16_t)(first + word);
         walk_set_register(lane->state, &to, known, value);

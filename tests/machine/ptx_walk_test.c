@@ -299,7 +299,6 @@ static void shuffles_of_some_lanes_bring_nothing_that_is_known(void **state)
     expect(KERNEL("mov.u32 %r0, 5;\nshfl.sync.up.b32 %r1|%p0, %r0, 1, 0, %r7;\n" INIT("r1")), ALL " init 0x400 ?\n");
 }
 
-/* Which way the lanes take makes no difference to any barrier. */
 /* Two numbers of 64 bits and a word behind them, at a place that depends on the lane.  %r9: the lane's number. */
 #define LOCAL(body)                                                                                                  \
     KERNEL(                                                                                                          \
@@ -341,6 +340,7 @@ static void a_word_of_local_memory_that_may_have_changed_is_not_known(void **sta
         expect(lost[i], ALL " init 0x400 ?\n");
 }
 
+/* Which way the lanes take makes no difference to any barrier. */
 static void a_walk_is_whole_where_nothing_is_left_to_do(void **state)
 {
     (void)state;

@@ -44,13 +44,13 @@ uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta)
     return WSDBG_NONE;
 }
 
-static bool has_live_warp(const struct wsdbg_snapshot *snapshot, uint32_t cta)
+bool wsdbg_cta_has_left(const struct wsdbg_snapshot *snapshot, uint32_t cta)
 {
     const struct wsdbg_cta *row = &snapshot->ctas[cta];
     for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++)
         if (snapshot->warps[w].state != WSDBG_WARP_EXITED)
-            return true;
-    return false;
+            return false;
+    return true;
 }
 
 uint32_t wsdbg_case_ctas_left(const struct wsdbg_case *c)
@@ -58,7 +58,7 @@ uint32_t wsdbg_case_ctas_left(const struct wsdbg_case *c)
     const uint32_t size = c->snapshot->ctas[c->ctas[0]].cluster_size;
     uint32_t there = 0;
     for (uint32_t i = 0; i < c->cta_count; i++)
-        there += has_live_warp(c->snapshot, c->ctas[i]);
+        there += !wsdbg_cta_has_left(c->snapshot, c->ctas[i]);
     return size > there ? size - there : 0;
 }
 

@@ -112,6 +112,8 @@ const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, 
 /* Position of a CTA (index in snapshot.ctas) in c->ctas; WSDBG_NONE = not of this group. */
 uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta);
 
+/* Whether all warps of a CTA (index in snapshot.ctas) have exited. */
+bool wsdbg_cta_has_left(const struct wsdbg_snapshot *snapshot, uint32_t cta);
 /* How many CTAs of the cluster have left as a whole: seen so, or not there. */
 uint32_t wsdbg_case_ctas_left(const struct wsdbg_case *c);
 

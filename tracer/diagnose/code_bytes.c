@@ -4,8 +4,6 @@
  */
 #include "diagnose/code_bytes.h"
 
-#include "diagnose/wait_graph.h"
-
 #include "diagnose/phrase.h"
 
 #define RANKS_MAX 16u /* bits of a multicast mask */
@@ -62,17 +60,22 @@ struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const s
     return set;
 }
 
+/* Whether a warp stands where the turns of look_turns.c end: it is not on its way from an announcement to a copy. */
+static bool is_between_turns(enum wsdbg_warp_state state)
+{
+    return state == WSDBG_WARP_EXITED || state == WSDBG_WARP_WAIT_MBARRIER || state == WSDBG_WARP_WAIT_NAMED ||
+           state == WSDBG_WARP_WAIT_CLUSTER;
+}
+
 bool wsdbg_bytes_are_final(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
 {
     const wsdbg_access_kinds kinds = WSDBG_KINDS_BYTES | WSDBG_KIND(WSDBG_ACCESS_EXPECT);
     bool any = false;
     if (!c->still || word->pending > 0)
         return false;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const enum wsdbg_warp_state state = wsdbg_case_warp(c, w)->state;
-        if (state != WSDBG_WARP_EXITED && !c->graph->nodes[w].waits)
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (!is_between_turns(wsdbg_case_warp(c, w)->state))
             return false;
-    }
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
         const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
         if (!may_be_on(c, access, kinds, word->barrier))

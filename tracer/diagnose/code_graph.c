@@ -209,10 +209,20 @@ static bool grid_is_quiet(const struct wsdbg_snapshot *snapshot, const struct ws
     return true;
 }
 
+uint32_t wsdbg_code_ctas_there(const struct wsdbg_case *c)
+{
+    const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
+    uint32_t there = grid->cta_count;
+    for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count && c->of_machine; i++)
+        there -= wsdbg_cta_has_left(c->snapshot, i);
+    return there;
+}
+
 uint32_t wsdbg_code_ctas_unseen(const struct wsdbg_case *c)
 {
     const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
-    return grid->cta_total > grid->cta_count ? grid->cta_total - grid->cta_count : 0;
+    const uint32_t there = wsdbg_code_ctas_there(c);
+    return grid->cta_total > there ? grid->cta_total - there : 0;
 }
 
 bool wsdbg_code_nobody_runs(const struct wsdbg_case *c)

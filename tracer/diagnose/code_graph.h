@@ -15,7 +15,9 @@ bool wsdbg_code_polls_system(const struct wsdbg_snapshot *snapshot, uint32_t sit
  * could still write a flag in global memory. */
 bool wsdbg_code_nobody_runs(const struct wsdbg_case *c);
 
-/* CTAs of the grid that are neither seen nor can be told to have left. */
+/* CTAs of the grid that are seen; of a machine's state, only those with a warp that has not exited. */
+uint32_t wsdbg_code_ctas_there(const struct wsdbg_case *c);
+/* The grid's other CTAs: whether they have left or were not launched yet is not said. */
 uint32_t wsdbg_code_ctas_unseen(const struct wsdbg_case *c);
 
 #endif

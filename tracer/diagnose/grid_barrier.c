@@ -30,11 +30,13 @@ static const struct wsdbg_part *poll_of_cta(const struct wsdbg_snapshot *s, cons
     return NULL;
 }
 
-/* False: some CTA does not poll, or another word. */
+/* False: some CTA that is there does not poll, or another word. */
 static bool all_poll_one(const struct wsdbg_snapshot *s, const struct wsdbg_grid *grid, struct polled *out)
 {
     *out = (struct polled){0};
     for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count && i < s->cta_count; i++) {
+        if (wsdbg_cta_has_left(s, i))
+            continue;
         const struct wsdbg_part *part = poll_of_cta(s, &s->ctas[i]);
         if (!part || !part->address.known || (out->address.known && out->address.value != part->address.value))
             return false;

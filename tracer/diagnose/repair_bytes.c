@@ -127,11 +127,26 @@ static bool try_announcements(struct wsdbg_trial *t)
     return try_rounds(t, false) || try_rounds(t, true);
 }
 
+/* Whether lanes that arrived on some mbarrier have left a warp that is still in the kernel. */
+static bool have_arrivers_left(const struct wsdbg_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->agent_count && wsdbg_replay_have_lanes_left(replay); i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        if (wsdbg_case_warp(replay->c, agent->warp)->state == WSDBG_WARP_EXITED ||
+            agent->lanes & ~wsdbg_replay_workers_gone(replay, agent->warp))
+            continue;
+        for (uint32_t k = 0; k < agent->step_count; k++)
+            if (agent->target[k] != WSDBG_NONE && wsdbg_replay_arrivals_of(agent, k))
+                return true;
+    }
+    return false;
+}
+
 /* Bytes that were not announced are not known to the replay that stands: it may have shared the others wrongly.  Lanes
  * that left their warp may have been those that arrive. */
 void wsdbg_try_announce(struct wsdbg_trial *t)
 {
-    if (wsdbg_replay_have_lanes_left(t->replay))
+    if (have_arrivers_left(t->replay))
         return;
     const enum wsdbg_replay_shares was = t->replay->shares;
     bool works = try_announcements(t);

@@ -25,7 +25,8 @@ bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const stru
                               bool by_mbarriers, uint32_t *goes_on)
 {
     uint32_t i = next_step(agent, 0, by_mbarriers), k = next_step(model, 0, by_mbarriers);
-    if (by_mbarriers && i >= agent->step_count) /* it did nothing that could be alike */
+    const bool did_nothing = next_step(agent, 0, true) >= agent->step_count;
+    if (did_nothing && (by_mbarriers || i > 0)) /* or only initialised: that may be all it is for */
         return false;
     while (i < agent->step_count && k < model->step_count && is_same_step(&agent->steps[i], &model->steps[k])) {
         i = next_step(agent, i + 1, by_mbarriers);

@@ -44,15 +44,6 @@ static const char *plural_s(const struct wsdbg_warp_set *warps)
     return wsdbg_set_count(warps) == 1 ? "s" : "";
 }
 
-/* All its warps have exited. */
-static bool cta_has_left(const struct wsdbg_snapshot *snapshot, const struct wsdbg_cta *cta)
-{
-    for (uint32_t k = 0; k < cta->warp_count; k++)
-        if (snapshot->warps[cta->warp_first + k].state != WSDBG_WARP_EXITED)
-            return false;
-    return true;
-}
-
 /* The CTAs seen are the first ones of the grid, and none has left: those that are not seen were not launched yet,
  * rather than over, and there is no room for them. */
 static bool later_ctas_wait(const struct wsdbg_case *c)
@@ -65,7 +56,7 @@ static bool later_ctas_wait(const struct wsdbg_case *c)
     for (uint32_t i = 0; i < grid->cta_count; i++) {
         const struct wsdbg_cta *cta = &c->snapshot->ctas[grid->cta_first + i];
         const uint64_t number = ((uint64_t)cta->z * size[1] + cta->y) * size[0] + cta->x;
-        if (number >= grid->cta_count || cta_has_left(c->snapshot, cta))
+        if (number >= grid->cta_count || wsdbg_cta_has_left(c->snapshot, grid->cta_first + i))
             return false;
     }
     return true;
@@ -346,11 +337,11 @@ static void say_grid_barrier(struct wsdbg_case *c, const struct wsdbg_warp_set *
     if (barrier->gone)
         wsdbg_print(others, sizeof others,
                     ": %u CTAs were launched, %u are on the GPU, and %u have exited without reaching it",
-                    grid->cta_total, grid->cta_count, barrier->gone);
+                    grid->cta_total, wsdbg_code_ctas_there(c), barrier->gone);
     else if (missing)
         wsdbg_print(others, sizeof others,
-                    ": %u of the grid's %u CTAs have reached it, and the other %u are not on the GPU", grid->cta_count,
-                    grid->cta_total, missing);
+                    ": %u of the grid's %u CTAs have reached it, and the other %u are not on the GPU",
+                    wsdbg_code_ctas_there(c), grid->cta_total, missing);
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s, a grid barrier%s.",
                 wsdbg_say_warps(c, pollers).text, plural_s(pollers), wsdbg_say_polled(c, first).text,
                 wsdbg_say_at_poll(c, first).text, others);

@@ -11,6 +11,8 @@
 #include "base/grow.h"
 #include "machine/look.h"
 
+enum { CTAS_OF_CLUSTER_MOST = 16 }; /* of the hardware; a damaged file may name any number */
+
 static uint32_t at_least_1(struct wsdbg_optional_u32 value)
 {
     return value.known && value.value ? value.value : 1;
@@ -60,6 +62,14 @@ static int compare_seats(const void *left, const void *right)
     return 0;
 }
 
+/* Those that are there first. */
+static int compare_rows(const void *left, const void *right)
+{
+    const struct wsdbg_look_seat *a = left, *b = right;
+    const int order = compare_seats(a, b);
+    return order ? order : a->has_left - b->has_left;
+}
+
 static struct wsdbg_error *add_seat(struct wsdbg_look_seats *seats, struct wsdbg_look_seat seat)
 {
     if (!wsdbg_grow((void **)&seats->rows, &seats->capacity, seats->count + 1, sizeof *seats->rows))
@@ -71,7 +81,7 @@ static struct wsdbg_error *add_seat(struct wsdbg_look_seats *seats, struct wsdbg
 static void sort(struct wsdbg_look_seats *seats, size_t first)
 {
     if (seats->count > first)
-        qsort(seats->rows + first, seats->count - first, sizeof *seats->rows, compare_seats);
+        qsort(seats->rows + first, seats->count - first, sizeof *seats->rows, compare_rows);
 }
 
 /* Adds the seats of a cluster that none of `taken` seats from `first` on takes.  Another CTA of the same cluster may
@@ -95,7 +105,7 @@ static void drop_doubles(struct wsdbg_look_seats *seats, size_t first)
 {
     size_t kept = first;
     for (size_t i = first; i < seats->count; i++)
-        if (i == first || compare_seats(&seats->rows[i], &seats->rows[kept - 1]) != 0)
+        if (i == first || !seats->rows[i].has_left || compare_seats(&seats->rows[i], &seats->rows[kept - 1]) != 0)
             seats->rows[kept++] = seats->rows[i];
     seats->count = kept;
 }
@@ -104,8 +114,9 @@ static void drop_doubles(struct wsdbg_look_seats *seats, size_t first)
 static bool has_clusters(const struct wsdbg_machine *machine, uint32_t grid, const uint32_t size[3])
 {
     const uint32_t *ctas = machine->grids[grid].grid;
-    return size[0] * size[1] * size[2] > 1 && ctas[0] % size[0] == 0 && ctas[1] % size[1] == 0 &&
-           ctas[2] % size[2] == 0 && wsdbg_look_size_fits(machine, grid);
+    const uint64_t count = (uint64_t)size[0] * size[1] * size[2];
+    return count > 1 && count <= CTAS_OF_CLUSTER_MOST && size[0] <= count && size[1] <= count &&
+           ctas[0] % size[0] == 0 && ctas[1] % size[1] == 0 && ctas[2] % size[2] == 0;
 }
 
 struct wsdbg_error *wsdbg_look_seats_add(const struct wsdbg_machine *machine, uint32_t grid, uint32_t machine_grid,
@@ -121,11 +132,12 @@ struct wsdbg_error *wsdbg_look_seats_add(const struct wsdbg_machine *machine, ui
                                                 .at = {machine->ctas[i].x, machine->ctas[i].y, machine->ctas[i].z}});
     sort(seats, first);
     const size_t end = seats->count;
+    const bool is_size_known = wsdbg_look_size_fits(machine, machine_grid);
     for (size_t i = first; !error && i < end; i++) {
         const struct wsdbg_look_seat member = seats->rows[i];
         uint32_t size[3];
         wsdbg_look_cluster_size(&machine->grids[machine_grid], &machine->ctas[member.sibling], size);
-        if (has_clusters(machine, machine_grid, size))
+        if (is_size_known && has_clusters(machine, machine_grid, size))
             error = add_left(seats, first, end - first, &member, size);
     }
     sort(seats, first);

@@ -5,14 +5,15 @@
  *
  * A phase whose arrivals were all made gets no more of such bytes: they would bring an arrival too many.  A turn is the
  * way from the kernel's start or a wait to the next wait or the end.  A copy that may be for the barrier of another CTA
- * has no mark.  An arrival that names its CTA in a register, as CUTLASS has them, is taken to be on the own one.
+ * has no mark.  An arrival that names its CTA in a register, as CUTLASS has them, is taken to be on the own one.  Of
+ * two accesses to the same array of stages, one stage is taken to be meant in one turn.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "machine/look.h"
 
-#define PAIRS_MOST 512u /* of accesses and waits; kernels with more have no marks */
+#define SEARCHES_MOST 512u /* through a graph; kernels that need more have no marks */
 
 struct turns {
     const struct wsdbg_code_kernel *kernel;
@@ -115,12 +116,13 @@ static bool is_first_on_its_places(const struct wsdbg_code_kernel *kernel, size_
 
 static bool is_small_enough(const struct wsdbg_code_kernel *kernel)
 {
-    size_t places = 0, waits = 0;
+    size_t places = 0, waits = 0, bringers = 0; /* each of these costs a search at most, and each wait for each place */
     for (size_t i = 0; i < kernel->access_count; i++) {
         places += is_first_on_its_places(kernel, i);
+        bringers += brings_bytes(&kernel->accesses[i]);
         waits += ends_turn(&kernel->accesses[i]);
     }
-    return places * waits <= PAIRS_MOST;
+    return bringers + places * waits <= SEARCHES_MOST;
 }
 
 static struct wsdbg_error *judge_kernel(const struct wsdbg_code_kernel *kernel, struct wsdbg_access_row *rows)

@@ -158,7 +158,7 @@ static uint32_t elements_bit(const struct wsdbg_ptx_instruction *instruction)
 static bool stores_what_is_read(const struct numbering *numbering, const struct wsdbg_ptx_instruction *instruction)
 {
     if (is_local(instruction))
-        return numbering->reads_local && instruction->operation == WSDBG_PTX_OP_st;
+        return numbering->reads_local && instruction->operation == WSDBG_PTX_OP_st && instruction->type < WSDBG_PTX_F16;
     const bool may_be_read = instruction->vector_length <= 1 ? numbering->reads_shared != 0
                                                              : (numbering->reads_shared & elements_bit(instruction));
     return may_be_read && instruction->operation == WSDBG_PTX_OP_st && is_shared(instruction) &&

@@ -310,8 +310,8 @@ struct wsdbg_access_row {
                            wait or the end; not kept in sessions */
     bool may_be_early;  /* an arrival on one place: no barrier puts it before or behind some initialisation of that
                            place; not kept  in sessions */
-    bool comes_with_arrival; /* a copy or expect_tx: its warp always arrives on the same place, before it or behind it,
-                                with no wait between; not kept in sessions */
+    bool comes_with_arrival; /* a copy or expect_tx: its warp always arrives on the same places, before it or behind it,
+                                with no wait between (machine/look_turns.c); not kept in sessions */
     struct wsdbg_optional_u32 mask; /* of a copy into several CTAs of the cluster: a bit a rank; not kept in sessions */
 };
 
@@ -464,7 +464,7 @@ struct wsdbg_grid {
     uint32_t warps_per_cta;
     uint32_t size[3], block[3]; /* CTAs, and threads of one, as the GPU has them; 0 = not known.  Not in the file */
     struct wsdbg_optional_u32 cluster[3]; /* likewise */
-    uint32_t cta_first, cta_count;        /* CTAs seen */
+    uint32_t cta_first, cta_count;        /* CTAs seen, or known to have left a cluster that was */
     uint32_t warps_live, warps_exited;
     bool running;         /* some warp has not exited, its context is alive and its launch is not known to be done */
     uint64_t progress_ns; /* host time at which it was last seen to move, 0 = not known */
