@@ -69,6 +69,21 @@ static void a_size_that_cannot_be_right_tells_of_no_clusters(void **state)
     assert_string_equal(seats_of(odd, pairs, places, 1), "2,0");
 }
 
+/* As a damaged file may have them. */
+static void clusters_that_no_hardware_has_are_not_filled_up(void **state)
+{
+    (void)state;
+    const uint32_t grid[3] = {1u << 26, 1, 1}, huge[3] = {1u << 26, 1, 1}, places[][2] = {{5, 0}};
+    assert_string_equal(seats_of(grid, huge, places, 1), "5,0");
+}
+
+static void ctas_at_one_place_are_all_shown(void **state)
+{
+    (void)state;
+    const uint32_t grid[3] = {2, 1, 1}, pairs[3] = {2, 1, 1}, places[][2] = {{0, 0}, {0, 0}};
+    assert_string_equal(seats_of(grid, pairs, places, 2), "0,0 0,0 1,0-");
+}
+
 /* ---- what a look makes of it ---- */
 
 static struct wsdbg_error *no_words(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
@@ -134,6 +149,8 @@ int main(void)
         cmocka_unit_test(a_cta_whose_cluster_is_there_has_exited),
         cmocka_unit_test(without_clusters_nobody_is_missed),
         cmocka_unit_test(a_size_that_cannot_be_right_tells_of_no_clusters),
+        cmocka_unit_test(clusters_that_no_hardware_has_are_not_filled_up),
+        cmocka_unit_test(ctas_at_one_place_are_all_shown),
         cmocka_unit_test(all_its_warps_have_exited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

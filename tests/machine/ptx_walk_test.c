@@ -315,6 +315,10 @@ static void a_word_of_local_memory_is_as_good_as_a_register(void **state)
     expect(by_lane, "lanes 55555555: init 0x400 5\nlanes aaaaaaaa: init 0x400 7\n");
     expect(LOCAL("ld.local.u32 %r0, [%d0+16];\n"), ALL " init 0x400 9\n");
     expect(LOCAL("ld.local.v2.u64 {%d6, %d7}, [%d0];\ncvt.u32.u64 %r0, %d7;\n"), ALL " init 0x400 7\n");
+    /* The address may be where the word goes. */
+    expect(LOCAL("add.s64 %d5, %d0, 8;\nld.local.u64 %d5, [%d5];\ncvt.u32.u64 %r0, %d5;\n"), ALL " init 0x400 7\n");
+    /* A store behind all words that are followed changes none of them. */
+    expect(LOCAL("st.local.u32 [%d0+1024], %r9;\nld.local.u32 %r0, [%d0+16];\n"), ALL " init 0x400 9\n");
     /* What is stored later, on the lanes that do so. */
     expect(LOCAL("setp.eq.u32 %p0, %r9, 3;\n@%p0 st.local.u32 [kept+16], %r9;\nld.local.u32 %r0, [%d0+16];\n"),
            "lanes fffffff7: init 0x400 9\nlanes 00000008: init 0x400 3\n");
