@@ -239,13 +239,23 @@ static void a_grid_barrier_names_those_who_left(void **state)
     struct picture p;
     struct wsdbg_diagnosis diagnosis;
     (void)state;
-    grid_barrier_some_left(&p);
-    picture_still(&p);
-    picture_judge(&p, &diagnosis);
-    assert_non_null(strstr(diagnosis.findings[0].sentence,
-                           "a grid barrier: 16 CTAs were launched, 4 are on the GPU, and 12 have exited"));
-    wsdbg_diagnosis_deinit(&diagnosis);
-    picture_deinit(&p);
+    for (int has_left = 0; has_left < 2; has_left++) {
+        grid_barrier_some_left(&p);
+        /* The last of a cluster may have left and have a row: see look_clusters.c. */
+        const struct wsdbg_cta *last = &p.snapshot.ctas[3];
+        for (uint32_t w = last->warp_first; has_left && w < last->warp_first + last->warp_count; w++) {
+            picture_leave(&p, w);
+            p.snapshot.warps[w].part_count = 0;
+        }
+        picture_still(&p);
+        picture_judge(&p, &diagnosis);
+        assert_non_null(strstr(diagnosis.findings[0].sentence,
+                               has_left
+                                   ? "a grid barrier: 16 CTAs were launched, 3 are on the GPU, and 13 have exited"
+                                   : "a grid barrier: 16 CTAs were launched, 4 are on the GPU, and 12 have exited"));
+        wsdbg_diagnosis_deinit(&diagnosis);
+        picture_deinit(&p);
+    }
 }
 
 static void check(const struct row *row, bool still)
