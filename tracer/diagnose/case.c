@@ -53,6 +53,16 @@ bool wsdbg_cta_has_left(const struct wsdbg_snapshot *snapshot, uint32_t cta)
     return true;
 }
 
+enum wsdbg_cause wsdbg_case_cause_of_exit(const struct wsdbg_case *c, const struct wsdbg_warp_set *exited, uint32_t cta)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const uint32_t its = wsdbg_case_warp(c, w)->cta;
+        if (wsdbg_set_has(exited, w) && (its == cta || !wsdbg_cta_has_left(c->snapshot, its)))
+            return WSDBG_CAUSE_WAKER_EXITED;
+    }
+    return wsdbg_set_count(exited) ? WSDBG_CAUSE_PEER_EXITED : WSDBG_CAUSE_WAKER_EXITED;
+}
+
 uint32_t wsdbg_case_ctas_left(const struct wsdbg_case *c)
 {
     const uint32_t size = c->snapshot->ctas[c->ctas[0]].cluster_size;

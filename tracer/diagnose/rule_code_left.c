@@ -23,8 +23,9 @@ static struct wsdbg_finding *find(const struct left *left, uint32_t row)
 {
     struct wsdbg_case *c = left->c;
     const uint32_t warp = left->replay->agents[left->agent].warp;
-    struct wsdbg_finding *finding = wsdbg_case_find(
-        c, WSDBG_CAUSE_WAKER_EXITED, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), wsdbg_case_warp(c, warp)->cta, row);
+    const uint32_t cta = wsdbg_case_warp(c, warp)->cta;
+    struct wsdbg_finding *finding = wsdbg_case_find(c, wsdbg_case_cause_of_exit(c, &left->by, cta),
+                                                    wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), cta, row);
     if (!finding)
         return NULL;
     finding->role = wsdbg_case_warp(c, wsdbg_first_of(&left->by))->role;

@@ -225,7 +225,8 @@ static struct wsdbg_warp_set left_arrivers(const struct totals *totals)
 static void say_left(const struct totals *totals, const struct wsdbg_warp_set *left)
 {
     struct wsdbg_case *c = totals->c;
-    struct wsdbg_finding *finding = find(totals, WSDBG_CAUSE_WAKER_EXITED, left);
+    const enum wsdbg_cause cause = wsdbg_case_cause_of_exit(c, left, wsdbg_case_warp(c, totals->warp)->cta);
+    struct wsdbg_finding *finding = find(totals, cause, left);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
