@@ -152,11 +152,12 @@ static bool own_arrivers_left(const struct wsdbg_case *c, const struct wsdbg_mis
     return false;
 }
 
-/* A CTA that has left may have made all its arrivals where phases have completed, or where the own CTA's warps have
- * left like it.  Then one arrival too many elsewhere may be what is wrong. */
+/* A CTA that has left may have made all its arrivals where phases have completed; or, if nobody has arrived in this
+ * one, where the own CTA's warps have left like it.  Then one arrival too many elsewhere may be what is wrong. */
 static void say_peer_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    const bool may_have_arrived = wsdbg_missing_arrivals_ever_completed(c, missing) || own_arrivers_left(c, missing);
+    const bool may_have_arrived =
+        wsdbg_missing_arrivals_ever_completed(c, missing) || (missing->made == 0 && own_arrivers_left(c, missing));
     const enum wsdbg_confidence wanted = may_have_arrived ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
     struct wsdbg_finding *finding =
         wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_PEER_EXITED, wsdbg_code_cap(c, wanted));

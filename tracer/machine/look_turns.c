@@ -148,7 +148,7 @@ struct wsdbg_error *wsdbg_look_turns(const struct wsdbg_look_seen *seen, const u
     struct wsdbg_error *error = NULL;
     for (uint32_t grid = 0; !error && grid < out->grid_count; grid++) {
         const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
-        if (kernel && is_small_enough(kernel))
+        if (kernel && kernel->access_count && is_small_enough(kernel))
             error = judge_kernel(kernel, &out->accesses[access_first[grid]]);
     }
     return error;
