@@ -59,6 +59,17 @@ void peer_exited(struct picture *p)
     p->pending_count = 2;
 }
 
+/* ... and so has a warp of CTA 0 that may have arrived: both CTAs may have done their part. */
+void peer_exited_like_own_warp(struct picture *p)
+{
+    peer_exited(p);
+    picture_leave(p, 1);
+    p->snapshot.warps[1].part_count = 0;
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->pending[i].warp == 1)
+            p->pending[i].before_most = 1;
+}
+
 /* Two CTAs of a cluster that release each other's slots. */
 static struct gemm gemm_cluster(struct picture *p, const struct words *full, const struct words *empty)
 {
@@ -128,7 +139,7 @@ void multicast_sender_left(struct picture *p)
     const struct words full = {.pending = {0, 1, 1, 1}, .bytes = {BYTES / 2}};
     const struct gemm g = gemm_cluster(p, &full, &empty_unused);
     p->snapshot.barriers[g.full[0]].pending_arrivals = wsdbg_known_u32(1);
-    p->snapshot.barriers[g.full[0]].pending_tx_bytes = wsdbg_known_u64((uint64_t)-(int64_t)(BYTES / 2));
+    p->snapshot.barriers[g.full[0]].pending_tx_bytes = wsdbg_known_u64((uint64_t) - (int64_t)(BYTES / 2));
     both_wait(p, g.empty[0], 0, g.full[0], 0);
     for (size_t i = 0; i < p->snapshot.part_count; i++)
         if (p->snapshot.parts[i].warp == 0)

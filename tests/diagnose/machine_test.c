@@ -208,6 +208,8 @@ static const struct row {
     {"a ring before the cluster barrier", ring_before_cluster_barrier, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"a CTA left that is not needed", peer_exited_for_good, "UNKNOWN", LIKELY, LIKELY, NULL, NULL},
     {"bytes another CTA would bring", cluster_bytes_from_peer, "NAMED_COUNT", LIKELY, LIKELY, "producer", NULL},
+    {"a CTA of the cluster left, and a warp of the own one", peer_exited_like_own_warp, "UNKNOWN", LIKELY, LIKELY, NULL,
+     NULL},
     {"a CTA of the cluster left", peer_exited, "PEER_EXITED", LIKELY, LIKELY, NULL, NULL},
 };
 

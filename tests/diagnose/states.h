@@ -167,6 +167,7 @@ void nobody_arrives_beside_others(struct picture *p);
 void cluster_missing(struct picture *p);
 void cluster_opens(struct picture *p);
 void peer_exited(struct picture *p);
+void peer_exited_like_own_warp(struct picture *p);
 void cluster_parity_wrong(struct picture *p);
 void cluster_tx_mismatch(struct picture *p);
 void multicast_to_one(struct picture *p);

@@ -188,31 +188,6 @@ static void the_cluster_that_a_kernel_was_compiled_for(void **state)
 }
 
 /* A size that a CTA contradicts is not known; a smaller number than were seen is never said. */
-static struct wsdbg_error *no_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
-                                        uint32_t count, uint32_t *out, uint32_t *known_count)
-{
-    (void)machine, (void)warp, (void)lane, (void)first, (void)count, (void)out;
-    *known_count = 0;
-    return NULL;
-}
-
-static struct wsdbg_error *no_uniform_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,
-                                                uint32_t count, uint32_t *out, uint32_t *known_count)
-{
-    return no_registers(machine, warp, 0, first, count, out, known_count);
-}
-
-static struct wsdbg_error *no_predicates(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t *mask,
-                                         bool *known)
-{
-    (void)machine, (void)warp, (void)lane, (void)mask;
-    *known = false;
-    return NULL;
-}
-
-static const struct wsdbg_machine_ops nothing_is_read = {
-    .registers = no_registers, .uniform_registers = no_uniform_registers, .predicates = no_predicates};
-
 static void a_size_that_the_ctas_contradict_is_not_known(void **state)
 {
     const struct shape shape = {
@@ -220,20 +195,12 @@ static void a_size_that_the_ctas_contradict_is_not_known(void **state)
     (void)state;
     for (int believed = 0; believed < 2; believed++) {
         struct synthetic *synthetic = synthetic_create(&shape);
-        struct wsdbg_snapshot snapshot = {0};
-        struct wsdbg_code *code = NULL;
-        struct wsdbg_look *look = NULL;
-        synthetic->machine.ops = &nothing_is_read;
         if (!believed)
             memcpy(synthetic->machine.grids[0].grid, ((uint32_t[]){1, 1, 1}), 12);
-        assert_null(wsdbg_code_create(&code));
-        assert_null(wsdbg_look_take(&synthetic->machine, code, &look));
-        assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+        struct wsdbg_snapshot snapshot = synthetic_look(synthetic, NULL);
         assert_int_equal(snapshot.grids[0].cta_count, 3);
         assert_int_equal(snapshot.grids[0].cta_total, believed ? 3 : 0);
         wsdbg_snapshot_deinit(&snapshot);
-        wsdbg_look_destroy(look);
-        wsdbg_code_destroy(code);
         synthetic_destroy(synthetic);
     }
 }

@@ -9,32 +9,14 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "machine/interpret.h"
-
-static struct wsdbg_snapshot see(const char *dump)
-{
-    struct wsdbg_machine *machine;
-    struct wsdbg_code *code;
-    struct wsdbg_look *look;
-    struct wsdbg_snapshot snapshot = {0};
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s.core.gz", WSDBG_DUMPS, dump);
-    assert_null(wsdbg_machine_open_core(path, &machine));
-    assert_null(wsdbg_code_create(&code));
-    assert_null(wsdbg_look_take(machine, code, &look));
-    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
-    wsdbg_look_destroy(look);
-    wsdbg_code_destroy(code);
-    machine->ops->close(machine);
-    return snapshot;
-}
+#include "machine/dump_look.h"
 
 /* An answer is an arrival that a warp executes once its wait has ended.  A warp that waits for a barrier of the ring
  * never arrives on the same barrier: the arrival lies in another role's loop, which is on none of its paths. */
 static void a_wait_is_answered_in_its_own_loop(void **state)
 {
     (void)state;
-    struct wsdbg_snapshot s = see("gemm-arrive-missing");
+    struct wsdbg_snapshot s = dump_look("gemm-arrive-missing");
     assert_true(s.answer_count > 0);
     for (size_t i = 0; i < s.answer_count; i++) {
         const struct wsdbg_access_row *wait = &s.accesses[s.answers[i].wait];
@@ -52,7 +34,7 @@ static void a_wait_is_answered_in_its_own_loop(void **state)
 static void an_expect_without_an_arrival_is_told(void **state)
 {
     (void)state;
-    struct wsdbg_snapshot s = see("gemm-shared-full-barrier");
+    struct wsdbg_snapshot s = dump_look("gemm-shared-full-barrier");
     size_t bare = 0;
     for (size_t i = 0; i < s.answer_count; i++) {
         const struct wsdbg_access_row *wait = &s.accesses[s.answers[i].wait];

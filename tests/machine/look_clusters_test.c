@@ -86,47 +86,17 @@ static void ctas_at_one_place_are_all_shown(void **state)
 
 /* ---- what a look makes of it ---- */
 
-static struct wsdbg_error *no_words(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
-                                    uint32_t count, uint32_t *out, uint32_t *known_count)
-{
-    (void)machine, (void)warp, (void)lane, (void)first, (void)count, (void)out;
-    *known_count = 0;
-    return NULL;
-}
-
-static struct wsdbg_error *no_uniform_words(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,
-                                            uint32_t count, uint32_t *out, uint32_t *known_count)
-{
-    return no_words(machine, warp, 0, first, count, out, known_count);
-}
-
-static struct wsdbg_error *no_predicates(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t *mask,
-                                         bool *known)
-{
-    (void)machine, (void)warp, (void)lane, (void)mask;
-    *known = false;
-    return NULL;
-}
-
-static const struct wsdbg_machine_ops nothing_is_read = {
-    .registers = no_words, .uniform_registers = no_uniform_words, .predicates = no_predicates};
-
 static void all_its_warps_have_exited(void **state)
 {
     (void)state;
     const struct shape shape = {
         .devices = 1, .ctas_per_device = 4, .warps_per_cta = 3, .cluster_size = 2, .capability = 90};
     struct synthetic *synthetic = synthetic_create(&shape);
-    struct wsdbg_snapshot snapshot = {0};
-    struct wsdbg_code *code = NULL;
-    struct wsdbg_look *look = NULL;
-    synthetic->machine.ops = &nothing_is_read;
+    uint32_t warps_seen;
     synthetic->machine.cta_count = 3; /* the last CTA is not there */
     synthetic->machine.warp_count = 9;
-    assert_null(wsdbg_code_create(&code));
-    assert_null(wsdbg_look_take(&synthetic->machine, code, &look));
-    assert_int_equal(look->row.warps, 9);
-    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    struct wsdbg_snapshot snapshot = synthetic_look(synthetic, &warps_seen);
+    assert_int_equal(warps_seen, 9);
     assert_int_equal(snapshot.grids[0].cta_count, 4);
     assert_int_equal(snapshot.grids[0].warps_exited, 3);
     const struct wsdbg_cta *left = &snapshot.ctas[3];
@@ -138,8 +108,6 @@ static void all_its_warps_have_exited(void **state)
     for (uint32_t w = left->warp_first; w < left->warp_first + 3; w++)
         assert_int_equal(snapshot.warps[w].state, WSDBG_WARP_EXITED);
     wsdbg_snapshot_deinit(&snapshot);
-    wsdbg_look_destroy(look);
-    wsdbg_code_destroy(code);
     synthetic_destroy(synthetic);
 }
 

@@ -8,27 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/interpret.h"
+#include "machine/dump_look.h"
 
 enum { AROUND = 64 };
-
-static struct wsdbg_snapshot see(const char *dump)
-{
-    struct wsdbg_machine *machine;
-    struct wsdbg_code *code;
-    struct wsdbg_look *look;
-    struct wsdbg_snapshot snapshot = {0};
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s.core.gz", WSDBG_DUMPS, dump);
-    assert_null(wsdbg_machine_open_core(path, &machine));
-    assert_null(wsdbg_code_create(&code));
-    assert_null(wsdbg_look_take(machine, code, &look));
-    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
-    wsdbg_look_destroy(look);
-    wsdbg_code_destroy(code);
-    machine->ops->close(machine);
-    return snapshot;
-}
 
 static const struct wsdbg_code_row *row_at(const struct wsdbg_snapshot *s, uint32_t function, uint32_t offset_bytes)
 {
@@ -41,7 +23,7 @@ static const struct wsdbg_code_row *row_at(const struct wsdbg_snapshot *s, uint3
 static void rows_are_in_order_and_each_is_there_once(void **state)
 {
     (void)state;
-    struct wsdbg_snapshot s = see("gemm-arrive-missing");
+    struct wsdbg_snapshot s = dump_look("gemm-arrive-missing");
     assert_true(s.code_count > AROUND);
     for (size_t i = 1; i < s.code_count; i++) {
         const struct wsdbg_code_row *a = &s.code[i - 1], *b = &s.code[i];
@@ -54,7 +36,7 @@ static void rows_are_in_order_and_each_is_there_once(void **state)
 static void every_wait_is_among_them(void **state)
 {
     (void)state;
-    struct wsdbg_snapshot s = see("gemm-arrive-missing");
+    struct wsdbg_snapshot s = dump_look("gemm-arrive-missing");
     bool lines = false;
     for (size_t i = 0; i < s.part_count; i++) {
         const struct wsdbg_site *site = wsdbg_snapshot_site(&s, s.parts[i].site);
@@ -74,7 +56,7 @@ static void every_wait_is_among_them(void **state)
 static void code_of_kernels_that_nobody_stands_in_is_not_there(void **state)
 {
     (void)state;
-    struct wsdbg_snapshot s = see("waits-lane-split");
+    struct wsdbg_snapshot s = dump_look("waits-lane-split");
     for (size_t i = 0; i < s.code_count; i++)
         assert_non_null(strstr(s.functions[s.code[i].function].name, "wait_lane_split"));
     wsdbg_snapshot_deinit(&s);

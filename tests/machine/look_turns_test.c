@@ -5,11 +5,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <cmocka.h>
 
-#include "machine/interpret.h"
+#include "machine/dump_look.h"
 #include "sass/access_kind.h"
 
 struct marks {
@@ -18,17 +17,8 @@ struct marks {
 
 static struct marks marks_of(const char *dump)
 {
-    struct wsdbg_machine *machine;
-    struct wsdbg_code *code;
-    struct wsdbg_look *look;
-    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_snapshot snapshot = dump_look(dump);
     struct marks marks = {0};
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s.core.gz", WSDBG_DUMPS, dump);
-    assert_null(wsdbg_machine_open_core(path, &machine));
-    assert_null(wsdbg_code_create(&code));
-    assert_null(wsdbg_look_take(machine, code, &look));
-    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     for (size_t i = 0; i < snapshot.access_count; i++) {
         const struct wsdbg_access_row *access = &snapshot.accesses[i];
         marks.copies += access->kind == WSDBG_ACCESS_COPY;
@@ -39,9 +29,6 @@ static struct marks marks_of(const char *dump)
             marks.marked_expects++;
     }
     wsdbg_snapshot_deinit(&snapshot);
-    wsdbg_look_destroy(look);
-    wsdbg_code_destroy(code);
-    machine->ops->close(machine);
     return marks;
 }
 

@@ -199,3 +199,44 @@ void synthetic_destroy(struct synthetic *synthetic)
     wsdbg_reads_deinit(&synthetic->reads);
     free(synthetic);
 }
+
+static struct wsdbg_error *no_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
+                                        uint32_t count, uint32_t *out, uint32_t *known_count)
+{
+    (void)machine, (void)warp, (void)lane, (void)first, (void)count, (void)out;
+    *known_count = 0;
+    return NULL;
+}
+
+static struct wsdbg_error *no_uniform_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,
+                                                uint32_t count, uint32_t *out, uint32_t *known_count)
+{
+    return no_registers(machine, warp, 0, first, count, out, known_count);
+}
+
+static struct wsdbg_error *no_predicates(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t *mask,
+                                         bool *known)
+{
+    (void)machine, (void)warp, (void)lane, (void)mask;
+    *known = false;
+    return NULL;
+}
+
+static const struct wsdbg_machine_ops nothing_is_read = {
+    .registers = no_registers, .uniform_registers = no_uniform_registers, .predicates = no_predicates};
+
+struct wsdbg_snapshot synthetic_look(struct synthetic *synthetic, uint32_t *warps_seen)
+{
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_code *code;
+    struct wsdbg_look *look;
+    synthetic->machine.ops = &nothing_is_read;
+    assert_null(wsdbg_code_create(&code));
+    assert_null(wsdbg_look_take(&synthetic->machine, code, &look));
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    if (warps_seen)
+        *warps_seen = snapshot.looks[0].warps;
+    wsdbg_look_destroy(look);
+    wsdbg_code_destroy(code);
+    return snapshot;
+}

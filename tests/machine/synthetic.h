@@ -5,6 +5,7 @@
 #ifndef TESTS_MACHINE_SYNTHETIC_H
 #define TESTS_MACHINE_SYNTHETIC_H
 
+#include "machine/interpret.h"
 #include "machine/reads.h"
 
 struct shape {
@@ -22,6 +23,9 @@ struct synthetic {
 /* CTAs lie on SM 2n + 1; a warp's hardware slot is its index backwards; the last lane of each warp has exited. */
 struct synthetic *synthetic_create(const struct shape *shape);
 void synthetic_destroy(struct synthetic *synthetic);
+/* What a look finds that can read nothing of it; *warps_seen, which may be NULL: how many warps it saw.  The caller
+ * deinits it. */
+struct wsdbg_snapshot synthetic_look(struct synthetic *synthetic, uint32_t *warps_seen);
 
 /* What the values are. */
 uint64_t synthetic_pc(uint32_t warp, uint32_t lane);

@@ -44,20 +44,11 @@ uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta)
     return WSDBG_NONE;
 }
 
-bool wsdbg_cta_has_left(const struct wsdbg_snapshot *snapshot, uint32_t cta)
-{
-    const struct wsdbg_cta *row = &snapshot->ctas[cta];
-    for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++)
-        if (snapshot->warps[w].state != WSDBG_WARP_EXITED)
-            return false;
-    return true;
-}
-
 enum wsdbg_cause wsdbg_case_cause_of_exit(const struct wsdbg_case *c, const struct wsdbg_warp_set *exited, uint32_t cta)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const uint32_t its = wsdbg_case_warp(c, w)->cta;
-        if (wsdbg_set_has(exited, w) && (its == cta || !wsdbg_cta_has_left(c->snapshot, its)))
+        if (wsdbg_set_has(exited, w) && (its == cta || !wsdbg_snapshot_cta_has_left(c->snapshot, its)))
             return WSDBG_CAUSE_WAKER_EXITED;
     }
     return wsdbg_set_count(exited) ? WSDBG_CAUSE_PEER_EXITED : WSDBG_CAUSE_WAKER_EXITED;
@@ -68,7 +59,7 @@ uint32_t wsdbg_case_ctas_left(const struct wsdbg_case *c)
     const uint32_t size = c->snapshot->ctas[c->ctas[0]].cluster_size;
     uint32_t there = 0;
     for (uint32_t i = 0; i < c->cta_count; i++)
-        there += !wsdbg_cta_has_left(c->snapshot, c->ctas[i]);
+        there += !wsdbg_snapshot_cta_has_left(c->snapshot, c->ctas[i]);
     return size > there ? size - there : 0;
 }
 

@@ -112,10 +112,8 @@ const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, 
 /* Position of a CTA (index in snapshot.ctas) in c->ctas; WSDBG_NONE = not of this group. */
 uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta);
 
-/* Whether all warps of a CTA (index in snapshot.ctas) have exited. */
-bool wsdbg_cta_has_left(const struct wsdbg_snapshot *snapshot, uint32_t cta);
-/* What to call it that these warps (local numbers) have exited, for a waiter of a CTA: PEER_EXITED where all are of
- * other CTAs, which have left as a whole; else WAKER_EXITED. */
+/* The cause where a warp of this CTA waits for warps that have exited: PEER_EXITED if all of these are of other CTAs,
+ * which have left as a whole; else WAKER_EXITED. */
 enum wsdbg_cause wsdbg_case_cause_of_exit(const struct wsdbg_case *c, const struct wsdbg_warp_set *exited,
                                           uint32_t cta);
 /* How many CTAs of the cluster have left as a whole: seen so, or not there. */

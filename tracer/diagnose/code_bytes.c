@@ -60,7 +60,8 @@ struct wsdbg_warp_set wsdbg_bytes_announcers(const struct wsdbg_case *c, const s
     return set;
 }
 
-/* Whether a warp stands where the turns of look_turns.c end: it is not on its way from an announcement to a copy. */
+/* Whether a warp stands at a wait that ends a turn (machine/look_turns.c), or has left.  Then it has made the copies
+ * that belong to its last announcement. */
 static bool is_between_turns(enum wsdbg_warp_state state)
 {
     return state == WSDBG_WARP_EXITED || state == WSDBG_WARP_WAIT_MBARRIER || state == WSDBG_WARP_WAIT_NAMED ||

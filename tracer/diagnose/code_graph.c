@@ -214,7 +214,7 @@ uint32_t wsdbg_code_ctas_there(const struct wsdbg_case *c)
     const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
     uint32_t there = grid->cta_count;
     for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count && c->of_machine; i++)
-        there -= wsdbg_cta_has_left(c->snapshot, i);
+        there -= wsdbg_snapshot_cta_has_left(c->snapshot, i);
     return there;
 }
 

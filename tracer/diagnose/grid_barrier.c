@@ -35,7 +35,7 @@ static bool all_poll_one(const struct wsdbg_snapshot *s, const struct wsdbg_grid
 {
     *out = (struct polled){0};
     for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count && i < s->cta_count; i++) {
-        if (wsdbg_cta_has_left(s, i))
+        if (wsdbg_snapshot_cta_has_left(s, i))
             continue;
         const struct wsdbg_part *part = poll_of_cta(s, &s->ctas[i]);
         if (!part || !part->address.known || (out->address.known && out->address.value != part->address.value))

@@ -130,7 +130,8 @@ static bool try_announcements(struct wsdbg_trial *t)
 /* Whether lanes that arrived on some mbarrier have left a warp that is still in the kernel. */
 static bool have_arrivers_left(const struct wsdbg_replay *replay)
 {
-    for (uint32_t i = 0; i < replay->agent_count && wsdbg_replay_have_lanes_left(replay); i++) {
+    const bool have_lanes_left = wsdbg_replay_have_lanes_left(replay);
+    for (uint32_t i = 0; i < replay->agent_count && have_lanes_left; i++) {
         const struct wsdbg_replay_agent *agent = &replay->agents[i];
         if (wsdbg_case_warp(replay->c, agent->warp)->state == WSDBG_WARP_EXITED ||
             agent->lanes & ~wsdbg_replay_workers_gone(replay, agent->warp))

@@ -57,7 +57,7 @@ static bool goes_further(const struct wsdbg_trial *t)
     return true;
 }
 
-/* Whether the change itself announces bytes on the barrier, as many as are needed to go on. */
+/* Whether the change announces bytes on the barrier.  It then announces as many as the barrier needs to go on. */
 static bool announces(const struct wsdbg_trial *t, uint32_t barrier)
 {
     for (uint32_t i = 0; i < t->changes.edit_count; i++)
@@ -66,9 +66,8 @@ static bool announces(const struct wsdbg_trial *t, uint32_t barrier)
     return false;
 }
 
-/* Whether a phase that has all its arrivals still lacks bytes.  Nobody is left who could bring them, so a kernel that
- * ends so is not right.  (Bytes too many may only lack their announcement, which a change that adds arrivals does not
- * add.) */
+/* Whether a phase that has all its arrivals still lacks bytes at the end.  Nobody is left who could bring them, so such
+ * a kernel is not right.  Bytes too many are allowed: a change that adds an arrival need not add the announcement. */
 static bool leaves_bytes(const struct wsdbg_trial *t)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++) {

@@ -21,12 +21,20 @@ static uint32_t next_step(const struct wsdbg_replay_agent *agent, uint32_t at, b
     return at;
 }
 
+/* That may be all that the threads are for. */
+static bool only_initialises(const struct wsdbg_replay_agent *agent)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        any |= initialises(&agent->steps[k]);
+    return any && next_step(agent, 0, true) >= agent->step_count;
+}
+
 bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
                               bool by_mbarriers, uint32_t *goes_on)
 {
     uint32_t i = next_step(agent, 0, by_mbarriers), k = next_step(model, 0, by_mbarriers);
-    const bool did_nothing = next_step(agent, 0, true) >= agent->step_count;
-    if (did_nothing && (by_mbarriers || i > 0)) /* or only initialised: that may be all it is for */
+    if (only_initialises(agent) || (by_mbarriers && i >= agent->step_count)) /* it did nothing that could be alike */
         return false;
     while (i < agent->step_count && k < model->step_count && is_same_step(&agent->steps[i], &model->steps[k])) {
         i = next_step(agent, i + 1, by_mbarriers);

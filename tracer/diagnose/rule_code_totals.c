@@ -328,33 +328,35 @@ static void say_absent(const struct totals *totals, const struct wsdbg_warp_set 
                 wsdbg_say_family(c, totals->row).text);
 }
 
-/* Whether an agent waits for nothing more once it has announced or copied bytes to the barrier. */
-static bool leaves_after_bytes(const struct totals *totals, const struct wsdbg_replay_agent *agent)
+static bool brings_bytes(const struct totals *totals, const struct wsdbg_replay_agent *agent, uint32_t k)
 {
-    bool is_last = true;
-    for (uint32_t k = 0; k < agent->step_count; k++) {
-        const uint8_t kind = agent->steps[k].kind;
-        const bool brings =
-            agent->target[k] == totals->barrier && (kind == WSDBG_ACCESS_EXPECT || kind == WSDBG_ACCESS_COPY);
-        const bool waits =
-            kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_NAMED_SYNC || kind == WSDBG_ACCESS_CLUSTER_WAIT;
-        is_last = brings || (is_last && !waits);
-    }
-    return is_last;
+    return agent->target[k] == totals->barrier &&
+           (agent->steps[k].kind == WSDBG_ACCESS_EXPECT || agent->steps[k].kind == WSDBG_ACCESS_COPY);
 }
 
-/* Whether all that announce or copy bytes to the barrier left the kernel right behind that, short of their arrival. */
+/* Whether an agent waits for something after it has last announced or copied bytes to the barrier. */
+static bool waits_after_bytes(const struct totals *totals, const struct wsdbg_replay_agent *agent)
+{
+    bool brings = false, waits = false;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        const uint8_t kind = agent->steps[k].kind;
+        const bool is_wait =
+            kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_NAMED_SYNC || kind == WSDBG_ACCESS_CLUSTER_WAIT;
+        brings |= brings_bytes(totals, agent, k);
+        waits = !brings_bytes(totals, agent, k) && (waits || (brings && is_wait));
+    }
+    return waits;
+}
+
+/* Whether each agent that announces or copies bytes to the barrier has left the kernel right after that. */
 static bool have_left_at_bytes(const struct totals *totals, const struct wsdbg_warp_set *left)
 {
-    for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
-        bool brings = false;
-        for (uint32_t k = 0; k < agent->step_count; k++)
-            brings |= agent->target[k] == totals->barrier &&
-                      (agent->steps[k].kind == WSDBG_ACCESS_EXPECT || agent->steps[k].kind == WSDBG_ACCESS_COPY);
-        if (brings && (!wsdbg_set_has(left, agent->warp) || !leaves_after_bytes(totals, agent)))
+    for (uint32_t w = 0; w < totals->c->warp_count; w++)
+        if (wsdbg_set_has(&totals->beside, w) && !wsdbg_set_has(left, w))
             return false;
-    }
+    for (uint32_t i = 0; i < totals->replay->agent_count; i++)
+        if (waits_after_bytes(totals, &totals->replay->agents[i]))
+            return false;
     return true;
 }
 

@@ -56,7 +56,7 @@ static bool later_ctas_wait(const struct wsdbg_case *c)
     for (uint32_t i = 0; i < grid->cta_count; i++) {
         const struct wsdbg_cta *cta = &c->snapshot->ctas[grid->cta_first + i];
         const uint64_t number = ((uint64_t)cta->z * size[1] + cta->y) * size[0] + cta->x;
-        if (number >= grid->cta_count || wsdbg_cta_has_left(c->snapshot, grid->cta_first + i))
+        if (number >= grid->cta_count || wsdbg_snapshot_cta_has_left(c->snapshot, grid->cta_first + i))
             return false;
     }
     return true;

@@ -40,14 +40,6 @@ static uint32_t arrivals_of_counterpart(const struct wsdbg_case *c, const struct
     return 0;
 }
 
-static bool cta_has_left(const struct wsdbg_case *c, uint32_t cta)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_case_warp(c, w)->cta == cta && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
-            return false;
-    return true;
-}
-
 static bool takes_from_cluster(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
 {
     for (uint32_t w = 0; w < c->warp_count && c->cta_count > 1; w++)
@@ -69,8 +61,8 @@ static struct outstanding outstanding_of_peers(const struct wsdbg_case *c, const
             continue;
         wsdbg_set_add(&outstanding.owing, w);
         outstanding.arrivals += arrivals;
-        outstanding.all_left =
-            outstanding.all_left && cta_has_left(c, row->cta) && wsdbg_contribution(c, wait, round, w) != WSDBG_SKIPPED;
+        outstanding.all_left = outstanding.all_left && wsdbg_snapshot_cta_has_left(c->snapshot, row->cta) &&
+                               wsdbg_contribution(c, wait, round, w) != WSDBG_SKIPPED;
     }
     return outstanding;
 }

@@ -114,7 +114,7 @@ void wsdbg_look_place_in_cluster(const struct wsdbg_machine_grid *grid, const st
 /* False: some CTA lies outside the stated size, so the size is wrong.  Driver 580 says 1x1x1 for cooperative grids. */
 bool wsdbg_look_size_fits(const struct wsdbg_machine *machine, uint32_t machine_row);
 
-/* The place of a CTA that is on the GPU, or that has left a cluster which is. */
+/* The place of a CTA.  It is on the GPU, or it has exited and another CTA of its cluster is still there. */
 struct wsdbg_look_seat {
     uint32_t grid;    /* row of the snapshot */
     uint32_t sibling; /* row of the machine: its own, or that of another CTA of its cluster */
@@ -267,6 +267,24 @@ uint32_t wsdbg_look_places(const struct wsdbg_look_families *families, const str
 /* Whether an access may be of the mbarrier at this offset. */
 bool wsdbg_access_may_be(const struct wsdbg_look_families *families, const struct wsdbg_access *access,
                          uint32_t offset);
+/* Whether it makes an arrival on an mbarrier as it executes. */
+static inline bool wsdbg_look_is_arrival(const struct wsdbg_access *access)
+{
+    return access->kind == WSDBG_ACCESS_ARRIVE || access->kind == WSDBG_ACCESS_ARRIVE_EXPECT ||
+           access->kind == WSDBG_ACCESS_DROP;
+}
+/* Whether a warp waits there for others, or leaves. */
+static inline bool wsdbg_look_ends_turn(const struct wsdbg_access *access)
+{
+    return access->kind == WSDBG_ACCESS_WAIT || access->kind == WSDBG_ACCESS_NAMED_SYNC ||
+           access->kind == WSDBG_ACCESS_CLUSTER_WAIT || access->kind == WSDBG_ACCESS_GRID_WAIT ||
+           access->kind == WSDBG_ACCESS_EXIT;
+}
+/* Whether two accesses are to the same array of places; the addresses of both are known. */
+static inline bool wsdbg_look_on_same_places(const struct wsdbg_access *a, const struct wsdbg_access *b)
+{
+    return a->address.base == b->address.base && a->address.stride == b->address.stride;
+}
 /* Whether it is an arrival that names one mbarrier of its own CTA. */
 bool wsdbg_look_arrives_on_one_place(const struct wsdbg_access *access);
 

@@ -47,20 +47,9 @@ static struct wsdbg_error *add_access(struct wsdbg_look_tables *tables, uint32_t
     return NULL;
 }
 
-static bool is_arrival(enum wsdbg_access_kind kind)
-{
-    return kind == WSDBG_ACCESS_ARRIVE || kind == WSDBG_ACCESS_ARRIVE_EXPECT || kind == WSDBG_ACCESS_DROP;
-}
-
-static bool ends_turn(enum wsdbg_access_kind kind)
-{
-    return kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_NAMED_SYNC || kind == WSDBG_ACCESS_CLUSTER_WAIT ||
-           kind == WSDBG_ACCESS_GRID_WAIT || kind == WSDBG_ACCESS_EXIT;
-}
-
 bool wsdbg_look_arrives_on_one_place(const struct wsdbg_access *access)
 {
-    return is_arrival(access->kind) && access->address.known && access->address.count == 1 && !access->is_any_rank;
+    return wsdbg_look_is_arrival(access) && access->address.known && access->address.count == 1 && !access->is_any_rank;
 }
 
 /* Every way from the arrival reaches another one on its place before it reaches a wait or leaves. */
@@ -82,7 +71,7 @@ static bool arrives_again(const struct wsdbg_code_kernel *kernel, size_t arrival
         const uint32_t bit = kernel->accesses[i].instruction;
         if (!(reached[bit / 64] >> bit % 64 & 1))
             continue;
-        if (ends_turn(kernel->accesses[i].kind))
+        if (wsdbg_look_ends_turn(&kernel->accesses[i]))
             return false;
         any = any || others[bit / 64] >> bit % 64 & 1;
     }

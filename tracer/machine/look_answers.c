@@ -23,19 +23,12 @@ struct way {
 
 static bool is_arrival(const struct wsdbg_access *access)
 {
-    return (access->kind == WSDBG_ACCESS_ARRIVE || access->kind == WSDBG_ACCESS_ARRIVE_EXPECT ||
-            access->kind == WSDBG_ACCESS_DROP) &&
-           access->address.known;
+    return wsdbg_look_is_arrival(access) && access->address.known;
 }
 
 static bool is_expect(const struct wsdbg_access *access)
 {
     return access->kind == WSDBG_ACCESS_EXPECT && access->address.known;
-}
-
-static bool on_same_places(const struct wsdbg_access *a, const struct wsdbg_access *b)
-{
-    return a->address.base == b->address.base && a->address.stride == b->address.stride;
 }
 
 /* Whether a guard may skip it for the warp as a whole. */
@@ -127,7 +120,7 @@ static void stop_at_arrivals(struct way *way, const struct wsdbg_code_kernel *ke
     memset(way->stops, 0, (wsdbg_graph_instruction_count(way->graph) / 64 + 1) * sizeof *way->stops);
     for (size_t i = 0; i < kernel->access_count; i++) {
         const struct wsdbg_access *other = &kernel->accesses[i];
-        if (is_arrival(other) && on_same_places(other, access) && !may_be_skipped(way->graph, other)) {
+        if (is_arrival(other) && wsdbg_look_on_same_places(other, access) && !may_be_skipped(way->graph, other)) {
             const uint32_t stop = stop_of(way->graph, other);
             way->stops[stop / 64] |= (uint64_t)1 << stop % 64;
         }

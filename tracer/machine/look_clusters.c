@@ -1,9 +1,10 @@
-/* look_clusters.c - which CTAs a grid has on the GPU, and which have left a cluster that is still there.
+/* look_clusters.c - which CTAs of a grid are on the GPU, and which have exited while another CTA of their cluster is
+ * still there.
  *
  * Reads: a machine's CTAs.  Writes: struct wsdbg_look_seats, the place of a CTA in its cluster.
  *
- * The hardware starts the CTAs of a cluster together, and each stays until it exits.  So where one CTA of a cluster is
- * there, one that is not has exited.
+ * The hardware starts the CTAs of a cluster together, and each stays until it exits.  So if one CTA of a cluster is
+ * there, a missing one has exited.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +85,8 @@ static void sort(struct wsdbg_look_seats *seats, size_t first)
         qsort(seats->rows + first, seats->count - first, sizeof *seats->rows, compare_rows);
 }
 
-/* Adds the seats of a cluster that none of `taken` seats from `first` on takes.  Another CTA of the same cluster may
- * have added them already. */
+/* Adds the seats of a cluster that are not among the `taken` seats from `first` on.  If the cluster has several CTAs
+ * there, each of them adds them. */
 static struct wsdbg_error *add_left(struct wsdbg_look_seats *seats, size_t first, size_t taken,
                                     const struct wsdbg_look_seat *member, const uint32_t size[3])
 {
@@ -115,8 +116,8 @@ static bool has_clusters(const struct wsdbg_machine *machine, uint32_t grid, con
 {
     const uint32_t *ctas = machine->grids[grid].grid;
     const uint64_t count = (uint64_t)size[0] * size[1] * size[2];
-    return count > 1 && count <= CTAS_OF_CLUSTER_MOST && size[0] <= count && size[1] <= count &&
-           ctas[0] % size[0] == 0 && ctas[1] % size[1] == 0 && ctas[2] % size[2] == 0;
+    return count > 1 && count <= CTAS_OF_CLUSTER_MOST && ctas[0] % size[0] == 0 && ctas[1] % size[1] == 0 &&
+           ctas[2] % size[2] == 0;
 }
 
 struct wsdbg_error *wsdbg_look_seats_add(const struct wsdbg_machine *machine, uint32_t grid, uint32_t machine_grid,

@@ -178,15 +178,6 @@ static struct wsdbg_error *find_addresses(struct wsdbg_machine *machine, uint32_
     return error;
 }
 
-static bool has_left(const struct wsdbg_snapshot *out, uint32_t cta)
-{
-    const struct wsdbg_cta *row = &out->ctas[cta];
-    uint32_t exited = 0;
-    for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++)
-        exited += out->warps[w].state == WSDBG_WARP_EXITED;
-    return exited == row->warp_count;
-}
-
 /* The mbarrier by the lanes' registers, or by the code alone where that names one. */
 static void find_barrier(const struct wsdbg_snapshot *out, const struct wsdbg_access *access,
                          struct wsdbg_optional_u64 address, struct wsdbg_exception *row)
@@ -194,7 +185,7 @@ static void find_barrier(const struct wsdbg_snapshot *out, const struct wsdbg_ac
     const uint32_t cta = out->warps[row->warp].cta;
     if (address.known) {
         const uint32_t target = wsdbg_look_target(out, cta, (uint32_t)address.value);
-        if (target != WSDBG_NONE && !has_left(out, target))
+        if (target != WSDBG_NONE && !wsdbg_snapshot_cta_has_left(out, target))
             row->barrier = barrier_at(out, target, (uint32_t)address.value & WSDBG_OFFSET_MASK);
         else if ((uint32_t)address.value >> WSDBG_RANK_SHIFT < out->ctas[cta].cluster_size)
             row->remote = true;

@@ -30,21 +30,7 @@ static bool brings_bytes(const struct wsdbg_access *access)
 
 static bool arrives(const struct wsdbg_access *access)
 {
-    return (access->kind == WSDBG_ACCESS_ARRIVE || access->kind == WSDBG_ACCESS_ARRIVE_EXPECT ||
-            access->kind == WSDBG_ACCESS_DROP) &&
-           access->address.known;
-}
-
-static bool ends_turn(const struct wsdbg_access *access)
-{
-    return access->kind == WSDBG_ACCESS_WAIT || access->kind == WSDBG_ACCESS_NAMED_SYNC ||
-           access->kind == WSDBG_ACCESS_CLUSTER_WAIT || access->kind == WSDBG_ACCESS_GRID_WAIT ||
-           access->kind == WSDBG_ACCESS_EXIT;
-}
-
-static bool on_same_places(const struct wsdbg_access *a, const struct wsdbg_access *b)
-{
-    return a->address.base == b->address.base && a->address.stride == b->address.stride;
+    return wsdbg_look_is_arrival(access) && access->address.known;
 }
 
 static bool has(const uint64_t *set, uint32_t instruction)
@@ -57,34 +43,36 @@ static void note_arrivals(struct turns *turns, const struct wsdbg_access *access
     memset(turns->arrivals, 0, turns->words * sizeof *turns->arrivals);
     for (size_t i = 0; i < turns->kernel->access_count; i++) {
         const struct wsdbg_access *other = &turns->kernel->accesses[i];
-        if (arrives(other) && on_same_places(other, access))
+        if (arrives(other) && wsdbg_look_on_same_places(other, access))
             turns->arrivals[other->instruction / 64] |= (uint64_t)1 << other->instruction % 64;
     }
 }
 
-/* Finds what is reached from an instruction without an arrival.  False: not all of it is known. */
+/* Finds the instructions that a warp can reach from this one before it arrives.  False: not all of them are known. */
 static bool reach(struct turns *turns, uint32_t from)
 {
     return !wsdbg_graph_reach_set(turns->kernel->function->graph, from, turns->arrivals, turns->reached);
 }
 
-/* Whether every way from the access comes to an arrival before its turn ends. */
+/* Whether a warp that executes the access always arrives before its turn ends. */
 static bool arrives_behind(struct turns *turns, const struct wsdbg_access *access)
 {
     if (!reach(turns, access->instruction))
         return false;
     for (size_t i = 0; i < turns->kernel->access_count; i++)
-        if (ends_turn(&turns->kernel->accesses[i]) && has(turns->reached, turns->kernel->accesses[i].instruction))
+        if (wsdbg_look_ends_turn(&turns->kernel->accesses[i]) &&
+            has(turns->reached, turns->kernel->accesses[i].instruction))
             return false;
     return true;
 }
 
-/* Takes the mark from those accesses to the same places to which a way leads from an instruction without an arrival. */
+/* Takes the mark from the accesses to the same places that a warp can reach from this instruction before it arrives. */
 static void unmark_reached(struct turns *turns, uint32_t from, const struct wsdbg_access *access, bool *is_marked)
 {
     const bool is_known = reach(turns, from);
     for (size_t i = 0; i < turns->kernel->access_count; i++)
-        if (brings_bytes(&turns->kernel->accesses[i]) && on_same_places(&turns->kernel->accesses[i], access) &&
+        if (brings_bytes(&turns->kernel->accesses[i]) &&
+            wsdbg_look_on_same_places(&turns->kernel->accesses[i], access) &&
             (!is_known || has(turns->reached, turns->kernel->accesses[i].instruction)))
             is_marked[i] = false;
 }
@@ -95,21 +83,23 @@ static void mark_places(struct turns *turns, const struct wsdbg_access *access, 
     const struct wsdbg_code_kernel *kernel = turns->kernel;
     note_arrivals(turns, access);
     for (size_t i = 0; i < kernel->access_count; i++)
-        if (brings_bytes(&kernel->accesses[i]) && on_same_places(&kernel->accesses[i], access))
+        if (brings_bytes(&kernel->accesses[i]) && wsdbg_look_on_same_places(&kernel->accesses[i], access))
             is_marked[i] = true;
     unmark_reached(turns, 0, access, is_marked);
     for (size_t i = 0; i < kernel->access_count; i++)
-        if (ends_turn(&kernel->accesses[i]) && kernel->accesses[i].kind != WSDBG_ACCESS_EXIT)
+        if (wsdbg_look_ends_turn(&kernel->accesses[i]) && kernel->accesses[i].kind != WSDBG_ACCESS_EXIT)
             unmark_reached(turns, kernel->accesses[i].instruction, access, is_marked);
     for (size_t i = 0; i < kernel->access_count; i++)
-        if (!is_marked[i] && brings_bytes(&kernel->accesses[i]) && on_same_places(&kernel->accesses[i], access))
+        if (!is_marked[i] && brings_bytes(&kernel->accesses[i]) &&
+            wsdbg_look_on_same_places(&kernel->accesses[i], access))
             is_marked[i] = arrives_behind(turns, &kernel->accesses[i]);
 }
 
 static bool is_first_on_its_places(const struct wsdbg_code_kernel *kernel, size_t access)
 {
     for (size_t i = 0; i < access; i++)
-        if (brings_bytes(&kernel->accesses[i]) && on_same_places(&kernel->accesses[i], &kernel->accesses[access]))
+        if (brings_bytes(&kernel->accesses[i]) &&
+            wsdbg_look_on_same_places(&kernel->accesses[i], &kernel->accesses[access]))
             return false;
     return brings_bytes(&kernel->accesses[access]);
 }
@@ -120,7 +110,7 @@ static bool is_small_enough(const struct wsdbg_code_kernel *kernel)
     for (size_t i = 0; i < kernel->access_count; i++) {
         places += is_first_on_its_places(kernel, i);
         bringers += brings_bytes(&kernel->accesses[i]);
-        waits += ends_turn(&kernel->accesses[i]);
+        waits += wsdbg_look_ends_turn(&kernel->accesses[i]);
     }
     return bringers + places * waits <= SEARCHES_MOST;
 }

@@ -187,6 +187,15 @@ uint32_t wsdbg_snapshot_same_cta(const struct wsdbg_snapshot *snapshot, uint32_t
     return WSDBG_NONE;
 }
 
+bool wsdbg_snapshot_cta_has_left(const struct wsdbg_snapshot *snapshot, uint32_t cta)
+{
+    const struct wsdbg_cta *row = &snapshot->ctas[cta];
+    for (uint32_t w = row->warp_first; w < row->warp_first + row->warp_count; w++)
+        if (snapshot->warps[w].state != WSDBG_WARP_EXITED)
+            return false;
+    return true;
+}
+
 const struct wsdbg_site *wsdbg_snapshot_site(const struct wsdbg_snapshot *snapshot, uint32_t site)
 {
     return site < snapshot->site_count ? &snapshot->sites[site] : NULL;

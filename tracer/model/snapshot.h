@@ -578,6 +578,8 @@ uint32_t wsdbg_snapshot_same_grid(const struct wsdbg_snapshot *snapshot, uint32_
 /* The same CTA, by its place in the grid that is `other_grid` there. */
 uint32_t wsdbg_snapshot_same_cta(const struct wsdbg_snapshot *snapshot, uint32_t cta,
                                  const struct wsdbg_snapshot *other, uint32_t other_grid);
+/* Whether all warps of a CTA have exited. */
+bool wsdbg_snapshot_cta_has_left(const struct wsdbg_snapshot *snapshot, uint32_t cta);
 
 /* Frees everything inside; the struct becomes zero. */
 void wsdbg_snapshot_deinit(struct wsdbg_snapshot *snapshot);
