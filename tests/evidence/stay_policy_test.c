@@ -326,10 +326,28 @@ static void it_leaves_when_staying_costs_more_than_the_program_can_pay(void **st
         {900 * MS, 1 * S, 21 * MS, WSDBG_STAY_LEAVE},
         {900 * MS, 39 * MS, 30 * MS, WSDBG_STAY_AS_IT_IS}, /* too short to tell */
         {900 * MS, 40 * MS, 30 * MS, WSDBG_STAY_LEAVE},
+        {900 * MS, 40 * MS, 5 * MS, WSDBG_STAY_AS_IT_IS}, /* an eighth of that time, but next to nothing */
+        {900 * MS, 40 * MS, 5 * MS + 1, WSDBG_STAY_LEAVE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(after(rows[i].spent_before_ns, rows[i].stayed_ns, rows[i].cost_ns, false), rows[i].advice);
+}
+
+/* The first launch waits while the inspector comes in, and tells what it waited once it has a processor again. */
+static void what_it_cost_to_come_in_is_no_reason_to_leave(void **state)
+{
+    struct wsdbg_stay_policy policy = {0};
+    struct wsdbg_stay_facts facts = beginning();
+    (void)state;
+    wsdbg_stay_came(&policy, &facts);
+    facts.worked = true;
+    facts.now_ns += 40 * MS;
+    facts.waited_ns = 290 * MS;
+    assert_int_equal(wsdbg_stay_advise(&policy, &facts), WSDBG_STAY_AS_IT_IS);
+    facts.now_ns += 40 * MS;
+    facts.waited_ns += 6 * MS; /* this wait is of a stay */
+    assert_int_equal(wsdbg_stay_advise(&policy, &facts), WSDBG_STAY_LEAVE);
 }
 
 static void only_the_last_window_counts(void **state)
@@ -339,7 +357,7 @@ static void only_the_last_window_counts(void **state)
     (void)state;
     wsdbg_stay_came(&policy, &facts);
     facts.now_ns += 1 * S;
-    facts.waited_ns = 150 * MS; /* saved up */
+    facts.launch_ns = 150 * MS; /* saved up */
     assert_int_equal(wsdbg_stay_advise(&policy, &facts), WSDBG_STAY_AS_IT_IS);
     facts.began_ns = facts.now_ns; /* nothing is saved any more, but nothing more is spent either */
     facts.now_ns += 40 * MS;
@@ -438,6 +456,7 @@ int main(void)
         cmocka_unit_test(once_it_was_let_in_refusals_count_anew),
         cmocka_unit_test(it_leaves_when_staying_costs_more_than_the_program_can_pay),
         cmocka_unit_test(it_does_not_leave_between_two_looks),
+        cmocka_unit_test(what_it_cost_to_come_in_is_no_reason_to_leave),
         cmocka_unit_test(only_the_last_window_counts),
         cmocka_unit_test(having_left_it_comes_back_to_a_calm_program_that_can_pay),
         cmocka_unit_test(who_is_to_stay_always_comes_and_stays_whatever_it_costs),

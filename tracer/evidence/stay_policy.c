@@ -14,15 +14,21 @@
 #define LOAN_NS (SECOND_NS / 5)
 #define LOANS_NS (SECOND_NS / 5 * 6) /* processes that ended without paying theirs off: of some four */
 #define WINDOW_NS (SECOND_NS / 25)
+#define NEGLIGIBLE_NS (SECOND_NS / 200) /* some ninety launches: a program that only begins is not left for that */
 #define RETRY_NS (SECOND_NS / 10)
 #define RETRY_DOUBLINGS 5
 #define LAUNCH_ALONE_NS 3500 /* what a launch takes by itself; measured on an H200 */
 #define LAUNCH_MORE_NS 52000 /* what it takes more while somebody is attached */
 
-uint64_t wsdbg_stay_spent_ns(const struct wsdbg_stay_facts *facts)
+static uint64_t launches_spent_ns(const struct wsdbg_stay_facts *facts)
 {
     const uint64_t alone_ns = facts->launches * LAUNCH_ALONE_NS;
-    return facts->waited_ns + (facts->launch_ns > alone_ns ? facts->launch_ns - alone_ns : 0);
+    return facts->launch_ns > alone_ns ? facts->launch_ns - alone_ns : 0;
+}
+
+uint64_t wsdbg_stay_spent_ns(const struct wsdbg_stay_facts *facts)
+{
+    return facts->waited_ns + launches_spent_ns(facts);
 }
 
 static uint64_t since(const struct wsdbg_stay_facts *facts, uint64_t then_ns)
@@ -38,16 +44,32 @@ static uint64_t budget_ns(const struct wsdbg_stay_facts *facts)
     return share_ns > facts->ended_spent_ns ? share_ns - facts->ended_spent_ns : 0;
 }
 
+static void begin_window(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    policy->window_ns = facts->now_ns;
+    policy->window_waited_ns = facts->waited_ns;
+    policy->window_launches_ns = launches_spent_ns(facts);
+}
+
+/* In the first window those calls come out that waited for the inspector to come in: staying did not cost that. */
+static uint64_t window_cost_ns(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
+{
+    const bool is_first = policy->window_ns == policy->came_ns;
+    return launches_spent_ns(facts) - policy->window_launches_ns +
+           (is_first ? 0 : facts->waited_ns - policy->window_waited_ns);
+}
+
 /* What was spent is spent: only what staying goes on costing is a reason to leave. */
 static bool costs_too_much(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
 {
-    const uint64_t spent_ns = wsdbg_stay_spent_ns(facts), window_ns = since(facts, policy->window_ns);
+    const uint64_t window_ns = since(facts, policy->window_ns);
     if (window_ns < WINDOW_NS)
         return false;
-    const uint64_t cost_ns = spent_ns - policy->window_spent_ns;
-    policy->window_ns = facts->now_ns;
-    policy->window_spent_ns = spent_ns;
-    return cost_ns > window_ns / SHARE && spent_ns > budget_ns(facts);
+    const uint64_t cost_ns = window_cost_ns(policy, facts);
+    policy->stay_cost_ns += cost_ns;
+    begin_window(policy, facts);
+    return cost_ns > window_ns / SHARE && policy->stay_cost_ns > NEGLIGIBLE_NS &&
+           wsdbg_stay_spent_ns(facts) > budget_ns(facts);
 }
 
 static bool was_refused_lately(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
@@ -122,8 +144,9 @@ bool wsdbg_stay_may_come_first(const struct wsdbg_stay_policy *policy, const str
 void wsdbg_stay_came(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
 {
     policy->stays = true;
-    policy->came_ns = policy->window_ns = facts->now_ns;
-    policy->window_spent_ns = wsdbg_stay_spent_ns(facts);
+    policy->came_ns = facts->now_ns;
+    policy->stay_cost_ns = 0;
+    begin_window(policy, facts);
     policy->refused_ns = 0;
     policy->refusals = 0;
 }

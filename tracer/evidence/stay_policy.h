@@ -30,13 +30,14 @@ struct wsdbg_stay_facts {
 };
 
 struct wsdbg_stay_policy {
-    bool always;               /* whatever it costs */
-    bool stays;                /* as the caller last said */
-    uint64_t came_ns, left_ns; /* 0 = never */
-    uint64_t refused_ns;       /* when coming in was last refused, 0 = not since it last came in */
-    uint32_t refusals;         /* in a row */
-    uint64_t window_ns;        /* when the window began over which the cost is measured */
-    uint64_t window_spent_ns;  /* the cost until then */
+    bool always;                                   /* whatever it costs */
+    bool stays;                                    /* as the caller last said */
+    uint64_t came_ns, left_ns;                     /* 0 = never */
+    uint64_t refused_ns;                           /* when coming in was last refused, 0 = not since it last came in */
+    uint32_t refusals;                             /* in a row */
+    uint64_t window_ns;                            /* when the window began over which the cost is measured */
+    uint64_t window_waited_ns, window_launches_ns; /* what waits and launches had cost until then */
+    uint64_t stay_cost_ns;                         /* what staying has cost since came_ns */
 };
 
 /* The program's time that was spent so far. */
