@@ -218,13 +218,24 @@ const struct wsdbg_walk_row *wsdbg_code_walk(const struct wsdbg_case *c, uint32_
     return walk;
 }
 
+/* Where an instruction names the barrier in a register, the warp's row for the barrier that it came to tells more than
+ * the row of the instruction: both have its site. */
 bool wsdbg_code_may_have_taken(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_step_row *step)
 {
-    const struct wsdbg_reach *reach = wsdbg_code_reach(c, warp, step->access);
-    const struct wsdbg_access_row *access =
-        step->access < c->snapshot->access_count ? &c->snapshot->accesses[step->access] : NULL;
-    return !reach || !reach->before_known || reach->before_most > 0 ||
-           (access && access->site == wsdbg_case_warp(c, warp)->site);
+    const struct wsdbg_access_row *rows = c->snapshot->accesses;
+    uint32_t count;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    bool any = false;
+    if (step->access >= c->snapshot->access_count || rows[step->access].site == wsdbg_case_warp(c, warp)->site)
+        return true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (reaches[i].access >= c->snapshot->access_count || rows[reaches[i].access].site != rows[step->access].site)
+            continue;
+        if (!reaches[i].before_known || reaches[i].before_most > 0)
+            return true;
+        any = true;
+    }
+    return !any;
 }
 
 const struct wsdbg_access_row *wsdbg_code_access(const struct wsdbg_case *c, const struct wsdbg_reach *reach)

@@ -34,6 +34,17 @@ static bool are_same(const struct wsdbg_step_row *a, const struct wsdbg_step_row
            a->number_known == b->number_known;
 }
 
+/* Whether two steps do the same; arrivals may go to different CTAs of the cluster, as where each warp serves one. */
+static bool do_same(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t i,
+                    const struct wsdbg_replay_agent *model, uint32_t k)
+{
+    if (wsdbg_replay_arrivals_of(a, i) == 0 || a->target[i] == WSDBG_NONE || model->target[k] == WSDBG_NONE)
+        return are_same(&a->steps[i], &model->steps[k]);
+    return a->steps[i].kind == model->steps[k].kind &&
+           wsdbg_replay_arrivals_of(a, i) == wsdbg_replay_arrivals_of(model, k) &&
+           t->replay->barriers[a->target[i]].offset == t->replay->barriers[model->target[k]].offset;
+}
+
 /* The barrier for an arrival like the model's step; WSDBG_NONE = there is none. */
 static uint32_t aimed_at(const struct wsdbg_trial *t, const struct pairing *p, const struct wsdbg_replay_agent *self,
                          const struct wsdbg_replay_agent *model, uint32_t at)
@@ -86,7 +97,7 @@ static bool straighten(struct wsdbg_trial *t, const struct pairing *p, uint32_t 
         if (own != its)
             fits = own ? drop(t, p, self, i) : add_like(t, p, self, i, model, k);
         else if (!own)
-            fits = i < a->step_count && k < model->step_count && are_same(&a->steps[i], &model->steps[k]);
+            fits = i < a->step_count && k < model->step_count && do_same(t, a, i, model, k);
         i += own || !its;
         k += its || !own;
     }
@@ -95,12 +106,13 @@ static bool straighten(struct wsdbg_trial *t, const struct pairing *p, uint32_t 
     return fits && t->changes.edit_count > before;
 }
 
+/* The elected lane is another one in each warp where each serves another CTA. */
 static bool may_be_model(const struct wsdbg_trial *t, const struct pairing *p, const struct wsdbg_replay_agent *self,
                          const struct wsdbg_replay_agent *other)
 {
     const uint32_t own = wsdbg_case_warp(t->c, self->warp)->warp, its = wsdbg_case_warp(t->c, other->warp)->warp;
-    return (self->lanes & other->lanes) &&
-           (p->across ? other->cta != self->cta && own == its : other->cta == self->cta && own != its);
+    const bool are_alike = self->lanes & other->lanes || (!p->across && self->lane_count == other->lane_count);
+    return are_alike && (p->across ? other->cta != self->cta && own == its : other->cta == self->cta && own != its);
 }
 
 /* That one warp of the CTA does not arrive does not show that another one must not: most often one is elected. */
@@ -142,13 +154,26 @@ static bool place_shows(const struct wsdbg_trial *t, const struct wsdbg_replay_e
     return false;
 }
 
+/* Whether all other warps of its warpgroup arrive on that barrier: then no warp is elected to do so. */
+static bool mates_show(const struct wsdbg_trial *t, const struct wsdbg_replay_edit *edit)
+{
+    const uint32_t warp = t->replay->agents[edit->agent].warp;
+    struct wsdbg_warp_set arrive = {{0}};
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (wsdbg_case_are_mates(t->c, warp, a->warp) && wsdbg_replay_arrivals_on(a, edit->barrier) > 0)
+            wsdbg_set_add(&arrive, a->warp);
+    }
+    return wsdbg_set_count(&arrive) == WSDBG_GROUP_WARPS - 1;
+}
+
 /* That one warp of the CTA arrives does not show that another one has to: most often one of them is elected. */
 static bool are_shown(const struct wsdbg_trial *t, const struct pairing *p)
 {
     for (uint32_t i = 0; i < t->changes.edit_count && !p->across && p->kind == WSDBG_REPAIR_ADD_LIKE; i++) {
         const bool is_alike =
             i > 0 && t->edits[i].agent == t->edits[i - 1].agent && t->edits[i].barrier == t->edits[i - 1].barrier;
-        if (!is_alike && !place_shows(t, &t->edits[i]))
+        if (!is_alike && !place_shows(t, &t->edits[i]) && !mates_show(t, &t->edits[i]))
             return false;
     }
     return true;

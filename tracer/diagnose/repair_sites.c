@@ -48,16 +48,41 @@ static uint32_t list_sites(const struct wsdbg_trial *t, uint32_t sites[SITES_MOS
     return count;
 }
 
-/* The wait of an agent that changes: where it stands, else its first one by the instruction; WSDBG_NONE. */
-static uint32_t wait_of(const struct wsdbg_trial *t, uint32_t agent, uint32_t access, bool of_standing)
+/* Which wait of each agent by an instruction changes. */
+enum which {
+    WHERE_IT_STANDS,
+    STANDS_OR_FIRST, /* where it stands there; of other agents the first one */
+    OF_NUMBER        /* the one of a given number, wherever it stands */
+};
+
+/* The agent's wait by the instruction that has this number, from 0; WSDBG_NONE = it has no such. */
+static uint32_t wait_of_number(const struct wsdbg_replay_agent *a, uint32_t access, uint32_t number)
 {
-    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    if (step_at(t, agent) && is_wait_by(step_at(t, agent), access))
-        return t->at[agent];
-    for (uint32_t k = 0; k < a->step_count && !of_standing; k++)
-        if (is_wait_by(&a->steps[k], access))
+    for (uint32_t k = 0, seen = 0; k < a->step_count; k++)
+        if (is_wait_by(&a->steps[k], access) && seen++ == number)
             return k;
     return WSDBG_NONE;
+}
+
+static uint32_t number_of_wait(const struct wsdbg_replay_agent *a, uint32_t access, uint32_t step)
+{
+    uint32_t number = 0;
+    for (uint32_t k = 0; k < step; k++)
+        number += is_wait_by(&a->steps[k], access);
+    return number;
+}
+
+static bool stands_at(const struct wsdbg_trial *t, uint32_t agent, uint32_t access)
+{
+    return step_at(t, agent) && is_wait_by(step_at(t, agent), access);
+}
+
+/* The wait of an agent that changes; WSDBG_NONE. */
+static uint32_t wait_of(const struct wsdbg_trial *t, uint32_t agent, uint32_t access, enum which which, uint32_t number)
+{
+    if (which != OF_NUMBER && stands_at(t, agent, access))
+        return t->at[agent];
+    return which == WHERE_IT_STANDS ? WSDBG_NONE : wait_of_number(&t->replay->agents[agent], access, number);
 }
 
 static uint32_t turn_of(const struct wsdbg_replay_agent *a, uint32_t step)
@@ -110,22 +135,31 @@ static bool waits_on_family(const struct wsdbg_trial *t, uint32_t agent, uint32_
     return false;
 }
 
+static bool stand_together(const struct wsdbg_trial *t, uint32_t one, uint32_t other)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[one], *b = &t->replay->agents[other];
+    const uint32_t i = t->at[one], k = t->at[other];
+    if (t->state[one] != t->state[other] || i >= a->step_count || k >= b->step_count)
+        return t->state[one] == t->state[other];
+    return a->steps[i].kind == b->steps[k].kind && a->steps[i].access == b->steps[k].access &&
+           a->target[i] == b->target[k];
+}
+
 /* Whether other lanes of the agent's warp wait on the barrier, too, and stand elsewhere: the lanes are out of step, not
  * their parities. */
-static bool has_parted(const struct wsdbg_trial *t, uint32_t agent, uint32_t access)
+static bool has_parted(const struct wsdbg_trial *t, uint32_t agent)
 {
     const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
-    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        const bool stands_at_it = step_at(t, i) && is_wait_by(step_at(t, i), access);
-        if (i != agent && t->replay->agents[i].warp == self->warp && !stands_at_it &&
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (i != agent && t->replay->agents[i].warp == self->warp && !stand_together(t, agent, i) &&
             waits_on_family(t, i, self->target[t->flip_at[agent]]))
             return true;
-    }
     return false;
 }
 
-/* Changes the waits by an instruction, of agents that stand at it or of all. */
-static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_flips flips, bool of_standing)
+/* Changes waits by an instruction. */
+static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_flips flips, enum which which,
+                      uint32_t number)
 {
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_SITE, .value = flips};
     if (t->replay->steps_left == 0)
@@ -134,10 +168,10 @@ static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_
     t->changes.flips = flips;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        t->flip_at[i] = wait_of(t, i, access, of_standing);
+        t->flip_at[i] = wait_of(t, i, access, which, number);
         if (t->flip_at[i] == WSDBG_NONE)
             continue;
-        if (a->is_idle || !is_shown_by_others(t, i, t->flip_at[i]) || has_parted(t, i, access))
+        if (a->is_idle || !is_shown_by_others(t, i, t->flip_at[i]) || has_parted(t, i))
             return;
         if (wsdbg_set_count(&repair.warps) == 0) {
             repair.wait = (struct wsdbg_repair_wait){i, t->flip_at[i], turn_of(a, t->flip_at[i])};
@@ -149,17 +183,38 @@ static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_
         wsdbg_trial_keep(t, &repair);
 }
 
+/* Of all agents, the wait that has the number of the one at which some agent stands; and the first one, after which it
+ * may have gone on too early.  Agents that have not come so far run the same code. */
+static void try_numbers(struct wsdbg_trial *t, uint32_t access)
+{
+    bool has_tried_first = false;
+    uint32_t tried = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        if (!stands_at(t, i, access))
+            continue;
+        const uint32_t number = number_of_wait(&t->replay->agents[i], access, t->at[i]);
+        if (number + 1 == tried)
+            continue;
+        tried = number + 1;
+        has_tried_first |= number == 0;
+        try_flips(t, access, WSDBG_FLIPS_ONE, OF_NUMBER, number);
+    }
+    if (!has_tried_first)
+        try_flips(t, access, WSDBG_FLIPS_ONE, OF_NUMBER, 0);
+}
+
 void wsdbg_try_sites(struct wsdbg_trial *t)
 {
     uint32_t sites[SITES_MOST], standing;
     const uint32_t count = list_sites(t, sites, &standing);
     for (uint32_t i = 0; i < count; i++) {
         if (i < standing) {
-            try_flips(t, sites[i], WSDBG_FLIPS_ONE, true);
-            try_flips(t, sites[i], WSDBG_FLIPS_ALL, true);
-            try_flips(t, sites[i], WSDBG_FLIPS_ALTERNATE, true);
+            try_flips(t, sites[i], WSDBG_FLIPS_ONE, WHERE_IT_STANDS, 0);
+            try_flips(t, sites[i], WSDBG_FLIPS_ALL, WHERE_IT_STANDS, 0);
+            try_flips(t, sites[i], WSDBG_FLIPS_ALTERNATE, WHERE_IT_STANDS, 0);
         }
-        try_flips(t, sites[i], WSDBG_FLIPS_ALL, false);
-        try_flips(t, sites[i], WSDBG_FLIPS_ALTERNATE, false);
+        try_flips(t, sites[i], WSDBG_FLIPS_ALL, STANDS_OR_FIRST, 0);
+        try_flips(t, sites[i], WSDBG_FLIPS_ALTERNATE, STANDS_OR_FIRST, 0);
+        try_numbers(t, sites[i]);
     }
 }

@@ -13,6 +13,7 @@ struct turn {
     uint32_t count;      /* steps that arrive on it */
     uint32_t last;       /* the last of these steps */
     uint32_t arrivals;   /* of all these steps */
+    uint32_t lag;        /* waits for other stages that come before the first of these steps */
     bool expects;        /* a step announces bytes on it without an arrival */
 };
 
@@ -62,6 +63,13 @@ static bool may_block(const struct wsdbg_step_row *step)
            step->kind == WSDBG_ACCESS_CLUSTER_WAIT || step->kind == WSDBG_STEP_TOGETHER;
 }
 
+/* Whether a step waits for some stage of the family of `barrier`, not again for the same phase. */
+static bool waits_for(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t step, uint32_t barrier)
+{
+    return a->steps[step].kind == WSDBG_ACCESS_WAIT && !a->repeats[step] &&
+           wsdbg_replay_is_of_family(t->replay, barrier, a->target[step]);
+}
+
 /* The turn that begins with the wait at `at`. */
 static struct turn turn_at(const struct wsdbg_trial *t, uint32_t agent, uint32_t at, uint32_t family, uint32_t cta)
 {
@@ -69,11 +77,12 @@ static struct turn turn_at(const struct wsdbg_trial *t, uint32_t agent, uint32_t
     struct turn turn = {.wait = at, .next = a->step_count};
     turn.barrier = stage_beside(t, family, cta, a->target[at]);
     for (uint32_t i = at + 1; i < a->step_count; i++) {
-        const bool waits = a->steps[i].kind == WSDBG_ACCESS_WAIT && !a->repeats[i];
+        const bool waits = waits_for(t, a, i, a->target[at]);
         if (may_block(&a->steps[i]) && turn.next == a->step_count)
             turn.next = i;
         if (waits && a->target[i] == a->target[at])
             break;
+        turn.lag += waits && turn.count == 0;
         if (a->target[i] != turn.barrier)
             continue;
         turn.expects |= a->steps[i].kind == WSDBG_ACCESS_EXPECT;
@@ -92,20 +101,22 @@ struct habit {
     uint32_t most;         /* the most steps that arrive in one turn of its whole walk */
     uint32_t arrivals;     /* of one such step */
     int64_t bytes;         /* that it announces with them */
+    uint32_t lag;          /* the largest of turns that arrive */
 };
 
 /* A change that makes turns alike. */
 struct straightening {
     uint32_t family, cta, waited; /* turns begin with waits on `waited`; arrivals on `family` in the CTA change */
     enum wsdbg_repair_kind kind;  /* ADD, DROP, COPY */
-    bool of_all; /* ADD: also of threads whose turns up to the standstill were alike; they run the same code */
+    bool is_late;                 /* ADD: the arrival comes behind as many waits for other stages as in other turns */
+    bool of_all; /* ADD: also of threads whose turns were alike up to the standstill, or had not begun; they run the
+                    same code */
 };
 
 static bool begins_turn(const struct wsdbg_trial *t, uint32_t agent, uint32_t at, const struct straightening *s)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    return a->steps[at].kind == WSDBG_ACCESS_WAIT && !a->repeats[at] &&
-           wsdbg_replay_is_of_family(t->replay, s->waited, a->target[at]);
+    return waits_for(t, a, at, s->waited);
 }
 
 static bool has_waited(const struct wsdbg_trial *t, uint32_t agent, uint32_t family)
@@ -120,7 +131,7 @@ static bool habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct s
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     *habit = (struct habit){.least = UINT32_MAX};
-    if (!has_waited(t, agent, s->waited))
+    if (!s->of_all && !has_waited(t, agent, s->waited))
         return false;
     for (uint32_t i = 0; i < a->step_count; i++) {
         if (!begins_turn(t, agent, i, s))
@@ -134,10 +145,11 @@ static bool habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct s
         if (turn.count) {
             const struct wsdbg_step_row *step = &a->steps[turn.last];
             habit->arrivals = turn.arrivals / turn.count;
+            habit->lag = turn.lag > habit->lag ? turn.lag : habit->lag;
             habit->bytes = step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)step->number * a->lane_count : 0;
         }
     }
-    return habit->turns > 0;
+    return habit->turns > 0 || (s->of_all && habit->most > 0);
 }
 
 static bool add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
@@ -163,15 +175,36 @@ static uint32_t step_to_keep(const struct wsdbg_replay_agent *a, const struct tu
     return first;
 }
 
+/* Before which step an arrival is added to a turn that has none: the next one that may block.  If it is to be late, the
+ * next one behind so many waits; warps that multiply in groups release a stage when they have waited for the next. */
+static uint32_t place_in(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, const struct turn *turn,
+                         uint32_t lag)
+{
+    for (uint32_t i = turn->wait + 1, waits = 0; i < a->step_count && lag > 0; i++) {
+        if (waits == lag && may_block(&a->steps[i]))
+            return i;
+        if (a->target[i] == a->target[turn->wait] && waits_for(t, a, i, a->target[i]))
+            break;
+        waits += waits_for(t, a, i, a->target[turn->wait]);
+    }
+    return turn->next;
+}
+
+static bool add_arrival(struct wsdbg_trial *t, uint32_t agent, const struct turn *turn, const struct habit *habit,
+                        bool is_late)
+{
+    const uint32_t step = place_in(t, &t->replay->agents[agent], turn, is_late ? habit->lag : 0);
+    return add_edit(
+        t, (struct wsdbg_replay_edit){agent, step, turn->barrier, habit->arrivals, turn->expects ? 0 : habit->bytes});
+}
+
 /* Adds an arrival to a turn that has none; or, to drop, keeps only one step of a turn that arrives. */
 static bool straighten_turn(struct wsdbg_trial *t, uint32_t agent, const struct turn *turn, const struct habit *habit,
-                            bool drops)
+                            const struct straightening *s)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    if (!drops)
-        return turn->count > 0 ||
-               add_edit(t, (struct wsdbg_replay_edit){agent, turn->next, turn->barrier, habit->arrivals,
-                                                      turn->expects ? 0 : habit->bytes});
+    if (s->kind != WSDBG_REPAIR_DROP)
+        return turn->count > 0 || add_arrival(t, agent, turn, habit, s->is_late);
     const uint32_t kept = turn->count > 1 ? step_to_keep(a, turn) : WSDBG_NONE;
     for (uint32_t i = turn->wait + 1; turn->count > 1 && i <= turn->last; i++) {
         if (a->target[i] != turn->barrier || wsdbg_replay_arrivals_of(a, i) == 0 || i == kept)
@@ -189,7 +222,7 @@ static bool straighten(struct wsdbg_trial *t, uint32_t agent, const struct strai
         if (!begins_turn(t, agent, i, s))
             continue;
         const struct turn turn = turn_at(t, agent, i, s->family, s->cta);
-        if (turn.barrier != WSDBG_NONE && !straighten_turn(t, agent, &turn, habit, s->kind == WSDBG_REPAIR_DROP))
+        if (turn.barrier != WSDBG_NONE && !straighten_turn(t, agent, &turn, habit, s))
             return false;
     }
     return true;
@@ -309,8 +342,9 @@ static enum outcome try_change(struct wsdbg_trial *t, struct straightening s, ui
 static bool try_ctas(struct wsdbg_trial *t, struct straightening s, uint32_t end)
 {
     enum outcome outcome = try_change(t, s, end);
-    if (outcome == FAILS && s.kind == WSDBG_REPAIR_ADD) {
-        s.of_all = true;
+    for (uint32_t way = 1; outcome == FAILS && s.kind == WSDBG_REPAIR_ADD && way < 4; way++) {
+        s.of_all = way & 1;
+        s.is_late = way & 2;
         outcome = try_change(t, s, end);
     }
     return outcome == WORKS;

@@ -99,13 +99,39 @@ static bool may_belong(const struct wsdbg_replay *replay, uint32_t deed, uint32_
     return a == WSDBG_NONE || b == WSDBG_NONE || rows[a].stage == rows[b].stage;
 }
 
+static bool waits_between(const struct wsdbg_replay_agent *agent, uint32_t from, uint32_t to, uint32_t barrier)
+{
+    for (uint32_t i = from + 1; i < to; i++)
+        if (agent->target[i] == barrier && agent->steps[i].kind == WSDBG_ACCESS_WAIT)
+            return true;
+    return false;
+}
+
+/* Whether the agent waits on every other stage of a ring between two waits on one stage.  Warpgroups that take turns at
+ * tiles pass over the rounds of the others, so that the parity of the second wait may be that of the first. */
+static bool goes_round(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t from,
+                       uint32_t to)
+{
+    const uint32_t barrier = agent->target[to];
+    bool any = false;
+    for (uint32_t b = 0; b < replay->barrier_count; b++) {
+        if (b == barrier || replay->barriers[b].cta != replay->barriers[barrier].cta ||
+            !wsdbg_replay_is_of_family(replay, b, barrier))
+            continue;
+        if (!waits_between(agent, from, to, b))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 /* Whether a wait names the parity of the agent's wait before it on the barrier, and the agent did nothing with that
- * stage in between.  Then both wait for the same phase. */
+ * stage in between, nor went round the ring.  Then both wait for the same phase. */
 static bool repeats(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at)
 {
     for (uint32_t i = at; i-- > 0 && agent->steps[at].number_known;) {
         if (agent->target[i] == agent->target[at] && agent->steps[i].kind == WSDBG_ACCESS_WAIT)
-            return (agent->steps[i].number & 1) == (agent->steps[at].number & 1);
+            return (agent->steps[i].number & 1) == (agent->steps[at].number & 1) && !goes_round(replay, agent, i, at);
         if (does_something(&agent->steps[i]) && may_belong(replay, agent->target[i], agent->target[at]))
             return false;
     }

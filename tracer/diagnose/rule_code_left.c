@@ -4,8 +4,9 @@
  *
  * One of these holds: threads have left a CTA of a cluster where the same warp of another CTA, which did the same up to
  * there, goes on, and what it does then is waited for.  Or all threads that ever arrive on an mbarrier, which lacks
- * arrivals and is waited for, have left. Or a named barrier lacks just the threads of those warps that have left,
- * though a warp that did the same goes on.
+ * arrivals and is waited for, have left.  Or a named barrier lacks just the threads of those warps that have left,
+ * though a warp that did the same goes on.  Or lanes that arrived on the ring that is waited for have left, while
+ * other lanes of their warp, which waited for the same, wait for more rounds.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay_likes.h"
@@ -194,6 +195,89 @@ static bool judge_named(struct left *left)
     return true;
 }
 
+/* ---- lanes of a warp ---- */
+
+static uint32_t next_wait(const struct wsdbg_replay_agent *agent, uint32_t from)
+{
+    while (from < agent->step_count && (agent->steps[from].kind != WSDBG_ACCESS_WAIT || agent->repeats[from]))
+        from++;
+    return from;
+}
+
+/* Whether an agent waits for all that the one that left waited for, in the same order, and then again for some of it.
+ */
+static bool waits_on(const struct wsdbg_replay_agent *leaver, const struct wsdbg_replay_agent *stays)
+{
+    uint32_t i = next_wait(leaver, 0), k = next_wait(stays, 0);
+    const uint32_t first = i < leaver->step_count ? leaver->target[i] : WSDBG_NONE;
+    for (; i < leaver->step_count && k < stays->step_count; k = next_wait(stays, k + 1)) {
+        if (leaver->target[i] != stays->target[k])
+            return false;
+        i = next_wait(leaver, i + 1);
+    }
+    for (; first != WSDBG_NONE && k < stays->step_count; k = next_wait(stays, k + 1))
+        if (stays->target[k] == first)
+            return i >= leaver->step_count;
+    return false;
+}
+
+static bool arrives_on_ring(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        if (agent->target[k] != WSDBG_NONE && wsdbg_replay_is_of_family(replay, agent->target[k], barrier) &&
+            wsdbg_replay_arrivals_of(agent, k))
+            return true;
+    return false;
+}
+
+/* Whether an agent is of few lanes, elected to arrive on the ring, which have left while their warp goes on. */
+static bool is_elected_leaver(const struct left *left, const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    return 2 * agent->lane_count < WSDBG_WARP_THREADS && has_left(left, agent) &&
+           wsdbg_case_warp(left->c, agent->warp)->state != WSDBG_WARP_EXITED &&
+           arrives_on_ring(left->replay, agent, barrier);
+}
+
+/* Notes lanes that broke off while the others of their warp go on. */
+static void note_broken_off(struct left *left, uint32_t barrier)
+{
+    const struct wsdbg_replay *replay = left->replay;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *leaver = &replay->agents[i];
+        if (!is_elected_leaver(left, leaver, barrier))
+            continue;
+        for (uint32_t k = 0; k < replay->agent_count; k++)
+            if (replay->agents[k].warp == leaver->warp && !has_left(left, &replay->agents[k]) &&
+                waits_on(leaver, &replay->agents[k])) {
+                wsdbg_set_add(&left->by, leaver->warp);
+                left->lanes |= leaver->lanes;
+            }
+    }
+}
+
+static bool judge_broken_off(struct left *left)
+{
+    struct wsdbg_case *c = left->c;
+    const struct wsdbg_replay_agent *agent = &left->replay->agents[left->agent];
+    const uint32_t barrier = agent->target[agent->at], row = left->replay->barriers[barrier].row;
+    if (row == WSDBG_NONE || left->replay->barriers[barrier].pending == 0)
+        return false;
+    note_broken_off(left, barrier);
+    struct wsdbg_finding *finding = wsdbg_set_count(&left->by) ? find(left, row) : NULL;
+    if (!finding)
+        return false;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s, but %s%s, which arrived on %s until then, left the kernel in the middle of a loop "
+                "that the rest of the warp goes on with.",
+                wsdbg_say_warp(c, agent->warp).text, wsdbg_say_object(c, row).text, wsdbg_say_at(c, agent->warp).text,
+                say_lanes_of(left).text, wsdbg_say_warps(c, &left->by).text, wsdbg_say_family(c, row).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the elected lane stay until its last arrival on %s: do not return from inside its loop.",
+                wsdbg_say_family(c, row).text);
+    wsdbg_tell_word(c, finding, row);
+    return true;
+}
+
 /* ---- CTAs of a cluster ---- */
 
 /* Whether the model arrives on the family of a barrier, or brings bytes to it, from a step on. */
@@ -334,4 +418,6 @@ void wsdbg_rule_code_left(struct wsdbg_case *c)
     ask(&left, WSDBG_AGENT_WAITS, judge_mbarrier);
     if (!wsdbg_case_explained(c))
         ask(&left, WSDBG_AGENT_NAMED, judge_named);
+    if (!wsdbg_case_explained(c))
+        ask(&left, WSDBG_AGENT_WAITS, judge_broken_off);
 }

@@ -287,6 +287,28 @@ static uint32_t left_out(const struct syncs *syncs, uint32_t warp, uint32_t mate
     return !use && (behind > 0 || (wsdbg_walk_is_known(mine) && wsdbg_walk_is_known(other))) ? missing : 0;
 }
 
+/* The same of a warp that has left the kernel: its uses of all named barriers are the first ones of its mate's. */
+static uint32_t broke_off(const struct syncs *syncs, uint32_t warp, uint32_t mate, const struct wsdbg_step_row **first)
+{
+    const struct wsdbg_snapshot *s = syncs->c->snapshot;
+    const struct wsdbg_walk_row *mine = wsdbg_code_walk(syncs->c, warp), *other = wsdbg_code_walk(syncs->c, mate);
+    const struct wsdbg_step_row *use, *its;
+    uint32_t at = 0, its_at = 0, missing = 0;
+    *first = NULL;
+    if (wsdbg_case_warp(syncs->c, warp)->state != WSDBG_WARP_EXITED || !mine || !other)
+        return 0;
+    while ((use = next_use(s, mine, &at)))
+        if (!(its = next_use(s, other, &its_at)) || !are_alike(use, its))
+            return 0;
+    while ((its = next_use(s, other, &its_at))) {
+        if (its->address != id_of(syncs))
+            continue;
+        *first = *first ? *first : its;
+        missing++;
+    }
+    return missing;
+}
+
 /* The warps of its warpgroup, all three, of which each has the same uses of the barrier that the warp leaves out; else
  * empty.  *first is one of those uses. */
 static struct wsdbg_warp_set agreeing_mates(const struct syncs *syncs, uint32_t warp, uint32_t *missing,
@@ -299,7 +321,8 @@ static struct wsdbg_warp_set agreeing_mates(const struct syncs *syncs, uint32_t 
         if (w == warp || !wsdbg_case_are_mates(syncs->c, w, warp))
             continue;
         const struct wsdbg_step_row *step;
-        const uint32_t more = left_out(syncs, warp, w, &step);
+        uint32_t more = left_out(syncs, warp, w, &step);
+        more = more ? more : broke_off(syncs, warp, w, &step);
         if (more == 0 || (*missing && (more != *missing || !are_alike(step, *first))) ||
             !wsdbg_code_may_have_taken(syncs->c, w, step))
             return (struct wsdbg_warp_set){{0}};
@@ -378,7 +401,8 @@ static bool judge_mates(const struct syncs *syncs)
         if (wsdbg_case_warp(syncs->c, w)->cta != syncs->cta || stands_there(syncs, w))
             continue;
         const struct wsdbg_warp_set mates = agreeing_mates(syncs, w, &missing, &first);
-        if (!some_stand_there(syncs, &mates) || !is_counted(syncs, w, first))
+        const bool is_waited_for = first && first->kind == WSDBG_ACCESS_NAMED_ARRIVE; /* by others: mates go on */
+        if ((!is_waited_for && !some_stand_there(syncs, &mates)) || !first || !is_counted(syncs, w, first))
             continue;
         say_left_out(syncs, w, &mates, missing);
         return true;
