@@ -34,12 +34,12 @@ enum wsdbg_bringers {
 enum wsdbg_bringers wsdbg_bytes_bringers(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word,
                                          uint32_t *first);
 
-/* Whether the phase, whose arrivals were all made, gets no more bytes and no more of them announced: whatever could bring
- * or announce some comes with an arrival, which the phase does not take.  All warps wait. */
+/* Whether the phase, whose arrivals were all made, gets no more bytes and no more of them announced: whatever could
+ * bring or announce some comes with an arrival, which the phase does not take.  All warps wait. */
 bool wsdbg_bytes_are_final(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word);
 
-/* Whether copies go to several CTAs, and a CTA of the cluster has not made its arrivals on the same stage in this phase:
- * it has not issued its copies either, so their bytes are missing here because it did not come. */
+/* Whether copies go to several CTAs, and a CTA of the cluster has not made its arrivals on the same stage in this
+ * phase: it has not issued its copies either, so their bytes are missing here because it did not come. */
 bool wsdbg_bytes_wait_for_rank(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word);
 
 /* A CTA of the cluster in which the same stage got another sum of bytes in the same phase. */

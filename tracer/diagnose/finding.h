@@ -40,8 +40,8 @@ struct wsdbg_finding {
     uint32_t barrier;               /* index in snapshot.barriers, or WSDBG_NONE */
     bool open;                      /* UNKNOWN: nobody is known to be stuck, and nothing was seen to move; goes before
                                        whatever else is only possible.  Not kept in sessions */
-    bool is_walked;                       /* walks of the case lead to the picture; goes before what rests on less.  Not kept in
-                                             sessions */
+    bool is_walked; /* walks of the case lead to the picture; goes before what rests on less.  Not kept in
+                       sessions */
     struct wsdbg_optional_u32 process_id; /* whose fault it is; not known: the process of the grid */
     char sentence[512];                   /* the cause, one plain sentence */
     char fix[512];                        /* what to change, "" = nothing to suggest */

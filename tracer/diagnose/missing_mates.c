@@ -53,6 +53,14 @@ static void say_mates(struct wsdbg_case *c, const struct wsdbg_missing_arrivals 
     wsdbg_tell_waits(c, finding, mates);
 }
 
+/* Whether the count takes just the same of each of these warps, of which some may have come already. */
+static bool takes_all(const struct wsdbg_missing_arrivals *missing, uint64_t there, uint64_t absent)
+{
+    const uint64_t each = missing->word.expected / (there + absent);
+    return each > 0 && missing->word.expected % (there + absent) == 0 && missing->made % each == 0 &&
+           missing->made <= each * there;
+}
+
 bool wsdbg_missing_mates_judge(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                                const struct wsdbg_warp_set *arrivers)
 {
@@ -60,8 +68,7 @@ bool wsdbg_missing_mates_judge(struct wsdbg_case *c, const struct wsdbg_missing_
     const uint64_t there = wsdbg_set_count(arrivers), absent = wsdbg_set_count(&mates);
     /* As many that are absent look like a count that is twice as high; unless they have left. */
     const bool are_few = absent < there || (absent == there && have_all_exited(c, &mates));
-    if (absent == 0 || !are_few || missing->made % there != 0 ||
-        missing->made / there * absent != missing->word.pending)
+    if (absent == 0 || !are_few || !takes_all(missing, there, absent))
         return false;
     say_mates(c, missing, arrivers, &mates);
     return true;

@@ -21,21 +21,6 @@ static void add_count(uint32_t *counts, uint32_t *count, uint32_t value, uint32_
         counts[(*count)++] = value;
 }
 
-/* How many arrivals a round has: each agent's first arrival instruction on the barrier counts. */
-static uint32_t arrivals_of_round(const struct wsdbg_trial *t, uint32_t barrier)
-{
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        for (uint32_t k = 0; k < a->step_count; k++)
-            if (a->target[k] == barrier && wsdbg_replay_arrivals_of(a, k)) {
-                sum += wsdbg_replay_arrivals_of(a, k);
-                break;
-            }
-    }
-    return sum;
-}
-
 /* Tries a count for the whole family, or for the barrier's stage alone; in all CTAs. */
 static void try_count(struct wsdbg_trial *t, uint32_t barrier, bool of_family, uint32_t value)
 {
@@ -131,7 +116,7 @@ static void try_counts(struct wsdbg_trial *t)
         const uint32_t was = t->expected_was[f];
         if (!wsdbg_trial_leads_family(t, f) || was == 0)
             continue;
-        const uint32_t of_round = arrivals_of_round(t, f);
+        const uint32_t of_round = wsdbg_trial_arrivals_of_round(t, f);
         add_count(counts, &count, of_round, was);
         add_count(counts, &count, was - 1, was);
         add_count(counts, &count, was + 1, was);
@@ -182,6 +167,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_first(t, 0);
     wsdbg_try_named(t);
     wsdbg_try_early(t);
+    wsdbg_try_named_ids(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
     wsdbg_try_mates(t, WSDBG_REPAIR_ADD_LIKE);
     wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
@@ -230,9 +216,10 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
     t->doubles = calloc(agents + 1, sizeof *t->doubles);
     t->flip_at = calloc(agents + 1, sizeof *t->flip_at);
     t->free_bytes = calloc(barriers + 1, sizeof *t->free_bytes);
+    t->id_to = calloc(agents + 1, sizeof *t->id_to);
     t->beside = calloc(1, sizeof *t->beside + barriers * sizeof *t->beside->of);
     const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from &&
-                          t->like && t->doubles && t->flip_at && t->free_bytes && t->beside;
+                          t->like && t->doubles && t->flip_at && t->free_bytes && t->id_to && t->beside;
     if (has_room) {
         remember(t);
         t->replay->steps_left = WSDBG_REPLAY_STEPS;
@@ -250,6 +237,7 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
     free(t->doubles);
     free(t->flip_at);
     free(t->free_bytes);
+    free(t->id_to);
     free(t->beside);
     free(t);
     return has_room ? NULL : &wsdbg_error_no_memory;

@@ -40,8 +40,8 @@ static bool do_same(const struct wsdbg_trial *t, const struct wsdbg_replay_agent
 {
     if (wsdbg_replay_arrivals_of(a, i) == 0 || a->target[i] == WSDBG_NONE || model->target[k] == WSDBG_NONE)
         return are_same(&a->steps[i], &model->steps[k]);
-    return a->steps[i].kind == model->steps[k].kind &&
-           wsdbg_replay_arrivals_of(a, i) == wsdbg_replay_arrivals_of(model, k) &&
+    return a->steps[i].kind == model->steps[k].kind && a->steps[i].number == model->steps[k].number &&
+           a->steps[i].number_known == model->steps[k].number_known &&
            t->replay->barriers[a->target[i]].offset == t->replay->barriers[model->target[k]].offset;
 }
 
@@ -66,14 +66,16 @@ static bool add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
     return true;
 }
 
+/* Every lane of the model makes the arrivals of the step, so every lane of the other thread does. */
 static bool add_like(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, uint32_t at,
                      const struct wsdbg_replay_agent *model, uint32_t at_model)
 {
     const struct wsdbg_step_row *step = &model->steps[at_model];
-    const int64_t bytes = step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)step->number * model->lane_count : 0;
+    const struct wsdbg_replay_agent *a = &t->replay->agents[self];
+    const int64_t bytes = step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)step->number * a->lane_count : 0;
+    const uint32_t arrivals = wsdbg_replay_arrivals_of(model, at_model) / model->lane_count * a->lane_count;
     return p->kind == WSDBG_REPAIR_ADD_LIKE &&
-           add_edit(t, (struct wsdbg_replay_edit){self, at, aimed_at(t, p, &t->replay->agents[self], model, at_model),
-                                                  wsdbg_replay_arrivals_of(model, at_model), bytes});
+           add_edit(t, (struct wsdbg_replay_edit){self, at, aimed_at(t, p, a, model, at_model), arrivals, bytes});
 }
 
 static bool drop(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, uint32_t at)
@@ -83,6 +85,14 @@ static bool drop(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, 
                t, (struct wsdbg_replay_edit){.agent = self, .step = at, .barrier = t->replay->agents[self].target[at]});
 }
 
+/* One thread initialises the barriers for all. */
+static uint32_t behind_inits(const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    while (step < agent->step_count && agent->steps[step].kind == WSDBG_ACCESS_INIT)
+        step++;
+    return step;
+}
+
 /* Makes a thread's arrivals those of its model.  False where they differ in more than arrivals of the family, or not at
  * all. */
 static bool straighten(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, uint32_t other)
@@ -90,7 +100,7 @@ static bool straighten(struct wsdbg_trial *t, const struct pairing *p, uint32_t 
     const struct wsdbg_replay_agent *a = &t->replay->agents[self], *model = &t->replay->agents[other];
     const uint32_t before = t->changes.edit_count;
     bool fits = true;
-    uint32_t i = 0, k = 0;
+    uint32_t i = behind_inits(a, 0), k = behind_inits(model, 0);
     while (fits && (i < a->step_count || k < model->step_count)) {
         const bool own = i < a->step_count && is_of_family(t, p, a, i),
                    its = k < model->step_count && is_of_family(t, p, model, k);
@@ -98,8 +108,8 @@ static bool straighten(struct wsdbg_trial *t, const struct pairing *p, uint32_t 
             fits = own ? drop(t, p, self, i) : add_like(t, p, self, i, model, k);
         else if (!own)
             fits = i < a->step_count && k < model->step_count && do_same(t, a, i, model, k);
-        i += own || !its;
-        k += its || !own;
+        i = behind_inits(a, i + (own || !its));
+        k = behind_inits(model, k + (its || !own));
     }
     if (!fits)
         t->changes.edit_count = before;

@@ -16,8 +16,7 @@ static const struct wsdbg_replay_agent *agent_of(const struct rounds *rounds, ui
     return &rounds->replay->agents[number];
 }
 
-/* " at gemm.cu:132": where a step is. */
-static struct wsdbg_phrase say_at_step(const struct rounds *rounds, uint32_t agent, uint32_t step)
+struct wsdbg_phrase wsdbg_repair_at_step(const struct rounds *rounds, uint32_t agent, uint32_t step)
 {
     const struct wsdbg_replay_agent *a = agent_of(rounds, agent);
     const struct wsdbg_snapshot *s = rounds->c->snapshot;
@@ -66,6 +65,8 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
     case WSDBG_REPAIR_NAMED:
         return WSDBG_CAUSE_NAMED_COUNT;
+    case WSDBG_REPAIR_NAMED_ID:
+        return WSDBG_CAUSE_NAMED_ID_SHARED;
     case WSDBG_REPAIR_ANNOUNCE:
         return WSDBG_CAUSE_TX_NO_ARRIVE;
     case WSDBG_REPAIR_BYTES:
@@ -89,8 +90,7 @@ static struct wsdbg_finding *find(struct rounds *rounds, const struct wsdbg_repa
     return finding;
 }
 
-/* What the kernel does with the change. */
-static const char *say_outcome(const struct wsdbg_repair *repair)
+const char *wsdbg_repair_outcome(const struct wsdbg_repair *repair)
 {
     return repair->is_to_end ? "the kernel would finish" : "all that is stuck would go on";
 }
@@ -108,7 +108,7 @@ static void say_drift(struct rounds *rounds, const struct wsdbg_repair *repair)
                 "wait before it. Each phase has the other parity, so from there on the waits are out of step with "
                 "the barrier.",
                 wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
-                say_at_step(rounds, wait->agent, wait->step).text, wait->turn + 1, parity);
+                wsdbg_repair_at_step(rounds, wait->agent, wait->step).text, wait->turn + 1, parity);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Keep the phase of %s across tiles: flip it when the stage index wraps, and only then.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
@@ -125,8 +125,9 @@ static void say_like(struct rounds *rounds, const struct wsdbg_repair *repair)
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s asked for parity %u in wait number %u on %s%s, where %s asks for parity %u. With its parities %s.",
                 wsdbg_say_warps(c, &repair->warps).text, parity, wait->turn + 1,
-                wsdbg_say_object(c, row_of(rounds, repair)).text, say_at_step(rounds, wait->agent, wait->step).text,
-                wsdbg_say_warp(c, agent_of(rounds, repair->like)->warp).text, parity ^ 1, say_outcome(repair));
+                wsdbg_say_object(c, row_of(rounds, repair)).text,
+                wsdbg_repair_at_step(rounds, wait->agent, wait->step).text,
+                wsdbg_say_warp(c, agent_of(rounds, repair->like)->warp).text, parity ^ 1, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every CTA count the phases of %s alike: flip the phase when the stage index wraps, and only then.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
@@ -144,7 +145,7 @@ static void say_first(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "", repair->value ^ 1,
                 repair->is_mixed ? wsdbg_say_object(c, row_of(rounds, repair)).text
                                  : wsdbg_say_family(c, row_of(rounds, repair)).text,
-                repair->value, repair->is_mixed ? ", as on other stages," : "", say_outcome(repair));
+                repair->value, repair->is_mixed ? ", as on other stages," : "", wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Start the phase of %s at %u, and flip it when the stage index wraps.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text, repair->value);
@@ -158,23 +159,24 @@ static void say_site(struct rounds *rounds, const struct wsdbg_repair *repair)
     if (!finding)
         return;
     const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps),
-                              site = say_at_step(rounds, wait->agent, wait->step);
+                              site = wsdbg_repair_at_step(rounds, wait->agent, wait->step);
     const uint32_t parity = agent_of(rounds, wait->agent)->steps[wait->step].number & 1;
     if (repair->value == WSDBG_FLIPS_ALTERNATE)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "The waits of %s on %s%s ask for parities that do not alternate from one round to the next. If "
                     "they did, %s.",
-                    warps.text, wsdbg_say_family(c, row_of(rounds, repair)).text, site.text, say_outcome(repair));
+                    warps.text, wsdbg_say_family(c, row_of(rounds, repair)).text, site.text,
+                    wsdbg_repair_outcome(repair));
     else if (repair->value == WSDBG_FLIPS_ALL)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "All waits of %s on %s%s ask for the wrong parity, the first for parity %u. With the other one %s.",
                     warps.text, wsdbg_say_family(c, row_of(rounds, repair)).text, site.text, parity,
-                    say_outcome(repair));
+                    wsdbg_repair_outcome(repair));
     else
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "%s ask%s for parity %u in wait number %u on %s%s. With the other parity in this wait %s.",
                     warps.text, is_one(repair) ? "s" : "", parity, wait->turn + 1,
-                    wsdbg_say_object(c, row_of(rounds, repair)).text, site.text, say_outcome(repair));
+                    wsdbg_say_object(c, row_of(rounds, repair)).text, site.text, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Take the parity of each wait on %s from the number of phases that went before: flip it when the stage "
                 "index wraps, and only then.",
@@ -224,7 +226,7 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "%s arrived on %s before its first wait, but in no round behind it. With an arrival in each round "
                     "%s.",
-                    by.text, object.text, say_outcome(repair));
+                    by.text, object.text, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive on %s on every path through the iteration, including skipped iterations and the last one of a "
                 "tile.",
@@ -246,7 +248,8 @@ static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
                 "%s arrived on %s once more%s in a round than in its other rounds, after %u arrival%s. A phase then "
                 "completes too early, and the waits are out of step with the barrier.",
                 wsdbg_say_warp(c, by).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
-                say_at_step(rounds, repair->edit.agent, repair->edit.step).text, before, before == 1 ? "" : "s");
+                wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text, before,
+                before == 1 ? "" : "s");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive once per warp and round on %s: remove one of the arrivals, or wait between them.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
@@ -304,7 +307,7 @@ static void say_less_than_other(struct rounds *rounds, const struct wsdbg_repair
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s do%s the same as %s, but for %s that %s, the first on %s. With them %s.", warps.text,
                 is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
-                is_one(repair) ? "it leaves out" : "they leave out", object.text, say_outcome(repair));
+                is_one(repair) ? "it leaves out" : "they leave out", object.text, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let %s arrive on %s in every round, as %s does; or initialise it for fewer arrivals if %s not meant "
                 "to.",
@@ -324,7 +327,7 @@ static void say_more_than_other(struct rounds *rounds, const struct wsdbg_repair
                 "%s do%s the same as %s, but for %s more, the first on %s%s. Without them %s.", warps.text,
                 is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
                 wsdbg_say_object(c, row_of(rounds, repair)).text,
-                say_at_step(rounds, repair->edit.agent, repair->edit.step).text, say_outcome(repair));
+                wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix, "Arrive once per round on %s, as %s does: remove the other arrival.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text, like.text);
 }
@@ -347,8 +350,8 @@ static void say_move(struct rounds *rounds, const struct wsdbg_repair *repair)
                     c->snapshot->ctas[c->ctas[to]].cluster_rank);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s arrive%s on %s in the wrong CTA%s. Had they arrived %s, %s.", warps.text, is_one(repair) ? "s" : "",
-                family.text, say_at_step(rounds, repair->edit.agent, repair->edit.step).text, where,
-                say_outcome(repair));
+                family.text, wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text, where,
+                wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Check the rank with which %s map%s the address of %s: every CTA's barrier must get the arrivals that "
                 "it is initialised for.",
@@ -366,7 +369,7 @@ static void say_announce(struct rounds *rounds, const struct wsdbg_repair *repai
                 "never completes.",
                 wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text,
                 wsdbg_say_object(c, row_of(rounds, repair)).text,
-                say_at_step(rounds, repair->edit.agent, repair->edit.step).text,
+                wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text,
                 repair->is_to_end ? "neither does any other thread" : "no other thread is known to");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Use mbarrier.arrive.expect_tx with the bytes of all copies of the round on %s.",
@@ -407,59 +410,12 @@ static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
                 "%s%s left the kernel, while %s, which did the same up to there, goes on and arrives on %s. Had %s "
                 "stayed, %s.",
                 lanes, wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_warp(c, repair->like).text,
-                wsdbg_say_family(c, row_of(rounds, repair)).text, is_one(repair) ? "it" : "they", say_outcome(repair));
+                wsdbg_say_family(c, row_of(rounds, repair)).text, is_one(repair) ? "it" : "they",
+                wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every warp of a role stay until its last arrival on %s: leave the loop by the same condition as "
                 "the others, and do not return from inside of it.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
-}
-
-static struct wsdbg_finding *find_named(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count ||
-            c->snapshot->barriers[row->barrier].id != repair->named)
-            continue;
-        struct wsdbg_finding *finding =
-            wsdbg_case_find(c, wsdbg_repair_cause(repair), rounds->confidence, row->cta, row->barrier);
-        if (finding && wsdbg_set_count(&repair->warps))
-            finding->role = wsdbg_case_warp(c, wsdbg_first_of(&repair->warps))->role;
-        return finding;
-    }
-    return NULL;
-}
-
-static void say_early(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_finding *finding = find_named(rounds, repair);
-    if (!finding)
-        return;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s arrive at named barrier %u only behind waits that others end after they passed it. Had they arrived "
-        "once before, %s.",
-        wsdbg_say_warps(rounds->c, &repair->warps).text, repair->named, say_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let these warps arrive at named barrier %u once before their loop, or let the others leave out its "
-                "first round.",
-                repair->named);
-}
-
-static void say_named(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_finding *finding = find_named(rounds, repair);
-    if (!finding)
-        return;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s name %u threads at named barrier %u%s. With %u threads there, as many as %s, %s.",
-                wsdbg_say_warps(rounds->c, &repair->warps).text, repair->was, repair->named,
-                repair->is_of_any ? ", and so do others at the barriers of the same instruction" : "", repair->value,
-                repair->is_of_comers ? "come to it" : "other uses name", say_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Name the same number of threads (%u) in every bar.sync and bar.arrive of named barrier %u.",
-                repair->value, repair->named);
 }
 
 static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
@@ -498,10 +454,11 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_MOVE] = say_move,
         [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_STAY] = say_stay,
-        [WSDBG_REPAIR_EARLY] = say_early,
+        [WSDBG_REPAIR_EARLY] = wsdbg_repair_say_early,
         [WSDBG_REPAIR_ANNOUNCE] = say_announce,
         [WSDBG_REPAIR_BYTES] = say_bytes,
-        [WSDBG_REPAIR_NAMED] = say_named,
+        [WSDBG_REPAIR_NAMED] = wsdbg_repair_say_named,
+        [WSDBG_REPAIR_NAMED_ID] = wsdbg_repair_say_named_id,
         [WSDBG_REPAIR_COUNT] = say_count,
     };
     says[repair->kind](rounds, repair);

@@ -3,7 +3,8 @@
  *   repair_parity.c, repair_sites.c                              waits
  *   repair_turns.c, repair_ring.c, repair_pairs.c, repair_move.c arrivals
  *   repair_stay.c, repair_lanes.c                                what warps and lanes do that have left
- *   repair_bytes.c, repair_named.c, repair.c                     bytes, named barriers, counts
+ *   repair_bytes.c, repair.c                                     bytes, counts
+ *   repair_named.c, repair_named_id.c                            named barriers
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
 #define WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -36,6 +37,7 @@ struct wsdbg_trial {
     uint32_t *doubles;
     uint32_t *flip_at;
     bool *free_bytes;
+    uint8_t *id_to; /* by agent */
     struct wsdbg_replay_edit edits[WSDBG_EDITS_MOST];
     struct wsdbg_replay_changes changes;
     bool is_to_end; /* with the change, all threads reach the kernel's end in every order tried */
@@ -53,6 +55,8 @@ const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial 
 bool wsdbg_trial_mates_stay(const struct wsdbg_trial *t, uint32_t warp);
 /* How many warps a CTA has. */
 uint32_t wsdbg_trial_warps_of_cta(const struct wsdbg_trial *t);
+/* How many arrivals a round has: each agent's first arrival instruction on the barrier counts. */
+uint32_t wsdbg_trial_arrivals_of_round(const struct wsdbg_trial *t, uint32_t barrier);
 /* Whether some agent stood at the named barrier. */
 bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id);
 /* Runs the replay without changes: whether it ends in the picture. */
@@ -75,6 +79,7 @@ void wsdbg_try_stay(struct wsdbg_trial *t);
 void wsdbg_try_lanes(struct wsdbg_trial *t);
 void wsdbg_try_early(struct wsdbg_trial *t);
 void wsdbg_try_named(struct wsdbg_trial *t);
+void wsdbg_try_named_ids(struct wsdbg_trial *t);
 void wsdbg_try_announce(struct wsdbg_trial *t);
 void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_sites(struct wsdbg_trial *t);

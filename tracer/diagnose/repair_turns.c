@@ -320,6 +320,15 @@ static bool straighten_all(struct wsdbg_trial *t, const struct straightening *s,
     return true;
 }
 
+/* Whether all arrivals that a phase takes are made in a round without the added ones: then nobody is missing. */
+static bool is_complete_without(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++)
+        if (wsdbg_trial_arrivals_of_round(t, t->edits[i].barrier) < t->expected_was[t->edits[i].barrier])
+            return false;
+    return true;
+}
+
 enum outcome { NOTHING_TO_DO, FAILS, WORKS };
 
 /* Changes the arrivals in the CTAs from s->cta up to the one before `end`. */
@@ -330,7 +339,7 @@ static enum outcome try_change(struct wsdbg_trial *t, struct straightening s, ui
     for (; s.cta < end; s.cta++)
         if (!straighten_all(t, &s, &repair))
             return NOTHING_TO_DO;
-    if (!wsdbg_trial_keep_edits(t, &repair))
+    if (!wsdbg_trial_keep_edits(t, &repair) || (s.kind == WSDBG_REPAIR_COPY && is_complete_without(t)))
         return NOTHING_TO_DO;
     if (!wsdbg_trial_works(t))
         return FAILS;

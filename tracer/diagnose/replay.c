@@ -284,12 +284,23 @@ static uint32_t threads_left(const struct wsdbg_replay *replay, uint32_t cta)
     return wsdbg_set_count(&left) * WSDBG_WARP_THREADS;
 }
 
+/* The named barrier that the agent's step names: the one in the code, or the changed one. */
+static uint32_t named_id(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    const struct wsdbg_replay_changes *changes = replay->changes;
+    const struct wsdbg_step_row *step = &agent->steps[agent->at];
+    const size_t number = (size_t)(agent - replay->agents);
+    const bool is_changed = changes && changes->id_to && changes->id_to[number] != WSDBG_NAMED_UNCHANGED &&
+                            step->access == changes->id_access && step->number > 0;
+    return (is_changed ? changes->id_to[number] : step->address) & (IDS - 1);
+}
+
 static void release_named(struct wsdbg_replay *replay, uint32_t cta, uint32_t id)
 {
     replay->named[cta * IDS + id].threads = 0;
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         struct wsdbg_replay_agent *agent = &replay->agents[i];
-        if (agent->cta == cta && agent->state == WSDBG_AGENT_NAMED && agent->steps[agent->at].address == id) {
+        if (agent->cta == cta && agent->state == WSDBG_AGENT_NAMED && named_id(replay, agent) == id) {
             agent->state = WSDBG_AGENT_GOES;
             agent->at++;
         }
@@ -313,7 +324,7 @@ static uint32_t named_count(const struct wsdbg_replay_changes *changes, uint32_t
 static void come_to_named(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
 {
     const struct wsdbg_step_row *step = &agent->steps[agent->at];
-    const uint32_t id = step->address & (IDS - 1), cta = agent->cta;
+    const uint32_t id = named_id(replay, agent), cta = agent->cta;
     const uint32_t wanted = step->number ? named_count(replay->changes, id, step->number) : threads_left(replay, cta);
     const bool waits = step->kind == WSDBG_ACCESS_NAMED_SYNC;
     uint32_t *threads = &replay->named[cta * IDS + id].threads;
@@ -425,7 +436,7 @@ static void leave(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
         const struct wsdbg_replay_agent *other = &replay->agents[i];
         if (other->cta != agent->cta || other->state != WSDBG_AGENT_NAMED || other->steps[other->at].number)
             continue;
-        const uint32_t id = other->steps[other->at].address & (IDS - 1);
+        const uint32_t id = named_id(replay, other);
         if (replay->named[agent->cta * IDS + id].threads >= threads_left(replay, agent->cta))
             release_named(replay, agent->cta, id);
     }

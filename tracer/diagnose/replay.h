@@ -145,6 +145,8 @@ enum wsdbg_replay_flips {
     WSDBG_FLIPS_ALTERNATE /* those on the same barrier alternate from the first one on */
 };
 
+#define WSDBG_NAMED_UNCHANGED UINT8_MAX
+
 /* How the replayed kernel differs from the real one. */
 struct wsdbg_replay_changes {
     const uint32_t *expected; /* by barrier: the count that it is initialised with, 0 = unchanged; NULL = no changes */
@@ -170,6 +172,10 @@ struct wsdbg_replay_changes {
     /* Threads that uses of a named barrier name instead of `named_was`; 0 = unchanged.  named_id: WSDBG_NONE = of any.
      */
     uint32_t named_id, named_was, named_count;
+    /* By agent: the named barrier that its uses by the instruction `id_access` name, WSDBG_NAMED_UNCHANGED = the one in
+     * the code; NULL = all do. */
+    const uint8_t *id_to;
+    uint32_t id_access;
 };
 
 /* *out = NULL where no replay is possible: a warp of the case was not seen or has no walk, or the walks are too large.

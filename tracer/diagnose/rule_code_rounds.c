@@ -21,6 +21,7 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_COUNT:
         return repair->is_of_stage;
     case WSDBG_REPAIR_NAMED:
+    case WSDBG_REPAIR_NAMED_ID:
     case WSDBG_REPAIR_ANNOUNCE:
     case WSDBG_REPAIR_BYTES:
     case WSDBG_REPAIR_ADD_LIKE:
@@ -105,7 +106,8 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
 {
     struct wsdbg_phrase phrase = {""};
     const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &rival->warps),
-                              subject = rival->kind == WSDBG_REPAIR_EARLY || rival->kind == WSDBG_REPAIR_NAMED
+                              subject = rival->kind == WSDBG_REPAIR_EARLY || rival->kind == WSDBG_REPAIR_NAMED ||
+                                                rival->kind == WSDBG_REPAIR_NAMED_ID
                                             ? phrase
                                             : wsdbg_repair_subject(rounds, rival);
     if (rival->kind == WSDBG_REPAIR_COUNT)
@@ -117,6 +119,9 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
     else if (rival->kind == WSDBG_REPAIR_EARLY)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived once before at named barrier %u", warps.text,
                     rival->named);
+    else if (rival->kind == WSDBG_REPAIR_NAMED_ID)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s named barrier %u where they name %u", warps.text,
+                    rival->value, rival->named);
     else if (rival->kind == WSDBG_REPAIR_NAMED)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s named %u threads at named barrier %u", warps.text,
                     rival->value, rival->named);

@@ -32,12 +32,15 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, uint32_t warp, const st
     return finding;
 }
 
+/* Of each event the first lane and the number of lanes are known.  More than a warp has together share some. */
 static bool of_other_lanes(const struct wsdbg_history_event *a, const struct wsdbg_history_event *b)
 {
-    return WSDBG_SITE_LANE(a->value) != WSDBG_SITE_LANE(b->value);
+    return WSDBG_SITE_LANE(a->value) != WSDBG_SITE_LANE(b->value) &&
+           WSDBG_SITE_LANES(a->value) + WSDBG_SITE_LANES(b->value) <= WARP_LANES;
 }
 
-/* The wait that other lanes had begun, and not ended, when the warp's last one began. */
+/* The wait on the same barrier that other lanes had begun, and not ended, when the warp's last one began.  Lanes that
+ * wait on different barriers may each be meant to. */
 static const struct wsdbg_history_event *wait_around(const struct wsdbg_history_event *events, uint32_t count)
 {
     const struct wsdbg_history_event *open = NULL;
@@ -47,7 +50,8 @@ static const struct wsdbg_history_event *wait_around(const struct wsdbg_history_
         if (events[i].kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN)
             open = &events[i];
     }
-    return open && of_other_lanes(open, &events[count - 1]) ? open : NULL;
+    const struct wsdbg_history_event *wait = &events[count - 1];
+    return open && open->barrier == wait->barrier && of_other_lanes(open, wait) ? open : NULL;
 }
 
 static void say_inside(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_history_event *open,

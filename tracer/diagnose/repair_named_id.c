@@ -1,0 +1,242 @@
+/* repair_named_id.c - repairs of named barriers: an instruction that names another barrier than the one it is meant
+ * for. See repair.h.
+ *
+ * Reads: a replay at its standstill.  Writes: the repairs that work.  Another id is tried only if other uses name it
+ * with the same number of threads.  Warpgroups that run the same instruction may each be meant to name an id of their
+ * own.  So each of them changes alone, then all that name one id; then each of these gets an id of its own.
+ */
+#include "diagnose/repair_trial.h"
+
+#include <string.h>
+
+enum { SITES_MOST = 32, GROUPS_MOST = 8, IDS_MOST = 8, TOGETHER_MOST = 4 };
+
+/* The uses of named barriers by one instruction. */
+struct site {
+    uint32_t access, threads;
+    uint8_t id[GROUPS_MOST]; /* by warpgroup: which it names; WSDBG_NAMED_UNCHANGED = none, or several */
+    bool many[GROUPS_MOST];
+    uint8_t others[IDS_MOST]; /* ids that some use names with as many threads */
+    uint32_t other_count;
+};
+
+static uint32_t group_of(const struct wsdbg_trial *t, uint32_t agent)
+{
+    return wsdbg_case_warp(t->c, t->replay->agents[agent].warp)->warp / WSDBG_GROUP_WARPS;
+}
+
+static bool is_use(const struct wsdbg_step_row *step)
+{
+    return (step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE) && step->number_known &&
+           step->number > 0 && step->access != WSDBG_NONE && step->address < WSDBG_NAMED_BARRIERS;
+}
+
+static void add_use(struct site *site, uint32_t group, uint8_t id)
+{
+    if (group >= GROUPS_MOST)
+        return;
+    site->many[group] |= site->id[group] != WSDBG_NAMED_UNCHANGED && site->id[group] != id;
+    site->id[group] = id;
+}
+
+static void add_other(struct site *site, uint8_t id)
+{
+    for (uint32_t i = 0; i < site->other_count; i++)
+        if (site->others[i] == id)
+            return;
+    if (site->other_count < IDS_MOST)
+        site->others[site->other_count++] = id;
+}
+
+static struct site read_site(const struct wsdbg_trial *t, uint32_t access, uint32_t threads)
+{
+    struct site site = {.access = access, .threads = threads};
+    memset(site.id, WSDBG_NAMED_UNCHANGED, sizeof site.id);
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; k < agent->step_count; k++) {
+            const struct wsdbg_step_row *step = &agent->steps[k];
+            if (!is_use(step) || step->number != threads)
+                continue;
+            add_other(&site, (uint8_t)step->address);
+            if (step->access == access)
+                add_use(&site, group_of(t, i), (uint8_t)step->address);
+        }
+    }
+    for (uint32_t g = 0; g < GROUPS_MOST; g++)
+        if (site.many[g])
+            site.id[g] = WSDBG_NAMED_UNCHANGED;
+    return site;
+}
+
+/* Lets the warpgroup's uses by the instruction name another id, in all CTAs. */
+static void change(struct wsdbg_trial *t, uint32_t group, uint8_t id)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (group_of(t, i) == group)
+            t->id_to[i] = id;
+}
+
+static void begin(struct wsdbg_trial *t, const struct site *site)
+{
+    wsdbg_trial_begin(t);
+    memset(t->id_to, WSDBG_NAMED_UNCHANGED, t->replay->agent_count);
+    t->changes.id_to = t->id_to;
+    t->changes.id_access = site->access;
+}
+
+/* Keeps the repair if it works.  `named`, `value`: what some of its warps name, and should. */
+static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_t named, uint8_t value)
+{
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NAMED_ID, .named = named, .value = value};
+    if (t->replay->steps_left == 0 || !wsdbg_trial_works(t))
+        return false;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; t->id_to[i] != WSDBG_NAMED_UNCHANGED && k < agent->step_count; k++) {
+            if (!is_use(&agent->steps[k]) || agent->steps[k].access != site->access ||
+                agent->steps[k].address == t->id_to[i])
+                continue;
+            if (wsdbg_set_count(&repair.warps) == 0)
+                repair.wait = (struct wsdbg_repair_wait){i, k, 0};
+            wsdbg_set_add(&repair.warps, agent->warp);
+        }
+    }
+    wsdbg_trial_keep(t, &repair);
+    return true;
+}
+
+/* ---- one id for one warpgroup, or for all ---- */
+
+/* Whether some agent stands at one of the two barriers, so that the change may let it go on. */
+static bool may_help(const struct wsdbg_trial *t, uint8_t id, uint8_t other)
+{
+    return id != other && (wsdbg_trial_is_waited_at(t, id) || wsdbg_trial_is_waited_at(t, other));
+}
+
+/* group: GROUPS_MOST = all that name this id. */
+static bool try_id(struct wsdbg_trial *t, const struct site *site, uint32_t group, uint8_t id)
+{
+    for (uint32_t i = 0; i < site->other_count; i++) {
+        if (!may_help(t, id, site->others[i]))
+            continue;
+        begin(t, site);
+        for (uint32_t g = 0; g < GROUPS_MOST; g++)
+            if (site->id[g] == id && (g == group || group == GROUPS_MOST))
+                change(t, g, site->others[i]);
+        if (keep_if_works(t, site, id, site->others[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool try_ids(struct wsdbg_trial *t, const struct site *site)
+{
+    for (uint32_t g = 0; g < GROUPS_MOST; g++)
+        if (site->id[g] != WSDBG_NAMED_UNCHANGED && try_id(t, site, g, site->id[g]))
+            return true;
+    for (uint32_t g = 0; g < GROUPS_MOST; g++)
+        if (site->id[g] != WSDBG_NAMED_UNCHANGED && try_id(t, site, GROUPS_MOST, site->id[g]))
+            return true;
+    return false;
+}
+
+/* ---- an id for each of several ---- */
+
+/* Warpgroups that all name one id, and the ids that are tried for them, each for one. */
+struct together {
+    uint32_t groups[TOGETHER_MOST], count;
+    uint8_t ids[TOGETHER_MOST];
+};
+
+static struct together read_together(const struct site *site)
+{
+    struct together together = {.count = 0};
+    for (uint32_t g = 0; g < GROUPS_MOST; g++) {
+        if (site->id[g] == WSDBG_NAMED_UNCHANGED)
+            continue;
+        if (together.count == TOGETHER_MOST || (together.count && site->id[g] != site->id[together.groups[0]]))
+            return (struct together){.count = 0};
+        together.groups[together.count++] = g;
+    }
+    return together;
+}
+
+static bool is_taken(const struct together *together, uint32_t count, uint8_t id)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (together->ids[i] == id)
+            return true;
+    return false;
+}
+
+static bool try_assignment(struct wsdbg_trial *t, const struct site *site, const struct together *together)
+{
+    const uint8_t named = site->id[together->groups[0]];
+    uint8_t value = named;
+    begin(t, site);
+    for (uint32_t i = 0; i < together->count; i++) {
+        change(t, together->groups[i], together->ids[i]);
+        value = value == named ? together->ids[i] : value;
+    }
+    return keep_if_works(t, site, named, value);
+}
+
+/* Tries all ways to give the warpgroups from number `at` on an id each. */
+static bool assign(struct wsdbg_trial *t, const struct site *site, struct together *together, uint32_t at)
+{
+    if (at == together->count || at == TOGETHER_MOST)
+        return try_assignment(t, site, together);
+    for (uint32_t i = 0; i < site->other_count; i++) {
+        if (is_taken(together, at, site->others[i]))
+            continue;
+        together->ids[at] = site->others[i];
+        if (assign(t, site, together, at + 1))
+            return true;
+    }
+    return false;
+}
+
+/* ---- all instructions ---- */
+
+static bool try_site(struct wsdbg_trial *t, uint32_t access, uint32_t threads)
+{
+    const struct site site = read_site(t, access, threads);
+    if (try_ids(t, &site))
+        return true;
+    struct together together = read_together(&site);
+    return together.count > 1 && together.count <= site.other_count && assign(t, &site, &together, 0);
+}
+
+static bool stands_at_named(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] == WSDBG_AGENT_NAMED)
+            return true;
+    return false;
+}
+
+/* Notes an instruction with its number of threads; false where it is noted already, or there is no room. */
+static bool note(uint32_t sites[SITES_MOST][2], uint32_t *count, const struct wsdbg_step_row *step)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (sites[i][0] == step->access && sites[i][1] == step->number)
+            return false;
+    if (*count == SITES_MOST)
+        return false;
+    sites[*count][0] = step->access;
+    sites[(*count)++][1] = step->number;
+    return true;
+}
+
+void wsdbg_try_named_ids(struct wsdbg_trial *t)
+{
+    uint32_t sites[SITES_MOST][2], count = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count && stands_at_named(t); i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; k < agent->step_count; k++)
+            if (is_use(&agent->steps[k]) && note(sites, &count, &agent->steps[k]) &&
+                try_site(t, agent->steps[k].access, agent->steps[k].number))
+                return;
+    }
+}

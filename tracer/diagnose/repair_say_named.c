@@ -1,0 +1,76 @@
+/* repair_say_named.c - the sentence and the fix of repairs of named barriers.  See repair_say.h.
+ *
+ * Reads: a repair that works, the replay.  Writes: a finding.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/repair_say.h"
+
+/* A finding about the named barrier at which warps stand. */
+static struct wsdbg_finding *find_at(struct rounds *rounds, const struct wsdbg_repair *repair, uint32_t id)
+{
+    struct wsdbg_case *c = rounds->c;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count ||
+            c->snapshot->barriers[row->barrier].id != id)
+            continue;
+        struct wsdbg_finding *finding =
+            wsdbg_case_find(c, wsdbg_repair_cause(repair), rounds->confidence, row->cta, row->barrier);
+        if (finding && wsdbg_set_count(&repair->warps))
+            finding->role = wsdbg_case_warp(c, wsdbg_first_of(&repair->warps))->role;
+        return finding;
+    }
+    return NULL;
+}
+
+static struct wsdbg_finding *find_named(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    return find_at(rounds, repair, repair->named);
+}
+
+void wsdbg_repair_say_early(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_named(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrive at named barrier %u only behind waits that others end after they passed it. Had they arrived "
+        "once before, %s.",
+        wsdbg_say_warps(rounds->c, &repair->warps).text, repair->named, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let these warps arrive at named barrier %u once before their loop, or let the others leave out its "
+                "first round.",
+                repair->named);
+}
+
+void wsdbg_repair_say_named(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_named(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s name %u threads at named barrier %u%s. With %u threads there, as many as %s, %s.",
+                wsdbg_say_warps(rounds->c, &repair->warps).text, repair->was, repair->named,
+                repair->is_of_any ? ", and so do others at the barriers of the same instruction" : "", repair->value,
+                repair->is_of_comers ? "come to it" : "other uses name", wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Name the same number of threads (%u) in every bar.sync and bar.arrive of named barrier %u.",
+                repair->value, repair->named);
+}
+
+void wsdbg_repair_say_named_id(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_at(rounds, repair, repair->value);
+    finding = finding ? finding : find_named(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s name named barrier %u%s, which others use for a round of their own. With an id of its own for each "
+                "group, as %u, %s.",
+                wsdbg_say_warps(rounds->c, &repair->warps).text, repair->named,
+                wsdbg_repair_at_step(rounds, repair->wait.agent, repair->wait.step).text, repair->value,
+                wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Name the same barrier in the bar.sync and bar.arrive of one round, and no other round's.");
+}
