@@ -363,10 +363,11 @@ static void a_split_warp_is_at_most_likely(void **state)
     wait(d, 0, 0, FULL, 0, 0, 0);
     struct result r = judge(d, 0, 128);
     wsdbg_diagnosis_deinit(&r.diagnosis);
-    /* Lanes 1-31 began the same wait before lane 0 went on to another one. */
+    /* Lanes 1-31 began a wait on the barrier before lane 0 began its own. */
     struct wsdbg_history_event *events = &r.snapshot.history[r.snapshot.warps[0].history_first];
     events[1] = events[2];
     events[1].value = 90u | 1u << 16 | 31u << 21;
+    events[2].value = 90u | 1u << 21;
     assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
     bool split = false;
     for (size_t i = 0; i < r.diagnosis.finding_count; i++)
