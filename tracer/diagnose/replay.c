@@ -4,6 +4,8 @@
  */
 #include "diagnose/replay.h"
 
+#include "diagnose/code_case.h"
+
 #include <string.h>
 
 enum { IDS = WSDBG_NAMED_BARRIERS, WARPGROUP_WARPS = 4 };
@@ -550,6 +552,16 @@ static void take_step(const struct run *run, uint32_t number)
     }
 }
 
+/* Whether threads whose walk is not known to its end have left the kernel, and up to there only initialised mbarriers.
+ * Then nothing is taken to have come of the rest. */
+static bool has_left_idle(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        if (wsdbg_is_mbarrier_access(agent->steps[k].kind) && agent->steps[k].kind != WSDBG_ACCESS_INIT)
+            return false;
+    return (agent->lanes & ~wsdbg_code_lanes_gone(replay->c, agent->warp)) == 0;
+}
+
 /* The agent executes one step, or as many as it can; true if it executed any. */
 static bool go(const struct run *run, uint32_t number, bool one)
 {
@@ -562,7 +574,7 @@ static bool go(const struct run *run, uint32_t number, bool one)
         replay->steps_left -= !replay->is_broken;
         if (agent->at >= agent->step_count) {
             apply_edits(run, number, agent->at);
-            if (replay->c->snapshot->walks[agent->walk].is_whole)
+            if (replay->c->snapshot->walks[agent->walk].is_whole || has_left_idle(replay, agent))
                 leave(replay, agent);
             else
                 lose(replay, number);

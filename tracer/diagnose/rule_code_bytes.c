@@ -276,6 +276,24 @@ static bool replay_lacks_them(struct wsdbg_case *c, const struct wsdbg_barrier_w
     return false;
 }
 
+/* Whether some thread that copies to the barrier, and never arrives on it, has not copied for the phase yet: it is still
+ * to come, and what holds it up is what is wrong. */
+static bool copier_is_to_come(struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
+{
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
+    for (uint32_t b = 0; replay && b < replay->barrier_count; b++)
+        for (uint32_t i = 0; replay->barriers[b].row == word->barrier && i < replay->agent_count; i++) {
+            const struct wsdbg_replay_agent *agent = &replay->agents[i];
+            uint32_t made = 0, ahead = 0;
+            for (uint32_t k = 0; k < agent->step_count; k++)
+                if (agent->target[k] == b && agent->steps[k].kind == WSDBG_ACCESS_COPY)
+                    *(k < agent->at ? &made : &ahead) += 1;
+            if (ahead && made <= replay->barriers[b].phase && wsdbg_replay_arrivals_on(agent, b) == 0)
+                return true;
+        }
+    return false;
+}
+
 static enum wsdbg_confidence if_still(const struct wsdbg_case *c, uint32_t warp)
 {
     return c->still && wsdbg_case_stuck(c, warp) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
@@ -305,7 +323,8 @@ static void judge_too_few(struct wsdbg_case *c, const struct missing_bytes *miss
     const enum wsdbg_bringers bringers = wsdbg_bytes_bringers(c, &missing->word, &bringer);
     const enum wsdbg_confidence still = if_still(c, missing->warp);
     const bool final = wsdbg_bytes_are_final(c, &missing->word);
-    if ((bringers == WSDBG_BRINGERS_MAY && !final) || wsdbg_bytes_wait_for_rank(c, &missing->word))
+    if ((bringers == WSDBG_BRINGERS_MAY && !final) || wsdbg_bytes_wait_for_rank(c, &missing->word) ||
+        copier_is_to_come(c, &missing->word))
         return;
     const bool agree = all_lack_the_same(c, &missing->word);
     const bool only_look = c->snapshot->look_count < 2; /* two that differ show copies that move */

@@ -232,9 +232,19 @@ static void say(struct wsdbg_case *c, const struct out_of_step *o)
     wsdbg_tell_word(c, finding, row);
 }
 
+/* Whether some wait is for a phase under way that has all its arrivals and lacks bytes.  No parity explains that. */
+static bool lacks_only_bytes(const struct wsdbg_case *c)
+{
+    struct wsdbg_barrier_word word;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_code_wait(c, w, &word) && word.pending == 0 && word.bytes > 0)
+            return true;
+    return false;
+}
+
 void wsdbg_rule_code_steps(struct wsdbg_case *c)
 {
-    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
+    const struct wsdbg_replay *replay = lacks_only_bytes(c) ? NULL : wsdbg_replay_standing(c);
     struct use *uses = replay ? calloc((size_t)replay->barrier_count + 1, sizeof *uses) : NULL;
     c->no_memory |= replay && !uses;
     for (uint32_t i = 0; uses && i < replay->agent_count; i++) {
