@@ -78,8 +78,14 @@ static void end_arrivals(struct balance *b, const struct wsdbg_walk_row *walk, s
     progress->now = 0;
 }
 
+/* A wait whose parity is not known behind an arrival of the same threads waits for the phase of that arrival, which gave
+ * them its token. */
 static void take_wait(const struct wsdbg_step_row *step, struct progress *progress)
 {
+    if (!step->number_known && progress->arrived && !progress->wait) {
+        progress->waits++;
+        return;
+    }
     const bool is_same = progress->wait && (progress->wait->number & 1) == (step->number & 1);
     progress->known &= step->number_known && !(is_same && progress->did_something);
     progress->first_parity = progress->wait ? progress->first_parity : step->number & 1;
