@@ -85,10 +85,23 @@ static void begin(struct wsdbg_trial *t, const struct site *site)
     t->changes.id_access = site->access;
 }
 
+/* Whether another instruction names the barrier. */
+static bool is_shared(const struct wsdbg_trial *t, const struct site *site, uint8_t id)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; k < agent->step_count; k++)
+            if (wsdbg_replay_is_use(&agent->steps[k], id) && agent->steps[k].access != site->access)
+                return true;
+    }
+    return false;
+}
+
 /* Keeps the repair if it works.  `named`, `value`: what some of its warps name, and should. */
 static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_t named, uint8_t value)
 {
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NAMED_ID, .named = named, .value = value};
+    repair.is_shared = is_shared(t, site, named);
     if (t->replay->steps_left == 0 || !wsdbg_trial_works(t))
         return false;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {

@@ -66,7 +66,7 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_NAMED:
         return WSDBG_CAUSE_NAMED_COUNT;
     case WSDBG_REPAIR_NAMED_ID:
-        return WSDBG_CAUSE_NAMED_ID_SHARED;
+        return repair->is_shared ? WSDBG_CAUSE_NAMED_ID_SHARED : WSDBG_CAUSE_NAMED_COUNT;
     case WSDBG_REPAIR_ANNOUNCE:
         return WSDBG_CAUSE_TX_NO_ARRIVE;
     case WSDBG_REPAIR_BYTES:

@@ -65,12 +65,18 @@ void wsdbg_repair_say_named_id(struct rounds *rounds, const struct wsdbg_repair 
     finding = finding ? finding : find_named(rounds, repair);
     if (!finding)
         return;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s name named barrier %u%s, which others use for a round of their own. With an id of its own for each "
-                "group, as %u, %s.",
-                wsdbg_say_warps(rounds->c, &repair->warps).text, repair->named,
-                wsdbg_repair_at_step(rounds, repair->wait.agent, repair->wait.step).text, repair->value,
-                wsdbg_repair_outcome(repair));
+    const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &repair->warps),
+                              at = wsdbg_repair_at_step(rounds, repair->wait.agent, repair->wait.step);
+    if (repair->is_shared)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s name named barrier %u%s, which others use for a round of their own. With an id of its own for "
+                    "each group, as %u, %s.",
+                    warps.text, repair->named, at.text, repair->value, wsdbg_repair_outcome(repair));
+    else
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s name named barrier %u%s, to which nobody else comes, so neither that barrier nor %u gets its "
+                    "threads. With %u there, %s.",
+                    warps.text, repair->named, at.text, repair->value, repair->value, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Name the same barrier in the bar.sync and bar.arrive of one round, and no other round's.");
 }

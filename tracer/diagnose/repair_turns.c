@@ -329,6 +329,16 @@ static bool is_complete_without(const struct wsdbg_trial *t)
     return true;
 }
 
+/* Whether some agent stands at a barrier of all threads.  Then those that do not come there are more to blame than
+ * those that do not arrive elsewhere. */
+static bool stands_at_block_wide(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] == WSDBG_AGENT_NAMED && t->replay->agents[i].steps[t->at[i]].number == 0)
+            return true;
+    return false;
+}
+
 enum outcome { NOTHING_TO_DO, FAILS, WORKS };
 
 /* Changes the arrivals in the CTAs from s->cta up to the one before `end`. */
@@ -363,6 +373,8 @@ static bool try_ctas(struct wsdbg_trial *t, struct straightening s, uint32_t end
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
 {
     struct straightening s = {.kind = kind};
+    if (kind == WSDBG_REPAIR_COPY && stands_at_block_wide(t))
+        return;
     for (s.family = 0; s.family < t->replay->barrier_count; s.family++)
         for (s.waited = 0; s.waited < t->replay->barrier_count; s.waited++) {
             bool works = false;

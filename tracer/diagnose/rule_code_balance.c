@@ -25,6 +25,7 @@ struct balance {
     uint64_t first_arrivals;     /* one of each lane */
     struct wsdbg_warp_set twice; /* who arrives twice without waiting for anything between */
     bool at_once;                /* between two waits each walk arrives as often as a phase takes, or not at all */
+    bool some_at_once;           /* ... some walk does so once in several steps */
 };
 
 static bool is_of_mbarrier(const struct wsdbg_step_row *step)
@@ -74,12 +75,13 @@ static void end_arrivals(struct balance *b, const struct wsdbg_walk_row *walk, s
         wsdbg_set_add(&b->twice, wsdbg_case_local_warp(b->c, walk->warp));
     if (progress->steps_now > 0)
         b->at_once &= progress->now == b->word.expected;
+    b->some_at_once |= progress->steps_now > 1 && progress->now == b->word.expected;
     progress->steps_now = 0;
     progress->now = 0;
 }
 
-/* A wait whose parity is not known behind an arrival of the same threads waits for the phase of that arrival, which gave
- * them its token. */
+/* A wait whose parity is not known behind an arrival of the same threads waits for the phase of that arrival, which
+ * gave them its token. */
 static void take_wait(const struct wsdbg_step_row *step, struct progress *progress)
 {
     if (!step->number_known && progress->arrived && !progress->wait) {
@@ -224,7 +226,8 @@ void wsdbg_rule_code_balance(struct wsdbg_case *c)
         b.offset = row->shared_offset.value;
         if (!add_up(&b) || !b.waits)
             continue;
-        if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected && !may_be_whole_rounds(&b))
+        if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected && !b.some_at_once &&
+            !may_be_whole_rounds(&b))
             say_twice(&b);
         else if (are_too_many(&b))
             say_too_many(&b);

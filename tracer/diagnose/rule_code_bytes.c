@@ -276,8 +276,8 @@ static bool replay_lacks_them(struct wsdbg_case *c, const struct wsdbg_barrier_w
     return false;
 }
 
-/* Whether some thread that copies to the barrier, and never arrives on it, has not copied for the phase yet: it is still
- * to come, and what holds it up is what is wrong. */
+/* Whether some thread that copies to the barrier, and never arrives on it, has not copied for the phase yet: it is
+ * still to come, and what holds it up is what is wrong. */
 static bool copier_is_to_come(struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
 {
     const struct wsdbg_replay *replay = wsdbg_replay_standing(c);

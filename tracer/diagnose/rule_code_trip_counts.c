@@ -52,27 +52,38 @@ static uint32_t count_arrivals(const struct wsdbg_replay_agent *agent, uint32_t 
     return count;
 }
 
-/* Whether `other` is of the same stage of another ring of the CTA. */
-static bool is_beside(const struct wsdbg_replay *replay, uint32_t barrier, uint32_t other)
+/* Whether `other` is of the same stage of another ring, in the agent's CTA. */
+static bool is_beside(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier,
+                      uint32_t other)
 {
     const struct wsdbg_replay_barrier *one = &replay->barriers[barrier], *two = &replay->barriers[other];
     const struct wsdbg_barrier *rows = replay->c->snapshot->barriers;
-    return one->row != WSDBG_NONE && two->row != WSDBG_NONE && one->cta == two->cta &&
+    return one->row != WSDBG_NONE && two->row != WSDBG_NONE && two->cta == agent->cta &&
            rows[one->row].stage == rows[two->row].stage && !wsdbg_replay_is_of_family(replay, barrier, other);
 }
 
-/* Whether an agent arrives on the barrier as often as it waits on that stage of another ring, if it does both. */
+/* Whether an agent that arrives on the barrier does so as often as it waits on that stage of another ring. */
 static bool is_regular(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
     const uint32_t arrivals = count_arrivals(agent, barrier);
-    bool waits = false;
-    for (uint32_t b = 0; arrivals && b < replay->barrier_count; b++) {
-        const uint32_t count = is_beside(replay, barrier, b) ? count_waits(agent, b) : 0;
-        if (count == arrivals)
+    for (uint32_t b = 0; arrivals && b < replay->barrier_count; b++)
+        if (is_beside(replay, agent, barrier, b) && count_waits(agent, b) == arrivals)
             return true;
-        waits |= count > 0;
+    return arrivals == 0;
+}
+
+/* Whether the agent's waits on the barrier name one parity and the other in turn. */
+static bool alternates(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    uint32_t last = 2;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        if (!waits_on(agent, k, barrier))
+            continue;
+        if (!agent->steps[k].number_known || (agent->steps[k].number & 1) == last)
+            return false;
+        last = agent->steps[k].number & 1;
     }
-    return !waits;
+    return true;
 }
 
 /* The waits of the warpgroups on one barrier. */
@@ -106,7 +117,8 @@ static bool read_stage(const struct wsdbg_replay *replay, struct stage *stage)
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &replay->agents[i];
         if (!wsdbg_walk_is_known(&replay->c->snapshot->walks[agent->walk]) ||
-            !is_regular(replay, agent, stage->barrier) || !add_waits(replay, agent, &groups, stage))
+            !is_regular(replay, agent, stage->barrier) || !alternates(agent, stage->barrier) ||
+            !add_waits(replay, agent, &groups, stage))
             return false;
         arrivals += wsdbg_replay_arrivals_on(agent, stage->barrier);
         if (count_arrivals(agent, stage->barrier))
