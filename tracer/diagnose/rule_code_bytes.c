@@ -245,6 +245,53 @@ static void say_never_completed(struct wsdbg_case *c, const struct missing_bytes
         "destination and its tensor map (box at most 256 per dimension, 16-byte aligned addresses and strides).");
 }
 
+/* ---- who left between announcing and copying ---- */
+
+/* Whether an agent's last step on the barrier that arrives or copies is an arrival. */
+static bool ends_with_arrival(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    bool arrived = false;
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        if (agent->target[k] == barrier && agent->steps[k].kind != WSDBG_ACCESS_WAIT &&
+            agent->steps[k].kind != WSDBG_ACCESS_INIT)
+            arrived = agent->steps[k].kind == WSDBG_ACCESS_ARRIVE_EXPECT;
+    return arrived;
+}
+
+/* Lanes that announced bytes on the barrier and left the kernel before they copied any, while their warp went on; NULL
+ * = there are none. */
+static const struct wsdbg_replay_agent *announcer_that_left(struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
+{
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
+    for (uint32_t b = 0; replay && b < replay->barrier_count; b++)
+        for (uint32_t i = 0; replay->barriers[b].row == word->barrier && i < replay->agent_count; i++) {
+            const struct wsdbg_replay_agent *agent = &replay->agents[i];
+            if (agent->state == WSDBG_AGENT_ENDED && ends_with_arrival(agent, b) &&
+                wsdbg_case_warp(c, agent->warp)->state != WSDBG_WARP_EXITED &&
+                !(agent->lanes & ~wsdbg_code_lanes_gone(c, agent->warp)))
+                return agent;
+        }
+    return NULL;
+}
+
+static void say_left(struct wsdbg_case *c, const struct missing_bytes *missing, const struct wsdbg_replay_agent *agent,
+                     enum wsdbg_confidence confidence)
+{
+    struct wsdbg_finding *finding = begin(c, missing, WSDBG_CAUSE_WAKER_EXITED, confidence);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, agent->warp)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s of %s announced bytes on %s and left the kernel before any copy: %lld bytes are missing, so %s "
+                "waits%s.",
+                wsdbg_say_lanes(agent->lanes).text, wsdbg_say_warp(c, agent->warp).text,
+                wsdbg_say_object(c, missing->word.barrier).text, (long long)missing->word.bytes,
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the elected lane stay until it has issued the copies that it announced on %s.",
+                wsdbg_say_family(c, missing->word.barrier).text);
+}
+
 /* ---- which of them ---- */
 
 /* All stages of the barrier, in all CTAs, that wait only for bytes lack the same number of bytes. */
@@ -326,6 +373,11 @@ static void judge_too_few(struct wsdbg_case *c, const struct missing_bytes *miss
     if ((bringers == WSDBG_BRINGERS_MAY && !final) || wsdbg_bytes_wait_for_rank(c, &missing->word) ||
         copier_is_to_come(c, &missing->word))
         return;
+    const struct wsdbg_replay_agent *left = announcer_that_left(c, &missing->word);
+    if (left) {
+        say_left(c, missing, left, still);
+        return;
+    }
     const bool agree = all_lack_the_same(c, &missing->word);
     const bool only_look = c->snapshot->look_count < 2; /* two that differ show copies that move */
     if (wsdbg_bytes_elsewhere(c, &missing->word, &other))

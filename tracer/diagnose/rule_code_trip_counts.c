@@ -62,28 +62,19 @@ static bool is_beside(const struct wsdbg_replay *replay, const struct wsdbg_repl
            rows[one->row].stage == rows[two->row].stage && !wsdbg_replay_is_of_family(replay, barrier, other);
 }
 
-/* Whether an agent that arrives on the barrier does so as often as it waits on that stage of another ring. */
+/* Whether an agent that arrives on the barrier does so as often as it waits on that stage of each other ring on which
+ * it waits, and waits on one. */
 static bool is_regular(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
     const uint32_t arrivals = count_arrivals(agent, barrier);
-    for (uint32_t b = 0; arrivals && b < replay->barrier_count; b++)
-        if (is_beside(replay, agent, barrier, b) && count_waits(agent, b) == arrivals)
-            return true;
-    return arrivals == 0;
-}
-
-/* Whether the agent's waits on the barrier name one parity and the other in turn. */
-static bool alternates(const struct wsdbg_replay_agent *agent, uint32_t barrier)
-{
-    uint32_t last = 2;
-    for (uint32_t k = 0; k < agent->step_count; k++) {
-        if (!waits_on(agent, k, barrier))
-            continue;
-        if (!agent->steps[k].number_known || (agent->steps[k].number & 1) == last)
+    bool any = false;
+    for (uint32_t b = 0; arrivals && b < replay->barrier_count; b++) {
+        const uint32_t waits = is_beside(replay, agent, barrier, b) ? count_waits(agent, b) : 0;
+        if (waits && waits != arrivals)
             return false;
-        last = agent->steps[k].number & 1;
+        any |= waits > 0;
     }
-    return true;
+    return any || arrivals == 0;
 }
 
 /* The waits of the warpgroups on one barrier. */
@@ -117,8 +108,7 @@ static bool read_stage(const struct wsdbg_replay *replay, struct stage *stage)
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &replay->agents[i];
         if (!wsdbg_walk_is_known(&replay->c->snapshot->walks[agent->walk]) ||
-            !is_regular(replay, agent, stage->barrier) || !alternates(agent, stage->barrier) ||
-            !add_waits(replay, agent, &groups, stage))
+            !is_regular(replay, agent, stage->barrier) || !add_waits(replay, agent, &groups, stage))
             return false;
         arrivals += wsdbg_replay_arrivals_on(agent, stage->barrier);
         if (count_arrivals(agent, stage->barrier))
@@ -136,10 +126,11 @@ static bool read_stage(const struct wsdbg_replay *replay, struct stage *stage)
 }
 
 /* Whether so many waits take these rounds.  A first wait that is let through takes none, and then the last round need
- * not be waited for: the first role may wait for the other one to have done with all stages, or not. */
+ * not be waited for: the first role may wait for the other one to have done with all stages, or not.  One more or less
+ * may be a wait that repeats another. */
 static bool may_take(const struct stage *ring, uint32_t waits)
 {
-    return ring->rounds <= waits && ring->rounds + ring->free >= waits;
+    return ring->rounds <= waits + 1 && ring->rounds + ring->free + 1 >= waits;
 }
 
 /* Adds up all stages of the family in one CTA.  False where they are not known, or the rounds agree. */
