@@ -1,0 +1,384 @@
+/* broken_off_test.c - threads that leave out what others like them do: a warp without an arrival that its three mates
+ * make, an elected lane or a warp that left in the middle of a loop that the others go on with, lanes that wait apart.
+ *
+ * Most tests write the walks of all threads, let a replay run them until they hang, and make the picture of that
+ * moment.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels.h"
+#include "ways.h"
+
+enum { RING_FULL = 1, RING_EMPTY, DONE, OTHER, STAGES = 2, GROUP = 4, WARPS = 12, CTAS_MOST = 2 };
+enum { ALL_LANES = -1, BUT_LANE_0 = -2, NAMED = 3, GROUP_THREADS = GROUP * 32 };
+
+static struct way ways[CTAS_MOST * (WARPS + 2)];
+static uint32_t way_count;
+
+/* A way of lanes of a warp; 0 = lane 0.  Ways of one warp are begun one after the other. */
+static struct way *begin(uint32_t warp, int lanes)
+{
+    struct way *way = &ways[way_count++];
+    *way = (struct way){.warp = warp, .lanes = (uint32_t)lanes};
+    return way;
+}
+
+static void initialise(struct way *way, uint32_t empty_count, uint32_t done_count)
+{
+    for (uint32_t s = 0; s < STAGES; s++) {
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(RING_FULL, s), 1);
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(RING_EMPTY, s), empty_count);
+    }
+    way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(DONE, 0), done_count);
+    way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(OTHER, 0), CTAS_MOST);
+}
+
+/* All threads of the CTA, and of the cluster. */
+static void meet(struct way *way, uint32_t ctas)
+{
+    way_add(way, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+    if (ctas > 1) {
+        way_add(way, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
+        way_add(way, WSDBG_ACCESS_CLUSTER_WAIT, 0, 0);
+    }
+}
+
+static void put_barriers(struct picture *p, uint32_t ctas)
+{
+    picture_init(p, ctas, WARPS, 32);
+    for (uint32_t cta = 0; cta < ctas && ctas > 1; cta++) {
+        p->snapshot.ctas[cta].cluster_id = 0;
+        p->snapshot.ctas[cta].cluster_rank = cta;
+        p->snapshot.ctas[cta].cluster_size = ctas;
+    }
+    picture_name(p, RING_FULL, "full", STAGES, 1, 2);
+    picture_name(p, RING_EMPTY, "empty", STAGES, 2, 1);
+    picture_name(p, DONE, "done", 1, 2, 1);
+    picture_name(p, OTHER, "other", 1, 2, 1);
+    for (uint32_t s = 0; s < STAGES; s++) {
+        picture_mbarrier(p, RING_FULL, s, 0, 1, 1, 0);
+        picture_mbarrier(p, RING_EMPTY, s, 0, 1, 1, 0);
+    }
+    picture_mbarrier(p, DONE, 0, 0, 1, 1, 0);
+    picture_mbarrier(p, OTHER, 0, 0, 1, 1, 0);
+    for (uint32_t id = 0; id < NAMED; id++)
+        picture_object(p, WSDBG_BARRIER_NAMED, id);
+    picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 0, 0, WSDBG_LANES_ALL);
+}
+
+/* Runs the ways until they hang. */
+static void stand(struct picture *p, uint32_t ctas)
+{
+    put_barriers(p, ctas);
+    ways_put(p, ways, way_count);
+    way_count = 0;
+    assert_true(ways_stand(p));
+}
+
+/* ---- arrivals of a warpgroup ---- */
+
+/* Warp 0 waits until warps 4 to 7 have arrived, which wait for nothing. */
+struct arrivals {
+    const char *name, *says; /* says NULL: nobody leaves an arrival out */
+    uint32_t silent, last;   /* warps that do not arrive */
+    uint32_t initialiser;
+    bool by_all; /* all their lanes arrive, and one of warp 8 */
+};
+
+static const struct arrivals arrivals[] = {
+    {"one of four does not arrive",
+     "Warp 6 does the same as warp 4, but for 1 arrival that it leaves out, the first on \"done\".", 6, 6, 0, false},
+    {"... the one that initialises the barriers",
+     "Warp 4 does the same as warp 5, but for 1 arrival that it leaves out, the first on \"done\".", 4, 4, 4, false},
+    {"... and all lanes of a warp arrive", "Warp 4 does the same as warp 5, but for 2 arrivals that it leaves out", 4,
+     4, 4, true},
+    {"two of four do not arrive", NULL, 6, 7, 0, false},
+};
+
+/* Warps that are not meant to arrive do something else, or they would be alike. */
+static void be_unlike(struct way *way)
+{
+    way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, 1, WARPS * 32);
+}
+
+static bool is_to_arrive(const struct arrivals *k, uint32_t warp)
+{
+    return (warp / GROUP == 1 && (warp < k->silent || warp > k->last)) || (k->by_all && warp == 2 * GROUP);
+}
+
+/* Lane 0 initialises. */
+static void arrive_all(const struct arrivals *k, uint32_t warp)
+{
+    const bool is_mate = warp / GROUP == 1, is_split = warp == k->initialiser && k->by_all;
+    for (int part = 0; part <= is_split; part++) {
+        struct way *way = begin(warp, part ? BUT_LANE_0 : k->by_all && is_mate && !is_split ? ALL_LANES : 0);
+        if (warp == k->initialiser && part == 0)
+            initialise(way, 1, k->by_all ? GROUP_THREADS + 1 : GROUP);
+        meet(way, 1);
+        if (!is_mate)
+            be_unlike(way);
+        if (is_to_arrive(k, warp))
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(DONE, 0), 1);
+        if (warp == 0)
+            way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(DONE, 0), 0);
+        meet(way, 1);
+    }
+}
+
+static void a_warp_arrives_as_its_three_mates_do(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof arrivals / sizeof *arrivals; i++) {
+        struct picture p;
+        print_message("%s\n", arrivals[i].name);
+        for (uint32_t w = 0; w < WARPS; w++)
+            arrive_all(&arrivals[i], w);
+        stand(&p, 1);
+        if (arrivals[i].says)
+            ways_expect(&p, "ARRIVE_MISSING", arrivals[i].says);
+        else
+            assert_false(ways_say(&p, "leaves out"));
+        picture_deinit(&p);
+    }
+}
+
+/* In two warpgroups the first two warps each serve one CTA of the cluster, by a lane of their own.  Warp 5 leaves out
+ * one of its two arrivals. */
+static void an_elected_lane_arrives_as_that_of_another_warp(void **state)
+{
+    struct picture p;
+    (void)state;
+    for (uint32_t w = 0; w < CTAS_MOST * WARPS; w++) {
+        const uint32_t warp = w % WARPS, rank = warp % GROUP;
+        const bool serves = warp >= GROUP && rank < CTAS_MOST;
+        struct way *way = begin(w, serves && rank ? 1 << 8 : 0);
+        if (warp == 0)
+            initialise(way, 1, 2 * CTAS_MOST);
+        meet(way, CTAS_MOST);
+        if (!serves)
+            be_unlike(way);
+        if (serves && warp < 2 * GROUP)
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(OTHER, 0), 1)->rank = (uint8_t)rank;
+        if (serves && warp != 5)
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(DONE, 0), 1)->rank = (uint8_t)rank;
+        for (uint32_t id = DONE; id <= OTHER && warp == 0; id++)
+            way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(id, 0), 0);
+        meet(way, CTAS_MOST);
+    }
+    stand(&p, CTAS_MOST);
+    ways_expect(&p, "ARRIVE_MISSING",
+                "warps 5 do the same as warp 4 of cluster rank 0, but for 2 arrivals that they leave out, the first on "
+                "\"done\"");
+    picture_deinit(&p);
+}
+
+/* ---- an elected lane that breaks off ---- */
+
+enum { ROUNDS = 6, PAIR_THREADS = 64 };
+
+/* Warp 8 tells someone else of each round; `is_late`: it releases the second one when the producer is done. */
+static void consume(struct way *way, uint32_t rounds, bool releases, bool is_late)
+{
+    meet(way, 1);
+    for (uint32_t i = 0; i < rounds; i++) {
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, i % STAGES), i / STAGES & 1);
+        if (way->warp == 2 * GROUP)
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(OTHER, 0), 1);
+        if (is_late && i == 1)
+            way_add(way, WSDBG_ACCESS_NAMED_SYNC, 2, PAIR_THREADS);
+        if (releases)
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(RING_EMPTY, i % STAGES), 1);
+    }
+}
+
+static void produce(struct way *way, bool meets)
+{
+    initialise(way, 2, 1);
+    meet(way, 1);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(RING_FULL, i % STAGES), 1);
+    }
+    if (meets)
+        way_add(way, WSDBG_ACCESS_NAMED_SYNC, 2, PAIR_THREADS);
+}
+
+/* Lane 0 of warp 4 releases, and so does warp 8.  Other lanes of warp 4 only wait. */
+static void put_consumers(struct picture *p, uint32_t rounds, int others, uint32_t rounds_of_others, bool is_late)
+{
+    produce(begin(0, 0), is_late);
+    for (uint32_t w = 1; w < WARPS; w++)
+        if (w == GROUP) {
+            consume(begin(w, 0), rounds, true, false);
+            consume(begin(w, others), rounds_of_others, false, false);
+        } else if (w == 2 * GROUP) {
+            consume(begin(w, 0), ROUNDS, true, is_late);
+        } else {
+            meet(begin(w, 0), 1);
+        }
+    stand(p, 1);
+}
+
+static void an_elected_lane_that_breaks_off_is_blamed(void **state)
+{
+    struct picture p;
+    (void)state;
+    put_consumers(&p, 2, BUT_LANE_0, ROUNDS, false);
+    ways_expect(
+        &p, "WAKER_EXITED",
+        "Warp 0 waits on \"empty\" stage 0 at kernel.cu:100, but lane 0 of warp 4, which arrived on \"empty\" until "
+        "then, left the kernel in the middle of a loop that the rest of the warp goes on with.");
+    picture_deinit(&p);
+}
+
+/* All but the elected lane leave, or one that is not elected. */
+static void lanes_that_leave_and_arrive_nowhere_are_not_blamed(void **state)
+{
+    static const int leavers[] = {BUT_LANE_0, 1 << 1};
+    (void)state;
+    for (size_t i = 0; i < sizeof leavers / sizeof *leavers; i++) {
+        struct picture p;
+        put_consumers(&p, ROUNDS, leavers[i], 2, true);
+        assert_false(ways_say(&p, "in the middle of a loop"));
+        picture_deinit(&p);
+    }
+}
+
+/* ---- a warp that leaves out a named barrier ---- */
+
+static void use(struct way *way, uint8_t kind, uint32_t id, uint32_t threads)
+{
+    way_add(way, kind, id, threads)->access = 0;
+}
+
+/* Warps 0 to 3 meet at two barriers in each round, and one of them leaves after the first round. */
+static void a_warp_that_leaves_its_mates_at_a_named_barrier_is_blamed(void **state)
+{
+    struct picture p;
+    (void)state;
+    for (uint32_t w = 0; w < WARPS; w++) {
+        struct way *way = begin(w, ALL_LANES);
+        for (uint32_t i = 0; i < (w == 2 ? 1 : 3) && w < GROUP; i++) {
+            use(way, WSDBG_ACCESS_NAMED_SYNC, 1, GROUP_THREADS);
+            use(way, WSDBG_ACCESS_NAMED_SYNC, 2, GROUP_THREADS);
+        }
+    }
+    stand(&p, 1);
+    ways_expect(
+        &p, "WAKER_EXITED",
+        "but warp 2 leaves it out: in its code it uses the barrier 1 time, and each of warps 0-1, 3 3 times. It has "
+        "exited.");
+    picture_deinit(&p);
+}
+
+/* Warps 4 to 7 tell warps 8 to 11 twice, but warp 6 once.  Nobody waits where they tell it. */
+static void a_warp_that_leaves_out_an_arrival_for_others_is_blamed(void **state)
+{
+    struct picture p;
+    (void)state;
+    for (uint32_t w = 0; w < WARPS; w++) {
+        struct way *way = begin(w, ALL_LANES);
+        for (uint32_t i = 0; i < 2 && w >= GROUP; i++) {
+            if (w < 2 * GROUP)
+                use(way, WSDBG_ACCESS_NAMED_SYNC, 2, GROUP_THREADS);
+            if (i == 0 || w != 6)
+                use(way, w < 2 * GROUP ? WSDBG_ACCESS_NAMED_ARRIVE : WSDBG_ACCESS_NAMED_SYNC, 1, 2 * GROUP_THREADS);
+        }
+        meet(way, 1);
+    }
+    stand(&p, 1);
+    ways_expect(
+        &p, "ARRIVE_MISSING",
+        "Warp 8 waits on named barrier 1 at kernel.cu:108, but warp 6 leaves it out: in its code it uses the barrier "
+        "1 time, and each of warps 4-5, 7 2 times.");
+    picture_deinit(&p);
+}
+
+/* ---- arrivals that are still to come ---- */
+
+/* A phase takes one arrival of warps 4 to 7, of which `came` have come.  The last one never arrives. */
+static bool lacks_a_mate(uint32_t came, uint32_t expected)
+{
+    struct picture p;
+    put_barriers(&p, 1);
+    const uint32_t lacks = picture_mbarrier(&p, DONE, 1, 0, expected - came, expected, 0),
+                   go = picture_mbarrier(&p, OTHER, 1, 0, 1, 1, 0);
+    const uint32_t arrives = picture_access(&p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(DONE, 1), 1, 1, WSDBG_LANES_ONE),
+                   lets_go = picture_access(&p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(OTHER, 1), 1, 1, WSDBG_LANES_ONE),
+                   waits = picture_access(&p, WSDBG_ACCESS_WAIT, MBARRIER_AT(OTHER, 1), 1, 0, WSDBG_LANES_ONE);
+    picture_exit(&p, 1, 3);
+    picture_exit(&p, 8, WARPS - 1);
+    picture_wait(&p, 0, 0, WSDBG_WARP_WAIT_MBARRIER, lacks, 0);
+    picture_wait(&p, 4, 7, WSDBG_WARP_WAIT_MBARRIER, go, 0);
+    picture_reach(&p, 0, 0, lets_go, 0, UINT8_MAX, 2);
+    picture_reach(&p, 1, 3, arrives, 0, 0, 0);
+    picture_reach(&p, 8, WARPS - 1, arrives, 0, 0, 0);
+    picture_reach(&p, 4, 6, arrives, 0, UINT8_MAX, 2);
+    picture_reach(&p, 4, 7, waits, 0, UINT8_MAX, 2);
+    const bool says = ways_say(&p, "arrive on it, but warp 7 of the same warpgroup never does");
+    picture_deinit(&p);
+    return says;
+}
+
+static void a_warp_that_never_arrives_is_told_before_all_its_mates_have_come(void **state)
+{
+    (void)state;
+    for (uint32_t came = 1; came <= 3; came++)
+        assert_true(lacks_a_mate(came, 4));
+    assert_false(lacks_a_mate(1, 6)); /* not one of each */
+}
+
+/* ---- lanes that wait apart ---- */
+
+/* Whether a warp has split by its record: `lanes` of its lanes, from `first` on, began a wait before lane 0 and those
+ * with it began theirs, on the same barrier or another one. */
+static bool is_split(uint32_t first, uint32_t lanes, uint32_t lanes_of_0, bool same)
+{
+    struct device *d = device_create(1, 1, 1, 128);
+    init(d, 0, 0, FULL, 0, 1);
+    init(d, 0, 0, EMPTY, 0, 1);
+    wait(d, 0, 0, FULL, 0, 0, 0);
+    struct result r = judge(d, 0, 128);
+    wsdbg_diagnosis_deinit(&r.diagnosis);
+    struct wsdbg_history_event *events = &r.snapshot.history[r.snapshot.warps[0].history_first];
+    const uint32_t last = r.snapshot.warps[0].history_count - 1, other = events[last - 1].barrier;
+    events[last - 1] = events[last];
+    events[last - 1].barrier = same ? events[last].barrier : other;
+    events[last - 1].value = 90u | first << 16 | lanes << 21;
+    events[last].value = 90u | lanes_of_0 << 21;
+    assert_null(wsdbg_diagnose(&r.snapshot, &r.diagnosis));
+    bool split = false;
+    for (size_t i = 0; i < r.diagnosis.finding_count; i++)
+        split |= strstr(r.diagnosis.findings[i].sentence, "The lanes of ") != NULL;
+    done(&r);
+    return split;
+}
+
+static void only_other_lanes_that_wait_for_the_same_have_split(void **state)
+{
+    (void)state;
+    assert_true(is_split(1, 31, 1, true));
+    assert_false(is_split(1, 31, 2, true)); /* some lane waits twice */
+    assert_false(is_split(1, 31, 1, false));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_warp_arrives_as_its_three_mates_do),
+        cmocka_unit_test(an_elected_lane_arrives_as_that_of_another_warp),
+        cmocka_unit_test(an_elected_lane_that_breaks_off_is_blamed),
+        cmocka_unit_test(lanes_that_leave_and_arrive_nowhere_are_not_blamed),
+        cmocka_unit_test(a_warp_that_leaves_its_mates_at_a_named_barrier_is_blamed),
+        cmocka_unit_test(a_warp_that_leaves_out_an_arrival_for_others_is_blamed),
+        cmocka_unit_test(a_warp_that_never_arrives_is_told_before_all_its_mates_have_come),
+        cmocka_unit_test(only_other_lanes_that_wait_for_the_same_have_split),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

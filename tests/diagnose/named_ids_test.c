@@ -1,0 +1,186 @@
+/* named_ids_test.c - groups of warps that meet at named barriers, of which some name another barrier than the one that
+ * is meant for them; and kernels that hang at named barriers because somebody does not come.
+ *
+ * A test writes the walks of all threads, lets a replay run them until they hang, and makes the picture of that moment.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ways.h"
+
+enum { GROUP = 4, GROUPS = 3, WARPS = GROUPS * GROUP, ROUNDS = 3, PAIR = 256, ALL = WARPS * 32 };
+enum { A = 1, B }; /* warpgroups; warpgroup 0 leads */
+/* Named barriers: that of each warpgroup, and one that is meant for something else. */
+enum { ID_A = A, ID_B = B, ID_OTHER, IDS };
+/* Accesses of the picture: instructions that take their barrier from a register. */
+enum { TAKES_TURN, GIVES_TURN, BEGINS, MEETS_A, MEETS_B, FOLLOWS, ACCESSES };
+
+static struct way ways[WARPS];
+
+static void use(struct way *way, uint8_t kind, uint32_t access, uint32_t id, uint32_t threads)
+{
+    way_add(way, kind, id, threads)->access = access;
+}
+
+static void begin(struct picture *p)
+{
+    static const uint8_t kinds[ACCESSES] = {[GIVES_TURN] = WSDBG_ACCESS_NAMED_ARRIVE};
+    picture_init(p, 1, WARPS, 32);
+    for (uint32_t id = 0; id < IDS; id++)
+        picture_object(p, WSDBG_BARRIER_NAMED, id);
+    for (uint32_t i = 0; i < ACCESSES; i++)
+        picture_access(p, kinds[i] ? kinds[i] : WSDBG_ACCESS_NAMED_SYNC, 0, 0, 0, WSDBG_LANES_ALL);
+    for (uint32_t w = 0; w < WARPS; w++)
+        ways[w] = (struct way){.warp = w, .lanes = UINT32_MAX};
+}
+
+/* Lets all walks run, and expects a cause and words of its sentence.  "": they hang, and no id is blamed; NULL: they
+ * finish. */
+static void expect(struct picture *p, const char *cause, const char *says)
+{
+    ways_put(p, ways, WARPS);
+    assert_int_equal(ways_stand(p), says != NULL);
+    if (says && *says)
+        ways_expect(p, cause, says);
+    else if (says)
+        assert_false(ways_say(p, "name named barrier"));
+    picture_deinit(p);
+}
+
+/* ---- two warpgroups that take turns ---- */
+
+struct turns {
+    const char *name, *cause, *says;       /* see expect */
+    uint32_t takes[GROUPS], gives[GROUPS]; /* barriers that A and B name */
+    uint32_t keeps;                        /* the warpgroup that does not give its second turn back; 0 = none */
+};
+
+static const struct turns turns[] = {
+    {"each takes its turn", NULL, NULL, {0, ID_A, ID_B}, {0, ID_B, ID_A}, 0},
+    {"B gives its turn at another barrier",
+     "NAMED_COUNT",
+     "Warps 8-11 name named barrier 3 at kernel.cu:201, to which nobody else"
+     " comes, so neither that barrier nor 1 gets its threads. With 1 there, the kernel would finish.",
+     {0, ID_A, ID_B},
+     {0, ID_B, ID_OTHER},
+     0},
+    {"B waits for its turn at A's barrier",
+     "NAMED_ID_SHARED",
+     "Warps 8-11 name named barrier 1 at kernel.cu:200, which others use for a round of their own. With an id of its "
+     "own for each group, as 2, the kernel would finish.",
+     {0, ID_A, ID_A},
+     {0, ID_B, ID_A},
+     0},
+    {"B does not give a turn back", "", "", {0, ID_A, ID_B}, {0, ID_B, ID_A}, B},
+};
+
+/* The first turn is A's. */
+static void take_turns(struct way *way, const struct turns *k, uint32_t group)
+{
+    if (group == B)
+        use(way, WSDBG_ACCESS_NAMED_ARRIVE, BEGINS, ID_A, PAIR);
+    for (uint32_t i = 0; i < ROUNDS && group; i++) {
+        use(way, WSDBG_ACCESS_NAMED_SYNC, TAKES_TURN, k->takes[group], PAIR);
+        if (i != 1 || k->keeps != group)
+            use(way, WSDBG_ACCESS_NAMED_ARRIVE, GIVES_TURN, k->gives[group], PAIR);
+    }
+}
+
+static void a_warpgroup_that_names_another_id_than_its_partner_is_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+        struct picture p;
+        print_message("%s\n", turns[i].name);
+        begin(&p);
+        for (uint32_t w = 0; w < WARPS; w++)
+            take_turns(&ways[w], &turns[i], w / GROUP);
+        expect(&p, turns[i].cause, turns[i].says);
+    }
+}
+
+/* ---- a warpgroup that two others meet ---- */
+
+/* Warpgroup 0 meets both at one barrier, or each at its own.  At first they meet at barrier 1, by an instruction of
+ * their own. */
+struct meeting {
+    const char *name, *cause, *says; /* see expect */
+    bool together;
+    uint32_t ids[GROUPS]; /* that A and B name in their loop */
+    uint32_t silent;      /* the warpgroup that leaves out its last meeting; 0 = none */
+};
+
+static const struct meeting meetings[] = {
+    {"all meet at one barrier", NULL, NULL, true, {0, ID_A, ID_A}, 0},
+    {"A and B name another one",
+     "NAMED_COUNT",
+     "Warps 4-11 name named barrier 3 at kernel.cu:205, to which nobody else"
+     " comes, so neither that barrier nor 1 gets its threads. With 1 there, the kernel would finish.",
+     true,
+     {0, ID_OTHER, ID_OTHER},
+     0},
+    {"A names another one, and B does not",
+     "NAMED_COUNT",
+     "Warps 4-7 name named barrier 3 at kernel.cu:205, to which nobody else comes",
+     true,
+     {0, ID_OTHER, ID_A},
+     0},
+    {"each has its own", NULL, NULL, false, {0, ID_A, ID_B}, 0},
+    {"A and B both name a third one",
+     "NAMED_COUNT",
+     "Warps 4-11 name named barrier 3 at kernel.cu:205, to which nobody else comes",
+     false,
+     {0, ID_OTHER, ID_OTHER},
+     0},
+    {"A and B both name that of A",
+     "NAMED_ID_SHARED",
+     "Warps 4-7 name named barrier 1 at kernel.cu:205, which others use for a round of their own. With an id of its "
+     "own for each group, as 2, the kernel would finish.",
+     false,
+     {0, ID_A, ID_A},
+     0},
+    {"B leaves out its last meeting", "", "", false, {0, ID_A, ID_B}, B},
+    {"... at which all meet", "", "", true, {0, ID_A, ID_A}, B},
+};
+
+static void meet(struct way *way, const struct meeting *k, uint32_t group)
+{
+    const uint32_t threads = k->together ? ALL : PAIR;
+    if (k->together)
+        use(way, WSDBG_ACCESS_NAMED_SYNC, group ? BEGINS : MEETS_A, ID_A, threads);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        if (group == 0)
+            use(way, WSDBG_ACCESS_NAMED_SYNC, MEETS_A, ID_A, threads);
+        if (group == 0 && !k->together)
+            use(way, WSDBG_ACCESS_NAMED_SYNC, MEETS_B, ID_B, threads);
+        if (group && (group != k->silent || i + 1 < ROUNDS))
+            use(way, WSDBG_ACCESS_NAMED_SYNC, FOLLOWS, k->ids[group], threads);
+    }
+}
+
+static void warpgroups_of_one_instruction_that_name_a_wrong_id_are_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof meetings / sizeof *meetings; i++) {
+        struct picture p;
+        print_message("%s\n", meetings[i].name);
+        begin(&p);
+        for (uint32_t w = 0; w < WARPS; w++)
+            meet(&ways[w], &meetings[i], w / GROUP);
+        expect(&p, meetings[i].cause, meetings[i].says);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_warpgroup_that_names_another_id_than_its_partner_is_told),
+        cmocka_unit_test(warpgroups_of_one_instruction_that_name_a_wrong_id_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
