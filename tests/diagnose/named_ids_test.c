@@ -71,7 +71,7 @@ static const struct turns turns[] = {
      0},
     {"B waits for its turn at A's barrier",
      "NAMED_ID_SHARED",
-     "Warps 8-11 name named barrier 1 at kernel.cu:200, which others use for a round of their own. With an id of its "
+     "Warps 8-11 name named barrier 1 at kernel.cu:200, which is also that of other rounds. With an id of its "
      "own for each group, as 2, the kernel would finish.",
      {0, ID_A, ID_A},
      {0, ID_B, ID_A},
@@ -132,14 +132,14 @@ static const struct meeting meetings[] = {
      0},
     {"each has its own", NULL, NULL, false, {0, ID_A, ID_B}, 0},
     {"A and B both name a third one",
-     "NAMED_COUNT",
-     "Warps 4-11 name named barrier 3 at kernel.cu:205, to which nobody else comes",
+     "NAMED_ID_SHARED",
+     "Warps 4-11 name named barrier 3 at kernel.cu:205, which is also that of other rounds",
      false,
      {0, ID_OTHER, ID_OTHER},
      0},
     {"A and B both name that of A",
      "NAMED_ID_SHARED",
-     "Warps 4-7 name named barrier 1 at kernel.cu:205, which others use for a round of their own. With an id of its "
+     "Warps 4-7 name named barrier 1 at kernel.cu:205, which is also that of other rounds. With an id of its "
      "own for each group, as 2, the kernel would finish.",
      false,
      {0, ID_A, ID_A},

@@ -21,6 +21,21 @@ static void add_count(uint32_t *counts, uint32_t *count, uint32_t value, uint32_
         counts[(*count)++] = value;
 }
 
+/* How many arrivals a round has: each agent's first arrival instruction on the barrier counts. */
+static uint32_t arrivals_of_round(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count; k++)
+            if (a->target[k] == barrier && wsdbg_replay_arrivals_of(a, k)) {
+                sum += wsdbg_replay_arrivals_of(a, k);
+                break;
+            }
+    }
+    return sum;
+}
+
 /* Tries a count for the whole family, or for the barrier's stage alone; in all CTAs. */
 static void try_count(struct wsdbg_trial *t, uint32_t barrier, bool of_family, uint32_t value)
 {
@@ -116,7 +131,7 @@ static void try_counts(struct wsdbg_trial *t)
         const uint32_t was = t->expected_was[f];
         if (!wsdbg_trial_leads_family(t, f) || was == 0)
             continue;
-        const uint32_t of_round = wsdbg_trial_arrivals_of_round(t, f);
+        const uint32_t of_round = arrivals_of_round(t, f);
         add_count(counts, &count, of_round, was);
         add_count(counts, &count, was - 1, was);
         add_count(counts, &count, was + 1, was);

@@ -97,11 +97,12 @@ static bool is_shared(const struct wsdbg_trial *t, const struct site *site, uint
     return false;
 }
 
-/* Keeps the repair if it works.  `named`, `value`: what some of its warps name, and should. */
-static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_t named, uint8_t value)
+/* Keeps the repair if it works.  `named`, `value`: what some of its warps name, and should;
+ * of_several: several warpgroups name it that need an id each. */
+static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_t named, uint8_t value, bool of_several)
 {
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NAMED_ID, .named = named, .value = value};
-    repair.is_shared = is_shared(t, site, named);
+    repair.is_shared = of_several || is_shared(t, site, named);
     if (t->replay->steps_left == 0 || !wsdbg_trial_works(t))
         return false;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
@@ -137,7 +138,7 @@ static bool try_id(struct wsdbg_trial *t, const struct site *site, uint32_t grou
         for (uint32_t g = 0; g < GROUPS_MOST; g++)
             if (site->id[g] == id && (g == group || group == GROUPS_MOST))
                 change(t, g, site->others[i]);
-        if (keep_if_works(t, site, id, site->others[i]))
+        if (keep_if_works(t, site, id, site->others[i], false))
             return true;
     }
     return false;
@@ -192,7 +193,7 @@ static bool try_assignment(struct wsdbg_trial *t, const struct site *site, const
         change(t, together->groups[i], together->ids[i]);
         value = value == named ? together->ids[i] : value;
     }
-    return keep_if_works(t, site, named, value);
+    return keep_if_works(t, site, named, value, true);
 }
 
 /* Tries all ways to give the warpgroups from number `at` on an id each. */

@@ -18,6 +18,7 @@ struct pairing {
     enum wsdbg_repair_kind kind; /* ADD_LIKE, DROP_LIKE */
     uint32_t aim;
     uint32_t warp; /* number in its CTA of the warps that change; WSDBG_NONE = any */
+    bool by_mates; /* ADD_LIKE: the other warps of the warpgroup show it; else a warp of another one */
     bool across;   /* the model is the same warp of another CTA; else another warp of the CTA */
 };
 
@@ -32,17 +33,6 @@ static bool are_same(const struct wsdbg_step_row *a, const struct wsdbg_step_row
 {
     return a->kind == b->kind && a->address == b->address && a->number == b->number &&
            a->number_known == b->number_known;
-}
-
-/* Whether two steps do the same; arrivals may go to different CTAs of the cluster, as where each warp serves one. */
-static bool do_same(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t i,
-                    const struct wsdbg_replay_agent *model, uint32_t k)
-{
-    if (wsdbg_replay_arrivals_of(a, i) == 0 || a->target[i] == WSDBG_NONE || model->target[k] == WSDBG_NONE)
-        return are_same(&a->steps[i], &model->steps[k]);
-    return a->steps[i].kind == model->steps[k].kind && a->steps[i].number == model->steps[k].number &&
-           a->steps[i].number_known == model->steps[k].number_known &&
-           t->replay->barriers[a->target[i]].offset == t->replay->barriers[model->target[k]].offset;
 }
 
 /* The barrier for an arrival like the model's step; WSDBG_NONE = there is none. */
@@ -107,7 +97,7 @@ static bool straighten(struct wsdbg_trial *t, const struct pairing *p, uint32_t 
         if (own != its)
             fits = own ? drop(t, p, self, i) : add_like(t, p, self, i, model, k);
         else if (!own)
-            fits = i < a->step_count && k < model->step_count && do_same(t, a, i, model, k);
+            fits = i < a->step_count && k < model->step_count && are_same(&a->steps[i], &model->steps[k]);
         i = behind_inits(a, i + (own || !its));
         k = behind_inits(model, k + (its || !own));
     }
@@ -183,7 +173,7 @@ static bool are_shown(const struct wsdbg_trial *t, const struct pairing *p)
     for (uint32_t i = 0; i < t->changes.edit_count && !p->across && p->kind == WSDBG_REPAIR_ADD_LIKE; i++) {
         const bool is_alike =
             i > 0 && t->edits[i].agent == t->edits[i - 1].agent && t->edits[i].barrier == t->edits[i - 1].barrier;
-        if (!is_alike && !place_shows(t, &t->edits[i]) && !mates_show(t, &t->edits[i]))
+        if (!is_alike && !(p->by_mates ? mates_show(t, &t->edits[i]) : place_shows(t, &t->edits[i])))
             return false;
     }
     return true;
@@ -237,18 +227,28 @@ void wsdbg_try_across(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
     }
 }
 
-/* The same warp of all CTAs changes: they run the same code. */
-void wsdbg_try_mates(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
+/* True if some repair works. */
+static bool try_warps(struct wsdbg_trial *t, enum wsdbg_repair_kind kind, bool by_mates)
 {
-    struct pairing p = {.kind = kind};
+    struct pairing p = {.kind = kind, .by_mates = by_mates};
     const uint32_t warps = wsdbg_trial_warps_of_cta(t);
+    bool any_works = false;
     for (p.family = 0; p.family < t->replay->barrier_count; p.family++) {
         const uint32_t aims = wsdbg_trial_leads_family(t, p.family) ? aims_of(t, &p) : 0;
         for (p.warp = 0; p.warp < warps; p.warp++) {
-            bool any = true;
-            for (p.aim = 0; any && p.aim < aims; p.aim++)
-                if (works(t, &p, &any))
-                    break;
+            bool any = true, work = false;
+            for (p.aim = 0; any && !work && p.aim < aims; p.aim++)
+                work = works(t, &p, &any);
+            any_works |= work;
         }
     }
+    return any_works;
+}
+
+/* The same warp of all CTAs changes: they run the same code.  What all other warps of a warpgroup do shows most. */
+void wsdbg_try_mates(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
+{
+    if (kind == WSDBG_REPAIR_ADD_LIKE && try_warps(t, kind, true))
+        return;
+    try_warps(t, kind, false);
 }

@@ -69,7 +69,7 @@ void wsdbg_repair_say_named_id(struct rounds *rounds, const struct wsdbg_repair 
                               at = wsdbg_repair_at_step(rounds, repair->wait.agent, repair->wait.step);
     if (repair->is_shared)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s name named barrier %u%s, which others use for a round of their own. With an id of its own for "
+                    "%s name named barrier %u%s, which is also that of other rounds. With an id of its own for "
                     "each group, as %u, %s.",
                     warps.text, repair->named, at.text, repair->value, wsdbg_repair_outcome(repair));
     else

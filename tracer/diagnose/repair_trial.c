@@ -36,20 +36,6 @@ const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial 
 
 /* ---- trials ---- */
 
-uint32_t wsdbg_trial_arrivals_of_round(const struct wsdbg_trial *t, uint32_t barrier)
-{
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        for (uint32_t k = 0; k < a->step_count; k++)
-            if (a->target[k] == barrier && wsdbg_replay_arrivals_of(a, k)) {
-                sum += wsdbg_replay_arrivals_of(a, k);
-                break;
-            }
-    }
-    return sum;
-}
-
 void wsdbg_trial_begin(struct wsdbg_trial *t)
 {
     memset(t->expected, 0, t->replay->barrier_count * sizeof *t->expected);

@@ -55,8 +55,6 @@ const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial 
 bool wsdbg_trial_mates_stay(const struct wsdbg_trial *t, uint32_t warp);
 /* How many warps a CTA has. */
 uint32_t wsdbg_trial_warps_of_cta(const struct wsdbg_trial *t);
-/* How many arrivals a round has: each agent's first arrival instruction on the barrier counts. */
-uint32_t wsdbg_trial_arrivals_of_round(const struct wsdbg_trial *t, uint32_t barrier);
 /* Whether some agent stood at the named barrier. */
 bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id);
 /* Runs the replay without changes: whether it ends in the picture. */

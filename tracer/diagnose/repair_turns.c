@@ -320,12 +320,30 @@ static bool straighten_all(struct wsdbg_trial *t, const struct straightening *s,
     return true;
 }
 
-/* Whether all arrivals that a phase takes are made in a round without the added ones: then nobody is missing. */
-static bool is_complete_without(const struct wsdbg_trial *t)
+static uint64_t arrivals_of_all(const struct wsdbg_trial *t, uint32_t barrier)
 {
-    for (uint32_t i = 0; i < t->changes.edit_count; i++)
-        if (wsdbg_trial_arrivals_of_round(t, t->edits[i].barrier) < t->expected_was[t->edits[i].barrier])
+    uint64_t arrivals = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        arrivals += wsdbg_replay_arrivals_on(&t->replay->agents[i], barrier);
+    return arrivals;
+}
+
+/* How many rounds of the ring on which turns wait have the stage of the barrier; 1 where that is not known. */
+static uint64_t rounds_of(const struct wsdbg_trial *t, const struct straightening *s, uint32_t barrier)
+{
+    const uint32_t waited = find_beside(t, s->waited, t->replay->barriers[barrier].cta, barrier);
+    const uint32_t expected = waited == WSDBG_NONE ? 0 : t->expected_was[waited];
+    return expected ? arrivals_of_all(t, waited) / expected : 1;
+}
+
+/* Whether each round has all arrivals that it takes without the added ones: then nobody is missing. */
+static bool is_complete_without(const struct wsdbg_trial *t, const struct straightening *s)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++) {
+        const uint32_t barrier = t->edits[i].barrier;
+        if (arrivals_of_all(t, barrier) < t->expected_was[barrier] * rounds_of(t, s, barrier))
             return false;
+    }
     return true;
 }
 
@@ -349,7 +367,7 @@ static enum outcome try_change(struct wsdbg_trial *t, struct straightening s, ui
     for (; s.cta < end; s.cta++)
         if (!straighten_all(t, &s, &repair))
             return NOTHING_TO_DO;
-    if (!wsdbg_trial_keep_edits(t, &repair) || (s.kind == WSDBG_REPAIR_COPY && is_complete_without(t)))
+    if (!wsdbg_trial_keep_edits(t, &repair) || (s.kind == WSDBG_REPAIR_COPY && is_complete_without(t, &s)))
         return NOTHING_TO_DO;
     if (!wsdbg_trial_works(t))
         return FAILS;
