@@ -261,7 +261,7 @@ class Scorer:
             answer = first_finding(db, row)
             if mark(row, status, answer) == 'ALARM' and self.hangs_at_times(row, changes):
                 row['alone'], row['at_times'] = STANDS[0], True
-            if row['alone'] in STANDS and status == 0:  # it ended under wsdbg: beside others it may only have been slow
+            if row['alone'] in STANDS and status not in (124, 'limit'):  # it ended under wsdbg: it was only slow beside others, or hangs at times
                 row['alone'] = self.again(row, changes)
             answer.update(status=status, seconds=round(seconds, 2), mark=mark(row, status, answer))
             if not answer['cause']:
