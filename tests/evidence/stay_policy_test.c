@@ -350,6 +350,21 @@ static void what_it_cost_to_come_in_is_no_reason_to_leave(void **state)
     assert_int_equal(wsdbg_stay_advise(&policy, &facts), WSDBG_STAY_LEAVE);
 }
 
+/* A launch is counted before what it took is added up. */
+static void launches_that_seem_to_take_no_time_are_no_reason_to_leave(void **state)
+{
+    struct wsdbg_stay_policy policy = {0};
+    struct wsdbg_stay_facts facts = resting();
+    (void)state;
+    facts.launches = 1;
+    facts.launch_ns = 2 * LAUNCH_NS;
+    wsdbg_stay_came(&policy, &facts);
+    facts.began_ns = facts.now_ns;
+    facts.now_ns += 40 * MS;
+    facts.launches = 2;
+    assert_int_equal(wsdbg_stay_advise(&policy, &facts), WSDBG_STAY_AS_IT_IS);
+}
+
 static void only_the_last_window_counts(void **state)
 {
     struct wsdbg_stay_policy policy = {0};
@@ -457,6 +472,7 @@ int main(void)
         cmocka_unit_test(it_leaves_when_staying_costs_more_than_the_program_can_pay),
         cmocka_unit_test(it_does_not_leave_between_two_looks),
         cmocka_unit_test(what_it_cost_to_come_in_is_no_reason_to_leave),
+        cmocka_unit_test(launches_that_seem_to_take_no_time_are_no_reason_to_leave),
         cmocka_unit_test(only_the_last_window_counts),
         cmocka_unit_test(having_left_it_comes_back_to_a_calm_program_that_can_pay),
         cmocka_unit_test(who_is_to_stay_always_comes_and_stays_whatever_it_costs),

@@ -51,12 +51,18 @@ static void begin_window(struct wsdbg_stay_policy *policy, const struct wsdbg_st
     policy->window_launches_ns = launches_spent_ns(facts);
 }
 
+/* Launches that took less than usual make the sum smaller. */
+static uint64_t more_than(uint64_t now_ns, uint64_t before_ns)
+{
+    return now_ns > before_ns ? now_ns - before_ns : 0;
+}
+
 /* In the first window those calls come out that waited for the inspector to come in: staying did not cost that. */
 static uint64_t window_cost_ns(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
 {
     const bool is_first = policy->window_ns == policy->came_ns;
-    return launches_spent_ns(facts) - policy->window_launches_ns +
-           (is_first ? 0 : facts->waited_ns - policy->window_waited_ns);
+    return more_than(launches_spent_ns(facts), policy->window_launches_ns) +
+           (is_first ? 0 : more_than(facts->waited_ns, policy->window_waited_ns));
 }
 
 /* What was spent is spent: only what staying goes on costing is a reason to leave. */
