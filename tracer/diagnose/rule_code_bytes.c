@@ -371,7 +371,7 @@ static void judge_too_few(struct wsdbg_case *c, const struct missing_bytes *miss
     const enum wsdbg_confidence still = if_still(c, missing->warp);
     const bool final = wsdbg_bytes_are_final(c, &missing->word);
     if ((bringers == WSDBG_BRINGERS_MAY && !final) || wsdbg_bytes_wait_for_rank(c, &missing->word) ||
-        copier_is_to_come(c, &missing->word))
+        (bringers != WSDBG_BRINGERS_WAIT_FOR_IT && copier_is_to_come(c, &missing->word)))
         return;
     const struct wsdbg_replay_agent *left = announcer_that_left(c, &missing->word);
     if (left) {
