@@ -16,6 +16,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_LIKE,  /* waits name the parities that the same warp of another CTA names */
     WSDBG_REPAIR_PARITY_SITE,  /* waits by one instruction name other parities */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
+    WSDBG_REPAIR_FILL,         /* a round gets all arrivals that one thread makes in other rounds */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
     WSDBG_REPAIR_ADD_LIKE,     /* a thread arrives as often as another one that does the same otherwise */
     WSDBG_REPAIR_DROP_LIKE,    /* ... arrives no more often than that one */
@@ -45,6 +46,7 @@ struct wsdbg_repair {
     bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
     bool is_of_any;    /* NAMED: other barriers that the same instruction names change, too */
     bool is_shared;    /* NAMED_ID: other instructions name the barrier, too */
+    bool is_of_turns;  /* STAY: warps take turns at arriving */
     bool is_to_end;    /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;      /* the count that the barrier was initialised with; NAMED: the threads that the code names */
     uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
