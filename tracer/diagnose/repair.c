@@ -179,6 +179,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_ADD);
     wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
+    wsdbg_try_beginnings(t);
     wsdbg_try_first(t, 0);
     wsdbg_try_named(t);
     wsdbg_try_early(t);
@@ -191,6 +192,8 @@ static void try_standstill(struct wsdbg_trial *t)
     try_counts(t);
     wsdbg_try_first(t, 1);
     wsdbg_try_sites(t);
+    if (!t->out->count)
+        wsdbg_try_releases(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)

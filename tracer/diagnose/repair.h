@@ -17,6 +17,9 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_SITE,  /* waits by one instruction name other parities */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
     WSDBG_REPAIR_FILL,         /* a round gets all arrivals that one thread makes in other rounds */
+    WSDBG_REPAIR_BEGIN,        /* threads arrive on a barrier before their first wait, as on others of its family */
+    WSDBG_REPAIR_BEGIN_LESS,   /* ... no more often than on others */
+    WSDBG_REPAIR_RELEASE,      /* a barrier whose arrivers all wait first gets the arrivals of one phase at once */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
     WSDBG_REPAIR_ADD_LIKE,     /* a thread arrives as often as another one that does the same otherwise */
     WSDBG_REPAIR_DROP_LIKE,    /* ... arrives no more often than that one */

@@ -61,6 +61,7 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_STAY:
         return WSDBG_CAUSE_WAKER_EXITED;
     case WSDBG_REPAIR_DROP:
+    case WSDBG_REPAIR_BEGIN_LESS:
     case WSDBG_REPAIR_DROP_LIKE:
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
     case WSDBG_REPAIR_NAMED:
@@ -268,6 +269,51 @@ static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
     wsdbg_evidence_text(c, finding, "rounds that lack arrivals: %u, by %s", repair->edit_count,
                         wsdbg_say_warps(c, &repair->warps).text);
+}
+
+/* Says what threads do before their first wait. */
+static void say_begin(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const bool is_less = repair->kind == WSDBG_REPAIR_BEGIN_LESS;
+    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair)),
+                              family = wsdbg_say_family(c, row_of(rounds, repair)),
+                              warps = wsdbg_say_warps(c, &repair->warps);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                is_less ? "Before the first wait, %s arrive%s more often on %s than on other stages of %s. Without "
+                          "that arrival %s."
+                        : "Before the first wait, %s do%s not arrive on %s, but on other stages of %s. With that "
+                          "arrival %s.",
+                warps.text,
+                !is_one(repair) ? ""
+                : is_less       ? "s"
+                                : "es",
+                object.text, family.text, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on each stage of %s just once before the first round.",
+                family.text);
+    if (is_less)
+        tell_arrival(rounds, finding, &repair->edit);
+}
+
+/* Says that nobody arrives first. */
+static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
+    const uint32_t arrivals = repair->edit.arrivals;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "Nobody arrives on %s before waiting for something else, and all of them wait for one another. With %u "
+                "arrival%s before the first wait %s.",
+                object.text, arrivals, arrivals == 1 ? "" : "s", wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the thread that initialises %s also arrive on it, so that the first wait ends at once.",
+                object.text);
 }
 
 static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
@@ -497,6 +543,9 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_PARITY_SITE] = say_site,
         [WSDBG_REPAIR_ADD] = say_missing,
         [WSDBG_REPAIR_FILL] = say_fill,
+        [WSDBG_REPAIR_RELEASE] = say_release,
+        [WSDBG_REPAIR_BEGIN] = say_begin,
+        [WSDBG_REPAIR_BEGIN_LESS] = say_begin,
         [WSDBG_REPAIR_DROP] = say_twice,
         [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
         [WSDBG_REPAIR_DROP_LIKE] = say_more_than_other,

@@ -1,7 +1,7 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
  *   repair_parity.c, repair_sites.c                              waits
- *   repair_turns.c, repair_fill.c, repair_ring.c, repair_pairs.c, repair_move.c arrivals
+ *   repair_begin.c, repair_turns.c, repair_fill.c, repair_ring.c, repair_pairs.c, repair_move.c arrivals
  *   repair_stay.c, repair_lanes.c                                what warps and lanes do that have left
  *   repair_bytes.c, repair.c                                     bytes, counts
  *   repair_named.c, repair_named_id.c                            named barriers
@@ -97,6 +97,8 @@ void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_fill(struct wsdbg_trial *t);
+void wsdbg_try_beginnings(struct wsdbg_trial *t);
+void wsdbg_try_releases(struct wsdbg_trial *t);
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */
 /* ADD_LIKE or DROP_LIKE: by the same warp of another CTA, or by other warps of the CTA. */
 void wsdbg_try_across(struct wsdbg_trial *t, enum wsdbg_repair_kind kind);
