@@ -181,6 +181,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
     wsdbg_try_beginnings(t);
     wsdbg_try_first(t, 0);
+    wsdbg_try_blocks(t);
     wsdbg_try_named(t);
     wsdbg_try_early(t);
     wsdbg_try_named_ids(t);

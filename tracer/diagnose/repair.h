@@ -28,6 +28,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
     WSDBG_REPAIR_ANNOUNCE,     /* who copies bytes without an arrival arrives and announces them */
     WSDBG_REPAIR_BYTES,        /* copies bring just what is announced */
+    WSDBG_REPAIR_BLOCK,        /* warps leave out a barrier for all threads to which the others never come */
     WSDBG_REPAIR_NAMED,        /* uses of a named barrier name another count of threads */
     WSDBG_REPAIR_NAMED_ID,     /* uses by one instruction name another named barrier */
     WSDBG_REPAIR_EARLY,        /* warps arrive at a named barrier once before they begin */
@@ -54,7 +55,7 @@ struct wsdbg_repair {
     uint32_t was;      /* the count that the barrier was initialised with; NAMED: the threads that the code names */
     uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
                           MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given */
-    uint32_t named;    /* EARLY, NAMED, NAMED_ID: the named barrier's id, in the code */
+    uint32_t named;    /* EARLY, BLOCK, NAMED, NAMED_ID: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
      * PARITY_LIKE: ... another parity than that of `like`; NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;

@@ -64,6 +64,8 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_BEGIN_LESS:
     case WSDBG_REPAIR_DROP_LIKE:
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
+    case WSDBG_REPAIR_BLOCK:
+        return WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE;
     case WSDBG_REPAIR_NAMED:
         return WSDBG_CAUSE_NAMED_COUNT;
     case WSDBG_REPAIR_NAMED_ID:
@@ -543,6 +545,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_PARITY_SITE] = say_site,
         [WSDBG_REPAIR_ADD] = say_missing,
         [WSDBG_REPAIR_FILL] = say_fill,
+        [WSDBG_REPAIR_BLOCK] = wsdbg_repair_say_block,
         [WSDBG_REPAIR_RELEASE] = say_release,
         [WSDBG_REPAIR_BEGIN] = say_begin,
         [WSDBG_REPAIR_BEGIN_LESS] = say_begin,

@@ -4,7 +4,7 @@
  *   repair_begin.c, repair_turns.c, repair_fill.c, repair_ring.c, repair_pairs.c, repair_move.c arrivals
  *   repair_stay.c, repair_lanes.c                                what warps and lanes do that have left
  *   repair_bytes.c, repair.c                                     bytes, counts
- *   repair_named.c, repair_named_id.c                            named barriers
+ *   repair_named.c, repair_named_id.c, repair_block.c            named barriers
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
 #define WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -88,6 +88,7 @@ void wsdbg_try_like(struct wsdbg_trial *t);
 void wsdbg_try_stay(struct wsdbg_trial *t);
 void wsdbg_try_lanes(struct wsdbg_trial *t);
 void wsdbg_try_early(struct wsdbg_trial *t);
+void wsdbg_try_blocks(struct wsdbg_trial *t);
 void wsdbg_try_named(struct wsdbg_trial *t);
 void wsdbg_try_named_ids(struct wsdbg_trial *t);
 void wsdbg_try_announce(struct wsdbg_trial *t);
