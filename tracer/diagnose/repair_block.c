@@ -59,18 +59,37 @@ static bool leave_out(struct wsdbg_trial *t, uint32_t access)
     return true;
 }
 
-/* Only of instructions at which somebody stands. */
+static bool stands_at_one(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] == WSDBG_AGENT_NAMED && is_block_wide(&t->replay->agents[i].steps[t->at[i]]))
+            return true;
+    return false;
+}
+
+/* Whether an earlier agent, or this one before the step, executes the instruction of the step. */
+static bool was_met(const struct wsdbg_trial *t, uint32_t agent, uint32_t step)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t k = 0; k < step; k++)
+        if (a->steps[k].access == a->steps[step].access)
+            return true;
+    for (uint32_t i = 0; i < agent; i++)
+        if (executes(&t->replay->agents[i], a->steps[step].access))
+            return true;
+    return false;
+}
+
+/* Warps that come to such a barrier alone may go on with the others, who come to the next one, and stand there. */
 void wsdbg_try_blocks(struct wsdbg_trial *t)
 {
-    uint32_t last = WSDBG_NONE;
+    if (!stands_at_one(t))
+        return;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        const bool stands = t->state[i] == WSDBG_AGENT_NAMED && is_block_wide(&a->steps[t->at[i]]);
-        const uint32_t access = stands ? a->steps[t->at[i]].access : WSDBG_NONE;
-        if (access == WSDBG_NONE || access == last)
-            continue;
-        last = access;
-        if (is_of_some(t, access) && leave_out(t, access))
-            return;
+        for (uint32_t k = 0; k < a->step_count; k++)
+            if (is_block_wide(&a->steps[k]) && !was_met(t, i, k) && is_of_some(t, a->steps[k].access) &&
+                leave_out(t, a->steps[k].access))
+                return;
     }
 }
