@@ -25,6 +25,16 @@ static bool same_test(const struct wsdbg_instruction *a, const struct wsdbg_inst
     return true;
 }
 
+/* Whether the loop writes a register that the test names.  Then another test that names it may be of another barrier. */
+static bool writes_sources(const struct wsdbg_loop *loop, uint32_t test)
+{
+    const struct wsdbg_instruction *row = at(loop->graph, test);
+    for (unsigned s = 0; s < row->source_count; s++)
+        if (wsdbg_loop_writes(loop, &row->sources[s]))
+            return true;
+    return false;
+}
+
 /* Whether the sources of the instruction are written between it and `to`, both not counted. */
 static bool is_overwritten(const struct wsdbg_graph *graph, uint32_t instruction, uint32_t to)
 {
@@ -62,7 +72,8 @@ static uint32_t test_of(const struct wsdbg_loop *loop, bool *of_several)
             return WSDBG_NO_INSTRUCTION;
         if (found == WSDBG_NO_INSTRUCTION)
             found = i;
-        *of_several |= !same_test(at(loop->graph, i), at(loop->graph, found));
+        *of_several |= i != found && (!same_test(at(loop->graph, i), at(loop->graph, found)) ||
+                                      (loop->acts_beside && writes_sources(loop, i)));
     }
     return *of_several && !loop->acts_beside ? WSDBG_NO_INSTRUCTION : found;
 }
