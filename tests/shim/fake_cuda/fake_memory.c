@@ -61,6 +61,15 @@ FAKE(cuMemHostRegister_v2, (void *memory, size_t bytes, unsigned flags), (memory
     return getenv("FAKE_CUDA_PINS_NO_FILE") && is_in_segment(memory) ? 1 : usable();
 }
 
+/* With FAKE_CUDA_MAPS_NOTHING no kernel may use registered memory. */
+FAKE(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *memory, unsigned flags), (address, memory, flags))
+{
+    if (getenv("FAKE_CUDA_MAPS_NOTHING") || flags)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    *address = (CUdeviceptr)(uintptr_t)memory;
+    return usable();
+}
+
 FAKE(cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t bytes), (to, from, bytes))
 {
     CUresult error = usable();
