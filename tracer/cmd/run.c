@@ -282,6 +282,7 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .spool = run->spool.path,
                                                     .observer = options->observer,
                                                     .history = options->history,
+                                                    .ring = options->ring,
                                                     .attach_first = first_launch_waits(run),
                                                     .filters = filter_count < 0 ? NULL : filters,
                                                     .pid_namespace = has_namespace ? namespace : NULL,
