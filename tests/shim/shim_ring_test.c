@@ -32,14 +32,14 @@ static void points_the_probes_at_the_ring_and_reads_the_names(void **state)
     segment_remove(run.pid);
 }
 
-static void assert_copies_the_history(const char *setting)
+static void assert_copies_the_history(const char *setting, bool is_mapped)
 {
     struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "history", .environment = {setting}};
     struct wsdbg_segment *segment = run_and_look(&run);
     const struct wsdbg_context_row *row = &segment->contexts[0];
     assert_int_equal(row->history_depth, WSDBG_HISTORY_DEPTH_MAX);
     const struct wsdbg_event *mirror = (const void *)((const char *)segment + row->history_offset);
-    assert_int_equal(mirror[4].kind, WSDBG_EVENT_NONE);
+    assert_int_equal(mirror[4].kind, is_mapped ? WSDBG_EVENT_TILE_BEGIN : WSDBG_EVENT_NONE);
     for (uint32_t request = 1; request <= 2; request++) {
         __atomic_store_n(&segment->history_request, request, __ATOMIC_RELEASE);
         syscall(SYS_futex, &segment->history_request, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -61,7 +61,7 @@ static void assert_copies_the_history(const char *setting)
 static void copies_the_history_when_asked(void **state)
 {
     (void)state;
-    assert_copies_the_history(NULL);
+    assert_copies_the_history(NULL, false);
 }
 
 /* A segment on a disk cannot be pinned: the GPU copies to other memory first. */
@@ -72,7 +72,7 @@ static void copies_into_a_segment_that_the_driver_cannot_pin(void **state)
                       .scenario = "contexts",
                       .environment = {"FAKE_CUDA_PINS_NO_FILE=1"}};
     (void)state;
-    assert_copies_the_history("FAKE_CUDA_PINS_NO_FILE=1");
+    assert_copies_the_history("FAKE_CUDA_PINS_NO_FILE=1", false);
     run_program(&run);
     assert_exit(&run, 0);
     assert_string_equal(run.errors, "");
@@ -264,7 +264,7 @@ static void a_mapped_ring_is_the_segment_itself(void **state)
 static void requests_for_a_mapped_ring_are_answered(void **state)
 {
     (void)state;
-    assert_copies_the_history("WSDBG_RING=mapped");
+    assert_copies_the_history("WSDBG_RING=mapped", true);
 }
 
 static void a_mapped_ring_without_history_has_slots(void **state)
@@ -289,7 +289,8 @@ static void where_the_driver_maps_nothing_the_ring_is_in_device_memory(void **st
     static const struct {
         const char *setting, *note;
     } cases[] = {{"FAKE_CUDA_MAPS_NOTHING=1", "not mapped: the driver cannot map the segment's memory (error 801)"},
-                 {"FAKE_CUDA_PINS_NO_FILE=1", "not mapped: the driver cannot register the segment's memory"}};
+                 {"FAKE_CUDA_PINS_NO_FILE=1", "not mapped: the driver cannot register the segment's memory"},
+                 {"FAKE_CUDA_MAPS_ELSEWHERE=1", "what the GPU writes into the segment does not arrive (error 0)"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct run run = {.program = SHIM_APP_DYNAMIC,
