@@ -308,6 +308,8 @@ static struct wsdbg_error *create_child(struct run *run)
 {
     bool outlives = run->options->on_stall == WSDBG_ON_STALL_DETACH;
     struct wsdbg_child_options options = {.die_with_parent = !outlives, .quit_looks = can_look(run), .terminal = -1};
+    /* A simulated GPU stops with the program. */
+    options.is_seen_stopped = !run->device.simulator && run->options->ring && strcmp(run->options->ring, "mapped") == 0;
     options.look_signal = options.quit_looks ? WSDBG_LOOK_SIGNAL : 0;
     if (run->tui) {
         wsdbg_tui_prepare_child(run->tui, &options);
