@@ -148,7 +148,7 @@ static bool is_counted(const struct wsdbg_history_event *event)
 /* Returns how many of them there are. */
 static uint32_t assert_in_order(const struct wsdbg_snapshot *snapshot)
 {
-    const struct wsdbg_warp *warp = snapshot->warp_count ? &snapshot->warps[0] : NULL;
+    const struct wsdbg_warp_row *warp = snapshot->warp_count ? &snapshot->warps[0] : NULL;
     uint32_t counted = 0;
     for (uint32_t i = 0; warp && i < warp->history_count; i++) {
         const struct wsdbg_history_event *event = &snapshot->history[warp->history_first + i];
