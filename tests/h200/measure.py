@@ -253,6 +253,13 @@ class Measure:
             time.sleep(0.05)
         return None
 
+    def send(self, pid, signal_number):
+        try:
+            if pid and signal_number:
+                os.kill(pid, signal_number)
+        except ProcessLookupError:
+            pass  # it has ended before
+
     def watch_hang(self, place, program, signal_number, options, wait_s):
         """A program that hangs, and gets a signal while it does, before the stall time is over: what wsdbg says within wait_s of the
         signal.  `said` is wsdbg's words, `status` its exit status; None where it had not ended by then."""
@@ -263,14 +270,12 @@ class Measure:
                                        stdin=subprocess.DEVNULL, stdout=file, stderr=file)
             pid = self.program_of(watcher.pid, os.path.basename(program[0]))
             time.sleep(3)  # CUDA has started, and the kernel stands
-            if pid and signal_number:
-                os.kill(pid, signal_number)
+            self.send(pid, signal_number)
             try:
                 status = watcher.wait(wait_s)
             except subprocess.TimeoutExpired:
                 status = None
-                if pid and signal_number == signal.SIGSTOP:
-                    os.kill(pid, signal.SIGCONT)
+                self.send(pid, signal.SIGCONT)
                 watcher.terminate()
                 try:
                     watcher.wait(20)
