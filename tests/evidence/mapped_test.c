@@ -145,12 +145,13 @@ static bool is_counted(const struct wsdbg_history_event *event)
     return event->kind != WSDBG_EVENT_BEGIN && event->value != 0;
 }
 
-/* Returns how many of them there are. */
+/* Returns how many of them there are.  The slot's event alone is not looked at: this writer may be interrupted between
+ * its two words for long, which no second read notices. */
 static uint32_t assert_in_order(const struct wsdbg_snapshot *snapshot)
 {
     const struct wsdbg_warp_row *warp = snapshot->warp_count ? &snapshot->warps[0] : NULL;
     uint32_t counted = 0;
-    for (uint32_t i = 0; warp && i < warp->history_count; i++) {
+    for (uint32_t i = 0; warp && warp->history_count > 1 && i < warp->history_count; i++) {
         const struct wsdbg_history_event *event = &snapshot->history[warp->history_first + i];
         if (!is_counted(event))
             continue;
