@@ -27,7 +27,7 @@ struct shim_context {
         CUdeviceptr address;
         uint64_t mapped_bytes; /* 0 = ordinary memory: the context's end frees it */
     } memory[2];
-    CUdeviceptr slots;  /* in device memory */
+    CUdeviceptr slots;  /* as the GPU sees them */
     void *slots_mirror; /* in the segment, as the history's */
     uint64_t slots_bytes;
     void *mirror; /* history in the segment */
@@ -36,6 +36,7 @@ struct shim_context {
     CUdeviceptr history;
     uint64_t history_bytes;
     CUstream copy_stream;
+    bool is_mapped; /* slots and history are the mirrors themselves, which the GPU writes: nothing is copied */
 };
 #define SHIM_BOUNCE_BYTES 65536u
 extern struct shim_context shim_contexts[WSDBG_CONTEXT_ROWS]; /* index = row */

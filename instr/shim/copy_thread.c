@@ -1,4 +1,5 @@
-/* copy_thread.c - copies slots and event histories out of device memory when wsdbg looks or asks.
+/* copy_thread.c - copies slots and event histories out of device memory when wsdbg looks or asks.  A ring that the GPU
+ * maps needs no copy.
  *
  * Reads:  segment->history_request (a futex word shared with wsdbg) and slots_request.
  * Writes: the mirrors, contexts[].slots_copied_ns and history_copied, slots_done, history_done.
@@ -93,6 +94,14 @@ static CUresult copy_in_context(struct shim_context *context, struct wsdbg_conte
 
 static _Atomic bool late_said;
 
+/* What the GPU writes into the segment itself is as of now. */
+static void say_current(struct wsdbg_context_row *row, const uint32_t *request)
+{
+    __atomic_store_n(&row->slots_copied_ns, shim_now_ns(), __ATOMIC_RELEASE);
+    if (request && row->history_depth)
+        __atomic_store_n(&row->history_copied, *request, __ATOMIC_RELEASE);
+}
+
 /* request NULL = slots only. */
 static void copy_context(uint32_t index, const uint32_t *request)
 {
@@ -101,6 +110,10 @@ static void copy_context(uint32_t index, const uint32_t *request)
     if (atomic_load(&context->ring) != RING_READY ||
         __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) != WSDBG_CONTEXT_ALIVE)
         return;
+    if (context->is_mapped) {
+        say_current(row, request);
+        return;
+    }
     atomic_fetch_add(&context->users, 1);
     if (!must_stop(context) && atomic_load(&context->handle)) {
         CUresult result = copy_in_context(context, row, request);

@@ -71,7 +71,7 @@ enum {
     CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
 };
 
-enum { CU_MEMHOSTREGISTER_PORTABLE = 1 };
+enum { CU_MEMHOSTREGISTER_PORTABLE = 1, CU_MEMHOSTREGISTER_DEVICEMAP = 2 };
 enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1 };
 enum { CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6 };
 enum { CU_MEM_LOCATION_TYPE_DEVICE = 1, CU_MEM_ACCESS_READ_WRITE = 3, CU_MEM_GRANULARITY_MINIMUM = 0 };
@@ -198,6 +198,7 @@ struct cu_graph_instantiate {
     X(cuMemUnmap, (CUdeviceptr, size_t), 0)                                       \
     X(cuMemAddressFree, (CUdeviceptr, size_t), 0)                                 \
     X(cuMemHostRegister_v2, (void *, size_t, unsigned), 1)                        \
+    X(cuMemHostGetDevicePointer_v2, (CUdeviceptr *, void *, unsigned), 0)         \
     X(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), 1)         \
     X(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), 1)           \
     X(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), 1)     \

@@ -1,8 +1,8 @@
 /* ring_setup.c - gives a probed module its ring: slots, history, and the config constant that points at them.
  *
  * Reads:  the module's symbols wsdbg_config_v1 and wsdbg_names_v1.
- * Writes: the context's slots and history in device memory, their mirrors in the segment, the config constant,
- *         name rows, the context and module rows.
+ * Writes: the context's slots and history in device memory and their mirrors in the segment, or on request in the
+ *         segment alone; the config constant, name rows, the context and module rows.
  *
  * Runs before a launch or after a lookup, with the module's context current.  A module without the symbol costs
  * one query.  All copies are asynchronous, on a stream of our own that does not wait for the app's streams, and
@@ -23,12 +23,11 @@
 #include "own_threads.h"
 #include "region.h"
 #include "registry.h"
+#include "ring_map.h"
 #include "ring_memory.h"
 #include "sanitizers.h"
 #include "segment.h"
 #include "state.h"
-
-#define COPY_DEADLINE_NS 2000000000ull
 
 static void relax_capture(int *mode)
 {
@@ -36,19 +35,14 @@ static void relax_capture(int *mode)
         shim_driver.cuThreadExchangeStreamCaptureMode(mode);
 }
 
-/* Waits for our own stream; 0 = done, NOT_READY = still busy at the deadline. */
-static CUresult wait_copy(CUstream stream)
-{
-    uint64_t deadline = shim_now_ns() + COPY_DEADLINE_NS;
-    CUresult result;
-    while ((result = shim_driver.cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY && shim_now_ns() < deadline)
-        shim_sleep_us(20);
-    return result;
-}
-
 static CUresult register_memory(void *memory, uint64_t bytes)
 {
-    const CUresult result = shim_driver.cuMemHostRegister_v2(memory, bytes, CU_MEMHOSTREGISTER_PORTABLE);
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (ring_map_is_wanted())
+        result =
+            shim_driver.cuMemHostRegister_v2(memory, bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED && !contexts_ended_by(result))
+        result = shim_driver.cuMemHostRegister_v2(memory, bytes, CU_MEMHOSTREGISTER_PORTABLE);
     return result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED ? CUDA_SUCCESS : result;
 }
 
@@ -80,38 +74,34 @@ static uint32_t wanted_depth(void)
     return (uint32_t)depth;
 }
 
-/* History is a convenience: whatever fails here leaves the slots working and a note. */
-static void add_history(struct shim_context *context, struct wsdbg_context_row *row)
+/* Events a warp for which the segment has room; 0 = no history. */
+static uint32_t depth_that_fits(const struct wsdbg_context_row *row)
 {
-    const uint32_t index = (uint32_t)(context - shim_contexts);
-    uint32_t wanted = wanted_depth(), depth = wanted;
-    uint64_t event_bytes = (uint64_t)row->slot_count * sizeof(struct wsdbg_event);
-    while (depth && !region_fits(event_bytes * depth))
+    const uint32_t wanted = wanted_depth();
+    uint32_t depth = wanted;
+    while (depth && !region_fits((uint64_t)row->slot_count * sizeof(struct wsdbg_event) * depth))
         depth /= 2;
     if (depth < wanted)
         shim_note("history is %u events a warp instead of %u: the segment's limit is %llu MiB", depth, wanted,
                   (unsigned long long)(atomic_load(&shim_segment)->limit_bytes >> 20));
+    return depth;
+}
+
+/* History is a convenience: whatever fails here, or where the history is placed, leaves the slots working and a note.
+ */
+static void add_history(struct shim_context *context, struct wsdbg_context_row *row)
+{
+    char why[WSDBG_TEXT_BYTES] = "";
+    const uint32_t depth = depth_that_fits(row);
+    const uint64_t bytes = (uint64_t)row->slot_count * sizeof(struct wsdbg_event) * depth;
     if (!depth)
         return;
-    CUdeviceptr history = 0;
-    char why[WSDBG_TEXT_BYTES] = "";
-    uint64_t offset = 0, bytes = event_bytes * depth;
-    CUresult result = ring_memory_take(index, WSDBG_MEMORY_HISTORY, bytes, 0, &history);
-    if (result != CUDA_SUCCESS) {
-        shim_note("no history: the GPU has no %llu MiB for it (error %d)", (unsigned long long)(bytes >> 20), result);
-        return;
-    }
-    if (!shared_region(context, bytes, &offset, &context->mirror, &context->history_landing, why)) {
+    if (!shared_region(context, bytes, &row->history_offset, &context->mirror, &context->history_landing, why)) {
+        row->history_offset = 0;
         shim_note("no history: %s", why);
         return;
     }
-    context->history = history;
     context->history_bytes = bytes;
-    context->config.history_address = history;
-    context->config.history_stride = depth * (uint32_t)sizeof(struct wsdbg_event);
-    context->config.history_mask = depth - 1;
-    row->history_offset = offset;
-    row->history_device_address = history;
     row->history_depth = depth;
 }
 
@@ -121,42 +111,88 @@ static bool refuse(char *why, const char *what, CUresult result)
     return false;
 }
 
-/* Slots, their mirror, and the streams; the row is filled but not published. */
+/* For the GPU alone, behind what is read: the lanes of each slot's warp that are gone (ring.h). */
+static uint64_t leavers_bytes(const struct wsdbg_context_row *row)
+{
+    return (uint64_t)row->slot_count * sizeof(uint32_t);
+}
+
+/* The streams, and the slots' place in the segment; behind them the bounce memory, and what a mapped ring has there. */
 static bool add_slots(struct shim_context *context, struct wsdbg_context_row *row, char *why)
 {
-    void *memory = NULL;
-    uint64_t bytes = (uint64_t)row->slot_count * sizeof(struct wsdbg_slot);
+    const uint64_t bytes = (uint64_t)row->slot_count * sizeof(struct wsdbg_slot);
+    const uint64_t behind_bytes = SHIM_BOUNCE_BYTES + (ring_map_is_wanted() ? leavers_bytes(row) : 0);
     CUresult result = shim_driver.cuStreamCreate(&context->stream, CU_STREAM_NON_BLOCKING);
     if (result == CUDA_SUCCESS)
         result = shim_driver.cuStreamCreate(&context->copy_stream, CU_STREAM_NON_BLOCKING);
     if (result != CUDA_SUCCESS)
         return refuse(why, "a stream", result);
-    if (!shared_region(context, bytes + SHIM_BOUNCE_BYTES, &row->slots_offset, &memory, &context->slots_landing, why))
+    if (!shared_region(context, bytes + behind_bytes, &row->slots_offset, &context->slots_mirror,
+                       &context->slots_landing, why))
         return false;
-    /* Behind the slots, for the GPU alone: the lanes of each slot's warp that are gone (ring.h). */
-    const uint64_t leavers_bytes = (uint64_t)row->slot_count * sizeof(uint32_t);
-    result = ring_memory_take((uint32_t)(context - shim_contexts), WSDBG_MEMORY_SLOTS, bytes, leavers_bytes,
-                              &context->slots);
-    if (result != CUDA_SUCCESS)
-        return refuse(why, "memory for the slots", result);
-    context->slots_mirror = memory;
     context->slots_bytes = bytes;
     context->bounce = (char *)context->slots_landing + bytes;
-    context->config = (struct wsdbg_config){.slots_address = context->slots};
-    context->config.history_address = context->slots;
-    context->config.history_stride = sizeof(struct wsdbg_slot);
-    context->config.warps_per_sm = row->warps_per_sm;
-    context->config.slot_count = row->slot_count;
-    context->config.leavers_offset = (uint32_t)bytes;
-    row->slots_device_address = context->slots;
     return true;
 }
 
-/* Creates the context's ring; false with a reason. */
-static bool create_ring(struct shim_context *context, struct wsdbg_context_row *row, char *why)
+/* Takes memory of the GPU for slots and history. */
+static bool take_memory(struct shim_context *context, struct wsdbg_context_row *row, char *why)
 {
-    struct wsdbg_context_row made = *row;
-    made.slot_count = row->sm_count * row->warps_per_sm;
+    const uint32_t index = (uint32_t)(context - shim_contexts);
+    CUresult result =
+        ring_memory_take(index, WSDBG_MEMORY_SLOTS, context->slots_bytes, leavers_bytes(row), &context->slots);
+    if (result != CUDA_SUCCESS)
+        return refuse(why, "memory for the slots", result);
+    if (context->history_bytes)
+        result = ring_memory_take(index, WSDBG_MEMORY_HISTORY, context->history_bytes, 0, &context->history);
+    if (result != CUDA_SUCCESS) {
+        shim_note("no history: the GPU has no %llu MiB for it (error %d)",
+                  (unsigned long long)(context->history_bytes >> 20), result);
+        context->history = context->history_bytes = 0;
+        row->history_offset = row->history_depth = 0;
+    }
+    row->slots_device_address = context->slots;
+    row->history_device_address = context->history;
+    return true;
+}
+
+/* What the probes are told; without a history they write every event into the slot. */
+static void fill_config(struct shim_context *context, const struct wsdbg_context_row *row)
+{
+    context->config = (struct wsdbg_config){
+        .slots_address = context->slots,
+        .history_address = context->slots,
+        .history_stride = sizeof(struct wsdbg_slot),
+        .warps_per_sm = row->warps_per_sm,
+        .slot_count = row->slot_count,
+        .leavers_offset = (uint32_t)context->slots_bytes + (context->is_mapped ? SHIM_BOUNCE_BYTES : 0),
+    };
+    if (!row->history_depth)
+        return;
+    context->config.history_address = context->history;
+    context->config.history_stride = row->history_depth * (uint32_t)sizeof(struct wsdbg_event);
+    context->config.history_mask = row->history_depth - 1;
+}
+
+static void publish(struct wsdbg_context_row *row, const struct wsdbg_context_row *made, uint32_t *place,
+                    bool is_mapped)
+{
+    row->slots_offset = made->slots_offset;
+    row->slots_device_address = made->slots_device_address;
+    row->history_offset = made->history_offset;
+    row->history_device_address = made->history_device_address;
+    *place = is_mapped ? WSDBG_RING_IN_HOST : WSDBG_RING_IN_DEVICE;
+    __atomic_store_n(&row->history_depth, made->history_depth, __ATOMIC_RELEASE);
+    __atomic_store_n(&row->slot_count, made->slot_count, __ATOMIC_RELEASE);
+}
+
+/* Creates the ring of context `index`; false with a reason. */
+static bool create_ring(uint32_t index, char *why)
+{
+    struct wsdbg_segment *segment = atomic_load(&shim_segment);
+    struct shim_context *context = &shim_contexts[index];
+    struct wsdbg_context_row made = segment->contexts[index];
+    made.slot_count = made.sm_count * made.warps_per_sm;
     if (!made.slot_count) {
         snprintf(why, WSDBG_TEXT_BYTES, "the driver does not say how many SMs the device has");
         return false;
@@ -164,12 +200,11 @@ static bool create_ring(struct shim_context *context, struct wsdbg_context_row *
     if (!add_slots(context, &made, why))
         return false;
     add_history(context, &made);
-    row->slots_offset = made.slots_offset;
-    row->slots_device_address = made.slots_device_address;
-    row->history_offset = made.history_offset;
-    row->history_device_address = made.history_device_address;
-    __atomic_store_n(&row->history_depth, made.history_depth, __ATOMIC_RELEASE);
-    __atomic_store_n(&row->slot_count, made.slot_count, __ATOMIC_RELEASE);
+    context->is_mapped = ring_map_is_wanted() && ring_map(context);
+    if (!context->is_mapped && !take_memory(context, &made, why))
+        return false;
+    fill_config(context, &made);
+    publish(&segment->contexts[index], &made, &segment->ring_places[index], context->is_mapped);
     return true;
 }
 
@@ -179,7 +214,7 @@ static bool have_ring(uint32_t index)
     if (atomic_load(&context->ring) != RING_NONE)
         return atomic_load(&context->ring) == RING_READY;
     char why[WSDBG_TEXT_BYTES] = "";
-    bool created = create_ring(context, &atomic_load(&shim_segment)->contexts[index], why);
+    bool created = create_ring(index, why);
     if (!created) {
         shim_say("no ring for context %u: %s", index, why);
         shim_note("no ring for context %u: %s", index, why);
@@ -202,7 +237,7 @@ static CUresult read_names(struct shim_module *module, struct shim_context *cont
         bytes = SHIM_BOUNCE_BYTES;
     CUresult result = shim_driver.cuMemcpyDtoHAsync_v2(context->bounce, address, bytes, context->stream);
     if (result == CUDA_SUCCESS)
-        result = wait_copy(context->stream);
+        result = ring_await(context->stream);
     if (result != CUDA_SUCCESS)
         return result;
     shim_lock();
@@ -226,7 +261,7 @@ static CUresult write_config(struct shim_module *module, struct shim_context *co
     if (result == CUDA_SUCCESS)
         result = shim_driver.cuMemcpyDtoHAsync_v2(back, address, sizeof config, context->stream);
     if (result == CUDA_SUCCESS)
-        result = wait_copy(context->stream);
+        result = ring_await(context->stream);
     if (result == CUDA_SUCCESS && memcmp(there, back, sizeof config) != 0) {
         shim_note("the GPU and this process do not see the same shared memory");
         shim_driver.cuMemsetD8Async(address, 0, sizeof config, context->stream);
@@ -263,7 +298,7 @@ static int configure_probed(struct shim_module *module, CUdeviceptr address, siz
     int state = MODULE_FAILED;
     if (have_ring(module->context)) {
         /* A copy that missed its deadline may still be on its way to or from the bounce memory. */
-        CUresult result = wait_copy(context->stream);
+        CUresult result = ring_await(context->stream);
         if (result == CUDA_SUCCESS)
             result = read_names(module, context);
         if (result == CUDA_SUCCESS)

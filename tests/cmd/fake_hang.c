@@ -11,6 +11,7 @@
  *   leaves  as hang, and the program ends by itself with status 9 after a second
  *   healthy both warps exit
  *   fault   as hang, but after 200 ms the kernel ends with CUDA error 719, and the program with status 7
+ *   mapped  as hang, of a ring that the GPU maps, and the program stops itself by SIGSTOP
  *   busy    one warp writes events, all of kinds that leave its slot as it is, and the program ends after a second
  */
 #include <setjmp.h>
@@ -94,6 +95,8 @@ static struct segment_writer *write_segment(const char *session, const char *mod
 {
     struct segment_writer *writer = segment_writer_create_shm(session, (uint32_t)getpid());
     uint32_t context = segment_writer_context(writer, 1, 64, 16);
+    if (strcmp(mode, "mapped") == 0)
+        segment_writer_map_ring(writer, context);
     const bool ptx = strcmp(mode, "ptx") == 0;
     uint32_t module = segment_writer_module(writer, context, names, ptx ? NAME_COUNT : NAME_COUNT - 1);
     if (ptx)
@@ -165,6 +168,8 @@ int main(int argc, char **argv)
         usleep(100000);
         return 7;
     }
+    if (strcmp(mode, "mapped") == 0)
+        raise(SIGSTOP);
     const bool busy = strcmp(mode, "busy") == 0;
     const bool leaves = busy || strcmp(mode, "leaves") == 0 || strcmp(mode, "healthy") == 0;
     const int life_ms = leaves ? LEAVES_AFTER_MS : strcmp(mode, "slow") == 0 ? 2 * LEAVES_AFTER_MS : LIFE_MS;

@@ -154,6 +154,11 @@ uint32_t segment_writer_context(struct segment_writer *writer, uint32_t sm_count
     return n;
 }
 
+void segment_writer_map_ring(struct segment_writer *writer, uint32_t context)
+{
+    writer->segment->ring_places[context] = WSDBG_RING_IN_HOST;
+}
+
 uint32_t segment_writer_module(struct segment_writer *writer, uint32_t context, const struct wsdbg_name *names,
                                uint32_t name_count)
 {
@@ -296,7 +301,10 @@ void segment_writer_event(struct segment_writer *writer, struct segment_warp *wa
         store_words(&segment_writer_slot(writer, warp->context, slot)->state, &record, 2);
     if (row->history_depth) {
         const size_t index = (size_t)slot * row->history_depth + (warp->count & (row->history_depth - 1));
-        writer->device_history[warp->context][index] = record;
+        if (writer->segment->ring_places[warp->context] == WSDBG_RING_IN_HOST)
+            store_words(segment_writer_mirror(writer, warp->context, slot, warp->count), &record, 2);
+        else
+            writer->device_history[warp->context][index] = record;
     }
     warp->count++;
     writer->gpu_time_ns += EVENT_STEP_NS;
@@ -322,7 +330,7 @@ void segment_writer_copy_history(struct segment_writer *writer)
     const uint32_t request = raised > segment->history_done ? raised : segment->history_done + 1;
     for (uint32_t i = 0; i < segment->context_count; i++) {
         struct wsdbg_context_row *row = &segment->contexts[i];
-        if (row->state != WSDBG_CONTEXT_ALIVE || !row->history_depth)
+        if (row->state != WSDBG_CONTEXT_ALIVE || !row->history_depth || segment->ring_places[i] == WSDBG_RING_IN_HOST)
             continue;
         const size_t bytes = (size_t)row->slot_count * row->history_depth * sizeof(struct wsdbg_event);
         store_words(at(writer, row->history_offset), writer->device_history[i], bytes / 8);

@@ -34,6 +34,8 @@ struct wsdbg_event *segment_writer_mirror(struct segment_writer *writer, uint32_
 /* Rows; each returns its row number. history_depth 0 = history off. */
 uint32_t segment_writer_context(struct segment_writer *writer, uint32_t sm_count, uint32_t warps_per_sm,
                                 uint32_t history_depth);
+/* The context's ring is one that the GPU maps: every event reaches slot and mirror at once.  Before the first event. */
+void segment_writer_map_ring(struct segment_writer *writer, uint32_t context);
 uint32_t segment_writer_module(struct segment_writer *writer, uint32_t context, const struct wsdbg_name *names,
                                uint32_t name_count);
 uint32_t segment_writer_function(struct segment_writer *writer, uint32_t module, const char *name, uint32_t registers);

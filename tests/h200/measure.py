@@ -3,11 +3,11 @@
 
     tests/h200/measure.py [--build build] [--out results.json] [--runs 20] [PART ...]
 
-Parts: hangs, healthy, bench, shapes, candidates, probes, observer, markers, looking, images, transcripts (default: all but candidates, which are for
+Parts: hangs, healthy, bench, shapes, candidates, probes, ring, observer, markers, looking, images, transcripts (default: all but candidates, which are for
 fit_plans.py; images alone needs no GPU).  Results are merged into the JSON file; tables.py turns it into Markdown.  Every command has a time limit; a part that fails says so and the
 others go on.  A development script: wsdbg itself needs no Python.
 """
-import argparse, hashlib, json, math, os, random, re, statistics, subprocess, sys, tempfile, time
+import argparse, csv, hashlib, io, json, math, os, random, re, signal, statistics, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -208,6 +208,111 @@ class Measure:
         return {'machine': self.machine(),
                 'table': [row for row in self.bench([('2048',) * 3, ('4096',) * 3]) if row['against'] != 'cublas']}
 
+    def fresh(self, name):
+        """The path of a database that is not there."""
+        path = os.path.join(self.scratch, name)
+        if os.path.exists(path):
+            os.unlink(path)
+        return path
+
+    def query(self, database, sql):
+        """The first value of the answer; None where there is none."""
+        status, out, *_ = run([self.tool('wsdbg'), 'query', database, '--csv', sql], 30)
+        rows_ = list(csv.reader(io.StringIO(out)))
+        return rows_[1][0] if status == 0 and len(rows_) > 1 and rows_[1] else None
+
+    def ring_costs(self, sizes):
+        """Time of the probed GEMM against the plain one, for each place of the ring, as `bench` has it."""
+        table = []
+        for size in sizes:
+            for place in ('device', 'mapped'):
+                for history in ('0', '128'):
+                    # A mapped ring makes a launch many times longer.
+                    repeat = '60' if place == 'device' else '20'
+                    program = [self.tool('gemm'), '--bench', '--m', size, '--n', size, '--k', size, '--repeat', repeat, '--timeout-ms', '40000',
+                               '--variant', 'probes', '--against', 'plain']
+                    database = self.fresh('ring.db')
+                    status, out, err, seconds = run([self.tool('wsdbg'), 'run', '--ring', place, '--history', history, '-o', database, '--', *program], 45)
+                    lines = [json.loads(line) for line in out.splitlines() if line.startswith('{')]
+                    table.append({'mnk': [size] * 3, 'ring': place, 'history': history, 'status': status, 'lines': lines, 'seconds': seconds,
+                                  'ring_used': self.query(database, 'SELECT ring FROM context WHERE ring IS NOT NULL'),
+                                  'error': err[-300:] if status else ''})
+                    print(json.dumps(table[-1]), file=sys.stderr, flush=True)
+        return table
+
+    def program_of(self, watcher, name):
+        """The process `name` that wsdbg has started, as soon as there is one; None after 10 s."""
+        for _ in range(200):
+            for entry in os.listdir('/proc'):
+                try:
+                    head, _, tail = open(f'/proc/{entry}/stat').read().rpartition(')') if entry.isdigit() else ('', '', '')
+                except OSError:
+                    continue
+                if head.partition('(')[2] == name and int(tail.split()[1]) == watcher:
+                    return int(entry)
+            time.sleep(0.05)
+        return None
+
+    def send(self, pid, signal_number):
+        try:
+            if pid and signal_number:
+                os.kill(pid, signal_number)
+        except ProcessLookupError:
+            pass  # it has ended before
+
+    def watch_hang(self, place, program, signal_number, options, wait_s):
+        """A program that hangs, and gets a signal while it does, before the stall time is over: what wsdbg says within wait_s of the
+        signal.  `said` is wsdbg's words, `status` its exit status; None where it had not ended by then."""
+        database = self.fresh('gives.db')
+        said = os.path.join(self.scratch, 'gives.txt')
+        with open(said, 'w') as file:
+            watcher = subprocess.Popen([self.tool('wsdbg'), 'run', '--ring', place, *options, '-o', database, '--', *program],
+                                       stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+            pid = self.program_of(watcher.pid, os.path.basename(program[0]))
+            time.sleep(3)  # CUDA has started, and the kernel stands
+            self.send(pid, signal_number)
+            try:
+                status = watcher.wait(wait_s)
+            except subprocess.TimeoutExpired:
+                status = None
+                self.send(pid, signal.SIGCONT)
+                watcher.terminate()
+                try:
+                    watcher.wait(20)
+                except subprocess.TimeoutExpired:
+                    watcher.kill()
+                    watcher.wait()
+        text = self.without_paths(open(said).read())
+        verdict = next((line for line in text.splitlines() if line.startswith('HANG:')), None)
+        return {'ring': place, 'status': status, 'verdict': verdict, 'database': database, 'said': text[-1500:]}
+
+    def ring_gives(self):
+        """What a mapped ring gives that copies do not: verdicts while the program is stopped and while its copies wait, and the record
+        of a program that was killed."""
+        hang = [self.tool('gemm'), '--bug', 'arrive-missing', '--variant', 'probes', '--timeout-ms', '60000']
+        behind = [self.tool('copies_behind'), '128', '60']
+        result = {'stopped': [], 'killed': [], 'copies_behind': []}
+        for place in ('device', 'mapped'):
+            result['stopped'].append(self.watch_hang(place, hang, signal.SIGSTOP, ['--stall', '5'], 9))
+            for keeps in ([], ['--keep-history']):
+                killed = self.watch_hang(place, hang, signal.SIGKILL, ['--stall', '30', *keeps], 20)
+                killed['keeps_history'] = bool(keeps)
+                killed['warps'] = self.query(killed['database'], 'SELECT count(*) FROM warp_named')
+                killed['warps_with_events'] = self.query(killed['database'], 'SELECT count(DISTINCT warp_id) FROM event_named')
+                killed['events'] = self.query(killed['database'], 'SELECT count(*) FROM event_named')
+                killed['last_is_wait'] = self.query(killed['database'], "SELECT count(*) FROM (SELECT warp_id, event, max(event_id) FROM event_named GROUP BY "
+                                                    "warp_id) WHERE event LIKE '%wait begin'")
+                result['killed'].append(killed)
+            result['copies_behind'].append(self.watch_hang(place, behind, None, ['--stall', '2', '--evidence', 'ring'], 12))
+        for row in sum(result.values(), []):
+            row.pop('database')
+            print(json.dumps(row), file=sys.stderr, flush=True)
+        return result
+
+    def ring(self):
+        """A ring in host memory that the GPU maps, beside the one in the GPU's own: what it costs, and what it gives."""
+        return {'machine': self.machine(), 'gives': self.ring_gives(), 'costs': self.ring_costs(['2048', '4096', '8192'])}
+
     def observer(self):
         """An empty kernel, launch and synchronise, with and without the observer; runs alternate."""
         figures = {'alone': [], 'driver': [], 'cupti': []}
@@ -348,7 +453,7 @@ def main():
     arguments = parser.parse_args()
     measure = Measure(os.path.abspath(arguments.build), arguments.runs)
     measure.healthy_runs = arguments.healthy_runs
-    everything = ['machine', 'hangs', 'healthy', 'bench', 'shapes', 'candidates', 'probes', 'observer', 'markers', 'looking', 'images', 'transcripts']
+    everything = ['machine', 'hangs', 'healthy', 'bench', 'shapes', 'candidates', 'probes', 'ring', 'observer', 'markers', 'looking', 'images', 'transcripts']
     results = json.load(open(arguments.out)) if os.path.exists(arguments.out) else {}
     machine = [] if arguments.parts == ['images'] else ['machine']
     for part in [*machine, *(arguments.parts or [part for part in everything[1:] if part != 'candidates'])]:

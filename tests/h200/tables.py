@@ -101,6 +101,42 @@ def probes(result, out):
     out('')
 
 
+def ring_cost(entry):
+    """How many times as long the probed GEMM takes as the plain one; quartiles in brackets."""
+    line = ratio_of(entry) if entry else None
+    if not line:
+        return '?' if not entry or entry['status'] != 'limit' else 'not done in 45 s'
+    return f"{1 / line['median']:.3f} ({1 / line['quartiles'][1]:.3f}–{1 / line['quartiles'][0]:.3f})"
+
+
+def ring(result, out):
+    machine, gives = result['machine'], result['gives']
+    out('## A ring that the GPU maps\n')
+    out(f"`tests/h200/measure.py ring`, {machine['gpu']}, {machine['date']}: `wsdbg run --ring device` (the default) beside `--ring mapped`.")
+    out('Time of the GEMM with probes as a multiple of the plain image\'s in the same process, measured as above; with a mapped ring 20 samples.\n')
+    out('| m × n × k | device: slots | device: slots and history | mapped: slots | mapped: slots and history |')
+    out('|---|---|---|---|---|')
+    for mnk in dict.fromkeys(tuple(e['mnk']) for e in result['costs']):
+        cells = [ring_cost(next((e for e in result['costs'] if (tuple(e['mnk']), e['ring'], e['history']) == (mnk, place, history)), None))
+                 for place in ('device', 'mapped') for history in ('0', '128')]
+        out(f"| {' × '.join(mnk)} | " + ' | '.join(cells) + ' |')
+    unlike = [e for e in result['costs'] if e['ring_used'] != e['ring']]
+    if unlike:
+        out(f"\nThe ring was not where it was asked for in {len(unlike)} of {len(result['costs'])} runs.")
+    out('\nWhat it gives, each once with each ring:\n')
+    out('| | device | mapped |')
+    out('|---|---|---|')
+    said = lambda rows: [f"`{r['verdict']}`" if r['verdict'] else 'no verdict' for r in rows]
+    held = lambda r: f"{r['warps_with_events'] or 0} warps with {r['events'] or 0} events; the last of {r['last_is_wait'] or 0} is a wait"
+    killed = lambda keeps: [held(r) for r in gives['killed'] if r['keeps_history'] == keeps]
+    line = lambda what, cells: out(f'| {what} | ' + ' | '.join(cells) + ' |')
+    line('the GEMM hangs, and SIGSTOP holds the program before the stall time of 5 s is over: within 9 s of that', said(gives['stopped']))
+    line('it hangs, and SIGKILL ends the program: in the session', killed(False))
+    line('the same with `--keep-history`', killed(True))
+    line('a kernel hangs, and behind it 128 streams each wait with a copy (`copies_behind`), `--evidence ring`: within 15 s', said(gives['copies_behind']))
+    out('')
+
+
 def speed_cell(speed):
     return f'{speed[1]:.3f} ({speed[0]:.3f}–{speed[2]:.3f})'
 
@@ -204,7 +240,7 @@ def main():
     out('# Measured on an H200\n')
     m = results.get('machine', {})
     out(f"{m.get('gpu', '?')}, {m.get('date', '?')}. Made by `tests/h200/measure.py` and `tests/h200/tables.py`; nothing here is typed in by hand.\n")
-    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('probes', probes), ('shapes', shapes), ('observer', observer), ('looking', looking), ('images', images), ('transcripts', transcripts)):
+    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('probes', probes), ('ring', ring), ('shapes', shapes), ('observer', observer), ('looking', looking), ('images', images), ('transcripts', transcripts)):
         if name in results:
             function(results[name], out)
     kept.keep('h200', results)

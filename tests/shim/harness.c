@@ -249,6 +249,7 @@ static const char own_calls[] =
     "cuDriverGetVersion\ncuCtxGetCurrent\ncuCtxPushCurrent_v2\ncuCtxPopCurrent_v2\ncuCtxGetDevice\n"
     "cuDeviceGetAttribute\ncuDeviceGetName\ncuDevicePrimaryCtxGetState\ncuFuncGetAttribute\ncuFuncGetModule\n"
     "cuFuncGetName\ncuKernelGetFunction\ncuModuleGetGlobal_v2\ncuMemAlloc_v2\ncuMemHostRegister_v2\n"
+    "cuMemHostGetDevicePointer_v2\n"
     "cuMemsetD8Async\ncuMemcpyDtoHAsync_v2\ncuMemcpyHtoDAsync_v2\ncuStreamCreate\n"
     "cuDeviceGetUuid_"
     "v2\ncuDeviceGetPCIBusId\ncuMemGetAllocationGranularity\ncuMemCreate\ncuMemExportToShareableHandle\ncuMemAddressReserve\ncuMemMap\n"

@@ -21,6 +21,7 @@ static void points_the_probes_at_the_ring_and_reads_the_names(void **state)
     assert_int_equal(slot->module_id, 0);
     assert_int_equal(segment->modules[0].probed, 1);
     assert_int_equal(segment->modules[0].context, 0);
+    assert_int_equal(segment->ring_places[0], WSDBG_RING_IN_DEVICE);
     assert_int_equal(segment->modules[0].names_count, 2);
     const struct wsdbg_name *names = &segment->names[segment->modules[0].names_first];
     assert_string_equal(names[0].name, "producer");
@@ -31,14 +32,14 @@ static void points_the_probes_at_the_ring_and_reads_the_names(void **state)
     segment_remove(run.pid);
 }
 
-static void assert_copies_the_history(const char *setting)
+static void assert_copies_the_history(const char *setting, bool is_mapped)
 {
     struct run run = {.program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "history", .environment = {setting}};
     struct wsdbg_segment *segment = run_and_look(&run);
     const struct wsdbg_context_row *row = &segment->contexts[0];
     assert_int_equal(row->history_depth, WSDBG_HISTORY_DEPTH_MAX);
     const struct wsdbg_event *mirror = (const void *)((const char *)segment + row->history_offset);
-    assert_int_equal(mirror[4].kind, WSDBG_EVENT_NONE);
+    assert_int_equal(mirror[4].kind, is_mapped ? WSDBG_EVENT_TILE_BEGIN : WSDBG_EVENT_NONE);
     for (uint32_t request = 1; request <= 2; request++) {
         __atomic_store_n(&segment->history_request, request, __ATOMIC_RELEASE);
         syscall(SYS_futex, &segment->history_request, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -60,7 +61,7 @@ static void assert_copies_the_history(const char *setting)
 static void copies_the_history_when_asked(void **state)
 {
     (void)state;
-    assert_copies_the_history(NULL);
+    assert_copies_the_history(NULL, false);
 }
 
 /* A segment on a disk cannot be pinned: the GPU copies to other memory first. */
@@ -71,7 +72,7 @@ static void copies_into_a_segment_that_the_driver_cannot_pin(void **state)
                       .scenario = "contexts",
                       .environment = {"FAKE_CUDA_PINS_NO_FILE=1"}};
     (void)state;
-    assert_copies_the_history("FAKE_CUDA_PINS_NO_FILE=1");
+    assert_copies_the_history("FAKE_CUDA_PINS_NO_FILE=1", false);
     run_program(&run);
     assert_exit(&run, 0);
     assert_string_equal(run.errors, "");
@@ -229,6 +230,94 @@ static void a_destroyed_context_leaves_its_room_to_the_next(void **state)
     segment_remove(run.pid);
 }
 
+/* ---- the ring that the GPU maps ---- */
+
+static int calls_in(const char *log, const char *name)
+{
+    return line_count(only_calls_of(log, name, true));
+}
+
+/* Nobody has asked for anything: what the kernels wrote lies in the segment. */
+static void a_mapped_ring_is_the_segment_itself(void **state)
+{
+    struct run run = {
+        .program = SHIM_APP_DYNAMIC, .mode = "dlsym", .scenario = "history", .environment = {"WSDBG_RING=mapped"}};
+    (void)state;
+    char *log = run_logged(&run);
+    const struct wsdbg_segment *segment = segment_of(run.pid);
+    const struct wsdbg_context_row *row = &segment->contexts[0];
+    const struct wsdbg_event *history = (const void *)((const char *)segment + row->history_offset);
+    assert_exit(&run, 0);
+    assert_int_equal(segment->ring_places[0], WSDBG_RING_IN_HOST);
+    assert_int_equal(row->slots_device_address, 0);
+    assert_int_equal(row->history_depth, WSDBG_HISTORY_DEPTH_MAX);
+    assert_int_equal(slot_zero(segment, 0)->state.value, 4);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(history[i].value, i);
+    assert_int_equal(history[5].kind, WSDBG_EVENT_NONE);
+    assert_int_equal(segment->note_count, 0);
+    assert_int_equal(calls_in(log, "cuMemAlloc_v2\n") + calls_in(log, "cuMemCreate\n"), 0);
+    segment_remove(run.pid);
+}
+
+/* An older wsdbg asks and waits. */
+static void requests_for_a_mapped_ring_are_answered(void **state)
+{
+    (void)state;
+    assert_copies_the_history("WSDBG_RING=mapped", true);
+}
+
+static void a_mapped_ring_without_history_has_slots(void **state)
+{
+    struct run run = {.program = SHIM_APP_DYNAMIC,
+                      .mode = "dlsym",
+                      .scenario = "basic",
+                      .environment = {"WSDBG_RING=mapped", "WSDBG_HISTORY=0"}};
+    (void)state;
+    const struct wsdbg_segment *segment = run_and_look(&run);
+    assert_int_equal(segment->ring_places[0], WSDBG_RING_IN_HOST);
+    assert_int_equal(segment->contexts[0].history_depth, 0);
+    assert_int_equal(slot_zero(segment, 0)->state.value, 2);
+    run_finish(&run);
+    assert_exit(&run, 0);
+    segment_remove(run.pid);
+}
+
+/* Then the ring is as without the request, and a note says why. */
+static void where_the_driver_maps_nothing_the_ring_is_in_device_memory(void **state)
+{
+    static const struct {
+        const char *setting, *note;
+    } cases[] = {{"FAKE_CUDA_MAPS_NOTHING=1", "not mapped: the driver cannot map the segment's memory (error 801)"},
+                 {"FAKE_CUDA_PINS_NO_FILE=1", "not mapped: the driver cannot register the segment's memory"},
+                 {"FAKE_CUDA_MAPS_ELSEWHERE=1", "what the GPU writes into the segment does not arrive (error 0)"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run run = {.program = SHIM_APP_DYNAMIC,
+                          .mode = "dlsym",
+                          .scenario = "basic",
+                          .environment = {"WSDBG_RING=mapped", cases[i].setting}};
+        const struct wsdbg_segment *segment = run_and_look(&run);
+        assert_int_equal(segment->ring_places[0], WSDBG_RING_IN_DEVICE);
+        assert_int_not_equal(segment->contexts[0].slots_device_address, 0);
+        assert_int_equal(segment->contexts[0].history_depth, WSDBG_HISTORY_DEPTH_MAX);
+        assert_int_equal(slot_zero(segment, 0)->state.value, 2);
+        assert_int_equal(segment->note_count, 1);
+        assert_non_null(strstr(segment->notes[0], cases[i].note));
+        run_finish(&run);
+        assert_exit(&run, 0);
+        assert_string_equal(run.errors, "");
+        segment_remove(run.pid);
+    }
+}
+
+static void any_driver_call_of_a_mapped_ring_may_fail(void **state)
+{
+    (void)state;
+    assert_any_call_may_fail("basic", "WSDBG_RING=mapped");
+    assert_any_call_may_fail("contexts", "WSDBG_RING=mapped");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +332,11 @@ int main(void)
         cmocka_unit_test(a_context_whose_ring_is_of_use_keeps_its_room),
         cmocka_unit_test(a_module_at_an_old_address_is_a_new_one),
         cmocka_unit_test(probes_stay_off_where_their_setting_does_not_arrive),
+        cmocka_unit_test(a_mapped_ring_is_the_segment_itself),
+        cmocka_unit_test(requests_for_a_mapped_ring_are_answered),
+        cmocka_unit_test(a_mapped_ring_without_history_has_slots),
+        cmocka_unit_test(where_the_driver_maps_nothing_the_ring_is_in_device_memory),
+        cmocka_unit_test(any_driver_call_of_a_mapped_ring_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, free_texts);
 }

@@ -89,6 +89,12 @@ static int set_up_8(void **state)
     return set_up(WSDBG_FIXTURES_DIR "/version_8.sql");
 }
 
+static int set_up_9(void **state)
+{
+    (void)state;
+    return set_up(WSDBG_FIXTURES_DIR "/version_9.sql");
+}
+
 static int set_up_6(void **state)
 {
     (void)state;
@@ -330,6 +336,18 @@ static void of_launch_sites_version_8_knew_nothing_but_the_calls(void **state)
     wsdbg_store_close(store);
 }
 
+static void of_rings_version_9_knew_nothing(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_report report;
+    example_ok(wsdbg_store_open(path, &store));
+    example_ok(wsdbg_report_load(store, &report));
+    assert_null(report.ring);
+    wsdbg_report_deinit(&report);
+    wsdbg_store_close(store);
+}
+
 /* Columns of every table and view, in order. */
 static const char layout_sql[] = "SELECT m.type, m.name, group_concat(c.name) AS columns FROM sqlite_schema m "
                                  "JOIN pragma_table_info(m.name) c WHERE m.type IN ('table', 'view') "
@@ -443,11 +461,16 @@ int main(void)
         EVERY_VERSION,
         cmocka_unit_test(of_launch_sites_version_8_knew_nothing_but_the_calls),
     };
+    const struct CMUnitTest version_9[] = {
+        EVERY_VERSION,
+        cmocka_unit_test(of_rings_version_9_knew_nothing),
+    };
     return failed + cmocka_run_group_tests(version_2, set_up_2, tear_down) +
            cmocka_run_group_tests(version_3, set_up_3, tear_down) +
            cmocka_run_group_tests(version_4, set_up_4, tear_down) +
            cmocka_run_group_tests(version_5, set_up_5, tear_down) +
            cmocka_run_group_tests(version_6, set_up_6, tear_down) +
            cmocka_run_group_tests(version_7, set_up_7, tear_down) +
-           cmocka_run_group_tests(version_8, set_up_8, tear_down);
+           cmocka_run_group_tests(version_8, set_up_8, tear_down) +
+           cmocka_run_group_tests(version_9, set_up_9, tear_down);
 }

@@ -126,8 +126,8 @@ static void a_newer_schema_is_refused(void **state)
     const char *path = example_path(folder, "newer.db");
     write_file(path, bytes, count);
     free(bytes);
-    run_sql(path, "PRAGMA user_version = 10");
-    refused(path, "made by schema version 10, this wsdbg reads 1 to 9");
+    run_sql(path, "PRAGMA user_version = 11");
+    refused(path, "made by schema version 11, this wsdbg reads 1 to 10");
 }
 
 static void a_truncated_file_is_refused(void **state)
@@ -181,7 +181,7 @@ static void writing_is_refused_in_every_way(void **state)
                                              "CREATE TABLE t (a)",
                                              "DROP TABLE warp",
                                              "CREATE TEMP TABLE t (a)",
-                                             "PRAGMA user_version = 10",
+                                             "PRAGMA user_version = 11",
                                              "PRAGMA query_only = OFF",
                                              "ATTACH '/tmp/x.db' AS x",
                                              "VACUUM INTO '/tmp/wsdbg-store-vacuum.db'",

@@ -51,6 +51,7 @@ static struct wsdbg_error *make_environment(const struct wsdbg_invocation *invoc
             .simulator = simulator,
             .armed = folder ? folder : "1",
             .history = history,
+            .ring = wsdbg_option_value(invocation, "ring"),
             .filters = filters,
             .rank_from = wsdbg_option_value(invocation, "rank-from"),
             .launch_sites = wsdbg_option_value(invocation, "launch-sites"),
@@ -158,6 +159,7 @@ static const struct wsdbg_choice devices[] = {{"gpu", NULL}, {"sim", NULL}, {NUL
 static const struct wsdbg_choice formats[] = {
     {"sh", NULL}, {"fish", NULL}, {"plain", NULL}, {"yaml", NULL}, {NULL, NULL}};
 
+static const struct wsdbg_choice rings[] = {{"device", NULL}, {"mapped", NULL}, {NULL, NULL}};
 static const struct wsdbg_choice sites[] = {{"on", NULL}, {"off", NULL}, {NULL, NULL}};
 
 static const struct wsdbg_option options[] = {
@@ -166,6 +168,8 @@ static const struct wsdbg_option options[] = {
     {0, "folder", "FOLDER", "where armed processes keep their tables (default /tmp/wsdbg-UID)", NULL, NULL},
     {0, "device", "gpu|sim", "where the kernels run (default gpu)", devices, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
+    {0, "ring", "device|mapped", "where warps record: GPU memory, or host memory that it maps (default device)", rings,
+     NULL},
     {0, "launch-sites", "on|off", "note which line of the program makes each launch (default on)", sites, NULL},
     {0, "rank-from", "VARIABLE", "environment variable with a process's rank (default: its launcher's)", NULL, NULL},
 };

@@ -41,6 +41,7 @@ struct wsdbg_run_options {
     const char *output;   /* NULL = wsdbg-PROGRAM-PID.db in the current directory */
     const char *observer; /* "driver" or "cupti" */
     const char *history;  /* events a warp, NULL = the shim's default */
+    const char *ring;     /* "device", "mapped"; NULL = device */
     const char *record_path;
     const char *explore;             /* told to the simulator, NULL = nothing is */
     const char *races;               /* the simulator adds races to this file; NULL = they are not looked for */

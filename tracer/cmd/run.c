@@ -282,6 +282,7 @@ static struct wsdbg_error *prepare(struct run *run)
                                                     .spool = run->spool.path,
                                                     .observer = options->observer,
                                                     .history = options->history,
+                                                    .ring = options->ring,
                                                     .attach_first = first_launch_waits(run),
                                                     .filters = filter_count < 0 ? NULL : filters,
                                                     .pid_namespace = has_namespace ? namespace : NULL,
@@ -307,6 +308,8 @@ static struct wsdbg_error *create_child(struct run *run)
 {
     bool outlives = run->options->on_stall == WSDBG_ON_STALL_DETACH;
     struct wsdbg_child_options options = {.die_with_parent = !outlives, .quit_looks = can_look(run), .terminal = -1};
+    /* A simulated GPU stops with the program. */
+    options.is_seen_stopped = !run->device.simulator && run->options->ring && strcmp(run->options->ring, "mapped") == 0;
     options.look_signal = options.quit_looks ? WSDBG_LOOK_SIGNAL : 0;
     if (run->tui) {
         wsdbg_tui_prepare_child(run->tui, &options);

@@ -15,6 +15,8 @@ static const struct wsdbg_choice evidences[] = {
 static const struct wsdbg_choice observers[] = {{"driver", NULL}, {"cupti", NULL}, {NULL, NULL}};
 static const struct wsdbg_choice on_stalls[] = {{"kill", NULL}, {"wait", NULL}, {"detach", NULL}, {NULL, NULL}};
 
+static const struct wsdbg_choice rings[] = {{"device", NULL}, {"mapped", NULL}, {NULL, NULL}};
+
 static const struct wsdbg_choice sites[] = {{"on", NULL}, {"off", NULL}, {NULL, NULL}};
 
 static const struct wsdbg_option options[] = {
@@ -29,6 +31,8 @@ static const struct wsdbg_option options[] = {
     {0, "look", "SECONDS", "with --tui: take a look at kernels without probes so often", NULL, NULL},
     {0, "on-stall", "kill|wait|detach", "what to do after a hang was reported (default kill)", on_stalls, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
+    {0, "ring", "device|mapped", "where warps record: GPU memory, or host memory that it maps (default device)", rings,
+     NULL},
     {0, "keep-history", NULL, "without a hang: keep what kernels recorded last", NULL, NULL},
     {0, "record", "FILE", "keep the evidence, looks too; wsdbg replay FILE shows it again", NULL, NULL},
     {0, "keep-looks", "FOLDER", "keep looks at the GPU there; wsdbg core FILE shows one again", NULL, NULL},
@@ -108,6 +112,7 @@ static struct wsdbg_error *run_command(const struct wsdbg_invocation *invocation
         .output = wsdbg_option_value(invocation, "output"),
         .observer = observer ? observer : "driver",
         .history = wsdbg_option_value(invocation, "history"),
+        .ring = wsdbg_option_value(invocation, "ring"),
         .record_path = wsdbg_option_value(invocation, "record"),
         .looks_folder = wsdbg_option_value(invocation, "keep-looks"),
         .rank_from = wsdbg_option_value(invocation, "rank-from"),
@@ -215,6 +220,13 @@ const struct wsdbg_command wsdbg_command_run = {
         "also holds the last events of every probed warp, for wsdbg view and export --perfetto, and the\n"
         "report says how much wgmma overlapped. wsdbg reads them after PROGRAM has ended, in a context of its\n"
         "own; on a GPU that takes some tenths of a second.\n"
+        "\n"
+        "The ring. Warps with probes record their events in the GPU's memory, and a thread of PROGRAM copies\n"
+        "them for wsdbg. With --ring mapped the GPU writes them straight into memory that wsdbg reads. wsdbg\n"
+        "then needs neither the copy engines nor PROGRAM's threads: it also sees kernels while SIGSTOP holds\n"
+        "PROGRAM, and then calls only a proven cause a hang. Each event crosses PCIe, so a kernel that records\n"
+        "much runs many times slower. Where the driver cannot map the memory, a note says so and the ring is\n"
+        "in the GPU's memory. --history 0 keeps the newest event of each warp only.\n"
         "\n"
         "The simulator. --device=sim runs the kernels on a simulated sm_90 instead of a GPU: PROGRAM gets\n"
         "libraries that stand in for the driver and the CUDA runtime. Without a GPU wsdbg run does this by\n"

@@ -5,12 +5,21 @@
  * the slot was copied.  A ring may also hold entries of the slot's earlier occupants, whose times repeat after
  * 137 s: sequence, kind and time must all fit.  Lanes of one warp that go ways of their own count their own events and
  * write into one ring: see ring.h.
+ *
+ * A mapped ring is read while the GPU writes.  An event is one 16-byte store, so one write on PCIe, and its halves are
+ * loads of 8 aligned bytes here.  That all 16 arrive at once is likely, but nobody promises it: each entry is read
+ * twice and counts as torn while the two differ.  An entry whose halves are of two rounds of the ring and stay so has a
+ * time that does not fit its neighbours.  The order in which events arrive does not matter either: sequence and time
+ * tell where each belongs, and one that is missing ends the walk.  A warp that stands still writes nothing.  So the
+ * history of a warp that two reads a stall time apart agree about is whole.
  */
 #include "evidence/history.h"
 
 #include <string.h>
 
 #include "evidence/segment_reader.h"
+
+enum { ENTRY_READ_ATTEMPTS = 4 };
 
 struct wsdbg_history_event wsdbg_history_decode(const struct wsdbg_event *event, uint64_t gpu_time_ns)
 {
@@ -25,11 +34,17 @@ struct wsdbg_history_event wsdbg_history_decode(const struct wsdbg_event *event,
     };
 }
 
+/* NONE where it changes under the reader's eyes, as if nothing was there. */
 static struct wsdbg_event entry_at(const struct wsdbg_event *mirror, uint32_t depth, uint8_t sequence)
 {
-    struct wsdbg_event event;
-    wsdbg_segment_copy(&event, &mirror[sequence & (depth - 1)], sizeof event);
-    return event;
+    struct wsdbg_event event, again;
+    for (int attempt = 0; attempt < ENTRY_READ_ATTEMPTS; attempt++) {
+        wsdbg_segment_copy(&event, &mirror[sequence & (depth - 1)], sizeof event);
+        wsdbg_segment_copy(&again, &mirror[sequence & (depth - 1)], sizeof again);
+        if (memcmp(&event, &again, sizeof event) == 0)
+            return event;
+    }
+    return (struct wsdbg_event){.kind = WSDBG_EVENT_NONE};
 }
 
 static bool is_real(const struct wsdbg_event *event)

@@ -230,6 +230,16 @@ static bool take_pages(struct cursor *cursor, struct process *process, uint32_t 
     return true;
 }
 
+/* Since the frame before wsdbg was given copies of histories, or asked, and read those of a mapped ring. */
+static bool has_new_histories(const struct wsdbg_tracker *tracker, const struct wsdbg_segment_head *before)
+{
+    bool is_mapped = false;
+    for (uint32_t i = 0; i < tracker->head.context_count; i++)
+        is_mapped |= tracker->contexts[i].ring == WSDBG_RING_IN_HOST;
+    return tracker->head.history_done != before->history_done ||
+           (is_mapped && tracker->head.history_request != before->history_request);
+}
+
 static struct wsdbg_error *take_process(struct recorded_source *source, struct cursor *cursor,
                                         const struct frame *frame)
 {
@@ -257,10 +267,10 @@ static struct wsdbg_error *take_process(struct recorded_source *source, struct c
     char label[64];
     snprintf(label, sizeof label, "segment of process %u", head.process_id);
     error = wsdbg_error_prefix(wsdbg_segment_check(&view, label), "%s: offset %zu", source->path, frame->offset);
-    const uint32_t history = process->tracker.head.history_done;
+    const struct wsdbg_segment_head before = process->tracker.head;
     if (!error)
         error = wsdbg_tracker_look(&process->tracker, &view, process->alive, frame->now_ns);
-    if (!error && process->tracker.head.history_done != history)
+    if (!error && has_new_histories(&process->tracker, &before))
         wsdbg_tracker_read_histories(&process->tracker, frame->now_ns);
     return error;
 }

@@ -31,7 +31,7 @@ struct wsdbg_ring_process {
     uint64_t launches_before; /* ... it could be read no more */
     bool ended;               /* its file was let go of: nothing changes any more */
     struct wsdbg_tracker tracker;
-    bool asked;
+    bool asked, awaited; /* for histories; the observer's answer is waited for */
     uint32_t request;
     bool restored[WSDBG_CONTEXT_ROWS]; /* what a GPU fault or the process's end left was read, or cannot be */
     bool kept[WSDBG_CONTEXT_ROWS];     /* ... and its histories lie in the segment */

@@ -36,13 +36,15 @@ static uint64_t monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* An answer to an older request is no answer: its histories are from another moment. */
+/* An answer to an older request is no answer: its histories are from another moment.  Those of a mapped ring are no
+ * answer at all, but as of now. */
 static void drop_stale_histories(struct wsdbg_ring_process *process)
 {
     if (process->asked && process->tracker.head.history_done == process->request)
         return;
     for (uint32_t i = 0; i < WSDBG_CONTEXT_ROWS; i++)
-        process->tracker.contexts[i].mirror = NULL;
+        if (process->tracker.contexts[i].ring != WSDBG_RING_IN_HOST)
+            process->tracker.contexts[i].mirror = NULL;
 }
 
 static void add_note(struct wsdbg_snapshot *out, const char *text)
@@ -144,12 +146,19 @@ static void follow_memory(struct ring_source *source)
                 wsdbg_lasting_memory_drop(source->memory, source->processes.list[i]->process_id, c);
 }
 
+/* What the context left is wanted and lies in memory of the GPU, not in the segment. */
+static bool is_left_on_gpu(const struct ring_source *source, const struct wsdbg_ring_process *process, uint32_t context)
+{
+    return !process->restored[context] && process->tracker.contexts[context].ring != WSDBG_RING_IN_HOST &&
+           (ended_by_fault(process, context) || (source->holds_record && ended_well(process, context)));
+}
+
 /* Nothing of an ended process will be asked for any more. */
 static bool is_done(const void *state, const struct wsdbg_ring_process *process)
 {
     const struct ring_source *source = state;
     for (uint32_t c = 0; source->memory && c < process->tracker.head.context_count; c++)
-        if (!process->restored[c] && (ended_by_fault(process, c) || (source->holds_record && ended_well(process, c))))
+        if (is_left_on_gpu(source, process, c))
             return false;
     return true;
 }
@@ -197,7 +206,7 @@ static void restore_ended(struct ring_source *source, uint64_t now_ns)
         for (uint32_t c = 0; process->map && c < WSDBG_CONTEXT_ROWS; c++) {
             const bool faulted = ended_by_fault(process, c);
             struct wsdbg_error *error = NULL;
-            if ((faulted || (source->holds_record && ended_well(process, c))) && !process->restored[c])
+            if (is_left_on_gpu(source, process, c))
                 error = restore(source, process, c, now_ns);
             if (!error && process->kept[c])
                 error = wsdbg_segment_map_answer(process->map, c, request_of(process));
@@ -243,27 +252,33 @@ static struct wsdbg_error *ring_poll(struct wsdbg_evidence *base, uint64_t now_n
     return missed ? missed : build(source, now_ns, false, out);
 }
 
-static bool wants_histories(const struct wsdbg_ring_process *process)
+/* *needs_answer: some of them must be copied first. */
+static bool wants_histories(const struct wsdbg_ring_process *process, bool *needs_answer)
 {
-    for (uint32_t i = 0; i < process->tracker.head.context_count; i++)
-        if (process->tracker.contexts[i].row.history_depth &&
-            process->tracker.contexts[i].row.state == WSDBG_CONTEXT_ALIVE)
-            return process->tracker.alive;
-    return false;
+    bool wants = false;
+    *needs_answer = false;
+    for (uint32_t i = 0; process->tracker.alive && i < process->tracker.head.context_count; i++) {
+        const struct wsdbg_tracked_context *context = &process->tracker.contexts[i];
+        const bool has_some = context->row.history_depth && context->row.state == WSDBG_CONTEXT_ALIVE;
+        wants |= has_some;
+        *needs_answer |= has_some && context->ring != WSDBG_RING_IN_HOST;
+    }
+    return wants;
 }
 
-/* Asks every process first, then waits: they copy at the same time. */
+/* Asks every process first, then waits: they copy at the same time.  Where nothing is to be copied the request only
+ * tells a recording that histories were read. */
 static void fetch_histories(struct ring_source *source, uint64_t deadline_ns)
 {
     for (size_t i = 0; i < source->processes.count; i++) {
         struct wsdbg_ring_process *process = source->processes.list[i];
-        process->asked = process->map && wants_histories(process);
+        process->asked = process->map && wants_histories(process, &process->awaited);
         if (process->asked)
             process->request = wsdbg_segment_map_request(process->map);
     }
     for (size_t i = 0; i < source->processes.count; i++) {
         struct wsdbg_ring_process *process = source->processes.list[i];
-        while (process->asked && !wsdbg_segment_map_answered(process->map, process->request)) {
+        while (process->asked && process->awaited && !wsdbg_segment_map_answered(process->map, process->request)) {
             if (monotonic_ns() >= deadline_ns || !wsdbg_segment_map_alive(process->map))
                 break;
             nanosleep(&(struct timespec){.tv_nsec = ANSWER_POLL_NS}, NULL);

@@ -121,6 +121,14 @@ void wsdbg_segment_read_context(const struct wsdbg_segment_view *view, uint32_t 
     out->device_name[sizeof out->device_name - 1] = '\0';
 }
 
+enum wsdbg_ring_memory wsdbg_segment_read_ring_place(const struct wsdbg_segment_view *view, uint32_t row)
+{
+    if (!WSDBG_SEGMENT_HAS(LOAD(view, fixed_bytes), ring_places) || !WSDBG_SEGMENT_HAS(view->byte_count, ring_places))
+        return WSDBG_RING_NOT_KNOWN;
+    const uint32_t place = LOAD(view, ring_places[row]);
+    return place <= WSDBG_RING_IN_HOST ? (enum wsdbg_ring_memory)place : WSDBG_RING_NOT_KNOWN;
+}
+
 void wsdbg_segment_read_module(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_module_row *out)
 {
     wsdbg_segment_copy(out, &segment_of(view)->modules[row], sizeof *out);

@@ -48,6 +48,8 @@ struct wsdbg_error *wsdbg_segment_check(const struct wsdbg_segment_view *view, c
 struct wsdbg_segment_head wsdbg_segment_read_head(const struct wsdbg_segment_view *view);
 
 /* Copies of rows; `row` must be below the head's count. Strings are ended. */
+/* Where the ring of the context with that row lies. */
+enum wsdbg_ring_memory wsdbg_segment_read_ring_place(const struct wsdbg_segment_view *view, uint32_t row);
 void wsdbg_segment_read_context(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_context_row *out);
 void wsdbg_segment_read_module(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_module_row *out);
 void wsdbg_segment_read_function(const struct wsdbg_segment_view *view, uint32_t row, struct wsdbg_function_row *out);

@@ -27,9 +27,12 @@ static uint32_t index_of(uint32_t row, uint32_t count, uint32_t base)
     return row < count ? base + row : WSDBG_NONE;
 }
 
-/* Not known where the slots are not copied, or were copied after the error. */
+/* Not known where nobody says how the slots come here, or where they were copied after the error.  A mapped ring holds
+ * what it held at the error. */
 static struct wsdbg_optional_u64 state_age_ns(const struct wsdbg_tracked_context *context)
 {
+    if (context->ring == WSDBG_RING_IN_HOST)
+        return context->fault_seen_ns ? wsdbg_known_u64(0) : (struct wsdbg_optional_u64){0};
     const uint64_t copied_ns = context->row.slots_device_address ? context->row.slots_copied_ns : 0;
     const bool known = copied_ns != 0 && context->fault_seen_ns >= copied_ns;
     return known ? wsdbg_known_u64(context->fault_seen_ns - copied_ns) : (struct wsdbg_optional_u64){0};
@@ -150,6 +153,7 @@ static void add_contexts(struct wsdbg_builder *builder, const struct wsdbg_track
             .no_network_card = tracker->head.has_no_network_card,
             .error = row->error,
             .state_age_ns = state_age_ns(context),
+            .ring = row->slot_count ? context->ring : WSDBG_RING_NOT_KNOWN,
             .history_depth = row->history_depth,
             .history_read = builder->request->histories && context->mirror,
             .gpu_now_ns = context->gpu_now_ns,

@@ -95,15 +95,19 @@ static struct wsdbg_error *track_slots(struct wsdbg_tracked_context *context, co
     return NULL;
 }
 
-static bool history_is_current(const struct wsdbg_tracker *tracker, const struct wsdbg_context_row *row)
+/* What the GPU writes into the segment itself is as of now, and needs no answer of the process: it may be stopped or
+ * gone.  history.c says why it can be read while it is written. */
+static bool history_is_current(const struct wsdbg_tracker *tracker, const struct wsdbg_tracked_context *context)
 {
-    return row->history_copied != 0 && (uint32_t)row->history_copied == tracker->head.history_done;
+    const uint64_t copied = context->row.history_copied;
+    return context->ring == WSDBG_RING_IN_HOST || (copied != 0 && (uint32_t)copied == tracker->head.history_done);
 }
 
 static struct wsdbg_error *look_at_context(struct wsdbg_tracker *tracker, uint32_t index, uint64_t now_ns)
 {
     struct wsdbg_tracked_context *context = &tracker->contexts[index];
     wsdbg_segment_read_context(&tracker->view, index, &context->row);
+    context->ring = wsdbg_segment_read_ring_place(&tracker->view, index);
     if (context->row.error != 0 && context->fault_seen_ns == 0)
         context->fault_seen_ns = now_ns;
     const struct wsdbg_slot *slots = wsdbg_segment_slots(&tracker->view, &context->row);
@@ -111,9 +115,8 @@ static struct wsdbg_error *look_at_context(struct wsdbg_tracker *tracker, uint32
     if (error)
         return error;
     const bool readable = slots && context->slot_count == context->row.slot_count;
-    context->mirror = readable && history_is_current(tracker, &context->row)
-                          ? wsdbg_segment_mirror(&tracker->view, &context->row)
-                          : NULL;
+    context->mirror =
+        readable && history_is_current(tracker, context) ? wsdbg_segment_mirror(&tracker->view, &context->row) : NULL;
     for (uint32_t i = 0; readable && i < context->slot_count; i++)
         look_at_slot(context, &slots[i], i, now_ns);
     return NULL;

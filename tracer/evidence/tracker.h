@@ -21,6 +21,7 @@ struct wsdbg_tracked_slot {
 
 struct wsdbg_tracked_context {
     struct wsdbg_context_row row;
+    enum wsdbg_ring_memory ring;
     struct wsdbg_tracked_slot *slots;
     uint32_t slot_count;              /* 0 while the slots are not inside the segment */
     uint64_t gpu_now_ns;              /* newest event; 0 = none yet */

@@ -91,6 +91,7 @@ struct wsdbg_context {
     int32_t error;        /* CUresult that ended it, 0 = none; below 0: not known which, but that the GPU reported
                              CUDA_EXCEPTION_<-error>, as a core dump tells */
     struct wsdbg_optional_u64 state_age_ns; /* with an error: from the last copy of the slots to the first look at it */
+    enum wsdbg_ring_memory ring;            /* NOT_KNOWN also where there is none */
     uint32_t history_depth;                 /* 0 = history off */
     bool history_read;                      /* the warps' histories were copied for this snapshot */
     uint64_t gpu_now_ns;

@@ -25,7 +25,7 @@ static const char core_enable[] = "CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
                   core_on_error[] = "CUDA_ENABLE_COREDUMP_ON_EXCEPTION", core_pipe[] = "CUDA_COREDUMP_PIPE",
                   core_file[] = "CUDA_COREDUMP_FILE", core_flags[] = "CUDA_COREDUMP_GENERATION_FLAGS";
 
-enum { ADDED_VARIABLES = 24 }; /* the NULL at the end among them */
+enum { ADDED_VARIABLES = 25 }; /* the NULL at the end among them */
 
 static bool is_variable(const char *entry, const char *name)
 {
@@ -46,11 +46,11 @@ static bool is_replaced(const char *entry)
         WSDBG_ENV_SESSION, WSDBG_ENV_SPOOL,        WSDBG_ENV_OBSERVER,     WSDBG_ENV_HISTORY,
         WSDBG_ENV_MARKERS, WSDBG_ENV_SIM_REASON,   WSDBG_ENV_ATTACH_FIRST, WSDBG_ENV_EXPLORE,
         WSDBG_ENV_FILTERS, WSDBG_ENV_RACES,        WSDBG_ENV_RANK_FROM,    WSDBG_ENV_PID_NAMESPACE,
-        WSDBG_ENV_ARM,     WSDBG_ENV_LAUNCH_SITES, preload_name,           NULL};
+        WSDBG_ENV_ARM,     WSDBG_ENV_LAUNCH_SITES, WSDBG_ENV_RING,         NULL};
     for (size_t i = 0; names[i]; i++)
         if (is_variable(entry, names[i]))
             return true;
-    return false;
+    return is_variable(entry, preload_name);
 }
 
 /* The shim first, on the simulator the library that replaces static CUDA runtimes, then what was preloaded before;
@@ -162,7 +162,7 @@ static bool fill(const struct wsdbg_environment_options *options, char **from, c
     return add(list, &count, WSDBG_ENV_SESSION, options->session) && add(list, &count, WSDBG_ENV_ARM, options->armed) &&
            add(list, &count, WSDBG_ENV_SPOOL, options->spool) &&
            add(list, &count, WSDBG_ENV_OBSERVER, options->observer) &&
-           add(list, &count, WSDBG_ENV_HISTORY, options->history) &&
+           add(list, &count, WSDBG_ENV_HISTORY, options->history) && add(list, &count, WSDBG_ENV_RING, options->ring) &&
            add(list, &count, WSDBG_ENV_MARKERS, options->markers) &&
            add(list, &count, WSDBG_ENV_ATTACH_FIRST, options->attach_first) &&
            add_core(list, &count, options->core_folder) && add(list, &count, WSDBG_ENV_EXPLORE, options->explore) &&

@@ -18,6 +18,7 @@ struct wsdbg_environment_options {
     const char *spool;            /* folder for module images */
     const char *observer;         /* "driver" or "cupti" */
     const char *history;          /* events a warp, decimal; NULL = the shim's own default */
+    const char *ring;             /* of WSDBG_ENV_RING; NULL = in device memory */
     const char *attach_first;     /* of WSDBG_ENV_ATTACH_FIRST; NULL = no launch waits */
     const char *filters;          /* of WSDBG_ENV_FILTERS; NULL = not known */
     const char *pid_namespace;    /* of WSDBG_ENV_PID_NAMESPACE; NULL = not known */

@@ -98,6 +98,13 @@ static uint64_t switches_of(const char *name)
                : 0;
 }
 
+static bool has_tracer(const char *name)
+{
+    char text[8192];
+    const char *found = read_text(name, "status", text, sizeof text) ? strstr(text, "\nTracerPid:") : NULL;
+    return !found || strtol(found + sizeof "\nTracerPid:" - 1, NULL, 10) != 0;
+}
+
 bool wsdbg_process_is_stopped(pid_t process, struct wsdbg_process_stop *stop)
 {
     char name[24];
@@ -105,6 +112,6 @@ bool wsdbg_process_is_stopped(pid_t process, struct wsdbg_process_stop *stop)
     snprintf(name, sizeof name, "%ld", (long)process);
     if (!read_process(name, &found) || (found.state != 'T' && found.state != 't'))
         return false;
-    *stop = (struct wsdbg_process_stop){process, switches_of(name), found.cpu_ticks};
+    *stop = (struct wsdbg_process_stop){process, switches_of(name), found.cpu_ticks, has_tracer(name)};
     return true;
 }

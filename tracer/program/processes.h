@@ -19,6 +19,7 @@ struct wsdbg_process_stop {
     pid_t process;
     uint64_t switches;  /* how often its first thread has left a processor */
     uint64_t cpu_ticks; /* of all its threads */
+    bool is_traced;     /* by a debugger, or that is not known */
 };
 /* True while a signal or a debugger has stopped the process, or its first thread; tells which stop it is. */
 bool wsdbg_process_is_stopped(pid_t process, struct wsdbg_process_stop *stop);

@@ -217,8 +217,8 @@ int wsdbg_child_execute(struct wsdbg_child *child)
     return code;
 }
 
-/* The shell shows by which signal a job was stopped.  An ignored one stops nobody.  Sent before it is let through: it is
- * then one with the terminal's own, which may be waiting to be read. */
+/* The shell shows by which signal a job was stopped.  An ignored one stops nobody.  Sent before it is let through: it
+ * is then one with the terminal's own, which may be waiting to be read. */
 static void stop_by(int signal_number)
 {
     struct sigaction action;
@@ -359,10 +359,10 @@ enum wsdbg_child_event wsdbg_child_wait(struct wsdbg_child *child, uint64_t dead
             child->refresh_asked = false;
             return WSDBG_CHILD_REFRESH;
         }
-        /* While the program is stopped there is nothing to look at. */
-        if (wsdbg_monotonic_ns() >= deadline_ns && !child->stopped)
+        const bool waits = child->stopped && !child->options.is_seen_stopped;
+        if (wsdbg_monotonic_ns() >= deadline_ns && !waits)
             return WSDBG_CHILD_TICK;
-        if (wait_once(child, child->stopped ? UINT64_MAX : deadline_ns))
+        if (wait_once(child, waits ? UINT64_MAX : deadline_ns))
             return WSDBG_CHILD_RESUMED;
     }
 }

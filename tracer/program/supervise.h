@@ -36,12 +36,13 @@ struct wsdbg_companion {
 struct wsdbg_child_options {
     bool die_with_parent; /* the program gets SIGTERM when wsdbg dies without having ended it */
     bool ignore_hangup;   /* it outlives its terminal, as with nohup(1) */
+    bool is_seen_stopped; /* there is something to look at while the program is stopped, too */
     int look_signal;      /* a signal for wsdbg alone, 0 = none */
     bool quit_looks;      /* SIGQUIT is for wsdbg alone: the program ignores it where it shares wsdbg's terminal */
     /* A terminal of its own, in a session of its own: keys of wsdbg's terminal are not sent to it.  -1 = it shares
      * wsdbg's. */
     int terminal;
-    bool on_terminal[3]; /* which of stdin, stdout, stderr become that terminal */
+    bool on_terminal[3];               /* which of stdin, stdout, stderr become that terminal */
     struct wsdbg_companion *companion; /* NULL = none */
 };
 

@@ -504,7 +504,9 @@ void wsdbg_html_session(const struct wsdbg_report *r, FILE *out)
     fact(out, "Machine", r->hostname);
     fact(out, "Device", r->device);
     fact(out, "Observer", r->observer);
-    fact(out, "Evidence", r->evidence);
+    char evidence[128];
+    wsdbg_report_evidence_used(r, evidence, sizeof evidence);
+    fact(out, "Evidence", r->evidence ? evidence : NULL);
     snprintf(text, sizeof text, "after %g s without progress", r->stall_seconds);
     if (wsdbg_report_was_watched(r))
         fact(out, "Stall", text);

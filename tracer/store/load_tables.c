@@ -64,7 +64,7 @@ static struct wsdbg_error *load_contexts(struct wsdbg_loader *loader)
     wsdbg_select_begin(&q, loader->store,
                        "SELECT id, process_id, handle, device_ordinal, device_name, sm_count, compute_capability, "
                        "alive, error, state_age_ns, history_depth, history_read, gpu_now_ns, given_ns, done_given_ns, "
-                       "kernels, graphs, copies, memsets, others FROM context ORDER BY id",
+                       "kernels, graphs, copies, memsets, others, ring FROM context ORDER BY id",
                        0);
     while (wsdbg_select_next(&q) &&
            wsdbg_load_row(&q, &loader->contexts, &s->contexts, &s->context_count, sizeof *s->contexts)) {
@@ -82,6 +82,8 @@ static struct wsdbg_error *load_contexts(struct wsdbg_loader *loader)
         c->history_read = wsdbg_select_number(&q) != 0;
         c->gpu_now_ns = (uint64_t)wsdbg_select_number(&q);
         read_given(&q, c);
+        c->ring = (enum wsdbg_ring_memory)wsdbg_word_value(wsdbg_select_string(&q), wsdbg_ring_word,
+                                                           WSDBG_RING_IN_HOST + 1, WSDBG_RING_NOT_KNOWN);
     }
     return wsdbg_select_end(&q);
 }

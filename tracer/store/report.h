@@ -278,6 +278,7 @@ struct wsdbg_report {
     size_t access_count;
     struct wsdbg_look_row *looks;
     size_t look_count;
+    const char *ring; /* where warps recorded: "device", "mapped", "partly mapped"; NULL = nowhere, or not known */
     bool names_inferred;
     struct wsdbg_report_thread *threads;
     size_t thread_count;

@@ -106,6 +106,19 @@ static bool gather_faults(const struct wsdbg_snapshot *s, struct wsdbg_report *r
     return r->faults;
 }
 
+/* Contexts that have no ring say nothing. */
+static const char *ring_of(const struct wsdbg_snapshot *s)
+{
+    bool on_device = false, in_host = false;
+    for (size_t i = 0; i < s->context_count; i++) {
+        on_device |= s->contexts[i].ring == WSDBG_RING_IN_DEVICE;
+        in_host |= s->contexts[i].ring == WSDBG_RING_IN_HOST;
+    }
+    if (on_device && in_host)
+        return "partly mapped";
+    return in_host ? "mapped" : on_device ? "device" : NULL;
+}
+
 static bool gather_grids(const struct wsdbg_snapshot *s, struct wsdbg_report *r)
 {
     r->grids = rows(s->grid_count, sizeof *r->grids, &r->grid_count);
@@ -324,6 +337,7 @@ static struct wsdbg_error *gather_snapshot(const struct wsdbg_snapshot *s, const
                                            struct wsdbg_report *r)
 {
     r->has_snapshot = true;
+    r->ring = ring_of(s);
     r->time_ns = s->time_ns;
     r->launches_total = s->launches_total;
     r->torn_events = s->torn_events;

@@ -63,6 +63,8 @@ const char *wsdbg_report_overlap_note(const struct wsdbg_report *report);
 
 /* Whether somebody waited for a stall; a core dump is only read. */
 bool wsdbg_report_was_watched(const struct wsdbg_report *report);
+/* "ring, mapped": what the evidence was, and which ring it had where that is not the default; "?" = not known. */
+void wsdbg_report_evidence_used(const struct wsdbg_report *report, char *out, size_t bytes);
 
 /* "2.1 s", "85 ms", "12 us" */
 void wsdbg_duration_text(uint64_t duration_ns, char *out, size_t bytes);

@@ -19,6 +19,7 @@ static json_t *session_json(const struct wsdbg_report *r)
     json_object_set_new(s, "device", wsdbg_json_text(r->device));
     json_object_set_new(s, "observer", wsdbg_json_text(r->observer));
     json_object_set_new(s, "evidence", wsdbg_json_text(r->evidence));
+    json_object_set_new(s, "ring", wsdbg_json_text(r->ring));
     json_object_set_new(s, "hostname", wsdbg_json_text(r->hostname));
     json_object_set_new(s, "started_unix_ns", wsdbg_json_number(r->started_unix_ns));
     json_object_set_new(s, "stall_seconds", watched ? json_real(r->stall_seconds) : json_null());

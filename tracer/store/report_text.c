@@ -345,9 +345,21 @@ bool wsdbg_report_was_watched(const struct wsdbg_report *r)
     return r->stall_seconds > 0;
 }
 
+void wsdbg_report_evidence_used(const struct wsdbg_report *r, char *out, size_t bytes)
+{
+    const bool says_ring = r->evidence && strcmp(r->evidence, "ring") == 0;
+    const bool is_device = !r->ring || strcmp(r->ring, "device") == 0;
+    snprintf(out, bytes, "%s%s%s", or_unknown(r->evidence),
+             is_device   ? ""
+             : says_ring ? ", "
+                         : ", ring ",
+             is_device ? "" : r->ring);
+}
+
 static void session_lines(const struct wsdbg_report *r, FILE *out)
 {
-    char duration[32], delay[64] = "", moved[96];
+    char duration[32], delay[64] = "", moved[96], evidence[128];
+    wsdbg_report_evidence_used(r, evidence, sizeof evidence);
     if (r->diagnosed)
         wsdbg_report_line(out, NULL, "Program: %s", or_unknown(r->command));
     if (r->verdict_delay_ns.known) {
@@ -360,9 +372,9 @@ static void session_lines(const struct wsdbg_report *r, FILE *out)
                           duration, delay);
     if (wsdbg_report_was_watched(r))
         wsdbg_report_line(out, NULL, "Session: device %s, observer %s, evidence %s, stall after %g s",
-                          or_unknown(r->device), or_unknown(r->observer), or_unknown(r->evidence), r->stall_seconds);
+                          or_unknown(r->device), or_unknown(r->observer), evidence, r->stall_seconds);
     else
-        wsdbg_report_line(out, NULL, "Session: device %s, evidence %s", or_unknown(r->device), or_unknown(r->evidence));
+        wsdbg_report_line(out, NULL, "Session: device %s, evidence %s", or_unknown(r->device), evidence);
     if (r->look_count > 0) {
         char looks[128];
         wsdbg_report_looks_text(r->looks, r->look_count, looks, sizeof looks);

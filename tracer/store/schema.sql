@@ -1,8 +1,8 @@
--- The tables of the session database, schema version 9; views.sql has the views.  docs/SCHEMA.md says what every
+-- The tables of the session database, schema version 10; views.sql has the views.  docs/SCHEMA.md says what every
 -- column means, its unit and its NULL.
 -- A "snapshot" row is one picture of the device; kept are the newest one that was diagnosed, what the look before it
 -- saw, and the newest one.  Contexts, modules, functions, launches, refusals and activities belong to the whole session.
-PRAGMA user_version = 9;
+PRAGMA user_version = 10;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -38,7 +38,7 @@ CREATE TABLE context (
     device_ordinal INTEGER NOT NULL, device_name TEXT, sm_count INTEGER, compute_capability INTEGER,
     alive INTEGER NOT NULL, error INTEGER, state_age_ns INTEGER, history_depth INTEGER NOT NULL, history_read INTEGER NOT NULL,
     gpu_now_ns INTEGER, given_ns INTEGER, done_given_ns INTEGER, kernels INTEGER, graphs INTEGER, copies INTEGER,
-    memsets INTEGER, others INTEGER,
+    memsets INTEGER, others INTEGER, ring TEXT,
     UNIQUE (process_id, "row")
 );
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "store/words.h"
 #include "wsdbg/session.h"
 
 const char *wsdbg_name_kind_word(unsigned kind)
@@ -72,8 +73,7 @@ static struct wsdbg_error *write_contexts(struct wsdbg_store *store, const struc
         &insert, store,
         "INSERT INTO context (process_id, \"row\", handle, device_ordinal, device_name, sm_count, compute_capability, "
         "alive, error, state_age_ns, history_depth, history_read, gpu_now_ns, given_ns, done_given_ns, kernels, "
-        "graphs, "
-        "copies, memsets, others) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "graphs, copies, memsets, others, ring) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET handle = excluded.handle, device_ordinal = excluded.device_ordinal, "
         "device_name = excluded.device_name, sm_count = excluded.sm_count, "
         "compute_capability = excluded.compute_capability, alive = excluded.alive, error = excluded.error, "
@@ -81,7 +81,7 @@ static struct wsdbg_error *write_contexts(struct wsdbg_store *store, const struc
         "history_depth = excluded.history_depth, history_read = excluded.history_read, "
         "gpu_now_ns = excluded.gpu_now_ns, given_ns = excluded.given_ns, done_given_ns = excluded.done_given_ns, "
         "kernels = excluded.kernels, graphs = excluded.graphs, copies = excluded.copies, "
-        "memsets = excluded.memsets, others = excluded.others RETURNING id");
+        "memsets = excluded.memsets, others = excluded.others, ring = excluded.ring RETURNING id");
     for (size_t i = 0; i < s->context_count; i++) {
         const struct wsdbg_context *c = &s->contexts[i];
         int64_t row = 0;
@@ -101,6 +101,7 @@ static struct wsdbg_error *write_contexts(struct wsdbg_store *store, const struc
         wsdbg_insert_number(&insert, c->history_read);
         wsdbg_insert_maybe(&insert, c->gpu_now_ns != 0, (int64_t)c->gpu_now_ns);
         write_given(&insert, c);
+        wsdbg_insert_string(&insert, wsdbg_ring_word(c->ring));
         ids[i] = wsdbg_insert_row(&insert);
     }
     return wsdbg_insert_end(&insert);

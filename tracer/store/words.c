@@ -56,6 +56,13 @@ const char *wsdbg_access_word(unsigned value)
     return wsdbg_access_kind_name((enum wsdbg_access_kind)value);
 }
 
+const char *wsdbg_ring_word(unsigned value)
+{
+    if (value == WSDBG_RING_IN_DEVICE)
+        return "device";
+    return value == WSDBG_RING_IN_HOST ? "mapped" : NULL;
+}
+
 const char *wsdbg_lanes_word(unsigned value)
 {
     return value == WSDBG_LANES_ONE ? "one" : value == WSDBG_LANES_ALL ? "all" : NULL;

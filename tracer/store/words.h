@@ -18,6 +18,8 @@ const char *wsdbg_cause_word(unsigned value);
 const char *wsdbg_confidence_word(unsigned value);
 const char *wsdbg_evidence_word(unsigned value);
 const char *wsdbg_access_word(unsigned value);
+/* "device", "mapped", NULL where it is not known. */
+const char *wsdbg_ring_word(unsigned value);
 /* "one", "all", NULL where it is not known. */
 const char *wsdbg_lanes_word(unsigned value);
 /* struct wsdbg_reach's `after`: "never", "perhaps", "can". */

@@ -40,6 +40,14 @@ uint64_t wsdbg_held_tick(struct wsdbg_held *held, const struct wsdbg_snapshot *s
     return held_ns;
 }
 
+bool wsdbg_held_by_signals(const struct wsdbg_held *held)
+{
+    for (size_t i = 0; i < held->stop_count; i++)
+        if (held->stops[i].is_traced)
+            return false;
+    return held->stop_count > 0;
+}
+
 void wsdbg_held_deinit(struct wsdbg_held *held)
 {
     free(held->stops);

@@ -22,6 +22,8 @@ struct wsdbg_held {
 /* One tick: how much of the time that has passed some process of the snapshot's contexts was held.  Out of memory: it
  * was not. */
 uint64_t wsdbg_held_tick(struct wsdbg_held *held, const struct wsdbg_snapshot *snapshot, uint64_t now_ns);
+/* What the tick found stopped was all stopped by signals, and no debugger follows it. */
+bool wsdbg_held_by_signals(const struct wsdbg_held *held);
 void wsdbg_held_deinit(struct wsdbg_held *held);
 
 #endif

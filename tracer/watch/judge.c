@@ -201,8 +201,10 @@ static struct wsdbg_error *diagnose(struct wsdbg_watch_loop *loop, const struct 
     else
         wsdbg_watch_mark_moving(loop);
     struct wsdbg_error *error = wsdbg_diagnose(&loop->last, diagnosis);
-    if (!error && !says_enough(diagnosis) && stall == &loop->slots && loop->last.look_count == 0 &&
-        loop->watch->evidence->ops->complete)
+    if (!error && loop->asks_record_alone) /* whatever the program could still do, it could not do now */
+        diagnosis->hang &= diagnosis->finding_count && diagnosis->findings[0].confidence == WSDBG_CONFIDENCE_PROVEN;
+    else if (!error && !says_enough(diagnosis) && stall == &loop->slots && loop->last.look_count == 0 &&
+             loop->watch->evidence->ops->complete)
         error = judge_with_state(loop, diagnosis);
     return error ? error : wsdbg_memory_error(); /* what is not known for want of memory makes another verdict */
 }
@@ -263,7 +265,8 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
     if (!error) {
         movement = look_saw_movement(loop, stall) ? WSDBG_MOVED : movement;
         standstill = note_standstill(loop, stall, movement, now_ns);
-        stands = !diagnosis.hang && wsdbg_standstill_is_hang(&standstill, stall->watchdog.stall_ns);
+        stands = !diagnosis.hang && !loop->asks_record_alone &&
+                 wsdbg_standstill_is_hang(&standstill, stall->watchdog.stall_ns);
     }
     if (stands)
         error = wsdbg_diagnosis_call_hang(&diagnosis, &loop->last, &standstill);

@@ -78,7 +78,8 @@ struct wsdbg_error *wsdbg_watch_inspect_within(struct wsdbg_watch_loop *loop, ui
 
 struct wsdbg_error *wsdbg_watch_inspect(struct wsdbg_watch_loop *loop, uint64_t time_ns)
 {
-    return wsdbg_watch_inspect_within(loop, time_ns, loop->watch->look_ns ? loop->watch->look_ns : WSDBG_RING_NS);
+    const bool looks = loop->watch->look_ns && !loop->asks_record_alone;
+    return wsdbg_watch_inspect_within(loop, time_ns, looks ? loop->watch->look_ns : WSDBG_RING_NS);
 }
 
 /* A stall as far as slots tell: look with everything.  True when that shows no movement either. */
@@ -268,10 +269,10 @@ static bool hidden_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum w
 
 /* ---- all of them ---- */
 
-/* A hang that the slots showed needs no look at the GPU. */
+/* A hang that the slots showed needs no look at the GPU, and a program that is held cannot let one in. */
 static bool work_is_watched(const struct wsdbg_watch_loop *loop)
 {
-    return loop->watch->look_ns && !wsdbg_stall_is_judged(&loop->slots);
+    return loop->watch->look_ns && !loop->asks_record_alone && !wsdbg_stall_is_judged(&loop->slots);
 }
 
 static bool is_idle(const struct wsdbg_watch_loop *loop)

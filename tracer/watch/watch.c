@@ -233,9 +233,29 @@ static void say_works(struct wsdbg_watch_loop *loop)
                     (double)works_ns / 1e9);
 }
 
+/* The GPU goes on while signals hold the program, and a mapped ring shows what it does.  A debugger may hold the GPU
+ * too, and a simulated one stops with the program. */
+static bool is_seen_while_held(const struct wsdbg_watch_loop *loop)
+{
+    const struct wsdbg_snapshot *last = &loop->last;
+    const char *device = loop->watch->info->device;
+    bool any_runs = false;
+    if (!device || strcmp(device, "gpu") != 0 || !wsdbg_held_by_signals(&loop->held))
+        return false;
+    for (size_t i = 0; i < last->grid_count; i++) {
+        const uint32_t context = last->grids[i].context;
+        if (!last->grids[i].running)
+            continue;
+        if (context >= last->context_count || last->contexts[context].ring != WSDBG_RING_IN_HOST)
+            return false;
+        any_runs = true;
+    }
+    return any_runs;
+}
+
 /* Whether the program is held now.  A simulated device that executes instructions is slow, not stalled; but warps that
  * all wait are judged by their slots, for they may poll for ever.  The time for which the program is held, or was until
- * this very moment, counts for no stall. */
+ * this very moment, counts for no stall.  Only kernels that are seen all the same are judged. */
 static bool is_held(struct wsdbg_watch_loop *loop, enum wsdbg_wait event, uint64_t now_ns)
 {
     const uint64_t before_ns = loop->held.ticked_ns;
@@ -247,12 +267,14 @@ static bool is_held(struct wsdbg_watch_loop *loop, enum wsdbg_wait event, uint64
         held_ns = now_ns - before_ns;
     const bool works = loop->watch->spool && before_ns && wsdbg_sim_works(loop->watch->spool, SIMULATOR_WORKS_NS);
     const uint64_t work_held_ns = works ? now_ns - before_ns : held_ns;
-    wsdbg_stall_hold(&loop->slots, some_warp_runs(&loop->last) ? work_held_ns : held_ns);
+    loop->asks_record_alone = held_ns > 0 && !resumed && is_seen_while_held(loop);
+    if (!loop->asks_record_alone)
+        wsdbg_stall_hold(&loop->slots, some_warp_runs(&loop->last) ? work_held_ns : held_ns);
     wsdbg_stall_hold(&loop->work, work_held_ns);
     wsdbg_stall_hold(&loop->hidden.stall, work_held_ns);
     if (works)
         say_works(loop);
-    return held_ns > 0 && !resumed;
+    return held_ns > 0 && !resumed && !loop->asks_record_alone;
 }
 
 /* One look.  True when the watch is done. */

@@ -3,7 +3,7 @@
  * Written by: the device probes (wsdbg/probe.h).  Read by: tracer/evidence.
  * Compiles as C11, C++17 and CUDA.
  *
- * Two places per warp, both in device memory:
+ * Two places per warp, both in device memory (or both in host memory that the GPU maps, see session.h):
  *   state slot   64 bytes, overwritten in place: who the warp is and its last milestone.
  *   history ring the last `depth` events, 16 bytes each.
  * A copy engine reads both while a kernel runs or hangs: the slots whenever wsdbg looks, the histories when

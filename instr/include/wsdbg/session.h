@@ -48,6 +48,7 @@
 #define WSDBG_ENV_SESSION "WSDBG_SESSION"             /* session name; absent = the shim stays asleep */
 #define WSDBG_ENV_SEGMENT_BYTES "WSDBG_SEGMENT_BYTES" /* decimal */
 #define WSDBG_ENV_HISTORY "WSDBG_HISTORY"             /* events kept a warp, 0 = off; rounded down to a power of two */
+#define WSDBG_ENV_RING "WSDBG_RING"                   /* "mapped": the GPU writes the ring into the segment */
 #define WSDBG_ENV_SPOOL "WSDBG_SPOOL"                 /* folder (0700) for module images, absent = do not keep them */
 #define WSDBG_ENV_OBSERVER "WSDBG_OBSERVER"           /* "driver" or "cupti" */
 #define WSDBG_ENV_SIM_REASON "WSDBG_SIM_REASON"       /* why a program that expects a GPU gets the simulator */
@@ -113,6 +114,10 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_memory_message) == 64, "memory message l
 enum wsdbg_observer_state { WSDBG_OBSERVER_ACTIVE = 1, WSDBG_OBSERVER_OFF = 2 /* off_reason says why */ };
 enum wsdbg_observer_kind { WSDBG_OBSERVER_DRIVER = 1, WSDBG_OBSERVER_CUPTI = 2 };
 enum wsdbg_context_state { WSDBG_CONTEXT_ALIVE = 1, WSDBG_CONTEXT_DESTROYED = 2, WSDBG_CONTEXT_FAULTED = 3 };
+
+/* Where the slots and histories of a context lie.  In host memory they lie in the segment itself, and the GPU writes
+ * them there: what a reader finds is as of now, whatever the process and the copy engines do, and needs no request. */
+enum wsdbg_ring_memory { WSDBG_RING_NOT_KNOWN, WSDBG_RING_IN_DEVICE, WSDBG_RING_IN_HOST };
 
 struct wsdbg_context_row {
     uint64_t handle;     /* CUcontext */
@@ -597,7 +602,8 @@ struct wsdbg_segment {
     /* wsdbg raises history_request and wakes the word's futex; the shim's thread copies every living
      * context's slots, then its history, into their mirrors, then sets history_done to the request it served.
      * wsdbg raises slots_request whenever it looks; within 20 ms the thread copies the slots once and sets
-     * slots_done.  When nobody looks nothing is copied. */
+     * slots_done.  When nobody looks nothing is copied.  A ring in host memory is never copied: the thread only says
+     * that it is current. */
     uint32_t history_request;
     uint32_t slots_request;
     uint32_t history_done;
@@ -668,6 +674,7 @@ struct wsdbg_segment {
     struct wsdbg_collective_row collectives[WSDBG_COMMUNICATOR_ROWS][WSDBG_COLLECTIVE_ROWS];
     uint64_t sites_offset;                  /* of WSDBG_SITES_ROWS rows, from the segment's start; 0 = none are kept */
     uint64_t site_counts[WSDBG_SITE_RINGS]; /* entries so far; LAUNCHED stays 0: launch_count has it */
+    uint32_t ring_places[WSDBG_CONTEXT_ROWS]; /* enum wsdbg_ring_memory, of the context with that row */
 };
 
 /* What every segment of this version has. */

@@ -15,6 +15,7 @@
 #include "fake_internal.h"
 
 #define GRANULARITY 65536u
+#define ELSEWHERE_BYTES (64u << 20)
 
 static CUresult usable(void)
 {
@@ -59,6 +60,19 @@ FAKE(cuMemHostRegister_v2, (void *memory, size_t bytes, unsigned flags), (memory
 {
     (void)bytes, (void)flags;
     return getenv("FAKE_CUDA_PINS_NO_FILE") && is_in_segment(memory) ? 1 : usable();
+}
+
+/* With FAKE_CUDA_MAPS_NOTHING no kernel may use registered memory, with FAKE_CUDA_MAPS_ELSEWHERE it gets other memory.
+ */
+FAKE(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *memory, unsigned flags), (address, memory, flags))
+{
+    if (getenv("FAKE_CUDA_MAPS_NOTHING") || flags)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (getenv("FAKE_CUDA_MAPS_ELSEWHERE"))
+        memory =
+            mmap(NULL, ELSEWHERE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *address = (CUdeviceptr)(uintptr_t)memory;
+    return usable();
 }
 
 FAKE(cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t bytes), (to, from, bytes))
