@@ -2,7 +2,7 @@
  * for. See repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.  Another id is tried only if other uses name it
- * with the same number of threads.  Warpgroups that run the same instruction may each be meant to name an id of their
+ * with the same number of threads, and if no warp uses one of the two barriers less often than its three mates do.  Warpgroups that run the same instruction may each be meant to name an id of their
  * own.  So each of them changes alone, then all that name one id; then each of these gets an id of its own.
  */
 #include "diagnose/repair_trial.h"
@@ -48,7 +48,48 @@ static void add_other(struct site *site, uint8_t id)
         site->others[site->other_count++] = id;
 }
 
-static struct site read_site(const struct wsdbg_trial *t, uint32_t access, uint32_t threads)
+/* How often a warp uses the barrier: its lanes that use it most. */
+static uint32_t uses_of(const struct wsdbg_trial *t, uint32_t warp, uint32_t id)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        uint32_t uses = 0;
+        for (uint32_t k = 0; agent->warp == warp && k < agent->step_count; k++)
+            uses += wsdbg_replay_is_use(&agent->steps[k], id);
+        most = uses > most ? uses : most;
+    }
+    return most;
+}
+
+/* Whether the three others of the warp's warpgroup use the barrier equally often, and the warp less often. */
+static bool leaves_out(const struct wsdbg_trial *t, uint32_t warp, uint32_t id)
+{
+    uint32_t mates = 0, uses = 0;
+    for (uint32_t mate = 0; mate < t->c->warp_count; mate++) {
+        if (mate == warp || !wsdbg_case_are_mates(t->c, mate, warp))
+            continue;
+        const uint32_t its = uses_of(t, mate, id);
+        if (its == 0 || (mates && its != uses))
+            return false;
+        uses = its;
+        mates++;
+    }
+    return mates == WSDBG_GROUP_WARPS - 1 && uses_of(t, warp, id) < uses;
+}
+
+/* The barriers whose uses some warp leaves out.  Another id may then bring as many threads together by chance. */
+static uint16_t torn_ids(const struct wsdbg_trial *t)
+{
+    uint16_t torn = 0;
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++)
+        for (uint32_t w = 0; w < t->c->warp_count && !(torn >> id & 1); w++)
+            torn |= (uint16_t)(leaves_out(t, w, id) << id);
+    return torn;
+}
+
+/* torn: a bit for each id that is left alone. */
+static struct site read_site(const struct wsdbg_trial *t, uint32_t access, uint32_t threads, uint16_t torn)
 {
     struct site site = {.access = access, .threads = threads};
     memset(site.id, WSDBG_NAMED_UNCHANGED, sizeof site.id);
@@ -56,7 +97,7 @@ static struct site read_site(const struct wsdbg_trial *t, uint32_t access, uint3
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
         for (uint32_t k = 0; k < agent->step_count; k++) {
             const struct wsdbg_step_row *step = &agent->steps[k];
-            if (!is_use(step) || step->number != threads)
+            if (!is_use(step) || step->number != threads || torn >> step->address & 1)
                 continue;
             add_other(&site, (uint8_t)step->address);
             if (step->access == access)
@@ -213,9 +254,9 @@ static bool assign(struct wsdbg_trial *t, const struct site *site, struct togeth
 
 /* ---- all instructions ---- */
 
-static bool try_site(struct wsdbg_trial *t, uint32_t access, uint32_t threads)
+static bool try_site(struct wsdbg_trial *t, uint32_t access, uint32_t threads, uint16_t torn)
 {
-    const struct site site = read_site(t, access, threads);
+    const struct site site = read_site(t, access, threads, torn);
     if (try_ids(t, &site))
         return true;
     struct together together = read_together(&site);
@@ -246,11 +287,13 @@ static bool note(uint32_t sites[SITES_MOST][2], uint32_t *count, const struct ws
 void wsdbg_try_named_ids(struct wsdbg_trial *t)
 {
     uint32_t sites[SITES_MOST][2], count = 0;
-    for (uint32_t i = 0; i < t->replay->agent_count && stands_at_named(t); i++) {
+    const bool stands = stands_at_named(t);
+    const uint16_t torn = stands ? torn_ids(t) : 0;
+    for (uint32_t i = 0; i < t->replay->agent_count && stands; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
         for (uint32_t k = 0; k < agent->step_count; k++)
             if (is_use(&agent->steps[k]) && note(sites, &count, &agent->steps[k]) &&
-                try_site(t, agent->steps[k].access, agent->steps[k].number))
+                try_site(t, agent->steps[k].access, agent->steps[k].number, torn))
                 return;
     }
 }
