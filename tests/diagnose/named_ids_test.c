@@ -195,12 +195,38 @@ static void a_warp_that_leaves_a_use_out_shows_no_wrong_id(void **state)
     expect(&p, "ARRIVE_MISSING", "warp 6 leaves it out: in its code it uses the barrier 0 times");
 }
 
+/* ---- a warp that left before it did anything ---- */
+
+/* A and warp 0 meet once.  Of warp 0 it is not known how it goes on, but it has left.  If the count were that of those
+ * who come, all would end; but warp 0 may have returned too early. */
+static void who_left_may_have_been_meant_to_come(void **state)
+{
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    (void)state;
+    begin(&p);
+    ways[0].is_open = true;
+    p.snapshot.warps[0].state = WSDBG_WARP_EXITED;
+    for (uint32_t w = GROUP; w < 2 * GROUP; w++)
+        use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, MEETS_A, ID_A, (GROUP + 1) * 32);
+    ways_put(&p, ways, WARPS);
+    assert_true(ways_stand(&p));
+    picture_still(&p);
+    picture_judge(&p, &diagnosis);
+    for (size_t i = 0; i < diagnosis.finding_count; i++)
+        if (diagnosis.findings[i].cause == WSDBG_CAUSE_NAMED_COUNT)
+            assert_int_equal(diagnosis.findings[i].confidence, WSDBG_CONFIDENCE_POSSIBLE);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_warpgroup_that_names_another_id_than_its_partner_is_told),
         cmocka_unit_test(warpgroups_of_one_instruction_that_name_a_wrong_id_are_told),
         cmocka_unit_test(a_warp_that_leaves_a_use_out_shows_no_wrong_id),
+        cmocka_unit_test(who_left_may_have_been_meant_to_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,8 @@ struct wsdbg_trial {
     uint8_t *id_to; /* by agent */
     struct wsdbg_replay_edit edits[WSDBG_EDITS_MOST];
     struct wsdbg_replay_changes changes;
-    bool is_to_end; /* with the change, all threads reach the kernel's end in every order tried */
+    bool is_to_end;    /* with the change, all threads reach the kernel's end in every order tried */
+    bool assumes_idle; /* ... if nothing comes of the rest of walks that are not whole */
     struct wsdbg_repairs *out;
 };
 

@@ -122,6 +122,7 @@ struct wsdbg_replay {
     uint32_t ended_runs;             /* in how many orders all agents left the kernel */
     bool has_lost;                   /* some agent is WSDBG_AGENT_LOST */
     bool has_ended;                  /* all agents have left the kernel */
+    bool assumes_idle;               /* ... some behind the end of a walk that is not whole */
     enum wsdbg_replay_shares shares; /* how bytes were shared last */
     uint32_t *targets;               /* memory of all agents' `target` */
     bool *repeats;                   /* memory of all agents' `repeats` */
