@@ -250,6 +250,65 @@ static void lanes_that_leave_and_arrive_nowhere_are_not_blamed(void **state)
     }
 }
 
+/* ---- a lane that announces bytes ---- */
+
+/* Lane 0 of warp 1 fills three rounds, and the third one lacks bytes.  Its other lanes stay. */
+enum filler {
+    LEAVES,          /* before it copies what it announced */
+    COPIES_FIRST,    /* and then announces; its last copy brings too little */
+    COPIES_ELSEWHERE /* warp 2 copies, and leaves the last copy out */
+};
+
+enum { FILLS = STAGES + 1, BYTES = 64 };
+
+static void fill(struct way *way, enum filler filler)
+{
+    for (uint32_t i = 0; i < FILLS; i++) {
+        const uint32_t full = MBARRIER_AT(RING_FULL, i % STAGES), is_last = i + 1 == FILLS;
+        if (filler == COPIES_FIRST)
+            way_add(way, WSDBG_ACCESS_COPY, full, is_last ? BYTES / 2 : BYTES);
+        if (filler == COPIES_ELSEWHERE && i >= STAGES)
+            way_add(way, WSDBG_ACCESS_WAIT, full, i / STAGES - 1);
+        if (filler != COPIES_ELSEWHERE || way->warp == 1)
+            way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, full, BYTES);
+        if (filler == COPIES_ELSEWHERE ? way->warp == 2 && !is_last : filler == LEAVES && !is_last)
+            way_add(way, WSDBG_ACCESS_COPY, full, BYTES);
+    }
+}
+
+static void put_fillers(struct picture *p, enum filler filler)
+{
+    for (uint32_t w = 0; w < WARPS; w++)
+        for (int part = 0; part <= (w == 1); part++) {
+            struct way *way = begin(w, part ? BUT_LANE_0 : 0);
+            if (w == 0)
+                initialise(way, 1, 1);
+            meet(way, 1);
+            if ((w == 1 && !part) || (filler == COPIES_ELSEWHERE && w == 2))
+                fill(way, filler);
+            if (w == 1 && part)
+                way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, 0), 1);
+            for (uint32_t i = 0; i < FILLS && w == GROUP; i++)
+                way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, i % STAGES), i / STAGES & 1);
+        }
+    stand(p, 1);
+}
+
+static void a_lane_that_leaves_before_it_copies_what_it_announced_is_blamed(void **state)
+{
+    static const char said[] = "announced bytes on \"full\" stage 0 and left the kernel before any copy";
+    struct picture p;
+    (void)state;
+    put_fillers(&p, LEAVES);
+    ways_expect(&p, "WAKER_EXITED", said);
+    picture_deinit(&p);
+    for (enum filler filler = COPIES_FIRST; filler <= COPIES_ELSEWHERE; filler++) {
+        put_fillers(&p, filler);
+        assert_false(ways_say(&p, said));
+        picture_deinit(&p);
+    }
+}
+
 /* ---- a warp that leaves out a named barrier ---- */
 
 static void use(struct way *way, uint8_t kind, uint32_t id, uint32_t threads)
@@ -420,6 +479,7 @@ int main(void)
         cmocka_unit_test(an_elected_lane_arrives_as_that_of_another_warp),
         cmocka_unit_test(an_elected_lane_that_breaks_off_is_blamed),
         cmocka_unit_test(lanes_that_leave_and_arrive_nowhere_are_not_blamed),
+        cmocka_unit_test(a_lane_that_leaves_before_it_copies_what_it_announced_is_blamed),
         cmocka_unit_test(a_warp_that_leaves_its_mates_at_a_named_barrier_is_blamed),
         cmocka_unit_test(a_warp_of_which_not_all_is_known_is_not_blamed),
         cmocka_unit_test(warps_that_take_turns_to_arrive_leave_nothing_out),

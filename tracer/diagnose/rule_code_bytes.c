@@ -247,15 +247,48 @@ static void say_never_completed(struct wsdbg_case *c, const struct missing_bytes
 
 /* ---- who left between announcing and copying ---- */
 
-/* Whether an agent's last step on the barrier that arrives or copies is an arrival. */
-static bool ends_with_arrival(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+/* Whether an agent brings bytes to the ring of the barrier. */
+static bool copies_to_ring(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
-    bool arrived = false;
     for (uint32_t k = 0; k < agent->step_count; k++)
-        if (agent->target[k] == barrier && agent->steps[k].kind != WSDBG_ACCESS_WAIT &&
-            agent->steps[k].kind != WSDBG_ACCESS_INIT)
-            arrived = agent->steps[k].kind == WSDBG_ACCESS_ARRIVE_EXPECT;
-    return arrived;
+        if (agent->steps[k].kind == WSDBG_ACCESS_COPY && agent->target[k] != WSDBG_NONE &&
+            wsdbg_replay_is_of_family(replay, agent->target[k], barrier))
+            return true;
+    return false;
+}
+
+/* Whether an agent announces bytes on the ring, copies them itself before it announces more, and ends with the barrier,
+ * on which it only announces.  Others may copy what a lane announces, or a lane announces what it has copied before.
+ * An agent that does so once shows nothing if others copy, too. */
+static bool breaks_off(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    uint32_t last = WSDBG_NONE, whole = 0;
+    bool copied = false;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        if (agent->target[k] == WSDBG_NONE || !wsdbg_replay_is_of_family(replay, agent->target[k], barrier))
+            continue;
+        copied |= agent->steps[k].kind == WSDBG_ACCESS_COPY;
+        if (agent->steps[k].kind != WSDBG_ACCESS_ARRIVE_EXPECT)
+            continue;
+        if (last == WSDBG_NONE ? copied : !copied)
+            return false;
+        whole += last != WSDBG_NONE;
+        last = agent->target[k];
+        copied = false;
+    }
+    if (last != barrier || copied)
+        return false;
+    for (uint32_t i = 0; whole == 0 && i < replay->agent_count; i++)
+        if (copies_to_ring(replay, &replay->agents[i], barrier))
+            return false;
+    return true;
+}
+
+/* Whether an agent's last arrival on the barrier was in the phase under way. */
+static bool arrived_in_phase(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
+{
+    const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
+    return waits->arrived > 0 && waits->arrived_parity == (replay->barriers[barrier].phase & 1);
 }
 
 /* Lanes that announced bytes on the barrier and left the kernel before they copied any, while their warp went on; NULL
@@ -266,7 +299,7 @@ static const struct wsdbg_replay_agent *announcer_that_left(struct wsdbg_case *c
     for (uint32_t b = 0; replay && b < replay->barrier_count; b++)
         for (uint32_t i = 0; replay->barriers[b].row == word->barrier && i < replay->agent_count; i++) {
             const struct wsdbg_replay_agent *agent = &replay->agents[i];
-            if (agent->state == WSDBG_AGENT_ENDED && ends_with_arrival(agent, b) &&
+            if (agent->state == WSDBG_AGENT_ENDED && breaks_off(replay, agent, b) && arrived_in_phase(replay, i, b) &&
                 wsdbg_case_warp(c, agent->warp)->state != WSDBG_WARP_EXITED &&
                 !(agent->lanes & ~wsdbg_code_lanes_gone(c, agent->warp)))
                 return agent;
