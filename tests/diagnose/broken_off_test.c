@@ -89,16 +89,22 @@ struct arrivals {
     uint32_t silent, last;   /* warps that do not arrive */
     uint32_t initialiser;
     bool by_all; /* all their lanes arrive, and one of warp 8 */
+    bool elect;  /* one lane of each is elected to arrive; those that do not arrive elect none */
 };
 
 static const struct arrivals arrivals[] = {
     {"one of four does not arrive",
-     "Warp 6 does the same as warp 4, but for 1 arrival that it leaves out, the first on \"done\".", 6, 6, 0, false},
+     "Warp 6 does the same as warp 4, but for 1 arrival that it leaves out, the first on \"done\".", 6, 6, 0, false, false},
     {"... the one that initialises the barriers",
-     "Warp 4 does the same as warp 5, but for 1 arrival that it leaves out, the first on \"done\".", 4, 4, 4, false},
+     "Warp 4 does the same as warp 5, but for 1 arrival that it leaves out, the first on \"done\".", 4, 4, 4, false, false},
     {"... and all lanes of a warp arrive", "Warp 4 does the same as warp 5, but for 2 arrivals that it leaves out", 4,
-     4, 4, true},
-    {"two of four do not arrive", NULL, 6, 7, 0, false},
+     4, 4, true, false},
+    {.name = "... and elects no lane for it",
+     .says = "Warp 6 does the same as warp 4, but for 1 arrival that it leaves out, the first on \"done\".",
+     .silent = 6,
+     .last = 6,
+     .elect = true},
+    {"two of four do not arrive", NULL, 6, 7, 0, false, false},
 };
 
 /* Warps that are not meant to arrive do something else, or they would be alike. */
@@ -115,15 +121,17 @@ static bool is_to_arrive(const struct arrivals *k, uint32_t warp)
 /* Lane 0 initialises. */
 static void arrive_all(const struct arrivals *k, uint32_t warp)
 {
-    const bool is_mate = warp / GROUP == 1, is_split = warp == k->initialiser && k->by_all;
+    const bool is_mate = warp / GROUP == 1, elects = k->elect && is_mate && is_to_arrive(k, warp);
+    const bool is_split = (warp == k->initialiser && k->by_all) || elects;
     for (int part = 0; part <= is_split; part++) {
-        struct way *way = begin(warp, part ? BUT_LANE_0 : k->by_all && is_mate && !is_split ? ALL_LANES : 0);
+        const bool is_whole = (k->by_all || k->elect) && is_mate && !is_split;
+        struct way *way = begin(warp, part ? BUT_LANE_0 : is_whole ? ALL_LANES : 0);
         if (warp == k->initialiser && part == 0)
             initialise(way, 1, k->by_all ? GROUP_THREADS + 1 : GROUP);
         meet(way, 1);
         if (!is_mate)
             be_unlike(way);
-        if (is_to_arrive(k, warp))
+        if (is_to_arrive(k, warp) && !(part && elects))
             way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(DONE, 0), 1);
         if (warp == 0)
             way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(DONE, 0), 0);

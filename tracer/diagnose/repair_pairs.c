@@ -56,14 +56,22 @@ static bool add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
     return true;
 }
 
-/* Every lane of the model makes the arrivals of the step, so every lane of the other thread does. */
+/* How many lanes of a thread arrive as the model's do: the same lanes as there.  Another lane may be the elected one;
+ * then all do. */
+static uint32_t lanes_like(const struct wsdbg_replay_agent *self, const struct wsdbg_replay_agent *model)
+{
+    const uint32_t same = (uint32_t)__builtin_popcount(self->lanes & model->lanes);
+    return same ? same : self->lane_count;
+}
+
 static bool add_like(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, uint32_t at,
                      const struct wsdbg_replay_agent *model, uint32_t at_model)
 {
     const struct wsdbg_step_row *step = &model->steps[at_model];
     const struct wsdbg_replay_agent *a = &t->replay->agents[self];
-    const int64_t bytes = step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)step->number * a->lane_count : 0;
-    const uint32_t arrivals = wsdbg_replay_arrivals_of(model, at_model) / model->lane_count * a->lane_count;
+    const uint32_t lanes = lanes_like(a, model);
+    const int64_t bytes = step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)step->number * lanes : 0;
+    const uint32_t arrivals = wsdbg_replay_arrivals_of(model, at_model) / model->lane_count * lanes;
     return p->kind == WSDBG_REPAIR_ADD_LIKE &&
            add_edit(t, (struct wsdbg_replay_edit){self, at, aimed_at(t, p, a, model, at_model), arrivals, bytes});
 }
