@@ -288,11 +288,22 @@ static bool is_served_by(const struct wsdbg_replay *replay, const struct stage *
     return any;
 }
 
-/* Whether warpgroups that take turns are out of step.  Then they may all stand in the middle of their loops: each waits
- * for a round that another one used.  The producer may be ahead of them by a round of each stage. */
-static bool are_out_of_step(const struct stage *ring)
+/* Whether the warps are of several warpgroups of a CTA. */
+static bool are_of_several_groups(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
 {
-    return ring->sum != ring->most && distance(ring->sum, ring->rounds) > ring->stages;
+    const uint32_t first = wsdbg_case_warp(c, wsdbg_first_of(warps))->warp / WSDBG_GROUP_WARPS;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(warps, w) && wsdbg_case_warp(c, w)->warp / WSDBG_GROUP_WARPS != first)
+            return true;
+    return false;
+}
+
+/* Whether warpgroups that may take turns are out of step.  Then they may all stand in the middle of their loops: each
+ * waits for a round that another one used.  One role may be ahead of the other by a round of each stage. */
+static bool are_out_of_step(const struct wsdbg_case *c, const struct stage *ring)
+{
+    return (are_of_several_groups(c, &ring->waits) || are_of_several_groups(c, &ring->by)) &&
+           distance(ring->sum, ring->rounds) > ring->stages;
 }
 
 /* A warp that waits for a round more than there is: on the ring, or on one that those serve who wait on the ring for
@@ -306,7 +317,7 @@ static uint32_t waiter_of(const struct wsdbg_replay *replay, const struct stage 
         const uint32_t barrier = agent->target[agent->at];
         const bool is_on_ring = wsdbg_replay_is_of_family(replay, ring->barrier, barrier);
         const bool is_short = is_on_ring ? ring->sum > ring->rounds : ring->most < ring->rounds;
-        if ((no_arrivals_left(replay, barrier) ? is_short : are_out_of_step(ring)) &&
+        if ((no_arrivals_left(replay, barrier) ? is_short : are_out_of_step(replay->c, ring)) &&
             (is_on_ring || is_served_by(replay, ring, barrier)))
             return agent->warp;
     }
