@@ -176,6 +176,33 @@ static void warpgroups_of_one_instruction_that_name_a_wrong_id_are_told(void **s
     }
 }
 
+/* ---- an instruction that names one id for several ---- */
+
+/* Warpgroup 0 and A are meant to meet at A's barrier twice.  The second time A names another one, where B meets itself
+ * by the same instruction, or A before it, with half as many threads. */
+static void an_id_that_others_of_the_instruction_keep_is_shared(void **state)
+{
+    (void)state;
+    for (int by_itself = 0; by_itself < 2; by_itself++) {
+        struct picture p;
+        begin(&p);
+        for (uint32_t w = 0; w < WARPS; w++) {
+            if (w / GROUP != B)
+                use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, w / GROUP ? BEGINS : MEETS_A, ID_A, PAIR);
+            if (w / GROUP == B && !by_itself)
+                use(&ways[w], WSDBG_ACCESS_NAMED_ARRIVE, FOLLOWS, ID_OTHER, PAIR);
+            if (w / GROUP == B && !by_itself)
+                use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, FOLLOWS, ID_OTHER, PAIR);
+            if (w / GROUP == A && by_itself)
+                use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, FOLLOWS, ID_OTHER, PAIR / 2);
+            if (w / GROUP != B)
+                use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, w / GROUP ? FOLLOWS : MEETS_A, w / GROUP ? ID_OTHER : ID_A,
+                    PAIR);
+        }
+        expect(&p, "NAMED_ID_SHARED", "Warps 4-7 name named barrier 3 at kernel.cu:205, which is also that of");
+    }
+}
+
 /* ---- a warp that leaves a use out ---- */
 
 /* A tells B, which answers.  Warp 6 does not tell.  If B waited at the barrier of the answer, all would end. */
@@ -225,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_warpgroup_that_names_another_id_than_its_partner_is_told),
         cmocka_unit_test(warpgroups_of_one_instruction_that_name_a_wrong_id_are_told),
+        cmocka_unit_test(an_id_that_others_of_the_instruction_keep_is_shared),
         cmocka_unit_test(a_warp_that_leaves_a_use_out_shows_no_wrong_id),
         cmocka_unit_test(who_left_may_have_been_meant_to_come),
     };

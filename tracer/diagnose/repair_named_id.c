@@ -11,7 +11,7 @@
 
 enum { SITES_MOST = 32, GROUPS_MOST = 8, IDS_MOST = 8, TOGETHER_MOST = 4 };
 
-/* The uses of named barriers by one instruction. */
+/* The uses of named barriers by one instruction with one number of threads. */
 struct site {
     uint32_t access, threads;
     uint8_t id[GROUPS_MOST]; /* by warpgroup: which it names; WSDBG_NAMED_UNCHANGED = none, or several */
@@ -124,15 +124,22 @@ static void begin(struct wsdbg_trial *t, const struct site *site)
     memset(t->id_to, WSDBG_NAMED_UNCHANGED, t->replay->agent_count);
     t->changes.id_to = t->id_to;
     t->changes.id_access = site->access;
+    t->changes.id_threads = site->threads;
 }
 
-/* Whether another instruction names the barrier. */
+static bool is_of_site(const struct site *site, const struct wsdbg_step_row *step)
+{
+    return is_use(step) && step->access == site->access && step->number == site->threads;
+}
+
+/* Whether others come to the barrier: by another instruction, or by this one where it stays as it is. */
 static bool is_shared(const struct wsdbg_trial *t, const struct site *site, uint8_t id)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
         for (uint32_t k = 0; k < agent->step_count; k++)
-            if (wsdbg_replay_is_use(&agent->steps[k], id) && agent->steps[k].access != site->access)
+            if (wsdbg_replay_is_use(&agent->steps[k], id) &&
+                (t->id_to[i] == WSDBG_NAMED_UNCHANGED || !is_of_site(site, &agent->steps[k])))
                 return true;
     }
     return false;
@@ -149,8 +156,7 @@ static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
         for (uint32_t k = 0; t->id_to[i] != WSDBG_NAMED_UNCHANGED && k < agent->step_count; k++) {
-            if (!is_use(&agent->steps[k]) || agent->steps[k].access != site->access ||
-                agent->steps[k].address == t->id_to[i])
+            if (!is_of_site(site, &agent->steps[k]) || agent->steps[k].address == t->id_to[i])
                 continue;
             if (wsdbg_set_count(&repair.warps) == 0)
                 repair.wait = (struct wsdbg_repair_wait){i, k, 0};

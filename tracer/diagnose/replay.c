@@ -293,7 +293,7 @@ static uint32_t named_id(const struct wsdbg_replay *replay, const struct wsdbg_r
     const struct wsdbg_step_row *step = &agent->steps[agent->at];
     const size_t number = (size_t)(agent - replay->agents);
     const bool is_changed = changes && changes->id_to && changes->id_to[number] != WSDBG_NAMED_UNCHANGED &&
-                            step->access == changes->id_access && step->number > 0;
+                            step->access == changes->id_access && step->number == changes->id_threads;
     return (is_changed ? changes->id_to[number] : step->address) & (IDS - 1);
 }
 

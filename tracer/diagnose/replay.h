@@ -173,10 +173,10 @@ struct wsdbg_replay_changes {
     /* Threads that uses of a named barrier name instead of `named_was`; 0 = unchanged.  named_id: WSDBG_NONE = of any.
      */
     uint32_t named_id, named_was, named_count;
-    /* By agent: the named barrier that its uses by the instruction `id_access` name, WSDBG_NAMED_UNCHANGED = the one in
-     * the code; NULL = all do. */
+    /* By agent: the named barrier that its uses by the instruction `id_access` with `id_threads` threads name,
+     * WSDBG_NAMED_UNCHANGED = the one in the code; NULL = all do. */
     const uint8_t *id_to;
-    uint32_t id_access;
+    uint32_t id_access, id_threads;
 };
 
 /* *out = NULL where no replay is possible: a warp of the case was not seen or has no walk, or the walks are too large.
