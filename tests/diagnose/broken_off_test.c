@@ -262,9 +262,10 @@ static void lanes_that_leave_and_arrive_nowhere_are_not_blamed(void **state)
 
 /* Lane 0 of warp 1 fills three rounds, and the third one lacks bytes.  Its other lanes stay. */
 enum filler {
-    LEAVES,          /* before it copies what it announced */
-    COPIES_FIRST,    /* and then announces; its last copy brings too little */
-    COPIES_ELSEWHERE /* warp 2 copies, and leaves the last copy out */
+    LEAVES,           /* before it copies what it announced */
+    COPIES_FIRST,     /* and then announces; its last copy brings too little */
+    COPIES_ELSEWHERE, /* warp 2 copies, and leaves the last copy out */
+    COPIES_LATE       /* warp 2 copies in two parts, and waits for something else before the last round */
 };
 
 enum { FILLS = STAGES + 1, BYTES = 64 };
@@ -275,9 +276,14 @@ static void fill(struct way *way, enum filler filler)
         const uint32_t full = MBARRIER_AT(RING_FULL, i % STAGES), is_last = i + 1 == FILLS;
         if (filler == COPIES_FIRST)
             way_add(way, WSDBG_ACCESS_COPY, full, is_last ? BYTES / 2 : BYTES);
-        if (filler == COPIES_ELSEWHERE && i >= STAGES)
+        if (filler >= COPIES_ELSEWHERE && i >= STAGES)
             way_add(way, WSDBG_ACCESS_WAIT, full, i / STAGES - 1);
-        if (filler != COPIES_ELSEWHERE || way->warp == 1)
+        for (int part = 0; part < 2 && filler == COPIES_LATE && way->warp == 2; part++) {
+            if (is_last && part == 0)
+                way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(DONE, 0), 0);
+            way_add(way, WSDBG_ACCESS_COPY, full, BYTES / 2);
+        }
+        if (way->warp == 1)
             way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, full, BYTES);
         if (filler == COPIES_ELSEWHERE ? way->warp == 2 && !is_last : filler == LEAVES && !is_last)
             way_add(way, WSDBG_ACCESS_COPY, full, BYTES);
@@ -292,7 +298,7 @@ static void put_fillers(struct picture *p, enum filler filler)
             if (w == 0)
                 initialise(way, 1, 1);
             meet(way, 1);
-            if ((w == 1 && !part) || (filler == COPIES_ELSEWHERE && w == 2))
+            if ((w == 1 && !part) || (filler >= COPIES_ELSEWHERE && w == 2))
                 fill(way, filler);
             if (w == 1 && part)
                 way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, 0), 1);
@@ -315,6 +321,15 @@ static void a_lane_that_leaves_before_it_copies_what_it_announced_is_blamed(void
         assert_false(ways_say(&p, said));
         picture_deinit(&p);
     }
+}
+
+static void a_copy_that_is_held_up_is_not_missing(void **state)
+{
+    struct picture p;
+    (void)state;
+    put_fillers(&p, COPIES_LATE);
+    assert_false(ways_say(&p, "bytes are missing"));
+    picture_deinit(&p);
 }
 
 /* ---- a warp that leaves out a named barrier ---- */
@@ -488,6 +503,7 @@ int main(void)
         cmocka_unit_test(an_elected_lane_that_breaks_off_is_blamed),
         cmocka_unit_test(lanes_that_leave_and_arrive_nowhere_are_not_blamed),
         cmocka_unit_test(a_lane_that_leaves_before_it_copies_what_it_announced_is_blamed),
+        cmocka_unit_test(a_copy_that_is_held_up_is_not_missing),
         cmocka_unit_test(a_warp_that_leaves_its_mates_at_a_named_barrier_is_blamed),
         cmocka_unit_test(a_warp_of_which_not_all_is_known_is_not_blamed),
         cmocka_unit_test(warps_that_take_turns_to_arrive_leave_nothing_out),

@@ -356,19 +356,30 @@ static bool replay_lacks_them(struct wsdbg_case *c, const struct wsdbg_barrier_w
     return false;
 }
 
+/* How many phases all arrivals complete from the kernel's start to its end. */
+static uint64_t rounds_of(const struct wsdbg_replay *replay, uint32_t barrier)
+{
+    uint64_t arrivals = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        arrivals += wsdbg_replay_arrivals_on(&replay->agents[i], barrier);
+    return replay->barriers[barrier].expected ? arrivals / replay->barriers[barrier].expected : 0;
+}
+
 /* Whether some thread that copies to the barrier, and never arrives on it, has not copied for the phase yet: it is
- * still to come, and what holds it up is what is wrong. */
+ * still to come, and what holds it up is what is wrong.  It may make several copies in a round, or only copy in some:
+ * its share of the copies made is not more than that of the phases that are over. */
 static bool copier_is_to_come(struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
 {
     const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
     for (uint32_t b = 0; replay && b < replay->barrier_count; b++)
         for (uint32_t i = 0; replay->barriers[b].row == word->barrier && i < replay->agent_count; i++) {
             const struct wsdbg_replay_agent *agent = &replay->agents[i];
-            uint32_t made = 0, ahead = 0;
+            uint64_t made = 0, ahead = 0;
             for (uint32_t k = 0; k < agent->step_count; k++)
-                if (agent->target[k] == b && agent->steps[k].kind == WSDBG_ACCESS_COPY)
+                if (wsdbg_replay_is_copy_to(replay, agent, k, b))
                     *(k < agent->at ? &made : &ahead) += 1;
-            if (ahead && made <= replay->barriers[b].phase && wsdbg_replay_arrivals_on(agent, b) == 0)
+            if (ahead && made * rounds_of(replay, b) <= replay->barriers[b].phase * (made + ahead) &&
+                wsdbg_replay_arrivals_on(agent, b) == 0)
                 return true;
         }
     return false;
