@@ -104,6 +104,22 @@ static void a_warpgroup_that_names_another_id_than_its_partner_is_told(void **st
     }
 }
 
+/* The rows of the warps say where other lanes of theirs stand. */
+static void a_part_of_a_warp_shows_the_barrier(void **state)
+{
+    struct picture p;
+    (void)state;
+    begin(&p);
+    for (uint32_t w = 0; w < WARPS; w++)
+        take_turns(&ways[w], &turns[1], w / GROUP);
+    ways_put(&p, ways, WARPS);
+    assert_true(ways_stand(&p));
+    for (uint32_t w = GROUP; w < WARPS; w++)
+        p.snapshot.warps[w].state = WSDBG_WARP_RECONVERGE;
+    ways_expect(&p, turns[1].cause, turns[1].says);
+    picture_deinit(&p);
+}
+
 /* ---- a warpgroup that two others meet ---- */
 
 /* Warpgroup 0 meets both at one barrier, or each at its own.  At first they meet at barrier 1, by an instruction of
@@ -251,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_warpgroup_that_names_another_id_than_its_partner_is_told),
+        cmocka_unit_test(a_part_of_a_warp_shows_the_barrier),
         cmocka_unit_test(warpgroups_of_one_instruction_that_name_a_wrong_id_are_told),
         cmocka_unit_test(an_id_that_others_of_the_instruction_keep_is_shared),
         cmocka_unit_test(a_warp_that_leaves_a_use_out_shows_no_wrong_id),
