@@ -221,13 +221,19 @@ static bool waits_on(const struct wsdbg_replay_agent *leaver, const struct wsdbg
     return false;
 }
 
-static bool arrives_on_ring(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
+/* How many arrivals an agent makes on the ring in a round, by the last one.  0 = none, or it has arrived in the
+ * barrier's phase. */
+static uint32_t missing_of(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
-    for (uint32_t k = 0; k < agent->step_count; k++)
-        if (agent->target[k] != WSDBG_NONE && wsdbg_replay_is_of_family(replay, agent->target[k], barrier) &&
-            wsdbg_replay_arrivals_of(agent, k))
-            return true;
-    return false;
+    uint32_t of_last = 0, rounds = 0;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        const uint32_t arrivals = agent->target[k] == WSDBG_NONE ? 0 : wsdbg_replay_arrivals_of(agent, k);
+        if (arrivals == 0 || !wsdbg_replay_is_of_family(replay, agent->target[k], barrier))
+            continue;
+        of_last = arrivals;
+        rounds += agent->target[k] == barrier;
+    }
+    return rounds <= replay->barriers[barrier].phase ? of_last : 0;
 }
 
 /* Whether an agent is of few lanes, elected to arrive on the ring, which have left while their warp goes on. */
@@ -235,34 +241,45 @@ static bool is_elected_leaver(const struct left *left, const struct wsdbg_replay
 {
     return 2 * agent->lane_count < WSDBG_WARP_THREADS && has_left(left, agent) &&
            wsdbg_case_warp(left->c, agent->warp)->state != WSDBG_WARP_EXITED &&
-           arrives_on_ring(left->replay, agent, barrier);
+           missing_of(left->replay, agent, barrier) > 0;
 }
 
-/* Notes lanes that broke off while the others of their warp go on. */
-static void note_broken_off(struct left *left, uint32_t barrier)
+/* Whether some lanes of the leaver's warp go on with what it did. */
+static bool stays_behind(const struct left *left, const struct wsdbg_replay_agent *leaver)
+{
+    for (uint32_t i = 0; i < left->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *stays = &left->replay->agents[i];
+        if (stays->warp == leaver->warp && !has_left(left, stays) && waits_on(leaver, stays))
+            return true;
+    }
+    return false;
+}
+
+/* Notes lanes that broke off while the others of their warp go on.  Returns how many arrivals they are missing for. */
+static uint32_t note_broken_off(struct left *left, uint32_t barrier)
 {
     const struct wsdbg_replay *replay = left->replay;
+    uint32_t missing = 0;
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_agent *leaver = &replay->agents[i];
-        if (!is_elected_leaver(left, leaver, barrier))
+        if (!is_elected_leaver(left, leaver, barrier) || !stays_behind(left, leaver))
             continue;
-        for (uint32_t k = 0; k < replay->agent_count; k++)
-            if (replay->agents[k].warp == leaver->warp && !has_left(left, &replay->agents[k]) &&
-                waits_on(leaver, &replay->agents[k])) {
-                wsdbg_set_add(&left->by, leaver->warp);
-                left->lanes |= leaver->lanes;
-            }
+        wsdbg_set_add(&left->by, leaver->warp);
+        left->lanes |= leaver->lanes;
+        missing += missing_of(replay, leaver, barrier);
     }
+    return missing;
 }
 
+/* If more is missing than what they would bring, something else holds up the phase, too. */
 static bool judge_broken_off(struct left *left)
 {
     struct wsdbg_case *c = left->c;
     const struct wsdbg_replay_agent *agent = &left->replay->agents[left->agent];
     const uint32_t barrier = agent->target[agent->at], row = left->replay->barriers[barrier].row;
-    if (row == WSDBG_NONE || left->replay->barriers[barrier].pending == 0)
+    const uint32_t pending = left->replay->barriers[barrier].pending;
+    if (row == WSDBG_NONE || pending == 0 || pending > note_broken_off(left, barrier))
         return false;
-    note_broken_off(left, barrier);
     struct wsdbg_finding *finding = wsdbg_set_count(&left->by) ? find(left, row) : NULL;
     if (!finding)
         return false;
