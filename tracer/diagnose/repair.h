@@ -67,7 +67,7 @@ enum { WSDBG_REPAIRS_MOST = 16 };
 struct wsdbg_repairs {
     struct wsdbg_repair rows[WSDBG_REPAIRS_MOST];
     uint32_t count;
-    bool is_partial; /* not all could be tried: the replay took too many steps */
+    bool is_partial; /* not all could be tried: there are too many, or the replay took too many steps */
 };
 
 /* Finds the repairs of a replay whose last run, without changes, ended in the picture; or overflowed.  Afterwards the

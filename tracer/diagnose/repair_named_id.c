@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { SITES_MOST = 32, GROUPS_MOST = 8, IDS_MOST = 8, TOGETHER_MOST = 4 };
+enum { SITES_MOST = 32, GROUPS_MOST = 8, IDS_MOST = 8, TOGETHER_MOST = 4, ASSIGNMENTS_MOST = 64 };
 
 /* The uses of named barriers by one instruction with one number of threads. */
 struct site {
@@ -208,6 +208,7 @@ static bool try_ids(struct wsdbg_trial *t, const struct site *site)
 struct together {
     uint32_t groups[TOGETHER_MOST], count;
     uint8_t ids[TOGETHER_MOST];
+    uint32_t tried; /* assignments */
 };
 
 static struct together read_together(const struct site *site)
@@ -231,10 +232,25 @@ static bool is_taken(const struct together *together, uint32_t count, uint8_t id
     return false;
 }
 
-static bool try_assignment(struct wsdbg_trial *t, const struct site *site, const struct together *together)
+/* Whether some agent stands at one of the barriers. */
+static bool may_assigning_help(const struct wsdbg_trial *t, uint8_t named, const struct together *together)
+{
+    bool may = false;
+    for (uint32_t i = 0; i < together->count && !may; i++)
+        may = may_help(t, named, together->ids[i]);
+    return may;
+}
+
+static bool try_assignment(struct wsdbg_trial *t, const struct site *site, struct together *together)
 {
     const uint8_t named = site->id[together->groups[0]];
     uint8_t value = named;
+    if (!may_assigning_help(t, named, together))
+        return false;
+    if (together->tried++ == ASSIGNMENTS_MOST)
+        t->out->is_partial = true;
+    if (together->tried > ASSIGNMENTS_MOST)
+        return false;
     begin(t, site);
     for (uint32_t i = 0; i < together->count; i++) {
         change(t, together->groups[i], together->ids[i]);
@@ -278,13 +294,16 @@ static bool stands_at_named(const struct wsdbg_trial *t)
 }
 
 /* Notes an instruction with its number of threads; false where it is noted already, or there is no room. */
-static bool note(uint32_t sites[SITES_MOST][2], uint32_t *count, const struct wsdbg_step_row *step)
+static bool note(struct wsdbg_trial *t, uint32_t sites[SITES_MOST][2], uint32_t *count,
+                 const struct wsdbg_step_row *step)
 {
     for (uint32_t i = 0; i < *count; i++)
         if (sites[i][0] == step->access && sites[i][1] == step->number)
             return false;
-    if (*count == SITES_MOST)
+    if (*count == SITES_MOST) {
+        t->out->is_partial = true;
         return false;
+    }
     sites[*count][0] = step->access;
     sites[(*count)++][1] = step->number;
     return true;
@@ -298,7 +317,7 @@ void wsdbg_try_named_ids(struct wsdbg_trial *t)
     for (uint32_t i = 0; i < t->replay->agent_count && stands; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
         for (uint32_t k = 0; k < agent->step_count; k++)
-            if (is_use(&agent->steps[k]) && note(sites, &count, &agent->steps[k]) &&
+            if (is_use(&agent->steps[k]) && note(t, sites, &count, &agent->steps[k]) &&
                 try_site(t, agent->steps[k].access, agent->steps[k].number, torn))
                 return;
     }

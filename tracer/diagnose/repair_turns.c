@@ -375,6 +375,17 @@ static enum outcome try_change(struct wsdbg_trial *t, struct straightening s, ui
     return WORKS;
 }
 
+/* Whether some thread arrives in other turns behind waits for other stages.  Else a late arrival is no other one. */
+static bool has_lag(const struct wsdbg_trial *t, struct straightening s, uint32_t end)
+{
+    struct habit habit;
+    for (; s.cta < end; s.cta++)
+        for (uint32_t i = 0; i < t->replay->agent_count; i++)
+            if (find_habit(t, i, &s, &habit) && habit.lag > 0)
+                return true;
+    return false;
+}
+
 /* True if that works. */
 static bool try_ctas(struct wsdbg_trial *t, struct straightening s, uint32_t end)
 {
@@ -382,7 +393,8 @@ static bool try_ctas(struct wsdbg_trial *t, struct straightening s, uint32_t end
     for (uint32_t way = 1; outcome == FAILS && s.kind == WSDBG_REPAIR_ADD && way < 4; way++) {
         s.of_all = way & 1;
         s.is_late = way & 2;
-        outcome = try_change(t, s, end);
+        if (!s.is_late || has_lag(t, s, end))
+            outcome = try_change(t, s, end);
     }
     return outcome == WORKS;
 }
