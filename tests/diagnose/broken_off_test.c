@@ -94,9 +94,11 @@ struct arrivals {
 
 static const struct arrivals arrivals[] = {
     {"one of four does not arrive",
-     "Warp 6 does the same as warp 4, but for 1 arrival that it leaves out, the first on \"done\".", 6, 6, 0, false, false},
+     "Warp 6 does the same as warp 4, but for 1 arrival that it leaves out, the first on \"done\". With it the", 6, 6, 0, false,
+     false},
     {"... the one that initialises the barriers",
-     "Warp 4 does the same as warp 5, but for 1 arrival that it leaves out, the first on \"done\".", 4, 4, 4, false, false},
+     "Warp 4 does the same as warp 5, but for 1 arrival that it leaves out, the first on \"done\".", 4, 4, 4, false,
+     false},
     {"... and all lanes of a warp arrive", "Warp 4 does the same as warp 5, but for 2 arrivals that it leaves out", 4,
      4, 4, true, false},
     {.name = "... and elects no lane for it",
@@ -181,8 +183,8 @@ static void an_elected_lane_arrives_as_that_of_another_warp(void **state)
     }
     stand(&p, CTAS_MOST);
     ways_expect(&p, "ARRIVE_MISSING",
-                "warps 5 do the same as warp 4 of cluster rank 0, but for 2 arrivals that they leave out, the first on "
-                "\"done\"");
+                "Warp 5 of ranks 0-1 do the same as warp 4 of cluster rank 0, but for 2 arrivals that they leave out, the "
+                "first on \"done\"");
     picture_deinit(&p);
 }
 
@@ -372,8 +374,8 @@ static void a_warp_that_leaves_its_mates_at_a_named_barrier_is_blamed(void **sta
     stand(&p, 1);
     ways_expect(
         &p, "WAKER_EXITED",
-        "but warp 2 leaves it out: in its code it uses the barrier 1 time, and each of warps 0-1, 3 3 times. It has "
-        "exited.");
+        "but warp 2 leaves it out: in its code it uses the barrier 1 time, against 3 times in that of each of "
+        "warps 0-1, 3. It has exited.");
     picture_deinit(&p);
 }
 
@@ -435,7 +437,7 @@ static void a_warp_that_leaves_out_an_arrival_for_others_is_blamed(void **state)
     ways_expect(
         &p, "ARRIVE_MISSING",
         "Warp 8 waits on named barrier 1 at kernel.cu:108, but warp 6 leaves it out: in its code it uses the barrier "
-        "1 time, and each of warps 4-5, 7 2 times.");
+        "1 time, against 2 times in that of each of warps 4-5, 7.");
     picture_deinit(&p);
 }
 

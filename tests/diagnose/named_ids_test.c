@@ -48,7 +48,7 @@ static void expect(struct picture *p, const char *cause, const char *says)
     if (says && *says)
         ways_expect(p, cause, says);
     else if (says)
-        assert_false(ways_say(p, "name named barrier"));
+        assert_false(ways_say(p, " use named barrier"));
     picture_deinit(p);
 }
 
@@ -64,15 +64,15 @@ static const struct turns turns[] = {
     {"each takes its turn", NULL, NULL, {0, ID_A, ID_B}, {0, ID_B, ID_A}, 0},
     {"B gives its turn at another barrier",
      "NAMED_COUNT",
-     "Warps 8-11 name named barrier 3 at kernel.cu:201, to which nobody else"
-     " comes, so neither that barrier nor 1 gets its threads. With 1 there, the kernel would finish.",
+     "Warps 8-11 use named barrier 3 at kernel.cu:201, to which nobody else comes. With 1 there, the kernel would "
+     "finish.",
      {0, ID_A, ID_B},
      {0, ID_B, ID_OTHER},
      0},
     {"B waits for its turn at A's barrier",
      "NAMED_ID_SHARED",
-     "Warps 8-11 name named barrier 1 at kernel.cu:200, which is also that of other rounds. With an id of its "
-     "own for each group, as 2, the kernel would finish.",
+     "Warps 8-11 use named barrier 1 at kernel.cu:200, which other rounds use, too. With 2 there, the kernel would "
+     "finish.",
      {0, ID_A, ID_A},
      {0, ID_B, ID_A},
      0},
@@ -135,28 +135,29 @@ static const struct meeting meetings[] = {
     {"all meet at one barrier", NULL, NULL, true, {0, ID_A, ID_A}, 0},
     {"A and B name another one",
      "NAMED_COUNT",
-     "Warps 4-11 name named barrier 3 at kernel.cu:205, to which nobody else"
-     " comes, so neither that barrier nor 1 gets its threads. With 1 there, the kernel would finish.",
+     "Warps 4-11 use named barrier 3 at kernel.cu:205, to which nobody else comes. With 1 there, the kernel would "
+     "finish.",
      true,
      {0, ID_OTHER, ID_OTHER},
      0},
     {"A names another one, and B does not",
      "NAMED_COUNT",
-     "Warps 4-7 name named barrier 3 at kernel.cu:205, to which nobody else comes",
+     "Warps 4-7 use named barrier 3 at kernel.cu:205, to which nobody else comes",
      true,
      {0, ID_OTHER, ID_A},
      0},
     {"each has its own", NULL, NULL, false, {0, ID_A, ID_B}, 0},
     {"A and B both name a third one",
      "NAMED_ID_SHARED",
-     "Warps 4-11 name named barrier 3 at kernel.cu:205, which is also that of other rounds",
+     "Warps 4-11 use named barrier 3 at kernel.cu:205, though not all of them meet in the same rounds. With another "
+     "one for each group, as 1, the kernel would finish.",
      false,
      {0, ID_OTHER, ID_OTHER},
      0},
     {"A and B both name that of A",
      "NAMED_ID_SHARED",
-     "Warps 4-7 name named barrier 1 at kernel.cu:205, which is also that of other rounds. With an id of its "
-     "own for each group, as 2, the kernel would finish.",
+     "Warps 4-7 use named barrier 1 at kernel.cu:205, which other rounds use, too. With 2 there, the kernel would "
+     "finish.",
      false,
      {0, ID_A, ID_A},
      0},
@@ -215,7 +216,7 @@ static void an_id_that_others_of_the_instruction_keep_is_shared(void **state)
                 use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, w / GROUP ? FOLLOWS : MEETS_A, w / GROUP ? ID_OTHER : ID_A,
                     PAIR);
         }
-        expect(&p, "NAMED_ID_SHARED", "Warps 4-7 name named barrier 3 at kernel.cu:205, which is also that of");
+        expect(&p, "NAMED_ID_SHARED", "Warps 4-7 use named barrier 3 at kernel.cu:205, which other rounds use, too");
     }
 }
 

@@ -44,7 +44,8 @@ struct wsdbg_repair {
     bool is_of_stage;  /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
     bool is_of_any;    /* NAMED: other barriers that the same instruction names change, too */
-    bool is_shared;    /* NAMED_ID: other instructions name the barrier, too */
+    bool is_shared;    /* NAMED_ID: others come to the barrier, too */
+    bool of_each;      /* ... several warpgroups, of which each gets an id of its own */
     bool is_to_end;    /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;      /* the count that the barrier was initialised with; NAMED: the threads that the code names */
     uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;

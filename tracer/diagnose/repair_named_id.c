@@ -150,6 +150,7 @@ static bool is_shared(const struct wsdbg_trial *t, const struct site *site, uint
 static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_t named, uint8_t value, bool of_several)
 {
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NAMED_ID, .named = named, .value = value};
+    repair.of_each = of_several;
     repair.is_shared = of_several || is_shared(t, site, named);
     if (t->replay->steps_left == 0 || !wsdbg_trial_works(t))
         return false;

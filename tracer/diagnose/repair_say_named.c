@@ -78,16 +78,14 @@ void wsdbg_repair_say_named_id(struct rounds *rounds, const struct wsdbg_repair 
         return;
     const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &repair->warps),
                               at = wsdbg_repair_at_step(rounds, repair->wait.agent, repair->wait.step);
-    if (repair->is_shared)
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s name named barrier %u%s, which is also that of other rounds. With an id of its own for "
-                    "each group, as %u, %s.",
-                    warps.text, repair->named, at.text, repair->value, wsdbg_repair_outcome(repair));
-    else
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s name named barrier %u%s, to which nobody else comes, so neither that barrier nor %u gets its "
-                    "threads. With %u there, %s.",
-                    warps.text, repair->named, at.text, repair->value, repair->value, wsdbg_repair_outcome(repair));
+    const char *uses = wsdbg_set_count(&repair->warps) == 1 ? "uses" : "use",
+               *why = !repair->is_shared ? "to which nobody else comes"
+                      : repair->of_each  ? "though not all of them meet in the same rounds"
+                                         : "which other rounds use, too";
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                repair->of_each ? "%s %s named barrier %u%s, %s. With another one for each group, as %u, %s."
+                                : "%s %s named barrier %u%s, %s. With %u there, %s.",
+                warps.text, uses, repair->named, at.text, why, repair->value, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Name the same barrier in the bar.sync and bar.arrive of one round, and no other round's.");
+                "Use one id in every bar.sync and bar.arrive of a round, and another id where other warps meet.");
 }

@@ -120,7 +120,7 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived once before at named barrier %u", warps.text,
                     rival->named);
     else if (rival->kind == WSDBG_REPAIR_NAMED_ID)
-        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s named barrier %u where they name %u", warps.text,
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s used named barrier %u instead of %u", warps.text,
                     rival->value, rival->named);
     else if (rival->kind == WSDBG_REPAIR_NAMED)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s named %u threads at named barrier %u", warps.text,

@@ -373,10 +373,10 @@ static void say_left_out(const struct syncs *syncs, uint32_t warp, const struct 
     wsdbg_print(absent, sizeof absent, "%s", wsdbg_say_warp(c, warp).text);
     finding->role = wsdbg_case_warp(c, warp)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on named barrier %u%s, but %s leaves it out: in its code it uses the barrier %u time%s, and "
-                "each of %s %u time%s%s.",
+                "%s waits on named barrier %u%s, but %s leaves it out: in its code it uses the barrier %u time%s, "
+                "against %u time%s in that of each of %s%s.",
                 wsdbg_say_warp(c, syncs->waiter).text, id_of(syncs), wsdbg_say_at(c, syncs->waiter).text, absent, mine,
-                mine == 1 ? "" : "s", wsdbg_say_warps(c, mates).text, mine + missing, mine + missing == 1 ? "" : "s",
+                mine == 1 ? "" : "s", mine + missing, mine + missing == 1 ? "" : "s", wsdbg_say_warps(c, mates).text,
                 exited ? ". It has exited" : "");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let all warps of the warpgroup come to named barrier %u on every path, or leave %s out of its count.",
