@@ -101,7 +101,7 @@ struct habit {
     uint32_t most;         /* the most steps that arrive in one turn of its whole walk */
     uint32_t arrivals;     /* of one such step */
     int64_t bytes;         /* that it announces with them */
-    uint32_t lag;          /* the largest of turns that arrive */
+    uint32_t lag;          /* the most waits for other stages that come before the arrival of a turn */
 };
 
 /* A change that makes turns alike. */
@@ -109,8 +109,8 @@ struct straightening {
     uint32_t family, cta, waited; /* turns begin with waits on `waited`; arrivals on `family` in the CTA change */
     enum wsdbg_repair_kind kind;  /* ADD, DROP, COPY */
     bool is_late;                 /* ADD: the arrival comes behind as many waits for other stages as in other turns */
-    bool of_all; /* ADD: also of threads whose turns were alike up to the standstill, or had not begun; they run the
-                    same code */
+    bool of_all; /* ADD: also of threads that arrived in each turn so far, or had not begun, and arrive in some later one:
+                    they may leave it out in others */
 };
 
 static bool begins_turn(const struct wsdbg_trial *t, uint32_t agent, uint32_t at, const struct straightening *s)

@@ -1,7 +1,8 @@
 /* rule_code_bytes.c - all arrivals of a phase are there, but not the bytes announced; or no mbarrier is where somebody
  * waits.
  *
- * Reads: barrier words, accesses.  Adds: TX_MISMATCH, CLUSTER_RANK_ASYMMETRY, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT.
+ * Reads: barrier words, accesses.  Adds: TX_MISMATCH, CLUSTER_RANK_ASYMMETRY, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT,
+ * WAKER_EXITED.
  *
  * The word tells how many bytes are missing or too many, the code how many were announced.  Too many do not go away: no
  * arrival is left in the phase that could announce them.  Where some are missing, one picture cannot tell whether
