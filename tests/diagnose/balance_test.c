@@ -15,8 +15,8 @@
 
 enum { FULL = 1, EMPTY, WARPS = 8, FIRST = 4, PRODUCERS = WARPS - FIRST, ROUNDS = 4 };
 
-/* Warp 0 waits for two rounds more than the producers fill, from warp 4 on.  A phase takes as many arrivals as there are
- * producers. */
+/* Warp 0 waits for two rounds more than the producers fill, from warp 4 on.  A phase takes as many arrivals as there
+ * are producers. */
 static const struct kernel {
     const char *name;
     uint32_t producers;

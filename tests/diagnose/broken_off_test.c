@@ -94,8 +94,8 @@ struct arrivals {
 
 static const struct arrivals arrivals[] = {
     {"one of four does not arrive",
-     "Warp 6 does the same as warp 4, but for 1 arrival that it leaves out, the first on \"done\". With it the", 6, 6, 0, false,
-     false},
+     "Warp 6 does the same as warp 4, but for 1 arrival that it leaves out, the first on \"done\". With it the", 6, 6,
+     0, false, false},
     {"... the one that initialises the barriers",
      "Warp 4 does the same as warp 5, but for 1 arrival that it leaves out, the first on \"done\".", 4, 4, 4, false,
      false},
@@ -182,9 +182,10 @@ static void an_elected_lane_arrives_as_that_of_another_warp(void **state)
         meet(way, CTAS_MOST);
     }
     stand(&p, CTAS_MOST);
-    ways_expect(&p, "ARRIVE_MISSING",
-                "Warp 5 of ranks 0-1 do the same as warp 4 of cluster rank 0, but for 2 arrivals that they leave out, the "
-                "first on \"done\"");
+    ways_expect(
+        &p, "ARRIVE_MISSING",
+        "Warp 5 of ranks 0-1 do the same as warp 4 of cluster rank 0, but for 2 arrivals that they leave out, the "
+        "first on \"done\"");
     picture_deinit(&p);
 }
 
@@ -372,10 +373,9 @@ static void a_warp_that_leaves_its_mates_at_a_named_barrier_is_blamed(void **sta
     (void)state;
     leave_mates(false);
     stand(&p, 1);
-    ways_expect(
-        &p, "WAKER_EXITED",
-        "but warp 2 leaves it out: in its code it uses the barrier 1 time, against 3 times in that of each of "
-        "warps 0-1, 3. It has exited.");
+    ways_expect(&p, "WAKER_EXITED",
+                "but warp 2 leaves it out: in its code it uses the barrier 1 time, against 3 times in that of each of "
+                "warps 0-1, 3. It has exited.");
     picture_deinit(&p);
 }
 

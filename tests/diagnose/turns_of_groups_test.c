@@ -245,8 +245,8 @@ enum { SHAPED_ROUNDS = 12, LATE_ROUND = SHAPED_ROUNDS - STAGES - 1 };
 enum shape {
     WARPS_TAKE_TURNS, /* two warps of a warpgroup take turns at the rounds of both stages */
     RESIDENT,         /* something is brought once, and waited for in each round */
-    PASSED_ON,        /* each warpgroup has nothing to do with a third of the rounds, and releases them without a wait */
-    LOOKS,            /* ... a look before the wait asks for the wrong phase: this is what hangs */
+    PASSED_ON, /* each warpgroup has nothing to do with a third of the rounds, and releases them without a wait */
+    LOOKS,     /* ... a look before the wait asks for the wrong phase: this is what hangs */
     SHAPES
 };
 
@@ -277,8 +277,7 @@ static void produce_shaped(enum shape shape)
 {
     produce(SHAPED_ROUNDS);
     if (shape != LOOKS)
-        way_add(&ways[PRODUCER], WSDBG_ACCESS_NAMED_SYNC, END,
-                32 * (shape == WARPS_TAKE_TURNS ? 2 : 1 + 2 * GROUP));
+        way_add(&ways[PRODUCER], WSDBG_ACCESS_NAMED_SYNC, END, 32 * (shape == WARPS_TAKE_TURNS ? 2 : 1 + 2 * GROUP));
 }
 
 static void rings_that_are_meant_to_have_other_counts_are_not_blamed(void **state)

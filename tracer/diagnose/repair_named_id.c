@@ -2,8 +2,9 @@
  * for. See repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.  Another id is tried only if other uses name it
- * with the same number of threads, and if no warp uses one of the two barriers less often than its three mates do.  Warpgroups that run the same instruction may each be meant to name an id of their
- * own.  So each of them changes alone, then all that name one id; then each of these gets an id of its own.
+ * with the same number of threads, and if no warp uses one of the two barriers less often than its three mates do.
+ * Warpgroups that run the same instruction may each be meant to name an id of their own.  So each of them changes
+ * alone, then all that name one id; then each of these gets an id of its own.
  */
 #include "diagnose/repair_trial.h"
 

@@ -25,8 +25,8 @@ static struct wsdbg_finding *find_at(struct rounds *rounds, const struct wsdbg_r
         const uint32_t barrier = barrier_of(c, w, id);
         if (barrier == WSDBG_NONE)
             continue;
-        struct wsdbg_finding *finding = wsdbg_case_find(c, wsdbg_repair_cause(repair), rounds->confidence,
-                                                        wsdbg_case_warp(c, w)->cta, barrier);
+        struct wsdbg_finding *finding =
+            wsdbg_case_find(c, wsdbg_repair_cause(repair), rounds->confidence, wsdbg_case_warp(c, w)->cta, barrier);
         if (finding && wsdbg_set_count(&repair->warps))
             finding->role = wsdbg_case_warp(c, wsdbg_first_of(&repair->warps))->role;
         return finding;

@@ -134,6 +134,14 @@ bool wsdbg_trial_works(struct wsdbg_trial *t)
     return works;
 }
 
+bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
+{
+    if (t->changes.edit_count == WSDBG_EDITS_MOST || edit.barrier == WSDBG_NONE)
+        return false;
+    t->edits[t->changes.edit_count++] = edit;
+    return true;
+}
+
 void wsdbg_trial_keep(struct wsdbg_trial *t, const struct wsdbg_repair *repair)
 {
     if (t->out->count == WSDBG_REPAIRS_MOST)

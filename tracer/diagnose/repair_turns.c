@@ -109,8 +109,8 @@ struct straightening {
     uint32_t family, cta, waited; /* turns begin with waits on `waited`; arrivals on `family` in the CTA change */
     enum wsdbg_repair_kind kind;  /* ADD, DROP, COPY */
     bool is_late;                 /* ADD: the arrival comes behind as many waits for other stages as in other turns */
-    bool of_all; /* ADD: also of threads that arrived in each turn so far, or had not begun, and arrive in some later one:
-                    they may leave it out in others */
+    bool of_all; /* ADD: also of threads that arrived in each turn so far, or had not begun, and arrive in some later
+                    one: they may leave it out in others */
 };
 
 static bool begins_turn(const struct wsdbg_trial *t, uint32_t agent, uint32_t at, const struct straightening *s)
@@ -152,14 +152,6 @@ static bool habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct s
     return habit->turns > 0 || (s->of_all && habit->most > 0);
 }
 
-static bool add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
-{
-    if (t->changes.edit_count == WSDBG_EDITS_MOST)
-        return false;
-    t->edits[t->changes.edit_count++] = edit;
-    return true;
-}
-
 /* The step of a turn that stays if its other arrivals are dropped: the first one that announces bytes, else the first
  * one. */
 static uint32_t step_to_keep(const struct wsdbg_replay_agent *a, const struct turn *turn)
@@ -194,7 +186,7 @@ static bool add_arrival(struct wsdbg_trial *t, uint32_t agent, const struct turn
                         bool is_late)
 {
     const uint32_t step = place_in(t, &t->replay->agents[agent], turn, is_late ? habit->lag : 0);
-    return add_edit(
+    return wsdbg_trial_add_edit(
         t, (struct wsdbg_replay_edit){agent, step, turn->barrier, habit->arrivals, turn->expects ? 0 : habit->bytes});
 }
 
@@ -209,7 +201,7 @@ static bool straighten_turn(struct wsdbg_trial *t, uint32_t agent, const struct 
     for (uint32_t i = turn->wait + 1; turn->count > 1 && i <= turn->last; i++) {
         if (a->target[i] != turn->barrier || wsdbg_replay_arrivals_of(a, i) == 0 || i == kept)
             continue;
-        if (!add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = i, .barrier = turn->barrier}))
+        if (!wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = i, .barrier = turn->barrier}))
             return false;
     }
     return true;

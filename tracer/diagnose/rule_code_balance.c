@@ -128,8 +128,7 @@ static bool add_walk(struct balance *b, const struct wsdbg_walk_row *walk, uint6
     b->waits |= phases > 0 && walk->warp == b->c->warps[b->warp];
     b->is_shared |= waits && !wsdbg_case_are_mates(b->c, wsdbg_case_local_warp(b->c, walk->warp), b->warp) &&
                     walk->warp != b->c->warps[b->warp];
-    b->is_cut |=
-        waits && walk->warp == b->c->warps[b->warp] && walk->lanes & wsdbg_code_lanes_gone(b->c, b->warp);
+    b->is_cut |= waits && walk->warp == b->c->warps[b->warp] && walk->lanes & wsdbg_code_lanes_gone(b->c, b->warp);
     return progress.known;
 }
 
@@ -236,8 +235,7 @@ void wsdbg_rule_code_balance(struct wsdbg_case *c)
         b.offset = row->shared_offset.value;
         if (!add_up(&b) || !b.waits)
             continue;
-        if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected && !b.is_habit &&
-            !may_be_whole_rounds(&b))
+        if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected && !b.is_habit && !may_be_whole_rounds(&b))
             say_twice(&b);
         else if (are_too_many(&b))
             say_too_many(&b);

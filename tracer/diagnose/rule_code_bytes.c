@@ -12,7 +12,7 @@
 #include "diagnose/code_bytes.h"
 #include "diagnose/code_graph.h"
 #include "diagnose/code_say.h"
-#include "diagnose/replay.h"
+#include "diagnose/replay_likes.h"
 #include "diagnose/rules.h"
 
 /* As many barriers that agree are no chance any more. */
@@ -300,9 +300,8 @@ static const struct wsdbg_replay_agent *announcer_that_left(struct wsdbg_case *c
     for (uint32_t b = 0; replay && b < replay->barrier_count; b++)
         for (uint32_t i = 0; replay->barriers[b].row == word->barrier && i < replay->agent_count; i++) {
             const struct wsdbg_replay_agent *agent = &replay->agents[i];
-            if (agent->state == WSDBG_AGENT_ENDED && breaks_off(replay, agent, b) && arrived_in_phase(replay, i, b) &&
-                wsdbg_case_warp(c, agent->warp)->state != WSDBG_WARP_EXITED &&
-                !(agent->lanes & ~wsdbg_code_lanes_gone(c, agent->warp)))
+            if (wsdbg_replay_has_left(replay, agent) && breaks_off(replay, agent, b) &&
+                arrived_in_phase(replay, i, b) && wsdbg_case_warp(c, agent->warp)->state != WSDBG_WARP_EXITED)
                 return agent;
         }
     return NULL;

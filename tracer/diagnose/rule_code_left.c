@@ -34,19 +34,13 @@ static struct wsdbg_finding *find(const struct left *left, uint32_t row)
     return finding;
 }
 
-/* Whether all lanes of an agent were seen to have left. */
-static bool has_left(const struct left *left, const struct wsdbg_replay_agent *agent)
-{
-    return agent->state == WSDBG_AGENT_ENDED && (agent->lanes & ~wsdbg_code_lanes_gone(left->c, agent->warp)) == 0;
-}
-
 /* ---- mbarriers ---- */
 
 /* Whether an agent arrives on the barrier, or may do so behind the end of a walk that is not whole. */
 static bool may_arrive(const struct left *left, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
     return wsdbg_replay_arrivals_on(agent, barrier) ||
-           (!left->c->snapshot->walks[agent->walk].is_whole && !has_left(left, agent) &&
+           (!left->c->snapshot->walks[agent->walk].is_whole && !wsdbg_replay_has_left(left->replay, agent) &&
             wsdbg_code_can(left->c, agent->warp, WSDBG_KINDS_ARRIVAL, left->replay->barriers[barrier].row, NULL) !=
                 WSDBG_CAN_NOT);
 }
@@ -58,7 +52,7 @@ static bool have_arrivers_left(struct left *left, uint32_t barrier)
         const struct wsdbg_replay_agent *agent = &left->replay->agents[i];
         if (!may_arrive(left, agent, barrier))
             continue;
-        if (!has_left(left, agent))
+        if (!wsdbg_replay_has_left(left->replay, agent))
             return false;
         wsdbg_set_add(&left->by, agent->warp);
         left->lanes |= agent->lanes;
@@ -138,8 +132,7 @@ static bool judge_mbarrier(struct left *left)
 static bool comes_to(const struct wsdbg_replay_agent *agent, uint32_t id)
 {
     for (uint32_t k = 0; k < agent->step_count; k++)
-        if ((agent->steps[k].kind == WSDBG_ACCESS_NAMED_SYNC || agent->steps[k].kind == WSDBG_ACCESS_NAMED_ARRIVE) &&
-            agent->steps[k].address == id)
+        if (wsdbg_replay_is_use(&agent->steps[k], id))
             return true;
     return false;
 }
@@ -239,7 +232,7 @@ static uint32_t missing_of(const struct wsdbg_replay *replay, const struct wsdbg
 /* Whether an agent is of few lanes, elected to arrive on the ring, which have left while their warp goes on. */
 static bool is_elected_leaver(const struct left *left, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
-    return 2 * agent->lane_count < WSDBG_WARP_THREADS && has_left(left, agent) &&
+    return 2 * agent->lane_count < WSDBG_WARP_THREADS && wsdbg_replay_has_left(left->replay, agent) &&
            wsdbg_case_warp(left->c, agent->warp)->state != WSDBG_WARP_EXITED &&
            missing_of(left->replay, agent, barrier) > 0;
 }
@@ -249,7 +242,7 @@ static bool stays_behind(const struct left *left, const struct wsdbg_replay_agen
 {
     for (uint32_t i = 0; i < left->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *stays = &left->replay->agents[i];
-        if (stays->warp == leaver->warp && !has_left(left, stays) && waits_on(leaver, stays))
+        if (stays->warp == leaver->warp && !wsdbg_replay_has_left(left->replay, stays) && waits_on(leaver, stays))
             return true;
     }
     return false;
@@ -315,7 +308,7 @@ static bool is_model(const struct left *left, const struct wsdbg_replay_agent *l
     uint32_t goes_on;
     return model->cta != leaver->cta && model->lanes & leaver->lanes &&
            wsdbg_case_warp(left->c, model->warp)->warp == wsdbg_case_warp(left->c, leaver->warp)->warp &&
-           !has_left(left, model) && wsdbg_replay_begins_like(leaver, model, true, &goes_on) &&
+           !wsdbg_replay_has_left(left->replay, model) && wsdbg_replay_begins_like(leaver, model, true, &goes_on) &&
            would_serve(left->replay, model, goes_on, barrier);
 }
 
@@ -339,7 +332,7 @@ static bool note_deserters(struct left *left, uint32_t barrier, uint32_t *stays)
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &replay->agents[i];
         const uint32_t own = wsdbg_case_warp(left->c, agent->warp)->warp;
-        if ((number != WSDBG_NONE && own != number) || !has_left(left, agent))
+        if ((number != WSDBG_NONE && own != number) || !wsdbg_replay_has_left(left->replay, agent))
             continue;
         const struct wsdbg_warp_set set = models_of(left, agent, barrier);
         const uint32_t count = wsdbg_set_count(&set);

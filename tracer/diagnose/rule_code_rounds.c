@@ -2,7 +2,8 @@
  * which the kernel would go on (repair.h).
  *
  * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, WAKER_EXITED, DOUBLE_ARRIVE,
- * ARRIVE_SHORT, NAMED_COUNT, NAMED_ID_SHARED; TX_NO_ARRIVE and TX_MISMATCH where rules before it did not say more of the bytes.
+ * ARRIVE_SHORT, NAMED_COUNT, NAMED_ID_SHARED; TX_NO_ARRIVE and TX_MISMATCH where rules before it did not say more of
+ * the bytes.
  *
  * It adds a finding only if the replay of the unchanged kernel ends in the picture, or fails in every order as
  * wsdbg_replay_failing says; and some repair works.

@@ -402,7 +402,8 @@ static bool judge_mates(const struct syncs *syncs)
         if (wsdbg_case_warp(syncs->c, w)->cta != syncs->cta || stands_there(syncs, w))
             continue;
         const struct wsdbg_warp_set mates = agreeing_mates(syncs, w, &missing, &first);
-        const bool is_waited_for = wsdbg_set_count(&mates) && first->kind == WSDBG_ACCESS_NAMED_ARRIVE; /* by others: mates go on */
+        const bool is_waited_for =
+            wsdbg_set_count(&mates) && first->kind == WSDBG_ACCESS_NAMED_ARRIVE; /* by others: mates go on */
         if (!wsdbg_set_count(&mates) || (!is_waited_for && !some_stand_there(syncs, &mates)) ||
             !is_counted(syncs, w, first))
             continue;

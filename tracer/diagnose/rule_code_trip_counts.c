@@ -17,9 +17,9 @@ enum { WARPS_MOST = 32 }; /* of a CTA */
 /* One barrier, or all stages of a ring, from the kernel's start to its end. */
 struct stage {
     uint32_t barrier;
-    uint32_t rounds;             /* phases that all arrivals complete */
-    uint32_t most, sum;          /* waits of the warpgroup that waits most often, of all of them */
-    uint32_t total;              /* waits of all warps */
+    uint32_t rounds;    /* phases that all arrivals complete */
+    uint32_t most, sum; /* waits of the warpgroup that waits most often, of all of them */
+    uint32_t total;     /* waits of all warps */
     uint32_t stages;
     uint32_t free;               /* of these the first ones, which a barrier that is new lets through */
     struct wsdbg_warp_set by;    /* who arrives */
