@@ -260,6 +260,36 @@ static void a_lane_that_breaks_off_is_not_blamed_for_others(void **state)
     }
 }
 
+/* Lanes 1 to 31 of warp 4 release both stages in two rounds, and leave.  Lane 0 only waits, for three rounds.  Warp 8
+ * waits for these and releases them. */
+static void most_lanes_of_a_warp_are_not_elected(void **state)
+{
+    struct picture p;
+    (void)state;
+    for (uint32_t w = 0; w < WARPS; w++)
+        for (int part = 0; part <= (w == GROUP); part++) {
+            struct way *way = begin(w, part ? BUT_LANE_0 : 0);
+            if (w == 0)
+                initialise(way, GROUP_THREADS / GROUP, 1);
+            meet(way, 1);
+            for (uint32_t i = 0; i < (part ? 2 : 3) * STAGES && w % GROUP == 0; i++) {
+                if (w == 0)
+                    way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
+                way_add(way, w == 0 ? WSDBG_ACCESS_ARRIVE : WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, i % STAGES),
+                        w == 0 ? 1 : i / STAGES & 1);
+                if (part || w == 2 * GROUP)
+                    way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(RING_EMPTY, i % STAGES), 1);
+            }
+            if (w == 0)
+                way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_EMPTY, 0), 0);
+            if (w % GROUP == 0 && w && !part)
+                way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, 0), 1);
+        }
+    stand(&p, 1);
+    assert_false(ways_say(&p, "in the middle of a loop"));
+    picture_deinit(&p);
+}
+
 /* All but the elected lane leave, or one that is not elected. */
 static void lanes_that_leave_and_arrive_nowhere_are_not_blamed(void **state)
 {
@@ -516,6 +546,7 @@ int main(void)
         cmocka_unit_test(an_elected_lane_arrives_as_that_of_another_warp),
         cmocka_unit_test(an_elected_lane_that_breaks_off_is_blamed),
         cmocka_unit_test(a_lane_that_breaks_off_is_not_blamed_for_others),
+        cmocka_unit_test(most_lanes_of_a_warp_are_not_elected),
         cmocka_unit_test(lanes_that_leave_and_arrive_nowhere_are_not_blamed),
         cmocka_unit_test(a_lane_that_leaves_before_it_copies_what_it_announced_is_blamed),
         cmocka_unit_test(a_copy_that_is_held_up_is_not_missing),
