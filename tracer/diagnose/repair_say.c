@@ -61,8 +61,11 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_STAY:
         return WSDBG_CAUSE_WAKER_EXITED;
     case WSDBG_REPAIR_DROP:
+    case WSDBG_REPAIR_BEGIN_LESS:
     case WSDBG_REPAIR_DROP_LIKE:
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
+    case WSDBG_REPAIR_BLOCK:
+        return WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE;
     case WSDBG_REPAIR_NAMED:
         return WSDBG_CAUSE_NAMED_COUNT;
     case WSDBG_REPAIR_NAMED_ID:
@@ -236,6 +239,85 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
                         wsdbg_say_warps(c, &repair->warps).text);
 }
 
+/* The arrivals that are there in the round in which the repair's first edit is. */
+static uint32_t arrivals_there(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    return rounds->replay->barriers[repair->edit.barrier].expected - repair->edit.arrivals;
+}
+
+static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
+    const uint32_t needed = rounds->replay->barriers[repair->edit.barrier].expected;
+    const uint32_t there = arrivals_there(rounds, repair);
+    if (there == 0)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "No thread arrives on %s in a round in which %s should. In other rounds one thread makes all %u "
+                    "arrivals, and warps may take turns. With these arrivals %s.",
+                    object.text, wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text, needed,
+                    wsdbg_repair_outcome(repair));
+    else
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s makes only %u of the %u arrivals on %s in a round. In other rounds one thread makes all of "
+                    "them. With the missing ones %s.",
+                    wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text, there, needed, object.text,
+                    wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Make all %u arrivals on %s in every round, also behind another branch of the loop.", needed,
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+    wsdbg_evidence_text(c, finding, "rounds that lack arrivals: %u, by %s", repair->edit_count,
+                        wsdbg_say_warps(c, &repair->warps).text);
+}
+
+/* Says what threads do before their first wait. */
+static void say_begin(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const bool is_less = repair->kind == WSDBG_REPAIR_BEGIN_LESS;
+    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair)),
+                              family = wsdbg_say_family(c, row_of(rounds, repair)),
+                              warps = wsdbg_say_warps(c, &repair->warps);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                is_less ? "Before the first wait, %s arrive%s more often on %s than on other stages of %s. Without "
+                          "that arrival %s."
+                        : "Before the first wait, %s do%s not arrive on %s, but on other stages of %s. With that "
+                          "arrival %s.",
+                warps.text,
+                !is_one(repair) ? ""
+                : is_less       ? "s"
+                                : "es",
+                object.text, family.text, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on each stage of %s just once before the first round.",
+                family.text);
+    if (is_less)
+        tell_arrival(rounds, finding, &repair->edit);
+}
+
+/* Says that nobody arrives first. */
+static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
+    const uint32_t arrivals = repair->edit.arrivals;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "Nobody arrives on %s before waiting for something else, and all of them wait for one another. With %u "
+                "arrival%s before the first wait %s.",
+                object.text, arrivals, arrivals == 1 ? "" : "s", wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the thread that initialises %s also arrive on it, so that the first wait ends at once.",
+                object.text);
+}
+
 static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -399,6 +481,18 @@ static void say_bytes(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
 }
 
+/* Says who left, where warps take turns at arriving. */
+static void say_left_turns(struct rounds *rounds, const struct wsdbg_repair *repair, struct wsdbg_finding *finding,
+                           const char *lanes)
+{
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s%s left the kernel. The warps of its warpgroup take turns at arriving on %s, and nobody arrives in "
+                "%s turns. Had %s stayed, %s.",
+                lanes, wsdbg_say_warps(rounds->c, &repair->warps).text,
+                wsdbg_say_family(rounds->c, row_of(rounds, repair)).text, is_one(repair) ? "its" : "their",
+                is_one(repair) ? "it" : "they", wsdbg_repair_outcome(repair));
+}
+
 static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -414,6 +508,8 @@ static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
                 lanes, wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_warp(c, repair->like).text,
                 wsdbg_say_family(c, row_of(rounds, repair)).text, is_one(repair) ? "it" : "they",
                 wsdbg_repair_outcome(repair));
+    if (repair->is_of_turns)
+        say_left_turns(rounds, repair, finding, lanes);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every warp of a role stay until its last arrival on %s: leave the loop by the same condition as "
                 "the others, and do not return from inside of it.",
@@ -450,6 +546,11 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_PARITY_FIRST] = say_first,
         [WSDBG_REPAIR_PARITY_SITE] = say_site,
         [WSDBG_REPAIR_ADD] = say_missing,
+        [WSDBG_REPAIR_FILL] = say_fill,
+        [WSDBG_REPAIR_BLOCK] = wsdbg_repair_say_block,
+        [WSDBG_REPAIR_RELEASE] = say_release,
+        [WSDBG_REPAIR_BEGIN] = say_begin,
+        [WSDBG_REPAIR_BEGIN_LESS] = say_begin,
         [WSDBG_REPAIR_DROP] = say_twice,
         [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
         [WSDBG_REPAIR_DROP_LIKE] = say_more_than_other,

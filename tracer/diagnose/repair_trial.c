@@ -34,6 +34,28 @@ const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial 
     return &t->waits[(size_t)agent * t->replay->barrier_count + barrier];
 }
 
+uint32_t wsdbg_trial_find_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (wsdbg_replay_is_of_family(t->replay, family, b) && t->replay->barriers[b].cta == cta &&
+            wsdbg_trial_is_of_stage(t, wait, b))
+            return b;
+    return WSDBG_NONE;
+}
+
+uint32_t wsdbg_trial_stage_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait)
+{
+    struct wsdbg_trial_beside *kept = t->beside;
+    if (!kept->is_set || kept->family != family || kept->cta != cta) {
+        kept->is_set = true;
+        kept->family = family;
+        kept->cta = cta;
+        for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+            kept->of[b] = wsdbg_trial_find_beside(t, family, cta, b);
+    }
+    return kept->of[wait];
+}
+
 /* ---- trials ---- */
 
 void wsdbg_trial_begin(struct wsdbg_trial *t)
@@ -46,6 +68,14 @@ void wsdbg_trial_begin(struct wsdbg_trial *t)
     memset(t->like, 0xff, t->replay->agent_count * sizeof *t->like);       /* WSDBG_NONE */
     t->changes = (struct wsdbg_replay_changes){
         .expected = t->expected, .parity_from = t->parity_from, .flip_at = t->flip_at, .edits = t->edits};
+}
+
+bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
+{
+    if (t->changes.edit_count == WSDBG_EDITS_MOST)
+        return false;
+    t->edits[t->changes.edit_count++] = edit;
+    return true;
 }
 
 /* Whether every agent that stood gets past the step at which it stood. */

@@ -1,10 +1,10 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
  *   repair_parity.c, repair_sites.c                              waits
- *   repair_turns.c, repair_ring.c, repair_pairs.c, repair_move.c arrivals
+ *   repair_begin.c, repair_turns.c, repair_fill.c, repair_ring.c, repair_pairs.c, repair_move.c arrivals
  *   repair_stay.c, repair_lanes.c                                what warps and lanes do that have left
  *   repair_bytes.c, repair.c                                     bytes, counts
- *   repair_named.c, repair_named_id.c                            named barriers
+ *   repair_named.c, repair_named_id.c, repair_block.c            named barriers
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
 #define WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -52,6 +52,16 @@ bool wsdbg_trial_leads_family(const struct wsdbg_trial *t, uint32_t barrier);
 /* An agent's waits and arrivals on a barrier up to the standstill. */
 const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier);
 
+/* The barrier of a family, in a CTA, that has the stage of the barrier `wait`; WSDBG_NONE. */
+uint32_t wsdbg_trial_find_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait);
+/* The same.  Asked for each turn, so the trial keeps the answers of the family and the CTA at hand. */
+uint32_t wsdbg_trial_stage_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait);
+/* Whether an agent may have to wait at the step. */
+static inline bool wsdbg_trial_may_block(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_WAIT || step->kind == WSDBG_ACCESS_NAMED_SYNC ||
+           step->kind == WSDBG_ACCESS_CLUSTER_WAIT || step->kind == WSDBG_STEP_TOGETHER;
+}
 /* Whether the three other warps of the warp's warpgroup are all still in the kernel. */
 bool wsdbg_trial_mates_stay(const struct wsdbg_trial *t, uint32_t warp);
 /* How many warps a CTA has. */
@@ -63,6 +73,8 @@ bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 
 /* Begins a trial without changes. */
 void wsdbg_trial_begin(struct wsdbg_trial *t);
+/* Adds an edit to the changes; false: there are too many. */
+bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit);
 /* Runs the replay with the changes in several orders: whether the repair works (repair.h) in each of them.  Notes
  * whether it leads to the end. */
 bool wsdbg_trial_works(struct wsdbg_trial *t);
@@ -79,6 +91,7 @@ void wsdbg_try_like(struct wsdbg_trial *t);
 void wsdbg_try_stay(struct wsdbg_trial *t);
 void wsdbg_try_lanes(struct wsdbg_trial *t);
 void wsdbg_try_early(struct wsdbg_trial *t);
+void wsdbg_try_blocks(struct wsdbg_trial *t);
 void wsdbg_try_named(struct wsdbg_trial *t);
 void wsdbg_try_named_ids(struct wsdbg_trial *t);
 void wsdbg_try_announce(struct wsdbg_trial *t);
@@ -87,6 +100,9 @@ void wsdbg_try_sites(struct wsdbg_trial *t);
 void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
+void wsdbg_try_fill(struct wsdbg_trial *t);
+void wsdbg_try_beginnings(struct wsdbg_trial *t);
+void wsdbg_try_releases(struct wsdbg_trial *t);
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */
 /* ADD_LIKE or DROP_LIKE: by the same warp of another CTA, or by other warps of the CTA. */
 void wsdbg_try_across(struct wsdbg_trial *t, enum wsdbg_repair_kind kind);

@@ -17,30 +17,6 @@ struct turn {
     bool expects;        /* a step announces bytes on it without an arrival */
 };
 
-static uint32_t find_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait)
-{
-    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        if (wsdbg_replay_is_of_family(t->replay, family, b) && t->replay->barriers[b].cta == cta &&
-            wsdbg_trial_is_of_stage(t, wait, b))
-            return b;
-    return WSDBG_NONE;
-}
-
-/* The barrier of a family, in a CTA, that has the stage of the barrier `wait`.  Asked for each turn, so the trial keeps
- * the answers of the family and the CTA at hand. */
-static uint32_t stage_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait)
-{
-    struct wsdbg_trial_beside *kept = t->beside;
-    if (!kept->is_set || kept->family != family || kept->cta != cta) {
-        kept->is_set = true;
-        kept->family = family;
-        kept->cta = cta;
-        for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-            kept->of[b] = find_beside(t, family, cta, b);
-    }
-    return kept->of[wait];
-}
-
 /* The first step with which an agent arrives on the family in this CTA; WSDBG_NONE. */
 static uint32_t first_arrival(const struct wsdbg_trial *t, uint32_t agent, uint32_t family, uint32_t cta)
 {
@@ -57,12 +33,6 @@ static bool ever_arrives(const struct wsdbg_trial *t, uint32_t agent, uint32_t f
     return first_arrival(t, agent, family, cta) != WSDBG_NONE;
 }
 
-static bool may_block(const struct wsdbg_step_row *step)
-{
-    return step->kind == WSDBG_ACCESS_WAIT || step->kind == WSDBG_ACCESS_NAMED_SYNC ||
-           step->kind == WSDBG_ACCESS_CLUSTER_WAIT || step->kind == WSDBG_STEP_TOGETHER;
-}
-
 /* Whether a step waits for some stage of the family of `barrier`, not again for the same phase. */
 static bool waits_for(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t step, uint32_t barrier)
 {
@@ -75,10 +45,10 @@ static struct turn turn_at(const struct wsdbg_trial *t, uint32_t agent, uint32_t
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     struct turn turn = {.wait = at, .next = a->step_count};
-    turn.barrier = stage_beside(t, family, cta, a->target[at]);
+    turn.barrier = wsdbg_trial_stage_beside(t, family, cta, a->target[at]);
     for (uint32_t i = at + 1; i < a->step_count; i++) {
         const bool waits = waits_for(t, a, i, a->target[at]);
-        if (may_block(&a->steps[i]) && turn.next == a->step_count)
+        if (wsdbg_trial_may_block(&a->steps[i]) && turn.next == a->step_count)
             turn.next = i;
         if (waits && a->target[i] == a->target[at])
             break;
@@ -173,7 +143,7 @@ static uint32_t place_in(const struct wsdbg_trial *t, const struct wsdbg_replay_
                          uint32_t lag)
 {
     for (uint32_t i = turn->wait + 1, waits = 0; i < a->step_count && lag > 0; i++) {
-        if (waits == lag && may_block(&a->steps[i]))
+        if (waits == lag && wsdbg_trial_may_block(&a->steps[i]))
             return i;
         if (a->target[i] == a->target[turn->wait] && waits_for(t, a, i, a->target[i]))
             break;
@@ -323,7 +293,7 @@ static uint64_t arrivals_of_all(const struct wsdbg_trial *t, uint32_t barrier)
 /* How many rounds of the ring on which turns wait have the stage of the barrier; 1 where that is not known. */
 static uint64_t rounds_of(const struct wsdbg_trial *t, const struct straightening *s, uint32_t barrier)
 {
-    const uint32_t waited = find_beside(t, s->waited, t->replay->barriers[barrier].cta, barrier);
+    const uint32_t waited = wsdbg_trial_find_beside(t, s->waited, t->replay->barriers[barrier].cta, barrier);
     const uint32_t expected = waited == WSDBG_NONE ? 0 : t->expected_was[waited];
     return expected ? arrivals_of_all(t, waited) / expected : 1;
 }

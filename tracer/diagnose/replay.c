@@ -36,7 +36,7 @@ static void pass_wait(struct wsdbg_replay *replay, uint32_t agent, uint32_t barr
         waits->phase_sum += phase;
         waits->passed++;
     }
-    a->at++;
+    wsdbg_replay_advance(a);
     a->state = WSDBG_AGENT_GOES;
 }
 
@@ -48,6 +48,13 @@ static bool bytes_count(const struct wsdbg_replay *replay, uint32_t barrier)
     return !is_free && (!b->bytes_unknown || b->copy_bytes);
 }
 
+/* Lets an agent that may poll several barriers test them all again. */
+static void test_again(struct wsdbg_replay_agent *agent)
+{
+    agent->tests_again = true;
+    agent->state = WSDBG_AGENT_GOES;
+}
+
 static void complete_if_done(struct wsdbg_replay *replay, uint32_t barrier)
 {
     struct wsdbg_replay_barrier *b = &replay->barriers[barrier];
@@ -57,10 +64,13 @@ static void complete_if_done(struct wsdbg_replay *replay, uint32_t barrier)
     b->phase++;
     b->pending = b->expected;
     for (uint32_t i = 0; i < replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *agent = &replay->agents[i];
-        if (agent->state == WSDBG_AGENT_WAITS && agent->target[agent->at] == barrier &&
-            wsdbg_replay_waits_of(replay, i, barrier)->last_parity == parity)
+        struct wsdbg_replay_agent *agent = &replay->agents[i];
+        if (agent->state != WSDBG_AGENT_WAITS)
+            continue;
+        if (agent->target[agent->at] == barrier && wsdbg_replay_waits_of(replay, i, barrier)->last_parity == parity)
             pass_wait(replay, i, barrier);
+        else if (agent->polls && agent->ahead_of == WSDBG_NONE)
+            test_again(agent);
     }
 }
 
@@ -210,6 +220,35 @@ static void lose(struct wsdbg_replay *replay, uint32_t agent)
     replay->has_lost = true;
 }
 
+/* Whether the poll at a step behind the one at which the agent stands would not wait. */
+static bool is_ready(const struct run *run, uint32_t agent, uint32_t at)
+{
+    struct wsdbg_replay_agent *a = &run->replay->agents[agent];
+    const struct wsdbg_replay_barrier *barrier = &run->replay->barriers[a->target[at]];
+    const uint32_t stands_at = a->at;
+    if (!barrier->is_initialised || !a->steps[at].number_known)
+        return false;
+    a->at = at;
+    const uint32_t parity = parity_of(run, agent, a->target[at], a->repeats[at], a->steps[at].number & 1);
+    a->at = stands_at;
+    return (barrier->phase & 1) != parity;
+}
+
+/* The agent waits at a step.  If it polls, it takes up what follows another poll, if that is ready. */
+static void wait_or_go_ahead(const struct run *run, uint32_t agent)
+{
+    struct wsdbg_replay_agent *a = &run->replay->agents[agent];
+    a->state = WSDBG_AGENT_WAITS;
+    for (uint32_t at = a->at; a->polls && at < a->step_count;) {
+        at = wsdbg_replay_next_poll(run->replay, a, at);
+        if (at < a->step_count && is_ready(run, agent, at)) {
+            wsdbg_replay_go_ahead(run->replay, a, at);
+            a->state = WSDBG_AGENT_GOES;
+            return;
+        }
+    }
+}
+
 /* A wait whose parity is not known is taken to name the token of the agent's last arrival on the barrier.  Without such
  * an arrival it is no token. */
 static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, uint32_t in_code)
@@ -218,11 +257,12 @@ static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, 
     struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
     struct wsdbg_replay_agent *a = &replay->agents[agent];
     bool repeats = a->repeats[a->at];
-    const bool by_token = !a->steps[a->at].number_known;
+    const bool by_token = !a->steps[a->at].number_known, is_begun = a->tests_again;
     const uint32_t parity = by_token ? waits->arrived_parity : parity_of(run, agent, barrier, repeats, in_code & 1);
+    a->tests_again = false;
     if (run->changes && run->changes->flips)
         repeats &= parity == waits->last_parity;
-    a->repeats_now = repeats;
+    a->repeats_now = is_begun ? a->repeats_now : repeats;
     if (!replay->barriers[barrier].is_initialised) {
         replay->is_broken = true;
         return;
@@ -232,7 +272,7 @@ static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, 
         return;
     }
     waits->by_token |= by_token;
-    if (!repeats)
+    if (!repeats && !is_begun)
         waits->alternates = !waits->any || (waits->alternates && parity != waits->last_parity);
     if (!waits->any)
         waits->first_parity = (uint8_t)parity;
@@ -241,7 +281,7 @@ static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, 
     if ((replay->barriers[barrier].phase & 1) != parity)
         pass_wait(replay, agent, barrier);
     else
-        replay->agents[agent].state = WSDBG_AGENT_WAITS;
+        wait_or_go_ahead(run, agent);
 }
 
 /* ---- lanes, warps and CTAs that wait for each other ---- */
@@ -273,7 +313,8 @@ static void set_warp(struct wsdbg_replay *replay, uint32_t warp, enum wsdbg_agen
     for (uint32_t i = 0; i < replay->agent_count; i++)
         if (replay->agents[i].warp == warp && !has_gone(&replay->agents[i])) {
             replay->agents[i].state = state;
-            replay->agents[i].at += goes_on;
+            if (goes_on)
+                wsdbg_replay_advance(&replay->agents[i]);
         }
 }
 
@@ -304,7 +345,7 @@ static void release_named(struct wsdbg_replay *replay, uint32_t cta, uint32_t id
         struct wsdbg_replay_agent *agent = &replay->agents[i];
         if (agent->cta == cta && agent->state == WSDBG_AGENT_NAMED && named_id(replay, agent) == id) {
             agent->state = WSDBG_AGENT_GOES;
-            agent->at++;
+            wsdbg_replay_advance(agent);
         }
     }
 }
@@ -364,7 +405,7 @@ static void complete_cluster(struct wsdbg_replay *replay)
         replay->agents[i].is_in_cluster_phase = false;
         if (replay->agents[i].state == WSDBG_AGENT_CLUSTER) {
             replay->agents[i].state = WSDBG_AGENT_GOES;
-            replay->agents[i].at++;
+            wsdbg_replay_advance(&replay->agents[i]);
         }
     }
 }
@@ -375,7 +416,7 @@ static void cluster_step(struct wsdbg_replay *replay, struct wsdbg_replay_agent 
         agent->state = WSDBG_AGENT_CLUSTER;
         return;
     }
-    agent->at++;
+    wsdbg_replay_advance(agent);
     if (waits)
         return;
     agent->cluster_phase = replay->cluster_phase;
@@ -404,21 +445,22 @@ static void release_mates(struct wsdbg_replay *replay, const struct wsdbg_replay
         if (other->state == WSDBG_AGENT_MATRICES && wsdbg_case_are_mates(replay->c, agent->warp, other->warp) &&
             are_issued(replay, other)) {
             other->state = WSDBG_AGENT_GOES;
-            other->at++;
+            wsdbg_replay_advance(other);
         }
     }
 }
 
 static void issue(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
 {
-    agent->issued = agent->steps[agent->at++].number;
+    agent->issued = agent->steps[agent->at].number;
+    wsdbg_replay_advance(agent);
     release_mates(replay, agent);
 }
 
 static void wait_for_matrices(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
 {
     if (are_issued(replay, agent))
-        agent->at++;
+        wsdbg_replay_advance(agent);
     else
         agent->state = WSDBG_AGENT_MATRICES;
 }
@@ -523,8 +565,8 @@ static void take_step(const struct run *run, uint32_t number)
     struct wsdbg_replay_agent *agent = &run->replay->agents[number];
     const struct wsdbg_step_row *step = &agent->steps[agent->at];
     const uint32_t target = agent->target[agent->at];
-    if (apply_edits(run, number, agent->at)) {
-        agent->at++;
+    if (!agent->tests_again && apply_edits(run, number, agent->at)) {
+        wsdbg_replay_advance(agent);
         return;
     }
     switch (step->kind) {
@@ -547,7 +589,7 @@ static void take_step(const struct run *run, uint32_t number)
         cluster_step(run->replay, agent, step->kind == WSDBG_ACCESS_CLUSTER_WAIT);
         return;
     default:
-        agent->at++;
+        wsdbg_replay_advance(agent);
         take_effect(run, number, step, target);
     }
 }
@@ -601,6 +643,10 @@ static void start(struct wsdbg_replay *replay)
         replay->agents[i].cluster_phase = 0;
         replay->agents[i].issued = 0;
         replay->agents[i].is_in_cluster_phase = false;
+        replay->agents[i].tests_again = false;
+        replay->agents[i].ahead_of = WSDBG_NONE;
+        if (replay->agents[i].polls)
+            memset(replay->agents[i].is_taken, 0, replay->agents[i].step_count * sizeof *replay->agents[i].is_taken);
     }
 }
 

@@ -69,8 +69,12 @@ struct wsdbg_replay_agent {
     uint32_t *target; /* by step: index in replay.barriers, WSDBG_NONE = no mbarrier */
     bool *repeats;    /* by step: a wait for the same phase as the wait before it on the barrier */
     bool is_idle;     /* it only waits, and which of its waits repeat others is not known */
+    bool polls;       /* some of its waits are polls of a loop that takes up whatever is ready (replay_polls.c) */
     /* While the replay runs: */
-    uint32_t at; /* the step that it waits at or executes next */
+    bool *is_taken;               /* by step: it was taken up ahead of a poll that was not ready; used if it polls */
+    uint32_t ahead_end, ahead_of; /* it is ahead of the poll `ahead_of` up to the step `ahead_end`, WSDBG_NONE */
+    bool tests_again;             /* it has begun the poll at `at` before */
+    uint32_t at;                  /* the step that it waits at or executes next */
     enum wsdbg_agent_state state;
     bool repeats_now;         /* the wait at `at` is for the same phase as the wait before it on the barrier */
     uint32_t cluster_phase;   /* in which it arrived last */
@@ -126,6 +130,7 @@ struct wsdbg_replay {
     enum wsdbg_replay_shares shares; /* how bytes were shared last */
     uint32_t *targets;               /* memory of all agents' `target` */
     bool *repeats;                   /* memory of all agents' `repeats` */
+    bool *is_taken;                  /* memory of all agents' `is_taken` */
     struct wsdbg_replay_named *named;
     const struct wsdbg_replay_changes *changes; /* of the present run; NULL = none */
     uint32_t cluster_phase;
@@ -225,6 +230,15 @@ bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay);
 /* Whether the replay ended in the picture: every part of every warp waits for the same, but for lanes at the end of a
  * walk that is not whole; every word that is known is the same, and those of waits are known. */
 bool wsdbg_replay_is_picture(const struct wsdbg_replay *replay);
+
+/* The next poll behind the step `from` that the agent makes in the loop in which it waits, besides the poll at `at`:
+ * the first one of each other instruction and family of barriers.  step_count = there is none. */
+uint32_t wsdbg_replay_next_poll(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
+                                uint32_t from);
+/* Takes up what follows the poll `at` before the poll at which the agent stands. */
+void wsdbg_replay_go_ahead(const struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent, uint32_t at);
+/* Goes on to the agent's next step. */
+void wsdbg_replay_advance(struct wsdbg_replay_agent *agent);
 
 /* How many arrivals a step makes, all lanes of the agent together. */
 static inline uint32_t wsdbg_replay_arrivals_of(const struct wsdbg_replay_agent *agent, uint32_t at)

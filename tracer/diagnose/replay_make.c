@@ -211,11 +211,19 @@ static bool count_agents(const struct wsdbg_case *c, size_t *agents, size_t *ste
     return wsdbg_set_count(&walked) == c->warp_count && *agents <= AGENTS_MOST && *steps <= STEPS_MOST;
 }
 
+static bool polls(const struct wsdbg_snapshot *s, const struct wsdbg_replay_agent *agent)
+{
+    for (uint32_t i = 0; i < agent->step_count; i++)
+        if (agent->steps[i].access < s->access_count && s->accesses[agent->steps[i].access].is_poll)
+            return true;
+    return false;
+}
+
 static bool add_agents(struct wsdbg_replay *replay)
 {
     const struct wsdbg_case *c = replay->c;
     uint32_t *target = replay->targets;
-    bool *repeats = replay->repeats;
+    bool *repeats = replay->repeats, *is_taken = replay->is_taken;
     for (size_t i = 0; i < c->snapshot->walk_count; i++) {
         const struct wsdbg_walk_row *walk = &c->snapshot->walks[i];
         const uint32_t warp = wsdbg_case_local_warp(c, walk->warp);
@@ -230,9 +238,12 @@ static bool add_agents(struct wsdbg_replay *replay)
                                              .steps = c->snapshot->steps + walk->step_first,
                                              .step_count = walk->step_count,
                                              .target = target,
-                                             .repeats = repeats};
+                                             .repeats = repeats,
+                                             .is_taken = is_taken};
+        agent->polls = polls(c->snapshot, agent);
         target += walk->step_count;
         repeats += walk->step_count;
+        is_taken += walk->step_count;
         if (!find_targets(replay, agent))
             return false;
     }
@@ -253,11 +264,12 @@ struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg
     replay->agents = calloc(agents + 1, sizeof *replay->agents);
     replay->targets = calloc(steps + 1, sizeof *replay->targets);
     replay->repeats = calloc(steps + 1, sizeof *replay->repeats);
+    replay->is_taken = calloc(steps + 1, sizeof *replay->is_taken);
     replay->barriers = calloc(BARRIERS_MOST, sizeof *replay->barriers);
     replay->named = calloc((size_t)c->cta_count * WSDBG_NAMED_BARRIERS + 1, sizeof *replay->named);
     bool fits = false;
     struct wsdbg_error *error = &wsdbg_error_no_memory;
-    if (replay->agents && replay->targets && replay->repeats && replay->barriers && replay->named) {
+    if (replay->agents && replay->targets && replay->repeats && replay->is_taken && replay->barriers && replay->named) {
         fits = add_agents(replay) && agents * replay->barrier_count <= CELLS_MOST;
         if (fits)
             wsdbg_replay_share_bytes(replay, WSDBG_SHARES_EQUAL);
@@ -279,6 +291,7 @@ void wsdbg_replay_destroy(struct wsdbg_replay *replay)
     free(replay->agents);
     free(replay->targets);
     free(replay->repeats);
+    free(replay->is_taken);
     free(replay->barriers);
     free(replay->named);
     free(replay->waits);

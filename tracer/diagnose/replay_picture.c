@@ -31,9 +31,15 @@ static bool came_by_poll(const struct wsdbg_replay_agent *agent)
 static bool waits_for(const struct wsdbg_replay *replay, uint32_t number, const struct wsdbg_part *part)
 {
     const struct wsdbg_replay_agent *agent = &replay->agents[number];
-    const uint32_t target = agent->state == WSDBG_AGENT_WAITS ? agent->target[agent->at] : WSDBG_NONE;
-    return target != WSDBG_NONE && part->barrier != WSDBG_NONE && replay->barriers[target].row == part->barrier &&
-           part->parity.known && wsdbg_replay_waits_of(replay, number, target)->last_parity == part->parity.value;
+    for (uint32_t at = agent->at; agent->state == WSDBG_AGENT_WAITS && at < agent->step_count;
+         at = wsdbg_replay_next_poll(replay, agent, at)) {
+        const uint32_t target = agent->target[at];
+        const uint32_t parity =
+            at == agent->at ? wsdbg_replay_waits_of(replay, number, target)->last_parity : agent->steps[at].number & 1;
+        if (part->barrier != WSDBG_NONE && replay->barriers[target].row == part->barrier)
+            return part->parity.known && parity == part->parity.value;
+    }
+    return false;
 }
 
 static bool waits_at_named(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,

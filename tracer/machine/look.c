@@ -109,6 +109,8 @@ static struct wsdbg_error *look_around(struct steps *steps)
     if (!error)
         error = wsdbg_look_turns(seen, steps->access_first, tables->out);
     if (!error)
+        error = wsdbg_look_polls(seen, steps->access_first, tables->out);
+    if (!error)
         error = wsdbg_look_answers(seen, steps->access_first, tables);
     if (!error)
         error = wsdbg_look_walks(&steps->source, seen, steps->access_first, tables);

@@ -243,6 +243,9 @@ struct wsdbg_error *wsdbg_look_early(const struct wsdbg_look_seen *seen, const s
 /* comes_with_arrival of accesses. */
 struct wsdbg_error *wsdbg_look_turns(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
                                      struct wsdbg_snapshot *out);
+/* poll_loop and is_poll of accesses. */
+struct wsdbg_error *wsdbg_look_polls(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
+                                     struct wsdbg_snapshot *out);
 /* snapshot.answers. */
 struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
                                        struct wsdbg_look_tables *tables);

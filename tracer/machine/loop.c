@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine/failed_test.h"
+
 static void set_bit(uint64_t *set, uint32_t bit)
 {
     set[bit / 64] |= (uint64_t)1 << bit % 64;
@@ -146,51 +148,23 @@ static bool find_quiet_ring(struct wsdbg_loop *loop, uint32_t block, uint64_t *r
     return false;
 }
 
-enum { FAILS_AHEAD, FAILS_BY_BRANCH, FAILS_ANY_WAY };
-
-/* Which way a block that tests an mbarrier takes when the phase is not over, if its branch depends on that alone: the
- * number of the successor. */
-static unsigned way_of_failure(const struct wsdbg_graph *graph, uint32_t number)
-{
-    const struct wsdbg_block *block = wsdbg_graph_block(graph, number);
-    const uint32_t last = block->first + block->count - 1;
-    const struct wsdbg_instruction *branch = wsdbg_graph_instruction(graph, last);
-    const struct wsdbg_operand guard = {.kind = WSDBG_OPERAND_PREDICATE, .number = branch->guard, .registers = 1};
-    if (branch->operation != WSDBG_OP_BRA || branch->guard == WSDBG_PT || branch->guard_is_uniform)
-        return FAILS_ANY_WAY;
-    for (unsigned i = 0; i < branch->source_count; i++)
-        if (branch->sources[i].kind == WSDBG_OPERAND_PREDICATE ||
-            branch->sources[i].kind == WSDBG_OPERAND_UNIFORM_PREDICATE)
-            return FAILS_ANY_WAY; /* a second condition */
-    for (uint32_t i = last; i-- > block->first;) {
-        const struct wsdbg_instruction *before = wsdbg_graph_instruction(graph, i);
-        if (!wsdbg_writes_operand(before, &guard))
-            continue;
-        if (before->operation != WSDBG_OP_SYNCS_PHASECHK || before->guard != WSDBG_PT)
-            return FAILS_ANY_WAY;
-        return branch->guard_is_negated ? FAILS_BY_BRANCH : FAILS_AHEAD;
-    }
-    return FAILS_ANY_WAY;
-}
-
 /* Successor s of the block, if a warp may go there while every test fails; else UINT32_MAX. */
-static uint32_t next_on_failure(const struct wsdbg_loop *loop, uint32_t number, uint32_t s)
+static uint32_t next_on_failure(const struct wsdbg_loop *loop, const uint8_t *ways, uint32_t number, uint32_t s)
 {
     const struct wsdbg_block *block = wsdbg_graph_block(loop->graph, number);
-    const unsigned way = way_of_failure(loop->graph, number);
-    const uint32_t next = way == FAILS_ANY_WAY || way == s ? block->successor[s] : UINT32_MAX;
+    const uint32_t next = ways[number] == WSDBG_FAILS_ANY_WAY || ways[number] == s ? block->successor[s] : UINT32_MAX;
     return next < wsdbg_graph_block_count(loop->graph) && has_bit(loop->body, next) ? next : UINT32_MAX;
 }
 
 /* Finds the blocks that do nothing and that a warp can reach from the loop's head while every test fails. */
-static void spread_ahead(const struct wsdbg_loop *loop, uint64_t *quiet)
+static void spread_ahead(const struct wsdbg_loop *loop, const uint8_t *ways, uint64_t *quiet)
 {
     set_bit(quiet, loop->head);
     for (bool grows = true; grows;) {
         grows = false;
         for (uint32_t b = 0; b < wsdbg_graph_block_count(loop->graph); b++)
             for (uint32_t s = 0; has_bit(quiet, b) && s < wsdbg_graph_block(loop->graph, b)->successor_count; s++) {
-                const uint32_t next = next_on_failure(loop, b, s);
+                const uint32_t next = next_on_failure(loop, ways, b, s);
                 struct glance glance = {0};
                 if (next == UINT32_MAX || has_bit(quiet, next))
                     continue;
@@ -204,7 +178,7 @@ static void spread_ahead(const struct wsdbg_loop *loop, uint64_t *quiet)
 }
 
 /* Finds those of these blocks from which it gets back to the head. */
-static void spread_back(const struct wsdbg_loop *loop, const uint64_t *quiet, uint64_t *ring)
+static void spread_back(const struct wsdbg_loop *loop, const uint8_t *ways, const uint64_t *quiet, uint64_t *ring)
 {
     for (bool grows = true; grows;) {
         grows = false;
@@ -212,7 +186,7 @@ static void spread_back(const struct wsdbg_loop *loop, const uint64_t *quiet, ui
             for (uint32_t s = 0;
                  has_bit(quiet, b) && !has_bit(ring, b) && s < wsdbg_graph_block(loop->graph, b)->successor_count;
                  s++) {
-                const uint32_t next = next_on_failure(loop, b, s);
+                const uint32_t next = next_on_failure(loop, ways, b, s);
                 if (next != UINT32_MAX && (next == loop->head || has_bit(ring, next))) {
                     set_bit(ring, b);
                     grows = true;
@@ -222,13 +196,13 @@ static void spread_back(const struct wsdbg_loop *loop, const uint64_t *quiet, ui
 }
 
 /* Whether the loop tests a barrier, and the branch behind each test depends on that test alone. */
-static bool branches_by_tests(const struct wsdbg_loop *loop)
+static bool branches_by_tests(const struct wsdbg_loop *loop, const uint8_t *ways)
 {
     bool any = false;
     for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
         if (wsdbg_graph_instruction(loop->graph, i)->operation != WSDBG_OP_SYNCS_PHASECHK)
             continue;
-        if (way_of_failure(loop->graph, wsdbg_graph_block_of(loop->graph, i)) == FAILS_ANY_WAY)
+        if (ways[wsdbg_graph_block_of(loop->graph, i)] == WSDBG_FAILS_ANY_WAY)
             return false;
         any = true;
     }
@@ -241,19 +215,21 @@ static bool find_testing_ring(struct wsdbg_loop *loop, uint32_t block, uint64_t 
 {
     const size_t words = wsdbg_graph_block_count(loop->graph) / 64 + 1;
     uint64_t *whole = loop->body, *quiet = calloc(words, sizeof *quiet);
+    uint8_t *ways = wsdbg_ways_of_failure(loop->graph, whole);
     struct glance head = {0};
     glance_at(loop->graph, loop->head, &head);
     loop->is_quiet = false;
     memset(ring, 0, words * sizeof *ring);
-    if (quiet && !head.acts) {
-        spread_ahead(loop, quiet);
-        spread_back(loop, quiet, ring);
+    if (quiet && ways && !head.acts) {
+        spread_ahead(loop, ways, quiet);
+        spread_back(loop, ways, quiet, ring);
     }
     free(quiet);
     loop->body = ring;
     loop->has_global = false;
-    if (has_bit(ring, block) && has_bit(ring, loop->head) && branches_by_tests(loop))
+    if (has_bit(ring, block) && has_bit(ring, loop->head) && branches_by_tests(loop, ways))
         classify(loop);
+    free(ways);
     loop->body = whole;
     loop->acts_beside = loop->is_quiet;
     return loop->is_quiet;

@@ -312,6 +312,9 @@ struct wsdbg_access_row {
                            place; not kept  in sessions */
     bool comes_with_arrival; /* a copy or expect_tx: its warp always arrives on the same places, before it or behind it,
                                 with no wait between (machine/look_turns.c); not kept in sessions */
+    uint32_t poll_loop;      /* the loop around it that tests several mbarriers in turn and acts when a test succeeds, a
+                                number of the kernel's own; 0 = none (machine/look_polls.c); not kept in sessions */
+    bool is_poll;            /* a wait: it is one of these tests; not kept in sessions */
     struct wsdbg_optional_u32 mask; /* of a copy into several CTAs of the cluster: a bit a rank; not kept in sessions */
 };
 

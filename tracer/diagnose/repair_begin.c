@@ -1,0 +1,178 @@
+/* repair_begin.c - repairs of what threads do before their first wait: they arrive on some barriers of a family, as if
+ * those were released, but not on another one, or there too often; or nobody releases a barrier for which all wait that
+ * would arrive on it.  See repair.h.
+ *
+ * Reads: a replay at its standstill.  Writes: the repairs that work.
+ */
+#include "diagnose/repair_trial.h"
+
+/* The barrier that is changed, and one of the same family, count and CTA that shows what was meant. */
+struct beginning {
+    uint32_t barrier, model;
+    enum wsdbg_repair_kind kind; /* BEGIN, BEGIN_LESS */
+};
+
+static bool is_first_wait(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_WAIT;
+}
+
+/* An agent's arrivals on a barrier before its first wait.  *last: the last step that makes some. */
+static uint32_t arrivals_at_first(const struct wsdbg_replay_agent *a, uint32_t barrier, uint32_t *last)
+{
+    uint32_t arrivals = 0;
+    for (uint32_t k = 0; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
+        if (a->target[k] == barrier && wsdbg_replay_arrivals_of(a, k)) {
+            arrivals += wsdbg_replay_arrivals_of(a, k);
+            *last = k;
+        }
+    return arrivals;
+}
+
+/* Makes the agent begin on the barrier as it does on the model.  False: the barriers differ otherwise. */
+static bool change_agent(struct wsdbg_trial *t, uint32_t agent, const struct beginning *b)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    uint32_t last = 0, last_of_model = 0;
+    const uint32_t own = arrivals_at_first(a, b->barrier, &last);
+    const uint32_t meant = arrivals_at_first(a, b->model, &last_of_model);
+    if (own == meant)
+        return true;
+    if (b->kind == WSDBG_REPAIR_BEGIN)
+        return own == 0 && wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.agent = agent,
+                                                                              .step = last_of_model + 1,
+                                                                              .barrier = b->barrier,
+                                                                              .arrivals = meant});
+    return own > meant && own - meant == wsdbg_replay_arrivals_of(a, last) &&
+           wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = last, .barrier = b->barrier});
+}
+
+static bool change_all(struct wsdbg_trial *t, const struct beginning *b, struct wsdbg_repair *repair)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const uint32_t before = t->changes.edit_count;
+        if (!change_agent(t, i, b))
+            return false;
+        if (t->changes.edit_count > before)
+            wsdbg_set_add(&repair->warps, t->replay->agents[i].warp);
+    }
+    return true;
+}
+
+static bool may_be_model(const struct wsdbg_trial *t, uint32_t barrier, uint32_t model)
+{
+    return model != barrier && t->replay->barriers[model].cta == t->replay->barriers[barrier].cta &&
+           t->expected_was[model] == t->expected_was[barrier] && wsdbg_replay_is_of_family(t->replay, barrier, model);
+}
+
+/* The barrier at the same place of another CTA; WSDBG_NONE. */
+static uint32_t in_cta(const struct wsdbg_trial *t, uint32_t barrier, uint32_t cta)
+{
+    return wsdbg_replay_barrier_at(t->replay, cta, t->replay->barriers[barrier].offset);
+}
+
+/* Whether the change works in one CTA, WSDBG_NONE = in all. */
+static bool works_in(struct wsdbg_trial *t, const struct beginning *b, uint32_t cta)
+{
+    struct wsdbg_repair repair = {.kind = b->kind};
+    wsdbg_trial_begin(t);
+    for (uint32_t i = 0; i < t->c->cta_count; i++) {
+        const struct beginning own = {in_cta(t, b->barrier, i), in_cta(t, b->model, i), b->kind};
+        if (cta != WSDBG_NONE && cta != i)
+            continue;
+        if (own.barrier == WSDBG_NONE || own.model == WSDBG_NONE || !change_all(t, &own, &repair))
+            return false;
+    }
+    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
+        return false;
+    wsdbg_trial_keep(t, &repair);
+    return true;
+}
+
+/* True if it works: in the barrier's CTA; else, if that is the first one, in all. */
+static bool try_beginning(struct wsdbg_trial *t, const struct beginning *b)
+{
+    const uint32_t cta = t->replay->barriers[b->barrier].cta;
+    return works_in(t, b, cta) || (cta == 0 && t->c->cta_count > 1 && works_in(t, b, WSDBG_NONE));
+}
+
+void wsdbg_try_beginnings(struct wsdbg_trial *t)
+{
+    for (uint32_t barrier = 0; barrier < t->replay->barrier_count; barrier++) {
+        bool works = false;
+        for (uint32_t model = 0; model < t->replay->barrier_count && t->expected_was[barrier] && !works; model++)
+            if (may_be_model(t, barrier, model))
+                works = try_beginning(t, &(struct beginning){barrier, model, WSDBG_REPAIR_BEGIN}) ||
+                        try_beginning(t, &(struct beginning){barrier, model, WSDBG_REPAIR_BEGIN_LESS});
+    }
+}
+
+/* ---- a barrier that nobody releases first ---- */
+
+/* The agent that initialises the barrier; WSDBG_NONE.  *step: the one behind its last initialisation. */
+static uint32_t who_initialises(const struct wsdbg_trial *t, uint32_t barrier, uint32_t *step)
+{
+    uint32_t who = WSDBG_NONE;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
+            if (a->steps[k].kind == WSDBG_ACCESS_INIT) {
+                who = a->target[k] == barrier ? i : who;
+                *step = who == i ? k + 1 : *step;
+            }
+    }
+    return who;
+}
+
+/* Whether threads wait on the barrier whose first phase got no arrival, and all who arrive wait for something first. */
+static bool is_never_released(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    bool is_waited_on = false;
+    uint32_t last;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (arrivals_at_first(a, barrier, &last) || wsdbg_trial_waits_was(t, i, barrier)->passed ||
+            wsdbg_trial_waits_was(t, i, barrier)->arrived)
+            return false;
+        for (uint32_t k = 0; k < a->step_count; k++)
+            if (wsdbg_replay_is_copy_to(t->replay, a, k, barrier))
+                return false;
+        is_waited_on |= t->state[i] == WSDBG_AGENT_WAITS && a->target[t->at[i]] == barrier;
+    }
+    return is_waited_on;
+}
+
+/* Adds all arrivals of one phase behind the initialisation. */
+static bool release_first(struct wsdbg_trial *t, uint32_t barrier, struct wsdbg_repair *repair)
+{
+    uint32_t step = 0;
+    const uint32_t who = who_initialises(t, barrier, &step);
+    if (who == WSDBG_NONE || !is_never_released(t, barrier))
+        return false;
+    wsdbg_set_add(&repair->warps, t->replay->agents[who].warp);
+    return wsdbg_trial_add_edit(t,
+                                (struct wsdbg_replay_edit){who, step, barrier, t->expected_was[barrier], .bytes = 0});
+}
+
+static bool try_release(struct wsdbg_trial *t, uint32_t barrier, uint32_t cta)
+{
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_RELEASE};
+    wsdbg_trial_begin(t);
+    for (uint32_t i = 0; i < t->c->cta_count; i++)
+        if ((cta == WSDBG_NONE || cta == i) &&
+            (in_cta(t, barrier, i) == WSDBG_NONE || !release_first(t, in_cta(t, barrier, i), &repair)))
+            return false;
+    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
+        return false;
+    wsdbg_trial_keep(t, &repair);
+    return true;
+}
+
+void wsdbg_try_releases(struct wsdbg_trial *t)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        const uint32_t cta = t->replay->barriers[b].cta;
+        if (t->expected_was[b] && !try_release(t, b, cta) && cta == 0 && t->c->cta_count > 1)
+            try_release(t, b, WSDBG_NONE);
+    }
+}

@@ -1,0 +1,308 @@
+/* repair_fill.c - repairs of rounds that lack arrivals, where one thread makes all arrivals of a round: it makes fewer
+ * in some, or warps take turns and nobody arrives in some.  If one of these warps, or its elected
+ * lane, has left the kernel, the rounds were its own.  See repair.h.
+ *
+ * Reads: a replay at its standstill.  Writes: the repairs that work.  Round k of a stage is what threads do behind
+ * their k-th wait on another barrier of that stage, not counting waits that repeat one.
+ */
+#include "diagnose/repair_trial.h"
+
+enum { ROUNDS_MOST = 1024 };
+
+/* All arrivals on one barrier, by round. */
+struct rounds_of_stage {
+    uint32_t barrier, waited; /* rounds begin with waits on `waited` */
+    uint32_t needed;          /* rounds that some thread waits for */
+    uint32_t arrivals[ROUNDS_MOST];
+    int64_t bytes[ROUNDS_MOST]; /* announced in it */
+    bool copies[ROUNDS_MOST];   /* somebody copies in it */
+    uint32_t by[ROUNDS_MOST];   /* the agent that makes its arrivals, WSDBG_NONE */
+};
+
+/* What is tried: arrivals on `family` in rounds that begin with waits on `waited`. */
+struct filling {
+    uint32_t family, waited, cta;
+};
+
+static bool begins_round(const struct wsdbg_replay_agent *a, uint32_t step, uint32_t waited)
+{
+    return a->target[step] == waited && a->steps[step].kind == WSDBG_ACCESS_WAIT && !a->repeats[step];
+}
+
+/* Counts what one agent does.  False: it arrives elsewhere than right behind the wait, or beside another one. */
+static bool count_agent(const struct wsdbg_trial *t, uint32_t agent, struct rounds_of_stage *stage)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    uint32_t round = 0, waits = 0;
+    bool begins_free = false, is_behind = false;
+    for (uint32_t i = 0; i < a->step_count; i++) {
+        const uint32_t arrivals = a->target[i] == stage->barrier ? wsdbg_replay_arrivals_of(a, i) : 0;
+        round += begins_round(a, i, stage->waited);
+        is_behind = a->steps[i].kind == WSDBG_ACCESS_WAIT ? a->target[i] == stage->waited : is_behind;
+        if (begins_round(a, i, stage->barrier))
+            begins_free |= waits++ == 0 && (a->steps[i].number & 1);
+        if (round >= ROUNDS_MOST)
+            return false;
+        if (a->target[i] == stage->barrier && wsdbg_replay_announces(&a->steps[i]))
+            stage->bytes[round] += (int64_t)a->steps[i].number * a->lane_count;
+        stage->copies[round] |= wsdbg_replay_is_copy_to(t->replay, a, i, stage->barrier);
+        if (!arrivals)
+            continue;
+        if (!is_behind || (stage->by[round] != WSDBG_NONE && stage->by[round] != agent))
+            return false;
+        stage->by[round] = agent;
+        stage->arrivals[round] += arrivals;
+    }
+    waits -= begins_free;
+    stage->needed = waits > stage->needed ? waits : stage->needed;
+    return true;
+}
+
+static bool count_stage(const struct wsdbg_trial *t, struct rounds_of_stage *stage)
+{
+    stage->needed = 0;
+    for (uint32_t k = 0; k < ROUNDS_MOST; k++) {
+        stage->arrivals[k] = 0;
+        stage->bytes[k] = 0;
+        stage->copies[k] = false;
+        stage->by[k] = WSDBG_NONE;
+    }
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (!count_agent(t, i, stage))
+            return false;
+    return stage->needed < ROUNDS_MOST;
+}
+
+/* A round that has just the arrivals that a phase takes; 0 = there is none, or some round has more. */
+static uint32_t whole_round(const struct wsdbg_trial *t, const struct rounds_of_stage *stage)
+{
+    const uint32_t expected = t->expected_was[stage->barrier];
+    uint32_t whole = 0;
+    for (uint32_t k = 1; k < ROUNDS_MOST; k++) {
+        if (stage->arrivals[k] > expected)
+            return 0;
+        whole = !whole && stage->arrivals[k] == expected ? k : whole;
+    }
+    return whole;
+}
+
+static uint32_t rounds_by(const struct rounds_of_stage *stage, uint32_t agent)
+{
+    uint32_t rounds = 0;
+    for (uint32_t k = 1; k < ROUNDS_MOST; k++)
+        rounds += stage->by[k] == agent;
+    return rounds;
+}
+
+/* The step with which an agent's round begins; WSDBG_NONE. */
+static uint32_t begin_of(const struct wsdbg_replay_agent *a, uint32_t waited, uint32_t round)
+{
+    for (uint32_t i = 0; i < a->step_count; i++)
+        if (begins_round(a, i, waited) && --round == 0)
+            return i;
+    return WSDBG_NONE;
+}
+
+/* Who would arrive in a round in which nobody does: of the same lanes of warps that take part in the round, the agent
+ * that arrives in the fewest rounds. */
+static uint32_t who_should(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t round,
+                           uint32_t model)
+{
+    const struct wsdbg_replay_agent *like = &t->replay->agents[model];
+    uint32_t best = WSDBG_NONE, least = UINT32_MAX;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (a->cta != like->cta || a->lanes != like->lanes || begin_of(a, stage->waited, round) == WSDBG_NONE ||
+            (a->warp != like->warp && !wsdbg_case_are_mates(t->c, a->warp, like->warp)))
+            continue;
+        const uint32_t rounds = rounds_by(stage, i);
+        if (rounds < least) {
+            least = rounds;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Before which step of its round an agent arrives: behind its last arrival, or before the next step that may block. */
+static uint32_t place_in(const struct wsdbg_replay_agent *a, const struct rounds_of_stage *stage, uint32_t round)
+{
+    const uint32_t begin = begin_of(a, stage->waited, round);
+    uint32_t place = WSDBG_NONE, i = begin + 1;
+    for (; i < a->step_count && !begins_round(a, i, stage->waited); i++) {
+        if (a->target[i] == stage->barrier && wsdbg_replay_arrivals_of(a, i))
+            place = i + 1;
+        else if (place == WSDBG_NONE && stage->by[round] == WSDBG_NONE && wsdbg_trial_may_block(&a->steps[i]))
+            return i;
+    }
+    return place == WSDBG_NONE ? i : place;
+}
+
+static bool comes_to_named(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE;
+}
+
+/* Lets a warp come to named barriers for the agent's warp, too, if none does so yet: from the first use on that this
+ * one did not make. */
+static void come_for(struct wsdbg_trial *t, uint32_t left, uint32_t warp)
+{
+    const struct wsdbg_replay_agent *gone = &t->replay->agents[left];
+    uint32_t uses = 0;
+    if (t->changes.doubles)
+        return;
+    for (uint32_t k = 0; k < gone->step_count; k++)
+        uses += comes_to_named(&gone->steps[k]);
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        uint32_t own = 0;
+        for (uint32_t k = 0; k < a->step_count && a->warp == warp && own <= uses; k++) {
+            own += comes_to_named(&a->steps[k]);
+            t->doubles[i] = own == uses + 1 ? k : t->doubles[i];
+        }
+    }
+    t->changes.doubles = t->doubles;
+}
+
+/* Notes who has left of those that would take turns with the agent: the same lanes of warps of its warpgroup, which
+ * took part in fewer rounds.  True if somebody has. */
+static bool note_leavers(struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent,
+                         struct wsdbg_repair *repair)
+{
+    const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
+    bool any = false;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (a->cta != self->cta || !(a->lanes & self->lanes) || !wsdbg_case_are_mates(t->c, a->warp, self->warp) ||
+            t->state[i] != WSDBG_AGENT_ENDED || begin_of(a, stage->waited, stage->needed) != WSDBG_NONE)
+            continue;
+        any = true;
+        wsdbg_set_add(&repair->warps, a->warp);
+        if (wsdbg_case_warp(t->c, a->warp)->state != WSDBG_WARP_EXITED)
+            repair->lanes |= a->lanes;
+        else
+            come_for(t, i, self->warp);
+    }
+    repair->kind = any ? WSDBG_REPAIR_STAY : repair->kind;
+    repair->is_of_turns |= any;
+    repair->like = any ? self->warp : repair->like;
+    return any;
+}
+
+static bool fill_round(struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t round, uint32_t whole,
+                       struct wsdbg_repair *repair)
+{
+    const bool is_empty = stage->by[round] == WSDBG_NONE;
+    const uint32_t by = is_empty ? who_should(t, stage, round, stage->by[whole]) : stage->by[round];
+    if (by == WSDBG_NONE)
+        return false;
+    const struct wsdbg_replay_agent *a = &t->replay->agents[by];
+    const bool is_silent = stage->copies[round] && !stage->bytes[round];
+    if (!is_empty || !note_leavers(t, stage, by, repair))
+        wsdbg_set_add(&repair->warps, a->warp);
+    return wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){
+                                       .agent = by,
+                                       .step = place_in(a, stage, round),
+                                       .barrier = stage->barrier,
+                                       .arrivals = t->expected_was[stage->barrier] - stage->arrivals[round],
+                                       .bytes = is_silent ? stage->bytes[whole] : 0,
+                                   });
+}
+
+/* Adds what the rounds of one stage lack.  False: they do not go like this. */
+static bool fill_stage(struct wsdbg_trial *t, struct rounds_of_stage *stage, struct wsdbg_repair *repair)
+{
+    if (!count_stage(t, stage))
+        return false;
+    const uint32_t whole = whole_round(t, stage);
+    if (!whole)
+        return stage->needed == 0;
+    for (uint32_t k = 1; k <= stage->needed; k++)
+        if (stage->arrivals[k] < t->expected_was[stage->barrier] && !fill_round(t, stage, k, whole, repair))
+            return false;
+    return true;
+}
+
+static bool fill_cta(struct wsdbg_trial *t, const struct filling *filling, uint32_t cta, struct wsdbg_repair *repair)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        struct rounds_of_stage stage = {.barrier = b};
+        if (t->replay->barriers[b].cta != cta || !t->expected_was[b] ||
+            !wsdbg_replay_is_of_family(t->replay, filling->family, b))
+            continue;
+        stage.waited = wsdbg_trial_stage_beside(t, filling->waited, cta, b);
+        if (stage.waited == WSDBG_NONE || !fill_stage(t, &stage, repair))
+            return false;
+    }
+    return true;
+}
+
+/* Fills the rounds in the CTAs from filling->cta up to the one before `end`; true if that works. */
+static bool try_ctas(struct wsdbg_trial *t, const struct filling *filling, uint32_t end)
+{
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_FILL};
+    wsdbg_trial_begin(t);
+    for (uint32_t cta = filling->cta; cta < end; cta++)
+        if (!fill_cta(t, filling, cta, &repair))
+            return false;
+    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
+        return false;
+    wsdbg_trial_keep(t, &repair);
+    return true;
+}
+
+/* Whether the edits of one family and CTA are all for warps that have left; else takes them back. */
+static bool fills_for_leavers(struct wsdbg_trial *t, const struct filling *filling, struct wsdbg_repair *repair)
+{
+    const uint32_t before = t->changes.edit_count;
+    struct wsdbg_repair of_family = {.kind = WSDBG_REPAIR_FILL};
+    if (!fill_cta(t, filling, filling->cta, &of_family) || of_family.kind != WSDBG_REPAIR_STAY) {
+        t->changes.edit_count = before;
+        return false;
+    }
+    *repair = wsdbg_set_count(&repair->warps) ? *repair : of_family;
+    return true;
+}
+
+static bool may_begin(const struct wsdbg_trial *t, const struct filling *f)
+{
+    return wsdbg_trial_leads_family(t, f->family) && wsdbg_trial_leads_family(t, f->waited) &&
+           !wsdbg_replay_is_of_family(t->replay, f->family, f->waited);
+}
+
+/* A warp that has left is missing on each ring at which it took turns.  In the CTAs from `cta` up to the one before
+ * `end`; true if that works. */
+static bool try_leavers(struct wsdbg_trial *t, uint32_t cta, uint32_t end)
+{
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_STAY};
+    struct filling f = {.cta = cta};
+    wsdbg_trial_begin(t);
+    for (; f.cta < end; f.cta++)
+        for (f.family = 0; f.family < t->replay->barrier_count; f.family++)
+            for (f.waited = 0; f.waited < t->replay->barrier_count; f.waited++)
+                if (may_begin(t, &f) && fills_for_leavers(t, &f, &repair))
+                    break;
+    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
+        return false;
+    wsdbg_trial_keep(t, &repair);
+    return true;
+}
+
+void wsdbg_try_fill(struct wsdbg_trial *t)
+{
+    struct filling f = {.cta = 0};
+    bool has_left = false;
+    for (uint32_t cta = 0; cta < t->c->cta_count; cta++)
+        has_left |= try_leavers(t, cta, cta + 1);
+    if (has_left || (t->c->cta_count > 1 && try_leavers(t, 0, t->c->cta_count)))
+        return;
+    for (f.family = 0; f.family < t->replay->barrier_count; f.family++)
+        for (f.waited = 0; f.waited < t->replay->barrier_count; f.waited++) {
+            bool works = false;
+            for (f.cta = 0; may_begin(t, &f) && f.cta < t->c->cta_count; f.cta++)
+                works |= try_ctas(t, &f, f.cta + 1);
+            f.cta = 0;
+            if (!works && may_begin(t, &f) && t->c->cta_count > 1)
+                try_ctas(t, &f, t->c->cta_count);
+        }
+}
