@@ -72,7 +72,7 @@ void wsdbg_trial_begin(struct wsdbg_trial *t)
 
 bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
 {
-    if (t->changes.edit_count == WSDBG_EDITS_MOST)
+    if (t->changes.edit_count == WSDBG_EDITS_MOST || edit.barrier == WSDBG_NONE)
         return false;
     t->edits[t->changes.edit_count++] = edit;
     return true;
@@ -162,14 +162,6 @@ bool wsdbg_trial_works(struct wsdbg_trial *t)
     for (size_t i = 0; works && i < sizeof orders / sizeof *orders; i++)
         works = orders[i] == t->order || works_in(t, orders[i]);
     return works;
-}
-
-bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
-{
-    if (t->changes.edit_count == WSDBG_EDITS_MOST || edit.barrier == WSDBG_NONE)
-        return false;
-    t->edits[t->changes.edit_count++] = edit;
-    return true;
 }
 
 void wsdbg_trial_keep(struct wsdbg_trial *t, const struct wsdbg_repair *repair)

@@ -73,13 +73,11 @@ bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 
 /* Begins a trial without changes. */
 void wsdbg_trial_begin(struct wsdbg_trial *t);
-/* Adds an edit to the changes; false: there are too many. */
+/* Adds an edit to the changes; false: there are too many, or there is no such barrier. */
 bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit);
 /* Runs the replay with the changes in several orders: whether the repair works (repair.h) in each of them.  Notes
  * whether it leads to the end. */
 bool wsdbg_trial_works(struct wsdbg_trial *t);
-/* Adds an edit to the trial; false: there is no room, or no barrier. */
-bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit);
 /* Adds a repair that works to the result, if there is room. */
 void wsdbg_trial_keep(struct wsdbg_trial *t, const struct wsdbg_repair *repair);
 /* Sorts the edits and notes the first one in the repair; false where there are none. */
