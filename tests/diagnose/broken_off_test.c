@@ -308,6 +308,7 @@ static void lanes_that_leave_and_arrive_nowhere_are_not_blamed(void **state)
 /* Lane 0 of warp 1 fills three rounds, and the third one lacks bytes.  Its other lanes stay. */
 enum filler {
     LEAVES,           /* before it copies what it announced */
+    LEAVES_AT_ONCE,   /* ... where it had announced bytes for all stages */
     COPIES_FIRST,     /* and then announces; its last copy brings too little */
     COPIES_ELSEWHERE, /* warp 2 copies, and leaves the last copy out */
     COPIES_LATE       /* warp 2 copies in two parts, and waits for something else before the last round */
@@ -317,7 +318,7 @@ enum { FILLS = STAGES + 1, BYTES = 64 };
 
 static void fill(struct way *way, enum filler filler)
 {
-    for (uint32_t i = 0; i < FILLS; i++) {
+    for (uint32_t i = 0; i < (filler == LEAVES_AT_ONCE ? STAGES : FILLS); i++) {
         const uint32_t full = MBARRIER_AT(RING_FULL, i % STAGES), is_last = i + 1 == FILLS;
         if (filler == COPIES_FIRST)
             way_add(way, WSDBG_ACCESS_COPY, full, is_last ? BYTES / 2 : BYTES);
@@ -346,7 +347,7 @@ static void put_fillers(struct picture *p, enum filler filler)
             if ((w == 1 && !part) || (filler >= COPIES_ELSEWHERE && w == 2))
                 fill(way, filler);
             if (w == 1 && part)
-                way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, 0), 1);
+                way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, 0), filler != LEAVES_AT_ONCE);
             for (uint32_t i = 0; i < FILLS && w == GROUP; i++)
                 way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, i % STAGES), i / STAGES & 1);
         }
@@ -358,9 +359,11 @@ static void a_lane_that_leaves_before_it_copies_what_it_announced_is_blamed(void
     static const char said[] = "announced bytes on \"full\" stage 0 and left the kernel before any copy";
     struct picture p;
     (void)state;
-    put_fillers(&p, LEAVES);
-    ways_expect(&p, "WAKER_EXITED", said);
-    picture_deinit(&p);
+    for (enum filler filler = LEAVES; filler <= LEAVES_AT_ONCE; filler++) {
+        put_fillers(&p, filler);
+        ways_expect(&p, "WAKER_EXITED", said);
+        picture_deinit(&p);
+    }
     for (enum filler filler = COPIES_FIRST; filler <= COPIES_ELSEWHERE; filler++) {
         put_fillers(&p, filler);
         assert_false(ways_say(&p, said));

@@ -258,28 +258,54 @@ static bool copies_to_ring(const struct wsdbg_replay *replay, const struct wsdbg
     return false;
 }
 
-/* Whether an agent announces bytes on the ring, copies them itself before it announces more, and ends with the barrier,
- * on which it only announces.  Others may copy what a lane announces, or a lane announces what it has copied before.
- * An agent that does so once shows nothing if others copy, too. */
+static bool announces(const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    return agent->steps[step].kind == WSDBG_ACCESS_ARRIVE_EXPECT;
+}
+
+static bool copies(const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    return agent->steps[step].kind == WSDBG_ACCESS_COPY;
+}
+
+/* Whether an agent announces bytes on a barrier before the copy that it makes there. */
+static bool is_announced(const struct wsdbg_replay_agent *agent, uint32_t copy)
+{
+    for (uint32_t k = 0; k < copy; k++)
+        if (agent->target[k] == agent->target[copy] && announces(agent, k))
+            return true;
+    return false;
+}
+
+/* The agent's next copy or announcement on the barrier of a step; step_count = there is none. */
+static uint32_t next_on_it(const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    uint32_t k = step + 1;
+    while (k < agent->step_count &&
+           (agent->target[k] != agent->target[step] || !(copies(agent, k) || announces(agent, k))))
+        k++;
+    return k;
+}
+
+/* Whether an agent announces bytes on the ring's barriers, copies them itself before it announces more there, and last
+ * announces on this one without a copy.  Others may copy what a lane announces, or a lane announces what it has copied
+ * before.  An agent that never copies shows nothing if others do. */
 static bool breaks_off(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
-    uint32_t last = WSDBG_NONE, whole = 0;
-    bool copied = false;
+    bool is_open = false;
     for (uint32_t k = 0; k < agent->step_count; k++) {
         if (agent->target[k] == WSDBG_NONE || !wsdbg_replay_is_of_family(replay, agent->target[k], barrier))
             continue;
-        copied |= agent->steps[k].kind == WSDBG_ACCESS_COPY;
-        if (agent->steps[k].kind != WSDBG_ACCESS_ARRIVE_EXPECT)
-            continue;
-        if (last == WSDBG_NONE ? copied : !copied)
+        if (copies(agent, k) && !is_announced(agent, k))
             return false;
-        whole += last != WSDBG_NONE;
-        last = agent->target[k];
-        copied = false;
+        const uint32_t next = announces(agent, k) ? next_on_it(agent, k) : 0;
+        if (next && next < agent->step_count && announces(agent, next))
+            return false;
+        is_open |= next == agent->step_count && agent->target[k] == barrier;
     }
-    if (last != barrier || copied)
-        return false;
-    for (uint32_t i = 0; whole == 0 && i < replay->agent_count; i++)
+    if (!is_open || copies_to_ring(replay, agent, barrier))
+        return is_open;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
         if (copies_to_ring(replay, &replay->agents[i], barrier))
             return false;
     return true;
