@@ -48,7 +48,7 @@ static void expect(struct picture *p, const char *cause, const char *says)
     if (says && *says)
         ways_expect(p, cause, says);
     else if (says)
-        assert_false(ways_say(p, "name named barrier"));
+        assert_false(ways_say(p, " use named barrier"));
     picture_deinit(p);
 }
 
@@ -64,15 +64,15 @@ static const struct turns turns[] = {
     {"each takes its turn", NULL, NULL, {0, ID_A, ID_B}, {0, ID_B, ID_A}, 0},
     {"B gives its turn at another barrier",
      "NAMED_COUNT",
-     "Warps 8-11 name named barrier 3 at kernel.cu:201, to which nobody else"
-     " comes, so neither that barrier nor 1 gets its threads. With 1 there, the kernel would finish.",
+     "Warps 8-11 use named barrier 3 at kernel.cu:201, to which nobody else comes. With 1 there, the kernel would "
+     "finish.",
      {0, ID_A, ID_B},
      {0, ID_B, ID_OTHER},
      0},
     {"B waits for its turn at A's barrier",
      "NAMED_ID_SHARED",
-     "Warps 8-11 name named barrier 1 at kernel.cu:200, which is also that of other rounds. With an id of its "
-     "own for each group, as 2, the kernel would finish.",
+     "Warps 8-11 use named barrier 1 at kernel.cu:200, which other rounds use, too. With 2 there, the kernel would "
+     "finish.",
      {0, ID_A, ID_A},
      {0, ID_B, ID_A},
      0},
@@ -104,6 +104,22 @@ static void a_warpgroup_that_names_another_id_than_its_partner_is_told(void **st
     }
 }
 
+/* The rows of the warps say where other lanes of theirs stand. */
+static void a_part_of_a_warp_shows_the_barrier(void **state)
+{
+    struct picture p;
+    (void)state;
+    begin(&p);
+    for (uint32_t w = 0; w < WARPS; w++)
+        take_turns(&ways[w], &turns[1], w / GROUP);
+    ways_put(&p, ways, WARPS);
+    assert_true(ways_stand(&p));
+    for (uint32_t w = GROUP; w < WARPS; w++)
+        p.snapshot.warps[w].state = WSDBG_WARP_RECONVERGE;
+    ways_expect(&p, turns[1].cause, turns[1].says);
+    picture_deinit(&p);
+}
+
 /* ---- a warpgroup that two others meet ---- */
 
 /* Warpgroup 0 meets both at one barrier, or each at its own.  At first they meet at barrier 1, by an instruction of
@@ -119,28 +135,29 @@ static const struct meeting meetings[] = {
     {"all meet at one barrier", NULL, NULL, true, {0, ID_A, ID_A}, 0},
     {"A and B name another one",
      "NAMED_COUNT",
-     "Warps 4-11 name named barrier 3 at kernel.cu:205, to which nobody else"
-     " comes, so neither that barrier nor 1 gets its threads. With 1 there, the kernel would finish.",
+     "Warps 4-11 use named barrier 3 at kernel.cu:205, to which nobody else comes. With 1 there, the kernel would "
+     "finish.",
      true,
      {0, ID_OTHER, ID_OTHER},
      0},
     {"A names another one, and B does not",
      "NAMED_COUNT",
-     "Warps 4-7 name named barrier 3 at kernel.cu:205, to which nobody else comes",
+     "Warps 4-7 use named barrier 3 at kernel.cu:205, to which nobody else comes",
      true,
      {0, ID_OTHER, ID_A},
      0},
     {"each has its own", NULL, NULL, false, {0, ID_A, ID_B}, 0},
     {"A and B both name a third one",
      "NAMED_ID_SHARED",
-     "Warps 4-11 name named barrier 3 at kernel.cu:205, which is also that of other rounds",
+     "Warps 4-11 use named barrier 3 at kernel.cu:205, though not all of them meet in the same rounds. With another "
+     "one for each group, as 1, the kernel would finish.",
      false,
      {0, ID_OTHER, ID_OTHER},
      0},
     {"A and B both name that of A",
      "NAMED_ID_SHARED",
-     "Warps 4-7 name named barrier 1 at kernel.cu:205, which is also that of other rounds. With an id of its "
-     "own for each group, as 2, the kernel would finish.",
+     "Warps 4-7 use named barrier 1 at kernel.cu:205, which other rounds use, too. With 2 there, the kernel would "
+     "finish.",
      false,
      {0, ID_A, ID_A},
      0},
@@ -176,11 +193,86 @@ static void warpgroups_of_one_instruction_that_name_a_wrong_id_are_told(void **s
     }
 }
 
+/* ---- an instruction that names one id for several ---- */
+
+/* Warpgroup 0 and A are meant to meet at A's barrier twice.  The second time A names another one, where B meets itself
+ * by the same instruction, or A before it, with half as many threads. */
+static void an_id_that_others_of_the_instruction_keep_is_shared(void **state)
+{
+    (void)state;
+    for (int by_itself = 0; by_itself < 2; by_itself++) {
+        struct picture p;
+        begin(&p);
+        for (uint32_t w = 0; w < WARPS; w++) {
+            if (w / GROUP != B)
+                use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, w / GROUP ? BEGINS : MEETS_A, ID_A, PAIR);
+            if (w / GROUP == B && !by_itself)
+                use(&ways[w], WSDBG_ACCESS_NAMED_ARRIVE, FOLLOWS, ID_OTHER, PAIR);
+            if (w / GROUP == B && !by_itself)
+                use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, FOLLOWS, ID_OTHER, PAIR);
+            if (w / GROUP == A && by_itself)
+                use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, FOLLOWS, ID_OTHER, PAIR / 2);
+            if (w / GROUP != B)
+                use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, w / GROUP ? FOLLOWS : MEETS_A, w / GROUP ? ID_OTHER : ID_A,
+                    PAIR);
+        }
+        expect(&p, "NAMED_ID_SHARED", "Warps 4-7 use named barrier 3 at kernel.cu:205, which other rounds use, too");
+    }
+}
+
+/* ---- a warp that leaves a use out ---- */
+
+/* A tells B, which answers.  Warp 6 does not tell.  If B waited at the barrier of the answer, all would end. */
+static void a_warp_that_leaves_a_use_out_shows_no_wrong_id(void **state)
+{
+    struct picture p;
+    (void)state;
+    begin(&p);
+    for (uint32_t w = 0; w < WARPS; w++) {
+        if (w / GROUP == A && w != A * GROUP + 2)
+            use(&ways[w], WSDBG_ACCESS_NAMED_ARRIVE, GIVES_TURN, ID_A, PAIR);
+        if (w / GROUP)
+            use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, TAKES_TURN, w / GROUP == A ? ID_B : ID_A, PAIR);
+        if (w / GROUP == B)
+            use(&ways[w], WSDBG_ACCESS_NAMED_ARRIVE, GIVES_TURN, ID_B, PAIR);
+    }
+    expect(&p, "ARRIVE_MISSING", "warp 6 leaves it out: in its code it uses the barrier 0 times");
+}
+
+/* ---- a warp that left before it did anything ---- */
+
+/* A and warp 0 meet once.  Of warp 0 it is not known how it goes on, but it has left.  If the count were that of those
+ * who come, all would end; but warp 0 may have returned too early. */
+static void who_left_may_have_been_meant_to_come(void **state)
+{
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    (void)state;
+    begin(&p);
+    ways[0].is_open = true;
+    p.snapshot.warps[0].state = WSDBG_WARP_EXITED;
+    for (uint32_t w = GROUP; w < 2 * GROUP; w++)
+        use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, MEETS_A, ID_A, (GROUP + 1) * 32);
+    ways_put(&p, ways, WARPS);
+    assert_true(ways_stand(&p));
+    picture_still(&p);
+    picture_judge(&p, &diagnosis);
+    for (size_t i = 0; i < diagnosis.finding_count; i++)
+        if (diagnosis.findings[i].cause == WSDBG_CAUSE_NAMED_COUNT)
+            assert_int_equal(diagnosis.findings[i].confidence, WSDBG_CONFIDENCE_POSSIBLE);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_warpgroup_that_names_another_id_than_its_partner_is_told),
+        cmocka_unit_test(a_part_of_a_warp_shows_the_barrier),
         cmocka_unit_test(warpgroups_of_one_instruction_that_name_a_wrong_id_are_told),
+        cmocka_unit_test(an_id_that_others_of_the_instruction_keep_is_shared),
+        cmocka_unit_test(a_warp_that_leaves_a_use_out_shows_no_wrong_id),
+        cmocka_unit_test(who_left_may_have_been_meant_to_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

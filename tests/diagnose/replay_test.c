@@ -389,6 +389,30 @@ static void arrivals_before_a_second_initialisation_do_not_count(void **state)
     (void)state;
 }
 
+/* A warp whose walk is not known to its end has left the kernel.  If it did more with mbarriers than initialise them,
+ * it may have done anything behind that. */
+static void who_left_before_it_did_anything_holds_up_nobody(void **state)
+{
+    static const uint8_t deeds[] = {WSDBG_ACCESS_INIT, WSDBG_ACCESS_ARRIVE};
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct kernel k;
+        begin(&k);
+        add(&k, 1, WSDBG_ACCESS_INIT, AT_B, 1);
+        add(&k, 1, WSDBG_ACCESS_INIT, AT_C, 1);
+        add(&k, 0, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+        add(&k, 1, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+        add(&k, 2, deeds[i], AT_C, 1);
+        k.ways[2].is_open = true;
+        k.p.snapshot.warps[2].state = WSDBG_WARP_EXITED;
+        run(&k);
+        assert_int_equal(k.replay->has_ended, i == 0);
+        assert_int_equal(k.replay->has_lost, i == 1);
+        assert_true(k.replay->assumes_idle);
+        end(&k);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +429,7 @@ int main(void)
         cmocka_unit_test(the_word_that_is_waited_on_must_be_known),
         cmocka_unit_test(lanes_that_gather_did_nothing_unseen),
         cmocka_unit_test(arrivals_before_a_second_initialisation_do_not_count),
+        cmocka_unit_test(who_left_before_it_did_anything_holds_up_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "ways.h"
 
 enum { FULL = 1, EMPTY, OTHER, STAGES = 4, ROUNDS = 2, PRODUCER = 0, CONSUMER, BYSTANDER, WARPS };
+enum { BYTES = 64 };
 
 struct defect {
     const char *name;
@@ -24,10 +25,14 @@ struct defect {
     uint32_t no_release; /* ... the consumer */
     bool odd_before;     /* the producer's waits in the rounds ask for different phases */
     bool waits_for_tile; /* the producer waits on a barrier of another kind, on which nobody arrives */
+    bool lacks_bytes;    /* the last slot that is filled lacks bytes */
+    bool other_lacks;    /* ... the barrier of another kind does, on which a bystander waits */
 };
 
 static const struct defect defects[] = {
     {.name = "the last wait on a slot that was never filled has the wrong parity", .is_told = true, .wrong_last = 2},
+    {.name = "... and something else lacks bytes", .is_told = true, .wrong_last = 2, .other_lacks = true},
+    {.name = "... and the ring does", .wrong_last = 2, .lacks_bytes = true},
     {.name = "... and the waits before differ from each other", .wrong_last = 3, .odd_before = true},
     {.name = "a release is left out", .no_release = 2},
     {.name = "a slot is not filled", .no_fill = 2},
@@ -45,7 +50,9 @@ static void produce(const struct defect *d, struct way *way)
         if (d->odd_before && i == 1)
             way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i), 1);
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i), !(d->odd_before && i == 1));
-        if (i + 1 != d->no_fill)
+        if (d->lacks_bytes && i + 1 == ROUNDS)
+            way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, i), BYTES);
+        else if (i + 1 != d->no_fill)
             way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, i), 1);
     }
     if (d->waits_for_tile)
@@ -74,6 +81,8 @@ static void put_ways(struct picture *p, const struct defect *d)
     for (uint32_t w = 0; w < WARPS; w++)
         ways[w].warp = w;
     way_add(&ways[BYSTANDER], WSDBG_ACCESS_INIT, MBARRIER_AT(OTHER, 0), 1);
+    if (d->other_lacks)
+        way_add(&ways[BYSTANDER], WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(OTHER, 0), BYTES);
     way_add(&ways[BYSTANDER], WSDBG_ACCESS_WAIT, MBARRIER_AT(OTHER, 0), 0);
     ways_put(p, ways, WARPS);
 }

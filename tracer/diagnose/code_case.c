@@ -218,8 +218,8 @@ const struct wsdbg_walk_row *wsdbg_code_walk(const struct wsdbg_case *c, uint32_
     return walk;
 }
 
-/* Where an instruction names the barrier in a register, the warp's row for the barrier that it came to tells more than
- * the row of the instruction: both have its site. */
+/* An instruction that takes its barrier from a register has an access for each barrier, all of one site.  The warp may
+ * have a reach of another one of these than the step names. */
 bool wsdbg_code_may_have_taken(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_step_row *step)
 {
     const struct wsdbg_access_row *rows = c->snapshot->accesses;

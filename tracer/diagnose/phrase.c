@@ -138,6 +138,24 @@ static void append_roles(struct wsdbg_phrase *phrase, const struct wsdbg_case *c
     append(phrase, "%s", said ? ")" : "");
 }
 
+/* "ranks 0-1 warps 4-7", or "warp 5 of ranks 0-1".  ranks: 0 = they are not said. */
+static void append_warps(struct wsdbg_phrase *phrase, uint64_t warps, uint64_t ranks)
+{
+    const char *several = ranks & (ranks - 1) ? "ranks " : "rank ";
+    const bool is_one = !(warps & (warps - 1));
+    if (ranks && !is_one) {
+        append(phrase, "%s", several);
+        append_numbers(phrase, ranks);
+        append(phrase, " ");
+    }
+    append(phrase, is_one ? "warp " : "warps ");
+    append_numbers(phrase, warps);
+    if (ranks && is_one) {
+        append(phrase, " of %s", several);
+        append_numbers(phrase, ranks);
+    }
+}
+
 struct wsdbg_phrase wsdbg_say_warps(const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
 {
     struct wsdbg_phrase phrase = {""};
@@ -148,13 +166,7 @@ struct wsdbg_phrase wsdbg_say_warps(const struct wsdbg_case *c, const struct wsd
         if (!ranks)
             continue;
         append(&phrase, "%s", phrase.text[0] ? "; " : "");
-        if (c->cta_count > 1) {
-            append(&phrase, ranks & (ranks - 1) ? "ranks " : "rank ");
-            append_numbers(&phrase, ranks);
-            append(&phrase, " ");
-        }
-        append(&phrase, "warps ");
-        append_numbers(&phrase, warps);
+        append_warps(&phrase, warps, c->cta_count > 1 ? ranks : 0);
     }
     append_roles(&phrase, c, set);
     return phrase;

@@ -244,7 +244,7 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
         remember(t);
         t->replay->steps_left = WSDBG_REPLAY_STEPS;
         try_all(t);
-        out->is_partial = t->replay->steps_left == 0;
+        out->is_partial |= t->replay->steps_left == 0;
         stand_again(t);
     }
     free(t->at);

@@ -49,7 +49,8 @@ struct wsdbg_repair {
     bool is_of_stage;  /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
     bool is_of_any;    /* NAMED: other barriers that the same instruction names change, too */
-    bool is_shared;    /* NAMED_ID: other instructions name the barrier, too */
+    bool is_shared;    /* NAMED_ID: others come to the barrier, too */
+    bool of_each;      /* ... several warpgroups, of which each gets an id of its own */
     bool is_of_turns;  /* STAY: warps take turns at arriving */
     bool is_to_end;    /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;      /* the count that the barrier was initialised with; NAMED: the threads that the code names */
@@ -73,7 +74,7 @@ enum { WSDBG_REPAIRS_MOST = 16 };
 struct wsdbg_repairs {
     struct wsdbg_repair rows[WSDBG_REPAIRS_MOST];
     uint32_t count;
-    bool is_partial; /* not all could be tried: the replay took too many steps */
+    bool is_partial; /* not all could be tried: there are too many, or the replay took too many steps */
 };
 
 /* Finds the repairs of a replay whose last run, without changes, ended in the picture; or overflowed.  Afterwards the

@@ -5,7 +5,7 @@
  */
 #include "diagnose/repair_trial.h"
 
-enum { CTAS_MOST = 4, WARPS_OF_GROUP = 4 };
+enum { CTAS_MOST = 4 };
 
 /* Where the arrivals go instead: in turn to each CTA, or all of them to the CTA with this number in the case, or to the
  * one that is so far from the thread's own. */
@@ -25,19 +25,11 @@ static bool moves(const struct wsdbg_trial *t, const struct move *move, const st
            a->steps[at].kind == WSDBG_ACCESS_ARRIVE;
 }
 
-static bool add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
-{
-    if (t->changes.edit_count == WSDBG_EDITS_MOST || (edit.arrivals && edit.barrier == WSDBG_NONE))
-        return false;
-    t->edits[t->changes.edit_count++] = edit;
-    return true;
-}
-
 static bool send_to(struct wsdbg_trial *t, uint32_t agent, uint32_t at, uint32_t cta, uint32_t arrivals)
 {
     const uint32_t target = t->replay->agents[agent].target[at];
     const uint32_t barrier = wsdbg_replay_barrier_at(t->replay, cta, t->replay->barriers[target].offset);
-    return add_edit(t, (struct wsdbg_replay_edit){agent, at, barrier, arrivals, 0});
+    return wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){agent, at, barrier, arrivals, 0});
 }
 
 /* The arrivals that the agent made before this step on the same barrier of any CTA. */
@@ -69,7 +61,7 @@ static bool move_step(struct wsdbg_trial *t, const struct move *move, uint32_t a
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     const uint32_t arrivals = wsdbg_replay_arrivals_of(a, at);
-    if (!add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = at, .barrier = a->target[at]}))
+    if (!wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = at, .barrier = a->target[at]}))
         return false;
     if (move->aim == AIM_CTA)
         return send_to(t, agent, at, move->number, arrivals);
@@ -164,8 +156,8 @@ void wsdbg_try_move(struct wsdbg_trial *t)
         bool is_done = !wsdbg_trial_leads_family(t, f) || !crosses(t, f);
         for (uint32_t w = 0; w < warps && !is_done; w++)
             is_done = try_aims(t, (struct move){.family = f, .first = w, .count = 1});
-        for (uint32_t w = 0; w < warps && !is_done; w += WARPS_OF_GROUP)
-            is_done = try_aims(t, (struct move){.family = f, .first = w, .count = WARPS_OF_GROUP});
+        for (uint32_t w = 0; w < warps && !is_done; w += WSDBG_GROUP_WARPS)
+            is_done = try_aims(t, (struct move){.family = f, .first = w, .count = WSDBG_GROUP_WARPS});
         if (!is_done)
             try_aims(t, (struct move){.family = f, .count = warps});
     }

@@ -5,7 +5,7 @@
  */
 #include "diagnose/repair_trial.h"
 
-enum { COUNTS_MOST = 8, WARPS_OF_GROUP = 4 };
+enum { COUNTS_MOST = 8 };
 
 /* What the uses of a named barrier name, and who comes to it in one CTA. */
 struct uses {
@@ -60,7 +60,7 @@ static bool lacks_a_mate(const struct wsdbg_trial *t, const struct uses *uses)
         uint32_t mates = 0;
         for (uint32_t mate = 0; mate < t->c->warp_count && !wsdbg_set_has(&uses->comers, w); mate++)
             mates += wsdbg_set_has(&uses->comers, mate) && wsdbg_case_are_mates(t->c, w, mate);
-        if (mates == WARPS_OF_GROUP - 1)
+        if (mates == WSDBG_GROUP_WARPS - 1)
             return true;
     }
     return false;

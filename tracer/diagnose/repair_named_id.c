@@ -2,16 +2,17 @@
  * for. See repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.  Another id is tried only if other uses name it
- * with the same number of threads.  Warpgroups that run the same instruction may each be meant to name an id of their
- * own.  So each of them changes alone, then all that name one id; then each of these gets an id of its own.
+ * with the same number of threads, and if no warp uses one of the two barriers less often than its three mates do.
+ * Warpgroups that run the same instruction may each be meant to name an id of their own.  So each of them changes
+ * alone, then all that name one id; then each of these gets an id of its own.
  */
 #include "diagnose/repair_trial.h"
 
 #include <string.h>
 
-enum { SITES_MOST = 32, GROUPS_MOST = 8, IDS_MOST = 8, TOGETHER_MOST = 4 };
+enum { SITES_MOST = 32, GROUPS_MOST = 8, IDS_MOST = 8, TOGETHER_MOST = 4, ASSIGNMENTS_MOST = 64 };
 
-/* The uses of named barriers by one instruction. */
+/* The uses of named barriers by one instruction with one number of threads. */
 struct site {
     uint32_t access, threads;
     uint8_t id[GROUPS_MOST]; /* by warpgroup: which it names; WSDBG_NAMED_UNCHANGED = none, or several */
@@ -48,7 +49,48 @@ static void add_other(struct site *site, uint8_t id)
         site->others[site->other_count++] = id;
 }
 
-static struct site read_site(const struct wsdbg_trial *t, uint32_t access, uint32_t threads)
+/* How often a warp uses the barrier: its lanes that use it most. */
+static uint32_t uses_of(const struct wsdbg_trial *t, uint32_t warp, uint32_t id)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        uint32_t uses = 0;
+        for (uint32_t k = 0; agent->warp == warp && k < agent->step_count; k++)
+            uses += wsdbg_replay_is_use(&agent->steps[k], id);
+        most = uses > most ? uses : most;
+    }
+    return most;
+}
+
+/* Whether the three others of the warp's warpgroup use the barrier equally often, and the warp less often. */
+static bool leaves_out(const struct wsdbg_trial *t, uint32_t warp, uint32_t id)
+{
+    uint32_t mates = 0, uses = 0;
+    for (uint32_t mate = 0; mate < t->c->warp_count; mate++) {
+        if (mate == warp || !wsdbg_case_are_mates(t->c, mate, warp))
+            continue;
+        const uint32_t its = uses_of(t, mate, id);
+        if (its == 0 || (mates && its != uses))
+            return false;
+        uses = its;
+        mates++;
+    }
+    return mates == WSDBG_GROUP_WARPS - 1 && uses_of(t, warp, id) < uses;
+}
+
+/* The barriers whose uses some warp leaves out.  Another id may then bring as many threads together by chance. */
+static uint16_t torn_ids(const struct wsdbg_trial *t)
+{
+    uint16_t torn = 0;
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++)
+        for (uint32_t w = 0; w < t->c->warp_count && !(torn >> id & 1); w++)
+            torn |= (uint16_t)(leaves_out(t, w, id) << id);
+    return torn;
+}
+
+/* torn: a bit for each id that is left alone. */
+static struct site read_site(const struct wsdbg_trial *t, uint32_t access, uint32_t threads, uint16_t torn)
 {
     struct site site = {.access = access, .threads = threads};
     memset(site.id, WSDBG_NAMED_UNCHANGED, sizeof site.id);
@@ -56,7 +98,7 @@ static struct site read_site(const struct wsdbg_trial *t, uint32_t access, uint3
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
         for (uint32_t k = 0; k < agent->step_count; k++) {
             const struct wsdbg_step_row *step = &agent->steps[k];
-            if (!is_use(step) || step->number != threads)
+            if (!is_use(step) || step->number != threads || torn >> step->address & 1)
                 continue;
             add_other(&site, (uint8_t)step->address);
             if (step->access == access)
@@ -83,15 +125,22 @@ static void begin(struct wsdbg_trial *t, const struct site *site)
     memset(t->id_to, WSDBG_NAMED_UNCHANGED, t->replay->agent_count);
     t->changes.id_to = t->id_to;
     t->changes.id_access = site->access;
+    t->changes.id_threads = site->threads;
 }
 
-/* Whether another instruction names the barrier. */
+static bool is_of_site(const struct site *site, const struct wsdbg_step_row *step)
+{
+    return is_use(step) && step->access == site->access && step->number == site->threads;
+}
+
+/* Whether others come to the barrier: by another instruction, or by this one where it stays as it is. */
 static bool is_shared(const struct wsdbg_trial *t, const struct site *site, uint8_t id)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
         for (uint32_t k = 0; k < agent->step_count; k++)
-            if (wsdbg_replay_is_use(&agent->steps[k], id) && agent->steps[k].access != site->access)
+            if (wsdbg_replay_is_use(&agent->steps[k], id) &&
+                (t->id_to[i] == WSDBG_NAMED_UNCHANGED || !is_of_site(site, &agent->steps[k])))
                 return true;
     }
     return false;
@@ -102,14 +151,14 @@ static bool is_shared(const struct wsdbg_trial *t, const struct site *site, uint
 static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_t named, uint8_t value, bool of_several)
 {
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NAMED_ID, .named = named, .value = value};
+    repair.of_each = of_several;
     repair.is_shared = of_several || is_shared(t, site, named);
     if (t->replay->steps_left == 0 || !wsdbg_trial_works(t))
         return false;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
         for (uint32_t k = 0; t->id_to[i] != WSDBG_NAMED_UNCHANGED && k < agent->step_count; k++) {
-            if (!is_use(&agent->steps[k]) || agent->steps[k].access != site->access ||
-                agent->steps[k].address == t->id_to[i])
+            if (!is_of_site(site, &agent->steps[k]) || agent->steps[k].address == t->id_to[i])
                 continue;
             if (wsdbg_set_count(&repair.warps) == 0)
                 repair.wait = (struct wsdbg_repair_wait){i, k, 0};
@@ -161,6 +210,7 @@ static bool try_ids(struct wsdbg_trial *t, const struct site *site)
 struct together {
     uint32_t groups[TOGETHER_MOST], count;
     uint8_t ids[TOGETHER_MOST];
+    uint32_t tried; /* assignments */
 };
 
 static struct together read_together(const struct site *site)
@@ -184,10 +234,25 @@ static bool is_taken(const struct together *together, uint32_t count, uint8_t id
     return false;
 }
 
-static bool try_assignment(struct wsdbg_trial *t, const struct site *site, const struct together *together)
+/* Whether some agent stands at one of the barriers. */
+static bool may_assigning_help(const struct wsdbg_trial *t, uint8_t named, const struct together *together)
+{
+    bool may = false;
+    for (uint32_t i = 0; i < together->count && !may; i++)
+        may = may_help(t, named, together->ids[i]);
+    return may;
+}
+
+static bool try_assignment(struct wsdbg_trial *t, const struct site *site, struct together *together)
 {
     const uint8_t named = site->id[together->groups[0]];
     uint8_t value = named;
+    if (!may_assigning_help(t, named, together))
+        return false;
+    if (together->tried++ == ASSIGNMENTS_MOST)
+        t->out->is_partial = true;
+    if (together->tried > ASSIGNMENTS_MOST)
+        return false;
     begin(t, site);
     for (uint32_t i = 0; i < together->count; i++) {
         change(t, together->groups[i], together->ids[i]);
@@ -213,9 +278,9 @@ static bool assign(struct wsdbg_trial *t, const struct site *site, struct togeth
 
 /* ---- all instructions ---- */
 
-static bool try_site(struct wsdbg_trial *t, uint32_t access, uint32_t threads)
+static bool try_site(struct wsdbg_trial *t, uint32_t access, uint32_t threads, uint16_t torn)
 {
-    const struct site site = read_site(t, access, threads);
+    const struct site site = read_site(t, access, threads, torn);
     if (try_ids(t, &site))
         return true;
     struct together together = read_together(&site);
@@ -231,13 +296,16 @@ static bool stands_at_named(const struct wsdbg_trial *t)
 }
 
 /* Notes an instruction with its number of threads; false where it is noted already, or there is no room. */
-static bool note(uint32_t sites[SITES_MOST][2], uint32_t *count, const struct wsdbg_step_row *step)
+static bool note(struct wsdbg_trial *t, uint32_t sites[SITES_MOST][2], uint32_t *count,
+                 const struct wsdbg_step_row *step)
 {
     for (uint32_t i = 0; i < *count; i++)
         if (sites[i][0] == step->access && sites[i][1] == step->number)
             return false;
-    if (*count == SITES_MOST)
+    if (*count == SITES_MOST) {
+        t->out->is_partial = true;
         return false;
+    }
     sites[*count][0] = step->access;
     sites[(*count)++][1] = step->number;
     return true;
@@ -246,11 +314,13 @@ static bool note(uint32_t sites[SITES_MOST][2], uint32_t *count, const struct ws
 void wsdbg_try_named_ids(struct wsdbg_trial *t)
 {
     uint32_t sites[SITES_MOST][2], count = 0;
-    for (uint32_t i = 0; i < t->replay->agent_count && stands_at_named(t); i++) {
+    const bool stands = stands_at_named(t);
+    const uint16_t torn = stands ? torn_ids(t) : 0;
+    for (uint32_t i = 0; i < t->replay->agent_count && stands; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
         for (uint32_t k = 0; k < agent->step_count; k++)
-            if (is_use(&agent->steps[k]) && note(sites, &count, &agent->steps[k]) &&
-                try_site(t, agent->steps[k].access, agent->steps[k].number))
+            if (is_use(&agent->steps[k]) && note(t, sites, &count, &agent->steps[k]) &&
+                try_site(t, agent->steps[k].access, agent->steps[k].number, torn))
                 return;
     }
 }

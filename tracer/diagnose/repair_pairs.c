@@ -48,30 +48,31 @@ static uint32_t aimed_at(const struct wsdbg_trial *t, const struct pairing *p, c
     return wsdbg_replay_barrier_at(t->replay, cta, to->offset);
 }
 
-static bool add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
+/* How many lanes of a thread arrive as the model's do: the same lanes as there.  Another lane may be the elected one;
+ * then all do. */
+static uint32_t lanes_like(const struct wsdbg_replay_agent *self, const struct wsdbg_replay_agent *model)
 {
-    if (t->changes.edit_count == WSDBG_EDITS_MOST || edit.barrier == WSDBG_NONE)
-        return false;
-    t->edits[t->changes.edit_count++] = edit;
-    return true;
+    const uint32_t same = (uint32_t)__builtin_popcount(self->lanes & model->lanes);
+    return same ? same : self->lane_count;
 }
 
-/* Every lane of the model makes the arrivals of the step, so every lane of the other thread does. */
 static bool add_like(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, uint32_t at,
                      const struct wsdbg_replay_agent *model, uint32_t at_model)
 {
     const struct wsdbg_step_row *step = &model->steps[at_model];
     const struct wsdbg_replay_agent *a = &t->replay->agents[self];
-    const int64_t bytes = step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)step->number * a->lane_count : 0;
-    const uint32_t arrivals = wsdbg_replay_arrivals_of(model, at_model) / model->lane_count * a->lane_count;
+    const uint32_t lanes = lanes_like(a, model);
+    const int64_t bytes = step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)step->number * lanes : 0;
+    const uint32_t arrivals = wsdbg_replay_arrivals_of(model, at_model) / model->lane_count * lanes;
     return p->kind == WSDBG_REPAIR_ADD_LIKE &&
-           add_edit(t, (struct wsdbg_replay_edit){self, at, aimed_at(t, p, a, model, at_model), arrivals, bytes});
+           wsdbg_trial_add_edit(
+               t, (struct wsdbg_replay_edit){self, at, aimed_at(t, p, a, model, at_model), arrivals, bytes});
 }
 
 static bool drop(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, uint32_t at)
 {
     return p->kind == WSDBG_REPAIR_DROP_LIKE &&
-           add_edit(
+           wsdbg_trial_add_edit(
                t, (struct wsdbg_replay_edit){.agent = self, .step = at, .barrier = t->replay->agents[self].target[at]});
 }
 

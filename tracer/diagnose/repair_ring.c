@@ -54,14 +54,6 @@ static uint32_t first_waited(const struct wsdbg_trial *t, const struct ring *rin
     return 0;
 }
 
-static bool add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
-{
-    if (t->changes.edit_count == WSDBG_EDITS_MOST)
-        return false;
-    t->edits[t->changes.edit_count++] = edit;
-    return true;
-}
-
 /* Corrects an arrival on `stage` where `next` was to come.  False: this is no mistake of the ring's kind. */
 static bool correct(struct wsdbg_trial *t, const struct ring *ring, uint32_t agent, uint32_t step, uint32_t stage,
                     uint32_t next)
@@ -69,14 +61,16 @@ static bool correct(struct wsdbg_trial *t, const struct ring *ring, uint32_t age
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     const bool is_ahead = stage == (next + 1) % ring->stages, is_again = (stage + 1) % ring->stages == next;
     if (ring->kind == WSDBG_REPAIR_DROP && is_again)
-        return add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = step, .barrier = a->target[step]});
+        return wsdbg_trial_add_edit(
+            t, (struct wsdbg_replay_edit){.agent = agent, .step = step, .barrier = a->target[step]});
     if (ring->kind != WSDBG_REPAIR_ADD || !is_ahead)
         return false;
     const uint32_t barrier = barrier_at_stage(t, ring, next);
     const int64_t bytes =
         a->steps[step].kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)a->steps[step].number * a->lane_count : 0;
     return barrier != WSDBG_NONE &&
-           add_edit(t, (struct wsdbg_replay_edit){agent, step, barrier, wsdbg_replay_arrivals_of(a, step), bytes});
+           wsdbg_trial_add_edit(
+               t, (struct wsdbg_replay_edit){agent, step, barrier, wsdbg_replay_arrivals_of(a, step), bytes});
 }
 
 /* Corrects an agent's arrivals on the ring; false where they are in no order that a mistake explains. */

@@ -387,9 +387,10 @@ static void say_less_than_other(struct rounds *rounds, const struct wsdbg_repair
     const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like),
                               object = wsdbg_say_object(c, row_of(rounds, repair));
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s do%s the same as %s, but for %s that %s, the first on %s. With them %s.", warps.text,
+                "%s do%s the same as %s, but for %s that %s, the first on %s. With %s %s.", warps.text,
                 is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
-                is_one(repair) ? "it leaves out" : "they leave out", object.text, wsdbg_repair_outcome(repair));
+                is_one(repair) ? "it leaves out" : "they leave out", object.text,
+                repair->edit_count == 1 ? "it" : "them", wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let %s arrive on %s in every round, as %s does; or initialise it for fewer arrivals if %s not meant "
                 "to.",
@@ -406,10 +407,11 @@ static void say_more_than_other(struct rounds *rounds, const struct wsdbg_repair
         return;
     const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s do%s the same as %s, but for %s more, the first on %s%s. Without them %s.", warps.text,
+                "%s do%s the same as %s, but for %s more, the first on %s%s. Without %s %s.", warps.text,
                 is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
                 wsdbg_say_object(c, row_of(rounds, repair)).text,
-                wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text, wsdbg_repair_outcome(repair));
+                wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text,
+                repair->edit_count == 1 ? "it" : "them", wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix, "Arrive once per round on %s, as %s does: remove the other arrival.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text, like.text);
 }

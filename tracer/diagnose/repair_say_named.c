@@ -5,17 +5,28 @@
 #include "diagnose/code_say.h"
 #include "diagnose/repair_say.h"
 
+/* The named barrier of this id at which the warp stands, or some of its lanes; WSDBG_NONE = they do not. */
+static uint32_t barrier_of(const struct wsdbg_case *c, uint32_t warp, uint32_t id)
+{
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].state == WSDBG_WARP_WAIT_NAMED && parts[i].barrier < c->snapshot->barrier_count &&
+            c->snapshot->barriers[parts[i].barrier].id == id)
+            return parts[i].barrier;
+    return WSDBG_NONE;
+}
+
 /* A finding about the named barrier at which warps stand. */
 static struct wsdbg_finding *find_at(struct rounds *rounds, const struct wsdbg_repair *repair, uint32_t id)
 {
     struct wsdbg_case *c = rounds->c;
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count ||
-            c->snapshot->barriers[row->barrier].id != id)
+        const uint32_t barrier = barrier_of(c, w, id);
+        if (barrier == WSDBG_NONE)
             continue;
         struct wsdbg_finding *finding =
-            wsdbg_case_find(c, wsdbg_repair_cause(repair), rounds->confidence, row->cta, row->barrier);
+            wsdbg_case_find(c, wsdbg_repair_cause(repair), rounds->confidence, wsdbg_case_warp(c, w)->cta, barrier);
         if (finding && wsdbg_set_count(&repair->warps))
             finding->role = wsdbg_case_warp(c, wsdbg_first_of(&repair->warps))->role;
         return finding;
@@ -67,18 +78,16 @@ void wsdbg_repair_say_named_id(struct rounds *rounds, const struct wsdbg_repair 
         return;
     const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &repair->warps),
                               at = wsdbg_repair_at_step(rounds, repair->wait.agent, repair->wait.step);
-    if (repair->is_shared)
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s name named barrier %u%s, which is also that of other rounds. With an id of its own for "
-                    "each group, as %u, %s.",
-                    warps.text, repair->named, at.text, repair->value, wsdbg_repair_outcome(repair));
-    else
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s name named barrier %u%s, to which nobody else comes, so neither that barrier nor %u gets its "
-                    "threads. With %u there, %s.",
-                    warps.text, repair->named, at.text, repair->value, repair->value, wsdbg_repair_outcome(repair));
+    const char *uses = wsdbg_set_count(&repair->warps) == 1 ? "uses" : "use",
+               *why = !repair->is_shared ? "to which nobody else comes"
+                      : repair->of_each  ? "though not all of them meet in the same rounds"
+                                         : "which other rounds use, too";
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                repair->of_each ? "%s %s named barrier %u%s, %s. With another one for each group, as %u, %s."
+                                : "%s %s named barrier %u%s, %s. With %u there, %s.",
+                warps.text, uses, repair->named, at.text, why, repair->value, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Name the same barrier in the bar.sync and bar.arrive of one round, and no other round's.");
+                "Use one id in every bar.sync and bar.arrive of a round, and another id where other warps meet.");
 }
 
 void wsdbg_repair_say_block(struct rounds *rounds, const struct wsdbg_repair *repair)

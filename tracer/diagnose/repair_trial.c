@@ -72,7 +72,7 @@ void wsdbg_trial_begin(struct wsdbg_trial *t)
 
 bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
 {
-    if (t->changes.edit_count == WSDBG_EDITS_MOST)
+    if (t->changes.edit_count == WSDBG_EDITS_MOST || edit.barrier == WSDBG_NONE)
         return false;
     t->edits[t->changes.edit_count++] = edit;
     return true;
@@ -114,6 +114,7 @@ static bool works_in(struct wsdbg_trial *t, enum wsdbg_replay_order order)
 {
     wsdbg_replay_run(t->replay, order, &t->changes);
     t->is_to_end &= t->replay->has_ended;
+    t->assumes_idle |= t->replay->assumes_idle;
     return !t->replay->is_broken && !wsdbg_replay_has_slipped(t->replay) &&
            (t->replay->has_ended ? !leaves_bytes(t) : t->replay->has_lost && goes_further(t));
 }
@@ -156,6 +157,7 @@ bool wsdbg_trial_works(struct wsdbg_trial *t)
     static const enum wsdbg_replay_order orders[] = {WSDBG_REPLAY_LAST_FIRST, WSDBG_REPLAY_STEP_BY_STEP,
                                                      WSDBG_REPLAY_FIRST_FIRST};
     t->is_to_end = true;
+    t->assumes_idle = false;
     bool works = works_in(t, t->order);
     for (size_t i = 0; works && i < sizeof orders / sizeof *orders; i++)
         works = orders[i] == t->order || works_in(t, orders[i]);
@@ -168,7 +170,7 @@ void wsdbg_trial_keep(struct wsdbg_trial *t, const struct wsdbg_repair *repair)
         return;
     struct wsdbg_repair *row = &t->out->rows[t->out->count++];
     *row = *repair;
-    row->is_to_end = t->is_to_end;
+    row->is_to_end = t->is_to_end && !t->assumes_idle;
     row->was = repair->kind == WSDBG_REPAIR_NAMED ? repair->was : t->expected_was[repair->barrier];
 }
 

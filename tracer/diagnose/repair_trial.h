@@ -40,7 +40,8 @@ struct wsdbg_trial {
     uint8_t *id_to; /* by agent */
     struct wsdbg_replay_edit edits[WSDBG_EDITS_MOST];
     struct wsdbg_replay_changes changes;
-    bool is_to_end; /* with the change, all threads reach the kernel's end in every order tried */
+    bool is_to_end;    /* with the change, all threads reach the kernel's end in every order tried */
+    bool assumes_idle; /* ... if nothing comes of the rest of walks that are not whole */
     struct wsdbg_repairs *out;
 };
 
@@ -72,7 +73,7 @@ bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 
 /* Begins a trial without changes. */
 void wsdbg_trial_begin(struct wsdbg_trial *t);
-/* Adds an edit to the changes; false: there are too many. */
+/* Adds an edit to the changes; false: there are too many, or there is no such barrier. */
 bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit);
 /* Runs the replay with the changes in several orders: whether the repair works (repair.h) in each of them.  Notes
  * whether it leads to the end. */

@@ -71,7 +71,7 @@ struct habit {
     uint32_t most;         /* the most steps that arrive in one turn of its whole walk */
     uint32_t arrivals;     /* of one such step */
     int64_t bytes;         /* that it announces with them */
-    uint32_t lag;          /* the largest of turns that arrive */
+    uint32_t lag;          /* the most waits for other stages that come before the arrival of a turn */
 };
 
 /* A change that makes turns alike. */
@@ -79,8 +79,8 @@ struct straightening {
     uint32_t family, cta, waited; /* turns begin with waits on `waited`; arrivals on `family` in the CTA change */
     enum wsdbg_repair_kind kind;  /* ADD, DROP, COPY */
     bool is_late;                 /* ADD: the arrival comes behind as many waits for other stages as in other turns */
-    bool of_all; /* ADD: also of threads whose turns were alike up to the standstill, or had not begun; they run the
-                    same code */
+    bool of_all; /* ADD: also of threads that arrived in each turn so far, or had not begun, and arrive in some later
+                    one: they may leave it out in others */
 };
 
 static bool begins_turn(const struct wsdbg_trial *t, uint32_t agent, uint32_t at, const struct straightening *s)
@@ -337,6 +337,17 @@ static enum outcome try_change(struct wsdbg_trial *t, struct straightening s, ui
     return WORKS;
 }
 
+/* Whether some thread arrives in other turns behind waits for other stages.  Else a late arrival is no other one. */
+static bool has_lag(const struct wsdbg_trial *t, struct straightening s, uint32_t end)
+{
+    struct habit habit;
+    for (; s.cta < end; s.cta++)
+        for (uint32_t i = 0; i < t->replay->agent_count; i++)
+            if (find_habit(t, i, &s, &habit) && habit.lag > 0)
+                return true;
+    return false;
+}
+
 /* True if that works. */
 static bool try_ctas(struct wsdbg_trial *t, struct straightening s, uint32_t end)
 {
@@ -344,7 +355,8 @@ static bool try_ctas(struct wsdbg_trial *t, struct straightening s, uint32_t end
     for (uint32_t way = 1; outcome == FAILS && s.kind == WSDBG_REPAIR_ADD && way < 4; way++) {
         s.of_all = way & 1;
         s.is_late = way & 2;
-        outcome = try_change(t, s, end);
+        if (!s.is_late || has_lag(t, s, end))
+            outcome = try_change(t, s, end);
     }
     return outcome == WORKS;
 }

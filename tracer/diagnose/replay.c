@@ -334,7 +334,7 @@ static uint32_t named_id(const struct wsdbg_replay *replay, const struct wsdbg_r
     const struct wsdbg_step_row *step = &agent->steps[agent->at];
     const size_t number = (size_t)(agent - replay->agents);
     const bool is_changed = changes && changes->id_to && changes->id_to[number] != WSDBG_NAMED_UNCHANGED &&
-                            step->access == changes->id_access && step->number > 0;
+                            step->access == changes->id_access && step->number == changes->id_threads;
     return (is_changed ? changes->id_to[number] : step->address) & (IDS - 1);
 }
 
@@ -595,7 +595,7 @@ static void take_step(const struct run *run, uint32_t number)
 }
 
 /* Whether threads whose walk is not known to its end have left the kernel, and up to there only initialised mbarriers.
- * Then nothing is taken to have come of the rest. */
+ * Then nothing is taken to have come of the rest, but they may be meant to do more. */
 static bool has_left_idle(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
 {
     for (uint32_t k = 0; k < agent->step_count; k++)
@@ -616,7 +616,9 @@ static bool go(const struct run *run, uint32_t number, bool one)
         replay->steps_left -= !replay->is_broken;
         if (agent->at >= agent->step_count) {
             apply_edits(run, number, agent->at);
-            if (replay->c->snapshot->walks[agent->walk].is_whole || has_left_idle(replay, agent))
+            const bool is_whole = replay->c->snapshot->walks[agent->walk].is_whole;
+            replay->assumes_idle |= !is_whole;
+            if (is_whole || has_left_idle(replay, agent))
                 leave(replay, agent);
             else
                 lose(replay, number);
@@ -629,7 +631,7 @@ static bool go(const struct run *run, uint32_t number, bool one)
 
 static void start(struct wsdbg_replay *replay)
 {
-    replay->is_broken = replay->overflows = replay->has_lost = replay->has_ended = false;
+    replay->is_broken = replay->overflows = replay->has_lost = replay->has_ended = replay->assumes_idle = false;
     replay->cluster_phase = 0;
     memset(replay->waits, 0, (size_t)replay->agent_count * replay->barrier_count * sizeof *replay->waits);
     memset(replay->named, 0, (size_t)replay->c->cta_count * IDS * sizeof *replay->named);

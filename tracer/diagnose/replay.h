@@ -126,6 +126,7 @@ struct wsdbg_replay {
     uint32_t ended_runs;             /* in how many orders all agents left the kernel */
     bool has_lost;                   /* some agent is WSDBG_AGENT_LOST */
     bool has_ended;                  /* all agents have left the kernel */
+    bool assumes_idle;               /* ... some behind the end of a walk that is not whole */
     enum wsdbg_replay_shares shares; /* how bytes were shared last */
     uint32_t *targets;               /* memory of all agents' `target` */
     bool *repeats;                   /* memory of all agents' `repeats` */
@@ -177,10 +178,10 @@ struct wsdbg_replay_changes {
     /* Threads that uses of a named barrier name instead of `named_was`; 0 = unchanged.  named_id: WSDBG_NONE = of any.
      */
     uint32_t named_id, named_was, named_count;
-    /* By agent: the named barrier that its uses by the instruction `id_access` name, WSDBG_NAMED_UNCHANGED = the one in
-     * the code; NULL = all do. */
+    /* By agent: the named barrier that its uses by the instruction `id_access` with `id_threads` threads name,
+     * WSDBG_NAMED_UNCHANGED = the one in the code; NULL = all do. */
     const uint8_t *id_to;
-    uint32_t id_access;
+    uint32_t id_access, id_threads;
 };
 
 /* *out = NULL where no replay is possible: a warp of the case was not seen or has no walk, or the walks are too large.

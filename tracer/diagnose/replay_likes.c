@@ -115,6 +115,11 @@ static bool has_worked(const struct wsdbg_replay_agent *agent)
     return false;
 }
 
+bool wsdbg_replay_has_left(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    return agent->state == WSDBG_AGENT_ENDED && (agent->lanes & ~wsdbg_code_lanes_gone(replay->c, agent->warp)) == 0;
+}
+
 uint32_t wsdbg_replay_workers_gone(const struct wsdbg_replay *replay, uint32_t warp)
 {
     const uint32_t gone = wsdbg_code_lanes_gone(replay->c, warp);

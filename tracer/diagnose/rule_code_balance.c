@@ -25,7 +25,8 @@ struct balance {
     uint64_t first_arrivals;     /* one of each lane */
     struct wsdbg_warp_set twice; /* who arrives twice without waiting for anything between */
     bool at_once;                /* between two waits each walk arrives as often as a phase takes, or not at all */
-    bool some_at_once;           /* ... some walk does so once in several steps */
+    bool is_habit;               /* some walk does so in several steps, and never arrives otherwise */
+    bool skips_waits;            /* some walk arrives several times before it waits for the last of these arrivals */
 };
 
 static bool is_of_mbarrier(const struct wsdbg_step_row *step)
@@ -48,8 +49,10 @@ struct progress {
     uint32_t waits, first_parity;
     bool known, did_something; /* since the last wait */
     bool arrived;
-    uint32_t steps_now; /* that arrive, since the lanes waited for anything */
-    uint64_t now;       /* ... and their arrivals */
+    uint32_t steps_now;           /* that arrive, since the lanes waited for anything */
+    uint64_t now;                 /* ... and their arrivals */
+    uint32_t steps_since;         /* that arrive, since they waited on the mbarrier */
+    bool whole_in_steps, in_part; /* they made all arrivals of a phase in several steps; or not all */
 };
 
 static void take_arrival(struct balance *b, const struct wsdbg_walk_row *walk, const struct wsdbg_step_row *step,
@@ -65,6 +68,7 @@ static void take_arrival(struct balance *b, const struct wsdbg_walk_row *walk, c
         b->first_arrivals += all;
     progress->arrived = true;
     progress->steps_now++;
+    progress->steps_since++;
     progress->now += all;
 }
 
@@ -73,18 +77,20 @@ static void end_arrivals(struct balance *b, const struct wsdbg_walk_row *walk, s
 {
     if (progress->steps_now > 1)
         wsdbg_set_add(&b->twice, wsdbg_case_local_warp(b->c, walk->warp));
-    if (progress->steps_now > 0)
-        b->at_once &= progress->now == b->word.expected;
-    b->some_at_once |= progress->steps_now > 1 && progress->now == b->word.expected;
+    progress->in_part |= progress->steps_now > 0 && progress->now != b->word.expected;
+    progress->whole_in_steps |= progress->steps_now > 1 && progress->now == b->word.expected;
     progress->steps_now = 0;
     progress->now = 0;
 }
 
 /* A wait whose parity is not known behind an arrival of the same threads waits for the phase of that arrival, which
  * gave them its token. */
-static void take_wait(const struct wsdbg_step_row *step, struct progress *progress)
+static void take_wait(struct balance *b, const struct wsdbg_step_row *step, struct progress *progress)
 {
-    if (!step->number_known && progress->arrived && !progress->wait) {
+    const uint32_t since = progress->steps_since;
+    progress->steps_since = 0;
+    if (!step->number_known && since > 0 && !progress->wait) {
+        b->skips_waits |= since > 1;
         progress->waits++;
         return;
     }
@@ -111,16 +117,18 @@ static bool add_walk(struct balance *b, const struct wsdbg_walk_row *walk, uint6
             continue;
         take_arrival(b, walk, step, &progress, arrivals);
         if (waits && step->rank == WSDBG_STEP_OWN_RANK)
-            take_wait(step, &progress);
+            take_wait(b, step, &progress);
     }
     end_arrivals(b, walk, &progress);
+    b->at_once &= !progress.in_part;
+    b->is_habit |= progress.whole_in_steps && !progress.in_part;
+    const bool waits = progress.waits > 0;
     const uint32_t phases = progress.waits > progress.first_parity ? progress.waits - progress.first_parity : 0;
     b->phases = phases > b->phases ? phases : b->phases;
     b->waits |= phases > 0 && walk->warp == b->c->warps[b->warp];
-    b->is_shared |= progress.wait && !wsdbg_case_are_mates(b->c, wsdbg_case_local_warp(b->c, walk->warp), b->warp) &&
+    b->is_shared |= waits && !wsdbg_case_are_mates(b->c, wsdbg_case_local_warp(b->c, walk->warp), b->warp) &&
                     walk->warp != b->c->warps[b->warp];
-    b->is_cut |=
-        progress.wait && walk->warp == b->c->warps[b->warp] && walk->lanes & wsdbg_code_lanes_gone(b->c, b->warp);
+    b->is_cut |= waits && walk->warp == b->c->warps[b->warp] && walk->lanes & wsdbg_code_lanes_gone(b->c, b->warp);
     return progress.known;
 }
 
@@ -158,11 +166,12 @@ static bool add_up(struct balance *b)
 }
 
 /* Arrivals for one phase more may be there: the last one need not be waited for.  If several warpgroups wait, each may
- * wait for other phases.  If lanes have left, more waits may have been meant. */
+ * wait for other phases; and so may a thread that does not wait for each of its arrivals.  If lanes have left, more
+ * waits may have been meant. */
 static bool are_too_many(const struct balance *b)
 {
     const uint64_t needed = (uint64_t)b->phases * b->word.expected;
-    return !b->is_shared && !b->is_cut && b->arrivals > needed + b->word.expected;
+    return !b->is_shared && !b->is_cut && !b->skips_waits && b->arrivals > needed + b->word.expected;
 }
 
 /* A warp that makes all arrivals of every fourth round, say, may do so in two steps. */
@@ -226,8 +235,7 @@ void wsdbg_rule_code_balance(struct wsdbg_case *c)
         b.offset = row->shared_offset.value;
         if (!add_up(&b) || !b.waits)
             continue;
-        if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected && !b.some_at_once &&
-            !may_be_whole_rounds(&b))
+        if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected && !b.is_habit && !may_be_whole_rounds(&b))
             say_twice(&b);
         else if (are_too_many(&b))
             say_too_many(&b);

@@ -1,7 +1,8 @@
 /* rule_code_bytes.c - all arrivals of a phase are there, but not the bytes announced; or no mbarrier is where somebody
  * waits.
  *
- * Reads: barrier words, accesses.  Adds: TX_MISMATCH, CLUSTER_RANK_ASYMMETRY, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT.
+ * Reads: barrier words, accesses.  Adds: TX_MISMATCH, CLUSTER_RANK_ASYMMETRY, TMA_NEVER_COMPLETED, BARRIER_NOT_INIT,
+ * WAKER_EXITED.
  *
  * The word tells how many bytes are missing or too many, the code how many were announced.  Too many do not go away: no
  * arrival is left in the phase that could announce them.  Where some are missing, one picture cannot tell whether
@@ -11,7 +12,7 @@
 #include "diagnose/code_bytes.h"
 #include "diagnose/code_graph.h"
 #include "diagnose/code_say.h"
-#include "diagnose/replay.h"
+#include "diagnose/replay_likes.h"
 #include "diagnose/rules.h"
 
 /* As many barriers that agree are no chance any more. */
@@ -247,15 +248,74 @@ static void say_never_completed(struct wsdbg_case *c, const struct missing_bytes
 
 /* ---- who left between announcing and copying ---- */
 
-/* Whether an agent's last step on the barrier that arrives or copies is an arrival. */
-static bool ends_with_arrival(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+/* Whether an agent brings bytes to the ring of the barrier. */
+static bool copies_to_ring(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
-    bool arrived = false;
     for (uint32_t k = 0; k < agent->step_count; k++)
-        if (agent->target[k] == barrier && agent->steps[k].kind != WSDBG_ACCESS_WAIT &&
-            agent->steps[k].kind != WSDBG_ACCESS_INIT)
-            arrived = agent->steps[k].kind == WSDBG_ACCESS_ARRIVE_EXPECT;
-    return arrived;
+        if (agent->steps[k].kind == WSDBG_ACCESS_COPY && agent->target[k] != WSDBG_NONE &&
+            wsdbg_replay_is_of_family(replay, agent->target[k], barrier))
+            return true;
+    return false;
+}
+
+static bool announces(const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    return agent->steps[step].kind == WSDBG_ACCESS_ARRIVE_EXPECT;
+}
+
+static bool copies(const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    return agent->steps[step].kind == WSDBG_ACCESS_COPY;
+}
+
+/* Whether an agent announces bytes on a barrier before the copy that it makes there. */
+static bool is_announced(const struct wsdbg_replay_agent *agent, uint32_t copy)
+{
+    for (uint32_t k = 0; k < copy; k++)
+        if (agent->target[k] == agent->target[copy] && announces(agent, k))
+            return true;
+    return false;
+}
+
+/* The agent's next copy or announcement on the barrier of a step; step_count = there is none. */
+static uint32_t next_on_it(const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    uint32_t k = step + 1;
+    while (k < agent->step_count &&
+           (agent->target[k] != agent->target[step] || !(copies(agent, k) || announces(agent, k))))
+        k++;
+    return k;
+}
+
+/* Whether an agent announces bytes on the ring's barriers, copies them itself before it announces more there, and last
+ * announces on this one without a copy.  Others may copy what a lane announces, or a lane announces what it has copied
+ * before.  An agent that never copies shows nothing if others do. */
+static bool breaks_off(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    bool is_open = false;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        if (agent->target[k] == WSDBG_NONE || !wsdbg_replay_is_of_family(replay, agent->target[k], barrier))
+            continue;
+        if (copies(agent, k) && !is_announced(agent, k))
+            return false;
+        const uint32_t next = announces(agent, k) ? next_on_it(agent, k) : 0;
+        if (next && next < agent->step_count && announces(agent, next))
+            return false;
+        is_open |= next == agent->step_count && agent->target[k] == barrier;
+    }
+    if (!is_open || copies_to_ring(replay, agent, barrier))
+        return is_open;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (copies_to_ring(replay, &replay->agents[i], barrier))
+            return false;
+    return true;
+}
+
+/* Whether an agent's last arrival on the barrier was in the phase under way. */
+static bool arrived_in_phase(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
+{
+    const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
+    return waits->arrived > 0 && waits->arrived_parity == (replay->barriers[barrier].phase & 1);
 }
 
 /* Lanes that announced bytes on the barrier and left the kernel before they copied any, while their warp went on; NULL
@@ -266,9 +326,8 @@ static const struct wsdbg_replay_agent *announcer_that_left(struct wsdbg_case *c
     for (uint32_t b = 0; replay && b < replay->barrier_count; b++)
         for (uint32_t i = 0; replay->barriers[b].row == word->barrier && i < replay->agent_count; i++) {
             const struct wsdbg_replay_agent *agent = &replay->agents[i];
-            if (agent->state == WSDBG_AGENT_ENDED && ends_with_arrival(agent, b) &&
-                wsdbg_case_warp(c, agent->warp)->state != WSDBG_WARP_EXITED &&
-                !(agent->lanes & ~wsdbg_code_lanes_gone(c, agent->warp)))
+            if (wsdbg_replay_has_left(replay, agent) && breaks_off(replay, agent, b) &&
+                arrived_in_phase(replay, i, b) && wsdbg_case_warp(c, agent->warp)->state != WSDBG_WARP_EXITED)
                 return agent;
         }
     return NULL;
@@ -323,19 +382,30 @@ static bool replay_lacks_them(struct wsdbg_case *c, const struct wsdbg_barrier_w
     return false;
 }
 
+/* How many phases all arrivals complete from the kernel's start to its end. */
+static uint64_t rounds_of(const struct wsdbg_replay *replay, uint32_t barrier)
+{
+    uint64_t arrivals = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        arrivals += wsdbg_replay_arrivals_on(&replay->agents[i], barrier);
+    return replay->barriers[barrier].expected ? arrivals / replay->barriers[barrier].expected : 0;
+}
+
 /* Whether some thread that copies to the barrier, and never arrives on it, has not copied for the phase yet: it is
- * still to come, and what holds it up is what is wrong. */
+ * still to come, and what holds it up is what is wrong.  It may make several copies in a round, or only copy in some:
+ * its share of the copies made is not more than that of the phases that are over. */
 static bool copier_is_to_come(struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
 {
     const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
     for (uint32_t b = 0; replay && b < replay->barrier_count; b++)
         for (uint32_t i = 0; replay->barriers[b].row == word->barrier && i < replay->agent_count; i++) {
             const struct wsdbg_replay_agent *agent = &replay->agents[i];
-            uint32_t made = 0, ahead = 0;
+            uint64_t made = 0, ahead = 0;
             for (uint32_t k = 0; k < agent->step_count; k++)
-                if (agent->target[k] == b && agent->steps[k].kind == WSDBG_ACCESS_COPY)
+                if (wsdbg_replay_is_copy_to(replay, agent, k, b))
                     *(k < agent->at ? &made : &ahead) += 1;
-            if (ahead && made <= replay->barriers[b].phase && wsdbg_replay_arrivals_on(agent, b) == 0)
+            if (ahead && made * rounds_of(replay, b) <= replay->barriers[b].phase * (made + ahead) &&
+                wsdbg_replay_arrivals_on(agent, b) == 0)
                 return true;
         }
     return false;

@@ -34,19 +34,13 @@ static struct wsdbg_finding *find(const struct left *left, uint32_t row)
     return finding;
 }
 
-/* Whether all lanes of an agent were seen to have left. */
-static bool has_left(const struct left *left, const struct wsdbg_replay_agent *agent)
-{
-    return agent->state == WSDBG_AGENT_ENDED && (agent->lanes & ~wsdbg_code_lanes_gone(left->c, agent->warp)) == 0;
-}
-
 /* ---- mbarriers ---- */
 
 /* Whether an agent arrives on the barrier, or may do so behind the end of a walk that is not whole. */
 static bool may_arrive(const struct left *left, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
     return wsdbg_replay_arrivals_on(agent, barrier) ||
-           (!left->c->snapshot->walks[agent->walk].is_whole && !has_left(left, agent) &&
+           (!left->c->snapshot->walks[agent->walk].is_whole && !wsdbg_replay_has_left(left->replay, agent) &&
             wsdbg_code_can(left->c, agent->warp, WSDBG_KINDS_ARRIVAL, left->replay->barriers[barrier].row, NULL) !=
                 WSDBG_CAN_NOT);
 }
@@ -58,7 +52,7 @@ static bool have_arrivers_left(struct left *left, uint32_t barrier)
         const struct wsdbg_replay_agent *agent = &left->replay->agents[i];
         if (!may_arrive(left, agent, barrier))
             continue;
-        if (!has_left(left, agent))
+        if (!wsdbg_replay_has_left(left->replay, agent))
             return false;
         wsdbg_set_add(&left->by, agent->warp);
         left->lanes |= agent->lanes;
@@ -138,8 +132,7 @@ static bool judge_mbarrier(struct left *left)
 static bool comes_to(const struct wsdbg_replay_agent *agent, uint32_t id)
 {
     for (uint32_t k = 0; k < agent->step_count; k++)
-        if ((agent->steps[k].kind == WSDBG_ACCESS_NAMED_SYNC || agent->steps[k].kind == WSDBG_ACCESS_NAMED_ARRIVE) &&
-            agent->steps[k].address == id)
+        if (wsdbg_replay_is_use(&agent->steps[k], id))
             return true;
     return false;
 }
@@ -221,48 +214,65 @@ static bool waits_on(const struct wsdbg_replay_agent *leaver, const struct wsdbg
     return false;
 }
 
-static bool arrives_on_ring(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
+/* How many arrivals an agent makes on the ring in a round, by the last one.  0 = none, or it has arrived in the
+ * barrier's phase. */
+static uint32_t missing_of(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
-    for (uint32_t k = 0; k < agent->step_count; k++)
-        if (agent->target[k] != WSDBG_NONE && wsdbg_replay_is_of_family(replay, agent->target[k], barrier) &&
-            wsdbg_replay_arrivals_of(agent, k))
-            return true;
-    return false;
+    uint32_t of_last = 0, rounds = 0;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        const uint32_t arrivals = agent->target[k] == WSDBG_NONE ? 0 : wsdbg_replay_arrivals_of(agent, k);
+        if (arrivals == 0 || !wsdbg_replay_is_of_family(replay, agent->target[k], barrier))
+            continue;
+        of_last = arrivals;
+        rounds += agent->target[k] == barrier;
+    }
+    return rounds <= replay->barriers[barrier].phase ? of_last : 0;
 }
 
 /* Whether an agent is of few lanes, elected to arrive on the ring, which have left while their warp goes on. */
 static bool is_elected_leaver(const struct left *left, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
-    return 2 * agent->lane_count < WSDBG_WARP_THREADS && has_left(left, agent) &&
+    return 2 * agent->lane_count < WSDBG_WARP_THREADS && wsdbg_replay_has_left(left->replay, agent) &&
            wsdbg_case_warp(left->c, agent->warp)->state != WSDBG_WARP_EXITED &&
-           arrives_on_ring(left->replay, agent, barrier);
+           missing_of(left->replay, agent, barrier) > 0;
 }
 
-/* Notes lanes that broke off while the others of their warp go on. */
-static void note_broken_off(struct left *left, uint32_t barrier)
+/* Whether some lanes of the leaver's warp go on with what it did. */
+static bool stays_behind(const struct left *left, const struct wsdbg_replay_agent *leaver)
+{
+    for (uint32_t i = 0; i < left->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *stays = &left->replay->agents[i];
+        if (stays->warp == leaver->warp && !wsdbg_replay_has_left(left->replay, stays) && waits_on(leaver, stays))
+            return true;
+    }
+    return false;
+}
+
+/* Notes lanes that broke off while the others of their warp go on.  Returns how many arrivals they are missing for. */
+static uint32_t note_broken_off(struct left *left, uint32_t barrier)
 {
     const struct wsdbg_replay *replay = left->replay;
+    uint32_t missing = 0;
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_agent *leaver = &replay->agents[i];
-        if (!is_elected_leaver(left, leaver, barrier))
+        if (!is_elected_leaver(left, leaver, barrier) || !stays_behind(left, leaver))
             continue;
-        for (uint32_t k = 0; k < replay->agent_count; k++)
-            if (replay->agents[k].warp == leaver->warp && !has_left(left, &replay->agents[k]) &&
-                waits_on(leaver, &replay->agents[k])) {
-                wsdbg_set_add(&left->by, leaver->warp);
-                left->lanes |= leaver->lanes;
-            }
+        wsdbg_set_add(&left->by, leaver->warp);
+        left->lanes |= leaver->lanes;
+        missing += missing_of(replay, leaver, barrier);
     }
+    return missing;
 }
 
+/* If more is missing than what they would bring, something else holds up the phase, too. */
 static bool judge_broken_off(struct left *left)
 {
     struct wsdbg_case *c = left->c;
     const struct wsdbg_replay_agent *agent = &left->replay->agents[left->agent];
     const uint32_t barrier = agent->target[agent->at], row = left->replay->barriers[barrier].row;
-    if (row == WSDBG_NONE || left->replay->barriers[barrier].pending == 0)
+    const uint32_t pending = left->replay->barriers[barrier].pending;
+    if (row == WSDBG_NONE || pending == 0 || pending > note_broken_off(left, barrier))
         return false;
-    note_broken_off(left, barrier);
     struct wsdbg_finding *finding = wsdbg_set_count(&left->by) ? find(left, row) : NULL;
     if (!finding)
         return false;
@@ -298,7 +308,7 @@ static bool is_model(const struct left *left, const struct wsdbg_replay_agent *l
     uint32_t goes_on;
     return model->cta != leaver->cta && model->lanes & leaver->lanes &&
            wsdbg_case_warp(left->c, model->warp)->warp == wsdbg_case_warp(left->c, leaver->warp)->warp &&
-           !has_left(left, model) && wsdbg_replay_begins_like(leaver, model, true, &goes_on) &&
+           !wsdbg_replay_has_left(left->replay, model) && wsdbg_replay_begins_like(leaver, model, true, &goes_on) &&
            would_serve(left->replay, model, goes_on, barrier);
 }
 
@@ -322,7 +332,7 @@ static bool note_deserters(struct left *left, uint32_t barrier, uint32_t *stays)
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &replay->agents[i];
         const uint32_t own = wsdbg_case_warp(left->c, agent->warp)->warp;
-        if ((number != WSDBG_NONE && own != number) || !has_left(left, agent))
+        if ((number != WSDBG_NONE && own != number) || !wsdbg_replay_has_left(left->replay, agent))
             continue;
         const struct wsdbg_warp_set set = models_of(left, agent, barrier);
         const uint32_t count = wsdbg_set_count(&set);

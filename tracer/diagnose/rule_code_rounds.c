@@ -2,7 +2,8 @@
  * which the kernel would go on (repair.h).
  *
  * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, WAKER_EXITED, DOUBLE_ARRIVE,
- * ARRIVE_SHORT, NAMED_COUNT; TX_NO_ARRIVE and TX_MISMATCH where rules before it did not say more of the bytes.
+ * ARRIVE_SHORT, NAMED_COUNT, NAMED_ID_SHARED; TX_NO_ARRIVE and TX_MISMATCH where rules before it did not say more of
+ * the bytes.
  *
  * It adds a finding only if the replay of the unchanged kernel ends in the picture, or fails in every order as
  * wsdbg_replay_failing says; and some repair works.
@@ -120,7 +121,7 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived once before at named barrier %u", warps.text,
                     rival->named);
     else if (rival->kind == WSDBG_REPAIR_NAMED_ID)
-        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s named barrier %u where they name %u", warps.text,
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s used named barrier %u instead of %u", warps.text,
                     rival->value, rival->named);
     else if (rival->kind == WSDBG_REPAIR_NAMED)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s named %u threads at named barrier %u", warps.text,
@@ -149,15 +150,25 @@ static void tell_rival(struct rounds *rounds, struct wsdbg_finding *finding, con
                             rival->is_to_end ? "finish" : "go on", say_rival(rounds, rival).text);
 }
 
-static void say(struct rounds *rounds, const struct wsdbg_repair *repair)
+/* False: there is nothing of the snapshot that a finding of the repair could be about. */
+static bool say(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     const size_t before = rounds->c->finding_count;
     rounds->confidence = confidence_of(rounds, repair);
     wsdbg_repair_say(rounds, repair);
     if (rounds->c->finding_count == before)
-        return;
+        return false;
     tell_account(rounds, &rounds->c->findings[before], repair);
     tell_rival(rounds, &rounds->c->findings[before], repair);
+    return true;
+}
+
+/* Says the first of the repairs that can be said. */
+static void say_some(struct rounds *rounds)
+{
+    for (uint32_t i = 0; i < rounds->repairs.count; i++)
+        if (say(rounds, &rounds->repairs.rows[i]))
+            return;
 }
 
 /* Whether the agent that gets an arrival more makes another one on the barrier in its whole walk. */
@@ -166,19 +177,19 @@ static bool arrives_otherwise(const struct rounds *rounds, const struct wsdbg_re
     return wsdbg_replay_arrivals_on(&rounds->replay->agents[edit->agent], edit->barrier) > 0;
 }
 
-/* The first repair that works.  But an arrival that seems to miss shows less than a wrong parity where no other round
- * of the barrier has it: then it is no rival either. */
-static const struct wsdbg_repair *best_of(struct rounds *rounds)
+/* An arrival that seems to miss shows less than a wrong parity where no other round of the barrier has it: then it is
+ * no rival either. */
+static void prefer_parity(struct rounds *rounds)
 {
     struct wsdbg_repairs *repairs = &rounds->repairs;
-    if (repairs->rows[0].kind != WSDBG_REPAIR_ADD || arrives_otherwise(rounds, &repairs->rows[0].edit))
-        return &repairs->rows[0];
+    if (repairs->count == 0 || repairs->rows[0].kind != WSDBG_REPAIR_ADD ||
+        arrives_otherwise(rounds, &repairs->rows[0].edit))
+        return;
     for (uint32_t i = 1; i < repairs->count; i++)
         if (is_of_parity(wsdbg_repair_cause(&repairs->rows[i]))) {
             repairs->rows[0] = repairs->rows[i];
-            break;
+            return;
         }
-    return &repairs->rows[0];
 }
 
 void wsdbg_rule_code_rounds(struct wsdbg_case *c)
@@ -186,10 +197,12 @@ void wsdbg_rule_code_rounds(struct wsdbg_case *c)
     struct rounds rounds = {.c = c, .replay = wsdbg_replay_standing(c)};
     if (!rounds.replay)
         rounds.replay = wsdbg_replay_failing(c);
-    if (rounds.replay && wsdbg_repairs_find(rounds.replay, &rounds.repairs))
+    if (rounds.replay && wsdbg_repairs_find(rounds.replay, &rounds.repairs)) {
         c->no_memory = true;
-    else if (rounds.repairs.count)
-        say(&rounds, best_of(&rounds));
+        return;
+    }
+    prefer_parity(&rounds);
+    say_some(&rounds);
 }
 
 /* Whether another rule has told what is wrong with bytes, however sure it is of that. */
@@ -212,6 +225,6 @@ void wsdbg_rule_code_copies(struct wsdbg_case *c)
         return;
     if (wsdbg_repairs_find_copies(rounds.replay, &rounds.repairs))
         c->no_memory = true;
-    else if (rounds.repairs.count)
-        say(&rounds, &rounds.repairs.rows[0]);
+    else
+        say_some(&rounds);
 }

@@ -232,24 +232,35 @@ static void say(struct wsdbg_case *c, const struct out_of_step *o)
     wsdbg_tell_word(c, finding, row);
 }
 
-/* Whether some wait is for a phase under way that has all its arrivals and lacks bytes.  No parity explains that. */
-static bool lacks_only_bytes(const struct wsdbg_case *c)
+/* Whether a barrier is of the ring on which the agent waits, or of the one that it serves. */
+static bool is_of_rings(const struct out_of_step *o, uint32_t row)
+{
+    for (uint32_t b = 0; b < o->replay->barrier_count; b++)
+        if (o->replay->barriers[b].row == row)
+            return wsdbg_replay_is_of_family(o->replay, b, o->agent->target[o->agent->at]) ||
+                   wsdbg_replay_is_of_family(o->replay, b, o->beside);
+    return false;
+}
+
+/* Whether some wait on these rings is for a phase under way that has all its arrivals and lacks bytes, for good.  No
+ * parity explains that. */
+static bool lacks_only_bytes(const struct wsdbg_case *c, const struct out_of_step *o)
 {
     struct wsdbg_barrier_word word;
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_code_wait(c, w, &word) && word.pending == 0 && word.bytes > 0)
+    for (uint32_t w = 0; w < c->warp_count && c->still; w++)
+        if (wsdbg_code_wait(c, w, &word) && word.pending == 0 && word.bytes > 0 && is_of_rings(o, word.barrier))
             return true;
     return false;
 }
 
 void wsdbg_rule_code_steps(struct wsdbg_case *c)
 {
-    const struct wsdbg_replay *replay = lacks_only_bytes(c) ? NULL : wsdbg_replay_standing(c);
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
     struct use *uses = replay ? calloc((size_t)replay->barrier_count + 1, sizeof *uses) : NULL;
     c->no_memory |= replay && !uses;
     for (uint32_t i = 0; uses && i < replay->agent_count; i++) {
         struct out_of_step o = {.replay = replay, .agent = &replay->agents[i], .uses = uses};
-        if (!is_out_of_step(&o) || barrier_of(&o, o.agent->at)->row == WSDBG_NONE)
+        if (!is_out_of_step(&o) || barrier_of(&o, o.agent->at)->row == WSDBG_NONE || lacks_only_bytes(c, &o))
             continue;
         say(c, &o);
         break;

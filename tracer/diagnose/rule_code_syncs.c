@@ -287,7 +287,8 @@ static uint32_t left_out(const struct syncs *syncs, uint32_t warp, uint32_t mate
     return !use && (behind > 0 || (wsdbg_walk_is_known(mine) && wsdbg_walk_is_known(other))) ? missing : 0;
 }
 
-/* The same of a warp that has left the kernel: its uses of all named barriers are the first ones of its mate's. */
+/* The same of a warp that has left the kernel: its uses of all named barriers are the first ones of its mate's.  A walk
+ * that is not known to its end always begins as that of a mate. */
 static uint32_t broke_off(const struct syncs *syncs, uint32_t warp, uint32_t mate, const struct wsdbg_step_row **first)
 {
     const struct wsdbg_snapshot *s = syncs->c->snapshot;
@@ -295,7 +296,7 @@ static uint32_t broke_off(const struct syncs *syncs, uint32_t warp, uint32_t mat
     const struct wsdbg_step_row *use, *its;
     uint32_t at = 0, its_at = 0, missing = 0;
     *first = NULL;
-    if (wsdbg_case_warp(syncs->c, warp)->state != WSDBG_WARP_EXITED || !mine || !other)
+    if (wsdbg_case_warp(syncs->c, warp)->state != WSDBG_WARP_EXITED || !mine || !wsdbg_walk_is_known(mine) || !other)
         return 0;
     while ((use = next_use(s, mine, &at)))
         if (!(its = next_use(s, other, &its_at)) || !are_alike(use, its))
@@ -310,7 +311,7 @@ static uint32_t broke_off(const struct syncs *syncs, uint32_t warp, uint32_t mat
 }
 
 /* The warps of its warpgroup, all three, of which each has the same uses of the barrier that the warp leaves out; else
- * empty.  *first is one of those uses. */
+ * empty.  *first is one of those uses, if there are any. */
 static struct wsdbg_warp_set agreeing_mates(const struct syncs *syncs, uint32_t warp, uint32_t *missing,
                                             const struct wsdbg_step_row **first)
 {
@@ -372,10 +373,10 @@ static void say_left_out(const struct syncs *syncs, uint32_t warp, const struct 
     wsdbg_print(absent, sizeof absent, "%s", wsdbg_say_warp(c, warp).text);
     finding->role = wsdbg_case_warp(c, warp)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on named barrier %u%s, but %s leaves it out: in its code it uses the barrier %u time%s, and "
-                "each of %s %u time%s%s.",
+                "%s waits on named barrier %u%s, but %s leaves it out: in its code it uses the barrier %u time%s, "
+                "against %u time%s in that of each of %s%s.",
                 wsdbg_say_warp(c, syncs->waiter).text, id_of(syncs), wsdbg_say_at(c, syncs->waiter).text, absent, mine,
-                mine == 1 ? "" : "s", wsdbg_say_warps(c, mates).text, mine + missing, mine + missing == 1 ? "" : "s",
+                mine == 1 ? "" : "s", mine + missing, mine + missing == 1 ? "" : "s", wsdbg_say_warps(c, mates).text,
                 exited ? ". It has exited" : "");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let all warps of the warpgroup come to named barrier %u on every path, or leave %s out of its count.",
@@ -401,8 +402,10 @@ static bool judge_mates(const struct syncs *syncs)
         if (wsdbg_case_warp(syncs->c, w)->cta != syncs->cta || stands_there(syncs, w))
             continue;
         const struct wsdbg_warp_set mates = agreeing_mates(syncs, w, &missing, &first);
-        const bool is_waited_for = first && first->kind == WSDBG_ACCESS_NAMED_ARRIVE; /* by others: mates go on */
-        if ((!is_waited_for && !some_stand_there(syncs, &mates)) || !first || !is_counted(syncs, w, first))
+        const bool is_waited_for =
+            wsdbg_set_count(&mates) && first->kind == WSDBG_ACCESS_NAMED_ARRIVE; /* by others: mates go on */
+        if (!wsdbg_set_count(&mates) || (!is_waited_for && !some_stand_there(syncs, &mates)) ||
+            !is_counted(syncs, w, first))
             continue;
         say_left_out(syncs, w, &mates, missing);
         return true;

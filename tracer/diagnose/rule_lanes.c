@@ -32,7 +32,8 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, uint32_t warp, const st
     return finding;
 }
 
-/* Of each event the first lane and the number of lanes are known.  More than a warp has together share some. */
+/* Of each event only the first lane and the number of lanes are known.  If these numbers add up to more than a warp
+ * has, some lane is of both. */
 static bool of_other_lanes(const struct wsdbg_history_event *a, const struct wsdbg_history_event *b)
 {
     return WSDBG_SITE_LANE(a->value) != WSDBG_SITE_LANE(b->value) &&
