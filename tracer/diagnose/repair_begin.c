@@ -17,16 +17,17 @@ static bool is_first_wait(const struct wsdbg_step_row *step)
     return step->kind == WSDBG_ACCESS_WAIT;
 }
 
-/* An agent's arrivals on a barrier before its first wait.  *last: the last step that makes some. */
+/* An agent's arrivals on a barrier before its first wait; 0 if it never waits.  *last: the last step that makes some.
+ */
 static uint32_t arrivals_at_first(const struct wsdbg_replay_agent *a, uint32_t barrier, uint32_t *last)
 {
-    uint32_t arrivals = 0;
-    for (uint32_t k = 0; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
+    uint32_t arrivals = 0, k = 0;
+    for (; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
         if (a->target[k] == barrier && wsdbg_replay_arrivals_of(a, k)) {
             arrivals += wsdbg_replay_arrivals_of(a, k);
             *last = k;
         }
-    return arrivals;
+    return k < a->step_count ? arrivals : 0;
 }
 
 /* Makes the agent begin on the barrier as it does on the model.  False: the barriers differ otherwise. */
@@ -124,22 +125,32 @@ static uint32_t who_initialises(const struct wsdbg_trial *t, uint32_t barrier, u
     return who;
 }
 
+static bool ever_arrives(const struct wsdbg_replay_agent *a, uint32_t barrier)
+{
+    for (uint32_t k = 0; k < a->step_count; k++)
+        if (a->target[k] == barrier && wsdbg_replay_arrivals_of(a, k))
+            return true;
+    return false;
+}
+
 /* Whether threads wait on the barrier whose first phase got no arrival, and all who arrive wait for something first. */
 static bool is_never_released(const struct wsdbg_trial *t, uint32_t barrier)
 {
-    bool is_waited_on = false;
+    bool is_waited_on = false, any = false;
     uint32_t last;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        if (arrivals_at_first(a, barrier, &last) || wsdbg_trial_waits_was(t, i, barrier)->passed ||
-            wsdbg_trial_waits_was(t, i, barrier)->arrived)
+        const bool arrives = ever_arrives(a, barrier);
+        any |= arrives;
+        if ((arrives && (arrivals_at_first(a, barrier, &last) || t->state[i] != WSDBG_AGENT_WAITS)) ||
+            wsdbg_trial_waits_was(t, i, barrier)->passed || wsdbg_trial_waits_was(t, i, barrier)->arrived)
             return false;
         for (uint32_t k = 0; k < a->step_count; k++)
             if (wsdbg_replay_is_copy_to(t->replay, a, k, barrier))
                 return false;
         is_waited_on |= t->state[i] == WSDBG_AGENT_WAITS && a->target[t->at[i]] == barrier;
     }
-    return is_waited_on;
+    return is_waited_on && any;
 }
 
 /* Adds all arrivals of one phase behind the initialisation. */
@@ -154,25 +165,46 @@ static bool release_first(struct wsdbg_trial *t, uint32_t barrier, struct wsdbg_
                                 (struct wsdbg_replay_edit){who, step, barrier, t->expected_was[barrier], .bytes = 0});
 }
 
-static bool try_release(struct wsdbg_trial *t, uint32_t barrier, uint32_t cta)
+/* Whether that works, in one CTA, WSDBG_NONE = in all; then the trial is still that. */
+static bool release_works(struct wsdbg_trial *t, uint32_t barrier, uint32_t cta, struct wsdbg_repair *repair)
 {
-    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_RELEASE};
+    *repair = (struct wsdbg_repair){.kind = WSDBG_REPAIR_RELEASE};
     wsdbg_trial_begin(t);
     for (uint32_t i = 0; i < t->c->cta_count; i++)
         if ((cta == WSDBG_NONE || cta == i) &&
-            (in_cta(t, barrier, i) == WSDBG_NONE || !release_first(t, in_cta(t, barrier, i), &repair)))
+            (in_cta(t, barrier, i) == WSDBG_NONE || !release_first(t, in_cta(t, barrier, i), repair)))
             return false;
-    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
-        return false;
-    wsdbg_trial_keep(t, &repair);
-    return true;
+    return wsdbg_trial_keep_edits(t, repair) && wsdbg_trial_works(t) && t->is_to_end && !t->assumes_idle;
+}
+
+/* Where it works with one barrier and with another one, nothing tells which was meant. */
+static void try_releases_in(struct wsdbg_trial *t, uint32_t first, uint32_t cta)
+{
+    struct wsdbg_repair repair, found;
+    uint32_t works = 0;
+    for (uint32_t b = first; b < t->replay->barrier_count; b++) {
+        if (t->replay->barriers[b].cta != t->replay->barriers[first].cta || !t->expected_was[b] ||
+            !release_works(t, b, cta, &repair))
+            continue;
+        works++;
+        found = repair;
+    }
+    if (works != 1)
+        return;
+    t->is_to_end = true;
+    t->assumes_idle = false;
+    wsdbg_trial_keep(t, &found);
 }
 
 void wsdbg_try_releases(struct wsdbg_trial *t)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
-        const uint32_t cta = t->replay->barriers[b].cta;
-        if (t->expected_was[b] && !try_release(t, b, cta) && cta == 0 && t->c->cta_count > 1)
-            try_release(t, b, WSDBG_NONE);
+        bool is_first = true;
+        for (uint32_t other = 0; other < b; other++)
+            is_first &= t->replay->barriers[other].cta != t->replay->barriers[b].cta;
+        if (is_first)
+            try_releases_in(t, b, t->replay->barriers[b].cta);
     }
+    if (!t->out->count && t->c->cta_count > 1)
+        try_releases_in(t, 0, WSDBG_NONE);
 }

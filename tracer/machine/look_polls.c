@@ -68,7 +68,7 @@ struct wsdbg_error *wsdbg_look_polls(const struct wsdbg_look_seen *seen, const u
 {
     struct wsdbg_error *error = NULL;
     for (uint32_t grid = 0; !error && grid < out->grid_count; grid++)
-        if (seen->grids[grid].kernel)
+        if (seen->grids[grid].kernel && seen->grids[grid].kernel->access_count)
             error = judge_kernel(seen->grids[grid].kernel, &out->accesses[access_first[grid]]);
     return error;
 }

@@ -172,10 +172,11 @@ static bool is_in(struct wsdbg_optional_u64 window, uint64_t address)
     return window.known && address >= window.value && address - window.value < WINDOW_BYTES;
 }
 
-static bool is_global(const struct wsdbg_machine_context *context, uint64_t address)
+/* Whether a generic address may be one of global memory.  A live look does not know the windows.  The driver maps no
+ * memory there, so an address in one of them cannot be read. */
+static bool may_be_global(const struct wsdbg_machine_context *context, uint64_t address)
 {
-    return context->shared_window.known && !is_in(context->shared_window, address) &&
-           !is_in(context->local_window, address);
+    return !is_in(context->shared_window, address) && !is_in(context->local_window, address);
 }
 
 static bool read_global(void *of_thread, uint64_t address, bool is_generic, uint32_t *value)
@@ -184,7 +185,7 @@ static bool read_global(void *of_thread, uint64_t address, bool is_generic, uint
     struct walk_memory *memory = thread->memory;
     struct walk_block *block = &memory->globals[address / WALK_BLOCK_BYTES % WALK_GLOBALS_KEPT];
     const uint32_t context = thread->machine->grids[thread->grid].context;
-    if (context == WSDBG_NONE || (is_generic && !is_global(&thread->machine->contexts[context], address)))
+    if (context == WSDBG_NONE || (is_generic && !may_be_global(&thread->machine->contexts[context], address)))
         return false;
     const bool is_kept = block->asked && block->known && block->place == context &&
                          block->address / WALK_BLOCK_BYTES == address / WALK_BLOCK_BYTES;
