@@ -17,6 +17,21 @@ static bool is_first_wait(const struct wsdbg_step_row *step)
     return step->kind == WSDBG_ACCESS_WAIT;
 }
 
+/* Whether what the agent does before its first wait is a beginning: it initialises the barrier, or goes on with the
+ * family in rounds behind the wait. */
+static bool is_beginner(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t barrier)
+{
+    bool waits = false;
+    for (uint32_t k = 0; k < a->step_count; k++) {
+        waits |= is_first_wait(&a->steps[k]);
+        if (a->target[k] == WSDBG_NONE || !wsdbg_replay_is_of_family(t->replay, barrier, a->target[k]))
+            continue;
+        if (a->steps[k].kind == WSDBG_ACCESS_INIT || (waits && wsdbg_replay_arrivals_of(a, k)))
+            return true;
+    }
+    return false;
+}
+
 /* An agent's arrivals on a barrier before its first wait; 0 if it never waits.  *last: the last step that makes some.
  */
 static uint32_t arrivals_at_first(const struct wsdbg_replay_agent *a, uint32_t barrier, uint32_t *last)
@@ -37,7 +52,7 @@ static bool change_agent(struct wsdbg_trial *t, uint32_t agent, const struct beg
     uint32_t last = 0, last_of_model = 0;
     const uint32_t own = arrivals_at_first(a, b->barrier, &last);
     const uint32_t meant = arrivals_at_first(a, b->model, &last_of_model);
-    if (own == meant)
+    if (own == meant || !is_beginner(t, a, b->barrier))
         return true;
     if (b->kind == WSDBG_REPAIR_BEGIN)
         return own == 0 && wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.agent = agent,
