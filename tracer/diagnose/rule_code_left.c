@@ -84,7 +84,8 @@ static bool note_who_could(struct left *left, uint32_t row)
         }
     for (uint32_t i = 0; i < replay->agent_count; i++)
         if (!left->c->snapshot->walks[replay->agents[i].walk].is_whole &&
-            !wsdbg_set_has(&left->by, replay->agents[i].warp))
+            !wsdbg_set_has(&left->by, replay->agents[i].warp) &&
+            wsdbg_code_can(left->c, replay->agents[i].warp, WSDBG_KINDS_ARRIVAL, row, NULL) != WSDBG_CAN_NOT)
             return false;
     return true;
 }
