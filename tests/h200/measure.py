@@ -332,6 +332,24 @@ class Measure:
         return {name: {key: spread([f[key] for f in values]) for key in ('launch_ns', 'launch_and_sync_ns')}
                 if name != 'errors' and values else values for name, values in figures.items()}
 
+    def storm(self):
+        """300,000 launches of an empty kernel: alone, armed, and under wsdbg with its default and without a look; pairs alternate."""
+        setups = {'alone': None, 'armed': ['arm', '--'], 'ring': ['run', '-q', '--evidence', 'ring', '-o'], 'auto': ['run', '-q', '-o']}
+        rows = {name: [] for name in setups}
+        for turn in range(9):
+            names = list(setups)
+            for name in names if turn % 2 == 0 else names[::-1]:
+                database = os.path.join(self.scratch, 'storm.db')
+                if os.path.exists(database):
+                    os.unlink(database)
+                words = setups[name]
+                watch = [] if words is None else [self.tool('wsdbg'), *words, *([] if name == 'armed' else [database, '--'])]
+                start = time.monotonic()
+                status, out, err, _ = run([*watch, self.tool('null_launch'), 'storm', '300000'], 60)
+                seconds = json.loads(out[out.index('{'):out.index('}') + 1])['storm_s'] if status == 0 else None
+                rows[name].append({'storm_s': seconds, 'process_s': time.monotonic() - start, 'status': status, 'said': err[-200:] if status else ''})
+        return rows
+
     def markers(self):
         """Streams of kernels of 5 us: alone, under wsdbg without markers (--evidence ring) and with; runs alternate."""
         setups = {'alone': None, 'without': ['--evidence', 'ring'], 'with': ['--evidence', 'auto']}
@@ -453,7 +471,7 @@ def main():
     arguments = parser.parse_args()
     measure = Measure(os.path.abspath(arguments.build), arguments.runs)
     measure.healthy_runs = arguments.healthy_runs
-    everything = ['machine', 'hangs', 'healthy', 'bench', 'shapes', 'candidates', 'probes', 'ring', 'observer', 'markers', 'looking', 'images', 'transcripts']
+    everything = ['machine', 'hangs', 'healthy', 'bench', 'shapes', 'candidates', 'probes', 'ring', 'observer', 'storm', 'markers', 'looking', 'images', 'transcripts']
     results = json.load(open(arguments.out)) if os.path.exists(arguments.out) else {}
     machine = [] if arguments.parts == ['images'] else ['machine']
     for part in [*machine, *(arguments.parts or [part for part in everything[1:] if part != 'candidates'])]:

@@ -1,9 +1,11 @@
 /* null_launch.c - what an observer adds to a launch: times an empty kernel, launch and synchronise, many times.
  *
  * Usage: null_launch [ROUNDS]     Prints one JSON line: medians of ROUNDS blocks of 1000 launches, nanoseconds.
+ *        null_launch storm COUNT  Prints one JSON line: the seconds of COUNT launches and one synchronisation.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "driver_lookup.h"
 
@@ -12,8 +14,33 @@ enum { LAUNCHES = 1000, ROUNDS_MAX = 200 };
 static const char kernel_ptx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry nothing()\n{\n ret;\n}\n";
 
+typedef int launch_fn(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                      void **);
+
+/* The first launch is among them: an observer may let it wait. */
+static int storm(const char *text)
+{
+    const long count = strtol(text, NULL, 10);
+    if (count < 1) {
+        fprintf(stderr, "null_launch: COUNT must be 1 or more, not \"%s\"\n", text);
+        return 2;
+    }
+    driver_find("null_launch");
+    void *function = load_kernel(kernel_ptx, "nothing");
+    launch_fn *launch = driver("cuLaunchKernel");
+    int (*synchronize)(void) = driver("cuCtxSynchronize");
+    const double start = now_ns();
+    for (long i = 0; i < count; i++)
+        check(launch(function, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL), "cuLaunchKernel");
+    check(synchronize(), "cuCtxSynchronize");
+    printf("{\"storm_s\": %.4f, \"launches\": %ld}\n", (now_ns() - start) / 1e9, count);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3 && !strcmp(argv[1], "storm"))
+        return storm(argv[2]);
     const int rounds = argc > 1 ? atoi(argv[1]) : 21;
     if (rounds < 1 || rounds > ROUNDS_MAX) {
         fprintf(stderr, "null_launch: ROUNDS must be 1 to %d, not \"%s\"\n", ROUNDS_MAX, argv[1]);
@@ -21,8 +48,7 @@ int main(int argc, char **argv)
     }
     driver_find("null_launch");
     void *function = load_kernel(kernel_ptx, "nothing");
-    int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
-                  void **) = driver("cuLaunchKernel");
+    launch_fn *launch = driver("cuLaunchKernel");
     int (*synchronize)(void) = driver("cuCtxSynchronize");
     double launches[ROUNDS_MAX], pairs[ROUNDS_MAX];
     for (int round = -3; round < rounds; round++) {

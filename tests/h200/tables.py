@@ -194,6 +194,24 @@ def observer(figures, out):
     out('')
 
 
+def storm(rows, out):
+    out('## A storm of launches\n')
+    out('`tests/h200/measure.py storm`: `null_launch storm 300000`, 9 runs of each in turns. Seconds of the launches and one synchronisation, as the program')
+    out('sees them; the first launch, which waits until wsdbg is attached, is among them. Then the whole process. Last the median of the ratios')
+    out('of pairs, quartiles in brackets.\n')
+    out('| | launches s: median (min–max) | process s | launches against alone |')
+    out('|---|---|---|---|')
+    said = {'alone': 'alone', 'armed': '`wsdbg arm`, nobody watches', 'ring': '`wsdbg run --evidence ring`', 'auto': '`wsdbg run`'}
+    for name, text in said.items():
+        good = [(row, base) for row, base in zip(rows[name], rows['alone']) if row['storm_s'] and base['storm_s']]
+        launches, process = [row['storm_s'] for row, _ in good], [row['process_s'] for row, _ in good]
+        ratios = sorted(row['storm_s'] / base['storm_s'] for row, base in good)
+        quartile = [ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]]
+        out(f'| {text} | {statistics.median(launches):.3f} ({min(launches):.3f}–{max(launches):.3f}) | {statistics.median(process):.2f} | '
+            f'{statistics.median(ratios):.3f} ({quartile[0]:.3f}–{quartile[1]:.3f}) |')
+    out('')
+
+
 def looking(figures, out):
     out('## Looking at a running GEMM\n')
     out('`tests/h200/measure.py looking`: 8192³ over and over on the whole chip (132 SMs × 12 warps), terminals of 200 × 60 that show the')
@@ -240,7 +258,7 @@ def main():
     out('# Measured on an H200\n')
     m = results.get('machine', {})
     out(f"{m.get('gpu', '?')}, {m.get('date', '?')}. Made by `tests/h200/measure.py` and `tests/h200/tables.py`; nothing here is typed in by hand.\n")
-    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('probes', probes), ('ring', ring), ('shapes', shapes), ('observer', observer), ('looking', looking), ('images', images), ('transcripts', transcripts)):
+    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('probes', probes), ('ring', ring), ('shapes', shapes), ('observer', observer), ('storm', storm), ('looking', looking), ('images', images), ('transcripts', transcripts)):
         if name in results:
             function(results[name], out)
     kept.keep('h200', results)
