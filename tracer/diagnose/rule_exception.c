@@ -55,11 +55,11 @@ static bool is_arrival(const struct wsdbg_exception *e)
     return e->access && WSDBG_KINDS_ARRIVAL >> e->access & 1;
 }
 
-/* An arrival locked it: its count was spent while bytes were on their way. */
+/* An arrival locked it: its count was spent while bytes were on their way, or it took fewer arrivals than were made. */
 static bool is_locked(const struct wsdbg_case *c, uint32_t barrier, struct wsdbg_barrier_word *word)
 {
-    return wsdbg_word_of(c, barrier, word) && word->pending == 0 && word->bytes > 0 &&
-           c->snapshot->barriers[barrier].word.known && c->snapshot->barriers[barrier].word.value >> LOCK_BIT & 1;
+    return wsdbg_word_of(c, barrier, word) && c->snapshot->barriers[barrier].word.known &&
+           c->snapshot->barriers[barrier].word.value >> LOCK_BIT & 1;
 }
 
 static bool may_name(const struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier)
@@ -207,21 +207,35 @@ static struct wsdbg_warp_set with_bytes(const struct wsdbg_case *c, const struct
     return warps;
 }
 
+/* What the phase still took when the arrival came. */
+static struct wsdbg_phrase say_left(const struct wsdbg_barrier_word *word)
+{
+    struct wsdbg_phrase phrase;
+    if (word->pending)
+        wsdbg_print(phrase.text, sizeof phrase.text, "and the phase took only %u more", word->pending);
+    else if (word->bytes > 0)
+        wsdbg_print(phrase.text, sizeof phrase.text, "all of them were already made, and %lld bytes were still missing",
+                    (long long)word->bytes);
+    else
+        wsdbg_print(phrase.text, sizeof phrase.text, "and all of them were already made");
+    return phrase;
+}
+
 static void say_spent(struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier)
 {
     const struct wsdbg_warp_set warps = with_bytes(c, e, barrier);
     struct wsdbg_barrier_word word;
-    const bool shared = wsdbg_word_of(c, barrier, &word) && wsdbg_set_count(&warps) > word.expected;
+    const bool shared = wsdbg_word_of(c, barrier, &word) && word.bytes > 0 && wsdbg_set_count(&warps) > word.expected;
     struct wsdbg_finding *finding = begin(
         c, e, barrier, shared ? WSDBG_CAUSE_TX_SHARED_BARRIER : WSDBG_CAUSE_DOUBLE_ARRIVE, WSDBG_CONFIDENCE_LIKELY);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived on %s%s again before the phase completed: the barrier is initialised for %u arrival%s, all "
-                "of them were already made, and %lld bytes were still missing. The GPU stopped the warp in %s with %s.",
+                "%s arrived on %s%s %s: the barrier is initialised for %u arrival%s, %s. The GPU stopped the warp in "
+                "%s with %s.",
                 wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text, say_place(c, e).text,
-                word.expected, word.expected == 1 ? "" : "s", (long long)word.bytes, say_thread(c, e).text,
-                say_code(e).text);
+                word.pending ? "too often" : "again before the phase completed", word.expected,
+                word.expected == 1 ? "" : "s", say_left(&word).text, say_thread(c, e).text, say_code(e).text);
     wsdbg_print(
         finding->fix, sizeof finding->fix,
         shared

@@ -113,6 +113,10 @@ const struct wsdbg_word *wsdbg_words_find(const struct wsdbg_words *words, uint3
     return NULL;
 }
 
+/* The GPU locks a word when an arrival is one too many, and any word that a thread arrives on which is no mbarrier.
+ * What is no mbarrier seldom looks like one with so few arrivals; these are the threads of two CTAs. */
+enum { LOCKED_EXPECTED_MOST = 2048 };
+
 struct wsdbg_mbarrier_word wsdbg_mbarrier_word(uint64_t word)
 {
     const uint32_t bytes = word >> 21 & 0x1fffff;
@@ -122,7 +126,8 @@ struct wsdbg_mbarrier_word wsdbg_mbarrier_word(uint64_t word)
         .expected = -(uint32_t)(word >> 1) & 0xfffff,
         .missing_bytes = bytes & 0x100000 ? (int32_t)(0x200000 - bytes) : -(int32_t)bytes,
     };
-    const bool is_locked = word >> 42 & 1, is_spent = out.pending == 0 && out.missing_bytes > 0;
-    out.is_valid = !(word & 1) && (!is_locked || is_spent) && out.expected && out.pending <= out.expected;
+    const bool is_locked = word >> 42 & 1;
+    out.is_valid = !(word & 1) && out.expected && out.pending <= out.expected &&
+                   (!is_locked || out.expected <= LOCKED_EXPECTED_MOST);
     return out;
 }

@@ -35,7 +35,8 @@ struct wsdbg_error *wsdbg_words_read(struct wsdbg_words *words, struct wsdbg_mac
 const struct wsdbg_word *wsdbg_words_find(const struct wsdbg_words *words, uint32_t offset);
 
 /* An mbarrier's word of sm_90 (measured): phase 63, minus pending 62:43, lock 42, minus missing bytes 41:21, minus
- * expected 20:1.  An arrival that finds the count spent while bytes are missing sets the lock, and ends the kernel. */
+ * expected 20:1.  An arrival that finds the count spent while bytes are missing, or makes more arrivals than the phase
+ * still takes, sets the lock, and ends the kernel. */
 struct wsdbg_mbarrier_word {
     bool is_valid; /* one that mbarrier.init and what follows can make */
     uint32_t phase, pending, expected;
