@@ -183,8 +183,8 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_first(t, 0);
     wsdbg_try_blocks(t);
     wsdbg_try_named(t);
-    wsdbg_try_early(t);
     wsdbg_try_named_ids(t);
+    wsdbg_try_early(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
     wsdbg_try_mates(t, WSDBG_REPAIR_ADD_LIKE);
     wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);

@@ -19,6 +19,7 @@ struct site {
     bool many[GROUPS_MOST];
     uint8_t others[IDS_MOST]; /* ids that some use names with as many threads */
     uint32_t other_count;
+    bool only_alone; /* only changes of ids to which nobody else comes are tried */
 };
 
 static uint32_t group_of(const struct wsdbg_trial *t, uint32_t agent)
@@ -153,7 +154,7 @@ static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NAMED_ID, .named = named, .value = value};
     repair.of_each = of_several;
     repair.is_shared = of_several || is_shared(t, site, named);
-    if (t->replay->steps_left == 0 || !wsdbg_trial_works(t))
+    if ((site->only_alone && repair.is_shared) || t->replay->steps_left == 0 || !wsdbg_trial_works(t))
         return false;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
@@ -278,11 +279,14 @@ static bool assign(struct wsdbg_trial *t, const struct site *site, struct togeth
 
 /* ---- all instructions ---- */
 
-static bool try_site(struct wsdbg_trial *t, uint32_t access, uint32_t threads, uint16_t torn)
+static bool try_site(struct wsdbg_trial *t, uint32_t access, uint32_t threads, uint16_t torn, bool only_alone)
 {
-    const struct site site = read_site(t, access, threads, torn);
+    struct site site = read_site(t, access, threads, torn);
+    site.only_alone = only_alone;
     if (try_ids(t, &site))
         return true;
+    if (only_alone)
+        return false;
     struct together together = read_together(&site);
     return together.count > 1 && together.count <= site.other_count && assign(t, &site, &together, 0);
 }
@@ -311,16 +315,26 @@ static bool note(struct wsdbg_trial *t, uint32_t sites[SITES_MOST][2], uint32_t 
     return true;
 }
 
-void wsdbg_try_named_ids(struct wsdbg_trial *t)
+/* True if one of the instructions has a repair. */
+static bool try_sites(struct wsdbg_trial *t, uint16_t torn, bool only_alone)
 {
     uint32_t sites[SITES_MOST][2], count = 0;
-    const bool stands = stands_at_named(t);
-    const uint16_t torn = stands ? torn_ids(t) : 0;
-    for (uint32_t i = 0; i < t->replay->agent_count && stands; i++) {
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
         for (uint32_t k = 0; k < agent->step_count; k++)
             if (is_use(&agent->steps[k]) && note(t, sites, &count, &agent->steps[k]) &&
-                try_site(t, agent->steps[k].access, agent->steps[k].number, torn))
-                return;
+                try_site(t, agent->steps[k].access, agent->steps[k].number, torn, only_alone))
+                return true;
     }
+    return false;
+}
+
+/* An id to which nobody else comes is the likelier mistake. */
+void wsdbg_try_named_ids(struct wsdbg_trial *t)
+{
+    if (!stands_at_named(t))
+        return;
+    const uint16_t torn = torn_ids(t);
+    if (!try_sites(t, torn, true))
+        try_sites(t, torn, false);
 }
