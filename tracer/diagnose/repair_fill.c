@@ -86,14 +86,6 @@ static uint32_t whole_round(const struct wsdbg_trial *t, const struct rounds_of_
     return whole;
 }
 
-static uint32_t rounds_by(const struct rounds_of_stage *stage, uint32_t agent)
-{
-    uint32_t rounds = 0;
-    for (uint32_t k = 1; k < ROUNDS_MOST; k++)
-        rounds += stage->by[k] == agent;
-    return rounds;
-}
-
 /* The step with which an agent's round begins; WSDBG_NONE. */
 static uint32_t begin_of(const struct wsdbg_replay_agent *a, uint32_t waited, uint32_t round)
 {
@@ -103,21 +95,33 @@ static uint32_t begin_of(const struct wsdbg_replay_agent *a, uint32_t waited, ui
     return WSDBG_NONE;
 }
 
+/* How many arrivals an agent makes on all stages of the family in the CTA. */
+static uint64_t arrivals_by(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent)
+{
+    uint64_t arrivals = 0;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (t->replay->barriers[b].cta == t->replay->barriers[stage->barrier].cta &&
+            wsdbg_replay_is_of_family(t->replay, stage->barrier, b))
+            arrivals += wsdbg_replay_arrivals_on(&t->replay->agents[agent], b);
+    return arrivals;
+}
+
 /* Who would arrive in a round in which nobody does: of the same lanes of warps that take part in the round, the agent
- * that arrives in the fewest rounds. */
+ * that arrives least often.  All stages count: where warps take turns, each may serve the same stages always. */
 static uint32_t who_should(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t round,
                            uint32_t model)
 {
     const struct wsdbg_replay_agent *like = &t->replay->agents[model];
-    uint32_t best = WSDBG_NONE, least = UINT32_MAX;
+    uint32_t best = WSDBG_NONE;
+    uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         if (a->cta != like->cta || a->lanes != like->lanes || begin_of(a, stage->waited, round) == WSDBG_NONE ||
             (a->warp != like->warp && !wsdbg_case_are_mates(t->c, a->warp, like->warp)))
             continue;
-        const uint32_t rounds = rounds_by(stage, i);
-        if (rounds < least) {
-            least = rounds;
+        const uint64_t arrivals = arrivals_by(t, stage, i);
+        if (arrivals < least) {
+            least = arrivals;
             best = i;
         }
     }
