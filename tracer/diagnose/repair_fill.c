@@ -168,9 +168,27 @@ static void come_for(struct wsdbg_trial *t, uint32_t left, uint32_t warp)
     t->changes.doubles = t->doubles;
 }
 
-/* Notes who has left of those that would take turns with the agent: the same lanes of warps of its warpgroup, which
- * took part in fewer rounds.  True if somebody has. */
-static bool note_leavers(struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent,
+/* Whether an agent waits for something behind the beginning of its round.  Then it did not leave in or before it. */
+static bool goes_beyond(const struct wsdbg_replay_agent *a, uint32_t waited, uint32_t round)
+{
+    const uint32_t begin = begin_of(a, waited, round);
+    for (uint32_t i = begin; begin != WSDBG_NONE && i + 1 < a->step_count; i++)
+        if (a->steps[i + 1].kind == WSDBG_ACCESS_WAIT)
+            return true;
+    return false;
+}
+
+/* Whether an agent has left that took part in fewer rounds than are needed, and in none behind this one. */
+static bool is_leaver(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent, uint32_t round)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    return t->state[agent] == WSDBG_AGENT_ENDED && begin_of(a, stage->waited, stage->needed) == WSDBG_NONE &&
+           !goes_beyond(a, stage->waited, round);
+}
+
+/* Notes who has left of those that would take turns with the agent, up to a round in which nobody arrives: the same
+ * lanes of warps of its warpgroup.  True if somebody has. */
+static bool note_leavers(struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent, uint32_t round,
                          struct wsdbg_repair *repair)
 {
     const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
@@ -178,7 +196,7 @@ static bool note_leavers(struct wsdbg_trial *t, const struct rounds_of_stage *st
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         if (a->cta != self->cta || !(a->lanes & self->lanes) || !wsdbg_case_are_mates(t->c, a->warp, self->warp) ||
-            t->state[i] != WSDBG_AGENT_ENDED || begin_of(a, stage->waited, stage->needed) != WSDBG_NONE)
+            !is_leaver(t, stage, i, round))
             continue;
         any = true;
         wsdbg_set_add(&repair->warps, a->warp);
@@ -202,7 +220,7 @@ static bool fill_round(struct wsdbg_trial *t, const struct rounds_of_stage *stag
         return false;
     const struct wsdbg_replay_agent *a = &t->replay->agents[by];
     const bool is_silent = stage->copies[round] && !stage->bytes[round];
-    if (!is_empty || !note_leavers(t, stage, by, repair))
+    if (!is_empty || !note_leavers(t, stage, by, round, repair))
         wsdbg_set_add(&repair->warps, a->warp);
     return wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){
                                        .agent = by,
