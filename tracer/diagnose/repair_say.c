@@ -211,9 +211,52 @@ static bool arrives_only_at_first(const struct rounds *rounds, const struct wsdb
     return has_waited;
 }
 
+/* Whether the repair changes one arrival alone, before the thread's first wait: it adds the first one on a barrier, or
+ * drops one of several. */
+static bool is_before_first_wait(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    const struct wsdbg_replay_agent *a = agent_of(rounds, repair->edit.agent);
+    uint32_t wait = 0, arrivals = 0;
+    for (; wait < a->step_count && a->steps[wait].kind != WSDBG_ACCESS_WAIT; wait++)
+        arrivals += a->target[wait] == repair->edit.barrier && wsdbg_replay_arrivals_of(a, wait) > 0;
+    return repair->edit_count == 1 && wait < a->step_count && repair->edit.step <= wait &&
+           (repair->kind == WSDBG_REPAIR_DROP ? arrivals > 1 : arrivals == 0);
+}
+
+/* Says what threads do before their first wait. */
+static void say_begin(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const bool is_less = repair->kind == WSDBG_REPAIR_BEGIN_LESS || repair->kind == WSDBG_REPAIR_DROP;
+    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair)),
+                              family = wsdbg_say_family(c, row_of(rounds, repair)),
+                              warps = wsdbg_say_warps(c, &repair->warps);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                is_less ? "Before the first wait, %s arrive%s more often on %s than on other stages of %s. Without "
+                          "that arrival %s."
+                        : "Before the first wait, %s do%s not arrive on %s, but on other stages of %s. With that "
+                          "arrival %s.",
+                warps.text,
+                !is_one(repair) ? ""
+                : is_less       ? "s"
+                                : "es",
+                object.text, family.text, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on each stage of %s just once before the first round.",
+                family.text);
+    if (is_less)
+        tell_arrival(rounds, finding, &repair->edit);
+}
+
 static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
+    if (is_before_first_wait(rounds, repair)) {
+        say_begin(rounds, repair);
+        return;
+    }
     struct wsdbg_finding *finding = find(rounds, repair);
     if (!finding)
         return;
@@ -273,33 +316,6 @@ static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
                         wsdbg_say_warps(c, &repair->warps).text);
 }
 
-/* Says what threads do before their first wait. */
-static void say_begin(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const bool is_less = repair->kind == WSDBG_REPAIR_BEGIN_LESS;
-    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair)),
-                              family = wsdbg_say_family(c, row_of(rounds, repair)),
-                              warps = wsdbg_say_warps(c, &repair->warps);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                is_less ? "Before the first wait, %s arrive%s more often on %s than on other stages of %s. Without "
-                          "that arrival %s."
-                        : "Before the first wait, %s do%s not arrive on %s, but on other stages of %s. With that "
-                          "arrival %s.",
-                warps.text,
-                !is_one(repair) ? ""
-                : is_less       ? "s"
-                                : "es",
-                object.text, family.text, wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on each stage of %s just once before the first round.",
-                family.text);
-    if (is_less)
-        tell_arrival(rounds, finding, &repair->edit);
-}
-
 /* Says that nobody arrives first. */
 static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
@@ -321,6 +337,10 @@ static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair
 static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
+    if (is_before_first_wait(rounds, repair)) {
+        say_begin(rounds, repair);
+        return;
+    }
     struct wsdbg_finding *finding = find(rounds, repair);
     if (!finding)
         return;
