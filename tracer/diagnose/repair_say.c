@@ -297,12 +297,15 @@ static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
     const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
     const uint32_t needed = rounds->replay->barriers[repair->edit.barrier].expected;
     const uint32_t there = arrivals_there(rounds, repair);
+    char all[32] = "the arrival";
+    if (needed > 1)
+        wsdbg_print(all, sizeof all, "all %u arrivals", needed);
     if (there == 0)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "No thread arrives on %s in a round in which %s should. In other rounds one thread makes all %u "
-                    "arrivals, and warps may take turns. With these arrivals %s.",
-                    object.text, wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text, needed,
-                    wsdbg_repair_outcome(repair));
+                    "No thread arrives on %s in a round in which %s should. In other rounds one thread makes %s, and "
+                    "warps may take turns. With %s %s.",
+                    object.text, wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text, all,
+                    needed > 1 ? "these arrivals" : "it", wsdbg_repair_outcome(repair));
     else
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "%s makes only %u of the %u arrivals on %s in a round. In other rounds one thread makes all of "
