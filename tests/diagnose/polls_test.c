@@ -260,25 +260,32 @@ static void tests_of_one_wait_are_one_wait(void **state)
     end(&k);
 }
 
-/* An arrival that a repair adds before a poll comes once, however often the poll is tested. */
-static void a_change_before_a_poll_is_made_once(void **state)
+/* An arrival that a repair adds comes once, however often a poll is tested, and whatever is taken up ahead: before each
+ * step of the loop, and behind the last one. */
+static void a_change_is_made_once(void **state)
 {
-    struct kernel k;
+    enum { LOOP_STEPS = 6 };
     (void)state;
-    begin(&k, true);
-    poll(&k, POLL_A, X, 0, 0);
-    poll(&k, POLL_B, Y, 0, 0);
-    serve(&k, Y, 0, 0);
-    serve(&k, X, 0, 0);
-    run(&k);
-    /* Nobody else arrives there: its phase shows how often the change was made. */
-    const struct wsdbg_replay_edit edit = {
-        .agent = POLLER, .step = k.ways[POLLER].count - 4, .barrier = barrier_at(&k, TOLD_Z), .arrivals = 1};
-    wsdbg_replay_run(k.replay, WSDBG_REPLAY_FIRST_FIRST,
-                     &(struct wsdbg_replay_changes){.edits = &edit, .edit_count = 1});
-    assert_true(k.replay->has_ended);
-    assert_int_equal(k.replay->barriers[edit.barrier].phase, 1);
-    end(&k);
+    for (uint32_t step = 0; step <= LOOP_STEPS; step++) {
+        struct kernel k;
+        begin(&k, true);
+        poll(&k, POLL_A, X, 0, 0);
+        poll(&k, POLL_B, Y, 0, 0);
+        poll(&k, POLL_C, Z, 0, 0);
+        serve(&k, Y, 0, 0);
+        serve(&k, X, 0, 0);
+        serve(&k, Z, 0, 0);
+        run(&k);
+        /* Nobody else arrives there: its phase shows how often the change was made. */
+        const uint32_t barrier = wsdbg_replay_barrier_at(k.replay, 0, MBARRIER_AT(TOLD_Z, 1));
+        const struct wsdbg_replay_edit edit = {
+            .agent = POLLER, .step = k.ways[POLLER].count - LOOP_STEPS + step, .barrier = barrier, .arrivals = 1};
+        wsdbg_replay_run(k.replay, WSDBG_REPLAY_FIRST_FIRST,
+                         &(struct wsdbg_replay_changes){.edits = &edit, .edit_count = 1});
+        assert_true(k.replay->has_ended);
+        assert_int_equal(k.replay->barriers[barrier].phase, 1);
+        end(&k);
+    }
 }
 
 /* ---- the picture ---- */
@@ -376,7 +383,7 @@ int main(void)
         cmocka_unit_test(what_is_taken_up_ends_at_the_next_poll_or_behind_the_loop),
         cmocka_unit_test(what_is_taken_up_is_done_to_its_end_first),
         cmocka_unit_test(tests_of_one_wait_are_one_wait),
-        cmocka_unit_test(a_change_before_a_poll_is_made_once),
+        cmocka_unit_test(a_change_is_made_once),
         cmocka_unit_test(a_warp_may_be_seen_at_each_barrier_that_it_polls),
         cmocka_unit_test(a_release_that_is_left_out_is_told),
         cmocka_unit_test(an_arrival_that_the_warp_itself_leaves_out_is_told),
