@@ -14,6 +14,7 @@
 enum { SPECIAL_WINDOW_HIGH = 47, SPECIAL_WINDOW_LOW = 48 }; /* SR_SWINHI, SR_SWINLO */
 #define SHARED_WINDOW UINT64_C(0x7e0000000000)
 #define LOCAL_WINDOW UINT64_C(0x7f0000000000)
+#define WINDOW_BYTES (UINT64_C(1) << 24)
 
 static unsigned reads;
 
@@ -91,17 +92,41 @@ static void a_word_may_be_known_where_its_block_is_not(void **state)
     (void)state;
 }
 
-static void a_generic_address_may_be_of_shared_or_local_memory(void **state)
+static void a_generic_address_in_a_known_window_is_not_of_global_memory(void **state)
 {
     static struct fixture fixture;
-    struct wsdbg_thread_world world = begin(&fixture, true);
+    const struct wsdbg_thread_world world = begin(&fixture, true);
     uint32_t value;
-    assert_true(world.global(world.context, PLACE, true, &value));
     assert_false(world.global(world.context, SHARED_WINDOW + 0x400, true, &value));
     assert_false(world.global(world.context, LOCAL_WINDOW + 0x400, true, &value));
-    world = begin(&fixture, false);
-    assert_false(world.global(world.context, PLACE, true, &value));
     assert_int_equal(reads, 0);
+    assert_true(world.global(world.context, PLACE, true, &value));
+    assert_int_equal(value, (uint32_t)PLACE);
+    assert_true(world.global(world.context, LOCAL_WINDOW + WINDOW_BYTES, true, &value));
+    (void)state;
+}
+
+/* A live look does not know the windows.  No memory is mapped in them, so what can be read is global. */
+static void a_generic_address_is_read_where_no_window_is_known(void **state)
+{
+    static struct fixture fixture;
+    const struct wsdbg_thread_world world = begin(&fixture, false);
+    uint32_t value;
+    assert_true(world.global(world.context, PLACE, true, &value));
+    assert_int_equal(value, (uint32_t)PLACE);
+    assert_false(world.global(world.context, 0, true, &value));
+    (void)state;
+}
+
+/* One of the two may be known alone. */
+static void each_window_counts_for_itself(void **state)
+{
+    static struct fixture fixture;
+    const struct wsdbg_thread_world world = begin(&fixture, true);
+    uint32_t value;
+    fixture.context.local_window.known = false;
+    assert_false(world.global(world.context, SHARED_WINDOW, true, &value));
+    assert_true(world.global(world.context, LOCAL_WINDOW, true, &value));
     (void)state;
 }
 
@@ -158,7 +183,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_is_read_once),
         cmocka_unit_test(a_word_may_be_known_where_its_block_is_not),
-        cmocka_unit_test(a_generic_address_may_be_of_shared_or_local_memory),
+        cmocka_unit_test(a_generic_address_in_a_known_window_is_not_of_global_memory),
+        cmocka_unit_test(a_generic_address_is_read_where_no_window_is_known),
+        cmocka_unit_test(each_window_counts_for_itself),
         cmocka_unit_test(generic_addresses_of_shared_memory_need_no_window),
         cmocka_unit_test(tables_of_branch_targets_are_those_of_the_image),
         cmocka_unit_test(a_gpu_that_stands_still_is_asked_only_so_often),

@@ -86,14 +86,6 @@ static uint32_t whole_round(const struct wsdbg_trial *t, const struct rounds_of_
     return whole;
 }
 
-static uint32_t rounds_by(const struct rounds_of_stage *stage, uint32_t agent)
-{
-    uint32_t rounds = 0;
-    for (uint32_t k = 1; k < ROUNDS_MOST; k++)
-        rounds += stage->by[k] == agent;
-    return rounds;
-}
-
 /* The step with which an agent's round begins; WSDBG_NONE. */
 static uint32_t begin_of(const struct wsdbg_replay_agent *a, uint32_t waited, uint32_t round)
 {
@@ -103,21 +95,33 @@ static uint32_t begin_of(const struct wsdbg_replay_agent *a, uint32_t waited, ui
     return WSDBG_NONE;
 }
 
+/* How many arrivals an agent makes on all stages of the family in the CTA. */
+static uint64_t arrivals_by(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent)
+{
+    uint64_t arrivals = 0;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (t->replay->barriers[b].cta == t->replay->barriers[stage->barrier].cta &&
+            wsdbg_replay_is_of_family(t->replay, stage->barrier, b))
+            arrivals += wsdbg_replay_arrivals_on(&t->replay->agents[agent], b);
+    return arrivals;
+}
+
 /* Who would arrive in a round in which nobody does: of the same lanes of warps that take part in the round, the agent
- * that arrives in the fewest rounds. */
+ * that arrives least often.  All stages count: where warps take turns, each may serve the same stages always. */
 static uint32_t who_should(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t round,
                            uint32_t model)
 {
     const struct wsdbg_replay_agent *like = &t->replay->agents[model];
-    uint32_t best = WSDBG_NONE, least = UINT32_MAX;
+    uint32_t best = WSDBG_NONE;
+    uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         if (a->cta != like->cta || a->lanes != like->lanes || begin_of(a, stage->waited, round) == WSDBG_NONE ||
             (a->warp != like->warp && !wsdbg_case_are_mates(t->c, a->warp, like->warp)))
             continue;
-        const uint32_t rounds = rounds_by(stage, i);
-        if (rounds < least) {
-            least = rounds;
+        const uint64_t arrivals = arrivals_by(t, stage, i);
+        if (arrivals < least) {
+            least = arrivals;
             best = i;
         }
     }
@@ -164,9 +168,27 @@ static void come_for(struct wsdbg_trial *t, uint32_t left, uint32_t warp)
     t->changes.doubles = t->doubles;
 }
 
-/* Notes who has left of those that would take turns with the agent: the same lanes of warps of its warpgroup, which
- * took part in fewer rounds.  True if somebody has. */
-static bool note_leavers(struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent,
+/* Whether an agent waits for something behind the beginning of its round.  Then it did not leave in or before it. */
+static bool goes_beyond(const struct wsdbg_replay_agent *a, uint32_t waited, uint32_t round)
+{
+    const uint32_t begin = begin_of(a, waited, round);
+    for (uint32_t i = begin; begin != WSDBG_NONE && i + 1 < a->step_count; i++)
+        if (a->steps[i + 1].kind == WSDBG_ACCESS_WAIT)
+            return true;
+    return false;
+}
+
+/* Whether an agent has left that took part in fewer rounds than are needed, and in none behind this one. */
+static bool is_leaver(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent, uint32_t round)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    return t->state[agent] == WSDBG_AGENT_ENDED && begin_of(a, stage->waited, stage->needed) == WSDBG_NONE &&
+           !goes_beyond(a, stage->waited, round);
+}
+
+/* Notes who has left of those that would take turns with the agent, up to a round in which nobody arrives: the same
+ * lanes of warps of its warpgroup.  True if somebody has. */
+static bool note_leavers(struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent, uint32_t round,
                          struct wsdbg_repair *repair)
 {
     const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
@@ -174,7 +196,7 @@ static bool note_leavers(struct wsdbg_trial *t, const struct rounds_of_stage *st
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         if (a->cta != self->cta || !(a->lanes & self->lanes) || !wsdbg_case_are_mates(t->c, a->warp, self->warp) ||
-            t->state[i] != WSDBG_AGENT_ENDED || begin_of(a, stage->waited, stage->needed) != WSDBG_NONE)
+            !is_leaver(t, stage, i, round))
             continue;
         any = true;
         wsdbg_set_add(&repair->warps, a->warp);
@@ -198,7 +220,7 @@ static bool fill_round(struct wsdbg_trial *t, const struct rounds_of_stage *stag
         return false;
     const struct wsdbg_replay_agent *a = &t->replay->agents[by];
     const bool is_silent = stage->copies[round] && !stage->bytes[round];
-    if (!is_empty || !note_leavers(t, stage, by, repair))
+    if (!is_empty || !note_leavers(t, stage, by, round, repair))
         wsdbg_set_add(&repair->warps, a->warp);
     return wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){
                                        .agent = by,

@@ -211,9 +211,52 @@ static bool arrives_only_at_first(const struct rounds *rounds, const struct wsdb
     return has_waited;
 }
 
+/* Whether the repair changes one arrival alone, before the thread's first wait: it adds the first one on a barrier, or
+ * drops one of several. */
+static bool is_before_first_wait(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    const struct wsdbg_replay_agent *a = agent_of(rounds, repair->edit.agent);
+    uint32_t wait = 0, arrivals = 0;
+    for (; wait < a->step_count && a->steps[wait].kind != WSDBG_ACCESS_WAIT; wait++)
+        arrivals += a->target[wait] == repair->edit.barrier && wsdbg_replay_arrivals_of(a, wait) > 0;
+    return repair->edit_count == 1 && wait < a->step_count && repair->edit.step <= wait &&
+           (repair->kind == WSDBG_REPAIR_DROP ? arrivals > 1 : arrivals == 0);
+}
+
+/* Says what threads do before their first wait. */
+static void say_begin(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const bool is_less = repair->kind == WSDBG_REPAIR_BEGIN_LESS || repair->kind == WSDBG_REPAIR_DROP;
+    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair)),
+                              family = wsdbg_say_family(c, row_of(rounds, repair)),
+                              warps = wsdbg_say_warps(c, &repair->warps);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                is_less ? "Before the first wait, %s arrive%s more often on %s than on other stages of %s. Without "
+                          "that arrival %s."
+                        : "Before the first wait, %s do%s not arrive on %s, but on other stages of %s. With that "
+                          "arrival %s.",
+                warps.text,
+                !is_one(repair) ? ""
+                : is_less       ? "s"
+                                : "es",
+                object.text, family.text, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on each stage of %s just once before the first round.",
+                family.text);
+    if (is_less)
+        tell_arrival(rounds, finding, &repair->edit);
+}
+
 static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
+    if (is_before_first_wait(rounds, repair)) {
+        say_begin(rounds, repair);
+        return;
+    }
     struct wsdbg_finding *finding = find(rounds, repair);
     if (!finding)
         return;
@@ -254,12 +297,15 @@ static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
     const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
     const uint32_t needed = rounds->replay->barriers[repair->edit.barrier].expected;
     const uint32_t there = arrivals_there(rounds, repair);
+    char all[32] = "the arrival";
+    if (needed > 1)
+        wsdbg_print(all, sizeof all, "all %u arrivals", needed);
     if (there == 0)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "No thread arrives on %s in a round in which %s should. In other rounds one thread makes all %u "
-                    "arrivals, and warps may take turns. With these arrivals %s.",
-                    object.text, wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text, needed,
-                    wsdbg_repair_outcome(repair));
+                    "No thread arrives on %s in a round in which %s should. In other rounds one thread makes %s, and "
+                    "warps may take turns. With %s %s.",
+                    object.text, wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text, all,
+                    needed > 1 ? "these arrivals" : "it", wsdbg_repair_outcome(repair));
     else
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "%s makes only %u of the %u arrivals on %s in a round. In other rounds one thread makes all of "
@@ -271,33 +317,6 @@ static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
     wsdbg_evidence_text(c, finding, "rounds that lack arrivals: %u, by %s", repair->edit_count,
                         wsdbg_say_warps(c, &repair->warps).text);
-}
-
-/* Says what threads do before their first wait. */
-static void say_begin(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const bool is_less = repair->kind == WSDBG_REPAIR_BEGIN_LESS;
-    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair)),
-                              family = wsdbg_say_family(c, row_of(rounds, repair)),
-                              warps = wsdbg_say_warps(c, &repair->warps);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                is_less ? "Before the first wait, %s arrive%s more often on %s than on other stages of %s. Without "
-                          "that arrival %s."
-                        : "Before the first wait, %s do%s not arrive on %s, but on other stages of %s. With that "
-                          "arrival %s.",
-                warps.text,
-                !is_one(repair) ? ""
-                : is_less       ? "s"
-                                : "es",
-                object.text, family.text, wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on each stage of %s just once before the first round.",
-                family.text);
-    if (is_less)
-        tell_arrival(rounds, finding, &repair->edit);
 }
 
 /* Says that nobody arrives first. */
@@ -321,6 +340,10 @@ static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair
 static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
+    if (is_before_first_wait(rounds, repair)) {
+        say_begin(rounds, repair);
+        return;
+    }
     struct wsdbg_finding *finding = find(rounds, repair);
     if (!finding)
         return;

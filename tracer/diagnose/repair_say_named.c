@@ -97,9 +97,10 @@ void wsdbg_repair_say_block(struct rounds *rounds, const struct wsdbg_repair *re
         return;
     const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &repair->warps),
                               at = wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s come to a barrier for all threads of the CTA%s to which the other warps never come. Without it %s.",
-                warps.text, at.text, wsdbg_repair_outcome(repair));
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s come%s to a barrier for all threads of the CTA%s to which the other warps never come. Without it %s.",
+        warps.text, wsdbg_set_count(&repair->warps) == 1 ? "s" : "", at.text, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "A barrier for all threads in the branch of one role never completes: use a named barrier with the "
                 "thread count of that role.");

@@ -503,8 +503,15 @@ static uint32_t first_edit(const struct run *run, uint32_t number, uint32_t at)
     return low;
 }
 
+/* Whether the arrivals that edits add before the step were made behind a part that was taken up ahead. */
+static bool are_edits_made(const struct wsdbg_replay_agent *agent, uint32_t at)
+{
+    return agent->polls && at > 0 && agent->is_taken[at - 1] &&
+           (agent->ahead_of == WSDBG_NONE || at == agent->ahead_begin);
+}
+
 /* Makes the arrivals of the step's edits.  True: the step is left out. */
-static bool apply_edits(const struct run *run, uint32_t number, uint32_t at)
+static bool apply_edits(const struct run *run, uint32_t number, uint32_t at, bool are_made)
 {
     bool is_left_out = false;
     if (!run->changes)
@@ -513,12 +520,20 @@ static bool apply_edits(const struct run *run, uint32_t number, uint32_t at)
         const struct wsdbg_replay_edit *edit = &run->changes->edits[i];
         if (edit->agent != number || edit->step != at)
             break;
-        if (edit->arrivals)
+        if (edit->arrivals && !are_made)
             arrive(run->replay, number, edit->barrier, edit->arrivals, edit->bytes);
-        else
-            is_left_out = true;
+        is_left_out |= !edit->arrivals;
     }
     return is_left_out;
+}
+
+/* What edits add behind a part that an agent took up ahead belongs to that part. */
+static void end_part(const struct run *run, uint32_t number)
+{
+    struct wsdbg_replay_agent *agent = &run->replay->agents[number];
+    if (agent->was_ahead)
+        apply_edits(run, number, agent->ahead_end, false);
+    agent->was_ahead = false;
 }
 
 /* Executes a step that never waits. */
@@ -565,7 +580,7 @@ static void take_step(const struct run *run, uint32_t number)
     struct wsdbg_replay_agent *agent = &run->replay->agents[number];
     const struct wsdbg_step_row *step = &agent->steps[agent->at];
     const uint32_t target = agent->target[agent->at];
-    if (!agent->tests_again && apply_edits(run, number, agent->at)) {
+    if (!agent->tests_again && apply_edits(run, number, agent->at, are_edits_made(agent, agent->at))) {
         wsdbg_replay_advance(agent);
         return;
     }
@@ -614,8 +629,9 @@ static bool go(const struct run *run, uint32_t number, bool one)
         any = true;
         replay->is_broken = replay->steps_left == 0;
         replay->steps_left -= !replay->is_broken;
+        end_part(run, number);
         if (agent->at >= agent->step_count) {
-            apply_edits(run, number, agent->at);
+            apply_edits(run, number, agent->at, are_edits_made(agent, agent->at));
             const bool is_whole = replay->c->snapshot->walks[agent->walk].is_whole;
             replay->assumes_idle |= !is_whole;
             if (is_whole || has_left_idle(replay, agent))
@@ -643,7 +659,7 @@ static void start(struct wsdbg_replay *replay)
         replay->agents[i].cluster_phase = 0;
         replay->agents[i].issued = 0;
         replay->agents[i].is_in_cluster_phase = false;
-        replay->agents[i].tests_again = false;
+        replay->agents[i].tests_again = replay->agents[i].was_ahead = false;
         replay->agents[i].ahead_of = WSDBG_NONE;
         if (replay->agents[i].polls)
             memset(replay->agents[i].is_taken, 0, replay->agents[i].step_count * sizeof *replay->agents[i].is_taken);

@@ -71,10 +71,12 @@ struct wsdbg_replay_agent {
     bool is_idle;     /* it only waits, and which of its waits repeat others is not known */
     bool polls;       /* some of its waits are polls of a loop that takes up whatever is ready (replay_polls.c) */
     /* While the replay runs: */
-    bool *is_taken;               /* by step: it was taken up ahead of a poll that was not ready; used if it polls */
-    uint32_t ahead_end, ahead_of; /* it is ahead of the poll `ahead_of` up to the step `ahead_end`, WSDBG_NONE */
-    bool tests_again;             /* it has begun the poll at `at` before */
-    uint32_t at;                  /* the step that it waits at or executes next */
+    bool *is_taken; /* by step: it was taken up ahead of a poll that was not ready; used if it polls */
+    /* It is ahead of the poll `ahead_of`, WSDBG_NONE, from the step `ahead_begin` up to `ahead_end`. */
+    uint32_t ahead_begin, ahead_end, ahead_of;
+    bool was_ahead;   /* it has just come to `ahead_end`, and is back at the poll */
+    bool tests_again; /* it has begun the poll at `at` before */
+    uint32_t at;      /* the step that it waits at or executes next */
     enum wsdbg_agent_state state;
     bool repeats_now;         /* the wait at `at` is for the same phase as the wait before it on the barrier */
     uint32_t cluster_phase;   /* in which it arrived last */
