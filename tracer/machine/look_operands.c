@@ -8,12 +8,15 @@
 
 #include "base/grow.h"
 #include "machine/look.h"
+#include "machine/loop_round.h"
 
-enum { MOVES_MAX = 4 }; /* followed back to find what a register of a loop is */
+enum { SPECIAL_CTA_RANK = 136 }; /* its number as an operand (walk_thread.c) */
+enum { MOVES_MAX = 4 };          /* followed back to find what a register of a loop is */
 
 struct lane {
     struct wsdbg_machine *machine;
     uint32_t warp, lane, cta; /* warp, cta: rows of the machine */
+    uint32_t rank;            /* of the CTA in its cluster */
     struct wsdbg_look_loops *loops;
     uint32_t general[WSDBG_EXCERPT_WORDS], uniform[WSDBG_EXCERPT_WORDS];
     uint32_t general_count, uniform_count;
@@ -261,6 +264,25 @@ void wsdbg_look_forget_loops(struct wsdbg_look_loops *loops)
         free(loops->recent[i].loop.body);
 }
 
+/* ---- for what a loop calculates ---- */
+
+static bool lane_value(void *context, const struct wsdbg_operand *operand, uint32_t *value)
+{
+    return value_of(context, operand, value);
+}
+
+static bool lane_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    return constant(context, offset_bytes, (uint8_t)bank, value);
+}
+
+static bool lane_special(void *context, uint32_t number, uint32_t *value)
+{
+    const struct lane *lane = context;
+    *value = lane->rank;
+    return number == SPECIAL_CTA_RANK;
+}
+
 /* The barrier and the phase that a test names, in the loop around it where there is one. */
 static bool test_operands(struct lane *lane, const struct wsdbg_look_part *part, uint32_t *address, uint32_t *phase)
 {
@@ -274,9 +296,13 @@ static bool test_operands(struct lane *lane, const struct wsdbg_look_part *part,
         lane->error = wsdbg_look_loop(lane->loops, part->place.function->graph, at, &loop);
     if (lane->error || !loop)
         return !lane->error && value_of(lane, memory, address) && value_of(lane, parity, phase);
-    return shared_address(lane, loop, at, memory, address) &&
-           (parity->kind == WSDBG_OPERAND_IMMEDIATE ? value_of(lane, parity, phase)
-                                                    : kept_value(lane, loop, at, *parity, 0, phase));
+    if (shared_address(lane, loop, at, memory, address) &&
+        (parity->kind == WSDBG_OPERAND_IMMEDIATE ? value_of(lane, parity, phase)
+                                                 : kept_value(lane, loop, at, *parity, 0, phase)))
+        return true;
+    const struct wsdbg_lane_values values = {lane, lane_value};
+    const struct wsdbg_thread_world world = {.context = lane, .constant = lane_constant, .special = lane_special};
+    return !lane->error && part->site.of_several && wsdbg_loop_test_operands(loop, at, &values, &world, address, phase);
 }
 
 /* The test's phase lies in bit 31 of its register. */
@@ -446,6 +472,7 @@ struct wsdbg_error *wsdbg_look_part_operands(const struct wsdbg_look_source *sou
                         .warp = seen->warps[row->warp].machine,
                         .lane = part->lane,
                         .cta = seen->ctas[cta].machine,
+                        .rank = tables->out->ctas[cta].cluster_rank,
                         .loops = loops};
     const bool needs = part->place.function && wsdbg_look_needs_registers(part);
     if (!part->place.function)
