@@ -191,6 +191,8 @@ static const struct {
     {"init 2, complete_tx 100", 0x7ffff0000c9ffffc, {true, 0, 2, 2, -100}},
     {"init 4, arrive_drop", 0x7fffe800001ffffa, {true, 0, 3, 3, 0}},
     {"init 1, arrive.expect_tx 1024, arrive: locked", 0x000007ff801ffffe, {true, 0, 0, 1, 1024}},
+    {"init 32, 1 arrival left, several by one instruction: locked", 0x7ffffc00001fffc0, {true, 0, 1, 32, 0}},
+    {"init 1, an arrival too many beside bytes that came early: locked", 0x80000404001ffffe, {true, 1, 0, 1, -8192}},
 };
 
 static void each_word_of_an_mbarrier_is_read(void **state)
@@ -210,11 +212,11 @@ static void each_word_of_an_mbarrier_is_read(void **state)
 static void what_no_mbarrier_can_hold_is_none(void **state)
 {
     static const uint64_t none[] = {
-        0,                                      /* never initialised */
-        0x7ffff800001fffff,                     /* bit 0 */
-        0x7ffff800001ffffe | (uint64_t)1 << 42, /* locked, and an arrival missing */
-        0x7fffe800001ffffe,                     /* 3 pending of 1 */
-        0x3ff0000000000000,                     /* 1.0: data */
+        0,                  /* never initialised */
+        0x7ffff800001fffff, /* bit 0 */
+        0x7f800400001fe000, /* locked, and initialised for more threads than a cluster has */
+        0x7fffe800001ffffe, /* 3 pending of 1 */
+        0x3ff0000000000000, /* 1.0: data */
     };
     (void)state;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)

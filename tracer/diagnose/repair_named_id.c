@@ -19,7 +19,7 @@ struct site {
     bool many[GROUPS_MOST];
     uint8_t others[IDS_MOST]; /* ids that some use names with as many threads */
     uint32_t other_count;
-    bool only_alone; /* only changes of ids to which nobody else comes are tried */
+    bool only_alone; /* only mistakes of this instruction alone are tried (is_alone) */
 };
 
 static uint32_t group_of(const struct wsdbg_trial *t, uint32_t agent)
@@ -147,6 +147,30 @@ static bool is_shared(const struct wsdbg_trial *t, const struct site *site, uint
     return false;
 }
 
+/* Whether the agent does by another instruction what it would then do by this one. */
+static bool does_so_elsewhere(const struct wsdbg_replay_agent *agent, const struct site *site, uint8_t id)
+{
+    uint32_t kinds = 0, others = 0;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        const struct wsdbg_step_row *step = &agent->steps[k];
+        if (is_of_site(site, step))
+            kinds |= (uint32_t)1 << step->kind;
+        else if (wsdbg_replay_is_use(step, id) && step->number == site->threads)
+            others |= (uint32_t)1 << step->kind;
+    }
+    return (kinds & ~others) == 0;
+}
+
+/* Whether the id is a mistake of this instruction alone: nobody else comes to it, and the same threads do the same by
+ * another instruction with the other id. */
+static bool is_alone(const struct wsdbg_trial *t, const struct site *site, bool is_shared_id)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->id_to[i] != WSDBG_NAMED_UNCHANGED && !does_so_elsewhere(&t->replay->agents[i], site, t->id_to[i]))
+            return false;
+    return !is_shared_id;
+}
+
 /* Keeps the repair if it works.  `named`, `value`: what some of its warps name, and should;
  * of_several: several warpgroups name it that need an id each. */
 static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_t named, uint8_t value, bool of_several)
@@ -154,7 +178,8 @@ static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NAMED_ID, .named = named, .value = value};
     repair.of_each = of_several;
     repair.is_shared = of_several || is_shared(t, site, named);
-    if ((site->only_alone && repair.is_shared) || t->replay->steps_left == 0 || !wsdbg_trial_works(t))
+    if ((site->only_alone && !is_alone(t, site, repair.is_shared)) || t->replay->steps_left == 0 ||
+        !wsdbg_trial_works(t))
         return false;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
@@ -329,7 +354,7 @@ static bool try_sites(struct wsdbg_trial *t, uint16_t torn, bool only_alone)
     return false;
 }
 
-/* An id to which nobody else comes is the likelier mistake. */
+/* An id that the same threads name otherwise elsewhere, and to which nobody else comes, is the likelier mistake. */
 void wsdbg_try_named_ids(struct wsdbg_trial *t)
 {
     if (!stands_at_named(t))
