@@ -191,27 +191,13 @@ static bool have_walks_all_rounds(struct wsdbg_case *c, const struct wsdbg_missi
     return arrivals >= (uint64_t)missing->word.expected * phases;
 }
 
-/* Whether nothing shows that anybody has ever arrived on the barrier or another stage: no replay, and each word is as
- * after its initialisation.  After an even number of rounds they are the same. */
-static bool shows_no_round(struct wsdbg_case *c, uint32_t barrier)
-{
-    struct wsdbg_barrier_word word;
-    if (wsdbg_replay_standing(c))
-        return false;
-    for (uint32_t at = 0; wsdbg_word_next(c, barrier, &at, &word);)
-        if (word.phase || !word.untouched)
-            return false;
-    return true;
-}
-
 static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     if (never_arrived(c, &missing->done, missing->word.barrier))
         return;
-    const bool is_doubtful = have_walks_all_rounds(c, missing) || shows_no_round(c, missing->word.barrier);
     struct wsdbg_finding *finding = wsdbg_missing_arrivals_find(
         c, missing, WSDBG_CAUSE_ROLE_DISAGREE,
-        wsdbg_code_cap(c, is_doubtful ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY));
+        wsdbg_code_cap(c, have_walks_all_rounds(c, missing) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY));
     if (!finding)
         return;
     const struct wsdbg_warp_set done = meant_by_count(c, missing, &missing->done);
