@@ -348,7 +348,7 @@ class Measure:
                 status, out, err, _ = run([*watch, self.tool('null_launch'), 'storm', '300000'], 60)
                 seconds = json.loads(out[out.index('{'):out.index('}') + 1])['storm_s'] if status == 0 else None
                 rows[name].append({'storm_s': seconds, 'process_s': time.monotonic() - start, 'status': status, 'said': err[-200:] if status else ''})
-        return rows
+        return {'machine': self.machine(), 'rows': rows}
 
     def markers(self):
         """Streams of kernels of 5 us: alone, under wsdbg without markers (--evidence ring) and with; runs alternate."""

@@ -194,9 +194,11 @@ def observer(figures, out):
     out('')
 
 
-def storm(rows, out):
+def storm(result, out):
+    rows = result['rows']
     out('## A storm of launches\n')
-    out('`tests/h200/measure.py storm`: `null_launch storm 300000`, 9 runs of each in turns. Seconds of the launches and one synchronisation, as the program')
+    out(f"`tests/h200/measure.py storm`, {result['machine']['gpu']}, {result['machine']['date']}: `null_launch storm 300000`, 9 runs of each in")
+    out('turns. Seconds of the launches and one synchronisation, as the program')
     out('sees them; the first launch, which waits until wsdbg is attached, is among them. Then the whole process. Last the median of the ratios')
     out('of pairs, quartiles in brackets.\n')
     out('| | launches s: median (min–max) | process s | launches against alone |')
