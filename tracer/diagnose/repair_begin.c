@@ -148,17 +148,43 @@ static bool ever_arrives(const struct wsdbg_replay_agent *a, uint32_t barrier)
     return false;
 }
 
-/* Whether threads wait on the barrier whose first phase got no arrival, and all who arrive wait for something first. */
+/* Whether the agent waits for its turn: on another barrier of the family. */
+static bool waits_for_turn(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    const uint32_t at = t->state[agent] == WSDBG_AGENT_WAITS ? a->target[t->at[agent]] : WSDBG_NONE;
+    return at != WSDBG_NONE && at != barrier && wsdbg_replay_is_of_family(t->replay, barrier, at);
+}
+
+/* Whether all threads together make too few arrivals, to their ends, for the phases that some thread waits for. */
+static bool lacks_a_phase(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    uint64_t arrivals = 0, most = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        uint64_t waits = 0;
+        for (uint32_t k = 0; k < a->step_count; k++)
+            waits += a->target[k] == barrier && is_first_wait(&a->steps[k]) && !a->repeats[k];
+        arrivals += wsdbg_replay_arrivals_on(a, barrier);
+        most = waits > most ? waits : most;
+    }
+    return arrivals < most * t->expected_was[barrier];
+}
+
+/* Whether threads wait on the barrier whose first phase got no arrival, and all who arrive wait for something first:
+ * for their turn, unless there are too few arrivals anyway. */
 static bool is_never_released(const struct wsdbg_trial *t, uint32_t barrier)
 {
     bool is_waited_on = false, any = false;
     uint32_t last;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (wsdbg_trial_waits_was(t, i, barrier)->passed || wsdbg_trial_waits_was(t, i, barrier)->arrived)
+            return false;
         const bool arrives = ever_arrives(a, barrier);
         any |= arrives;
-        if ((arrives && (arrivals_at_first(a, barrier, &last) || t->state[i] != WSDBG_AGENT_WAITS)) ||
-            wsdbg_trial_waits_was(t, i, barrier)->passed || wsdbg_trial_waits_was(t, i, barrier)->arrived)
+        if (arrives && (t->state[i] != WSDBG_AGENT_WAITS || arrivals_at_first(a, barrier, &last) ||
+                        (!waits_for_turn(t, i, barrier) && !lacks_a_phase(t, barrier))))
             return false;
         for (uint32_t k = 0; k < a->step_count; k++)
             if (wsdbg_replay_is_copy_to(t->replay, a, k, barrier))

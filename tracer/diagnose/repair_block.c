@@ -5,36 +5,73 @@
  */
 #include "diagnose/repair_trial.h"
 
+#include <stdlib.h>
+
+enum { BLOCKS_MOST = 32 }; /* instructions that come to such a barrier */
+
+struct blocks {
+    uint32_t access[BLOCKS_MOST], count;
+    uint32_t *of; /* by agent: a bit for each of them that it executes */
+};
+
 static bool is_block_wide(const struct wsdbg_step_row *step)
 {
     return step->kind == WSDBG_ACCESS_NAMED_SYNC && step->number == 0 && step->access != WSDBG_NONE;
 }
 
-static bool executes(const struct wsdbg_replay_agent *a, uint32_t access)
+/* The number of an instruction, which is added if it is new; BLOCKS_MOST = there are too many. */
+static uint32_t number_of(struct blocks *blocks, uint32_t access)
 {
-    for (uint32_t k = 0; k < a->step_count; k++)
-        if (is_block_wide(&a->steps[k]) && a->steps[k].access == access)
-            return true;
-    return false;
+    uint32_t i = 0;
+    while (i < blocks->count && blocks->access[i] != access)
+        i++;
+    if (i == blocks->count && i < BLOCKS_MOST)
+        blocks->access[blocks->count++] = access;
+    return i;
+}
+
+/* False: memory ran out, or there are too many instructions. */
+static bool read_blocks(const struct wsdbg_trial *t, struct blocks *blocks)
+{
+    blocks->of = calloc(t->replay->agent_count + 1, sizeof *blocks->of);
+    for (uint32_t i = 0; blocks->of && i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count; k++) {
+            const uint32_t number = is_block_wide(&a->steps[k]) ? number_of(blocks, a->steps[k].access) : 0;
+            if (number == BLOCKS_MOST)
+                return false;
+            blocks->of[i] |= is_block_wide(&a->steps[k]) ? (uint32_t)1 << number : 0;
+        }
+    }
+    return blocks->of;
 }
 
 /* Whether in some CTA one warp executes the instruction and another one never does. */
-static bool is_of_some(const struct wsdbg_trial *t, uint32_t access)
+static bool is_of_some(const struct wsdbg_trial *t, const struct blocks *blocks, uint32_t number)
 {
     for (uint32_t cta = 0; cta < t->c->cta_count; cta++) {
         struct wsdbg_warp_set all = {{0}}, some = {{0}};
         for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-            const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-            if (a->cta != cta)
+            if (t->replay->agents[i].cta != cta)
                 continue;
-            wsdbg_set_add(&all, a->warp);
-            if (executes(a, access))
-                wsdbg_set_add(&some, a->warp);
+            wsdbg_set_add(&all, t->replay->agents[i].warp);
+            if (blocks->of[i] >> number & 1)
+                wsdbg_set_add(&some, t->replay->agents[i].warp);
         }
         if (wsdbg_set_count(&some) && wsdbg_set_count(&some) < wsdbg_set_count(&all))
             return true;
     }
     return false;
+}
+
+/* Whether threads that never execute the instruction come to the barrier by one that those who execute it never do. The
+ * two may be meant to meet. */
+static bool has_counterpart(const struct wsdbg_trial *t, const struct blocks *blocks, uint32_t number)
+{
+    uint32_t of_those = 0, of_others = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        *(blocks->of[i] >> number & 1 ? &of_those : &of_others) |= blocks->of[i];
+    return of_others & ~of_those;
 }
 
 /* Leaves out every use of the barrier by the instruction; true if that works. */
@@ -67,29 +104,12 @@ static bool stands_at_one(const struct wsdbg_trial *t)
     return false;
 }
 
-/* Whether an earlier agent, or this one before the step, executes the instruction of the step. */
-static bool was_met(const struct wsdbg_trial *t, uint32_t agent, uint32_t step)
-{
-    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    for (uint32_t k = 0; k < step; k++)
-        if (a->steps[k].access == a->steps[step].access)
-            return true;
-    for (uint32_t i = 0; i < agent; i++)
-        if (executes(&t->replay->agents[i], a->steps[step].access))
-            return true;
-    return false;
-}
-
 /* Warps that come to such a barrier alone may go on with the others, who come to the next one, and stand there. */
 void wsdbg_try_blocks(struct wsdbg_trial *t)
 {
-    if (!stands_at_one(t))
-        return;
-    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        for (uint32_t k = 0; k < a->step_count; k++)
-            if (is_block_wide(&a->steps[k]) && !was_met(t, i, k) && is_of_some(t, a->steps[k].access) &&
-                leave_out(t, a->steps[k].access))
-                return;
-    }
+    struct blocks blocks = {.count = 0};
+    bool works = !stands_at_one(t) || !read_blocks(t, &blocks);
+    for (uint32_t i = 0; i < blocks.count && !works; i++)
+        works = is_of_some(t, &blocks, i) && !has_counterpart(t, &blocks, i) && leave_out(t, blocks.access[i]);
+    free(blocks.of);
 }

@@ -7,7 +7,9 @@
  */
 #include "diagnose/repair_trial.h"
 
-enum { ROUNDS_MOST = 1024 };
+#include <string.h>
+
+enum { ROUNDS_MOST = 1024, READS_OF_STEP = 8 };
 
 /* All arrivals on one barrier, by round. */
 struct rounds_of_stage {
@@ -58,6 +60,14 @@ static bool count_agent(const struct wsdbg_trial *t, uint32_t agent, struct roun
     return true;
 }
 
+/* Reading a walk costs less than running it.  False: no steps are left. */
+static bool spend(struct wsdbg_replay *replay, uint32_t steps)
+{
+    const uint64_t cost = 1 + steps / READS_OF_STEP;
+    replay->steps_left -= cost < replay->steps_left ? cost : replay->steps_left;
+    return replay->steps_left > 0;
+}
+
 static bool count_stage(const struct wsdbg_trial *t, struct rounds_of_stage *stage)
 {
     stage->needed = 0;
@@ -68,7 +78,7 @@ static bool count_stage(const struct wsdbg_trial *t, struct rounds_of_stage *sta
         stage->by[k] = WSDBG_NONE;
     }
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
-        if (!count_agent(t, i, stage))
+        if (!spend(t->replay, t->replay->agents[i].step_count) || !count_agent(t, i, stage))
             return false;
     return stage->needed < ROUNDS_MOST;
 }
@@ -116,8 +126,9 @@ static uint32_t who_should(const struct wsdbg_trial *t, const struct rounds_of_s
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        if (a->cta != like->cta || a->lanes != like->lanes || begin_of(a, stage->waited, round) == WSDBG_NONE ||
-            (a->warp != like->warp && !wsdbg_case_are_mates(t->c, a->warp, like->warp)))
+        if (a->cta != like->cta || a->lanes != like->lanes ||
+            (a->warp != like->warp && !wsdbg_case_are_mates(t->c, a->warp, like->warp)) ||
+            begin_of(a, stage->waited, round) == WSDBG_NONE)
             continue;
         const uint64_t arrivals = arrivals_by(t, stage, i);
         if (arrivals < least) {
@@ -186,17 +197,40 @@ static bool is_leaver(const struct wsdbg_trial *t, const struct rounds_of_stage 
            !goes_beyond(a, stage->waited, round);
 }
 
+/* The warps of the agent's warpgroup, itself among them, that arrive on the family. */
+static struct wsdbg_warp_set who_takes_turns(const struct wsdbg_trial *t, const struct rounds_of_stage *stage,
+                                             uint32_t agent)
+{
+    const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
+    struct wsdbg_warp_set warps = {{0}};
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if ((a->warp == self->warp || wsdbg_case_are_mates(t->c, a->warp, self->warp)) && arrivals_by(t, stage, i))
+            wsdbg_set_add(&warps, a->warp);
+    }
+    return warps;
+}
+
+/* Whether a warp that has left took turns with these, or would have: it has arrived; or all others of the warpgroup do,
+ * and they are several. */
+static bool took_turns(const struct wsdbg_warp_set *turns, uint32_t warp)
+{
+    const uint32_t count = wsdbg_set_count(turns);
+    return wsdbg_set_has(turns, warp) ? count > 1 : count == WSDBG_GROUP_WARPS - 1;
+}
+
 /* Notes who has left of those that would take turns with the agent, up to a round in which nobody arrives: the same
  * lanes of warps of its warpgroup.  True if somebody has. */
 static bool note_leavers(struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent, uint32_t round,
                          struct wsdbg_repair *repair)
 {
     const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
+    const struct wsdbg_warp_set turns = who_takes_turns(t, stage, agent);
     bool any = false;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         if (a->cta != self->cta || !(a->lanes & self->lanes) || !wsdbg_case_are_mates(t->c, a->warp, self->warp) ||
-            !is_leaver(t, stage, i, round))
+            !took_turns(&turns, a->warp) || !is_leaver(t, stage, i, round))
             continue;
         any = true;
         wsdbg_set_add(&repair->warps, a->warp);
@@ -231,31 +265,70 @@ static bool fill_round(struct wsdbg_trial *t, const struct rounds_of_stage *stag
                                    });
 }
 
-/* Adds what the rounds of one stage lack.  False: they do not go like this. */
-static bool fill_stage(struct wsdbg_trial *t, struct rounds_of_stage *stage, struct wsdbg_repair *repair)
+/* The last round in which somebody arrives; 0 = none. */
+static uint32_t last_served(const struct rounds_of_stage *stage)
+{
+    uint32_t last = 0;
+    for (uint32_t k = 1; k < ROUNDS_MOST; k++)
+        last = stage->by[k] == WSDBG_NONE ? last : k;
+    return last;
+}
+
+/* The place of a round of the stage among the rounds of all stages. */
+static uint64_t place_of(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t round)
+{
+    const uint32_t row = t->replay->barriers[stage->barrier].row;
+    const uint64_t number = row == WSDBG_NONE ? 0 : t->c->snapshot->barriers[row].stage;
+    return (uint64_t)round << 32 | number;
+}
+
+/* Adds what the rounds of one stage lack.  False: they do not go like this.  A round behind the last one that is served
+ * may be none: a thread that has filled a ring often waits until all of it is free.  served: the place of that one. */
+static bool fill_stage(struct wsdbg_trial *t, struct rounds_of_stage *stage, uint64_t served,
+                       struct wsdbg_repair *repair)
 {
     if (!count_stage(t, stage))
         return false;
     const uint32_t whole = whole_round(t, stage);
     if (!whole)
         return stage->needed == 0;
-    for (uint32_t k = 1; k <= stage->needed; k++)
-        if (stage->arrivals[k] < t->expected_was[stage->barrier] && !fill_round(t, stage, k, whole, repair))
+    for (uint32_t k = 1; k <= stage->needed; k++) {
+        if (stage->arrivals[k] >= t->expected_was[stage->barrier])
+            continue;
+        if ((stage->by[k] == WSDBG_NONE && place_of(t, stage, k) > served) || !fill_round(t, stage, k, whole, repair))
             return false;
+    }
     return true;
+}
+
+/* The next barrier of the family in the CTA, from *at on, with the barrier whose waits begin its rounds.  False: there
+ * is none. */
+static bool next_stage(const struct wsdbg_trial *t, const struct filling *filling, uint32_t cta, uint32_t *at,
+                       struct rounds_of_stage *stage)
+{
+    for (; *at < t->replay->barrier_count; ++*at)
+        if (t->replay->barriers[*at].cta == cta && t->expected_was[*at] &&
+            wsdbg_replay_is_of_family(t->replay, filling->family, *at)) {
+            stage->barrier = (*at)++;
+            stage->waited = wsdbg_trial_stage_beside(t, filling->waited, cta, stage->barrier);
+            return true;
+        }
+    return false;
 }
 
 static bool fill_cta(struct wsdbg_trial *t, const struct filling *filling, uint32_t cta, struct wsdbg_repair *repair)
 {
-    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
-        struct rounds_of_stage stage = {.barrier = b};
-        if (t->replay->barriers[b].cta != cta || !t->expected_was[b] ||
-            !wsdbg_replay_is_of_family(t->replay, filling->family, b))
-            continue;
-        stage.waited = wsdbg_trial_stage_beside(t, filling->waited, cta, b);
-        if (stage.waited == WSDBG_NONE || !fill_stage(t, &stage, repair))
+    struct rounds_of_stage stage;
+    uint64_t served = 0;
+    for (uint32_t at = 0; next_stage(t, filling, cta, &at, &stage);) {
+        if (stage.waited == WSDBG_NONE || !count_stage(t, &stage))
             return false;
+        const uint64_t last = place_of(t, &stage, last_served(&stage));
+        served = last > served ? last : served;
     }
+    for (uint32_t at = 0; next_stage(t, filling, cta, &at, &stage);)
+        if (!fill_stage(t, &stage, served, repair))
+            return false;
     return true;
 }
 
@@ -277,9 +350,14 @@ static bool try_ctas(struct wsdbg_trial *t, const struct filling *filling, uint3
 static bool fills_for_leavers(struct wsdbg_trial *t, const struct filling *filling, struct wsdbg_repair *repair)
 {
     const uint32_t before = t->changes.edit_count;
+    const bool had_doubles = t->changes.doubles;
     struct wsdbg_repair of_family = {.kind = WSDBG_REPAIR_FILL};
     if (!fill_cta(t, filling, filling->cta, &of_family) || of_family.kind != WSDBG_REPAIR_STAY) {
         t->changes.edit_count = before;
+        if (!had_doubles && t->changes.doubles) {
+            t->changes.doubles = NULL;
+            memset(t->doubles, 0xff, t->replay->agent_count * sizeof *t->doubles); /* WSDBG_NONE */
+        }
         return false;
     }
     *repair = wsdbg_set_count(&repair->warps) ? *repair : of_family;

@@ -527,11 +527,12 @@ static bool apply_edits(const struct run *run, uint32_t number, uint32_t at, boo
     return is_left_out;
 }
 
-/* What edits add behind a part that an agent took up ahead belongs to that part. */
+/* What edits add behind a part that an agent took up ahead belongs to that part; unless the part behind it was taken up
+ * before: then it was made there. */
 static void end_part(const struct run *run, uint32_t number)
 {
     struct wsdbg_replay_agent *agent = &run->replay->agents[number];
-    if (agent->was_ahead)
+    if (agent->was_ahead && !(agent->ahead_end < agent->step_count && agent->is_taken[agent->ahead_end]))
         apply_edits(run, number, agent->ahead_end, false);
     agent->was_ahead = false;
 }

@@ -78,6 +78,7 @@ struct wsdbg_replay_agent {
     bool tests_again; /* it has begun the poll at `at` before */
     uint32_t at;      /* the step that it waits at or executes next */
     enum wsdbg_agent_state state;
+    bool repeats_ahead_of;    /* `repeats_now` of the poll `ahead_of` */
     bool repeats_now;         /* the wait at `at` is for the same phase as the wait before it on the barrier */
     uint32_t cluster_phase;   /* in which it arrived last */
     bool is_in_cluster_phase; /* it has arrived in the phase under way */

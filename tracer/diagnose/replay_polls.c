@@ -70,6 +70,7 @@ static uint32_t end_of(const struct wsdbg_replay *replay, const struct wsdbg_rep
 void wsdbg_replay_go_ahead(const struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent, uint32_t at)
 {
     agent->ahead_of = agent->at;
+    agent->repeats_ahead_of = agent->repeats_now;
     agent->ahead_begin = at;
     agent->ahead_end = end_of(replay, agent, at);
     agent->at = at;
@@ -86,6 +87,7 @@ void wsdbg_replay_advance(struct wsdbg_replay_agent *agent)
         agent->at = agent->ahead_of;
         agent->ahead_of = WSDBG_NONE;
         agent->tests_again = true;
+        agent->repeats_now = agent->repeats_ahead_of;
         agent->was_ahead = true;
     }
     while (agent->ahead_of == WSDBG_NONE && agent->at < agent->step_count && agent->is_taken[agent->at])

@@ -215,9 +215,9 @@ static bool find_testing_ring(struct wsdbg_loop *loop, uint32_t block, uint64_t 
 {
     const size_t words = wsdbg_graph_block_count(loop->graph) / 64 + 1;
     uint64_t *whole = loop->body, *quiet = calloc(words, sizeof *quiet);
-    uint8_t *ways = wsdbg_ways_of_failure(loop->graph, whole);
     struct glance head = {0};
     glance_at(loop->graph, loop->head, &head);
+    uint8_t *ways = head.acts ? NULL : wsdbg_ways_of_failure(loop->graph, whole);
     loop->is_quiet = false;
     memset(ring, 0, words * sizeof *ring);
     if (quiet && ways && !head.acts) {

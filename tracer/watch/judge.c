@@ -245,7 +245,7 @@ static bool judge_no_hang(struct wsdbg_watch_loop *loop, struct wsdbg_stall *sta
         wsdbg_watch_say_cut(watch, &loop->last, diagnosis, wsdbg_stall_age_ns(stall, now_ns));
         return false;
     }
-    if (watch->give_up_ns && movement == WSDBG_STOOD_STILL && age_ns >= watch->give_up_ns) {
+    if (watch->give_up_ns && movement == WSDBG_STOOD_STILL && age_ns >= watch->give_up_ns && !loop->asks_record_alone) {
         wsdbg_watch_say_given_up(watch, &loop->last, diagnosis, standstill, age_ns);
         return true;
     }
@@ -264,7 +264,8 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
     bool stands = false, decided = true;
     if (!error) {
         movement = look_saw_movement(loop, stall) ? WSDBG_MOVED : movement;
-        standstill = note_standstill(loop, stall, movement, now_ns);
+        if (!loop->asks_record_alone)
+            standstill = note_standstill(loop, stall, movement, now_ns);
         stands = !diagnosis.hang && !loop->asks_record_alone &&
                  wsdbg_standstill_is_hang(&standstill, stall->watchdog.stall_ns);
     }

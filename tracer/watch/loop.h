@@ -56,6 +56,7 @@ struct wsdbg_watch_loop {
     uint64_t refreshed_ns;
     uint64_t works_said_ns;        /* of a simulated device's work since the last movement; 0 = nothing said */
     struct wsdbg_held held;        /* what holds the program from outside */
+    uint64_t record_alone_ns;      /* for how long that has been so */
     bool asks_record_alone;        /* it is held and cannot answer, but a mapped ring shows its kernels */
     uint64_t recorded_ns;          /* when the newest frame was written */
     uint64_t recorded_progress_ns; /* what it shows */

@@ -268,8 +268,14 @@ static bool is_held(struct wsdbg_watch_loop *loop, enum wsdbg_wait event, uint64
     const bool works = loop->watch->spool && before_ns && wsdbg_sim_works(loop->watch->spool, SIMULATOR_WORKS_NS);
     const uint64_t work_held_ns = works ? now_ns - before_ns : held_ns;
     loop->asks_record_alone = held_ns > 0 && !resumed && is_seen_while_held(loop);
-    if (!loop->asks_record_alone)
-        wsdbg_stall_hold(&loop->slots, some_warp_runs(&loop->last) ? work_held_ns : held_ns);
+    if (loop->asks_record_alone) {
+        loop->record_alone_ns += held_ns;
+    } else {
+        /* The host could not feed the kernels meanwhile.  So that time counts for no verdict but those of the record.
+         */
+        wsdbg_stall_hold(&loop->slots, loop->record_alone_ns + (some_warp_runs(&loop->last) ? work_held_ns : held_ns));
+        loop->record_alone_ns = 0;
+    }
     wsdbg_stall_hold(&loop->work, work_held_ns);
     wsdbg_stall_hold(&loop->hidden.stall, work_held_ns);
     if (works)
