@@ -111,7 +111,7 @@ static bool refuse(char *why, const char *what, CUresult result)
     return false;
 }
 
-/* For the GPU alone, behind what is read: the lanes of each slot's warp that are gone (ring.h). */
+/* Words that wsdbg does not read, behind the slots: which lanes of each slot's warp have exited (ring.h). */
 static uint64_t leavers_bytes(const struct wsdbg_context_row *row)
 {
     return (uint64_t)row->slot_count * sizeof(uint32_t);

@@ -17,9 +17,10 @@
  *              work.c, communicators.c, launch_sites.c with stack_piece.c and python_frames.c
  *   threads    ring_setup.c and copy_thread.c serve probed modules, markers.c tells whether work gets done,
  *              host_threads.c whether the program's threads do, debug_attach.c lets an inspector in
- *   driver     region.c, ring_map.c, ring_memory.c, contexts.c, captures.c; libcuda.c and libnccl.c have the real
- * functions segment    registry.c, rank.c, module_image.c, messages.c, own_threads.c, armed.c, segment.c, own_files.c,
- * clock.c libc       system_calls.c, device_events.c, exit_handlers.c and sanitizers.c stand in for functions of libc;
+ *   driver     region.c, ring_map.c, ring_memory.c, contexts.c, captures.c; libcuda.c and libnccl.c have the
+ *              real functions
+ *   segment    registry.c, rank.c, module_image.c, messages.c, own_threads.c, armed.c, segment.c, own_files.c, clock.c
+ *   libc       system_calls.c, device_events.c, exit_handlers.c and sanitizers.c stand in for functions of libc;
  *              real_dlsym.c has libc's own dlsym
  *   nothing    state.c and debug_state.c are words that others look at; loader.c reads the list of libraries
  */

@@ -1,6 +1,6 @@
-/* repair_fill.c - repairs of rounds that lack arrivals, where one thread makes all arrivals of a round: it makes fewer
- * in some, or warps take turns and nobody arrives in some.  If one of these warps, or its elected
- * lane, has left the kernel, the rounds were its own.  See repair.h.
+/* repair_fill.c - repairs of rounds that lack arrivals, where one thread makes all arrivals of a round.  It makes fewer
+ * in some rounds; or warps take turns, and nobody arrives in some rounds.  If one of these warps, or its elected lane,
+ * has left the kernel, those rounds were its own.  See repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.  Round k of a stage is what threads do behind
  * their k-th wait on another barrier of that stage, not counting waits that repeat one.

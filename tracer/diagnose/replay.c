@@ -48,7 +48,7 @@ static bool bytes_count(const struct wsdbg_replay *replay, uint32_t barrier)
     return !is_free && (!b->bytes_unknown || b->copy_bytes);
 }
 
-/* Lets an agent that may poll several barriers test them all again. */
+/* Lets an agent that waits in a loop of several tests make all of them again. */
 static void test_again(struct wsdbg_replay_agent *agent)
 {
     agent->tests_again = true;

@@ -17,7 +17,7 @@ bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const stru
 uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, bool by_mbarriers, uint32_t turn);
 /* Whether an agent stands where its lanes were seen (replay_picture.c). */
 bool wsdbg_replay_is_as_seen(const struct wsdbg_replay *replay, uint32_t agent);
-/* Whether an agent has left, and all its lanes were seen to have. */
+/* Whether an agent has left in the replay, and all its lanes had exited in the picture. */
 bool wsdbg_replay_has_left(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent);
 /* Lanes of a warp that were seen to have left the kernel, and that had waited, arrived or copied before. */
 uint32_t wsdbg_replay_workers_gone(const struct wsdbg_replay *replay, uint32_t warp);

@@ -266,8 +266,8 @@ static bool wants_histories(const struct wsdbg_ring_process *process, bool *need
     return wants;
 }
 
-/* Asks every process first, then waits: they copy at the same time.  Where nothing is to be copied the request only
- * tells a recording that histories were read. */
+/* Asks every process first, then waits: they copy at the same time.  A process whose rings are all mapped copies
+ * nothing.  The request then only tells a recording that wsdbg has read the histories. */
 static void fetch_histories(struct ring_source *source, uint64_t deadline_ns)
 {
     for (size_t i = 0; i < source->processes.count; i++) {
