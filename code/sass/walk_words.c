@@ -166,12 +166,50 @@ void walk_words_begin_warp(struct walk_words *words, uint32_t warp)
     words->warp = warp;
 }
 
+/* Where known words were stored, or something was read. */
+struct spans {
+    struct span {
+        uint32_t address, bytes;
+    } * rows;
+    size_t count;
+};
+
+/* False: no memory.  The caller frees out->rows. */
+static bool find_spans(const struct walk_words *words, struct spans *out)
+{
+    *out = (struct spans){.rows = malloc((words->count + words->answered_count + 1) * sizeof *out->rows)};
+    for (size_t i = 0; i < words->count && out->rows; i++)
+        if (words->stores[i].is_known)
+            out->rows[out->count++] = (struct span){words->stores[i].address, words->stores[i].bytes};
+    for (size_t i = 0; i < words->answered_count && out->rows; i++)
+        out->rows[out->count++] = (struct span){words->answered[i].address, words->answered[i].bytes};
+    return out->rows;
+}
+
+/* The first store from `at` on that may decide what is read.  Others are of data, and how these are joined depends on
+ * how many stores are kept. */
+static size_t next_that_counts(const struct walk_store *stores, size_t count, size_t at, const struct spans *spans)
+{
+    for (; at < count && !stores[at].is_known; at++)
+        for (size_t i = 0; i < spans->count; i++)
+            if (overlaps(&stores[at], spans->rows[i].address, spans->rows[i].bytes))
+                return at;
+    return at;
+}
+
 static bool is_as_before(const struct walk_words *words)
 {
-    bool same = words->count == words->before_count;
-    for (size_t i = 0; same && i < words->count; i++)
-        same = is_same(&words->stores[i], &words->before[i]);
-    return same;
+    struct spans spans;
+    if (!find_spans(words, &spans))
+        return false;
+    size_t i = next_that_counts(words->stores, words->count, 0, &spans),
+           k = next_that_counts(words->before, words->before_count, 0, &spans);
+    while (i < words->count && k < words->before_count && is_same(&words->stores[i], &words->before[k])) {
+        i = next_that_counts(words->stores, words->count, i + 1, &spans);
+        k = next_that_counts(words->before, words->before_count, k + 1, &spans);
+    }
+    free(spans.rows);
+    return i >= words->count && k >= words->before_count;
 }
 
 static enum walk_words_end begin_pass(struct walk_words *words)
