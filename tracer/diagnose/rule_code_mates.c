@@ -31,26 +31,37 @@ static uint32_t turn_of(const struct wsdbg_step_row *steps, uint32_t at)
     return turn;
 }
 
+/* The first step from `at` on that is an access.  In one warp of a warpgroup lanes may wait for each other where those
+ * of the others need not. */
+static uint32_t next_access(const struct wsdbg_step_row *steps, uint32_t count, uint32_t at)
+{
+    while (at < count && steps[at].kind == WSDBG_STEP_TOGETHER)
+        at++;
+    return at;
+}
+
 /* Whether two warps do the same but for the parities of waits.  *odd gets the first wait of the first warp that
  * differs. */
 static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, struct odd_wait *odd)
 {
     const struct wsdbg_walk_row *a = wsdbg_code_walk(c, warp), *b = wsdbg_code_walk(c, mate);
     *odd = (struct odd_wait){.warp = warp};
-    if (!a || !b || a->is_guessed || b->is_guessed || a->step_count != b->step_count || a->is_whole != b->is_whole)
+    if (!a || !b || a->is_guessed || b->is_guessed || a->is_whole != b->is_whole)
         return false;
     const struct wsdbg_step_row *own = &c->snapshot->steps[a->step_first], *its = &c->snapshot->steps[b->step_first];
-    for (uint32_t k = 0; k < a->step_count; k++) {
-        if (own[k].kind != its[k].kind || own[k].address != its[k].address || own[k].rank != its[k].rank)
+    uint32_t i = next_access(own, a->step_count, 0), k = next_access(its, b->step_count, 0);
+    for (; i < a->step_count && k < b->step_count;
+         i = next_access(own, a->step_count, i + 1), k = next_access(its, b->step_count, k + 1)) {
+        if (own[i].kind != its[k].kind || own[i].address != its[k].address || own[i].rank != its[k].rank)
             return false;
-        if (own[k].number == its[k].number)
+        if (own[i].number == its[k].number)
             continue;
-        if (!is_wait(&own[k]) || !is_wait(&its[k]))
+        if (!is_wait(&own[i]) || !is_wait(&its[k]))
             return false;
         if (!odd->own)
-            *odd = (struct odd_wait){warp, &own[k], k, its[k].number & 1, turn_of(own, k)};
+            *odd = (struct odd_wait){warp, &own[i], i, its[k].number & 1, turn_of(own, i)};
     }
-    return true;
+    return i >= a->step_count && k >= b->step_count;
 }
 
 /* Whether the warp differs from all three mates, and these are alike. */
