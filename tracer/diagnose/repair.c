@@ -36,6 +36,17 @@ static uint32_t arrivals_of_round(const struct wsdbg_trial *t, uint32_t barrier)
     return sum;
 }
 
+/* Whether a barrier with the trial's count never completes a phase, though somebody arrives on it.  Then the count does
+ * not repair the waits on it: they end only because it never turns. */
+static bool never_turns(const struct wsdbg_trial *t)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        for (uint32_t i = 0; i < t->replay->agent_count && t->expected[b] && t->replay->barriers[b].phase == 0; i++)
+            if (wsdbg_replay_waits_of(t->replay, i, b)->arrived && t->replay->barriers[b].is_initialised)
+                return true;
+    return false;
+}
+
 /* Tries a count for the whole family, or for the barrier's stage alone; in all CTAs. */
 static void try_count(struct wsdbg_trial *t, uint32_t barrier, bool of_family, uint32_t value)
 {
@@ -49,7 +60,7 @@ static void try_count(struct wsdbg_trial *t, uint32_t barrier, bool of_family, u
         for (uint32_t b = 0; b < t->replay->barrier_count; b++)
             if (t->expected[b] && wsdbg_trial_waits_was(t, i, b)->arrived)
                 wsdbg_set_add(&repair.warps, t->replay->agents[i].warp);
-    if (wsdbg_trial_works(t))
+    if (wsdbg_trial_works(t) && !never_turns(t))
         wsdbg_trial_keep(t, &repair);
 }
 

@@ -4,12 +4,16 @@
  */
 #include "diagnose/repair_trial.h"
 
-/* The first wait of an agent on a barrier, up to its standstill, that names the parity of the wait before it. */
-static bool find_repeated(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier, struct wsdbg_repair_wait *wait)
+/* Which waits of a walk are asked. */
+enum reach { TO_STANDSTILL, TO_END };
+
+/* The first wait of an agent on a barrier that names the parity of the wait before it. */
+static bool find_repeated(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier, enum reach reach,
+                          struct wsdbg_repair_wait *wait)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     uint32_t turn = 0, last = 0;
-    for (uint32_t i = 0; i < a->step_count && i <= t->at[agent]; i++) {
+    for (uint32_t i = 0; i < a->step_count && (reach == TO_END || i <= t->at[agent]); i++) {
         if (a->target[i] != barrier || a->steps[i].kind != WSDBG_ACCESS_WAIT || a->repeats[i] || a->is_idle ||
             !a->steps[i].number_known)
             continue;
@@ -24,13 +28,13 @@ static bool find_repeated(const struct wsdbg_trial *t, uint32_t agent, uint32_t 
 }
 
 /* Lets the family's waits alternate, and adds the warps whose waits did not to the repair; false where all did. */
-static bool add_drift(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
+static bool add_drift(struct wsdbg_trial *t, uint32_t family, enum reach reach, struct wsdbg_repair *repair)
 {
     bool any = false;
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
             struct wsdbg_repair_wait wait;
-            if (!find_repeated(t, i, b, &wait))
+            if (!find_repeated(t, i, b, reach, &wait))
                 continue;
             if (wsdbg_set_count(&repair->warps) == 0 || wait.turn < repair->wait.turn) {
                 repair->wait = wait;
@@ -45,6 +49,22 @@ static bool add_drift(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repai
     return any;
 }
 
+/* Tries all families together.  One variable may hold the phase of several, and then only the first one to stop shows
+ * it. */
+static bool try_drift_of_all(struct wsdbg_trial *t, enum reach reach, const struct wsdbg_repair *earliest)
+{
+    uint32_t families = 0;
+    wsdbg_trial_begin(t);
+    for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
+        struct wsdbg_repair other = {.kind = WSDBG_REPAIR_PARITY_DRIFT};
+        families += wsdbg_trial_leads_family(t, f) && add_drift(t, f, reach, &other);
+    }
+    if (families < 2 || !wsdbg_trial_works(t))
+        return false;
+    wsdbg_trial_keep(t, earliest);
+    return true;
+}
+
 /* Tries each family alone.  If none works, it tries all together; the repair then names the family with the earliest
  * wait that does not alternate. */
 void wsdbg_try_drift(struct wsdbg_trial *t)
@@ -54,49 +74,73 @@ void wsdbg_try_drift(struct wsdbg_trial *t)
     for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
         struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_DRIFT};
         wsdbg_trial_begin(t);
-        if (!wsdbg_trial_leads_family(t, f) || !add_drift(t, f, &repair))
+        if (!wsdbg_trial_leads_family(t, f) || !add_drift(t, f, TO_STANDSTILL, &repair))
             continue;
         if (families++ == 0 || repair.wait.turn < earliest.wait.turn)
             earliest = repair;
         if (wsdbg_trial_works(t))
             wsdbg_trial_keep(t, &repair);
     }
-    if (families < 2 || t->out->count > kept)
-        return;
-    wsdbg_trial_begin(t);
-    for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
-        struct wsdbg_repair other = {.kind = WSDBG_REPAIR_PARITY_DRIFT};
-        if (wsdbg_trial_leads_family(t, f))
-            add_drift(t, f, &other);
-    }
-    if (wsdbg_trial_works(t))
-        wsdbg_trial_keep(t, &earliest);
+    if (families > 0 && t->out->count == kept && !try_drift_of_all(t, TO_STANDSTILL, &earliest))
+        try_drift_of_all(t, TO_END, &earliest);
 }
 
 /* ---- warps that are unlike those of the same number ---- */
 
-/* The first wait, up to the standstill, in which an agent names another parity than `like` does in the same wait. */
-static bool find_unlike(const struct wsdbg_trial *t, uint32_t family, uint32_t agent, uint32_t like,
-                        struct wsdbg_repair_wait *wait)
+static bool is_of(const struct wsdbg_trial *t, uint32_t family, uint32_t barrier)
 {
-    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
-        uint32_t turn = 0, parity;
-        if (!wsdbg_replay_is_of_family(t->replay, family, b) || t->replay->barriers[b].cta != a->cta)
+    return family == WSDBG_ALL_FAMILIES || wsdbg_replay_is_of_family(t->replay, family, barrier);
+}
+
+/* The agent's next wait, from a step on, on the barrier with this offset in its own CTA, not again for the same phase;
+ * the number of its steps = there is none. */
+static uint32_t next_wait_on(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t offset,
+                             uint32_t step)
+{
+    for (; step < a->step_count; step++) {
+        if (a->steps[step].kind != WSDBG_ACCESS_WAIT || a->repeats[step] || a->target[step] == WSDBG_NONE)
             continue;
-        for (uint32_t i = 0; i < a->step_count && i <= t->at[agent]; i++) {
-            if (a->target[i] != b || a->steps[i].kind != WSDBG_ACCESS_WAIT || a->repeats[i])
-                continue;
-            if (a->steps[i].number_known &&
-                wsdbg_replay_parity_at(t->replay, like, t->replay->barriers[b].offset, turn, &parity) &&
-                parity != (a->steps[i].number & 1)) {
-                *wait = (struct wsdbg_repair_wait){agent, i, turn};
-                return true;
-            }
-            turn++;
+        const struct wsdbg_replay_barrier *barrier = &t->replay->barriers[a->target[step]];
+        if (barrier->offset == offset && barrier->cta == a->cta)
+            break;
+    }
+    return step;
+}
+
+/* The first wait on a barrier in which an agent names another parity than `like` does in the same wait. */
+static bool find_unlike_on(const struct wsdbg_trial *t, uint32_t barrier, uint32_t agent, uint32_t like,
+                           enum reach reach, struct wsdbg_repair_wait *wait)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent], *b = &t->replay->agents[like];
+    const uint32_t offset = t->replay->barriers[barrier].offset,
+                   end = reach == TO_END || t->at[agent] >= a->step_count ? a->step_count : t->at[agent] + 1;
+    uint32_t i = next_wait_on(t, a, offset, 0), k = next_wait_on(t, b, offset, 0);
+    for (uint32_t turn = 0; i < end && k < b->step_count; turn++) {
+        if (a->steps[i].number_known && b->steps[k].number_known &&
+            (a->steps[i].number & 1) != (b->steps[k].number & 1)) {
+            *wait = (struct wsdbg_repair_wait){agent, i, turn};
+            return true;
         }
+        i = next_wait_on(t, a, offset, i + 1);
+        k = next_wait_on(t, b, offset, k + 1);
     }
     return false;
+}
+
+/* The first such wait on any barrier of the family in the agent's CTA. */
+static bool find_unlike(const struct wsdbg_trial *t, uint32_t family, uint32_t agent, uint32_t like, enum reach reach,
+                        struct wsdbg_repair_wait *wait)
+{
+    bool any = false;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        struct wsdbg_repair_wait found;
+        if (!is_of(t, family, b) || t->replay->barriers[b].cta != t->replay->agents[agent].cta ||
+            !find_unlike_on(t, b, agent, like, reach, &found) || (any && found.step > wait->step))
+            continue;
+        *wait = found;
+        any = true;
+    }
+    return any;
 }
 
 /* The agent of the same warp of another CTA. */
@@ -118,14 +162,16 @@ static void try_like(struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint3
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         struct wsdbg_repair_wait wait;
         const uint32_t like = t->replay->agents[i].cta == cta ? peer_of(t, i, like_cta) : WSDBG_NONE;
-        if (like == WSDBG_NONE || !find_unlike(t, family, i, like, &wait))
+        if (like == WSDBG_NONE || !find_unlike(t, family, i, like, TO_END, &wait))
+            continue;
+        t->like[i] = like;
+        if (!find_unlike(t, family, i, like, TO_STANDSTILL, &wait))
             continue;
         if (wsdbg_set_count(&repair.warps) == 0) {
             repair.wait = wait;
             repair.like = like;
             repair.barrier = t->replay->agents[i].target[wait.step];
         }
-        t->like[i] = like;
         wsdbg_set_add(&repair.warps, t->replay->agents[i].warp);
     }
     t->changes.like = t->like;
@@ -134,13 +180,23 @@ static void try_like(struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint3
         wsdbg_trial_keep(t, &repair);
 }
 
+static void try_like_others(struct wsdbg_trial *t, uint32_t family)
+{
+    for (uint32_t cta = 0; cta < t->c->cta_count; cta++)
+        for (uint32_t like = 0; like < t->c->cta_count; like++)
+            if (like != cta)
+                try_like(t, family, cta, like);
+}
+
+/* Each family alone; if that does not help, all together: one variable may hold the phase of several. */
 void wsdbg_try_like(struct wsdbg_trial *t)
 {
+    const uint32_t kept = t->out->count;
     for (uint32_t f = 0; f < t->replay->barrier_count; f++)
-        for (uint32_t cta = 0; cta < t->c->cta_count && wsdbg_trial_leads_family(t, f); cta++)
-            for (uint32_t like = 0; like < t->c->cta_count; like++)
-                if (like != cta)
-                    try_like(t, f, cta, like);
+        if (wsdbg_trial_leads_family(t, f))
+            try_like_others(t, f);
+    if (t->out->count == kept)
+        try_like_others(t, WSDBG_ALL_FAMILIES);
 }
 
 /* ---- first parities ---- */
@@ -359,7 +415,7 @@ static bool waits_for_nobody(const struct wsdbg_trial *t, const struct wsdbg_war
 /* Whether the standstill gives a reason to let them begin with parity 1, so that they go first. */
 static bool may_go_first(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
 {
-    return are_exceptions(t, family, repair) || waits_for_nobody(t, &repair->warps) ||
+    return repair->is_exception || waits_for_nobody(t, &repair->warps) ||
            (brings_data(t, family, &repair->warps) && must_be_first(t, family, &repair->warps));
 }
 
@@ -368,9 +424,11 @@ void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value)
     for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
         struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_FIRST, .value = value};
         wsdbg_trial_begin(t);
-        if (wsdbg_trial_leads_family(t, f) && set_first(t, f, &repair) && (value == 0 || may_go_first(t, f, &repair)) &&
-            wsdbg_trial_works(t) &&
-            (value == 0 || are_exceptions(t, f, &repair) || gets_all_phases(t, f) ||
+        if (!wsdbg_trial_leads_family(t, f) || !set_first(t, f, &repair))
+            continue;
+        repair.is_exception = are_exceptions(t, f, &repair);
+        if ((value == 0 || may_go_first(t, f, &repair)) && wsdbg_trial_works(t) &&
+            (value == 0 || repair.is_exception || gets_all_phases(t, f) ||
              (waits_for_nobody(t, &repair.warps) && t->replay->has_ended)))
             wsdbg_trial_keep(t, &repair);
     }

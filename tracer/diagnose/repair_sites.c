@@ -93,6 +93,14 @@ static uint32_t turn_of(const struct wsdbg_replay_agent *a, uint32_t step)
     return turn;
 }
 
+static bool is_first_on_barrier(const struct wsdbg_replay_agent *a, uint32_t step)
+{
+    for (uint32_t k = step; k-- > 0;)
+        if (a->steps[k].kind == WSDBG_ACCESS_WAIT && a->target[k] == a->target[step])
+            return false;
+    return true;
+}
+
 /* Whether each barrier with changed waits completed some phase in the last run.  A wait that is let through a barrier
  * on which nothing ever completes shows no mistake of the wait. */
 static bool all_complete(const struct wsdbg_trial *t)
@@ -120,7 +128,7 @@ static bool is_shown_by_others(const struct wsdbg_trial *t, uint32_t agent, uint
         waits += a->target[k] == a->target[at];
         unlike += a->target[k] != a->target[at] && unlike == 0 &&
                   (a->steps[k].number & 1) != (a->steps[at].number & 1) &&
-                  wsdbg_replay_is_of_family(t->replay, a->target[k], a->target[at]) && turn_of(a, k) == 0;
+                  wsdbg_replay_is_of_family(t->replay, a->target[k], a->target[at]) && is_first_on_barrier(a, k);
     }
     return waits > 1 || (t->changes.flips == WSDBG_FLIPS_ONE && unlike > 0);
 }

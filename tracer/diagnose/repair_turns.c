@@ -6,6 +6,9 @@
  */
 #include "diagnose/repair_trial.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* A turn, and its arrivals on the same stage of another family, in one CTA. */
 struct turn {
     uint32_t wait, next; /* steps; wait: begins the turn; next: the first one after it that may block */
@@ -16,22 +19,6 @@ struct turn {
     uint32_t lag;        /* waits for other stages that come before the first of these steps */
     bool expects;        /* a step announces bytes on it without an arrival */
 };
-
-/* The first step with which an agent arrives on the family in this CTA; WSDBG_NONE. */
-static uint32_t first_arrival(const struct wsdbg_trial *t, uint32_t agent, uint32_t family, uint32_t cta)
-{
-    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    for (uint32_t k = 0; k < a->step_count; k++)
-        if (a->target[k] != WSDBG_NONE && t->replay->barriers[a->target[k]].cta == cta &&
-            wsdbg_replay_arrivals_of(a, k) && wsdbg_replay_is_of_family(t->replay, family, a->target[k]))
-            return k;
-    return WSDBG_NONE;
-}
-
-static bool ever_arrives(const struct wsdbg_trial *t, uint32_t agent, uint32_t family, uint32_t cta)
-{
-    return first_arrival(t, agent, family, cta) != WSDBG_NONE;
-}
 
 /* Whether a step waits for some stage of the family of `barrier`, not again for the same phase. */
 static bool waits_for(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t step, uint32_t barrier)
@@ -74,14 +61,41 @@ struct habit {
     uint32_t lag;          /* the most waits for other stages that come before the arrival of a turn */
 };
 
+/* What is asked of the agents again and again. */
+struct known {
+    uint32_t *first_arrivals; /* agent x barrier: the first step that arrives on it, WSDBG_NONE */
+    bool *waits_elsewhere;    /* barrier x family: some agent arrives on the barrier and has waited on the family */
+    struct known_habit {
+        bool is_asked, is_one;
+        struct habit habit;
+    } * habits; /* by agent, for these: */
+    uint32_t family, cta, waited;
+    bool of_all, of_own;
+};
+
 /* A change that makes turns alike. */
 struct straightening {
     uint32_t family, cta, waited; /* turns begin with waits on `waited`; arrivals on `family` in the CTA change */
     enum wsdbg_repair_kind kind;  /* ADD, DROP, COPY */
+    bool of_own;                  /* ADD: only on stages on which the thread arrives in some turn */
     bool is_late;                 /* ADD: the arrival comes behind as many waits for other stages as in other turns */
+    struct known *known;
     bool of_all; /* ADD: also of threads that arrived in each turn so far, or had not begun, and arrive in some later
                     one: they may leave it out in others */
 };
+
+/* The first step with which an agent arrives on the family in one CTA, or WSDBG_NONE: in any; WSDBG_NONE = it never
+ * does. */
+static uint32_t first_arrival(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, uint32_t cta)
+{
+    const uint32_t *of_agent = &s->known->first_arrivals[(size_t)agent * t->replay->barrier_count];
+    uint32_t first = WSDBG_NONE;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if ((cta == WSDBG_NONE || t->replay->barriers[b].cta == cta) && of_agent[b] < first &&
+            wsdbg_replay_is_of_family(t->replay, s->family, b))
+            first = of_agent[b];
+    return first;
+}
 
 static bool begins_turn(const struct wsdbg_trial *t, uint32_t agent, uint32_t at, const struct straightening *s)
 {
@@ -97,7 +111,17 @@ static bool has_waited(const struct wsdbg_trial *t, uint32_t agent, uint32_t fam
     return false;
 }
 
-static bool habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
+/* Whether the turn is of no stage on which the agent may be meant to arrive: the other family lacks it, or the agent
+ * never arrives on it. */
+static bool is_of_others(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s,
+                         const struct turn *turn)
+{
+    return turn->barrier == WSDBG_NONE ||
+           (s->of_own && wsdbg_replay_arrivals_on(&t->replay->agents[agent], turn->barrier) == 0);
+}
+
+static bool find_habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s,
+                          struct habit *habit)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     *habit = (struct habit){.least = UINT32_MAX};
@@ -107,7 +131,7 @@ static bool habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct s
         if (!begins_turn(t, agent, i, s))
             continue;
         const struct turn turn = turn_at(t, agent, i, s->family, s->cta);
-        if (turn.barrier == WSDBG_NONE) /* of a stage that the other family lacks */
+        if (is_of_others(t, agent, s, &turn))
             continue;
         habit->turns += i < t->at[agent];
         habit->least = i < t->at[agent] && turn.count < habit->least ? turn.count : habit->least;
@@ -120,6 +144,33 @@ static bool habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct s
         }
     }
     return habit->turns > 0 || (s->of_all && habit->most > 0);
+}
+
+/* Forgets habits that are of other turns. */
+static void know(const struct wsdbg_trial *t, const struct straightening *s)
+{
+    struct known *known = s->known;
+    if (known->family == s->family && known->cta == s->cta && known->waited == s->waited &&
+        known->of_all == s->of_all && known->of_own == s->of_own)
+        return;
+    memset(known->habits, 0, t->replay->agent_count * sizeof *known->habits);
+    known->family = s->family;
+    known->cta = s->cta;
+    known->waited = s->waited;
+    known->of_all = s->of_all;
+    known->of_own = s->of_own;
+}
+
+/* False: no turn shows it. */
+static bool habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
+{
+    know(t, s);
+    struct known_habit *kept = &s->known->habits[agent];
+    if (!kept->is_asked)
+        kept->is_one = find_habit_of(t, agent, s, &kept->habit);
+    kept->is_asked = true;
+    *habit = kept->habit;
+    return kept->is_one;
 }
 
 /* The step of a turn that stays if its other arrivals are dropped: the first one that announces bytes, else the first
@@ -184,7 +235,7 @@ static bool straighten(struct wsdbg_trial *t, uint32_t agent, const struct strai
         if (!begins_turn(t, agent, i, s))
             continue;
         const struct turn turn = turn_at(t, agent, i, s->family, s->cta);
-        if (turn.barrier != WSDBG_NONE && !straighten_turn(t, agent, &turn, habit, s))
+        if (!is_of_others(t, agent, s, &turn) && !straighten_turn(t, agent, &turn, habit, s))
             return false;
     }
     return true;
@@ -231,7 +282,7 @@ static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct
         return false;
     const bool by_mates = mates_show_it(t, agent, s);
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        if (!may_be_model(t, self, &t->replay->agents[i], by_mates) || !ever_arrives(t, i, s->family, s->cta))
+        if (!may_be_model(t, self, &t->replay->agents[i], by_mates) || first_arrival(t, i, s, s->cta) == WSDBG_NONE)
             continue;
         if (habit_of(t, i, s, habit) && habit->most > 0 && habit->turns + 1 >= own.turns)
             return true;
@@ -245,7 +296,7 @@ static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct
 static bool as_at_first(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    uint32_t k = first_arrival(t, agent, s->family, s->cta);
+    uint32_t k = first_arrival(t, agent, s, s->cta);
     habit->arrivals = wsdbg_replay_arrivals_of(a, k);
     habit->bytes = a->steps[k].kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)a->steps[k].number * a->lane_count : 0;
     for (; k > 0; k--)
@@ -257,10 +308,9 @@ static bool as_at_first(const struct wsdbg_trial *t, uint32_t agent, const struc
 /* Whether an agent's turns are to change, and to which habit. */
 static bool find_habit(const struct wsdbg_trial *t, uint32_t agent, const struct straightening *s, struct habit *habit)
 {
-    const bool arrives = ever_arrives(t, agent, s->family, s->cta);
     if (s->kind == WSDBG_REPAIR_COPY)
-        return !arrives && find_model(t, agent, s, habit);
-    if (!arrives || !habit_of(t, agent, s, habit))
+        return first_arrival(t, agent, s, WSDBG_NONE) == WSDBG_NONE && find_model(t, agent, s, habit);
+    if (first_arrival(t, agent, s, s->cta) == WSDBG_NONE || !habit_of(t, agent, s, habit))
         return false;
     if (s->kind == WSDBG_REPAIR_DROP)
         return habit->most > 1;
@@ -309,6 +359,47 @@ static bool is_complete_without(const struct wsdbg_trial *t, const struct straig
     return true;
 }
 
+/* How many arrivals the change adds on a barrier; by one agent, or by all: WSDBG_NONE. */
+static uint64_t arrivals_added(const struct wsdbg_trial *t, uint32_t barrier, uint32_t agent)
+{
+    uint64_t arrivals = 0;
+    for (uint32_t i = 0; i < t->changes.edit_count; i++)
+        if (t->edits[i].barrier == barrier && (agent == WSDBG_NONE || t->edits[i].agent == agent))
+            arrivals += t->edits[i].arrivals;
+    return arrivals;
+}
+
+/* Whether some agent makes so many arrivals on the barrier. */
+static bool makes_as_many(const struct wsdbg_trial *t, uint32_t barrier, uint64_t arrivals)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (wsdbg_replay_arrivals_on(&t->replay->agents[i], barrier) == arrivals)
+            return true;
+    return false;
+}
+
+static bool are_copies_on(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    const uint64_t added = arrivals_added(t, barrier, WSDBG_NONE);
+    if (added && t->expected_was[barrier] && (arrivals_of_all(t, barrier) + added) % t->expected_was[barrier])
+        return false;
+    for (uint32_t i = 0; i < t->replay->agent_count && added; i++) {
+        const uint64_t own = arrivals_added(t, barrier, i);
+        if (own && !makes_as_many(t, barrier, own))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the added arrivals are those that a similar thread makes, and fill whole phases. */
+static bool are_copies(const struct wsdbg_trial *t)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (!are_copies_on(t, b))
+            return false;
+    return true;
+}
+
 /* Whether some agent stands at a barrier of all threads.  Then those that do not come there are more to blame than
  * those that do not arrive elsewhere. */
 static bool stands_at_block_wide(const struct wsdbg_trial *t)
@@ -329,7 +420,8 @@ static enum outcome try_change(struct wsdbg_trial *t, struct straightening s, ui
     for (; s.cta < end; s.cta++)
         if (!straighten_all(t, &s, &repair))
             return NOTHING_TO_DO;
-    if (!wsdbg_trial_keep_edits(t, &repair) || (s.kind == WSDBG_REPAIR_COPY && is_complete_without(t, &s)))
+    if (!wsdbg_trial_keep_edits(t, &repair) ||
+        (s.kind == WSDBG_REPAIR_COPY && (is_complete_without(t, &s) || !are_copies(t))))
         return NOTHING_TO_DO;
     if (!wsdbg_trial_works(t))
         return FAILS;
@@ -348,35 +440,105 @@ static bool has_lag(const struct wsdbg_trial *t, struct straightening s, uint32_
     return false;
 }
 
+/* Whether some thread arrives on some stages of the family only.  Warpgroups that take a stage each do so. */
+static bool has_own_stages(const struct wsdbg_trial *t, struct straightening s, uint32_t end)
+{
+    struct habit habit;
+    for (; s.cta < end; s.cta++)
+        for (uint32_t i = 0; i < t->replay->agent_count; i++)
+            for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+                if (t->replay->barriers[b].cta == s.cta && wsdbg_replay_is_of_family(t->replay, s.family, b) &&
+                    wsdbg_replay_arrivals_on(&t->replay->agents[i], b) == 0 && find_habit(t, i, &s, &habit))
+                    return true;
+    return false;
+}
+
 /* True if that works. */
 static bool try_ctas(struct wsdbg_trial *t, struct straightening s, uint32_t end)
 {
+    enum { OF_ALL = 1, LATE = 2, OF_OWN = 4, WAYS = 8 };
     enum outcome outcome = try_change(t, s, end);
-    for (uint32_t way = 1; outcome == FAILS && s.kind == WSDBG_REPAIR_ADD && way < 4; way++) {
-        s.of_all = way & 1;
-        s.is_late = way & 2;
-        if (!s.is_late || has_lag(t, s, end))
+    for (uint32_t way = 1; outcome == FAILS && s.kind == WSDBG_REPAIR_ADD && way < WAYS; way++) {
+        s.of_all = way & OF_ALL;
+        s.is_late = way & LATE;
+        s.of_own = way & OF_OWN;
+        if ((!s.is_late || has_lag(t, s, end)) && (!s.of_own || has_own_stages(t, s, end)))
             outcome = try_change(t, s, end);
     }
     return outcome == WORKS;
 }
 
-/* One CTA's barriers, else those of all: a mistake in the code of a cluster is most often made in each of its CTAs. */
-void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
+/* Whether some agent arrives on the family in this CTA and has waited on the other family: else no turn shows anything.
+ */
+static bool are_there_turns(const struct wsdbg_trial *t, const struct straightening *s)
 {
-    struct straightening s = {.kind = kind};
-    if (kind == WSDBG_REPAIR_COPY && stands_at_block_wide(t))
-        return;
+    const uint32_t count = t->replay->barrier_count;
+    for (uint32_t b = 0; b < count; b++)
+        if (t->replay->barriers[b].cta == s->cta && wsdbg_replay_is_of_family(t->replay, s->family, b) &&
+            s->known->waits_elsewhere[(size_t)b * count + s->waited])
+            return true;
+    return false;
+}
+
+/* One CTA's barriers, else those of all: a mistake in the code of a cluster is most often made in each of its CTAs. */
+static void try_families(struct wsdbg_trial *t, enum wsdbg_repair_kind kind, struct known *known)
+{
+    struct straightening s = {.kind = kind, .known = known};
     for (s.family = 0; s.family < t->replay->barrier_count; s.family++)
         for (s.waited = 0; s.waited < t->replay->barrier_count; s.waited++) {
             bool works = false;
             if (!wsdbg_trial_leads_family(t, s.family) || !wsdbg_trial_leads_family(t, s.waited) ||
                 wsdbg_replay_is_of_family(t->replay, s.family, s.waited))
                 continue;
-            for (s.cta = 0; s.cta < t->c->cta_count; s.cta++)
-                works |= try_ctas(t, s, s.cta + 1);
+            uint32_t ctas = 0;
+            for (s.cta = 0; s.cta < t->c->cta_count; s.cta++) {
+                const bool any = are_there_turns(t, &s);
+                works |= any && try_ctas(t, s, s.cta + 1);
+                ctas += any;
+            }
             s.cta = 0;
-            if (!works && t->c->cta_count > 1)
+            if (!works && ctas > 1)
                 try_ctas(t, s, t->c->cta_count);
         }
+}
+
+static void find_first_arrivals(const struct wsdbg_trial *t, uint32_t *out)
+{
+    const size_t barriers = t->replay->barrier_count;
+    memset(out, 0xff, t->replay->agent_count * barriers * sizeof *out); /* WSDBG_NONE */
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = a->step_count; k-- > 0;)
+            if (a->target[k] != WSDBG_NONE && wsdbg_replay_arrivals_of(a, k))
+                out[i * barriers + a->target[k]] = k;
+    }
+}
+
+static void find_waits_elsewhere(const struct wsdbg_trial *t, const uint32_t *first_arrivals, bool *out)
+{
+    const size_t barriers = t->replay->barrier_count;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        for (uint32_t waited = 0; waited < barriers; waited++)
+            for (uint32_t b = 0; b < barriers && wsdbg_trial_waits_was(t, i, waited)->any; b++)
+                if (first_arrivals[i * barriers + b] != WSDBG_NONE)
+                    out[b * barriers + t->replay->barriers[waited].family] = true;
+}
+
+void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
+{
+    const size_t agents = t->replay->agent_count, barriers = t->replay->barrier_count;
+    struct known known = {.first_arrivals = malloc((agents * barriers + 1) * sizeof *known.first_arrivals),
+                          .waits_elsewhere = calloc(barriers * barriers + 1, sizeof *known.waits_elsewhere),
+                          .habits = calloc(agents + 1, sizeof *known.habits),
+                          .family = WSDBG_NONE};
+    const bool has_room = known.first_arrivals && known.waits_elsewhere && known.habits;
+    if (has_room && !(kind == WSDBG_REPAIR_COPY && stands_at_block_wide(t))) {
+        find_first_arrivals(t, known.first_arrivals);
+        find_waits_elsewhere(t, known.first_arrivals, known.waits_elsewhere);
+        try_families(t, kind, &known);
+    }
+    t->out->is_partial |= !has_room;
+    free(known.first_arrivals);
+    free(known.waits_elsewhere);
+    free(known.habits);
 }

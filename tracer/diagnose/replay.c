@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { IDS = WSDBG_NAMED_BARRIERS, WARPGROUP_WARPS = 4 };
+#define HASH_FACTOR 0x9e3779b97f4a7c15u /* odd, and its bits are mixed: 2^64 divided by the golden ratio */
 
 /* ---- mbarriers ---- */
 
@@ -34,6 +35,7 @@ static void pass_wait(struct wsdbg_replay *replay, uint32_t agent, uint32_t barr
         waits->lags |= waits->passed && phase <= waits->last_phase;
         waits->last_phase = phase;
         waits->phase_sum += phase;
+        waits->phase_hash = waits->phase_hash * HASH_FACTOR + phase;
         waits->passed++;
     }
     wsdbg_replay_advance(a);
@@ -202,7 +204,8 @@ static uint32_t parity_of(const struct run *run, uint32_t agent, uint32_t barrie
     const uint32_t *like = run->changes ? run->changes->like : NULL;
     uint32_t parity;
     if (like && like[agent] != WSDBG_NONE &&
-        wsdbg_replay_is_of_family(run->replay, run->changes->like_family, barrier) &&
+        (run->changes->like_family == WSDBG_ALL_FAMILIES ||
+         wsdbg_replay_is_of_family(run->replay, run->changes->like_family, barrier)) &&
         wsdbg_replay_parity_at(run->replay, like[agent], run->replay->barriers[barrier].offset, waits->passed - repeats,
                                &parity))
         return parity;

@@ -15,6 +15,8 @@ struct wsdbg_replay_barrier {
     uint32_t cta;       /* position in c->ctas */
     uint32_t offset;    /* in its shared memory */
     uint32_t row;       /* index in snapshot.barriers, WSDBG_NONE */
+    uint32_t family;    /* the first barrier of its family (is_of_family) */
+    uint32_t stages;    /* barriers of its family in its CTA */
     bool bytes_unknown; /* the bytes of some copy are not known */
     int64_t copy_bytes; /* what each such copy is taken to bring; 0 = not known, then bytes hold up no phase */
     /* While the replay runs: */
@@ -44,6 +46,7 @@ struct wsdbg_replay_waits {
     bool lags;              /* ... by no later phase than the wait before it */
     uint32_t last_phase;    /* how many had completed when its last wait ended */
     uint64_t phase_sum;     /* ... the sum of these over all its waits */
+    uint64_t phase_hash;    /* ... a hash of their sequence */
 };
 
 enum wsdbg_agent_state {
@@ -155,6 +158,7 @@ enum wsdbg_replay_flips {
 };
 
 #define WSDBG_NAMED_UNCHANGED UINT8_MAX
+#define WSDBG_ALL_FAMILIES UINT32_MAX
 
 /* How the replayed kernel differs from the real one. */
 struct wsdbg_replay_changes {
@@ -165,7 +169,7 @@ struct wsdbg_replay_changes {
     /* By agent: another one whose parities its waits on `like_family` name, the first wait as its first and so on;
      * WSDBG_NONE = unchanged; NULL = no changes. */
     const uint32_t *like;
-    uint32_t like_family;                  /* a barrier of the family */
+    uint32_t like_family;                  /* a barrier of the family, or WSDBG_ALL_FAMILIES */
     const struct wsdbg_replay_edit *edits; /* by agent, then step */
     uint32_t edit_count;
     /* A named barrier at which those warps that only arrive have done so once before they begin; named_early is set. */

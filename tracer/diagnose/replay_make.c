@@ -43,13 +43,26 @@ uint32_t wsdbg_replay_barrier_at(const struct wsdbg_replay *replay, uint32_t cta
 }
 
 /* As wsdbg_replay_barrier_at, but adds a new one.  WSDBG_NONE: its CTA was not seen, or there are too many. */
+/* The first barrier of the family of the barrier with this row; the number of barriers =
+ * there is none before it. */
+static uint32_t family_of(const struct wsdbg_replay *replay, uint32_t row)
+{
+    const struct wsdbg_barrier *rows = replay->c->snapshot->barriers;
+    uint32_t b = 0;
+    while (b < replay->barrier_count && (row == WSDBG_NONE || replay->barriers[b].row == WSDBG_NONE ||
+                                         rows[replay->barriers[b].row].id != rows[row].id))
+        b++;
+    return b;
+}
+
 static uint32_t barrier_at(struct wsdbg_replay *replay, uint32_t cta, uint32_t offset)
 {
     const uint32_t known = cta == WSDBG_NONE ? WSDBG_NONE : wsdbg_replay_barrier_at(replay, cta, offset);
     if (known != WSDBG_NONE || cta == WSDBG_NONE || replay->barrier_count == BARRIERS_MOST)
         return known;
+    const uint32_t row = row_of(replay->c, cta, offset);
     replay->barriers[replay->barrier_count] =
-        (struct wsdbg_replay_barrier){.cta = cta, .offset = offset, .row = row_of(replay->c, cta, offset)};
+        (struct wsdbg_replay_barrier){.cta = cta, .offset = offset, .row = row, .family = family_of(replay, row)};
     return replay->barrier_count++;
 }
 
@@ -90,24 +103,39 @@ static bool does_something(const struct wsdbg_step_row *step)
     return wsdbg_is_mbarrier_access(step->kind) && step->kind != WSDBG_ACCESS_WAIT && step->kind != WSDBG_ACCESS_INIT;
 }
 
-/* Whether an access to one barrier (`deed`) may be what a wait on another one was for.  Not if they are of different
- * stages. */
-static bool may_belong(const struct wsdbg_replay *replay, uint32_t deed, uint32_t wait)
+static void count_stages(struct wsdbg_replay *replay)
 {
-    const uint32_t a = replay->barriers[deed].row, b = replay->barriers[wait].row;
-    const struct wsdbg_barrier *rows = replay->c->snapshot->barriers;
-    return a == WSDBG_NONE || b == WSDBG_NONE || rows[a].stage == rows[b].stage;
+    for (uint32_t b = 0; b < replay->barrier_count; b++)
+        for (uint32_t other = 0; other < replay->barrier_count; other++)
+            replay->barriers[b].stages +=
+                replay->barriers[b].cta == replay->barriers[other].cta && wsdbg_replay_is_of_family(replay, b, other);
 }
 
-static bool waits_between(const struct wsdbg_replay_agent *agent, uint32_t from, uint32_t to, uint32_t barrier)
+/* Whether an access to one barrier (`deed`) may be what a wait on another one was for.  Not if they are of different
+ * stages, in rings of the same length. */
+static bool may_belong(const struct wsdbg_replay *replay, uint32_t deed, uint32_t wait)
 {
-    for (uint32_t i = from + 1; i < to; i++)
-        if (agent->target[i] == barrier && agent->steps[i].kind == WSDBG_ACCESS_WAIT)
+    const struct wsdbg_replay_barrier *a = &replay->barriers[deed], *b = &replay->barriers[wait];
+    const struct wsdbg_barrier *rows = replay->c->snapshot->barriers;
+    return a->row == WSDBG_NONE || b->row == WSDBG_NONE || a->stages != b->stages ||
+           rows[a->row].stage == rows[b->row].stage;
+}
+
+/* Whether the agent waits on a barrier between two steps, does not only repeat a wait, and does something with the
+ * stage after that.  A producer that lets its slots drain does nothing more. */
+static bool uses_between(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t from,
+                         uint32_t to, uint32_t barrier)
+{
+    bool waits = false;
+    for (uint32_t i = from + 1; i < to; i++) {
+        waits |= agent->target[i] == barrier && agent->steps[i].kind == WSDBG_ACCESS_WAIT && !agent->repeats[i];
+        if (waits && does_something(&agent->steps[i]) && may_belong(replay, agent->target[i], barrier))
             return true;
+    }
     return false;
 }
 
-/* Whether the agent waits on every other stage of a ring between two waits on one stage.  Warpgroups that take turns at
+/* Whether the agent uses every other stage of a ring between two waits on one stage.  Warpgroups that take turns at
  * tiles pass over the rounds of the others, so that the parity of the second wait may be that of the first. */
 static bool goes_round(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t from,
                        uint32_t to)
@@ -118,7 +146,7 @@ static bool goes_round(const struct wsdbg_replay *replay, const struct wsdbg_rep
         if (b == barrier || replay->barriers[b].cta != replay->barriers[barrier].cta ||
             !wsdbg_replay_is_of_family(replay, b, barrier))
             continue;
-        if (!waits_between(agent, from, to, b))
+        if (!uses_between(replay, agent, from, to, b))
             return false;
         any = true;
     }
@@ -173,6 +201,30 @@ static void take_repeats(struct wsdbg_replay_agent *agent, const struct wsdbg_re
         agent->repeats[i] = model->repeats[k];
 }
 
+/* Threads that do more with a stage show that a wait repeats no other one; what others of their warpgroup do need not
+ * show it. */
+static void agree_on_repeats(struct wsdbg_replay_agent *a, struct wsdbg_replay_agent *b)
+{
+    uint32_t i = next_wait(a, 0), k = next_wait(b, 0);
+    for (; i < a->step_count && k < b->step_count; i = next_wait(a, i + 1), k = next_wait(b, k + 1))
+        a->repeats[i] = b->repeats[k] = a->repeats[i] && b->repeats[k];
+}
+
+static bool are_of_warpgroup(const struct wsdbg_replay *replay, uint32_t a, uint32_t b)
+{
+    const uint32_t warp = replay->agents[a].warp, other = replay->agents[b].warp;
+    return warp == other || wsdbg_case_are_mates(replay->c, warp, other);
+}
+
+static void agree_in_warpgroups(struct wsdbg_replay *replay, const bool *does)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        for (uint32_t k = 0; k < replay->agent_count; k++)
+            if (k != i && does[i] && does[k] && are_of_warpgroup(replay, i, k) &&
+                waits_alike(&replay->agents[i], &replay->agents[k]))
+                agree_on_repeats(&replay->agents[i], &replay->agents[k]);
+}
+
 /* An agent that only waits does not show which of its waits repeat others: an agent that has the same waits and does
  * more shows it.  Without one it is idle. */
 static bool find_all_repeats(struct wsdbg_replay *replay)
@@ -180,8 +232,10 @@ static bool find_all_repeats(struct wsdbg_replay *replay)
     bool *does = calloc(replay->agent_count + 1, sizeof *does);
     if (!does)
         return false;
+    count_stages(replay);
     for (uint32_t i = 0; i < replay->agent_count; i++)
         does[i] = find_repeats(replay, &replay->agents[i]);
+    agree_in_warpgroups(replay, does);
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         replay->agents[i].is_idle = !does[i];
         for (uint32_t k = 0; k < replay->agent_count && replay->agents[i].is_idle; k++) {

@@ -351,9 +351,7 @@ struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c)
 
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b)
 {
-    const uint32_t one = replay->barriers[a].row, other = replay->barriers[b].row;
-    const struct wsdbg_barrier *rows = replay->c->snapshot->barriers;
-    return a == b || (one != WSDBG_NONE && other != WSDBG_NONE && rows[one].id == rows[other].id);
+    return replay->barriers[a].family == replay->barriers[b].family;
 }
 
 static struct wsdbg_warp_set arrivers_of(const struct wsdbg_replay *replay, uint32_t barrier)

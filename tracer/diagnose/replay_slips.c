@@ -11,20 +11,38 @@ static bool has_like(const struct wsdbg_replay *replay, uint32_t agent, uint32_t
     const struct wsdbg_replay_waits *own = wsdbg_replay_waits_of(replay, agent, barrier);
     for (uint32_t i = 0; i < agent; i++) {
         const struct wsdbg_replay_waits *other = wsdbg_replay_waits_of(replay, i, barrier);
-        if (other->passed == own->passed && other->phase_sum == own->phase_sum)
+        if (other->passed == own->passed && other->phase_hash == own->phase_hash)
             return true;
     }
     return false;
 }
 
-/* How many waits on the barrier ended.  Agents that waited for the same phases count once. */
-static uint64_t waits_ended(const struct wsdbg_replay *replay, uint32_t barrier)
+/* The waits on a barrier that ended.  Agents that waited for the same phases count once. */
+struct ended {
+    uint64_t waits;
+    uint64_t phase_sum; /* of the phases that had completed when they ended */
+    bool any_lags;
+};
+
+static struct ended ended_on(const struct wsdbg_replay *replay, uint32_t barrier)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < replay->agent_count; i++)
-        if (wsdbg_replay_waits_of(replay, i, barrier)->passed && !has_like(replay, i, barrier))
-            sum += wsdbg_replay_waits_of(replay, i, barrier)->passed;
-    return sum;
+    struct ended ended = {0};
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, i, barrier);
+        ended.any_lags |= waits->lags;
+        if (waits->passed && !has_like(replay, i, barrier)) {
+            ended.waits += waits->passed;
+            ended.phase_sum += waits->phase_sum;
+        }
+    }
+    return ended;
+}
+
+/* Whether the agents share the phases: each phase ended one wait, as far as the sums tell.  Two warpgroups that take
+ * turns do so. */
+static bool are_phases_shared(const struct ended *ended, uint64_t phases)
+{
+    return !ended->any_lags && ended->waits == phases && ended->phase_sum == phases * (phases + 1) / 2;
 }
 
 /* Whether another warp waited for more phases than the agent, each wait for the phase that it is meant for. */
@@ -50,13 +68,17 @@ static bool may_share(const struct wsdbg_replay *replay, uint32_t agent, uint32_
 
 static bool has_slipped_on(const struct wsdbg_replay *replay, uint32_t barrier)
 {
+    const struct ended ended = ended_on(replay, barrier);
+    const uint64_t phases = replay->barriers[barrier].phase;
     bool any = false;
+    if (are_phases_shared(&ended, phases))
+        return false;
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         if (wsdbg_replay_waits_of(replay, i, barrier)->slipped && !may_share(replay, i, barrier))
             return true;
         any |= wsdbg_replay_waits_of(replay, i, barrier)->slipped;
     }
-    return any && waits_ended(replay, barrier) + 1 < replay->barriers[barrier].phase;
+    return any && ended.waits + 1 < phases;
 }
 
 bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay)

@@ -19,6 +19,7 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
 {
     switch (repair->kind) {
     case WSDBG_REPAIR_PARITY_FIRST:
+        return repair->is_exception;
     case WSDBG_REPAIR_COUNT:
         return repair->is_of_stage;
     case WSDBG_REPAIR_NAMED:
