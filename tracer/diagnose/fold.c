@@ -77,11 +77,38 @@ static bool counted_before(const struct wsdbg_case *c, size_t at)
     return false;
 }
 
+static bool is_without_cause(enum wsdbg_cause cause)
+{
+    return cause == WSDBG_CAUSE_WAIT_CYCLE || cause == WSDBG_CAUSE_UNKNOWN;
+}
+
+/* Whether it is likely that the case hangs, and no cause is. */
+static bool hangs_without_cause(const struct wsdbg_case *c)
+{
+    bool any = false;
+    for (size_t i = 0; i < c->finding_count; i++) {
+        const bool is_likely = c->findings[i].confidence >= WSDBG_CONFIDENCE_LIKELY;
+        if (is_likely && !is_without_cause(c->findings[i].cause))
+            return false;
+        any |= is_likely;
+    }
+    return any;
+}
+
+/* Whether the cause is a mistake in the kernel: not something outside that may still end a wait. */
+static bool is_of_kernel(enum wsdbg_cause cause)
+{
+    return cause <= WSDBG_CAUSE_PEER_EXITED || cause == WSDBG_CAUSE_WAKER_EXITED ||
+           cause == WSDBG_CAUSE_ROLE_DISAGREE || cause == WSDBG_CAUSE_CLUSTER_MISSING;
+}
+
 struct wsdbg_error *wsdbg_fold(struct wsdbg_case *c, struct wsdbg_diagnosis *out)
 {
+    const bool may_lead = hangs_without_cause(c);
     for (size_t i = 0; i < c->finding_count; i++) {
         struct wsdbg_finding *finding = &c->findings[i];
         size_t at = 0;
+        finding->leads = may_lead && is_of_kernel(finding->cause);
         finding->is_walked = c->standing != NULL && !wsdbg_cause_is_fallback(finding->cause);
         if (counted_before(c, i))
             continue;
@@ -90,6 +117,7 @@ struct wsdbg_error *wsdbg_fold(struct wsdbg_case *c, struct wsdbg_diagnosis *out
         if (at < out->finding_count) {
             out->findings[at].cta_count++;
             out->findings[at].is_walked |= finding->is_walked;
+            out->findings[at].leads |= finding->leads;
             continue;
         }
         struct wsdbg_finding *grown = realloc(out->findings, (out->finding_count + 1) * sizeof *grown);
@@ -104,14 +132,25 @@ struct wsdbg_error *wsdbg_fold(struct wsdbg_case *c, struct wsdbg_diagnosis *out
     return NULL;
 }
 
+/* A standstill without a cause goes behind whatever may be its cause. */
+static int rank_of(const struct wsdbg_finding *finding)
+{
+    enum { POSSIBLE, NO_CAUSE, LEADS, LIKELY, PROVEN };
+    if (finding->confidence == WSDBG_CONFIDENCE_PROVEN)
+        return PROVEN;
+    if (finding->confidence == WSDBG_CONFIDENCE_LIKELY)
+        return is_without_cause(finding->cause) ? NO_CAUSE : LIKELY;
+    return finding->leads ? LEADS : POSSIBLE;
+}
+
 int wsdbg_finding_compare(const struct wsdbg_finding *a, const struct wsdbg_finding *b)
 {
     /* That some CTAs are merely slow never hides a finding about others. */
     const bool a_slow = a->cause == WSDBG_CAUSE_SLOW, b_slow = b->cause == WSDBG_CAUSE_SLOW;
     if (a_slow != b_slow && (a_slow ? b : a)->confidence > WSDBG_CONFIDENCE_POSSIBLE)
         return a_slow ? 1 : -1;
-    if (a->confidence != b->confidence)
-        return a->confidence > b->confidence ? -1 : 1;
+    if (rank_of(a) != rank_of(b))
+        return rank_of(a) > rank_of(b) ? -1 : 1;
     if (a->open != b->open)
         return a->open ? -1 : 1;
     if (a->is_walked != b->is_walked)

@@ -28,11 +28,14 @@ static bool may_be_model(const struct wsdbg_trial *t, uint32_t warp, uint32_t mo
                : other->cta != own->cta && other->warp == own->warp;
 }
 
-/* Whether the agent of the model's warp has lanes of this one, did the same, and goes on from *begin. */
-static bool goes_on_like(const struct wsdbg_replay_agent *a, const struct wsdbg_replay_agent *model,
-                         enum model_kind kind, uint32_t *begin)
+/* Whether the agent of the model's warp has lanes of this one, did the same, and goes on from *begin.  What lanes do
+ * beside mbarriers counts if it is all that they did. */
+static bool goes_on_like(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a,
+                         const struct wsdbg_replay_agent *model, enum model_kind kind, uint32_t *begin)
 {
-    return model->lanes & a->lanes && wsdbg_replay_begins_like(a, model, kind <= MODEL_GROUPS, begin);
+    const bool by_mbarriers =
+        kind == MODEL_MATES || (kind == MODEL_GROUPS && wsdbg_replay_workers_gone(t->replay, a->warp) & a->lanes);
+    return model->lanes & a->lanes && wsdbg_replay_begins_like(a, model, by_mbarriers, begin);
 }
 
 /* Whether all lanes of the agent have gone on in the other warp, and no other lanes with them. */
@@ -44,7 +47,7 @@ static bool is_model(const struct wsdbg_trial *t, const struct wsdbg_replay_agen
         const struct wsdbg_replay_agent *model = &t->replay->agents[i];
         if (model->warp != warp || !(model->lanes & a->lanes))
             continue;
-        if (model->lanes & ~a->lanes || !goes_on_like(a, model, kind, &begin))
+        if (model->lanes & ~a->lanes || !goes_on_like(t, a, model, kind, &begin))
             return false;
         left &= ~model->lanes;
     }
@@ -90,19 +93,28 @@ static bool add_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t warp, e
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         uint32_t begin;
-        if (t->replay->agents[i].warp == warp && goes_on_like(a, &t->replay->agents[i], kind, &begin) &&
+        if (t->replay->agents[i].warp == warp && goes_on_like(t, a, &t->replay->agents[i], kind, &begin) &&
             !add_arrivals_of(t, agent, i, begin, kind))
             return false;
     }
     return true;
 }
 
-/* Lanes may leave before they have worked: only the same ones of another CTA show that they should have. */
+/* The lanes of a warp that may have left too early.  Lanes may leave before they have worked, as those of a producer do
+ * that are not elected: then the same ones of another CTA show that they should have stayed; or those of another
+ * warpgroup, if most of the warp has stayed. */
+static uint32_t lanes_that_left(const struct wsdbg_trial *t, uint32_t warp, enum model_kind kind)
+{
+    const uint32_t gone = wsdbg_code_lanes_gone(t->c, warp);
+    const bool are_few = 2 * __builtin_popcount(gone) < WSDBG_WARP_THREADS;
+    return kind == MODEL_MATES || (kind == MODEL_GROUPS && !are_few) ? wsdbg_replay_workers_gone(t->replay, warp)
+                                                                     : gone;
+}
+
 static bool left_early(const struct wsdbg_trial *t, uint32_t agent, enum model_kind kind)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    const uint32_t gone =
-        kind <= MODEL_GROUPS ? wsdbg_replay_workers_gone(t->replay, a->warp) : wsdbg_code_lanes_gone(t->c, a->warp);
+    const uint32_t gone = lanes_that_left(t, a->warp, kind);
     return wsdbg_case_warp(t->c, a->warp)->state != WSDBG_WARP_EXITED && t->state[agent] == WSDBG_AGENT_ENDED &&
            !(a->lanes & ~gone);
 }

@@ -172,25 +172,30 @@ static void say_some(struct rounds *rounds)
             return;
 }
 
-/* Whether the agent that gets an arrival more makes another one on the barrier in its whole walk. */
-static bool arrives_otherwise(const struct rounds *rounds, const struct wsdbg_replay_edit *edit)
+/* Whether more arrivals are added than the same threads make on the barrier in their whole walks.  Then a round without
+ * an arrival is the rule, and no mistake. */
+static bool adds_most(const struct rounds *rounds, const struct wsdbg_repair *repair)
 {
-    return wsdbg_replay_arrivals_on(&rounds->replay->agents[edit->agent], edit->barrier) > 0;
+    const struct wsdbg_replay_edit *edit = &repair->edit;
+    const uint64_t added = (uint64_t)repair->edit_count * edit->arrivals,
+                   made = (uint64_t)wsdbg_replay_arrivals_on(&rounds->replay->agents[edit->agent], edit->barrier) *
+                          wsdbg_set_count(&repair->warps);
+    return repair->kind == WSDBG_REPAIR_ADD && added > made;
 }
 
-/* An arrival that seems to miss shows less than a wrong parity where no other round of the barrier has it: then it is
- * no rival either. */
+/* Arrivals that seem to miss show less than a wrong parity where most rounds lack them: then they are no rivals either.
+ */
 static void prefer_parity(struct rounds *rounds)
 {
     struct wsdbg_repairs *repairs = &rounds->repairs;
-    if (repairs->count == 0 || repairs->rows[0].kind != WSDBG_REPAIR_ADD ||
-        arrives_otherwise(rounds, &repairs->rows[0].edit))
-        return;
-    for (uint32_t i = 1; i < repairs->count; i++)
-        if (is_of_parity(wsdbg_repair_cause(&repairs->rows[i]))) {
-            repairs->rows[0] = repairs->rows[i];
-            return;
-        }
+    bool is_parity_wrong = false;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < repairs->count; i++)
+        is_parity_wrong |= is_of_parity(wsdbg_repair_cause(&repairs->rows[i]));
+    for (uint32_t i = 0; i < repairs->count && is_parity_wrong; i++)
+        if (!adds_most(rounds, &repairs->rows[i]))
+            repairs->rows[kept++] = repairs->rows[i];
+    repairs->count = is_parity_wrong ? kept : repairs->count;
 }
 
 void wsdbg_rule_code_rounds(struct wsdbg_case *c)
