@@ -42,9 +42,7 @@ uint32_t wsdbg_replay_barrier_at(const struct wsdbg_replay *replay, uint32_t cta
     return WSDBG_NONE;
 }
 
-/* As wsdbg_replay_barrier_at, but adds a new one.  WSDBG_NONE: its CTA was not seen, or there are too many. */
-/* The first barrier of the family of the barrier with this row; the number of barriers =
- * there is none before it. */
+/* The first barrier of the family of the barrier with this row; the number of barriers = there is none yet. */
 static uint32_t family_of(const struct wsdbg_replay *replay, uint32_t row)
 {
     const struct wsdbg_barrier *rows = replay->c->snapshot->barriers;
@@ -55,6 +53,7 @@ static uint32_t family_of(const struct wsdbg_replay *replay, uint32_t row)
     return b;
 }
 
+/* As wsdbg_replay_barrier_at, but adds a new one.  WSDBG_NONE: its CTA was not seen, or there are too many. */
 static uint32_t barrier_at(struct wsdbg_replay *replay, uint32_t cta, uint32_t offset)
 {
     const uint32_t known = cta == WSDBG_NONE ? WSDBG_NONE : wsdbg_replay_barrier_at(replay, cta, offset);
