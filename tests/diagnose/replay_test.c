@@ -146,24 +146,84 @@ static void a_first_parity_unlike_those_of_other_stages_is_repaired(void **state
     (void)state;
 }
 
-/* Four phases, and two warps that each wait for two of them, in turn, and tell it to C. */
-static void warps_may_share_phases(void **state)
+/* The only phase of B completes, and warp 1 waits for the next one.  With a count of 2 its wait would end, but only
+ * because B would never complete a phase. */
+static void a_count_with_which_no_phase_completes_is_no_repair(void **state)
 {
     struct kernel k;
+    struct wsdbg_repairs repairs;
     begin(&k);
     add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
-    add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
     sync(&k);
-    for (uint32_t i = 0; i < 4; i++) {
-        add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
-        add(&k, 1 + i % 2, WSDBG_ACCESS_WAIT, AT_B, i & 1);
-        add(&k, 1 + i % 2, WSDBG_ACCESS_ARRIVE, AT_C, 1);
-        sync(&k);
-    }
+    add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    add(&k, 1, WSDBG_ACCESS_WAIT, AT_B, 1);
     run(&k);
-    assert_true(k.replay->has_ended);
-    assert_false(wsdbg_replay_has_slipped(k.replay));
+    assert_false(k.replay->has_ended);
+    assert_null(wsdbg_repairs_find(k.replay, &repairs));
+    assert_int_equal(repairs.count, 1);
+    assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_PARITY_FIRST);
+    assert_int_equal(repairs.rows[0].value, 0);
+    ways_take_picture(&k.p, k.replay);
+    ways_expect(&k.p, "PARITY_WRONG", NULL);
     end(&k);
+    (void)state;
+}
+
+/* Each phase is waited for by warp 1 or by warp 2, which tell it to C. */
+static void share_phases(struct kernel *k, const char *waiters)
+{
+    for (uint32_t i = 0; waiters[i]; i++) {
+        const uint32_t warp = (uint32_t)(waiters[i] - '0');
+        add(k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        add(k, warp, WSDBG_ACCESS_WAIT, AT_B, i & 1);
+        add(k, warp, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+        sync(k);
+    }
+}
+
+/* Of two phases, each warp knows only one.  In the last row both wait for four phases, whose numbers have the same
+ * sum. */
+static const char *const shared[] = {"12", "1212", "12211221"};
+
+static void warps_may_share_phases(void **state)
+{
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        struct kernel k;
+        print_message("%s\n", shared[i]);
+        begin(&k);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+        sync(&k);
+        share_phases(&k, shared[i]);
+        run(&k);
+        assert_true(k.replay->has_ended);
+        assert_false(wsdbg_replay_has_slipped(k.replay));
+        end(&k);
+    }
+    (void)state;
+}
+
+/* The kernel hangs at its end: warp 0 waits for a second phase of C. */
+static void a_repair_lets_warps_share_phases(void **state)
+{
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        struct kernel k;
+        struct wsdbg_repairs repairs;
+        print_message("%s\n", shared[i]);
+        begin(&k);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_C, (uint32_t)strlen(shared[i]));
+        sync(&k);
+        share_phases(&k, shared[i]);
+        add(&k, 0, WSDBG_ACCESS_WAIT, AT_C, 1);
+        run(&k);
+        assert_false(k.replay->has_ended);
+        assert_null(wsdbg_repairs_find(k.replay, &repairs));
+        assert_int_equal(repairs.count, 1);
+        assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_PARITY_FIRST);
+        assert_true(repairs.rows[0].is_to_end);
+        end(&k);
+    }
     (void)state;
 }
 
@@ -419,7 +479,9 @@ int main(void)
         cmocka_unit_test(a_wait_for_what_is_not_known_needs_an_arrival),
         cmocka_unit_test(a_first_parity_is_repaired_beside_waits_for_tokens),
         cmocka_unit_test(a_first_parity_unlike_those_of_other_stages_is_repaired),
+        cmocka_unit_test(a_count_with_which_no_phase_completes_is_no_repair),
         cmocka_unit_test(warps_may_share_phases),
+        cmocka_unit_test(a_repair_lets_warps_share_phases),
         cmocka_unit_test(warps_that_slip_share_no_phases),
         cmocka_unit_test(the_cluster_waits_for_all_who_are_left),
         cmocka_unit_test(bytes_are_announced_only_where_a_barrier_is),
