@@ -121,17 +121,16 @@ static bool may_belong(const struct wsdbg_replay *replay, uint32_t deed, uint32_
 }
 
 /* Whether the agent waits on a barrier between two steps, does not only repeat a wait, and does something with the
- * stage after that.  A producer that lets its slots drain does nothing more. */
+ * stage.  A producer that lets its slots drain does nothing with them. */
 static bool uses_between(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t from,
                          uint32_t to, uint32_t barrier)
 {
-    bool waits = false;
+    bool waits = false, does = false;
     for (uint32_t i = from + 1; i < to; i++) {
         waits |= agent->target[i] == barrier && agent->steps[i].kind == WSDBG_ACCESS_WAIT && !agent->repeats[i];
-        if (waits && does_something(&agent->steps[i]) && may_belong(replay, agent->target[i], barrier))
-            return true;
+        does |= does_something(&agent->steps[i]) && may_belong(replay, agent->target[i], barrier);
     }
-    return false;
+    return waits && does;
 }
 
 /* Whether the agent uses every other stage of a ring between two waits on one stage.  Warpgroups that take turns at
