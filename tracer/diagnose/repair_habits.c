@@ -88,6 +88,7 @@ static bool find_habit_of(const struct wsdbg_trial *t, uint32_t agent, const str
         habit->turns += i < t->at[agent];
         habit->least = i < t->at[agent] && turn.count < habit->least ? turn.count : habit->least;
         habit->most = turn.count > habit->most ? turn.count : habit->most;
+        habit->rest = turn.count ? 0 : habit->rest + 1;
         if (turn.count) {
             const struct wsdbg_step_row *step = &a->steps[turn.last];
             habit->arrivals = turn.arrivals / turn.count;

@@ -27,6 +27,7 @@ struct wsdbg_habit {
     uint32_t arrivals;     /* of one such step */
     int64_t bytes;         /* that it announces with them */
     uint32_t lag;          /* the most waits for other stages that come before the arrival of a turn */
+    uint32_t rest;         /* turns at the end of its walk that have no arrival */
 };
 
 /* What is asked of the agents again and again. */

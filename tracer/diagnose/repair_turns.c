@@ -60,16 +60,35 @@ static bool straighten_turn(struct wsdbg_trial *t, uint32_t agent, const struct 
     return true;
 }
 
+/* How many turns of an agent may change.  Who arrives behind the wait for the next round leaves out the last ones; so
+ * does who should do the same. */
+static uint32_t turns_to_change(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s,
+                                const struct wsdbg_habit *habit)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    uint32_t turns = 0;
+    if (s->kind != WSDBG_REPAIR_COPY || habit->rest == 0)
+        return a->step_count;
+    for (uint32_t i = 0; i < a->step_count; i++)
+        if (wsdbg_turn_begins(t, agent, i, s))
+            turns += wsdbg_trial_stage_beside(t, s->family, s->cta, a->target[i]) != WSDBG_NONE;
+    return turns > habit->rest ? turns - habit->rest : 0;
+}
+
 static bool straighten(struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s,
                        const struct wsdbg_habit *habit)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    for (uint32_t i = 0; i < a->step_count; i++) {
+    uint32_t left = turns_to_change(t, agent, s, habit);
+    for (uint32_t i = 0; i < a->step_count && left > 0; i++) {
         if (!wsdbg_turn_begins(t, agent, i, s))
             continue;
         const struct wsdbg_turn turn = wsdbg_turn_at(t, agent, i, s->family, s->cta);
-        if (!wsdbg_turn_is_of_others(t, agent, s, &turn) && !straighten_turn(t, agent, &turn, habit, s))
+        if (wsdbg_turn_is_of_others(t, agent, s, &turn))
+            continue;
+        if (!straighten_turn(t, agent, &turn, habit, s))
             return false;
+        left--;
     }
     return true;
 }
