@@ -69,7 +69,7 @@ bool wsdbg_turn_is_of_others(const struct wsdbg_trial *t, uint32_t agent, const 
                              const struct wsdbg_turn *turn)
 {
     return turn->barrier == WSDBG_NONE ||
-           (s->of_own && wsdbg_replay_arrivals_on(&t->replay->agents[agent], turn->barrier) == 0);
+           (s->of_own && wsdbg_habits_arrivals_on(t, s->known, agent, turn->barrier) == 0);
 }
 
 static bool find_habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s,
@@ -222,7 +222,7 @@ bool wsdbg_habits_have_own_stages(const struct wsdbg_trial *t, struct wsdbg_stra
         for (uint32_t i = 0; i < t->replay->agent_count; i++)
             for (uint32_t b = 0; b < t->replay->barrier_count; b++)
                 if (t->replay->barriers[b].cta == s.cta && wsdbg_replay_is_of_family(t->replay, s.family, b) &&
-                    wsdbg_replay_arrivals_on(&t->replay->agents[i], b) == 0 && wsdbg_habit_find(t, i, &s, &habit))
+                    wsdbg_habits_arrivals_on(t, s.known, i, b) == 0 && wsdbg_habit_find(t, i, &s, &habit))
                     return true;
     return false;
 }
@@ -239,15 +239,21 @@ bool wsdbg_habits_have_turns(const struct wsdbg_trial *t, const struct wsdbg_str
 
 /* ---- what is asked again and again ---- */
 
-static void find_first_arrivals(const struct wsdbg_trial *t, uint32_t *out)
+/* The arrivals are 0 before. */
+static void find_arrivals(const struct wsdbg_trial *t, struct wsdbg_habits *habits)
 {
     const size_t barriers = t->replay->barrier_count;
-    memset(out, 0xff, t->replay->agent_count * barriers * sizeof *out); /* WSDBG_NONE */
+    memset(habits->first_arrivals, 0xff,
+           t->replay->agent_count * barriers * sizeof *habits->first_arrivals); /* WSDBG_NONE */
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        for (uint32_t k = a->step_count; k-- > 0;)
-            if (a->target[k] != WSDBG_NONE && wsdbg_replay_arrivals_of(a, k))
-                out[i * barriers + a->target[k]] = k;
+        for (uint32_t k = a->step_count; k-- > 0;) {
+            const uint32_t arrivals = a->target[k] == WSDBG_NONE ? 0 : wsdbg_replay_arrivals_of(a, k);
+            if (arrivals == 0)
+                continue;
+            habits->first_arrivals[i * barriers + a->target[k]] = k;
+            habits->arrivals[i * barriers + a->target[k]] += arrivals;
+        }
     }
 }
 
@@ -265,12 +271,13 @@ bool wsdbg_habits_init(const struct wsdbg_trial *t, struct wsdbg_habits *habits)
 {
     const size_t agents = t->replay->agent_count, barriers = t->replay->barrier_count;
     *habits = (struct wsdbg_habits){.first_arrivals = malloc((agents * barriers + 1) * sizeof *habits->first_arrivals),
+                                    .arrivals = calloc(agents * barriers + 1, sizeof *habits->arrivals),
                                     .waits_elsewhere = calloc(barriers * barriers + 1, sizeof *habits->waits_elsewhere),
                                     .habits = calloc(agents + 1, sizeof *habits->habits),
                                     .family = WSDBG_NONE};
-    if (!habits->first_arrivals || !habits->waits_elsewhere || !habits->habits)
+    if (!habits->first_arrivals || !habits->arrivals || !habits->waits_elsewhere || !habits->habits)
         return false;
-    find_first_arrivals(t, habits->first_arrivals);
+    find_arrivals(t, habits);
     find_waits_elsewhere(t, habits->first_arrivals, habits->waits_elsewhere);
     return true;
 }
@@ -278,6 +285,7 @@ bool wsdbg_habits_init(const struct wsdbg_trial *t, struct wsdbg_habits *habits)
 void wsdbg_habits_deinit(struct wsdbg_habits *habits)
 {
     free(habits->first_arrivals);
+    free(habits->arrivals);
     free(habits->waits_elsewhere);
     free(habits->habits);
 }

@@ -33,6 +33,7 @@ struct wsdbg_habit {
 /* What is asked of the agents again and again. */
 struct wsdbg_habits {
     uint32_t *first_arrivals; /* agent x barrier: the first step that arrives on it, WSDBG_NONE */
+    uint64_t *arrivals;       /* agent x barrier: that it makes in its whole walk */
     bool *waits_elsewhere;    /* barrier x family: some agent arrives on the barrier and has waited on the family */
     struct wsdbg_known_habit {
         bool is_asked, is_one;
@@ -56,6 +57,12 @@ struct wsdbg_straightening {
 /* Finds who arrives where.  False: no memory.  The caller deinits it in any case. */
 bool wsdbg_habits_init(const struct wsdbg_trial *t, struct wsdbg_habits *habits);
 void wsdbg_habits_deinit(struct wsdbg_habits *habits);
+/* As wsdbg_replay_arrivals_on, but kept. */
+static inline uint64_t wsdbg_habits_arrivals_on(const struct wsdbg_trial *t, const struct wsdbg_habits *habits,
+                                                uint32_t agent, uint32_t barrier)
+{
+    return habits->arrivals[(size_t)agent * t->replay->barrier_count + barrier];
+}
 
 /* Whether a step waits for some stage of the family of `barrier`, not again for the same phase. */
 bool wsdbg_turn_waits(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t step, uint32_t barrier);

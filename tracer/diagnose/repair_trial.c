@@ -17,10 +17,7 @@ static const struct wsdbg_barrier *row_of(const struct wsdbg_trial *t, uint32_t 
 
 bool wsdbg_trial_leads_family(const struct wsdbg_trial *t, uint32_t barrier)
 {
-    for (uint32_t b = 0; b < barrier; b++)
-        if (wsdbg_replay_is_of_family(t->replay, b, barrier))
-            return false;
-    return true;
+    return t->replay->barriers[barrier].family == barrier;
 }
 
 bool wsdbg_trial_is_of_stage(const struct wsdbg_trial *t, uint32_t a, uint32_t b)

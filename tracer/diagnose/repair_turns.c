@@ -110,11 +110,11 @@ static bool straighten_all(struct wsdbg_trial *t, const struct wsdbg_straighteni
     return true;
 }
 
-static uint64_t arrivals_of_all(const struct wsdbg_trial *t, uint32_t barrier)
+static uint64_t arrivals_of_all(const struct wsdbg_trial *t, const struct wsdbg_habits *habits, uint32_t barrier)
 {
     uint64_t arrivals = 0;
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
-        arrivals += wsdbg_replay_arrivals_on(&t->replay->agents[i], barrier);
+        arrivals += wsdbg_habits_arrivals_on(t, habits, i, barrier);
     return arrivals;
 }
 
@@ -123,7 +123,7 @@ static uint64_t rounds_of(const struct wsdbg_trial *t, const struct wsdbg_straig
 {
     const uint32_t waited = wsdbg_trial_find_beside(t, s->waited, t->replay->barriers[barrier].cta, barrier);
     const uint32_t expected = waited == WSDBG_NONE ? 0 : t->expected_was[waited];
-    return expected ? arrivals_of_all(t, waited) / expected : 1;
+    return expected ? arrivals_of_all(t, s->known, waited) / expected : 1;
 }
 
 /* Whether each round has all arrivals that it takes without the added ones: then nobody is missing. */
@@ -131,49 +131,46 @@ static bool is_complete_without(const struct wsdbg_trial *t, const struct wsdbg_
 {
     for (uint32_t i = 0; i < t->changes.edit_count; i++) {
         const uint32_t barrier = t->edits[i].barrier;
-        if (arrivals_of_all(t, barrier) < t->expected_was[barrier] * rounds_of(t, s, barrier))
+        if (arrivals_of_all(t, s->known, barrier) < t->expected_was[barrier] * rounds_of(t, s, barrier))
             return false;
     }
     return true;
 }
 
-/* How many arrivals the change adds on a barrier; by one agent, or by all: WSDBG_NONE. */
-static uint64_t arrivals_added(const struct wsdbg_trial *t, uint32_t barrier, uint32_t agent)
-{
-    uint64_t arrivals = 0;
-    for (uint32_t i = 0; i < t->changes.edit_count; i++)
-        if (t->edits[i].barrier == barrier && (agent == WSDBG_NONE || t->edits[i].agent == agent))
-            arrivals += t->edits[i].arrivals;
-    return arrivals;
-}
-
 /* Whether some agent makes so many arrivals on the barrier. */
-static bool makes_as_many(const struct wsdbg_trial *t, uint32_t barrier, uint64_t arrivals)
+static bool makes_as_many(const struct wsdbg_trial *t, const struct wsdbg_habits *habits, uint32_t barrier,
+                          uint64_t arrivals)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
-        if (wsdbg_replay_arrivals_on(&t->replay->agents[i], barrier) == arrivals)
+        if (wsdbg_habits_arrivals_on(t, habits, i, barrier) == arrivals)
             return true;
     return false;
 }
 
-static bool are_copies_on(const struct wsdbg_trial *t, uint32_t barrier)
+/* The edits are in the order of their agents. */
+static bool are_copies_on(const struct wsdbg_trial *t, const struct wsdbg_habits *habits, uint32_t barrier)
 {
-    const uint64_t added = arrivals_added(t, barrier, WSDBG_NONE);
-    if (added && t->expected_was[barrier] && (arrivals_of_all(t, barrier) + added) % t->expected_was[barrier])
-        return false;
-    for (uint32_t i = 0; i < t->replay->agent_count && added; i++) {
-        const uint64_t own = arrivals_added(t, barrier, i);
-        if (own && !makes_as_many(t, barrier, own))
+    uint64_t added = 0, own = 0; /* by all agents, by the one at hand */
+    for (uint32_t i = 0; i < t->changes.edit_count; i++) {
+        const uint64_t arrivals = t->edits[i].barrier == barrier ? t->edits[i].arrivals : 0;
+        const bool is_last = i + 1 == t->changes.edit_count || t->edits[i + 1].agent != t->edits[i].agent;
+        added += arrivals;
+        own += arrivals;
+        if (!is_last)
+            continue;
+        if (own && !makes_as_many(t, habits, barrier, own))
             return false;
+        own = 0;
     }
-    return true;
+    return !added || !t->expected_was[barrier] ||
+           (arrivals_of_all(t, habits, barrier) + added) % t->expected_was[barrier] == 0;
 }
 
 /* Whether the added arrivals are those that a similar thread makes, and fill whole phases. */
-static bool are_copies(const struct wsdbg_trial *t)
+static bool are_copies(const struct wsdbg_trial *t, const struct wsdbg_habits *habits)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        if (!are_copies_on(t, b))
+        if (!are_copies_on(t, habits, b))
             return false;
     return true;
 }
@@ -199,7 +196,7 @@ static enum outcome try_change(struct wsdbg_trial *t, struct wsdbg_straightening
         if (!straighten_all(t, &s, &repair))
             return NOTHING_TO_DO;
     if (!wsdbg_trial_keep_edits(t, &repair) ||
-        (s.kind == WSDBG_REPAIR_COPY && (is_complete_without(t, &s) || !are_copies(t))))
+        (s.kind == WSDBG_REPAIR_COPY && (is_complete_without(t, &s) || !are_copies(t, s.known))))
         return NOTHING_TO_DO;
     if (!wsdbg_trial_works(t))
         return FAILS;

@@ -217,8 +217,8 @@ static bool are_of_warpgroup(const struct wsdbg_replay *replay, uint32_t a, uint
 static void agree_in_warpgroups(struct wsdbg_replay *replay, const bool *does)
 {
     for (uint32_t i = 0; i < replay->agent_count; i++)
-        for (uint32_t k = 0; k < replay->agent_count; k++)
-            if (k != i && does[i] && does[k] && are_of_warpgroup(replay, i, k) &&
+        for (uint32_t k = i + 1; k < replay->agent_count; k++)
+            if (does[i] && does[k] && are_of_warpgroup(replay, i, k) &&
                 waits_alike(&replay->agents[i], &replay->agents[k]))
                 agree_on_repeats(&replay->agents[i], &replay->agents[k]);
 }

@@ -68,17 +68,18 @@ static bool may_share(const struct wsdbg_replay *replay, uint32_t agent, uint32_
 
 static bool has_slipped_on(const struct wsdbg_replay *replay, uint32_t barrier)
 {
-    const struct ended ended = ended_on(replay, barrier);
     const uint64_t phases = replay->barriers[barrier].phase;
-    bool any = false;
-    if (are_phases_shared(&ended, phases))
-        return false;
+    bool any = false, may_all_share = true;
     for (uint32_t i = 0; i < replay->agent_count; i++) {
-        if (wsdbg_replay_waits_of(replay, i, barrier)->slipped && !may_share(replay, i, barrier))
-            return true;
-        any |= wsdbg_replay_waits_of(replay, i, barrier)->slipped;
+        if (!wsdbg_replay_waits_of(replay, i, barrier)->slipped)
+            continue;
+        any = true;
+        may_all_share = may_all_share && may_share(replay, i, barrier);
     }
-    return any && ended.waits + 1 < phases;
+    if (!any)
+        return false;
+    const struct ended ended = ended_on(replay, barrier);
+    return !are_phases_shared(&ended, phases) && (!may_all_share || ended.waits + 1 < phases);
 }
 
 bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay)
