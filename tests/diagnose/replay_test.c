@@ -272,6 +272,31 @@ static void warps_that_slip_share_no_phases(void **state)
     (void)state;
 }
 
+/* Three phases, of which two end no wait.  Warp 1 waits for the last one, and before the first one for a free slot;
+ * warp 2 waits for the last one, too.  These are as many waits as phases, and their numbers have the same sum. */
+static void a_wait_that_no_phase_ended_shares_none(void **state)
+{
+    struct kernel k;
+    begin(&k);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    sync(&k);
+    add(&k, 1, WSDBG_ACCESS_WAIT, AT_B, 1);
+    sync(&k);
+    for (uint32_t i = 0; i < 3; i++)
+        add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    sync(&k);
+    for (uint32_t w = 1; w < WARPS; w++) {
+        add(&k, w, WSDBG_ACCESS_WAIT, AT_B, 0);
+        add(&k, w, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+    }
+    run(&k);
+    assert_true(k.replay->has_ended);
+    assert_true(wsdbg_replay_has_slipped(k.replay));
+    end(&k);
+    (void)state;
+}
+
 /* ---- other barriers ---- */
 
 /* Measured on an H100: a thread that arrived and left stands for no other thread. */
@@ -505,6 +530,7 @@ int main(void)
         cmocka_unit_test(warps_may_share_phases),
         cmocka_unit_test(a_repair_lets_warps_share_phases),
         cmocka_unit_test(warps_that_slip_share_no_phases),
+        cmocka_unit_test(a_wait_that_no_phase_ended_shares_none),
         cmocka_unit_test(the_cluster_waits_for_all_who_are_left),
         cmocka_unit_test(bytes_are_announced_only_where_a_barrier_is),
         cmocka_unit_test(a_copy_goes_only_to_ranks_of_its_mask),
