@@ -190,6 +190,31 @@ static void a_count_with_which_no_phase_completes_is_no_repair(void **state)
     (void)state;
 }
 
+/* Warp 1 makes both arrivals of stage 0, but a phase takes a third.  It begins with stage 1 and nobody knows how it
+ * goes on: the count is still what holds up warp 0, which waits for stage 0. */
+static void a_stage_of_which_not_all_arrivals_are_known_speaks_against_no_count(void **state)
+{
+    struct kernel k;
+    struct wsdbg_repairs repairs;
+    begin(&k);
+    picture_mbarrier(&k.p, B, 1, 0, 1, 1, 0);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 3);
+    add(&k, 0, WSDBG_ACCESS_INIT, MBARRIER_AT(B, 1), 3);
+    sync(&k);
+    add(&k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 2);
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(B, 1), 1);
+    k.ways[1].is_open = true;
+    run(&k);
+    assert_false(k.replay->has_ended);
+    assert_null(wsdbg_repairs_find(k.replay, &repairs));
+    assert_int_equal(repairs.count, 1);
+    assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_COUNT);
+    assert_int_equal(repairs.rows[0].value, 2);
+    end(&k);
+    (void)state;
+}
+
 /* Each phase is waited for by warp 1 or by warp 2, which tell it to C. */
 static void share_phases(struct kernel *k, const char *waiters)
 {
@@ -527,6 +552,7 @@ int main(void)
         cmocka_unit_test(a_first_parity_unlike_those_of_other_stages_is_repaired),
         cmocka_unit_test(an_exceptional_first_parity_is_likely_wrong_wherever_the_walk_ends),
         cmocka_unit_test(a_count_with_which_no_phase_completes_is_no_repair),
+        cmocka_unit_test(a_stage_of_which_not_all_arrivals_are_known_speaks_against_no_count),
         cmocka_unit_test(warps_may_share_phases),
         cmocka_unit_test(a_repair_lets_warps_share_phases),
         cmocka_unit_test(warps_that_slip_share_no_phases),
