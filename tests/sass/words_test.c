@@ -12,7 +12,7 @@
 
 #include "sass/walk_words.h"
 
-enum { WORD = 0x100, READ = 0x200, DATA = 0x300, WORD_BYTES = 4 };
+enum { WORD = 0x100, READ = 0x200, BETWEEN = 0x208, READ_TOO = 0x220, DATA = 0x300, WORD_BYTES = 4 };
 
 static void put(struct walk_words *words, uint32_t walk, uint32_t address, uint32_t bytes)
 {
@@ -37,6 +37,7 @@ static void end_walk(struct walk_words *words, uint32_t walk)
 struct pass {
     uint32_t word;                /* a known one */
     uint32_t read_bytes;          /* unknown data from READ on, where the warp has looked before that */
+    uint32_t between_bytes;       /* ... from BETWEEN on; it has looked before it and behind it */
     uint32_t data_bytes;          /* ... from DATA on, where nobody looks */
     enum { IN_ORDER, BACK } data; /* whether that is stored before the word or behind it */
 };
@@ -46,8 +47,10 @@ static enum walk_words_end end_pass(struct walk_words *words, const struct pass 
     const struct walk_place start = {.walk = 0};
     uint32_t value;
     walk_words_begin_warp(words, 0);
+    assert_int_equal(walk_words_get(words, &start, READ_TOO, WORD_BYTES, &value), WALK_WORD_NOT_STORED);
     assert_int_equal(walk_words_get(words, &start, READ, WORD_BYTES, &value), WALK_WORD_NOT_STORED);
     put(words, 0, READ, pass->read_bytes);
+    put(words, 0, BETWEEN, pass->between_bytes);
     if (pass->data == IN_ORDER)
         put(words, 0, DATA, pass->data_bytes);
     put_word(words, 0, pass->word);
@@ -59,17 +62,19 @@ static enum walk_words_end end_pass(struct walk_words *words, const struct pass 
 
 static void a_pass_repeats_another_one_if_what_may_be_read_is_the_same(void **state)
 {
-    static const struct pass first = {.word = 7, .read_bytes = 4, .data_bytes = 16};
+    static const struct pass first = {.word = 7, .read_bytes = 4, .between_bytes = 4, .data_bytes = 16};
     static const struct {
         const char *name;
         struct pass pass;
         enum walk_words_end end;
     } rows[] = {
-        {"all is the same", {7, 4, 16, IN_ORDER}, WALK_WORDS_HOLD},
-        {"data that nobody reads is joined to more", {7, 4, 64, IN_ORDER}, WALK_WORDS_HOLD},
-        {"... and stored later", {7, 4, 16, BACK}, WALK_WORDS_HOLD},
-        {"data is where something is read", {7, 8, 16, IN_ORDER}, WALK_WORDS_AGAIN},
-        {"a word is another one", {8, 4, 16, IN_ORDER}, WALK_WORDS_AGAIN},
+        {"all is the same", {7, 4, 4, 16, IN_ORDER}, WALK_WORDS_HOLD},
+        {"data that nobody reads is joined to more", {7, 4, 4, 64, IN_ORDER}, WALK_WORDS_HOLD},
+        {"... and stored later", {7, 4, 4, 16, BACK}, WALK_WORDS_HOLD},
+        {"... between places that are read", {7, 4, 24, 16, IN_ORDER}, WALK_WORDS_HOLD},
+        {"... up to such a place", {7, 4, 25, 16, IN_ORDER}, WALK_WORDS_AGAIN},
+        {"data is where something is read", {7, 3, 4, 16, IN_ORDER}, WALK_WORDS_AGAIN},
+        {"a word is another one", {8, 4, 4, 16, IN_ORDER}, WALK_WORDS_AGAIN},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct walk_words words = {0};
