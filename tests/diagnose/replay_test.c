@@ -7,11 +7,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 /* cmocka needs those before it. */
 #include <cmocka.h>
 
-#include "diagnose/repair.h"
+#include "diagnose/repair_trial.h"
 #include "ways.h"
 
 enum { B = 1, C = 2, WARPS = 3, LANE_0 = 1, OTHER_LANES = (int)~1u };
@@ -441,6 +442,23 @@ static void the_word_that_is_waited_on_must_be_known(void **state)
     (void)state;
 }
 
+/* A repair that is not tried may be the right one. */
+static void a_change_of_too_many_steps_is_noted(void **state)
+{
+    struct wsdbg_repairs repairs = {0};
+    struct wsdbg_trial *t = calloc(1, sizeof *t);
+    assert_non_null(t);
+    t->out = &repairs;
+    assert_false(wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.barrier = WSDBG_NONE}));
+    for (uint32_t i = 0; i < WSDBG_EDITS_MOST; i++)
+        assert_true(wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.step = i}));
+    assert_false(repairs.is_partial);
+    assert_false(wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.step = WSDBG_EDITS_MOST}));
+    assert_true(repairs.is_partial);
+    free(t);
+    (void)state;
+}
+
 /* ---- lanes that wait for others of their warp ---- */
 
 /* Lane 0 waits on B for ever.  The others go on to a wait on C, which the picture shows as waiting for lane 0; before
@@ -563,6 +581,7 @@ int main(void)
         cmocka_unit_test(a_run_takes_no_more_steps_than_it_may),
         cmocka_unit_test(the_replay_that_stands_is_kept_as_it_was),
         cmocka_unit_test(the_word_that_is_waited_on_must_be_known),
+        cmocka_unit_test(a_change_of_too_many_steps_is_noted),
         cmocka_unit_test(lanes_that_gather_did_nothing_unseen),
         cmocka_unit_test(arrivals_before_a_second_initialisation_do_not_count),
         cmocka_unit_test(who_left_before_it_did_anything_holds_up_nobody),

@@ -69,8 +69,12 @@ void wsdbg_trial_begin(struct wsdbg_trial *t)
 
 bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
 {
-    if (t->changes.edit_count == WSDBG_EDITS_MOST || edit.barrier == WSDBG_NONE)
+    if (edit.barrier == WSDBG_NONE)
         return false;
+    if (t->changes.edit_count == WSDBG_EDITS_MOST) {
+        t->out->is_partial = true;
+        return false;
+    }
     t->edits[t->changes.edit_count++] = edit;
     return true;
 }

@@ -74,7 +74,8 @@ bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 
 /* Begins a trial without changes. */
 void wsdbg_trial_begin(struct wsdbg_trial *t);
-/* Adds an edit to the changes; false: there are too many, or there is no such barrier. */
+/* Adds an edit to the changes; false: there is no such barrier, or there are too many edits, which is noted in the
+ * result. */
 bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit);
 /* Runs the replay with the changes in several orders: whether the repair works (repair.h) in each of them.  Notes
  * whether it leads to the end. */

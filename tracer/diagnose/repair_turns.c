@@ -194,7 +194,7 @@ static enum outcome try_change(struct wsdbg_trial *t, struct wsdbg_straightening
     wsdbg_trial_begin(t);
     for (; s.cta < end; s.cta++)
         if (!straighten_all(t, &s, &repair))
-            return NOTHING_TO_DO;
+            return FAILS; /* too many edits: another way may need fewer */
     if (!wsdbg_trial_keep_edits(t, &repair) ||
         (s.kind == WSDBG_REPAIR_COPY && (is_complete_without(t, &s) || !are_copies(t, s.known))))
         return NOTHING_TO_DO;
