@@ -166,34 +166,75 @@ void walk_words_begin_warp(struct walk_words *words, uint32_t warp)
     words->warp = warp;
 }
 
-/* Where known words were stored, or something was read. */
+/* Where known words were stored, or something was read: from low to high addresses, and none overlap. */
 struct spans {
     struct span {
-        uint32_t address, bytes;
+        uint32_t first, end;
     } * rows;
     size_t count;
 };
+
+static int by_address(const void *left, const void *right)
+{
+    const struct span *a = left, *b = right;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static void add_span(struct spans *spans, uint32_t address, uint32_t bytes)
+{
+    spans->rows[spans->count++] = (struct span){address, address + bytes};
+}
+
+static void join_spans(struct spans *spans)
+{
+    size_t kept = 0;
+    if (spans->count)
+        qsort(spans->rows, spans->count, sizeof *spans->rows, by_address);
+    for (size_t i = 0; i < spans->count; i++) {
+        const struct span span = spans->rows[i];
+        struct span *last = kept ? &spans->rows[kept - 1] : NULL;
+        if (!last || span.first > last->end)
+            spans->rows[kept++] = span;
+        else if (span.end > last->end)
+            last->end = span.end;
+    }
+    spans->count = kept;
+}
 
 /* False: no memory.  The caller frees out->rows. */
 static bool find_spans(const struct walk_words *words, struct spans *out)
 {
     *out = (struct spans){.rows = malloc((words->count + words->answered_count + 1) * sizeof *out->rows)};
-    for (size_t i = 0; i < words->count && out->rows; i++)
+    if (!out->rows)
+        return false;
+    for (size_t i = 0; i < words->count; i++)
         if (words->stores[i].is_known)
-            out->rows[out->count++] = (struct span){words->stores[i].address, words->stores[i].bytes};
-    for (size_t i = 0; i < words->answered_count && out->rows; i++)
-        out->rows[out->count++] = (struct span){words->answered[i].address, words->answered[i].bytes};
-    return out->rows;
+            add_span(out, words->stores[i].address, words->stores[i].bytes);
+    for (size_t i = 0; i < words->answered_count; i++)
+        add_span(out, words->answered[i].address, words->answered[i].bytes);
+    join_spans(out);
+    return true;
+}
+
+static bool is_in_spans(const struct spans *spans, const struct walk_store *store)
+{
+    size_t low = 0, high = spans->count; /* the first one that ends behind the store's begin */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (spans->rows[middle].end > store->address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low < spans->count && spans->rows[low].first < store->address + store->bytes;
 }
 
 /* The first store from `at` on that may decide what is read.  Others are of data, and how these are joined depends on
  * how many stores are kept. */
 static size_t next_that_counts(const struct walk_store *stores, size_t count, size_t at, const struct spans *spans)
 {
-    for (; at < count && !stores[at].is_known; at++)
-        for (size_t i = 0; i < spans->count; i++)
-            if (overlaps(&stores[at], spans->rows[i].address, spans->rows[i].bytes))
-                return at;
+    while (at < count && !stores[at].is_known && !is_in_spans(spans, &stores[at]))
+        at++;
     return at;
 }
 

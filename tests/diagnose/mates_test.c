@@ -1,7 +1,7 @@
 /* mates_test.c - a producer and a warpgroup of consumers, of which some differ from the others in one wait or arrival.
  *
- * Such a kernel has a race.  No replay of its walks ends in the picture that the test makes, so only a comparison of the
- * walks shows the defect.
+ * Such a kernel has a race.  No replay of its walks ends in the picture that the test makes, so only a comparison of
+ * the walks shows the defect.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,12 +20,20 @@ struct defect {
     const char *cause;      /* of the finding on mates; NULL: there is none */
     uint32_t first, last;   /* consumers that are unlike the others, from 0 */
     uint32_t wait, release; /* the round, from 1, in which they ask for the other parity, or do not release */
+    bool gathers;           /* their lanes wait for each other before each wait; those of the others need not */
 };
 
 static const struct defect defects[] = {
     {.name = "one asks for the other parity at first", .cause = "PARITY_WRONG", .first = 2, .last = 2, .wait = 1},
     {.name = "... in a later round", .cause = "PARITY_DRIFT", .first = 0, .last = 0, .wait = 4},
     {.name = "two do: nobody knows which ones are right", .first = 1, .last = 2, .wait = 1},
+    {.name = "one does, and its lanes also wait for each other",
+     .cause = "PARITY_DRIFT",
+     .first = 2,
+     .last = 2,
+     .wait = 4,
+     .gathers = true},
+    {.name = "lanes of one wait for each other: that is no difference", .first = 2, .last = 2, .gathers = true},
     {.name = "one leaves out a release", .first = 1, .last = 1, .release = 4},
     {.name = "... and asks for the other parity, too", .first = 1, .last = 1, .wait = 2, .release = 4},
 };
@@ -47,6 +55,8 @@ static void consume(const struct defect *d, bool is_unlike, struct way *way)
 {
     way_add(way, WSDBG_ACCESS_NAMED_SYNC, 1, 32 * (GROUP + 1));
     for (uint32_t i = 0; i < ROUNDS; i++) {
+        if (is_unlike && d->gathers)
+            way_add(way, WSDBG_STEP_TOGETHER, 0, 0);
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES),
                 (i / STAGES & 1) ^ (is_unlike && i + 1 == d->wait));
         if (!is_unlike || i + 1 != d->release)

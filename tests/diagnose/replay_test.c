@@ -7,11 +7,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 /* cmocka needs those before it. */
 #include <cmocka.h>
 
-#include "diagnose/repair.h"
+#include "diagnose/repair_trial.h"
 #include "ways.h"
 
 enum { B = 1, C = 2, WARPS = 3, LANE_0 = 1, OTHER_LANES = (int)~1u };
@@ -116,22 +117,27 @@ static void a_first_parity_is_repaired_beside_waits_for_tokens(void **state)
     (void)state;
 }
 
-/* Warp 0 waits once for each of three free stages, which nobody has used: with parity 1, but for the last of them.  It
- * arrives elsewhere: it has something to do. */
+/* Warp 0 waits once for each of three free stages, which nobody has used: with parity 1, but for the last `wrong` of
+ * them.  It arrives elsewhere: it has something to do. */
+static void wait_for_free_stages(struct kernel *k, uint32_t wrong)
+{
+    begin(k);
+    for (uint32_t s = 1; s < 3; s++)
+        picture_mbarrier(&k->p, B, s, 0, 1, 1, 0);
+    for (uint32_t s = 0; s < 3; s++)
+        add(k, 0, WSDBG_ACCESS_INIT, MBARRIER_AT(B, s), 1);
+    add(k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    add(k, 0, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+    for (uint32_t s = 0; s < 3; s++)
+        add(k, 0, WSDBG_ACCESS_WAIT, MBARRIER_AT(B, s), s < 3 - wrong);
+}
+
 static void a_first_parity_unlike_those_of_other_stages_is_repaired(void **state)
 {
     for (uint32_t wrong = 1; wrong < 3; wrong++) {
         struct kernel k;
         struct wsdbg_repairs repairs;
-        begin(&k);
-        for (uint32_t s = 1; s < 3; s++)
-            picture_mbarrier(&k.p, B, s, 0, 1, 1, 0);
-        for (uint32_t s = 0; s < 3; s++)
-            add(&k, 0, WSDBG_ACCESS_INIT, MBARRIER_AT(B, s), 1);
-        add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
-        add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_C, 1);
-        for (uint32_t s = 0; s < 3; s++)
-            add(&k, 0, WSDBG_ACCESS_WAIT, MBARRIER_AT(B, s), s < 3 - wrong);
+        wait_for_free_stages(&k, wrong);
         run(&k);
         assert_false(k.replay->has_ended);
         assert_null(wsdbg_repairs_find(k.replay, &repairs));
@@ -139,6 +145,7 @@ static void a_first_parity_unlike_those_of_other_stages_is_repaired(void **state
         if (wrong == 1) {
             assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_PARITY_FIRST);
             assert_int_equal(repairs.rows[0].value, 1);
+            assert_true(repairs.rows[0].is_exception);
             assert_true(repairs.rows[0].is_to_end);
         }
         end(&k);
@@ -146,24 +153,124 @@ static void a_first_parity_unlike_those_of_other_stages_is_repaired(void **state
     (void)state;
 }
 
-/* Four phases, and two warps that each wait for two of them, in turn, and tell it to C. */
-static void warps_may_share_phases(void **state)
+/* Nobody knows what the warp does behind these waits.  The one that is unlike the others needs no other reason. */
+static void an_exceptional_first_parity_is_likely_wrong_wherever_the_walk_ends(void **state)
+{
+    for (uint32_t is_open = 0; is_open < 2; is_open++) {
+        struct kernel k;
+        wait_for_free_stages(&k, 1);
+        k.ways[0].is_open = is_open;
+        run(&k);
+        ways_take_picture(&k.p, k.replay);
+        ways_expect(&k.p, "PARITY_DRIFT", "Warp 0 begins with parity 0 to wait on \"b\"");
+        end(&k);
+    }
+    (void)state;
+}
+
+/* The only phase of B completes, and warp 1 waits for the next one.  With a count of 2 its wait would end, but only
+ * because B would never complete a phase. */
+static void a_count_with_which_no_phase_completes_is_no_repair(void **state)
 {
     struct kernel k;
+    struct wsdbg_repairs repairs;
     begin(&k);
     add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
-    add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
     sync(&k);
-    for (uint32_t i = 0; i < 4; i++) {
-        add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
-        add(&k, 1 + i % 2, WSDBG_ACCESS_WAIT, AT_B, i & 1);
-        add(&k, 1 + i % 2, WSDBG_ACCESS_ARRIVE, AT_C, 1);
-        sync(&k);
-    }
+    add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    add(&k, 1, WSDBG_ACCESS_WAIT, AT_B, 1);
     run(&k);
-    assert_true(k.replay->has_ended);
-    assert_false(wsdbg_replay_has_slipped(k.replay));
+    assert_false(k.replay->has_ended);
+    assert_null(wsdbg_repairs_find(k.replay, &repairs));
+    assert_int_equal(repairs.count, 1);
+    assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_PARITY_FIRST);
+    assert_int_equal(repairs.rows[0].value, 0);
+    ways_take_picture(&k.p, k.replay);
+    ways_expect(&k.p, "PARITY_WRONG", NULL);
     end(&k);
+    (void)state;
+}
+
+/* Warp 1 makes both arrivals of stage 0, but a phase takes a third.  It begins with stage 1 and nobody knows how it
+ * goes on: the count is still what holds up warp 0, which waits for stage 0. */
+static void a_stage_of_which_not_all_arrivals_are_known_speaks_against_no_count(void **state)
+{
+    struct kernel k;
+    struct wsdbg_repairs repairs;
+    begin(&k);
+    picture_mbarrier(&k.p, B, 1, 0, 1, 1, 0);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 3);
+    add(&k, 0, WSDBG_ACCESS_INIT, MBARRIER_AT(B, 1), 3);
+    sync(&k);
+    add(&k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 2);
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(B, 1), 1);
+    k.ways[1].is_open = true;
+    run(&k);
+    assert_false(k.replay->has_ended);
+    assert_null(wsdbg_repairs_find(k.replay, &repairs));
+    assert_int_equal(repairs.count, 1);
+    assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_COUNT);
+    assert_int_equal(repairs.rows[0].value, 2);
+    end(&k);
+    (void)state;
+}
+
+/* Each phase is waited for by warp 1 or by warp 2, which tell it to C. */
+static void share_phases(struct kernel *k, const char *waiters)
+{
+    for (uint32_t i = 0; waiters[i]; i++) {
+        const uint32_t warp = (uint32_t)(waiters[i] - '0');
+        add(k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        add(k, warp, WSDBG_ACCESS_WAIT, AT_B, i & 1);
+        add(k, warp, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+        sync(k);
+    }
+}
+
+/* Of two phases, each warp knows only one.  In the last row both wait for four phases, whose numbers have the same
+ * sum. */
+static const char *const shared[] = {"12", "1212", "12211221"};
+
+static void warps_may_share_phases(void **state)
+{
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        struct kernel k;
+        print_message("%s\n", shared[i]);
+        begin(&k);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+        sync(&k);
+        share_phases(&k, shared[i]);
+        run(&k);
+        assert_true(k.replay->has_ended);
+        assert_false(wsdbg_replay_has_slipped(k.replay));
+        end(&k);
+    }
+    (void)state;
+}
+
+/* The kernel hangs at its end: warp 0 waits for a second phase of C. */
+static void a_repair_lets_warps_share_phases(void **state)
+{
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        struct kernel k;
+        struct wsdbg_repairs repairs;
+        print_message("%s\n", shared[i]);
+        begin(&k);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_C, (uint32_t)strlen(shared[i]));
+        sync(&k);
+        share_phases(&k, shared[i]);
+        add(&k, 0, WSDBG_ACCESS_WAIT, AT_C, 1);
+        run(&k);
+        assert_false(k.replay->has_ended);
+        assert_null(wsdbg_repairs_find(k.replay, &repairs));
+        assert_int_equal(repairs.count, 1);
+        assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_PARITY_FIRST);
+        assert_true(repairs.rows[0].is_to_end);
+        end(&k);
+    }
     (void)state;
 }
 
@@ -188,6 +295,31 @@ static void warps_that_slip_share_no_phases(void **state)
         assert_true(wsdbg_replay_has_slipped(k.replay));
         end(&k);
     }
+    (void)state;
+}
+
+/* Three phases, of which two end no wait.  Warp 1 waits for the last one, and before the first one for a free slot;
+ * warp 2 waits for the last one, too.  These are as many waits as phases, and their numbers have the same sum. */
+static void a_wait_that_no_phase_ended_shares_none(void **state)
+{
+    struct kernel k;
+    begin(&k);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    sync(&k);
+    add(&k, 1, WSDBG_ACCESS_WAIT, AT_B, 1);
+    sync(&k);
+    for (uint32_t i = 0; i < 3; i++)
+        add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    sync(&k);
+    for (uint32_t w = 1; w < WARPS; w++) {
+        add(&k, w, WSDBG_ACCESS_WAIT, AT_B, 0);
+        add(&k, w, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+    }
+    run(&k);
+    assert_true(k.replay->has_ended);
+    assert_true(wsdbg_replay_has_slipped(k.replay));
+    end(&k);
     (void)state;
 }
 
@@ -310,6 +442,23 @@ static void the_word_that_is_waited_on_must_be_known(void **state)
     (void)state;
 }
 
+/* A repair that is not tried may be the right one. */
+static void a_change_of_too_many_steps_is_noted(void **state)
+{
+    struct wsdbg_repairs repairs = {0};
+    struct wsdbg_trial *t = calloc(1, sizeof *t);
+    assert_non_null(t);
+    t->out = &repairs;
+    assert_false(wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.barrier = WSDBG_NONE}));
+    for (uint32_t i = 0; i < WSDBG_EDITS_MOST; i++)
+        assert_true(wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.step = i}));
+    assert_false(repairs.is_partial);
+    assert_false(wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.step = WSDBG_EDITS_MOST}));
+    assert_true(repairs.is_partial);
+    free(t);
+    (void)state;
+}
+
 /* ---- lanes that wait for others of their warp ---- */
 
 /* Lane 0 waits on B for ever.  The others go on to a wait on C, which the picture shows as waiting for lane 0; before
@@ -419,14 +568,20 @@ int main(void)
         cmocka_unit_test(a_wait_for_what_is_not_known_needs_an_arrival),
         cmocka_unit_test(a_first_parity_is_repaired_beside_waits_for_tokens),
         cmocka_unit_test(a_first_parity_unlike_those_of_other_stages_is_repaired),
+        cmocka_unit_test(an_exceptional_first_parity_is_likely_wrong_wherever_the_walk_ends),
+        cmocka_unit_test(a_count_with_which_no_phase_completes_is_no_repair),
+        cmocka_unit_test(a_stage_of_which_not_all_arrivals_are_known_speaks_against_no_count),
         cmocka_unit_test(warps_may_share_phases),
+        cmocka_unit_test(a_repair_lets_warps_share_phases),
         cmocka_unit_test(warps_that_slip_share_no_phases),
+        cmocka_unit_test(a_wait_that_no_phase_ended_shares_none),
         cmocka_unit_test(the_cluster_waits_for_all_who_are_left),
         cmocka_unit_test(bytes_are_announced_only_where_a_barrier_is),
         cmocka_unit_test(a_copy_goes_only_to_ranks_of_its_mask),
         cmocka_unit_test(a_run_takes_no_more_steps_than_it_may),
         cmocka_unit_test(the_replay_that_stands_is_kept_as_it_was),
         cmocka_unit_test(the_word_that_is_waited_on_must_be_known),
+        cmocka_unit_test(a_change_of_too_many_steps_is_noted),
         cmocka_unit_test(lanes_that_gather_did_nothing_unseen),
         cmocka_unit_test(arrivals_before_a_second_initialisation_do_not_count),
         cmocka_unit_test(who_left_before_it_did_anything_holds_up_nobody),

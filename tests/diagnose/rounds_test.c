@@ -24,6 +24,7 @@ struct defect {
     uint32_t count_more;               /* added to the count of "empty" stage 1 */
     uint32_t counts_more;              /* ... of all stages */
     uint32_t parity_flip;              /* 1: all waits of the producer have the other parity */
+    uint32_t drain;                    /* after so many iterations the producer waits for all stages once more */
     uint32_t tile;                     /* after so many iterations the consumers begin with stage and parity 0 again */
     uint32_t rounds_fewer;             /* iterations that the consumers leave out at the end */
     uint32_t silent;                   /* consumers that never release, and should */
@@ -89,6 +90,12 @@ static const struct defect defects[] = {
      .counts_more = 1,
      .begins_at = 1,
      .is_stage_0_hidden = true},
+    {.name = "the producer lets its slots drain after four rounds each", .drain = 4},
+    {.name = "... and a count is too high",
+     .cause = "ARRIVE_SHORT",
+     .says = "\"empty\" stage 1 is initialised for 2 arrivals, but a round brings only 1",
+     .count_more = 1,
+     .drain = 4},
     {.name = "... without its last release", .cause = "ARRIVE_MISSING", .no_release = 6, .rounds_fewer = 2},
     /* Not LANE_SPLIT: lane 0 never passed the wait in which the others stand. */
     {.name = "... and one lane of the producer left",
@@ -126,6 +133,8 @@ static void produce(const struct defect *d, struct way *way)
     way_add(way, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         const uint32_t s = (i + d->begins_at) % STAGES;
+        for (uint32_t k = i; d->drain && i > 0 && i % d->drain == 0 && k < i + STAGES; k++)
+            way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, k % STAGES), (k / STAGES & 1) ^ 1);
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, s), (i / STAGES & 1) ^ 1 ^ d->parity_flip);
         way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, s), 128);
         if (i + 1 != d->no_copy)

@@ -36,14 +36,36 @@ static uint32_t arrivals_of_round(const struct wsdbg_trial *t, uint32_t barrier)
     return sum;
 }
 
-/* Whether a barrier with the trial's count never completes a phase, though somebody arrives on it.  Then the count does
- * not repair the waits on it: they end only because it never turns. */
+/* Whether some agent stood at the barrier, or it is not known where agents stood. */
+static bool may_be_stood_at(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (t->state[i] == WSDBG_AGENT_WAITS && t->at[i] < a->step_count && a->target[t->at[i]] == barrier)
+            return true;
+        any |= t->at[i] < a->step_count;
+    }
+    return !any;
+}
+
+static bool is_arrived_on(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (wsdbg_replay_waits_of(t->replay, i, barrier)->arrived)
+            return true;
+    return false;
+}
+
+/* Whether a barrier at which agents stood never completes a phase with the trial's count, though somebody arrives on
+ * it.  Then the count does not repair the waits on it: they end only because it never turns.  Of other barriers not all
+ * arrivals may be known. */
 static bool never_turns(const struct wsdbg_trial *t)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        for (uint32_t i = 0; i < t->replay->agent_count && t->expected[b] && t->replay->barriers[b].phase == 0; i++)
-            if (wsdbg_replay_waits_of(t->replay, i, b)->arrived && t->replay->barriers[b].is_initialised)
-                return true;
+        if (t->expected[b] && t->replay->barriers[b].is_initialised && t->replay->barriers[b].phase == 0 &&
+            may_be_stood_at(t, b) && is_arrived_on(t, b))
+            return true;
     return false;
 }
 

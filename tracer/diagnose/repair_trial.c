@@ -17,10 +17,7 @@ static const struct wsdbg_barrier *row_of(const struct wsdbg_trial *t, uint32_t 
 
 bool wsdbg_trial_leads_family(const struct wsdbg_trial *t, uint32_t barrier)
 {
-    for (uint32_t b = 0; b < barrier; b++)
-        if (wsdbg_replay_is_of_family(t->replay, b, barrier))
-            return false;
-    return true;
+    return t->replay->barriers[barrier].family == barrier;
 }
 
 bool wsdbg_trial_is_of_stage(const struct wsdbg_trial *t, uint32_t a, uint32_t b)
@@ -72,8 +69,12 @@ void wsdbg_trial_begin(struct wsdbg_trial *t)
 
 bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit)
 {
-    if (t->changes.edit_count == WSDBG_EDITS_MOST || edit.barrier == WSDBG_NONE)
+    if (edit.barrier == WSDBG_NONE)
         return false;
+    if (t->changes.edit_count == WSDBG_EDITS_MOST) {
+        t->out->is_partial = true;
+        return false;
+    }
     t->edits[t->changes.edit_count++] = edit;
     return true;
 }

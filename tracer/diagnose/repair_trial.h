@@ -1,7 +1,8 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
  *   repair_parity.c, repair_sites.c                              waits
- *   repair_begin.c, repair_turns.c, repair_fill.c, repair_ring.c, repair_pairs.c, repair_move.c arrivals
+ *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c, repair_pairs.c,
+ *   repair_move.c                                                arrivals
  *   repair_stay.c, repair_lanes.c                                what warps and lanes do that have left
  *   repair_bytes.c, repair.c                                     bytes, counts
  *   repair_named.c, repair_named_id.c, repair_block.c            named barriers
@@ -73,7 +74,8 @@ bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 
 /* Begins a trial without changes. */
 void wsdbg_trial_begin(struct wsdbg_trial *t);
-/* Adds an edit to the changes; false: there are too many, or there is no such barrier. */
+/* Adds an edit to the changes; false: there is no such barrier, or there are too many edits, which is noted in the
+ * result. */
 bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit);
 /* Runs the replay with the changes in several orders: whether the repair works (repair.h) in each of them.  Notes
  * whether it leads to the end. */

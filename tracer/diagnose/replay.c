@@ -33,6 +33,7 @@ static void pass_wait(struct wsdbg_replay *replay, uint32_t agent, uint32_t barr
         const uint32_t phase = replay->barriers[barrier].phase;
         waits->slipped |= !a->is_idle && a->steps[a->at].number_known && phase != turn_phase(waits);
         waits->lags |= waits->passed && phase <= waits->last_phase;
+        waits->began_free |= phase == 0;
         waits->last_phase = phase;
         waits->phase_sum += phase;
         waits->phase_hash = waits->phase_hash * HASH_FACTOR + phase;

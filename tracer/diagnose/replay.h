@@ -44,6 +44,7 @@ struct wsdbg_replay_waits {
     uint8_t arrived_parity; /* of the phase of its last arrival */
     bool slipped;           /* a wait was ended by another phase than the one that it is meant for */
     bool lags;              /* ... by no later phase than the wait before it */
+    bool began_free;        /* its first wait ended before any phase had completed */
     uint32_t last_phase;    /* how many had completed when its last wait ended */
     uint64_t phase_sum;     /* ... the sum of these over all its waits */
     uint64_t phase_hash;    /* ... a hash of their sequence */

@@ -42,9 +42,7 @@ uint32_t wsdbg_replay_barrier_at(const struct wsdbg_replay *replay, uint32_t cta
     return WSDBG_NONE;
 }
 
-/* As wsdbg_replay_barrier_at, but adds a new one.  WSDBG_NONE: its CTA was not seen, or there are too many. */
-/* The first barrier of the family of the barrier with this row; the number of barriers =
- * there is none before it. */
+/* The first barrier of the family of the barrier with this row; the number of barriers = there is none yet. */
 static uint32_t family_of(const struct wsdbg_replay *replay, uint32_t row)
 {
     const struct wsdbg_barrier *rows = replay->c->snapshot->barriers;
@@ -55,6 +53,7 @@ static uint32_t family_of(const struct wsdbg_replay *replay, uint32_t row)
     return b;
 }
 
+/* As wsdbg_replay_barrier_at, but adds a new one.  WSDBG_NONE: its CTA was not seen, or there are too many. */
 static uint32_t barrier_at(struct wsdbg_replay *replay, uint32_t cta, uint32_t offset)
 {
     const uint32_t known = cta == WSDBG_NONE ? WSDBG_NONE : wsdbg_replay_barrier_at(replay, cta, offset);
@@ -122,17 +121,16 @@ static bool may_belong(const struct wsdbg_replay *replay, uint32_t deed, uint32_
 }
 
 /* Whether the agent waits on a barrier between two steps, does not only repeat a wait, and does something with the
- * stage after that.  A producer that lets its slots drain does nothing more. */
+ * stage.  A producer that lets its slots drain does nothing with them. */
 static bool uses_between(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t from,
                          uint32_t to, uint32_t barrier)
 {
-    bool waits = false;
+    bool waits = false, does = false;
     for (uint32_t i = from + 1; i < to; i++) {
         waits |= agent->target[i] == barrier && agent->steps[i].kind == WSDBG_ACCESS_WAIT && !agent->repeats[i];
-        if (waits && does_something(&agent->steps[i]) && may_belong(replay, agent->target[i], barrier))
-            return true;
+        does |= does_something(&agent->steps[i]) && may_belong(replay, agent->target[i], barrier);
     }
-    return false;
+    return waits && does;
 }
 
 /* Whether the agent uses every other stage of a ring between two waits on one stage.  Warpgroups that take turns at
@@ -219,8 +217,8 @@ static bool are_of_warpgroup(const struct wsdbg_replay *replay, uint32_t a, uint
 static void agree_in_warpgroups(struct wsdbg_replay *replay, const bool *does)
 {
     for (uint32_t i = 0; i < replay->agent_count; i++)
-        for (uint32_t k = 0; k < replay->agent_count; k++)
-            if (k != i && does[i] && does[k] && are_of_warpgroup(replay, i, k) &&
+        for (uint32_t k = i + 1; k < replay->agent_count; k++)
+            if (does[i] && does[k] && are_of_warpgroup(replay, i, k) &&
                 waits_alike(&replay->agents[i], &replay->agents[k]))
                 agree_on_repeats(&replay->agents[i], &replay->agents[k]);
 }

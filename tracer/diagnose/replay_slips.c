@@ -21,7 +21,7 @@ static bool has_like(const struct wsdbg_replay *replay, uint32_t agent, uint32_t
 struct ended {
     uint64_t waits;
     uint64_t phase_sum; /* of the phases that had completed when they ended */
-    bool any_lags;
+    bool any_lags, any_free;
 };
 
 static struct ended ended_on(const struct wsdbg_replay *replay, uint32_t barrier)
@@ -30,6 +30,7 @@ static struct ended ended_on(const struct wsdbg_replay *replay, uint32_t barrier
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, i, barrier);
         ended.any_lags |= waits->lags;
+        ended.any_free |= waits->began_free;
         if (waits->passed && !has_like(replay, i, barrier)) {
             ended.waits += waits->passed;
             ended.phase_sum += waits->phase_sum;
@@ -39,10 +40,11 @@ static struct ended ended_on(const struct wsdbg_replay *replay, uint32_t barrier
 }
 
 /* Whether the agents share the phases: each phase ended one wait, as far as the sums tell.  Two warpgroups that take
- * turns do so. */
+ * turns do so.  A wait that no phase ended would make up for a phase that nobody waited for. */
 static bool are_phases_shared(const struct ended *ended, uint64_t phases)
 {
-    return !ended->any_lags && ended->waits == phases && ended->phase_sum == phases * (phases + 1) / 2;
+    return !ended->any_lags && !ended->any_free && ended->waits == phases &&
+           ended->phase_sum == phases * (phases + 1) / 2;
 }
 
 /* Whether another warp waited for more phases than the agent, each wait for the phase that it is meant for. */
@@ -68,17 +70,18 @@ static bool may_share(const struct wsdbg_replay *replay, uint32_t agent, uint32_
 
 static bool has_slipped_on(const struct wsdbg_replay *replay, uint32_t barrier)
 {
-    const struct ended ended = ended_on(replay, barrier);
     const uint64_t phases = replay->barriers[barrier].phase;
-    bool any = false;
-    if (are_phases_shared(&ended, phases))
-        return false;
+    bool any = false, may_all_share = true;
     for (uint32_t i = 0; i < replay->agent_count; i++) {
-        if (wsdbg_replay_waits_of(replay, i, barrier)->slipped && !may_share(replay, i, barrier))
-            return true;
-        any |= wsdbg_replay_waits_of(replay, i, barrier)->slipped;
+        if (!wsdbg_replay_waits_of(replay, i, barrier)->slipped)
+            continue;
+        any = true;
+        may_all_share = may_all_share && may_share(replay, i, barrier);
     }
-    return any && ended.waits + 1 < phases;
+    if (!any)
+        return false;
+    const struct ended ended = ended_on(replay, barrier);
+    return !are_phases_shared(&ended, phases) && (!may_all_share || ended.waits + 1 < phases);
 }
 
 bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay)

@@ -1,0 +1,155 @@
+/* drift_test.c - a consumer that holds the phase of two barriers in one variable, and lets it begin anew with each
+ * tile.
+ *
+ * A test writes the walks of all threads, lets a replay run them until they hang, and makes the picture of that moment.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ways.h"
+
+enum { FULL = 1, SCALES, EMPTY, RINGS = 3, WARPS = 3, CTAS_MOST = 2, PRODUCER = 0, CONSUMER, OTHER_CONSUMER };
+enum { TILE = 3, TILES = 4, ROUNDS = TILE * TILES, ALL = 0, AHEAD = 1, TURN = 2, IDS = 4 };
+
+struct kernel {
+    const char *name;
+    bool meets;               /* behind a tile the consumer lets the producer fill the first round of the next tile */
+    bool takes_turns;         /* two consumers take turns at tiles */
+    uint32_t ctas;            /* the consumers of the last one alone are wrong; 0 = 1 */
+    const char *cause, *says; /* NULL: the kernel is right, and finishes */
+};
+
+static const struct kernel kernels[] = {
+    {.name = "a phase that goes on"},
+    {.name = "... and consumers that take turns", .takes_turns = true},
+    {.name = "a phase that begins anew, and both waits are passed too early",
+     .cause = "PARITY_DRIFT",
+     .says = "Warp 1 waited on \"full\" with parities that do not alternate: wait number 4 asked for parity 0"},
+    {.name = "... and the first of two waits does not end",
+     .meets = true,
+     .cause = "PARITY_DRIFT",
+     .says = "Warp 1 waited on \"full\" with parities that do not alternate: wait number 4 asked for parity 0"},
+    {.name = "... in one CTA of a cluster",
+     .meets = true,
+     .ctas = 2,
+     .cause = "PARITY_DRIFT",
+     .says = "Warp 1 of cluster rank 1 asked for parity 0 in wait number 4 on \"full\", where warp 1 of cluster rank 0 "
+             "asks for parity 1"},
+    /* Right phases of one consumer do not alternate either. */
+    {.name = "... where consumers take turns",
+     .meets = true,
+     .takes_turns = true,
+     .ctas = 2,
+     .cause = "PARITY_WRONG",
+     .says = "Warp 2 of cluster rank 1 asked for parity 0 in wait number 1 on \"full\", where warp 2 of cluster rank 0 "
+             "asks for parity 1"},
+};
+
+static struct way ways[CTAS_MOST * WARPS];
+
+/* At first all threads of a CTA meet. */
+static struct way *begin(uint32_t cta, uint32_t warp)
+{
+    struct way *way = &ways[cta * WARPS + warp];
+    *way = (struct way){.warp = cta * WARPS + warp};
+    for (uint32_t ring = FULL; ring <= RINGS && warp == PRODUCER; ring++)
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(ring, 0), 1);
+    way_add(way, WSDBG_ACCESS_NAMED_SYNC, ALL, WARPS * 32);
+    return way;
+}
+
+static void wait_for(struct way *way, uint32_t ring, uint32_t phase)
+{
+    way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(ring, 0), phase & 1);
+}
+
+static void arrive(struct way *way, uint32_t ring)
+{
+    way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(ring, 0), 1);
+}
+
+static void produce(const struct kernel *k, struct way *way)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        wait_for(way, EMPTY, i ^ 1);
+        arrive(way, FULL);
+        arrive(way, SCALES);
+        if (k->meets && i > 0 && i % TILE == 0)
+            way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, AHEAD, 64);
+    }
+}
+
+static void consume_tile(const struct kernel *k, struct way *way, uint32_t tile, bool is_wrong)
+{
+    for (uint32_t i = tile * TILE; i < (tile + 1) * TILE; i++) {
+        const uint32_t phase = is_wrong ? i % TILE : i;
+        if (k->meets && i > 0 && i % TILE == 0)
+            way_add(way, WSDBG_ACCESS_NAMED_SYNC, AHEAD, 64);
+        wait_for(way, FULL, phase);
+        wait_for(way, SCALES, phase);
+        arrive(way, EMPTY);
+    }
+}
+
+static void consume(const struct kernel *k, struct way *way, uint32_t first, bool is_wrong)
+{
+    const uint32_t step = k->takes_turns ? 2 : 1;
+    for (uint32_t tile = first; tile < TILES; tile += step) {
+        if (k->takes_turns && tile > 0)
+            way_add(way, WSDBG_ACCESS_NAMED_SYNC, TURN + tile % 2, 64);
+        consume_tile(k, way, tile, is_wrong);
+        if (k->takes_turns && tile + 1 < TILES)
+            way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, TURN + (tile + 1) % 2, 64);
+    }
+}
+
+/* False: the kernel finishes. */
+static bool stand(struct picture *p, const struct kernel *k)
+{
+    const uint32_t ctas = k->ctas ? k->ctas : 1;
+    picture_init(p, ctas, WARPS, 32);
+    for (uint32_t cta = 0; cta < ctas; cta++) {
+        const bool is_wrong = k->says && cta + 1 == ctas;
+        p->snapshot.ctas[cta].cluster_id = 0;
+        p->snapshot.ctas[cta].cluster_rank = cta;
+        p->snapshot.ctas[cta].cluster_size = ctas;
+        produce(k, begin(cta, PRODUCER));
+        consume(k, begin(cta, CONSUMER), 0, is_wrong);
+        begin(cta, OTHER_CONSUMER);
+        if (k->takes_turns)
+            consume(k, &ways[cta * WARPS + OTHER_CONSUMER], 1, is_wrong);
+    }
+    picture_name(p, FULL, "full", 1, 1, 2);
+    picture_name(p, SCALES, "scales", 1, 1, 2);
+    picture_name(p, EMPTY, "empty", 1, 2, 1);
+    for (uint32_t ring = FULL; ring <= RINGS; ring++)
+        picture_mbarrier(p, ring, 0, 0, 1, 1, 0);
+    for (uint32_t id = 0; id < IDS; id++)
+        picture_object(p, WSDBG_BARRIER_NAMED, id);
+    ways_put(p, ways, ctas * WARPS);
+    return ways_stand(p);
+}
+
+static void a_variable_that_holds_the_phase_of_two_barriers_is_told(void **state)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct picture p;
+        print_message("%s\n", kernels[i].name);
+        assert_int_equal(stand(&p, &kernels[i]), kernels[i].says != NULL);
+        if (kernels[i].says)
+            ways_expect(&p, kernels[i].cause, kernels[i].says);
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_variable_that_holds_the_phase_of_two_barriers_is_told)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
