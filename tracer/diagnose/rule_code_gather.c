@@ -325,13 +325,41 @@ static bool can_come_here(const struct wsdbg_case *c, uint32_t warp, uint32_t wa
     return false;
 }
 
-/* Some absent warp can never reach this place: the barrier stands in the branch of one role.  A barrier that all warps
- * can reach is not at fault.  What keeps the absent warps from it is. */
+static bool comes_here(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk, uint32_t waiter)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    for (uint32_t k = walk->step_first; k < walk->step_first + walk->step_count; k++)
+        if (s->steps[k].kind == WSDBG_ACCESS_NAMED_SYNC && s->steps[k].access != WSDBG_NONE &&
+            is_same_statement(c, s->accesses[s->steps[k].access].site, wsdbg_case_warp(c, waiter)->site))
+            return true;
+    return false;
+}
+
+/* The warp has left the kernel, and walks show its whole way: it does not come to this place. */
+static bool never_came_here(const struct wsdbg_case *c, uint32_t warp, uint32_t waiter)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    bool any = false;
+    for (size_t i = 0; i < s->walk_count; i++) {
+        if (s->walks[i].warp != c->warps[warp])
+            continue;
+        if (!s->walks[i].is_whole || s->walks[i].is_guessed || comes_here(c, &s->walks[i], waiter))
+            return false;
+        any = true;
+    }
+    return any && wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED;
+}
+
+/* Some warp of the CTA never reaches this place: the barrier stands in the branch of one role.  A barrier that all
+ * warps can reach is not at fault.  What keeps the absent warps from it is. */
 static bool is_in_a_branch(const struct wsdbg_case *c, const struct wsdbg_warp_set *absent, uint32_t waiter)
 {
-    for (uint32_t w = 0; w < c->warp_count; w++)
+    for (uint32_t w = 0; w < c->warp_count; w++) {
         if (wsdbg_set_has(absent, w) && !can_come_here(c, w, waiter))
             return true;
+        if (wsdbg_case_warp(c, w)->cta == wsdbg_case_warp(c, waiter)->cta && never_came_here(c, w, waiter))
+            return true;
+    }
     return false;
 }
 

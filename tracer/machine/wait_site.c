@@ -25,7 +25,8 @@ static bool same_test(const struct wsdbg_instruction *a, const struct wsdbg_inst
     return true;
 }
 
-/* Whether the loop writes a register that the test names.  Then another test that names it may be of another barrier. */
+/* Whether the loop writes a register that the test names.  Then another test that names it may be of another barrier.
+ */
 static bool writes_sources(const struct wsdbg_loop *loop, uint32_t test)
 {
     const struct wsdbg_instruction *row = at(loop->graph, test);
@@ -256,9 +257,16 @@ static bool is_blocking_barrier(const struct wsdbg_graph *graph, uint32_t instru
     return row->operation == WSDBG_OP_BAR && row->mode != WSDBG_BAR_ARV;
 }
 
+/* Whether a warp that a BAR holds may still execute the instruction. */
+static bool is_let_through(const struct wsdbg_instruction *row)
+{
+    return wsdbg_operation_has(row->operation, WSDBG_EFFECT_FIXED_LATENCY) || row->operation == WSDBG_OP_R2UR;
+}
+
 /* A BAR need not hold the warp at once: it stops a few instructions later, behind what is through after a fixed number
  * of cycles.  Warps of an H200 and an H100 stood at the first load, branch, vote or read of a special register behind 5
- * to 30 of arithmetic, whether the BAR took its id and count from registers or not. */
+ * to 30 of arithmetic, whether the BAR took its id and count from registers or not.  Warps of an H200 stood two
+ * instructions behind a copy to a uniform register, too. */
 static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc)
 {
     const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, pc))->first;
@@ -267,7 +275,7 @@ static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc)
     for (uint32_t i = pc; i-- > first;) {
         if (is_blocking_barrier(graph, i))
             return i;
-        if (!wsdbg_operation_has(at(graph, i)->operation, WSDBG_EFFECT_FIXED_LATENCY))
+        if (!is_let_through(at(graph, i)))
             break;
     }
     return WSDBG_NO_INSTRUCTION;
