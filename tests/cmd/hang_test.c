@@ -131,7 +131,9 @@ static void what_only_may_hang_is_given_up_when_that_is_asked_for(void **state)
     (void)state;
     struct outcome run = RUN("--give-up", "0.5", "--json", FAKE_HANG, "slow");
     assert_int_equal(run.status, 124);
-    assert_non_null(strstr(run.err, "given up: nothing has moved for 0.5 s (--give-up 0.5); not known to be a hang: "));
+    /* A busy machine looks later than after half a second. */
+    assert_non_null(strstr(run.err, "given up: nothing has moved for "));
+    assert_non_null(strstr(run.err, " s (--give-up 0.5); not known to be a hang: "));
     assert_non_null(strstr(run.err, "wsdbg: the program is ended now\nwsdbg: session in x.db"));
     assert_false(process_lives(read_pid("pid")));
     json_error_t error;
@@ -139,8 +141,9 @@ static void what_only_may_hang_is_given_up_when_that_is_asked_for(void **state)
     json_t *session = json_object_get(report, "session");
     assert_true(json_is_false(json_object_get(report, "hang")));
     assert_int_equal(json_integer_value(json_object_get(session, "exit_status")), 124);
-    assert_string_equal(json_string_value(json_object_get(session, "outcome")),
-                        "killed, given up: no movement for 0.5 s");
+    const char *outcome = json_string_value(json_object_get(session, "outcome")),
+               *given_up = "killed, given up: no movement for ";
+    assert_int_equal(strncmp(outcome, given_up, strlen(given_up)), 0);
     json_decref(report);
     outcome_free(&run);
 }
