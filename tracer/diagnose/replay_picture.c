@@ -3,6 +3,7 @@
  *
  * Reads: a replay at its standstill, parts, warps and barriers of the snapshot.
  */
+#include "diagnose/left_alone.h"
 #include "diagnose/replay_likes.h"
 
 enum { ENDED_OF_ORDERS = 4 }; /* at most one of so many orders may finish */
@@ -443,5 +444,5 @@ bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t b
         if (!wsdbg_set_has(&arrivers, w) &&
             (has_peer(c, w, &arrivers) || left_unlike(c, w, &arrivers) || is_unlike_mates(c, w, &arrivers)))
             return true;
-    return false;
+    return wsdbg_one_that_left(c, &arrivers) != WSDBG_NONE;
 }

@@ -5,6 +5,7 @@
  */
 #include "diagnose/arrival_log.h"
 #include "diagnose/code_bytes.h"
+#include "diagnose/left_alone.h"
 #include "diagnose/missing_arrivals.h"
 #include "diagnose/missing_mates.h"
 #include "diagnose/code_say.h"
@@ -253,7 +254,11 @@ static bool is_only_mbarrier(const struct wsdbg_case *c, uint32_t barrier)
 static void judge_too_few(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                           const struct wsdbg_warp_set *arrivers)
 {
-    if (!wsdbg_missing_mates_judge(c, missing, arrivers))
+    if (wsdbg_missing_mates_judge(c, missing, arrivers))
+        return;
+    if (wsdbg_one_that_left(c, arrivers) != WSDBG_NONE)
+        wsdbg_say_one_left(c, missing, arrivers);
+    else
         say_short(c, missing, arrivers);
 }
 
@@ -429,12 +434,14 @@ static void judge_ring(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
 
 /* ---- a whole record has every arrival ---- */
 
-/* All warps that can arrive have arrived, and the first phase still needs arrivals: the count is too high. */
+/* All warps that can arrive have arrived, and the first phase still needs arrivals: the count is too high.  It is not
+ * where a warp left that would arrive as others do. */
 static bool say_short_by_record(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     struct wsdbg_arrival_log log;
     if (wsdbg_missing_arrivals_ever_completed(c, missing) || wsdbg_missing_arrivals_is_in_parts(c, missing) ||
-        !wsdbg_arrival_log_read(c, missing, &log) || !wsdbg_arrival_log_has_all(c, missing, &log))
+        !wsdbg_arrival_log_read(c, missing, &log) || !wsdbg_arrival_log_has_all(c, missing, &log) ||
+        wsdbg_one_that_left(c, &log.arrived) != WSDBG_NONE)
         return false;
     struct wsdbg_finding *finding =
         wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ARRIVE_SHORT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));

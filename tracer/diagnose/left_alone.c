@@ -1,0 +1,56 @@
+/* left_alone.c - see left_alone.h.
+ *
+ * Reads: warp states, a barrier's word.  Adds: WAKER_EXITED.
+ */
+#include "diagnose/left_alone.h"
+
+#include "diagnose/code_say.h"
+
+static bool has_left_alone(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
+{
+    const struct wsdbg_warp_row *own = wsdbg_case_warp(c, warp);
+    uint32_t staying = 0;
+    bool any = false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        staying +=
+            w != warp && wsdbg_case_are_mates(c, w, warp) && row->state != WSDBG_WARP_EXITED && !wsdbg_set_has(set, w);
+        any |= row->cta == own->cta && row->warp % WSDBG_GROUP_WARPS == own->warp % WSDBG_GROUP_WARPS &&
+               wsdbg_set_has(set, w);
+    }
+    return own->state == WSDBG_WARP_EXITED && staying == WSDBG_GROUP_WARPS - 1 && any;
+}
+
+uint32_t wsdbg_one_that_left(const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (!wsdbg_set_has(set, w) && has_left_alone(c, w, set))
+            return w;
+    return WSDBG_NONE;
+}
+
+void wsdbg_say_one_left(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                        const struct wsdbg_warp_set *arrivers)
+{
+    const uint32_t gone = wsdbg_one_that_left(c, arrivers);
+    const bool fits = missing->word.pending * wsdbg_set_count(arrivers) == missing->made;
+    if (gone == WSDBG_NONE)
+        return;
+    struct wsdbg_finding *finding =
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_WAKER_EXITED,
+                                    wsdbg_code_cap(c, fits ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE));
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, gone)->role;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s has left the kernel, while the rest of its warpgroup stays. Of %u arrivals on %s, %s made %u, and %s waits "
+        "for the others%s.",
+        wsdbg_say_warp(c, gone).text, missing->word.expected, wsdbg_say_object(c, missing->word.barrier).text,
+        wsdbg_say_warps(c, arrivers).text, missing->made, wsdbg_say_warp(c, missing->warp).text,
+        wsdbg_say_at(c, missing->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every warp of a role stay until its last arrival on %s: do not return from inside of the loop.",
+                wsdbg_say_family(c, missing->word.barrier).text);
+    wsdbg_tell_waits(c, finding, arrivers);
+}

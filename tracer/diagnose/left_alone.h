@@ -1,0 +1,19 @@
+/* left_alone.h - a warp that has left the kernel while the rest of its warpgroup stays.
+ *
+ * Where the warp at its place in another warpgroup arrives on a barrier, its own arrivals there are what is missing.
+ */
+#ifndef WSDBG_DIAGNOSE_LEFT_ALONE_H
+#define WSDBG_DIAGNOSE_LEFT_ALONE_H
+
+#include "diagnose/case.h"
+#include "diagnose/missing_arrivals.h"
+
+/* The first warp that alone of its warpgroup has left the kernel, where none of that is in the set, but the warp at the
+ * same place of another warpgroup of its CTA is; WSDBG_NONE. */
+uint32_t wsdbg_one_that_left(const struct wsdbg_case *c, const struct wsdbg_warp_set *set);
+/* Adds WAKER_EXITED: such a warp, where there is one, would arrive like those that do.  Likely if the missing arrivals
+ * are as many as each of these makes. */
+void wsdbg_say_one_left(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                        const struct wsdbg_warp_set *arrivers);
+
+#endif
