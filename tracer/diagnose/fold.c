@@ -147,7 +147,8 @@ int wsdbg_finding_compare(const struct wsdbg_finding *a, const struct wsdbg_find
 {
     /* That some CTAs are merely slow never hides a finding about others. */
     const bool a_slow = a->cause == WSDBG_CAUSE_SLOW, b_slow = b->cause == WSDBG_CAUSE_SLOW;
-    if (a_slow != b_slow && (a_slow ? b : a)->confidence > WSDBG_CONFIDENCE_POSSIBLE)
+    const struct wsdbg_finding *other = a_slow ? b : a;
+    if (a_slow != b_slow && (other->confidence > WSDBG_CONFIDENCE_POSSIBLE || other->leads))
         return a_slow ? 1 : -1;
     if (rank_of(a) != rank_of(b))
         return rank_of(a) > rank_of(b) ? -1 : 1;
