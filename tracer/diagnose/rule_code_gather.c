@@ -325,12 +325,14 @@ static bool can_come_here(const struct wsdbg_case *c, uint32_t warp, uint32_t wa
     return false;
 }
 
+/* Also true where it is not known by which instruction the walk comes to some barrier. */
 static bool comes_here(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk, uint32_t waiter)
 {
     const struct wsdbg_snapshot *s = c->snapshot;
     for (uint32_t k = walk->step_first; k < walk->step_first + walk->step_count; k++)
-        if (s->steps[k].kind == WSDBG_ACCESS_NAMED_SYNC && s->steps[k].access != WSDBG_NONE &&
-            is_same_statement(c, s->accesses[s->steps[k].access].site, wsdbg_case_warp(c, waiter)->site))
+        if (s->steps[k].kind == WSDBG_ACCESS_NAMED_SYNC &&
+            (s->steps[k].access >= s->access_count ||
+             is_same_statement(c, s->accesses[s->steps[k].access].site, wsdbg_case_warp(c, waiter)->site)))
             return true;
     return false;
 }
