@@ -106,6 +106,11 @@ static const struct defect defects[] = {
      .consumers = 4,
      .keeps = true,
      .is_kept_late = true},
+    {.name = "... and there is one of them",
+     .cause = "PARITY_WRONG",
+     .says = "Warp 0 begins with parity 0 to wait on \"freed\"",
+     .keeps = true,
+     .is_kept_late = true},
     /* Not LANE_SPLIT: lane 0 never passed the wait in which the others stand. */
     {.name = "... and one lane of the producer left",
      .cause = "ARRIVE_MISSING",
