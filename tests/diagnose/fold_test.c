@@ -135,6 +135,31 @@ static void check(size_t example, bool is_backwards)
     wsdbg_diagnosis_deinit(&diagnosis);
 }
 
+/* The CTA that is shown is one that is known to hang, whichever is judged first; both are counted. */
+static void the_example_is_a_cta_that_hangs(void **state)
+{
+    static const struct found cases[CASES][FINDINGS] = {{FOUND(ARRIVE_MISSING, POSSIBLE)},
+                                                        {FOUND(WAIT_CYCLE, LIKELY), FOUND(ARRIVE_MISSING, POSSIBLE)}};
+    struct wsdbg_grid grid = {.running = true};
+    const struct wsdbg_snapshot snapshot = {.grids = &grid, .grid_count = 1};
+    for (uint32_t first = 0; first < CASES; first++) {
+        struct wsdbg_diagnosis diagnosis = {0};
+        for (uint32_t i = 0; i < CASES; i++) {
+            struct wsdbg_case c = {.snapshot = &snapshot};
+            find(&c, i ^ first, cases[i ^ first]);
+            assert_null(wsdbg_fold(&c, &diagnosis));
+            free(c.findings);
+        }
+        wsdbg_rank_findings(&diagnosis, &snapshot);
+        assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_ARRIVE_MISSING);
+        assert_int_equal(diagnosis.findings[0].cta, 1);
+        assert_int_equal(diagnosis.findings[0].cta_count, CASES);
+        assert_string_equal(diagnosis.findings[0].sentence, "A sentence");
+        wsdbg_diagnosis_deinit(&diagnosis);
+    }
+    (void)state;
+}
+
 static void what_may_be_the_cause_goes_before_a_standstill_without_one(void **state)
 {
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
@@ -173,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_may_be_the_cause_goes_before_a_standstill_without_one),
+        cmocka_unit_test(the_example_is_a_cta_that_hangs),
         cmocka_unit_test(the_order_of_findings_has_no_circle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
