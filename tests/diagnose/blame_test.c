@@ -151,6 +151,28 @@ static void a_victim_waits_for_all_origins(void **state)
     assert_string_equal(text, ""); /* an origin waits for nobody */
 }
 
+/* What may be the cause of a cycle goes before it, and the cycle is likely all the same. */
+static void a_cycle_whose_cause_is_only_possible_is_the_fault_of_its_process(void **state)
+{
+    (void)state;
+    struct wsdbg_process process = {.process_id = 5, .pid = 5};
+    struct wsdbg_context context = {.process_id = 5, .alive = true};
+    struct wsdbg_grid grid = {.context = 0, .running = true};
+    const struct wsdbg_snapshot snapshot = {.processes = &process,
+                                            .process_count = 1,
+                                            .contexts = &context,
+                                            .context_count = 1,
+                                            .grids = &grid,
+                                            .grid_count = 1};
+    struct wsdbg_finding findings[] = {
+        {.cause = WSDBG_CAUSE_TX_MISMATCH, .confidence = WSDBG_CONFIDENCE_POSSIBLE, .leads = true},
+        {.cause = WSDBG_CAUSE_WAIT_CYCLE, .confidence = WSDBG_CONFIDENCE_LIKELY}};
+    const struct wsdbg_diagnosis diagnosis = {.hang = true, .findings = findings, .finding_count = 2};
+    assert_int_equal(wsdbg_blame_of(&snapshot, &diagnosis, 0), WSDBG_BLAME_ORIGIN);
+    findings[1].cause = WSDBG_CAUSE_UNKNOWN;
+    assert_int_equal(wsdbg_blame_of(&snapshot, &diagnosis, 0), WSDBG_BLAME_UNKNOWN);
+}
+
 /* A finding may be about another process than that of its grid. */
 static void a_finding_is_of_the_process_that_it_names(void **state)
 {
@@ -173,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whose_fault_it_is_is_said_only_where_it_is_known),
         cmocka_unit_test(a_victim_waits_for_all_origins),
+        cmocka_unit_test(a_cycle_whose_cause_is_only_possible_is_the_fault_of_its_process),
         cmocka_unit_test(a_finding_is_of_the_process_that_it_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,7 @@ struct kernel {
     bool wrong_counts;        /* all consumers wait for their turns with the threads of one warp too many */
     bool to_first_rank;       /* group A of each CTA makes all its releases in rank 0 */
     uint32_t releaser;        /* lane 0 of this warp, which releases, leaves early, and the others go on; 0 = none */
+    bool is_of_three;         /* "empty" counts the lanes of three warps, and those of two release */
     bool wrong_last_parity;   /* the producer's last wait, for slot 0, has the wrong parity */
     /* What the kernel is like. */
     bool has_no_work;     /* the CTA got no tile: the producer waits for its slots, the consumers leave */
@@ -47,6 +48,7 @@ struct kernel {
     bool begins_by_name;  /* the producer waits at BEGIN, at which consumers arrive before and behind all rounds */
     bool meets_at_end;    /* group A meets at STORED behind all rounds */
     bool waits_at_end;    /* the producer waits until all slots are free at the end, slot 0 last */
+    bool rest_releases;   /* lane 0 of a warp that releases leaves that to the others; those of the producer leave */
     bool takes_turns;     /* the groups let each other go on in turn; only their first warps release */
 };
 
@@ -137,6 +139,19 @@ static const struct kernel kernels[] = {
      .takes_turns = true,
      .releaser = 4,
      .stays_for = 2},
+    {.name = "... before it has worked",
+     .cause = "WAKER_EXITED",
+     .says = "Lane 0 of warp 4 left the kernel, while warp 8, which did the same up to there, goes on and arrives on "
+             "\"empty\"",
+     .takes_turns = true,
+     .releaser = 4},
+    {.name = "nothing, and all lanes but one release", .takes_turns = true, .rest_releases = true},
+    {.name = "a count is that of lanes of the producer, too, which are not elected and leave",
+     .cause = "ARRIVE_SHORT",
+     .says = "initialised for 93 arrivals",
+     .takes_turns = true,
+     .rest_releases = true,
+     .is_of_three = true},
     {.name = "warps that wait for no phase leave out a release",
      .cause = "ARRIVE_MISSING",
      .says = "Warp 8 went through a round without arriving on \"empty\" stage 0",
@@ -164,11 +179,19 @@ static bool takes_turns(const struct kernel *k)
     return k->takes_turns || k->is_told_by_name;
 }
 
+/* Arrivals that free a slot. */
+static uint32_t releases_of(const struct kernel *k)
+{
+    if (k->rest_releases)
+        return (k->is_of_three ? 3 : 2) * 31;
+    return k->takes_turns ? 2 : CONSUMERS * ctas_of(k);
+}
+
 static void initialise(const struct kernel *k, struct way *way)
 {
     for (uint32_t s = 0; s < STAGES; s++) {
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
-        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), k->takes_turns ? 2 : CONSUMERS * ctas_of(k));
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), releases_of(k));
     }
 }
 
@@ -236,7 +259,8 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
     way_add(way, WSDBG_ACCESS_WGMMA, 0, round + 1);
     way_add(way, WSDBG_ACCESS_WGMMA_WAIT, 0, round + 1);
     const bool is_left_out = is_b && k->no_release == round + 1;
-    const bool is_silent = (k->silent_rank && cta == k->silent_rank) || (k->takes_turns && warp % GROUP) || way->lanes;
+    const bool is_silent = (k->silent_rank && cta == k->silent_rank) || (k->takes_turns && warp % GROUP) ||
+                           k->rest_releases == !way->lanes;
     if (!is_left_out && !is_silent)
         release(k, way, stage, k->to_first_rank && !is_b);
     return true;
@@ -263,7 +287,7 @@ static void consume(const struct kernel *k, struct way *way, uint32_t cta, uint3
 
 static void put_ways(struct picture *p, const struct kernel *k)
 {
-    static struct way ways[CTAS_MOST * (WARPS + 1)];
+    static struct way ways[CTAS_MOST * (WARPS + WARPS / GROUP)];
     uint32_t count = 0;
     memset(ways, 0, sizeof ways);
     for (uint32_t cta = 0; cta < ctas_of(k); cta++)
@@ -283,11 +307,14 @@ static void put_ways(struct picture *p, const struct kernel *k)
                 meet(k, rest);
                 way_add(rest, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), 0);
             }
-            if (k->releaser && w == k->releaser) {
+            if ((k->releaser && w == k->releaser) || (k->rest_releases && w % GROUP == 0)) {
                 struct way *rest = &ways[count++];
                 rest->warp = way->warp;
                 rest->lanes = ~1u;
-                consume(k, rest, cta, w);
+                if (w == 0)
+                    meet(k, rest);
+                else
+                    consume(k, rest, cta, w);
             }
         }
     ways_put(p, ways, count);

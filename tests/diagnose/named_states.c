@@ -1,4 +1,7 @@
 /* named_states.c - who stands at named barriers, who has been there how often.  See states.h. */
+#include <stdlib.h>
+
+#include "device.h"
 #include "gemm_shape.h"
 #include "states.h"
 
@@ -186,4 +189,77 @@ void arrived_in_a_loop(struct picture *p)
     for (size_t i = 0; i < p->pending_count; i++)
         if (p->pending[i].access < 2)
             p->pending[i].before_most = 255;
+}
+
+/* ---- block-wide barriers ---- */
+
+enum { PRODUCERS = 4, GROUPS_OF_WARPS = 3, BEGINS = 0, IN_BRANCH, TURN };
+
+/* The whole ways of the warps that have left: all come to the first barrier of the kernel, and those from `first` on to
+ * the one that the first consumers stand at. */
+static void left_by_ways(struct picture *p, uint32_t first)
+{
+    struct wsdbg_snapshot *s = &p->snapshot;
+    s->walks = calloc(PRODUCERS, sizeof *s->walks);
+    s->steps = calloc((size_t)PRODUCERS * 2, sizeof *s->steps);
+    must(s->walks && s->steps);
+    for (uint32_t w = 0; w < PRODUCERS; w++) {
+        s->walks[s->walk_count++] = (struct wsdbg_walk_row){.warp = w,
+                                                            .lanes = UINT32_MAX,
+                                                            .step_first = (uint32_t)s->step_count,
+                                                            .step_count = 1 + (w >= first),
+                                                            .is_whole = true};
+        for (uint32_t access = BEGINS; access <= (w >= first ? IN_BRANCH : BEGINS); access++)
+            s->steps[s->step_count++] = (struct wsdbg_step_row){
+                .access = access, .kind = WSDBG_ACCESS_NAMED_SYNC, .rank = WSDBG_STEP_OWN_RANK, .number_known = true};
+    }
+}
+
+/* Two warpgroups of consumers take turns.  The first one waits at a barrier for all threads; the second one would come
+ * there, too, but waits for its turn, which the first one gives behind the barrier.  Producers have left. */
+static void barrier_for_all_in_a_turn(struct picture *p, uint32_t first)
+{
+    picture_init(p, 1, GROUPS_OF_WARPS * 4, 32);
+    const uint32_t turn = picture_mbarrier(p, FULL, 0, 0, 1, 1, 0);
+    for (uint32_t access = BEGINS; access <= IN_BRANCH; access++)
+        sync_on(p, 0, 0);
+    picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 11, BEGINS, 1, 1, 0);
+    picture_reach(p, first, 3, IN_BRANCH, 1, 1, 0);
+    picture_reach(p, 4, 7, IN_BRANCH, 0, UINT8_MAX, 2);
+    picture_reach(p, 8, 11, IN_BRANCH, 0, UINT8_MAX, 2);
+    picture_reach(p, 4, 4, TURN, 0, UINT8_MAX, 2);
+    picture_exit(p, 0, 3);
+    gather(p, 4, 7, 0, 0);
+    for (uint32_t w = 4; w < 8; w++)
+        p->snapshot.warps[w].site = p->snapshot.accesses[IN_BRANCH].site;
+    picture_wait(p, 8, 11, WSDBG_WARP_WAIT_MBARRIER, turn, 0);
+    left_by_ways(p, first);
+}
+
+void barrier_of_consumers(struct picture *p)
+{
+    barrier_for_all_in_a_turn(p, PRODUCERS);
+}
+
+/* All producers came there before they left. */
+void barrier_of_all(struct picture *p)
+{
+    barrier_for_all_in_a_turn(p, 0);
+}
+
+/* ... and of their ways some step is not known to be at another place. */
+void barrier_of_consumers_perhaps(struct picture *p)
+{
+    barrier_of_consumers(p);
+    for (size_t i = 0; i < p->snapshot.step_count; i++)
+        p->snapshot.steps[i].access = WSDBG_NONE;
+}
+
+/* ... or they are not known to their ends. */
+void barrier_of_consumers_in_open_ways(struct picture *p)
+{
+    barrier_of_consumers(p);
+    for (size_t i = 0; i < p->snapshot.walk_count; i++)
+        p->snapshot.walks[i].is_whole = false;
 }

@@ -14,7 +14,7 @@
 
 #include "ways.h"
 
-enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 9, PRODUCER = 0, WARPS_MOST = 8, GROUP = 4 };
+enum { FULL = 1, EMPTY, KEPT, FREED, STAGES = 2, ROUNDS = 9, PRODUCER = 0, WARPS_MOST = 8, GROUP = 4 };
 
 /* What is wrong in the kernel; 0 = nothing.  Iterations count from 1. */
 struct defect {
@@ -41,6 +41,8 @@ struct defect {
     bool invalidates;       /* the producer invalidates the barriers at the end */
     bool may_release;       /* by its code the producer, too, could come to a release */
     bool all_but_one;       /* all lanes of the producer but lane 0 produce.  Lane 0 has left at once */
+    bool keeps;             /* behind the first copy comes another one, "kept", which consumers free at their end */
+    bool is_kept_late;      /* ... and the wait for its place, once before it, has the wrong parity */
 };
 #define ALL_BUT_ONE 0xfffffffeu
 
@@ -97,6 +99,18 @@ static const struct defect defects[] = {
      .count_more = 1,
      .drain = 4},
     {.name = "... without its last release", .cause = "ARRIVE_MISSING", .no_release = 6, .rounds_fewer = 2},
+    {.name = "consumers free something once, at their end", .keeps = true},
+    {.name = "... and the one wait for it has the wrong parity",
+     .cause = "PARITY_WRONG",
+     .says = "Warp 0 begins with parity 0 to wait on \"freed\"",
+     .consumers = 4,
+     .keeps = true,
+     .is_kept_late = true},
+    {.name = "... and there is one of them",
+     .cause = "PARITY_WRONG",
+     .says = "Warp 0 begins with parity 0 to wait on \"freed\"",
+     .keeps = true,
+     .is_kept_late = true},
     /* Not LANE_SPLIT: lane 0 never passed the wait in which the others stand. */
     {.name = "... and one lane of the producer left",
      .cause = "ARRIVE_MISSING",
@@ -130,9 +144,18 @@ static void produce(const struct defect *d, struct way *way)
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s),
                 releases + d->counts_more + (s == 1 ? d->count_more : 0));
     }
+    if (d->keeps) {
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(KEPT, 0), lanes);
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FREED, 0), releases);
+    }
     way_add(way, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         const uint32_t s = (i + d->begins_at) % STAGES;
+        if (i == 1 && d->keeps) {
+            way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FREED, 0), !d->is_kept_late);
+            way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(KEPT, 0), 128);
+            way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(KEPT, 0), 128);
+        }
         for (uint32_t k = i; d->drain && i > 0 && i % d->drain == 0 && k < i + STAGES; k++)
             way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, k % STAGES), (k / STAGES & 1) ^ 1);
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, s), (i / STAGES & 1) ^ 1 ^ d->parity_flip);
@@ -155,9 +178,13 @@ static void consume(const struct defect *d, struct way *way, bool releases)
             if (k == 0 && d->releases_twice)
                 way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, s), 1);
         }
+        if (i == 0 && d->keeps)
+            way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(KEPT, 0), 0);
         for (uint32_t k = 0; k < times && releases; k++)
             way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, s), 1);
     }
+    if (d->keeps)
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FREED, 0), 1);
     way->is_open = d->is_open;
 }
 
@@ -215,6 +242,12 @@ static bool stand_still(struct picture *p, const struct defect *d)
     for (uint32_t s = 0; s < STAGES; s++) {
         picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
         picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
+    }
+    if (d->keeps) {
+        picture_name(p, KEPT, "kept", 1, 1u << PRODUCER, 2);
+        picture_name(p, FREED, "freed", 1, 2, 1u << PRODUCER);
+        picture_mbarrier(p, KEPT, 0, 0, 1, 1, 0);
+        picture_mbarrier(p, FREED, 0, 0, 1, 1, 0);
     }
     put_accesses(p, d);
     put_ways(p, d);

@@ -197,5 +197,9 @@ void left_after_a_round(struct picture *p);
 void arrived_twice(struct picture *p);
 void arrived_too_seldom(struct picture *p);
 void arrived_in_a_loop(struct picture *p);
+void barrier_of_consumers(struct picture *p);
+void barrier_of_all(struct picture *p);
+void barrier_of_consumers_perhaps(struct picture *p);
+void barrier_of_consumers_in_open_ways(struct picture *p);
 
 #endif

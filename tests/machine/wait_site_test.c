@@ -37,6 +37,7 @@ struct code {
 #define ADD_R3        {{0x0000000203037836, 0x000fca0000000000}} /* VIADD R3, R3, 0x2 */
 #define ADD_R0        {{0x0000000200007836, 0x000fca0000000000}} /* VIADD R0, R0, 0x2 */
 #define LOAD          {{0x0004000004047984, 0x000e640000000800}} /* LDS R4, [R4+0x400] */
+#define TO_UNIFORM    {{0x00000000001112ca, 0x000fe400000e0000}} /* @P1 R2UR UR17, R0 */
 #define CLUSTER_WAIT  {{0x0000000000007dc7, 0x000fe20008000000}}
 #define GRID_WAIT     {{0x000000000000782e, 0x000fe20000000000}} /* ACQBULK */
 #define WARPSYNC      {{0x0000000000007948, 0x000ff20003800000}}
@@ -97,6 +98,15 @@ static const struct {
     {"... and no further", {BAR_OF_R0, ADD_R3, LOAD, NOP, EXIT}, 3, WSDBG_WARP_RUNNING, 3, 3, NONE},
     {"... also over its own register", {BAR_OF_R0, ADD_R0, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, 0},
     {"so does a BAR of constants", {BAR_SYNC, ADD_R3, LOAD, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, 0},
+    {"... so does a copy to a uniform register",
+     {BAR_SYNC, ADD_R3, TO_UNIFORM, ADD_R3, LOAD, EXIT},
+     4,
+     WSDBG_WARP_RUNNING,
+     4,
+     4,
+     0},
+    {"... which stands alone behind it", {BAR_SYNC, TO_UNIFORM, ADD_R3, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, 0},
+    {"... but a load does not", {BAR_SYNC, ADD_R3, LOAD, TO_UNIFORM, NOP, EXIT}, 4, WSDBG_WARP_RUNNING, 4, 4, NONE},
     {"BAR.ARV does not wait", {BAR_ARV, NOP, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"in a BAR, or in the wait behind it", {BAR_SYNC, TRY_WAIT, BACK_1, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 1, 1, 0},
     {"the cluster barrier", {NOP, CLUSTER_WAIT, EXIT}, 1, WSDBG_WARP_WAIT_CLUSTER, 1, 1, NONE},

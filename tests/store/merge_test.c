@@ -351,6 +351,24 @@ static void findings_are_in_the_order_of_one_diagnosis(void **state)
     free(text);
 }
 
+/* What may be the cause of a likely cycle goes before cycles, also those of other nodes. */
+static void what_may_be_the_cause_of_a_cycle_goes_before_others(void **state)
+{
+    (void)state;
+    struct wsdbg_merge result;
+    make(&node_a);
+    make(&node_b);
+    sql("a.db", "UPDATE finding SET cause = 'WAIT_CYCLE', confidence = 'likely'");
+    sql("b.db",
+        "UPDATE finding SET cause = 'TX_MISMATCH', confidence = 'possible'; INSERT INTO finding (snapshot_id, cause, "
+        "confidence, cta_count, sentence) SELECT snapshot_id, 'WAIT_CYCLE', 'likely', 1, 'x' FROM finding");
+    example_ok(merge((const char *const[]){"a.db", "b.db"}, 2, &result));
+    wsdbg_merge_deinit(&result);
+    char *text = ask("all.db", "SELECT id, cause FROM finding ORDER BY id");
+    assert_string_equal(text, "id,cause\r\n1,TX_MISMATCH\r\n2,WAIT_CYCLE\r\n3,WAIT_CYCLE\r\n");
+    free(text);
+}
+
 static void the_session_is_that_of_all(void **state)
 {
     (void)state;
@@ -610,6 +628,7 @@ int main(void)
         TEST(how_clocks_are_tied_is_told),
         TEST(the_origin_of_one_node_has_its_victim_on_another),
         TEST(findings_are_in_the_order_of_one_diagnosis),
+        TEST(what_may_be_the_cause_of_a_cycle_goes_before_others),
         TEST(the_session_is_that_of_all),
         TEST(databases_that_do_not_belong_together_are_refused),
         TEST(a_run_that_one_of_them_does_not_name_is_taken),

@@ -48,11 +48,16 @@ bool wsdbg_finding_is_cause(const struct wsdbg_finding *finding)
     }
 }
 
-static bool is_origin(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
-                      uint32_t process_id)
+bool wsdbg_process_has_cause(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
+                             uint32_t process_id)
 {
-    const uint32_t finding = wsdbg_finding_of_process(snapshot, diagnosis, process_id);
-    return finding != WSDBG_NONE && wsdbg_finding_is_cause(&diagnosis->findings[finding]);
+    for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct wsdbg_finding *finding = &diagnosis->findings[i];
+        const struct wsdbg_optional_u32 whose = wsdbg_finding_process_id(snapshot, finding);
+        if (whose.known && whose.value == process_id && finding->confidence != WSDBG_CONFIDENCE_POSSIBLE)
+            return wsdbg_finding_is_cause(finding);
+    }
+    return false;
 }
 
 static bool is_in_collective(const struct wsdbg_snapshot *snapshot, uint32_t grid)
@@ -69,10 +74,10 @@ enum wsdbg_blame wsdbg_blame_of(const struct wsdbg_snapshot *snapshot, const str
     bool has_origin = false;
     if (!diagnosis->hang)
         return WSDBG_BLAME_UNKNOWN;
-    if (is_origin(snapshot, diagnosis, snapshot->processes[process].process_id))
+    if (wsdbg_process_has_cause(snapshot, diagnosis, snapshot->processes[process].process_id))
         return WSDBG_BLAME_ORIGIN;
     for (uint32_t i = 0; i < snapshot->process_count && !has_origin; i++)
-        has_origin = is_origin(snapshot, diagnosis, snapshot->processes[i].process_id);
+        has_origin = wsdbg_process_has_cause(snapshot, diagnosis, snapshot->processes[i].process_id);
     const struct wsdbg_process_work work = wsdbg_process_work(snapshot, process);
     return has_origin && work.state == WSDBG_PROCESS_KERNEL &&
                    (work.polls_peers || is_in_collective(snapshot, work.grid))
@@ -90,7 +95,7 @@ void wsdbg_blame_waits_for(const struct wsdbg_snapshot *snapshot, const struct w
     if (wsdbg_blame_of(snapshot, diagnosis, process) != WSDBG_BLAME_VICTIM)
         return;
     for (uint32_t i = 0; i < snapshot->process_count; i++) {
-        if (!is_origin(snapshot, diagnosis, snapshot->processes[i].process_id) || count++ >= SHOWN_MOST)
+        if (!wsdbg_process_has_cause(snapshot, diagnosis, snapshot->processes[i].process_id) || count++ >= SHOWN_MOST)
             continue;
         wsdbg_process_short_text(snapshot, snapshot->processes[i].process_id, name);
         snprintf(out + used, bytes - used, "%s%s", used ? ", " : "", name);

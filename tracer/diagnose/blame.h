@@ -22,6 +22,10 @@ bool wsdbg_finding_is_cause(const struct wsdbg_finding *finding);
 /* Index of the best finding about the process with this number, WSDBG_NONE. */
 uint32_t wsdbg_finding_of_process(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
                                   uint32_t process_id);
+/* Whether the best finding about the process that is likely or proven is a cause of its own.  What is only possible may
+ * go before it: see finding.h. */
+bool wsdbg_process_has_cause(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
+                             uint32_t process_id);
 /* The processes at fault that a victim waits for: "rank 1, rank 3".  "" if the process is no victim. */
 void wsdbg_blame_waits_for(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
                            uint32_t process, char *out, size_t bytes);

@@ -102,6 +102,21 @@ static bool is_of_kernel(enum wsdbg_cause cause)
            cause == WSDBG_CAUSE_ROLE_DISAGREE || cause == WSDBG_CAUSE_CLUSTER_MISSING;
 }
 
+/* Another CTA counts under the same heading.  One that is known to hang is the better example. */
+static void fold_into(struct wsdbg_finding *kept, struct wsdbg_finding *finding)
+{
+    if (finding->leads && !kept->leads) {
+        const struct wsdbg_finding other = *kept;
+        *kept = *finding;
+        *finding = other;
+        finding->cta = kept->cta; /* it still tells which CTA of the case was counted */
+        kept->cta_count = other.cta_count;
+        kept->sentence[0] = (char)toupper((unsigned char)kept->sentence[0]);
+    }
+    kept->cta_count++;
+    kept->is_walked |= finding->is_walked;
+}
+
 struct wsdbg_error *wsdbg_fold(struct wsdbg_case *c, struct wsdbg_diagnosis *out)
 {
     const bool may_lead = hangs_without_cause(c);
@@ -115,9 +130,7 @@ struct wsdbg_error *wsdbg_fold(struct wsdbg_case *c, struct wsdbg_diagnosis *out
         while (at < out->finding_count && !says_the_same(c->snapshot, &out->findings[at], finding))
             at++;
         if (at < out->finding_count) {
-            out->findings[at].cta_count++;
-            out->findings[at].is_walked |= finding->is_walked;
-            out->findings[at].leads |= finding->leads;
+            fold_into(&out->findings[at], finding);
             continue;
         }
         struct wsdbg_finding *grown = realloc(out->findings, (out->finding_count + 1) * sizeof *grown);
@@ -147,7 +160,8 @@ int wsdbg_finding_compare(const struct wsdbg_finding *a, const struct wsdbg_find
 {
     /* That some CTAs are merely slow never hides a finding about others. */
     const bool a_slow = a->cause == WSDBG_CAUSE_SLOW, b_slow = b->cause == WSDBG_CAUSE_SLOW;
-    if (a_slow != b_slow && (a_slow ? b : a)->confidence > WSDBG_CONFIDENCE_POSSIBLE)
+    const struct wsdbg_finding *other = a_slow ? b : a;
+    if (a_slow != b_slow && (other->confidence > WSDBG_CONFIDENCE_POSSIBLE || other->leads))
         return a_slow ? 1 : -1;
     if (rank_of(a) != rank_of(b))
         return rank_of(a) > rank_of(b) ? -1 : 1;

@@ -95,9 +95,8 @@ static bool is_said(const struct search *search, enum wsdbg_cause cause, uint32_
 
 static bool has_cause_of_its_own(const struct search *search, uint32_t process)
 {
-    const uint32_t finding =
-        wsdbg_finding_of_process(search->snapshot, search->diagnosis, search->snapshot->processes[process].process_id);
-    return finding != WSDBG_NONE && wsdbg_finding_is_cause(&search->diagnosis->findings[finding]);
+    return wsdbg_process_has_cause(search->snapshot, search->diagnosis,
+                                   search->snapshot->processes[process].process_id);
 }
 
 /* What the other rank should call: "all_reduce #2 of communicator 8f2a01c3 (8 ranks)"; for a send "receive #1 from rank

@@ -7,6 +7,8 @@
 #include "diagnose/repair_trial.h"
 #include "diagnose/replay_likes.h"
 
+enum { GROUPS_MOST = 8 }; /* warpgroups of a CTA */
+
 /* Whose arrivals show what the lanes would have done. */
 enum model_kind {
     MODEL_MATES,  /* the same lanes of another warp of the warpgroup; they make their own arrivals twice */
@@ -54,11 +56,12 @@ static bool is_model(const struct wsdbg_trial *t, const struct wsdbg_replay_agen
     return !left;
 }
 
-/* The first warp that is a model for the agent; WSDBG_NONE = none is. */
-static uint32_t model_of(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, enum model_kind kind)
+/* The warps that are models for the agent, turn by turn; WSDBG_NONE = there are no more. */
+static uint32_t model_of(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, enum model_kind kind,
+                         uint32_t turn)
 {
     for (uint32_t w = 0; w < t->c->warp_count; w++)
-        if (may_be_model(t, a->warp, w, kind) && is_model(t, a, w, kind))
+        if (may_be_model(t, a->warp, w, kind) && is_model(t, a, w, kind) && turn-- == 0)
             return w;
     return WSDBG_NONE;
 }
@@ -121,11 +124,11 @@ static bool left_early(const struct wsdbg_trial *t, uint32_t agent, enum model_k
 
 /* Lets all lanes stay that have left while their warp went on.  In all CTAs at once: most often they run the same code.
  */
-static bool let_stay(struct wsdbg_trial *t, struct wsdbg_repair *repair, enum model_kind kind)
+static bool let_stay(struct wsdbg_trial *t, struct wsdbg_repair *repair, enum model_kind kind, uint32_t turn)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        const uint32_t model = left_early(t, i, kind) ? model_of(t, a, kind) : WSDBG_NONE;
+        const uint32_t model = left_early(t, i, kind) ? model_of(t, a, kind, turn) : WSDBG_NONE;
         if (model == WSDBG_NONE)
             continue;
         if (!add_arrivals(t, i, model, kind))
@@ -137,14 +140,26 @@ static bool let_stay(struct wsdbg_trial *t, struct wsdbg_repair *repair, enum mo
     return wsdbg_set_count(&repair->warps) > 0;
 }
 
-void wsdbg_try_lanes(struct wsdbg_trial *t)
+/* Of lanes that have done little, warps of other roles may be models, too: they do the same up to there. */
+static bool try_kind(struct wsdbg_trial *t, enum model_kind kind)
 {
-    for (enum model_kind kind = MODEL_MATES; kind < MODEL_KINDS; kind++) {
+    const uint32_t turns = kind == MODEL_GROUPS ? GROUPS_MOST : 1;
+    for (uint32_t turn = 0; turn < turns; turn++) {
         struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_STAY};
         wsdbg_trial_begin(t);
-        if (let_stay(t, &repair, kind) && wsdbg_trial_keep_edits(t, &repair) && wsdbg_trial_works(t)) {
+        if (!let_stay(t, &repair, kind, turn))
+            return false;
+        if (wsdbg_trial_keep_edits(t, &repair) && wsdbg_trial_works(t)) {
             wsdbg_trial_keep(t, &repair);
-            return;
+            return true;
         }
     }
+    return false;
+}
+
+void wsdbg_try_lanes(struct wsdbg_trial *t)
+{
+    for (enum model_kind kind = MODEL_MATES; kind < MODEL_KINDS; kind++)
+        if (try_kind(t, kind))
+            return;
 }

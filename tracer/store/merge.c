@@ -68,6 +68,7 @@ static void next_finding(struct heads *heads, size_t input)
     heads->finding.confidence = (enum wsdbg_confidence)wsdbg_word_value(
         wsdbg_select_string(q), wsdbg_confidence_word, WSDBG_CONFIDENCE_PROVEN + 1, WSDBG_CONFIDENCE_POSSIBLE);
     heads->finding.cta_count = (uint32_t)wsdbg_select_number(q);
+    heads->finding.leads = wsdbg_select_number(q) != 0;
 }
 
 static bool take_finding(struct wsdbg_merge_input *input, int64_t id, int64_t number)
@@ -100,14 +101,18 @@ static bool order_findings(struct merge *m, struct heads *heads)
     }
 }
 
+/* What is only possible and goes before a standstill that is likely leads there, too: see finding.h. */
+static const char findings_sql[] =
+    "SELECT f.id, f.cause, f.confidence, f.cta_count, f.confidence = 'possible' AND EXISTS (SELECT 1 FROM finding s "
+    "WHERE s.snapshot_id = f.snapshot_id AND s.id > f.id AND s.confidence = 'likely' AND s.cause IN ('WAIT_CYCLE', "
+    "'UNKNOWN')) FROM finding f WHERE f.snapshot_id = ?1 ORDER BY f.id";
+
 static struct wsdbg_error *number_findings(struct merge *m)
 {
     struct heads *heads = calloc(m->count, sizeof *heads);
     struct wsdbg_error *error = heads ? NULL : &wsdbg_error_no_memory;
     for (size_t i = 0; heads && i < m->count; i++)
-        wsdbg_select_begin(&heads[i].select, m->inputs[i].store,
-                           "SELECT id, cause, confidence, cta_count FROM finding WHERE snapshot_id = ?1 ORDER BY id",
-                           m->inputs[i].shown);
+        wsdbg_select_begin(&heads[i].select, m->inputs[i].store, findings_sql, m->inputs[i].shown);
     if (heads && !order_findings(m, heads))
         error = &wsdbg_error_no_memory;
     for (size_t i = 0; heads && i < m->count; i++) {
