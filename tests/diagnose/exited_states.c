@@ -238,3 +238,21 @@ void a_stranger_left(struct picture *p)
 {
     third_arrival_is_missing(p, 0);
 }
+
+/* The first warps of two warpgroups release the slot.  One of them has left, and the rest of its warpgroup stays. */
+void a_leader_left(struct picture *p)
+{
+    picture_init(p, 1, 12, 32);
+    const uint32_t full = picture_mbarrier(p, FULL, 0, 1, 1, 1, 0), empty = picture_mbarrier(p, EMPTY, 0, 0, 1, 2, 0);
+    const uint32_t frees = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), 1, 1, WSDBG_LANES_ONE);
+    const uint32_t fills = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 3, frees, 0, 0, 0);
+    picture_reach(p, 4, 4, frees, 1, UINT8_MAX, 2);
+    picture_reach(p, 5, 11, frees, 0, 0, 0);
+    picture_reach(p, 0, 7, fills, 0, 0, 0);
+    picture_reach(p, 8, 8, fills, 1, UINT8_MAX, 2);
+    picture_exit(p, 0, 0);
+    picture_wait(p, 1, 7, WSDBG_WARP_WAIT_MBARRIER, full, 1);
+    picture_wait(p, 8, 8, WSDBG_WARP_WAIT_MBARRIER, empty, 0);
+    picture_exit(p, 9, 11);
+}

@@ -113,7 +113,8 @@ static void find(struct wsdbg_case *c, uint32_t cta, const struct found *found)
 static void check(size_t example, bool is_backwards)
 {
     struct wsdbg_grid grid = {.running = true};
-    const struct wsdbg_snapshot snapshot = {.grids = &grid, .grid_count = 1};
+    struct wsdbg_walk_row walk = {.is_whole = true};
+    const struct wsdbg_snapshot snapshot = {.grids = &grid, .grid_count = 1, .walks = &walk, .walk_count = 1};
     const struct found *expected = examples[example].expected;
     struct wsdbg_diagnosis diagnosis = {0};
     for (uint32_t i = 0; i < CASES; i++) {
@@ -141,7 +142,8 @@ static void the_example_is_a_cta_that_hangs(void **state)
     static const struct found cases[CASES][FINDINGS] = {{FOUND(ARRIVE_MISSING, POSSIBLE)},
                                                         {FOUND(WAIT_CYCLE, LIKELY), FOUND(ARRIVE_MISSING, POSSIBLE)}};
     struct wsdbg_grid grid = {.running = true};
-    const struct wsdbg_snapshot snapshot = {.grids = &grid, .grid_count = 1};
+    struct wsdbg_walk_row walk = {.is_whole = true};
+    const struct wsdbg_snapshot snapshot = {.grids = &grid, .grid_count = 1, .walks = &walk, .walk_count = 1};
     for (uint32_t first = 0; first < CASES; first++) {
         struct wsdbg_diagnosis diagnosis = {0};
         for (uint32_t i = 0; i < CASES; i++) {
@@ -157,6 +159,23 @@ static void the_example_is_a_cta_that_hangs(void **state)
         assert_string_equal(diagnosis.findings[0].sentence, "A sentence");
         wsdbg_diagnosis_deinit(&diagnosis);
     }
+    (void)state;
+}
+
+static void where_no_thread_was_followed_nothing_goes_before_a_cycle(void **state)
+{
+    static const struct found cycle[FINDINGS] = {FOUND(ARRIVE_MISSING, POSSIBLE), FOUND(WAIT_CYCLE, LIKELY)};
+    struct wsdbg_grid grid = {.running = true};
+    const struct wsdbg_snapshot snapshot = {.grids = &grid, .grid_count = 1};
+    struct wsdbg_diagnosis diagnosis = {0};
+    struct wsdbg_case c = {.snapshot = &snapshot};
+    find(&c, 0, cycle);
+    assert_null(wsdbg_fold(&c, &diagnosis));
+    free(c.findings);
+    wsdbg_rank_findings(&diagnosis, &snapshot);
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_WAIT_CYCLE);
+    assert_true(diagnosis.hang);
+    wsdbg_diagnosis_deinit(&diagnosis);
     (void)state;
 }
 
@@ -199,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_may_be_the_cause_goes_before_a_standstill_without_one),
         cmocka_unit_test(the_example_is_a_cta_that_hangs),
+        cmocka_unit_test(where_no_thread_was_followed_nothing_goes_before_a_cycle),
         cmocka_unit_test(the_order_of_findings_has_no_circle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

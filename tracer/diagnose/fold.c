@@ -82,10 +82,13 @@ static bool is_without_cause(enum wsdbg_cause cause)
     return cause == WSDBG_CAUSE_WAIT_CYCLE || cause == WSDBG_CAUSE_UNKNOWN;
 }
 
-/* Whether it is likely that the case hangs, and no cause is. */
+/* Whether it is likely that the case hangs, and no cause is.  Only where threads were followed through the code: else a
+ * cause that is only possible rests on too little to go first. */
 static bool hangs_without_cause(const struct wsdbg_case *c)
 {
     bool any = false;
+    if (c->snapshot->walk_count == 0)
+        return false;
     for (size_t i = 0; i < c->finding_count; i++) {
         const bool is_likely = c->findings[i].confidence >= WSDBG_CONFIDENCE_LIKELY;
         if (is_likely && !is_without_cause(c->findings[i].cause))

@@ -154,22 +154,25 @@ static bool never_came_here(const struct wsdbg_case *c, uint32_t warp, uint32_t 
     for (size_t i = 0; i < s->walk_count; i++) {
         if (s->walks[i].warp != c->warps[warp])
             continue;
-        if (!s->walks[i].is_whole || s->walks[i].is_guessed || comes_here(c, &s->walks[i], waiter))
+        if (!s->walks[i].is_whole || s->walks[i].is_guessed || s->walks[i].has_loaded ||
+            comes_here(c, &s->walks[i], waiter))
             return false;
         any = true;
     }
     return any && wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED;
 }
 
-bool wsdbg_gathering_is_in_a_branch(const struct wsdbg_case *c, const struct wsdbg_warp_set *absent, uint32_t waiter)
+enum wsdbg_confidence wsdbg_gathering_is_in_a_branch(const struct wsdbg_case *c, const struct wsdbg_warp_set *absent,
+                                                     uint32_t waiter)
 {
+    bool is_unlike_those_that_left = false;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (wsdbg_set_has(absent, w) && !can_come_here(c, w, waiter))
-            return true;
-        if (wsdbg_case_warp(c, w)->cta == wsdbg_case_warp(c, waiter)->cta && never_came_here(c, w, waiter))
-            return true;
+            return WSDBG_CONFIDENCE_LIKELY;
+        is_unlike_those_that_left |=
+            wsdbg_case_warp(c, w)->cta == wsdbg_case_warp(c, waiter)->cta && never_came_here(c, w, waiter);
     }
-    return false;
+    return is_unlike_those_that_left ? WSDBG_CONFIDENCE_POSSIBLE : 0;
 }
 
 /* Whether the warp may have reached the access or still can; true where that is not known. */

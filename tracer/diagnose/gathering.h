@@ -35,9 +35,11 @@ struct wsdbg_warp_set wsdbg_gathering_others(const struct wsdbg_case *c, const s
 /* ---- barriers for all threads ---- */
 
 bool wsdbg_gathering_is_block_wide(const struct wsdbg_gathering *g);
-/* Some warp of the CTA never reaches this place: the barrier stands in the branch of one role.  A barrier that all
- * warps can reach is not at fault.  What keeps the absent warps from it is. */
-bool wsdbg_gathering_is_in_a_branch(const struct wsdbg_case *c, const struct wsdbg_warp_set *absent, uint32_t waiter);
+/* How sure it is that the barrier stands in the branch of one role; 0 = not at all.  Some warp of the CTA never reaches
+ * this place.  Of one that has left, and that the barrier does not wait for, that shows less.  A barrier that all warps
+ * can reach is not at fault: what keeps the absent warps from it is. */
+enum wsdbg_confidence wsdbg_gathering_is_in_a_branch(const struct wsdbg_case *c, const struct wsdbg_warp_set *absent,
+                                                     uint32_t waiter);
 /* The access of a block-wide barrier that all waiting warps may have reached and no other warp of the CTA can.
  * WSDBG_NONE: there is none, or the other warps have an access of their own instead. */
 uint32_t wsdbg_gathering_sync_of_role(const struct wsdbg_case *c, const struct wsdbg_gathering *g);

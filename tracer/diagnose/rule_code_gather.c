@@ -65,9 +65,10 @@ static void say_too_few(struct wsdbg_case *c, const struct wsdbg_gathering *g)
     wsdbg_print(finding->fix, sizeof finding->fix, "Use the number of threads that actually arrive and wait.");
 }
 
-static void say_block_sync(struct wsdbg_case *c, const struct wsdbg_gathering *g, const struct wsdbg_warp_set *absent)
+static void say_block_sync(struct wsdbg_case *c, const struct wsdbg_gathering *g, const struct wsdbg_warp_set *absent,
+                           enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding = wsdbg_gathering_find(c, g, WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE, WSDBG_CONFIDENCE_LIKELY);
+    struct wsdbg_finding *finding = wsdbg_gathering_find(c, g, WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE, confidence);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -213,9 +214,9 @@ static void judge_who_came(struct wsdbg_case *c, uint32_t waiter, const struct w
     const uint32_t present = wsdbg_set_count(&g->waiting) * WSDBG_WARP_THREADS;
     const uint32_t missing = g->count > present ? g->count - present : 0;
     if (wsdbg_gathering_is_block_wide(g) && wsdbg_set_count(&absent) > 0) {
-        if (wsdbg_gathering_is_in_a_branch(c, &absent, waiter) &&
-            (nobody || wsdbg_all_wait_for(c, &absent, &g->waiting, &outstanding)))
-            say_block_sync(c, g, &absent);
+        const enum wsdbg_confidence confidence = wsdbg_gathering_is_in_a_branch(c, &absent, waiter);
+        if (confidence && (nobody || wsdbg_all_wait_for(c, &absent, &g->waiting, &outstanding)))
+            say_block_sync(c, g, &absent, confidence);
     } else if (nobody && !others_took_part(c, g) && missing > wsdbg_set_count(&g->exited) * WSDBG_WARP_THREADS &&
                !one_mate_left(c, g, missing)) {
         say_too_few(c, g);
