@@ -239,20 +239,36 @@ void a_stranger_left(struct picture *p)
     third_arrival_is_missing(p, 0);
 }
 
-/* The first warps of two warpgroups release the slot.  One of them has left, and the rest of its warpgroup stays. */
-void a_leader_left(struct picture *p)
+/* Warps of the second warpgroup release the slot, from `first` to `last`.  A warp of the first one has left, and the
+ * rest of its warpgroup stays. */
+static void one_has_left(struct picture *p, uint32_t gone, uint32_t first, uint32_t last)
 {
+    const uint32_t made = last - first + 1;
     picture_init(p, 1, 12, 32);
-    const uint32_t full = picture_mbarrier(p, FULL, 0, 1, 1, 1, 0), empty = picture_mbarrier(p, EMPTY, 0, 0, 1, 2, 0);
+    const uint32_t full = picture_mbarrier(p, FULL, 0, 1, 1, 1, 0),
+                   empty = picture_mbarrier(p, EMPTY, 0, 0, 1, made + 1, 0);
     const uint32_t frees = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), 1, 1, WSDBG_LANES_ONE);
     const uint32_t fills = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
-    picture_reach(p, 0, 3, frees, 0, 0, 0);
-    picture_reach(p, 4, 4, frees, 1, UINT8_MAX, 2);
-    picture_reach(p, 5, 11, frees, 0, 0, 0);
-    picture_reach(p, 0, 7, fills, 0, 0, 0);
-    picture_reach(p, 8, 8, fills, 1, UINT8_MAX, 2);
-    picture_exit(p, 0, 0);
-    picture_wait(p, 1, 7, WSDBG_WARP_WAIT_MBARRIER, full, 1);
+    for (uint32_t w = 0; w < 12; w++) {
+        const bool releases = w >= first && w <= last;
+        picture_reach(p, w, w, frees, releases, releases ? UINT8_MAX : 0, releases ? 2 : 0);
+        picture_reach(p, w, w, fills, w == 8, w == 8 ? UINT8_MAX : 0, w == 8 ? 2 : 0);
+        if (w == gone || w > 8)
+            picture_exit(p, w, w);
+        else if (w < 8)
+            picture_wait(p, w, w, WSDBG_WARP_WAIT_MBARRIER, full, 1);
+    }
     picture_wait(p, 8, 8, WSDBG_WARP_WAIT_MBARRIER, empty, 0);
-    picture_exit(p, 9, 11);
+}
+
+/* Only the first warp of a warpgroup releases, and the one that left is the first of its own. */
+void a_leader_left(struct picture *p)
+{
+    one_has_left(p, 0, 4, 4);
+}
+
+/* All warps of a warpgroup release, and in the other one none would. */
+void a_warp_of_its_own_left(struct picture *p)
+{
+    one_has_left(p, 3, 4, 7);
 }

@@ -6,19 +6,27 @@
 
 #include "diagnose/code_say.h"
 
+/* Whether all of the set are at this place of their warpgroups: the warps at other places are not meant to arrive. */
+static bool are_at_place(const struct wsdbg_case *c, const struct wsdbg_warp_set *set, uint32_t place)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(set, w) && wsdbg_case_warp(c, w)->warp % WSDBG_GROUP_WARPS != place)
+            return false;
+    return true;
+}
+
 static bool has_left_alone(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
 {
     const struct wsdbg_warp_row *own = wsdbg_case_warp(c, warp);
-    uint32_t staying = 0;
-    bool any = false;
+    uint32_t staying = 0, in_cta = 0;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
         staying +=
             w != warp && wsdbg_case_are_mates(c, w, warp) && row->state != WSDBG_WARP_EXITED && !wsdbg_set_has(set, w);
-        any |= row->cta == own->cta && row->warp % WSDBG_GROUP_WARPS == own->warp % WSDBG_GROUP_WARPS &&
-               wsdbg_set_has(set, w);
+        in_cta += row->cta == own->cta && wsdbg_set_has(set, w);
     }
-    return own->state == WSDBG_WARP_EXITED && staying == WSDBG_GROUP_WARPS - 1 && any;
+    return own->state == WSDBG_WARP_EXITED && staying == WSDBG_GROUP_WARPS - 1 && in_cta > 0 &&
+           are_at_place(c, set, own->warp % WSDBG_GROUP_WARPS);
 }
 
 uint32_t wsdbg_one_that_left(const struct wsdbg_case *c, const struct wsdbg_warp_set *set)

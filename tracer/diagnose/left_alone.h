@@ -8,8 +8,8 @@
 #include "diagnose/case.h"
 #include "diagnose/missing_arrivals.h"
 
-/* The first warp that alone of its warpgroup has left the kernel, where none of that is in the set, but the warp at the
- * same place of another warpgroup of its CTA is; WSDBG_NONE. */
+/* The first warp that alone of its warpgroup has left the kernel, where none of that is in the set, and all in the set
+ * are at the warp's place of other warpgroups, some in its CTA; WSDBG_NONE. */
 uint32_t wsdbg_one_that_left(const struct wsdbg_case *c, const struct wsdbg_warp_set *set);
 /* Adds WAKER_EXITED: such a warp, where there is one, would arrive like those that do.  Likely if the missing arrivals
  * are as many as each of these makes. */
