@@ -40,8 +40,8 @@ static struct rig start_loading_beside_guest(uint32_t event_ms)
 static void who_stays_leaves_after_a_call_that_loads_code_has_its_answer(void **state)
 {
     (void)state;
+    /* On a busy machine the answer may come before wsdbg leaves. */
     struct rig rig = start_loading_beside_guest(150);
-    assert_int_equal(rig.gpu->loads_answered, 0);
     rig_ok(wsdbg_live_machine_detach(rig.machine));
     assert_int_equal(rig.gpu->left_under_load, 0);
     assert_int_equal(rig.gpu->loads_answered, 1);
