@@ -1,4 +1,4 @@
-/* repeats_test.c - which waits of a thread are for the same phase as its wait before on the barrier.
+/* repeats_test.c - a thread may wait twice for one phase of a barrier: which waits are such repeats.
  *
  * A test writes the walks of a warpgroup.  Walks with the same waits may show of each other what the waits are for.
  */

@@ -118,7 +118,7 @@ static void a_first_parity_is_repaired_beside_waits_for_tokens(void **state)
 }
 
 /* Warp 0 waits once for each of three free stages, which nobody has used: with parity 1, but for the last `wrong` of
- * them.  It arrives elsewhere: it has something to do. */
+ * them.  It also arrives elsewhere, so it does not only wait. */
 static void wait_for_free_stages(struct kernel *k, uint32_t wrong)
 {
     begin(k);

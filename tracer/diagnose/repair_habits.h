@@ -54,7 +54,7 @@ struct wsdbg_straightening {
                     one: they may leave it out in others */
 };
 
-/* Finds who arrives where.  False: no memory.  The caller deinits it in any case. */
+/* Finds who arrives where.  False: no memory.  Call wsdbg_habits_deinit either way. */
 bool wsdbg_habits_init(const struct wsdbg_trial *t, struct wsdbg_habits *habits);
 void wsdbg_habits_deinit(struct wsdbg_habits *habits);
 /* As wsdbg_replay_arrivals_on, but kept. */

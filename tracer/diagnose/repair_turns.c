@@ -137,7 +137,7 @@ static bool is_complete_without(const struct wsdbg_trial *t, const struct wsdbg_
     return true;
 }
 
-/* Whether some agent makes so many arrivals on the barrier. */
+/* Whether some agent makes exactly this number of arrivals on the barrier. */
 static bool makes_as_many(const struct wsdbg_trial *t, const struct wsdbg_habits *habits, uint32_t barrier,
                           uint64_t arrivals)
 {
