@@ -1,8 +1,9 @@
-/* copies_test.c - kernels whose producers announce and copy bytes wrongly, or lose lanes, where nobody knows how many
- * bytes a copy brings.
+/* copies_test.c - kernels whose producers announce and copy bytes wrongly, or lose lanes.  Mostly
+ * nobody knows how many bytes a copy brings.
  *
- * A test writes the walks of all threads, lets a replay run them until they hang, makes the picture of that moment, and
- * then forgets the sizes of the copies.  The diagnosis of the picture must name the defect.
+ * A test writes the walks of all threads, lets a replay run them until they hang, and makes the picture of that moment.
+ * Then it forgets the sizes of the copies, unless one warp announces and another one copies.  The diagnosis of the
+ * picture must name the defect.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,6 +28,8 @@ struct kernel {
     bool leaves;     /* its lane 0, which produces, leaves in that round, the other lanes go on */
     /* What the kernel is like. */
     bool is_alone; /* there is one warp, which also waits for what it copies */
+    bool is_apart; /* producer 0 announces, producer 1 copies, the others do nothing; sizes are known */
+    uint32_t laps; /* rounds that all but producer 1 make too many */
 };
 
 static const struct kernel kernels[] = {
@@ -55,12 +58,24 @@ static const struct kernel kernels[] = {
      .round = 3,
      .is_bare = true,
      .is_alone = true},
+    {.name = "nothing, one warp announces and another one copies", .is_apart = true},
+    {.name = "who announces goes round twice more than who copies",
+     .cause = "ROLE_DISAGREE",
+     .says = "Warp 0 announces the bytes of 5 rounds on \"full\" stage 0 from the kernel's start to its end, but warp 1 "
+             "copies those of 4",
+     .is_apart = true,
+     .laps = STAGES},
+    {.name = "a round of one stage alone lacks its copy",
+     .cause = "TX_MISMATCH",
+     .says = "128 bytes",
+     .is_apart = true,
+     .round = 5},
 };
 
 static void initialise(const struct kernel *k, struct way *way)
 {
     for (uint32_t s = 0; s < STAGES; s++) {
-        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), k->is_alone ? 1 : PRODUCERS);
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), k->is_alone || k->is_apart ? 1 : PRODUCERS);
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), CONSUMERS);
     }
 }
@@ -93,9 +108,21 @@ static void produce(const struct kernel *k, struct way *way, uint32_t warp)
     }
 }
 
-static void consume(struct way *way)
+/* Producer 0 announces, producer 1 copies. */
+static void produce_apart(const struct kernel *k, struct way *way, uint32_t warp)
 {
-    for (uint32_t i = 0; i < ROUNDS; i++) {
+    for (uint32_t i = 0; i < ROUNDS + (warp == 0 ? k->laps : 0) && warp < 2; i++) {
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
+        if (warp == 0)
+            way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, i % STAGES), BYTES);
+        else if (i + 1 != k->round)
+            way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, i % STAGES), BYTES);
+    }
+}
+
+static void consume(const struct kernel *k, struct way *way)
+{
+    for (uint32_t i = 0; i < ROUNDS + k->laps; i++) {
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES), i / STAGES & 1);
         way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1);
     }
@@ -121,11 +148,13 @@ static void put_ways(struct picture *p, const struct kernel *k)
         way_add(way, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
         if (k->is_alone)
             work_alone(k, way);
+        else if (w < PRODUCERS && k->is_apart)
+            produce_apart(k, way, w);
         else if (w < PRODUCERS)
             produce(k, way, w);
         else
-            consume(way);
-        if (!k->is_alone && w < PRODUCERS) {
+            consume(k, way);
+        if (!k->is_alone && !k->is_apart && w < PRODUCERS) {
             ways[count].warp = w;
             ways[count].lanes = (uint32_t)OTHER_LANES;
             way_add(&ways[count], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
@@ -155,7 +184,8 @@ static bool stand_still(struct picture *p, const struct kernel *k)
     picture_object(p, WSDBG_BARRIER_NAMED, 0);
     put_ways(p, k);
     const bool stands = ways_stand(p);
-    forget_sizes(p);
+    if (!k->is_apart)
+        forget_sizes(p);
     return stands;
 }
 
