@@ -372,6 +372,13 @@ static bool has_lost_fillers(struct wsdbg_case *c, uint32_t warp)
     return replay && wsdbg_replay_workers_gone(replay, warp);
 }
 
+/* Lanes have left their warps that may have been those that fill the slot first. */
+static bool have_others_lost_fillers(struct wsdbg_case *c)
+{
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
+    return replay && wsdbg_replay_have_lanes_left(replay);
+}
+
 void wsdbg_rule_code_phase(struct wsdbg_case *c)
 {
     struct wsdbg_code_slot slot;
@@ -379,7 +386,7 @@ void wsdbg_rule_code_phase(struct wsdbg_case *c)
         if (has_lost_fillers(c, w) || !wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) ||
             judge_bare_expect(c, &slot) || judge_double(c, &slot) || judge_released_twice(c, &slot))
             continue;
-        if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited &&
+        if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited && !have_others_lost_fillers(c) &&
             !is_in_step(c, w, slot.empty.barrier))
             say_parity(c, &slot);
     }
