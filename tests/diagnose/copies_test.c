@@ -29,7 +29,9 @@ struct kernel {
     /* What the kernel is like. */
     bool is_alone; /* there is one warp, which also waits for what it copies */
     bool is_apart; /* producer 0 announces, producer 1 copies, the others do nothing; sizes are known */
-    uint32_t laps; /* rounds that all but producer 1 make too many */
+    bool is_halved; /* ... and producer 0 copies half of the bytes itself */
+    uint32_t laps;  /* rounds that all but producer 1 make too many */
+    uint32_t fewer; /* rounds that producer 0 leaves out at the end */
 };
 
 static const struct kernel kernels[] = {
@@ -70,6 +72,20 @@ static const struct kernel kernels[] = {
      .says = "128 bytes",
      .is_apart = true,
      .round = 5},
+    {.name = "who announces goes round once less than who copies the other half",
+     .cause = "ROLE_DISAGREE",
+     .says = "Warp 0 announces the bytes of 7 rounds on \"full\" from the kernel's start to its end, but warp 1 copies "
+             "those of 8",
+     .is_apart = true,
+     .is_halved = true,
+     .fewer = 1},
+    {.name = "... or only does not announce in the last round",
+     .cause = "ARRIVE_MISSING",
+     .says = "Warp 0 went through a round without arriving on \"full\" stage 1",
+     .is_apart = true,
+     .is_halved = true,
+     .is_bare = true,
+     .round = ROUNDS},
 };
 
 static void initialise(const struct kernel *k, struct way *way)
@@ -111,12 +127,16 @@ static void produce(const struct kernel *k, struct way *way, uint32_t warp)
 /* Producer 0 announces, producer 1 copies. */
 static void produce_apart(const struct kernel *k, struct way *way, uint32_t warp)
 {
-    for (uint32_t i = 0; i < ROUNDS + (warp == 0 ? k->laps : 0) && warp < 2; i++) {
+    for (uint32_t i = 0; i < ROUNDS + (warp == 0 ? k->laps - k->fewer : 0) && warp < 2; i++) {
+        const uint32_t full = MBARRIER_AT(FULL, i % STAGES);
+        const bool is_wrong = i + 1 == k->round;
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
-        if (warp == 0)
-            way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, i % STAGES), BYTES);
-        else if (i + 1 != k->round)
-            way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, i % STAGES), BYTES);
+        if (warp == 0 && !(is_wrong && k->is_bare))
+            way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, full, BYTES);
+        if (k->is_halved)
+            way_add(way, WSDBG_ACCESS_COPY, full, BYTES / 2);
+        else if (warp == 1 && !is_wrong)
+            way_add(way, WSDBG_ACCESS_COPY, full, BYTES);
     }
 }
 

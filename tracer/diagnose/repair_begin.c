@@ -45,6 +45,15 @@ static uint32_t arrivals_at_first(const struct wsdbg_replay_agent *a, uint32_t b
     return k < a->step_count ? arrivals : 0;
 }
 
+/* The step behind `step`, but not before the agent has initialised the barrier itself. */
+static uint32_t step_behind(const struct wsdbg_replay_agent *a, uint32_t barrier, uint32_t step)
+{
+    for (uint32_t k = step + 1; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
+        if (a->target[k] == barrier && a->steps[k].kind == WSDBG_ACCESS_INIT)
+            step = k;
+    return step + 1;
+}
+
 /* Makes the agent begin on the barrier as it does on the model.  False: the barriers differ otherwise. */
 static bool change_agent(struct wsdbg_trial *t, uint32_t agent, const struct beginning *b)
 {
@@ -55,10 +64,11 @@ static bool change_agent(struct wsdbg_trial *t, uint32_t agent, const struct beg
     if (own == meant || !is_beginner(t, a, b->barrier))
         return true;
     if (b->kind == WSDBG_REPAIR_BEGIN)
-        return own == 0 && wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.agent = agent,
-                                                                              .step = last_of_model + 1,
-                                                                              .barrier = b->barrier,
-                                                                              .arrivals = meant});
+        return own == 0 &&
+               wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.agent = agent,
+                                                                  .step = step_behind(a, b->barrier, last_of_model),
+                                                                  .barrier = b->barrier,
+                                                                  .arrivals = meant});
     return own > meant && own - meant == wsdbg_replay_arrivals_of(a, last) &&
            wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = last, .barrier = b->barrier});
 }

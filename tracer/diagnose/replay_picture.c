@@ -142,6 +142,23 @@ static bool is_waited_on(const struct wsdbg_replay *replay, uint32_t number)
     return false;
 }
 
+/* Whether only agents use the barrier whose walks are not whole: what they do behind their ends is not known. */
+static bool is_of_open_walks(const struct wsdbg_replay *replay, uint32_t number)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        for (uint32_t k = 0; k < agent->step_count; k++) {
+            if (agent->target[k] != number)
+                continue;
+            if (replay->c->snapshot->walks[agent->walk].is_whole)
+                return false;
+            any = true;
+        }
+    }
+    return any;
+}
+
 /* A word that is not known shows nothing.  It must be known where somebody waits on it. */
 static bool word_is_as_seen(const struct wsdbg_replay *replay, uint32_t number)
 {
@@ -151,8 +168,9 @@ static bool word_is_as_seen(const struct wsdbg_replay *replay, uint32_t number)
         return true;
     if (!wsdbg_word_of(replay->c, barrier->row, &word))
         return !is_waited_on(replay, number);
-    return word.phase == (barrier->phase & 1) && word.pending == barrier->pending &&
-           word.expected == barrier->expected && (barrier->bytes_unknown || word.bytes == barrier->bytes);
+    return (word.phase == (barrier->phase & 1) && word.pending == barrier->pending &&
+            word.expected == barrier->expected && (barrier->bytes_unknown || word.bytes == barrier->bytes)) ||
+           is_of_open_walks(replay, number);
 }
 
 /* Whether no agent stands at a wait that is known. */
