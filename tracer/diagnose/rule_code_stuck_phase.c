@@ -1,0 +1,131 @@
+/* rule_code_stuck_phase.c - a thread that waits for the same parity in every round, though the barrier's phases go on.
+ *
+ * Reads: walks.  Adds: PARITY_DRIFT.
+ *
+ * Waits for one parity alone take every second phase of a barrier.  Where a thread waits about as often as there are
+ * phases, from the kernel's start to its end, half of its waits are let through too early.  Who overtakes whom is then a
+ * race, and a replay of the walks seldom ends in the picture: so this is asked only where none does.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/replay.h"
+#include "diagnose/rules.h"
+
+enum { WAITS_LEAST = 4 };
+
+static bool is_wait(const struct wsdbg_replay_agent *agent, uint32_t step, uint32_t barrier)
+{
+    return agent->target[step] == barrier && agent->steps[step].kind == WSDBG_ACCESS_WAIT;
+}
+
+/* Whether the thread does something for others in this step. */
+static bool serves(const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    return agent->target[step] != WSDBG_NONE &&
+           (wsdbg_replay_arrivals_of(agent, step) > 0 || agent->steps[step].kind == WSDBG_ACCESS_COPY);
+}
+
+/* How many rounds an agent waits for on a barrier, all with one parity, and serves others between any two of them.
+ * 0 = it is not so. */
+static uint32_t rounds_of_one_parity(const struct wsdbg_replay_agent *agent, uint32_t barrier, uint32_t *parity)
+{
+    uint32_t rounds = 0;
+    bool has_served = true;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        has_served |= serves(agent, k);
+        if (!is_wait(agent, k, barrier))
+            continue;
+        const struct wsdbg_step_row *step = &agent->steps[k];
+        if (!step->number_known || !has_served || (rounds > 0 && (step->number & 1) != *parity))
+            return 0;
+        *parity = step->number & 1;
+        rounds++;
+        has_served = false;
+    }
+    return rounds;
+}
+
+static uint32_t count_of(const struct wsdbg_replay *replay, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        for (uint32_t k = 0; k < replay->agents[i].step_count; k++)
+            if (replay->agents[i].target[k] == barrier && replay->agents[i].steps[k].kind == WSDBG_ACCESS_INIT)
+                return (uint32_t)replay->agents[i].steps[k].number;
+    return 0;
+}
+
+/* How many phases of a barrier the arrivals of all threads complete.  0 = that is not known. */
+static uint32_t phases_of(const struct wsdbg_replay *replay, uint32_t barrier)
+{
+    uint64_t arrivals = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        if (!wsdbg_walk_is_known(&replay->c->snapshot->walks[replay->agents[i].walk]))
+            return 0;
+        arrivals += wsdbg_replay_arrivals_on(&replay->agents[i], barrier);
+    }
+    const uint32_t count = count_of(replay, barrier);
+    return count ? (uint32_t)(arrivals / count) : 0;
+}
+
+/* The waits that name one parity alone. */
+struct stuck_phase {
+    uint32_t barrier, rounds, phases, parity;
+    struct wsdbg_warp_set warps;
+};
+
+static bool find_stuck(const struct wsdbg_replay *replay, uint32_t barrier, struct stuck_phase *out)
+{
+    *out = (struct stuck_phase){.barrier = barrier, .phases = phases_of(replay, barrier)};
+    for (uint32_t i = 0; i < replay->agent_count && out->phases; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        uint32_t parity = 0;
+        const uint32_t rounds = rounds_of_one_parity(agent, barrier, &parity);
+        if (rounds < WAITS_LEAST || rounds > out->phases + 1 || out->phases > rounds + 1)
+            continue;
+        out->rounds = rounds;
+        out->parity = parity;
+        wsdbg_set_add(&out->warps, agent->warp);
+    }
+    return wsdbg_set_count(&out->warps) > 0;
+}
+
+static void say(struct wsdbg_case *c, const struct wsdbg_replay *replay, const struct stuck_phase *stuck)
+{
+    const struct wsdbg_replay_barrier *barrier = &replay->barriers[stuck->barrier];
+    const uint32_t first = wsdbg_first_of(&stuck->warps);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_PARITY_DRIFT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
+                        c->ctas[barrier->cta], barrier->row);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, first)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s wait%s %u times on %s from the kernel's start to its end, each time for parity %u, though the "
+                "barrier goes through %u phases, whose parities alternate. So every second wait is let through too "
+                "early.",
+                wsdbg_say_warps(c, &stuck->warps).text, wsdbg_set_count(&stuck->warps) == 1 ? "s" : "", stuck->rounds,
+                wsdbg_say_object(c, barrier->row).text, stuck->parity, stuck->phases);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Flip the phase bit of %s when the stage index wraps, and keep it across tiles.",
+                wsdbg_say_family(c, barrier->row).text);
+    wsdbg_tell_wait(c, finding, first);
+    wsdbg_tell_word(c, finding, barrier->row);
+}
+
+void wsdbg_rule_code_stuck_phase(struct wsdbg_case *c)
+{
+    struct wsdbg_replay *replay = NULL;
+    if (wsdbg_replay_standing(c))
+        return;
+    if (wsdbg_replay_create(c, &replay)) {
+        c->no_memory = true;
+        return;
+    }
+    for (uint32_t b = 0; replay && b < replay->barrier_count; b++) {
+        struct stuck_phase stuck;
+        if (replay->barriers[b].row == WSDBG_NONE || !find_stuck(replay, b, &stuck))
+            continue;
+        say(c, replay, &stuck);
+        break;
+    }
+    wsdbg_replay_destroy(replay);
+}
