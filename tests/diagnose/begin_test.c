@@ -18,13 +18,18 @@ enum { NAMED = 1 };
 
 static struct way ways[WARPS];
 
-static void begin(uint32_t go_count)
+static void arrive(uint32_t warp, uint32_t ring, uint32_t stage);
+
+/* `at_once`: the stages that the producer releases as soon as it has initialised them, a bit each. */
+static void begin(uint32_t go_count, uint32_t at_once)
 {
     for (uint32_t w = 0; w < WARPS; w++) {
         ways[w] = (struct way){.warp = w};
         for (uint32_t s = 0; s < STAGES && w == PRODUCER; s++) {
             way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
             way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), 1);
+            if (at_once >> s & 1)
+                arrive(w, EMPTY, s);
         }
         if (w == PRODUCER) {
             way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(GO, 0), go_count);
@@ -66,6 +71,7 @@ static void put(struct picture *p)
 struct pre {
     const char *name, *cause, *says; /* says NULL: nothing is said of the time before the first wait */
     uint32_t first, count, stages[STAGES + 1];
+    uint32_t at_once; /* stages that are released as soon as they are initialised, a bit each */
 };
 
 static const struct pre pre[] = {
@@ -84,6 +90,11 @@ static const struct pre pre[] = {
      .first = PRODUCER,
      .count = 2,
      .stages = {0, 1}},
+    {.name = "... where each is released before the next one is initialised",
+     .cause = "ARRIVE_MISSING",
+     .says = "Before the first wait, warp 0 does not arrive on \"empty\" stage 1",
+     .first = PRODUCER,
+     .at_once = 1 << 0 | 1 << 2},
     {.name = "... by who arrives in the rounds, too",
      .cause = "ARRIVE_MISSING",
      .says = "Before the first wait, warp 4 does not arrive on \"empty\" stage 1",
@@ -110,7 +121,7 @@ static const struct pre pre[] = {
 
 static void run_ring(const struct pre *k)
 {
-    begin(1);
+    begin(1, k->at_once);
     for (uint32_t i = 0; i < k->count; i++)
         arrive(k->first, EMPTY, k->stages[i]);
     for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -180,7 +191,7 @@ static void run_rounds(enum release k)
 
 static void run_handshake(enum release k)
 {
-    begin(gives_by_two(k) ? 2 : 1);
+    begin(gives_by_two(k) ? 2 : 1, 0);
     if (gives_by_two(k))
         arrive(k == HALF ? GROUP + 1 : HELPER, GO, 0);
     run_rounds(k);

@@ -33,6 +33,8 @@ struct code {
 #define BAR_SYNC      {{0x0040000000007b1d, 0x000ff00000010000}} /* BAR.SYNC.DEFER_BLOCKING 0x1 */
 #define BAR_ARV       {{0x0302000000007b1d, 0x000fec0000002000}} /* BAR.ARV 0xc, 0x80 */
 #define BAR_OF_R0     {{0x000400000000751d, 0x0001e20000010000}} /* BAR.SYNC.DEFER_BLOCKING R0, 0x100 */
+#define BAR_IF_P0     {{0x0002000a0000051d, 0x0005e20000010000}} /* @P0 BAR.SYNC.DEFER_BLOCKING R10, 0x80 */
+#define SET_P0        {{0x000000ff0000720c, 0x000fca0003f05270}} /* ISETP.NE.AND P0, PT, R0, RZ, PT */
 #define ADD_R4        {{0x0000000204047836, 0x000fca0000000000}} /* VIADD R4, R4, 0x2 */
 #define ADD_R3        {{0x0000000203037836, 0x000fca0000000000}} /* VIADD R3, R3, 0x2 */
 #define ADD_R0        {{0x0000000200007836, 0x000fca0000000000}} /* VIADD R0, R0, 0x2 */
@@ -107,6 +109,8 @@ static const struct {
      0},
     {"... which stands alone behind it", {BAR_SYNC, TO_UNIFORM, ADD_R3, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, 0},
     {"... but a load does not", {BAR_SYNC, ADD_R3, LOAD, TO_UNIFORM, NOP, EXIT}, 4, WSDBG_WARP_RUNNING, 4, 4, NONE},
+    {"... nor the head of a loop behind it", {BAR_SYNC, ADD_R3, LOAD, BACK_1, EXIT}, 2, WSDBG_WARP_RUNNING, 2, 2, 0},
+    {"... but the loop's branch does", {BAR_SYNC, ADD_R3, LOAD, BACK_1, EXIT}, 3, WSDBG_WARP_RUNNING, 3, 3, NONE},
     {"BAR.ARV does not wait", {BAR_ARV, NOP, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
     {"in a BAR, or in the wait behind it", {BAR_SYNC, TRY_WAIT, BACK_1, EXIT}, 1, WSDBG_WARP_WAIT_MBARRIER, 1, 1, 0},
     {"the cluster barrier", {NOP, CLUSTER_WAIT, EXIT}, 1, WSDBG_WARP_WAIT_CLUSTER, 1, 1, NONE},
@@ -186,6 +190,32 @@ static void the_register_of_a_bar_may_be_overwritten(void **state)
     }
 }
 
+/* The counter may be behind a BAR that was not executed: its guard was written since, or a loop leads there. */
+static void whether_a_bar_was_executed_may_be_in_doubt(void **state)
+{
+    static const struct {
+        struct code code[5];
+        bool guard_holds, is_joined;
+    } bars[] = {
+        {{BAR_IF_P0, ADD_R3, LOAD, EXIT, EXIT}, true, false},
+        {{BAR_IF_P0, SET_P0, LOAD, EXIT, EXIT}, false, false},
+        {{BAR_SYNC, SET_P0, LOAD, EXIT, EXIT}, true, false},
+        {{BAR_SYNC, ADD_R3, LOAD, BACK_1, EXIT}, true, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
+        struct wsdbg_graph *graph;
+        struct wsdbg_wait_site site;
+        const struct wsdbg_image code = {(const unsigned char *)bars[i].code, sizeof bars[i].code};
+        assert_null(wsdbg_graph_create(&code, &graph));
+        assert_null(wsdbg_wait_site_find(graph, 2, &site));
+        assert_int_equal(site.barrier_before, 0);
+        assert_int_equal(site.guard_holds, bars[i].guard_holds);
+        assert_int_equal(site.bar_is_joined, bars[i].is_joined);
+        wsdbg_graph_destroy(graph);
+    }
+}
+
 /* Measured on an H200: the word after what was done to it. */
 static const struct {
     const char *says;
@@ -239,6 +269,7 @@ int main(void)
         cmocka_unit_test(each_place_of_a_wait_is_known),
         cmocka_unit_test(the_parity_may_be_found_in_the_loop),
         cmocka_unit_test(the_register_of_a_bar_may_be_overwritten),
+        cmocka_unit_test(whether_a_bar_was_executed_may_be_in_doubt),
         cmocka_unit_test(each_word_of_an_mbarrier_is_read),
         cmocka_unit_test(what_no_mbarrier_can_hold_is_none),
     };

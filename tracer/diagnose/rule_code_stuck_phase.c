@@ -4,7 +4,7 @@
  *
  * Waits for one parity alone take every second phase of a barrier.  Where a thread waits about as often as there are
  * phases, from the kernel's start to its end, half of its waits are let through too early.  Who overtakes whom is then a
- * race, and a replay of the walks seldom ends in the picture: so this is asked only where none does.
+ * race, and a replay of the walks seldom ends in the picture: so none is asked for.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
@@ -114,8 +114,6 @@ static void say(struct wsdbg_case *c, const struct wsdbg_replay *replay, const s
 void wsdbg_rule_code_stuck_phase(struct wsdbg_case *c)
 {
     struct wsdbg_replay *replay = NULL;
-    if (wsdbg_replay_standing(c))
-        return;
     if (wsdbg_replay_create(c, &replay)) {
         c->no_memory = true;
         return;

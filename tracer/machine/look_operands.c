@@ -55,7 +55,7 @@ bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part)
     const uint32_t before = part->site.barrier_before;
     if (before != WSDBG_NO_INSTRUCTION && part->site.bar_holds) {
         const struct wsdbg_instruction *bar = instruction_of(part, before);
-        if (has_registers(bar) || bar->guard != WSDBG_PT)
+        if (has_registers(bar) || (bar->guard != WSDBG_PT && part->site.guard_holds))
             return true;
     }
     return has_operands(part->site.state) && has_registers(instruction_of(part, part->site.instruction));
@@ -136,13 +136,14 @@ static void read_request(struct lane *lane, const struct wsdbg_instruction *requ
 }
 
 /* One register with `threads << 16 | id`, or id and threads of their own. */
-static void read_bar(struct lane *lane, const struct wsdbg_instruction *bar, struct wsdbg_part_operands *operands)
+static void read_bar(struct lane *lane, const struct wsdbg_instruction *bar, bool guard_holds,
+                     struct wsdbg_part_operands *operands)
 {
     const struct wsdbg_operand *id = plain_source(bar, 0), *threads = plain_source(bar, 1);
     uint32_t mask = 0;
     bool known = false;
     struct wsdbg_machine *machine = lane->machine;
-    if (bar->guard != WSDBG_PT && !bar->guard_is_uniform) {
+    if (bar->guard != WSDBG_PT && !bar->guard_is_uniform && guard_holds) {
         if (!lane->error)
             lane->error = machine->ops->predicates(machine, lane->warp, lane->lane, &mask, &known);
         operands->bar_skipped = known && (mask >> bar->guard & 1) == bar->guard_is_negated;
@@ -485,7 +486,7 @@ struct wsdbg_error *wsdbg_look_part_operands(const struct wsdbg_look_source *sou
         lane.error = read_registers(&lane, row->warp, tables);
     const bool has_none = needs && !lane.general_count && !lane.uniform_count;
     if (!lane.error && part->site.barrier_before != WSDBG_NO_INSTRUCTION && part->site.bar_holds)
-        read_bar(&lane, instruction_of(part, part->site.barrier_before), operands);
+        read_bar(&lane, instruction_of(part, part->site.barrier_before), part->site.guard_holds, operands);
     if (!lane.error)
         read_site(&lane, part, operands, row);
     row->seen = !lane.error && !has_none;

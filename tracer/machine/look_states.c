@@ -133,6 +133,12 @@ static bool others_passed(const struct states *states, struct range parts, uint3
     return passed;
 }
 
+/* Whether the counter may also be where it is without that BAR: then only a warp that stands at nothing else is in it. */
+static bool is_doubtful(const struct wsdbg_wait_site *site)
+{
+    return site->bar_is_joined || !site->guard_holds;
+}
+
 static bool is_in_bar(const struct states *states, struct range parts, uint32_t number, enum wsdbg_warp_state otherwise)
 {
     const struct wsdbg_machine_wait *wait = states->seen->parts[number].wait;
@@ -142,8 +148,18 @@ static bool is_in_bar(const struct states *states, struct range parts, uint32_t 
     if (!may_be_in_bar(states, number) || !operands->bar_known || is_held_back(states, number) ||
         threads_behind(states, parts, operands->bar_id) >= bar_threads(states, number))
         return false;
-    const bool ambiguous = wsdbg_warp_state_waits(otherwise) && otherwise != WSDBG_WARP_RECONVERGE;
+    const bool waits = wsdbg_warp_state_waits(otherwise), is_in_doubt = is_doubtful(&states->seen->parts[number].site);
+    if (is_in_doubt && waits)
+        return false;
+    const bool ambiguous = is_in_doubt || (waits && otherwise != WSDBG_WARP_RECONVERGE);
     return !ambiguous || !others_passed(states, parts, number);
+}
+
+/* Whether it is known which BAR the part may be in, and whether that BAR was executed. */
+static bool is_bar_known(const struct states *states, uint32_t number)
+{
+    return states->operands->parts[number].bar_known &&
+           (states->seen->parts[number].wait || states->seen->parts[number].site.guard_holds);
 }
 
 static void set_state(const struct states *states, struct range parts, uint32_t number)
@@ -156,7 +172,7 @@ static void set_state(const struct states *states, struct range parts, uint32_t 
         row->count = wsdbg_known_u32(bar_threads(states, number));
         row->parity = row->width_bytes = (struct wsdbg_optional_u32){0};
         row->address = row->value = (struct wsdbg_optional_u64){0};
-    } else if (may_be_in_bar(states, number) && !states->operands->parts[number].bar_known) {
+    } else if (may_be_in_bar(states, number) && !is_bar_known(states, number)) {
         row->state = WSDBG_WARP_UNKNOWN;
     } else if (split && row->state == WSDBG_WARP_RUNNING && is_held_back(states, number)) {
         row->state = WSDBG_WARP_RECONVERGE;

@@ -266,13 +266,15 @@ static bool is_let_through(const struct wsdbg_instruction *row)
 /* A BAR need not hold the warp at once: it stops a few instructions later, behind what is through after a fixed number
  * of cycles.  Warps of an H200 and an H100 stood at the first load, branch, vote or read of a special register behind 5
  * to 30 of arithmetic, whether the BAR took its id and count from registers or not.  Warps of an H200 stood two
- * instructions behind a copy to a uniform register, too. */
-static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc)
+ * instructions behind a copy to a uniform register, too; and at the first instruction of a loop behind the BAR. */
+static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc, bool *is_joined)
 {
     const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, pc))->first;
+    *is_joined = false;
     if (pc > 0 && is_blocking_barrier(graph, pc - 1))
         return pc - 1;
-    for (uint32_t i = pc; i-- > first;) {
+    for (uint32_t i = pc; i-- > 0;) {
+        *is_joined |= i < first;
         if (is_blocking_barrier(graph, i))
             return i;
         if (!is_let_through(at(graph, i)))
@@ -333,8 +335,10 @@ struct wsdbg_error *wsdbg_wait_site_find_with(const struct wsdbg_graph *graph, u
     out->gathers = waits_at(graph, pc) == WSDBG_WARP_RECONVERGE;
     if (error)
         return error;
-    const uint32_t bar = out->barrier_before = barrier_before(graph, pc);
-    if (bar != WSDBG_NO_INSTRUCTION)
-        out->bar_holds = !is_overwritten(graph, bar, pc) && keeps_guard(graph, bar, pc);
+    const uint32_t bar = out->barrier_before = barrier_before(graph, pc, &out->bar_is_joined);
+    if (bar != WSDBG_NO_INSTRUCTION) {
+        out->bar_holds = !is_overwritten(graph, bar, pc);
+        out->guard_holds = keeps_guard(graph, bar, pc);
+    }
     return NULL;
 }

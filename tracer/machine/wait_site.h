@@ -17,7 +17,9 @@ struct wsdbg_wait_site {
     uint32_t instruction;        /* that waits: the test, the barrier, the load; of a RUNNING one the counter's own */
     uint32_t home;               /* the same for every place of one wait: its loop's first instruction, or itself */
     uint32_t barrier_before;     /* it may also still be in this BAR before it; WSDBG_NO_INSTRUCTION = no */
-    bool bar_holds;              /* the registers that the BAR names, and its guard, still have what it saw */
+    bool bar_holds;              /* the registers that the BAR names still have what it saw, */
+    bool guard_holds;            /* and so has its guard */
+    bool bar_is_joined;          /* behind the BAR, other ways join that lead to the counter, too */
     bool of_several;             /* the test is one of several, of other barriers, that the loop makes in turn */
     bool gathers;                /* the counter's own instruction waits for the warp's other lanes */
     bool value_holds;            /* the register that a polling load fills has what it loaded last */
