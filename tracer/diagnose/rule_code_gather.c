@@ -102,7 +102,19 @@ static struct wsdbg_warp_set exited_mates(const struct wsdbg_case *c, const stru
     return mates;
 }
 
-/* One warp is missing, has left, and the rest of its warpgroup is there; no live warp is known to reach the barrier,
+/* Whether a live warp may be the one that is meant to come.  A whole warpgroup that the barrier counts is not: it meets
+ * there by itself, in another round. */
+static bool may_be_meant(const struct wsdbg_case *c, const struct wsdbg_gathering *g, uint32_t warp)
+{
+    uint32_t mates = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        mates += wsdbg_case_are_mates(c, w, warp) && wsdbg_set_has(&g->to_come, w);
+    return wsdbg_set_has(&g->to_come, warp) &&
+           wsdbg_code_can(c, warp, WSDBG_KINDS_NAMED, g->barrier, NULL) == WSDBG_CAN &&
+           !(mates == WSDBG_GROUP_WARPS && g->count == WSDBG_GROUP_WARPS * WSDBG_WARP_THREADS);
+}
+
+/* One warp is missing, has left, and the rest of its warpgroup is there; no live warp is known that may be meant,
  * and no other exited one is known to have come.  Of two or more missing ones some may have come through a round that
  * was not theirs, as a wrong count lets them. */
 static bool one_mate_left(const struct wsdbg_case *c, const struct wsdbg_gathering *g, uint32_t missing)
@@ -115,8 +127,7 @@ static bool one_mate_left(const struct wsdbg_case *c, const struct wsdbg_gatheri
         return false;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         there += wsdbg_set_has(&g->waiting, w) && wsdbg_case_are_mates(c, w, first);
-        if ((wsdbg_set_has(&g->to_come, w) && wsdbg_code_can(c, w, WSDBG_KINDS_NAMED, g->barrier, NULL) == WSDBG_CAN) ||
-            (wsdbg_set_has(&g->partners, w) && w != first))
+        if (may_be_meant(c, g, w) || (wsdbg_set_has(&g->partners, w) && w != first))
             return false;
     }
     return there == WSDBG_GROUP_WARPS - 1;

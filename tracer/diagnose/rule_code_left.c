@@ -36,11 +36,14 @@ static struct wsdbg_finding *find(const struct left *left, uint32_t row)
 
 /* ---- mbarriers ---- */
 
-/* Whether an agent arrives on the barrier, or may do so behind the end of a walk that is not whole. */
+/* Whether an agent arrives on the barrier, or may do so behind the end of a walk that is not whole.  One that waits on
+ * the barrier itself gets there too late. */
 static bool may_arrive(const struct left *left, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
+    const bool waits_itself = agent->state == WSDBG_AGENT_WAITS && agent->target[agent->at] == barrier;
     return wsdbg_replay_arrivals_on(agent, barrier) ||
            (!left->c->snapshot->walks[agent->walk].is_whole && !wsdbg_replay_has_left(left->replay, agent) &&
+            !waits_itself &&
             wsdbg_code_can(left->c, agent->warp, WSDBG_KINDS_ARRIVAL, left->replay->barriers[barrier].row, NULL) !=
                 WSDBG_CAN_NOT);
 }

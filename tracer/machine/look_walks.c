@@ -14,7 +14,7 @@
 #include "sass/walk.h"
 
 enum { SPECIAL_CTA_X = 37 };
-enum { WORK_OF_THREAD = 1 << 21, STEPS_OF_THREAD = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
+enum { WORK_OF_THREAD = 1 << 17, STEPS_OF_THREAD = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
 #define INSTRUCTIONS_MOST 32768u         /* of a kernel that is followed for its named barriers alone */
 #define WORK_OF_LOOK (UINT64_C(1) << 22) /* instructions; some 0.9 s */
 

@@ -260,13 +260,15 @@ static bool is_blocking_barrier(const struct wsdbg_graph *graph, uint32_t instru
 /* Whether a warp that a BAR holds may still execute the instruction. */
 static bool is_let_through(const struct wsdbg_instruction *row)
 {
-    return wsdbg_operation_has(row->operation, WSDBG_EFFECT_FIXED_LATENCY) || row->operation == WSDBG_OP_R2UR;
+    return wsdbg_operation_has(row->operation, WSDBG_EFFECT_FIXED_LATENCY) || row->operation == WSDBG_OP_R2UR ||
+           row->operation == WSDBG_OP_ELECT;
 }
 
 /* A BAR need not hold the warp at once: it stops a few instructions later, behind what is through after a fixed number
  * of cycles.  Warps of an H200 and an H100 stood at the first load, branch, vote or read of a special register behind 5
  * to 30 of arithmetic, whether the BAR took its id and count from registers or not.  Warps of an H200 stood two
- * instructions behind a copy to a uniform register, too; and at the first instruction of a loop behind the BAR. */
+ * instructions behind a copy to a uniform register, and behind an ELECT, too; and at the first instruction of a loop
+ * behind the BAR. */
 static uint32_t barrier_before(const struct wsdbg_graph *graph, uint32_t pc, bool *is_joined)
 {
     const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, pc))->first;
