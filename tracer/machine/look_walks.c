@@ -295,6 +295,7 @@ static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta)
 static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *walked)
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
+    walk_memory_begin_cta(walks->memory);
     struct wsdbg_error *error = walk_in_passes(walks, cta);
     *walked = !is_late(walks);
     if (!*walked) {

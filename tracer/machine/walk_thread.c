@@ -179,6 +179,11 @@ static bool may_be_global(const struct wsdbg_machine_context *context, uint64_t 
     return !is_in(context->shared_window, address) && !is_in(context->local_window, address);
 }
 
+void walk_memory_begin_cta(struct walk_memory *memory)
+{
+    memory->globals_most = memory->globals_read + (WALK_GLOBALS_READ_MOST - memory->globals_read) / 2;
+}
+
 static bool read_global(void *of_thread, uint64_t address, bool is_generic, uint32_t *value)
 {
     struct walk_thread *thread = of_thread;
@@ -189,8 +194,9 @@ static bool read_global(void *of_thread, uint64_t address, bool is_generic, uint
         return false;
     const bool is_kept = block->asked && block->known && block->place == context &&
                          block->address / WALK_BLOCK_BYTES == address / WALK_BLOCK_BYTES;
-    if (!is_kept && memory->globals_read++ >= WALK_GLOBALS_READ_MOST)
+    if (!is_kept && memory->globals_read >= memory->globals_most)
         return false;
+    memory->globals_read += !is_kept;
     const bool known = read_word(thread, block, thread->machine->ops->global, context, address, value);
     thread->has_loaded |= known;
     return known;

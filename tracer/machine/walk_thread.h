@@ -14,7 +14,8 @@ enum { WALK_CONSTANTS_KEPT = 2048 };                      /* words */
 enum { WALK_GLOBALS_KEPT = 512, WALK_SHARED_KEPT = 128 }; /* blocks */
 enum { WALK_BLOCK_BYTES = 128 };
 /* The GPU stands still while memory is read, and a read takes some 20 us, of a word as of a block.  Beyond this many
- * reads of a grid, global memory is not known. */
+ * reads of a grid, global memory is not known.  No CTA may use more than half of those that are left: others need to
+ * know at least where their work begins. */
 enum { WALK_GLOBALS_READ_MOST = 1024 };
 
 /* An aligned piece of memory; `place` is what it was read of: a context, a CTA. */
@@ -32,9 +33,12 @@ struct walk_memory {
         uint32_t value;
     } constants[WALK_CONSTANTS_KEPT];
     struct walk_block globals[WALK_GLOBALS_KEPT], shared[WALK_SHARED_KEPT];
-    unsigned globals_read;
+    unsigned globals_read, globals_most; /* blocks so far; how many there may be */
     struct wsdbg_image tables; /* of the kernel: see wsdbg_code_tables */
 };
+
+/* Before the threads of another CTA walk: gives it its share of the blocks that may still be read. */
+void walk_memory_begin_cta(struct walk_memory *memory);
 
 struct walk_thread {
     struct walk_memory *memory;
