@@ -248,6 +248,28 @@ static void a_dependent_grid_that_waits_ends_nothing(void **state)
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+/* Launched so that it may begin early; then a marker that passed tells that the older one is done. */
+static void a_programmatic_dependent_ends_nothing(void **state)
+{
+    (void)state;
+    for (int is_done = 0; is_done < 2; is_done++) {
+        struct segment_writer *writer = two_functions();
+        launch(writer, 0, 3, 9);
+        segment_writer_launch(writer, &(struct segment_launch){.function = 1,
+                                                               .ctas = 5,
+                                                               .threads = TWO_WARPS,
+                                                               .stream = 9,
+                                                               .flags = WSDBG_LAUNCH_PROGRAMMATIC});
+        run_on(writer, 40, 3, 0, false);
+        run_on(writer, 41, 5, 1, true);
+        segment_writer_segment(writer)->markers[0].state = WSDBG_MARKER_WORKS;
+        segment_writer_segment(writer)->markers[0].done_launches = is_done;
+        struct wsdbg_snapshot snapshot = look_and_destroy(writer);
+        assert_int_equal(snapshot.grids[0].running, !is_done);
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+}
+
 static void a_dead_context_runs_nothing_but_shows_its_warps(void **state)
 {
     (void)state;
@@ -280,6 +302,7 @@ int main(void)
         cmocka_unit_test(a_later_grid_on_the_same_stream_ends_the_older_one),
         cmocka_unit_test(a_later_grid_on_another_stream_ends_nothing),
         cmocka_unit_test(a_dependent_grid_that_waits_ends_nothing),
+        cmocka_unit_test(a_programmatic_dependent_ends_nothing),
         cmocka_unit_test(a_dead_context_runs_nothing_but_shows_its_warps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

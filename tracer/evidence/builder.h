@@ -1,6 +1,6 @@
 /* builder.h - the parts of the snapshot builder, private to this room.  One file a part, in this order:
- * snapshot_tables, snapshot_communicators, snapshot_grids, grid_match, snapshot_warps, inferred_names, snapshot_barriers,
- * barrier_phase. */
+ * snapshot_tables, snapshot_communicators, snapshot_grids, grid_match, snapshot_warps, inferred_names,
+ * snapshot_barriers, barrier_phase. */
 #ifndef WSDBG_EVIDENCE_BUILDER_H
 #define WSDBG_EVIDENCE_BUILDER_H
 
@@ -24,7 +24,8 @@ struct wsdbg_grid_work {
     bool waits_for_dependency; /* some warp is in griddepcontrol.wait */
     bool listed;               /* its CTAs and warps go into the snapshot */
     /* From the launches that fit: */
-    bool ordered; /* all on `stream`, all by `thread_id`: grid ids are in stream order */
+    bool ordered;     /* all on `stream`, all by `thread_id`: grid ids are in stream order */
+    bool may_overlap; /* some may have begun before the work ahead of it had ended */
     uint64_t stream;
     uint32_t thread_id;
 };

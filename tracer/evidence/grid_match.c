@@ -20,6 +20,7 @@ struct fit {
     bool blurred; /* a grid of the class may come from something unseen */
     bool one_thread, one_stream;
     uint32_t function; /* the only function, WSDBG_NONE = several or none */
+    bool may_overlap;  /* some launch is a programmatic dependent */
 };
 
 static bool same_class(const struct wsdbg_builder *builder, size_t a, size_t b)
@@ -107,6 +108,7 @@ static struct fit find_fit(const struct wsdbg_builder *builder, size_t grid, uin
         fit.one_thread &= out->launches[i].thread_id == first->thread_id;
         fit.one_stream &= out->launches[i].stream == first->stream;
         one_function &= out->launches[i].function == first->function;
+        fit.may_overlap |= (out->launches[i].flags & WSDBG_LAUNCH_PROGRAMMATIC) != 0;
         room[fit.count++] = i;
     }
     const bool whole = fit.count && one_function && !fit.blurred;
@@ -179,6 +181,7 @@ static void match_class(struct wsdbg_builder *builder, const struct fit *fit, co
         struct wsdbg_grid_work *work = &builder->grids[members[i]];
         builder->out->grids[members[i]].function = function;
         work->ordered = certain && fit->one_stream && fit->one_thread;
+        work->may_overlap = certain && fit->may_overlap;
         work->stream = certain ? builder->out->launches[fit->launches[0]].stream : 0;
         work->thread_id = certain ? builder->out->launches[fit->launches[0]].thread_id : 0;
     }

@@ -193,8 +193,16 @@ struct wsdbg_error *wsdbg_build_grids(struct wsdbg_builder *builder)
     return error ? error : sort_grids(builder);
 }
 
+/* All that its context had been given up to its launch is done. */
+static bool is_done(const struct wsdbg_builder *builder, size_t grid)
+{
+    const struct wsdbg_grid *row = &builder->out->grids[grid];
+    const struct wsdbg_optional_u64 done = builder->out->contexts[row->context].done_launches;
+    return done.known && row->launch != WSDBG_NONE && builder->out->launches[row->launch].sequence < done.value;
+}
+
 /* A later grid that started on the same stream means that this one is done, also where a path of its code
- * lacks the exit probe.  Not so while the later one waits for a grid dependency: such a grid may start early. */
+ * lacks the exit probe.  Not so while the later one waits for a grid dependency, or if it may start early. */
 static bool superseded(const struct wsdbg_builder *builder, size_t grid)
 {
     const struct wsdbg_snapshot *out = builder->out;
@@ -203,7 +211,7 @@ static bool superseded(const struct wsdbg_builder *builder, size_t grid)
          i++) {
         const struct wsdbg_grid_work *later = &builder->grids[i];
         if (later->ordered && later->stream == work->stream && later->thread_id == work->thread_id &&
-            !later->waits_for_dependency)
+            !later->waits_for_dependency && !later->may_overlap)
             return true;
     }
     return false;
@@ -213,7 +221,7 @@ void wsdbg_mark_running(struct wsdbg_builder *builder)
 {
     for (size_t i = 0; i < builder->out->grid_count; i++) {
         struct wsdbg_grid *grid = &builder->out->grids[i];
-        const bool unfinished = grid->warps_live > 0 && !superseded(builder, i);
+        const bool unfinished = grid->warps_live > 0 && !is_done(builder, i) && !superseded(builder, i);
         grid->running = unfinished && builder->out->contexts[grid->context].alive;
         builder->grids[i].listed = unfinished || (builder->request->histories && builder->request->ended_grids &&
                                                   !builder->request->processes[builder->grids[i].process]->alive);
