@@ -6,6 +6,7 @@
 #include "diagnose/code_case.h"
 #include "diagnose/code_executions.h"
 #include "diagnose/code_say.h"
+#include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
 #define INLINED_MOST 64u /* calls inlined into one another; more is not looked at */
@@ -19,6 +20,24 @@ uint32_t wsdbg_gathering_named_count(const struct wsdbg_case *c, uint32_t warp)
             parts[i].count.known)
             return parts[i].count.value;
     return 0;
+}
+
+/* Whether the walks of all lanes of a warp, known from the kernel's start to its end, do not use the named barrier. */
+static bool never_comes(const struct wsdbg_case *c, uint32_t warp, uint32_t id)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    bool any = false;
+    for (size_t i = 0; i < s->walk_count; i++) {
+        if (wsdbg_case_local_warp(c, s->walks[i].warp) != warp)
+            continue;
+        if (!wsdbg_walk_is_known(&s->walks[i]))
+            return false;
+        any = true;
+        for (uint32_t k = 0; k < s->walks[i].step_count; k++)
+            if (wsdbg_replay_is_use(&s->steps[s->walks[i].step_first + k], id))
+                return false;
+    }
+    return any;
 }
 
 static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_gathering *g)
@@ -35,6 +54,8 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_gat
         wsdbg_set_add(count == g->count ? &g->waiting : &g->others, warp);
         if (count != g->count)
             g->other_count = count;
+    } else if (never_comes(c, warp, g->id)) {
+        return;
     } else if (wsdbg_code_can(c, warp, WSDBG_KINDS_NAMED, g->barrier, NULL) > WSDBG_CAN_NOT) {
         wsdbg_set_add(&g->to_come, warp);
     } else if (wsdbg_code_behind(c, warp, WSDBG_KINDS_NAMED, g->barrier, NULL) > 0) {

@@ -366,14 +366,9 @@ static struct wsdbg_error *walk_grid(struct walks *walks, uint32_t grid, bool *w
 }
 
 /* A kernel that waits for no mbarrier may be very large, as NCCL's are, and is not read whole. */
-static bool waits_for_mbarriers(const struct wsdbg_code_kernel *kernel)
+static bool is_small(const struct wsdbg_code_kernel *kernel)
 {
-    if (wsdbg_graph_instruction_count(kernel->function->graph) > INSTRUCTIONS_MOST)
-        return false;
-    for (size_t i = 0; i < kernel->access_count; i++)
-        if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT)
-            return true;
-    return false;
+    return wsdbg_graph_instruction_count(kernel->function->graph) <= INSTRUCTIONS_MOST;
 }
 
 static bool grid_is_asked(const struct wsdbg_snapshot *rows, uint32_t grid, const struct wsdbg_code_kernel *kernel)
@@ -385,7 +380,7 @@ static bool grid_is_asked(const struct wsdbg_snapshot *rows, uint32_t grid, cons
             return true;
         by_named |= has_warp_in(rows, i, WSDBG_WARP_WAIT_NAMED);
     }
-    return by_named && waits_for_mbarriers(kernel);
+    return by_named && is_small(kernel);
 }
 
 struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
