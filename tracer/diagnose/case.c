@@ -74,6 +74,16 @@ enum wsdbg_confidence wsdbg_case_cap(const struct wsdbg_case *c, enum wsdbg_conf
     return wanted;
 }
 
+/* Whether a finding rests on rounds that no author named: a simulated device counts the waits of code without probes,
+ * and a mistake in the code makes it miscount. */
+static bool are_rounds_inferred(const struct wsdbg_case *c, uint32_t barrier)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    const uint32_t module = s->grids[c->grid].module;
+    return !c->of_machine && module < s->module_count && s->modules[module].unnamed && barrier < s->barrier_count &&
+           s->barriers[barrier].kind == WSDBG_BARRIER_MBARRIER;
+}
+
 struct wsdbg_finding *wsdbg_case_find(struct wsdbg_case *c, enum wsdbg_cause cause, enum wsdbg_confidence confidence,
                                       uint32_t cta, uint32_t barrier)
 {
@@ -83,6 +93,8 @@ struct wsdbg_finding *wsdbg_case_find(struct wsdbg_case *c, enum wsdbg_cause cau
         return NULL;
     }
     c->findings = grown;
+    if (confidence > WSDBG_CONFIDENCE_LIKELY && are_rounds_inferred(c, barrier))
+        confidence = WSDBG_CONFIDENCE_LIKELY;
     struct wsdbg_finding *finding = &grown[c->finding_count++];
     *finding = (struct wsdbg_finding){.cause = cause,
                                       .confidence = wsdbg_case_cap(c, confidence),
