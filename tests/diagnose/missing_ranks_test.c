@@ -298,6 +298,26 @@ static void a_chain_is_as_sure_as_its_end(void **state)
     }
 }
 
+/* Rank 1 waits for rank 0, whose main thread waits for a kernel of its own, which is of no collective. */
+static void a_rank_that_its_own_kernel_keeps_is_not_missing(void **state)
+{
+    (void)state;
+    for (int is_kept = 0; is_kept < 2; is_kept++) {
+        struct scene scene = {0};
+        struct wsdbg_diagnosis diagnosis = {0};
+        add_rank(&scene, true, is_kept);
+        add_rank(&scene, true, true);
+        join(&scene, 7, 0, 0, 0);
+        join(&scene, 7, 1, 1, 1);
+        assert_non_null(wsdbg_diagnosis_add(&diagnosis, WSDBG_CAUSE_GLOBAL_SPIN, WSDBG_CONFIDENCE_POSSIBLE, 0));
+        diagnose(&scene, &diagnosis);
+        assert_int_equal(diagnosis.finding_count, is_kept ? 1 : 2);
+        assert_int_equal(diagnosis.findings[diagnosis.finding_count - 1].cause,
+                         is_kept ? WSDBG_CAUSE_GLOBAL_SPIN : WSDBG_CAUSE_RANK_MISSING);
+        wsdbg_diagnosis_deinit(&diagnosis);
+    }
+}
+
 /* Ranks 0 and 1 wait for each other in two communicators. */
 static void a_circle_of_blocked_ranks_is_likely(void **state)
 {
@@ -435,6 +455,7 @@ int main(void)
         cmocka_unit_test(calls_that_legitimately_differ_are_alike),
         cmocka_unit_test(a_rank_that_waits_for_one_that_is_not_seen_may_come),
         cmocka_unit_test(a_chain_is_as_sure_as_its_end),
+        cmocka_unit_test(a_rank_that_its_own_kernel_keeps_is_not_missing),
         cmocka_unit_test(a_circle_of_blocked_ranks_is_likely),
         cmocka_unit_test(a_circle_may_be_long),
         cmocka_unit_test(a_receive_that_may_have_left_the_ring_is_not_missing),

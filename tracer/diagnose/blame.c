@@ -60,14 +60,6 @@ bool wsdbg_process_has_cause(const struct wsdbg_snapshot *snapshot, const struct
     return false;
 }
 
-static bool is_in_collective(const struct wsdbg_snapshot *snapshot, uint32_t grid)
-{
-    for (uint32_t i = 0; i < snapshot->collective_count; i++)
-        if (wsdbg_collective_grid(snapshot, i) == grid)
-            return true;
-    return false;
-}
-
 enum wsdbg_blame wsdbg_blame_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,
                                 uint32_t process)
 {
@@ -80,7 +72,7 @@ enum wsdbg_blame wsdbg_blame_of(const struct wsdbg_snapshot *snapshot, const str
         has_origin = wsdbg_process_has_cause(snapshot, diagnosis, snapshot->processes[i].process_id);
     const struct wsdbg_process_work work = wsdbg_process_work(snapshot, process);
     return has_origin && work.state == WSDBG_PROCESS_KERNEL &&
-                   (work.polls_peers || is_in_collective(snapshot, work.grid))
+                   (work.polls_peers || wsdbg_collective_has_grid(snapshot, work.grid))
                ? WSDBG_BLAME_VICTIM
                : WSDBG_BLAME_UNKNOWN;
 }

@@ -99,6 +99,32 @@ static bool has_cause_of_its_own(const struct search *search, uint32_t process)
                                    search->snapshot->processes[process].process_id);
 }
 
+/* The call of the driver in which the main thread of a process waits; NULL = it is in none. */
+static const struct wsdbg_host_thread *call_of_main(const struct wsdbg_snapshot *s, uint32_t process_id)
+{
+    for (size_t i = 0; i < s->thread_count; i++)
+        if (s->threads[i].process_id == process_id &&
+            wsdbg_process_is_main(s, process_id, s->threads[i].thread_id))
+            return &s->threads[i];
+    return NULL;
+}
+
+/* Whether the main thread waits in a call of the driver, while a kernel of the process that is of no collective stands
+ * still, and something was found about that: then this kernel keeps the rank. */
+static bool is_kept_by_own_kernel(const struct search *search, uint32_t process)
+{
+    const struct wsdbg_snapshot *s = search->snapshot;
+    const uint32_t process_id = s->processes[process].process_id;
+    for (size_t i = 0; i < search->diagnosis->finding_count && call_of_main(s, process_id); i++) {
+        const uint32_t grid = search->diagnosis->findings[i].grid;
+        const uint32_t context = grid < s->grid_count ? s->grids[grid].context : WSDBG_NONE;
+        if (context < s->context_count && s->contexts[context].process_id == process_id && s->grids[grid].running &&
+            !s->grids[grid].moves && !wsdbg_collective_has_grid(s, grid))
+            return true;
+    }
+    return false;
+}
+
 /* What the other rank should call: "all_reduce #2 of communicator 8f2a01c3 (8 ranks)"; for a send "receive #1 from rank
  * 0 of …". */
 static void meeting_text(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait, char *out, size_t bytes)
@@ -281,7 +307,8 @@ static bool judge_wait(struct search *search, const struct wsdbg_rank_wait *wait
     if (wsdbg_rank_wait_is_in_circle(search->waits, wait, &next))
         return said_between(search, wait) || say_circle(search, wait, next);
     if (wait->kind == WSDBG_RANK_QUEUED || wsdbg_rank_waits_itself(search->waits, wait->other) ||
-        has_cause_of_its_own(search, wait->other) || is_said(search, WSDBG_CAUSE_RANK_MISSING, wait->other))
+        has_cause_of_its_own(search, wait->other) || is_kept_by_own_kernel(search, wait->other) ||
+        is_said(search, WSDBG_CAUSE_RANK_MISSING, wait->other))
         return true;
     return say_missing(search, wait);
 }
@@ -344,8 +371,11 @@ static void place(const struct wsdbg_snapshot *s, struct wsdbg_finding *finding,
 {
     char what[96] = "runs", where[160] = "";
     const struct wsdbg_host_frame *frame = frame_with_line(s, stack);
+    const struct wsdbg_host_thread *call = call_of_main(s, finding->process_id.value);
     const bool moves = stack->motion == WSDBG_HOST_MOVES || stack->motion == WSDBG_HOST_RUNS;
-    if (!moves)
+    if (call)
+        snprintf(what, sizeof what, "waits in %.60s", call->call);
+    else if (!moves)
         snprintf(what, sizeof what, "sleeps%s%.64s", stack->system_call[0] ? " in " : "", stack->system_call);
     if (frame)
         snprintf(where, sizeof where, ", %.80s:%u", wsdbg_place_file(frame->file), frame->line.value);

@@ -177,6 +177,14 @@ static bool is_under_way(const struct wsdbg_snapshot *snapshot, const struct wsd
            row->rank != WSDBG_UNKNOWN32 && !row->ended_ns;
 }
 
+bool wsdbg_collective_has_grid(const struct wsdbg_snapshot *snapshot, uint32_t grid)
+{
+    for (uint32_t i = 0; i < snapshot->collective_count; i++)
+        if (wsdbg_collective_grid(snapshot, i) == grid)
+            return true;
+    return false;
+}
+
 bool wsdbg_collective_peer_is_gone(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
 {
     for (size_t i = 0; i < snapshot->collective_count; i++) {

@@ -30,6 +30,8 @@ bool wsdbg_collective_may_be_grid(const struct wsdbg_snapshot *snapshot, uint32_
 /* The grid that runs for this call: the grid of its launch.  If the launch is not known, only the oldest call of a
  * stream has a grid.  WSDBG_NONE = not known. */
 uint32_t wsdbg_collective_grid(const struct wsdbg_snapshot *snapshot, uint32_t collective);
+/* Whether the grid runs for some call of the snapshot. */
+bool wsdbg_collective_has_grid(const struct wsdbg_snapshot *snapshot, uint32_t grid);
 /* Whether the process waits in a collective for a rank that has ended without making the call.  That wait ends only if
  * the program aborts the communicator. */
 bool wsdbg_collective_peer_is_gone(const struct wsdbg_snapshot *snapshot, uint32_t process_id);
