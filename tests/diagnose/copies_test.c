@@ -191,16 +191,21 @@ static void forget_sizes(struct picture *p)
             p->snapshot.steps[i].number_known = false;
 }
 
-/* Runs the kernel and makes the picture of its end.  False: it does not hang. */
-static bool stand_still(struct picture *p, const struct kernel *k)
+static void put_barriers(struct picture *p)
 {
-    picture_init(p, 1, k->is_alone ? 1 : WARPS, 32);
     picture_name(p, FULL, "full", STAGES, 1, 2);
     picture_name(p, EMPTY, "empty", STAGES, 2, 1);
     for (uint32_t s = 0; s < STAGES; s++) {
         picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
         picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
     }
+}
+
+/* Runs the kernel and makes the picture of its end.  False: it does not hang. */
+static bool stand_still(struct picture *p, const struct kernel *k)
+{
+    picture_init(p, 1, k->is_alone ? 1 : WARPS, 32);
+    put_barriers(p);
     picture_object(p, WSDBG_BARRIER_NAMED, 0);
     put_ways(p, k);
     const bool stands = ways_stand(p);
@@ -222,8 +227,77 @@ static void what_copies_do_wrong_is_told(void **state)
     (void)state;
 }
 
+/* ---- a cluster ---- */
+
+enum { CTAS = 2, CONSUMER = 1, WARPS_OF_CTA, SHARE = BYTES / 4, TO_BOTH = 3 };
+
+static void consume_in_cluster(struct way *way)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES), i / STAGES & 1);
+        for (uint32_t rank = 0; rank < CTAS; rank++)
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1)->rank = rank;
+    }
+}
+
+/* Rank 0 copies three quarters of each round to both CTAs, and each should copy the rest to itself: rank 1 does not. */
+static void produce_in_cluster(struct way *way, uint32_t rank)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        const uint32_t full = MBARRIER_AT(FULL, i % STAGES);
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
+        way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, full, BYTES);
+        if (rank == 0) {
+            way_add(way, WSDBG_ACCESS_COPY, full, BYTES - SHARE)->mask = TO_BOTH;
+            way_add(way, WSDBG_ACCESS_COPY, full, SHARE);
+        }
+    }
+}
+
+static void put_cluster(struct picture *p)
+{
+    static struct way ways[CTAS * WARPS_OF_CTA];
+    for (uint32_t w = 0; w < CTAS * WARPS_OF_CTA; w++) {
+        const bool is_producer = w % WARPS_OF_CTA != CONSUMER;
+        ways[w] = (struct way){.warp = w};
+        for (uint32_t s = 0; s < STAGES && is_producer; s++) {
+            way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
+            way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), CTAS);
+        }
+        way_add(&ways[w], WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
+        way_add(&ways[w], WSDBG_ACCESS_CLUSTER_WAIT, 0, 0);
+        if (is_producer)
+            produce_in_cluster(&ways[w], w / WARPS_OF_CTA);
+        else
+            consume_in_cluster(&ways[w]);
+    }
+    ways_put(p, ways, CTAS * WARPS_OF_CTA);
+}
+
+/* What rank 1 leaves out of the four rounds of a stage is as much as a round. */
+static void copies_that_one_of_two_ctas_leaves_out_are_no_rounds(void **state)
+{
+    struct picture p;
+    (void)state;
+    picture_init(&p, CTAS, WARPS_OF_CTA, 32);
+    for (uint32_t cta = 0; cta < CTAS; cta++) {
+        p.snapshot.ctas[cta].cluster_id = 0;
+        p.snapshot.ctas[cta].cluster_rank = cta;
+        p.snapshot.ctas[cta].cluster_size = CTAS;
+    }
+    put_barriers(&p);
+    picture_object(&p, WSDBG_BARRIER_CLUSTER, 0);
+    put_cluster(&p);
+    assert_true(ways_stand(&p));
+    ways_expect(&p, "TX_MISMATCH", "32 bytes");
+    picture_deinit(&p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_copies_do_wrong_is_told)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_copies_do_wrong_is_told),
+        cmocka_unit_test(copies_that_one_of_two_ctas_leaves_out_are_no_rounds),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,8 +66,8 @@ static void put_accesses(struct picture *p)
     picture_access(p, WSDBG_ACCESS_NAMED_SYNC, ALL, 1, 0, WSDBG_LANES_ALL);
 }
 
-/* Lets all meet at the end, and runs the walks.  False: the kernel finishes. */
-static bool stand(struct picture *p)
+/* Runs the walks.  False: the kernel finishes. */
+static bool stand_apart(struct picture *p)
 {
     picture_init(p, 1, WARPS, 32);
     picture_name(p, FULL, "full", STAGES, 1, 2);
@@ -81,10 +81,16 @@ static bool stand(struct picture *p)
     for (uint32_t id = 0; id < NAMED; id++)
         picture_object(p, WSDBG_BARRIER_NAMED, id);
     put_accesses(p);
-    for (uint32_t w = 0; w < WARPS; w++)
-        way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, ALL, WARPS * 32)->access = MEETS;
     ways_put(p, ways, WARPS);
     return ways_stand(p);
+}
+
+/* Lets all meet at the end, and runs the walks. */
+static bool stand(struct picture *p)
+{
+    for (uint32_t w = 0; w < WARPS; w++)
+        way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, ALL, WARPS * 32)->access = MEETS;
+    return stand_apart(p);
 }
 
 static void produce(uint32_t rounds)
@@ -235,6 +241,60 @@ static void loops_that_run_a_different_number_of_times_are_told(void **state)
             assert_false(ways_say(&p, "trip counts"));
         picture_deinit(&p);
     }
+}
+
+enum { LONG_TILE = 6, LONG_TILES = 8 };
+
+/* Behind its first release, the first warpgroup only waits: some of its waits, a tile apart, name the same parity. */
+static void warpgroups_that_stop_releasing_are_not_thought_to_wait_less_often(void **state)
+{
+    struct picture p;
+    (void)state;
+    begin(1, GROUP);
+    produce(LONG_TILE * LONG_TILES);
+    for (uint32_t w = GROUP; w < WARPS; w++) {
+        if (w / GROUP == B)
+            give_turn(&ways[w]);
+        for (uint32_t t = w / GROUP - A; t < LONG_TILES; t += 2) {
+            take_turn(&ways[w]);
+            for (uint32_t i = t * LONG_TILE; i < (t + 1) * LONG_TILE; i++) {
+                wait_for(&ways[w], FULL, i % STAGES, i / STAGES);
+                if (w / GROUP == B || i == 0)
+                    arrive(&ways[w], EMPTY, i % STAGES);
+            }
+            give_turn(&ways[w]);
+        }
+    }
+    assert_true(stand(&p));
+    assert_false(ways_say(&p, "trip counts"));
+    picture_deinit(&p);
+}
+
+/* The second warpgroup waits for a round more than there is, and all others have exited.  It waited only for its own
+ * phases, so the phases completed were not too many. */
+static void a_warpgroup_that_passes_over_the_turns_of_others_was_not_overtaken(void **state)
+{
+    enum { TURNS = 4, ROUNDS = 3 };
+    struct picture p;
+    (void)state;
+    begin(1, GROUP);
+    produce(TURNS * ROUNDS);
+    for (uint32_t w = GROUP; w < WARPS; w++) {
+        if (w / GROUP == B)
+            give_turn(&ways[w]);
+        for (uint32_t t = w / GROUP - A; t < TURNS; t += 2) {
+            const uint32_t more = w == 2 * GROUP && t + 1 == TURNS;
+            take_turn(&ways[w]);
+            for (uint32_t i = t * ROUNDS; i < (t + 1) * ROUNDS + more; i++) {
+                wait_for(&ways[w], FULL, i % STAGES, i / STAGES);
+                arrive(&ways[w], EMPTY, i % STAGES);
+            }
+            give_turn(&ways[w]);
+        }
+    }
+    assert_true(stand_apart(&p));
+    assert_false(ways_say(&p, "ran ahead"));
+    picture_deinit(&p);
 }
 
 /* ---- rings that are meant to have other counts ---- */
@@ -470,6 +530,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_that_run_a_different_number_of_times_are_told),
+        cmocka_unit_test(warpgroups_that_stop_releasing_are_not_thought_to_wait_less_often),
+        cmocka_unit_test(a_warpgroup_that_passes_over_the_turns_of_others_was_not_overtaken),
         cmocka_unit_test(rings_that_are_meant_to_have_other_counts_are_not_blamed),
         cmocka_unit_test(the_same_wait_of_all_warps_is_told),
         cmocka_unit_test(releases_that_are_left_out_in_turns_still_to_come_are_told),

@@ -52,7 +52,7 @@ bool wsdbg_not_exited_count(struct wsdbg_case *c, const struct wsdbg_missing_arr
 struct rounds_walked {
     uint64_t arrivals; /* of the CTA's own threads */
     uint32_t phases;   /* that the waiting warp waits for */
-    bool is_whole;     /* all walks are, and rest on nothing that may have been other before */
+    bool is_whole;     /* all walks are, rest on nothing that may have been other before, and wait alike */
 };
 
 /* How many phases a walk waits for.  A first wait for parity 1 ends at once, and one that repeats the parity of the
@@ -101,21 +101,62 @@ static uint64_t arrivals_made(const struct wsdbg_case *c, const struct wsdbg_wal
     return arrivals;
 }
 
+/* The step of a walk that waits on the barrier, from this step on; the walk's count of steps if none does. */
+static uint32_t next_wait(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk, uint32_t offset, uint32_t from)
+{
+    for (; from < walk->step_count; from++) {
+        const struct wsdbg_step_row *step = &c->snapshot->steps[walk->step_first + from];
+        if (step->kind == WSDBG_ACCESS_WAIT && step->address == offset)
+            return from;
+    }
+    return from;
+}
+
+/* Whether two walks wait on the barrier for the same parities, or one of them does not wait on it.  Warpgroups that do
+ * not may take turns: each then passes over the phases of the others. */
+static bool wait_alike(const struct wsdbg_case *c, const struct wsdbg_walk_row *a, const struct wsdbg_walk_row *b,
+                       uint32_t offset)
+{
+    const struct wsdbg_step_row *steps = c->snapshot->steps;
+    uint32_t i = next_wait(c, a, offset, 0), k = next_wait(c, b, offset, 0);
+    if (i == a->step_count || k == b->step_count)
+        return true;
+    while (i < a->step_count && k < b->step_count &&
+           !((steps[a->step_first + i].number ^ steps[b->step_first + k].number) & 1)) {
+        i = next_wait(c, a, offset, i + 1);
+        k = next_wait(c, b, offset, k + 1);
+    }
+    return i == a->step_count && k == b->step_count;
+}
+
+/* The walk of the waiting warp that waits on the barrier for most phases; NULL: none does. */
+static const struct wsdbg_walk_row *walk_of_waiter(const struct wsdbg_case *c,
+                                                   const struct wsdbg_missing_arrivals *missing, uint32_t offset)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    const struct wsdbg_walk_row *most = NULL;
+    for (size_t i = 0; i < s->walk_count; i++)
+        if (s->walks[i].warp == c->warps[missing->warp] &&
+            phases_waited(c, &s->walks[i], offset) > (most ? phases_waited(c, most, offset) : 0))
+            most = &s->walks[i];
+    return most;
+}
+
 static struct rounds_walked add_up(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const struct wsdbg_snapshot *s = c->snapshot;
     const struct wsdbg_barrier *barrier = &s->barriers[missing->word.barrier];
     const uint32_t offset = (uint32_t)barrier->shared_offset.value;
-    struct rounds_walked sum = {.is_whole = barrier->shared_offset.known};
+    const struct wsdbg_walk_row *waiter = walk_of_waiter(c, missing, offset);
+    struct rounds_walked sum = {.is_whole = barrier->shared_offset.known && waiter,
+                                .phases = waiter ? phases_waited(c, waiter, offset) : 0};
     for (size_t i = 0; i < s->walk_count && sum.is_whole; i++) {
         const struct wsdbg_walk_row *walk = &s->walks[i];
         if (s->warps[walk->warp].cta != barrier->cta)
             continue;
-        const bool is_waiter = walk->warp == c->warps[missing->warp];
-        const uint32_t phases = is_waiter ? phases_waited(c, walk, offset) : 0;
-        sum.is_whole = walk->is_whole && !walk->is_guessed && !walk->has_loaded && is_plain(c, walk, offset);
+        sum.is_whole = walk->is_whole && !walk->is_guessed && !walk->has_loaded && is_plain(c, walk, offset) &&
+                       wait_alike(c, waiter, walk, offset);
         sum.arrivals += arrivals_made(c, walk, offset);
-        sum.phases = phases > sum.phases ? phases : sum.phases;
     }
     return sum;
 }

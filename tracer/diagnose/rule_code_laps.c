@@ -60,11 +60,13 @@ static struct total total_of(const struct wsdbg_replay *replay, uint32_t barrier
 
 /* ---- more is announced than copied ---- */
 
-/* Whether one warp announces just whole rounds more than another one copies. */
-static bool lacks_whole_rounds(const struct total *total)
+/* Whether one warp announces just whole rounds more than another one of its CTA copies.  Between CTAs a round is made of
+ * the copies of several, and one that is missing may look like a round. */
+static bool lacks_whole_rounds(const struct wsdbg_case *c, const struct total *total)
 {
     return total->copied > 0 && total->copied < total->announced && total->of_round > 0 && !total->is_of_several &&
-           total->copied % total->of_round == 0 && total->from != WSDBG_NONE;
+           total->copied % total->of_round == 0 && total->from != WSDBG_NONE &&
+           wsdbg_case_warp(c, total->from)->cta == wsdbg_case_warp(c, total->by)->cta;
 }
 
 /* How many rounds are missing, as many on each of several barriers, and nothing else.  0 = it is not so. */
@@ -75,7 +77,7 @@ static uint32_t missing_laps(const struct wsdbg_replay *replay)
         const struct total total = total_of(replay, b);
         if (total.announced == total.copied)
             continue;
-        const uint32_t missing = lacks_whole_rounds(&total) ? (total.announced - total.copied) / total.of_round : 0;
+        const uint32_t missing = lacks_whole_rounds(replay->c, &total) ? (total.announced - total.copied) / total.of_round : 0;
         if (missing == 0 || (barriers++ > 0 && missing != laps))
             return 0;
         laps = missing;
