@@ -294,12 +294,18 @@ static uint32_t phases_for(const struct wsdbg_trial *t, uint32_t agent, uint32_t
     return passed > 1 && ends_with_waits(t, agent, barrier) ? passed - 1 : passed;
 }
 
+/* Whether all phases complete that somebody waits for, and none is left half done: then arrivals are missing. */
 static bool gets_all_phases(const struct wsdbg_trial *t, uint32_t family)
 {
-    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++)
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        if (!wsdbg_replay_is_of_family(t->replay, family, b))
+            continue;
+        if (t->replay->barriers[b].pending != t->replay->barriers[b].expected)
+            return false;
+        for (uint32_t i = 0; i < t->replay->agent_count; i++)
             if (phases_for(t, i, b) > t->replay->barriers[b].phase)
                 return false;
+    }
     return t->replay->has_ended;
 }
 

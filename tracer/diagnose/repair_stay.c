@@ -113,7 +113,8 @@ static bool let_stay(struct wsdbg_trial *t, const struct leavers *leavers, struc
             continue;
         const bool by_arrivals = leavers->count > 1 || wsdbg_replay_mates_arrive(t->replay, w);
         const bool has_left =
-            wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED && (by_arrivals || wsdbg_trial_mates_stay(t, w));
+            wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED &&
+            (by_arrivals || wsdbg_trial_mates_stay(t, w) || wsdbg_replay_workers_gone(t->replay, w));
         const uint32_t model = has_left ? wsdbg_replay_model_of(t->replay, w, !by_arrivals, leavers->turn) : WSDBG_NONE;
         if (model == WSDBG_NONE || !double_model(t, w, model, !by_arrivals))
             return false;

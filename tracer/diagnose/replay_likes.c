@@ -21,30 +21,57 @@ static uint32_t next_step(const struct wsdbg_replay_agent *agent, uint32_t at, b
     return at;
 }
 
-/* That may be all that the threads are for. */
+static bool asks_for_registers(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_REGISTERS_RELEASE || step->kind == WSDBG_ACCESS_REGISTERS_REQUEST;
+}
+
+/* That may be all that the threads are for, unless they also took the registers of a role. */
 static bool only_initialises(const struct wsdbg_replay_agent *agent)
 {
     bool any = false;
-    for (uint32_t k = 0; k < agent->step_count; k++)
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        if (asks_for_registers(&agent->steps[k]))
+            return false;
         any |= initialises(&agent->steps[k]);
+    }
     return any && next_step(agent, 0, true) >= agent->step_count;
+}
+
+/* Goes along two agents as long as they do the same.  *at, *at_model: where they stop doing so; the count of their steps
+ * if they do not. */
+static void go_along(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model, bool by_mbarriers,
+                     uint32_t *at, uint32_t *at_model)
+{
+    uint32_t i = next_step(agent, 0, by_mbarriers), k = next_step(model, 0, by_mbarriers);
+    while (i < agent->step_count && k < model->step_count && is_same_step(&agent->steps[i], &model->steps[k])) {
+        i = next_step(agent, i + 1, by_mbarriers);
+        k = next_step(model, k + 1, by_mbarriers);
+    }
+    *at = i;
+    *at_model = k;
 }
 
 bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
                               bool by_mbarriers, uint32_t *goes_on)
 {
-    uint32_t i = next_step(agent, 0, by_mbarriers), k = next_step(model, 0, by_mbarriers);
-    if (only_initialises(agent) || (by_mbarriers && i >= agent->step_count)) /* it did nothing that could be alike */
-        return false;
-    while (i < agent->step_count && k < model->step_count && is_same_step(&agent->steps[i], &model->steps[k])) {
-        i = next_step(agent, i + 1, by_mbarriers);
-        k = next_step(model, k + 1, by_mbarriers);
-    }
-    *goes_on = k;
-    return i >= agent->step_count && k < model->step_count;
+    uint32_t at;
+    if (only_initialises(agent) || (by_mbarriers && next_step(agent, 0, true) >= agent->step_count))
+        return false; /* it did nothing that could be alike */
+    go_along(agent, model, by_mbarriers, &at, goes_on);
+    return at >= agent->step_count && *goes_on < model->step_count;
 }
 
-/* Whether each agent of the warp began as those of the other warp that have its lanes. */
+/* Whether two agents do the same from the beginning to the end. */
+static bool are_same(const struct wsdbg_replay_agent *a, const struct wsdbg_replay_agent *b, bool by_mbarriers)
+{
+    uint32_t at_a, at_b;
+    go_along(a, b, by_mbarriers, &at_a, &at_b);
+    return at_a >= a->step_count && at_b >= b->step_count;
+}
+
+/* Whether the agents of the warp began as those of the other warp that have their lanes.  Some may do the same to the
+ * end: the lanes for which another one works. */
 static bool left_like(const struct wsdbg_replay *replay, uint32_t warp, uint32_t model, bool by_mbarriers)
 {
     uint32_t goes_on;
@@ -52,7 +79,7 @@ static bool left_like(const struct wsdbg_replay *replay, uint32_t warp, uint32_t
     for (uint32_t i = 0; i < replay->agent_count; i++)
         for (uint32_t k = 0; replay->agents[i].warp == warp && k < replay->agent_count; k++) {
             const struct wsdbg_replay_agent *a = &replay->agents[i], *b = &replay->agents[k];
-            if (b->warp != model || !(a->lanes & b->lanes))
+            if (b->warp != model || !(a->lanes & b->lanes) || are_same(a, b, by_mbarriers))
                 continue;
             if (!wsdbg_replay_begins_like(a, b, by_mbarriers, &goes_on))
                 return false;
