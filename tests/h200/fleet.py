@@ -4,7 +4,7 @@ is slow.
 
     tests/h200/fleet.py [--build build] [--cases NAME,...] [--runs 1] [--stall 2] [--extra "OPTIONS OF WSDBG"] [--alone] [--record FOLDER]
                         [--deadline SECONDS] [--out fleet.json] [--table fleet/expected.tsv]
-    tests/h200/fleet.py --page fleet.json ...          writes docs/results/fleet.md from what was kept
+    tests/h200/fleet.py --page fleet.json ... [--section NAME]      writes a section of docs/results/fleet.md from what was kept
 
 The programs are those of fleet/ranks.py.  --alone: each run is one of the program alone as well, before the one under wsdbg.  Where a hang can
 only be called possible, wsdbg ends the run (--give-up).  The file is written after every run, and runs are added to what it has; after --deadline no run is begun,
@@ -146,7 +146,7 @@ def page(kept):
     runs = [run for run in kept['runs'] if run['mark'] != 'skipped']
     by_case = {name: [run for run in runs if run['case'] == name] for name in dict.fromkeys(run['case'] for run in runs)}
     gpus = ', '.join(kept['device']) if isinstance(kept['device'], list) else str(kept['device'])
-    return '\n'.join(['## Two ranks of PyTorch', '',
+    return '\n'.join([f"## Two ranks of PyTorch on two GPUs, {kept['date']}", '',
                       f"`tests/h200/fleet.py --stall {kept['stall']:g}` on {gpus}, {kept['date']}. The programs are those of `tests/h200/fleet/ranks.py`. weak: the "
                       'cause, but with less confidence, another rank or not the line; other: another cause, as possible; missed: nothing said; WRONG: another cause and a '
                       'hang called; ALARM: a program that ends was called hung; CHANGED: it ended otherwise than without wsdbg.', '',
@@ -167,12 +167,13 @@ def main():
     parser.add_argument('--out', default='fleet.json')
     parser.add_argument('--table', default=os.path.join(FOLDER, 'expected.tsv'))
     parser.add_argument('--page', nargs='+')
+    parser.add_argument('--section', default='fleet')
     options = parser.parse_args()
     options.device, options.jobs = 'gpu', 1
     if options.page:
         import json
         kept = [stands_score.without_text(json.load(open(path))) for path in options.page]
-        results.save('fleet', kept, '\n\n'.join(map(page, kept)), 'fleet')
+        results.save(options.section, kept, '\n\n'.join(map(page, kept)), 'fleet')
         return 0
     if not stands_score.has_driver():
         print('fleet: skipped: no GPU, or no driver for it', file=sys.stderr)
