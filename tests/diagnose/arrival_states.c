@@ -98,6 +98,28 @@ void one_release_left_out(struct picture *p)
     both_wait(p, g.empty[0], 0, g.full[0], 1);
 }
 
+/* One warpgroup consumes, and 1 of its 4 releases is missing. */
+static struct gemm release_of_four(struct picture *p)
+{
+    const struct gemm g = ring(p, &full_filled);
+    count(p, EMPTY, 1, 4);
+    both_wait(p, g.empty[0], 0, g.full[0], 1);
+    picture_exit(p, 8, 11);
+    return g;
+}
+
+void one_release_of_four(struct picture *p)
+{
+    release_of_four(p);
+}
+
+/* Warp 4 waits on the last stage: it may not have come to its release of this one. */
+void one_release_of_four_behind(struct picture *p)
+{
+    const struct gemm g = release_of_four(p);
+    picture_wait(p, 4, 4, WSDBG_WARP_WAIT_MBARRIER, g.full[STAGES - 1], 1);
+}
+
 /* The slot is filled as often as it was released: the arrivals that are there are of a later round. */
 void release_of_a_later_round(struct picture *p)
 {

@@ -161,6 +161,8 @@ void count_with_warps_gone(struct picture *p);
 void count_with_one_warp_gone(struct picture *p);
 void count_and_arriver_gone(struct picture *p);
 void one_release_left_out(struct picture *p);
+void one_release_of_four(struct picture *p);
+void one_release_of_four_behind(struct picture *p);
 void release_of_a_later_round(struct picture *p);
 void peer_leaves_loop_early(struct picture *p);
 void nobody_arrives_beside_others(struct picture *p);

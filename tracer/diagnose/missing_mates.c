@@ -73,3 +73,36 @@ bool wsdbg_missing_mates_judge(struct wsdbg_case *c, const struct wsdbg_missing_
     say_mates(c, missing, arrivers, &mates);
     return true;
 }
+
+/* How many warps of a set wait on the barrier's family, in its CTA, on this stage or on another one. */
+static uint32_t count_waiters(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps, uint32_t barrier,
+                              bool of_stage)
+{
+    const struct wsdbg_barrier *rows = c->snapshot->barriers;
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct wsdbg_barrier_word word;
+        if (wsdbg_set_has(warps, w) && wsdbg_code_wait(c, w, &word) && rows[word.barrier].cta == rows[barrier].cta &&
+            rows[word.barrier].id == rows[barrier].id && (word.barrier == barrier) == of_stage)
+            count++;
+    }
+    return count;
+}
+
+bool wsdbg_missing_mates_have_one_behind(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    const uint32_t first = wsdbg_first_of(&missing->able), count = wsdbg_set_count(&missing->able);
+    if (count != WSDBG_GROUP_WARPS || missing->word.expected != missing->word.pending * count)
+        return false;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(&missing->able, w) && w != first && !wsdbg_case_are_mates(c, first, w))
+            return false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct wsdbg_barrier_word word;
+        if (wsdbg_set_has(&missing->able, w) && wsdbg_code_wait(c, w, &word) &&
+            count_waiters(c, &missing->able, word.barrier, true) == 1 &&
+            count_waiters(c, &missing->able, word.barrier, false) == count - 1)
+            return true;
+    }
+    return false;
+}

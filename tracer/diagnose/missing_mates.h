@@ -9,4 +9,8 @@
 bool wsdbg_missing_mates_judge(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                                const struct wsdbg_warp_set *arrivers);
 
+/* Whether the missing arrivals may be those of one warp that has not come to them yet: of the warps of a warpgroup that
+ * can arrive, it alone waits on another stage of the barrier on which the others wait.  What keeps it is its wait. */
+bool wsdbg_missing_mates_have_one_behind(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
+
 #endif

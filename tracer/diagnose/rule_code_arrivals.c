@@ -417,8 +417,9 @@ static void judge_ring(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
 {
     const struct wsdbg_warp_set past = gone_by(c, missing), all = all_arrivers(missing, &past);
     const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &all, missing->word.barrier);
-    if (!could_be_enough(c, missing, &all) || (per_round.usual ? per_round.usual < missing->word.expected
-                                                               : !wsdbg_missing_arrivals_ever_completed(c, missing)))
+    if (wsdbg_missing_mates_have_one_behind(c, missing) || !could_be_enough(c, missing, &all) ||
+        (per_round.usual ? per_round.usual < missing->word.expected
+                         : !wsdbg_missing_arrivals_ever_completed(c, missing)))
         return;
     struct wsdbg_code_balance balance;
     const enum wsdbg_confidence confidence = confidence_of_missing(c, missing, &balance);
