@@ -459,6 +459,21 @@ static void what_is_about_to_go_on_is_no_hang(void **state)
     check(&(struct row){"arrivals to land", copies_that_arrive, "UNKNOWN", POSSIBLE, 0, NULL, NULL}, false);
 }
 
+/* Not even a possible one. */
+static void a_warp_that_may_not_have_come_to_its_arrival_leaves_none_out(void **state)
+{
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    (void)state;
+    one_release_of_four_behind(&p);
+    picture_still(&p);
+    picture_judge(&p, &diagnosis);
+    for (size_t i = 0; i < diagnosis.finding_count; i++)
+        assert_int_not_equal(diagnosis.findings[i].cause, WSDBG_CAUSE_ARRIVE_MISSING);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+}
+
 /* Nothing is said of bytes that a warp may yet ask for: it waits for something else, which is what is wrong. */
 static void a_copy_to_come_is_no_cause(void **state)
 {
@@ -566,6 +581,7 @@ int main(void)
                                        cmocka_unit_test(only_what_was_seen_to_move_is_slow),
                                        cmocka_unit_test(what_stood_between_looks_is_not_slow),
                                        cmocka_unit_test(what_is_about_to_go_on_is_no_hang),
+                                       cmocka_unit_test(a_warp_that_may_not_have_come_to_its_arrival_leaves_none_out),
                                        cmocka_unit_test(a_copy_to_come_is_no_cause),
                                        cmocka_unit_test(spoilt_rows_are_survived)};
     return cmocka_run_group_tests(tests, NULL, NULL);
