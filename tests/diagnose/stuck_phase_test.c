@@ -12,7 +12,7 @@
 
 #include "ways.h"
 
-enum { FULL = 1, EMPTY, PRODUCER = 0, CONSUMER, WARPS };
+enum { FULL = 1, EMPTY, BESIDE, PRODUCER = 0, CONSUMER, OTHER, WARPS };
 
 struct kernel {
     const char *name;
@@ -20,7 +20,9 @@ struct kernel {
     uint32_t rounds;
     uint32_t waits_every; /* the producer waits in one round of so many */
     bool flips;
-    bool is_open; /* what the consumer does behind its last step is not known */
+    bool is_open;   /* what the consumer does behind its last step is not known */
+    bool is_anew;   /* the barrier is initialised for each round, so that each wait is for its first phase */
+    bool is_beside; /* both wait for a third barrier, which nobody serves */
 };
 
 static const struct kernel kernels[] = {
@@ -33,6 +35,8 @@ static const struct kernel kernels[] = {
     {.name = "... and it waits for every second phase", .rounds = 12, .waits_every = 2},
     {.name = "... and nobody knows how many phases there are", .rounds = 6, .waits_every = 1, .is_open = true},
     {.name = "it flips", .rounds = 6, .waits_every = 1, .flips = true},
+    {.name = "the barrier is initialised for each round", .rounds = 6, .waits_every = 1, .is_anew = true},
+    {.name = "the hang is elsewhere", .rounds = 6, .waits_every = 1, .is_beside = true},
 };
 
 static void put_ways(struct picture *p, const struct kernel *k)
@@ -45,13 +49,35 @@ static void put_ways(struct picture *p, const struct kernel *k)
     way_add(&ways[PRODUCER], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, 0), 1);
     way_add(&ways[PRODUCER], WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, 0), 1);
     for (uint32_t i = 0; i < k->rounds; i++) {
+        if (k->is_anew && i > 0)
+            way_add(&ways[PRODUCER], WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, 0), 1);
         if (i % k->waits_every == 0)
             way_add(&ways[PRODUCER], WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), k->flips ? (i & 1) ^ 1 : 1);
         way_add(&ways[PRODUCER], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1);
         way_add(&ways[CONSUMER], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), i & 1);
         way_add(&ways[CONSUMER], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), 1);
     }
+    if (k->is_beside)
+        way_add(&ways[OTHER], WSDBG_ACCESS_WAIT, MBARRIER_AT(BESIDE, 0), 0);
     ways_put(p, ways, WARPS);
+}
+
+/* Producer and consumer wait for each other; or another warp waits where they have left. */
+static void put_picture(struct picture *p, const struct kernel *k)
+{
+    picture_init(p, 1, WARPS, 32);
+    picture_name(p, FULL, "full", 1, 1, 2);
+    picture_name(p, EMPTY, "empty", 1, 2, 1);
+    const uint32_t full = picture_mbarrier(p, FULL, 0, 1, 1, 1, 0), empty = picture_mbarrier(p, EMPTY, 0, 1, 1, 1, 0),
+                   beside = picture_mbarrier(p, BESIDE, 0, 0, 1, 1, 0);
+    if (k->is_beside) {
+        picture_exit(p, PRODUCER, CONSUMER);
+        picture_stand(p, OTHER, WSDBG_WARP_WAIT_MBARRIER, beside, 0);
+    } else {
+        picture_stand(p, PRODUCER, WSDBG_WARP_WAIT_MBARRIER, empty, 1);
+        picture_stand(p, CONSUMER, WSDBG_WARP_WAIT_MBARRIER, full, 1);
+        picture_exit(p, OTHER, OTHER);
+    }
 }
 
 static void waits_for_one_parity_alone_are_told(void **state)
@@ -60,14 +86,8 @@ static void waits_for_one_parity_alone_are_told(void **state)
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         struct picture p;
         print_message("%s\n", kernels[i].name);
-        picture_init(&p, 1, WARPS, 32);
-        picture_name(&p, FULL, "full", 1, 1, 2);
-        picture_name(&p, EMPTY, "empty", 1, 2, 1);
-        const uint32_t full = picture_mbarrier(&p, FULL, 0, 1, 1, 1, 0),
-                       empty = picture_mbarrier(&p, EMPTY, 0, 1, 1, 1, 0);
+        put_picture(&p, &kernels[i]);
         put_ways(&p, &kernels[i]);
-        picture_stand(&p, PRODUCER, WSDBG_WARP_WAIT_MBARRIER, empty, 1);
-        picture_stand(&p, CONSUMER, WSDBG_WARP_WAIT_MBARRIER, full, 1);
         if (kernels[i].says)
             ways_expect(&p, "PARITY_DRIFT", kernels[i].says);
         else

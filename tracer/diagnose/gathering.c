@@ -22,15 +22,16 @@ uint32_t wsdbg_gathering_named_count(const struct wsdbg_case *c, uint32_t warp)
     return 0;
 }
 
-/* Whether the walks of all lanes of a warp, known from the kernel's start to its end, do not use the named barrier. */
+/* Whether all walks of a warp, known from the kernel's start to its end by what cannot change, leave out the named
+ * barrier. */
 static bool never_comes(const struct wsdbg_case *c, uint32_t warp, uint32_t id)
 {
     const struct wsdbg_snapshot *s = c->snapshot;
     bool any = false;
     for (size_t i = 0; i < s->walk_count; i++) {
-        if (wsdbg_case_local_warp(c, s->walks[i].warp) != warp)
+        if (s->walks[i].warp != c->warps[warp])
             continue;
-        if (!wsdbg_walk_is_known(&s->walks[i]))
+        if (!wsdbg_walk_is_known(&s->walks[i]) || s->walks[i].has_loaded)
             return false;
         any = true;
         for (uint32_t k = 0; k < s->walks[i].step_count; k++)

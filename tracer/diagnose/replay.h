@@ -236,7 +236,8 @@ bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t b
  * a barrier, so that all of them are waited for, a warp that waits for only some of them does not count. */
 bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay);
 /* Whether the replay ended in the picture: every part of every warp waits for the same, but for lanes at the end of a
- * walk that is not whole; every word that is known is the same, and those of waits are known. */
+ * walk that is not whole; every word that is known is the same, and those of waits are known.  A word on which nobody
+ * waits, and which only walks change that are not whole, may be another one. */
 bool wsdbg_replay_is_picture(const struct wsdbg_replay *replay);
 
 /* The next poll behind the step `from` that the agent makes in the loop in which it waits, besides the poll at `at`:
@@ -271,6 +272,12 @@ static inline uint64_t wsdbg_replay_arrivals_on(const struct wsdbg_replay_agent 
         arrivals += agent->target[k] == barrier ? wsdbg_replay_arrivals_of(agent, k) : 0;
     return arrivals;
 }
+
+/* Whether all walks are known from the kernel's start to its end. */
+bool wsdbg_replay_is_known(const struct wsdbg_replay *replay);
+/* Whether the barrier keeps its count, as far as an agent goes: *init is the step's warp and access that initialise it,
+ * WSDBG_NONE each at first.  All lanes of a warp may execute one initialisation. */
+bool wsdbg_replay_keeps_count(const struct wsdbg_replay_agent *agent, uint32_t barrier, uint32_t init[2]);
 
 /* Whether a copy into several CTAs goes to this one (position in c->ctas). */
 static inline bool wsdbg_replay_copies_to(const struct wsdbg_replay *replay, const struct wsdbg_step_row *step,

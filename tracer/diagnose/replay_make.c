@@ -349,3 +349,33 @@ void wsdbg_replay_destroy(struct wsdbg_replay *replay)
     free(replay->waits);
     free(replay);
 }
+
+/* ---- what is known of all steps ---- */
+
+bool wsdbg_replay_is_known(const struct wsdbg_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (!wsdbg_walk_is_known(&replay->c->snapshot->walks[replay->agents[i].walk]))
+            return false;
+    return true;
+}
+
+bool wsdbg_replay_keeps_count(const struct wsdbg_replay_agent *agent, uint32_t barrier, uint32_t init[2])
+{
+    bool is_initialised = false;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        const struct wsdbg_step_row *step = &agent->steps[k];
+        if (agent->target[k] != barrier || step->kind == WSDBG_ACCESS_WAIT)
+            continue;
+        if (step->kind == WSDBG_ACCESS_DROP || step->kind == WSDBG_ACCESS_INVALIDATE)
+            return false;
+        if (step->kind != WSDBG_ACCESS_INIT)
+            continue;
+        if (is_initialised || (init[0] != WSDBG_NONE && (init[0] != agent->warp || init[1] != step->access)))
+            return false;
+        is_initialised = true;
+        init[0] = agent->warp;
+        init[1] = step->access;
+    }
+    return true;
+}

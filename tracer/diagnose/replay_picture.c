@@ -170,7 +170,7 @@ static bool word_is_as_seen(const struct wsdbg_replay *replay, uint32_t number)
         return !is_waited_on(replay, number);
     return (word.phase == (barrier->phase & 1) && word.pending == barrier->pending &&
             word.expected == barrier->expected && (barrier->bytes_unknown || word.bytes == barrier->bytes)) ||
-           is_of_open_walks(replay, number);
+           (!is_waited_on(replay, number) && is_of_open_walks(replay, number));
 }
 
 /* Whether no agent stands at a wait that is known. */

@@ -18,8 +18,9 @@ struct total {
     int64_t announced, copied;
     int64_t copied_along; /* by agents that announce there, too */
     int64_t of_round;     /* what each announcement says; 0: they differ */
-    uint32_t by, from;    /* warps: who announces, and who else copied last; WSDBG_NONE: nobody */
-    bool is_of_several;   /* several threads announce */
+    uint32_t by, from;    /* warps: who announces, and who else copies; WSDBG_NONE: nobody */
+    /* Several threads announce, or several other warps copy, or the walk of one of them is not known to its end. */
+    bool is_unclear;
 };
 
 static void add_announced(struct total *total, uint32_t warp, int64_t bytes)
@@ -43,11 +44,16 @@ static void add_agent(const struct wsdbg_replay *replay, const struct wsdbg_repl
             add_announced(total, agent->warp, (int64_t)step->number * agent->lane_count);
         }
     }
-    total->is_of_several |= announced > 0 && announced < total->announced;
+    total->is_unclear |= announced > 0 && announced < total->announced;
+    total->is_unclear |= announced + copied > 0 && !wsdbg_walk_is_known(&replay->c->snapshot->walks[agent->walk]);
     total->copied += copied;
     total->copied_along += announced ? copied : 0;
-    if (copied && !announced)
-        total->from = agent->warp;
+    if (!copied || announced)
+        return;
+    /* The same warp of each CTA of a cluster may copy a part. */
+    total->is_unclear |= total->from != WSDBG_NONE &&
+                         wsdbg_case_warp(replay->c, total->from)->warp != wsdbg_case_warp(replay->c, agent->warp)->warp;
+    total->from = agent->warp;
 }
 
 static struct total total_of(const struct wsdbg_replay *replay, uint32_t barrier)
@@ -60,13 +66,25 @@ static struct total total_of(const struct wsdbg_replay *replay, uint32_t barrier
 
 /* ---- more is announced than copied ---- */
 
-/* Whether one warp announces just whole rounds more than another one of its CTA copies.  Between CTAs a round is made of
- * the copies of several, and one that is missing may look like a round. */
+/* Whether one warp announces, and another one copies. */
+static bool is_of_two(const struct total *total)
+{
+    return total->by != WSDBG_NONE && total->from != WSDBG_NONE && total->by != total->from;
+}
+
+/* ... in one CTA.  Between CTAs a round is made of the copies of several, and one that is missing may look like a
+ * round.
+ */
+static bool are_of_one_cta(const struct wsdbg_case *c, const struct total *total)
+{
+    return is_of_two(total) && wsdbg_case_warp(c, total->from)->cta == wsdbg_case_warp(c, total->by)->cta;
+}
+
+/* Whether one warp announces just whole rounds more than another one copies. */
 static bool lacks_whole_rounds(const struct wsdbg_case *c, const struct total *total)
 {
-    return total->copied > 0 && total->copied < total->announced && total->of_round > 0 && !total->is_of_several &&
-           total->copied % total->of_round == 0 && total->from != WSDBG_NONE &&
-           wsdbg_case_warp(c, total->from)->cta == wsdbg_case_warp(c, total->by)->cta;
+    return total->copied > 0 && total->copied_along == 0 && total->copied < total->announced && total->of_round > 0 &&
+           !total->is_unclear && total->copied % total->of_round == 0 && are_of_one_cta(c, total);
 }
 
 /* How many rounds are missing, as many on each of several barriers, and nothing else.  0 = it is not so. */
@@ -77,7 +95,8 @@ static uint32_t missing_laps(const struct wsdbg_replay *replay)
         const struct total total = total_of(replay, b);
         if (total.announced == total.copied)
             continue;
-        const uint32_t missing = lacks_whole_rounds(replay->c, &total) ? (total.announced - total.copied) / total.of_round : 0;
+        const uint32_t missing =
+            lacks_whole_rounds(replay->c, &total) ? (total.announced - total.copied) / total.of_round : 0;
         if (missing == 0 || (barriers++ > 0 && missing != laps))
             return 0;
         laps = missing;
@@ -97,7 +116,7 @@ struct ring_round {
 static bool learn(const struct total *total, struct ring_round *round)
 {
     const int64_t rounds = total->of_round ? total->announced / total->of_round : 0;
-    if (rounds == 0 || total->is_of_several || total->from == WSDBG_NONE || total->copied_along % rounds)
+    if (rounds == 0 || total->is_unclear || !is_of_two(total) || total->copied_along % rounds)
         return false;
     const struct ring_round own = {total->of_round, total->copied_along / rounds, total->by, total->from};
     if (round->announced == 0)
@@ -113,7 +132,7 @@ static uint32_t rounds_unannounced(const struct total *total, const struct ring_
     const int64_t rounds = total->announced / round->announced;
     const bool is_whole = total->announced % round->announced == 0 && total->copied_along == rounds * round->along &&
                           of_other > 0 && other % of_other == 0 && total->from == round->from;
-    return is_whole && other / of_other > rounds ? (uint32_t)(other / of_other - rounds) : 0;
+    return is_whole && !total->is_unclear && other / of_other > rounds ? (uint32_t)(other / of_other - rounds) : 0;
 }
 
 /* How many rounds who announces leaves out altogether, on all stages of a barrier's ring in its CTA. */
@@ -123,10 +142,12 @@ static uint32_t rounds_left_out(const struct wsdbg_replay *replay, uint32_t barr
     *round = (struct ring_round){0};
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t b = 0; b < replay->barrier_count; b++) {
+            if (replay->barriers[b].cta != replay->barriers[barrier].cta ||
+                !wsdbg_replay_is_of_family(replay, b, barrier))
+                continue;
             const struct total total = total_of(replay, b);
             const bool is_balanced = total.announced == total.copied;
-            if (replay->barriers[b].cta != replay->barriers[barrier].cta || total.copied + total.announced == 0 ||
-                !wsdbg_replay_is_of_family(replay, b, barrier) || is_balanced != (pass == 0))
+            if (total.copied + total.announced == 0 || is_balanced != (pass == 0))
                 continue;
             if (pass == 0 && !learn(&total, round))
                 return 0;
@@ -182,9 +203,10 @@ static struct wsdbg_warp_set waiters_of(const struct wsdbg_replay *replay, uint3
 static bool judge_more(struct wsdbg_case *c, const struct wsdbg_replay *replay, uint32_t barrier,
                        const struct wsdbg_barrier_word *word, const struct wsdbg_warp_set *waiters)
 {
+    if (word->pending > 0 || word->bytes <= 0)
+        return false;
     const struct total total = total_of(replay, barrier);
-    const uint32_t laps =
-        word->pending == 0 && word->bytes > 0 && total.announced > total.copied ? missing_laps(replay) : 0;
+    const uint32_t laps = total.announced > total.copied ? missing_laps(replay) : 0;
     if (laps == 0)
         return false;
     const uint32_t rounds = total.announced / total.of_round, row = replay->barriers[barrier].row;

@@ -3,8 +3,9 @@
  * Reads: walks.  Adds: PARITY_DRIFT.
  *
  * Waits for one parity alone take every second phase of a barrier.  Where a thread waits about as often as there are
- * phases, from the kernel's start to its end, half of its waits are let through too early.  Who overtakes whom is then a
- * race, and a replay of the walks seldom ends in the picture: so none is asked for.
+ * phases, from the kernel's start to its end, half of its waits are let through too early.  Who overtakes whom is then
+ * a race, and a replay of the walks seldom ends in the picture: so none is asked for.  But such a thread must wait, or
+ * somebody must wait for what it does.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
@@ -56,9 +57,10 @@ static uint32_t count_of(const struct wsdbg_replay *replay, uint32_t barrier)
 /* How many phases of a barrier the arrivals of all threads complete.  0 = that is not known. */
 static uint32_t phases_of(const struct wsdbg_replay *replay, uint32_t barrier)
 {
+    uint32_t init[2] = {WSDBG_NONE, WSDBG_NONE};
     uint64_t arrivals = 0;
     for (uint32_t i = 0; i < replay->agent_count; i++) {
-        if (!wsdbg_walk_is_known(&replay->c->snapshot->walks[replay->agents[i].walk]))
+        if (!wsdbg_replay_keeps_count(&replay->agents[i], barrier, init))
             return 0;
         arrivals += wsdbg_replay_arrivals_on(&replay->agents[i], barrier);
     }
@@ -72,6 +74,7 @@ struct stuck_phase {
     struct wsdbg_warp_set warps;
 };
 
+/* Notes the warps that wait like the first one of which it is so. */
 static bool find_stuck(const struct wsdbg_replay *replay, uint32_t barrier, struct stuck_phase *out)
 {
     *out = (struct stuck_phase){.barrier = barrier, .phases = phases_of(replay, barrier)};
@@ -79,7 +82,8 @@ static bool find_stuck(const struct wsdbg_replay *replay, uint32_t barrier, stru
         const struct wsdbg_replay_agent *agent = &replay->agents[i];
         uint32_t parity = 0;
         const uint32_t rounds = rounds_of_one_parity(agent, barrier, &parity);
-        if (rounds < WAITS_LEAST || rounds > out->phases + 1 || out->phases > rounds + 1)
+        if (rounds < WAITS_LEAST || rounds > out->phases + 1 || out->phases > rounds + 1 ||
+            (out->rounds && (rounds != out->rounds || parity != out->parity)))
             continue;
         out->rounds = rounds;
         out->parity = parity;
@@ -88,13 +92,30 @@ static bool find_stuck(const struct wsdbg_replay *replay, uint32_t barrier, stru
     return wsdbg_set_count(&out->warps) > 0;
 }
 
+/* Whether these warps wait, or somebody waits for them: on a barrier on which they arrive, or to which they copy. */
+static bool holds_up(const struct wsdbg_case *c, const struct wsdbg_replay *replay, const struct stuck_phase *stuck)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct wsdbg_barrier_word word;
+        if (!wsdbg_case_stuck(c, w) || !wsdbg_code_wait(c, w, &word))
+            continue;
+        if (wsdbg_set_has(&stuck->warps, w))
+            return true;
+        for (uint32_t i = 0; i < replay->agent_count; i++)
+            for (uint32_t k = 0;
+                 wsdbg_set_has(&stuck->warps, replay->agents[i].warp) && k < replay->agents[i].step_count; k++)
+                if (serves(&replay->agents[i], k) && replay->barriers[replay->agents[i].target[k]].row == word.barrier)
+                    return true;
+    }
+    return false;
+}
+
 static void say(struct wsdbg_case *c, const struct wsdbg_replay *replay, const struct stuck_phase *stuck)
 {
     const struct wsdbg_replay_barrier *barrier = &replay->barriers[stuck->barrier];
     const uint32_t first = wsdbg_first_of(&stuck->warps);
-    struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_PARITY_DRIFT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
-                        c->ctas[barrier->cta], barrier->row);
+    struct wsdbg_finding *finding = wsdbg_case_find(
+        c, WSDBG_CAUSE_PARITY_DRIFT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), c->ctas[barrier->cta], barrier->row);
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, first)->role;
@@ -114,13 +135,16 @@ static void say(struct wsdbg_case *c, const struct wsdbg_replay *replay, const s
 void wsdbg_rule_code_stuck_phase(struct wsdbg_case *c)
 {
     struct wsdbg_replay *replay = NULL;
+    if (!c->still)
+        return;
     if (wsdbg_replay_create(c, &replay)) {
         c->no_memory = true;
         return;
     }
-    for (uint32_t b = 0; replay && b < replay->barrier_count; b++) {
+    const bool is_known = replay && wsdbg_replay_is_known(replay);
+    for (uint32_t b = 0; is_known && b < replay->barrier_count; b++) {
         struct stuck_phase stuck;
-        if (replay->barriers[b].row == WSDBG_NONE || !find_stuck(replay, b, &stuck))
+        if (replay->barriers[b].row == WSDBG_NONE || !find_stuck(replay, b, &stuck) || !holds_up(c, replay, &stuck))
             continue;
         say(c, replay, &stuck);
         break;

@@ -106,7 +106,8 @@ void wsdbg_rule_code_torn(struct wsdbg_case *c)
     const struct wsdbg_replay *standing = wsdbg_replay_standing(c);
     struct wsdbg_replay *replay = NULL;
     if (standing) {
-        judge_wgmma(c, standing);
+        if (c->still)
+            judge_wgmma(c, standing);
         return;
     }
     if (wsdbg_replay_create(c, &replay))

@@ -97,28 +97,6 @@ static bool are_waits_known(const struct wsdbg_replay *replay, const struct wsdb
     return true;
 }
 
-/* Whether the barrier keeps its count, as far as an agent goes: *init is the step's warp and access that initialise it.
- * All lanes of a warp may execute one initialisation. */
-static bool keeps_count(const struct wsdbg_replay_agent *agent, uint32_t barrier, uint32_t init[2])
-{
-    bool is_initialised = false;
-    for (uint32_t k = 0; k < agent->step_count; k++) {
-        const struct wsdbg_step_row *step = &agent->steps[k];
-        if (agent->target[k] != barrier || step->kind == WSDBG_ACCESS_WAIT)
-            continue;
-        if (step->kind == WSDBG_ACCESS_DROP || step->kind == WSDBG_ACCESS_INVALIDATE)
-            return false;
-        if (step->kind != WSDBG_ACCESS_INIT)
-            continue;
-        if (is_initialised || (init[0] != WSDBG_NONE && (init[0] != agent->warp || init[1] != step->access)))
-            return false;
-        is_initialised = true;
-        init[0] = agent->warp;
-        init[1] = step->access;
-    }
-    return true;
-}
-
 static uint32_t count_arrivals(const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
     uint32_t count = 0;
@@ -216,7 +194,7 @@ static bool read_stage(const struct wsdbg_replay *replay, struct stage *stage)
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &replay->agents[i];
         if (!wsdbg_walk_is_known(&replay->c->snapshot->walks[agent->walk]) ||
-            !are_waits_known(replay, agent, stage->barrier) || !keeps_count(agent, stage->barrier, init) ||
+            !are_waits_known(replay, agent, stage->barrier) || !wsdbg_replay_keeps_count(agent, stage->barrier, init) ||
             !is_regular(replay, agent, stage->barrier) || passes_rounds_on(replay, agent, stage->barrier) ||
             !add_waits(replay, agent, &waits, stage))
             return false;

@@ -293,14 +293,14 @@ static bool test_operands(struct lane *lane, const struct wsdbg_look_part *part,
     const struct wsdbg_loop *loop = NULL;
     if (!memory || !parity)
         return false;
-    if (!lane->error && !part->site.is_fresh)
+    if (!lane->error)
         lane->error = wsdbg_look_loop(lane->loops, part->place.function->graph, at, &loop);
-    if (lane->error || !loop)
-        return !lane->error && value_of(lane, memory, address) && value_of(lane, parity, phase);
-    if (shared_address(lane, loop, at, memory, address) &&
+    if (!lane->error && loop && shared_address(lane, loop, at, memory, address) &&
         (parity->kind == WSDBG_OPERAND_IMMEDIATE ? value_of(lane, parity, phase)
                                                  : kept_value(lane, loop, at, *parity, 0, phase)))
         return true;
+    if (lane->error || !loop || part->site.is_fresh)
+        return !lane->error && value_of(lane, memory, address) && value_of(lane, parity, phase);
     const struct wsdbg_lane_values values = {lane, lane_value};
     const struct wsdbg_thread_world world = {.context = lane, .constant = lane_constant, .special = lane_special};
     return !lane->error && part->site.of_several && wsdbg_loop_test_operands(loop, at, &values, &world, address, phase);

@@ -145,9 +145,9 @@ static bool find_loop_wait(const struct wsdbg_loop *loop, uint32_t pc, struct ws
     if (tests && test == WSDBG_NO_INSTRUCTION) {
         found(out, WSDBG_WARP_UNKNOWN, out->instruction, home, false);
     } else if (tests) {
-        /* A loop may find the parity anew in each round. */
+        /* A loop may find the parity, or copy the address, anew in each round. */
         const bool keeps = keeps_sources(loop, test);
-        out->is_fresh = !keeps && is_fresh(loop->graph, test, pc);
+        out->is_fresh = !out->of_several && is_fresh(loop->graph, test, pc);
         found(out, WSDBG_WARP_WAIT_MBARRIER, test, home, keeps || out->is_fresh);
     }
     return tests;
