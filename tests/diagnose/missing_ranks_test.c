@@ -298,7 +298,7 @@ static void a_chain_is_as_sure_as_its_end(void **state)
     }
 }
 
-/* Rank 1 waits for rank 0, whose main thread waits for a kernel of its own, which is of no collective. */
+/* Rank 1 waits for rank 0.  The main thread of rank 0 waits for a kernel that belongs to no collective. */
 static void a_rank_that_its_own_kernel_keeps_is_not_missing(void **state)
 {
     (void)state;

@@ -190,6 +190,21 @@ static void the_register_of_a_bar_may_be_overwritten(void **state)
     }
 }
 
+/* A look reads them there if the loop does not tell what they are. */
+static void behind_a_test_its_operands_are_fresh_even_in_a_loop_that_keeps_them(void **state)
+{
+    static const struct code code[] = {TRY_WAIT, BACK_1, EXIT};
+    const struct wsdbg_image image = {(const unsigned char *)code, sizeof code};
+    struct wsdbg_graph *graph;
+    struct wsdbg_wait_site site;
+    (void)state;
+    assert_null(wsdbg_graph_create(&image, &graph));
+    assert_null(wsdbg_wait_site_find(graph, 1, &site));
+    assert_int_equal(site.state, WSDBG_WARP_WAIT_MBARRIER);
+    assert_true(site.is_fresh && site.operands_hold);
+    wsdbg_graph_destroy(graph);
+}
+
 /* The counter may be behind a BAR that was not executed: its guard was written since, or a loop leads there. */
 static void whether_a_bar_was_executed_may_be_in_doubt(void **state)
 {
@@ -269,6 +284,7 @@ int main(void)
         cmocka_unit_test(each_place_of_a_wait_is_known),
         cmocka_unit_test(the_parity_may_be_found_in_the_loop),
         cmocka_unit_test(the_register_of_a_bar_may_be_overwritten),
+        cmocka_unit_test(behind_a_test_its_operands_are_fresh_even_in_a_loop_that_keeps_them),
         cmocka_unit_test(whether_a_bar_was_executed_may_be_in_doubt),
         cmocka_unit_test(each_word_of_an_mbarrier_is_read),
         cmocka_unit_test(what_no_mbarrier_can_hold_is_none),

@@ -103,8 +103,7 @@ static bool has_cause_of_its_own(const struct search *search, uint32_t process)
 static const struct wsdbg_host_thread *call_of_main(const struct wsdbg_snapshot *s, uint32_t process_id)
 {
     for (size_t i = 0; i < s->thread_count; i++)
-        if (s->threads[i].process_id == process_id &&
-            wsdbg_process_is_main(s, process_id, s->threads[i].thread_id))
+        if (s->threads[i].process_id == process_id && wsdbg_process_is_main(s, process_id, s->threads[i].thread_id))
             return &s->threads[i];
     return NULL;
 }
@@ -115,7 +114,8 @@ static bool is_kept_by_own_kernel(const struct search *search, uint32_t process)
 {
     const struct wsdbg_snapshot *s = search->snapshot;
     const uint32_t process_id = s->processes[process].process_id;
-    for (size_t i = 0; i < search->diagnosis->finding_count && call_of_main(s, process_id); i++) {
+    const size_t count = call_of_main(s, process_id) ? search->diagnosis->finding_count : 0;
+    for (size_t i = 0; i < count; i++) {
         const uint32_t grid = search->diagnosis->findings[i].grid;
         const uint32_t context = grid < s->grid_count ? s->grids[grid].context : WSDBG_NONE;
         if (context < s->context_count && s->contexts[context].process_id == process_id && s->grids[grid].running &&

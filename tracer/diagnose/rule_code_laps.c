@@ -3,10 +3,11 @@
  *
  * Reads: walks, the picture.  Adds: ROLE_DISAGREE.
  *
- * One barrier that lacks bytes may lack a copy.  But where several of them lack as many whole rounds each, from the
- * kernel's start to its end, where the warp that announces these never copies there, and where every other barrier gets
- * what is announced, the trip counts of two loops differ.  They also do where a warp that announces and copies leaves
- * out both in as many rounds as another warp, which copies the rest, makes.
+ * One barrier that lacks bytes may lack a copy.  Several barriers may each lack the same number of whole rounds, from
+ * the kernel's start to its end.  Then the trip counts of two loops differ, if one warp announces, another one copies,
+ * and every other barrier gets what is announced.
+ * Or one warp announces and copies a part, and another warp copies the rest.  If the first one leaves out whole rounds
+ * for which the second one copies, their trip counts differ, too.
  * A finding is added only if a replay of the walks (replay.h) ends in the picture.
  */
 #include "diagnose/code_say.h"

@@ -18,15 +18,15 @@ static bool is_wait(const struct wsdbg_replay_agent *agent, uint32_t step, uint3
     return agent->target[step] == barrier && agent->steps[step].kind == WSDBG_ACCESS_WAIT;
 }
 
-/* Whether the thread does something for others in this step. */
+/* Whether the step arrives on an mbarrier or copies to it. */
 static bool serves(const struct wsdbg_replay_agent *agent, uint32_t step)
 {
     return agent->target[step] != WSDBG_NONE &&
            (wsdbg_replay_arrivals_of(agent, step) > 0 || agent->steps[step].kind == WSDBG_ACCESS_COPY);
 }
 
-/* How many rounds an agent waits for on a barrier, all with one parity, and serves others between any two of them.
- * 0 = it is not so. */
+/* How many rounds an agent waits for on a barrier.  0 = the waits name both parities, or some two of them have no
+ * arrival and no copy between. */
 static uint32_t rounds_of_one_parity(const struct wsdbg_replay_agent *agent, uint32_t barrier, uint32_t *parity)
 {
     uint32_t rounds = 0;
@@ -45,15 +45,6 @@ static uint32_t rounds_of_one_parity(const struct wsdbg_replay_agent *agent, uin
     return rounds;
 }
 
-static uint32_t count_of(const struct wsdbg_replay *replay, uint32_t barrier)
-{
-    for (uint32_t i = 0; i < replay->agent_count; i++)
-        for (uint32_t k = 0; k < replay->agents[i].step_count; k++)
-            if (replay->agents[i].target[k] == barrier && replay->agents[i].steps[k].kind == WSDBG_ACCESS_INIT)
-                return (uint32_t)replay->agents[i].steps[k].number;
-    return 0;
-}
-
 /* How many phases of a barrier the arrivals of all threads complete.  0 = that is not known. */
 static uint32_t phases_of(const struct wsdbg_replay *replay, uint32_t barrier)
 {
@@ -64,8 +55,9 @@ static uint32_t phases_of(const struct wsdbg_replay *replay, uint32_t barrier)
             return 0;
         arrivals += wsdbg_replay_arrivals_on(&replay->agents[i], barrier);
     }
-    const uint32_t count = count_of(replay, barrier);
-    return count ? (uint32_t)(arrivals / count) : 0;
+    struct wsdbg_barrier_word word;
+    const bool is_counted = wsdbg_word_of(replay->c, replay->barriers[barrier].row, &word) && word.expected > 0;
+    return is_counted ? (uint32_t)(arrivals / word.expected) : 0;
 }
 
 /* The waits that name one parity alone. */
@@ -74,7 +66,7 @@ struct stuck_phase {
     struct wsdbg_warp_set warps;
 };
 
-/* Notes the warps that wait like the first one of which it is so. */
+/* Finds a thread whose waits name one parity, and notes all warps that wait as it does. */
 static bool find_stuck(const struct wsdbg_replay *replay, uint32_t barrier, struct stuck_phase *out)
 {
     *out = (struct stuck_phase){.barrier = barrier, .phases = phases_of(replay, barrier)};

@@ -133,7 +133,8 @@ static bool others_passed(const struct states *states, struct range parts, uint3
     return passed;
 }
 
-/* Whether the counter may also be where it is without that BAR: then only a warp that stands at nothing else is in it. */
+/* Whether a warp may have come to its counter without executing that BAR.  Then it is taken to be in the BAR only if
+ * it waits for nothing else. */
 static bool is_doubtful(const struct wsdbg_wait_site *site)
 {
     return site->bar_is_joined || !site->guard_holds;
