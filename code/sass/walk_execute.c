@@ -186,7 +186,7 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         vote(lane, instruction);
     else if (maps_to_rank(instruction))
         map_to_rank(lane, instruction);
-    else if (walk_polls_global(lane, number))
+    else if (walk_polls_global(lane, number) || walk_is_load_too_many(lane, number))
         walk_forget_written(lane, instruction);
     else if (walk_is_atomic(instruction))
         walk_execute_atomic(lane, number, instruction);

@@ -9,6 +9,7 @@
 #include "sass/thread_load.h"
 
 enum { BYTE_BITS = 8 };
+enum { LOADS_FOR_STORES_MOST = 256 }; /* of a CTA, each lane's */
 
 /* What the plan keeps of an instruction.  NULL = nothing, or the loop around it has no accesses. */
 static struct wsdbg_walk_told *told_of_work(const struct walk_lane *lane, uint32_t number)
@@ -190,6 +191,19 @@ void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const st
     if (is_known)
         walk_set_register(lane->state, &load.destinations[0], true, words[0]);
     lane->group->plan->is_guessed |= is_known && walk_group_has(lane->group, lane->lane);
+}
+
+/* What one warp finds for the others, as a scheduler does, takes few loads.  A warp that fills shared memory with data
+ * loads more than may be read. */
+bool walk_is_load_too_many(const struct walk_lane *lane, uint32_t number)
+{
+    struct wsdbg_walk_plan *plan = lane->group->plan;
+    const struct wsdbg_instruction *instruction = &plan->graph->instructions[number];
+    if (!plan->decides || plan->decides[number] ||
+        (instruction->operation != WSDBG_OP_LDG && instruction->operation != WSDBG_OP_LD) ||
+        walk_reads_shared(lane, instruction))
+        return false;
+    return plan->loads_for_stores++ >= LOADS_FOR_STORES_MOST;
 }
 
 /* In a loop without accesses the present value may be what ends the loop.  It is taken where the loop changes the

@@ -11,6 +11,9 @@ bool walk_reads_shared(const struct walk_lane *lane, const struct wsdbg_instruct
 bool walk_load(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *instruction);
 bool walk_is_atomic(const struct wsdbg_instruction *instruction);
 void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *atomic);
+/* Whether a load from global memory is one too many: it serves what is stored to shared memory, and no way but through
+ * that.  Counts those that are not. */
+bool walk_is_load_too_many(const struct walk_lane *lane, uint32_t number);
 /* Whether a load from global memory only waits for another value of a word. */
 bool walk_polls_global(const struct walk_lane *lane, uint32_t number);
 

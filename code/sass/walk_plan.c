@@ -52,13 +52,22 @@ static bool need_operand(uint64_t *set, const struct wsdbg_operand *operand)
     return (operand->kind == WSDBG_OPERAND_MEMORY && put_span(set, uniform)) || grows;
 }
 
+/* What an asynchronous store sends to shared memory decides no way: only its address is needed, which names the
+ * mbarrier, too.  The walk would else ask for much of global memory, of which it may read only so much. */
+static unsigned needed_sources(const struct wsdbg_instruction *instruction)
+{
+    const bool sends = instruction->operation == WSDBG_OP_STAS || instruction->operation == WSDBG_OP_REDAS;
+    return sends && (instruction->words[0] || instruction->words[1]) && instruction->source_count ? 1
+                                                                                                : instruction->source_count;
+}
+
 static bool need_sources(uint64_t *set, const struct wsdbg_instruction *instruction)
 {
     struct wsdbg_operand of_floats[WSDBG_FLOAT_SOURCES_MOST];
     bool grows = put(set, wsdbg_register_of_guard(instruction));
     for (unsigned i = wsdbg_thread_float_sources(instruction, of_floats); i-- > 0;)
         grows |= need_operand(set, &of_floats[i]);
-    for (unsigned i = 0; i < instruction->source_count; i++)
+    for (unsigned i = needed_sources(instruction); i-- > 0;)
         grows |= need_operand(set, &instruction->sources[i]);
     return grows;
 }
@@ -376,6 +385,17 @@ static bool has_other_writers(const struct wsdbg_graph *graph)
     return false;
 }
 
+/* Finds what is executed anew, with what is stored to shared memory. */
+static struct wsdbg_error *follow_stores(struct wsdbg_walk_plan *plan)
+{
+    const size_t byte_count = ((size_t)plan->graph->instruction_count + 1) * sizeof *plan->decides;
+    plan->decides = malloc(byte_count);
+    if (!plan->decides)
+        return &wsdbg_error_no_memory;
+    memcpy(plan->decides, plan->executes, byte_count);
+    return find_executed(plan);
+}
+
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out)
 {
     struct wsdbg_walk_plan *plan = calloc(1, sizeof *plan);
@@ -400,7 +420,7 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
         if (!error && !find_told(plan))
             error = &wsdbg_error_no_memory;
         if (!error && plan->follows_stores)
-            error = find_executed(plan);
+            error = follow_stores(plan);
         if (!error && plan->follows_stores && !find_told(plan))
             error = &wsdbg_error_no_memory;
         if (!error)
@@ -419,6 +439,7 @@ void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, bool believes_store
 {
     walk_words_forget(&plan->words);
     plan->walks = 0;
+    plan->loads_for_stores = 0;
     if (!believes_stores || (plan->follows_stores && plan->has_other_writers))
         walk_words_spoil(&plan->words);
 }
@@ -430,6 +451,7 @@ void wsdbg_walk_plan_begin_warp(struct wsdbg_walk_plan *plan, uint32_t warp)
 
 enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan)
 {
+    plan->loads_for_stores = 0;
     switch (walk_words_end_pass(&plan->words)) {
     case WALK_WORDS_HOLD:
         return WSDBG_WALKS_HOLD;
@@ -456,6 +478,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     wsdbg_lists_destroy(&plan->by_block);
     wsdbg_lists_destroy(&plan->reads);
     free(plan->executes);
+    free(plan->decides);
     free(plan->operands);
     free(plan->detours);
     free(plan->acts);
@@ -592,12 +615,21 @@ static struct wsdbg_error *find_post_dominators(struct wsdbg_walk_plan *plan)
     return error;
 }
 
-/* Notes what the block writes, and whether a walk may pass it without executing it. */
-static void add_block(const struct wsdbg_walk_plan *plan, uint32_t number, struct wsdbg_walk_detour *detour)
+/* A function that lies beside the kernel is read like the rest: division and square roots have such calls. */
+static bool calls_known(const struct wsdbg_block *block)
+{
+    return block->calls && block->callee != WSDBG_GRAPH_NONE;
+}
+
+/* Notes what the block writes, and whether a walk may pass it without executing it.  is_called: it is of a function
+ * that is called on the way, so that its return leads back there. */
+static void add_block(const struct wsdbg_walk_plan *plan, uint32_t number, bool is_called,
+                      struct wsdbg_walk_detour *detour)
 {
     const struct wsdbg_graph *graph = plan->graph;
     const struct wsdbg_block *block = &graph->blocks[number];
-    const bool goes_elsewhere = block->is_indirect || block->calls || block->returns;
+    const bool goes_elsewhere =
+        block->is_indirect || (block->calls && !calls_known(block)) || (block->returns && !is_called);
     detour->can_be_passed &= !goes_elsewhere && !block->exits;
     if (goes_elsewhere)
         memset(detour->written, 0xff, sizeof detour->written);
@@ -614,19 +646,27 @@ static void add_block(const struct wsdbg_walk_plan *plan, uint32_t number, struc
 
 struct between {
     uint32_t *stack;
-    bool *visited;
+    bool *visited, *is_called;
     uint32_t depth;
 };
 
-static void push(struct between *between, const struct wsdbg_block *block, uint32_t end)
+static void push_block(struct between *between, uint32_t block, uint32_t end, bool is_called)
 {
-    for (uint32_t s = 0; s < block->successor_count; s++) {
-        const uint32_t next = block->successor[s];
-        if (next == WSDBG_GRAPH_NONE || next == end || between->visited[next])
-            continue;
-        between->visited[next] = true;
-        between->stack[between->depth++] = next;
-    }
+    if (block == WSDBG_GRAPH_NONE || block == end || between->visited[block])
+        return;
+    between->visited[block] = true;
+    between->is_called[block] = is_called;
+    between->stack[between->depth++] = block;
+}
+
+/* What may be executed behind the block, up to the block `end`. */
+static void push(struct between *between, const struct wsdbg_graph *graph, uint32_t number, uint32_t end)
+{
+    const struct wsdbg_block *block = &graph->blocks[number];
+    for (uint32_t s = 0; s < block->successor_count; s++)
+        push_block(between, block->successor[s], end, between->is_called[number]);
+    if (calls_known(block))
+        push_block(between, graph->block_of[block->callee], end, true);
 }
 
 static struct wsdbg_error *find_detour(struct wsdbg_walk_plan *plan, uint32_t block, struct wsdbg_walk_detour *detour)
@@ -634,20 +674,24 @@ static struct wsdbg_error *find_detour(struct wsdbg_walk_plan *plan, uint32_t bl
     const struct wsdbg_graph *graph = plan->graph;
     const uint32_t number = plan->after->number[block], meets = number ? plan->after->above[number] : 0;
     struct between between = {.stack = calloc((size_t)graph->block_count + 1, sizeof *between.stack),
-                              .visited = calloc((size_t)graph->block_count + 1, sizeof *between.visited)};
-    struct wsdbg_error *error = between.stack && between.visited ? NULL : &wsdbg_error_no_memory;
+                              .visited = calloc((size_t)graph->block_count + 1, sizeof *between.visited),
+                              .is_called = calloc((size_t)graph->block_count + 1, sizeof *between.is_called)};
+    struct wsdbg_error *error =
+        between.stack && between.visited && between.is_called ? NULL : &wsdbg_error_no_memory;
     if (!error && meets && !graph->blocks[block].exits && !graph->blocks[block].is_indirect) {
         detour->meets = plan->after->node[meets];
         detour->is_met = detour->can_be_passed = true;
-        push(&between, &graph->blocks[block], detour->meets);
+        push(&between, graph, block, detour->meets);
         while (between.depth) {
-            add_block(plan, between.stack[--between.depth], detour);
-            push(&between, &graph->blocks[between.stack[between.depth]], detour->meets);
+            const uint32_t next = between.stack[--between.depth];
+            add_block(plan, next, between.is_called[next], detour);
+            push(&between, graph, next, detour->meets);
         }
         detour->loops = between.visited[block];
     }
     free(between.stack);
     free(between.visited);
+    free(between.is_called);
     return error;
 }
 

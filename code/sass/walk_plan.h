@@ -53,6 +53,9 @@ struct wsdbg_walk_plan {
     const struct wsdbg_graph *graph;        /* `own` */
     struct wsdbg_graph own;                 /* the kernel's, with instructions that walk_stack.h has changed */
     bool *executes;                         /* by instruction */
+    bool *decides;                          /* ... those that a way depends on without what is stored to shared memory;
+                                               NULL = all that are executed */
+    uint32_t loads_for_stores;              /* of global memory by the others, in the present pass over the CTA */
     bool is_guessed;                        /* the present walk: see walk.h */
     struct wsdbg_access_operands *operands; /* by instruction: found once, as every execution asks for them */
     struct wsdbg_lists by_block;            /* instructions that are executed */

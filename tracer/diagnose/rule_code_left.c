@@ -77,18 +77,17 @@ static bool could_arrive(const struct left *left, uint32_t warp, uint32_t row)
 
 /* If no agent arrives: notes the warps that have left, as a whole or in part, and whose code has such an arrival.
  * False: another warp may go a way that is not known. */
-static bool note_who_could(struct left *left, uint32_t row)
+static bool note_who_could(struct left *left, uint32_t barrier)
 {
     const struct wsdbg_replay *replay = left->replay;
+    const uint32_t row = replay->barriers[barrier].row;
     for (uint32_t w = 0; w < left->c->warp_count; w++)
         if (could_arrive(left, w, row)) {
             wsdbg_set_add(&left->by, w);
             left->lanes |= wsdbg_replay_workers_gone(replay, w);
         }
     for (uint32_t i = 0; i < replay->agent_count; i++)
-        if (!left->c->snapshot->walks[replay->agents[i].walk].is_whole &&
-            !wsdbg_set_has(&left->by, replay->agents[i].warp) &&
-            wsdbg_code_can(left->c, replay->agents[i].warp, WSDBG_KINDS_ARRIVAL, row, NULL) != WSDBG_CAN_NOT)
+        if (!wsdbg_set_has(&left->by, replay->agents[i].warp) && may_arrive(left, &replay->agents[i], barrier))
             return false;
     return true;
 }
@@ -114,7 +113,7 @@ static bool judge_mbarrier(struct left *left)
     if (b->row == WSDBG_NONE || b->pending == 0 || !have_arrivers_left(left, barrier))
         return false;
     const bool came = wsdbg_set_count(&left->by) > 0;
-    if (!came && (!note_who_could(left, b->row) || !wsdbg_set_count(&left->by)))
+    if (!came && (!note_who_could(left, barrier) || !wsdbg_set_count(&left->by)))
         return false;
     struct wsdbg_finding *finding = find(left, b->row);
     if (!finding)

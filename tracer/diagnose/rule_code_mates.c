@@ -31,16 +31,28 @@ static uint32_t turn_of(const struct wsdbg_step_row *steps, uint32_t at)
     return turn;
 }
 
-/* The first step from `at` on that is an access.  In one warp of a warpgroup lanes may wait for each other where those
- * of the others need not. */
-static uint32_t next_access(const struct wsdbg_step_row *steps, uint32_t count, uint32_t at)
+static bool executes(const struct wsdbg_step_row *steps, uint32_t count, uint32_t access)
 {
-    while (at < count && steps[at].kind == WSDBG_STEP_TOGETHER)
+    for (uint32_t k = 0; k < count; k++)
+        if (steps[k].access == access)
+            return true;
+    return false;
+}
+
+/* The first step of `a` from `at` on by an instruction that `b` executes, too.  One warp of a warpgroup may have more
+ * to do than the others; and its lanes may wait for each other where those of the others need not. */
+static uint32_t next_common(const struct wsdbg_snapshot *s, const struct wsdbg_walk_row *a,
+                            const struct wsdbg_walk_row *b, uint32_t at)
+{
+    const struct wsdbg_step_row *own = &s->steps[a->step_first], *its = &s->steps[b->step_first];
+    while (at < a->step_count &&
+           (own[at].kind == WSDBG_STEP_TOGETHER ||
+            (own[at].access != WSDBG_NONE && !executes(its, b->step_count, own[at].access))))
         at++;
     return at;
 }
 
-/* Whether two warps do the same but for the parities of waits.  *odd gets the first wait of the first warp that
+/* Whether two warps do the same by the instructions that both execute, but for the parities of waits.  *odd gets the first wait of the first warp that
  * differs. */
 static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, struct odd_wait *odd)
 {
@@ -49,9 +61,9 @@ static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, 
     if (!a || !b || a->is_guessed || b->is_guessed || a->is_whole != b->is_whole)
         return false;
     const struct wsdbg_step_row *own = &c->snapshot->steps[a->step_first], *its = &c->snapshot->steps[b->step_first];
-    uint32_t i = next_access(own, a->step_count, 0), k = next_access(its, b->step_count, 0);
+    uint32_t i = next_common(c->snapshot, a, b, 0), k = next_common(c->snapshot, b, a, 0);
     for (; i < a->step_count && k < b->step_count;
-         i = next_access(own, a->step_count, i + 1), k = next_access(its, b->step_count, k + 1)) {
+         i = next_common(c->snapshot, a, b, i + 1), k = next_common(c->snapshot, b, a, k + 1)) {
         if (own[i].kind != its[k].kind || own[i].address != its[k].address || own[i].rank != its[k].rank)
             return false;
         if (own[i].number == its[k].number)

@@ -2,7 +2,7 @@
  * end are too few for it.
  *
  * Reads: walks, the picture.  Adds: ARRIVE_MISSING, ARRIVE_SHORT, TX_NO_ARRIVE, ROLE_DISAGREE; WAKER_EXITED where warps
- * that could have arrived have left the kernel.
+ * that arrived, or could have, have left the kernel.
  *
  * A walk lists what its threads do up to the kernel's end if every wait ends.  A finding is added only if a replay of
  * the walks (replay.h) ends in the picture, and the wait is for the phase under way.
@@ -46,11 +46,13 @@ static void add_step(struct totals *totals, const struct wsdbg_replay_agent *age
 }
 
 /* False where some walk is not known to its end, or some step changes the barrier's count or begins its phases anew.
- * Several warps may initialise it before it is used. */
+ * Several warps may initialise it before it is used.  Who waits on the barrier itself makes no arrival behind that. */
 static bool add_up(struct totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
+        const bool waits_itself =
+            agent->state == WSDBG_AGENT_WAITS && agent->target[agent->at] == totals->barrier;
         bool is_used = false;
         if (!totals->c->snapshot->walks[agent->walk].is_whole)
             return false;
@@ -61,7 +63,8 @@ static bool add_up(struct totals *totals)
             if (step->kind == WSDBG_ACCESS_DROP ||
                 (step->kind == WSDBG_ACCESS_INIT && !add_init(totals, step, is_used)))
                 return false;
-            add_step(totals, agent, k);
+            if (!waits_itself || k < agent->at)
+                add_step(totals, agent, k);
             is_used = true;
         }
     }
@@ -143,18 +146,31 @@ static void say_never(const struct totals *totals)
                 wsdbg_say_family(c, totals->row).text);
 }
 
+static bool have_all_exited(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(warps, w) && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+            return false;
+    return true;
+}
+
 static void say_trips(const struct totals *totals)
 {
     struct wsdbg_case *c = totals->c;
-    struct wsdbg_finding *finding = find(totals, WSDBG_CAUSE_ROLE_DISAGREE, &totals->by);
+    const bool exited = have_all_exited(c, &totals->by);
+    struct wsdbg_finding *finding =
+        find(totals,
+             exited ? wsdbg_case_cause_of_exit(c, &totals->by, wsdbg_case_warp(c, totals->warp)->cta)
+                    : WSDBG_CAUSE_ROLE_DISAGREE,
+             &totals->by);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits for one more round of %s%s than the kernel has arrivals for: from its start to its end there "
-                "are arrivals for %u round%s (by %s). The loops of the roles have different trip counts.",
+                "are arrivals for %u round%s, by %s%s. The loops of the roles have different trip counts.",
                 wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
                 wsdbg_say_at(c, totals->warp).text, totals->phase, totals->phase == 1 ? "" : "s",
-                wsdbg_say_warps(c, &totals->by).text);
+                wsdbg_say_warps(c, &totals->by).text, exited ? ", and every warp that could arrive has exited" : "");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Compute the trip count once and use the same value in every role, the last and a partial tile "
                 "included.");
@@ -193,14 +209,48 @@ static bool has_bytes_left_over(const struct totals *totals)
     return false;
 }
 
+/* Whether an instruction is one of those that the agent executes before a step. */
+static bool was_executed(const struct wsdbg_replay_agent *agent, uint32_t before, uint32_t access)
+{
+    for (uint32_t k = 0; k < before; k++)
+        if (agent->steps[k].access == access)
+            return true;
+    return false;
+}
+
+/* The step from which on an agent drains a ring: it waits for each stage once, by instructions of their own and with
+ * nothing between, and leaves.  step_count = it does not. */
+static uint32_t drain_of(const struct totals *totals, const struct wsdbg_replay_agent *agent)
+{
+    uint32_t first = agent->step_count, waits = 0, ring = WSDBG_NONE;
+    for (uint32_t k = agent->step_count; k > 0; k--) {
+        const struct wsdbg_step_row *step = &agent->steps[k - 1];
+        if (step->kind == WSDBG_STEP_TOGETHER)
+            continue;
+        if (step->kind != WSDBG_ACCESS_WAIT ||
+            (waits && !wsdbg_replay_is_of_family(totals->replay, ring, agent->target[k - 1])))
+            break;
+        ring = agent->target[k - 1];
+        first = k - 1;
+        waits++;
+    }
+    if (waits < 2 || waits != totals->replay->barriers[ring].stages)
+        return agent->step_count;
+    for (uint32_t k = first; k < agent->step_count; k++)
+        if (agent->steps[k].kind == WSDBG_ACCESS_WAIT && was_executed(agent, first, agent->steps[k].access))
+            return agent->step_count;
+    return first;
+}
+
 /* Whether each agent that arrives does so at least as often as it waits on that stage of other barriers: then it left
- * out no arrival. */
+ * out no arrival.  Waits of its drain are for arrivals that it made before. */
 static bool are_regular(const struct totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
+        const uint32_t drain = drain_of(totals, agent);
         uint32_t arrivals = 0, waits = 0;
-        for (uint32_t k = 0; k < agent->step_count; k++) {
+        for (uint32_t k = 0; k < drain; k++) {
             arrivals += agent->target[k] == totals->barrier && wsdbg_replay_arrivals_of(agent, k);
             waits += agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k] &&
                      is_of_stage(totals, agent->target[k]);
@@ -239,14 +289,26 @@ static void say_left(const struct totals *totals, const struct wsdbg_warp_set *l
                 wsdbg_say_family(c, totals->row).text);
 }
 
-/* Lanes whose code arrives on the barrier and that have left the kernel, though they worked and their warp is still in
- * it; 0: there are none. */
+/* Whether an agent waits for an mbarrier, or arrives on the ring that is waited for. */
+static bool takes_part(const struct totals *totals, const struct wsdbg_replay_agent *agent)
+{
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        if (agent->target[k] != WSDBG_NONE &&
+            (agent->steps[k].kind == WSDBG_ACCESS_WAIT ||
+             (wsdbg_replay_arrivals_of(agent, k) &&
+              wsdbg_replay_is_of_family(totals->replay, totals->barrier, agent->target[k]))))
+            return true;
+    return false;
+}
+
+/* Lanes whose code arrives on the barrier and that have left the kernel, though they took part and their warp is still
+ * in it; 0: there are none. */
 static uint32_t lanes_that_left(const struct totals *totals, uint32_t *warp)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
         if (agent->state == WSDBG_AGENT_ENDED && wsdbg_case_warp(totals->c, agent->warp)->state != WSDBG_WARP_EXITED &&
-            !(agent->lanes & ~wsdbg_replay_workers_gone(totals->replay, agent->warp)) &&
+            !(agent->lanes & ~wsdbg_replay_workers_gone(totals->replay, agent->warp)) && takes_part(totals, agent) &&
             (wsdbg_replay_arrivals_on(agent, totals->barrier) > 0 ||
              wsdbg_code_could(totals->c, agent->warp, WSDBG_KINDS_ARRIVAL, totals->row) != WSDBG_CAN_NOT)) {
             *warp = agent->warp;
@@ -314,18 +376,23 @@ static struct wsdbg_warp_set absent_arrivers(const struct totals *totals)
 static void say_absent(const struct totals *totals, const struct wsdbg_warp_set *absent)
 {
     struct wsdbg_case *c = totals->c;
-    struct wsdbg_finding *finding = find(totals, WSDBG_CAUSE_ARRIVE_MISSING, absent);
+    const bool exited = have_all_exited(c, absent);
+    struct wsdbg_finding *finding =
+        find(totals,
+             exited ? wsdbg_case_cause_of_exit(c, absent, wsdbg_case_warp(c, totals->warp)->cta)
+                    : WSDBG_CAUSE_ARRIVE_MISSING,
+             absent);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s, which takes %u arrivals, but gets only %llu from the kernel's start to its end: %s "
-                "never arrived on it, though on other stages.",
+                "%s waits on %s%s, which takes %u arrivals, but gets no more than %llu: %s never arrived on it, though "
+                "on other stages%s.",
                 wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
                 wsdbg_say_at(c, totals->warp).text, totals->expected, (unsigned long long)totals->arrivals,
-                wsdbg_say_warps(c, absent).text);
+                wsdbg_say_warps(c, absent).text, exited ? ", and left the kernel" : "");
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let all warps that arrive on %s do so on every stage that is waited for.",
-                wsdbg_say_family(c, totals->row).text);
+                "Let all warps that arrive on %s do so on every stage that is waited for%s.",
+                wsdbg_say_family(c, totals->row).text, exited ? ", also before they return" : "");
 }
 
 static bool brings_bytes(const struct totals *totals, const struct wsdbg_replay_agent *agent, uint32_t k)

@@ -340,20 +340,35 @@ static struct wsdbg_error *begin_kernel(struct walks *walks, const struct wsdbg_
     return error;
 }
 
-/* The CTAs of the grid with a warp in the state, and those of their clusters, unless they are walked already. */
+static struct wsdbg_error *walk_or_share(struct walks *walks, uint32_t cta, bool *walked)
+{
+    if (walked[cta] || is_late(walks) || walks->out->step_count > STEPS_OF_LOOK)
+        return NULL;
+    const uint32_t alike = walked_alike(walks, cta, walked);
+    walked[cta] = alike != WSDBG_NONE;
+    return alike == WSDBG_NONE ? walk_cta(walks, cta, &walked[cta]) : share_walks(walks, alike, cta);
+}
+
+static bool are_of_one_cluster(const struct wsdbg_cta *a, const struct wsdbg_cta *b)
+{
+    return a == b || (a->cluster_size > 1 && a->cluster_id == b->cluster_id);
+}
+
+/* The CTAs of the grid with a warp in the state, and those of their clusters, unless they are walked already.  The
+ * CTAs of a cluster need not be neighbours among the rows.  They are walked one after another: where the work is too
+ * much, some clusters are walked whole, for a cluster that is walked in part shows nothing. */
 static struct wsdbg_error *walk_those_with(struct walks *walks, uint32_t grid, enum wsdbg_warp_state state,
                                            bool *walked)
 {
     const struct wsdbg_grid *row = &walks->out->grids[grid];
+    const struct wsdbg_cta *ctas = walks->out->ctas;
+    const uint32_t end = row->cta_first + row->cta_count;
     struct wsdbg_error *error = NULL;
-    for (uint32_t i = row->cta_first; !error && i < row->cta_first + row->cta_count; i++) {
-        if (walked[i] || !cluster_has_warp_in(walks->out, i, state) || is_late(walks) ||
-            walks->out->step_count > STEPS_OF_LOOK)
-            continue;
-        const uint32_t alike = walked_alike(walks, i, walked);
-        walked[i] = alike != WSDBG_NONE;
-        error = alike == WSDBG_NONE ? walk_cta(walks, i, &walked[i]) : share_walks(walks, alike, i);
-    }
+    for (uint32_t i = row->cta_first; !error && i < end; i++)
+        if (!walked[i] && cluster_has_warp_in(walks->out, i, state))
+            for (uint32_t k = i; !error && k < end; k++)
+                if (are_of_one_cluster(&ctas[i], &ctas[k]))
+                    error = walk_or_share(walks, k, walked);
     return error;
 }
 
