@@ -1,6 +1,7 @@
 /* rule_code_phase.c - a ring of slots whose "empty" and "full" barriers contradict the warp that waits to fill a slot.
  *
- * Reads: barrier words, reaches.  Adds: TX_SHARED_BARRIER, TX_NO_ARRIVE, DOUBLE_ARRIVE, PARITY_WRONG, PARITY_DRIFT.
+ * Reads: barrier words, reaches.  Adds: TX_SHARED_BARRIER, TX_NO_ARRIVE, DOUBLE_ARRIVE, ARRIVE_MISSING, PARITY_WRONG,
+ * PARITY_DRIFT.
  *
  * A slot is filled and released in turn.  Where nobody has touched the phases under way of its two barriers, their
  * phase bits tell which is next: as often filled as released (equal bits) = free.  Where the consumers hand every slot
@@ -297,6 +298,40 @@ static bool judge_released_twice(struct wsdbg_case *c, const struct wsdbg_code_s
     return true;
 }
 
+/* ---- ARRIVE_MISSING ---- */
+
+/* Whether all releasers have arrivals behind them on each other stage, which they cannot reach again, and none on this
+ * one: the others were handed over before their first use. */
+static bool was_left_out(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
+{
+    struct wsdbg_barrier_word word;
+    uint32_t stages = 0;
+    for (uint32_t at = 0; wsdbg_word_next(c, slot->empty.barrier, &at, &word); stages++)
+        for (uint32_t w = 0; w < c->warp_count && word.barrier != slot->empty.barrier; w++)
+            if (wsdbg_set_has(&slot->releasers, w) && wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, word.barrier, NULL) != 1)
+                return false;
+    return stages > 1 && slot->handed == 0;
+}
+
+static void say_left_out(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
+                        wsdbg_case_warp(c, slot->filler)->cta, slot->empty.barrier);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase filler = wsdbg_say_warp(c, slot->filler);
+    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&slot->releasers))->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s, whose slot is free. Before the first round %s arrive once on each other stage of "
+                "it, but not on this one, so its phases are one behind.",
+                filler.text, wsdbg_say_object(c, slot->empty.barrier).text, wsdbg_say_at(c, slot->filler).text,
+                wsdbg_say_warps(c, &slot->releasers).text);
+    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on every stage of %s before the first round.",
+                wsdbg_say_family(c, slot->empty.barrier).text);
+    tell_slot(c, finding, slot);
+}
+
 /* ---- PARITY_WRONG, PARITY_DRIFT ---- */
 
 static void say_parity(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
@@ -386,8 +421,12 @@ void wsdbg_rule_code_phase(struct wsdbg_case *c)
         if (has_lost_fillers(c, w) || !wsdbg_code_slot_read(c, w, &slot) || judge_shared(c, &slot) ||
             judge_bare_expect(c, &slot) || judge_double(c, &slot) || judge_released_twice(c, &slot))
             continue;
-        if (slot.handed_known && slot.handed < 2 && is_free(&slot) && slot.waited && !have_others_lost_fillers(c) &&
-            !is_in_step(c, w, slot.empty.barrier))
+        if (!slot.handed_known || slot.handed > 1 || !is_free(&slot) || !slot.waited || have_others_lost_fillers(c) ||
+            is_in_step(c, w, slot.empty.barrier))
+            continue;
+        if (was_left_out(c, &slot))
+            say_left_out(c, &slot);
+        else
             say_parity(c, &slot);
     }
 }
