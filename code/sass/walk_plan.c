@@ -57,8 +57,9 @@ static bool need_operand(uint64_t *set, const struct wsdbg_operand *operand)
 static unsigned needed_sources(const struct wsdbg_instruction *instruction)
 {
     const bool sends = instruction->operation == WSDBG_OP_STAS || instruction->operation == WSDBG_OP_REDAS;
-    return sends && (instruction->words[0] || instruction->words[1]) && instruction->source_count ? 1
-                                                                                                : instruction->source_count;
+    return sends && (instruction->words[0] || instruction->words[1]) && instruction->source_count
+               ? 1
+               : instruction->source_count;
 }
 
 static bool need_sources(uint64_t *set, const struct wsdbg_instruction *instruction)
@@ -676,8 +677,7 @@ static struct wsdbg_error *find_detour(struct wsdbg_walk_plan *plan, uint32_t bl
     struct between between = {.stack = calloc((size_t)graph->block_count + 1, sizeof *between.stack),
                               .visited = calloc((size_t)graph->block_count + 1, sizeof *between.visited),
                               .is_called = calloc((size_t)graph->block_count + 1, sizeof *between.is_called)};
-    struct wsdbg_error *error =
-        between.stack && between.visited && between.is_called ? NULL : &wsdbg_error_no_memory;
+    struct wsdbg_error *error = between.stack && between.visited && between.is_called ? NULL : &wsdbg_error_no_memory;
     if (!error && meets && !graph->blocks[block].exits && !graph->blocks[block].is_indirect) {
         detour->meets = plan->after->node[meets];
         detour->is_met = detour->can_be_passed = true;

@@ -14,12 +14,12 @@ enum { WSDBG_WALK_REGISTER_WORDS = (WSDBG_REGISTER_COUNT + 63) / 64 };
 struct wsdbg_walk_detour {
     bool is_known;
     bool is_met;                                 /* the sides meet, at `meets` */
-    bool can_be_passed;                          /* ... and have no accesses, calls or exits */
+    bool can_be_passed;                          /* ... and have no accesses, exits, or calls of what is not known */
     bool loops;                                  /* some way leads back to the branch */
     bool stores;                                 /* ... or stores to shared memory */
     bool exchanges;                              /* ... or has a shuffle or a vote */
     uint32_t meets;                              /* the block where the sides meet */
-    uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each; all behind a call */
+    uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each; all behind a call of what is not known */
 };
 
 /* What the lanes of a whole warp got from one shuffle, vote or lent copy.  known, predicates, predicates_known: a bit

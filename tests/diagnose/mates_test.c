@@ -1,4 +1,5 @@
-/* mates_test.c - a producer and a warpgroup of consumers, of which some differ from the others in one wait or arrival.
+/* mates_test.c - a producer and a warpgroup of consumers, of which some differ from the others: in one wait, in one
+ * arrival, or in what they do beside.
  *
  * Such a kernel has a race.  No replay of its walks ends in the picture that the test makes, so only a comparison of
  * the walks shows the defect.
@@ -13,7 +14,10 @@
 
 #include "ways.h"
 
-enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 6, PRODUCER = 0, FIRST = 4, GROUP = 4, WARPS = 8 };
+enum { FULL = 1, EMPTY, NEWS, STAGES = 2, ROUNDS = 6, PRODUCER = 0, FIRST = 4, GROUP = 4, WARPS = 8 };
+/* Accesses of the picture. */
+enum { FREES, TELLS, PEELED_WAITS, PEELED_FREES = PEELED_WAITS + 2, ACCESSES = PEELED_FREES + 2 };
+enum more { NO_MORE, BY_ITS_OWN, BY_THE_RELEASE };
 
 struct defect {
     const char *name;
@@ -21,6 +25,8 @@ struct defect {
     uint32_t first, last;   /* consumers that are unlike the others, from 0 */
     uint32_t wait, release; /* the round, from 1, in which they ask for the other parity, or do not release */
     bool gathers;           /* their lanes wait for each other before each wait; those of the others need not */
+    bool peels;     /* their first rounds are by instructions of their own, as are the last ones of the others */
+    enum more more; /* they also arrive on "news": by an instruction of their own, or by that of the releases */
 };
 
 static const struct defect defects[] = {
@@ -34,6 +40,20 @@ static const struct defect defects[] = {
      .wait = 4,
      .gathers = true},
     {.name = "lanes of one wait for each other: that is no difference", .first = 2, .last = 2, .gathers = true},
+    {.name = "one does, and it also has to do what the others need not",
+     .cause = "PARITY_WRONG",
+     .first = 1,
+     .last = 1,
+     .wait = 1,
+     .more = BY_ITS_OWN},
+    {.name = "... and in a later round", .cause = "PARITY_DRIFT", .first = 1, .last = 1, .wait = 4, .more = BY_ITS_OWN},
+    {.name = "one has more to do: that is no difference", .first = 1, .last = 1, .more = BY_ITS_OWN},
+    {.name = "one asks for the other parity, and executes an instruction of all more often",
+     .first = 1,
+     .last = 1,
+     .wait = 1,
+     .more = BY_THE_RELEASE},
+    {.name = "other rounds of one are unrolled: that is no difference", .first = 0, .last = 0, .peels = true},
     {.name = "one leaves out a release", .first = 1, .last = 1, .release = 4},
     {.name = "... and asks for the other parity, too", .first = 1, .last = 1, .wait = 2, .release = 4},
 };
@@ -44,6 +64,7 @@ static void produce(struct way *way)
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), GROUP);
     }
+    way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(NEWS, 0), ROUNDS);
     way_add(way, WSDBG_ACCESS_NAMED_SYNC, 1, 32 * (GROUP + 1));
     for (uint32_t i = 0; i < ROUNDS; i++) {
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
@@ -57,10 +78,15 @@ static void consume(const struct defect *d, bool is_unlike, struct way *way)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         if (is_unlike && d->gathers)
             way_add(way, WSDBG_STEP_TOGETHER, 0, 0);
-        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES),
-                (i / STAGES & 1) ^ (is_unlike && i + 1 == d->wait));
+        const bool is_peeled = d->peels && (is_unlike ? i < STAGES : i >= ROUNDS - STAGES);
+        struct wsdbg_step_row *wait = way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES),
+                                              (i / STAGES & 1) ^ (is_unlike && i + 1 == d->wait));
+        wait->access = is_peeled ? PEELED_WAITS + is_unlike : wait->access;
+        if (is_unlike && d->more)
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(NEWS, 0), 1)->access = d->more == BY_ITS_OWN ? TELLS : FREES;
         if (!is_unlike || i + 1 != d->release)
-            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1);
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1)->access =
+                is_peeled ? PEELED_FREES + is_unlike : (uint32_t)FREES;
     }
 }
 
@@ -87,6 +113,11 @@ static void put_picture(struct picture *p)
         full = picture_mbarrier(p, FULL, s, 1, 1, 1, 64);
         empty = picture_mbarrier(p, EMPTY, s, 1, 3, GROUP, 0);
     }
+    picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE);
+    picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(NEWS, 0), 1, 1, WSDBG_LANES_ONE);
+    for (uint32_t a = PEELED_WAITS; a < ACCESSES; a++)
+        picture_access(p, a < PEELED_FREES ? WSDBG_ACCESS_WAIT : WSDBG_ACCESS_ARRIVE,
+                       MBARRIER_AT(a < PEELED_FREES ? FULL : EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE);
     picture_exit(p, 1, FIRST - 1);
     picture_wait(p, PRODUCER, PRODUCER, WSDBG_WARP_WAIT_MBARRIER, empty, 1);
     picture_wait(p, FIRST, WARPS - 1, WSDBG_WARP_WAIT_MBARRIER, full, 1);

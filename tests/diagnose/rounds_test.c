@@ -14,7 +14,10 @@
 
 #include "ways.h"
 
-enum { FULL = 1, EMPTY, KEPT, FREED, STAGES = 2, ROUNDS = 9, PRODUCER = 0, WARPS_MOST = 8, GROUP = 4 };
+enum { FULL = 1, EMPTY, KEPT, FREED, OTHER, STAGES = 2, ROUNDS = 9, PRODUCER = 0, WARPS_MOST = 8, GROUP = 4 };
+
+/* Accesses of the picture. */
+enum { FILLS, FREES, FULL_WAIT, EMPTY_WAIT, DRAIN_WAIT };
 
 /* What is wrong in the kernel; 0 = nothing.  Iterations count from 1. */
 struct defect {
@@ -27,6 +30,7 @@ struct defect {
     uint32_t drain;                    /* after so many iterations the producer waits for all stages once more */
     uint32_t tile;                     /* after so many iterations the consumers begin with stage and parity 0 again */
     uint32_t rounds_fewer;             /* iterations that the consumers leave out at the end */
+    uint32_t rounds_more;              /* ... or make, and the producer does not */
     uint32_t silent;                   /* consumers that never release, and should */
     bool is_early;                     /* ... as they leave the kernel at once */
     uint32_t no_copy;                  /* the iteration in which the producer announces bytes, but copies none */
@@ -41,8 +45,12 @@ struct defect {
     bool invalidates;       /* the producer invalidates the barriers at the end */
     bool may_release;       /* by its code the producer, too, could come to a release */
     bool all_but_one;       /* all lanes of the producer but lane 0 produce.  Lane 0 has left at once */
+    bool serves_other;      /* ... but for an arrival on "other" */
     bool keeps;             /* behind the first copy comes another one, "kept", which consumers free at their end */
     bool is_kept_late;      /* ... and the wait for its place, once before it, has the wrong parity */
+    bool releases_late;     /* consumers release a stage in the next iteration, behind its wait */
+    uint32_t drains;        /* the producer waits for so many stages once at its end */
+    bool drains_in_loop;    /* ... by the instruction of its other waits */
 };
 #define ALL_BUT_ONE 0xfffffffeu
 
@@ -99,6 +107,8 @@ static const struct defect defects[] = {
      .count_more = 1,
      .drain = 4},
     {.name = "... without its last release", .cause = "ARRIVE_MISSING", .no_release = 6, .rounds_fewer = 2},
+    {.name = "the producer drains the ring", .drains = STAGES},
+    {.name = "... and consumers release a stage behind the next one's wait", .drains = STAGES, .releases_late = true},
     {.name = "consumers free something once, at their end", .keeps = true},
     {.name = "... and the one wait for it has the wrong parity",
      .cause = "PARITY_WRONG",
@@ -148,6 +158,8 @@ static void produce(const struct defect *d, struct way *way)
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(KEPT, 0), lanes);
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FREED, 0), releases);
     }
+    if (d->serves_other)
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(OTHER, 0), 1);
     way_add(way, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         const uint32_t s = (i + d->begins_at) % STAGES;
@@ -158,19 +170,24 @@ static void produce(const struct defect *d, struct way *way)
         }
         for (uint32_t k = i; d->drain && i > 0 && i % d->drain == 0 && k < i + STAGES; k++)
             way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, k % STAGES), (k / STAGES & 1) ^ 1);
-        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, s), (i / STAGES & 1) ^ 1 ^ d->parity_flip);
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, s), (i / STAGES & 1) ^ 1 ^ d->parity_flip)->access =
+            EMPTY_WAIT;
         way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, s), 128);
         if (i + 1 != d->no_copy)
             way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, s), 128);
     }
+    for (uint32_t i = ROUNDS; i < ROUNDS + d->drains; i++)
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1)->access =
+            d->drains_in_loop ? EMPTY_WAIT : DRAIN_WAIT;
     for (uint32_t s = 0; s < STAGES && d->invalidates; s++)
         way_add(way, WSDBG_ACCESS_INVALIDATE, MBARRIER_AT(EMPTY, s), 0);
 }
 
 static void consume(const struct defect *d, struct way *way, bool releases)
 {
+    const uint32_t rounds = ROUNDS - d->rounds_fewer + d->rounds_more;
     way_add(way, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
-    for (uint32_t i = 0; i < ROUNDS - d->rounds_fewer; i++) {
+    for (uint32_t i = 0; i < rounds; i++) {
         const uint32_t of_tile = d->tile ? i % d->tile : i, s = (of_tile + d->begins_at) % STAGES;
         const uint32_t times = i + 1 == d->no_release ? 0 : i + 1 == d->two_releases ? 2 : 1;
         for (uint32_t k = 0; k <= d->waits_twice; k++) {
@@ -180,9 +197,11 @@ static void consume(const struct defect *d, struct way *way, bool releases)
         }
         if (i == 0 && d->keeps)
             way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(KEPT, 0), 0);
-        for (uint32_t k = 0; k < times && releases; k++)
-            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, s), 1);
+        for (uint32_t k = 0; k < times && releases && !(d->releases_late && i == 0); k++)
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, d->releases_late ? (s + 1) % STAGES : s), 1);
     }
+    if (d->releases_late)
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, (rounds - 1) % STAGES), 1);
     if (d->keeps)
         way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FREED, 0), 1);
     way->is_open = d->is_open;
@@ -191,8 +210,12 @@ static void consume(const struct defect *d, struct way *way, bool releases)
 static void put_ways(struct picture *p, const struct defect *d)
 {
     static struct way all[WARPS_MOST + 1];
-    struct way *const ways = all + d->all_but_one; /* before them lane 0 of the producer, which does nothing */
+    struct way *const ways = all + d->all_but_one; /* before them lane 0 of the producer */
     memset(all, 0, sizeof all);
+    if (d->serves_other) {
+        way_add(&all[0], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+        way_add(&all[0], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(OTHER, 0), 1);
+    }
     produce(d, &ways[PRODUCER]);
     ways[PRODUCER].lanes = lanes_of(d, PRODUCER);
     for (uint32_t w = 1; w < warps_of(d); w++) {
@@ -215,6 +238,7 @@ static void put_accesses(struct picture *p, const struct defect *d)
                    frees = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE),
                    full = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ONE),
                    empty = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, waiting);
+    picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, waiting);
     picture_reach(p, PRODUCER, PRODUCER, fills, 0, UINT8_MAX, 2);
     picture_reach(p, PRODUCER, PRODUCER, empty, 0, UINT8_MAX, 2);
     picture_reach(p, first, last, full, 0, UINT8_MAX, 2);
@@ -249,6 +273,10 @@ static bool stand_still(struct picture *p, const struct defect *d)
         picture_mbarrier(p, KEPT, 0, 0, 1, 1, 0);
         picture_mbarrier(p, FREED, 0, 0, 1, 1, 0);
     }
+    if (d->serves_other) {
+        picture_name(p, OTHER, "other", 1, 1u << PRODUCER, 2);
+        picture_mbarrier(p, OTHER, 0, 0, 1, 1, 0);
+    }
     put_accesses(p, d);
     put_ways(p, d);
     const bool stands = ways_stand(p);
@@ -266,6 +294,57 @@ static void test_each_defect_is_told(void **state)
         assert_int_equal(stand_still(&p, &defects[i]), defects[i].cause != NULL);
         if (defects[i].cause)
             ways_expect(&p, defects[i].cause, defects[i].says);
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
+/* The consumers make one more iteration than the producer.  It waits behind its last round: that is no round without an
+ * arrival if it drains the ring. */
+static void test_a_round_more_than_there_are_arrivals_is_told(void **state)
+{
+    static const struct defect kernels[] = {
+        {.name = "the producer stands in its drain",
+         .cause = "ROLE_DISAGREE",
+         .says =
+             "Warp 1 waits for one more round of \"full\" stage 1 at kernel.cu:101 than the kernel has arrivals for: "
+             "from its start to its end there are arrivals for 4 rounds, by warp 0. The",
+         .rounds_more = 1,
+         .drains = STAGES,
+         .releases_late = true},
+        {.name = "... and a lane of it has left that took no part in the ring",
+         .cause = "ROLE_DISAGREE",
+         .says = "waits for one more round of \"full\" stage 1",
+         .rounds_more = 1,
+         .drains = STAGES,
+         .releases_late = true,
+         .all_but_one = true,
+         .serves_other = true},
+        {.name = "... has left behind its drain",
+         .cause = "WAKER_EXITED",
+         .says = "by warp 0, and every warp that could arrive has exited",
+         .rounds_more = 1,
+         .drains = STAGES},
+        {.name = "... has left without a drain",
+         .cause = "WAKER_EXITED",
+         .says = "by warp 0, and every warp that could arrive has exited",
+         .rounds_more = 1},
+        {.name = "... stands in waits that may be those of more rounds",
+         .rounds_more = 1,
+         .drains = STAGES,
+         .drains_in_loop = true,
+         .releases_late = true},
+        {.name = "... has left behind such waits", .rounds_more = 1, .drains = STAGES, .drains_in_loop = true},
+        {.name = "... has left behind a wait for one stage alone", .rounds_more = 1, .drains = 1},
+    };
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct picture p;
+        print_message("%s\n", kernels[i].name);
+        assert_true(stand_still(&p, &kernels[i]));
+        if (kernels[i].cause)
+            ways_expect(&p, kernels[i].cause, kernels[i].says);
+        else
+            assert_false(ways_say(&p, "for one more round"));
         picture_deinit(&p);
     }
     (void)state;
@@ -374,6 +453,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_defect_is_told),
+        cmocka_unit_test(test_a_round_more_than_there_are_arrivals_is_told),
         cmocka_unit_test(test_a_way_that_is_not_known_to_its_end_is_told),
         cmocka_unit_test(test_another_picture_is_not_explained),
         cmocka_unit_test(test_walks_with_too_many_arrivals_are_told),

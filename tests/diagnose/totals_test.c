@@ -1,5 +1,5 @@
 /* totals_test.c - a ring of which one stage gets too few arrivals to the kernel's end, because some warps arrive only
- * on the other one.
+ * on the other one, or leave the kernel before.
  *
  * A test writes the walks of all threads, lets a replay run them until they hang, and makes the picture of that moment.
  */
@@ -93,8 +93,97 @@ static void test_warps_that_leave_a_stage_out_are_named(void **state)
     (void)state;
 }
 
+/* ---- warps that wait for one another ---- */
+
+enum { MEETINGS = 4 };
+
+/* In each round four warps arrive on the next stage, and each of them waits there for the others. */
+static const struct meeting {
+    const char *name, *cause, *says; /* cause NULL: the kernel finishes */
+    uint32_t leavers;                /* the last ones meet in the first round alone, and leave */
+    bool stay;                       /* ... or wait until warp 0 has met in all rounds */
+    bool by_token;                   /* a wait names the token of the arrival before it, no parity */
+    uint32_t missed;                 /* the round, from 1, in which nobody arrives; 0 = none */
+} meetings[] = {
+    {.name = "all meet"},
+    {.name = "... with tokens", .by_token = true},
+    {.name = "two leave behind stage 0",
+     .cause = "WAKER_EXITED",
+     .says =
+         "Warp 0 waits on \"full\" stage 1 at kernel.cu:100, which takes 4 arrivals, but gets no more than 2: warps "
+         "2-3 never arrived on it, though on other stages, and left the kernel.",
+     .leavers = 2},
+    {.name = "... with tokens",
+     .cause = "WAKER_EXITED",
+     .says = "gets no more than 2: warps 2-3 never arrived on it, though on other stages, and left the kernel.",
+     .leavers = 2,
+     .by_token = true},
+    {.name = "two stay behind stage 0",
+     .cause = "ARRIVE_MISSING",
+     .says = "gets no more than 2: warps 2-3 never arrived on it, though on other stages.",
+     .leavers = 2,
+     .stay = true},
+    {.name = "nobody arrives in one round: that is no trip count", .cause = "WAIT_CYCLE", .missed = 3},
+};
+
+static void meet(const struct meeting *m, uint32_t warp, struct way *way)
+{
+    const bool leaves = warp >= ARRIVERS - m->leavers;
+    for (uint32_t i = 0; i < (leaves ? 1 : MEETINGS); i++) {
+        if (i + 1 != m->missed)
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, i % STAGES), 1);
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES), i / STAGES & 1)->number_known = !m->by_token;
+    }
+    if (warp == 0)
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(DONE, 0), 1);
+    else if (leaves && m->stay)
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(DONE, 0), 0);
+}
+
+/* Runs the kernel and makes the picture of its end.  False: it does not hang. */
+static bool put_meeting(struct picture *p, const struct meeting *m)
+{
+    static struct way ways[ARRIVERS];
+    memset(ways, 0, sizeof ways);
+    picture_init(p, 1, ARRIVERS, 32);
+    picture_name(p, FULL, "full", STAGES, 0xf, 0xf);
+    picture_name(p, DONE, "done", 1, 1, 0xf);
+    for (uint32_t stage = 0; stage < STAGES; stage++) {
+        picture_mbarrier(p, FULL, stage, 0, ARRIVERS, ARRIVERS, 0);
+        way_add(&ways[0], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, stage), ARRIVERS);
+    }
+    picture_mbarrier(p, DONE, 0, 0, 1, 1, 0);
+    way_add(&ways[0], WSDBG_ACCESS_INIT, MBARRIER_AT(DONE, 0), 1);
+    picture_reach(p, 0, ARRIVERS - 1,
+                  picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), STAGES, 1, WSDBG_LANES_ONE), 0,
+                  UINT8_MAX, 2);
+    for (uint32_t w = 0; w < ARRIVERS; w++) {
+        ways[w].warp = w;
+        way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+        meet(m, w, &ways[w]);
+    }
+    ways_put(p, ways, ARRIVERS);
+    return ways_stand(p);
+}
+
+static void test_warps_that_leave_before_a_stage_are_told(void **state)
+{
+    for (size_t i = 0; i < sizeof meetings / sizeof *meetings; i++) {
+        struct picture p;
+        print_message("%s\n", meetings[i].name);
+        assert_int_equal(put_meeting(&p, &meetings[i]), meetings[i].cause != NULL);
+        if (meetings[i].cause)
+            ways_expect(&p, meetings[i].cause, meetings[i].says);
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_warps_that_leave_a_stage_out_are_named)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_warps_that_leave_a_stage_out_are_named),
+        cmocka_unit_test(test_warps_that_leave_before_a_stage_are_told),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

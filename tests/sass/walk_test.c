@@ -1,5 +1,5 @@
 /* walk_test.c - the walk of one thread through a kernel: which accesses it executes, how often and with which operands;
- * what happens at a branch whose condition is unknown.
+ * what happens at a branch whose condition is unknown; what it loads from global memory, and what not.
  *
  * Code is written as instructions, their operands in nvdisasm's order.
  */
@@ -37,6 +37,9 @@
 #define UNGUARDED .guard = WSDBG_PT
 #define IF(n) .guard = (n)
 #define JUMP(rows) .has_target = true, .target_offset_bytes = (rows) * WSDBG_INSTRUCTION_BYTES
+#define SET(reg, n) OP(MOV), UNGUARDED, TO(R(reg)), FROM(NUMBER(n))
+#define LOAD_GLOBAL(reg, pair) OP(LDG), UNGUARDED, TO(R(reg)), FROM(PAIR_AT(pair)), .width_bytes = 4, .words = {1, 0}
+#define SEND(op, pair, reg) OP(op), UNGUARDED, FROM(PAIR_AT(pair), R(reg)), .width_bytes = 4, .words = {1, 0}
 /* clang-format on */
 
 enum { LANE = 0, TID_X = 33, ROUNDS = 7, LONG = 1 << 20 };
@@ -63,24 +66,45 @@ static bool shared(void *context, uint32_t address, uint32_t *value)
     return address == 0x800;
 }
 
-static struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, size_t count, uint32_t parameter,
-                                 struct wsdbg_walk_limits limits)
+enum { TABLE = 0x5000, DATA = 0x8000, GLOBAL_WORD = 2 };
+
+/* How often words of global memory were read: those from DATA on, and those below. */
+struct reads {
+    uint32_t of_data, of_table;
+};
+
+static bool global(void *context, uint64_t address, bool is_generic, uint32_t *value)
 {
-    const struct wsdbg_thread_world world = {&parameter, constant, special, shared, NULL, 0};
+    struct reads *reads = context;
+    *(address < DATA ? &reads->of_table : &reads->of_data) += 1;
+    *value = GLOBAL_WORD;
+    return !is_generic;
+}
+
+static struct wsdbg_walk walk_in(const struct wsdbg_instruction *code, size_t count,
+                                 const struct wsdbg_thread_world *world, struct wsdbg_walk_limits limits)
+{
     uint32_t together;
     struct wsdbg_graph *graph;
     struct wsdbg_walk_plan *plan;
     struct wsdbg_walk walk;
     assert_null(wsdbg_graph_create_decoded(code, count, &graph));
     assert_null(wsdbg_walk_plan_create(graph, &plan));
-    assert_null(wsdbg_walk_lanes(plan, &world, 1, limits, &walk, &together));
+    assert_null(wsdbg_walk_lanes(plan, world, 1, limits, &walk, &together));
     wsdbg_walk_plan_destroy(plan);
     wsdbg_graph_destroy(graph);
     return walk;
 }
 
-#define WALK(code, parameter) \
-    walk_of(code, sizeof(code) / sizeof *(code), parameter, (struct wsdbg_walk_limits){LONG, LONG, NULL, NULL})
+static struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, size_t count, uint32_t parameter,
+                                 struct wsdbg_walk_limits limits)
+{
+    const struct wsdbg_thread_world world = {&parameter, constant, special, shared, NULL, 0};
+    return walk_in(code, count, &world, limits);
+}
+
+#define WITHOUT_LIMITS ((struct wsdbg_walk_limits){LONG, LONG, NULL, NULL})
+#define WALK(code, parameter) walk_of(code, sizeof(code) / sizeof *(code), parameter, WITHOUT_LIMITS)
 
 /* for (i = 0; i < parameter; i++) { wait(barrier at 0x400 + i % 2 * 8, parity i / 2 & 1); arrive(0x40 behind it); } */
 static const struct wsdbg_instruction ring[] = {
@@ -139,6 +163,56 @@ static void test_an_asynchronous_store_completes_its_bytes(void **state)
     (void)state;
 }
 
+/* Of machine code it is known which source is the address.  Both of its registers must be known, the data not. */
+static void test_what_an_asynchronous_store_sends_is_not_loaded(void **state)
+{
+    static const struct wsdbg_instruction sent[] = {
+        {SET(8, TABLE)},        {SET(9, 0)},         {LOAD_GLOBAL(4, 8)},  {SET(14, 0x1000)},
+        {SET(15, GLOBAL_WORD)}, {SEND(STAS, 14, 4)}, {SEND(REDAS, 14, 4)}, {OP(EXIT), UNGUARDED},
+    };
+    static const struct wsdbg_instruction names_barrier[] = {
+        {SET(8, TABLE)},     {SET(9, 0)},         {LOAD_GLOBAL(15, 8)},  {SET(14, 0x1000)},
+        {SEND(STAS, 14, 4)}, {SEND(STAS, 14, 4)}, {OP(EXIT), UNGUARDED},
+    };
+    static const struct wsdbg_instruction decides[] = {
+        {SET(8, TABLE)},
+        {SET(9, 0)},
+        {LOAD_GLOBAL(4, 8)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(4), NUMBER(GLOBAL_WORD), ALWAYS), .mode = WSDBG_COMPARE_NE},
+        {SET(14, 0x1000)},
+        {SET(15, GLOBAL_WORD)},
+        {SEND(STAS, 14, 4)},
+        {OP(BRA), IF(0), JUMP(2)},
+        {SEND(STAS, 14, 4)},
+        {OP(EXIT), UNGUARDED},
+    };
+    static const struct {
+        const char *loaded;
+        const struct wsdbg_instruction *code;
+        size_t count;
+        uint32_t reads;
+    } rows[] = {
+        {"the data", sent, sizeof sent / sizeof *sent, 0},
+        {"the address of the mbarrier", names_barrier, sizeof names_barrier / sizeof *names_barrier, 1},
+        {"the data, on which a branch depends, too", decides, sizeof decides / sizeof *decides, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct reads reads = {0, 0};
+        const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, 0};
+        print_message("%s\n", rows[i].loaded);
+        struct wsdbg_walk walk = walk_in(rows[i].code, rows[i].count, &world, WITHOUT_LIMITS);
+        assert_true(walk.is_whole);
+        assert_int_equal(walk.count, 2);
+        for (size_t k = 0; k < walk.count; k++) {
+            assert_int_equal(walk.steps[k].kind, WSDBG_ACCESS_COMPLETE);
+            assert_int_equal(walk.steps[k].address, GLOBAL_WORD);
+        }
+        assert_int_equal(reads.of_table, rows[i].reads);
+        free(walk.steps);
+    }
+    (void)state;
+}
+
 static void test_a_limit_ends_a_walk_that_is_not_whole(void **state)
 {
     struct wsdbg_walk walk =
@@ -173,6 +247,54 @@ static void test_what_nobody_can_decide_is_passed_or_ends_the_walk(void **state)
     (void)state;
 }
 
+/* The side that may be skipped calls a function that lies behind the kernel.  It counts as a part of the side. */
+static void test_a_side_that_calls_a_function_is_passed_as_its_code_allows(void **state)
+{
+    enum { COUNT = 5, CALLED = 7, CALLED_LAST = 9, WORD = 3 };
+    static const struct wsdbg_instruction kernel[] = {
+        {OP(LDG), UNGUARDED, TO(R(0)), FROM(AT(8, 0)), .width_bytes = 4},
+        {SET(COUNT, WORD)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(5), ALWAYS), .mode = WSDBG_COMPARE_LT},
+        {OP(BRA), IF(0), JUMP(2)},
+        {OP(CALL), UNGUARDED, JUMP(3)},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(COUNT)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+        /* CALLED */ {OP(NOP), UNGUARDED},
+        {OP(RET), UNGUARDED},
+        /* CALLED_LAST */ {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x480)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(RET), UNGUARDED},
+    };
+    static const struct {
+        const char *name; /* what the function does */
+        struct wsdbg_instruction does;
+        uint32_t lost_at; /* 0 = the walk is whole, with its one arrival */
+    } functions[] = {
+        {"writes what nobody needs", {SET(7, 1)}, 0},
+        {"writes the count of the arrival", {SET(COUNT, 1)}, 5},
+        {"arrives", {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x480)), .mode = WSDBG_ARRIVE_A1T0}, 3},
+        {"calls another function, which arrives", {OP(CALL), UNGUARDED, JUMP(CALLED_LAST - CALLED)}, 3},
+        {"calls nobody knows what", {OP(CALL), UNGUARDED}, 3},
+        {"may leave the kernel", {OP(EXIT), IF(1)}, 3},
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        struct wsdbg_instruction code[sizeof kernel / sizeof *kernel];
+        print_message("it %s\n", functions[i].name);
+        memcpy(code, kernel, sizeof kernel);
+        code[CALLED] = functions[i].does;
+        struct wsdbg_walk walk = WALK(code, 0);
+        assert_int_equal(walk.is_whole, !functions[i].lost_at);
+        if (functions[i].lost_at) {
+            assert_int_equal(walk.count, 0);
+            assert_int_equal(walk.lost_at, functions[i].lost_at);
+        } else {
+            assert_int_equal(walk.count, 1);
+            assert_int_equal(walk.steps[0].number, WORD);
+        }
+        free(walk.steps);
+    }
+    (void)state;
+}
+
 /* A load before the loop gives the value that shared memory has now.  A load in the loop makes the loop a poll. */
 static void test_shared_memory_is_read_outside_of_loops_only(void **state)
 {
@@ -190,6 +312,81 @@ static void test_shared_memory_is_read_outside_of_loops_only(void **state)
     assert_int_equal(walk.steps[0].number, 3);
     assert_int_equal(walk.steps[1].kind, WSDBG_WALK_POLL);
     free(walk.steps);
+    (void)state;
+}
+
+/* In code that hands values over through shared memory a walk also loads what is stored there, but only so much of it
+ * in a pass over the CTA.  What a branch depends on is loaded in any case. */
+static void test_data_for_shared_memory_is_loaded_up_to_a_limit(void **state)
+{
+    enum { STORED = 300, LOADED_MOST = 256, FIRST = 0x1000, LAST = FIRST + (STORED - 1) * 4 };
+    static const struct wsdbg_instruction code[] = {
+        /* Stores the data in shared memory, word by word. */
+        {SET(8, DATA)},
+        {SET(9, 0)},
+        {SET(0, FIRST)},
+        {LOAD_GLOBAL(4, 8)},
+        {OP(STS), UNGUARDED, FROM(AT(0, 0), R(4)), .width_bytes = 4, .words = {1, 0}},
+        {OP(IADD3), UNGUARDED, TO(R(8)), FROM(R(8), NUMBER(4), ZERO)},
+        {OP(IADD3), UNGUARDED, TO(R(0)), FROM(R(0), NUMBER(4), ZERO)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(FIRST + 4 * STORED), ALWAYS), .mode = WSDBG_COMPARE_LT},
+        {OP(BRA), IF(0), JUMP(-5)},
+        /* Loads the first and the last of these words, and waits for a phase with each of these parities. */
+        {SET(0, FIRST)},
+        {OP(LDS), UNGUARDED, TO(R(5)), FROM(AT(0, 0)), .width_bytes = 4, .words = {1, 0}},
+        {OP(SYNCS_PHASECHK), UNGUARDED, TO(P(1)), FROM(AT(WSDBG_RZ, 0x400), R(5))},
+        {OP(IADD3), UNGUARDED, TO(R(0)), FROM(R(0), NUMBER(LAST - FIRST), ZERO)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(LAST), ALWAYS), .mode = WSDBG_COMPARE_LE},
+        {OP(BRA), IF(0), JUMP(-4)},
+        /* What the branch depends on is loaded last. */
+        {SET(8, TABLE)},
+        {SET(9, 0)},
+        {LOAD_GLOBAL(6, 8)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(6), NUMBER(GLOBAL_WORD), ALWAYS), .mode = WSDBG_COMPARE_EQ},
+        {OP(BRA), IF(0), JUMP(2)},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x500)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x600)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(EXIT), UNGUARDED},
+    };
+    static const struct {
+        const char *name;
+        uint32_t warp;
+        bool begins_cta, begins_pass;
+        uint32_t reads; /* of data, from the first walk on */
+    } walks[] = {
+        {"a warp of a CTA", .begins_cta = true, .reads = LOADED_MOST},
+        {"another warp of it", .warp = 1, .reads = LOADED_MOST},
+        {"the next pass over the CTA", .begins_pass = true, .reads = 2 * LOADED_MOST},
+        {"... and the other warp in it", .warp = 1, .reads = 2 * LOADED_MOST},
+        {"a warp of the next CTA", .begins_cta = true, .reads = 3 * LOADED_MOST},
+    };
+    struct reads reads = {0, 0};
+    const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, 0};
+    struct wsdbg_graph *graph;
+    struct wsdbg_walk_plan *plan;
+    assert_null(wsdbg_graph_create_decoded(code, sizeof code / sizeof *code, &graph));
+    assert_null(wsdbg_walk_plan_create(graph, &plan));
+    for (uint32_t i = 0; i < sizeof walks / sizeof *walks; i++) {
+        struct wsdbg_walk walk;
+        uint32_t together;
+        print_message("%s\n", walks[i].name);
+        if (walks[i].begins_pass)
+            wsdbg_walk_plan_end_pass(plan);
+        if (walks[i].begins_cta)
+            wsdbg_walk_plan_begin_cta(plan, true);
+        wsdbg_walk_plan_begin_warp(plan, walks[i].warp);
+        assert_null(wsdbg_walk_lanes(plan, &world, 1, WITHOUT_LIMITS, &walk, &together));
+        assert_true(walk.is_whole);
+        assert_int_equal(walk.count, 3);
+        assert_int_equal(walk.steps[0].is_number_known, walks[i].begins_cta); /* else others store there, too */
+        assert_false(walk.steps[1].is_number_known);
+        assert_int_equal(walk.steps[2].address, 0x600);
+        assert_int_equal(reads.of_data, walks[i].reads);
+        assert_int_equal(reads.of_table, i + 1);
+        free(walk.steps);
+    }
+    wsdbg_walk_plan_destroy(plan);
+    wsdbg_graph_destroy(graph);
     (void)state;
 }
 
@@ -530,9 +727,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_round_has_its_barrier_and_its_parity),
         cmocka_unit_test(test_an_asynchronous_store_completes_its_bytes),
+        cmocka_unit_test(test_what_an_asynchronous_store_sends_is_not_loaded),
         cmocka_unit_test(test_a_limit_ends_a_walk_that_is_not_whole),
         cmocka_unit_test(test_what_nobody_can_decide_is_passed_or_ends_the_walk),
+        cmocka_unit_test(test_a_side_that_calls_a_function_is_passed_as_its_code_allows),
         cmocka_unit_test(test_shared_memory_is_read_outside_of_loops_only),
+        cmocka_unit_test(test_data_for_shared_memory_is_loaded_up_to_a_limit),
         cmocka_unit_test(test_a_trip_count_may_be_a_quotient),
         cmocka_unit_test(test_machine_code_says_in_its_words_what_lanes_exchange),
         cmocka_unit_test(test_a_uniform_register_is_that_of_all_lanes),

@@ -75,21 +75,14 @@ static bool could_arrive(const struct left *left, uint32_t warp, uint32_t row)
     return wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, row, NULL) != WSDBG_MATCH_NO;
 }
 
-/* If no agent arrives: notes the warps that have left, as a whole or in part, and whose code has such an arrival.
- * False: another warp may go a way that is not known. */
-static bool note_who_could(struct left *left, uint32_t barrier)
+/* If no agent arrives: notes the warps that have left, as a whole or in part, and whose code has such an arrival. */
+static void note_who_could(struct left *left, uint32_t row)
 {
-    const struct wsdbg_replay *replay = left->replay;
-    const uint32_t row = replay->barriers[barrier].row;
     for (uint32_t w = 0; w < left->c->warp_count; w++)
         if (could_arrive(left, w, row)) {
             wsdbg_set_add(&left->by, w);
-            left->lanes |= wsdbg_replay_workers_gone(replay, w);
+            left->lanes |= wsdbg_replay_workers_gone(left->replay, w);
         }
-    for (uint32_t i = 0; i < replay->agent_count; i++)
-        if (!wsdbg_set_has(&left->by, replay->agents[i].warp) && may_arrive(left, &replay->agents[i], barrier))
-            return false;
-    return true;
 }
 
 /* "lane 0 of ", where no warp has left as a whole. */
@@ -113,7 +106,9 @@ static bool judge_mbarrier(struct left *left)
     if (b->row == WSDBG_NONE || b->pending == 0 || !have_arrivers_left(left, barrier))
         return false;
     const bool came = wsdbg_set_count(&left->by) > 0;
-    if (!came && (!note_who_could(left, barrier) || !wsdbg_set_count(&left->by)))
+    if (!came)
+        note_who_could(left, b->row);
+    if (!wsdbg_set_count(&left->by))
         return false;
     struct wsdbg_finding *finding = find(left, b->row);
     if (!finding)

@@ -1,9 +1,11 @@
-/* rule_code_mates.c - a warp that does what the three others of its warpgroup do, but waits for other phases.
+/* rule_code_mates.c - a warp that waits by the instructions of the three others of its warpgroup, but for other phases.
  *
  * Reads: walks, warp states; a replay that ends in the picture, if there is one.  Adds: PARITY_WRONG, PARITY_DRIFT.
  *
  * It compares walks with one another and needs no order of events: what such a warp leads to is a race.
  */
+#include <stdlib.h>
+
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
 #include "diagnose/rules.h"
@@ -31,49 +33,69 @@ static uint32_t turn_of(const struct wsdbg_step_row *steps, uint32_t at)
     return turn;
 }
 
-static bool executes(const struct wsdbg_step_row *steps, uint32_t count, uint32_t access)
+enum { BY_FIRST = 1, BY_SECOND = 2, BY_BOTH = 3 };
+
+/* Two walks, and by access which of them executes it. */
+struct two_walks {
+    const struct wsdbg_step_row *steps[2];
+    uint32_t counts[2];
+    uint8_t *executes;
+};
+
+static bool begin_walks(const struct wsdbg_snapshot *s, const struct wsdbg_walk_row *a, const struct wsdbg_walk_row *b,
+                        struct two_walks *two)
 {
-    for (uint32_t k = 0; k < count; k++)
-        if (steps[k].access == access)
-            return true;
-    return false;
+    *two = (struct two_walks){.steps = {&s->steps[a->step_first], &s->steps[b->step_first]},
+                              .counts = {a->step_count, b->step_count},
+                              .executes = calloc(s->access_count + 1, sizeof *two->executes)};
+    for (unsigned side = 0; side < 2 && two->executes; side++)
+        for (uint32_t k = 0; k < two->counts[side]; k++)
+            if (two->steps[side][k].access < s->access_count)
+                two->executes[two->steps[side][k].access] |= side ? BY_SECOND : BY_FIRST;
+    return two->executes;
 }
 
-/* The first step of `a` from `at` on by an instruction that `b` executes, too.  One warp of a warpgroup may have more
- * to do than the others; and its lanes may wait for each other where those of the others need not. */
-static uint32_t next_common(const struct wsdbg_snapshot *s, const struct wsdbg_walk_row *a,
-                            const struct wsdbg_walk_row *b, uint32_t at)
+/* The first step of a walk from `at` on by an instruction that the other one executes, too.  One warp of a warpgroup
+ * may have more to do than the others; and its lanes may wait for each other where those of the others need not. */
+static uint32_t next_common(const struct two_walks *two, unsigned side, uint32_t at)
 {
-    const struct wsdbg_step_row *own = &s->steps[a->step_first], *its = &s->steps[b->step_first];
-    while (at < a->step_count &&
-           (own[at].kind == WSDBG_STEP_TOGETHER ||
-            (own[at].access != WSDBG_NONE && !executes(its, b->step_count, own[at].access))))
+    const struct wsdbg_step_row *steps = two->steps[side];
+    while (at < two->counts[side] && (steps[at].kind == WSDBG_STEP_TOGETHER ||
+                                      (steps[at].access != WSDBG_NONE && two->executes[steps[at].access] != BY_BOTH)))
         at++;
     return at;
 }
 
-/* Whether two warps do the same by the instructions that both execute, but for the parities of waits.  *odd gets the first wait of the first warp that
- * differs. */
-static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, struct odd_wait *odd)
+/* Compares the common steps.  *odd gets the first wait of the first walk that names another parity than the second
+ * one's, in the same turn on the same barrier.  False: something else differs. */
+static bool compare(const struct two_walks *two, struct odd_wait *odd)
 {
-    const struct wsdbg_walk_row *a = wsdbg_code_walk(c, warp), *b = wsdbg_code_walk(c, mate);
-    *odd = (struct odd_wait){.warp = warp};
-    if (!a || !b || a->is_guessed || b->is_guessed || a->is_whole != b->is_whole)
-        return false;
-    const struct wsdbg_step_row *own = &c->snapshot->steps[a->step_first], *its = &c->snapshot->steps[b->step_first];
-    uint32_t i = next_common(c->snapshot, a, b, 0), k = next_common(c->snapshot, b, a, 0);
-    for (; i < a->step_count && k < b->step_count;
-         i = next_common(c->snapshot, a, b, i + 1), k = next_common(c->snapshot, b, a, k + 1)) {
+    const struct wsdbg_step_row *own = two->steps[0], *its = two->steps[1];
+    uint32_t i = next_common(two, 0, 0), k = next_common(two, 1, 0);
+    for (; i < two->counts[0] && k < two->counts[1]; i = next_common(two, 0, i + 1), k = next_common(two, 1, k + 1)) {
         if (own[i].kind != its[k].kind || own[i].address != its[k].address || own[i].rank != its[k].rank)
             return false;
         if (own[i].number == its[k].number)
             continue;
-        if (!is_wait(&own[i]) || !is_wait(&its[k]))
+        if (!is_wait(&own[i]) || !is_wait(&its[k]) || turn_of(own, i) != turn_of(its, k))
             return false;
         if (!odd->own)
-            *odd = (struct odd_wait){warp, &own[i], i, its[k].number & 1, turn_of(own, i)};
+            *odd = (struct odd_wait){odd->warp, &own[i], i, its[k].number & 1, turn_of(own, i)};
     }
-    return i >= a->step_count && k >= b->step_count;
+    return i >= two->counts[0] && k >= two->counts[1];
+}
+
+/* Whether two warps do the same by the instructions that both execute, but for the parities of waits. */
+static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, struct odd_wait *odd)
+{
+    const struct wsdbg_walk_row *a = wsdbg_code_walk(c, warp), *b = wsdbg_code_walk(c, mate);
+    struct two_walks two = {.executes = NULL};
+    *odd = (struct odd_wait){.warp = warp};
+    if (!a || !b || a->is_guessed || b->is_guessed || a->is_whole != b->is_whole)
+        return false;
+    const bool alike = begin_walks(c->snapshot, a, b, &two) && compare(&two, odd);
+    free(two.executes);
+    return alike;
 }
 
 /* Whether the warp differs from all three mates, and these are alike. */
@@ -113,8 +135,8 @@ static void say(struct wsdbg_case *c, const struct odd_wait *odd, uint32_t barri
         return;
     finding->role = wsdbg_case_warp(c, odd->warp)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s asks for parity %u in its wait number %u on %s. The three other warps of its warpgroup, which do "
-                "the same otherwise, ask for parity %u there. So its waits are out of step with theirs.",
+                "%s asks for parity %u in its wait number %u on %s. The three other warps of its warpgroup, which wait "
+                "by the same instructions, ask for parity %u there. So its waits are out of step with theirs.",
                 wsdbg_say_warp(c, odd->warp).text, odd->own->number & 1, odd->turn + 1,
                 wsdbg_say_object(c, barrier).text, odd->parity);
     wsdbg_print(finding->fix, sizeof finding->fix,

@@ -308,7 +308,8 @@ static bool was_left_out(const struct wsdbg_case *c, const struct wsdbg_code_slo
     uint32_t stages = 0;
     for (uint32_t at = 0; wsdbg_word_next(c, slot->empty.barrier, &at, &word); stages++)
         for (uint32_t w = 0; w < c->warp_count && word.barrier != slot->empty.barrier; w++)
-            if (wsdbg_set_has(&slot->releasers, w) && wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, word.barrier, NULL) != 1)
+            if (wsdbg_set_has(&slot->releasers, w) &&
+                wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, word.barrier, NULL) != 1)
                 return false;
     return stages > 1 && slot->handed == 0;
 }

@@ -16,7 +16,8 @@ struct totals {
     const struct wsdbg_replay *replay;
     uint32_t agent, barrier, warp; /* who waits, on what */
     uint32_t row;                  /* of the barrier, in snapshot.barriers */
-    uint64_t arrivals;             /* of all threads up to the kernel's end */
+    uint64_t in_walks;             /* arrivals of all threads up to the kernel's end */
+    uint64_t arrivals;             /* ... less those behind a wait for the same phase, which come too late for it */
     uint32_t expected, phase;      /* phase: how many have completed */
     bool has_bytes;                /* some step announces bytes without an arrival */
     uint32_t inits;                /* steps that initialise it */
@@ -34,10 +35,12 @@ static bool add_init(struct totals *totals, const struct wsdbg_step_row *step, b
     return is_same && !is_used;
 }
 
-static void add_step(struct totals *totals, const struct wsdbg_replay_agent *agent, uint32_t k)
+/* is_late: the agent waits for the phase itself, before the step. */
+static void add_step(struct totals *totals, const struct wsdbg_replay_agent *agent, uint32_t k, bool is_late)
 {
     const struct wsdbg_step_row *step = &agent->steps[k];
-    totals->arrivals += wsdbg_replay_arrivals_of(agent, k);
+    totals->in_walks += wsdbg_replay_arrivals_of(agent, k);
+    totals->arrivals += is_late ? 0 : wsdbg_replay_arrivals_of(agent, k);
     totals->has_bytes |= step->kind == WSDBG_ACCESS_EXPECT;
     if (wsdbg_replay_arrivals_of(agent, k))
         wsdbg_set_add(&totals->by, agent->warp);
@@ -46,13 +49,12 @@ static void add_step(struct totals *totals, const struct wsdbg_replay_agent *age
 }
 
 /* False where some walk is not known to its end, or some step changes the barrier's count or begins its phases anew.
- * Several warps may initialise it before it is used.  Who waits on the barrier itself makes no arrival behind that. */
+ * Several warps may initialise it before it is used. */
 static bool add_up(struct totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
-        const bool waits_itself =
-            agent->state == WSDBG_AGENT_WAITS && agent->target[agent->at] == totals->barrier;
+        const bool waits_itself = agent->state == WSDBG_AGENT_WAITS && agent->target[agent->at] == totals->barrier;
         bool is_used = false;
         if (!totals->c->snapshot->walks[agent->walk].is_whole)
             return false;
@@ -63,8 +65,7 @@ static bool add_up(struct totals *totals)
             if (step->kind == WSDBG_ACCESS_DROP ||
                 (step->kind == WSDBG_ACCESS_INIT && !add_init(totals, step, is_used)))
                 return false;
-            if (!waits_itself || k < agent->at)
-                add_step(totals, agent, k);
+            add_step(totals, agent, k, waits_itself && k >= agent->at);
             is_used = true;
         }
     }
@@ -451,7 +452,7 @@ static bool say_too_few(const struct totals *totals)
 /* The arrivals of all threads are just enough for the phases that have completed. */
 static bool is_over(const struct totals *totals)
 {
-    return totals->arrivals == (uint64_t)totals->expected * totals->phase;
+    return totals->in_walks == (uint64_t)totals->expected * totals->phase;
 }
 
 /* Adds a finding where all arrivals are too few for one phase; or, `of_trips`, just enough for the phases that have
@@ -467,7 +468,7 @@ static void judge(struct wsdbg_case *c, bool of_trips)
         uint32_t gone;
         const bool is_trip = is_over(&totals) && are_regular(&totals) && !has_bytes_left_over(&totals) &&
                              !lanes_that_left(&totals, &gone);
-        if (of_trips ? !is_trip || totals.arrivals < totals.expected : totals.arrivals >= totals.expected)
+        if (of_trips ? !is_trip || totals.in_walks < totals.expected : totals.arrivals >= totals.expected)
             continue;
         if (of_trips)
             say_trips(&totals);

@@ -1,0 +1,130 @@
+/* look_walks_test.c - which CTAs of a grid are walked where the work of a look is limited: a kernel in PTX, whose warps
+ * all wait for an mbarrier, and two clusters of two CTAs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/look.h"
+#include "machine/ptx_code.h"
+
+enum { CTAS = 4, CLUSTER = 2, WARPS = 16, THREADS = 32 * WARPS };
+
+/* A walk takes some 4 instructions a round.  The ways may depend on which CTA it is, so that no CTA shares another's.
+ */
+#define KERNEL(rounds)                                 \
+    ".version 8.6\n.target sm_90a\n.address_size 64\n" \
+    ".visible .entry kernel()\n{\n"                    \
+    ".shared .align 8 .b64 bar;\n"                     \
+    ".reg .pred %p<2>;\n.reg .b32 %r<4>;\n"            \
+    "mov.u32 %r0, 0;\n"                                \
+    "AGAIN:\n"                                         \
+    "add.u32 %r0, %r0, 1;\n"                           \
+    "setp.lt.u32 %p0, %r0, " rounds ";\n"              \
+    "@%p0 bra AGAIN;\n"                                \
+    "mov.u32 %r1, %ctaid.x;\n"                         \
+    "add.u32 %r1, %r1, 1;\n"                           \
+    "mbarrier.arrive.shared::cta.b64 _, [bar], %r1;\n" \
+    "ret;\n}\n"
+
+static struct wsdbg_error *no_constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
+                                       void *out, uint32_t byte_count, bool *known)
+{
+    (void)machine, (void)grid, (void)bank, (void)offset, (void)out, (void)byte_count;
+    *known = false;
+    return NULL;
+}
+
+static const struct wsdbg_machine_ops ops = {.constant = no_constant};
+
+/* Row `cta` of the grid: both clusters have their first CTA before any has its second one. */
+static struct wsdbg_cta cta_at(uint32_t cta)
+{
+    const uint32_t cluster = cta % (CTAS / CLUSTER), rank = cta / (CTAS / CLUSTER);
+    return (struct wsdbg_cta){.x = cluster * CLUSTER + rank,
+                              .cluster_id = cluster,
+                              .cluster_rank = rank,
+                              .cluster_size = CLUSTER,
+                              .warp_first = cta * WARPS,
+                              .warp_count = WARPS};
+}
+
+/* Walks the grid.  walks[cta]: how many of its warps have a walk. */
+static void walk(const char *text, uint32_t walks[CTAS])
+{
+    struct wsdbg_machine_context context = {0};
+    struct wsdbg_machine_module module = {.image = {(const unsigned char *)text, strlen(text)}};
+    struct wsdbg_machine_grid launch = {
+        .function_entry = wsdbg_ptx_address(0), .grid = {CTAS, 1, 1}, .block = {THREADS, 1, 1}};
+    struct wsdbg_machine_cta placed[CTAS] = {{0}};
+    struct wsdbg_machine machine = {.ops = &ops,
+                                    .contexts = &context,
+                                    .context_count = 1,
+                                    .modules = &module,
+                                    .module_count = 1,
+                                    .grids = &launch,
+                                    .grid_count = 1,
+                                    .ctas = placed,
+                                    .cta_count = CTAS};
+    struct wsdbg_look_source source = {.machine = &machine, .budget = {.walks_ns = WSDBG_WALKS_COUNTED}};
+    struct wsdbg_grid grid = {.warps_per_cta = WARPS, .cta_count = CTAS};
+    struct wsdbg_cta ctas[CTAS];
+    struct wsdbg_look_cta seen_ctas[CTAS];
+    static struct wsdbg_warp_row warps[CTAS * WARPS];
+    struct wsdbg_snapshot out = {
+        .grids = &grid, .grid_count = 1, .ctas = ctas, .cta_count = CTAS, .warps = warps, .warp_count = CTAS * WARPS};
+    struct wsdbg_look_grid seen_grid = {0};
+    const struct wsdbg_look_seen seen = {.machine = &machine, .grids = &seen_grid, .ctas = seen_ctas};
+    struct wsdbg_look_tables tables = {.out = &out};
+    const uint32_t access_first = 0;
+    for (uint32_t cta = 0; cta < CTAS; cta++) {
+        ctas[cta] = cta_at(cta);
+        seen_ctas[cta] = (struct wsdbg_look_cta){.machine = cta, .sibling = cta};
+        walks[cta] = 0;
+    }
+    for (uint32_t w = 0; w < CTAS * WARPS; w++)
+        warps[w] = (struct wsdbg_warp_row){.cta = w / WARPS, .warp = w % WARPS, .state = WSDBG_WARP_WAIT_MBARRIER};
+    assert_null(wsdbg_code_create(&source.code));
+    wsdbg_code_begin(source.code);
+    assert_null(wsdbg_code_kernel(source.code, &machine, 0, &seen_grid.kernel));
+    assert_non_null(seen_grid.kernel);
+    assert_null(wsdbg_look_walks(&source, &seen, &access_first, &tables));
+    for (size_t i = 0; i < out.walk_count; i++) {
+        assert_true(out.walks[i].is_whole);
+        walks[warps[out.walks[i].warp].cta]++;
+    }
+    free(out.walks);
+    free(out.steps);
+    wsdbg_code_destroy(source.code);
+}
+
+/* A cluster that is walked in part shows nothing. */
+static void where_the_work_is_too_much_whole_clusters_are_walked(void **state)
+{
+    static const struct {
+        const char *name, *text;
+        uint32_t walks[CTAS];
+    } grids[] = {
+        {"work for four CTAs", KERNEL("100"), {WARPS, WARPS, WARPS, WARPS}},
+        {"work for two CTAs", KERNEL("26000"), {WARPS, 0, WARPS, 0}},
+    };
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        uint32_t walks[CTAS];
+        print_message("%s\n", grids[i].name);
+        walk(grids[i].text, walks);
+        for (uint32_t cta = 0; cta < CTAS; cta++)
+            assert_int_equal(walks[cta], grids[i].walks[cta]);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(where_the_work_is_too_much_whole_clusters_are_walked)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
