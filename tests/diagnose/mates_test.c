@@ -79,14 +79,15 @@ static void consume(const struct defect *d, bool is_unlike, struct way *way)
         if (is_unlike && d->gathers)
             way_add(way, WSDBG_STEP_TOGETHER, 0, 0);
         const bool is_peeled = d->peels && (is_unlike ? i < STAGES : i >= ROUNDS - STAGES);
+        const uint32_t frees = is_peeled ? (uint32_t)(PEELED_FREES + is_unlike) : (uint32_t)FREES;
         struct wsdbg_step_row *wait = way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES),
                                               (i / STAGES & 1) ^ (is_unlike && i + 1 == d->wait));
-        wait->access = is_peeled ? PEELED_WAITS + is_unlike : wait->access;
+        if (is_peeled)
+            wait->access = PEELED_WAITS + is_unlike;
         if (is_unlike && d->more)
             way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(NEWS, 0), 1)->access = d->more == BY_ITS_OWN ? TELLS : FREES;
         if (!is_unlike || i + 1 != d->release)
-            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1)->access =
-                is_peeled ? PEELED_FREES + is_unlike : (uint32_t)FREES;
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1)->access = frees;
     }
 }
 
