@@ -104,6 +104,26 @@ static void a_warpgroup_that_names_another_id_than_its_partner_is_told(void **st
     }
 }
 
+/* Warp 1 announces itself to the group's meeting at a barrier that the group meets at later, with another number of
+ * threads.  Its mates come to both barriers, so it seems to leave the first one out. */
+static void one_warp_that_names_a_later_barrier_is_told(void **state)
+{
+    struct picture p;
+    (void)state;
+    begin(&p);
+    for (uint32_t w = 0; w < 2 * GROUP; w++) {
+        if (w == 1)
+            use(&ways[w], WSDBG_ACCESS_NAMED_ARRIVE, GIVES_TURN, ID_OTHER, PAIR);
+        else
+            use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, w < GROUP ? TAKES_TURN : MEETS_A, ID_A, PAIR);
+        if (w != 1)
+            use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, FOLLOWS, ID_OTHER, PAIR - 32);
+    }
+    expect(&p, "NAMED_ID_SHARED",
+           "Warp 1 uses named barrier 3 at kernel.cu:201, which other rounds use, too. With 1 there, the kernel would "
+           "finish.");
+}
+
 /* The rows of the warps say where other lanes of theirs stand. */
 static void a_part_of_a_warp_shows_the_barrier(void **state)
 {
@@ -268,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_warpgroup_that_names_another_id_than_its_partner_is_told),
+        cmocka_unit_test(one_warp_that_names_a_later_barrier_is_told),
         cmocka_unit_test(a_part_of_a_warp_shows_the_barrier),
         cmocka_unit_test(warpgroups_of_one_instruction_that_name_a_wrong_id_are_told),
         cmocka_unit_test(an_id_that_others_of_the_instruction_keep_is_shared),

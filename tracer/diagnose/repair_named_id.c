@@ -64,6 +64,34 @@ static uint32_t uses_of(const struct wsdbg_trial *t, uint32_t warp, uint32_t id)
     return most;
 }
 
+/* Whether some agent of a warp uses the barrier with so many threads. */
+static bool names(const struct wsdbg_trial *t, uint32_t warp, uint32_t id, uint32_t threads)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; agent->warp == warp && k < agent->step_count; k++)
+            if (is_use(&agent->steps[k]) && agent->steps[k].address == id && agent->steps[k].number == threads)
+                return true;
+    }
+    return false;
+}
+
+/* Whether the warp uses another barrier with as many threads as its mate names at this one, and the mate does not: then
+ * it may have meant this one. */
+static bool may_have_meant(const struct wsdbg_trial *t, uint32_t warp, uint32_t mate, uint32_t id)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; agent->warp == warp && k < agent->step_count; k++) {
+            const struct wsdbg_step_row *step = &agent->steps[k];
+            if (is_use(step) && step->address != id && names(t, mate, id, step->number) &&
+                !names(t, mate, step->address, step->number))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Whether the three others of the warp's warpgroup use the barrier equally often, and the warp less often. */
 static bool leaves_out(const struct wsdbg_trial *t, uint32_t warp, uint32_t id)
 {
@@ -72,7 +100,7 @@ static bool leaves_out(const struct wsdbg_trial *t, uint32_t warp, uint32_t id)
         if (mate == warp || !wsdbg_case_are_mates(t->c, mate, warp))
             continue;
         const uint32_t its = uses_of(t, mate, id);
-        if (its == 0 || (mates && its != uses))
+        if (its == 0 || (mates && its != uses) || may_have_meant(t, warp, mate, id))
             return false;
         uses = its;
         mates++;
