@@ -255,7 +255,7 @@ class Scorer:
         row['answers'] = {}
         for evidence in self.wanted(row):
             db = os.path.join(folder, evidence + '.db')
-            looks = ['--keep-looks', folder] if tools.keep and tools.device == 'gpu' else []
+            looks = (['--keep-looks', folder] if tools.device == 'gpu' else ['--record', os.path.join(folder, evidence + '.wsrec')]) if tools.keep else []
             status, said, seconds = run(tools.wsdbg('run', '--device', tools.device, '--stall', tools.stall, *EVIDENCE[evidence], *looks, '-q', '-o', db, '--', *self.command(row)),
                                         {**os.environ, **changes}, self.limit(row) + 10)
             answer = first_finding(db, row)

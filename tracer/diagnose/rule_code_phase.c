@@ -300,18 +300,33 @@ static bool judge_released_twice(struct wsdbg_case *c, const struct wsdbg_code_s
 
 /* ---- ARRIVE_MISSING ---- */
 
-/* Whether all releasers have arrivals behind them on each other stage, which they cannot reach again, and none on this
- * one: the others were handed over before their first use. */
+/* Whether each of the warps has so many accesses of these kinds to the barrier behind it that it cannot reach again. */
+static bool has_behind(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps, wsdbg_access_kinds kinds,
+                       uint32_t barrier, uint32_t count)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(warps, w) && wsdbg_code_behind(c, w, kinds, barrier, NULL) != count)
+            return false;
+    return true;
+}
+
+/* Whether the slot was never used, and all releasers have an arrival behind them on each other stage that they cannot
+ * reach again, and none on this one: the others were handed over before their first use.  Where waits for filled slots
+ * lie behind them, too, these arrivals are of rounds. */
 static bool was_left_out(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
     struct wsdbg_barrier_word word;
     uint32_t stages = 0;
+    if (slot->full.phase != 0 || slot->empty.phase != 0 || slot->handed != 0)
+        return false;
     for (uint32_t at = 0; wsdbg_word_next(c, slot->empty.barrier, &at, &word); stages++)
-        for (uint32_t w = 0; w < c->warp_count && word.barrier != slot->empty.barrier; w++)
-            if (wsdbg_set_has(&slot->releasers, w) &&
-                wsdbg_code_behind(c, w, WSDBG_KINDS_ARRIVAL, word.barrier, NULL) != 1)
-                return false;
-    return stages > 1 && slot->handed == 0;
+        if (word.barrier != slot->empty.barrier &&
+            !has_behind(c, &slot->releasers, WSDBG_KINDS_ARRIVAL, word.barrier, 1))
+            return false;
+    for (uint32_t at = 0; wsdbg_word_next(c, slot->full.barrier, &at, &word);)
+        if (!has_behind(c, &slot->releasers, WSDBG_KIND(WSDBG_ACCESS_WAIT), word.barrier, 0))
+            return false;
+    return stages > 1;
 }
 
 static void say_left_out(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
