@@ -21,16 +21,14 @@ static const struct kernel {
     uint32_t producer;        /* the parity with which it begins on each stage */
     uint32_t consumer, other; /* ... and with which warp 4 begins, and the other consumers */
     bool hands_over;          /* the consumers release each slot before the first round */
-    bool no_bytes;            /* slots are filled without copies */
     bool is_open;             /* it is not known how warp 7 goes on */
 } kernels[] = {
-    {"the producer begins free", false, 1, 0, 0, false, false, false},
-    {"both sides do", true, 1, 1, 1, false, false, false},
-    {"the consumers alone do", false, 0, 1, 1, false, false, false},
-    {"the producer and one consumer do", false, 1, 1, 0, false, false, false},
-    {"both do, but the slots are handed over first", false, 1, 1, 1, true, false, false},
-    {"both do, but no bytes show which side fills", false, 1, 1, 1, false, true, false},
-    {"both do, but one walk is not known to its end", false, 1, 1, 1, false, false, true},
+    {"the producer begins free", false, 1, 0, 0, false, false},
+    {"both sides do", true, 1, 1, 1, false, false},
+    {"the consumers alone do", false, 0, 1, 1, false, false},
+    {"the producer and one consumer do", false, 1, 1, 0, false, false},
+    {"both do, but the slots are handed over first", false, 1, 1, 1, true, false},
+    {"both do, but one walk is not known to its end", false, 1, 1, 1, false, true},
 };
 
 static void produce(const struct kernel *k, struct way *way)
@@ -42,10 +40,8 @@ static void produce(const struct kernel *k, struct way *way)
     way_add(way, WSDBG_ACCESS_NAMED_SYNC, 1, 32 * (GROUP + 1));
     for (uint32_t i = 0; i < ROUNDS; i++) {
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ k->producer);
-        way_add(way, k->no_bytes ? WSDBG_ACCESS_ARRIVE : WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, i % STAGES),
-                k->no_bytes ? 1 : BYTES);
-        if (!k->no_bytes)
-            way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, i % STAGES), BYTES);
+        way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, i % STAGES), BYTES);
+        way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, i % STAGES), BYTES);
     }
 }
 

@@ -243,20 +243,21 @@ static uint32_t drain_of(const struct totals *totals, const struct wsdbg_replay_
     return first;
 }
 
-/* Whether each agent that arrives does so at least as often as it waits on that stage of other barriers: then it left
- * out no arrival.  Waits of its drain are for arrivals that it made before. */
+/* Whether each agent that arrives does so at least as often as it waits on the barrier itself, and on that stage of
+ * other barriers: then it left out no arrival.  Waits of its drain are for arrivals that it made before. */
 static bool are_regular(const struct totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
         const uint32_t drain = drain_of(totals, agent);
-        uint32_t arrivals = 0, waits = 0;
+        uint32_t arrivals = 0, waits = 0, waits_itself = 0;
         for (uint32_t k = 0; k < drain; k++) {
+            const bool is_wait = agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k];
             arrivals += agent->target[k] == totals->barrier && wsdbg_replay_arrivals_of(agent, k);
-            waits += agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k] &&
-                     is_of_stage(totals, agent->target[k]);
+            waits += is_wait && is_of_stage(totals, agent->target[k]);
+            waits_itself += is_wait && agent->target[k] == totals->barrier;
         }
-        if (arrivals && waits > arrivals)
+        if (arrivals && (waits > arrivals || waits_itself > arrivals))
             return false;
     }
     return true;
