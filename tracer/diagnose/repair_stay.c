@@ -116,9 +116,8 @@ static bool executes(const struct wsdbg_trial *t, uint32_t warp, uint32_t access
     return false;
 }
 
-/* Whether an access of the warp that left is one that some of its warpgroup execute and stay, and others do not: then
- * it took the same branch as those, and left the role that they have. */
-static bool took_a_branch(const struct wsdbg_trial *t, uint32_t warp, uint32_t access)
+/* Whether some of the warpgroup execute the access and stay, and others do not execute it. */
+static bool is_of_a_branch(const struct wsdbg_trial *t, uint32_t warp, uint32_t access)
 {
     bool some_stay = false, some_do_not = false;
     for (uint32_t w = 0; w < t->c->warp_count && access != WSDBG_NONE; w++) {
@@ -131,12 +130,16 @@ static bool took_a_branch(const struct wsdbg_trial *t, uint32_t warp, uint32_t a
     return some_stay && some_do_not;
 }
 
+/* Whether the warp asked for the registers of a role, or gave others back, as some of its warpgroup did that stay, and
+ * as others did not: then it took their branch.  A barrier at which warps meet shows no role. */
 static bool left_a_role(const struct wsdbg_trial *t, uint32_t warp)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         for (uint32_t k = 0; a->warp == warp && k < a->step_count; k++)
-            if (took_a_branch(t, warp, a->steps[k].access))
+            if ((a->steps[k].kind == WSDBG_ACCESS_REGISTERS_RELEASE ||
+                 a->steps[k].kind == WSDBG_ACCESS_REGISTERS_REQUEST) &&
+                is_of_a_branch(t, warp, a->steps[k].access))
                 return true;
     }
     return false;

@@ -21,6 +21,7 @@ struct side {
     bool has_bytes;   /* bytes are announced on it or copied to it */
     bool begins_free; /* the first wait of each walk that waits is for parity 1 */
     bool is_handed;   /* some walk arrives before it has waited for anything */
+    uint64_t answers; /* those that walks waited for last before they arrived here, a bit each */
 };
 
 /* The mbarriers of a CTA, and by place in its shared memory the number of the one there + 1. */
@@ -55,7 +56,7 @@ static void add_step(struct side *side, const struct wsdbg_step_row *step, uint3
 static void add_walk(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk, struct sides *sides)
 {
     const uint32_t warp = wsdbg_case_local_warp(c, walk->warp), rank = c->snapshot->ctas[sides->cta].cluster_rank;
-    uint64_t waited = 0;
+    uint64_t waited = 0, last = 0;
     for (uint32_t k = 0; k < walk->step_count; k++) {
         const struct wsdbg_step_row *step = &c->snapshot->steps[walk->step_first + k];
         const bool is_wait = step->kind == WSDBG_ACCESS_WAIT;
@@ -66,7 +67,9 @@ static void add_walk(const struct wsdbg_case *c, const struct wsdbg_walk_row *wa
             continue;
         const uint64_t bit = UINT64_C(1) << (side - sides->of);
         add_step(side, step, warp, is_wait && !(waited & bit), waited != 0);
+        side->answers |= WSDBG_KINDS_ARRIVAL >> step->kind & 1 ? last : 0;
         waited |= is_wait ? bit : 0;
+        last = is_wait ? bit : last;
     }
 }
 
@@ -113,12 +116,14 @@ static bool is_subset(const struct wsdbg_warp_set *a, const struct wsdbg_warp_se
     return wsdbg_set_count(a) > 0;
 }
 
-/* Whether these two are the barriers of a slot: who waits for it to be free fills it, and who waits for it to be filled
- * frees it. */
-static bool are_of_slot(const struct side *empty, const struct side *full)
+/* Whether these two are the barriers of a slot: who waits for it to be free fills it next, and who waits for it to be
+ * filled frees it next. */
+static bool are_of_slot(const struct sides *sides, uint32_t empty, uint32_t full)
 {
-    return full->has_bytes && !empty->has_bytes && !empty->is_handed && is_subset(&full->arrivers, &empty->waiters) &&
-           is_subset(&empty->arrivers, &full->waiters) && !wsdbg_set_meets(&empty->waiters, &full->waiters);
+    const struct side *e = &sides->of[empty], *f = &sides->of[full];
+    return f->has_bytes && !e->has_bytes && !e->is_handed && !f->is_handed && f->answers == UINT64_C(1) << empty &&
+           e->answers == UINT64_C(1) << full && is_subset(&f->arrivers, &e->waiters) &&
+           is_subset(&e->arrivers, &f->waiters) && !wsdbg_set_meets(&e->waiters, &f->waiters);
 }
 
 /* Whether some warp of the CTA waits on a stage of the barrier. */
@@ -162,7 +167,7 @@ static void judge(struct wsdbg_case *c, const struct sides *sides)
     for (uint32_t e = 0; e < sides->count; e++)
         for (uint32_t f = 0; f < sides->count; f++) {
             const struct side *empty = &sides->of[e], *full = &sides->of[f];
-            if (!empty->begins_free || !full->begins_free || !are_of_slot(empty, full) ||
+            if (!empty->begins_free || !full->begins_free || !are_of_slot(sides, e, f) ||
                 (!is_waited_on(c, empty->row) && !is_waited_on(c, full->row)))
                 continue;
             say(c, empty, full);
