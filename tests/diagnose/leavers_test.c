@@ -16,10 +16,11 @@
 #include "ways.h"
 
 enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 8, WARPS = 12, GROUP = 4, CTAS_MOST = 2, CONSUMERS = 8 };
-/* Named barriers: whose turn it is; that the producer may begin; that group A has stored its results. */
-enum { ORDER_A = 1, ORDER_B, BEGIN, STORED };
+/* Named barriers: whose turn it is; that the producer may begin; that group A has stored its results; that the guest
+ * has prepared what the producer needs. */
+enum { ORDER_A = 1, ORDER_B, BEGIN, STORED, PREPARED, GUEST = 2 };
 /* Accesses of the picture. */
-enum { GIVES_TURN, FILLS, FREES, TURN, DRAIN, DOUBTFUL };
+enum { GIVES_TURN, FILLS, FREES, TURN, DRAIN, DOUBTFUL, MEETS };
 
 struct kernel {
     const char *name, *cause, *says;
@@ -42,6 +43,7 @@ struct kernel {
     bool is_of_three;         /* "empty" counts the lanes of three warps, and those of two release */
     bool wrong_last_parity;   /* the producer's last wait, for slot 0, has the wrong parity */
     bool leaves_at_slot;      /* the producer leaves when it has its first slot */
+    uint32_t too_many;        /* arrivals that "full" counts and nobody makes */
     /* What the kernel is like. */
     bool has_no_work;     /* the CTA got no tile: the producer waits for its slots, the consumers leave */
     uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
@@ -53,6 +55,7 @@ struct kernel {
     bool takes_turns;     /* the groups let each other go on in turn; only their first warps release */
     bool is_open;         /* nobody knows how consumers go on behind their first wait; some arrival is on their way */
     bool has_bystander;   /* so it is with warp 1, which waits until slot 0 is free */
+    bool has_guest;       /* the producer first meets the guest, a warp that has nothing else to do */
 };
 
 static const struct kernel kernels[] = {
@@ -193,7 +196,7 @@ static uint32_t releases_of(const struct kernel *k)
 static void initialise(const struct kernel *k, struct way *way)
 {
     for (uint32_t s = 0; s < STAGES; s++) {
-        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
+        way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1 + k->too_many);
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), releases_of(k));
     }
 }
@@ -207,6 +210,12 @@ static void meet(const struct kernel *k, struct way *way)
     }
 }
 
+static void prepare(const struct kernel *k, struct way *way)
+{
+    if (k->has_guest)
+        way_add(way, WSDBG_ACCESS_NAMED_SYNC, PREPARED, 2 * 32)->access = MEETS;
+}
+
 static bool leaves_lane(const struct kernel *k, uint32_t cta)
 {
     return k->lane_leaves && (!k->only_rank || k->only_rank == cta);
@@ -216,6 +225,7 @@ static void produce(const struct kernel *k, struct way *way, uint32_t cta)
 {
     initialise(k, way);
     meet(k, way);
+    prepare(k, way);
     if (k->begins_by_name)
         way_add(way, WSDBG_ACCESS_NAMED_SYNC, BEGIN, (CONSUMERS + 1) * 32);
     for (uint32_t i = 0; i < STAGES && k->has_no_work; i++)
@@ -306,6 +316,8 @@ static void put_ways(struct picture *p, const struct kernel *k)
                 meet(k, way);
             else
                 consume(k, way, cta, w);
+            if (w == GUEST)
+                prepare(k, way);
             if (w == 1 && k->has_bystander) {
                 way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), 0);
                 way->is_open = true;
@@ -338,6 +350,7 @@ static void put_accesses(struct picture *p, const struct kernel *k)
     picture_access(p, WSDBG_ACCESS_NAMED_SYNC, ORDER_A, 1, CONSUMERS * 32, WSDBG_LANES_ALL);
     picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, WSDBG_LANES_ONE);
     picture_access(p, WSDBG_ACCESS_ARRIVE, 0, 0, 1, WSDBG_LANES_ONE);
+    picture_access(p, WSDBG_ACCESS_NAMED_SYNC, PREPARED, 1, 2 * 32, WSDBG_LANES_ALL);
     picture_reach(p, GROUP, 2 * GROUP - 1, GIVES_TURN, 0, UINT8_MAX, 2);
     picture_reach(p, 0, 0, FILLS, 0, UINT8_MAX, 2);
     picture_reach(p, 1, GROUP - 1, FILLS, 0, 0, 0);
@@ -363,7 +376,7 @@ static bool stand_still(struct picture *p, const struct kernel *k)
         picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
         picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
     }
-    for (uint32_t id = 0; id <= STORED; id++)
+    for (uint32_t id = 0; id <= PREPARED; id++)
         picture_object(p, WSDBG_BARRIER_NAMED, id);
     put_accesses(p, k);
     put_ways(p, k);
@@ -415,11 +428,30 @@ static void an_arrival_behind_the_wait_itself_holds_up_no_finding(void **state)
     (void)state;
 }
 
+/* The barrier at which it meets the producer shows no role that it has left.  All warps do as they should, and only a
+ * count is wrong. */
+static void a_warp_that_has_nothing_else_to_do_may_leave(void **state)
+{
+    static const struct kernel right = {.name = "nothing", .has_guest = true};
+    static const struct kernel wrong = {.name = "a count is one too many", .has_guest = true, .too_many = 1};
+    struct picture p;
+    assert_false(stand_still(&p, &right));
+    picture_deinit(&p);
+    assert_true(stand_still(&p, &wrong));
+    assert_false(ways_say(&p, "left the kernel, while"));
+    picture_deinit(&p);
+    assert_true(stand_still(&p, &wrong));
+    ways_expect(&p, "ARRIVE_SHORT", "\"full\"");
+    picture_deinit(&p);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_warps_leave_out_is_told),
         cmocka_unit_test(an_arrival_behind_the_wait_itself_holds_up_no_finding),
+        cmocka_unit_test(a_warp_that_has_nothing_else_to_do_may_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

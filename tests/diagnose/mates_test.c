@@ -159,8 +159,76 @@ static void test_a_warp_is_compared_with_its_warpgroup(void **state)
     (void)state;
 }
 
+/* ---- two sides of one mbarrier ---- */
+
+enum { TURN = 1, MATES = GROUP - 1, MEETING = 2 };
+enum { WAITS, LEADS, FOLLOWS, MEETS };
+
+/* Warp 4 waits for the phase that the three others complete, and completes the next one.  They wait for that by the
+ * same instruction, so with the other parity. */
+static void put_turns(struct picture *p)
+{
+    static struct way ways[WARPS];
+    memset(ways, 0, sizeof ways);
+    way_add(&ways[PRODUCER], WSDBG_ACCESS_INIT, MBARRIER_AT(TURN, 0), MATES);
+    for (uint32_t w = 0; w < WARPS; w++) {
+        ways[w].warp = w;
+        way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+        for (uint32_t i = 0; i < ROUNDS && w == FIRST; i++) {
+            way_add(&ways[w], WSDBG_ACCESS_WAIT, MBARRIER_AT(TURN, 0), 0)->access = WAITS;
+            way_add(&ways[w], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(TURN, 0), MATES)->access = LEADS;
+        }
+        for (uint32_t i = 0; i < ROUNDS && w > FIRST; i++) {
+            way_add(&ways[w], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(TURN, 0), 1)->access = FOLLOWS;
+            way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, MEETING, 32 * MATES)->access = MEETS;
+            way_add(&ways[w], WSDBG_ACCESS_WAIT, MBARRIER_AT(TURN, 0), 1)->access = WAITS;
+        }
+    }
+    ways_put(p, ways, WARPS);
+}
+
+/* The row of the barrier. */
+static uint32_t put_sides(struct picture *p)
+{
+    picture_init(p, 1, WARPS, 32);
+    picture_name(p, TURN, "turn", 1, 2, 2);
+    const uint32_t turn = picture_mbarrier(p, TURN, 0, 0, 1, MATES, 0);
+    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    picture_object(p, WSDBG_BARRIER_NAMED, MEETING);
+    picture_reach(p, FIRST, WARPS - 1,
+                  picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(TURN, 0), 1, 0, WSDBG_LANES_ONE), 0, UINT8_MAX, 2);
+    picture_reach(p, FIRST, FIRST,
+                  picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(TURN, 0), 1, MATES, WSDBG_LANES_ONE), 0, UINT8_MAX,
+                  2);
+    picture_reach(p, FIRST + 1, WARPS - 1,
+                  picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(TURN, 0), 1, 1, WSDBG_LANES_ONE), 0, UINT8_MAX, 2);
+    picture_reach(p, FIRST + 1, WARPS - 1,
+                  picture_access(p, WSDBG_ACCESS_NAMED_SYNC, MEETING, 1, 32 * MATES, WSDBG_LANES_ALL), 0, UINT8_MAX, 2);
+    put_turns(p);
+    return turn;
+}
+
+/* In the second picture one of the three has not arrived, which the walks do not lead to. */
+static void test_the_two_sides_of_a_barrier_are_no_mates(void **state)
+{
+    struct picture p;
+    put_sides(&p);
+    assert_false(ways_stand(&p));
+    picture_deinit(&p);
+    const uint32_t turn = put_sides(&p);
+    picture_exit(&p, 0, FIRST - 1);
+    picture_wait(&p, FIRST, FIRST, WSDBG_WARP_WAIT_MBARRIER, turn, 0);
+    picture_wait(&p, FIRST + 1, WARPS - 1, WSDBG_WARP_WAIT_MBARRIER, turn, 1);
+    assert_null(cause_told(&p));
+    picture_deinit(&p);
+    (void)state;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_warp_is_compared_with_its_warpgroup)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_warp_is_compared_with_its_warpgroup),
+        cmocka_unit_test(test_the_two_sides_of_a_barrier_are_no_mates),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,11 +179,58 @@ static void test_warps_that_leave_before_a_stage_are_told(void **state)
     (void)state;
 }
 
+/* ---- an arrival behind the wait for the same phase ---- */
+
+/* Warps 3 to 7 arrive, and then wait for the phase that their arrivals complete.  is_late: the last one waits before it
+ * arrives.  False: the kernel does not hang. */
+static bool put_late(struct picture *p, bool is_late)
+{
+    enum { EARLIEST = FIRST - 1, COUNT = WARPS - EARLIEST };
+    static struct way ways[WARPS];
+    memset(ways, 0, sizeof ways);
+    picture_init(p, 1, WARPS, 32);
+    picture_name(p, FULL, "full", 1, 0xf8, 0xf8);
+    picture_mbarrier(p, FULL, 0, 0, COUNT, COUNT, 0);
+    for (uint32_t code = 0; code < 2; code++) { /* that of the last warp, and that of the others */
+        const uint32_t first = code ? EARLIEST : WARPS - 1, last = code ? WARPS - 2 : WARPS - 1;
+        picture_reach(p, first, last,
+                      picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE), 0, UINT8_MAX,
+                      2);
+        picture_reach(p, first, last, picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), 1, 0, WSDBG_LANES_ONE),
+                      0, UINT8_MAX, 2);
+    }
+    way_add(&ways[0], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, 0), COUNT);
+    for (uint32_t w = 0; w < WARPS; w++) {
+        ways[w].warp = w;
+        way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+        for (uint32_t i = 0; i < 2 && w >= EARLIEST; i++)
+            if (i == (w == WARPS - 1 && is_late))
+                way_add(&ways[w], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1)->access = w == WARPS - 1 ? 0 : 2;
+            else
+                way_add(&ways[w], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), 0)->access = w == WARPS - 1 ? 1 : 3;
+    }
+    ways_put(p, ways, WARPS);
+    return ways_stand(p);
+}
+
+/* The initialisation is right. */
+static void test_an_arrival_that_comes_too_late_is_none_too_few(void **state)
+{
+    struct picture p;
+    assert_false(put_late(&p, false));
+    picture_deinit(&p);
+    assert_true(put_late(&p, true));
+    assert_false(ways_say(&p, "all threads together make only"));
+    picture_deinit(&p);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_warps_that_leave_a_stage_out_are_named),
         cmocka_unit_test(test_warps_that_leave_before_a_stage_are_told),
+        cmocka_unit_test(test_an_arrival_that_comes_too_late_is_none_too_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
