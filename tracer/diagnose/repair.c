@@ -194,7 +194,6 @@ static void try_overflow(struct wsdbg_trial *t)
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
     wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
-    wsdbg_try_move(t);
     try_counts(t);
 }
 
@@ -221,8 +220,6 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
     wsdbg_try_mates(t, WSDBG_REPAIR_ADD_LIKE);
     wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
-    wsdbg_try_fill(t);
-    wsdbg_try_move(t);
     try_counts(t);
     wsdbg_try_first(t, 1);
     wsdbg_try_sites(t);
