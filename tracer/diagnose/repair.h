@@ -13,7 +13,6 @@
 enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_DRIFT, /* the parities of waits alternate from the first wait on */
     WSDBG_REPAIR_PARITY_FIRST, /* the first wait names the other parity, and so do all after it */
-    WSDBG_REPAIR_PARITY_LIKE,  /* waits name the parities that the same warp of another CTA names */
     WSDBG_REPAIR_PARITY_SITE,  /* waits by one instruction name other parities */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
     WSDBG_REPAIR_BEGIN,        /* threads arrive on a barrier before their first wait, as on others of its family */
@@ -56,11 +55,9 @@ struct wsdbg_repair {
                           NAMED_ID: another id that some use is given */
     uint32_t named;    /* EARLY, BLOCK, NAMED, NAMED_ID: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
-     * PARITY_LIKE: ... another parity than that of `like`; NAMED_ID: the first use that changes */
+     * NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;
-    /* PARITY_LIKE: an agent whose waits are right; STAY: a warp that stays; ADD_LIKE, DROP_LIKE: the other one's warp
-     */
-    uint32_t like;
+    uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE, DROP_LIKE: the other one's warp */
     struct wsdbg_replay_edit edit; /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;
     uint32_t lanes;              /* STAY: those that left, while their warps went on; 0 = whole warps did */

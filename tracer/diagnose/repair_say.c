@@ -50,8 +50,6 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
     switch (repair->kind) {
     case WSDBG_REPAIR_PARITY_DRIFT:
         return WSDBG_CAUSE_PARITY_DRIFT;
-    case WSDBG_REPAIR_PARITY_LIKE:
-        return repair->wait.turn ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_PARITY_SITE:
         return repair->value == WSDBG_FLIPS_ALTERNATE || (repair->value == WSDBG_FLIPS_ONE && repair->wait.turn)
                    ? WSDBG_CAUSE_PARITY_DRIFT
@@ -114,25 +112,6 @@ static void say_drift(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_repair_at_step(rounds, wait->agent, wait->step).text, wait->turn + 1, parity);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Keep the phase of %s across tiles: flip it when the stage index wraps, and only then.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
-}
-
-static void say_like(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    const struct wsdbg_repair_wait *wait = &repair->wait;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const uint32_t parity = agent_of(rounds, wait->agent)->steps[wait->step].number & 1;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s asked for parity %u in wait number %u on %s%s, where %s asks for parity %u. With its parities %s.",
-                wsdbg_say_warps(c, &repair->warps).text, parity, wait->turn + 1,
-                wsdbg_say_object(c, row_of(rounds, repair)).text,
-                wsdbg_repair_at_step(rounds, wait->agent, wait->step).text,
-                wsdbg_say_warp(c, agent_of(rounds, repair->like)->warp).text, parity ^ 1, wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let every CTA count the phases of %s alike: flip the phase when the stage index wraps, and only then.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
 }
 
@@ -487,7 +466,6 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     typedef void say_fn(struct rounds * rounds, const struct wsdbg_repair *repair);
     static say_fn *const says[WSDBG_REPAIR_KINDS] = {
-        [WSDBG_REPAIR_PARITY_LIKE] = say_like,
         [WSDBG_REPAIR_PARITY_DRIFT] = say_drift,
         [WSDBG_REPAIR_PARITY_FIRST] = say_first,
         [WSDBG_REPAIR_PARITY_SITE] = say_site,

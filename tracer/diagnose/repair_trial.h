@@ -34,7 +34,6 @@ struct wsdbg_trial {
     /* The change that is tried: `changes` points to these. */
     uint32_t *expected;
     uint8_t *parity_from;
-    uint32_t *like;
     uint32_t *doubles;
     uint32_t *flip_at;
     bool *free_bytes;
@@ -87,7 +86,6 @@ bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair);
 
 /* Each tries the repairs of one kind and keeps those that work. */
 void wsdbg_try_drift(struct wsdbg_trial *t);
-void wsdbg_try_like(struct wsdbg_trial *t);
 void wsdbg_try_stay(struct wsdbg_trial *t);
 void wsdbg_try_lanes(struct wsdbg_trial *t);
 void wsdbg_try_early(struct wsdbg_trial *t);

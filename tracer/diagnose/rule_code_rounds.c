@@ -130,7 +130,7 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s stayed in the kernel", warps.text);
     else if (rival->kind == WSDBG_REPAIR_DROP || rival->kind == WSDBG_REPAIR_DROP_LIKE)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived less often on %.60s", warps.text, subject.text);
-    else if (rival->kind == WSDBG_REPAIR_PARITY_DRIFT || rival->kind == WSDBG_REPAIR_PARITY_LIKE)
+    else if (rival->kind == WSDBG_REPAIR_PARITY_DRIFT)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s waited with other parities on %.60s", warps.text,
                     subject.text);
     else
