@@ -190,10 +190,8 @@ static void remember(struct wsdbg_trial *t)
 /* Arrivals too many: some are left out, or the barrier takes more. */
 static void try_overflow(struct wsdbg_trial *t)
 {
-    wsdbg_try_across(t, WSDBG_REPAIR_DROP_LIKE);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
-    wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
     try_counts(t);
 }
 
@@ -204,8 +202,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_drift(t);
     wsdbg_try_stay(t);
     wsdbg_try_lanes(t);
-    wsdbg_try_across(t, WSDBG_REPAIR_ADD_LIKE);
-    wsdbg_try_across(t, WSDBG_REPAIR_DROP_LIKE);
+    wsdbg_try_across(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_ADD);
@@ -216,8 +213,6 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_named(t);
     wsdbg_try_named_ids(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
-    wsdbg_try_mates(t, WSDBG_REPAIR_ADD_LIKE);
-    wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
     try_counts(t);
     wsdbg_try_first(t, 1);
     wsdbg_try_sites(t);

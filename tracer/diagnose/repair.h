@@ -18,8 +18,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_BEGIN,        /* threads arrive on a barrier before their first wait, as on others of its family */
     WSDBG_REPAIR_BEGIN_LESS,   /* ... no more often than on others */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
-    WSDBG_REPAIR_ADD_LIKE,     /* a thread arrives as often as another one that does the same otherwise */
-    WSDBG_REPAIR_DROP_LIKE,    /* ... arrives no more often than that one */
+    WSDBG_REPAIR_ADD_LIKE,     /* a warp arrives as often as that of another CTA that does the same otherwise */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
     WSDBG_REPAIR_ANNOUNCE,     /* who copies bytes without an arrival arrives and announces them */
@@ -55,7 +54,7 @@ struct wsdbg_repair {
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
      * NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;
-    uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE, DROP_LIKE: the other one's warp */
+    uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE: the other one's warp */
     struct wsdbg_replay_edit edit; /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;
     uint32_t lanes;              /* STAY: those that left, while their warps went on; 0 = whole warps did */

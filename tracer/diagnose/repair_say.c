@@ -60,7 +60,6 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
         return WSDBG_CAUSE_WAKER_EXITED;
     case WSDBG_REPAIR_DROP:
     case WSDBG_REPAIR_BEGIN_LESS:
-    case WSDBG_REPAIR_DROP_LIKE:
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
     case WSDBG_REPAIR_BLOCK:
         return WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE;
@@ -346,23 +345,6 @@ static void say_less_than_other(struct rounds *rounds, const struct wsdbg_repair
     tell_arrival_of_other(rounds, finding, repair);
 }
 
-static void say_more_than_other(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s do%s the same as %s, but for %s more, the first on %s%s. Without %s %s.", warps.text,
-                is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
-                wsdbg_say_object(c, row_of(rounds, repair)).text,
-                wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text,
-                repair->edit_count == 1 ? "it" : "them", wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive once per round on %s, as %s does: remove the other arrival.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text, like.text);
-}
-
 static void say_announce(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -457,7 +439,6 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_BEGIN_LESS] = say_begin,
         [WSDBG_REPAIR_DROP] = say_twice,
         [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
-        [WSDBG_REPAIR_DROP_LIKE] = say_more_than_other,
         [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_STAY] = say_stay,
         [WSDBG_REPAIR_ANNOUNCE] = say_announce,

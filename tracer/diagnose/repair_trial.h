@@ -98,8 +98,6 @@ void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* val
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_beginnings(struct wsdbg_trial *t);
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */
-/* ADD_LIKE or DROP_LIKE: by the same warp of another CTA, or by other warps of the CTA. */
-void wsdbg_try_across(struct wsdbg_trial *t, enum wsdbg_repair_kind kind);
-void wsdbg_try_mates(struct wsdbg_trial *t, enum wsdbg_repair_kind kind);
+void wsdbg_try_across(struct wsdbg_trial *t);
 
 #endif

@@ -27,7 +27,6 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_ANNOUNCE:
     case WSDBG_REPAIR_BYTES:
     case WSDBG_REPAIR_ADD_LIKE:
-    case WSDBG_REPAIR_DROP_LIKE:
     case WSDBG_REPAIR_PARITY_SITE:
         return repair->is_to_end;
     default:
@@ -124,7 +123,7 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
                     rival->value, rival->named);
     else if (rival->kind == WSDBG_REPAIR_STAY)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s stayed in the kernel", warps.text);
-    else if (rival->kind == WSDBG_REPAIR_DROP || rival->kind == WSDBG_REPAIR_DROP_LIKE)
+    else if (rival->kind == WSDBG_REPAIR_DROP)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived less often on %.60s", warps.text, subject.text);
     else if (rival->kind == WSDBG_REPAIR_PARITY_DRIFT)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s waited with other parities on %.60s", warps.text,
