@@ -253,6 +253,28 @@ static void releases_that_are_left_out_behind_multiplications_are_told(void **st
     picture_deinit(&p);
 }
 
+/* Warp 4 releases each round, and warp 8 looks on behind it.  The producer waits for two releases of a round, which
+ * warp 8 could make up for. */
+static void who_is_not_needed_for_a_round_lacks_no_arrival(void **state)
+{
+    struct picture p;
+    (void)state;
+    begin(1, 1);
+    for (uint32_t i = 0; i < 2 * STAGES; i++) {
+        wait_for(&ways[PRODUCER], EMPTY, i % STAGES, 1);
+        arrive(&ways[PRODUCER], FULL, i % STAGES);
+        wait_for(&ways[PRODUCER], EMPTY, i % STAGES, 0);
+        wait_for(&ways[GROUP], FULL, i % STAGES, i / STAGES);
+        arrive(&ways[GROUP], EMPTY, i % STAGES);
+        arrive(&ways[GROUP], OTHER, i % STAGES);
+        wait_for(&ways[2 * GROUP], OTHER, i % STAGES, i / STAGES);
+        wait_for(&ways[2 * GROUP], FULL, i % STAGES, i / STAGES);
+    }
+    assert_true(stand(&p));
+    assert_false(ways_say(&p, "never arrive"));
+    picture_deinit(&p);
+}
+
 /* Each warpgroup releases the stage of its own, though both wait for all rounds.  Warp 8 leaves out one release. */
 static void a_warpgroup_that_serves_one_stage_is_told(void **state)
 {
@@ -278,6 +300,7 @@ int main(void)
         cmocka_unit_test(the_same_wait_of_all_warps_is_told),
         cmocka_unit_test(releases_that_are_left_out_in_turns_still_to_come_are_told),
         cmocka_unit_test(releases_that_are_left_out_behind_multiplications_are_told),
+        cmocka_unit_test(who_is_not_needed_for_a_round_lacks_no_arrival),
         cmocka_unit_test(a_warpgroup_that_serves_one_stage_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

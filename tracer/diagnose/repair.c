@@ -212,6 +212,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_blocks(t);
     wsdbg_try_named(t);
     wsdbg_try_named_ids(t);
+    wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
     try_counts(t);
     wsdbg_try_first(t, 1);
     wsdbg_try_sites(t);

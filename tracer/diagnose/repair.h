@@ -20,6 +20,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
     WSDBG_REPAIR_ADD_LIKE,     /* a warp arrives as often as that of another CTA that does the same otherwise */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
+    WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
     WSDBG_REPAIR_ANNOUNCE,     /* who copies bytes without an arrival arrives and announces them */
     WSDBG_REPAIR_BYTES,        /* copies bring just what is announced */
     WSDBG_REPAIR_BLOCK,        /* warps leave out a barrier for all threads to which the others never come */

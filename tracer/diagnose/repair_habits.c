@@ -37,13 +37,15 @@ struct wsdbg_turn wsdbg_turn_at(const struct wsdbg_trial *t, uint32_t agent, uin
     return turn;
 }
 
-/* The first step with which an agent arrives on the family in the CTA; WSDBG_NONE = it never does. */
-static uint32_t first_arrival(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s)
+/* The first step with which an agent arrives on the family in one CTA, or WSDBG_NONE: in any; WSDBG_NONE = it never
+ * does. */
+static uint32_t first_arrival(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s,
+                              uint32_t cta)
 {
     const uint32_t *of_agent = &s->known->first_arrivals[(size_t)agent * t->replay->barrier_count];
     uint32_t first = WSDBG_NONE;
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        if (t->replay->barriers[b].cta == s->cta && of_agent[b] < first &&
+        if ((cta == WSDBG_NONE || t->replay->barriers[b].cta == cta) && of_agent[b] < first &&
             wsdbg_replay_is_of_family(t->replay, s->family, b))
             first = of_agent[b];
     return first;
@@ -86,6 +88,7 @@ static bool find_habit_of(const struct wsdbg_trial *t, uint32_t agent, const str
         habit->turns += i < t->at[agent];
         habit->least = i < t->at[agent] && turn.count < habit->least ? turn.count : habit->least;
         habit->most = turn.count > habit->most ? turn.count : habit->most;
+        habit->rest = turn.count ? 0 : habit->rest + 1;
         if (turn.count) {
             const struct wsdbg_step_row *step = &a->steps[turn.last];
             habit->arrivals = turn.arrivals / turn.count;
@@ -124,6 +127,56 @@ static bool habit_of(const struct wsdbg_trial *t, uint32_t agent, const struct w
     return kept->is_one;
 }
 
+/* ---- who never arrives ---- */
+
+/* Whether the other warps of the agent's warpgroup show what it would do: most of them arrive, or all that wait for the
+ * same. */
+static bool mates_show_it(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s)
+{
+    const uint32_t warp = t->replay->agents[agent].warp;
+    struct wsdbg_warp_set arrive = {{0}}, wait = {{0}};
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        struct wsdbg_habit habit;
+        if (!wsdbg_case_are_mates(t->c, warp, t->replay->agents[i].warp) || !habit_of(t, i, s, &habit))
+            continue;
+        wsdbg_set_add(&wait, t->replay->agents[i].warp);
+        if (habit.most > 0)
+            wsdbg_set_add(&arrive, t->replay->agents[i].warp);
+    }
+    const uint32_t count = wsdbg_set_count(&arrive);
+    return count > WSDBG_GROUP_WARPS / 2 || (count > 0 && count == wsdbg_set_count(&wait));
+}
+
+/* Whether one agent shows what another one, which never arrives, would do: it is at the same place of another
+ * warpgroup; or anywhere in the CTA, if the other warps of the agent's warpgroup show it; or the same warp of another
+ * CTA. */
+static bool may_be_model(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *self,
+                         const struct wsdbg_replay_agent *other, bool by_mates)
+{
+    const uint32_t own = wsdbg_case_warp(t->c, self->warp)->warp, its = wsdbg_case_warp(t->c, other->warp)->warp;
+    if (other->warp == self->warp || !(other->lanes & self->lanes))
+        return false;
+    return other->cta == self->cta ? by_mates || own % WSDBG_GROUP_WARPS == its % WSDBG_GROUP_WARPS : own == its;
+}
+
+/* For an agent that never arrives: the habit of another one that waits for the same and arrives. */
+static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s,
+                       struct wsdbg_habit *habit)
+{
+    const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
+    struct wsdbg_habit own;
+    if (!habit_of(t, agent, s, &own) || own.most > 0)
+        return false;
+    const bool by_mates = mates_show_it(t, agent, s);
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        if (!may_be_model(t, self, &t->replay->agents[i], by_mates) || first_arrival(t, i, s, s->cta) == WSDBG_NONE)
+            continue;
+        if (habit_of(t, i, s, habit) && habit->most > 0 && habit->turns + 1 >= own.turns)
+            return true;
+    }
+    return false;
+}
+
 /* ---- all agents ---- */
 
 /* Of a thread that arrives before its first wait, for each stage once, and then in no turn: as it did at first. */
@@ -131,7 +184,7 @@ static bool as_at_first(const struct wsdbg_trial *t, uint32_t agent, const struc
                         struct wsdbg_habit *habit)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    uint32_t k = first_arrival(t, agent, s);
+    uint32_t k = first_arrival(t, agent, s, s->cta);
     habit->arrivals = wsdbg_replay_arrivals_of(a, k);
     habit->bytes = a->steps[k].kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)a->steps[k].number * a->lane_count : 0;
     for (; k > 0; k--)
@@ -143,7 +196,9 @@ static bool as_at_first(const struct wsdbg_trial *t, uint32_t agent, const struc
 bool wsdbg_habit_find(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s,
                       struct wsdbg_habit *habit)
 {
-    if (first_arrival(t, agent, s) == WSDBG_NONE || !habit_of(t, agent, s, habit))
+    if (s->kind == WSDBG_REPAIR_COPY)
+        return first_arrival(t, agent, s, WSDBG_NONE) == WSDBG_NONE && find_model(t, agent, s, habit);
+    if (first_arrival(t, agent, s, s->cta) == WSDBG_NONE || !habit_of(t, agent, s, habit))
         return false;
     if (s->kind == WSDBG_REPAIR_DROP)
         return habit->most > 1;

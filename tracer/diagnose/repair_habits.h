@@ -27,6 +27,7 @@ struct wsdbg_habit {
     uint32_t arrivals;     /* of one such step */
     int64_t bytes;         /* that it announces with them */
     uint32_t lag;          /* the most waits for other stages that come before the arrival of a turn */
+    uint32_t rest;         /* turns at the end of its walk that have no arrival */
 };
 
 /* What is asked of the agents again and again. */
@@ -45,7 +46,7 @@ struct wsdbg_habits {
 /* A change that makes turns alike. */
 struct wsdbg_straightening {
     uint32_t family, cta, waited; /* turns begin with waits on `waited`; arrivals on `family` in the CTA change */
-    enum wsdbg_repair_kind kind;  /* ADD, DROP */
+    enum wsdbg_repair_kind kind;  /* ADD, DROP, COPY */
     bool of_own;                  /* ADD: only on stages on which the thread arrives in some turn */
     bool is_late;                 /* ADD: the arrival comes behind as many waits for other stages as in other turns */
     struct wsdbg_habits *known;

@@ -285,6 +285,22 @@ static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
                         wsdbg_say_warps(c, &repair->warps).text);
 }
 
+static void say_copy(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s never arrive%s on %s, while warps that wait for the same barriers do. It takes %u arrivals, so "
+                "the waits on it never end.",
+                wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "",
+                wsdbg_say_family(c, row_of(rounds, repair)).text, repair->was);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let these warps arrive on %s, too, or initialise it for fewer arrivals if they are not meant to.",
+                wsdbg_say_family(c, row_of(rounds, repair)).text);
+}
+
 /* "4 arrivals" */
 static struct wsdbg_phrase say_arrivals(uint32_t count)
 {
@@ -423,6 +439,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_BEGIN_LESS] = say_begin,
         [WSDBG_REPAIR_DROP] = say_twice,
         [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
+        [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_STAY] = say_stay,
         [WSDBG_REPAIR_ANNOUNCE] = say_announce,
         [WSDBG_REPAIR_BYTES] = say_bytes,

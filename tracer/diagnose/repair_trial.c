@@ -31,7 +31,7 @@ const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial 
     return &t->waits[(size_t)agent * t->replay->barrier_count + barrier];
 }
 
-static uint32_t find_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait)
+uint32_t wsdbg_trial_find_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         if (wsdbg_replay_is_of_family(t->replay, family, b) && t->replay->barriers[b].cta == cta &&
@@ -48,7 +48,7 @@ uint32_t wsdbg_trial_stage_beside(const struct wsdbg_trial *t, uint32_t family, 
         kept->family = family;
         kept->cta = cta;
         for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-            kept->of[b] = find_beside(t, family, cta, b);
+            kept->of[b] = wsdbg_trial_find_beside(t, family, cta, b);
     }
     return kept->of[wait];
 }

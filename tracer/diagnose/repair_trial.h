@@ -52,8 +52,9 @@ bool wsdbg_trial_leads_family(const struct wsdbg_trial *t, uint32_t barrier);
 /* An agent's waits and arrivals on a barrier up to the standstill. */
 const struct wsdbg_replay_waits *wsdbg_trial_waits_was(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier);
 
-/* The barrier of a family, in a CTA, that has the stage of the barrier `wait`; WSDBG_NONE.  Asked for each turn, so the
- * trial keeps the answers of the family and the CTA at hand. */
+/* The barrier of a family, in a CTA, that has the stage of the barrier `wait`; WSDBG_NONE. */
+uint32_t wsdbg_trial_find_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait);
+/* The same.  Asked for each turn, so the trial keeps the answers of the family and the CTA at hand. */
 uint32_t wsdbg_trial_stage_beside(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t wait);
 /* Whether an agent may have to wait at the step. */
 static inline bool wsdbg_trial_may_block(const struct wsdbg_step_row *step)
@@ -94,7 +95,7 @@ void wsdbg_try_announce(struct wsdbg_trial *t);
 void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_sites(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
-void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */
+void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_beginnings(struct wsdbg_trial *t);
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */
 void wsdbg_try_across(struct wsdbg_trial *t);

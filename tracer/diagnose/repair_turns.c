@@ -1,4 +1,5 @@
-/* repair_turns.c - repairs of arrivals: some turns of a thread differ from its others.  See repair.h.
+/* repair_turns.c - repairs of arrivals: some turns of a thread differ from its others, or a thread never arrives though
+ * others like it do.  See repair.h.
  *
  * Reads: a replay at its standstill, and how turns go (repair_habits.h).  Writes: the repairs that work.
  */
@@ -59,11 +60,27 @@ static bool straighten_turn(struct wsdbg_trial *t, uint32_t agent, const struct 
     return true;
 }
 
+/* How many turns of an agent may change.  Who arrives behind the wait for the next round leaves out the last ones; so
+ * does who should do the same. */
+static uint32_t turns_to_change(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s,
+                                const struct wsdbg_habit *habit)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    uint32_t turns = 0;
+    if (s->kind != WSDBG_REPAIR_COPY || habit->rest == 0)
+        return a->step_count;
+    for (uint32_t i = 0; i < a->step_count; i++)
+        if (wsdbg_turn_begins(t, agent, i, s))
+            turns += wsdbg_trial_stage_beside(t, s->family, s->cta, a->target[i]) != WSDBG_NONE;
+    return turns > habit->rest ? turns - habit->rest : 0;
+}
+
 static bool straighten(struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s,
                        const struct wsdbg_habit *habit)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    for (uint32_t i = 0; i < a->step_count; i++) {
+    uint32_t left = turns_to_change(t, agent, s, habit);
+    for (uint32_t i = 0; i < a->step_count && left > 0; i++) {
         if (!wsdbg_turn_begins(t, agent, i, s))
             continue;
         const struct wsdbg_turn turn = wsdbg_turn_at(t, agent, i, s->family, s->cta);
@@ -71,6 +88,7 @@ static bool straighten(struct wsdbg_trial *t, uint32_t agent, const struct wsdbg
             continue;
         if (!straighten_turn(t, agent, &turn, habit, s))
             return false;
+        left--;
     }
     return true;
 }
@@ -92,6 +110,81 @@ static bool straighten_all(struct wsdbg_trial *t, const struct wsdbg_straighteni
     return true;
 }
 
+static uint64_t arrivals_of_all(const struct wsdbg_trial *t, const struct wsdbg_habits *habits, uint32_t barrier)
+{
+    uint64_t arrivals = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        arrivals += wsdbg_habits_arrivals_on(t, habits, i, barrier);
+    return arrivals;
+}
+
+/* How many rounds of the ring on which turns wait have the stage of the barrier; 1 where that is not known. */
+static uint64_t rounds_of(const struct wsdbg_trial *t, const struct wsdbg_straightening *s, uint32_t barrier)
+{
+    const uint32_t waited = wsdbg_trial_find_beside(t, s->waited, t->replay->barriers[barrier].cta, barrier);
+    const uint32_t expected = waited == WSDBG_NONE ? 0 : t->expected_was[waited];
+    return expected ? arrivals_of_all(t, s->known, waited) / expected : 1;
+}
+
+/* Whether each round has all arrivals that it takes without the added ones: then nobody is missing. */
+static bool is_complete_without(const struct wsdbg_trial *t, const struct wsdbg_straightening *s)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++) {
+        const uint32_t barrier = t->edits[i].barrier;
+        if (arrivals_of_all(t, s->known, barrier) < t->expected_was[barrier] * rounds_of(t, s, barrier))
+            return false;
+    }
+    return true;
+}
+
+/* Whether some agent makes exactly this number of arrivals on the barrier. */
+static bool makes_as_many(const struct wsdbg_trial *t, const struct wsdbg_habits *habits, uint32_t barrier,
+                          uint64_t arrivals)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (wsdbg_habits_arrivals_on(t, habits, i, barrier) == arrivals)
+            return true;
+    return false;
+}
+
+/* The edits are in the order of their agents. */
+static bool are_copies_on(const struct wsdbg_trial *t, const struct wsdbg_habits *habits, uint32_t barrier)
+{
+    uint64_t added = 0, own = 0; /* by all agents, by the one at hand */
+    for (uint32_t i = 0; i < t->changes.edit_count; i++) {
+        const uint64_t arrivals = t->edits[i].barrier == barrier ? t->edits[i].arrivals : 0;
+        const bool is_last = i + 1 == t->changes.edit_count || t->edits[i + 1].agent != t->edits[i].agent;
+        added += arrivals;
+        own += arrivals;
+        if (!is_last)
+            continue;
+        if (own && !makes_as_many(t, habits, barrier, own))
+            return false;
+        own = 0;
+    }
+    return !added || !t->expected_was[barrier] ||
+           (arrivals_of_all(t, habits, barrier) + added) % t->expected_was[barrier] == 0;
+}
+
+/* Whether the added arrivals are those that a similar thread makes, and fill whole phases. */
+static bool are_copies(const struct wsdbg_trial *t, const struct wsdbg_habits *habits)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (!are_copies_on(t, habits, b))
+            return false;
+    return true;
+}
+
+/* Whether some agent stands at a barrier of all threads.  Then those that do not come there are more to blame than
+ * those that do not arrive elsewhere. */
+static bool stands_at_block_wide(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] == WSDBG_AGENT_NAMED && t->replay->agents[i].steps[t->at[i]].number == 0)
+            return true;
+    return false;
+}
+
 enum outcome { NOTHING_TO_DO, FAILS, WORKS };
 
 /* Changes the arrivals in the CTAs from s->cta up to the one before `end`. */
@@ -102,7 +195,8 @@ static enum outcome try_change(struct wsdbg_trial *t, struct wsdbg_straightening
     for (; s.cta < end; s.cta++)
         if (!straighten_all(t, &s, &repair))
             return FAILS; /* too many edits: another way may need fewer */
-    if (!wsdbg_trial_keep_edits(t, &repair))
+    if (!wsdbg_trial_keep_edits(t, &repair) ||
+        (s.kind == WSDBG_REPAIR_COPY && (is_complete_without(t, &s) || !are_copies(t, s.known))))
         return NOTHING_TO_DO;
     if (!wsdbg_trial_works(t))
         return FAILS;
@@ -150,6 +244,8 @@ static void try_families(struct wsdbg_trial *t, enum wsdbg_repair_kind kind, str
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
 {
     struct wsdbg_habits habits;
+    if (kind == WSDBG_REPAIR_COPY && stands_at_block_wide(t))
+        return;
     if (wsdbg_habits_init(t, &habits))
         try_families(t, kind, &habits);
     else
