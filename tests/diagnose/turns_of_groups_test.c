@@ -1,5 +1,6 @@
 /* turns_of_groups_test.c - a producer and two warpgroups of consumers, which work together or take turns at tiles, with
- * one defect at a time: a loop that runs once more, a parity or a release that is wrong in one round of every tile.
+ * one defect at a time: loops of which one runs more often, a parity or a release that is wrong in one round of every
+ * tile.
  *
  * A test writes the walks of all threads, lets a replay run them until they hang, and makes the picture of that moment.
  */
@@ -14,8 +15,8 @@
 #include "ways.h"
 
 enum { FULL = 1, EMPTY, OTHER, STAGES = 2, GROUP = 4, WARPS = 12, PRODUCER = 0 };
-/* Warpgroups of consumers, and named barriers: of all, for the turns of A and of B. */
-enum { ALL, A, B, NAMED };
+/* Warpgroups of consumers, and named barriers: of all, for the turns of A and of B, and of the producer's end. */
+enum { ALL, A, B, END, NAMED };
 /* Accesses of the picture: arrivals on and waits for each ring. */
 enum { ARRIVES_ON = -FULL, WAITS_ON = OTHER - FULL + 1 - FULL, MEETS = 2 * OTHER };
 
@@ -100,6 +101,175 @@ static void produce(uint32_t rounds)
     }
 }
 
+/* ---- trip counts ---- */
+
+struct trips {
+    const char *name, *says;     /* says NULL: the kernel finishes; "": nothing is said of trip counts */
+    uint32_t tiles, fills, uses; /* rounds of a tile by the producer, by a consumer */
+    bool takes_turns;            /* the warpgroups take every other tile; else both use each round */
+    bool skips_right;            /* ... and know how many rounds of the others they pass over */
+    bool drains;                 /* at the end the producer waits for all stages once more */
+    bool is_late;                /* a consumer releases one of the last rounds only when the producer is done */
+    bool by_tile; /* consumers release both stages at the end of a tile, and warp 1 passes that on to the second */
+};
+
+static const struct trips trips[] = {
+    {.name = "both run as often", .tiles = 2, .fills = 3, .uses = 3},
+    {.name = "... and the producer drains", .tiles = 2, .fills = 3, .uses = 3, .drains = true},
+    {.name = "... and a release comes too late",
+     .says = "",
+     .tiles = 2,
+     .fills = 3,
+     .uses = 3,
+     .drains = true,
+     .is_late = true},
+    {.name = "consumers run once more per tile, and the producer drains",
+     .says = "Warps 4-11 arrive on \"empty\" for 16 rounds from the kernel's start to its end, but warp 0 waits for "
+             "14. The loops of the roles have different trip counts.",
+     .tiles = 4,
+     .fills = 3,
+     .uses = 4,
+     .drains = true},
+    {.name = "warpgroups that take turns run as often", .tiles = 4, .fills = 3, .uses = 3, .takes_turns = true},
+    {.name = "... and a release comes too late",
+     .says = "",
+     .tiles = 4,
+     .fills = 3,
+     .uses = 3,
+     .takes_turns = true,
+     .is_late = true},
+    {.name = "... once more",
+     .says = "Warp 0 arrives on \"full\" for 12 rounds from the kernel's start to its end, but warps 4-11 wait for 8 "
+             "each, or 16 if they take turns.",
+     .tiles = 4,
+     .fills = 3,
+     .uses = 4,
+     .takes_turns = true},
+    {.name = "... once less",
+     .says = "Warp 0 arrives on \"full\" for 16 rounds from the kernel's start to its end, but warps 4-11 wait for 6 "
+             "each, or 12 if they take turns.",
+     .tiles = 4,
+     .fills = 4,
+     .uses = 3,
+     .takes_turns = true,
+     .skips_right = true},
+    {.name = "a tile has a round of each stage",
+     .tiles = 4,
+     .fills = 2,
+     .uses = 2,
+     .takes_turns = true,
+     .skips_right = true,
+     .by_tile = true},
+    /* Each warpgroup waits for stage 1 with one parity alone. */
+    {.name = "... and warpgroups run once more",
+     .says = "Warp 0 arrives on \"full\" for 8 rounds from the kernel's start to its end, but warps 4-11 wait for 6 "
+             "each, or 12 if they take turns.",
+     .tiles = 4,
+     .fills = 2,
+     .uses = 3,
+     .takes_turns = true,
+     .skips_right = true,
+     .by_tile = true},
+};
+
+/* The producer, and the consumers that use the last round. */
+static uint32_t end_threads(const struct trips *k)
+{
+    return 32 * (1 + (k->takes_turns ? GROUP : 2 * GROUP));
+}
+
+static void consume_tile(struct way *way, const struct trips *k, uint32_t tile)
+{
+    for (uint32_t b = 0; b < k->uses; b++) {
+        const uint32_t i = tile * (k->skips_right ? k->fills : k->uses) + b;
+        wait_for(way, FULL, i % STAGES, i / STAGES);
+        if (k->is_late && i + STAGES + 1 == k->tiles * k->uses)
+            way_add(way, WSDBG_ACCESS_NAMED_SYNC, END, end_threads(k));
+        if (!k->by_tile)
+            arrive(way, EMPTY, i % STAGES);
+    }
+    if (k->by_tile)
+        arrive(way, EMPTY, 0);
+}
+
+static void consume_in_turn(struct way *way, const struct trips *k)
+{
+    if (way->warp / GROUP == B)
+        give_turn(way);
+    for (uint32_t t = way->warp / GROUP - A; t < k->tiles; t += 2) {
+        take_turn(way);
+        consume_tile(way, k, t);
+        give_turn(way);
+    }
+}
+
+static void make_trips(const struct trips *k)
+{
+    struct way *producer = &ways[PRODUCER];
+    begin(1, k->takes_turns ? GROUP : 2 * GROUP);
+    for (uint32_t i = 0; i < k->tiles * k->fills; i++) {
+        wait_for(producer, k->by_tile && i % STAGES ? OTHER : EMPTY, i % STAGES, i / STAGES ^ 1);
+        arrive(producer, FULL, i % STAGES);
+    }
+    for (uint32_t i = k->tiles * k->fills; i < k->tiles * k->fills + STAGES && k->drains; i++)
+        wait_for(producer, EMPTY, i % STAGES, i / STAGES ^ 1);
+    if (k->is_late)
+        way_add(producer, WSDBG_ACCESS_NAMED_SYNC, END, end_threads(k));
+    for (uint32_t t = 0; t < k->tiles && k->by_tile; t++) {
+        wait_for(&ways[1], EMPTY, 0, t);
+        arrive(&ways[1], OTHER, 1);
+    }
+    for (uint32_t w = GROUP; w < WARPS; w++)
+        if (k->takes_turns)
+            consume_in_turn(&ways[w], k);
+        else
+            for (uint32_t t = 0; t < k->tiles; t++)
+                consume_tile(&ways[w], k, t);
+}
+
+static void loops_that_run_a_different_number_of_times_are_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof trips / sizeof *trips; i++) {
+        struct picture p;
+        print_message("%s\n", trips[i].name);
+        make_trips(&trips[i]);
+        assert_int_equal(stand(&p), trips[i].says != NULL);
+        if (trips[i].says && *trips[i].says)
+            ways_expect(&p, "ROLE_DISAGREE", trips[i].says);
+        else if (trips[i].says)
+            assert_false(ways_say(&p, "trip counts"));
+        picture_deinit(&p);
+    }
+}
+
+enum { LONG_TILE = 6, LONG_TILES = 8 };
+
+/* Behind its first release, the first warpgroup only waits: some of its waits, a tile apart, name the same parity. */
+static void warpgroups_that_stop_releasing_are_not_thought_to_wait_less_often(void **state)
+{
+    struct picture p;
+    (void)state;
+    begin(1, GROUP);
+    produce(LONG_TILE * LONG_TILES);
+    for (uint32_t w = GROUP; w < WARPS; w++) {
+        if (w / GROUP == B)
+            give_turn(&ways[w]);
+        for (uint32_t t = w / GROUP - A; t < LONG_TILES; t += 2) {
+            take_turn(&ways[w]);
+            for (uint32_t i = t * LONG_TILE; i < (t + 1) * LONG_TILE; i++) {
+                wait_for(&ways[w], FULL, i % STAGES, i / STAGES);
+                if (w / GROUP == B || i == 0)
+                    arrive(&ways[w], EMPTY, i % STAGES);
+            }
+            give_turn(&ways[w]);
+        }
+    }
+    assert_true(stand(&p));
+    assert_false(ways_say(&p, "trip counts"));
+    picture_deinit(&p);
+}
+
 /* The second warpgroup waits for a round more than there is, and all others have exited.  It waited only for its own
  * phases, so the phases completed were not too many. */
 static void a_warpgroup_that_passes_over_the_turns_of_others_was_not_overtaken(void **state)
@@ -125,6 +295,69 @@ static void a_warpgroup_that_passes_over_the_turns_of_others_was_not_overtaken(v
     assert_true(stand_apart(&p));
     assert_false(ways_say(&p, "ran ahead"));
     picture_deinit(&p);
+}
+
+/* ---- rings that are meant to have other counts ---- */
+
+enum { SHAPED_ROUNDS = 12, LATE_ROUND = SHAPED_ROUNDS - STAGES - 1 };
+
+/* What consumers do.  The kernel hangs because one of the last releases comes only when the producer is done. */
+enum shape {
+    WARPS_TAKE_TURNS, /* two warps of a warpgroup take turns at the rounds of both stages */
+    RESIDENT,         /* something is brought once, and waited for in each round */
+    PASSED_ON, /* each warpgroup has nothing to do with a third of the rounds, and releases them without a wait */
+    LOOKS,     /* ... a look before the wait asks for the wrong phase: this is what hangs */
+    SHAPES
+};
+
+static bool takes_part(const struct way *way, enum shape shape, uint32_t round)
+{
+    return shape == WARPS_TAKE_TURNS ? way->warp == GROUP + round / STAGES % 2 : way->warp >= GROUP;
+}
+
+static void consume_shaped(struct way *way, enum shape shape)
+{
+    for (uint32_t i = 0; i < SHAPED_ROUNDS; i++) {
+        const uint32_t threads = 32 * (shape == WARPS_TAKE_TURNS ? 2 : 1 + 2 * GROUP);
+        if (!takes_part(way, shape, i))
+            continue;
+        if (shape == RESIDENT)
+            wait_for(way, OTHER, 0, 0);
+        if (shape == LOOKS)
+            way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES), ~(i / STAGES) & 1);
+        if (shape != PASSED_ON || i % 3 != way->warp / GROUP - A)
+            wait_for(way, FULL, i % STAGES, i / STAGES);
+        if (i == LATE_ROUND && shape != LOOKS)
+            way_add(way, WSDBG_ACCESS_NAMED_SYNC, END, threads);
+        arrive(way, EMPTY, i % STAGES);
+    }
+}
+
+static void produce_shaped(enum shape shape)
+{
+    produce(SHAPED_ROUNDS);
+    if (shape != LOOKS)
+        way_add(&ways[PRODUCER], WSDBG_ACCESS_NAMED_SYNC, END, 32 * (shape == WARPS_TAKE_TURNS ? 2 : 1 + 2 * GROUP));
+}
+
+static void rings_that_are_meant_to_have_other_counts_are_not_blamed(void **state)
+{
+    (void)state;
+    for (enum shape shape = 0; shape < SHAPES; shape++) {
+        struct picture p;
+        print_message("shape %d\n", (int)shape);
+        begin(1, shape == WARPS_TAKE_TURNS ? 1 : 2 * GROUP);
+        produce_shaped(shape);
+        if (shape == RESIDENT) {
+            wait_for(&ways[1], FULL, 0, 0);
+            arrive(&ways[1], OTHER, 0);
+        }
+        for (uint32_t w = GROUP; w < WARPS; w++)
+            consume_shaped(&ways[w], shape);
+        assert_true(stand(&p));
+        assert_false(ways_say(&p, "trip counts"));
+        picture_deinit(&p);
+    }
 }
 
 /* ---- a wait that is wrong in every warpgroup ---- */
@@ -296,12 +529,15 @@ static void a_warpgroup_that_serves_one_stage_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_that_run_a_different_number_of_times_are_told),
+        cmocka_unit_test(warpgroups_that_stop_releasing_are_not_thought_to_wait_less_often),
         cmocka_unit_test(a_warpgroup_that_passes_over_the_turns_of_others_was_not_overtaken),
+        cmocka_unit_test(rings_that_are_meant_to_have_other_counts_are_not_blamed),
         cmocka_unit_test(the_same_wait_of_all_warps_is_told),
         cmocka_unit_test(releases_that_are_left_out_in_turns_still_to_come_are_told),
         cmocka_unit_test(releases_that_are_left_out_behind_multiplications_are_told),
-        cmocka_unit_test(who_is_not_needed_for_a_round_lacks_no_arrival),
         cmocka_unit_test(a_warpgroup_that_serves_one_stage_is_told),
+        cmocka_unit_test(who_is_not_needed_for_a_round_lacks_no_arrival),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
