@@ -427,12 +427,14 @@ static bool walk_side(struct walking *walking, const struct walk_group *before, 
 {
     struct walk_group *group = &walking->group;
     const size_t steps = walking->out->count;
+    const unsigned depth = walking->depth;
     memcpy(group->varies, before->varies, sizeof before->varies);
     group->lanes = lanes;
     group->beside = group->apart.lanes = 0;
     group->silent = before->silent | before->beside;
     group->leader = (uint32_t)__builtin_ctz(lanes);
     const bool arrives = run_until(walking, number, detour->meets) && group->lanes == lanes;
+    walking->depth = depth; /* where the side is lost in a function that it calls */
     walk_group_spread(group, detour->written);
     if (lanes & before->lanes)
         return arrives;

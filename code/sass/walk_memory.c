@@ -9,7 +9,7 @@
 #include "sass/thread_load.h"
 
 enum { BYTE_BITS = 8 };
-enum { LOADS_FOR_STORES_MOST = 256 }; /* of a CTA, each lane's */
+enum { LOADS_FOR_STORES_MOST = 128 }; /* of a warp, counted once for each lane */
 
 /* What the plan keeps of an instruction.  NULL = nothing, or the loop around it has no accesses. */
 static struct wsdbg_walk_told *told_of_work(const struct walk_lane *lane, uint32_t number)
@@ -95,7 +95,8 @@ static bool load_word(const struct walk_lane *lane, uint32_t number, uint32_t ad
     const enum walk_word word = plan->follows_stores && walk_is_own_place(lane, &place)
                                     ? walk_words_get(&plan->words, &lane->group->place, place, bytes, value)
                                     : WALK_WORD_NOT_STORED;
-    const bool may_be_present = word == WALK_WORD_NOT_STORED || (word == WALK_WORD_UNKNOWN && !told);
+    const bool may_be_present =
+        word == WALK_WORD_NOT_STORED || (word == WALK_WORD_UNKNOWN && !told && !plan->lacks_loads);
     return word == WALK_WORD_KNOWN || (may_be_present && present_value(lane, number, address, bytes, value));
 }
 
@@ -203,7 +204,9 @@ bool walk_is_load_too_many(const struct walk_lane *lane, uint32_t number)
         (instruction->operation != WSDBG_OP_LDG && instruction->operation != WSDBG_OP_LD) ||
         walk_reads_shared(lane, instruction))
         return false;
-    return plan->loads_for_stores++ >= LOADS_FOR_STORES_MOST;
+    const bool is_too_many = plan->loads_for_stores++ >= LOADS_FOR_STORES_MOST;
+    plan->lacks_loads |= is_too_many;
+    return is_too_many;
 }
 
 /* In a loop without accesses the present value may be what ends the loop.  It is taken where the loop changes the

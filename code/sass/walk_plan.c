@@ -440,19 +440,19 @@ void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, bool believes_store
 {
     walk_words_forget(&plan->words);
     plan->walks = 0;
-    plan->loads_for_stores = 0;
+    plan->lacks_loads = false;
     if (!believes_stores || (plan->follows_stores && plan->has_other_writers))
         walk_words_spoil(&plan->words);
 }
 
 void wsdbg_walk_plan_begin_warp(struct wsdbg_walk_plan *plan, uint32_t warp)
 {
+    plan->loads_for_stores = 0;
     walk_words_begin_warp(&plan->words, warp);
 }
 
 enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan)
 {
-    plan->loads_for_stores = 0;
     switch (walk_words_end_pass(&plan->words)) {
     case WALK_WORDS_HOLD:
         return WSDBG_WALKS_HOLD;

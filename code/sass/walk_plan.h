@@ -55,7 +55,8 @@ struct wsdbg_walk_plan {
     bool *executes;                         /* by instruction */
     bool *decides;                          /* ... those that a way depends on without what is stored to shared memory;
                                                NULL = all that are executed */
-    uint32_t loads_for_stores;              /* of global memory by the others, in the present pass over the CTA */
+    uint32_t loads_for_stores;              /* of global memory by the others, in the present walks of the warp */
+    bool lacks_loads;                       /* some were left out in the CTA: words that were stored are not known */
     bool is_guessed;                        /* the present walk: see walk.h */
     struct wsdbg_access_operands *operands; /* by instruction: found once, as every execution asks for them */
     struct wsdbg_lists by_block;            /* instructions that are executed */

@@ -63,6 +63,24 @@ void parity_wrong_after_hand_over(struct picture *p)
     picture_reach(p, 4, 11, hand_over, 0, 255, 0);
 }
 
+/* The consumers arrived once on each slot but the first before their loop. */
+void hand_over_left_out(struct picture *p)
+{
+    const struct words empty = {.phase = {0, 1, 1, 1}, .pending = {8, 8, 8, 8}};
+    const struct gemm g = gemm_picture(p, &full_unused, &empty);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+    for (uint32_t i = 1; i < STAGES; i++)
+        picture_reach(p, 4, 11, picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i), 1, 1, WSDBG_LANES_ONE), 0,
+                      1, 0);
+}
+
+/* The same where they had waited for a filled slot before: then these arrivals may be of rounds of an unrolled loop. */
+void releases_behind(struct picture *p)
+{
+    hand_over_left_out(p);
+    picture_reach(p, 4, 11, picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 1), 1, 0, WSDBG_LANES_ALL), 1, 1, 0);
+}
+
 /* Every slot is filled as far as the copies go, and the producer is back at the first. */
 void tx_mismatch(struct picture *p)
 {

@@ -33,6 +33,8 @@ static const struct row {
     {"rounds of an unrolled loop", unrolled_rounds, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"parity wrong after a hand-over", parity_wrong_after_hand_over, "PARITY_WRONG", LIKELY, LIKELY, "producer",
      "empty"},
+    {"a hand-over of one slot left out", hand_over_left_out, "ARRIVE_MISSING", LIKELY, LIKELY, "consumer 0", "empty"},
+    {"releases of other slots, of rounds", releases_behind, "PARITY_DRIFT", LIKELY, LIKELY, "producer", "empty"},
     {"bytes expected that no copy brings", tx_mismatch, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
     {"copies under way", copies_under_way, "TX_MISMATCH", POSSIBLE, LIKELY, "producer", "full"},
     {"no bytes at all", no_bytes_came, "TMA_NEVER_COMPLETED", POSSIBLE, LIKELY, "producer", "full"},

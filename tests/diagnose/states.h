@@ -13,6 +13,8 @@ void parity_drift(struct picture *p);
 void double_arrive(struct picture *p);
 void unrolled_rounds(struct picture *p);
 void parity_wrong_after_hand_over(struct picture *p);
+void hand_over_left_out(struct picture *p);
+void releases_behind(struct picture *p);
 void tx_mismatch(struct picture *p);
 void copies_under_way(struct picture *p);
 void no_bytes_came(struct picture *p);

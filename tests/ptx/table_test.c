@@ -281,6 +281,8 @@ static const struct taken copies[] = {
      "hint"
      " [%r1], [map, {%r1, %r2, %r3, %r4, %r5}], [stat+8], 3, %d2",
      "tensor_copy cluster<global 5d multicast hint #5"},
+    {"cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes.tile [%r1], [%d1, {%r2, 64}], [%r3]",
+     "tensor_copy shared<global 2d #3"},
     {"cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
      "[%r1], [%d1, {%r2, %r3, %r4, %r5}], [%r6], {%h1, %h2}",
      "tensor_copy cluster<global 4d im2col #4"},

@@ -102,15 +102,56 @@ static bool is_one_of(const struct wsdbg_trial *t, uint32_t warp, const struct l
            row->warp < leavers->first + leavers->count;
 }
 
+static bool executes(const struct wsdbg_trial *t, uint32_t warp, uint32_t access)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; a->warp == warp && k < a->step_count; k++)
+            if (a->steps[k].access == access)
+                return true;
+    }
+    return false;
+}
+
+/* Whether some of the warpgroup execute the access and stay, and others do not execute it. */
+static bool is_of_a_branch(const struct wsdbg_trial *t, uint32_t warp, uint32_t access)
+{
+    bool some_stay = false, some_do_not = false;
+    for (uint32_t w = 0; w < t->c->warp_count && access != WSDBG_NONE; w++) {
+        if (w == warp || !wsdbg_case_are_mates(t->c, w, warp))
+            continue;
+        const bool does = executes(t, w, access);
+        some_stay |= does && wsdbg_case_warp(t->c, w)->state != WSDBG_WARP_EXITED;
+        some_do_not |= !does;
+    }
+    return some_stay && some_do_not;
+}
+
+/* Whether the warp asked for the registers of a role, or gave others back, as some of its warpgroup did that stay, and
+ * as others did not: then it took their branch.  A barrier at which warps meet shows no role. */
+static bool left_a_role(const struct wsdbg_trial *t, uint32_t warp)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; a->warp == warp && k < a->step_count; k++)
+            if ((a->steps[k].kind == WSDBG_ACCESS_REGISTERS_RELEASE ||
+                 a->steps[k].kind == WSDBG_ACCESS_REGISTERS_REQUEST) &&
+                is_of_a_branch(t, warp, a->steps[k].access))
+                return true;
+    }
+    return false;
+}
+
 /* Lets these warps stay; false where one of them has not left, or has no model. */
 static bool let_stay(struct wsdbg_trial *t, const struct leavers *leavers, struct wsdbg_repair *repair)
 {
     for (uint32_t w = 0; w < t->c->warp_count; w++) {
         if (!is_one_of(t, w, leavers))
             continue;
-        const bool by_arrivals = leavers->count > 1 || wsdbg_replay_mates_arrive(t->replay, w);
-        const bool has_left = wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED &&
-                              (by_arrivals || wsdbg_trial_mates_stay(t, w) || wsdbg_replay_workers_gone(t->replay, w));
+        if (wsdbg_case_warp(t->c, w)->state != WSDBG_WARP_EXITED)
+            return false;
+        const bool by_arrivals = leavers->count > 1 || wsdbg_replay_mates_arrive(t->replay, w) || left_a_role(t, w);
+        const bool has_left = by_arrivals || wsdbg_trial_mates_stay(t, w) || wsdbg_replay_workers_gone(t->replay, w);
         const uint32_t model = has_left ? wsdbg_replay_model_of(t->replay, w, !by_arrivals, leavers->turn) : WSDBG_NONE;
         if (model == WSDBG_NONE || !double_model(t, w, model, !by_arrivals))
             return false;

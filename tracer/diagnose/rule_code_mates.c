@@ -77,12 +77,27 @@ static bool compare(const struct two_walks *two, struct odd_wait *odd)
             return false;
         if (own[i].number == its[k].number)
             continue;
-        if (!is_wait(&own[i]) || !is_wait(&its[k]) || turn_of(own, i) != turn_of(its, k))
+        if (!is_wait(&own[i]) || !is_wait(&its[k]))
             return false;
-        if (!odd->own)
-            *odd = (struct odd_wait){odd->warp, &own[i], i, its[k].number & 1, turn_of(own, i)};
+        if (odd->own)
+            continue;
+        *odd = (struct odd_wait){odd->warp, &own[i], i, its[k].number & 1, turn_of(own, i)};
+        if (odd->turn != turn_of(its, k))
+            return false;
     }
     return i >= two->counts[0] && k >= two->counts[1];
+}
+
+/* Whether the second walk has a step of its own on the barrier of the odd wait: then the two may be its two sides. */
+static bool is_of_other_side(const struct two_walks *two, const struct odd_wait *odd)
+{
+    for (uint32_t k = 0; odd->own && k < two->counts[1]; k++) {
+        const struct wsdbg_step_row *its = &two->steps[1][k];
+        if (its->kind < 32 && wsdbg_is_mbarrier_access(its->kind) && its->address == odd->own->address &&
+            its->access != WSDBG_NONE && two->executes[its->access] != BY_BOTH)
+            return true;
+    }
+    return false;
 }
 
 /* Whether two warps do the same by the instructions that both execute, but for the parities of waits. */
@@ -93,7 +108,7 @@ static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, 
     *odd = (struct odd_wait){.warp = warp};
     if (!a || !b || a->is_guessed || b->is_guessed || a->is_whole != b->is_whole)
         return false;
-    const bool alike = begin_walks(c->snapshot, a, b, &two) && compare(&two, odd);
+    const bool alike = begin_walks(c->snapshot, a, b, &two) && compare(&two, odd) && !is_of_other_side(&two, odd);
     free(two.executes);
     return alike;
 }

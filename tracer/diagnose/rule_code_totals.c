@@ -17,7 +17,7 @@ struct totals {
     uint32_t agent, barrier, warp; /* who waits, on what */
     uint32_t row;                  /* of the barrier, in snapshot.barriers */
     uint64_t in_walks;             /* arrivals of all threads up to the kernel's end */
-    uint64_t arrivals;             /* ... less those behind a wait for the same phase, which come too late for it */
+    uint64_t arrivals;             /* ... less those of agents that wait on the barrier themselves, behind that wait */
     uint32_t expected, phase;      /* phase: how many have completed */
     bool has_bytes;                /* some step announces bytes without an arrival */
     uint32_t inits;                /* steps that initialise it */
@@ -35,7 +35,7 @@ static bool add_init(struct totals *totals, const struct wsdbg_step_row *step, b
     return is_same && !is_used;
 }
 
-/* is_late: the agent waits for the phase itself, before the step. */
+/* is_late: the agent waits on the barrier itself, before the step. */
 static void add_step(struct totals *totals, const struct wsdbg_replay_agent *agent, uint32_t k, bool is_late)
 {
     const struct wsdbg_step_row *step = &agent->steps[k];
@@ -171,7 +171,8 @@ static void say_trips(const struct totals *totals)
                 "are arrivals for %u round%s, by %s%s. The loops of the roles have different trip counts.",
                 wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
                 wsdbg_say_at(c, totals->warp).text, totals->phase, totals->phase == 1 ? "" : "s",
-                wsdbg_say_warps(c, &totals->by).text, exited ? ", and every warp that could arrive has exited" : "");
+                wsdbg_say_warps(c, &totals->by).text,
+                exited ? wsdbg_set_count(&totals->by) == 1 ? ", which has exited" : ", which have exited" : "");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Compute the trip count once and use the same value in every role, the last and a partial tile "
                 "included.");
@@ -243,20 +244,21 @@ static uint32_t drain_of(const struct totals *totals, const struct wsdbg_replay_
     return first;
 }
 
-/* Whether each agent that arrives does so at least as often as it waits on that stage of other barriers: then it left
- * out no arrival.  Waits of its drain are for arrivals that it made before. */
+/* Whether each agent that arrives does so at least as often as it waits on the barrier itself, and on that stage of
+ * other barriers: then it left out no arrival.  Waits of its drain are for arrivals that it made before. */
 static bool are_regular(const struct totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
         const uint32_t drain = drain_of(totals, agent);
-        uint32_t arrivals = 0, waits = 0;
+        uint32_t arrivals = 0, waits = 0, waits_itself = 0;
         for (uint32_t k = 0; k < drain; k++) {
+            const bool is_wait = agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k];
             arrivals += agent->target[k] == totals->barrier && wsdbg_replay_arrivals_of(agent, k);
-            waits += agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k] &&
-                     is_of_stage(totals, agent->target[k]);
+            waits += is_wait && is_of_stage(totals, agent->target[k]);
+            waits_itself += is_wait && agent->target[k] == totals->barrier;
         }
-        if (arrivals && waits > arrivals)
+        if (arrivals && (waits > arrivals || waits_itself > arrivals))
             return false;
     }
     return true;
@@ -409,7 +411,7 @@ static bool have_left_at_bytes(const struct totals *totals, const struct wsdbg_w
 }
 
 /* The arrivals of all threads are too few for one phase.  False: nothing is said, of a warp that never arrives as
- * others do, or of lanes that left.  Another rule says more. */
+ * others do, of lanes that left, or of threads that arrive too late.  Another rule says more. */
 static bool say_too_few(const struct totals *totals)
 {
     const struct wsdbg_warp_set left = left_arrivers(totals);
@@ -422,6 +424,8 @@ static bool say_too_few(const struct totals *totals)
         say_absent(totals, &absent);
         return true;
     }
+    if (totals->in_walks >= totals->expected)
+        return false;
     if (totals->arrivals || !wsdbg_set_count(&left) || !have_left_at_bytes(totals, &left))
         say_never(totals);
     else

@@ -340,35 +340,45 @@ static struct wsdbg_error *begin_kernel(struct walks *walks, const struct wsdbg_
     return error;
 }
 
+static bool has_enough(struct walks *walks)
+{
+    return is_late(walks) || walks->out->step_count > STEPS_OF_LOOK;
+}
+
 static struct wsdbg_error *walk_or_share(struct walks *walks, uint32_t cta, bool *walked)
 {
-    if (walked[cta] || is_late(walks) || walks->out->step_count > STEPS_OF_LOOK)
+    if (walked[cta] || has_enough(walks))
         return NULL;
     const uint32_t alike = walked_alike(walks, cta, walked);
     walked[cta] = alike != WSDBG_NONE;
     return alike == WSDBG_NONE ? walk_cta(walks, cta, &walked[cta]) : share_walks(walks, alike, cta);
 }
 
-static bool are_of_one_cluster(const struct wsdbg_cta *a, const struct wsdbg_cta *b)
+/* The CTA at `first` and, behind it among the rows, the others of its cluster: they need not be neighbours. */
+static struct wsdbg_error *walk_cluster(struct walks *walks, uint32_t first, uint32_t end, bool *walked)
 {
-    return a == b || (a->cluster_size > 1 && a->cluster_id == b->cluster_id);
+    const struct wsdbg_cta *ctas = walks->out->ctas;
+    struct wsdbg_error *error = walk_or_share(walks, first, walked);
+    uint32_t left = ctas[first].cluster_size > 1 ? ctas[first].cluster_size - 1 : 0;
+    for (uint32_t i = first + 1; !error && left && i < end; i++)
+        if (ctas[i].cluster_id == ctas[first].cluster_id) {
+            error = walk_or_share(walks, i, walked);
+            left--;
+        }
+    return error;
 }
 
-/* The CTAs of the grid with a warp in the state, and those of their clusters, unless they are walked already.  The
- * CTAs of a cluster need not be neighbours among the rows.  They are walked one after another: where the work is too
- * much, some clusters are walked whole, for a cluster that is walked in part shows nothing. */
+/* The CTAs of the grid with a warp in the state, and those of their clusters, unless they are walked already.  Where
+ * the work is too much, some clusters are walked whole: one that is walked in part shows nothing. */
 static struct wsdbg_error *walk_those_with(struct walks *walks, uint32_t grid, enum wsdbg_warp_state state,
                                            bool *walked)
 {
     const struct wsdbg_grid *row = &walks->out->grids[grid];
-    const struct wsdbg_cta *ctas = walks->out->ctas;
     const uint32_t end = row->cta_first + row->cta_count;
     struct wsdbg_error *error = NULL;
-    for (uint32_t i = row->cta_first; !error && i < end; i++)
+    for (uint32_t i = row->cta_first; !error && i < end && !has_enough(walks); i++)
         if (!walked[i] && cluster_has_warp_in(walks->out, i, state))
-            for (uint32_t k = i; !error && k < end; k++)
-                if (are_of_one_cluster(&ctas[i], &ctas[k]))
-                    error = walk_or_share(walks, k, walked);
+            error = walk_cluster(walks, i, end, walked);
     return error;
 }
 
