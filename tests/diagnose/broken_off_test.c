@@ -1,5 +1,5 @@
-/* broken_off_test.c - threads that leave out what others like them do: a warp without an arrival that its three mates
- * make, an elected lane or a warp that left in the middle of a loop that the others go on with, lanes that wait apart.
+/* broken_off_test.c - an elected lane or a warp that left in the middle of a loop that the others go on with, a warp
+ * that leaves out a named barrier, lanes that wait apart.
  *
  * Most tests write the walks of all threads, let a replay run them until they hang, and make the picture of that
  * moment.
@@ -15,10 +15,10 @@
 #include "kernels.h"
 #include "ways.h"
 
-enum { RING_FULL = 1, RING_EMPTY, DONE, OTHER, STAGES = 2, GROUP = 4, WARPS = 12, CTAS_MOST = 2 };
+enum { RING_FULL = 1, RING_EMPTY, DONE, OTHER, STAGES = 2, GROUP = 4, WARPS = 12 };
 enum { ALL_LANES = -1, BUT_LANE_0 = -2, NAMED = 3, GROUP_THREADS = GROUP * 32 };
 
-static struct way ways[CTAS_MOST * (WARPS + 2)];
+static struct way ways[WARPS + 2];
 static uint32_t way_count;
 
 /* A way of lanes of a warp; 0 = lane 0.  Ways of one warp are begun one after the other. */
@@ -29,34 +29,25 @@ static struct way *begin(uint32_t warp, int lanes)
     return way;
 }
 
-static void initialise(struct way *way, uint32_t empty_count, uint32_t done_count)
+static void initialise(struct way *way, uint32_t empty_count)
 {
     for (uint32_t s = 0; s < STAGES; s++) {
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(RING_FULL, s), 1);
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(RING_EMPTY, s), empty_count);
     }
-    way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(DONE, 0), done_count);
-    way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(OTHER, 0), CTAS_MOST);
+    way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(DONE, 0), 1);
+    way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(OTHER, 0), 2);
 }
 
-/* All threads of the CTA, and of the cluster. */
-static void meet(struct way *way, uint32_t ctas)
+/* All threads of the CTA. */
+static void meet(struct way *way)
 {
     way_add(way, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
-    if (ctas > 1) {
-        way_add(way, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
-        way_add(way, WSDBG_ACCESS_CLUSTER_WAIT, 0, 0);
-    }
 }
 
-static void put_barriers(struct picture *p, uint32_t ctas)
+static void put_barriers(struct picture *p)
 {
-    picture_init(p, ctas, WARPS, 32);
-    for (uint32_t cta = 0; cta < ctas && ctas > 1; cta++) {
-        p->snapshot.ctas[cta].cluster_id = 0;
-        p->snapshot.ctas[cta].cluster_rank = cta;
-        p->snapshot.ctas[cta].cluster_size = ctas;
-    }
+    picture_init(p, 1, WARPS, 32);
     picture_name(p, RING_FULL, "full", STAGES, 1, 2);
     picture_name(p, RING_EMPTY, "empty", STAGES, 2, 1);
     picture_name(p, DONE, "done", 1, 2, 1);
@@ -73,120 +64,12 @@ static void put_barriers(struct picture *p, uint32_t ctas)
 }
 
 /* Runs the ways until they hang. */
-static void stand(struct picture *p, uint32_t ctas)
+static void stand(struct picture *p)
 {
-    put_barriers(p, ctas);
+    put_barriers(p);
     ways_put(p, ways, way_count);
     way_count = 0;
     assert_true(ways_stand(p));
-}
-
-/* ---- arrivals of a warpgroup ---- */
-
-/* Warp 0 waits until warps 4 to 7 have arrived, which wait for nothing. */
-struct arrivals {
-    const char *name, *says; /* says NULL: nobody leaves an arrival out */
-    uint32_t silent, last;   /* warps that do not arrive */
-    uint32_t initialiser;
-    bool by_all; /* all their lanes arrive, and one of warp 8 */
-    bool elect;  /* one lane of each is elected to arrive; those that do not arrive elect none */
-};
-
-static const struct arrivals arrivals[] = {
-    {"one of four does not arrive",
-     "Warp 6 does the same as warp 4, but for 1 arrival that it leaves out, the first on \"done\". With it the", 6, 6,
-     0, false, false},
-    {"... the one that initialises the barriers",
-     "Warp 4 does the same as warp 5, but for 1 arrival that it leaves out, the first on \"done\".", 4, 4, 4, false,
-     false},
-    {"... and all lanes of a warp arrive", "Warp 4 does the same as warp 5, but for 2 arrivals that it leaves out", 4,
-     4, 4, true, false},
-    {.name = "... and elects no lane for it",
-     .says = "Warp 6 does the same as warp 4, but for 1 arrival that it leaves out, the first on \"done\".",
-     .silent = 6,
-     .last = 6,
-     .elect = true},
-    {"two of four do not arrive", NULL, 6, 7, 0, false, false},
-};
-
-/* Warps that are not meant to arrive do something else, or they would be alike. */
-static void be_unlike(struct way *way)
-{
-    way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, 1, WARPS * 32);
-}
-
-static bool is_to_arrive(const struct arrivals *k, uint32_t warp)
-{
-    return (warp / GROUP == 1 && (warp < k->silent || warp > k->last)) || (k->by_all && warp == 2 * GROUP);
-}
-
-/* Lane 0 initialises. */
-static void arrive_all(const struct arrivals *k, uint32_t warp)
-{
-    const bool is_mate = warp / GROUP == 1, elects = k->elect && is_mate && is_to_arrive(k, warp);
-    const bool is_split = (warp == k->initialiser && k->by_all) || elects;
-    for (int part = 0; part <= is_split; part++) {
-        const bool is_whole = (k->by_all || k->elect) && is_mate && !is_split;
-        struct way *way = begin(warp, part ? BUT_LANE_0 : is_whole ? ALL_LANES : 0);
-        if (warp == k->initialiser && part == 0)
-            initialise(way, 1, k->by_all ? GROUP_THREADS + 1 : GROUP);
-        meet(way, 1);
-        if (!is_mate)
-            be_unlike(way);
-        if (is_to_arrive(k, warp) && !(part && elects))
-            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(DONE, 0), 1);
-        if (warp == 0)
-            way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(DONE, 0), 0);
-        meet(way, 1);
-    }
-}
-
-static void a_warp_arrives_as_its_three_mates_do(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof arrivals / sizeof *arrivals; i++) {
-        struct picture p;
-        print_message("%s\n", arrivals[i].name);
-        for (uint32_t w = 0; w < WARPS; w++)
-            arrive_all(&arrivals[i], w);
-        stand(&p, 1);
-        if (arrivals[i].says)
-            ways_expect(&p, "ARRIVE_MISSING", arrivals[i].says);
-        else
-            assert_false(ways_say(&p, "leaves out"));
-        picture_deinit(&p);
-    }
-}
-
-/* In two warpgroups the first two warps each serve one CTA of the cluster, by a lane of their own.  Warp 5 leaves out
- * one of its two arrivals. */
-static void an_elected_lane_arrives_as_that_of_another_warp(void **state)
-{
-    struct picture p;
-    (void)state;
-    for (uint32_t w = 0; w < CTAS_MOST * WARPS; w++) {
-        const uint32_t warp = w % WARPS, rank = warp % GROUP;
-        const bool serves = warp >= GROUP && rank < CTAS_MOST;
-        struct way *way = begin(w, serves && rank ? 1 << 8 : 0);
-        if (warp == 0)
-            initialise(way, 1, 2 * CTAS_MOST);
-        meet(way, CTAS_MOST);
-        if (!serves)
-            be_unlike(way);
-        if (serves && warp < 2 * GROUP)
-            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(OTHER, 0), 1)->rank = (uint8_t)rank;
-        if (serves && warp != 5)
-            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(DONE, 0), 1)->rank = (uint8_t)rank;
-        for (uint32_t id = DONE; id <= OTHER && warp == 0; id++)
-            way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(id, 0), 0);
-        meet(way, CTAS_MOST);
-    }
-    stand(&p, CTAS_MOST);
-    ways_expect(
-        &p, "ARRIVE_MISSING",
-        "Warp 5 of ranks 0-1 do the same as warp 4 of cluster rank 0, but for 2 arrivals that they leave out, the "
-        "first on \"done\"");
-    picture_deinit(&p);
 }
 
 /* ---- an elected lane that breaks off ---- */
@@ -196,7 +79,7 @@ enum { ROUNDS = 6, PAIR_THREADS = 64 };
 /* Warp 8 tells someone else of each round.  It releases round `late` when the producer is done; 0 = none. */
 static void consume(struct way *way, uint32_t rounds, bool releases, uint32_t late)
 {
-    meet(way, 1);
+    meet(way);
     for (uint32_t i = 0; i < rounds; i++) {
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, i % STAGES), i / STAGES & 1);
         if (way->warp == 2 * GROUP)
@@ -210,8 +93,8 @@ static void consume(struct way *way, uint32_t rounds, bool releases, uint32_t la
 
 static void produce(struct way *way, bool meets)
 {
-    initialise(way, 2, 1);
-    meet(way, 1);
+    initialise(way, 2);
+    meet(way);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
         way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(RING_FULL, i % STAGES), 1);
@@ -231,9 +114,9 @@ static void put_consumers(struct picture *p, uint32_t rounds, int others, uint32
         } else if (w == 2 * GROUP) {
             consume(begin(w, 0), ROUNDS, true, late);
         } else {
-            meet(begin(w, 0), 1);
+            meet(begin(w, 0));
         }
-    stand(p, 1);
+    stand(p);
 }
 
 static void an_elected_lane_that_breaks_off_is_blamed(void **state)
@@ -270,8 +153,8 @@ static void most_lanes_of_a_warp_are_not_elected(void **state)
         for (int part = 0; part <= (w == GROUP); part++) {
             struct way *way = begin(w, part ? BUT_LANE_0 : 0);
             if (w == 0)
-                initialise(way, GROUP_THREADS / GROUP, 1);
-            meet(way, 1);
+                initialise(way, GROUP_THREADS / GROUP);
+            meet(way);
             for (uint32_t i = 0; i < (part ? 2 : 3) * STAGES && w % GROUP == 0; i++) {
                 if (w == 0)
                     way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
@@ -285,7 +168,7 @@ static void most_lanes_of_a_warp_are_not_elected(void **state)
             if (w % GROUP == 0 && w && !part)
                 way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, 0), 1);
         }
-    stand(&p, 1);
+    stand(&p);
     assert_false(ways_say(&p, "in the middle of a loop"));
     picture_deinit(&p);
 }
@@ -312,8 +195,8 @@ static void put_torn(struct picture *p, bool multiplies)
             struct way *way = begin(w, part ? BUT_LANE_0 : 0);
             const bool is_consumer = w == GROUP && part, is_producer = w == 0;
             if (is_producer)
-                initialise(way, 31, 1);
-            meet(way, 1);
+                initialise(way, 31);
+            meet(way);
             if (w == GROUP && !part)
                 way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(OTHER, 0), 1);
             for (uint32_t i = 0; i < ROUNDS && (is_consumer || is_producer); i++) {
@@ -330,7 +213,7 @@ static void put_torn(struct picture *p, bool multiplies)
                     way_add(way, WSDBG_ACCESS_ARRIVE, empty, 1);
             }
         }
-    stand(p, 1);
+    stand(p);
 }
 
 static void a_lane_that_leaves_a_warp_with_wgmma_to_do_is_blamed_where_no_code_is_left_of_it(void **state)
@@ -384,8 +267,8 @@ static void put_fillers(struct picture *p, enum filler filler)
         for (int part = 0; part <= (w == 1); part++) {
             struct way *way = begin(w, part ? BUT_LANE_0 : 0);
             if (w == 0)
-                initialise(way, 1, 1);
-            meet(way, 1);
+                initialise(way, 1);
+            meet(way);
             if ((w == 1 && !part) || (filler >= COPIES_ELSEWHERE && w == 2))
                 fill(way, filler);
             if (w == 1 && part)
@@ -393,7 +276,7 @@ static void put_fillers(struct picture *p, enum filler filler)
             for (uint32_t i = 0; i < FILLS && w == GROUP; i++)
                 way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(RING_FULL, i % STAGES), i / STAGES & 1);
         }
-    stand(p, 1);
+    stand(p);
 }
 
 static void a_lane_that_leaves_before_it_copies_what_it_announced_is_blamed(void **state)
@@ -447,7 +330,7 @@ static void a_warp_that_leaves_its_mates_at_a_named_barrier_is_blamed(void **sta
     struct picture p;
     (void)state;
     leave_mates(false);
-    stand(&p, 1);
+    stand(&p);
     ways_expect(&p, "WAKER_EXITED",
                 "but warp 2 leaves it out: in its code it uses the barrier 1 time, against 3 times in that of each of "
                 "warps 0-1, 3. It has exited.");
@@ -460,7 +343,7 @@ static void a_warp_of_which_not_all_is_known_is_not_blamed(void **state)
     struct picture p;
     (void)state;
     leave_mates(true);
-    put_barriers(&p, 1);
+    put_barriers(&p);
     p.snapshot.warps[2].state = WSDBG_WARP_EXITED;
     ways_put(&p, ways, way_count);
     way_count = 0;
@@ -477,8 +360,8 @@ static void warps_that_take_turns_to_arrive_leave_nothing_out(void **state)
     for (uint32_t w = 0; w < WARPS; w++) {
         struct way *way = begin(w, ALL_LANES);
         if (w == 0)
-            initialise(way, 1, 1);
-        meet(way, 1);
+            initialise(way, 1);
+        meet(way);
         for (uint32_t i = 0; i < 5 && w < 2 * GROUP; i++) {
             if (w == 0 && i == 2)
                 way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(DONE, 0), 0);
@@ -488,7 +371,7 @@ static void warps_that_take_turns_to_arrive_leave_nothing_out(void **state)
                 use(way, WSDBG_ACCESS_NAMED_ARRIVE, 1, GROUP_THREADS + 32);
         }
     }
-    stand(&p, 1);
+    stand(&p);
     assert_false(ways_say(&p, "leaves it out"));
     picture_deinit(&p);
 }
@@ -506,9 +389,9 @@ static void a_warp_that_leaves_out_an_arrival_for_others_is_blamed(void **state)
             if (i == 0 || w != 6)
                 use(way, w < 2 * GROUP ? WSDBG_ACCESS_NAMED_ARRIVE : WSDBG_ACCESS_NAMED_SYNC, 1, 2 * GROUP_THREADS);
         }
-        meet(way, 1);
+        meet(way);
     }
-    stand(&p, 1);
+    stand(&p);
     ways_expect(
         &p, "ARRIVE_MISSING",
         "Warp 8 waits on named barrier 1 at kernel.cu:108, but warp 6 leaves it out: in its code it uses the barrier "
@@ -522,7 +405,7 @@ static void a_warp_that_leaves_out_an_arrival_for_others_is_blamed(void **state)
 static bool lacks_a_mate(uint32_t came, uint32_t expected)
 {
     struct picture p;
-    put_barriers(&p, 1);
+    put_barriers(&p);
     const uint32_t lacks = picture_mbarrier(&p, DONE, 1, 0, expected - came, expected, 0),
                    go = picture_mbarrier(&p, OTHER, 1, 0, 1, 1, 0);
     const uint32_t arrives = picture_access(&p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(DONE, 1), 1, 1, WSDBG_LANES_ONE),
@@ -587,8 +470,6 @@ static void only_other_lanes_that_wait_for_the_same_have_split(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_warp_arrives_as_its_three_mates_do),
-        cmocka_unit_test(an_elected_lane_arrives_as_that_of_another_warp),
         cmocka_unit_test(an_elected_lane_that_breaks_off_is_blamed),
         cmocka_unit_test(a_lane_that_breaks_off_is_not_blamed_for_others),
         cmocka_unit_test(most_lanes_of_a_warp_are_not_elected),

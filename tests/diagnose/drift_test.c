@@ -13,20 +13,18 @@
 
 #include "ways.h"
 
-enum { FULL = 1, SCALES, EMPTY, RINGS = 3, WARPS = 3, CTAS_MOST = 2, PRODUCER = 0, CONSUMER, OTHER_CONSUMER };
-enum { TILE = 3, TILES = 4, ROUNDS = TILE * TILES, ALL = 0, AHEAD = 1, TURN = 2, IDS = 4 };
+enum { FULL = 1, SCALES, EMPTY, RINGS = 3, WARPS = 2, CTAS_MOST = 2, PRODUCER = 0, CONSUMER };
+enum { TILE = 3, TILES = 4, ROUNDS = TILE * TILES, ALL = 0, AHEAD, IDS };
 
 struct kernel {
     const char *name;
     bool meets;               /* behind a tile the consumer lets the producer fill the first round of the next tile */
-    bool takes_turns;         /* two consumers take turns at tiles */
     uint32_t ctas;            /* the consumers of the last one alone are wrong; 0 = 1 */
     const char *cause, *says; /* NULL: the kernel is right, and finishes */
 };
 
 static const struct kernel kernels[] = {
     {.name = "a phase that goes on"},
-    {.name = "... and consumers that take turns", .takes_turns = true},
     {.name = "a phase that begins anew, and both waits are passed too early",
      .cause = "PARITY_DRIFT",
      .says = "Warp 1 waited on \"full\" with parities that do not alternate: wait number 4 asked for parity 0"},
@@ -38,16 +36,8 @@ static const struct kernel kernels[] = {
      .meets = true,
      .ctas = 2,
      .cause = "PARITY_DRIFT",
-     .says = "Warp 1 of cluster rank 1 asked for parity 0 in wait number 4 on \"full\", where warp 1 of cluster rank 0 "
-             "asks for parity 1"},
-    /* Right phases of one consumer do not alternate either. */
-    {.name = "... where consumers take turns",
-     .meets = true,
-     .takes_turns = true,
-     .ctas = 2,
-     .cause = "PARITY_WRONG",
-     .says = "Warp 2 of cluster rank 1 asked for parity 0 in wait number 1 on \"full\", where warp 2 of cluster rank 0 "
-             "asks for parity 1"},
+     .says = "Warp 1 of cluster rank 1 waited on \"full\" with parities that do not alternate: wait number 4 asked for "
+             "parity 0"},
 };
 
 static struct way ways[CTAS_MOST * WARPS];
@@ -84,27 +74,15 @@ static void produce(const struct kernel *k, struct way *way)
     }
 }
 
-static void consume_tile(const struct kernel *k, struct way *way, uint32_t tile, bool is_wrong)
+static void consume(const struct kernel *k, struct way *way, bool is_wrong)
 {
-    for (uint32_t i = tile * TILE; i < (tile + 1) * TILE; i++) {
+    for (uint32_t i = 0; i < ROUNDS; i++) {
         const uint32_t phase = is_wrong ? i % TILE : i;
         if (k->meets && i > 0 && i % TILE == 0)
             way_add(way, WSDBG_ACCESS_NAMED_SYNC, AHEAD, 64);
         wait_for(way, FULL, phase);
         wait_for(way, SCALES, phase);
         arrive(way, EMPTY);
-    }
-}
-
-static void consume(const struct kernel *k, struct way *way, uint32_t first, bool is_wrong)
-{
-    const uint32_t step = k->takes_turns ? 2 : 1;
-    for (uint32_t tile = first; tile < TILES; tile += step) {
-        if (k->takes_turns && tile > 0)
-            way_add(way, WSDBG_ACCESS_NAMED_SYNC, TURN + tile % 2, 64);
-        consume_tile(k, way, tile, is_wrong);
-        if (k->takes_turns && tile + 1 < TILES)
-            way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, TURN + (tile + 1) % 2, 64);
     }
 }
 
@@ -119,10 +97,7 @@ static bool stand(struct picture *p, const struct kernel *k)
         p->snapshot.ctas[cta].cluster_rank = cta;
         p->snapshot.ctas[cta].cluster_size = ctas;
         produce(k, begin(cta, PRODUCER));
-        consume(k, begin(cta, CONSUMER), 0, is_wrong);
-        begin(cta, OTHER_CONSUMER);
-        if (k->takes_turns)
-            consume(k, &ways[cta * WARPS + OTHER_CONSUMER], 1, is_wrong);
+        consume(k, begin(cta, CONSUMER), is_wrong);
     }
     picture_name(p, FULL, "full", 1, 1, 2);
     picture_name(p, SCALES, "scales", 1, 1, 2);

@@ -16,9 +16,9 @@
 #include "ways.h"
 
 enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 8, WARPS = 12, GROUP = 4, CTAS_MOST = 2, CONSUMERS = 8 };
-/* Named barriers: whose turn it is; that the producer may begin; that group A has stored its results; that the guest
- * has prepared what the producer needs. */
-enum { ORDER_A = 1, ORDER_B, BEGIN, STORED, PREPARED, GUEST = 2 };
+/* Named barriers: whose turn it is; that group A has stored its results; that the guest has prepared what the producer
+ * needs. */
+enum { ORDER_A = 1, ORDER_B, STORED, PREPARED, GUEST = 2 };
 /* Accesses of the picture. */
 enum { GIVES_TURN, FILLS, FREES, TURN, DRAIN, DOUBTFUL, MEETS };
 
@@ -29,16 +29,13 @@ struct kernel {
     uint32_t stays_for;       /* rounds that they stay for */
     bool leaves_in_round;     /* ... and they leave behind the wait of the next one */
     uint32_t no_release;      /* the round, from 1, in which group B leaves out its release */
-    bool no_begin;            /* consumers do not arrive at BEGIN before their first round */
     uint32_t silent_rank;     /* the CTA whose consumers never release; 0 = none */
     bool lane_leaves;         /* lane 0 of the producer, which produces, leaves before its first copy */
     uint32_t only_rank;       /* ... in this CTA alone; 0 = in all */
     bool wrong_count;         /* group A waits for its turn with the threads of one warp too many */
-    uint32_t keeps_turn;      /* group B does not give the turn back from this round on, from 1; 0 = it always does */
     uint32_t drain_parity;    /* with which the producer waits until its first slot is free at the end; 1 is right */
     uint32_t not_stored;      /* this warp of group A leaves before STORED; 0 = none */
     bool wrong_counts;        /* all consumers wait for their turns with the threads of one warp too many */
-    bool to_first_rank;       /* group A of each CTA makes all its releases in rank 0 */
     uint32_t releaser;        /* lane 0 of this warp, which releases, leaves early, and the others go on; 0 = none */
     bool is_of_three;         /* "empty" counts the lanes of three warps, and those of two release */
     bool wrong_last_parity;   /* the producer's last wait, for slot 0, has the wrong parity */
@@ -48,7 +45,6 @@ struct kernel {
     bool has_no_work;     /* the CTA got no tile: the producer waits for its slots, the consumers leave */
     uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
     bool is_told_by_name; /* they take turns, so that group B need not wait for "full" */
-    bool begins_by_name;  /* the producer waits at BEGIN, at which consumers arrive before and behind all rounds */
     bool meets_at_end;    /* group A meets at STORED behind all rounds */
     bool waits_at_end;    /* the producer waits until all slots are free at the end, slot 0 last */
     bool rest_releases;   /* lane 0 of a warp that releases leaves that to the others; those of the producer leave */
@@ -62,7 +58,6 @@ static const struct kernel kernels[] = {
     {.name = "nothing"},
     {.name = "nothing, with turns", .takes_turns = true},
     {.name = "nothing, in a cluster", .ctas = 2},
-    {.name = "nothing, with a begin", .begins_by_name = true},
     {.name = "nothing, and one group waits for both", .is_told_by_name = true},
     {.name = "nothing, without a tile", .has_no_work = true, .drain_parity = 1},
     {.name = "a producer without a tile waits for slots that nobody took",
@@ -97,16 +92,6 @@ static const struct kernel kernels[] = {
      .says = "wait number 5 asked for parity 0, as the wait before it",
      .waits_at_end = true,
      .wrong_last_parity = true},
-    {.name = "a group releases twice in one CTA, and never in the other one",
-     .cause = "ARRIVE_MISSING",
-     .says = "Ranks 0-1 warps 4-7 arrive on \"empty\" in the wrong CTA. Had they arrived once in each CTA",
-     .to_first_rank = true,
-     .ctas = 2},
-    {.name = "a group keeps its turn near the end",
-     .cause = "ARRIVE_MISSING",
-     .says = "Warps 4-7 come to named barrier 1 8 times from the kernel's start to its end, warps 8-11 only 6 times",
-     .takes_turns = true,
-     .keeps_turn = 6},
     {.name = "nothing, and a group meets at the end", .meets_at_end = true},
     {.name = "a warp leaves before its group meets at the end",
      .cause = "WAKER_EXITED",
@@ -163,11 +148,6 @@ static const struct kernel kernels[] = {
      .says = "Warp 8 went through a round without arriving on \"empty\" stage 0",
      .no_release = 3,
      .is_told_by_name = true},
-    {.name = "consumers do not let the producer begin",
-     .cause = "ARRIVE_MISSING",
-     .says = "Warps 4-11 arrive at named barrier 3 only behind waits",
-     .no_begin = true,
-     .begins_by_name = true},
     {.name = "the consumers of one rank never release",
      .cause = "ARRIVE_MISSING",
      .says = "Rank 1 warps 4-11 do the same as warp 4 of cluster rank 0, but for 128 arrivals that they leave out",
@@ -226,8 +206,6 @@ static void produce(const struct kernel *k, struct way *way, uint32_t cta)
     initialise(k, way);
     meet(k, way);
     prepare(k, way);
-    if (k->begins_by_name)
-        way_add(way, WSDBG_ACCESS_NAMED_SYNC, BEGIN, (CONSUMERS + 1) * 32);
     for (uint32_t i = 0; i < STAGES && k->has_no_work; i++)
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i), i ? 1 : k->drain_parity);
     for (uint32_t i = 0; i < ROUNDS && !k->has_no_work; i++) {
@@ -241,12 +219,11 @@ static void produce(const struct kernel *k, struct way *way, uint32_t cta)
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, s), s == 0 && k->wrong_last_parity ? 0 : 1)->access = DRAIN;
 }
 
-static void release(const struct kernel *k, struct way *way, uint32_t stage, bool is_to_first)
+static void release(const struct kernel *k, struct way *way, uint32_t stage)
 {
     for (uint8_t rank = 0; rank < ctas_of(k); rank++)
-        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, stage), 1)->rank = k->ctas == 1  ? WSDBG_STEP_OWN_RANK
-                                                                                : is_to_first ? 0
-                                                                                              : rank;
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, stage), 1)->rank =
+            k->ctas == 1 ? WSDBG_STEP_OWN_RANK : rank;
 }
 
 static void take_turn(const struct kernel *k, struct way *way, bool is_b)
@@ -266,8 +243,7 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
         return false;
     if (takes_turns(k)) {
         take_turn(k, way, is_b);
-        if (!is_b || !k->keeps_turn || round + 1 < k->keeps_turn)
-            way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, is_b ? ORDER_A : ORDER_B, CONSUMERS * 32);
+        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, is_b ? ORDER_A : ORDER_B, CONSUMERS * 32);
     }
     way_add(way, WSDBG_ACCESS_WGMMA, 0, round + 1);
     way_add(way, WSDBG_ACCESS_WGMMA_WAIT, 0, round + 1);
@@ -275,7 +251,7 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
     const bool is_silent = (k->silent_rank && cta == k->silent_rank) || (k->takes_turns && warp % GROUP) ||
                            k->rest_releases == !way->lanes;
     if (!is_left_out && !is_silent)
-        release(k, way, stage, k->to_first_rank && !is_b);
+        release(k, way, stage);
     return true;
 }
 
@@ -285,8 +261,6 @@ static void consume(const struct kernel *k, struct way *way, uint32_t cta, uint3
     const bool lane_leaves = k->releaser == warp && !way->lanes;
     const uint32_t rounds = (leaves && !k->leaves_in_round) || lane_leaves ? k->stays_for : ROUNDS;
     meet(k, way);
-    if (k->begins_by_name && !k->no_begin)
-        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, BEGIN, (CONSUMERS + 1) * 32);
     if (takes_turns(k) && warp >= 2 * GROUP) /* the first turn is group A's */
         way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, ORDER_A, CONSUMERS * 32);
     if (k->is_open)
@@ -297,8 +271,6 @@ static void consume(const struct kernel *k, struct way *way, uint32_t cta, uint3
             return;
     if (k->meets_at_end && warp < 2 * GROUP && warp != k->not_stored)
         way_add(way, WSDBG_ACCESS_NAMED_SYNC, STORED, GROUP * 32);
-    if (k->begins_by_name) /* for the next tile */
-        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, BEGIN, (CONSUMERS + 1) * 32);
 }
 
 static void put_ways(struct picture *p, const struct kernel *k)

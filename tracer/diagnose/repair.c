@@ -190,11 +190,8 @@ static void remember(struct wsdbg_trial *t)
 /* Arrivals too many: some are left out, or the barrier takes more. */
 static void try_overflow(struct wsdbg_trial *t)
 {
-    wsdbg_try_across(t, WSDBG_REPAIR_DROP_LIKE);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
-    wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
-    wsdbg_try_move(t);
     try_counts(t);
 }
 
@@ -202,12 +199,10 @@ static void try_overflow(struct wsdbg_trial *t)
 static void try_standstill(struct wsdbg_trial *t)
 {
     try_counts_of_others(t);
-    wsdbg_try_like(t);
     wsdbg_try_drift(t);
     wsdbg_try_stay(t);
     wsdbg_try_lanes(t);
-    wsdbg_try_across(t, WSDBG_REPAIR_ADD_LIKE);
-    wsdbg_try_across(t, WSDBG_REPAIR_DROP_LIKE);
+    wsdbg_try_across(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_ADD);
@@ -217,17 +212,10 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_blocks(t);
     wsdbg_try_named(t);
     wsdbg_try_named_ids(t);
-    wsdbg_try_early(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
-    wsdbg_try_mates(t, WSDBG_REPAIR_ADD_LIKE);
-    wsdbg_try_mates(t, WSDBG_REPAIR_DROP_LIKE);
-    wsdbg_try_fill(t);
-    wsdbg_try_move(t);
     try_counts(t);
     wsdbg_try_first(t, 1);
     wsdbg_try_sites(t);
-    if (!t->out->count)
-        wsdbg_try_releases(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)
@@ -265,14 +253,13 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
     t->expected_was = calloc(barriers + 1, sizeof *t->expected_was);
     t->expected = calloc(barriers + 1, sizeof *t->expected);
     t->parity_from = calloc(barriers + 1, sizeof *t->parity_from);
-    t->like = calloc(agents + 1, sizeof *t->like);
     t->doubles = calloc(agents + 1, sizeof *t->doubles);
     t->flip_at = calloc(agents + 1, sizeof *t->flip_at);
     t->free_bytes = calloc(barriers + 1, sizeof *t->free_bytes);
     t->id_to = calloc(agents + 1, sizeof *t->id_to);
     t->beside = calloc(1, sizeof *t->beside + barriers * sizeof *t->beside->of);
     const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from &&
-                          t->like && t->doubles && t->flip_at && t->free_bytes && t->id_to && t->beside;
+                          t->doubles && t->flip_at && t->free_bytes && t->id_to && t->beside;
     if (has_room) {
         remember(t);
         t->replay->steps_left = WSDBG_REPLAY_STEPS;
@@ -286,7 +273,6 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
     free(t->expected_was);
     free(t->expected);
     free(t->parity_from);
-    free(t->like);
     free(t->doubles);
     free(t->flip_at);
     free(t->free_bytes);

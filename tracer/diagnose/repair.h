@@ -13,17 +13,12 @@
 enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_DRIFT, /* the parities of waits alternate from the first wait on */
     WSDBG_REPAIR_PARITY_FIRST, /* the first wait names the other parity, and so do all after it */
-    WSDBG_REPAIR_PARITY_LIKE,  /* waits name the parities that the same warp of another CTA names */
     WSDBG_REPAIR_PARITY_SITE,  /* waits by one instruction name other parities */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
-    WSDBG_REPAIR_FILL,         /* a round gets all arrivals that one thread makes in other rounds */
     WSDBG_REPAIR_BEGIN,        /* threads arrive on a barrier before their first wait, as on others of its family */
     WSDBG_REPAIR_BEGIN_LESS,   /* ... no more often than on others */
-    WSDBG_REPAIR_RELEASE,      /* a barrier whose arrivers all wait first gets the arrivals of one phase at once */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
-    WSDBG_REPAIR_ADD_LIKE,     /* a thread arrives as often as another one that does the same otherwise */
-    WSDBG_REPAIR_DROP_LIKE,    /* ... arrives no more often than that one */
-    WSDBG_REPAIR_MOVE,         /* arrivals go to another CTA of the cluster */
+    WSDBG_REPAIR_ADD_LIKE,     /* a warp arrives as often as that of another CTA that does the same otherwise */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
     WSDBG_REPAIR_ANNOUNCE,     /* who copies bytes without an arrival arrives and announces them */
@@ -31,7 +26,6 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_BLOCK,        /* warps leave out a barrier for all threads to which the others never come */
     WSDBG_REPAIR_NAMED,        /* uses of a named barrier name another count of threads */
     WSDBG_REPAIR_NAMED_ID,     /* uses by one instruction name another named barrier */
-    WSDBG_REPAIR_EARLY,        /* warps arrive at a named barrier once before they begin */
     WSDBG_REPAIR_COUNT,        /* the barrier is initialised with another count */
     WSDBG_REPAIR_KINDS
 };
@@ -52,18 +46,15 @@ struct wsdbg_repair {
     bool is_of_any;    /* NAMED: other barriers that the same instruction names change, too */
     bool is_shared;    /* NAMED_ID: others come to the barrier, too */
     bool of_each;      /* ... several warpgroups, of which each gets an id of its own */
-    bool is_of_turns;  /* STAY: warps take turns at arriving */
     bool is_to_end;    /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;      /* the count that the barrier was initialised with; NAMED: the threads that the code names */
     uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
-                          MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given */
-    uint32_t named;    /* EARLY, BLOCK, NAMED, NAMED_ID: the named barrier's id, in the code */
+                          NAMED_ID: another id that some use is given */
+    uint32_t named;    /* BLOCK, NAMED, NAMED_ID: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
-     * PARITY_LIKE: ... another parity than that of `like`; NAMED_ID: the first use that changes */
+     * NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;
-    /* PARITY_LIKE: an agent whose waits are right; STAY: a warp that stays; ADD_LIKE, DROP_LIKE: the other one's warp
-     */
-    uint32_t like;
+    uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE: the other one's warp */
     struct wsdbg_replay_edit edit; /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;
     uint32_t lanes;              /* STAY: those that left, while their warps went on; 0 = whole warps did */

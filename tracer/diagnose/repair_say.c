@@ -50,8 +50,6 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
     switch (repair->kind) {
     case WSDBG_REPAIR_PARITY_DRIFT:
         return WSDBG_CAUSE_PARITY_DRIFT;
-    case WSDBG_REPAIR_PARITY_LIKE:
-        return repair->wait.turn ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_PARITY_SITE:
         return repair->value == WSDBG_FLIPS_ALTERNATE || (repair->value == WSDBG_FLIPS_ONE && repair->wait.turn)
                    ? WSDBG_CAUSE_PARITY_DRIFT
@@ -62,7 +60,6 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
         return WSDBG_CAUSE_WAKER_EXITED;
     case WSDBG_REPAIR_DROP:
     case WSDBG_REPAIR_BEGIN_LESS:
-    case WSDBG_REPAIR_DROP_LIKE:
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
     case WSDBG_REPAIR_BLOCK:
         return WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE;
@@ -114,25 +111,6 @@ static void say_drift(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_repair_at_step(rounds, wait->agent, wait->step).text, wait->turn + 1, parity);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Keep the phase of %s across tiles: flip it when the stage index wraps, and only then.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
-}
-
-static void say_like(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    const struct wsdbg_repair_wait *wait = &repair->wait;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const uint32_t parity = agent_of(rounds, wait->agent)->steps[wait->step].number & 1;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s asked for parity %u in wait number %u on %s%s, where %s asks for parity %u. With its parities %s.",
-                wsdbg_say_warps(c, &repair->warps).text, parity, wait->turn + 1,
-                wsdbg_say_object(c, row_of(rounds, repair)).text,
-                wsdbg_repair_at_step(rounds, wait->agent, wait->step).text,
-                wsdbg_say_warp(c, agent_of(rounds, repair->like)->warp).text, parity ^ 1, wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let every CTA count the phases of %s alike: flip the phase when the stage index wraps, and only then.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
 }
 
@@ -282,61 +260,6 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
                         wsdbg_say_warps(c, &repair->warps).text);
 }
 
-/* The arrivals that are there in the round in which the repair's first edit is. */
-static uint32_t arrivals_there(const struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    return rounds->replay->barriers[repair->edit.barrier].expected - repair->edit.arrivals;
-}
-
-static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
-    const uint32_t needed = rounds->replay->barriers[repair->edit.barrier].expected;
-    const uint32_t there = arrivals_there(rounds, repair);
-    char all[32] = "the arrival";
-    if (needed > 1)
-        wsdbg_print(all, sizeof all, "all %u arrivals", needed);
-    if (there == 0)
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "No thread arrives on %s in a round in which %s should. In other rounds one thread makes %s, and "
-                    "warps may take turns. With %s %s.",
-                    object.text, wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text, all,
-                    needed > 1 ? "these arrivals" : "it", wsdbg_repair_outcome(repair));
-    else
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s makes only %u of the %u arrivals on %s in a round. In other rounds one thread makes all of "
-                    "them. With the missing ones %s.",
-                    wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text, there, needed, object.text,
-                    wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Make all %u arrivals on %s in every round, also behind another branch of the loop.", needed,
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
-    wsdbg_evidence_text(c, finding, "rounds that lack arrivals: %u, by %s", repair->edit_count,
-                        wsdbg_say_warps(c, &repair->warps).text);
-}
-
-/* Says that nobody arrives first. */
-static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
-    const uint32_t arrivals = repair->edit.arrivals;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Nobody arrives on %s before waiting for something else, and all of them wait for one another. With %u "
-                "arrival%s before the first wait %s.",
-                object.text, arrivals, arrivals == 1 ? "" : "s", wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let the thread that initialises %s also arrive on it, so that the first wait ends at once.",
-                object.text);
-}
-
 static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -422,49 +345,6 @@ static void say_less_than_other(struct rounds *rounds, const struct wsdbg_repair
     tell_arrival_of_other(rounds, finding, repair);
 }
 
-static void say_more_than_other(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s do%s the same as %s, but for %s more, the first on %s%s. Without %s %s.", warps.text,
-                is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
-                wsdbg_say_object(c, row_of(rounds, repair)).text,
-                wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text,
-                repair->edit_count == 1 ? "it" : "them", wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix, "Arrive once per round on %s, as %s does: remove the other arrival.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text, like.text);
-}
-
-static void say_move(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    const struct wsdbg_replay *replay = rounds->replay;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const uint32_t to = replay->barriers[repair->edit.barrier].cta;
-    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps),
-                              family = wsdbg_say_family(c, row_of(rounds, repair));
-    char where[64];
-    if (repair->value == 0)
-        wsdbg_print(where, sizeof where, "once in each CTA of the cluster");
-    else
-        wsdbg_print(where, sizeof where, "in another CTA of the cluster, the first in rank %u",
-                    c->snapshot->ctas[c->ctas[to]].cluster_rank);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrive%s on %s in the wrong CTA%s. Had they arrived %s, %s.", warps.text, is_one(repair) ? "s" : "",
-                family.text, wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text, where,
-                wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Check the rank with which %s map%s the address of %s: every CTA's barrier must get the arrivals that "
-                "it is initialised for.",
-                warps.text, is_one(repair) ? "s" : "", family.text);
-}
-
 static void say_announce(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -504,18 +384,6 @@ static void say_bytes(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
 }
 
-/* Says who left, where warps take turns at arriving. */
-static void say_left_turns(struct rounds *rounds, const struct wsdbg_repair *repair, struct wsdbg_finding *finding,
-                           const char *lanes)
-{
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s%s left the kernel. The warps of its warpgroup take turns at arriving on %s, and nobody arrives in "
-                "%s turns. Had %s stayed, %s.",
-                lanes, wsdbg_say_warps(rounds->c, &repair->warps).text,
-                wsdbg_say_family(rounds->c, row_of(rounds, repair)).text, is_one(repair) ? "its" : "their",
-                is_one(repair) ? "it" : "they", wsdbg_repair_outcome(repair));
-}
-
 static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -531,8 +399,6 @@ static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
                 lanes, wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_warp(c, repair->like).text,
                 wsdbg_say_family(c, row_of(rounds, repair)).text, is_one(repair) ? "it" : "they",
                 wsdbg_repair_outcome(repair));
-    if (repair->is_of_turns)
-        say_left_turns(rounds, repair, finding, lanes);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every warp of a role stay until its last arrival on %s: leave the loop by the same condition as "
                 "the others, and do not return from inside of it.",
@@ -564,23 +430,17 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     typedef void say_fn(struct rounds * rounds, const struct wsdbg_repair *repair);
     static say_fn *const says[WSDBG_REPAIR_KINDS] = {
-        [WSDBG_REPAIR_PARITY_LIKE] = say_like,
         [WSDBG_REPAIR_PARITY_DRIFT] = say_drift,
         [WSDBG_REPAIR_PARITY_FIRST] = say_first,
         [WSDBG_REPAIR_PARITY_SITE] = say_site,
         [WSDBG_REPAIR_ADD] = say_missing,
-        [WSDBG_REPAIR_FILL] = say_fill,
         [WSDBG_REPAIR_BLOCK] = wsdbg_repair_say_block,
-        [WSDBG_REPAIR_RELEASE] = say_release,
         [WSDBG_REPAIR_BEGIN] = say_begin,
         [WSDBG_REPAIR_BEGIN_LESS] = say_begin,
         [WSDBG_REPAIR_DROP] = say_twice,
         [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
-        [WSDBG_REPAIR_DROP_LIKE] = say_more_than_other,
-        [WSDBG_REPAIR_MOVE] = say_move,
         [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_STAY] = say_stay,
-        [WSDBG_REPAIR_EARLY] = wsdbg_repair_say_early,
         [WSDBG_REPAIR_ANNOUNCE] = say_announce,
         [WSDBG_REPAIR_BYTES] = say_bytes,
         [WSDBG_REPAIR_NAMED] = wsdbg_repair_say_named,

@@ -62,7 +62,6 @@ void wsdbg_trial_begin(struct wsdbg_trial *t)
     memset(t->free_bytes, 0, t->replay->barrier_count * sizeof *t->free_bytes);
     memset(t->doubles, 0xff, t->replay->agent_count * sizeof *t->doubles); /* WSDBG_NONE */
     memset(t->flip_at, 0xff, t->replay->agent_count * sizeof *t->flip_at); /* WSDBG_NONE */
-    memset(t->like, 0xff, t->replay->agent_count * sizeof *t->like);       /* WSDBG_NONE */
     t->changes = (struct wsdbg_replay_changes){
         .expected = t->expected, .parity_from = t->parity_from, .flip_at = t->flip_at, .edits = t->edits};
 }

@@ -161,22 +161,6 @@ static void initialise(const struct run *run, uint32_t barrier, const struct wsd
     b->bytes = 0;
 }
 
-bool wsdbg_replay_parity_at(const struct wsdbg_replay *replay, uint32_t agent, uint32_t offset, uint32_t turn,
-                            uint32_t *parity)
-{
-    const struct wsdbg_replay_agent *a = &replay->agents[agent];
-    for (uint32_t i = 0; i < a->step_count; i++) {
-        if (a->steps[i].kind != WSDBG_ACCESS_WAIT || a->repeats[i] || a->target[i] == WSDBG_NONE ||
-            replay->barriers[a->target[i]].offset != offset || replay->barriers[a->target[i]].cta != a->cta)
-            continue;
-        if (turn-- > 0)
-            continue;
-        *parity = a->steps[i].number & 1;
-        return a->steps[i].number_known;
-    }
-    return false;
-}
-
 /* The parity that the agent's wait names if waits by its instruction change. */
 static uint32_t flipped(const struct run *run, uint32_t agent, uint32_t in_code)
 {
@@ -202,14 +186,6 @@ static uint32_t flipped(const struct run *run, uint32_t agent, uint32_t in_code)
 static uint32_t parity_of(const struct run *run, uint32_t agent, uint32_t barrier, bool repeats, uint32_t in_code)
 {
     const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(run->replay, agent, barrier);
-    const uint32_t *like = run->changes ? run->changes->like : NULL;
-    uint32_t parity;
-    if (like && like[agent] != WSDBG_NONE &&
-        (run->changes->like_family == WSDBG_ALL_FAMILIES ||
-         wsdbg_replay_is_of_family(run->replay, run->changes->like_family, barrier)) &&
-        wsdbg_replay_parity_at(run->replay, like[agent], run->replay->barriers[barrier].offset, waits->passed - repeats,
-                               &parity))
-        return parity;
     const uint8_t *from = run->changes ? run->changes->parity_from : NULL;
     if (!from || !from[barrier])
         return flipped(run, agent, in_code);
@@ -671,27 +647,6 @@ static void start(struct wsdbg_replay *replay)
     }
 }
 
-static bool arrives_at_named(const struct wsdbg_replay_agent *agent, uint32_t id)
-{
-    for (uint32_t i = 0; i < agent->step_count; i++)
-        if (agent->steps[i].kind == WSDBG_ACCESS_NAMED_ARRIVE && agent->steps[i].address == id)
-            return true;
-    return false;
-}
-
-/* Lets each warp that ever arrives at the named barrier do so once. */
-static void arrive_early(struct wsdbg_replay *replay, uint32_t id)
-{
-    struct wsdbg_warp_set come = {{0}};
-    for (uint32_t i = 0; i < replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *agent = &replay->agents[i];
-        if (wsdbg_set_has(&come, agent->warp) || !arrives_at_named(agent, id))
-            continue;
-        wsdbg_set_add(&come, agent->warp);
-        replay->named[agent->cta * IDS + id].threads += WSDBG_WARP_THREADS;
-    }
-}
-
 static uint32_t next_chance(uint32_t *chance)
 {
     *chance = *chance * 1664525u + 1013904223u;
@@ -755,8 +710,6 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
     bool goes_on = true;
     replay->changes = changes;
     start(replay);
-    if (changes && changes->named_early)
-        arrive_early(replay, changes->early_id);
     replay->order = order;
     while (goes_on && !replay->is_broken)
         goes_on = go_round(&run, order, &chance);

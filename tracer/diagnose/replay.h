@@ -159,7 +159,6 @@ enum wsdbg_replay_flips {
 };
 
 #define WSDBG_NAMED_UNCHANGED UINT8_MAX
-#define WSDBG_ALL_FAMILIES UINT32_MAX
 
 /* How the replayed kernel differs from the real one. */
 struct wsdbg_replay_changes {
@@ -167,15 +166,8 @@ struct wsdbg_replay_changes {
     /* By barrier: the parities that waits name.  1, 2: each agent begins with parity 0, 1 and alternates; 3: each
      * agent alternates from its own first parity; 0 = unchanged; NULL = no changes. */
     const uint8_t *parity_from;
-    /* By agent: another one whose parities its waits on `like_family` name, the first wait as its first and so on;
-     * WSDBG_NONE = unchanged; NULL = no changes. */
-    const uint32_t *like;
-    uint32_t like_family;                  /* a barrier of the family, or WSDBG_ALL_FAMILIES */
     const struct wsdbg_replay_edit *edits; /* by agent, then step */
     uint32_t edit_count;
-    /* A named barrier at which those warps that only arrive have done so once before they begin; named_early is set. */
-    uint32_t early_id;
-    bool named_early;
     /* By agent: the step from which on its warp comes to named barriers for another warp, too; WSDBG_NONE = it does
      * not; NULL = none does. */
     const uint32_t *doubles;
@@ -223,10 +215,6 @@ struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
 struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c);
 /* Whether two barriers are of one family, in the same CTA or in different ones. */
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b);
-/* The parity of an agent's wait number `turn` on the barrier with this family and offset, waits that repeat one not
- * counted; false: it has no such wait, or the wait names a token. */
-bool wsdbg_replay_parity_at(const struct wsdbg_replay *replay, uint32_t agent, uint32_t offset, uint32_t turn,
-                            uint32_t *parity);
 /* Whether some warp never arrives on the family of a barrier though it probably should.  One of these holds: the same
  * warp of another CTA arrives; most warps of its warpgroup arrive; or it has left the kernel, and two warps of its
  * warpgroup arrive; or its whole warpgroup has left, and the warp at the same place of another warpgroup arrives.  Or
