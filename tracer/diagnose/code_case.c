@@ -440,3 +440,15 @@ enum wsdbg_confidence wsdbg_code_cap(const struct wsdbg_case *c, enum wsdbg_conf
         cap = WSDBG_CONFIDENCE_POSSIBLE;
     return wanted < cap ? wanted : cap;
 }
+
+bool wsdbg_code_is_waited_on(const struct wsdbg_case *c, uint32_t barrier)
+{
+    const struct wsdbg_barrier *rows = c->snapshot->barriers;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (row->state == WSDBG_WARP_WAIT_MBARRIER && row->barrier < c->snapshot->barrier_count &&
+            row->cta == rows[barrier].cta && rows[row->barrier].id == rows[barrier].id)
+            return true;
+    }
+    return false;
+}

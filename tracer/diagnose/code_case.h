@@ -122,6 +122,9 @@ bool wsdbg_code_waits_for_one_of(const struct wsdbg_case *c, uint32_t warp);
  * of several mbarriers. */
 bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_barrier_word *out);
 
+/* Whether some warp of its CTA waits on a stage of the mbarrier. */
+bool wsdbg_code_is_waited_on(const struct wsdbg_case *c, uint32_t barrier);
+
 /* What the evidence allows at most: nothing is proven from one picture, or while some warp stands outside of any wait;
  * where both hold, all is possible only. */
 enum wsdbg_confidence wsdbg_code_cap(const struct wsdbg_case *c, enum wsdbg_confidence wanted);

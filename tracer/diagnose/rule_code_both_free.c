@@ -126,19 +126,6 @@ static bool are_of_slot(const struct sides *sides, uint32_t empty, uint32_t full
            is_subset(&e->arrivers, &f->waiters) && !wsdbg_set_meets(&e->waiters, &f->waiters);
 }
 
-/* Whether some warp of the CTA waits on a stage of the barrier. */
-static bool is_waited_on(const struct wsdbg_case *c, uint32_t barrier)
-{
-    const struct wsdbg_barrier *rows = c->snapshot->barriers;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (row->state == WSDBG_WARP_WAIT_MBARRIER && row->barrier < c->snapshot->barrier_count &&
-            row->cta == rows[barrier].cta && rows[row->barrier].id == rows[barrier].id)
-            return true;
-    }
-    return false;
-}
-
 static void say(struct wsdbg_case *c, const struct side *empty, const struct side *full)
 {
     struct wsdbg_finding *finding =
@@ -168,7 +155,7 @@ static void judge(struct wsdbg_case *c, const struct sides *sides)
         for (uint32_t f = 0; f < sides->count; f++) {
             const struct side *empty = &sides->of[e], *full = &sides->of[f];
             if (!empty->begins_free || !full->begins_free || !are_of_slot(sides, e, f) ||
-                (!is_waited_on(c, empty->row) && !is_waited_on(c, full->row)))
+                (!wsdbg_code_is_waited_on(c, empty->row) && !wsdbg_code_is_waited_on(c, full->row)))
                 continue;
             say(c, empty, full);
             return;

@@ -171,25 +171,12 @@ static bool may_have_come(struct wsdbg_case *c, const struct odd_wait *odd)
     return wsdbg_code_may_have_taken(c, odd->warp, odd->own);
 }
 
-/* Whether some warp of the CTA waits on a stage of the barrier: else this is not what the kernel hangs at. */
-static bool is_waited_on(const struct wsdbg_case *c, uint32_t barrier)
-{
-    const struct wsdbg_barrier *rows = c->snapshot->barriers;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (row->state == WSDBG_WARP_WAIT_MBARRIER && row->barrier != WSDBG_NONE && row->cta == rows[barrier].cta &&
-            rows[row->barrier].id == rows[barrier].id)
-            return true;
-    }
-    return false;
-}
-
 void wsdbg_rule_code_mates(struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {
         struct odd_wait odd;
         const uint32_t barrier = is_odd(c, w, &odd) ? barrier_of(c, &odd) : WSDBG_NONE;
-        if (barrier == WSDBG_NONE || !is_waited_on(c, barrier) || !may_have_come(c, &odd))
+        if (barrier == WSDBG_NONE || !wsdbg_code_is_waited_on(c, barrier) || !may_have_come(c, &odd))
             continue;
         say(c, &odd, barrier);
         return;
