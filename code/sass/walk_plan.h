@@ -1,4 +1,4 @@
-/* walk_plan.h - private to walk.c and walk_plan.c: which instructions a walk executes, and where it goes on behind a
+/* walk_plan.h - private to the walks: which instructions a walk executes, and where it goes on behind a
  * branch with an unknown condition.
  */
 #ifndef WSDBG_SASS_WALK_PLAN_H
@@ -81,6 +81,12 @@ struct wsdbg_walk_plan {
     } * issued;
 };
 
+/* Adds a register to a set, a bit each; whether it was not there. */
+bool wsdbg_walk_put(uint64_t *set, unsigned reg);
+/* Whether an instruction may be a step of a walk. */
+bool wsdbg_walk_is_step(const struct wsdbg_walk_plan *plan, uint32_t number);
+/* Whether it is a shuffle or a vote. */
+bool wsdbg_walk_is_exchange(const struct wsdbg_graph *graph, uint32_t number);
 /* Whether an instruction is a multiplication of a warpgroup, the end of a group of these, or a wait for such groups. */
 bool wsdbg_walk_is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t instruction);
 /* Whether lanes that do not execute the instruction get the uniform register that others of their warp write. */
