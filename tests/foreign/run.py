@@ -2,14 +2,15 @@
 """run.py - runs programs of others on the simulator, searches them for races and explores them; writes a section of docs/results/sim.md.
 
     tests/foreign/run.py --scratch FOLDER [--cutlass CHECKOUT] [--samples CHECKOUT] [--flash-attention CHECKOUT] [--deepgemm CHECKOUT]
-                         [--thunderkittens CHECKOUT] [--fast-cu CHECKOUT] [--flashmla CHECKOUT] [--sageattention CHECKOUT] [--build build] [--only NAME...]
+                         [--thunderkittens CHECKOUT] [--fast-cu CHECKOUT] [--flashmla CHECKOUT] [--sageattention CHECKOUT] [--simplegemm CHECKOUT]
+                         [--matmultutorial CHECKOUT] [--effective-transpose CHECKOUT] [--flashinfer CHECKOUT] [--build build] [--only NAME...]
                          [--limit 300] [--schedules 50] [--triton PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
 
-The user brings the checkouts (PINNED names the commits that the page rests on); a program whose checkout is not given is left out. Programs are compiled with nvcc
-into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository. Some projects launch their kernels from Python: for these
-drivers/ has small host programs of our own, which include the headers of the kernels. --triton: a Python that has Triton 3.9.0 and NumPy; it runs
-python/triton_matmul.py. Each program runs under `wsdbg run --device sim`, again with --races, and under
-`wsdbg explore`. It passes when its own check does.
+The user brings the checkouts (PINNED names the commits that the page rests on); a program whose checkout is not given is left out. cub_transform needs none: CUB
+comes with the CUDA toolkit. Programs are compiled with nvcc into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository.
+Some projects launch their kernels from Python, or have no program with a check: for these drivers/ has small host programs of our own, which include the files of
+the kernels. --triton: a Python that has Triton 3.9.0 and NumPy; it runs python/triton_matmul.py. Each program runs under `wsdbg run --device sim`, again with
+--races, and under `wsdbg explore`. It passes when its own check does.
 --multiprocessors: the size of the simulated chip. Helper kernels of CUTLASS fill the whole chip, whatever the problem's size, so a small chip saves most of the time.
 --before: a build of an earlier commit; the first program of --only runs under the two in turns, and nothing else is measured. A development script: wsdbg itself needs no Python.
 """
@@ -26,9 +27,13 @@ PINNED = {'cutlass': ('https://github.com/NVIDIA/cutlass', '7107b05535f8977f5ecb
           'fast_cu': ('https://github.com/pranjalssh/fast.cu', '38eb642e0c081231d6f695978be63604bd7c689b'),
           'flashmla': ('https://github.com/deepseek-ai/FlashMLA', '9241ae3ef9bac614dd25e45e507e089f888280e0'),
           'sageattention': ('https://github.com/thu-ml/SageAttention', 'd1a57a546c3d395b1ffcbeecc66d81db76f3b4b5'),
+          'simplegemm': ('https://github.com/bertmaher/simplegemm', '068b32fa8381a6e4a559275ecd87ed670ead4c65'),
+          'matmultutorial': ('https://github.com/KnowingNothing/MatmulTutorial', 'e0a721c2d6bee4d8911dad479d05f7c0665b50fa'),
+          'effective_transpose': ('https://github.com/simveit/effective_transpose', '994b2b5acaa67f80e411df3e8274b6ae13fd1949'),
+          'flashinfer': ('https://github.com/flashinfer-ai/flashinfer', 'fb28d7242b3506a2348265962041acc1fb56cca4'),
           'samples': ('https://github.com/NVIDIA/cuda-samples', 'c94ff366aed18c797b8a85dfaac7817b0228b420')}
 SIZE = ['--m=256', '--n=256', '--k=256', '--iterations=0']
-# name: checkout, folder, sources (None = all of the folder), arguments, what its own check prints, launch to explore
+# name: checkout (None = needs none), folder, sources (None = all of the folder), arguments, what its own check prints, launch to explore
 PROGRAMS = {
     '48_hopper_warp_specialized_gemm': ('cutlass', 'examples', None, SIZE, 'Disposition: Passed', 3),
     '49_hopper_gemm_with_collective_builder': ('cutlass', 'examples', None, ['--m=128', '--n=128', '--k=64'], ': Passed', 3),
@@ -54,6 +59,13 @@ PROGRAMS = {
     'flashmla_sparse': ('flashmla', None, None, [], ': Passed', 0),
     'flashmla_fp8': ('flashmla', None, None, [], ': Passed', 0),
     'sageattention': ('sageattention', None, None, [], ': Passed', 0),
+    'cub_transform': (None, None, None, ['100000'], ': Passed', 0),
+    'cute_wgmma_tma': ('cutlass', None, None, ['512', '256', '512'], ': Passed', 0),
+    'simplegemm_pingpong': ('simplegemm', None, None, ['1024', '2304', '256'], ': Passed', 0),
+    'matmultut_v10': ('matmultutorial', None, None, ['512', '512', '512'], ': Passed', 0),
+    'matmultut_attention': ('matmultutorial', None, None, ['64', '128', '256'], ': Passed', 0),
+    'tma_transpose': ('effective_transpose', None, None, ['512'], ': Passed', 0),
+    'flashinfer_xqa': ('flashinfer', None, None, ['500'], ': Passed', 0),
     'triton_matmul': ('triton', None, None, ['256', '256', '512'], 'ok', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
     'matrixMul': ('samples', 'Samples/0_Introduction', None, ['-wA=64', '-hA=64', '-wB=64', '-hB=64'], 'Result = PASS', 0),
@@ -99,7 +111,14 @@ DRIVERS = {
     'flashmla': ('flashmla', FLASHMLA),
     'flashmla_sparse': ('flashmla_sparse', FLASHMLA),
     'flashmla_fp8': ('flashmla_fp8', FLASHMLA),
-    'sageattention': ('sageattention', '-O3 -DCAUSAL=0 --expt-extended-lambda --use_fast_math -I{sageattention}/csrc')}
+    'sageattention': ('sageattention', '-O3 -DCAUSAL=0 --expt-extended-lambda --use_fast_math -I{sageattention}/csrc'),
+    'cub_transform': ('cub_transform', '-O3'),
+    'cute_wgmma_tma': ('cute_wgmma_tma', '-O3 -I{cutlass}/examples/cute/tutorial/hopper -I{cutlass}/include -I{cutlass}/tools/util/include'),
+    'simplegemm_pingpong': ('simplegemm_pingpong', '-O3 -I{simplegemm}'),
+    'matmultut_v10': ('matmultut_v10', '-O3 -I{matmultutorial}/examples/matmul/this-sm90'),
+    'matmultut_attention': ('matmultut_attention', '-O3 -I{matmultutorial}/examples/attention/cuda/gqa-hopper'),
+    'tma_transpose': ('tma_transpose', '-O3 -I{effective_transpose}'),
+    'flashinfer_xqa': ('flashinfer_xqa', '-O3 -DNDEBUG -I{flashinfer}/csrc/xqa')}
 
 
 def sources_and_flags(name, row, checkouts):
@@ -264,7 +283,8 @@ def page(data):
     lines = ['## Programs of others', '',
              f"`tests/foreign/run.py`: {data['processor']}; processor seconds, of all processes from start to end (other work ran beside it, so they say more than seconds), on a chip of "
              f"{data['multiprocessors']} multiprocessors. Compiled with `nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a]` (samples: `90`) from unchanged sources: {commits}. The static "
-             'runtime is nvcc\'s default. FlashAttention, DeepGEMM, ThunderKittens, fast.cu, FlashMLA and SageAttention have host programs of our own, `tests/foreign/drivers`, '
+             'runtime is nvcc\'s default. FlashAttention, DeepGEMM, ThunderKittens, fast.cu, FlashMLA, SageAttention, CUB (of the CUDA toolkit), the CuTe tutorial, '
+             'simplegemm, MatmulTutorial, effective_transpose and FlashInfer have host programs of our own, `tests/foreign/drivers`, '
              'which compare with results made on the host. '
              'Triton 3.9.0 is from PyPI and runs without PyTorch; `tests/foreign/python/triton_matmul.py` is a matmul of our own with `warp_specialize=True`. '
              '"passes": exit status 0 and the program\'s own line, where it prints one; no verdict. '
@@ -300,7 +320,7 @@ def main():
     data.update(processor=results.machine(), pinned=PINNED, schedules=args.schedules, multiprocessors=args.multiprocessors)
     os.environ['WSDBG_SIM_MULTIPROCESSORS'] = str(args.multiprocessors)
     for name in args.only:
-        needs = {PROGRAMS[name][0], *re.findall(r'{(\w+)}', DRIVERS.get(name, ('', ''))[1])}
+        needs = {PROGRAMS[name][0], *re.findall(r'{(\w+)}', DRIVERS.get(name, ('', ''))[1])} - {None}
         if not needs <= checkouts.keys():
             continue
         program, refused = compile_program(name, PROGRAMS[name], checkouts, args.scratch)
