@@ -14,13 +14,14 @@
 #include "ways.h"
 
 enum { FULL = 1, EMPTY, GO, DATA, STAGES = 3, GROUP = 4, WARPS = 8, PRODUCER = 0, HELPER = 1, ROUNDS = 12 };
+enum { NAMED = 1 };
 
 static struct way ways[WARPS];
 
 static void arrive(uint32_t warp, uint32_t ring, uint32_t stage);
 
 /* `at_once`: the stages that the producer releases as soon as it has initialised them, a bit each. */
-static void begin(uint32_t at_once)
+static void begin(uint32_t go_count, uint32_t at_once)
 {
     for (uint32_t w = 0; w < WARPS; w++) {
         ways[w] = (struct way){.warp = w};
@@ -31,7 +32,7 @@ static void begin(uint32_t at_once)
                 arrive(w, EMPTY, s);
         }
         if (w == PRODUCER) {
-            way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(GO, 0), 1);
+            way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(GO, 0), go_count);
             way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(DATA, 0), 1);
         }
         way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 0, WARPS * 32);
@@ -59,7 +60,8 @@ static void put(struct picture *p)
         picture_mbarrier(p, FULL + i / STAGES, i % STAGES, 0, 1, 1, 0);
     picture_mbarrier(p, GO, 0, 0, 1, 1, 0);
     picture_mbarrier(p, DATA, 0, 0, 1, 1, 0);
-    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    for (uint32_t id = 0; id <= NAMED; id++)
+        picture_object(p, WSDBG_BARRIER_NAMED, id);
     ways_put(p, ways, WARPS);
 }
 
@@ -119,7 +121,7 @@ static const struct pre pre[] = {
 
 static void run_ring(const struct pre *k)
 {
-    begin(k->at_once);
+    begin(1, k->at_once);
     for (uint32_t i = 0; i < k->count; i++)
         arrive(k->first, EMPTY, k->stages[i]);
     for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -149,25 +151,89 @@ static void each_stage_is_released_once_before_the_first_round(void **state)
 
 /* ---- a barrier that nobody releases first ---- */
 
-/* The producer waits for GO before each round of DATA, and warp 4 gives it behind each round. */
-static void run_handshake(void)
+/* The producer waits for GO before each round of DATA, and warp 4 gives it behind each round but the last one. */
+enum release {
+    LACKS_ONE,     /* nobody gives GO first */
+    EITHER,        /* warp 4 also gives it behind the last round: whoever begins, the kernel finishes */
+    HALF,          /* two warps give GO, and one of them does so before the first round, too */
+    GIVER_LEFT,    /* ... or a third one did so, and has left */
+    GIVER_STANDS,  /* another warp would give it later, and stands at a named barrier */
+    BRINGS_DATA,   /* GO also counts bytes, which a copy brings in each round */
+    WAITS_AGAIN,   /* the producer waits for something that never comes, behind all rounds */
+    NOT_ALL_KNOWN, /* a warp has left behind the end of its walk */
+    RELEASES
+};
+
+static bool gives(enum release k, uint32_t round)
 {
-    begin(0);
+    return round + 1 < ROUNDS || k == EITHER;
+}
+
+static bool gives_by_two(enum release k)
+{
+    return k == HALF || k == GIVER_LEFT;
+}
+
+static void run_rounds(enum release k)
+{
     for (uint32_t i = 0; i < ROUNDS; i++) {
         wait_for(PRODUCER, GO, 0, i);
         arrive(PRODUCER, DATA, 0);
-        wait_for(GROUP, DATA, 0, i);
-        arrive(GROUP, GO, 0);
+        for (uint32_t w = GROUP; w < GROUP + (gives_by_two(k) ? 2u : 1u); w++) {
+            wait_for(w, DATA, 0, i);
+            if (gives(k, i))
+                arrive(w, GO, 0);
+            if (k == BRINGS_DATA && gives(k, i))
+                way_add(&ways[w], WSDBG_ACCESS_COPY, MBARRIER_AT(GO, 0), 0);
+        }
     }
 }
 
-/* Nothing tells which of the two was meant to begin. */
+static void run_handshake(enum release k)
+{
+    begin(gives_by_two(k) ? 2 : 1, 0);
+    if (gives_by_two(k))
+        arrive(k == HALF ? GROUP + 1 : HELPER, GO, 0);
+    run_rounds(k);
+    if (k == GIVER_STANDS) {
+        way_add(&ways[PRODUCER], WSDBG_ACCESS_NAMED_SYNC, NAMED, 2 * 32);
+        way_add(&ways[HELPER], WSDBG_ACCESS_NAMED_SYNC, NAMED, 2 * 32);
+        arrive(HELPER, GO, 0);
+        wait_for(PRODUCER, GO, 0, ROUNDS);
+    }
+    if (k == WAITS_AGAIN)
+        wait_for(PRODUCER, GO, 0, ROUNDS);
+    ways[WARPS - 1].is_open = k == NOT_ALL_KNOWN;
+}
+
+static void a_barrier_that_nobody_releases_first_is_told(void **state)
+{
+    (void)state;
+    for (enum release k = 0; k < RELEASES; k++) {
+        struct picture p;
+        print_message("release %d\n", (int)k);
+        run_handshake(k);
+        put(&p);
+        if (k == NOT_ALL_KNOWN)
+            p.snapshot.warps[WARPS - 1].state = WSDBG_WARP_EXITED;
+        assert_true(ways_stand(&p));
+        if (k == LACKS_ONE)
+            ways_expect(&p, "ARRIVE_MISSING",
+                        "Nobody arrives on \"go\" before waiting for something else, and all of them wait for one "
+                        "another. With 1 arrival before the first wait the kernel would finish.");
+        else
+            assert_false(ways_say(&p, "Nobody arrives on"));
+        picture_deinit(&p);
+    }
+}
+
+/* Then nothing tells which of the two was meant to begin. */
 static void a_cycle_that_may_begin_anywhere_stays_one(void **state)
 {
     struct picture p;
     struct wsdbg_diagnosis diagnosis;
     (void)state;
-    run_handshake();
+    run_handshake(EITHER);
     put(&p);
     assert_true(ways_stand(&p));
     picture_still(&p);
@@ -182,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_stage_is_released_once_before_the_first_round),
+        cmocka_unit_test(a_barrier_that_nobody_releases_first_is_told),
         cmocka_unit_test(a_cycle_that_may_begin_anywhere_stays_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

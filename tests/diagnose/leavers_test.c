@@ -16,9 +16,9 @@
 #include "ways.h"
 
 enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 8, WARPS = 12, GROUP = 4, CTAS_MOST = 2, CONSUMERS = 8 };
-/* Named barriers: whose turn it is; that group A has stored its results; that the guest has prepared what the producer
- * needs. */
-enum { ORDER_A = 1, ORDER_B, STORED, PREPARED, GUEST = 2 };
+/* Named barriers: whose turn it is; that the producer may begin; that group A has stored its results; that the guest
+ * has prepared what the producer needs. */
+enum { ORDER_A = 1, ORDER_B, BEGIN, STORED, PREPARED, GUEST = 2 };
 /* Accesses of the picture. */
 enum { GIVES_TURN, FILLS, FREES, TURN, DRAIN, DOUBTFUL, MEETS };
 
@@ -29,6 +29,7 @@ struct kernel {
     uint32_t stays_for;       /* rounds that they stay for */
     bool leaves_in_round;     /* ... and they leave behind the wait of the next one */
     uint32_t no_release;      /* the round, from 1, in which group B leaves out its release */
+    bool no_begin;            /* consumers do not arrive at BEGIN before their first round */
     uint32_t silent_rank;     /* the CTA whose consumers never release; 0 = none */
     bool lane_leaves;         /* lane 0 of the producer, which produces, leaves before its first copy */
     uint32_t only_rank;       /* ... in this CTA alone; 0 = in all */
@@ -45,6 +46,7 @@ struct kernel {
     bool has_no_work;     /* the CTA got no tile: the producer waits for its slots, the consumers leave */
     uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
     bool is_told_by_name; /* they take turns, so that group B need not wait for "full" */
+    bool begins_by_name;  /* the producer waits at BEGIN, at which consumers arrive before and behind all rounds */
     bool meets_at_end;    /* group A meets at STORED behind all rounds */
     bool waits_at_end;    /* the producer waits until all slots are free at the end, slot 0 last */
     bool rest_releases;   /* lane 0 of a warp that releases leaves that to the others; those of the producer leave */
@@ -58,6 +60,7 @@ static const struct kernel kernels[] = {
     {.name = "nothing"},
     {.name = "nothing, with turns", .takes_turns = true},
     {.name = "nothing, in a cluster", .ctas = 2},
+    {.name = "nothing, with a begin", .begins_by_name = true},
     {.name = "nothing, and one group waits for both", .is_told_by_name = true},
     {.name = "nothing, without a tile", .has_no_work = true, .drain_parity = 1},
     {.name = "a producer without a tile waits for slots that nobody took",
@@ -148,6 +151,11 @@ static const struct kernel kernels[] = {
      .says = "Warp 8 went through a round without arriving on \"empty\" stage 0",
      .no_release = 3,
      .is_told_by_name = true},
+    {.name = "consumers do not let the producer begin",
+     .cause = "ARRIVE_MISSING",
+     .says = "Warps 4-11 arrive at named barrier 3 only behind waits",
+     .no_begin = true,
+     .begins_by_name = true},
     {.name = "the consumers of one rank never release",
      .cause = "ARRIVE_MISSING",
      .says = "Rank 1 warps 4-11 do the same as warp 4 of cluster rank 0, but for 128 arrivals that they leave out",
@@ -206,6 +214,8 @@ static void produce(const struct kernel *k, struct way *way, uint32_t cta)
     initialise(k, way);
     meet(k, way);
     prepare(k, way);
+    if (k->begins_by_name)
+        way_add(way, WSDBG_ACCESS_NAMED_SYNC, BEGIN, (CONSUMERS + 1) * 32);
     for (uint32_t i = 0; i < STAGES && k->has_no_work; i++)
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i), i ? 1 : k->drain_parity);
     for (uint32_t i = 0; i < ROUNDS && !k->has_no_work; i++) {
@@ -261,6 +271,8 @@ static void consume(const struct kernel *k, struct way *way, uint32_t cta, uint3
     const bool lane_leaves = k->releaser == warp && !way->lanes;
     const uint32_t rounds = (leaves && !k->leaves_in_round) || lane_leaves ? k->stays_for : ROUNDS;
     meet(k, way);
+    if (k->begins_by_name && !k->no_begin)
+        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, BEGIN, (CONSUMERS + 1) * 32);
     if (takes_turns(k) && warp >= 2 * GROUP) /* the first turn is group A's */
         way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, ORDER_A, CONSUMERS * 32);
     if (k->is_open)
@@ -271,6 +283,8 @@ static void consume(const struct kernel *k, struct way *way, uint32_t cta, uint3
             return;
     if (k->meets_at_end && warp < 2 * GROUP && warp != k->not_stored)
         way_add(way, WSDBG_ACCESS_NAMED_SYNC, STORED, GROUP * 32);
+    if (k->begins_by_name) /* for the next tile */
+        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, BEGIN, (CONSUMERS + 1) * 32);
 }
 
 static void put_ways(struct picture *p, const struct kernel *k)

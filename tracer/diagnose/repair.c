@@ -212,10 +212,13 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_blocks(t);
     wsdbg_try_named(t);
     wsdbg_try_named_ids(t);
+    wsdbg_try_early(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
     try_counts(t);
     wsdbg_try_first(t, 1);
     wsdbg_try_sites(t);
+    if (!t->out->count)
+        wsdbg_try_releases(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)

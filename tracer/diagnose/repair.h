@@ -17,6 +17,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
     WSDBG_REPAIR_BEGIN,        /* threads arrive on a barrier before their first wait, as on others of its family */
     WSDBG_REPAIR_BEGIN_LESS,   /* ... no more often than on others */
+    WSDBG_REPAIR_RELEASE,      /* a barrier whose arrivers all wait first gets the arrivals of one phase at once */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
     WSDBG_REPAIR_ADD_LIKE,     /* a warp arrives as often as that of another CTA that does the same otherwise */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
@@ -26,6 +27,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_BLOCK,        /* warps leave out a barrier for all threads to which the others never come */
     WSDBG_REPAIR_NAMED,        /* uses of a named barrier name another count of threads */
     WSDBG_REPAIR_NAMED_ID,     /* uses by one instruction name another named barrier */
+    WSDBG_REPAIR_EARLY,        /* warps arrive at a named barrier once before they begin */
     WSDBG_REPAIR_COUNT,        /* the barrier is initialised with another count */
     WSDBG_REPAIR_KINDS
 };
@@ -50,7 +52,7 @@ struct wsdbg_repair {
     uint32_t was;      /* the count that the barrier was initialised with; NAMED: the threads that the code names */
     uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
                           NAMED_ID: another id that some use is given */
-    uint32_t named;    /* BLOCK, NAMED, NAMED_ID: the named barrier's id, in the code */
+    uint32_t named;    /* EARLY, BLOCK, NAMED, NAMED_ID: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
      * NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;

@@ -1,5 +1,6 @@
 /* repair_begin.c - repairs of what threads do before their first wait: they arrive on some barriers of a family, as if
- * those were released, but not on another one, or there too often.  See repair.h.
+ * those were released, but not on another one, or there too often; or nobody releases a barrier for which all wait that
+ * would arrive on it.  See repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.
  */
@@ -130,4 +131,131 @@ void wsdbg_try_beginnings(struct wsdbg_trial *t)
                 works = try_beginning(t, &(struct beginning){barrier, model, WSDBG_REPAIR_BEGIN}) ||
                         try_beginning(t, &(struct beginning){barrier, model, WSDBG_REPAIR_BEGIN_LESS});
     }
+}
+
+/* ---- a barrier that nobody releases first ---- */
+
+/* The agent that initialises the barrier; WSDBG_NONE.  *step: the one behind its last initialisation. */
+static uint32_t who_initialises(const struct wsdbg_trial *t, uint32_t barrier, uint32_t *step)
+{
+    uint32_t who = WSDBG_NONE;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
+            if (a->steps[k].kind == WSDBG_ACCESS_INIT) {
+                who = a->target[k] == barrier ? i : who;
+                *step = who == i ? k + 1 : *step;
+            }
+    }
+    return who;
+}
+
+static bool ever_arrives(const struct wsdbg_replay_agent *a, uint32_t barrier)
+{
+    for (uint32_t k = 0; k < a->step_count; k++)
+        if (a->target[k] == barrier && wsdbg_replay_arrivals_of(a, k))
+            return true;
+    return false;
+}
+
+/* Whether the agent waits for its turn: on another barrier of the family. */
+static bool waits_for_turn(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    const uint32_t at = t->state[agent] == WSDBG_AGENT_WAITS ? a->target[t->at[agent]] : WSDBG_NONE;
+    return at != WSDBG_NONE && at != barrier && wsdbg_replay_is_of_family(t->replay, barrier, at);
+}
+
+/* Whether all threads together make too few arrivals, to their ends, for the phases that some thread waits for. */
+static bool lacks_a_phase(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    uint64_t arrivals = 0, most = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        uint64_t waits = 0;
+        for (uint32_t k = 0; k < a->step_count; k++)
+            waits += a->target[k] == barrier && is_first_wait(&a->steps[k]) && !a->repeats[k];
+        arrivals += wsdbg_replay_arrivals_on(a, barrier);
+        most = waits > most ? waits : most;
+    }
+    return arrivals < most * t->expected_was[barrier];
+}
+
+/* Whether threads wait on the barrier whose first phase got no arrival, and all who arrive wait for something first:
+ * for their turn, unless there are too few arrivals anyway. */
+static bool is_never_released(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    bool is_waited_on = false, any = false;
+    uint32_t last;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (wsdbg_trial_waits_was(t, i, barrier)->passed || wsdbg_trial_waits_was(t, i, barrier)->arrived)
+            return false;
+        const bool arrives = ever_arrives(a, barrier);
+        any |= arrives;
+        if (arrives && (t->state[i] != WSDBG_AGENT_WAITS || arrivals_at_first(a, barrier, &last) ||
+                        (!waits_for_turn(t, i, barrier) && !lacks_a_phase(t, barrier))))
+            return false;
+        for (uint32_t k = 0; k < a->step_count; k++)
+            if (wsdbg_replay_is_copy_to(t->replay, a, k, barrier))
+                return false;
+        is_waited_on |= t->state[i] == WSDBG_AGENT_WAITS && a->target[t->at[i]] == barrier;
+    }
+    return is_waited_on && any;
+}
+
+/* Adds all arrivals of one phase behind the initialisation. */
+static bool release_first(struct wsdbg_trial *t, uint32_t barrier, struct wsdbg_repair *repair)
+{
+    uint32_t step = 0;
+    const uint32_t who = who_initialises(t, barrier, &step);
+    if (who == WSDBG_NONE || !is_never_released(t, barrier))
+        return false;
+    wsdbg_set_add(&repair->warps, t->replay->agents[who].warp);
+    return wsdbg_trial_add_edit(t,
+                                (struct wsdbg_replay_edit){who, step, barrier, t->expected_was[barrier], .bytes = 0});
+}
+
+/* Whether that works, in one CTA, WSDBG_NONE = in all; then the trial is still that. */
+static bool release_works(struct wsdbg_trial *t, uint32_t barrier, uint32_t cta, struct wsdbg_repair *repair)
+{
+    *repair = (struct wsdbg_repair){.kind = WSDBG_REPAIR_RELEASE};
+    wsdbg_trial_begin(t);
+    for (uint32_t i = 0; i < t->c->cta_count; i++)
+        if ((cta == WSDBG_NONE || cta == i) &&
+            (in_cta(t, barrier, i) == WSDBG_NONE || !release_first(t, in_cta(t, barrier, i), repair)))
+            return false;
+    return wsdbg_trial_keep_edits(t, repair) && wsdbg_trial_works(t) && t->is_to_end && !t->assumes_idle;
+}
+
+/* Where it works with one barrier and with another one, nothing tells which was meant. */
+static void try_releases_in(struct wsdbg_trial *t, uint32_t first, uint32_t cta)
+{
+    struct wsdbg_repair repair, found;
+    uint32_t works = 0;
+    for (uint32_t b = first; b < t->replay->barrier_count; b++) {
+        if (t->replay->barriers[b].cta != t->replay->barriers[first].cta || !t->expected_was[b] ||
+            !release_works(t, b, cta, &repair))
+            continue;
+        works++;
+        found = repair;
+    }
+    if (works != 1)
+        return;
+    t->is_to_end = true;
+    t->assumes_idle = false;
+    wsdbg_trial_keep(t, &found);
+}
+
+void wsdbg_try_releases(struct wsdbg_trial *t)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        bool is_first = true;
+        for (uint32_t other = 0; other < b; other++)
+            is_first &= t->replay->barriers[other].cta != t->replay->barriers[b].cta;
+        if (is_first)
+            try_releases_in(t, b, t->replay->barriers[b].cta);
+    }
+    if (!t->out->count && t->c->cta_count > 1)
+        try_releases_in(t, 0, WSDBG_NONE);
 }

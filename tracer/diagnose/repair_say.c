@@ -260,6 +260,24 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
                         wsdbg_say_warps(c, &repair->warps).text);
 }
 
+/* Says that nobody arrives first. */
+static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
+    const uint32_t arrivals = repair->edit.arrivals;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "Nobody arrives on %s before waiting for something else, and all of them wait for one another. With %u "
+                "arrival%s before the first wait %s.",
+                object.text, arrivals, arrivals == 1 ? "" : "s", wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the thread that initialises %s also arrive on it, so that the first wait ends at once.",
+                object.text);
+}
+
 static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -435,12 +453,14 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_PARITY_SITE] = say_site,
         [WSDBG_REPAIR_ADD] = say_missing,
         [WSDBG_REPAIR_BLOCK] = wsdbg_repair_say_block,
+        [WSDBG_REPAIR_RELEASE] = say_release,
         [WSDBG_REPAIR_BEGIN] = say_begin,
         [WSDBG_REPAIR_BEGIN_LESS] = say_begin,
         [WSDBG_REPAIR_DROP] = say_twice,
         [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
         [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_STAY] = say_stay,
+        [WSDBG_REPAIR_EARLY] = wsdbg_repair_say_early,
         [WSDBG_REPAIR_ANNOUNCE] = say_announce,
         [WSDBG_REPAIR_BYTES] = say_bytes,
         [WSDBG_REPAIR_NAMED] = wsdbg_repair_say_named,

@@ -23,6 +23,7 @@ struct wsdbg_phrase wsdbg_repair_at_step(const struct rounds *rounds, uint32_t a
 void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair);
 
 /* The same, of repairs of named barriers (repair_say_named.c). */
+void wsdbg_repair_say_early(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_block(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_named(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_named_id(struct rounds *rounds, const struct wsdbg_repair *repair);

@@ -39,6 +39,22 @@ static struct wsdbg_finding *find_named(struct rounds *rounds, const struct wsdb
     return find_at(rounds, repair, repair->named);
 }
 
+void wsdbg_repair_say_early(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_named(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrive at named barrier %u only behind waits that others end after they passed it. Had they arrived "
+        "once before, %s.",
+        wsdbg_say_warps(rounds->c, &repair->warps).text, repair->named, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let these warps arrive at named barrier %u once before their loop, or let the others leave out its "
+                "first round.",
+                repair->named);
+}
+
 void wsdbg_repair_say_named(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_finding *finding = find_named(rounds, repair);

@@ -1,4 +1,5 @@
-/* repair_stay.c - repairs of warps that leave the kernel too early.  See repair.h.
+/* repair_stay.c - repairs of warps that leave the kernel too early, or that do not arrive before they begin.  See
+ * repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.  A warp that has left, and that up to there did
  * what another warp does, its model, is taken to have left too early if the kernel finishes once it does all that its
@@ -6,6 +7,8 @@
  */
 #include "diagnose/repair_trial.h"
 #include "diagnose/replay_likes.h"
+
+#include <string.h>
 
 enum { TURNS_MOST = 4 }; /* models of a warp that are tried */
 
@@ -214,4 +217,46 @@ void wsdbg_try_stay(struct wsdbg_trial *t)
     for (uint32_t first = 0; first < warps; first += WSDBG_GROUP_WARPS)
         if (try_in_ctas(t, first, WSDBG_GROUP_WARPS))
             return;
+}
+
+/* ---- named barriers ---- */
+
+/* Notes which warps only arrive at the named barrier.  False: a step names another count than the threads of all warps
+ * that come to it: then the count may be what is wrong. */
+static bool note_comers(const struct wsdbg_trial *t, uint32_t id, struct wsdbg_warp_set *warps)
+{
+    struct wsdbg_warp_set comers = {{0}};
+    uint32_t least = UINT32_MAX, most = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count; k++) {
+            const struct wsdbg_step_row *step = &a->steps[k];
+            const bool arrives = step->kind == WSDBG_ACCESS_NAMED_ARRIVE;
+            if ((!arrives && step->kind != WSDBG_ACCESS_NAMED_SYNC) || step->address != id)
+                continue;
+            wsdbg_set_add(&comers, a->warp);
+            if (arrives)
+                wsdbg_set_add(warps, a->warp);
+            least = step->number < least ? step->number : least;
+            most = step->number > most ? step->number : most;
+        }
+    }
+    return least == most && most * t->c->cta_count == wsdbg_set_count(&comers) * WSDBG_WARP_THREADS;
+}
+
+void wsdbg_try_early(struct wsdbg_trial *t)
+{
+    struct wsdbg_repair repairs[WSDBG_NAMED_BARRIERS];
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
+        repairs[id] = (struct wsdbg_repair){.kind = WSDBG_REPAIR_EARLY, .named = id};
+        if (wsdbg_trial_is_waited_at(t, id) && !note_comers(t, id, &repairs[id].warps))
+            return;
+    }
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
+        wsdbg_trial_begin(t);
+        t->changes.named_early = true;
+        t->changes.early_id = id;
+        if (wsdbg_set_count(&repairs[id].warps) && wsdbg_trial_works(t))
+            wsdbg_trial_keep(t, &repairs[id]);
+    }
 }

@@ -88,6 +88,7 @@ bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair);
 void wsdbg_try_drift(struct wsdbg_trial *t);
 void wsdbg_try_stay(struct wsdbg_trial *t);
 void wsdbg_try_lanes(struct wsdbg_trial *t);
+void wsdbg_try_early(struct wsdbg_trial *t);
 void wsdbg_try_blocks(struct wsdbg_trial *t);
 void wsdbg_try_named(struct wsdbg_trial *t);
 void wsdbg_try_named_ids(struct wsdbg_trial *t);
@@ -97,6 +98,7 @@ void wsdbg_try_sites(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_beginnings(struct wsdbg_trial *t);
+void wsdbg_try_releases(struct wsdbg_trial *t);
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */
 void wsdbg_try_across(struct wsdbg_trial *t);
 

@@ -647,6 +647,27 @@ static void start(struct wsdbg_replay *replay)
     }
 }
 
+static bool arrives_at_named(const struct wsdbg_replay_agent *agent, uint32_t id)
+{
+    for (uint32_t i = 0; i < agent->step_count; i++)
+        if (agent->steps[i].kind == WSDBG_ACCESS_NAMED_ARRIVE && agent->steps[i].address == id)
+            return true;
+    return false;
+}
+
+/* Lets each warp that ever arrives at the named barrier do so once. */
+static void arrive_early(struct wsdbg_replay *replay, uint32_t id)
+{
+    struct wsdbg_warp_set come = {{0}};
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        if (wsdbg_set_has(&come, agent->warp) || !arrives_at_named(agent, id))
+            continue;
+        wsdbg_set_add(&come, agent->warp);
+        replay->named[agent->cta * IDS + id].threads += WSDBG_WARP_THREADS;
+    }
+}
+
 static uint32_t next_chance(uint32_t *chance)
 {
     *chance = *chance * 1664525u + 1013904223u;
@@ -710,6 +731,8 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
     bool goes_on = true;
     replay->changes = changes;
     start(replay);
+    if (changes && changes->named_early)
+        arrive_early(replay, changes->early_id);
     replay->order = order;
     while (goes_on && !replay->is_broken)
         goes_on = go_round(&run, order, &chance);

@@ -106,7 +106,8 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
 {
     struct wsdbg_phrase phrase = {""};
     const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &rival->warps),
-                              subject = rival->kind == WSDBG_REPAIR_NAMED || rival->kind == WSDBG_REPAIR_NAMED_ID
+                              subject = rival->kind == WSDBG_REPAIR_EARLY || rival->kind == WSDBG_REPAIR_NAMED ||
+                                                rival->kind == WSDBG_REPAIR_NAMED_ID
                                             ? phrase
                                             : wsdbg_repair_subject(rounds, rival);
     if (rival->kind == WSDBG_REPAIR_COUNT)
@@ -115,6 +116,9 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
     else if (rival->kind == WSDBG_REPAIR_PARITY_FIRST)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s began with parity %u to wait on %.60s", warps.text,
                     rival->value, subject.text);
+    else if (rival->kind == WSDBG_REPAIR_EARLY)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived once before at named barrier %u", warps.text,
+                    rival->named);
     else if (rival->kind == WSDBG_REPAIR_NAMED_ID)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s used named barrier %u instead of %u", warps.text,
                     rival->value, rival->named);
