@@ -37,6 +37,7 @@ struct kernel {
     uint32_t drain_parity;    /* with which the producer waits until its first slot is free at the end; 1 is right */
     uint32_t not_stored;      /* this warp of group A leaves before STORED; 0 = none */
     bool wrong_counts;        /* all consumers wait for their turns with the threads of one warp too many */
+    bool to_first_rank;       /* group A of each CTA makes all its releases in rank 0 */
     uint32_t releaser;        /* lane 0 of this warp, which releases, leaves early, and the others go on; 0 = none */
     bool is_of_three;         /* "empty" counts the lanes of three warps, and those of two release */
     bool wrong_last_parity;   /* the producer's last wait, for slot 0, has the wrong parity */
@@ -95,6 +96,11 @@ static const struct kernel kernels[] = {
      .says = "wait number 5 asked for parity 0, as the wait before it",
      .waits_at_end = true,
      .wrong_last_parity = true},
+    {.name = "a group releases twice in one CTA, and never in the other one",
+     .cause = "ARRIVE_MISSING",
+     .says = "Ranks 0-1 warps 4-7 arrive on \"empty\" in the wrong CTA. Had they arrived once in each CTA",
+     .to_first_rank = true,
+     .ctas = 2},
     {.name = "nothing, and a group meets at the end", .meets_at_end = true},
     {.name = "a warp leaves before its group meets at the end",
      .cause = "WAKER_EXITED",
@@ -229,11 +235,12 @@ static void produce(const struct kernel *k, struct way *way, uint32_t cta)
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, s), s == 0 && k->wrong_last_parity ? 0 : 1)->access = DRAIN;
 }
 
-static void release(const struct kernel *k, struct way *way, uint32_t stage)
+static void release(const struct kernel *k, struct way *way, uint32_t stage, bool is_to_first)
 {
     for (uint8_t rank = 0; rank < ctas_of(k); rank++)
-        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, stage), 1)->rank =
-            k->ctas == 1 ? WSDBG_STEP_OWN_RANK : rank;
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, stage), 1)->rank = k->ctas == 1  ? WSDBG_STEP_OWN_RANK
+                                                                                : is_to_first ? 0
+                                                                                              : rank;
 }
 
 static void take_turn(const struct kernel *k, struct way *way, bool is_b)
@@ -261,7 +268,7 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
     const bool is_silent = (k->silent_rank && cta == k->silent_rank) || (k->takes_turns && warp % GROUP) ||
                            k->rest_releases == !way->lanes;
     if (!is_left_out && !is_silent)
-        release(k, way, stage);
+        release(k, way, stage, k->to_first_rank && !is_b);
     return true;
 }
 

@@ -192,6 +192,7 @@ static void try_overflow(struct wsdbg_trial *t)
 {
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
+    wsdbg_try_move(t);
     try_counts(t);
 }
 
@@ -214,6 +215,8 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_named_ids(t);
     wsdbg_try_early(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
+    wsdbg_try_fill(t);
+    wsdbg_try_move(t);
     try_counts(t);
     wsdbg_try_first(t, 1);
     wsdbg_try_sites(t);

@@ -1,8 +1,8 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
  *   repair_parity.c, repair_sites.c                              waits
- *   repair_begin.c, repair_turns.c and repair_habits.c, repair_ring.c, repair_pairs.c
- *                                                                arrivals
+ *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c, repair_pairs.c,
+ *   repair_move.c                                                arrivals
  *   repair_stay.c, repair_lanes.c                                what warps and lanes do that have left
  *   repair_bytes.c, repair.c                                     bytes, counts
  *   repair_named.c, repair_named_id.c, repair_block.c            named barriers
@@ -95,8 +95,10 @@ void wsdbg_try_named_ids(struct wsdbg_trial *t);
 void wsdbg_try_announce(struct wsdbg_trial *t);
 void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_sites(struct wsdbg_trial *t);
+void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
+void wsdbg_try_fill(struct wsdbg_trial *t);
 void wsdbg_try_beginnings(struct wsdbg_trial *t);
 void wsdbg_try_releases(struct wsdbg_trial *t);
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */

@@ -27,6 +27,7 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_ANNOUNCE:
     case WSDBG_REPAIR_BYTES:
     case WSDBG_REPAIR_ADD_LIKE:
+    case WSDBG_REPAIR_MOVE:
     case WSDBG_REPAIR_PARITY_SITE:
         return repair->is_to_end;
     default:
@@ -129,6 +130,8 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s stayed in the kernel", warps.text);
     else if (rival->kind == WSDBG_REPAIR_DROP)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived less often on %.60s", warps.text, subject.text);
+    else if (rival->kind == WSDBG_REPAIR_MOVE)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived on %.60s of another CTA", warps.text, subject.text);
     else if (rival->kind == WSDBG_REPAIR_PARITY_DRIFT)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s waited with other parities on %.60s", warps.text,
                     subject.text);
@@ -168,12 +171,23 @@ static void say_some(struct rounds *rounds)
             return;
 }
 
-/* Whether more arrivals are added than the same threads make on the barrier in their whole walks.  Then a round without
- * an arrival is the rule, and no mistake. */
+/* Arrivals that all agents make on the barrier in their whole walks. */
+static uint64_t made_by_all(const struct rounds *rounds, uint32_t barrier)
+{
+    uint64_t made = 0;
+    for (uint32_t i = 0; i < rounds->replay->agent_count; i++)
+        made += wsdbg_replay_arrivals_on(&rounds->replay->agents[i], barrier);
+    return made;
+}
+
+/* Whether more arrivals are added than the same threads make on the barrier in their whole walks; or as many as all
+ * make, where a thread makes those of whole rounds.  Then a round without an arrival is the rule, and no mistake. */
 static bool adds_most(const struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     const struct wsdbg_replay_edit *edit = &repair->edit;
     const uint64_t added = (uint64_t)repair->edit_count * edit->arrivals;
+    if (repair->kind == WSDBG_REPAIR_FILL)
+        return added >= made_by_all(rounds, edit->barrier);
     return repair->kind == WSDBG_REPAIR_ADD &&
            added > (uint64_t)wsdbg_replay_arrivals_on(&rounds->replay->agents[edit->agent], edit->barrier) *
                        wsdbg_set_count(&repair->warps);
