@@ -2,10 +2,11 @@
  *
  * Reads: a replay that ends in the picture or fails much like it.  Adds: WAKER_EXITED.
  *
- * One of these holds: all threads that ever arrive on an mbarrier, which lacks arrivals and is waited for, have left.
- * Or a named barrier lacks just the threads of those warps that have left, though a warp that did the same goes on.  Or
- * lanes that arrived on the ring that is waited for have left, while other lanes of their warp, which waited for the
- * same, wait for more rounds.
+ * One of these holds: threads have left a CTA of a cluster where the same warp of another CTA, which did the same up to
+ * there, goes on, and what it does then is waited for.  Or all threads that ever arrive on an mbarrier, which lacks
+ * arrivals and is waited for, have left.  Or a named barrier lacks just the threads of those warps that have left,
+ * though a warp that did the same goes on.  Or lanes that arrived on the ring that is waited for have left, while
+ * other lanes of their warp, which waited for the same, wait for more rounds.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay_likes.h"
@@ -285,6 +286,88 @@ static bool judge_broken_off(struct left *left)
     return true;
 }
 
+/* ---- CTAs of a cluster ---- */
+
+/* Whether the model arrives on the family of a barrier, or brings bytes to it, from a step on. */
+static bool would_serve(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *model, uint32_t begin,
+                        uint32_t barrier)
+{
+    for (uint32_t k = begin; k < model->step_count; k++)
+        if (model->target[k] != WSDBG_NONE && model->steps[k].kind != WSDBG_ACCESS_WAIT &&
+            wsdbg_replay_is_of_family(replay, model->target[k], barrier))
+            return true;
+    return false;
+}
+
+/* Whether an agent is of the same warp of another CTA as one that has left, and goes on with what is waited for. */
+static bool is_model(const struct left *left, const struct wsdbg_replay_agent *leaver,
+                     const struct wsdbg_replay_agent *model, uint32_t barrier)
+{
+    uint32_t goes_on;
+    return model->cta != leaver->cta && model->lanes & leaver->lanes &&
+           wsdbg_case_warp(left->c, model->warp)->warp == wsdbg_case_warp(left->c, leaver->warp)->warp &&
+           !wsdbg_replay_has_left(left->replay, model) && wsdbg_replay_begins_like(leaver, model, true, &goes_on) &&
+           would_serve(left->replay, model, goes_on, barrier);
+}
+
+/* The warps of other CTAs that go on where an agent left. */
+static struct wsdbg_warp_set models_of(const struct left *left, const struct wsdbg_replay_agent *leaver,
+                                       uint32_t barrier)
+{
+    struct wsdbg_warp_set models = {{0}};
+    for (uint32_t i = 0; i < left->replay->agent_count; i++)
+        if (is_model(left, leaver, &left->replay->agents[i], barrier))
+            wsdbg_set_add(&models, left->replay->agents[i].warp);
+    return models;
+}
+
+/* Notes the threads of one warp number that left some CTAs where those of at least as many other CTAs go on; *stays:
+ * one of these. */
+static bool note_deserters(struct left *left, uint32_t barrier, uint32_t *stays)
+{
+    const struct wsdbg_replay *replay = left->replay;
+    uint32_t number = WSDBG_NONE, models = UINT32_MAX;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        const uint32_t own = wsdbg_case_warp(left->c, agent->warp)->warp;
+        if ((number != WSDBG_NONE && own != number) || !wsdbg_replay_has_left(left->replay, agent))
+            continue;
+        const struct wsdbg_warp_set set = models_of(left, agent, barrier);
+        const uint32_t count = wsdbg_set_count(&set);
+        if (count == 0)
+            continue;
+        number = own;
+        models = count < models ? count : models;
+        *stays = wsdbg_first_of(&set);
+        wsdbg_set_add(&left->by, agent->warp);
+        left->lanes |= agent->lanes;
+    }
+    return number != WSDBG_NONE && models >= wsdbg_set_count(&left->by);
+}
+
+static bool judge_deserted(struct left *left)
+{
+    struct wsdbg_case *c = left->c;
+    const struct wsdbg_replay_agent *agent = &left->replay->agents[left->agent];
+    const uint32_t barrier = agent->target[agent->at], row = left->replay->barriers[barrier].row;
+    uint32_t stays = WSDBG_NONE;
+    if (row == WSDBG_NONE || !note_deserters(left, barrier, &stays))
+        return false;
+    struct wsdbg_finding *finding = find(left, row);
+    if (!finding)
+        return true;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits on %s%s, but %s%s left the kernel, while %s, which did the same up to there, goes on and serves it.",
+        wsdbg_say_warp(c, agent->warp).text, wsdbg_say_object(c, row).text, wsdbg_say_at(c, agent->warp).text,
+        say_lanes_of(left).text, wsdbg_say_warps(c, &left->by).text, wsdbg_say_warp(c, stays).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the threads that serve %s stay for as many rounds in each CTA of the cluster.",
+                wsdbg_say_family(c, row).text);
+    wsdbg_tell_word(c, finding, row);
+    return true;
+}
+
 /* ---- all ---- */
 
 typedef bool judge_fn(struct left *left);
@@ -328,6 +411,13 @@ static struct left begin(struct wsdbg_case *c)
     if (failing && !failing->is_broken)
         left.replay = failing;
     return left;
+}
+
+void wsdbg_rule_code_deserted(struct wsdbg_case *c)
+{
+    struct left left = begin(c);
+    if (c->cta_count > 1)
+        ask(&left, WSDBG_AGENT_WAITS, judge_deserted);
 }
 
 void wsdbg_rule_code_left(struct wsdbg_case *c)

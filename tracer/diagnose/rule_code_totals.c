@@ -304,19 +304,39 @@ static bool takes_part(const struct totals *totals, const struct wsdbg_replay_ag
     return false;
 }
 
-/* Whether lanes whose code arrives on the barrier have left the kernel, though they took part and their warp is still
- * in it. */
-static bool have_lanes_left(const struct totals *totals)
+/* Lanes whose code arrives on the barrier and that have left the kernel, though they took part and their warp is still
+ * in it; 0: there are none. */
+static uint32_t lanes_that_left(const struct totals *totals, uint32_t *warp)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
         if (agent->state == WSDBG_AGENT_ENDED && wsdbg_case_warp(totals->c, agent->warp)->state != WSDBG_WARP_EXITED &&
             !(agent->lanes & ~wsdbg_replay_workers_gone(totals->replay, agent->warp)) && takes_part(totals, agent) &&
             (wsdbg_replay_arrivals_on(agent, totals->barrier) > 0 ||
-             wsdbg_code_could(totals->c, agent->warp, WSDBG_KINDS_ARRIVAL, totals->row) != WSDBG_CAN_NOT))
-            return true;
+             wsdbg_code_could(totals->c, agent->warp, WSDBG_KINDS_ARRIVAL, totals->row) != WSDBG_CAN_NOT)) {
+            *warp = agent->warp;
+            return agent->lanes;
+        }
     }
-    return false;
+    return 0;
+}
+
+static void say_lanes_left(const struct totals *totals, uint32_t lanes, uint32_t warp)
+{
+    struct wsdbg_case *c = totals->c;
+    struct wsdbg_warp_set whose = {{0}};
+    wsdbg_set_add(&whose, warp);
+    struct wsdbg_finding *finding = find(totals, WSDBG_CAUSE_WAKER_EXITED, &whose);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s, but %s of %s, whose code arrives there, left the kernel while the rest of the warp "
+                "went on, and no other thread has an arrival left for this round.",
+                wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
+                wsdbg_say_at(c, totals->warp).text, wsdbg_say_lanes(lanes).text, wsdbg_say_warp(c, warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let the elected lane stay until its last arrival on %s: do not return from inside its loop.",
+                wsdbg_say_family(c, totals->row).text);
 }
 
 /* How many arrivals an agent makes at once on a barrier, in its first round there. */
@@ -449,8 +469,9 @@ static void judge(struct wsdbg_case *c, bool of_trips)
         if (!read_totals(c, replay, i, &totals) ||
             wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, totals.row, NULL) == WSDBG_MATCH_NO)
             continue;
-        const bool is_trip =
-            is_over(&totals) && are_regular(&totals) && !has_bytes_left_over(&totals) && !have_lanes_left(&totals);
+        uint32_t gone;
+        const bool is_trip = is_over(&totals) && are_regular(&totals) && !has_bytes_left_over(&totals) &&
+                             !lanes_that_left(&totals, &gone);
         if (of_trips ? !is_trip || totals.in_walks < totals.expected : totals.arrivals >= totals.expected)
             continue;
         if (of_trips)
@@ -469,4 +490,20 @@ void wsdbg_rule_code_never(struct wsdbg_case *c)
 void wsdbg_rule_code_trips(struct wsdbg_case *c)
 {
     judge(c, true);
+}
+
+/* Lanes that have left do not arrive in their whole walk, so what is over without them may not be meant to be. */
+void wsdbg_rule_code_lanes_gone(struct wsdbg_case *c)
+{
+    const struct wsdbg_replay *replay = wsdbg_case_explained(c) ? NULL : wsdbg_replay_standing(c);
+    struct totals totals;
+    for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
+        uint32_t warp = WSDBG_NONE;
+        const uint32_t lanes =
+            read_totals(c, replay, i, &totals) && is_over(&totals) ? lanes_that_left(&totals, &warp) : 0;
+        if (lanes) {
+            say_lanes_left(&totals, lanes, warp);
+            return;
+        }
+    }
 }
