@@ -34,6 +34,7 @@ struct kernel {
     bool lane_leaves;         /* lane 0 of the producer, which produces, leaves before its first copy */
     uint32_t only_rank;       /* ... in this CTA alone; 0 = in all */
     bool wrong_count;         /* group A waits for its turn with the threads of one warp too many */
+    uint32_t keeps_turn;      /* group B does not give the turn back from this round on, from 1; 0 = it always does */
     uint32_t drain_parity;    /* with which the producer waits until its first slot is free at the end; 1 is right */
     uint32_t not_stored;      /* this warp of group A leaves before STORED; 0 = none */
     bool wrong_counts;        /* all consumers wait for their turns with the threads of one warp too many */
@@ -101,6 +102,11 @@ static const struct kernel kernels[] = {
      .says = "Ranks 0-1 warps 4-7 arrive on \"empty\" in the wrong CTA. Had they arrived once in each CTA",
      .to_first_rank = true,
      .ctas = 2},
+    {.name = "a group keeps its turn near the end",
+     .cause = "ARRIVE_MISSING",
+     .says = "Warps 4-7 come to named barrier 1 8 times from the kernel's start to its end, warps 8-11 only 6 times",
+     .takes_turns = true,
+     .keeps_turn = 6},
     {.name = "nothing, and a group meets at the end", .meets_at_end = true},
     {.name = "a warp leaves before its group meets at the end",
      .cause = "WAKER_EXITED",
@@ -260,7 +266,8 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
         return false;
     if (takes_turns(k)) {
         take_turn(k, way, is_b);
-        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, is_b ? ORDER_A : ORDER_B, CONSUMERS * 32);
+        if (!is_b || !k->keeps_turn || round + 1 < k->keeps_turn)
+            way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, is_b ? ORDER_A : ORDER_B, CONSUMERS * 32);
     }
     way_add(way, WSDBG_ACCESS_WGMMA, 0, round + 1);
     way_add(way, WSDBG_ACCESS_WGMMA_WAIT, 0, round + 1);
