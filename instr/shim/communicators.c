@@ -247,24 +247,38 @@ static bool is_of_context(const struct wsdbg_segment *segment, uint32_t row, uin
     return own == WSDBG_UNKNOWN32 ? is_only_context() : own == context;
 }
 
-/* The program waited for all calls on the communicator: for its only stream, or for the context. */
-static bool was_waited_for(const struct wsdbg_segment *segment, uint32_t row, uint64_t stream, uint32_t context)
+static bool is_only_on_stream(uint32_t row, uint64_t stream)
 {
-    if (stream == WSDBG_UNKNOWN64)
-        return is_of_context(segment, row, context);
     return !atomic_load(&has_streams[row]) && atomic_load(&only_stream[row]) == stream;
 }
 
-void communicators_synchronized(uint64_t stream, uint64_t began_ns)
+/* The program has waited for all calls on the communicator that it made before began_ns. */
+static void say_done(struct wsdbg_segment *segment, uint32_t row, uint64_t began_ns)
+{
+    uint64_t *done_ns = &segment->communicators[row].done_ns;
+    if (__atomic_load_n(done_ns, __ATOMIC_RELAXED) < began_ns)
+        __atomic_store_n(done_ns, began_ns, __ATOMIC_RELAXED);
+}
+
+static uint32_t count_rows(const struct wsdbg_segment *segment)
+{
+    return segment ? __atomic_load_n(&segment->communicator_count, __ATOMIC_ACQUIRE) : 0;
+}
+
+void communicators_stream_done(uint64_t stream, uint64_t began_ns)
 {
     struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
-    const uint32_t count = segment ? __atomic_load_n(&segment->communicator_count, __ATOMIC_ACQUIRE) : 0;
-    const uint32_t context = count && stream == WSDBG_UNKNOWN64 ? contexts_current() : WSDBG_UNKNOWN32;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t *done_ns = &segment->communicators[i].done_ns;
-        if (was_waited_for(segment, i, stream, context) && __atomic_load_n(done_ns, __ATOMIC_RELAXED) < began_ns)
-            __atomic_store_n(done_ns, began_ns, __ATOMIC_RELAXED);
-    }
+    for (uint32_t i = 0, count = count_rows(segment); i < count; i++)
+        if (is_only_on_stream(i, stream))
+            say_done(segment, i, began_ns);
+}
+
+void communicators_context_done(uint32_t context, uint64_t began_ns)
+{
+    struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
+    for (uint32_t i = 0, count = count_rows(segment); i < count; i++)
+        if (is_of_context(segment, i, context))
+            say_done(segment, i, began_ns);
 }
 
 /* ---- calls ---- */

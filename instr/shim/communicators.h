@@ -40,8 +40,10 @@ void communicator_set_end(nccl_comm comm, enum wsdbg_communicator_end end);
  * is what all its ranks give alike, as the color of a split. */
 uint64_t communicator_derive(nccl_comm comm, const void *how, uint64_t bytes);
 
-/* A call has waited successfully for the stream, or for the whole context (WSDBG_UNKNOWN64).  It began at began_ns. */
-void communicators_synchronized(uint64_t stream, uint64_t began_ns);
+/* A call that began at began_ns has waited successfully for the stream, or for all streams of the context in this row
+ * (WSDBG_UNKNOWN32 = not known: then nothing follows). */
+void communicators_stream_done(uint64_t stream, uint64_t began_ns);
+void communicators_context_done(uint32_t context, uint64_t began_ns);
 
 /* ---- calls on them ---- */
 

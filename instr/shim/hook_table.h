@@ -129,7 +129,8 @@
     X(cuMemUnmap, mem_unmap_body, (CUdeviceptr address, size_t bytes), (address, bytes))                    \
     X(cuMemSetAccess, mem_access_body, (CUdeviceptr address, size_t bytes, const struct cu_memory_access *access, size_t count), (address, bytes, access, count)) \
     X(cuMulticastBindMem, multicast_mem_body, (uint64_t multicast, size_t at, uint64_t handle, size_t from, size_t bytes, uint64_t flags), (multicast, at, handle, from, bytes, flags)) \
-    X(cuMulticastBindAddr, multicast_address_body, (uint64_t multicast, size_t at, CUdeviceptr address, size_t bytes, uint64_t flags), (multicast, at, address, bytes, flags))
+    X(cuMulticastBindAddr, multicast_address_body, (uint64_t multicast, size_t at, CUdeviceptr address, size_t bytes, uint64_t flags), (multicast, at, address, bytes, flags)) \
+    X(cuCtxSynchronize_v2, context_synchronize_body, (CUcontext context), (context))
 
 /* Nothing is recorded of these calls.  They may load the code of a kernel or of a whole library, and no inspector may
  * detach during that (debug_attach_load_begin). */
@@ -152,7 +153,6 @@
 #define STREAM_VALUE ((uint64_t)(uintptr_t)stream)
 #define WSDBG_SYNC_HOOKS(X)                                                                                 \
     X(cuCtxSynchronize, WSDBG_UNKNOWN64, (void), ())                                                        \
-    X(cuCtxSynchronize_v2, WSDBG_UNKNOWN64, (CUcontext context), (context))                                 \
     X(cuStreamSynchronize, STREAM_VALUE, (CUstream stream), (stream))                                       \
     X(cuStreamSynchronize_ptsz, STREAM_VALUE, (CUstream stream), (stream))                                  \
     X(cuEventSynchronize, WSDBG_UNKNOWN64, (CUevent event), (event))                                        \

@@ -35,15 +35,31 @@
 WSDBG_HOOKS(X)
 #undef X
 
-static bool sync_enter(enum wsdbg_hook_id id, uint64_t stream)
+/* NULL = the current context. */
+static uint32_t row_of_context(CUcontext context)
+{
+    return context ? contexts_find((uint64_t)(uintptr_t)context) : contexts_current();
+}
+
+static bool sync_enter(enum wsdbg_hook_id id, CUcontext context, uint64_t stream)
 {
     bool on = hook_enter();
     if (on) {
         int kept = errno;
-        registry_thread_enter(hook_name[id], contexts_current(), stream, shim_now_ns());
+        registry_thread_enter(hook_name[id], row_of_context(context), stream, shim_now_ns());
         errno = kept;
     }
     return on;
+}
+
+/* A call has waited for the stream.  Streams 0 to 2 are the default streams, which mean another stream in each context
+ * or thread. */
+static void say_waited_for(enum wsdbg_hook_id id, uint64_t stream, uint64_t began_ns)
+{
+    if (id == WSDBG_HOOK_cuCtxSynchronize)
+        communicators_context_done(contexts_current(), began_ns);
+    else if (stream > 2 && stream != WSDBG_UNKNOWN64)
+        communicators_stream_done(stream, began_ns);
 }
 
 static CUresult sync_leave(enum wsdbg_hook_id id, uint64_t stream, bool on, uint64_t began_ns, CUresult result)
@@ -51,9 +67,8 @@ static CUresult sync_leave(enum wsdbg_hook_id id, uint64_t stream, bool on, uint
     if (on) {
         int kept = errno;
         registry_thread_leave();
-        /* Streams 0 to 2 are the default streams, which mean another stream in each context or thread. */
-        if (result == CUDA_SUCCESS && (id == WSDBG_HOOK_cuCtxSynchronize || (stream > 2 && stream != WSDBG_UNKNOWN64)))
-            communicators_synchronized(stream, began_ns);
+        if (result == CUDA_SUCCESS)
+            say_waited_for(id, stream, began_ns);
         if (result == CUDA_SUCCESS && atomic_load_explicit(&debug_attach_stays, memory_order_relaxed))
             debug_attach_confirm(began_ns);
         if (atomic_load_explicit(&debug_fault_met, memory_order_relaxed))
@@ -68,7 +83,7 @@ static CUresult sync_leave(enum wsdbg_hook_id id, uint64_t stream, bool on, uint
     if (!forward)                                              \
         return CUDA_ERROR_STUB_LIBRARY;                        \
     const uint64_t began_ns = shim_now_ns();                   \
-    bool on = sync_enter(WSDBG_HOOK_##symbol, stream);         \
+    bool on = sync_enter(WSDBG_HOOK_##symbol, NULL, stream);   \
     return sync_leave(WSDBG_HOOK_##symbol, stream, on, began_ns, ((CUresult(*) parameters)forward)arguments);
 #define X(symbol, stream, parameters, arguments)                       \
     SHIM_EXPORT CUresult symbol parameters;                            \
@@ -82,6 +97,20 @@ static CUresult sync_leave(enum wsdbg_hook_id id, uint64_t stream, bool on, uint
     }
 WSDBG_SYNC_HOOKS(X)
 #undef X
+
+/* The runtime of CUDA 13 waits for a device with this call. */
+CUresult context_synchronize_body(enum wsdbg_hook_id id, void *forward, CUcontext context)
+{
+    const uint64_t began_ns = shim_now_ns();
+    const bool on = sync_enter(id, context, WSDBG_UNKNOWN64);
+    const CUresult result = ((CUresult(*)(CUcontext))forward)(context);
+    if (on && result == CUDA_SUCCESS) {
+        int kept = errno;
+        communicators_context_done(row_of_context(context), began_ns);
+        errno = kept;
+    }
+    return sync_leave(id, WSDBG_UNKNOWN64, on, began_ns, result);
+}
 
 static CUresult work_leave(bool on, enum work_kind kind, CUstream stream, uint64_t began_ns, CUresult result)
 {

@@ -2,6 +2,7 @@
  * NCCL_RANKS_DLOPEN the library is opened at run time, as CuPy does.  run.sh has what each case should lead to. */
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,9 @@
 enum { FLOAT32 = 7, SUM = 0, FEW = 64, MANY = 4096, LONG_S = 30 };
 
 static int rank;
+static bool waits_for_context = true;
 static ncclComm_t first, second;
-static void *stream, *other_stream, *driver;
+static void *context, *stream, *other_stream, *driver;
 static int (*all_reduce)(const void *, void *, size_t, int, int, ncclComm_t, void *);
 
 /* ---- the driver ---- */
@@ -30,15 +32,18 @@ static void must(int result, const char *what)
     exit(1);
 }
 
+/* The runtime of CUDA 13 names the context, older ones do not. */
 static void synchronize(void)
 {
-    must(DRIVER("cuCtxSynchronize", (void))(), "cuCtxSynchronize");
+    if (waits_for_context)
+        must(DRIVER("cuCtxSynchronize_v2", (void *))(context), "cuCtxSynchronize_v2");
+    else
+        must(DRIVER("cuCtxSynchronize", (void))(), "cuCtxSynchronize");
 }
 
 static void start(void)
 {
     int device;
-    void *context;
     driver = dlopen("libcuda.so.1", RTLD_NOW);
     if (!driver)
         exit(77);
@@ -115,10 +120,20 @@ static void sizes(void)
 
 static void order(void)
 {
+    sum(first, FEW, stream);
+    synchronize();
+    sum(second, FEW, other_stream);
+    synchronize();
     sum(rank ? second : first, FEW, stream);
     synchronize();
     sum(rank ? first : second, FEW, other_stream);
     synchronize();
+}
+
+static void order_of_older_runtime(void)
+{
+    waits_for_context = false;
+    order();
 }
 
 static void queued(void)
@@ -218,10 +233,22 @@ static void many(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"works", works},           {"skips", skips},     {"leaves", leaves}, {"splits", splits},
-             {"sizes", sizes},           {"order", order},     {"queued", queued}, {"sends-alone", sends_alone},
-             {"sends-both", sends_both}, {"dies", dies},       {"late", late},     {"sleeps", sleeps},
-             {"own-kernel", own_kernel}, {"refused", refused}, {"many", many}};
+} cases[] = {{"works", works},
+             {"skips", skips},
+             {"leaves", leaves},
+             {"splits", splits},
+             {"sizes", sizes},
+             {"order", order},
+             {"order-12", order_of_older_runtime},
+             {"queued", queued},
+             {"sends-alone", sends_alone},
+             {"sends-both", sends_both},
+             {"dies", dies},
+             {"late", late},
+             {"sleeps", sleeps},
+             {"own-kernel", own_kernel},
+             {"refused", refused},
+             {"many", many}};
 
 int main(int argc, char **argv)
 {

@@ -64,6 +64,7 @@ run leaves 124 RANK_MISSING,likely,1 'Rank 1 has not entered all_reduce #2 of co
 run splits 124 RANK_MISSING,likely,1 'Rank 1 has not entered all_reduce #2 of communicator '
 run sizes 124 RANK_MISMATCH,likely,1 'rank 0 called all_reduce #2 (4096 float32, sum), and rank 1 all_reduce #2 (64 float32, sum)'
 run order 124 RANK_MISMATCH,likely,1 'Ranks make their calls in different orders: rank 0 waits for rank 1 in all_reduce #'
+run order-12 124 RANK_MISMATCH,likely,1 'Ranks make their calls in different orders: rank 0 waits for rank 1 in all_reduce #'
 run queued 124 RANK_MISMATCH,likely,1 'Ranks make their calls in different orders: rank 0 waits for rank 1 in all_reduce #'
 run sends-both 124 RANK_MISMATCH,likely,1 'rank 0 waits for rank 1 in receive #1 from rank 0 of communicator'
 run dies 124 RANK_GONE,likely,1 'and rank 0 waits in all_reduce #2 of communicator'
