@@ -191,6 +191,43 @@ static void a_count_with_which_no_phase_completes_is_no_repair(void **state)
     (void)state;
 }
 
+/* Warp 0 waits twice at one place, for both parities of B, which takes four arrivals.  Warp 1 makes three; after a sign
+ * of warp 0 it makes one and then `more`.  True: other parities at that place are among the repairs. */
+static bool repairs_place(uint32_t more)
+{
+    struct kernel k;
+    struct wsdbg_repairs repairs;
+    bool found = false;
+    begin(&k);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 4);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    sync(&k);
+    for (uint32_t parity = 0; parity < 2; parity++) {
+        way_add(&k.ways[0], WSDBG_ACCESS_WAIT, AT_B, parity)->access = 100;
+        add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+    }
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 3);
+    add(&k, 1, WSDBG_ACCESS_WAIT, AT_C, 0);
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    if (more)
+        add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, more);
+    run(&k);
+    assert_false(k.replay->has_ended);
+    assert_null(wsdbg_repairs_find(k.replay, &repairs));
+    for (uint32_t i = 0; i < repairs.count; i++)
+        found |= repairs.rows[i].kind == WSDBG_REPAIR_PARITY_SITE;
+    end(&k);
+    return found;
+}
+
+static void a_half_done_phase_lacks_arrivals_and_no_parity(void **state)
+{
+    (void)state;
+    assert_true(repairs_place(0));
+    assert_false(repairs_place(1));
+    assert_false(repairs_place(3));
+}
+
 /* Warp 1 makes both arrivals of stage 0, but a phase takes a third.  It begins with stage 1 and nobody knows how it
  * goes on: the count is still what holds up warp 0, which waits for stage 0. */
 static void a_stage_of_which_not_all_arrivals_are_known_speaks_against_no_count(void **state)
@@ -570,6 +607,7 @@ int main(void)
         cmocka_unit_test(a_first_parity_unlike_those_of_other_stages_is_repaired),
         cmocka_unit_test(an_exceptional_first_parity_is_likely_wrong_wherever_the_walk_ends),
         cmocka_unit_test(a_count_with_which_no_phase_completes_is_no_repair),
+        cmocka_unit_test(a_half_done_phase_lacks_arrivals_and_no_parity),
         cmocka_unit_test(a_stage_of_which_not_all_arrivals_are_known_speaks_against_no_count),
         cmocka_unit_test(warps_may_share_phases),
         cmocka_unit_test(a_repair_lets_warps_share_phases),

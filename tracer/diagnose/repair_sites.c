@@ -101,16 +101,24 @@ static bool is_first_on_barrier(const struct wsdbg_replay_agent *a, uint32_t ste
     return true;
 }
 
-/* Whether each barrier with changed waits completed some phase in the last run.  A wait that is let through a barrier
- * on which nothing ever completes shows no mistake of the wait. */
-static bool all_complete(const struct wsdbg_trial *t)
+/* Whether the barrier completed some phase in the last run, and no phase of it is left half done at the kernel's end. A
+ * wait that is let through a barrier on which nothing ever completes shows no mistake of the wait, and a phase that is
+ * half done shows that arrivals are missing. */
+static bool is_served(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    const struct wsdbg_replay_barrier *row = &t->replay->barriers[barrier];
+    return row->phase > 0 && (!t->replay->has_ended || row->pending == row->expected);
+}
+
+/* Whether each barrier with changed waits is served. */
+static bool all_are_served(const struct wsdbg_trial *t)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         const uint32_t like = t->flip_at[i];
         for (uint32_t k = 0; like != WSDBG_NONE && k < a->step_count; k++)
             if ((k == like || t->changes.flips != WSDBG_FLIPS_ONE) && is_wait_by(&a->steps[k], a->steps[like].access) &&
-                t->replay->barriers[a->target[k]].phase == 0)
+                !is_served(t, a->target[k]))
                 return false;
     }
     return true;
@@ -187,7 +195,7 @@ static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_
         }
         wsdbg_set_add(&repair.warps, a->warp);
     }
-    if (wsdbg_set_count(&repair.warps) && wsdbg_trial_works(t) && all_complete(t))
+    if (wsdbg_set_count(&repair.warps) && wsdbg_trial_works(t) && all_are_served(t))
         wsdbg_trial_keep(t, &repair);
 }
 
