@@ -262,15 +262,23 @@ static bool is_only_odd_one(const struct wsdbg_case *c, const struct wsdbg_code_
     return odd == 1 && stages > 1 && !wsdbg_word_next(c, slot->full.barrier, &at_full, &full);
 }
 
+/* A finding about those who release the slot; NULL = memory ran out. */
+static struct wsdbg_finding *find_of_releasers(struct wsdbg_case *c, enum wsdbg_cause cause,
+                                               const struct wsdbg_code_slot *slot)
+{
+    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
+                                                    wsdbg_case_warp(c, slot->filler)->cta, slot->empty.barrier);
+    if (finding)
+        finding->role = wsdbg_case_warp(c, wsdbg_first_of(&slot->releasers))->role;
+    return finding;
+}
+
 static void say_released_twice(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
-    struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_DOUBLE_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
-                        wsdbg_case_warp(c, slot->filler)->cta, slot->empty.barrier);
+    struct wsdbg_finding *finding = find_of_releasers(c, WSDBG_CAUSE_DOUBLE_ARRIVE, slot);
     if (!finding)
         return;
     const struct wsdbg_phrase filler = wsdbg_say_warp(c, slot->filler);
-    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&slot->releasers))->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s released %s once more than it was filled: by its phases the slot was not released as often as "
                 "filled, and these warps always release what they waited for, so they released too often; %s waits%s "
@@ -331,13 +339,10 @@ static bool was_left_out(const struct wsdbg_case *c, const struct wsdbg_code_slo
 
 static void say_left_out(struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
 {
-    struct wsdbg_finding *finding =
-        wsdbg_case_find(c, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
-                        wsdbg_case_warp(c, slot->filler)->cta, slot->empty.barrier);
+    struct wsdbg_finding *finding = find_of_releasers(c, WSDBG_CAUSE_ARRIVE_MISSING, slot);
     if (!finding)
         return;
     const struct wsdbg_phrase filler = wsdbg_say_warp(c, slot->filler);
-    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&slot->releasers))->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s, whose slot is free. Before the first round %s arrive once on each other stage of "
                 "it, but not on this one, so its phases are one behind.",
