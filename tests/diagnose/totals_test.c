@@ -179,7 +179,7 @@ static void test_warps_that_leave_before_a_stage_are_told(void **state)
     (void)state;
 }
 
-/* ---- an arrival behind the wait for the same phase ---- */
+/* ---- a thread waits for a phase that needs its own later arrival ---- */
 
 /* Warps 3 to 7 arrive, and then wait for the phase that their arrivals complete.  is_late: the last one waits before it
  * arrives.  False: the kernel does not hang. */

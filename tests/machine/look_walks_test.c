@@ -1,5 +1,5 @@
 /* look_walks_test.c - which CTAs of a grid are walked where the work of a look is limited: a kernel in PTX, whose warps
- * all wait for an mbarrier, and two clusters of two CTAs.
+ * all wait for an mbarrier, runs in two clusters of two CTAs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

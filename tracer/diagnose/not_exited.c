@@ -129,7 +129,7 @@ static bool wait_alike(const struct wsdbg_case *c, const struct wsdbg_walk_row *
     return i == a->step_count && k == b->step_count;
 }
 
-/* The walk of the waiting warp that waits on the barrier for most phases; NULL: none does. */
+/* Of the waiting warp's walks, the one that waits for the most phases of the barrier; NULL = none waits on it. */
 static const struct wsdbg_walk_row *walk_of_waiter(const struct wsdbg_case *c,
                                                    const struct wsdbg_missing_arrivals *missing, uint32_t offset)
 {

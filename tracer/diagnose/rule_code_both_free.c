@@ -24,7 +24,8 @@ struct side {
     uint64_t answers; /* those that walks waited for last before they arrived here, a bit each */
 };
 
-/* The mbarriers of a CTA, and by place in its shared memory the number of the one there + 1. */
+/* The mbarriers of a CTA.  at[]: for each 8 bytes of its shared memory, 1 + the index of the mbarrier there; 0 = none.
+ */
 struct sides {
     uint32_t cta, count;
     struct side of[BARRIERS_MOST];

@@ -73,9 +73,7 @@ static bool is_of_two(const struct total *total)
     return total->by != WSDBG_NONE && total->from != WSDBG_NONE && total->by != total->from;
 }
 
-/* ... in one CTA.  Between CTAs a round is made of the copies of several, and one that is missing may look like a
- * round.
- */
+/* Whether these are of one CTA.  A round that several CTAs copy together may look whole though one copy is missing. */
 static bool are_of_one_cta(const struct wsdbg_case *c, const struct total *total)
 {
     return is_of_two(total) && wsdbg_case_warp(c, total->from)->cta == wsdbg_case_warp(c, total->by)->cta;

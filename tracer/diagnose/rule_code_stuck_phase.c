@@ -4,8 +4,8 @@
  *
  * Waits for one parity alone take every second phase of a barrier.  Where a thread waits about as often as there are
  * phases, from the kernel's start to its end, half of its waits are let through too early.  Who overtakes whom is then
- * a race, and a replay of the walks seldom ends in the picture: so none is asked for.  But such a thread must wait, or
- * somebody must wait for what it does.
+ * a race.  A replay of the walks seldom ends in the picture then, so the rule needs no replay.  Instead it asks that
+ * such a thread waits, or that somebody waits for what it does.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"

@@ -1,0 +1,110 @@
+/* walk_code.h - code for tests of walks, written as instructions, their operands in nvdisasm's order; and a small world
+ * in which it is walked: a parameter of the kernel, a word of shared memory, and global memory that counts its reads.
+ */
+#ifndef TEST_SASS_WALK_CODE_H
+#define TEST_SASS_WALK_CODE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sass/flow.h"
+#include "sass/thread_load.h"
+#include "sass/walk.h"
+
+/* clang-format off */
+#define OPERAND(k, ...) {.kind = WSDBG_OPERAND_##k, __VA_ARGS__}
+#define R(n) OPERAND(REGISTER, .number = (n), .registers = 1)
+#define ZERO R(WSDBG_RZ)
+#define P(n) OPERAND(PREDICATE, .number = (n), .registers = 1)
+#define ALWAYS P(WSDBG_PT)
+#define NUMBER(n) OPERAND(IMMEDIATE, .value = (n), .registers = 1)
+#define SPECIAL(n) OPERAND(SPECIAL, .value = (n), .registers = 1)
+#define CONSTANT(offset) OPERAND(CONSTANT, .number = WSDBG_RZ, .value = (offset), .registers = 1)
+#define U(n) OPERAND(UNIFORM, .number = (n), .registers = 1)
+#define AT_UNIFORM(n) OPERAND(MEMORY, .number = WSDBG_RZ, .uniform = (n), .registers = 1)
+#define AT(reg, offset) OPERAND(MEMORY, .number = (reg), .uniform = WSDBG_URZ, .value = (offset), .registers = 1)
+#define PAIR_AT(reg) OPERAND(MEMORY, .number = (reg), .uniform = WSDBG_URZ, .registers = 2)
+#define OP(name) .operation = WSDBG_OP_##name, .is_whole = true
+#define TO(...) .destinations = {__VA_ARGS__}, \
+    .destination_count = sizeof (struct wsdbg_operand[]){__VA_ARGS__} / sizeof(struct wsdbg_operand)
+#define FROM(...) .sources = {__VA_ARGS__}, \
+    .source_count = sizeof (struct wsdbg_operand[]){__VA_ARGS__} / sizeof(struct wsdbg_operand)
+#define UNGUARDED .guard = WSDBG_PT
+#define IF(n) .guard = (n)
+#define JUMP(rows) .has_target = true, .target_offset_bytes = (rows) * WSDBG_INSTRUCTION_BYTES
+#define SET(reg, n) OP(MOV), UNGUARDED, TO(R(reg)), FROM(NUMBER(n))
+#define LOAD_GLOBAL(reg, pair) OP(LDG), UNGUARDED, TO(R(reg)), FROM(PAIR_AT(pair)), .width_bytes = 4, .words = {1, 0}
+#define SEND(op, pair, reg) OP(op), UNGUARDED, FROM(PAIR_AT(pair), R(reg)), .width_bytes = 4, .words = {1, 0}
+/* clang-format on */
+
+enum { LANE = 0, TID_X = 33, ROUNDS = 7, LONG = 1 << 20 };
+#define SHFL_UP UINT64_C(1)
+#define VOTE_ANY UINT64_C(1)
+
+static inline bool constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    *value = *(const uint32_t *)context;
+    return bank == 0 && offset_bytes == 0x210;
+}
+
+static inline bool special(void *context, uint32_t number, uint32_t *value)
+{
+    (void)context;
+    *value = 0;
+    return number == TID_X;
+}
+
+static inline bool shared(void *context, uint32_t address, uint32_t *value)
+{
+    (void)context;
+    *value = 3;
+    return address == 0x800;
+}
+
+enum { TABLE = 0x5000, DATA = 0x8000, GLOBAL_WORD = 2 };
+
+/* How often words of global memory were read: those from DATA on, and those below. */
+struct reads {
+    uint32_t of_data, of_table;
+};
+
+static inline bool global(void *context, uint64_t address, bool is_generic, uint32_t *value)
+{
+    struct reads *reads = context;
+    *(address < DATA ? &reads->of_table : &reads->of_data) += 1;
+    *value = GLOBAL_WORD;
+    return !is_generic;
+}
+
+static inline struct wsdbg_walk walk_in(const struct wsdbg_instruction *code, size_t count,
+                                        const struct wsdbg_thread_world *world, struct wsdbg_walk_limits limits)
+{
+    uint32_t together;
+    struct wsdbg_graph *graph;
+    struct wsdbg_walk_plan *plan;
+    struct wsdbg_walk walk;
+    assert_null(wsdbg_graph_create_decoded(code, count, &graph));
+    assert_null(wsdbg_walk_plan_create(graph, &plan));
+    assert_null(wsdbg_walk_lanes(plan, world, 1, limits, &walk, &together));
+    wsdbg_walk_plan_destroy(plan);
+    wsdbg_graph_destroy(graph);
+    return walk;
+}
+
+static inline struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, size_t count, uint32_t parameter,
+                                        struct wsdbg_walk_limits limits)
+{
+    const struct wsdbg_thread_world world = {&parameter, constant, special, shared, NULL, 0};
+    return walk_in(code, count, &world, limits);
+}
+
+#define WITHOUT_LIMITS ((struct wsdbg_walk_limits){LONG, LONG, NULL, NULL})
+#define WALK(code, parameter) walk_of(code, sizeof(code) / sizeof *(code), parameter, WITHOUT_LIMITS)
+
+#endif

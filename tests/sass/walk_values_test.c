@@ -1,0 +1,419 @@
+/* walk_values_test.c - the values that a walk knows: sums, quotients, the stack frame, shared memory; and what it loads
+ * from global memory, and what not.
+ */
+#include "walk_code.h"
+
+/* clang-format off */
+/* The beginning of a loop that stores data in shared memory, word by word: R8 is where it comes from, R0 where it goes. */
+#define STORE_DATA(first) {SET(8, DATA)}, {SET(9, 0)}, {SET(0, first)}, {LOAD_GLOBAL(4, 8)}, \
+    {OP(STS), UNGUARDED, FROM(AT(0, 0), R(4)), .width_bytes = 4, .words = {1, 0}}, \
+    {OP(IADD3), UNGUARDED, TO(R(8)), FROM(R(8), NUMBER(4), ZERO)}, \
+    {OP(IADD3), UNGUARDED, TO(R(0)), FROM(R(0), NUMBER(4), ZERO)}
+/* clang-format on */
+
+/* st.async and red.async: the register pair of the address names the data and the mbarrier.  The bytes complete on the
+ * mbarrier. */
+static void test_an_asynchronous_store_completes_its_bytes(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(MOV), UNGUARDED, TO(R(14)), FROM(NUMBER(0x1000))},
+        {OP(MOV), UNGUARDED, TO(R(15)), FROM(NUMBER(0x480))},
+        {OP(STAS), UNGUARDED, FROM(PAIR_AT(14), R(4)), .width_bytes = 16},
+        {OP(REDAS), UNGUARDED, FROM(PAIR_AT(14), R(4)), .width_bytes = 4},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(code, 0);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(walk.steps[i].kind, WSDBG_ACCESS_COMPLETE);
+        assert_int_equal(walk.steps[i].address, 0x480);
+        assert_true(walk.steps[i].is_number_known);
+        assert_int_equal(walk.steps[i].number, i ? 4 : 16);
+    }
+    free(walk.steps);
+    (void)state;
+}
+
+/* Of machine code it is known which source is the address.  Both of its registers must be known, the data not. */
+static void test_what_an_asynchronous_store_sends_is_not_loaded(void **state)
+{
+    static const struct wsdbg_instruction sent[] = {
+        {SET(8, TABLE)},        {SET(9, 0)},         {LOAD_GLOBAL(4, 8)},  {SET(14, 0x1000)},
+        {SET(15, GLOBAL_WORD)}, {SEND(STAS, 14, 4)}, {SEND(REDAS, 14, 4)}, {OP(EXIT), UNGUARDED},
+    };
+    static const struct wsdbg_instruction names_barrier[] = {
+        {SET(8, TABLE)},     {SET(9, 0)},         {LOAD_GLOBAL(15, 8)},  {SET(14, 0x1000)},
+        {SEND(STAS, 14, 4)}, {SEND(STAS, 14, 4)}, {OP(EXIT), UNGUARDED},
+    };
+    static const struct wsdbg_instruction decides[] = {
+        {SET(8, TABLE)},
+        {SET(9, 0)},
+        {LOAD_GLOBAL(4, 8)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(4), NUMBER(GLOBAL_WORD), ALWAYS), .mode = WSDBG_COMPARE_NE},
+        {SET(14, 0x1000)},
+        {SET(15, GLOBAL_WORD)},
+        {SEND(STAS, 14, 4)},
+        {OP(BRA), IF(0), JUMP(2)},
+        {SEND(STAS, 14, 4)},
+        {OP(EXIT), UNGUARDED},
+    };
+    static const struct {
+        const char *loaded;
+        const struct wsdbg_instruction *code;
+        size_t count;
+        uint32_t reads;
+    } rows[] = {
+        {"the data", sent, sizeof sent / sizeof *sent, 0},
+        {"the address of the mbarrier", names_barrier, sizeof names_barrier / sizeof *names_barrier, 1},
+        {"the data, on which a branch depends, too", decides, sizeof decides / sizeof *decides, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct reads reads = {0, 0};
+        const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, 0};
+        print_message("%s\n", rows[i].loaded);
+        struct wsdbg_walk walk = walk_in(rows[i].code, rows[i].count, &world, WITHOUT_LIMITS);
+        assert_true(walk.is_whole);
+        assert_int_equal(walk.count, 2);
+        for (size_t k = 0; k < walk.count; k++) {
+            assert_int_equal(walk.steps[k].kind, WSDBG_ACCESS_COMPLETE);
+            assert_int_equal(walk.steps[k].address, GLOBAL_WORD);
+        }
+        assert_int_equal(reads.of_table, rows[i].reads);
+        free(walk.steps);
+    }
+    (void)state;
+}
+
+/* A load before the loop gives the value that shared memory has now.  A load in the loop makes the loop a poll. */
+static void test_shared_memory_is_read_outside_of_loops_only(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(LDS), UNGUARDED, TO(R(0)), FROM(AT(WSDBG_RZ, 0x800)), .width_bytes = 4},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(0)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(LDS), UNGUARDED, TO(R(1)), FROM(AT(WSDBG_RZ, 0x800)), .width_bytes = 4},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(1), NUMBER(5), ALWAYS), .mode = WSDBG_COMPARE_LT},
+        {OP(BRA), IF(0), JUMP(-2)},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(code, 0);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.count, 2);
+    assert_int_equal(walk.steps[0].number, 3);
+    assert_int_equal(walk.steps[1].kind, WSDBG_WALK_POLL);
+    free(walk.steps);
+    (void)state;
+}
+
+/* In code that hands values over through shared memory a walk also loads what is stored there, but only so much of it
+ * for each warp.  What a branch depends on is loaded in any case. */
+static void test_data_for_shared_memory_is_loaded_up_to_a_limit(void **state)
+{
+    enum { STORED = 300, LOADED_MOST = 128, FIRST = 0x1000, LAST = FIRST + (STORED - 1) * 4 };
+    static const struct wsdbg_instruction code[] = {
+        STORE_DATA(FIRST),
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(FIRST + 4 * STORED), ALWAYS), .mode = WSDBG_COMPARE_LT},
+        {OP(BRA), IF(0), JUMP(-5)},
+        /* Loads the first and the last of these words, and waits for a phase with each of these parities. */
+        {SET(0, FIRST)},
+        {OP(LDS), UNGUARDED, TO(R(5)), FROM(AT(0, 0)), .width_bytes = 4, .words = {1, 0}},
+        {OP(SYNCS_PHASECHK), UNGUARDED, TO(P(1)), FROM(AT(WSDBG_RZ, 0x400), R(5))},
+        {OP(IADD3), UNGUARDED, TO(R(0)), FROM(R(0), NUMBER(LAST - FIRST), ZERO)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(LAST), ALWAYS), .mode = WSDBG_COMPARE_LE},
+        {OP(BRA), IF(0), JUMP(-4)},
+        /* What the branch depends on is loaded last. */
+        {SET(8, TABLE)},
+        {SET(9, 0)},
+        {LOAD_GLOBAL(6, 8)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(6), NUMBER(GLOBAL_WORD), ALWAYS), .mode = WSDBG_COMPARE_EQ},
+        {OP(BRA), IF(0), JUMP(2)},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x500)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x600)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(EXIT), UNGUARDED},
+    };
+    static const struct {
+        const char *name;
+        uint32_t warp;
+        bool begins_cta, begins_pass;
+    } walks[] = {
+        {"a warp of a CTA", .begins_cta = true},
+        {"another warp of it", .warp = 1},
+        {"the next pass over the CTA", .begins_pass = true},
+        {"... and the other warp in it", .warp = 1},
+        {"a warp of the next CTA", .begins_cta = true},
+    };
+    struct reads reads = {0, 0};
+    const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, 0};
+    struct wsdbg_graph *graph;
+    struct wsdbg_walk_plan *plan;
+    assert_null(wsdbg_graph_create_decoded(code, sizeof code / sizeof *code, &graph));
+    assert_null(wsdbg_walk_plan_create(graph, &plan));
+    for (uint32_t i = 0; i < sizeof walks / sizeof *walks; i++) {
+        struct wsdbg_walk walk;
+        uint32_t together;
+        print_message("%s\n", walks[i].name);
+        if (walks[i].begins_pass)
+            wsdbg_walk_plan_end_pass(plan);
+        if (walks[i].begins_cta)
+            wsdbg_walk_plan_begin_cta(plan, true);
+        wsdbg_walk_plan_begin_warp(plan, walks[i].warp);
+        assert_null(wsdbg_walk_lanes(plan, &world, 1, WITHOUT_LIMITS, &walk, &together));
+        assert_true(walk.is_whole);
+        assert_int_equal(walk.count, 3);
+        assert_int_equal(walk.steps[0].is_number_known, walks[i].warp == 0); /* warp 1 finds there what warp 0 stored */
+        assert_false(walk.steps[1].is_number_known);
+        assert_int_equal(walk.steps[2].address, 0x600);
+        assert_int_equal(reads.of_data, (i + 1) * LOADED_MOST);
+        assert_int_equal(reads.of_table, i + 1);
+        free(walk.steps);
+    }
+    wsdbg_walk_plan_destroy(plan);
+    wsdbg_graph_destroy(graph);
+    (void)state;
+}
+
+static bool shared_now(void *context, uint32_t address, uint32_t *value)
+{
+    (void)context;
+    (void)address;
+    *value = 7;
+    return true;
+}
+
+/* A trip count goes through shared memory, where by now something else is.  Data is stored there before.  Where the
+ * load of the count was one too many, nobody knows the word that was stored. */
+static void test_a_word_whose_load_was_left_out_is_not_what_is_there_now(void **state)
+{
+    enum { FIRST = 0x1000, COUNT = 0x800, DATA_END = 7 };
+    static const struct wsdbg_instruction kernel[] = {
+        STORE_DATA(FIRST),
+        /* DATA_END */ {OP(NOP), UNGUARDED}, /* whether this was the last word: each row has its own number of them */
+        {OP(BRA), IF(0), JUMP(-5)},
+        /* The trip count. */
+        {SET(8, TABLE)},
+        {SET(9, 0)},
+        {LOAD_GLOBAL(6, 8)},
+        {SET(0, COUNT)},
+        {OP(STS), UNGUARDED, FROM(AT(0, 0), R(6)), .width_bytes = 4, .words = {1, 0}},
+        {OP(LDS), UNGUARDED, TO(R(5)), FROM(AT(0, 0)), .width_bytes = 4, .words = {1, 0}},
+        /* Each wait has its parity from shared memory: the walk then follows what is stored there. */
+        {SET(1, FIRST)},
+        {OP(LDS), UNGUARDED, TO(R(3)), FROM(AT(1, 0)), .width_bytes = 4, .words = {1, 0}},
+        {OP(SYNCS_PHASECHK), UNGUARDED, TO(P(1)), FROM(AT(WSDBG_RZ, 0x400), R(3))},
+        {OP(IADD3), UNGUARDED, TO(R(5)), FROM(R(5), NUMBER(-1), ZERO)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(5), NUMBER(0), ALWAYS), .mode = WSDBG_COMPARE_NE},
+        {OP(BRA), IF(0), JUMP(-4)},
+        {OP(EXIT), UNGUARDED},
+    };
+    static const struct {
+        const char *name;
+        uint32_t stored; /* words of data */
+        bool is_known;   /* the trip count */
+    } rows[] = {
+        {"all is loaded", 127, true},
+        {"the count is one too many", 128, false},
+        {"so is data before it", 300, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct wsdbg_instruction ends = {OP(ISETP), UNGUARDED, TO(P(0)),
+                                               FROM(R(0), NUMBER(FIRST + 4 * rows[i].stored), ALWAYS),
+                                               .mode = WSDBG_COMPARE_LT};
+        struct wsdbg_instruction code[sizeof kernel / sizeof *kernel];
+        struct reads reads = {0, 0};
+        const struct wsdbg_thread_world world = {&reads, NULL, NULL, shared_now, global, 0};
+        print_message("%s\n", rows[i].name);
+        memcpy(code, kernel, sizeof kernel);
+        code[DATA_END] = ends;
+        struct wsdbg_walk walk = walk_in(code, sizeof code / sizeof *code, &world, WITHOUT_LIMITS);
+        assert_int_equal(walk.is_whole, rows[i].is_known);
+        if (rows[i].is_known)
+            assert_int_equal(walk.count, GLOBAL_WORD);
+        free(walk.steps);
+    }
+    (void)state;
+}
+
+/* The loop count is a quotient.  Code that comes from PTX has a division as MUFU with two sources. */
+static void test_a_trip_count_may_be_a_quotient(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(MUFU), UNGUARDED, TO(R(4)), FROM(CONSTANT(0x210), NUMBER(3)), .is_signed = true},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(IADD3), UNGUARDED, TO(R(4)), FROM(R(4), NUMBER(-1), ZERO)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(4), NUMBER(0), ALWAYS), .mode = WSDBG_COMPARE_NE},
+        {OP(BRA), IF(0), JUMP(-3)},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(code, 17);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.count, 5);
+    free(walk.steps);
+    (void)state;
+}
+
+/* PRMT keeps the high half of a register that nobody knows: of the sum the low half is known. */
+static void test_a_sum_is_known_as_far_as_its_addends_are(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(PRMT), UNGUARDED, TO(R(1)), FROM(ZERO, NUMBER(0x7610), R(2))},
+        {OP(VIADD), UNGUARDED, TO(R(1)), FROM(R(1), NUMBER(5))},
+        {OP(IADD3), UNGUARDED, TO(R(1)), FROM(R(1), NUMBER(-2), ZERO)},
+        {OP(LOP3), UNGUARDED, TO(R(3)), FROM(R(1), NUMBER(0xff), ZERO), .table = 0xc0},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(3)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(code, 0);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.steps[0].number, 3);
+    free(walk.steps);
+    (void)state;
+}
+
+#define FRAME(offset) OPERAND(MEMORY, .number = 1, .uniform = WSDBG_URZ, .value = (offset), .registers = 1)
+#define STORE_IN_FRAME(offset, reg)                                                          \
+    {                                                                                        \
+        OP(STL), UNGUARDED, FROM(FRAME(offset), R(reg)), .width_bytes = 4, .words = { 1, 0 } \
+    }
+#define LOAD_FROM_FRAME(offset, reg)                                                             \
+    {                                                                                            \
+        OP(LDL), UNGUARDED, TO(R(reg)), FROM(FRAME(offset)), .width_bytes = 4, .words = { 1, 0 } \
+    }
+
+/* A register that was put into the stack frame for a while; unless code may change the frame in another way. */
+static void test_a_word_of_the_stack_frame_is_followed(void **state)
+{
+    static const struct wsdbg_instruction kept[] = {
+        {OP(LDC), UNGUARDED, TO(R(1)), FROM(CONSTANT(0x28)), .width_bytes = 4},
+        {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(3))},
+        STORE_IN_FRAME(8, 2),
+        {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(7))},
+        STORE_IN_FRAME(12, 2),
+        LOAD_FROM_FRAME(8, 4),
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    static const struct wsdbg_instruction shared[] = {
+        {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(3))},
+        STORE_IN_FRAME(8, 2),
+        {OP(IADD3), UNGUARDED, TO(R(6)), FROM(R(1), NUMBER(8), ZERO)},
+        {OP(MOV), UNGUARDED, TO(R(9)), FROM(R(6))},
+        LOAD_FROM_FRAME(8, 4),
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(kept, 0), lost = WALK(shared, 0);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.steps[0].number, 3);
+    assert_false(lost.is_whole);
+    free(walk.steps);
+    free(lost.steps);
+    (void)state;
+}
+
+#define LOAD_AT(address, reg)                                                                                   \
+    {                                                                                                           \
+        OP(LDL), UNGUARDED, TO(R(reg)),                                                                         \
+            FROM(OPERAND(MEMORY, .number = (address), .uniform = WSDBG_URZ, .registers = 1)), .width_bytes = 4, \
+                                                                                              .words = {        \
+                                                                                                  1,            \
+                                                                                                  0             \
+                                                                                              }                 \
+    }
+#define CODE_WITH_INDEX(index, other)                                                                            \
+    {                                                                                                            \
+        {OP(LDC), UNGUARDED, TO(R(1)), FROM(CONSTANT(0x28)), .width_bytes = 4, .words = {1, 0}},                 \
+            {OP(VIADD), UNGUARDED, TO(R(1)), FROM(R(1), NUMBER(-64)), .words = {1, 0}},                          \
+            {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(3)), .words = {1, 0}}, STORE_IN_FRAME(8, 2),              \
+            {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(7)), .words = {1, 0}}, STORE_IN_FRAME(12, 2),             \
+            {OP(MOV), UNGUARDED, TO(R(3)), FROM(NUMBER(index)), .words = {1, 0}},                                \
+            {OP(IMAD), UNGUARDED, TO(R(5)), FROM(R(3), NUMBER(4), R(1)), .words = {1, 0}}, other, LOAD_AT(5, 4), \
+            {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0,            \
+             .words = {1, 0}},                                                                                   \
+            {OP(EXIT), UNGUARDED},                                                                               \
+    }
+
+/* An array in the stack frame: the place of an element is computed from the stack pointer.  Where that place is used
+ * for more than loads, somebody may store there. */
+static void test_an_element_of_an_array_in_the_stack_frame_is_followed(void **state)
+{
+#define NOTHING            \
+    {                      \
+        OP(NOP), UNGUARDED \
+    }
+#define STORE_AT_INDEX                                                                                      \
+    {                                                                                                       \
+        OP(STL), UNGUARDED, FROM(OPERAND(MEMORY, .number = 5, .uniform = WSDBG_URZ, .registers = 1), R(2)), \
+            .width_bytes = 4, .words = {                                                                    \
+                1,                                                                                          \
+                0                                                                                           \
+            }                                                                                               \
+    }
+#define COPY_OF_INDEX                                               \
+    {                                                               \
+        OP(MOV), UNGUARDED, TO(R(9)), FROM(R(5)), .words = { 1, 0 } \
+    }
+    static const struct wsdbg_instruction third[] = CODE_WITH_INDEX(2, NOTHING), last[] = CODE_WITH_INDEX(3, NOTHING),
+                                          outside[] = CODE_WITH_INDEX(9, NOTHING),
+                                          stored[] = CODE_WITH_INDEX(2, STORE_AT_INDEX),
+                                          copied[] = CODE_WITH_INDEX(2, COPY_OF_INDEX);
+    struct wsdbg_walk walks[] = {WALK(third, 0), WALK(last, 0), WALK(outside, 0), WALK(stored, 0), WALK(copied, 0)};
+    assert_true(walks[0].is_whole);
+    assert_int_equal(walks[0].steps[0].number, 3);
+    assert_true(walks[1].is_whole);
+    assert_int_equal(walks[1].steps[0].number, 7);
+    for (unsigned i = 2; i < 5; i++)
+        assert_false(walks[i].is_whole);
+    for (unsigned i = 0; i < 5; i++)
+        free(walks[i].steps);
+    (void)state;
+}
+
+/* The low word of a generic address of shared memory has the CTA's rank in its highest byte.  So the window is 4 GiB
+ * where it begins at a multiple of that. */
+static void test_a_generic_load_may_read_shared_memory_of_any_rank(void **state)
+{
+    static const struct {
+        uint64_t window, address;
+        bool is_shared;
+    } cases[] = {
+        {0x7e0000000000, 0x7e0000000400, true},
+        {0x7e0000000000, 0x7e0001000400, true},
+        {0x7e0000000000, 0x7e0100000400, false},
+        {0x7e0000000000, 0x7dff00000400, false},
+        {0x7e0002000000, 0x7e0002000400, true},
+        {0x7e0002000000, 0x7e0003000400, false},
+        {0, 0x7e0000000400, false},
+    };
+    static const struct wsdbg_instruction load = {
+        OP(LD),           UNGUARDED,
+        TO(R(2)),         FROM(OPERAND(MEMORY, .number = 4, .uniform = WSDBG_URZ, .registers = 2)),
+        .width_bytes = 4, .words = {1, 0}};
+    struct wsdbg_thread_state *thread = calloc(1, sizeof *thread);
+    assert_non_null(thread);
+    thread->known[4] = thread->known[5] = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct wsdbg_thread_world world = {.shared_window = cases[i].window};
+        thread->value[4] = (uint32_t)cases[i].address;
+        thread->value[5] = (uint32_t)(cases[i].address >> 32);
+        assert_int_equal(wsdbg_thread_loads_shared(&load, &world, thread), cases[i].is_shared);
+    }
+    free(thread);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_asynchronous_store_completes_its_bytes),
+        cmocka_unit_test(test_what_an_asynchronous_store_sends_is_not_loaded),
+        cmocka_unit_test(test_shared_memory_is_read_outside_of_loops_only),
+        cmocka_unit_test(test_data_for_shared_memory_is_loaded_up_to_a_limit),
+        cmocka_unit_test(test_a_word_whose_load_was_left_out_is_not_what_is_there_now),
+        cmocka_unit_test(test_a_trip_count_may_be_a_quotient),
+        cmocka_unit_test(test_a_sum_is_known_as_far_as_its_addends_are),
+        cmocka_unit_test(test_a_word_of_the_stack_frame_is_followed),
+        cmocka_unit_test(test_an_element_of_an_array_in_the_stack_frame_is_followed),
+        cmocka_unit_test(test_a_generic_load_may_read_shared_memory_of_any_rank),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
