@@ -90,11 +90,38 @@ static void a_parity_drifts_only_from_a_right_one(void **state)
     (void)state;
 }
 
+/* Without events a name that wsdbg gave a barrier is all that speaks for a parity. */
+static void a_guessed_name_alone_makes_no_likely_cause(void **state)
+{
+    for (uint32_t guessed = 0; guessed < 2; guessed++) {
+        struct wsdbg_snapshot snapshot;
+        struct wsdbg_diagnosis diagnosis;
+        struct device *device = device_create(1, 1, 1, 32);
+        device_role(device, PRODUCES, "producer");
+        device_mbarrier(device, DATA, "empty", 1, true, 0, 1u << PRODUCES);
+        role(device, 0, 0, PRODUCES);
+        init(device, 0, 0, DATA, 0, 1);
+        wait(device, 0, 0, DATA, 0, 0, 0);
+        assert_false(device_run(device, 1));
+        device_snapshot(device, 0, &snapshot);
+        snapshot.names_inferred = guessed;
+        assert_null(wsdbg_diagnose(&snapshot, &diagnosis));
+        const struct wsdbg_finding *first = diagnosis.findings;
+        const bool is_said = diagnosis.finding_count > 0 && first->cause == WSDBG_CAUSE_PARITY_WRONG;
+        assert_int_equal(is_said && first->confidence >= WSDBG_CONFIDENCE_LIKELY, !guessed);
+        wsdbg_diagnosis_deinit(&diagnosis);
+        wsdbg_snapshot_deinit(&snapshot);
+        device_destroy(device);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(running_ahead_is_likely_the_cause_only_of_what_it_can_touch),
         cmocka_unit_test(a_parity_drifts_only_from_a_right_one),
+        cmocka_unit_test(a_guessed_name_alone_makes_no_likely_cause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,16 @@ bool wsdbg_set_meets(const struct wsdbg_warp_set *a, const struct wsdbg_warp_set
     return false;
 }
 
+uint32_t wsdbg_case_lanes_at_launch(const struct wsdbg_case *c, uint32_t warp)
+{
+    const uint32_t *block = c->snapshot->grids[c->grid].block;
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    const uint64_t first = (uint64_t)wsdbg_case_warp(c, warp)->warp * WSDBG_WARP_THREADS;
+    if (threads <= first)
+        return 0;
+    return threads - first < WSDBG_WARP_THREADS ? (1u << (threads - first)) - 1 : UINT32_MAX;
+}
+
 const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, uint32_t warp, uint32_t *count)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);

@@ -106,6 +106,9 @@ static inline bool wsdbg_case_are_mates(const struct wsdbg_case *c, uint32_t a, 
     return one->cta == other->cta && one->warp / WSDBG_GROUP_WARPS == other->warp / WSDBG_GROUP_WARPS;
 }
 
+/* The lanes that the warp had at launch, one bit each; 0 = not known. */
+uint32_t wsdbg_case_lanes_at_launch(const struct wsdbg_case *c, uint32_t warp);
+
 /* A warp's events, oldest first: its history, or its last event alone where no history was read. */
 const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, uint32_t warp, uint32_t *count);
 

@@ -230,6 +230,21 @@ static void number_by_counting(struct wsdbg_use *uses, uint32_t count)
     }
 }
 
+/* All recorded arrivals together are no more than the first phase needs, so all belong to it, also several of one
+ * warp: its lanes may arrive by different instructions. */
+static bool is_first_phase(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    return c->all_whole && stage->init.known && !stage->initialised_again && stage->arrivals <= stage->init.value;
+}
+
+static void number_first_phase(const struct wsdbg_stage *stage, struct wsdbg_use *uses)
+{
+    for (uint32_t i = 0; i < stage->use_count; i++)
+        if (wsdbg_event_is_arrival(uses[i].event) || wsdbg_event_is_expect(uses[i].event) ||
+            uses[i].event->kind == WSDBG_EVENT_TMA_ISSUE)
+            uses[i].round = 0;
+}
+
 static void number_stage(const struct wsdbg_case *c, struct wsdbg_ledger *ledger, struct wsdbg_stage *stage)
 {
     struct wsdbg_use *uses = ledger->uses + stage->use_first;
@@ -250,6 +265,8 @@ static void number_stage(const struct wsdbg_case *c, struct wsdbg_ledger *ledger
         if (!stage->tagged && wsdbg_case_warp(c, uses[i].warp)->history_whole)
             number_by_counting(uses + i, next - i);
     }
+    if (!stage->tagged && is_first_phase(c, stage))
+        number_first_phase(stage, uses);
 }
 
 static struct wsdbg_error *list_waits(const struct wsdbg_case *c, struct wsdbg_ledger *ledger)

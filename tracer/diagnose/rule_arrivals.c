@@ -165,6 +165,63 @@ static void say_short(struct wsdbg_case *c, const struct wsdbg_wait *wait, const
     add_wait_evidence(c, finding, wait, round);
 }
 
+/* ---- some threads of one warp ---- */
+
+static uint32_t arrivals_of_warp(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
+                                 const struct wsdbg_round *round, uint32_t warp)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < stage->use_count; i++)
+        sum += uses[i].warp == warp && uses[i].round == round->tag ? wsdbg_event_arrivals(uses[i].event) : 0;
+    return sum;
+}
+
+/* The one warp of those that arrived of which some threads did not, where each other one arrived with all its threads;
+ * WSDBG_NONE: there is none, or they are not as many as are missing. */
+static uint32_t torn_arriver(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
+                             const struct wsdbg_round *round, uint32_t missing)
+{
+    uint32_t torn = WSDBG_NONE;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        if (!wsdbg_set_has(&round->arrived, w))
+            continue;
+        const uint32_t lanes = wsdbg_case_lanes_at_launch(c, w);
+        const uint32_t threads = lanes ? (uint32_t)__builtin_popcount(lanes) : WSDBG_WARP_THREADS;
+        const uint32_t arrivals = arrivals_of_warp(c, stage, round, w);
+        if (arrivals == threads)
+            continue;
+        if (torn != WSDBG_NONE || arrivals > threads || threads - arrivals != missing)
+            return WSDBG_NONE;
+        torn = w;
+    }
+    return wsdbg_set_count(&round->arrived) > 1 ? torn : WSDBG_NONE;
+}
+
+static void say_torn(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
+                     uint32_t torn, enum wsdbg_confidence confidence)
+{
+    const struct wsdbg_stage *stage = wait->stage;
+    const uint32_t missing = stage->init.value - round->arrivals;
+    struct wsdbg_finding *finding = wsdbg_case_find(
+        c, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY), stage->cta, stage->barrier);
+    if (!finding)
+        return;
+    finding->role = wsdbg_case_warp(c, torn)->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%u thread%s of %s never arrived on %s, on which all other threads of %s did in %s. Only %u of %u "
+                "arrivals were made, so %s waits forever%s.",
+                missing, missing == 1 ? "" : "s", wsdbg_say_warp(c, torn).text, wsdbg_say_stage(stage).text,
+                wsdbg_say_warps(c, &round->arrived).text, wsdbg_say_iteration(round->iteration, round->tag).text,
+                round->arrivals, stage->init.value, wsdbg_say_warp(c, wait->warp).text,
+                wsdbg_say_line(c, wait->event).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every thread of the warp arrive on %s: none may return or branch around the arrival, an elected "
+                "one included.",
+                wsdbg_say_barrier(stage).text);
+    add_wait_evidence(c, finding, wait, round);
+}
+
 /* This stage was never initialised on record while other stages of the same barrier were. */
 static bool not_initialised(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
 {
@@ -229,7 +286,11 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
         if (wsdbg_peers_owe(c, wait, &round))
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_POSSIBLE);
-        say_short(c, wait, &round, &tally, confidence);
+        const uint32_t torn = torn_arriver(c, stage, &round, missing);
+        if (torn != WSDBG_NONE)
+            say_torn(c, wait, &round, torn, confidence);
+        else
+            say_short(c, wait, &round, &tally, confidence);
     }
 }
 

@@ -56,21 +56,10 @@ static uint32_t wait_of_elected_lane(const struct wsdbg_case *c, uint32_t warp, 
     return WSDBG_NONE;
 }
 
-/* The lanes that the warp had at launch; 0 = not known. */
-static uint32_t lanes_of_launch(const struct wsdbg_case *c, uint32_t warp)
-{
-    const uint32_t *block = c->snapshot->grids[c->grid].block;
-    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    const uint64_t first = (uint64_t)wsdbg_case_warp(c, warp)->warp * WSDBG_WARP_THREADS;
-    if (threads <= first)
-        return 0;
-    return threads - first < WSDBG_WARP_THREADS ? (1u << (threads - first)) - 1 : UINT32_MAX;
-}
-
 /* The one lane of the warp that does not wait with the others; 0 = there is none, or several. */
 static uint32_t lone_lane(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_part *waiting)
 {
-    const uint32_t others = lanes_of_launch(c, warp) & ~waiting->lanes;
+    const uint32_t others = wsdbg_case_lanes_at_launch(c, warp) & ~waiting->lanes;
     return others & (others - 1) ? 0 : others;
 }
 

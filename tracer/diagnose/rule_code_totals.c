@@ -321,6 +321,26 @@ static uint32_t lanes_that_left(const struct totals *totals, uint32_t *warp)
     return 0;
 }
 
+/* Lanes that did some work on barriers and left the kernel without an arrival on this one, of a warp that is still in
+ * it: just as many as the first phase lacks arrivals.  0: there are none. */
+static uint32_t lanes_that_never_arrived(const struct totals *totals, uint32_t *warp)
+{
+    const uint64_t lacking = totals->expected - totals->in_walks;
+    for (uint32_t i = 0; i < totals->replay->agent_count && totals->in_walks < totals->expected; i++) {
+        const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
+        const bool is_of_living_warp = wsdbg_case_warp(totals->c, agent->warp)->state != WSDBG_WARP_EXITED;
+        const uint32_t workers = is_of_living_warp ? wsdbg_replay_workers_gone(totals->replay, agent->warp) : 0;
+        if (agent->state == WSDBG_AGENT_ENDED && !(agent->lanes & ~workers) &&
+            (uint64_t)__builtin_popcount(agent->lanes) == lacking &&
+            wsdbg_replay_arrivals_on(agent, totals->barrier) == 0 &&
+            wsdbg_code_could(totals->c, agent->warp, WSDBG_KINDS_ARRIVAL, totals->row) != WSDBG_CAN_NOT) {
+            *warp = agent->warp;
+            return agent->lanes;
+        }
+    }
+    return 0;
+}
+
 static void say_lanes_left(const struct totals *totals, uint32_t lanes, uint32_t warp)
 {
     struct wsdbg_case *c = totals->c;
@@ -335,7 +355,7 @@ static void say_lanes_left(const struct totals *totals, uint32_t lanes, uint32_t
                 wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
                 wsdbg_say_at(c, totals->warp).text, wsdbg_say_lanes(lanes).text, wsdbg_say_warp(c, warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let the elected lane stay until its last arrival on %s: do not return from inside its loop.",
+                "Let every lane that arrives on %s stay until its last arrival: do not return before it.",
                 wsdbg_say_family(c, totals->row).text);
 }
 
@@ -437,6 +457,12 @@ static bool say_too_few(const struct totals *totals)
     const struct wsdbg_warp_set left = left_arrivers(totals);
     if (!totals->arrivals && wsdbg_replay_have_lanes_left(totals->replay))
         return false;
+    uint32_t torn = WSDBG_NONE;
+    const uint32_t lanes = totals->arrivals ? lanes_that_never_arrived(totals, &torn) : 0;
+    if (lanes) {
+        say_lanes_left(totals, lanes, torn);
+        return true;
+    }
     if (totals->arrivals && wsdbg_replay_lacks_an_arriver(totals->replay, totals->barrier))
         return false;
     const struct wsdbg_warp_set absent = absent_arrivers(totals);

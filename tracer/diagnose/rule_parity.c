@@ -172,6 +172,9 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
     /* That no earlier wait was right is known only if all are on record, or there were none. */
     if (!proven || !complete || !declared || (cause == WSDBG_CAUSE_PARITY_WRONG && wait->round > 0 && !c->all_whole))
         confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
+    /* With neither an author's name nor whole records, only a guess says which parity is right. */
+    if (!declared && !c->all_whole)
+        confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_POSSIBLE);
     say(c, wait, right, &earlier, cause, confidence);
 }
 

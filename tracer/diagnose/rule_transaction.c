@@ -53,16 +53,43 @@ static bool shows_round(const struct wsdbg_history_event *event, const struct ws
            (event->iteration == round->iteration && wsdbg_event_is_expect(event));
 }
 
+/* The warp stands in a wait for the same round, so it brings nothing more to it. */
+static bool waits_for_the_same(const struct wsdbg_case *c, const struct wsdbg_wait *wait, uint32_t warp)
+{
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++) {
+        const struct wsdbg_wait *other = &c->ledger->waits[i];
+        if (other->warp == warp && other->stage == wait->stage && other->round == wait->round)
+            return true;
+    }
+    return false;
+}
+
+/* All who announced bytes for the round wait for it themselves.  Then another warp may be meant to bring the bytes: one
+ * that lives and stands elsewhere. */
+static bool others_may_bring(const struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round)
+{
+    bool others = false;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        const bool waits = waits_for_the_same(c, wait, w);
+        if (!waits && wsdbg_set_has(&round->expected, w))
+            return false;
+        others |= !waits && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED;
+    }
+    return others && round->issued_bytes < round->expected_bytes;
+}
+
 /* A live filler that has not reached the round may still bring what is missing. */
 static bool more_to_come(const struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round)
 {
     const struct wsdbg_warp_set set = fillers(c, wait->stage);
+    if (others_may_bring(c, wait, round))
+        return true;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         bool acts = false, reached = false;
         uint32_t count;
         const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count);
         if (!wsdbg_set_has(&set, w) || wsdbg_set_has(&round->expected, w) ||
-            wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED)
+            wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED || waits_for_the_same(c, wait, w))
             continue;
         for (uint32_t i = 0; i < count; i++) {
             acts =

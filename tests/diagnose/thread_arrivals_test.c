@@ -1,0 +1,158 @@
+/* thread_arrivals_test.c - a CTA in which every thread arrives on one mbarrier and waits there.  Lane 0 of warp 0
+ * copies a tile and arrives with its bytes; so this warp arrives by two instructions.
+ *
+ * The same kernel is judged from a record of its events, and from its walks and the picture of its end.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "caused.h"
+#include "ways.h"
+
+enum { TILE = 1, WARPS = 4, LANES = 32, THREADS = WARPS * LANES, BYTES = 4096, OTHER_LANES = (int)~1u };
+
+static const struct kernel {
+    const char *name;
+    /* The first finding of a record, and of the picture; NULL: the kernel finishes. */
+    const char *of_record, *of_picture;
+    const char *says;    /* words of the picture's sentence, NULL = any */
+    uint32_t count_more; /* added to the barrier's count */
+    uint32_t bytes_more; /* ... to the bytes that are announced */
+    bool lacks_copy;
+    bool leaves;    /* lane 0 leaves behind its copy, without its arrival */
+    bool is_served; /* a fifth warp is to make the copy, and waits elsewhere for ever */
+} kernels[] = {
+    {.name = "nothing"},
+    {.name = "more bytes are announced than come",
+     .of_record = "TX_MISMATCH",
+     .of_picture = "TX_MISMATCH",
+     .bytes_more = 16},
+    {.name = "the copy is left out",
+     .of_record = "TMA_NEVER_COMPLETED",
+     .of_picture = "TX_MISMATCH",
+     .lacks_copy = true},
+    {.name = "the count is too high",
+     .of_record = "ARRIVE_SHORT",
+     .of_picture = "ARRIVE_SHORT",
+     .says = "a round brings only 128",
+     .count_more = 1},
+    {.name = "lane 0 leaves before its arrival",
+     .of_record = "ARRIVE_MISSING",
+     .of_picture = "WAKER_EXITED",
+     .says = "lane 0 of warp 0, whose code arrives there, left the kernel",
+     .leaves = true},
+};
+
+/* ---- from a record ---- */
+
+static struct device *record(const struct kernel *k)
+{
+    struct device *d = device_create(1, WARPS + k->is_served, 1, 32);
+    init(d, 0, 0, TILE, 0, THREADS + k->count_more);
+    if (k->is_served)
+        named_sync(d, 0, WARPS, 1, THREADS);
+    for (uint32_t w = 0; w < WARPS; w++) {
+        named_sync(d, 0, w, 0, THREADS);
+        arrive(d, 0, w, TILE, 0, WSDBG_NO_ITERATION, w == 0 ? LANES - 1 : LANES);
+        if (w == 0 && !k->lacks_copy)
+            copy(d, 0, w, TILE, 0, WSDBG_NO_ITERATION, BYTES, 0);
+        if (w == 0 && !k->leaves)
+            arrive_expect(d, 0, w, TILE, 0, WSDBG_NO_ITERATION, BYTES + k->bytes_more);
+        wait(d, 0, w, TILE, 0, 0, WSDBG_NO_ITERATION);
+        leave(d, 0, w);
+    }
+    return d;
+}
+
+static void the_record_of_several_arrivals_of_a_warp_is_one_phase(void **state)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct result r = judge(record(&kernels[i]), 0, 128);
+        print_message("%s\n", kernels[i].name);
+        assert_int_equal(r.snapshot.grids[0].running, kernels[i].of_record != NULL);
+        if (kernels[i].of_record)
+            assert_string_equal(wsdbg_cause_name(r.diagnosis.findings[0].cause), kernels[i].of_record);
+        done(&r);
+    }
+    (void)state;
+}
+
+/* Whoever announced the bytes waits for them, and another warp stands elsewhere: it may be meant to copy. */
+static void bytes_that_another_warp_may_bring_are_no_mismatch(void **state)
+{
+    const struct kernel k = {.lacks_copy = true, .is_served = true};
+    struct result r = judge(record(&k), 0, 128);
+    assert_true(r.snapshot.grids[0].running);
+    for (size_t i = 0; i < r.diagnosis.finding_count; i++) {
+        assert_int_not_equal(r.diagnosis.findings[i].cause, WSDBG_CAUSE_TX_MISMATCH);
+        assert_int_not_equal(r.diagnosis.findings[i].cause, WSDBG_CAUSE_TMA_NEVER_COMPLETED);
+    }
+    done(&r);
+    (void)state;
+}
+
+/* ---- from walks and a picture ---- */
+
+static void put_ways(struct picture *p, const struct kernel *k)
+{
+    static struct way ways[WARPS + 1];
+    memset(ways, 0, sizeof ways);
+    way_add(&ways[0], WSDBG_ACCESS_INIT, MBARRIER_AT(TILE, 0), THREADS + k->count_more);
+    way_add(&ways[0], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+    if (!k->lacks_copy)
+        way_add(&ways[0], WSDBG_ACCESS_COPY, MBARRIER_AT(TILE, 0), BYTES);
+    if (!k->leaves) {
+        way_add(&ways[0], WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(TILE, 0), BYTES + k->bytes_more);
+        way_add(&ways[0], WSDBG_ACCESS_WAIT, MBARRIER_AT(TILE, 0), 0);
+    }
+    for (uint32_t i = 1; i <= WARPS; i++) {
+        ways[i].warp = i - 1;
+        ways[i].lanes = i == 1 ? (uint32_t)OTHER_LANES : UINT32_MAX;
+        way_add(&ways[i], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+        way_add(&ways[i], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(TILE, 0), 1);
+        way_add(&ways[i], WSDBG_ACCESS_WAIT, MBARRIER_AT(TILE, 0), 0);
+    }
+    ways_put(p, ways, WARPS + 1);
+}
+
+static bool stand_still(struct picture *p, const struct kernel *k)
+{
+    picture_init(p, 1, WARPS, 32);
+    picture_name(p, TILE, "tile", 1, 1, 1);
+    picture_mbarrier(p, TILE, 0, 0, THREADS + k->count_more, THREADS + k->count_more, 0);
+    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    const uint32_t copies = picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(TILE, 0), 1, 1, WSDBG_LANES_ONE),
+                   arrives = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(TILE, 0), 1, 1, WSDBG_LANES_UNKNOWN);
+    picture_reach(p, 0, 0, copies, 0, UINT8_MAX, 0);
+    picture_reach(p, 0, WARPS - 1, arrives, 0, 1, 0);
+    put_ways(p, k);
+    return ways_stand(p);
+}
+
+static void the_picture_tells_lanes_that_left_from_a_count_that_is_too_high(void **state)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct picture p;
+        print_message("%s\n", kernels[i].name);
+        assert_int_equal(stand_still(&p, &kernels[i]), kernels[i].of_picture != NULL);
+        if (kernels[i].of_picture)
+            ways_expect(&p, kernels[i].of_picture, kernels[i].says);
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_record_of_several_arrivals_of_a_warp_is_one_phase),
+        cmocka_unit_test(bytes_that_another_warp_may_bring_are_no_mismatch),
+        cmocka_unit_test(the_picture_tells_lanes_that_left_from_a_count_that_is_too_high),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
