@@ -1,7 +1,8 @@
 /* thread_arrivals_test.c - a CTA in which every thread arrives on one mbarrier and waits there.  Lane 0 of warp 0
  * copies a tile and arrives with its bytes; so this warp arrives by two instructions.
  *
- * The same kernel is judged from a record of its events, and from its walks and the picture of its end.
+ * The same kernel is judged from a record of its events, and from its walks and the picture of its end.  A ring with
+ * two arrivals a round is judged when nobody makes one of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -147,12 +148,93 @@ static void the_picture_tells_lanes_that_left_from_a_count_that_is_too_high(void
     (void)state;
 }
 
+/* ---- a ring of which nobody makes one of two arrivals ---- */
+
+enum { FILLED = 2, FREED, STAGES = 2, ROUNDS = 8, TMA = 0, LOADER, CONSUMER, RING_WARPS };
+
+static const struct ring {
+    const char *name, *cause, *says;
+    uint32_t lanes;         /* of the TMA warp that wait for the ring to drain; the others have left */
+    bool arrives_elsewhere; /* the TMA warp arrives on "full" by another instruction */
+} rings[] = {
+    {.name = "the elected lane left, and most of its warp goes on",
+     .cause = "WAKER_EXITED",
+     .says = "lane 0 of warp 0 left the kernel",
+     .lanes = (uint32_t)OTHER_LANES},
+    {.name = "most lanes of the warp have left",
+     .cause = "ARRIVE_MISSING",
+     .says =
+         "Nobody makes the arrival on \"full\" at kernel.cu:200, which is on the way of warp 0: so each phase lacks 1",
+     .lanes = 2},
+    {.name = "the warp arrives in another way: no such arrival is missed", .lanes = 2, .arrives_elsewhere = true},
+};
+
+static void put_ring_ways(struct picture *p, const struct ring *r)
+{
+    static struct way ways[RING_WARPS];
+    memset(ways, 0, sizeof ways);
+    for (uint32_t s = 0; s < STAGES; s++) {
+        way_add(&ways[CONSUMER], WSDBG_ACCESS_INIT, MBARRIER_AT(FILLED, s), 2 + r->arrives_elsewhere);
+        way_add(&ways[CONSUMER], WSDBG_ACCESS_INIT, MBARRIER_AT(FREED, s), 1);
+    }
+    for (uint32_t w = 0; w < RING_WARPS; w++) {
+        ways[w].warp = w;
+        way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+    }
+    ways[TMA].lanes = r->lanes;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        const uint32_t full = MBARRIER_AT(FILLED, i % STAGES), empty = MBARRIER_AT(FREED, i % STAGES);
+        way_add(&ways[LOADER], WSDBG_ACCESS_WAIT, empty, (i / STAGES & 1) ^ 1);
+        way_add(&ways[LOADER], WSDBG_ACCESS_ARRIVE, full, 1);
+        way_add(&ways[TMA], WSDBG_ACCESS_WAIT, empty, (i / STAGES & 1) ^ 1);
+        if (r->arrives_elsewhere)
+            way_add(&ways[TMA], WSDBG_ACCESS_ARRIVE, full, 1);
+        way_add(&ways[CONSUMER], WSDBG_ACCESS_WAIT, full, i / STAGES & 1);
+        way_add(&ways[CONSUMER], WSDBG_ACCESS_ARRIVE, empty, 1);
+    }
+    ways_put(p, ways, RING_WARPS);
+}
+
+static bool ring_stands(struct picture *p, const struct ring *r)
+{
+    picture_init(p, 1, RING_WARPS, 32);
+    picture_name(p, FILLED, "full", STAGES, 1, 2);
+    picture_name(p, FREED, "empty", STAGES, 2, 1);
+    for (uint32_t s = 0; s < STAGES; s++) {
+        picture_mbarrier(p, FILLED, s, 0, 2 + r->arrives_elsewhere, 2 + r->arrives_elsewhere, 0);
+        picture_mbarrier(p, FREED, s, 0, 1, 1, 0);
+    }
+    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    put_ring_ways(p, r);
+    /* No walk has this one. */
+    const uint32_t unmade =
+        picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FILLED, 0), STAGES, BYTES, WSDBG_LANES_ONE);
+    picture_reach(p, TMA, TMA, unmade, 0, UINT8_MAX, 0);
+    return ways_stand(p);
+}
+
+static void an_arrival_that_nobody_makes_is_told(void **state)
+{
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+        struct picture p;
+        print_message("%s\n", rings[i].name);
+        assert_true(ring_stands(&p, &rings[i]));
+        if (rings[i].cause)
+            ways_expect(&p, rings[i].cause, rings[i].says);
+        else
+            assert_false(ways_say(&p, "Nobody makes the arrival"));
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_record_of_several_arrivals_of_a_warp_is_one_phase),
         cmocka_unit_test(bytes_that_another_warp_may_bring_are_no_mismatch),
         cmocka_unit_test(the_picture_tells_lanes_that_left_from_a_count_that_is_too_high),
+        cmocka_unit_test(an_arrival_that_nobody_makes_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,6 +203,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_drift(t);
     wsdbg_try_stay(t);
     wsdbg_try_lanes(t);
+    wsdbg_try_unmade(t);
     wsdbg_try_across(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);

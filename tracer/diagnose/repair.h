@@ -23,6 +23,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_ADD_LIKE,     /* a warp arrives as often as that of another CTA that does the same otherwise */
     WSDBG_REPAIR_MOVE,         /* arrivals go to another CTA of the cluster */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
+    WSDBG_REPAIR_UNMADE,       /* an arrival that was on a warp's way and that nobody makes is made */
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
     WSDBG_REPAIR_ANNOUNCE,     /* who copies bytes without an arrival arrives and announces them */
     WSDBG_REPAIR_BYTES,        /* copies bring just what is announced */
@@ -54,15 +55,17 @@ struct wsdbg_repair {
     bool is_to_end;    /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;      /* the count that the barrier was initialised with; NAMED: the threads that the code names */
     uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
-                          MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given */
+                          MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given; UNMADE: arrivals that
+                          each phase    lacks */
     uint32_t named;    /* EARLY, BLOCK, NAMED, NAMED_ID: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
      * NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;
     uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE: the other one's warp */
+    uint32_t access;               /* UNMADE: the arrival, an index in snapshot.accesses */
     struct wsdbg_replay_edit edit; /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;
-    uint32_t lanes;              /* STAY: those that left, while their warps went on; 0 = whole warps did */
+    uint32_t lanes; /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
     struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
                                     who announces them */
 };

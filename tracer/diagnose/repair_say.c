@@ -58,6 +58,8 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
         return repair->is_mixed ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_STAY:
         return WSDBG_CAUSE_WAKER_EXITED;
+    case WSDBG_REPAIR_UNMADE:
+        return repair->lanes ? WSDBG_CAUSE_WAKER_EXITED : WSDBG_CAUSE_ARRIVE_MISSING;
     case WSDBG_REPAIR_DROP:
     case WSDBG_REPAIR_BEGIN_LESS:
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
@@ -477,6 +479,30 @@ static void say_left_turns(struct rounds *rounds, const struct wsdbg_repair *rep
                 is_one(repair) ? "it" : "they", wsdbg_repair_outcome(repair));
 }
 
+static void say_unmade(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    char left[160] = "";
+    const struct wsdbg_phrase family = wsdbg_say_family(c, row_of(rounds, repair));
+    if (repair->lanes)
+        wsdbg_print(left, sizeof left, " %.50s of %.60s left the kernel, while the rest went on.",
+                    wsdbg_say_lanes(repair->lanes).text, wsdbg_say_warps(c, &repair->warps).text);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "Nobody makes the arrival on %s at %s, which is on the way of %s: so each phase lacks %u.%s Were it made, "
+        "%s.",
+        family.text, wsdbg_say_place(c, c->snapshot->accesses[repair->access].site).text,
+        wsdbg_say_warps(c, &repair->warps).text, repair->value, left, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let a lane make that arrival on %s in each round: neither a branch nor an early return may leave it "
+                "out.",
+                family.text);
+    wsdbg_tell_access(c, finding, repair->access, "is an arrival that no thread of the CTA makes");
+}
+
 static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -539,6 +565,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_MOVE] = say_move,
         [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_STAY] = say_stay,
+        [WSDBG_REPAIR_UNMADE] = say_unmade,
         [WSDBG_REPAIR_EARLY] = wsdbg_repair_say_early,
         [WSDBG_REPAIR_ANNOUNCE] = say_announce,
         [WSDBG_REPAIR_BYTES] = say_bytes,

@@ -3,7 +3,7 @@
  *   repair_parity.c, repair_sites.c                              waits
  *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c, repair_pairs.c,
  *   repair_move.c                                                arrivals
- *   repair_stay.c, repair_lanes.c                                what warps and lanes do that have left
+ *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
  *   repair_bytes.c, repair.c                                     bytes, counts
  *   repair_named.c, repair_named_id.c, repair_block.c            named barriers
  */
@@ -88,6 +88,7 @@ bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair);
 void wsdbg_try_drift(struct wsdbg_trial *t);
 void wsdbg_try_stay(struct wsdbg_trial *t);
 void wsdbg_try_lanes(struct wsdbg_trial *t);
+void wsdbg_try_unmade(struct wsdbg_trial *t);
 void wsdbg_try_early(struct wsdbg_trial *t);
 void wsdbg_try_blocks(struct wsdbg_trial *t);
 void wsdbg_try_named(struct wsdbg_trial *t);
