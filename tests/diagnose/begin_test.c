@@ -218,11 +218,12 @@ static void a_barrier_that_nobody_releases_first_is_told(void **state)
             p.snapshot.warps[WARPS - 1].state = WSDBG_WARP_EXITED;
         assert_true(ways_stand(&p));
         if (k == LACKS_ONE)
-            ways_expect(&p, "ARRIVE_MISSING",
-                        "Nobody arrives on \"go\" before waiting for something else, and all of them wait for one "
-                        "another. With 1 arrival before the first wait the kernel would finish.");
+            ways_expect(
+                &p, "ARRIVE_MISSING",
+                "Nobody has arrived on \"go\" yet, and all who would arrive wait for something else first. With 1 "
+                "arrival before the first wait the kernel would finish.");
         else
-            assert_false(ways_say(&p, "Nobody arrives on"));
+            assert_false(ways_say(&p, "Nobody has arrived on"));
         picture_deinit(&p);
     }
 }

@@ -45,9 +45,9 @@ static void arrive(struct way *way, uint32_t ring, uint32_t round, uint32_t arri
         way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(ring, round % STAGES), arrivals);
 }
 
-static void produce(struct way *way)
+static void produce(struct way *way, uint32_t rounds)
 {
-    for (uint32_t i = 0; i < ROUNDS; i++) {
+    for (uint32_t i = 0; i < rounds; i++) {
         wait_for(way, EMPTY, i);
         arrive(way, FULL, i, 1);
     }
@@ -175,7 +175,7 @@ static void stand_filled(const struct fills *k, struct picture *p)
 {
     const uint32_t ctas = k->ctas ? k->ctas : 1;
     for (uint32_t cta = 0; cta < ctas; cta++) {
-        produce(begin(cta * WARPS + PRODUCER, LANE_0, k->count));
+        produce(begin(cta * WARPS + PRODUCER, LANE_0, k->count), ROUNDS);
         fill(k, cta * WARPS + GROUP, k->in_each || cta + 1 == ctas);
         if (k->by_two)
             fill(k, cta * WARPS + GROUP + 1, true);
@@ -203,13 +203,16 @@ static void one_thread_makes_fewer_arrivals_in_some_rounds(void **state)
 /* Warps 4 to 7 all wait for each round, and take turns at releasing it. */
 struct turns {
     const char *name, *cause, *says;
-    uint32_t silent;     /* this warp arrives in none of its rounds; WARPS = none */
-    uint32_t leaver;     /* this one leaves before its second turn; WARPS = none */
-    bool alone;          /* ... its elected lane does, and the rest of the warp goes on */
-    bool meets;          /* the warpgroup meets in each round */
-    bool is_silent_once; /* `silent` arrives in all rounds but the one before its last */
-    bool breaks_off;     /* warps do not wait for the rounds behind their last turns */
-    bool on_two;         /* they also arrive on OTHER, for which another warp waits */
+    uint32_t silent;      /* this warp arrives in none of its rounds; WARPS = none */
+    uint32_t leaver;      /* this one leaves before its second turn; WARPS = none */
+    bool alone;           /* ... its elected lane does, and the rest of the warp goes on */
+    bool meets;           /* the warpgroup meets in each round */
+    uint32_t silent_turn; /* `silent` leaves out only this turn, counted from its last one; 0 = all */
+    uint32_t fewer;       /* rounds less than usual */
+    bool is_reversed;     /* warp 7 begins */
+    bool is_short;        /* warp 4 makes 3 of its 4 arrivals in its last turn */
+    bool breaks_off;      /* warps do not wait for the rounds behind their last turns */
+    bool on_two;          /* they also arrive on OTHER, for which another warp waits */
 };
 
 static const struct turns turns[] = {
@@ -222,25 +225,25 @@ static const struct turns turns[] = {
      .leaver = WARPS},
     {.name = "one has left",
      .cause = "WAKER_EXITED",
-     .says = "Warp 6 left the kernel. The warps of its warpgroup take turns at arriving on \"empty\", and nobody "
+     .says = "Warp 6 left the kernel. The warps of that warpgroup take turns at arriving on \"empty\", and nobody "
              "arrives in its turns. Had it stayed, the kernel would finish.",
      .silent = WARPS,
      .leaver = 6},
     {.name = "... its elected lane alone",
      .cause = "WAKER_EXITED",
-     .says = "Lane 0 of warp 6 left the kernel. The warps of its warpgroup take turns at arriving on \"empty\"",
+     .says = "Lane 0 of warp 6 left the kernel. The warps of that warpgroup take turns at arriving on \"empty\"",
      .silent = WARPS,
      .leaver = 6,
      .alone = true},
     {.name = "... and the others meet in each round",
      .cause = "WAKER_EXITED",
-     .says = "Warp 6 left the kernel. The warps of its warpgroup take turns at arriving on \"empty\"",
+     .says = "Warp 6 left the kernel. The warps of that warpgroup take turns at arriving on \"empty\"",
      .silent = WARPS,
      .leaver = 6,
      .meets = true},
     {.name = "one that arrives on two rings has left",
      .cause = "WAKER_EXITED",
-     .says = "Warp 6 left the kernel. The warps of its warpgroup take turns at arriving on",
+     .says = "Warp 6 left the kernel. The warps of that warpgroup take turns at arriving on",
      .silent = WARPS,
      .leaver = 6,
      .on_two = true},
@@ -250,30 +253,66 @@ static const struct turns turns[] = {
      .says = "No thread arrives on \"empty\" stage 1 in a round in which warp 7 should.",
      .silent = 7,
      .leaver = WARPS,
-     .is_silent_once = true,
+     .silent_turn = 2,
      .breaks_off = true},
+    /* So it is when warp 5 leaves out its last turn. */
+    {.name = "one leaves out its last turn",
+     .cause = "ARRIVE_MISSING",
+     .says = "in a round in which warp 5 should.",
+     .silent = 5,
+     .leaver = WARPS,
+     .silent_turn = 1,
+     .breaks_off = true},
+    /* Each of them makes three arrivals then. */
+    {.name = "the one with the most turns leaves out one",
+     .cause = "ARRIVE_MISSING",
+     .says = "in a round in which warp 7 should.",
+     .silent = 7,
+     .leaver = WARPS,
+     .silent_turn = 3,
+     .fewer = 3,
+     .is_reversed = true},
+    {.name = "one has left, and another one makes too few arrivals later",
+     .cause = "WAIT_CYCLE",
+     .silent = WARPS,
+     .leaver = 6,
+     .is_short = true},
 };
 
-static bool is_silent(const struct turns *k, uint32_t warp, uint32_t round)
+static uint32_t rounds_of(const struct turns *k)
 {
-    return warp == k->silent && (!k->is_silent_once || round / GROUP + 2 == ROUNDS / GROUP);
+    return ROUNDS - k->fewer;
+}
+
+static bool is_turn_of(const struct turns *k, uint32_t warp, uint32_t round)
+{
+    return round % GROUP == (k->is_reversed ? WARPS - 1 - warp : warp - GROUP);
+}
+
+/* How many arrivals a warp makes in a turn of its own. */
+static uint32_t arrivals_in(const struct turns *k, uint32_t warp, uint32_t round)
+{
+    const uint32_t turn = (rounds_of(k) - 1 - round) / GROUP + 1; /* from its last one */
+    if (warp == k->silent && (k->silent_turn == 0 || k->silent_turn == turn))
+        return 0;
+    return COUNT - (k->is_short && warp == GROUP && turn == 1);
 }
 
 static void take_turns(const struct turns *k, uint32_t warp, int lanes)
 {
     struct way *way = begin(warp, lanes, COUNT);
-    for (uint32_t i = 0; i < ROUNDS; i++) {
-        const bool is_turn = i % GROUP == warp - GROUP;
+    for (uint32_t i = 0; i < rounds_of(k); i++) {
+        const bool is_turn = is_turn_of(k, warp, i);
         if (warp == k->leaver && (lanes & LANE_0) && is_turn && i >= GROUP)
             return;
         wait_for(way, FULL, i);
         if (k->meets)
             way_add(way, WSDBG_ACCESS_NAMED_SYNC, 1, GROUP_THREADS);
-        if (is_turn && (lanes & LANE_0) && !is_silent(k, warp, i))
-            arrive(way, EMPTY, i, COUNT);
+        if (is_turn && (lanes & LANE_0))
+            arrive(way, EMPTY, i, arrivals_in(k, warp, i));
         if (is_turn && (lanes & LANE_0) && k->on_two)
             arrive(way, OTHER, i, COUNT);
-        if (k->breaks_off && is_turn && i + GROUP >= ROUNDS)
+        if (k->breaks_off && is_turn && i + GROUP >= rounds_of(k))
             return;
     }
 }
@@ -285,7 +324,7 @@ static void warps_take_turns_and_one_fails_to_take_its_own(void **state)
         const struct turns *k = &turns[i];
         struct picture p;
         print_message("%s\n", k->name);
-        produce(begin(PRODUCER, LANE_0, COUNT));
+        produce(begin(PRODUCER, LANE_0, COUNT), rounds_of(k));
         if (k->on_two)
             use(begin(HELPER, LANE_0, COUNT));
         for (uint32_t w = GROUP; w < WARPS; w++) {
@@ -293,8 +332,8 @@ static void warps_take_turns_and_one_fails_to_take_its_own(void **state)
             if (k->alone)
                 take_turns(k, w, OTHER_LANES);
         }
-        assert_int_equal(stand(&p, 1), k->says != NULL);
-        if (k->says)
+        assert_int_equal(stand(&p, 1), k->cause != NULL);
+        if (k->cause)
             ways_expect(&p, k->cause, k->says);
         picture_deinit(&p);
     }

@@ -54,6 +54,14 @@ uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta)
     return WSDBG_NONE;
 }
 
+bool wsdbg_case_have_exited(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(warps, w) && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
+            return false;
+    return true;
+}
+
 enum wsdbg_cause wsdbg_case_cause_of_exit(const struct wsdbg_case *c, const struct wsdbg_warp_set *exited, uint32_t cta)
 {
     for (uint32_t w = 0; w < c->warp_count; w++) {

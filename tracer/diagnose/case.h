@@ -115,6 +115,9 @@ const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, 
 /* Position of a CTA (index in snapshot.ctas) in c->ctas; WSDBG_NONE = not of this group. */
 uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta);
 
+/* Whether all warps of the set have exited. */
+bool wsdbg_case_have_exited(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps);
+
 /* The cause where a warp of this CTA waits for warps that have exited: PEER_EXITED if all of these are of other CTAs,
  * which have left as a whole; else WAKER_EXITED. */
 enum wsdbg_cause wsdbg_case_cause_of_exit(const struct wsdbg_case *c, const struct wsdbg_warp_set *exited,

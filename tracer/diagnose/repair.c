@@ -187,7 +187,7 @@ static void remember(struct wsdbg_trial *t)
     memcpy(t->waits, t->replay->waits, (size_t)t->replay->agent_count * t->replay->barrier_count * sizeof *t->waits);
 }
 
-/* Arrivals too many: some are left out, or the barrier takes more. */
+/* Arrivals too many: some are left out, or go to another CTA, or the barrier takes more. */
 static void try_overflow(struct wsdbg_trial *t)
 {
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);

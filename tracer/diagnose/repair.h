@@ -43,8 +43,10 @@ struct wsdbg_repair_wait {
 
 struct wsdbg_repair {
     enum wsdbg_repair_kind kind;
-    uint32_t barrier;  /* of the replay: one of those that it changes */
-    bool is_mixed;     /* PARITY_FIRST: one of these warps begins some other stage with the right parity */
+    uint32_t barrier; /* of the replay: one of those that it changes */
+    /* PARITY_FIRST: one of these warps begins some other stage with the right parity; FILL, STAY where warps take
+     * turns: some arrivals are those of warps that have not left */
+    bool is_mixed;
     bool is_exception; /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
     bool is_of_stage;  /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
@@ -65,7 +67,8 @@ struct wsdbg_repair {
     uint32_t access;               /* UNMADE: the arrival, an index in snapshot.accesses */
     struct wsdbg_replay_edit edit; /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;
-    uint32_t lanes; /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
+    uint64_t added, made; /* FILL: arrivals of all its edits; those that all agents make on the same barriers */
+    uint32_t lanes;       /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
     struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
                                     who announces them */
 };

@@ -185,6 +185,7 @@ static bool lacks_a_phase(const struct wsdbg_trial *t, uint32_t barrier)
  * for their turn, unless there are too few arrivals anyway. */
 static bool is_never_released(const struct wsdbg_trial *t, uint32_t barrier)
 {
+    const bool lacks = lacks_a_phase(t, barrier);
     bool is_waited_on = false, any = false;
     uint32_t last;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
@@ -194,7 +195,7 @@ static bool is_never_released(const struct wsdbg_trial *t, uint32_t barrier)
         const bool arrives = ever_arrives(a, barrier);
         any |= arrives;
         if (arrives && (t->state[i] != WSDBG_AGENT_WAITS || arrivals_at_first(a, barrier, &last) ||
-                        (!waits_for_turn(t, i, barrier) && !lacks_a_phase(t, barrier))))
+                        (!waits_for_turn(t, i, barrier) && !lacks)))
             return false;
         for (uint32_t k = 0; k < a->step_count; k++)
             if (wsdbg_replay_is_copy_to(t->replay, a, k, barrier))

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { ROUNDS_MOST = 1024, READS_OF_STEP = 8 };
+enum { ROUNDS_MOST = 1024, READS_OF_STEP = 8, READS_OF_EMPTY_ROUND = 8 };
 
 /* All arrivals on one barrier, by round. */
 struct rounds_of_stage {
@@ -108,27 +108,58 @@ static uint32_t begin_of(const struct wsdbg_replay_agent *a, uint32_t waited, ui
 /* How many arrivals an agent makes on all stages of the family in the CTA. */
 static uint64_t arrivals_by(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent)
 {
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     uint64_t arrivals = 0;
-    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        if (t->replay->barriers[b].cta == t->replay->barriers[stage->barrier].cta &&
-            wsdbg_replay_is_of_family(t->replay, stage->barrier, b))
-            arrivals += wsdbg_replay_arrivals_on(&t->replay->agents[agent], b);
+    for (uint32_t k = 0; k < a->step_count; k++)
+        if (a->target[k] != WSDBG_NONE &&
+            t->replay->barriers[a->target[k]].cta == t->replay->barriers[stage->barrier].cta &&
+            wsdbg_replay_is_of_family(t->replay, stage->barrier, a->target[k]))
+            arrivals += wsdbg_replay_arrivals_of(a, k);
     return arrivals;
 }
 
-/* Who would arrive in a round in which nobody does: of the same lanes of warps that take part in the round, the agent
- * that arrives least often.  All stages count: where warps take turns, each may serve the same stages always. */
+/* Whether an agent may take turns with the model, and takes part in the round: the same lanes, of one warpgroup. */
+static bool takes_part(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent, uint32_t round,
+                       uint32_t model)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent], *like = &t->replay->agents[model];
+    return a->cta == like->cta && a->lanes == like->lanes &&
+           (a->warp == like->warp || wsdbg_case_are_mates(t->c, a->warp, like->warp)) &&
+           begin_of(a, stage->waited, round) != WSDBG_NONE;
+}
+
+/* The agent whose turn a round is if `takers` take turns over all stages, by the rounds of the stage that have
+ * arrivals; WSDBG_NONE = these do not agree, or there are none. */
+static uint32_t whose_turn(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t round,
+                           uint32_t takers)
+{
+    const uint32_t stages = t->replay->barriers[stage->barrier].stages;
+    uint32_t agent = WSDBG_NONE;
+    for (uint32_t k = 1; k <= stage->needed; k++) {
+        const uint64_t apart = (uint64_t)(k > round ? k - round : round - k) * stages;
+        if (stage->by[k] == WSDBG_NONE || apart % takers != 0)
+            continue;
+        if (agent != WSDBG_NONE && agent != stage->by[k])
+            return WSDBG_NONE;
+        agent = stage->by[k];
+    }
+    return agent;
+}
+
+/* Who would arrive in a round in which nobody does: the one whose turn it is; else, of those that take part in the
+ * round, the agent that arrives least often.  All stages count: each agent may serve the same stages always. */
 static uint32_t who_should(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t round,
                            uint32_t model)
 {
-    const struct wsdbg_replay_agent *like = &t->replay->agents[model];
-    uint32_t best = WSDBG_NONE;
+    uint32_t best = WSDBG_NONE, takers = 0;
     uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        takers += takes_part(t, stage, i, round, model);
+    const uint32_t turn = takers ? whose_turn(t, stage, round, takers) : WSDBG_NONE;
+    if (turn != WSDBG_NONE && takes_part(t, stage, turn, round, model))
+        return turn;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        if (a->cta != like->cta || a->lanes != like->lanes ||
-            (a->warp != like->warp && !wsdbg_case_are_mates(t->c, a->warp, like->warp)) ||
-            begin_of(a, stage->waited, round) == WSDBG_NONE)
+        if (!takes_part(t, stage, i, round, model))
             continue;
         const uint64_t arrivals = arrivals_by(t, stage, i);
         if (arrivals < least) {
@@ -189,12 +220,14 @@ static bool goes_beyond(const struct wsdbg_replay_agent *a, uint32_t waited, uin
     return false;
 }
 
-/* Whether an agent has left that took part in fewer rounds than are needed, and in none behind this one. */
-static bool is_leaver(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent, uint32_t round)
+/* Whether an agent has left that took part in fewer rounds than are needed, and in none behind this one; and that made
+ * no more arrivals than `other`, with which it takes turns. */
+static bool is_leaver(const struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t agent, uint32_t round,
+                      uint32_t other)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     return t->state[agent] == WSDBG_AGENT_ENDED && begin_of(a, stage->waited, stage->needed) == WSDBG_NONE &&
-           !goes_beyond(a, stage->waited, round);
+           !goes_beyond(a, stage->waited, round) && arrivals_by(t, stage, agent) <= arrivals_by(t, stage, other);
 }
 
 /* The warps of the agent's warpgroup, itself among them, that arrive on the family. */
@@ -230,7 +263,7 @@ static bool note_leavers(struct wsdbg_trial *t, const struct rounds_of_stage *st
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         if (a->cta != self->cta || !(a->lanes & self->lanes) || !wsdbg_case_are_mates(t->c, a->warp, self->warp) ||
-            !took_turns(&turns, a->warp) || !is_leaver(t, stage, i, round))
+            !took_turns(&turns, a->warp) || !is_leaver(t, stage, i, round, agent))
             continue;
         any = true;
         wsdbg_set_add(&repair->warps, a->warp);
@@ -245,17 +278,30 @@ static bool note_leavers(struct wsdbg_trial *t, const struct rounds_of_stage *st
     return any;
 }
 
+/* Reads the walks of all agents some times more.  False: no steps are left. */
+static bool spend_on_all(const struct wsdbg_trial *t, uint32_t times)
+{
+    uint64_t steps = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        steps += (uint64_t)times * t->replay->agents[i].step_count;
+    return spend(t->replay, steps < UINT32_MAX ? (uint32_t)steps : UINT32_MAX);
+}
+
 static bool fill_round(struct wsdbg_trial *t, const struct rounds_of_stage *stage, uint32_t round, uint32_t whole,
                        struct wsdbg_repair *repair)
 {
     const bool is_empty = stage->by[round] == WSDBG_NONE;
+    if (!spend_on_all(t, is_empty ? READS_OF_EMPTY_ROUND : 1))
+        return false;
     const uint32_t by = is_empty ? who_should(t, stage, round, stage->by[whole]) : stage->by[round];
     if (by == WSDBG_NONE)
         return false;
     const struct wsdbg_replay_agent *a = &t->replay->agents[by];
     const bool is_silent = stage->copies[round] && !stage->bytes[round];
-    if (!is_empty || !note_leavers(t, stage, by, round, repair))
+    if (!is_empty || !note_leavers(t, stage, by, round, repair)) {
         wsdbg_set_add(&repair->warps, a->warp);
+        repair->is_mixed = true;
+    }
     return wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){
                                        .agent = by,
                                        .step = place_in(a, stage, round),
@@ -332,6 +378,12 @@ static bool fill_cta(struct wsdbg_trial *t, const struct filling *filling, uint3
     return true;
 }
 
+/* Some arrivals are those of warps that have left, and others of warps that have not. */
+static bool is_two_mistakes(const struct wsdbg_repair *repair)
+{
+    return repair->kind == WSDBG_REPAIR_STAY && repair->is_mixed;
+}
+
 /* Fills the rounds in the CTAs from filling->cta up to the one before `end`; true if that works. */
 static bool try_ctas(struct wsdbg_trial *t, const struct filling *filling, uint32_t end)
 {
@@ -340,7 +392,7 @@ static bool try_ctas(struct wsdbg_trial *t, const struct filling *filling, uint3
     for (uint32_t cta = filling->cta; cta < end; cta++)
         if (!fill_cta(t, filling, cta, &repair))
             return false;
-    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
+    if (is_two_mistakes(&repair) || !wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t))
         return false;
     wsdbg_trial_keep(t, &repair);
     return true;
@@ -352,7 +404,8 @@ static bool fills_for_leavers(struct wsdbg_trial *t, const struct filling *filli
     const uint32_t before = t->changes.edit_count;
     const bool had_doubles = t->changes.doubles;
     struct wsdbg_repair of_family = {.kind = WSDBG_REPAIR_FILL};
-    if (!fill_cta(t, filling, filling->cta, &of_family) || of_family.kind != WSDBG_REPAIR_STAY) {
+    if (!fill_cta(t, filling, filling->cta, &of_family) || of_family.kind != WSDBG_REPAIR_STAY ||
+        is_two_mistakes(&of_family)) {
         t->changes.edit_count = before;
         if (!had_doubles && t->changes.doubles) {
             t->changes.doubles = NULL;

@@ -293,7 +293,7 @@ static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
                     wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text, there, needed, object.text,
                     wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Make all %u arrivals on %s in every round, also behind another branch of the loop.", needed,
+                "Make %s on %s in every round, also behind another branch of the loop.", all,
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
     wsdbg_evidence_text(c, finding, "rounds that lack arrivals: %u, by %s", repair->edit_count,
                         wsdbg_say_warps(c, &repair->warps).text);
@@ -309,7 +309,7 @@ static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair
     const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
     const uint32_t arrivals = repair->edit.arrivals;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "Nobody arrives on %s before waiting for something else, and all of them wait for one another. With %u "
+                "Nobody has arrived on %s yet, and all who would arrive wait for something else first. With %u "
                 "arrival%s before the first wait %s.",
                 object.text, arrivals, arrivals == 1 ? "" : "s", wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
@@ -472,7 +472,7 @@ static void say_left_turns(struct rounds *rounds, const struct wsdbg_repair *rep
                            const char *lanes)
 {
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s%s left the kernel. The warps of its warpgroup take turns at arriving on %s, and nobody arrives in "
+                "%s%s left the kernel. The warps of that warpgroup take turns at arriving on %s, and nobody arrives in "
                 "%s turns. Had %s stayed, %s.",
                 lanes, wsdbg_say_warps(rounds->c, &repair->warps).text,
                 wsdbg_say_family(rounds->c, row_of(rounds, repair)).text, is_one(repair) ? "its" : "their",

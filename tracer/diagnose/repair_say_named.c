@@ -42,17 +42,18 @@ static struct wsdbg_finding *find_named(struct rounds *rounds, const struct wsdb
 void wsdbg_repair_say_early(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_finding *finding = find_named(rounds, repair);
+    const bool is_one = wsdbg_set_count(&repair->warps) == 1;
     if (!finding)
         return;
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
-        "%s arrive at named barrier %u only behind waits that others end after they passed it. Had they arrived "
+        "%s arrive%s at named barrier %u only behind waits that others end after they passed it. Had %s arrived "
         "once before, %s.",
-        wsdbg_say_warps(rounds->c, &repair->warps).text, repair->named, wsdbg_repair_outcome(repair));
+        wsdbg_say_warps(rounds->c, &repair->warps).text, is_one ? "s" : "", repair->named, is_one ? "it" : "they",
+        wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let these warps arrive at named barrier %u once before their loop, or let the others leave out its "
-                "first round.",
-                repair->named);
+                "Let %s arrive at named barrier %u once before the loop, or let the others leave out its first round.",
+                is_one ? "this warp" : "these warps", repair->named);
 }
 
 void wsdbg_repair_say_named(struct rounds *rounds, const struct wsdbg_repair *repair)

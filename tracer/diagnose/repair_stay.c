@@ -221,7 +221,7 @@ void wsdbg_try_stay(struct wsdbg_trial *t)
 
 /* ---- named barriers ---- */
 
-/* Notes which warps only arrive at the named barrier.  False: a step names another count than the threads of all warps
+/* Notes which warps arrive at the named barrier.  False: a step names another count than the threads of all warps
  * that come to it: then the count may be what is wrong. */
 static bool note_comers(const struct wsdbg_trial *t, uint32_t id, struct wsdbg_warp_set *warps)
 {

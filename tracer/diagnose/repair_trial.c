@@ -184,6 +184,24 @@ static int by_step(const void *left, const void *right)
     return (a->barrier > b->barrier) - (a->barrier < b->barrier);
 }
 
+static bool is_edited(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++)
+        if (t->edits[i].barrier == barrier)
+            return true;
+    return false;
+}
+
+/* Arrivals that all agents make, in their whole walks, on the barriers that have an edit. */
+static uint64_t made_where_edited(const struct wsdbg_trial *t)
+{
+    uint64_t made = 0;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        for (uint32_t i = 0; is_edited(t, b) && i < t->replay->agent_count; i++)
+            made += wsdbg_replay_arrivals_on(&t->replay->agents[i], b);
+    return made;
+}
+
 bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair)
 {
     repair->edit_count = t->changes.edit_count;
@@ -192,5 +210,10 @@ bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair)
     qsort(t->edits, repair->edit_count, sizeof *t->edits, by_step);
     repair->edit = t->edits[0];
     repair->barrier = repair->edit.barrier;
+    if (repair->kind == WSDBG_REPAIR_FILL) {
+        repair->made = made_where_edited(t);
+        for (uint32_t i = 0; i < repair->edit_count; i++)
+            repair->added += t->edits[i].arrivals;
+    }
     return true;
 }

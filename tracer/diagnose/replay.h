@@ -168,7 +168,7 @@ struct wsdbg_replay_changes {
     const uint8_t *parity_from;
     const struct wsdbg_replay_edit *edits; /* by agent, then step */
     uint32_t edit_count;
-    /* A named barrier at which those warps that only arrive have done so once before they begin; named_early is set. */
+    /* A named barrier at which the warps that arrive there have done so once before they begin; named_early is set. */
     uint32_t early_id;
     bool named_early;
     /* By agent: the step from which on its warp comes to named barriers for another warp, too; WSDBG_NONE = it does

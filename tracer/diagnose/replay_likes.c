@@ -38,8 +38,8 @@ static bool only_initialises(const struct wsdbg_replay_agent *agent)
     return any && next_step(agent, 0, true) >= agent->step_count;
 }
 
-/* Goes along two agents as long as they do the same.  *at, *at_model: where they stop doing so; the count of their steps
- * if they do not. */
+/* Goes along two agents as long as they do the same.  *at, *at_model: where they stop doing so; the count of their
+ * steps if they do not. */
 static void go_along(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model, bool by_mbarriers,
                      uint32_t *at, uint32_t *at_model)
 {

@@ -1,6 +1,6 @@
 /* rule_code_left.c - threads that have left the kernel, and that others still wait for, as walks show.
  *
- * Reads: a replay that ends in the picture or fails much like it.  Adds: WAKER_EXITED.
+ * Reads: a replay that ends in the picture or fails much like it.  Adds: WAKER_EXITED, PEER_EXITED.
  *
  * One of these holds: threads have left a CTA of a cluster where the same warp of another CTA, which did the same up to
  * there, goes on, and what it does then is waited for.  Or all threads that ever arrive on an mbarrier, which lacks
@@ -288,13 +288,22 @@ static bool judge_broken_off(struct left *left)
 
 /* ---- CTAs of a cluster ---- */
 
-/* Whether the model arrives on the family of a barrier, or brings bytes to it, from a step on. */
-static bool would_serve(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *model, uint32_t begin,
-                        uint32_t barrier)
+/* Whether a step that one CTA makes on its own barriers alone. */
+static bool stays_at_home(const struct wsdbg_step_row *step)
 {
+    return step->rank == WSDBG_STEP_OWN_RANK && !step->mask;
+}
+
+/* Whether the leaver, had it gone on like the model from a step on, would have arrived on the barrier or brought bytes
+ * to it; or on another barrier of its family in that CTA. */
+static bool would_serve(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *leaver,
+                        const struct wsdbg_replay_agent *model, uint32_t begin, uint32_t barrier)
+{
+    const bool is_own = leaver->cta == replay->barriers[barrier].cta;
     for (uint32_t k = begin; k < model->step_count; k++)
         if (model->target[k] != WSDBG_NONE && model->steps[k].kind != WSDBG_ACCESS_WAIT &&
-            wsdbg_replay_is_of_family(replay, model->target[k], barrier))
+            wsdbg_replay_is_of_family(replay, model->target[k], barrier) &&
+            (is_own || !stays_at_home(&model->steps[k])))
             return true;
     return false;
 }
@@ -307,7 +316,7 @@ static bool is_model(const struct left *left, const struct wsdbg_replay_agent *l
     return model->cta != leaver->cta && model->lanes & leaver->lanes &&
            wsdbg_case_warp(left->c, model->warp)->warp == wsdbg_case_warp(left->c, leaver->warp)->warp &&
            !wsdbg_replay_has_left(left->replay, model) && wsdbg_replay_begins_like(leaver, model, true, &goes_on) &&
-           would_serve(left->replay, model, goes_on, barrier);
+           would_serve(left->replay, leaver, model, goes_on, barrier);
 }
 
 /* The warps of other CTAs that go on where an agent left. */

@@ -171,26 +171,17 @@ static void say_some(struct rounds *rounds)
             return;
 }
 
-/* Arrivals that all agents make on the barrier in their whole walks. */
-static uint64_t made_by_all(const struct rounds *rounds, uint32_t barrier)
-{
-    uint64_t made = 0;
-    for (uint32_t i = 0; i < rounds->replay->agent_count; i++)
-        made += wsdbg_replay_arrivals_on(&rounds->replay->agents[i], barrier);
-    return made;
-}
-
 /* Whether more arrivals are added than the same threads make on the barrier in their whole walks; or as many as all
  * make, where a thread makes those of whole rounds.  Then a round without an arrival is the rule, and no mistake. */
 static bool adds_most(const struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     const struct wsdbg_replay_edit *edit = &repair->edit;
-    const uint64_t added = (uint64_t)repair->edit_count * edit->arrivals;
     if (repair->kind == WSDBG_REPAIR_FILL)
-        return added >= made_by_all(rounds, edit->barrier);
+        return repair->added >= repair->made;
     return repair->kind == WSDBG_REPAIR_ADD &&
-           added > (uint64_t)wsdbg_replay_arrivals_on(&rounds->replay->agents[edit->agent], edit->barrier) *
-                       wsdbg_set_count(&repair->warps);
+           (uint64_t)repair->edit_count * edit->arrivals >
+               (uint64_t)wsdbg_replay_arrivals_on(&rounds->replay->agents[edit->agent], edit->barrier) *
+                   wsdbg_set_count(&repair->warps);
 }
 
 /* Arrivals that seem to miss show less than a wrong parity where most rounds lack them: then they are no rivals either.

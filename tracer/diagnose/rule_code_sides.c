@@ -1,6 +1,6 @@
 /* rule_code_sides.c - a named barrier of two sides, one of which comes to it less often than the other.
  *
- * Reads: walks, the picture.  Adds: ARRIVE_MISSING.
+ * Reads: walks, the picture.  Adds: ARRIVE_MISSING; WAKER_EXITED where that side has left the kernel.
  *
  * Each use of such a barrier names just the threads of both sides, so both must use it equally often; a side that only
  * arrives may do so once more.  A finding is added only if a replay of the walks (replay.h) ends in the picture.
@@ -94,7 +94,8 @@ static void say(const struct sides *sides, uint32_t waiter)
 {
     struct wsdbg_case *c = sides->c;
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, waiter);
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_ARRIVE_MISSING,
+    const bool exited = wsdbg_case_have_exited(c, &sides->less), is_one = wsdbg_set_count(&sides->often) == 1;
+    struct wsdbg_finding *finding = wsdbg_case_find(c, exited ? WSDBG_CAUSE_WAKER_EXITED : WSDBG_CAUSE_ARRIVE_MISSING,
                                                     wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, row->barrier);
     if (!finding)
         return;
@@ -103,11 +104,11 @@ static void say(const struct sides *sides, uint32_t waiter)
     finding->role = wsdbg_common_role(c, &sides->less);
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
-        "%s come to named barrier %u %u times from the kernel's start to its end, %s only %u time%s. So %s wait%s "
+        "%s come%s to named barrier %u %u times from the kernel's start to its end, %s only %u time%s%s. So %s wait%s "
         "there forever%s.",
-        often, sides->id, sides->most, wsdbg_say_warps(c, &sides->less).text, sides->least,
-        sides->least == 1 ? "" : "s", wsdbg_set_count(&sides->often) == 1 ? "it" : "they",
-        wsdbg_set_count(&sides->often) == 1 ? "s" : "", wsdbg_say_at(c, waiter).text);
+        often, is_one ? "s" : "", sides->id, sides->most, wsdbg_say_warps(c, &sides->less).text, sides->least,
+        sides->least == 1 ? "" : "s", exited ? " before leaving the kernel" : "", is_one ? "it" : "they",
+        is_one ? "s" : "", wsdbg_say_at(c, waiter).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let both sides come to named barrier %u equally often: compare the trip counts of their loops and the "
                 "paths on which one of them leaves it out.",

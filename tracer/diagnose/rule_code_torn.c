@@ -32,8 +32,8 @@ static uint32_t lanes_gone(const struct wsdbg_replay *replay, uint32_t warp)
 
 static struct wsdbg_finding *find(struct wsdbg_case *c, uint32_t warp, uint32_t row, enum wsdbg_confidence confidence)
 {
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_WAKER_EXITED, wsdbg_code_cap(c, confidence),
-                                                    wsdbg_case_warp(c, warp)->cta, row);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_WAKER_EXITED, wsdbg_code_cap(c, confidence), wsdbg_case_warp(c, warp)->cta, row);
     if (!finding)
         return NULL;
     finding->role = wsdbg_case_warp(c, warp)->role;
@@ -45,8 +45,8 @@ static struct wsdbg_finding *find(struct wsdbg_case *c, uint32_t warp, uint32_t 
 
 /* ---- lanes that leave before a multiplication ---- */
 
-static void say_wgmma(struct wsdbg_case *c, const struct wsdbg_replay *replay,
-                      const struct wsdbg_replay_agent *waiter, uint32_t lanes)
+static void say_wgmma(struct wsdbg_case *c, const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *waiter,
+                      uint32_t lanes)
 {
     const uint32_t row = replay->barriers[waiter->target[waiter->at]].row;
     struct wsdbg_finding *finding = find(c, waiter->warp, row, WSDBG_CONFIDENCE_LIKELY);

@@ -147,18 +147,10 @@ static void say_never(const struct totals *totals)
                 wsdbg_say_family(c, totals->row).text);
 }
 
-static bool have_all_exited(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(warps, w) && wsdbg_case_warp(c, w)->state != WSDBG_WARP_EXITED)
-            return false;
-    return true;
-}
-
 static void say_trips(const struct totals *totals)
 {
     struct wsdbg_case *c = totals->c;
-    const bool exited = have_all_exited(c, &totals->by);
+    const bool exited = wsdbg_case_have_exited(c, &totals->by);
     struct wsdbg_finding *finding =
         find(totals,
              exited ? wsdbg_case_cause_of_exit(c, &totals->by, wsdbg_case_warp(c, totals->warp)->cta)
@@ -399,7 +391,7 @@ static struct wsdbg_warp_set absent_arrivers(const struct totals *totals)
 static void say_absent(const struct totals *totals, const struct wsdbg_warp_set *absent)
 {
     struct wsdbg_case *c = totals->c;
-    const bool exited = have_all_exited(c, absent);
+    const bool exited = wsdbg_case_have_exited(c, absent);
     struct wsdbg_finding *finding =
         find(totals,
              exited ? wsdbg_case_cause_of_exit(c, absent, wsdbg_case_warp(c, totals->warp)->cta)

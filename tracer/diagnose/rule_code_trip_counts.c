@@ -75,8 +75,9 @@ static bool does_something(const struct wsdbg_replay_agent *agent, uint32_t from
 
 /* Whether it is known how many rounds an agent waits for on the barrier.  It is not if the agent only waits.  It is not
  * if a wait asks for the phase of the wait before it: what a round brought may serve several.  And it is not if two
- * waits for different phases have nothing between: one looks whether the other one would wait, and is wrong.  A wait that
- * is taken for a repetition, though the agent went round the ring, may be one for another phase: it lost its arrivals. */
+ * waits for different phases have nothing between: one looks whether the other one would wait, and is wrong.  A wait
+ * that is taken for a repetition, though the agent went round the ring, may be one for another phase: it lost its
+ * arrivals. */
 static bool are_waits_known(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
     for (uint32_t k = 0; k < agent->step_count; k++) {
