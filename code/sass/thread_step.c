@@ -24,7 +24,7 @@ struct result {
     enum wsdbg_truth predicate; /* the first one that is written */
     enum wsdbg_truth second;    /* ... and the second, of sums alone; else not known */
     bool has_second;
-    bool is_long;               /* each register of PTX that is written gets 64 bits */
+    bool is_long; /* each register of PTX that is written gets 64 bits */
 };
 
 /* An instruction that is executed, and what it may read. */
@@ -194,8 +194,8 @@ static enum wsdbg_truth truth_of(bool holds)
     return holds ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO;
 }
 
-/* The low word of a sum, and its carries.  A sum of three may have two, each with a predicate.  Which of them stands for
- * a single carry is not known; as both are added to the next words, it does not matter. */
+/* The low word of a sum, and its carries.  A sum of three may have two, each with a predicate.  Which of them stands
+ * for a single carry is not known; as both are added to the next words, it does not matter. */
 static struct result sum_of(const struct step *step, uint64_t sum, bool is_of_two)
 {
     const struct wsdbg_instruction *in = step->instruction;

@@ -581,6 +581,7 @@ struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct 
     run_until(walking, first, WSDBG_GRAPH_NONE);
     out->is_guessed = plan->is_guessed;
     walk_words_end(&plan->words, &walking->group.place);
+    plan->is_some_lost |= !out->is_whole;
     if (!out->is_whole && plan->follows_stores && walking->may_store)
         walk_words_lose(&plan->words);
     *together = walking->group.lanes;

@@ -52,8 +52,15 @@ struct wsdbg_walk_plan;
 /* The graph must outlive *out, which the caller destroys. */
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out);
 void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan); /* NULL is fine */
-/* Begins a CTA: forgets what walks have stored so far.  `believes_stores`: a walk may load what another walk stored. */
-void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, bool believes_stores);
+/* What a walk takes for a word that it loads from shared memory: what another walk stored there; what is there now. */
+enum wsdbg_walk_belief {
+    WSDBG_BELIEVE_NOTHING = 0,
+    WSDBG_BELIEVE_STORES = 1u << 0,
+    WSDBG_BELIEVE_PRESENT = 1u << 1,
+    WSDBG_BELIEVE_BOTH = WSDBG_BELIEVE_STORES | WSDBG_BELIEVE_PRESENT
+};
+/* Begins a CTA: forgets what walks have stored so far. */
+void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, enum wsdbg_walk_belief belief);
 /* The lanes that are walked next are those of this warp. */
 void wsdbg_walk_plan_begin_warp(struct wsdbg_walk_plan *plan, uint32_t warp);
 /* All warps of the CTA were walked.  HOLD: the walks are as good as they can be.  AGAIN: none of them holds; to walk
@@ -75,8 +82,8 @@ enum { WSDBG_WALK_LANES = 32 };
 
 /* Walks the first lane of `lanes`, and with it all others that go the same way with the same operands: *together is the
  * set of these.  worlds[lane]: what that lane can ask.  Of a warp the group with lane 0 must come first: `plan` keeps
- * the values that its shuffles give to the other lanes.  The elected lane is taken to be lane 0.  The caller frees
- * out->steps. */
+ * the values that its shuffles give to the other lanes.  The elected lane is lane 0, unless it ends before.  The caller
+ * frees out->steps. */
 struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct wsdbg_thread_world *worlds,
                                      uint32_t lanes, struct wsdbg_walk_limits limits, struct wsdbg_walk *out,
                                      uint32_t *together);

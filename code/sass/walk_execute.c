@@ -42,11 +42,19 @@ static void shuffle(struct walk_group *group, uint32_t number, const struct walk
     }
 }
 
-static void elect(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+/* The lowest lane that comes there: lane 0, unless its walk and all others before this one ended before they came. */
+static uint32_t elected_lane(const struct walk_group *group, uint32_t number)
 {
+    const struct wsdbg_walk_plan *plan = group->plan;
+    return !plan->is_some_lost && plan->issued[number].now >= plan->issued[number].before ? group->leader : 0;
+}
+
+static void elect(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *instruction)
+{
+    const uint32_t elected = elected_lane(lane->group, number);
     for (unsigned i = 0; i < instruction->destination_count; i++)
         walk_set_register(lane->state, &instruction->destinations[i], true,
-                          walk_is_predicate(&instruction->destinations[i]) && lane->lane == 0);
+                          walk_is_predicate(&instruction->destinations[i]) && lane->lane == elected);
 }
 
 /* All lanes are taken to vote alike. */
@@ -181,7 +189,7 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
     else if (instruction->operation == WSDBG_OP_SHFL)
         shuffle(group, number, lane);
     else if (instruction->operation == WSDBG_OP_ELECT)
-        elect(lane, instruction);
+        elect(lane, number, instruction);
     else if (instruction->operation == WSDBG_OP_VOTE || instruction->operation == WSDBG_OP_VOTEU)
         vote(lane, instruction);
     else if (maps_to_rank(instruction))
@@ -231,6 +239,8 @@ unsigned walk_group_execute(struct walk_group *group, uint32_t number)
     struct wsdbg_walk_told *told = is_counted && executes ? wsdbg_walk_told_at(group->plan, number) : NULL;
     if (told)
         told->times++;
+    if (executes && instruction->operation == WSDBG_OP_ELECT)
+        group->plan->issued[number].now++;
     if (parts)
         walk_group_compare_written(group, number);
     else

@@ -14,6 +14,7 @@ struct walk_group walk_group_begin(struct wsdbg_walk_plan *plan, const struct ws
     const uint32_t leader = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
     plan->states[leader] = (struct wsdbg_thread_state){0};
     plan->lanes = leader == 0 ? lanes : plan->lanes;
+    plan->is_some_lost &= leader != 0;
     for (size_t i = 0; i < plan->told_count; i++) {
         plan->told[i].times = 0;
         plan->told[i].has_loaded = plan->told[i].is_polling = false;

@@ -77,7 +77,8 @@ static bool present_value(const struct walk_lane *lane, uint32_t number, uint32_
     const struct wsdbg_walk_told *told = is_in_loop ? told_of_work(lane, number) : NULL;
     const bool may_count = graph->instructions[number].operation == WSDBG_OP_LD && lane->group->plan->has_other_writers;
     const uint32_t at = address % sizeof *value;
-    if (may_count || (is_in_loop && (!told || told->times)) || !lane->world->shared || at + bytes > sizeof *value ||
+    if (!lane->group->plan->takes_present || may_count || (is_in_loop && (!told || told->times)) ||
+        !lane->world->shared || at + bytes > sizeof *value ||
         !lane->world->shared(lane->world->context, address - at, value))
         return false;
     *value = *value >> BYTE_BITS * at & UINT32_MAX >> BYTE_BITS * (sizeof *value - bytes);

@@ -407,6 +407,7 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
         plan->own = *graph;
         plan->own.instructions = instructions;
         graph = plan->graph = &plan->own;
+        plan->takes_present = true;
         plan->has_other_writers = has_other_writers(graph);
         plan->executes = calloc((size_t)graph->instruction_count + 1, sizeof *plan->executes);
         plan->detours = calloc((size_t)graph->block_count + 1, sizeof *plan->detours);
@@ -436,12 +437,13 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
     return error;
 }
 
-void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, bool believes_stores)
+void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, enum wsdbg_walk_belief belief)
 {
     walk_words_forget(&plan->words);
     plan->walks = 0;
     plan->lacks_loads = false;
-    if (!believes_stores || (plan->follows_stores && plan->has_other_writers))
+    plan->takes_present = belief & WSDBG_BELIEVE_PRESENT;
+    if (!(belief & WSDBG_BELIEVE_STORES) || (plan->follows_stores && plan->has_other_writers))
         walk_words_spoil(&plan->words);
 }
 

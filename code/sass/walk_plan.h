@@ -69,13 +69,15 @@ struct wsdbg_walk_plan {
     size_t told_count;
     bool exchanges;          /* a walk may depend on a shuffle, a vote or a lent copy */
     uint32_t lanes;          /* of the warp at hand; a bit each */
+    bool takes_present;      /* a load from shared memory may get what is there now */
     bool follows_stores;     /* some load in a loop is told: what is stored to shared memory may decide a way */
     bool has_other_writers;  /* shared memory may change by other instructions than stores that walks follow */
     struct walk_words words; /* of the walks so far of the CTA at hand */
     uint32_t walks;          /* how many these are */
     struct wsdbg_thread_state *states; /* by lane: memory for the lanes that walk */
-    /* By instruction: how often the present walk has issued a copy of the whole warp, and the walks of the same warp
-     * before it have. */
+    bool is_some_lost;                 /* some earlier walk of the same warp is not whole */
+    /* By instruction: how often the present walk has issued a copy of the whole warp, or has elected a lane, and the
+     * walks of the same warp before it have. */
     struct {
         uint32_t now, before;
     } * issued;

@@ -326,31 +326,49 @@ static bool overwrites(const struct walk_words *words, const struct walk_store *
     return is_stored_before(words, first, &then->place);
 }
 
-static bool has_waited_since(const struct walk_place *first, const struct walk_place *then)
+/* Whether a lane waited between two of its places, at an mbarrier, or at another barrier for a phase that the reader
+ * has not passed. */
+static bool has_waited_since(const struct walk_place *first, const struct walk_place *then,
+                             const struct walk_place *reader)
 {
-    for (unsigned id = WSDBG_WALK_MBARRIER_FIRST; id < WSDBG_WALK_BARRIERS; id++)
-        if (then->passed[id] > first->passed[id])
+    for (unsigned id = 0; id < WSDBG_WALK_BARRIERS; id++)
+        if (then->passed[id] > first->passed[id] &&
+            (id >= WSDBG_WALK_MBARRIER_FIRST || then->passed[id] > reader->passed[id]))
             return true;
     return false;
 }
 
-/* Whether the lane waited at an mbarrier before it overwrote what the place reads. */
+/* Whether the lane waited before it overwrote what the place reads. */
 static bool is_held_back(const struct walk_words *words, const struct walk_store *store, const struct walk_place *place)
 {
     for (const struct walk_store *first = store; first-- > words->stores;)
         if (first->place.walk == store->place.walk && overlaps(first, store->address, store->bytes) &&
             is_stored_before(words, first, place))
-            return has_waited_since(&first->place, &store->place);
+            return has_waited_since(&first->place, &store->place, place);
     return false;
 }
 
 enum when { WHEN_AFTER, WHEN_BEFORE, WHEN_AT_ANY_TIME };
+
+/* Of lanes of one warp, which come to a named barrier together: by how often they have come. */
+static enum when is_stored_when_in_warp(const struct walk_place *store, const struct walk_place *place)
+{
+    enum when when = WHEN_AT_ANY_TIME;
+    for (unsigned id = 0; id < WSDBG_WALK_CLUSTER; id++)
+        if (place->joined[id] < store->joined[id])
+            return WHEN_AFTER;
+        else if (place->joined[id] > store->joined[id])
+            when = WHEN_BEFORE;
+    return when;
+}
 
 static enum when is_stored_when(const struct walk_words *words, const struct walk_store *store,
                                 const struct walk_place *place)
 {
     if (store->place.walk == place->walk || is_stored_before(words, store, place))
         return WHEN_BEFORE;
+    if (store->warp == words->warp && is_stored_when_in_warp(&store->place, place) != WHEN_AT_ANY_TIME)
+        return is_stored_when_in_warp(&store->place, place);
     return is_before(place, place, &store->place) || is_held_back(words, store, place) ? WHEN_AFTER : WHEN_AT_ANY_TIME;
 }
 

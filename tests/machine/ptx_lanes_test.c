@@ -123,6 +123,17 @@ static void lanes_with_accesses_of_their_own_stay_apart(void **state)
                      "lanes 00000003: init 0x400 1, init 0x400 2\nlanes fffffffc: init 0x400 1\n");
 }
 
+/* Lane 0 leaves the kernel before its warp elects a lane: then it is the lowest of the others.  Only once it is lane 0.
+ */
+static void the_lowest_lane_that_is_left_is_elected(void **state)
+{
+    (void)state;
+    ptx_walks_expect(
+        KERNEL(LANE "mov.u32 %r9, 5;\nelect.sync %r1|%p1, -1;\n@%p1 " INIT(
+            "r9") "setp.eq.u32 %p0, %r0, 0;\n@%p0 ret;\nelect.sync %r1|%p2, -1;\nmov.u32 %r9, 6;\n@%p2 " INIT("r9")),
+        "lanes 00000001: init 0x400 5\nlanes 00000002: init 0x400 6\nlanes fffffffc:\n");
+}
+
 /* ---- what lanes tell each other ---- */
 
 static void shuffles_bring_what_other_lanes_hold(void **state)
@@ -223,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_side_of_a_followed_lane_leaves_only_its_registers),
         cmocka_unit_test(lanes_that_exchange_values_on_a_side_stay_apart),
         cmocka_unit_test(lanes_with_accesses_of_their_own_stay_apart),
+        cmocka_unit_test(the_lowest_lane_that_is_left_is_elected),
         cmocka_unit_test(shuffles_bring_what_other_lanes_hold),
         cmocka_unit_test(a_sum_over_the_warp_is_known),
         cmocka_unit_test(a_ballot_has_a_bit_for_each_lane),

@@ -147,7 +147,7 @@ void ptx_walks_expect_of_two(const char *text, bool (*shared)(void *context, uin
     struct ptx_walks walks = ptx_walks_begin(text);
     enum wsdbg_walks_end end;
     char said[4096];
-    wsdbg_walk_plan_begin_cta(walks.plan, true);
+    wsdbg_walk_plan_begin_cta(walks.plan, WSDBG_BELIEVE_BOTH);
     do {
         said[0] = '\0';
         wsdbg_walk_plan_begin_warp(walks.plan, 0);
@@ -156,7 +156,7 @@ void ptx_walks_expect_of_two(const char *text, bool (*shared)(void *context, uin
         say_warp(&walks, 1, "warp 1 ", shared, said, sizeof said);
         end = wsdbg_walk_plan_end_pass(walks.plan);
         if (end == WSDBG_WALKS_DOUBTFUL)
-            wsdbg_walk_plan_begin_cta(walks.plan, false);
+            wsdbg_walk_plan_begin_cta(walks.plan, WSDBG_BELIEVE_PRESENT);
     } while (end != WSDBG_WALKS_HOLD);
     assert_string_equal(said, expected);
     ptx_walks_end(&walks);
@@ -166,7 +166,7 @@ bool ptx_walks_were_wrong(const char *text)
 {
     struct ptx_walks walks = ptx_walks_begin(text);
     char said[4096] = "";
-    wsdbg_walk_plan_begin_cta(walks.plan, true);
+    wsdbg_walk_plan_begin_cta(walks.plan, WSDBG_BELIEVE_BOTH);
     for (uint32_t warp = 0; warp < 2; warp++) {
         wsdbg_walk_plan_begin_warp(walks.plan, warp);
         say_warp(&walks, warp, "", NULL, said, sizeof said);

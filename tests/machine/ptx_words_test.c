@@ -140,6 +140,60 @@ static void a_queue_without_a_wait_for_the_slot_tells_nothing(void **state)
                             "warp 1 lanes ffffffff: arrive 0x400, arrive 0x400\n");
 }
 
+/* The same queue, guarded by named barriers: a warp syncs at 1 to take a tile, and arrives at 2 to free the slot. */
+#define PUT_NAMED(tile, last) "st.shared.v2.u32 [bars+16], {" tile ", " last "};\nbarrier.arrive 1, 64;\n"
+#define TAKE_NAMED(frees)                                                                                       \
+    "AGAIN:\nbarrier.sync 1, 64;\nld.shared.v2.u32 {%r9, %r6}, [bars+16];\n" frees "setp.eq.u32 %p1, %r6, 0;\n" \
+    "@%p1 bra DONE;\n" INIT("r9") "bra AGAIN;\nDONE:\n"
+#define FREES "barrier.arrive 2, 64;\n"
+#define IS_FREE "barrier.sync 2, 64;\n"
+
+/* At the end the slot holds the last tile, 0. */
+static bool shows_none(void *context, uint32_t address, uint32_t *value)
+{
+    (void)context;
+    *value = 0;
+    return address == 0x410 || address == 0x414;
+}
+
+static void a_queue_that_named_barriers_guard_is_followed(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(
+        TWO_WARPS(PUT_NAMED("7", "1") IS_FREE PUT_NAMED("8", "1") IS_FREE PUT_NAMED("0", "0"), TAKE_NAMED(FREES)),
+        shows_none,
+        "warp 0 lanes ffffffff: step 12, sync 2, step 12, sync 2, step 12\n"
+        "warp 1 lanes ffffffff: sync 1, step 12, init 0x400 7, sync 1, step 12, init 0x400 8, sync 1, "
+        "step 12\n");
+}
+
+/* Nothing keeps the second tile from coming before the first one is taken: both warps only meet before both. */
+static void a_barrier_that_the_reader_has_passed_guards_no_slot(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS("st.shared.v2.u32 [bars+16], {7, 1};\nbarrier.sync 1, 64;\n"
+                                      "st.shared.v2.u32 [bars+16], {8, 1};\n",
+                                      TAKE_NAMED("")),
+                            NULL,
+                            "warp 0 lanes ffffffff: sync 1\n"
+                            "warp 1 lanes ffffffff: sync 1 lost\n");
+}
+
+/* Lane 0 stores; its warp comes to a barrier; all lanes load. */
+static void lanes_of_a_warp_come_to_a_named_barrier_together(void **state)
+{
+    (void)state;
+    ptx_walks_expect_of_two(
+        TWO_WARPS("setp.ne.u32 %p1, %r0, 0;\n@%p1 bra MET;\nst.shared.v2.u32 [bars+16], {7, 1};\n" INIT(
+                      "r0") "MET:\nbarrier.arrive 1, 64;\nAGAIN0:\nld.shared.v2.u32 {%r9, %r6}, [bars+16];\n" INIT("r9")
+                      IS_FREE "setp.eq.u32 %p2, %r6, 0;\n@%p2 bra AGAIN0;\n",
+                  SYNC),
+        shows_none,
+        "warp 0 lanes 00000001: init 0x400 0, step 12, init 0x400 7, sync 2\n"
+        "warp 0 lanes fffffffe: step 12, init 0x400 7, sync 2\n"
+        "warp 1 lanes ffffffff: sync 1\n");
+}
+
 static bool shows_1(void *context, uint32_t address, uint32_t *value)
 {
     (void)context;
@@ -199,6 +253,9 @@ int main(void)
         cmocka_unit_test(a_later_warp_may_prove_an_earlier_one_wrong),
         cmocka_unit_test(a_queue_that_mbarriers_guard_is_followed),
         cmocka_unit_test(a_queue_without_a_wait_for_the_slot_tells_nothing),
+        cmocka_unit_test(a_queue_that_named_barriers_guard_is_followed),
+        cmocka_unit_test(a_barrier_that_the_reader_has_passed_guards_no_slot),
+        cmocka_unit_test(lanes_of_a_warp_come_to_a_named_barrier_together),
         cmocka_unit_test(a_walk_that_is_lost_makes_words_doubtful_only_where_it_may_store),
         cmocka_unit_test(a_generic_address_may_lead_to_shared_memory),
         cmocka_unit_test(a_word_that_no_walk_stores_is_taken_as_it_is_now_the_first_time),

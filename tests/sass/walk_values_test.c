@@ -155,7 +155,7 @@ static void test_data_for_shared_memory_is_loaded_up_to_a_limit(void **state)
         if (walks[i].begins_pass)
             wsdbg_walk_plan_end_pass(plan);
         if (walks[i].begins_cta)
-            wsdbg_walk_plan_begin_cta(plan, true);
+            wsdbg_walk_plan_begin_cta(plan, WSDBG_BELIEVE_BOTH);
         wsdbg_walk_plan_begin_warp(plan, walks[i].warp);
         assert_null(wsdbg_walk_lanes(plan, &world, 1, WITHOUT_LIMITS, &walk, &together));
         assert_true(walk.is_whole);

@@ -22,6 +22,16 @@ uint32_t wsdbg_gathering_named_count(const struct wsdbg_case *c, uint32_t warp)
     return 0;
 }
 
+/* Whether some walk of the warp's CTA was guessed: then others of the CTA may have loaded what it stored. */
+static bool is_guessed_beside(const struct wsdbg_case *c, uint32_t warp)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    for (size_t i = 0; i < s->walk_count; i++)
+        if (s->walks[i].is_guessed && s->warps[s->walks[i].warp].cta == wsdbg_case_warp(c, warp)->cta)
+            return true;
+    return false;
+}
+
 /* Whether all walks of a warp, known from the kernel's start to its end by what cannot change, leave out the named
  * barrier. */
 static bool never_comes(const struct wsdbg_case *c, uint32_t warp, uint32_t id)
@@ -38,7 +48,7 @@ static bool never_comes(const struct wsdbg_case *c, uint32_t warp, uint32_t id)
             if (wsdbg_replay_is_use(&s->steps[s->walks[i].step_first + k], id))
                 return false;
     }
-    return any;
+    return any && !is_guessed_beside(c, warp);
 }
 
 static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_gathering *g)

@@ -133,6 +133,18 @@ static bool one_mate_left(const struct wsdbg_case *c, const struct wsdbg_gatheri
     return there == WSDBG_GROUP_WARPS - 1;
 }
 
+/* Just as many threads are missing as there are in whole warpgroups that have left and whose code comes to the barrier,
+ * and no other warp is known to have come. */
+static bool is_group_that_left(const struct wsdbg_case *c, const struct wsdbg_gathering *g, uint32_t missing)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        for (uint32_t v = 0; v < c->warp_count && wsdbg_set_has(&g->exited, w); v++)
+            if (wsdbg_case_are_mates(c, w, v) && !wsdbg_set_has(&g->exited, v))
+                return false;
+    return missing > 0 && g->others_behind == 0 && wsdbg_set_count(&g->partners) == 0 &&
+           wsdbg_set_count(&g->exited) * WSDBG_WARP_THREADS == missing;
+}
+
 /* Likely if no live warp can come; else it is only possible. */
 static void say_exited(struct wsdbg_case *c, const struct wsdbg_gathering *g, const struct wsdbg_warp_set *gone,
                        const char *which)
@@ -265,6 +277,21 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
         judge_who_came(c, waiter, &g);
     if (sync != WSDBG_NONE && c->finding_count == before)
         say_sync_of_role(c, &g, &others, sync, of_role ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
+}
+
+void wsdbg_rule_code_group_left(struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count && !wsdbg_case_explained(c); w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count ||
+            !wsdbg_case_stuck(c, w))
+            continue;
+        const struct wsdbg_gathering g = wsdbg_gathering_of(c, w);
+        const uint32_t present = wsdbg_set_count(&g.waiting) * WSDBG_WARP_THREADS;
+        if (wsdbg_first_of(&g.waiting) == w && !wsdbg_set_count(&g.others) && !wsdbg_set_count(&g.to_come) &&
+            is_group_that_left(c, &g, g.count > present ? g.count - present : 0))
+            say_exited(c, &g, &g.exited, ", whose code comes to it, too,");
+    }
 }
 
 /* ---- lanes ---- */

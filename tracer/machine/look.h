@@ -250,6 +250,9 @@ struct wsdbg_error *wsdbg_look_polls(const struct wsdbg_look_seen *seen, const u
 struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
                                        struct wsdbg_look_tables *tables);
 /* snapshot.walks and steps. */
+/* False: some walk, from this row of snapshot.walks on, is known to its end and leaves out the wait in which lanes of
+ * it stand. */
+bool wsdbg_look_walks_fit(const struct wsdbg_snapshot *out, size_t first);
 struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                      const uint32_t *access_first, struct wsdbg_look_tables *tables);
 /* snapshot.code. */

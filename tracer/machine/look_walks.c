@@ -273,10 +273,10 @@ static bool has_room(const struct walks *walks, uint64_t work, uint64_t time_ns)
 
 /* In as many passes as it takes.  Where more passes do not help, or the limits leave no room for them, the last pass
  * believes nothing that was stored. */
-static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta)
+static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, enum wsdbg_walk_belief belief)
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
-    wsdbg_walk_plan_begin_cta(walks->plan, true);
+    wsdbg_walk_plan_begin_cta(walks->plan, belief);
     for (;;) {
         const uint64_t work = walks->work, time_ns = wsdbg_look_now_ns();
         struct wsdbg_error *error = walk_warps(walks, cta);
@@ -287,8 +287,26 @@ static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta)
         walks->out->walk_count = walk_count;
         walks->out->step_count = step_count;
         if (end == WSDBG_WALKS_DOUBTFUL || !has_room(walks, work, time_ns))
-            wsdbg_walk_plan_begin_cta(walks->plan, false);
+            wsdbg_walk_plan_begin_cta(walks->plan, belief & WSDBG_BELIEVE_PRESENT);
     }
+}
+
+/* What is in shared memory now may be other than what a thread loaded there.  Where a walk leaves out the wait in which
+ * its warp stands, the CTA is walked once more without that; and if that does not help, no walk of it is whole. */
+static struct wsdbg_error *walk_as_seen(struct walks *walks, uint32_t cta)
+{
+    const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
+    const uint64_t work = walks->work, time_ns = wsdbg_look_now_ns();
+    struct wsdbg_error *error = walk_in_passes(walks, cta, WSDBG_BELIEVE_BOTH);
+    if (!error && !wsdbg_look_walks_fit(walks->out, walk_count) && has_room(walks, work, time_ns)) {
+        walks->out->walk_count = walk_count;
+        walks->out->step_count = step_count;
+        error = walk_in_passes(walks, cta, WSDBG_BELIEVE_STORES);
+    }
+    if (!error && !wsdbg_look_walks_fit(walks->out, walk_count))
+        for (size_t i = walk_count; i < walks->out->walk_count; i++)
+            walks->out->walks[i].is_whole = false;
+    return error;
 }
 
 /* All of its warps, or none where the time is over: the GPU may be stopped meanwhile. */
@@ -296,7 +314,7 @@ static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *wal
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     walk_memory_begin_cta(walks->memory);
-    struct wsdbg_error *error = walk_in_passes(walks, cta);
+    struct wsdbg_error *error = walk_as_seen(walks, cta);
     *walked = !is_late(walks);
     if (!*walked) {
         walks->out->walk_count = walk_count;
