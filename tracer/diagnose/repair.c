@@ -2,6 +2,7 @@
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.  Runs the replay again for each.
  */
+#include "diagnose/code_case.h"
 #include "diagnose/repair_trial.h"
 
 #include <stdlib.h>
@@ -128,6 +129,17 @@ static bool are_used_alike(const struct wsdbg_trial *t, const uint8_t *uses, uin
     return any;
 }
 
+/* Whether another stage of the barrier's family, in its CTA, has the same count: then no single stage was given a wrong
+ * one. */
+static bool has_equal_stage(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (b != barrier && t->replay->barriers[b].cta == t->replay->barriers[barrier].cta &&
+            t->expected_was[b] == t->expected_was[barrier] && wsdbg_replay_is_of_family(t->replay, barrier, b))
+            return true;
+    return false;
+}
+
 /* Tries for each stage the counts of the family's other stages: a count that differs from theirs is most often a
  * mistake. */
 static void try_counts_of_others(struct wsdbg_trial *t)
@@ -138,7 +150,8 @@ static void try_counts_of_others(struct wsdbg_trial *t)
         const bool is_tried = t->expected_was[b] && leads_stage(t, b);
         for (uint32_t other = 0; other < t->replay->barrier_count && is_tried; other++)
             if (t->expected_was[other] != t->expected_was[b] &&
-                (wsdbg_replay_is_of_family(t->replay, b, other) || are_used_alike(t, uses, b, other)))
+                (wsdbg_replay_is_of_family(t->replay, b, other) ||
+                 (!has_equal_stage(t, b) && are_used_alike(t, uses, b, other))))
                 add_count(counts, &count, t->expected_was[other], t->expected_was[b]);
         for (uint32_t i = 0; i < count; i++)
             try_count(t, b, false, counts[i]);
@@ -155,7 +168,23 @@ static bool has_left_its_group(const struct wsdbg_trial *t)
     return false;
 }
 
-/* A count that each round makes is not lowered, even if the kernel would then finish by chance. */
+/* How many threads have exited that never arrive on the barrier, though their code may have an arrival on it. */
+static uint32_t threads_that_left(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    const uint32_t row = t->replay->barriers[barrier].row, cta = t->c->ctas[t->replay->barriers[barrier].cta];
+    struct wsdbg_warp_set left = {{0}};
+    for (uint32_t w = 0; w < t->c->warp_count && row != WSDBG_NONE; w++)
+        if (wsdbg_case_warp(t->c, w)->state == WSDBG_WARP_EXITED && wsdbg_case_warp(t->c, w)->cta == cta &&
+            wsdbg_code_could(t->c, w, WSDBG_KINDS_ARRIVAL, row) != WSDBG_CAN_NOT)
+            wsdbg_set_add(&left, w);
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (wsdbg_replay_arrivals_on(&t->replay->agents[i], barrier))
+            wsdbg_set_remove(&left, t->replay->agents[i].warp);
+    return wsdbg_set_count(&left) * WSDBG_WARP_THREADS;
+}
+
+/* A count that each round makes is not lowered, even if the kernel would then finish by chance; nor where just as many
+ * arrivals are missing as threads have left. */
 static void try_counts(struct wsdbg_trial *t)
 {
     const bool has_left = has_left_its_group(t);
@@ -169,7 +198,8 @@ static void try_counts(struct wsdbg_trial *t)
         add_count(counts, &count, was - 1, was);
         add_count(counts, &count, was + 1, was);
         for (uint32_t i = 0; i < count; i++)
-            if (counts[i] > was || (!has_left && of_round != was && !wsdbg_replay_lacks_an_arriver(t->replay, f)))
+            if (counts[i] > was || (!has_left && of_round != was && !wsdbg_replay_lacks_an_arriver(t->replay, f) &&
+                                    threads_that_left(t, f) != was - counts[i]))
                 try_count(t, f, true, counts[i]);
     }
 }
@@ -204,6 +234,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_stay(t);
     wsdbg_try_lanes(t);
     wsdbg_try_unmade(t);
+    wsdbg_try_blocks(t);
     wsdbg_try_across(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
@@ -211,7 +242,6 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
     wsdbg_try_beginnings(t);
     wsdbg_try_first(t, 0);
-    wsdbg_try_blocks(t);
     wsdbg_try_named(t);
     wsdbg_try_named_ids(t);
     wsdbg_try_early(t);
