@@ -115,6 +115,8 @@ static struct wsdbg_error *look_around(struct steps *steps)
     if (!error)
         error = wsdbg_look_walks(&steps->source, seen, steps->access_first, tables);
     if (!error)
+        wsdbg_look_rings(tables->out);
+    if (!error)
         error = wsdbg_look_code(seen, tables);
     return error;
 }

@@ -249,12 +249,14 @@ struct wsdbg_error *wsdbg_look_polls(const struct wsdbg_look_seen *seen, const u
 /* snapshot.answers. */
 struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
                                        struct wsdbg_look_tables *tables);
-/* snapshot.walks and steps. */
 /* False: some walk, from this row of snapshot.walks on, is known to its end and leaves out the wait in which lanes of
  * it stand. */
 bool wsdbg_look_walks_fit(const struct wsdbg_snapshot *out, size_t first);
+/* snapshot.walks and steps. */
 struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                      const uint32_t *access_first, struct wsdbg_look_tables *tables);
+/* Ids and stages of mbarriers that one instruction takes in turn, as walks show. */
+void wsdbg_look_rings(struct wsdbg_snapshot *out);
 /* snapshot.code. */
 struct wsdbg_error *wsdbg_look_code(const struct wsdbg_look_seen *seen, struct wsdbg_look_tables *tables);
 

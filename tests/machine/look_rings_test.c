@@ -1,0 +1,132 @@
+/* look_rings_test.c - mbarriers of which the code does not say that they are one array, and what a walk shows of them.
+ *
+ * A test writes the mbarriers of two CTAs as the code tells them apart, and the steps of one walk.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/look.h"
+
+enum { CTAS = 2, PLACES_MOST = 5, STEPS_MOST = 8, FIRST = 0x400 };
+
+struct place {
+    uint32_t offset, id, stage, expected;
+};
+
+/* What a place is afterwards. */
+struct stage {
+    uint32_t id, stage;
+};
+
+static const struct kernel {
+    const char *name;
+    uint32_t count;
+    struct place places[PLACES_MOST];
+    uint32_t waits[STEPS_MOST], arrivals[STEPS_MOST]; /* offsets, in order; each list is made by one instruction */
+    struct stage becomes[PLACES_MOST];
+} kernels[] = {
+    {"three that a wait takes in turn",
+     3,
+     {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}, {FIRST + 16, 2, 0, 1}},
+     {FIRST, FIRST + 8, FIRST + 16, FIRST},
+     {0},
+     {{0, 0}, {0, 1}, {0, 2}}},
+    {"an array of two, and the place behind it",
+     3,
+     {{FIRST, 0, 0, 1}, {FIRST + 8, 0, 1, 1}, {FIRST + 16, 1, 0, 1}},
+     {FIRST, FIRST + 8, FIRST + 16},
+     {0},
+     {{0, 0}, {0, 1}, {0, 2}}},
+    {"two arrays of two",
+     4,
+     {{FIRST, 0, 0, 1}, {FIRST + 8, 0, 1, 1}, {FIRST + 16, 1, 0, 1}, {FIRST + 24, 1, 1, 1}},
+     {FIRST, FIRST + 8, FIRST + 16, FIRST + 24},
+     {0},
+     {{0, 0}, {0, 1}, {1, 0}, {1, 1}}},
+    {"another count", 2, {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 2}}, {FIRST, FIRST + 8}, {0}, {{0, 0}, {1, 0}}},
+    {"something else is done with the second one",
+     2,
+     {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}},
+     {FIRST, FIRST + 8},
+     {FIRST + 8},
+     {{0, 0}, {1, 0}}},
+    {"no instruction takes both", 2, {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}}, {FIRST}, {0}, {{0, 0}, {1, 0}}},
+    {"the third one lies elsewhere",
+     3,
+     {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}, {FIRST + 32, 2, 0, 1}},
+     {FIRST, FIRST + 8, FIRST + 32},
+     {0},
+     {{0, 0}, {0, 1}, {2, 0}}},
+};
+
+static uint32_t put_steps(struct wsdbg_step_row *steps, uint32_t count, const uint32_t *offsets, uint8_t kind,
+                          uint32_t access)
+{
+    for (uint32_t i = 0; i < STEPS_MOST && offsets[i]; i++)
+        steps[count++] =
+            (struct wsdbg_step_row){.access = access, .address = offsets[i], .kind = kind, .rank = WSDBG_STEP_OWN_RANK};
+    return count;
+}
+
+static void put_barriers(const struct kernel *k, struct wsdbg_barrier *barriers)
+{
+    for (uint32_t i = 0; i < CTAS * k->count; i++) {
+        const struct place *place = &k->places[i % k->count];
+        barriers[i] = (struct wsdbg_barrier){.cta = i / k->count,
+                                             .kind = WSDBG_BARRIER_MBARRIER,
+                                             .id = place->id,
+                                             .stage = place->stage,
+                                             .expected_arrivals = wsdbg_known_u32(place->expected),
+                                             .shared_offset = wsdbg_known_u32(place->offset)};
+    }
+}
+
+static void judge(const struct kernel *k)
+{
+    struct wsdbg_barrier barriers[CTAS * PLACES_MOST];
+    struct wsdbg_step_row steps[2 * STEPS_MOST];
+    struct wsdbg_grid grid = {.cta_count = CTAS, .module = WSDBG_NONE};
+    struct wsdbg_cta ctas[CTAS] = {{0}};
+    struct wsdbg_warp_row warp = {0};
+    struct wsdbg_walk_row walk = {.lanes = 1, .is_whole = true};
+    walk.step_count = put_steps(steps, 0, k->waits, WSDBG_ACCESS_WAIT, 0);
+    walk.step_count = put_steps(steps, walk.step_count, k->arrivals, WSDBG_ACCESS_ARRIVE, 1);
+    put_barriers(k, barriers);
+    struct wsdbg_snapshot out = {.grids = &grid,
+                                 .grid_count = 1,
+                                 .ctas = ctas,
+                                 .cta_count = CTAS,
+                                 .warps = &warp,
+                                 .warp_count = 1,
+                                 .barriers = barriers,
+                                 .barrier_count = CTAS * k->count,
+                                 .walks = &walk,
+                                 .walk_count = 1,
+                                 .steps = steps,
+                                 .step_count = walk.step_count};
+    wsdbg_look_rings(&out);
+    for (uint32_t i = 0; i < CTAS * k->count; i++) {
+        assert_int_equal(barriers[i].id, k->becomes[i % k->count].id);
+        assert_int_equal(barriers[i].stage, k->becomes[i % k->count].stage);
+    }
+}
+
+static void stages_that_one_instruction_takes_in_turn_are_one_array(void **state)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        print_message("%s\n", kernels[i].name);
+        judge(&kernels[i]);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stages_that_one_instruction_takes_in_turn_are_one_array)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
