@@ -3,11 +3,12 @@
 
     tests/foreign/run.py --scratch FOLDER [--cutlass CHECKOUT] [--samples CHECKOUT] [--flash-attention CHECKOUT] [--deepgemm CHECKOUT]
                          [--thunderkittens CHECKOUT] [--fast-cu CHECKOUT] [--flashmla CHECKOUT] [--sageattention CHECKOUT] [--simplegemm CHECKOUT]
-                         [--matmultutorial CHECKOUT] [--effective-transpose CHECKOUT] [--flashinfer CHECKOUT] [--build build] [--only NAME...]
-                         [--limit 300] [--schedules 50] [--triton PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
+                         [--matmultutorial CHECKOUT] [--effective-transpose CHECKOUT] [--flashinfer CHECKOUT] [--packages FOLDER] [--build build]
+                         [--only NAME...] [--limit 300] [--schedules 50] [--triton PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
 
 The user brings the checkouts (PINNED names the commits that the page rests on); a program whose checkout is not given is left out. cub_transform needs none: CUB
-comes with the CUDA toolkit. Programs are compiled with nvcc into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository.
+comes with the CUDA toolkit. --packages: a folder that has Python packages with the text of kernels (PACKAGES names the versions), by pip install --no-deps --target
+FOLDER; a source package is unpacked there. Programs are compiled with nvcc into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository.
 Some projects launch their kernels from Python, or have no program with a check: for these drivers/ has small host programs of our own, which include the files of
 the kernels. --triton: a Python that has Triton 3.9.0 and NumPy; it runs python/triton_matmul.py. Each program runs under `wsdbg run --device sim`, again with
 --races, and under `wsdbg explore`. It passes when its own check does.
@@ -32,6 +33,8 @@ PINNED = {'cutlass': ('https://github.com/NVIDIA/cutlass', '7107b05535f8977f5ecb
           'effective_transpose': ('https://github.com/simveit/effective_transpose', '994b2b5acaa67f80e411df3e8274b6ae13fd1949'),
           'flashinfer': ('https://github.com/flashinfer-ai/flashinfer', 'fb28d7242b3506a2348265962041acc1fb56cca4'),
           'samples': ('https://github.com/NVIDIA/cuda-samples', 'c94ff366aed18c797b8a85dfaac7817b0228b420')}
+PACKAGES = ('apache-tvm-ffi==0.1.15.post2', 'flashinfer-python==0.7.4', 'humming-kernels==0.1.20', 'sglang==0.5.23',
+            'transformer-engine-torch==2.20.2')  # the last one: a source package
 SIZE = ['--m=256', '--n=256', '--k=256', '--iterations=0']
 # name: checkout (None = needs none), folder, sources (None = all of the folder), arguments, what its own check prints, launch to explore
 PROGRAMS = {
@@ -66,6 +69,13 @@ PROGRAMS = {
     'matmultut_attention': ('matmultutorial', None, None, ['64', '128', '256'], ': Passed', 0),
     'tma_transpose': ('effective_transpose', None, None, ['512'], ': Passed', 0),
     'flashinfer_xqa': ('flashinfer', None, None, ['500'], ': Passed', 0),
+    'sglang_norm_residual': ('packages', None, None, ['6'], ': Passed', 0),
+    'sglang_fused_a_gemm': ('packages', None, None, ['7'], ': Passed', 0),
+    'sglang_hicache': ('packages', None, None, ['200', '3'], ': Passed', 0),
+    'deepselect_cluster': ('packages', None, None, ['2', '20000', '512'], ': Passed', 0),
+    'tensorrt_llm_tinygemm': ('packages', None, None, ['128', '16', '8192'], ': Passed', 0),
+    'humming_gemm': ('packages', None, None, ['96', '10'], ': Passed', 0),
+    'transformer_engine_quantize': ('packages', None, None, ['256', '512'], ': Passed', 0),
     'triton_matmul': ('triton', None, None, ['256', '256', '512'], 'ok', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
     'matrixMul': ('samples', 'Samples/0_Introduction', None, ['-wA=64', '-hA=64', '-wB=64', '-hB=64'], 'Result = PASS', 0),
@@ -93,6 +103,9 @@ KITTENS = '-std=c++20 -O3 -DNDEBUG -DKITTENS_HOPPER --expt-extended-lambda --use
 FAST_CU = '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math -I{fast_cu}/examples/matmul'
 FLASHMLA = ('-std=c++20 -O3 -DNDEBUG --expt-extended-lambda --use_fast_math -I{flashmla}/csrc -I{flashmla}/csrc/sm90 '
             '-I{flashmla}/csrc/kerutils/include -I{cutlass}/include')
+SGLANG = '-std=c++20 -O3 -DSGL_CUDA_ARCH=900 -I{packages}/sglang/kernels/jit/include -I{packages}/sglang/kernels/jit/csrc -I{packages}/tvm_ffi/include'
+DEEPSELECT = '{packages}/sglang/kernels/jit/csrc/deep_select/vendor'
+TRANSFORMER_ENGINE = '{packages}/transformer_engine_torch-2.20.2/common_headers'
 DRIVERS = {
     'flash_attention': ('flash_attention', '-O3 -DNDEBUG -DCUTLASS_ENABLE_GDC_FOR_SM90 -DCAUSAL=0 --expt-extended-lambda --use_fast_math '
                                            '-I{flash_attention}/hopper -I{cutlass}/include'),
@@ -118,7 +131,16 @@ DRIVERS = {
     'matmultut_v10': ('matmultut_v10', '-O3 -I{matmultutorial}/examples/matmul/this-sm90'),
     'matmultut_attention': ('matmultut_attention', '-O3 -I{matmultutorial}/examples/attention/cuda/gqa-hopper'),
     'tma_transpose': ('tma_transpose', '-O3 -I{effective_transpose}'),
-    'flashinfer_xqa': ('flashinfer_xqa', '-O3 -DNDEBUG -I{flashinfer}/csrc/xqa')}
+    'flashinfer_xqa': ('flashinfer_xqa', '-O3 -DNDEBUG -I{flashinfer}/csrc/xqa'),
+    'sglang_norm_residual': ('sglang_norm_residual', SGLANG),
+    'sglang_fused_a_gemm': ('sglang_fused_a_gemm', SGLANG),
+    'sglang_hicache': ('sglang_hicache', SGLANG),
+    'deepselect_cluster': ('deepselect_cluster', f'-std=c++20 -O3 -I{DEEPSELECT} -I{DEEPSELECT}/3rdparty/kerutils/include '
+                                                 '-I{packages}/flashinfer/data/cutlass/include'),
+    'tensorrt_llm_tinygemm': ('tensorrt_llm_tinygemm', '-O3 -I{packages}/flashinfer/data/csrc -I{packages}/flashinfer/data/include '
+                                                       '-I{packages}/tvm_ffi/include'),
+    'humming_gemm': ('humming_gemm', '-O3 -I{packages}/humming/include -I{packages}/flashinfer/data/cutlass/include'),
+    'transformer_engine_quantize': ('transformer_engine_quantize', f'-O3 -I{TRANSFORMER_ENGINE} -I{TRANSFORMER_ENGINE}/common/include')}
 
 
 def sources_and_flags(name, row, checkouts):
@@ -282,9 +304,9 @@ def page(data):
     commits = ', '.join(commits_of(project, data['rows'].values()) for project in PINNED)
     lines = ['## Programs of others', '',
              f"`tests/foreign/run.py`: {data['processor']}; processor seconds, of all processes from start to end (other work ran beside it, so they say more than seconds), on a chip of "
-             f"{data['multiprocessors']} multiprocessors. Compiled with `nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a]` (samples: `90`) from unchanged sources: {commits}. The static "
+             f"{data['multiprocessors']} multiprocessors. Compiled with `nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a]` (samples: `90`) from unchanged sources: {commits}; of the packages {', '.join(PACKAGES)}. The static "
              'runtime is nvcc\'s default. FlashAttention, DeepGEMM, ThunderKittens, fast.cu, FlashMLA, SageAttention, CUB (of the CUDA toolkit), the CuTe tutorial, '
-             'simplegemm, MatmulTutorial, effective_transpose and FlashInfer have host programs of our own, `tests/foreign/drivers`, '
+             'simplegemm, MatmulTutorial, effective_transpose, FlashInfer and the packages have host programs of our own, `tests/foreign/drivers`, '
              'which compare with results made on the host. '
              'Triton 3.9.0 is from PyPI and runs without PyTorch; `tests/foreign/python/triton_matmul.py` is a matmul of our own with `warp_specialize=True`. '
              '"passes": exit status 0 and the program\'s own line, where it prints one; no verdict. '
@@ -305,6 +327,7 @@ def main():
     parser.add_argument('--build', default='build')
     for name in PINNED:
         parser.add_argument('--' + name.replace('_', '-'))
+    parser.add_argument('--packages')
     parser.add_argument('--triton')
     parser.add_argument('--only', nargs='+', default=list(PROGRAMS))
     parser.add_argument('--limit', type=float, default=300, help='seconds for a program')
@@ -315,7 +338,7 @@ def main():
     parser.add_argument('--no-page', action='store_true')
     args = parser.parse_args()
     args.scratch = os.path.abspath(args.scratch)
-    checkouts = {key: os.path.abspath(getattr(args, key)) for key in (*PINNED, 'triton') if getattr(args, key)}
+    checkouts = {key: os.path.abspath(getattr(args, key)) for key in (*PINNED, 'packages', 'triton') if getattr(args, key)}
     data = results.load('sim').get('foreign', {'rows': {}})
     data.update(processor=results.machine(), pinned=PINNED, schedules=args.schedules, multiprocessors=args.multiprocessors)
     os.environ['WSDBG_SIM_MULTIPROCESSORS'] = str(args.multiprocessors)
