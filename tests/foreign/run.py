@@ -72,10 +72,12 @@ PROGRAMS = {
     'sglang_norm_residual': ('packages', None, None, ['6'], ': Passed', 0),
     'sglang_fused_a_gemm': ('packages', None, None, ['7'], ': Passed', 0),
     'sglang_hicache': ('packages', None, None, ['200', '3'], ': Passed', 0),
+    'sglang_sparse_mla': ('packages', None, None, ['512', '1'], ': Passed', 0),
     'deepselect_cluster': ('packages', None, None, ['2', '20000', '512'], ': Passed', 0),
     'tensorrt_llm_tinygemm': ('packages', None, None, ['128', '16', '8192'], ': Passed', 0),
     'humming_gemm': ('packages', None, None, ['96', '10'], ': Passed', 0),
     'transformer_engine_quantize': ('packages', None, None, ['256', '512'], ': Passed', 0),
+    'flashinfer_mamba': ('packages', None, None, ['3', '0'], ': Passed', 0),
     'triton_matmul': ('triton', None, None, ['256', '256', '512'], 'ok', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
     'matrixMul': ('samples', 'Samples/0_Introduction', None, ['-wA=64', '-hA=64', '-wB=64', '-hB=64'], 'Result = PASS', 0),
@@ -135,12 +137,16 @@ DRIVERS = {
     'sglang_norm_residual': ('sglang_norm_residual', SGLANG),
     'sglang_fused_a_gemm': ('sglang_fused_a_gemm', SGLANG),
     'sglang_hicache': ('sglang_hicache', SGLANG),
+    'sglang_sparse_mla': ('sglang_sparse_mla', '-std=c++20 -O3 -DNDEBUG --expt-extended-lambda --use_fast_math -I{packages}/sglang/kernels/jit/csrc '
+                                               '-I{packages}/flashinfer/data/cutlass/include'),
     'deepselect_cluster': ('deepselect_cluster', f'-std=c++20 -O3 -I{DEEPSELECT} -I{DEEPSELECT}/3rdparty/kerutils/include '
                                                  '-I{packages}/flashinfer/data/cutlass/include'),
     'tensorrt_llm_tinygemm': ('tensorrt_llm_tinygemm', '-O3 -I{packages}/flashinfer/data/csrc -I{packages}/flashinfer/data/include '
                                                        '-I{packages}/tvm_ffi/include'),
     'humming_gemm': ('humming_gemm', '-O3 -I{packages}/humming/include -I{packages}/flashinfer/data/cutlass/include'),
-    'transformer_engine_quantize': ('transformer_engine_quantize', f'-O3 -I{TRANSFORMER_ENGINE} -I{TRANSFORMER_ENGINE}/common/include')}
+    'transformer_engine_quantize': ('transformer_engine_quantize', f'-O3 -I{TRANSFORMER_ENGINE} -I{TRANSFORMER_ENGINE}/common/include'),
+    'flashinfer_mamba': ('flashinfer_mamba', '-std=c++20 -O3 -diag-suppress=2361 -DFLASHINFER_ENABLE_BF16 -DFLASHINFER_MAMBA_ENABLE_SM90 '
+                                             '-I{packages}/flashinfer/data/include')}
 
 
 def sources_and_flags(name, row, checkouts):
