@@ -127,10 +127,14 @@ class Score:
         except (ValueError, subprocess.TimeoutExpired):
             return {}
 
+    def extra_of(self, row):
+        """Options of wsdbg for this case."""
+        return shlex.split(self.options.extra)
+
     def watched(self, row, number):
         """A run under wsdbg, with what the report says of it."""
         database = os.path.join(self.scratch.name, f"{row['case']}-{number}.db")
-        options = ['--device', self.options.device, '--stall', str(self.options.stall), *shlex.split(self.options.extra), '-o', database]
+        options = ['--device', self.options.device, '--stall', str(self.options.stall), *self.extra_of(row), '-o', database]
         if self.options.record:
             os.makedirs(self.options.record, exist_ok=True)
             record = os.path.join(self.options.record, f"{row['case']}-{number}.wsrec")
@@ -188,6 +192,7 @@ def is_skipped(run):
 
 def is_over_limit(run):
     return run['status'] in OVER_LIMIT or 'SIGALRM' in run['stderr']
+
 
 def enough(confidence, least):
     return confidence in CONFIDENCES and CONFIDENCES.index(confidence) >= CONFIDENCES.index(least)
@@ -294,12 +299,12 @@ class Keeper:
         self.kept.update(device=device(options.device), date=time.strftime('%Y-%m-%d'), stall=options.stall, extra=options.extra, jobs=jobs)
         save(self.path, self.kept)
 
-    def add(self, row, number, answer):
+    def add(self, answer, line):
         with self.lock:
             self.kept['runs'].append(answer)
             save(self.path, self.kept)
             self.bad = self.bad or answer['mark'] in BAD
-            print(line_of(row, number, answer), flush=True)
+            print(line, flush=True)
 
 
 def measure(options):
@@ -314,7 +319,7 @@ def measure(options):
         score.of_thread.gpu = score.of_thread.own if options.gpus > 1 and row['gpus'] == '1' else None
         answer = None if score.is_over() else both(score, row, number)
         if answer and not score.is_over():
-            keeper.add(row, number, answer)
+            keeper.add(answer, line_of(row, number, answer))
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs, initializer=takes_gpu) as pool:
         waiting = [pool.submit(one, number, row) for number in range(1, options.runs + 1) for row in rows]
