@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """ranks.py - two PyTorch ranks of which one does not do what the other waits for, or only seems not to.
 
-    tests/h200/fleet/ranks.py --case NAME [--limit SECONDS] [--spawn]
+    tests/h200/fleet/ranks.py --case NAME [--limit SECONDS] [--start exec|fork|spawn|forkserver]
     tests/h200/fleet/ranks.py --list
 
-For `torchrun --nproc-per-node 2`; with --spawn it starts the two ranks itself, because torchrun ends all ranks when one
-dies.  A line that ends with `# fault NAME` is the one that a report of case NAME should show.  Prints `done` last when it ends well.
+For `torchrun --nproc-per-node 2`, or `mpirun -n 2` with MASTER_ADDR and MASTER_PORT set.  With --start it starts the two ranks itself: as
+programs (torchrun ends all ranks when one dies), or as processes of Python's multiprocessing.  A line that ends with `# fault NAME` is the one that a report of case NAME should show.  Prints `done` last when it ends well.
 Exit status: 0, 77 = PyTorch or two GPUs are not there; after --limit it ends by SIGALRM.
 """
-import argparse, ctypes, os, signal, socket, subprocess, sys, time
+import argparse, ctypes, multiprocessing, os, signal, socket, subprocess, sys, time
 
+LAUNCHERS = (('RANK', 'LOCAL_RANK', 'WORLD_SIZE'), ('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_LOCAL_RANK', 'OMPI_COMM_WORLD_SIZE'),
+             ('PMI_RANK', 'MPI_LOCALRANKID', 'PMI_SIZE'))
 LARGE = 1 << 26  # elements: no protocol of NCCL buffers as much
 STUCK_PTX = b"""
 .version 8.0
@@ -52,17 +54,24 @@ def need_torch():
     return torch
 
 
+def place_of_this():
+    """Rank, local rank, number of ranks, as whoever started this process has set them."""
+    for names in LAUNCHERS:
+        if all(name in os.environ for name in names):
+            return [int(os.environ[name]) for name in names]
+    return skip('to be started by torchrun or mpirun, or with --start')
+
+
 class Rank:
     """One of the two, after a first sum that both have made."""
 
     def __init__(self):
-        if 'LOCAL_RANK' not in os.environ:
-            skip('to be started by torchrun, or with --spawn')
+        self.rank, local_rank, size = place_of_this()
         self.torch = need_torch()
         import torch.distributed as group
-        self.group, self.rank = group, int(os.environ['LOCAL_RANK'])
-        self.torch.cuda.set_device(self.rank)
-        group.init_process_group('nccl', device_id=self.torch.device('cuda', self.rank))
+        self.group = group
+        self.torch.cuda.set_device(local_rank)
+        group.init_process_group('nccl', rank=self.rank, world_size=size, device_id=self.torch.device('cuda', local_rank))
         self.value = self.torch.ones(1024, device='cuda')
         group.all_reduce(self.value)
         self.wait()
@@ -215,16 +224,46 @@ CASES = {'skipped': skipped, 'skipped-next': skipped_next, 'sizes': sizes, 'orde
          'compiles': compiles, 'loads': loads, 'uneven': uneven}
 
 
-def spawn(arguments):
-    """Both ranks, as a launcher that waits for the last one."""
+def of_rank(rank, port):
+    """The environment of one of the two."""
+    return {'RANK': rank, 'LOCAL_RANK': rank, 'WORLD_SIZE': '2', 'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': port}
+
+
+def free_port():
     with socket.socket() as free:
         free.bind(('127.0.0.1', 0))
-        port = free.getsockname()[1]
-    ranks = []
-    for rank in ('0', '1'):
-        environment = {**os.environ, 'RANK': rank, 'LOCAL_RANK': rank, 'WORLD_SIZE': '2', 'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(port)}
-        ranks.append(subprocess.Popen([sys.executable, __file__, *arguments], env=environment))
-    return max((abs(rank.wait()) for rank in ranks), default=0)
+        return str(free.getsockname()[1])
+
+
+def start_programs(options, port):
+    arguments = [sys.executable, __file__, '--case', options.case, '--limit', str(options.limit)]
+    ranks = [subprocess.Popen(arguments, env={**os.environ, **of_rank(rank, port)}) for rank in ('0', '1')]
+    return [rank.wait() for rank in ranks]
+
+
+def member(case, limit, rank, port):
+    os.environ.update(of_rank(rank, port))
+    run(case, limit)
+
+
+def start_members(options, port):
+    way = multiprocessing.get_context(options.start)
+    if options.start == 'fork':
+        import torch  # as a program that imports it at its top: no context is made by that
+    ranks = [way.Process(target=member, args=(options.case, options.limit, rank, port)) for rank in ('0', '1')]
+    for rank in ranks:
+        rank.start()
+    for rank in ranks:
+        rank.join()
+    return [rank.exitcode for rank in ranks]
+
+
+def run(case, limit):
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    CASES[case](Rank())
+    sys.stdout.write('done\n')
+    sys.stdout.flush()
 
 
 def main():
@@ -232,20 +271,17 @@ def main():
     parser.add_argument('--case', choices=CASES)
     parser.add_argument('--list', action='store_true')
     parser.add_argument('--limit', type=float, default=120)
-    parser.add_argument('--spawn', action='store_true')
+    parser.add_argument('--start', choices=('exec', 'fork', 'spawn', 'forkserver'))
     options = parser.parse_args()
     if options.list:
         print('\n'.join(CASES))
         return 0
     if not options.case:
         parser.error('--case or --list')
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, options.limit)
-    if options.spawn:
-        return spawn(['--case', options.case, '--limit', str(options.limit)])
-    CASES[options.case](Rank())
-    sys.stdout.write('done\n')
-    sys.stdout.flush()
+    if options.start:
+        start = start_programs if options.start == 'exec' else start_members
+        return max(abs(status) for status in start(options, free_port()))
+    run(options.case, options.limit)
     return 0
 
 
