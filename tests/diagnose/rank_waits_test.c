@@ -49,6 +49,7 @@ static struct wsdbg_collective_row *call(struct world *w, uint32_t communicator,
                                      .launch = WSDBG_NONE,
                                      .row = {.number = is_pair ? 1 : of->collectives,
                                              .time_ns = SECOND_NS + w->s.collective_count,
+                                             .issued_ns = SECOND_NS + w->s.collective_count,
                                              .count = 64,
                                              .datatype = FLOAT32,
                                              .reduction = SUM,
@@ -233,6 +234,78 @@ static void a_circle_needs_all_callers_kept(void **state)
     }
 }
 
+/* ---- calls that wait on the host ---- */
+
+/* Rank 0 is inside its second call, and no kernel runs. */
+static void a_call_may_wait_on_the_host(void **state)
+{
+    static const struct {
+        const char *title;
+        uint64_t time_ns, issued_ns, launches_before;
+        uint32_t flags;
+        int end;              /* of rank 1's process */
+        uint64_t other_count; /* of rank 1's second call; 0 = it has made none */
+        int cause, confidence;
+    } examples[] = {
+        {"rank 1 has not come", SECOND_NS, 0, 0, 0, WSDBG_END_NONE, 0, WSDBG_CAUSE_RANK_MISSING,
+         WSDBG_CONFIDENCE_POSSIBLE},
+        {"the group's end was called", SECOND_NS, 0, 5, WSDBG_COLLECTIVE_GROUPED, WSDBG_END_NONE, 0,
+         WSDBG_CAUSE_RANK_MISSING, WSDBG_CONFIDENCE_POSSIBLE},
+        {"rank 1 has ended", SECOND_NS, 0, 0, 0, WSDBG_END_SIGNAL, 0, WSDBG_CAUSE_RANK_GONE, WSDBG_CONFIDENCE_LIKELY},
+        {"the group is open", SECOND_NS, 0, 0, WSDBG_COLLECTIVE_GROUPED, WSDBG_END_NONE, 0, 0, 0},
+        {"it has returned", SECOND_NS, SECOND_NS, 0, 0, WSDBG_END_NONE, 0, 0, 0},
+        {"it has just begun", 10 * SECOND_NS - 1, 0, 0, 0, WSDBG_END_NONE, 0, 0, 0},
+        {"it was refused", SECOND_NS, 0, 0, WSDBG_COLLECTIVE_REFUSED, WSDBG_END_NONE, 0, 0, 0},
+        {"rank 1 has come", SECOND_NS, 0, 0, 0, WSDBG_END_NONE, 64, 0, 0},
+        {"rank 1 has come with another size", SECOND_NS, 0, 0, 0, WSDBG_END_NONE, 32, 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        struct world *w = begin();
+        struct wsdbg_collective_row *second = two_calls(w, 0, join(w, 0, X, 0, 2), true);
+        w->grids[0].running = false;
+        w->calls[1].launch = WSDBG_NONE;
+        second->time_ns = examples[i].time_ns;
+        second->issued_ns = examples[i].issued_ns;
+        second->launches_before = examples[i].launches_before;
+        second->flags = examples[i].flags;
+        struct wsdbg_collective_row *other = two_calls(w, 1, join(w, 1, X, 1, 2), examples[i].other_count != 0);
+        if (other)
+            other->count = examples[i].other_count;
+        w->processes[1].end.kind = examples[i].end;
+        expect(w, examples[i].title, examples[i].cause != 0, examples[i].cause, examples[i].confidence, false);
+    }
+}
+
+/* Rank 0 makes a communicator.  There are three processes, each with a context. */
+static void a_communicator_waits_for_ranks(void **state)
+{
+    static const struct {
+        const char *title;
+        uint32_t rank_count, others_come;
+        bool last_has_context;
+        size_t findings;
+    } examples[] = {
+        {"both others are missing", 3, 0, true, 2},
+        {"one other is missing", 3, 1, true, 1},
+        {"nobody is missing", 3, 2, true, 0},
+        {"one of two is missing, nobody knows which", 2, 0, true, 0},
+        {"only one of them has a context", 2, 0, false, 1},
+        {"a process has no context yet", 3, 0, false, 0},
+        {"ranks are on other nodes", 8, 1, true, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        struct world *w = begin();
+        for (uint32_t rank = 0; rank <= examples[i].others_come; rank++) {
+            w->communicators[join(w, rank, X, rank, examples[i].rank_count)].row.ready_ns = 0;
+            w->communicators[rank].row.began_ns = SECOND_NS;
+        }
+        w->contexts[2].alive = examples[i].last_has_context;
+        expect(w, examples[i].title, examples[i].findings, WSDBG_CAUSE_RANK_MISSING, WSDBG_CONFIDENCE_POSSIBLE, false);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +314,8 @@ int main(void)
         cmocka_unit_test(a_rank_that_is_not_seen),
         cmocka_unit_test(a_call_may_be_queued_behind_what_moves),
         cmocka_unit_test(a_circle_needs_all_callers_kept),
+        cmocka_unit_test(a_call_may_wait_on_the_host),
+        cmocka_unit_test(a_communicator_waits_for_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,9 @@
  * ranks have made the same call.
  *
  * Reads and writes: a file for each communicator in the folder of WSDBG_FAKE_NCCL, mapped and registered with the
- * driver.  Calls in a group are launched at its end, one after the other.  ncclAllReduce refuses a count of 0.
+ * driver.  As in NCCL, ranks wait on the host for one another while they make a communicator, and, with
+ * WSDBG_FAKE_NCCL_CONNECTS, before the first send or receive with a peer.  Calls in a group are launched at its end,
+ * one after the other.  ncclAllReduce refuses a count of 0.
  */
 #include "fake_nccl.h"
 
@@ -23,6 +25,7 @@ enum { RANKS_MOST = 8, CALLS_MOST = 64, SUCCESS = 0, SYSTEM_ERROR = 2, INVALID_A
 struct board {
     uint32_t calls[CALLS_MOST][RANKS_MOST];
     uint32_t sends[RANKS_MOST][RANKS_MOST][CALLS_MOST], receives[RANKS_MOST][RANKS_MOST][CALLS_MOST];
+    _Atomic uint32_t has_come[RANKS_MOST], connects[RANKS_MOST][RANKS_MOST];
 };
 struct ncclComm {
     int rank, count, calls, splits;
@@ -70,6 +73,29 @@ static int begin(void)
     return load_data(&module, ptx) || get_function(&kernel, module, "ncclDevKernel_Fake") ? SYSTEM_ERROR : SUCCESS;
 }
 
+/* ---- waits on the host ---- */
+
+static void wait_for(_Atomic uint32_t *word)
+{
+    while (!*word)
+        usleep(1000);
+}
+
+static void wait_for_all(const struct ncclComm *comm)
+{
+    comm->board->has_come[comm->rank] = 1;
+    for (int i = 0; i < comm->count; i++)
+        wait_for(&comm->board->has_come[i]);
+}
+
+static void connect_with(const struct ncclComm *comm, int peer)
+{
+    if (!getenv("WSDBG_FAKE_NCCL_CONNECTS"))
+        return;
+    comm->board->connects[comm->rank][peer] = 1;
+    wait_for(&comm->board->connects[peer][comm->rank]);
+}
+
 /* ---- communicators ---- */
 
 static int make(ncclComm_t *out, const char *name, int count, int rank)
@@ -90,6 +116,7 @@ static int make(ncclComm_t *out, const char *name, int count, int rank)
     if (comm->board == MAP_FAILED || register_host(comm->board, bytes, 2) ||
         device_pointer(&comm->device_address, comm->board, 0))
         return SYSTEM_ERROR;
+    wait_for_all(comm);
     *out = comm;
     return SUCCESS;
 }
@@ -201,6 +228,7 @@ EXPORT int ncclSend(const void *from, size_t count, int type, int peer, ncclComm
     const int at = comm->sent[peer]++ % CALLS_MOST;
     (void)from;
     (void)type;
+    connect_with(comm, peer);
     return give((struct pending){address_of(comm, &comm->board->sends[comm->rank][peer][at]),
                                  address_of(comm, &comm->board->receives[comm->rank][peer][at]), 1, (uint32_t)count,
                                  stream});
@@ -211,6 +239,7 @@ EXPORT int ncclRecv(void *to, size_t count, int type, int peer, ncclComm_t comm,
     const int at = comm->received[peer]++ % CALLS_MOST;
     (void)to;
     (void)type;
+    connect_with(comm, peer);
     return give((struct pending){address_of(comm, &comm->board->receives[peer][comm->rank][at]),
                                  address_of(comm, &comm->board->sends[peer][comm->rank][at]), 1, (uint32_t)count,
                                  stream});

@@ -152,6 +152,55 @@ static void sends_alone(void)
     sleep_long();
 }
 
+/* The first send to a peer waits on the host. */
+static void sends_first(void)
+{
+    setenv("WSDBG_FAKE_NCCL_CONNECTS", "1", 1);
+    sends_alone();
+}
+
+static void send_is_late(void)
+{
+    setenv("WSDBG_FAKE_NCCL_CONNECTS", "1", 1);
+    if (rank == 0)
+        ncclSend(NULL, FEW, FLOAT32, 1, first, stream);
+    else
+        sleep(2);
+    if (rank == 1)
+        ncclRecv(NULL, FEW, FLOAT32, 0, first, stream);
+    synchronize();
+}
+
+static void send_dies(void)
+{
+    setenv("WSDBG_FAKE_NCCL_CONNECTS", "1", 1);
+    if (rank == 1)
+        kill(getpid(), SIGKILL);
+    ncclSend(NULL, FEW, FLOAT32, 1, first, stream);
+}
+
+static void make_third(void)
+{
+    ncclComm_t comm;
+    const ncclUniqueId id = {.internal = "third"};
+    must(ncclCommInitRank(&comm, 2, id, rank), "ncclCommInitRank");
+}
+
+static void makes_alone(void)
+{
+    if (rank == 0)
+        make_third();
+    sleep_long();
+}
+
+static void makes_late(void)
+{
+    const time_t end = time(NULL) + 3;
+    while (rank == 1 && time(NULL) < end)
+        ;
+    make_third();
+}
+
 static void sends_both(void)
 {
     ncclSend(NULL, FEW, FLOAT32, 1 - rank, first, stream);
@@ -243,6 +292,11 @@ static const struct {
              {"queued", queued},
              {"sends-alone", sends_alone},
              {"sends-both", sends_both},
+             {"sends-first", sends_first},
+             {"send-is-late", send_is_late},
+             {"send-dies", send_dies},
+             {"makes-alone", makes_alone},
+             {"makes-late", makes_late},
              {"dies", dies},
              {"late", late},
              {"sleeps", sleeps},

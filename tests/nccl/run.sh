@@ -94,6 +94,14 @@ is sizes "SELECT count(*) FROM launch_site WHERE kind = 'call' AND place LIKE '%
 # A rank that may still make its call is no hang: --give-up ends the run, and the finding is only possible.
 run skips 124 RANK_MISSING,possible,1 'its main thread sleeps in clock_nanosleep' --give-up 2
 run sends-alone 124 RANK_MISSING,possible,1 'Rank 1 has not entered receive #1 from rank 0 of communicator' --give-up 2
+# Calls that wait on the host, while no kernel runs.
+run sends-first 124 RANK_MISSING,possible,1 'Rank 1 has not entered receive #1 from rank 0 of communicator' --give-up 2
+is sends-first 'SELECT count(*) FROM grid JOIN shown_snapshot s ON s.id = snapshot_id WHERE running' 0
+run makes-alone 124 RANK_MISSING,possible,1 'Rank 1 has not entered ncclCommInitRank of communicator' --give-up 2
+said makes-alone ', in which rank 0 waits on the host; its main thread sleeps in clock_nanosleep, '
+run send-dies 124 RANK_GONE,likely,1 'Rank 1 (process '
+run send-is-late 0 RANK_MISSING,possible,1 'its main thread sleeps'
+run makes-late 0 RANK_SKEW,possible,1 'its main thread runs'
 # A rank that makes its call late is no hang either.
 run late 0 RANK_SKEW,possible,1 'its main thread runs'
 run sleeps 0 RANK_MISSING,possible,1 'its main thread sleeps'

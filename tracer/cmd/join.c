@@ -23,6 +23,7 @@
 #include "base/console.h"
 #include "cmd/sessions.h"
 #include "host/host_stacks.h"
+#include "model/nccl_wait.h"
 #include "model/host_stack.h"
 #include "model/process.h"
 #include "model/symbol.h"
@@ -69,10 +70,11 @@ static struct join *of_listener(struct wsdbg_listener *listener)
 
 /* ---- what the watch says and sees ---- */
 
-/* Work that was given before `before_ns` and is not done, or a thread that has waited since then. */
+/* Work that was given before `before_ns` and is not done, or a thread that has waited since then, also in NCCL. */
 static bool has_old_work(const struct wsdbg_snapshot *snapshot, uint64_t before_ns)
 {
-    bool any = false;
+    const uint64_t nccl_ns = wsdbg_nccl_waits_since_ns(snapshot);
+    bool any = nccl_ns && nccl_ns < before_ns;
     for (size_t i = 0; i < snapshot->thread_count; i++)
         any |= snapshot->threads[i].since_ns < before_ns;
     for (size_t i = 0; i < snapshot->context_count; i++) {

@@ -186,14 +186,20 @@ static int compare(const void *left, const void *right)
     return wsdbg_finding_compare(left, right);
 }
 
+/* Whether its kernel runs, or a call waits on the host. */
+static bool goes_on(const struct wsdbg_snapshot *snapshot, const struct wsdbg_finding *finding)
+{
+    return finding->grid == WSDBG_NONE || snapshot->grids[finding->grid].running;
+}
+
 void wsdbg_rank_findings(struct wsdbg_diagnosis *out, const struct wsdbg_snapshot *snapshot)
 {
     if (out->finding_count > 1)
         qsort(out->findings, out->finding_count, sizeof *out->findings, compare);
     for (size_t i = 0; i < out->finding_count; i++) {
         const struct wsdbg_finding *finding = &out->findings[i];
-        const bool running = snapshot->grids[finding->grid].running;
-        if (running && finding->confidence >= WSDBG_CONFIDENCE_LIKELY && finding->cause != WSDBG_CAUSE_SLOW)
+        if (goes_on(snapshot, finding) && finding->confidence >= WSDBG_CONFIDENCE_LIKELY &&
+            finding->cause != WSDBG_CAUSE_SLOW)
             out->hang = true;
     }
 }

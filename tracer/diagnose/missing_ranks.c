@@ -58,6 +58,24 @@ static bool add_call(const struct wsdbg_snapshot *s, uint32_t call, struct wsdbg
     return true;
 }
 
+/* "rank 0 has been in ncclCommInitRank for 9.8 s, as rank 0 of communicator 8f2a01c3 (2 ranks)" */
+static bool add_making(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait,
+                       struct wsdbg_finding *finding)
+{
+    char rank[WSDBG_PROCESS_BYTES], name[WSDBG_COLLECTIVE_BYTES], text[256];
+    const struct wsdbg_communicator_row *row = &s->communicators[wait->member].row;
+    rank_text(s, wait->process, rank);
+    wsdbg_communicator_text(row, name);
+    snprintf(text, sizeof text, "%.60s has been in %.40s for %.1f s, as rank %u of %.60s", rank, row->made_by,
+             s->time_ns > row->began_ns ? (double)(s->time_ns - row->began_ns) / 1e9 : 0.0, row->rank, name);
+    return wsdbg_finding_add_text(finding, text);
+}
+
+static bool add_own(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait, struct wsdbg_finding *finding)
+{
+    return wait->call == WSDBG_NONE ? add_making(s, wait, finding) : add_call(s, wait->call, finding);
+}
+
 /* How many calls the other rank has made on the communicator. */
 static bool add_progress(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait,
                          struct wsdbg_finding *finding)
@@ -66,7 +84,9 @@ static bool add_progress(const struct wsdbg_snapshot *s, const struct wsdbg_rank
     const struct wsdbg_communicator_row *row = &s->communicators[wait->member].row;
     const char *state = wsdbg_communicator_state_name(row->end);
     rank_text(s, wait->other, rank);
-    if (row->ended_ns)
+    if (wait->call == WSDBG_NONE)
+        snprintf(text, sizeof text, "%.60s has made no call for that communicator", rank);
+    else if (row->ended_ns)
         snprintf(text, sizeof text, "%.60s has %s the communicator after %" PRIu64 " collectives", rank,
                  state ? state : "ended", row->collectives);
     else
@@ -83,7 +103,7 @@ static struct wsdbg_finding *new_finding(struct search *search, enum wsdbg_cause
     struct wsdbg_finding *finding = wsdbg_diagnosis_add(search->diagnosis, cause, confidence, wait->grid);
     if (!finding)
         return NULL;
-    finding->cta_count = search->snapshot->grids[wait->grid].cta_count;
+    finding->cta_count = wait->grid != WSDBG_NONE ? search->snapshot->grids[wait->grid].cta_count : 0;
     finding->process_id = wsdbg_known_u32(search->snapshot->processes[wait->other].process_id);
     return finding;
 }
@@ -130,6 +150,11 @@ static bool is_kept_by_own_kernel(const struct search *search, uint32_t process)
 static void meeting_text(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait, char *out, size_t bytes)
 {
     char what[WSDBG_COLLECTIVE_BYTES], name[WSDBG_COLLECTIVE_BYTES];
+    if (wait->call == WSDBG_NONE) {
+        wsdbg_communicator_text(&s->communicators[wait->member].row, name);
+        snprintf(out, bytes, "%.40s of %.60s", s->communicators[wait->member].row.made_by, name);
+        return;
+    }
     const struct wsdbg_communicator *own = communicator_of(s, wait->call);
     struct wsdbg_collective_row call = s->collectives[wait->call].row;
     const bool is_pair = wsdbg_collective_is_pair(&call);
@@ -157,13 +182,14 @@ static bool say_missing(struct search *search, const struct wsdbg_rank_wait *wai
     rank_text(s, wait->process, waits);
     meeting_text(s, wait, meeting, sizeof meeting);
     const bool ended = s->communicators[wait->member].row.ended_ns != 0;
-    snprintf(finding->sentence, sizeof finding->sentence, "%.60s has not entered %.150s, in which %.60s waits%s.",
-             first, meeting, waits, ended ? "; it has ended the communicator" : "");
+    snprintf(finding->sentence, sizeof finding->sentence, "%.60s has not entered %.150s, in which %.60s waits%s%s.",
+             first, meeting, waits, wait->grid == WSDBG_NONE ? " on the host" : "",
+             ended ? "; it has ended the communicator" : "");
     snprintf(finding->fix, sizeof finding->fix,
              "Let every rank make the same calls in the same order; look at what decides on %.60s whether it is made: "
              "a condition on the rank, a shorter loop, an exception that is handled.",
              rank);
-    return add_call(s, wait->call, finding) && add_progress(s, wait, finding);
+    return add_own(s, wait, finding) && add_progress(s, wait, finding);
 }
 
 static bool say_gone(struct search *search, const struct wsdbg_rank_wait *wait, bool is_sure)
@@ -266,7 +292,7 @@ static bool say_circle(struct search *search, const struct wsdbg_rank_wait *wait
     snprintf(finding->fix, sizeof finding->fix,
              "Let all ranks make calls on several communicators in one order, and post receives that meet sends in one "
              "group (ncclGroupStart, batch_isend_irecv).");
-    return add_call(s, wait->call, finding) && add_call(s, next->call, finding);
+    return add_own(s, wait, finding) && add_own(s, next, finding);
 }
 
 /* ---- the search ---- */
@@ -288,15 +314,19 @@ static bool said_between(const struct search *search, const struct wsdbg_rank_wa
            is_said(search, WSDBG_CAUSE_RANK_MISMATCH, wait->process);
 }
 
+static bool judge_difference(struct search *search, const struct wsdbg_rank_wait *wait)
+{
+    const struct wsdbg_rank_wait other_way = turned_round(search, wait);
+    const enum fault fault = fault_of(search, wait);
+    return say_differs(search, fault == FAULT_OF_OWN ? &other_way : wait, fault != FAULT_NOT_KNOWN);
+}
+
 static bool judge_wait(struct search *search, const struct wsdbg_rank_wait *wait)
 {
     const struct wsdbg_rank_wait *next;
-    const struct wsdbg_rank_wait other_way = turned_round(search, wait);
-    const enum fault fault = fault_of(search, wait);
     switch (wait->kind) {
     case WSDBG_RANK_DIFFERS:
-        return said_between(search, wait) ||
-               say_differs(search, fault == FAULT_OF_OWN ? &other_way : wait, fault != FAULT_NOT_KNOWN);
+        return said_between(search, wait) || judge_difference(search, wait);
     case WSDBG_RANK_ENDED:
         return is_said(search, WSDBG_CAUSE_RANK_GONE, wait->other) ||
                say_gone(search, wait, wait->is_sure && is_only_one(search, wait));

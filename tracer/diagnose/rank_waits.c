@@ -3,13 +3,18 @@
  * The ranks of a communicator are rows of different processes with the same identity.  Each process numbers its calls
  * on it, and NCCL requires the same order on all ranks.  So call n of one rank meets call n of another rank.  A send
  * meets the receive with the same number between the two ranks (rank_calls.c).
+ *
+ * A call may also wait on the host, before it has launched a kernel.  Only a rank that has not come is told of it: two
+ * calls that have met may still be connecting.
  */
 #include "diagnose/rank_waits.h"
 
 #include <stdlib.h>
 
+#include "diagnose/absent_ranks.h"
 #include "diagnose/rank_calls.h"
 #include "model/collective.h"
+#include "model/nccl_wait.h"
 #include "model/process.h"
 
 /* A kernel or thread that has stayed at its place for so long is not about to go on. */
@@ -131,7 +136,7 @@ static bool judge_other(const struct search *search, const struct wsdbg_collecti
     const struct wsdbg_rank_met met = wsdbg_rank_meets(s, &call->row, own_rank, wait->member);
     wait->other_call = met.call;
     *done = met.call != WSDBG_NONE && s->collectives[met.call].done;
-    if (judge_difference(s, &call->row, wait))
+    if (wait->grid != WSDBG_NONE && judge_difference(s, &call->row, wait))
         return true;
     if (other->end.kind != WSDBG_END_NONE) {
         wait->kind = WSDBG_RANK_ENDED;
@@ -259,6 +264,51 @@ static struct wsdbg_error *find_of_grid(const struct search *search, uint32_t gr
     return error;
 }
 
+/* ---- calls that wait on the host ---- */
+
+static struct wsdbg_error *find_of_host_call(const struct search *search, uint32_t call)
+{
+    const struct wsdbg_snapshot *s = search->snapshot;
+    const struct wsdbg_collective *row = &s->collectives[call];
+    bool all_done;
+    if (!wsdbg_collective_waits_on_host(s, call) || !search->comparable[row->communicator] ||
+        row->row.time_ns + LASTS_NS > s->time_ns)
+        return NULL;
+    const uint32_t process = wsdbg_snapshot_process(s, s->communicators[row->communicator].process_id);
+    return find_of_call(search, WSDBG_NONE, call, process, &all_done);
+}
+
+static struct wsdbg_error *find_of_made(const struct search *search, uint32_t communicator)
+{
+    const struct wsdbg_snapshot *s = search->snapshot;
+    struct wsdbg_error *error = NULL;
+    if (s->communicators[communicator].row.began_ns + LASTS_NS > s->time_ns)
+        return NULL;
+    struct wsdbg_rank_wait wait = {.kind = WSDBG_RANK_ABSENT,
+                                   .grid = WSDBG_NONE,
+                                   .call = WSDBG_NONE,
+                                   .process = wsdbg_snapshot_process(s, s->communicators[communicator].process_id),
+                                   .member = communicator,
+                                   .other_call = WSDBG_NONE};
+    for (wait.other = 0; wait.other < s->process_count && !error; wait.other++)
+        if (wsdbg_rank_is_absent(s, communicator, wait.other))
+            error = add(search->out, &wait);
+    return error;
+}
+
+static struct wsdbg_error *find_on_host(const struct search *search)
+{
+    const struct wsdbg_snapshot *s = search->snapshot;
+    struct wsdbg_error *error = NULL;
+    for (uint32_t i = 0; i < s->collective_count && !error; i++)
+        error = find_of_host_call(search, i);
+    for (uint32_t i = 0; i < s->communicator_count && !error; i++)
+        error = find_of_made(search, i);
+    return error;
+}
+
+/* ---- all waits ---- */
+
 /* The other rank is blocked by a rank that cannot come. */
 static bool is_kept(const struct wsdbg_rank_waits *waits, uint32_t process)
 {
@@ -298,6 +348,8 @@ static struct wsdbg_error *find_all(const struct search *search)
     for (uint32_t i = 0; s->collective_count && i < s->grid_count && !error; i++)
         if (s->grids[i].running && !s->grids[i].moves)
             error = find_of_grid(search, i);
+    if (!error)
+        error = find_on_host(search);
     follow_blocked(s, search->out);
     return error;
 }

@@ -1,10 +1,11 @@
-/* rank_waits.h - the ranks that a collective's kernel waits for, found from each process's calls of NCCL. */
+/* rank_waits.h - the ranks that a call of NCCL waits for, in its kernel or on the host, found from each process's calls
+ * of NCCL. */
 #ifndef WSDBG_DIAGNOSE_RANK_WAITS_H
 #define WSDBG_DIAGNOSE_RANK_WAITS_H
 
 #include "model/snapshot.h"
 
-/* What another rank of the communicator did about the call of a kernel that stands still. */
+/* What another rank of the communicator did about the call that waits. */
 enum wsdbg_rank_wait_kind {
     WSDBG_RANK_ABSENT = 1, /* it has not made the call */
     WSDBG_RANK_QUEUED,     /* it has, but its kernel is queued behind that of another call */
@@ -14,10 +15,11 @@ enum wsdbg_rank_wait_kind {
 
 struct wsdbg_rank_wait {
     enum wsdbg_rank_wait_kind kind;
-    uint32_t grid;           /* the kernel that stands still */
-    uint32_t call;           /* index in collectives: the call of that kernel */
+    uint32_t grid; /* the kernel that stands still; WSDBG_NONE = the call waits on the host */
+    uint32_t call; /* index in collectives: the call of that kernel; WSDBG_NONE = one that makes a communicator */
     uint32_t process, other; /* indexes in processes: the one that waits, and the one that it waits for */
-    uint32_t member;         /* index in communicators: the row of the other process */
+    uint32_t member;         /* index in communicators: the row of the other process; without a call the one that is
+                                being made */
     uint32_t other_call;     /* DIFFERS, QUEUED: index in collectives; else WSDBG_NONE */
     bool cannot_come; /* ABSENT, QUEUED: as far as wsdbg sees, the other cannot enter the call any more: it has ended
                          the communicator, or is blocked for good */

@@ -4,6 +4,8 @@
  */
 #include "diagnose/watchdog.h"
 
+#include "model/nccl_wait.h"
+
 void wsdbg_watchdog_init(struct wsdbg_watchdog *watchdog, uint64_t stall_ns)
 {
     *watchdog = (struct wsdbg_watchdog){.stall_ns = stall_ns, .next_look_ns = stall_ns};
@@ -64,6 +66,12 @@ struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, u
 struct wsdbg_watched wsdbg_watched_known_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns)
 {
     return watched_work(snapshot, moved_ns, false);
+}
+
+struct wsdbg_watched wsdbg_watched_calls(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns)
+{
+    const uint64_t since_ns = wsdbg_nccl_waits_since_ns(snapshot);
+    return (struct wsdbg_watched){.running = since_ns != 0, .progress_ns = since_ns > moved_ns ? since_ns : moved_ns};
 }
 
 /* A clock that steps back makes nothing older. */

@@ -39,6 +39,10 @@ struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, u
 /* The same of the contexts whose work is known to be unfinished. */
 struct wsdbg_watched wsdbg_watched_known_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns);
 
+/* Calls of NCCL that wait on the host, of all processes: the one that has done so for the longest, but not since before
+ * moved_ns (0 = none).  They move when it returns. */
+struct wsdbg_watched wsdbg_watched_calls(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns);
+
 void wsdbg_watchdog_init(struct wsdbg_watchdog *watchdog, uint64_t stall_ns);
 /* One tick. */
 enum wsdbg_watchdog_verdict wsdbg_watchdog_tick(struct wsdbg_watchdog *watchdog, struct wsdbg_watched watched,

@@ -56,6 +56,8 @@ static struct wsdbg_stall_looks *looks_of(struct wsdbg_watch_loop *loop, const s
 {
     if (stall == &loop->slots)
         return &loop->slots_looks;
+    if (stall == &loop->calls)
+        return &loop->calls_looks;
     return stall == &loop->work ? &loop->work_looks : &loop->hidden_looks;
 }
 
@@ -71,7 +73,7 @@ static bool says_the_same(const struct wsdbg_stall_said *said, const struct wsdb
 static bool is_said(const struct wsdbg_watch_loop *loop, const struct wsdbg_stall_said *now)
 {
     return says_the_same(&loop->slots_looks.said, now) || says_the_same(&loop->work_looks.said, now) ||
-           says_the_same(&loop->hidden_looks.said, now);
+           says_the_same(&loop->hidden_looks.said, now) || says_the_same(&loop->calls_looks.said, now);
 }
 
 static struct wsdbg_stall_shown to_show(const struct wsdbg_snapshot *snapshot, const struct wsdbg_diagnosis *diagnosis,

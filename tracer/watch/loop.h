@@ -42,11 +42,12 @@ struct wsdbg_stall_shown {
 /* What the loop remembers between looks. */
 struct wsdbg_watch_loop {
     struct wsdbg_watch *watch;
-    struct wsdbg_stall slots, work;
-    struct wsdbg_snapshot last; /* the newest look */
-    uint64_t moved_ns;          /* when a look at the GPU last saw movement */
-    bool looked_ahead;          /* the first of two looks at work that will soon be due was taken */
-    struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks;
+    struct wsdbg_stall slots, work, calls; /* calls: those of NCCL that wait on the host */
+    struct wsdbg_snapshot last;            /* the newest look */
+    uint64_t began_ns;                     /* what happened before counts for no stall; 0 = all counts */
+    uint64_t moved_ns;                     /* when a look at the GPU last saw movement */
+    bool looked_ahead;                     /* the first of two looks at work that will soon be due was taken */
+    struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks, calls_looks;
     struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */
     bool spared_said;               /* that a stall is not looked at */
     bool guess_said;                /* that it is not known whether work is unfinished */

@@ -2,15 +2,17 @@
  *
  * Reads: the newest look, the evidence.  Writes: the newest look, frames of the recording.
  *
- * Two things are watched, each by a watchdog of its own: the grids whose slots are seen, and, where the evidence can
- * look at the GPU itself, whether contexts get their work done.  Where stream captures hide whether work gets done,
- * looks alone tell: two of them, as far apart as a stall is long.
+ * Three things are watched, each by a watchdog of its own: the grids whose slots are seen; where the evidence can look
+ * at the GPU itself, whether contexts get their work done; and calls of NCCL that wait on the host, where a GPU without
+ * work shows nothing.  Where stream captures hide whether work gets done, looks alone tell: two of them, as far apart
+ * as a stall is long.
  *
  * A warp can move without a change of its slot; only the histories show that, two of them compared.  So the first
  * is taken shortly before the threshold, the second when it has passed.  A look at the GPU compares by itself.
  */
 #include "watch/later_work.h"
 #include "base/memory.h"
+#include "diagnose/missing_ranks.h"
 #include "watch/loop.h"
 
 /* ---- the grids whose slots are seen ---- */
@@ -267,6 +269,39 @@ static bool hidden_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum w
     return looked && wsdbg_hidden_seen_twice(hidden, &loop->last, now_ns);
 }
 
+/* ---- calls that wait on the host ---- */
+
+/* Whether it is known which rank those calls wait for. */
+static bool names_missing_rank(const struct wsdbg_snapshot *snapshot)
+{
+    struct wsdbg_diagnosis diagnosis = {0};
+    struct wsdbg_error *error = wsdbg_find_missing_ranks(snapshot, &diagnosis);
+    const bool any = !error && diagnosis.finding_count > 0;
+    wsdbg_error_destroy(error);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    return any;
+}
+
+/* Work that is known to be unfinished may soon be due, and its stall says more. */
+static bool work_speaks_first(const struct wsdbg_watch_loop *loop)
+{
+    return loop->watch->look_ns && wsdbg_watched_known_work(&loop->last, 0).running && !loop->work.watchdog.reported &&
+           !loop->spared_said;
+}
+
+/* Ticks the calls' watchdog; true for calls that wait for a rank which is known. */
+static bool calls_stall(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    const struct wsdbg_watched watched = wsdbg_watched_calls(&loop->last, loop->began_ns);
+    if (work_speaks_first(loop) || !wsdbg_stall_is_due(&loop->calls, watched, now_ns))
+        return false;
+    loop->calls.undecided = true;
+    if (!names_missing_rank(&loop->last))
+        return false;
+    wsdbg_watch_record(loop, now_ns);
+    return true;
+}
+
 /* ---- all of them ---- */
 
 /* A hang that the slots showed needs no look at the GPU, and a program that is held cannot let one in. */
@@ -278,7 +313,7 @@ static bool work_is_watched(const struct wsdbg_watch_loop *loop)
 static bool is_idle(const struct wsdbg_watch_loop *loop)
 {
     return !wsdbg_watched_slots(&loop->last).running && !wsdbg_watched_work(&loop->last, 0).running &&
-           loop->hidden.grid_count == 0;
+           !wsdbg_watched_calls(&loop->last, 0).running && loop->hidden.grid_count == 0;
 }
 
 bool wsdbg_watch_judge_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool *over)
@@ -286,13 +321,16 @@ bool wsdbg_watch_judge_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, bo
     enum wsdbg_movement movement = WSDBG_STOOD_STILL;
     struct wsdbg_stall *stall = NULL;
     if (is_idle(loop))
-        loop->slots_looks.said = loop->work_looks.said = loop->hidden_looks.said = (struct wsdbg_stall_said){0};
+        loop->slots_looks.said = loop->work_looks.said = loop->hidden_looks.said = loop->calls_looks.said =
+            (struct wsdbg_stall_said){0};
     if (slots_stall(loop, now_ns))
         stall = &loop->slots;
     else if (work_is_watched(loop) && work_stalls(loop, now_ns, &movement))
         stall = &loop->work;
     else if (work_is_watched(loop) && hidden_stalls(loop, now_ns, &movement))
         stall = &loop->hidden.stall;
+    else if (!loop->watch->hang && calls_stall(loop, now_ns))
+        stall = &loop->calls;
     if (!stall)
         return false;
     bool decided = wsdbg_watch_judge(loop, stall, movement, now_ns);

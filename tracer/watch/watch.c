@@ -278,6 +278,7 @@ static bool is_held(struct wsdbg_watch_loop *loop, enum wsdbg_wait event, uint64
     }
     wsdbg_stall_hold(&loop->work, work_held_ns);
     wsdbg_stall_hold(&loop->hidden.stall, work_held_ns);
+    wsdbg_stall_hold(&loop->calls, held_ns);
     if (works)
         say_works(loop);
     return held_ns > 0 && !resumed && !loop->asks_record_alone;
@@ -317,7 +318,9 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
 {
     struct wsdbg_watch_loop loop = {.watch = watch};
     if (watch->counts_from_now)
-        loop.moved_ns = watch->clock->now_ns(watch->clock);
+        loop.began_ns = loop.moved_ns = watch->clock->now_ns(watch->clock);
+    wsdbg_stall_init(&loop.calls, watch->work_stall_ns);
+    loop.calls.give_up_ns = watch->give_up_ns;
     begin_stalls(&loop, watch->stall_ns, watch->work_stall_ns);
     wsdbg_hidden_init(&loop.hidden, watch->work_stall_ns);
     for (bool done = false; !done;) {
@@ -333,4 +336,5 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
     wsdbg_standstills_deinit(&loop.slots_looks.standstills);
     wsdbg_standstills_deinit(&loop.work_looks.standstills);
     wsdbg_standstills_deinit(&loop.hidden_looks.standstills);
+    wsdbg_standstills_deinit(&loop.calls_looks.standstills);
 }

@@ -145,13 +145,27 @@ void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg
                     first ? first->sentence : "");
 }
 
+/* Calls of NCCL wait on the host, and no kernel does. */
+static bool is_about_calls(const struct wsdbg_diagnosis *diagnosis)
+{
+    return diagnosis->finding_count && diagnosis->findings[0].grid == WSDBG_NONE;
+}
+
+static const char *what_lasts(const struct wsdbg_diagnosis *diagnosis)
+{
+    return is_about_calls(diagnosis) ? "a call of NCCL has waited for" : "nothing has moved for";
+}
+
 /* "not known to be a hang: the host may …". */
-static void say_why_no_hang(const struct wsdbg_standstill *standstill, char *out, size_t bytes)
+static void say_why_no_hang(const struct wsdbg_diagnosis *diagnosis, const struct wsdbg_standstill *standstill,
+                            char *out, size_t bytes)
 {
     const bool stands = standstill->grid != WSDBG_NONE;
     const unsigned lacking =
         standstill->looks < WSDBG_STANDSTILL_LOOKS ? WSDBG_STANDSTILL_LOOKS - standstill->looks : 1;
-    if (stands && standstill->outside == WSDBG_OUTSIDE_NOBODY)
+    if (is_about_calls(diagnosis))
+        snprintf(out, bytes, "not known to be a hang: the rank may still come");
+    else if (stands && standstill->outside == WSDBG_OUTSIDE_NOBODY)
         snprintf(out, bytes, "not yet known to be a hang: %u more look%s must see the same", lacking,
                  lacking == 1 ? "" : "s");
     else
@@ -164,11 +178,11 @@ void wsdbg_watch_say_possible(const struct wsdbg_watch *watch, const struct wsdb
 {
     char why[160], cause[64] = "UNKNOWN";
     const struct wsdbg_finding *first = diagnosis->finding_count ? &diagnosis->findings[0] : NULL;
-    say_why_no_hang(standstill, why, sizeof why);
+    say_why_no_hang(diagnosis, standstill, why, sizeof why);
     if (first)
         snprintf(cause, sizeof cause, "%s (%s)", wsdbg_cause_name(first->cause),
                  wsdbg_confidence_name(first->confidence));
-    wsdbg_watch_say(watch, "nothing has moved for %.1f s, %s; %s; the program goes on", (double)age_ns / 1e9, cause,
+    wsdbg_watch_say(watch, "%s %.1f s, %s; %s; the program goes on", what_lasts(diagnosis), (double)age_ns / 1e9, cause,
                     why);
 }
 
@@ -191,8 +205,9 @@ void wsdbg_watch_show_possible(const struct wsdbg_watch *watch, const struct wsd
                                uint64_t age_ns)
 {
     char why[160], title[256];
-    say_why_no_hang(standstill, why, sizeof why);
-    snprintf(title, sizeof title, "nothing has moved for %.1f s; %s; the program goes on", (double)age_ns / 1e9, why);
+    say_why_no_hang(diagnosis, standstill, why, sizeof why);
+    snprintf(title, sizeof title, "%s %.1f s; %s; the program goes on", what_lasts(diagnosis), (double)age_ns / 1e9,
+             why);
     struct wsdbg_error *error = show_titled(watch, snapshot, diagnosis, title);
     if (error)
         wsdbg_watch_say(watch, "%s (the report could not be made: %s)", title, wsdbg_error_message(error));
@@ -204,8 +219,8 @@ void wsdbg_watch_say_given_up(struct wsdbg_watch *watch, const struct wsdbg_snap
                               uint64_t age_ns)
 {
     char why[160], title[256];
-    say_why_no_hang(standstill, why, sizeof why);
-    snprintf(title, sizeof title, "given up: nothing has moved for %.1f s (--give-up %g); %s", (double)age_ns / 1e9,
+    say_why_no_hang(diagnosis, standstill, why, sizeof why);
+    snprintf(title, sizeof title, "given up: %s %.1f s (--give-up %g); %s", what_lasts(diagnosis), (double)age_ns / 1e9,
              (double)watch->give_up_ns / 1e9, why);
     struct wsdbg_error *error = show_titled(watch, snapshot, diagnosis, title);
     if (error)
