@@ -178,7 +178,8 @@ const struct wsdbg_command wsdbg_command_merge = {
     .description =
         "Makes one session database of those that wsdbg run wrote on each node of one run, or several wsdbg\n"
         "run on one node. Every view, report, query and export works on it. Reports and @ranks show the\n"
-        "ranks of all nodes. The findings are in the order that one diagnosis would have given them.\n"
+        "ranks of all nodes. The findings are in the order that one diagnosis would have given them. The\n"
+        "calls of NCCL of all ranks are compared anew: a rank that one node waits for may be on another one.\n"
         "\n"
         "It holds the pictures that the reports show and those that they are compared with. Processes keep\n"
         "their numbers, but where two nodes use the same number one of the processes gets another one; the\n"

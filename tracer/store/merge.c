@@ -316,6 +316,15 @@ static const char end_sql[] =
     "INSERT INTO log (time_ns, origin, text) SELECT time_ns, origin, text FROM merged_log ORDER BY rowid;"
     "DROP TABLE merged_log;";
 
+/* Of sessions without a common clock it is not known which call came first. */
+static bool has_common_clock(const struct merge *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (m->inputs[i].node->tie == WSDBG_CLOCK_UNKNOWN)
+            return false;
+    return true;
+}
+
 /* What only shows in all of them together. */
 static struct wsdbg_error *judge(struct merge *m)
 {
@@ -324,7 +333,9 @@ static struct wsdbg_error *judge(struct merge *m)
     if (error)
         return error;
     m->output->snapshot_id = WSDBG_MERGED_SHOWN;
-    if (loaded.diagnosed)
+    if (loaded.diagnosed && has_common_clock(m))
+        error = wsdbg_merge_judge_ranks(m->output, &loaded);
+    if (!error && loaded.diagnosed)
         error = wsdbg_write_blame(m->output, &loaded.snapshot, &loaded.diagnosis);
     wsdbg_loaded_deinit(&loaded);
     return error;

@@ -3,6 +3,7 @@
 #define WSDBG_STORE_MERGE_INTERNAL_H
 
 #include "store/database.h"
+#include "store/load.h"
 #include "store/merge.h"
 
 /* Pictures of the merged database. */
@@ -48,5 +49,8 @@ struct wsdbg_error *wsdbg_merge_check(struct wsdbg_merge *merge, struct wsdbg_me
 /* Adds the rows of each table that hang on the two pictures, or on none, with new ids; but for those of session, node,
  * snapshot and event_kind.  The process rows come first. */
 struct wsdbg_error *wsdbg_merge_copy(struct wsdbg_store *output, const struct wsdbg_merge_input *input);
+
+/* Adds what only shows in the calls of NCCL of all nodes together, also to the loaded picture. */
+struct wsdbg_error *wsdbg_merge_judge_ranks(struct wsdbg_store *output, struct wsdbg_loaded *loaded);
 
 #endif

@@ -52,6 +52,7 @@ void wsdbg_watch_take_marked(struct wsdbg_watch_loop *loop, uint64_t now_ns)
                                                       : wsdbg_watch_inspect(loop, now_ns);
     if (!error) {
         wsdbg_watch_record(loop, now_ns);
+        wsdbg_watch_read_stacks(loop);
         wsdbg_watch_mark_moving(loop);
         error = wsdbg_diagnose(&loop->last, &diagnosis);
     }
