@@ -51,6 +51,17 @@ def compared(stdout):
 # ---- one run ----
 
 
+def kill(process):
+    """wsdbg passes SIGTERM on; what is left may keep the pipes open, and then what it wrote is lost."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            return process.communicate(timeout=5)
+        except (subprocess.TimeoutExpired, ProcessLookupError):
+            pass
+    return '', ''
+
+
 class Score:
     def __init__(self, options):
         self.options, self.bin = options, os.path.join(os.path.abspath(options.build), 'bin')
@@ -102,19 +113,9 @@ class Score:
             out, err = process.communicate(timeout=max(1, min(limit_s, self.until - start)))
             status = process.returncode
         except subprocess.TimeoutExpired:
-            out, err = self.kill(process)
+            out, err = kill(process)
             status = 'limit'
         return {'status': status, 'stdout': out, 'stderr': self.without_paths(err), 'seconds': round(time.monotonic() - start, 2)}
-
-    def kill(self, process):
-        """wsdbg passes SIGTERM on; what is left may keep the pipes open, and then what it wrote is lost."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(process.pid, number)
-                return process.communicate(timeout=5)
-            except (subprocess.TimeoutExpired, ProcessLookupError):
-                pass
-        return '', ''
 
     def alone(self, row):
         limit_s, _ = self.limits(row)

@@ -6,9 +6,9 @@ here=$(dirname "$0")
 command -v python3 >/dev/null || exit 77
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export TMPDIR="$work" WSDBG_FAKE_NCCL="$work/nccl" WSDBG_STAND_IN_NCCL="$2" PYTHONPATH="$here/site-packages" PYTHONDONTWRITEBYTECODE=1
+export TMPDIR="$work" WSDBG_FAKE_NCCL="$work/nccl" WSDBG_STAND_IN_NCCL="$2" WSDBG_FAKE_NCCL_CONNECTS=1 PYTHONPATH="$here/site-packages" PYTHONDONTWRITEBYTECODE=1
 mkdir "$work/nccl"
-cases=skipped-spawn,skipped-fork,skipped-forkserver,skipped-mpich,skipped-open-mpi,skipped-next,sizes,own-kernel,killed,handler
+cases=skipped-spawn,skipped-fork,skipped-forkserver,skipped-mpich,skipped-open-mpi,skipped-next,sizes,own-kernel,killed,send-alone
 python3 "$here/../h200/fleet.py" --device sim --build "$1" --stall 0.5 --jobs 2 --cases $cases --out "$work/fleet.json" >"$work/said" 2>&1
 if [ $? -ne 0 ] || grep -E '^[a-z-]+ [0-9]+: ' "$work/said" | grep -qv -e ': right: ' -e ': skipped: fleet: skipped: no mpi' ||
     [ "$(grep -c ': right: ' "$work/said")" -lt 8 ]; then
