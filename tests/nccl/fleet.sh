@@ -1,7 +1,7 @@
 #!/bin/sh
 # The programs of tests/h200/fleet on two simulated devices, with a stand-in for PyTorch: ranks that torchrun, Python's
-# multiprocessing and, where they are installed, launchers of MPI start.  Then whether the script that measures a training
-# step works at all: fleet.sh BUILD-FOLDER NCCL-LIBRARY
+# multiprocessing and, where they are installed, launchers of MPI start.  Then whether the scripts that measure a training
+# step and an attach work at all: fleet.sh BUILD-FOLDER NCCL-LIBRARY
 set -u
 here=$(dirname "$0")
 command -v python3 >/dev/null || exit 77
@@ -16,7 +16,10 @@ if [ $? -ne 0 ] || grep -E '^[a-z-]+ [0-9]+: ' "$work/said" | grep -qv -e ': rig
     cat "$work/said"
     exit 1
 fi
-python3 "$here/../h200/training_step.py" --device sim --build "$1" --rounds 1 --steps 3 --out "$work/step.json" >"$work/said" 2>&1 || {
-    cat "$work/said"
-    exit 1
-}
+for script in "training_step.py --rounds 1 --steps 3" "attach_time.py --times 1 --settle 0.5"; do
+    # shellcheck disable=SC2086
+    python3 "$here/../h200/"$script --device sim --build "$1" --out "$work/times.json" >"$work/said" 2>&1 || {
+        cat "$work/said"
+        exit 1
+    }
+done
