@@ -228,6 +228,7 @@ static void *serve(void *unused)
         const uint64_t now_ns = shim_now_ns(), lasts_ns = longest_call_ns(segment, now_ns);
         const uint64_t settled_ns = now_ns > SETTLE_NS ? now_ns - SETTLE_NS : 0;
         follow_cards(segment, lasts_ns >= LASTS_NS, now_ns);
+        const bool is_first = before == WSDBG_HOST_NOT_KNOWN;
         const enum wsdbg_host_state now =
             lasts_ns >= LASTS_NS && !debug_attach_keeps_out() ? look(segment, &turns) : WSDBG_HOST_NOT_KNOWN;
         /* While a debugger is attached, and somewhat longer, there are threads that it brought, the driver's have work,
@@ -239,7 +240,8 @@ static void *serve(void *unused)
             before = now;
             turns_before = turns;
         }
-        shim_sleep_us(lasts_ns < LASTS_NS ? IDLE_US : lasts_ns < LONG_NS ? FIRST_US : LATER_US);
+        const bool looks_soon = lasts_ns < LONG_NS || (is_first && now != WSDBG_HOST_NOT_KNOWN);
+        shim_sleep_us(lasts_ns < LASTS_NS ? IDLE_US : looks_soon ? FIRST_US : LATER_US);
     }
     __atomic_store_n(&segment->host_state, WSDBG_HOST_NOT_KNOWN, __ATOMIC_RELEASE);
     return NULL;

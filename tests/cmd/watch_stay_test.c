@@ -107,6 +107,56 @@ static void a_thread_that_is_not_known_to_rest_spares_the_look(void **state)
     }
 }
 
+/* Who comes when a thread has waited for as long as a stall lasts looks at once; else when it has watched for so long.
+ */
+static void waits_of_before_count_where_all_are_blocked(void **state)
+{
+    static const struct {
+        uint64_t waits_ns, goes_on_until_ns;
+        uint64_t look_s;
+    } examples[] = {
+        {2 * S, 0, 30},
+        {25 * S, 0, 35},
+        {2 * S, 33 * S, 33},
+        {2 * S, 39 * S, 39},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        struct world world = {.sights = (enum sight[]){HANGS},
+                              .sight_count = 1,
+                              .came_ns = 30 * S,
+                              .waits_ns = examples[i].waits_ns,
+                              .goes_on_until_ns = examples[i].goes_on_until_ns,
+                              .look_spares_later_work = true,
+                              .end_ns = 60 * S};
+        const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+        ASSERT_LOOKS(&world, examples[i].look_s);
+        assert_true(watch.hang);
+        assert_int_equal(unlink("x.db"), 0);
+    }
+}
+
+/* What the first look leaves open is looked at again as ever. */
+static void a_look_at_once_is_the_first_of_three(void **state)
+{
+    (void)state;
+    struct world world = {
+        .sights = (enum sight[]){LOST}, .sight_count = 1, .came_ns = 30 * S, .waits_ns = 2 * S, .end_ns = 100 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 30, 40, 50);
+    assert_true(watch.hang);
+}
+
+static void what_moves_at_the_first_look_is_no_hang(void **state)
+{
+    (void)state;
+    struct world world = {
+        .sights = (enum sight[]){MOVES}, .sight_count = 1, .came_ns = 30 * S, .waits_ns = 2 * S, .end_ns = 80 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 30, 50);
+    assert_false(watch.hang);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -117,6 +167,9 @@ int main(void)
         TEST(work_that_gets_done_is_not_looked_at_ahead),
         TEST(a_context_that_is_attended_is_looked_at_though_the_host_may_feed_it),
         TEST(a_thread_that_is_not_known_to_rest_spares_the_look),
+        TEST(waits_of_before_count_where_all_are_blocked),
+        TEST(a_look_at_once_is_the_first_of_three),
+        TEST(what_moves_at_the_first_look_is_no_hang),
     };
     return cmocka_run_group_tests_name("watch_stay", tests, NULL, NULL);
 }

@@ -389,7 +389,7 @@ struct wsdbg_watch world_watch(struct world *world, uint64_t look_ns)
     world->evidence.ops = &ops;
     world->clock = (struct wsdbg_clock){.now_ns = now_ns, .wait = wait_until, .is_live = true};
     world->listener = (struct wsdbg_listener){.looked = looked, .judged = judged, .said = said, .reported = reported};
-    world->now_ns = 1 * S;
+    world->now_ns = world->came_ns ? world->came_ns : 1 * S;
     struct wsdbg_watch watch = {.listener = &world->listener,
                                 .evidence = &world->evidence,
                                 .clock = &world->clock,
@@ -398,6 +398,7 @@ struct wsdbg_watch world_watch(struct world *world, uint64_t look_ns)
                                 .work_stall_ns = 10 * S,
                                 .give_up_ns = world->give_up_ns,
                                 .stop_at_hang = true,
+                                .counts_from_now = world->came_ns != 0,
                                 .look_ends_work = world->look_ends_work,
                                 .look_spares_later_work = world->look_spares_later_work,
                                 .after_hang = "nothing happens to it",

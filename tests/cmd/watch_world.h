@@ -40,6 +40,7 @@ struct world {
     const enum sight *sights;
     size_t sight_count;
     uint64_t now_ns, end_ns;
+    uint64_t came_ns;        /* wsdbg comes then, to a program that runs since 1 s; 0 = it was there before */
     uint64_t done_ns;        /* the work is done then; 0 = never */
     bool hidden;             /* stream captures hide since 1 s whether there is work */
     bool guessed;            /* that work is unfinished is not known: the driver only keeps the observer's thread */

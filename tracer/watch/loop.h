@@ -46,7 +46,9 @@ struct wsdbg_watch_loop {
     struct wsdbg_snapshot last;            /* the newest look */
     uint64_t began_ns;                     /* what happened before counts for no stall; 0 = all counts */
     uint64_t moved_ns;                     /* when a look at the GPU last saw movement */
-    bool looked_ahead;                     /* the first of two looks at work that will soon be due was taken */
+    uint64_t waited_ns;       /* threads have waited since then at least, before wsdbg came; 0 = not known to have */
+    uint64_t waited_since_ns; /* ... and their work has not moved since that moment */
+    bool looked_ahead;        /* the first of two looks at work that will soon be due was taken */
     struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks, calls_looks;
     struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */
     bool spared_said;               /* that a stall is not looked at */

@@ -190,6 +190,47 @@ static bool sees_unfinished_grid(const struct wsdbg_watch_loop *loop, uint64_t n
     return false;
 }
 
+enum { SETTLE_NS = 250000000 }; /* until observers that have slept tell what their processes do */
+
+/* Work of which it is not known whether it is done. */
+static bool has_unknown_work(const struct wsdbg_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->context_count; i++) {
+        const struct wsdbg_context *context = &snapshot->contexts[i];
+        if (context->alive && !context->unfinished_ns.known && context->given_ns.known &&
+            context->given_ns.value > context->done_given_ns.value)
+            return true;
+    }
+    return false;
+}
+
+/* Whether all that is unfinished is of processes in which a thread has waited for the GPU for as long as a
+ * stall lasts, and every other one is blocked. */
+static bool has_waited_before(const struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    return loop->began_ns && loop->moved_ns == loop->began_ns && now_ns >= loop->began_ns + SETTLE_NS &&
+           !wsdbg_watched_slots(&loop->last).running && wsdbg_watched_known_work(&loop->last, 0).running &&
+           !has_unknown_work(&loop->last) &&
+           wsdbg_work_submitter(&loop->last, 2 * loop->work.watchdog.stall_ns, now_ns) == WSDBG_SUBMITTER_NONE;
+}
+
+/* Who comes to a program that runs knows of the time before only what its threads wait for.  If that is enough, nothing
+ * more is waited for: the look tells whether it moves.  Whether those waits count. */
+static bool count_earlier_waits(struct wsdbg_watch_loop *loop, struct wsdbg_watched *watched, uint64_t now_ns)
+{
+    const uint64_t stall_ns = loop->work.watchdog.stall_ns;
+    if (!loop->waited_ns && !loop->work.watchdog.reported && now_ns > stall_ns && has_waited_before(loop, now_ns)) {
+        loop->waited_ns = now_ns - stall_ns;
+        loop->waited_since_ns = watched->progress_ns;
+    }
+    if (!loop->waited_ns || watched->progress_ns > loop->waited_since_ns)
+        return false;
+    watched->progress_ns = loop->waited_ns;
+    if (loop->work.watchdog.progress_ns > loop->waited_ns)
+        loop->work.watchdog.progress_ns = loop->waited_ns;
+    return true;
+}
+
 enum { AHEAD_NS = 80000000 }; /* a look takes 40 ms, and the next one comes no sooner than 60 ms after it */
 
 /* Shortly before the threshold, so that the look at the threshold has one to compare with. */
@@ -218,8 +259,8 @@ static void say_unseen_guess(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 /* Ticks the work's watchdog; true for a stall, looked at on the GPU itself. */
 static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
 {
-    const struct wsdbg_watched watched = wsdbg_watched_work(&loop->last, loop->moved_ns);
-    const bool guessed = is_guessed(loop, now_ns);
+    struct wsdbg_watched watched = wsdbg_watched_work(&loop->last, loop->moved_ns);
+    const bool guessed = !count_earlier_waits(loop, &watched, now_ns) && is_guessed(loop, now_ns);
     const uint64_t frame_ns = frame_time_ns(loop, wsdbg_stall_due_ns(&loop->work, watched.progress_ns), now_ns);
     look_ahead(loop, watched, now_ns);
     if (is_spared(loop, watched, guessed, now_ns) || !wsdbg_stall_is_due(&loop->work, watched, now_ns))
