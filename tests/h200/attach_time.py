@@ -9,11 +9,11 @@ wsdbg leaves, and the program stays.  Times are from the command's start: the st
 had ended.  Steps of looks are those that the session has (table look), of each process.
 Exit status: 1 where an attach said another cause or rank, 77 without two GPUs.  A development script.
 """
-import argparse, csv, io, json, os, subprocess, sys, tempfile, threading, time
+import csv, io, json, os, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(os.path.dirname(HERE)), 'tests')]
-import fleet, results, stands_score
+import fleet, fleet_script, results, stands_score
 
 START_S, ATTACH_S = 60, 30  # limits
 CAUSES = ('ARRIVE_SHORT', 'ARRIVE_MISSING')
@@ -88,7 +88,7 @@ def line_of(attach):
 
 def measure(options):
     until = time.monotonic() + options.deadline
-    kept = {'device': stands_score.device(options.device), 'date': time.strftime('%Y-%m-%d'), 'stall': options.stall, 'attaches': []}
+    kept = fleet_script.begin(options, stall=options.stall, attaches=[])
     with tempfile.TemporaryDirectory() as folder:
         armed = Armed(options, folder)
         try:
@@ -116,11 +116,9 @@ def cell(values, digits=0):
     return results.cell(results.spread(known), digits) if known else '-'
 
 
-def page(path):
-    kept = json.load(open(path))
+def page(kept):
     attaches = kept['attaches']
-    gpus = ', '.join(kept['device']) if isinstance(kept['device'], list) else str(kept['device'])
-    lines = ['## How long attach --all takes', '', f"`tests/h200/attach_time.py --stall {kept['stall']:g}` on {gpus}, {kept['date']}: {len(attaches)} times `wsdbg attach --all` on the two "
+    lines = ['## How long attach --all takes', '', f"`tests/h200/attach_time.py --stall {kept['stall']:g}` on {fleet_script.gpus_of(kept)}, {kept['date']}: {len(attaches)} times `wsdbg attach --all` on the two "
              f"armed ranks of `own-kernel`; {sum(map(is_right, attaches))} of them said the cause and the rank. The first one: {attaches[0]['total_ms']:,.0f} ms.", '',
              '| milliseconds from the command\'s start | |', '|---|---|', *[f'| {words} | {cell([attach[part] for attach in attaches])} |' for part, words in PARTS.items()], '',
              '| milliseconds of a step, of each process | |', '|---|---|']
@@ -129,27 +127,8 @@ def page(path):
         lines.append(f'| {step} | {cell([value for value in took if value])} |')
     for attach in attaches:
         attach['stderr'] = '' if is_right(attach) else attach['stderr']
-    results.save('attach time', kept, '\n'.join(lines), 'fleet')
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--build', default='build')
-    parser.add_argument('--times', type=int, default=5)
-    parser.add_argument('--settle', type=float, default=3)
-    parser.add_argument('--stall', type=float, default=1)
-    parser.add_argument('--deadline', type=float, default=100)
-    parser.add_argument('--out', default='attach_time.json')
-    parser.add_argument('--device', choices=('gpu', 'sim'), default='gpu')
-    parser.add_argument('--page')
-    options = parser.parse_args()
-    if options.page:
-        return page(options.page)
-    if options.device == 'gpu' and not stands_score.has_driver():
-        print('attach_time: skipped: no GPU, or no driver for it', file=sys.stderr)
-        return stands_score.SKIPPED
-    return measure(options)
+    return lines
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(fleet_script.main('attach_time', 'attach time', measure, page, 100, times=5, settle=3.0, stall=1.0))

@@ -9,11 +9,11 @@ run).  Each way has two ranks of its own, which are started once and wait on the
 meanwhile.  In each round every way makes its steps once, and each round begins with another way.
 Exit status: 1 where a way did not answer, 77 without two GPUs.  A development script.
 """
-import argparse, json, os, statistics, subprocess, sys, tempfile, threading, time
+import json, os, statistics, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, 'fleet'), os.path.join(os.path.dirname(os.path.dirname(HERE)), 'tests')]
-import ranks, results, stands_score
+import fleet_script, ranks, results, stands_score
 
 WAYS = {'alone': 'alone', 'again': 'alone, a second time', 'armed': '`wsdbg arm --launch-sites off`', 'sites': '`wsdbg arm`', 'run': '`wsdbg run`'}
 START_S, TURN_S = 60, 20  # limits
@@ -135,7 +135,7 @@ def take_turns(ways, options, until):
 
 def measure(options):
     until = time.monotonic() + options.deadline
-    kept = {'device': stands_score.device(options.device), 'date': time.strftime('%Y-%m-%d'), 'steps': options.steps, 'layers': options.layers}
+    kept = fleet_script.begin(options, steps=options.steps, layers=options.layers)
     with tempfile.TemporaryDirectory() as folder:
         ways = [Way(name, options, folder) for name in WAYS]
         ready = all([way.line(START_S) == 'ready' for way in ways])
@@ -167,36 +167,16 @@ def table(kept):
     return lines
 
 
-def page(path):
-    kept = json.load(open(path))
-    gpus = ', '.join(kept['device']) if isinstance(kept['device'], list) else str(kept['device'])
+def page(kept):
     lines = ['## What a step of training costs more', '',
-             f"`tests/h200/training_step.py` on {gpus}, {kept['date']}: two ranks, a transformer of {kept['layers']} layers in bfloat16 with DDP, AdamW, {kept['steps']} steps a "
+             f"`tests/h200/training_step.py` on {fleet_script.gpus_of(kept)}, {kept['date']}: two ranks, a transformer of {kept['layers']} layers in bfloat16 with DDP, AdamW, {kept['steps']} steps a "
              'turn. The ways take turns; while one makes its steps, the others wait on the host. The time is that of the slower rank.', '', *table(kept)]
-    results.save('training step', kept, '\n'.join(lines), 'fleet')
+    return lines
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--build', default='build')
-    parser.add_argument('--rounds', type=int, default=9)
-    parser.add_argument('--steps', type=int, default=60)
-    parser.add_argument('--layers', type=int, default=6)
-    parser.add_argument('--deadline', type=float, default=140)
-    parser.add_argument('--out', default='training_step.json')
-    parser.add_argument('--device', choices=('gpu', 'sim'), default='gpu')
-    parser.add_argument('--role', choices=('rank', 'pair'))
-    parser.add_argument('--page')
-    options = parser.parse_args()
-    if options.role:
-        return pair(options) if options.role == 'pair' else rank_of_way(options)
-    if options.page:
-        return page(options.page)
-    if options.device == 'gpu' and not stands_score.has_driver():
-        print('training_step: skipped: no GPU, or no driver for it', file=sys.stderr)
-        return stands_score.SKIPPED
-    return measure(options)
+def play(options):
+    return {'pair': pair, 'rank': rank_of_way}.get(options.role, measure)(options)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(fleet_script.main('training_step', 'training step', play, page, 140, rounds=9, steps=60, layers=6))

@@ -9,11 +9,11 @@ The programs are those of fleet/ranks.py.  The two wsdbg share a folder of marks
 The merged session must say the same cause of the same rank as the one wsdbg that saw both.
 Exit status: 1 where it does not, 77 without a GPU.  A development script.
 """
-import argparse, json, os, subprocess, sys, tempfile, time
+import json, os, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(os.path.dirname(HERE)), 'tests')]
-import fleet, results, stands_score
+import fleet, fleet_script, stands_score
 
 LIMIT_S = 90  # of a program, its start included
 GRACE_S = 5  # for the other node, once the first one has ended
@@ -79,8 +79,7 @@ def words(said):
 
 
 def measure(options):
-    nodes, kept = Nodes(options), {'runs': []}
-    kept.update(device=stands_score.device(options.device), date=time.strftime('%Y-%m-%d'), stall=options.stall)
+    nodes, kept = Nodes(options), fleet_script.begin(options, stall=options.stall, runs=[])
     for number, case in [(number, case) for number in range(1, options.runs + 1) for case in options.cases.split(',')]:
         if nodes.left_s() < LIMIT_S / 3:
             print('out of time', flush=True)
@@ -95,10 +94,8 @@ def measure(options):
     return int(not kept['runs'] or not all(run['same'] for run in kept['runs']))
 
 
-def page(path):
-    kept = json.load(open(path))
-    gpus = ', '.join(kept['device']) if isinstance(kept['device'], list) else str(kept['device'])
-    lines = ['## Two nodes on one host', '', f"`tests/h200/two_nodes.py --stall {kept['stall']:g}` on {gpus}, {kept['date']}: one wsdbg that watches both ranks, and a wsdbg for "
+def page(kept):
+    lines = ['## Two nodes on one host', '', f"`tests/h200/two_nodes.py --stall {kept['stall']:g}` on {fleet_script.gpus_of(kept)}, {kept['date']}: one wsdbg that watches both ranks, and a wsdbg for "
              'each with `--mark`, whose databases `wsdbg merge` joins.', '', '| case | runs | one wsdbg | merged | each node alone | the same |', '|---|---|---|---|---|---|']
     for case in dict.fromkeys(run['case'] for run in kept['runs']):
         runs = [run for run in kept['runs'] if run['case'] == case]
@@ -108,27 +105,8 @@ def page(path):
     for run in kept['runs']:
         for part in (run['one'], run['two'], *run['two']['nodes']) if run['same'] else ():
             part.update({name: '' for name in ('stderr', 'sentence', 'merge') if name in part})
-    results.save('two nodes', kept, '\n'.join(lines), 'fleet')
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--build', default='build')
-    parser.add_argument('--cases', default='own-kernel,skipped-next')
-    parser.add_argument('--runs', type=int, default=1)
-    parser.add_argument('--stall', type=float, default=2)
-    parser.add_argument('--deadline', type=float, default=1e9)
-    parser.add_argument('--out', default='two_nodes.json')
-    parser.add_argument('--device', choices=('gpu', 'sim'), default='gpu')
-    parser.add_argument('--page')
-    options = parser.parse_args()
-    if options.page:
-        return page(options.page)
-    if options.device == 'gpu' and not stands_score.has_driver():
-        print('two_nodes: skipped: no GPU, or no driver for it', file=sys.stderr)
-        return stands_score.SKIPPED
-    return measure(options)
+    return lines
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(fleet_script.main('two_nodes', 'two nodes', measure, page, 1e9, cases='own-kernel,skipped-next', runs=1, stall=2.0))
