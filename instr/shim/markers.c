@@ -25,7 +25,7 @@
 #include "segment.h"
 #include "state.h"
 
-enum { PERIOD_US = 250000, BLOCKED_NS = 2000000 };
+enum { PERIOD_US = 250000, SOON_US = 20000, SOON_ROUNDS = 3, BLOCKED_NS = 2000000 };
 
 /* Of a context row; the thread's own. */
 struct marker {
@@ -194,8 +194,10 @@ static void forget_flights(void)
     }
 }
 
+/* Who has just come waits for an answer. */
 static void *serve(void *unused)
 {
+    unsigned soon = 0;
     (void)unused;
     shim_thread_is_ours();
     int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -205,9 +207,11 @@ static void *serve(void *unused)
         if (armed_is_unwatched()) {
             forget_flights();
             armed_await_watcher();
+            soon = SOON_ROUNDS;
         }
         visit_all();
-        shim_sleep_us(PERIOD_US);
+        shim_sleep_us(soon ? SOON_US : PERIOD_US);
+        soon -= soon > 0;
     }
     return NULL;
 }

@@ -284,7 +284,7 @@ const struct wsdbg_command wsdbg_command_attach = {
         "where the cause is proven or likely, else when three looks about one stall time apart show the same.\n"
         "Work that only takes long is no hang. wsdbg does not wait for the stall time where in each process\n"
         "with unfinished work a thread has waited for the GPU for that long already, and every other thread\n"
-        "is blocked: it looks after 0.25 s.\n"
+        "is blocked: it looks after 0.1 s.\n"
         "\n"
         "A look at the GPU comes late here, when kernels run already. The driver then holds back all new work\n"
         "of the program until these kernels end. A kernel that waits for such work would never end. So wsdbg\n"
