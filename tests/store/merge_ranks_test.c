@@ -54,9 +54,6 @@ static void make(const char *file, uint32_t rank, int64_t booted_later_s)
     example_hang(&e, 1, 1);
     e.info.hostname = file;
     e.info.started_unix_ns += (uint64_t)(booted_later_s * SECOND);
-    e.snapshot.processes = calloc(1, sizeof *e.snapshot.processes);
-    e.snapshot.process_count = 1;
-    e.snapshot.processes[0].process_id = e.snapshot.processes[0].pid = e.snapshot.contexts[0].process_id;
     ranks_set(&e, rank, 2, "SLURM_JOB_ID=7\n");
     example_store(&e, example_path(folder, file));
     example_free(&e);
