@@ -1,7 +1,7 @@
 #!/bin/sh
 # All that is measured with two ranks on two GPUs, in one go and in bounded time:
 #
-#   [BUDGET_S=570] [JOBS=6] [RUNS=10] tests/h200/fleet_session.sh BUILD-FOLDER OUT-FOLDER [FOLDER-WITH-WHEELS-OF-MPI]
+#   [BUDGET_S=570] [JOBS=6] [RUNS=10] [STALL=2] tests/h200/fleet_session.sh BUILD-FOLDER OUT-FOLDER [FOLDER-WITH-WHEELS-OF-MPI]
 #
 # First what is timed, with the GPUs to itself: attach --all, a step of training.  Then the cases of fleet/expected.tsv, JOBS
 # at a time, until the time is over, and beside their first ones two nodes on one host.  The wheels are those of PyPI's
@@ -34,7 +34,7 @@ step attach_time 110 python3 "$here/attach_time.py" --build "$build" --device "$
 step training_step 150 python3 "$here/training_step.py" --build "$build" --device "$device" --deadline 120 --out "$out/training_step.json"
 step two_nodes 150 python3 "$here/two_nodes.py" --build "$build" --device "$device" --deadline 130 --out "$out/two_nodes.json" >"$out/two_nodes.txt" 2>&1 &
 nodes=$!
-step fleet "$(left)" python3 "$here/fleet.py" --build "$build" --device "$device" --stall 2 --jobs "${JOBS:-6}" --runs "${RUNS:-10}" \
+step fleet "$(left)" python3 "$here/fleet.py" --build "$build" --device "$device" --stall "${STALL:-2}" --jobs "${JOBS:-6}" --runs "${RUNS:-10}" \
     --deadline $(($(left) - 15)) --out "$out/fleet.json" 2>&1 | grep -v '^    '
 wait $nodes
 cat "$out/two_nodes.txt"
