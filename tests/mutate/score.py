@@ -2,7 +2,7 @@
 """score.py - mutants of kernels: how often is wsdbg right about defects that nobody of wsdbg chose?
 
     tests/mutate/score.py [--build build] [--tools build] [--keep FOLDER] [--out truth.json] [--programs FILE.tsv,...] [--only NAME,...] [--origin NAME] [--count N] [--seed S]
-                          [--evidence full,state] [--operators WORD,...] [--jobs 1] [--seconds S] [--decoys N] [--foreign FOLDER] [--assembler PTXAS]
+                          [--evidence full,state] [--operators WORD,...] [--jobs 1] [--watch-jobs 1] [--seconds S] [--decoys N] [--foreign FOLDER] [--assembler PTXAS]
     tests/mutate/score.py --replay truth.json:WORD [--out new.json]   the same mutants again: those whose mark has the word ("" = all)
     tests/mutate/score.py --table truth.json                            the tables, as text
     tests/mutate/score.py --expect truth.json                           writes tests/mutate/expected.tsv, what --ci tests/mutate/expected.tsv holds to
@@ -38,7 +38,7 @@ class Tools:
         self.watcher, self.simulator = os.path.join(build, 'bin', 'wsdbg'), os.path.join(build, 'lib', 'wsdbg', 'sim')
         self.bin, own = os.path.join(tools, 'bin'), os.path.join(tools, 'tests', 'mutate')
         self.mutate, self.mutated, self.library = (os.path.join(own, name) for name in ('mutate', 'mutated', 'libmutate_preload.so'))
-        self.foreign, self.device, self.jobs = options.foreign, options.device, options.jobs
+        self.foreign, self.device, self.jobs, self.watch_jobs = options.foreign, options.device, options.jobs, options.watch_jobs
         self.lean, self.decoys, self.assembler = options.lean, options.decoys, options.assembler
         self.scratch, self.keep = tempfile.mkdtemp(prefix='mutate-'), options.keep
         self.stall = '0.3' if self.device == 'sim' else '0.5'
@@ -304,7 +304,7 @@ class Scorer:
 
     def all(self, rows, out, until, quiet):
         """Runs all rows.  A GPU has room for one debugger: there mutants run alone first, several at a time, in at most half the time that is left; then
-        under wsdbg, one by one."""
+        under wsdbg, --watch-jobs at a time: these take turns at looking."""
         kept, tools = [], self.tools
         half = (time.monotonic() + until) / 2
         folder = lambda i: os.path.join(tools.scratch, f'mutant-{i}')
@@ -317,13 +317,14 @@ class Scorer:
                 print(f'not run: {error!r}', flush=True)
                 return None
 
-        with concurrent.futures.ThreadPoolExecutor(tools.jobs) as pool:
+        with concurrent.futures.ThreadPoolExecutor(tools.jobs) as pool, concurrent.futures.ThreadPoolExecutor(tools.watch_jobs) as watchers:
             if tools.device == 'sim':
                 jobs = [pool.submit(in_time, lambda row=row, i=i: self.watched(self.made(row, folder(i)))) for i, row in enumerate(rows)]
                 done = (job.result() for job in jobs)
             else:
                 made = list(pool.map(lambda pair: in_time(lambda: self.made(pair[1], folder(pair[0])), half), enumerate(rows)))
-                done = (in_time(lambda row=row: self.watched(row)) for row in self.chosen([row for row in made if row]))
+                jobs = [watchers.submit(in_time, lambda row=row: self.watched(row)) for row in self.chosen([row for row in made if row])]
+                done = (job.result() for job in jobs)
             for row in done:
                 if row:
                     kept.append({key: value for key, value in row.items() if key not in ('file', 'folder', 'changes')})
@@ -508,6 +509,7 @@ def main():
     parser.add_argument('--foreign', default='/nowhere')
     parser.add_argument('--assembler', help='on a GPU: the ptxas that compiles the mutants; default: the driver does')
     parser.add_argument('--jobs', type=int, default=1)
+    parser.add_argument('--watch-jobs', type=int, default=1, help='on a GPU: how many mutants run under wsdbg at a time')
     parser.add_argument('--seconds', type=float, default=3600)
     parser.add_argument('--lean', action='store_true', help='mutants that end by themselves run under wsdbg with the first kind of evidence only')
     parser.add_argument('--quiet', action='store_true')
