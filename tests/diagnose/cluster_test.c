@@ -103,8 +103,55 @@ static void test_a_cluster_barrier_holds_back_only_what_comes_behind_it(void **s
     (void)state;
 }
 
+/* ---- who comes to it less often ---- */
+
+/* CTA 1 leaves out the first meeting and waits for bytes that CTA 0 sends behind it.  `leaves`: it waits for nothing.
+ */
+static void put_asymmetry(struct picture *p)
+{
+    static struct way ways[CTAS * WARPS];
+    memset(ways, 0, sizeof ways);
+    for (uint32_t w = 0; w < CTAS * WARPS; w++) {
+        ways[w].warp = w;
+        if (w % WARPS == 0) {
+            way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, 0), 1);
+            way_add(&ways[w], WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, 0), 128);
+        }
+        for (uint32_t i = w < WARPS ? 0 : 1; i < 2; i++)
+            meet(&ways[w]);
+        if (w == 0)
+            way_add(&ways[w], WSDBG_ACCESS_COMPLETE, MBARRIER_AT(FULL, 0), 128)->rank = 1;
+        if (w >= WARPS)
+            way_add(&ways[w], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), 0);
+    }
+    picture_init(p, CTAS, WARPS, 32);
+    for (uint32_t cta = 0; cta < CTAS; cta++) {
+        p->snapshot.ctas[cta].cluster_id = 0;
+        p->snapshot.ctas[cta].cluster_rank = cta;
+        p->snapshot.ctas[cta].cluster_size = CTAS;
+    }
+    picture_mbarrier(p, FULL, 0, 0, 1, 1, 0);
+    picture_object(p, WSDBG_BARRIER_CLUSTER, 0);
+    ways_put(p, ways, CTAS * WARPS);
+    assert_true(ways_stand(p));
+}
+
+static void test_who_comes_to_the_cluster_barrier_less_often_is_named(void **state)
+{
+    struct picture p;
+    put_asymmetry(&p);
+    ways_expect(&p, "CLUSTER_MISSING",
+                "Rank 1 warps 0-1 come to the cluster barrier 1 time from the kernel's start to its end, all other "
+                "warps 2.");
+    picture_deinit(&p);
+    (void)state;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_cluster_barrier_holds_back_only_what_comes_behind_it)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_cluster_barrier_holds_back_only_what_comes_behind_it),
+        cmocka_unit_test(test_who_comes_to_the_cluster_barrier_less_often_is_named),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
