@@ -36,6 +36,7 @@ static enum idle run_slice(struct context *context)
     races_tell(context->gpu, &context->races_told);
     driver_lock();
     queue_collect(context);
+    context->is_deadlocked = outcome == WSDBG_GPU_DEADLOCK;
     if (outcome == WSDBG_GPU_DEADLOCK || outcome == WSDBG_GPU_STALLED)
         state_file_publish(context, outcome);
     else
@@ -84,7 +85,8 @@ static void *device_main(void *argument)
         const uint64_t kicks = context->kicks;
         enum idle next = IDLE_UNTIL_KICKED;
         queue_begin(context);
-        if (context->running && !context->failure)
+        /* A warp that polls two barriers in turn would record its polls again, and wsdbg would see it move. */
+        if (context->running && !context->failure && !context->is_deadlocked)
             next = run_slice(context);
         if (next == IDLE_NONE)
             poll_ns = POLL_FIRST_NS;

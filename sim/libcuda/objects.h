@@ -168,6 +168,7 @@ struct context {
     unsigned char *state; /* the file that shows the device to wsdbg, NULL = none is there; see state_file.h */
     bool state_failed;
     uint64_t works_said_ns;  /* when wsdbg was last told that instructions are executed (CLOCK_MONOTONIC) */
+    bool is_deadlocked; /* proven of all that runs: only another launch can change that */
     uint64_t slice_began_ns; /* when the device's thread last began to execute */
 };
 

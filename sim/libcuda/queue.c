@@ -137,6 +137,7 @@ static void submit(struct operation *operation, struct operation *before)
     if (!error) {
         operation->state = OPERATION_RUNS;
         context->running++;
+        context->is_deadlocked = false;
         queue_kick(context);
         return;
     }
