@@ -44,3 +44,16 @@ bool host_call_polls(const struct host_call *call)
 #endif
     return call->number == SYS_ppoll;
 }
+
+bool host_call_polls_events(const struct host_call *call)
+{
+#ifdef SYS_epoll_wait
+    if (call->number == SYS_epoll_wait)
+        return true;
+#endif
+#ifdef SYS_epoll_pwait2
+    if (call->number == SYS_epoll_pwait2)
+        return true;
+#endif
+    return call->number == SYS_epoll_pwait;
+}

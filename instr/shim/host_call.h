@@ -20,5 +20,7 @@ bool host_call_read(const char *text, struct host_call *out);
 /* By the thread's file syscall; false where it is in none. */
 bool host_call_of(uint32_t thread, struct host_call *out);
 bool host_call_polls(const struct host_call *call);
+/* ... by epoll. */
+bool host_call_polls_events(const struct host_call *call);
 
 #endif

@@ -3,11 +3,13 @@
  * Reads:  what /proc/self/task/<thread> says of a thread, one word of its stack, the loader's list of libraries.
  * Writes: nothing.
  *
- * Known are PyTorch's two watchers of NCCL, by their names: they only ask events, and abort after a long time out.  And
- * threads of NCCL itself that wait for requests in poll(2), by who called that: the word at which poll() goes on when
- * it returns lies in libnccl.  (What moves data for kernels does not sleep there.)  Where in a stack that word lies is
- * not guessed: a thread of ours calls poll() too, and is found in it.  Whoever waits elsewhere, was called in another
- * way or has NCCL linked into another library is not known.
+ * Known are PyTorch's two watchers of NCCL, by their names: they only ask events, and abort after a long time out.  The
+ * server of PyTorch's TCPStore, by its name too, which a rank has that was not started by torchrun: it only answers
+ * over sockets, and a thread that waits for such an answer is itself in a call on a socket.  And threads of NCCL itself
+ * that wait for requests in poll(2), by who called that: the word at which poll() goes on when it returns lies in
+ * libnccl.  (What moves data for kernels does not sleep there.)  Where in a stack that word lies is not guessed: a
+ * thread of ours calls poll() too, and is found in it.  Whoever waits elsewhere, was called in another way or has NCCL
+ * linked into another library is not known.
  */
 #include "service_threads.h"
 
@@ -178,6 +180,11 @@ static bool is_watcher_name(const char *name)
     return strcmp(name, "pt_nccl_watchdg") == 0 || strcmp(name, "pt_nccl_heartbt") == 0;
 }
 
+static bool is_store_name(const char *name)
+{
+    return strcmp(name, "pt_tcpstore_uv") == 0 || strcmp(name, "pt_tcpstore") == 0;
+}
+
 static bool waits_in_futex(const struct host_call *call)
 {
     const int command = (int)call->argument[1] & FUTEX_CMD_MASK;
@@ -189,5 +196,7 @@ bool service_thread_waits(const char *name, const struct host_call *call)
 {
     if (is_watcher_name(name))
         return waits_in_futex(call);
+    if (is_store_name(name))
+        return host_call_polls(call) || host_call_polls_events(call);
     return host_call_polls(call) && is_code_of_nccl(caller_of_poll(call));
 }

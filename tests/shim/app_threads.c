@@ -3,6 +3,7 @@
  *   app_threads - OTHER     OTHER = none | sleeps | used-and-sleeps | waits-for-another | reads | named-as-driver
  *                                   | polls-as-driver | waits-for-a-process | joins | serves-in-nccl | serves-elsewhere
  *                                   | called-by-nccl | was-in-nccl | watches | watches-asleep | wakes-often
+ *                                   | serves-store | waits-for-events
  *
  * It is ended by a signal.
  */
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,6 +69,14 @@ static void wait_for_a_time(void)
         continue;
 }
 
+static void wait_for_events(void)
+{
+    struct epoll_event event;
+    const int events = epoll_create1(EPOLL_CLOEXEC);
+    must(events < 0);
+    must(epoll_wait(events, &event, 1, -1) != 0);
+}
+
 static int is_service(void)
 {
     if (is_other("serves-in-nccl"))
@@ -81,6 +91,8 @@ static int is_service(void)
         wait_for_a_time();
     else if (is_other("watches-asleep"))
         sleep(1000);
+    else if (is_other("serves-store") || is_other("waits-for-events"))
+        wait_for_events();
     else
         return 0;
     return 1;
@@ -119,6 +131,8 @@ static void *be_another(void *unused)
         pthread_setname_np(pthread_self(), "cuda00006000019");
     if (is_other("watches") || is_other("watches-asleep"))
         pthread_setname_np(pthread_self(), "pt_nccl_watchdg");
+    if (is_other("serves-store"))
+        pthread_setname_np(pthread_self(), "pt_tcpstore_uv");
     if (is_service())
         return unused;
     if (is_other("wakes-often"))

@@ -43,6 +43,11 @@ static const struct text_row {
     {"one of a name that is like it", "pt_nccl_watch", SYS_futex, {FOR_A_TIME}, false},
     {"one that watches, asleep", "pt_nccl_heartbt", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
     {"one that watches, for another process", "pt_nccl_watchdg", SYS_futex, {SHARED}, false},
+    {"PyTorch's store", "pt_tcpstore_uv", SYS_epoll_pwait, {0, 0, 0, 0}, true},
+    {"PyTorch's store of an older kind", "pt_tcpstore", SYS_ppoll, {0, 0, 0, 0}, true},
+    {"PyTorch's store, asleep", "pt_tcpstore_uv", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
+    {"one that waits for events", "worker", SYS_epoll_pwait, {0, 0, 0, 0}, false},
+    {"one of a name that is like the store's", "pt_tcpstore_cl", SYS_epoll_pwait, {0, 0, 0, 0}, false},
     {"a thread of wsdbg", WSDBG_THREAD_OBSERVER, SYS_clock_nanosleep, {0, 0, 0, 0}, true},
     {"the simulator", WSDBG_THREAD_SIMULATOR, SYS_clock_nanosleep, {0, 0, 0, 0}, true},
     {"the simulator's thread for the program's functions", "wsdbg-callbacks", SYS_clock_nanosleep, {0, 0, 0, 0}, false},
@@ -88,6 +93,8 @@ static const struct program_row {
     {"called-by-nccl", WSDBG_HOST_STRANGER_GOES_ON},
     {"was-in-nccl", WSDBG_HOST_STRANGER_GOES_ON},
     {"watches", WSDBG_HOST_ALL_BLOCKED},
+    {"serves-store", WSDBG_HOST_ALL_BLOCKED},
+    {"waits-for-events", WSDBG_HOST_STRANGER_GOES_ON},
     {"watches-asleep", WSDBG_HOST_STRANGER_GOES_ON},
 };
 
