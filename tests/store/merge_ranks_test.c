@@ -152,7 +152,7 @@ static void a_cause_that_is_found_then_is_a_hang(void **state)
     expect("hang", "SELECT s.hang, x.hang FROM shown_snapshot s, session x", "1,1\r\n");
     expect("evidence", "SELECT count(*), min(finding_id), max(finding_id) FROM evidence WHERE text LIKE '%called%'",
            "2,1,1\r\n");
-    expect("whose", "SELECT rank FROM finding JOIN process USING (process_id) ORDER BY finding.id LIMIT 1", "0\r\n");
+    expect("whose", "SELECT rank FROM finding JOIN process USING (process_id) ORDER BY finding.id LIMIT 1", "1\r\n");
     expect("grid",
            "SELECT p.rank FROM finding f JOIN grid g ON g.id = f.grid_id JOIN context c ON c.id = g.context_id JOIN "
            "process p ON "

@@ -314,11 +314,19 @@ static bool said_between(const struct search *search, const struct wsdbg_rank_wa
            is_said(search, WSDBG_CAUSE_RANK_MISMATCH, wait->process);
 }
 
+/* Where nobody can tell, the finding is about the later rank, whichever of them was looked at. */
+static bool is_other_earlier(const struct search *search, const struct wsdbg_rank_wait *wait)
+{
+    return communicator_of(search->snapshot, wait->other_call)->row.rank <
+           communicator_of(search->snapshot, wait->call)->row.rank;
+}
+
 static bool judge_difference(struct search *search, const struct wsdbg_rank_wait *wait)
 {
     const struct wsdbg_rank_wait other_way = turned_round(search, wait);
     const enum fault fault = fault_of(search, wait);
-    return say_differs(search, fault == FAULT_OF_OWN ? &other_way : wait, fault != FAULT_NOT_KNOWN);
+    const bool turns = fault == FAULT_OF_OWN || (fault == FAULT_NOT_KNOWN && is_other_earlier(search, wait));
+    return say_differs(search, turns ? &other_way : wait, fault != FAULT_NOT_KNOWN);
 }
 
 static bool judge_wait(struct search *search, const struct wsdbg_rank_wait *wait)
