@@ -157,6 +157,54 @@ static void what_moves_at_the_first_look_is_no_hang(void **state)
     assert_false(watch.hang);
 }
 
+/* Who was refused tries again after 0.2 s, 0.4 s, 0.8 s, and then each second; it says so once. */
+static void a_gpu_that_another_wsdbg_has_is_looked_at_soon(void **state)
+{
+    (void)state;
+    struct world world = {
+        .sights = (enum sight[]){TAKEN, TAKEN, TAKEN, TAKEN, TAKEN, HANGS}, .sight_count = 6, .end_ns = 60 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 11, 11, 12, 13, 14);
+    assert_true(watch.hang);
+    assert_int_equal(count_of(world.said, "no look at it succeeded"), 1);
+}
+
+/* What is in the way of every look is asked for after twice the time as ever. */
+static void who_cannot_look_at_all_does_not_hurry(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){SHUT}, .sight_count = 1, .end_ns = 60 * S};
+    world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 21, 41);
+}
+
+static void a_picture_is_kept_while_another_wsdbg_has_the_gpu(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){POLLS, TAKEN}, .sight_count = 2, .end_ns = 25 * S};
+    world_watch(&world, LOOK_NS);
+    assert_true(world.look_count > 3);
+    assert_int_equal(world.judged, 1);
+}
+
+/* The run is not given up by a picture that lacks a process: a few more looks come first, a stall time apart. */
+static void who_gives_up_waits_for_its_turn(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){TAKEN_PARTLY, TAKEN_PARTLY, TAKEN_PARTLY, POLLS},
+                          .sight_count = 4,
+                          .give_up_ns = 25 * S,
+                          .end_ns = 100 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 21, 26, 36);
+    assert_true(watch.given_up_ns >= 35 * S);
+    assert_int_equal(unlink("x.db"), 0);
+    world = (struct world){
+        .sights = (enum sight[]){TAKEN_PARTLY}, .sight_count = 1, .give_up_ns = 25 * S, .end_ns = 100 * S};
+    assert_true(world_watch(&world, LOOK_NS).given_up_ns >= 35 * S);
+    ASSERT_LOOKS(&world, 11, 21, 26, 36);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -170,6 +218,10 @@ int main(void)
         TEST(waits_of_before_count_where_all_are_blocked),
         TEST(a_look_at_once_is_the_first_of_three),
         TEST(what_moves_at_the_first_look_is_no_hang),
+        TEST(a_gpu_that_another_wsdbg_has_is_looked_at_soon),
+        TEST(who_cannot_look_at_all_does_not_hurry),
+        TEST(a_picture_is_kept_while_another_wsdbg_has_the_gpu),
+        TEST(who_gives_up_waits_for_its_turn),
     };
     return cmocka_run_group_tests_name("watch_stay", tests, NULL, NULL);
 }

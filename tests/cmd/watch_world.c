@@ -144,8 +144,12 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
 static void place_warp(struct wsdbg_snapshot *out, enum sight sight, uint64_t number)
 {
     static const enum wsdbg_warp_state states[] = {
-        [MOVES] = WSDBG_WARP_RUNNING,     [WGMMA] = WSDBG_WARP_WAIT_WGMMA, [WGMMA_ELSEWHERE] = WSDBG_WARP_WAIT_WGMMA,
-        [POLLS] = WSDBG_WARP_SPIN_GLOBAL, [BUSY] = WSDBG_WARP_UNKNOWN,
+        [MOVES] = WSDBG_WARP_RUNNING,
+        [WGMMA] = WSDBG_WARP_WAIT_WGMMA,
+        [WGMMA_ELSEWHERE] = WSDBG_WARP_WAIT_WGMMA,
+        [POLLS] = WSDBG_WARP_SPIN_GLOBAL,
+        [TAKEN_PARTLY] = WSDBG_WARP_SPIN_GLOBAL,
+        [BUSY] = WSDBG_WARP_UNKNOWN,
     };
     out->warps = calloc(1, sizeof *out->warps);
     out->warps[0] = (struct wsdbg_warp_row){.barrier = WSDBG_NONE, .site = 0, .part_count = 1, .state = states[sight]};
@@ -159,7 +163,7 @@ static void place_warp(struct wsdbg_snapshot *out, enum sight sight, uint64_t nu
     if (sight == WGMMA_ELSEWHERE)
         out->sites[0].pc += 16 * number;
     snprintf(out->sites[0].instruction, sizeof out->sites[0].instruction, "%s",
-             sight == POLLS ? "LDG.E.STRONG.GPU R2, [R4]" : "NOP");
+             sight == POLLS || sight == TAKEN_PARTLY ? "LDG.E.STRONG.GPU R2, [R4]" : "NOP");
     out->warp_count = out->part_count = out->site_count = 1;
 }
 
@@ -294,6 +298,12 @@ static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t tim
     if (sight == BUSY)
         return look_beside_busy_slots(out);
     struct wsdbg_error *error = poll(evidence, time_ns, out);
+    if (sight == TAKEN || sight == TAKEN_PARTLY) {
+        out->notes = calloc(1, sizeof *out->notes);
+        snprintf(out->notes[out->note_count++], sizeof *out->notes, "an inspector is attached to another program");
+    }
+    if (sight == TAKEN)
+        return error;
     if (sight == SHUT) {
         out->notes = calloc(1, sizeof *out->notes);
         snprintf(out->notes[out->note_count++], sizeof *out->notes, "the GPU cannot be looked at: MPS is in the way");
@@ -308,6 +318,13 @@ static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t tim
     if (sight == MOVES)
         out->progress_ns = time_ns;
     return error;
+}
+
+static bool was_taken(const struct wsdbg_evidence *evidence)
+{
+    const struct world *world = (const struct world *)evidence;
+    const size_t last = world->look_count < world->sight_count ? world->look_count : world->sight_count;
+    return last && (world->sights[last - 1] == TAKEN || world->sights[last - 1] == TAKEN_PARTLY);
 }
 
 static void attend(struct wsdbg_evidence *evidence, const struct wsdbg_snapshot *snapshot, uint64_t time_ns, bool over,
@@ -375,6 +392,7 @@ struct wsdbg_watch world_watch(struct world *world, uint64_t look_ns)
     static const struct wsdbg_evidence_ops ops = {.name = "test",
                                                   .poll = poll_slots,
                                                   .inspect = inspect,
+                                                  .was_taken = was_taken,
                                                   .complete = complete,
                                                   .attend = attend,
                                                   .look_ahead = look_ahead,

@@ -26,6 +26,8 @@ enum sight {
     POLLS,           /* memory of the GPU */
     MOVES,
     SHUT,
+    TAKEN,        /* another wsdbg's inspector has the GPU */
+    TAKEN_PARTLY, /* ... of another process; this one polls */
     FAILS,
     HANGS,
     NEXT,

@@ -367,12 +367,14 @@ static void a_look_that_must_not_be_is_a_note(void **state)
     for (size_t i = 0; i < snapshot.note_count; i++)
         is_said |= strstr(snapshot.notes[i], taken) != NULL;
     assert_true(is_said);
+    assert_true(source->ops->was_taken(source));
     assert_int_equal(snapshot.look_count, 0);
     assert_int_equal(rig.gpu->attaches, 0);
     wsdbg_snapshot_deinit(&snapshot);
     close(fd);
     rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), LOOK_NS, &snapshot));
     assert_int_equal(snapshot.look_count, 2);
+    assert_false(source->ops->was_taken(source));
     wsdbg_snapshot_deinit(&snapshot);
     source->ops->close(source);
     finish(&rig);

@@ -43,6 +43,9 @@ struct wsdbg_evidence_ops {
     bool (*is_lost)(const struct wsdbg_evidence *source);
     /* A look that was asked for has ended what the program had on the GPU, and shows it.  NULL = none ever does. */
     bool (*ended_work)(const struct wsdbg_evidence *source);
+    /* Whether the last inspect() left out a process because another wsdbg's inspector had its GPU, so that a look soon
+     * may show more.  NULL = that cannot be. */
+    bool (*was_taken)(const struct wsdbg_evidence *source);
     /* Appends the segments as they are now as a frame of a recording; NULL = it has none.  Evidence that is the ring's
      * and more hands it on to its ring. */
     struct wsdbg_error *(*record)(struct wsdbg_evidence *source, const char *path, uint64_t now_ns);

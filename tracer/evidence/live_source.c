@@ -131,6 +131,7 @@ static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t no
     const uint64_t started_ns = wsdbg_attach_clock_ns();
     const uint64_t ring_ns = deadline_ns < WSDBG_RING_NS ? deadline_ns : WSDBG_RING_NS;
     struct wsdbg_snapshot snapshot = {0};
+    source->processes.was_taken = false;
     struct wsdbg_error *error = source->ring->ops->inspect(source->ring, now_ns, ring_ns, &snapshot);
     if (!error)
         mark_attended(source, &snapshot);
@@ -143,6 +144,11 @@ static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t no
     else
         *out = snapshot;
     return error;
+}
+
+static bool live_was_taken(const struct wsdbg_evidence *base)
+{
+    return ((const struct live_source *)base)->processes.was_taken;
 }
 
 static struct wsdbg_error *live_complete(struct wsdbg_evidence *base, uint64_t deadline_ns,
@@ -211,6 +217,7 @@ static void live_close(struct wsdbg_evidence *base)
 static const struct wsdbg_evidence_ops live_ops = {.name = "live",
                                                    .poll = live_poll,
                                                    .inspect = live_inspect,
+                                                   .was_taken = live_was_taken,
                                                    .complete = live_complete,
                                                    .record = live_record,
                                                    .keep = live_keep,

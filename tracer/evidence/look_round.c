@@ -65,6 +65,8 @@ static void look_at_one(struct look_round *round, uint32_t process_id)
         error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
     if (!error)
         error = wsdbg_live_processes_look_at(round->processes, process, round->deadline_ns);
+    if (process && wsdbg_live_process_is_taken(process, error))
+        round->processes->was_taken = true;
     settle(round, process_id, process, error);
 }
 

@@ -247,7 +247,8 @@ static bool judge_no_hang(struct wsdbg_watch_loop *loop, struct wsdbg_stall *sta
         wsdbg_watch_say_cut(watch, &loop->last, diagnosis, wsdbg_stall_age_ns(stall, now_ns));
         return false;
     }
-    if (watch->give_up_ns && movement == WSDBG_STOOD_STILL && age_ns >= watch->give_up_ns && !loop->asks_record_alone) {
+    if (watch->give_up_ns && movement == WSDBG_STOOD_STILL && age_ns >= watch->give_up_ns && !loop->asks_record_alone &&
+        !(stall == &loop->work && loop->turn.is_awaited)) {
         wsdbg_watch_say_given_up(watch, &loop->last, diagnosis, standstill, age_ns);
         return true;
     }

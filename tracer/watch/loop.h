@@ -39,16 +39,24 @@ struct wsdbg_stall_shown {
     char kernel[128];
 };
 
+/* Looks for which another wsdbg had the GPU. */
+struct wsdbg_gpu_turn {
+    uint64_t pause_ns; /* from the last one to the next; 0 = the last look was not such a one */
+    unsigned partial;  /* how many in a row saw other processes */
+    bool is_awaited;   /* the next look comes soon for that reason */
+};
+
 /* What the loop remembers between looks. */
 struct wsdbg_watch_loop {
     struct wsdbg_watch *watch;
     struct wsdbg_stall slots, work, calls; /* calls: those of NCCL that wait on the host */
-    struct wsdbg_snapshot last;            /* the newest look */
-    uint64_t began_ns;                     /* what happened before counts for no stall; 0 = all counts */
-    uint64_t moved_ns;                     /* when a look at the GPU last saw movement */
-    uint64_t waited_ns;       /* threads have waited since then at least, before wsdbg came; 0 = not known to have */
-    uint64_t waited_since_ns; /* ... and their work has not moved since that moment */
-    bool looked_ahead;        /* the first of two looks at work that will soon be due was taken */
+    struct wsdbg_gpu_turn turn;
+    struct wsdbg_snapshot last; /* the newest look */
+    uint64_t began_ns;          /* what happened before counts for no stall; 0 = all counts */
+    uint64_t moved_ns;          /* when a look at the GPU last saw movement */
+    uint64_t waited_ns;         /* threads have waited since then at least, before wsdbg came; 0 = not known to have */
+    uint64_t waited_since_ns;   /* ... and their work has not moved since that moment */
+    bool looked_ahead;          /* the first of two looks at work that will soon be due was taken */
     struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks, calls_looks;
     struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */
     bool spared_said;               /* that a stall is not looked at */

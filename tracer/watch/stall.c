@@ -24,10 +24,15 @@ static void look_again_at(struct wsdbg_stall *stall, uint64_t age_ns, uint64_t n
     stall->look_again_ns = gives_up_before ? stall->give_up_ns : next_ns;
 }
 
-void wsdbg_stall_look_soon(struct wsdbg_stall *stall, uint64_t now_ns)
+void wsdbg_stall_look_after(struct wsdbg_stall *stall, uint64_t now_ns, uint64_t pause_ns)
 {
     const uint64_t age_ns = wsdbg_stall_age_ns(stall, now_ns);
-    look_again_at(stall, age_ns, age_ns + stall->watchdog.stall_ns);
+    look_again_at(stall, age_ns, age_ns + pause_ns);
+}
+
+void wsdbg_stall_look_soon(struct wsdbg_stall *stall, uint64_t now_ns)
+{
+    wsdbg_stall_look_after(stall, now_ns, stall->watchdog.stall_ns);
 }
 
 /* The longer a kernel has moved, the later it is looked at again; not so late as to miss that moment. */

@@ -16,6 +16,8 @@ struct wsdbg_stall {
 void wsdbg_stall_init(struct wsdbg_stall *stall, uint64_t stall_ns);
 /* The next look at this undecided stall comes after one more stall time, not after as long again as it has lasted. */
 void wsdbg_stall_look_soon(struct wsdbg_stall *stall, uint64_t now_ns);
+/* ... after so long. */
+void wsdbg_stall_look_after(struct wsdbg_stall *stall, uint64_t now_ns, uint64_t pause_ns);
 /* One tick: whether to look now.  The watchdog reports a stall once; an undecided one is looked at again after twice
  * the time. */
 bool wsdbg_stall_is_due(struct wsdbg_stall *stall, struct wsdbg_watched watched, uint64_t now_ns);

@@ -9,6 +9,9 @@
  *
  * A warp can move without a change of its slot; only the histories show that, two of them compared.  So the first
  * is taken shortly before the threshold, the second when it has passed.  A look at the GPU compares by itself.
+ *
+ * One wsdbg at a time has a GPU.  Where another one had it, the next look comes soon, and not after twice the time: who
+ * is refused for that reason has not touched the program.
  */
 #include "watch/later_work.h"
 #include "base/memory.h"
@@ -256,6 +259,35 @@ static void say_unseen_guess(struct wsdbg_watch_loop *loop, uint64_t now_ns)
     loop->guess_said = true;
 }
 
+enum { TURN_FIRST_NS = 200000000, TURN_MOST_NS = 1000000000, PARTIAL_MOST = 3 };
+
+/* Where other processes were seen, a look stops those again: it comes a stall time later, and a few times only. */
+static void await_turn(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    const struct wsdbg_evidence *evidence = loop->watch->evidence;
+    struct wsdbg_gpu_turn *turn = &loop->turn;
+    const bool is_partial = loop->last.look_count > 0;
+    if (!evidence->ops->was_taken || !evidence->ops->was_taken(evidence)) {
+        *turn = (struct wsdbg_gpu_turn){0};
+        return;
+    }
+    turn->pause_ns = !turn->pause_ns                     ? TURN_FIRST_NS
+                     : 2 * turn->pause_ns < TURN_MOST_NS ? 2 * turn->pause_ns
+                                                         : TURN_MOST_NS;
+    turn->partial += is_partial;
+    turn->is_awaited = !is_partial || turn->partial <= PARTIAL_MOST;
+    if (is_partial && turn->is_awaited)
+        wsdbg_stall_look_soon(&loop->work, now_ns);
+    else if (turn->is_awaited)
+        wsdbg_stall_look_after(&loop->work, now_ns, turn->pause_ns);
+}
+
+/* A look that saw nothing for that reason says nothing new, and the picture that was judged before is kept. */
+static bool adds_nothing(const struct wsdbg_watch_loop *loop)
+{
+    return loop->turn.is_awaited && loop->last.look_count == 0 && loop->work_looks.said.any;
+}
+
 /* Ticks the work's watchdog; true for a stall, looked at on the GPU itself. */
 static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
 {
@@ -275,6 +307,9 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
         wsdbg_watch_say_failed_look(loop->watch, error, guessed, wsdbg_stall_age_ns(&loop->work, now_ns));
         return false;
     }
+    await_turn(loop, now_ns);
+    if (adds_nothing(loop))
+        return false;
     if (guessed && !sees_unfinished_grid(loop, now_ns)) {
         say_unseen_guess(loop, now_ns);
         return false;
