@@ -7,9 +7,10 @@
 The program is case own-kernel of fleet/ranks.py, armed, and hangs for --settle seconds when the first wsdbg comes.  Each attach is a command of its own;
 wsdbg leaves, and the program stays.  Times are from the command's start: the stall was due, the first line of the verdict was on stderr, the command
 had ended.  Steps of looks are those that the session has (table look), of each process.
+Where an attach was not right, what wsdbg said is printed, and kept with the system calls in which the threads of the ranks were.
 Exit status: 1 where an attach said another cause or rank, 77 without two GPUs.  A development script.
 """
-import csv, io, json, os, subprocess, sys, tempfile, threading, time
+import collections, csv, glob, io, json, os, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(os.path.dirname(HERE)), 'tests')]
@@ -20,6 +21,25 @@ CAUSES = ('ARRIVE_SHORT', 'ARRIVE_MISSING')
 STEPS = ('attach', 'suspend', 'read', 'resume', 'detach')
 PARTS = {'due_ms': 'until the stall is due', 'first_look_ms': 'until the first look has stopped a GPU', 'last_look_ms': 'until the last look has stopped one',
          'verdict_ms': 'until the cause is known', 'shown_ms': 'until the verdict is on the terminal', 'total_ms': 'until the command has ended'}
+
+
+def read(path):
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ''
+
+
+def threads_of(session):
+    """Of each process of that session, how many threads of a name are in a system call of a number; `running` and -1 are in none."""
+    found = {}
+    for folder in glob.glob('/proc/[0-9]*'):
+        stat = read(f'{folder}/stat').rpartition(') ')[2].split()
+        if len(stat) > 3 and stat[3] == str(session):
+            threads = [f"{read(f'{thread}/comm').strip()} {(read(f'{thread}/syscall').split() or ['?'])[0]}" for thread in glob.glob(f'{folder}/task/*')]
+            found[os.path.basename(folder)] = collections.Counter(threads)
+    return found
 
 
 class Armed:
@@ -59,7 +79,8 @@ class Armed:
             shown = (time.monotonic() - began) * 1e3 if 'HANG:' in line and shown is None else shown
             lines.append(line)
         status, total = process.wait(), (time.monotonic() - began) * 1e3
-        return {'number': number, 'status': status, 'shown_ms': shown, 'total_ms': total, 'stderr': ''.join(lines), **self.steps(database, began_ns), **self.said(database)}
+        answer = {'number': number, 'status': status, 'shown_ms': shown, 'total_ms': total, 'stderr': ''.join(lines), **self.steps(database, began_ns), **self.said(database)}
+        return answer if is_right(answer) else {**answer, 'threads': threads_of(self.program.pid)}
 
     def steps(self, database, began_ns):
         since = lambda value: (int(value) - began_ns) / 1e6 if value else None
@@ -80,10 +101,15 @@ def is_right(attach):
     return attach['status'] == 124 and attach['cause'] in CAUSES and attach['rank'] == 1
 
 
+def why_not(attach):
+    lines = [] if is_right(attach) else [*attach['stderr'].splitlines()[:6], *(f'{process}: {dict(threads)}' for process, threads in attach['threads'].items())]
+    return ''.join(f'\n    {line}' for line in lines)
+
+
 def line_of(attach):
     parts = ', '.join(f'{part[:-3]} {attach[part]:.0f}' for part in PARTS if attach[part] is not None)
     steps = '; '.join(' '.join(f"{step} {int(look[f'{step}_ns'] or 0) / 1e6:.0f}" for step in STEPS) for look in attach['looks'])
-    return f"attach {attach['number']}: {'right' if is_right(attach) else 'NOT RIGHT'}: {attach['cause']} ({attach['confidence']}), rank {attach['rank']}; ms: {parts}\n    looks: {steps}"
+    return f"attach {attach['number']}: {'right' if is_right(attach) else 'NOT RIGHT'}: {attach['cause']} ({attach['confidence']}), rank {attach['rank']}; ms: {parts}\n    looks: {steps}{why_not(attach)}"
 
 
 def measure(options):

@@ -13,11 +13,12 @@ Open MPI; mpiexec.hydra: that of MPICH) is skipped.  The file is written after e
 that is cut short by it is not kept.  --device sim: for function alone, with tests/nccl/site-packages in place of PyTorch.
 Exit status: 1 when a cause was wrong, a program that ends was called hung or ended otherwise, 77 without two GPUs.  A development script.
 """
-import argparse, concurrent.futures, os, re, shlex, shutil, socket, sys
+import argparse, concurrent.futures, os, re, shlex, shutil, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(os.path.dirname(HERE)), 'tests')]
+sys.path[:0] = [HERE, os.path.join(HERE, 'fleet'), os.path.join(os.path.dirname(os.path.dirname(HERE)), 'tests')]
 import results, stands_score
+from ranks import free_port
 from stands_score import enough, is_called
 
 FOLDER = os.path.join(HERE, 'fleet')
@@ -31,12 +32,6 @@ MPI = ('mpirun', 'mpiexec.hydra')
 def read_table(path):
     rows = [line.rstrip('\n').split('\t') for line in open(path) if line.strip() and not line.startswith('#')]
     return [dict(zip(COLUMNS, row)) for row in rows]
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(('127.0.0.1', 0))
-        return free.getsockname()[1]
 
 
 def line_of_fault(row):
@@ -100,12 +95,25 @@ def shows_line(report, number):
     return number is not None and re.search(rf'ranks\.py:{number}\b', str(report)) is not None
 
 
+def says_more(run):
+    """More than `possible`.  With --give-up the status is that of a hang whatever is said."""
+    return run['hang'] is True or enough(run['confidence'], 'likely')
+
+
+def did_not_begin(run):
+    """A rank had no port for its store, or did not reach the other one."""
+    return run['cause'] is None and 'DistNetworkError' in run['stderr']
+
+
 def mark(row, alone, run):
-    """right; weak = the cause, not its confidence, its rank or its line; other = another cause, possible; missed; WRONG; ALARM; CHANGED."""
+    """right; weak = the cause, not its confidence, its rank or its line; other = another cause, possible; missed; WRONG; ALARM; CHANGED; broken = the
+    program did not come to its fault."""
+    if did_not_begin(run):
+        return 'broken'
     if row['hangs'] == 'no':
         return 'ALARM' if is_called(run) else 'right' if str(run['status']) == row['status'] else 'broken' if alone and alone['status'] != 0 else 'CHANGED'
     if run['cause'] not in row['causes'].split(','):
-        return 'WRONG' if run['cause'] and is_called(run) else 'other' if run['cause'] else 'missed'
+        return 'WRONG' if run['cause'] and says_more(run) else 'other' if run['cause'] else 'missed'
     is_called_as_meant = is_called(run) or row['confidence'] == 'possible'
     is_whole = row['rank'] in ('-', str(run['rank'])) and (row['line'] != 'yes' or run['line'])
     return 'right' if enough(run['confidence'], row['confidence']) and is_called_as_meant and is_whole else 'weak'
@@ -165,15 +173,30 @@ def measure(options):
 # ---- the page ----
 
 
+def line_words(row, watched):
+    shown = sum(run['line'] is True for run in watched)
+    return '-' if row['line'] == '-' else 'yes' if shown == len(watched) else f'{shown} of {len(watched)}'
+
+
 def page_row(runs):
     row, watched = runs[0], [run['watched'] for run in runs]
     delays = [run['verdict_ms'] for run in watched if run['verdict_ms'] is not None]
     expected = f"{row['causes'].replace(',', ', ')} ({row['confidence']})" if row['hangs'] == 'yes' else 'ends'
     cells = (f"`{row['case']}`", expected, row['rank'], str(len(runs)), stands_score.words_of([run['mark'] for run in runs]),
              stands_score.words_of([stands_score.finding_words(run) for run in watched]), stands_score.words_of([str(run['rank']) for run in watched]),
-             'yes' if row['line'] != '-' and all(run['line'] for run in watched) else 'no' if row['line'] != '-' else '-',
+             line_words(row, watched),
              f"{sum(map(is_called, watched))} of {len(runs)}", results.cell(results.spread(delays)) if delays else '-')
     return '| ' + ' | '.join(cells) + ' |'
+
+
+def marked(kept, table):
+    """What was kept, as the table of today judges it."""
+    rows = {row['case']: row for row in table}
+    for run in kept['runs']:
+        if run['mark'] != 'skipped' and run['case'] in rows:
+            run.update(rows[run['case']])
+            run['mark'] = mark(run, run['alone'], run['watched'])
+    return kept
 
 
 def at_a_time(kept):
@@ -188,7 +211,8 @@ def page(kept):
     return '\n'.join([f"## Two ranks of PyTorch on two GPUs, {kept['date']}", '',
                       f"`tests/h200/fleet.py --stall {kept['stall']:g}` on {gpus}, {kept['date']}{at_a_time(kept)}. The programs are those of `tests/h200/fleet/ranks.py`. weak: the "
                       'cause, but with less confidence, another rank or not the line; other: another cause, as possible; missed: nothing said; WRONG: another cause and a '
-                      'hang called; ALARM: a program that ends was called hung; CHANGED: it ended otherwise than without wsdbg.', '',
+                      'hang called; ALARM: a program that ends was called hung; CHANGED: it ended otherwise than without wsdbg; broken: the program '
+                      'failed before its fault, for want of a port.', '',
                       '| case | expected | rank | runs | mark | said | rank said | line shown | hang called | ms to the verdict |',
                       '|---|---|---|---|---|---|---|---|---|---|', *[page_row(of_case) for of_case in by_case.values()]])
 
@@ -212,7 +236,7 @@ def main():
     options = parser.parse_args()
     if options.page:
         import json
-        kept = [stands_score.without_text(json.load(open(path))) for path in options.page]
+        kept = [stands_score.without_text(marked(json.load(open(path)), read_table(options.table))) for path in options.page]
         results.save(options.section, kept, '\n\n'.join(map(page, kept)), 'fleet')
         return 0
     if options.device == 'gpu' and not stands_score.has_driver():

@@ -8,7 +8,7 @@ For `torchrun --nproc-per-node 2`, or `mpirun -n 2` with MASTER_ADDR and MASTER_
 programs (torchrun ends all ranks when one dies), or as processes of Python's multiprocessing.  A line that ends with `# fault NAME` is the one that a report of case NAME should show.  Prints `done` last when it ends well.
 Exit status: 0, 77 = PyTorch or two GPUs are not there; after --limit it ends by SIGALRM.
 """
-import argparse, ctypes, multiprocessing, os, signal, socket, subprocess, sys, time
+import argparse, ctypes, itertools, multiprocessing, os, signal, socket, subprocess, sys, time
 
 LAUNCHERS = (('RANK', 'LOCAL_RANK', 'WORLD_SIZE'), ('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_LOCAL_RANK', 'OMPI_COMM_WORLD_SIZE'),
              ('PMI_RANK', 'MPI_LOCALRANKID', 'PMI_SIZE'))
@@ -230,16 +230,38 @@ def of_rank(rank, port):
     return {'RANK': rank, 'LOCAL_RANK': rank, 'WORLD_SIZE': '2', 'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': port}
 
 
-def free_port():
+ports = itertools.count()
+
+
+def is_free(port):
     with socket.socket() as free:
-        free.bind(('127.0.0.1', 0))
-        return str(free.getsockname()[1])
+        try:
+            free.bind(('', port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port():
+    """A port below those that the kernel gives away: the rank takes it seconds later, and other runs begin meanwhile."""
+    first = os.getpid() * 37  # another one for each process that starts ranks
+    return str(next(port for port in (12000 + (first + next(ports)) % 18000 for _ in range(18000)) if is_free(port)))
+
+
+def wait_for(ranks, status_of):
+    """The statuses of all.  Where one has failed by an exception, the other one would wait for it for ever."""
+    while any(status_of(rank) is None for rank in ranks):
+        if any(status_of(rank) == 1 for rank in ranks):
+            for rank in ranks:
+                rank.terminate()
+        time.sleep(0.05)
+    return [status_of(rank) for rank in ranks]
 
 
 def start_programs(options, port):
     arguments = [sys.executable, __file__, '--case', options.case, '--limit', str(options.limit)]
     ranks = [subprocess.Popen(arguments, env={**os.environ, **of_rank(rank, port)}) for rank in ('0', '1')]
-    return [rank.wait() for rank in ranks]
+    return wait_for(ranks, subprocess.Popen.poll)
 
 
 def member(case, limit, rank, port):
@@ -254,9 +276,7 @@ def start_members(options, port):
     ranks = [way.Process(target=member, args=(options.case, options.limit, rank, port)) for rank in ('0', '1')]
     for rank in ranks:
         rank.start()
-    for rank in ranks:
-        rank.join()
-    return [rank.exitcode for rank in ranks]
+    return wait_for(ranks, lambda rank: rank.exitcode)
 
 
 def run(case, limit):
