@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "evidence/evidence.h"
+#include "evidence/gpu_wishes.h"
 #include "evidence/live_helpers.h"
 #include "evidence/live_rig.h"
 
@@ -355,6 +356,42 @@ static void one_on_another_gpu_stays(void **state)
     finish(&first);
 }
 
+/* Whether some wsdbg waits for the GPU. */
+static bool is_wished(void)
+{
+    struct wsdbg_gpu_wishes others = {0};
+    const bool is_wished = wsdbg_gpu_is_wished(&others, 1u << 3);
+    wsdbg_gpu_wishes_deinit(&others);
+    return is_wished;
+}
+
+/* Another wsdbg waits for the GPU of an idle program: its inspector leaves, and none comes meanwhile. */
+static void an_idle_program_is_left_for_another_wsdbg(void **state)
+{
+    struct wsdbg_gpu_wishes others = {0};
+    char line[256], session[64];
+    struct wsdbg_evidence *source;
+    (void)state;
+    struct rig rig = rig_start_before_launch(NULL);
+    session_name(session, sizeof session);
+    rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_ATTACH_WHERE_NEEDED, &source));
+    for (int i = 0; i < 200 && !rig.attach.row->stays; i++, usleep(20000))
+        attend(source, line, sizeof line);
+    assert_int_equal(rig.attach.row->stays, 1);
+    wsdbg_gpu_wish(&others, 3, wsdbg_attach_clock_ns());
+    for (int i = 0; i < 200 && rig.attach.row->held_gpus; i++, usleep(20000))
+        attend(source, line, sizeof line);
+    assert_int_equal(rig.attach.row->held_gpus, 0);
+    for (int i = 0; i < 50; i++, usleep(20000))
+        attend(source, line, sizeof line);
+    assert_int_equal(rig.attach.row->stays, 0);
+    assert_int_equal(rig.gpu->attaches, 1);
+    wsdbg_gpu_wishes_deinit(&others);
+    rig_assert_left_alone(&rig);
+    source->ops->close(source);
+    finish(&rig);
+}
+
 static void a_look_that_must_not_be_is_a_note(void **state)
 {
     struct wsdbg_snapshot snapshot;
@@ -368,6 +405,7 @@ static void a_look_that_must_not_be_is_a_note(void **state)
         is_said |= strstr(snapshot.notes[i], taken) != NULL;
     assert_true(is_said);
     assert_true(source->ops->was_taken(source));
+    assert_true(is_wished());
     assert_int_equal(snapshot.look_count, 0);
     assert_int_equal(rig.gpu->attaches, 0);
     wsdbg_snapshot_deinit(&snapshot);
@@ -375,6 +413,7 @@ static void a_look_that_must_not_be_is_a_note(void **state)
     rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), LOOK_NS, &snapshot));
     assert_int_equal(snapshot.look_count, 2);
     assert_false(source->ops->was_taken(source));
+    assert_false(is_wished());
     wsdbg_snapshot_deinit(&snapshot);
     source->ops->close(source);
     finish(&rig);
@@ -396,6 +435,7 @@ int main(void)
         cmocka_unit_test(one_that_refuses_keeps_nobody_from_the_other),
         cmocka_unit_test(one_on_another_gpu_stays),
         cmocka_unit_test(a_look_that_must_not_be_is_a_note),
+        cmocka_unit_test(an_idle_program_is_left_for_another_wsdbg),
     };
     return cmocka_run_group_tests(tests, make_device_files, remove_device_files);
 }

@@ -451,9 +451,33 @@ static void also_who_is_to_stay_always_waits_for_the_gpu_and_after_a_refusal(voi
     assert_comes(always, facts, true);
 }
 
+/* Where another wsdbg waits for the GPU, nobody stays at a program without work or comes to one; who was asked for
+ * stays all the same. */
+static void a_program_without_work_is_left_for_another_wsdbg(void **state)
+{
+    (void)state;
+    struct wsdbg_stay_facts facts = resting();
+    facts.wished = true;
+    assert_int_equal(advise((struct wsdbg_stay_policy){.stays = true, .came_ns = NOW, .window_ns = NOW}, facts),
+                     WSDBG_STAY_LEAVE);
+    assert_int_equal(advise((struct wsdbg_stay_policy){.stays = true, .always = true}, facts), WSDBG_STAY_AS_IT_IS);
+    assert_comes(fresh, facts, false);
+    assert_comes((struct wsdbg_stay_policy){.always = true}, facts, true);
+    facts.worked = false;
+    assert_comes(fresh, facts, false);
+    facts.unfinished = true;
+    assert_int_equal(advise((struct wsdbg_stay_policy){.stays = true, .came_ns = NOW, .window_ns = NOW}, facts),
+                     WSDBG_STAY_AS_IT_IS);
+    facts.unfinished = false;
+    facts.looked_ahead = true;
+    assert_int_equal(advise((struct wsdbg_stay_policy){.stays = true, .came_ns = NOW, .window_ns = NOW}, facts),
+                     WSDBG_STAY_AS_IT_IS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_without_work_is_left_for_another_wsdbg),
         cmocka_unit_test(what_is_spent_is_the_waits_and_what_launches_took_beyond_their_own_time),
         cmocka_unit_test(it_attaches_to_an_idle_program),
         cmocka_unit_test(it_comes_only_where_a_context_has_settled),

@@ -169,6 +169,7 @@ void wsdbg_live_processes_attend(struct wsdbg_live_processes *processes, const s
                                  uint64_t now_ns, char *line, size_t size)
 {
     line[0] = '\0';
+    wsdbg_gpu_wishes_drop_old(&processes->wishes, now_ns);
     follow_all(processes, snapshot);
     for (size_t i = 0; i < processes->count; i++) {
         struct wsdbg_live_followed *process = &processes->list[i];
@@ -177,7 +178,8 @@ void wsdbg_live_processes_attend(struct wsdbg_live_processes *processes, const s
             continue;
         wsdbg_live_process_look_at_fault(process->looks);
         if (!processes->never_stays)
-            wsdbg_live_stay_tick(&process->stay, process->looks, snapshot, processes->account.spent_ns, now_ns);
+            wsdbg_live_stay_tick(&process->stay, process->looks, snapshot, &processes->wishes,
+                                 processes->account.spent_ns, now_ns);
         if (!line[0])
             say_trouble(processes, process, line, size);
     }
@@ -209,14 +211,28 @@ static bool make_way(struct wsdbg_live_processes *processes, const struct wsdbg_
     return any;
 }
 
+/* Another wsdbg's inspector may make way. */
+static void note_taken(struct wsdbg_live_processes *processes, const struct wsdbg_live_process *process)
+{
+    const uint16_t wanted = __atomic_load_n(&wsdbg_live_process_attach_link(process)->taken_gpu, __ATOMIC_ACQUIRE);
+    processes->was_taken = true;
+    if (wanted)
+        wsdbg_gpu_wish(&processes->wishes, wanted - 1u, wsdbg_attach_clock_ns());
+}
+
 struct wsdbg_error *wsdbg_live_processes_look_at(struct wsdbg_live_processes *processes,
                                                  struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     struct wsdbg_error *error = wsdbg_live_process_look(process, deadline_ns);
-    if (!wsdbg_live_process_is_taken(process, error) || !make_way(processes, process))
+    if (!wsdbg_live_process_is_taken(process, error))
         return error;
-    wsdbg_error_destroy(error);
-    return wsdbg_live_process_look(process, deadline_ns);
+    if (make_way(processes, process)) {
+        wsdbg_error_destroy(error);
+        error = wsdbg_live_process_look(process, deadline_ns);
+    }
+    if (wsdbg_live_process_is_taken(process, error))
+        note_taken(processes, process);
+    return error;
 }
 
 struct wsdbg_error *wsdbg_live_processes_keep(struct wsdbg_live_processes *processes, const char *folder)
@@ -233,4 +249,5 @@ void wsdbg_live_processes_deinit(struct wsdbg_live_processes *processes)
     for (size_t i = 0; i < processes->count; i++)
         wsdbg_live_process_close(processes->list[i].looks);
     free(processes->list);
+    wsdbg_gpu_wishes_deinit(&processes->wishes);
 }

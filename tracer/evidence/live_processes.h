@@ -27,7 +27,8 @@ struct wsdbg_live_processes {
     bool never_stays;   /* inspectors attach for a look only */
     const char *kept;   /* folder for looks, NULL = they are not kept; not owned */
     bool recorded;      /* each kept look is asked for, also of those that have ended */
-    bool was_taken;     /* the last looks left out one whose GPU another wsdbg's inspector had */
+    struct wsdbg_gpu_wishes wishes;
+    bool was_taken; /* the last looks left out one whose GPU another wsdbg's inspector had */
     struct wsdbg_live_followed *list;
     size_t count, capacity;
     struct wsdbg_stay_account account;

@@ -142,12 +142,23 @@ static void begin_step(struct wsdbg_live_stay *stay, struct wsdbg_live_process *
     wsdbg_error_destroy(error);
 }
 
+static bool is_wished(struct wsdbg_live_stay *stay, const struct wsdbg_live_process *process,
+                      struct wsdbg_gpu_wishes *wishes)
+{
+    const uint16_t held = __atomic_load_n(&wsdbg_live_process_attach_link(process)->held_gpus, __ATOMIC_ACQUIRE);
+    if (held)
+        stay->gpus = held;
+    return stay->gpus && wsdbg_gpu_is_wished(wishes, stay->gpus);
+}
+
 void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process,
-                          const struct wsdbg_snapshot *snapshot, uint64_t ended_spent_ns, uint64_t now_ns)
+                          const struct wsdbg_snapshot *snapshot, struct wsdbg_gpu_wishes *wishes,
+                          uint64_t ended_spent_ns, uint64_t now_ns)
 {
     struct wsdbg_machine *machine = wsdbg_live_process_machine(process);
     struct wsdbg_stay_facts facts = facts_of(stay, process, snapshot, now_ns);
     facts.ended_spent_ns = ended_spent_ns;
+    facts.wished = is_wished(stay, process, wishes);
     if (!wsdbg_live_process_is_alive(process))
         return;
     if (stay->policy.stays)

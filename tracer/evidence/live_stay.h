@@ -2,6 +2,7 @@
 #ifndef WSDBG_EVIDENCE_LIVE_STAY_H
 #define WSDBG_EVIDENCE_LIVE_STAY_H
 
+#include "evidence/gpu_wishes.h"
 #include "evidence/live_looks.h"
 #include "evidence/stay_policy.h"
 #include "model/snapshot.h"
@@ -16,6 +17,7 @@ struct wsdbg_live_stay {
     uint64_t began_ns, ticked_ns; /* set to when the run began; when this was last asked */
     uint64_t contexts_changed_ns, stayed_ns;
     size_t contexts;
+    uint16_t gpus;     /* whose locks it held when an inspector last stayed: bit n = /dev/nvidia<n> */
     char trouble[256]; /* what was in the way last, "" = nothing */
 };
 
@@ -27,9 +29,10 @@ struct wsdbg_stay_account {
 };
 
 /* Asked at each look; never waits for the GPU or the program.  The snapshot is the newest one; `ended_spent_ns` was
- * spent by processes that have ended. */
+ * spent by processes that have ended; `wishes`: who waits for a GPU. */
 void wsdbg_live_stay_tick(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process,
-                          const struct wsdbg_snapshot *snapshot, uint64_t ended_spent_ns, uint64_t now_ns);
+                          const struct wsdbg_snapshot *snapshot, struct wsdbg_gpu_wishes *wishes,
+                          uint64_t ended_spent_ns, uint64_t now_ns);
 /* One that stays leaves at once, for somebody else on the same GPU.  False: nobody stays. */
 bool wsdbg_live_stay_make_way(struct wsdbg_live_stay *stay, struct wsdbg_live_process *process, uint64_t now_ns);
 /* A line for people: why nobody can stay (once), "" = nothing to say. */

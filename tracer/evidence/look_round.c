@@ -65,8 +65,6 @@ static void look_at_one(struct look_round *round, uint32_t process_id)
         error = wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it");
     if (!error)
         error = wsdbg_live_processes_look_at(round->processes, process, round->deadline_ns);
-    if (process && wsdbg_live_process_is_taken(process, error))
-        round->processes->was_taken = true;
     settle(round, process_id, process, error);
 }
 
@@ -130,6 +128,8 @@ struct wsdbg_error *wsdbg_look_round(struct wsdbg_live_processes *processes, enu
         begin_attaches(&round);
         look_together(&round);
         look_at_each(&round, false);
+        if (!processes->was_taken)
+            wsdbg_gpu_wishes_drop(&processes->wishes);
         *looked = round.looked;
         *count = round.looked_count;
     } else

@@ -87,7 +87,7 @@ static bool was_refused_lately(const struct wsdbg_stay_policy *policy, const str
 static bool may_come_in(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
 {
     return facts->context_made_ns && since(facts, facts->context_made_ns) >= SETTLED_NS && !facts->unfinished &&
-           !was_refused_lately(policy, facts);
+           !facts->wished && !was_refused_lately(policy, facts);
 }
 
 static bool is_calm(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
@@ -126,7 +126,15 @@ static bool is_lent(const struct wsdbg_stay_policy *policy, const struct wsdbg_s
 /* The observer waits until the context has settled. */
 static bool may_come_at_once(const struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
 {
-    return facts->context_made_ns && !facts->unfinished && !was_refused_lately(policy, facts);
+    return facts->context_made_ns && !facts->unfinished && (policy->always || !facts->wished) &&
+           !was_refused_lately(policy, facts);
+}
+
+/* A program without work has nothing to look at.  One with work may stand still soon, and is looked at better by who
+ * stays. */
+static bool makes_way(const struct wsdbg_stay_facts *facts)
+{
+    return facts->wished && !facts->unfinished;
 }
 
 enum wsdbg_stay_advice wsdbg_stay_advise(struct wsdbg_stay_policy *policy, const struct wsdbg_stay_facts *facts)
@@ -134,7 +142,8 @@ enum wsdbg_stay_advice wsdbg_stay_advise(struct wsdbg_stay_policy *policy, const
     if (policy->stays && facts->looked_ahead)
         return WSDBG_STAY_AS_IT_IS; /* what a look costs is no reason to leave before the next, which would be late */
     if (policy->stays)
-        return !policy->always && costs_too_much(policy, facts) ? WSDBG_STAY_LEAVE : WSDBG_STAY_AS_IT_IS;
+        return !policy->always && (makes_way(facts) || costs_too_much(policy, facts)) ? WSDBG_STAY_LEAVE
+                                                                                      : WSDBG_STAY_AS_IT_IS;
     if ((policy->always || is_lent(policy, facts)) && may_come_at_once(policy, facts))
         return WSDBG_STAY_COME_IN;
     if (policy->always)

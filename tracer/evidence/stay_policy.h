@@ -25,6 +25,7 @@ struct wsdbg_stay_facts {
     uint64_t code_bytes;                     /* sum of large images, from the observer */
     bool unfinished;                         /* the GPU has work of it, or may have */
     bool looked_ahead;                       /* the first of two looks was taken a moment ago */
+    bool wished;                             /* another wsdbg waits for a GPU that an inspector had for this program */
     uint64_t waited_ns, launch_ns, launches; /* of struct wsdbg_attach_row */
     uint64_t ended_spent_ns;                 /* of other processes of the run, which have ended */
 };
