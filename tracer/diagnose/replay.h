@@ -190,6 +190,11 @@ struct wsdbg_replay_changes {
 /* *out = NULL where no replay is possible: a warp of the case was not seen or has no walk, or the walks are too large.
  * The caller destroys it. */
 struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg_replay **out);
+
+/* For a rule that compares whole walks of a picture that stands still: NULL where it does not, where no replay is
+ * possible, or where some walk is not known from the kernel's start to its end.  The caller destroys it.  Out of memory
+ * is noted in the case. */
+struct wsdbg_replay *wsdbg_replay_of_still(struct wsdbg_case *c);
 /* Sets what copies of unknown size are taken to bring.  Returns whether that changed anything. */
 bool wsdbg_replay_share_bytes(struct wsdbg_replay *replay, enum wsdbg_replay_shares shares);
 /* Whether a step is a use of a named barrier. */

@@ -360,6 +360,19 @@ bool wsdbg_replay_is_known(const struct wsdbg_replay *replay)
     return true;
 }
 
+struct wsdbg_replay *wsdbg_replay_of_still(struct wsdbg_case *c)
+{
+    struct wsdbg_replay *replay = NULL;
+    if (!c->still)
+        return NULL;
+    if (wsdbg_replay_create(c, &replay))
+        c->no_memory = true;
+    if (!replay || wsdbg_replay_is_known(replay))
+        return replay;
+    wsdbg_replay_destroy(replay);
+    return NULL;
+}
+
 bool wsdbg_replay_keeps_count(const struct wsdbg_replay_agent *agent, uint32_t barrier, uint32_t init[2])
 {
     bool is_initialised = false;

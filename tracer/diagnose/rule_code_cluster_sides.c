@@ -93,16 +93,9 @@ static void say(const struct sides *sides, uint32_t waiter)
 
 void wsdbg_rule_code_cluster_sides(struct wsdbg_case *c)
 {
-    struct wsdbg_replay *replay = NULL;
-    if (!c->still || c->cta_count < 2)
-        return;
-    if (wsdbg_replay_create(c, &replay)) {
-        c->no_memory = true;
-        return;
-    }
+    struct wsdbg_replay *replay = c->cta_count < 2 ? NULL : wsdbg_replay_of_still(c);
     struct sides sides = {.c = c, .replay = replay};
-    const bool is_known = replay && wsdbg_replay_is_known(replay);
-    const uint32_t waiter = is_known && find_sides(&sides) ? waiter_of(&sides) : WSDBG_NONE;
+    const uint32_t waiter = replay && find_sides(&sides) ? waiter_of(&sides) : WSDBG_NONE;
     if (waiter != WSDBG_NONE)
         say(&sides, waiter);
     wsdbg_replay_destroy(replay);

@@ -78,15 +78,8 @@ static void say(struct wsdbg_case *c, const struct wsdbg_replay_barrier *barrier
 
 void wsdbg_rule_code_single_wait(struct wsdbg_case *c)
 {
-    struct wsdbg_replay *replay = NULL;
-    if (!c->still)
-        return;
-    if (wsdbg_replay_create(c, &replay)) {
-        c->no_memory = true;
-        return;
-    }
-    const bool is_known = replay && wsdbg_replay_is_known(replay);
-    for (uint32_t b = 0; is_known && b < replay->barrier_count; b++) {
+    struct wsdbg_replay *replay = wsdbg_replay_of_still(c);
+    for (uint32_t b = 0; replay && b < replay->barrier_count; b++) {
         const struct wsdbg_replay_barrier *barrier = &replay->barriers[b];
         if (barrier->row == WSDBG_NONE || !has_one_phase(replay, b))
             continue;

@@ -126,15 +126,8 @@ static void say(struct wsdbg_case *c, const struct wsdbg_replay *replay, const s
 
 void wsdbg_rule_code_stuck_phase(struct wsdbg_case *c)
 {
-    struct wsdbg_replay *replay = NULL;
-    if (!c->still)
-        return;
-    if (wsdbg_replay_create(c, &replay)) {
-        c->no_memory = true;
-        return;
-    }
-    const bool is_known = replay && wsdbg_replay_is_known(replay);
-    for (uint32_t b = 0; is_known && b < replay->barrier_count; b++) {
+    struct wsdbg_replay *replay = wsdbg_replay_of_still(c);
+    for (uint32_t b = 0; replay && b < replay->barrier_count; b++) {
         struct stuck_phase stuck;
         if (replay->barriers[b].row == WSDBG_NONE || !find_stuck(replay, b, &stuck) || !holds_up(c, replay, &stuck))
             continue;
