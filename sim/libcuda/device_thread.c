@@ -30,13 +30,15 @@ static void works(void *argument)
 /* Executes for a while; what the thread may do next. */
 static enum idle run_slice(struct context *context)
 {
+    const uint64_t kicks = context->kicks;
     driver_unlock();
     context->slice_began_ns = explore_now_ns();
     const enum wsdbg_gpu_outcome outcome = wsdbg_gpu_run(context->gpu, DEVICE_SLICE_INSTRUCTIONS);
     races_tell(context->gpu, &context->races_told);
     driver_lock();
     queue_collect(context);
-    context->is_deadlocked = outcome == WSDBG_GPU_DEADLOCK;
+    /* The proof does not know of a kernel that was submitted meanwhile. */
+    context->is_deadlocked = outcome == WSDBG_GPU_DEADLOCK && kicks == context->kicks;
     if (outcome == WSDBG_GPU_DEADLOCK || outcome == WSDBG_GPU_STALLED)
         state_file_publish(context, outcome);
     else

@@ -105,9 +105,12 @@ static void test_a_cluster_barrier_holds_back_only_what_comes_behind_it(void **s
 
 /* ---- who comes to it less often ---- */
 
-/* CTA 1 leaves out the first meeting and waits for bytes that CTA 0 sends behind it.  `leaves`: it waits for nothing.
- */
-static void put_asymmetry(struct picture *p)
+enum sides {
+    FIRST_LEFT_OUT, /* CTA 1 leaves out the first meeting and waits for bytes that CTA 0 sends behind it */
+    LAST_LEFT_OUT   /* the warps of CTA 1 would leave instead of the last one, but wait for one another in a cycle */
+};
+
+static void put_asymmetry(struct picture *p, enum sides sides)
 {
     static struct way ways[CTAS * WARPS];
     memset(ways, 0, sizeof ways);
@@ -115,14 +118,19 @@ static void put_asymmetry(struct picture *p)
         ways[w].warp = w;
         if (w % WARPS == 0) {
             way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, 0), 1);
-            way_add(&ways[w], WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, 0), 128);
+            if (sides == FIRST_LEFT_OUT)
+                way_add(&ways[w], WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, 0), 128);
+            else
+                way_add(&ways[w], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, 1), 1);
         }
         for (uint32_t i = w < WARPS ? 0 : 1; i < 2; i++)
             meet(&ways[w]);
-        if (w == 0)
+        if (w == 0 && sides == FIRST_LEFT_OUT)
             way_add(&ways[w], WSDBG_ACCESS_COMPLETE, MBARRIER_AT(FULL, 0), 128)->rank = 1;
         if (w >= WARPS)
-            way_add(&ways[w], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), 0);
+            way_add(&ways[w], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, sides == LAST_LEFT_OUT ? w % WARPS : 0), 0);
+        if (w >= WARPS && sides == LAST_LEFT_OUT)
+            way_add(&ways[w], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, (w + 1) % WARPS), 1);
     }
     picture_init(p, CTAS, WARPS, 32);
     for (uint32_t cta = 0; cta < CTAS; cta++) {
@@ -131,6 +139,8 @@ static void put_asymmetry(struct picture *p)
         p->snapshot.ctas[cta].cluster_size = CTAS;
     }
     picture_mbarrier(p, FULL, 0, 0, 1, 1, 0);
+    if (sides == LAST_LEFT_OUT)
+        picture_mbarrier(p, FULL, 1, 0, 1, 1, 0);
     picture_object(p, WSDBG_BARRIER_CLUSTER, 0);
     ways_put(p, ways, CTAS * WARPS);
     assert_true(ways_stand(p));
@@ -139,10 +149,19 @@ static void put_asymmetry(struct picture *p)
 static void test_who_comes_to_the_cluster_barrier_less_often_is_named(void **state)
 {
     struct picture p;
-    put_asymmetry(&p);
+    put_asymmetry(&p, FIRST_LEFT_OUT);
     ways_expect(&p, "CLUSTER_MISSING",
                 "Rank 1 warps 0-1 come to the cluster barrier 1 time from the kernel's start to its end, all other "
                 "warps 2.");
+    picture_deinit(&p);
+    (void)state;
+}
+
+static void test_who_may_leave_the_kernel_instead_is_not_named(void **state)
+{
+    struct picture p;
+    put_asymmetry(&p, LAST_LEFT_OUT);
+    assert_false(ways_say(&p, "come to the cluster barrier"));
     picture_deinit(&p);
     (void)state;
 }
@@ -152,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_cluster_barrier_holds_back_only_what_comes_behind_it),
         cmocka_unit_test(test_who_comes_to_the_cluster_barrier_less_often_is_named),
+        cmocka_unit_test(test_who_may_leave_the_kernel_instead_is_not_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

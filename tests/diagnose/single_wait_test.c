@@ -22,14 +22,16 @@ static const struct kernel {
     uint32_t parity;  /* that all wait for */
     uint32_t phases;  /* that are loaded */
     bool waits_twice; /* ... and waited for */
+    bool all_stand;   /* nobody has gone on behind the wait */
     bool is_open;     /* how the walk of warp 3 goes on behind its wait is not known */
 } kernels[] = {
     {"parity 1 of the only phase",
      "The arrivals of the whole kernel complete one phase of it, which has parity 0 and is complete", 1, 1, false,
-     false},
-    {"there are two phases", NULL, 1, 2, false, false},
-    {"two phases are waited for", NULL, 1, 2, true, false},
-    {"another arrival may come", NULL, 1, 1, false, true},
+     false, false},
+    {"there are two phases", NULL, 1, 2, false, false, false},
+    {"two phases are waited for", NULL, 1, 2, true, false, false},
+    {"another arrival may come", NULL, 1, 1, false, false, true},
+    {"all stand: the arrival of the second phase may be missing", NULL, 1, 1, false, true, false},
 };
 
 static void put_ways(struct picture *p, const struct kernel *k)
@@ -52,7 +54,7 @@ static void put_ways(struct picture *p, const struct kernel *k)
     ways_put(p, ways, WARPS);
 }
 
-/* Even warps have left; the others came when the tile was there. */
+/* Warp 0 and, where not all stand, other even warps have left; the others came when the tile was there. */
 static void put_picture(struct picture *p, const struct kernel *k)
 {
     picture_init(p, 1, WARPS, 32);
@@ -61,7 +63,7 @@ static void put_picture(struct picture *p, const struct kernel *k)
     picture_object(p, WSDBG_BARRIER_NAMED, 0);
     picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(TILE, 0), 1, 0, WSDBG_LANES_ONE);
     for (uint32_t w = 0; w < WARPS; w++)
-        if (w % 2)
+        if (w % 2 || (w && k->all_stand))
             picture_stand(p, w, WSDBG_WARP_WAIT_MBARRIER, tile, k->parity);
         else
             picture_leave(p, w);

@@ -3,8 +3,9 @@
  *
  * Reads: walks, the picture.  Adds: CLUSTER_MISSING.
  *
- * Each phase of the barrier takes all threads of the cluster, so all must come equally often.  Whoever has left out one
- * runs ahead of the others, and what it then waits for depends on a race; so the rule needs no replay.
+ * Each phase of the barrier takes all threads of the cluster that have not exited.  Whoever has left out one runs ahead
+ * of the others, and what it then waits for depends on a race; so the rule needs no replay.  Whoever comes less often
+ * may also leave the kernel instead.  So one of these warps must wait for what those at the barrier would do behind it.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
@@ -69,6 +70,38 @@ static uint32_t waiter_of(const struct sides *sides)
     return waiter;
 }
 
+/* Whether the walk of the agent, who comes more often, does something for the barrier behind a meeting that the others
+ * do not come to. */
+static bool serves_late(const struct sides *sides, const struct wsdbg_replay_agent *agent, uint32_t barrier_row)
+{
+    uint32_t meetings = 0;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        const enum wsdbg_access_kind kind = agent->steps[k].kind;
+        meetings += kind == WSDBG_ACCESS_CLUSTER_WAIT;
+        if (meetings > sides->least && kind != WSDBG_ACCESS_WAIT && agent->target[k] != WSDBG_NONE &&
+            sides->replay->barriers[agent->target[k]].row == barrier_row)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a warp that comes less often waits for what a warp at the cluster barrier does behind it. */
+static bool waits_for_waiters(const struct sides *sides)
+{
+    for (uint32_t w = 0; w < sides->c->warp_count; w++) {
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(sides->c, w);
+        if (!wsdbg_set_has(&sides->less, w) || row->barrier == WSDBG_NONE || !wsdbg_case_stuck(sides->c, w))
+            continue;
+        for (uint32_t i = 0; i < sides->replay->agent_count; i++) {
+            const struct wsdbg_replay_agent *agent = &sides->replay->agents[i];
+            if (wsdbg_case_warp(sides->c, agent->warp)->state == WSDBG_WARP_WAIT_CLUSTER &&
+                serves_late(sides, agent, row->barrier))
+                return true;
+        }
+    }
+    return false;
+}
+
 static void say(const struct sides *sides, uint32_t waiter)
 {
     struct wsdbg_case *c = sides->c;
@@ -96,7 +129,7 @@ void wsdbg_rule_code_cluster_sides(struct wsdbg_case *c)
     struct wsdbg_replay *replay = c->cta_count < 2 ? NULL : wsdbg_replay_of_still(c);
     struct sides sides = {.c = c, .replay = replay};
     const uint32_t waiter = replay && find_sides(&sides) ? waiter_of(&sides) : WSDBG_NONE;
-    if (waiter != WSDBG_NONE)
+    if (waiter != WSDBG_NONE && waits_for_waiters(&sides))
         say(&sides, waiter);
     wsdbg_replay_destroy(replay);
 }

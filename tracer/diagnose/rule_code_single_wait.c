@@ -6,6 +6,9 @@
  * From the kernel's start to its end all threads together arrive just as often as one phase takes, and this phase is
  * complete.  Whoever tests for parity 1 before that is let through at once, and whoever comes later waits forever.  Who
  * is late is a race, and a replay of the walks seldom ends in the picture.  So the rule needs no replay.
+ *
+ * Some other warp must have come through the same wait.  If all stand in it, the second phase may be what they need,
+ * and its arrival is what is missing.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
@@ -39,6 +42,38 @@ static bool waits_once(const struct wsdbg_replay_agent *agent, uint32_t barrier)
             return false;
     }
     return waits == 1;
+}
+
+/* Whether the warp of the agent, which waits once, has come through that wait: it has left, or stands where its walk
+ * comes only behind the wait. */
+static bool has_passed(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(replay->c, agent->warp);
+    bool is_behind = false, any = false;
+    if (row->state == WSDBG_WARP_EXITED)
+        return true;
+    if (!wsdbg_case_stuck(replay->c, agent->warp) || row->barrier == WSDBG_NONE)
+        return false;
+    for (uint32_t k = 0; k < agent->step_count; k++) {
+        const uint32_t target = agent->target[k];
+        is_behind |= target == barrier && agent->steps[k].kind == WSDBG_ACCESS_WAIT;
+        if (target == WSDBG_NONE || replay->barriers[target].row != row->barrier)
+            continue;
+        if (!is_behind || target == barrier)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Whether another warp has come through the wait at which these warps are stuck. */
+static bool any_passed(const struct wsdbg_replay *replay, uint32_t barrier, const struct wsdbg_warp_set *stuck)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (!wsdbg_set_has(stuck, replay->agents[i].warp) && waits_once(&replay->agents[i], barrier) &&
+            has_passed(replay, &replay->agents[i], barrier))
+            return true;
+    return false;
 }
 
 /* The warps that are stuck in their only wait on the barrier. */
@@ -84,7 +119,7 @@ void wsdbg_rule_code_single_wait(struct wsdbg_case *c)
         if (barrier->row == WSDBG_NONE || !has_one_phase(replay, b))
             continue;
         const struct wsdbg_warp_set warps = stuck_on(replay, b);
-        if (!wsdbg_set_count(&warps))
+        if (!wsdbg_set_count(&warps) || !any_passed(replay, b, &warps))
             continue;
         say(c, barrier, &warps);
         break;

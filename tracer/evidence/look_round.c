@@ -123,6 +123,7 @@ struct wsdbg_error *wsdbg_look_round(struct wsdbg_live_processes *processes, enu
                                .begun = calloc(most, sizeof(*round.begun)),
                                .errors = calloc(most, sizeof(*round.errors))};
     const bool is_ready = round.looked && round.begun && round.errors;
+    processes->was_taken = false;
     if (is_ready) {
         look_at_each(&round, true);
         begin_attaches(&round);

@@ -11,7 +11,7 @@
  * is taken shortly before the threshold, the second when it has passed.  A look at the GPU compares by itself.
  *
  * One wsdbg at a time has a GPU.  Where another one had it, the next look comes soon, and not after twice the time: who
- * is refused for that reason has not touched the program.
+ * is refused for that reason has stopped nothing.
  */
 #include "watch/later_work.h"
 #include "base/memory.h"
@@ -261,10 +261,14 @@ static void say_unseen_guess(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 
 enum { TURN_FIRST_NS = 200000000, TURN_MOST_NS = 1000000000, PARTIAL_MOST = 3 };
 
+/* An inspector that made way for this wsdbg stays away for 15 s. */
+#define PARTIAL_PAUSE_MOST_NS UINT64_C(10000000000)
+
 /* Where other processes were seen, a look stops those again: it comes a stall time later, and a few times only. */
 static void await_turn(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 {
     const struct wsdbg_evidence *evidence = loop->watch->evidence;
+    const uint64_t stall_ns = loop->work.watchdog.stall_ns;
     struct wsdbg_gpu_turn *turn = &loop->turn;
     const bool is_partial = loop->last.look_count > 0;
     if (!evidence->ops->was_taken || !evidence->ops->was_taken(evidence)) {
@@ -277,7 +281,8 @@ static void await_turn(struct wsdbg_watch_loop *loop, uint64_t now_ns)
     turn->partial += is_partial;
     turn->is_awaited = !is_partial || turn->partial <= PARTIAL_MOST;
     if (is_partial && turn->is_awaited)
-        wsdbg_stall_look_soon(&loop->work, now_ns);
+        wsdbg_stall_look_after(&loop->work, now_ns,
+                               stall_ns < PARTIAL_PAUSE_MOST_NS ? stall_ns : PARTIAL_PAUSE_MOST_NS);
     else if (turn->is_awaited)
         wsdbg_stall_look_after(&loop->work, now_ns, turn->pause_ns);
 }
@@ -300,6 +305,8 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
     loop->work.undecided = true; /* until a look says more */
     struct wsdbg_error *error = wsdbg_watch_inspect(loop, now_ns);
     if (!error)
+        await_turn(loop, now_ns);
+    if (!error && !adds_nothing(loop))
         wsdbg_watch_record(loop, frame_ns);
     if (error || movement_since(loop, now_ns) == WSDBG_MOVEMENT_NOT_SEEN)
         note_not_looked(loop->watch, WSDBG_COULD_NOT_LOOK);
@@ -307,7 +314,6 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
         wsdbg_watch_say_failed_look(loop->watch, error, guessed, wsdbg_stall_age_ns(&loop->work, now_ns));
         return false;
     }
-    await_turn(loop, now_ns);
     if (adds_nothing(loop))
         return false;
     if (guessed && !sees_unfinished_grid(loop, now_ns)) {
