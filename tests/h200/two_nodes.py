@@ -104,6 +104,7 @@ def is_whole(run):
 
 
 def page(kept):
+    cut = [run['case'] for run in kept['runs'] if not is_whole(run)]
     kept['runs'] = [run for run in kept['runs'] if is_whole(run)]
     lines = ['## Two nodes on one host', '', f"`tests/h200/two_nodes.py --stall {kept['stall']:g}` on {fleet_script.gpus_of(kept)}, {kept['date']}: one wsdbg that watches both ranks, and a wsdbg for "
              'each with `--mark`, whose databases `wsdbg merge` joins.', '', '| case | runs | one wsdbg | merged | each node alone | the same |', '|---|---|---|---|---|---|']
@@ -112,6 +113,8 @@ def page(kept):
         cells = (f'`{case}`', str(len(runs)), stands_score.words_of([words(run['one']) for run in runs]), stands_score.words_of([words(run['two']) for run in runs]),
                  stands_score.words_of(['; '.join(words(node) for node in run['two']['nodes']) for run in runs]), f"{sum(run['same'] for run in runs)} of {len(runs)}")
         lines.append('| ' + ' | '.join(cells) + ' |')
+    if cut:
+        lines += ['', f"Left out: {len(cut)} in which some node had no answer ({', '.join(f'`{case}`' for case in cut)})."]
     for run in kept['runs']:
         for part in (run['one'], run['two'], *run['two']['nodes']) if run['same'] else ():
             part.update({name: '' for name in ('stderr', 'sentence', 'merge') if name in part})
