@@ -26,7 +26,7 @@ static bool stores(const struct wsdbg_walk_plan *plan, uint32_t instruction)
 
 typedef bool instruction_test(const struct wsdbg_walk_plan *plan, uint32_t instruction);
 
-/* Whether the ways on from a block are not all known. */
+/* Whether control may go from the block to code that is not known. */
 static bool leads_anywhere(const struct wsdbg_block *block)
 {
     return block->returns || block->is_indirect || (block->calls && block->callee == WSDBG_GRAPH_NONE);

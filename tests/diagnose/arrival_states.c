@@ -135,11 +135,7 @@ void peer_leaves_loop_early(struct picture *p)
     const struct gemm g = ring(p, &full_filled);
     const uint32_t end = picture_object(p, WSDBG_BARRIER_CLUSTER, 0);
     const uint32_t join = picture_access(p, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 1, 0, WSDBG_LANES_ALL);
-    for (uint32_t cta = 0; cta < 2; cta++) {
-        p->snapshot.ctas[cta].cluster_id = 0;
-        p->snapshot.ctas[cta].cluster_rank = cta;
-        p->snapshot.ctas[cta].cluster_size = 2;
-    }
+    picture_cluster(p);
     p->snapshot.accesses[g.release].any_rank = true;
     count(p, EMPTY, 8, 16);
     both_wait(p, g.empty[0], 0, g.full[0], 1);

@@ -6,11 +6,7 @@
 static uint32_t cluster(struct picture *p)
 {
     picture_init(p, 2, 2, 32);
-    for (uint32_t cta = 0; cta < 2; cta++) {
-        p->snapshot.ctas[cta].cluster_id = 0;
-        p->snapshot.ctas[cta].cluster_rank = cta;
-        p->snapshot.ctas[cta].cluster_size = 2;
-    }
+    picture_cluster(p);
     return picture_mbarrier(p, FULL, 0, 0, 1, 1, 0);
 }
 
@@ -74,11 +70,7 @@ void peer_exited_like_own_warp(struct picture *p)
 static struct gemm gemm_cluster(struct picture *p, const struct words *full, const struct words *empty)
 {
     const struct gemm g = gemm_picture(p, full, empty);
-    for (uint32_t cta = 0; cta < 2; cta++) {
-        p->snapshot.ctas[cta].cluster_id = 0;
-        p->snapshot.ctas[cta].cluster_rank = cta;
-        p->snapshot.ctas[cta].cluster_size = 2;
-    }
+    picture_cluster(p);
     for (size_t i = 0; i < p->snapshot.access_count; i++)
         p->snapshot.accesses[i].any_rank =
             p->snapshot.accesses[i].kind == WSDBG_ACCESS_ARRIVE || p->snapshot.accesses[i].kind == WSDBG_ACCESS_COPY;

@@ -58,11 +58,7 @@ static void put_ways(struct picture *p, const struct kernel *k)
 static void put_kernel(struct picture *p, const struct kernel *k)
 {
     picture_init(p, CTAS, WARPS, 32);
-    for (uint32_t cta = 0; cta < CTAS; cta++) {
-        p->snapshot.ctas[cta].cluster_id = 0;
-        p->snapshot.ctas[cta].cluster_rank = cta;
-        p->snapshot.ctas[cta].cluster_size = CTAS;
-    }
+    picture_cluster(p);
     picture_mbarrier(p, FULL, 0, 0, k->count, k->count, 0);
     const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), 1, 0, WSDBG_LANES_ONE),
                    arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE),
@@ -133,11 +129,7 @@ static void put_asymmetry(struct picture *p, enum sides sides)
             way_add(&ways[w], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, (w + 1) % WARPS), 1);
     }
     picture_init(p, CTAS, WARPS, 32);
-    for (uint32_t cta = 0; cta < CTAS; cta++) {
-        p->snapshot.ctas[cta].cluster_id = 0;
-        p->snapshot.ctas[cta].cluster_rank = cta;
-        p->snapshot.ctas[cta].cluster_size = CTAS;
-    }
+    picture_cluster(p);
     picture_mbarrier(p, FULL, 0, 0, 1, 1, 0);
     if (sides == LAST_LEFT_OUT)
         picture_mbarrier(p, FULL, 1, 0, 1, 1, 0);

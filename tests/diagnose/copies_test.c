@@ -302,11 +302,7 @@ static void copies_that_one_of_two_ctas_leaves_out_are_no_rounds(void **state)
     struct picture p;
     (void)state;
     picture_init(&p, CTAS, WARPS_OF_CTA, 32);
-    for (uint32_t cta = 0; cta < CTAS; cta++) {
-        p.snapshot.ctas[cta].cluster_id = 0;
-        p.snapshot.ctas[cta].cluster_rank = cta;
-        p.snapshot.ctas[cta].cluster_size = CTAS;
-    }
+    picture_cluster(&p);
     put_barriers(&p);
     picture_object(&p, WSDBG_BARRIER_CLUSTER, 0);
     put_cluster(&p);

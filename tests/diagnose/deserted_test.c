@@ -97,11 +97,7 @@ static bool stand(struct picture *p, const struct kernel *k)
 {
     uint32_t count = 0;
     picture_init(p, CTAS, WARPS + k->stays, 32);
-    for (uint32_t cta = 0; cta < CTAS; cta++) {
-        p->snapshot.ctas[cta].cluster_id = 0;
-        p->snapshot.ctas[cta].cluster_rank = cta;
-        p->snapshot.ctas[cta].cluster_size = CTAS;
-    }
+    picture_cluster(p);
     picture_name(p, FULL, "full", 1, 1, 2);
     picture_name(p, EMPTY, "empty", 1, 2, 1);
     picture_mbarrier(p, FULL, 0, 0, 1, 1, 0);

@@ -63,11 +63,7 @@ static void use(struct way *way)
 static void put_barriers(struct picture *p, uint32_t ctas)
 {
     picture_init(p, ctas, WARPS, 32);
-    for (uint32_t cta = 0; cta < ctas; cta++) {
-        p->snapshot.ctas[cta].cluster_id = 0;
-        p->snapshot.ctas[cta].cluster_rank = cta;
-        p->snapshot.ctas[cta].cluster_size = ctas;
-    }
+    picture_cluster(p);
     picture_name(p, FULL, "full", STAGES, 1, 2);
     picture_name(p, EMPTY, "empty", STAGES, 2, 1);
     picture_name(p, OTHER, "other", STAGES, 2, 1);

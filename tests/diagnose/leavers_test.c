@@ -365,11 +365,7 @@ static void put_accesses(struct picture *p, const struct kernel *k)
 static bool stand_still(struct picture *p, const struct kernel *k)
 {
     picture_init(p, ctas_of(k), WARPS, 32);
-    for (uint32_t cta = 0; cta < k->ctas; cta++) {
-        p->snapshot.ctas[cta].cluster_id = 0;
-        p->snapshot.ctas[cta].cluster_rank = cta;
-        p->snapshot.ctas[cta].cluster_size = k->ctas;
-    }
+    picture_cluster(p);
     picture_name(p, FULL, "full", STAGES, 1, 2);
     picture_name(p, EMPTY, "empty", STAGES, 2, 1);
     for (uint32_t s = 0; s < STAGES; s++) {

@@ -70,6 +70,15 @@ void picture_init(struct picture *p, uint32_t ctas, uint32_t warps, uint32_t reg
             .thread_id = 77, .call = "cuCtxSynchronize", .since_ns = 1000000000, .host_state = WSDBG_HOST_ALL_BLOCKED});
 }
 
+void picture_cluster(struct picture *p)
+{
+    for (uint32_t cta = 0; cta < p->ctas; cta++) {
+        p->snapshot.ctas[cta].cluster_id = 0;
+        p->snapshot.ctas[cta].cluster_rank = cta;
+        p->snapshot.ctas[cta].cluster_size = p->ctas;
+    }
+}
+
 void picture_deinit(struct picture *p)
 {
     free(p->pending);

@@ -16,6 +16,8 @@ struct picture {
 
 void picture_init(struct picture *p, uint32_t ctas, uint32_t warps, uint32_t registers);
 void picture_deinit(struct picture *p);
+/* All CTAs of the picture are one cluster, with ranks in their order. */
+void picture_cluster(struct picture *p);
 
 void picture_role(struct picture *p, uint32_t id, const char *name, uint32_t first_warp, uint32_t last_warp);
 void picture_name(struct picture *p, uint32_t id, const char *name, uint32_t stages, uint32_t arriving,

@@ -57,8 +57,8 @@ struct wsdbg_repair {
     bool is_to_end;    /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;      /* the count that the barrier was initialised with; NAMED: the threads that the code names */
     uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
-                          MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given; UNMADE: arrivals that
-                          each phase    lacks */
+                          MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given;
+                          UNMADE: arrivals that each phase lacks */
     uint32_t named;    /* EARLY, BLOCK, NAMED, NAMED_ID: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
      * NAMED_ID: the first use that changes */

@@ -398,7 +398,8 @@ static bool try_ctas(struct wsdbg_trial *t, const struct filling *filling, uint3
     return true;
 }
 
-/* Whether the edits of one family and CTA are all for warps that have left; else takes them back. */
+/* Adds arrivals in the rounds of warps that have left.  False: some round belongs to another warp; then no arrival is
+ * added. */
 static bool fills_for_leavers(struct wsdbg_trial *t, const struct filling *filling, struct wsdbg_repair *repair)
 {
     const uint32_t before = t->changes.edit_count;

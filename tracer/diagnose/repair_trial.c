@@ -192,7 +192,7 @@ static bool is_edited(const struct wsdbg_trial *t, uint32_t barrier)
     return false;
 }
 
-/* Arrivals that all agents make, in their whole walks, on the barriers that have an edit. */
+/* How many arrivals all threads make in their whole walks, on the barriers to which an edit adds some. */
 static uint64_t made_where_edited(const struct wsdbg_trial *t)
 {
     uint64_t made = 0;

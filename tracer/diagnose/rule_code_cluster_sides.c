@@ -3,9 +3,10 @@
  *
  * Reads: walks, the picture.  Adds: CLUSTER_MISSING.
  *
- * Each phase of the barrier takes all threads of the cluster that have not exited.  Whoever has left out one runs ahead
- * of the others, and what it then waits for depends on a race; so the rule needs no replay.  Whoever comes less often
- * may also leave the kernel instead.  So one of these warps must wait for what those at the barrier would do behind it.
+ * Each phase of the barrier takes all threads of the cluster that have not exited.  A warp that left out one arrival
+ * runs ahead of the others.  What it waits for then depends on a race, so the rule needs no replay.  But a warp that
+ * comes less often may be meant to exit instead.  So the rule speaks only if one of these warps waits for something
+ * that a warp at the barrier does after it.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"

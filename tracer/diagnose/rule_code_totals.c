@@ -510,7 +510,7 @@ void wsdbg_rule_code_trips(struct wsdbg_case *c)
     judge(c, true);
 }
 
-/* Lanes that have left do not arrive in their whole walk, so what is over without them may not be meant to be. */
+/* The walk of a lane that has left lacks its later arrivals.  So a barrier may only seem to have no phase left. */
 void wsdbg_rule_code_lanes_gone(struct wsdbg_case *c)
 {
     const struct wsdbg_replay *replay = wsdbg_case_explained(c) ? NULL : wsdbg_replay_standing(c);

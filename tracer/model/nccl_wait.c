@@ -1,4 +1,7 @@
-/* nccl_wait.c - see nccl_wait.h.  Reads a snapshot. */
+/* nccl_wait.c - which calls of NCCL wait on the host, before they have launched a kernel.  See nccl_wait.h.
+ *
+ * Reads: the communicators and calls of a snapshot.  Writes: nothing.
+ */
 #include "model/nccl_wait.h"
 
 #include "model/process.h"

@@ -3,9 +3,9 @@
  * Reads: the merged picture and its findings.  Writes: findings about ranks, in the place that one diagnosis of all
  * ranks would have given them.
  *
- * The pictures are of different moments.  A finding counts only if each process that it is about was seen for a while
- * after the calls that it is about.  A kernel stands still if its own node found something about it; nodes keep no
- * more.
+ * The nodes took their pictures at different moments.  So a finding counts only if each of its processes was still seen
+ * some time after the calls that the finding names.  A kernel stands still if its own node found something about it;
+ * nodes keep no more.
  */
 #include "store/merge_internal.h"
 
