@@ -159,6 +159,15 @@ static bool may_be_model(const struct wsdbg_trial *t, const struct wsdbg_replay_
     return other->cta == self->cta ? by_mates || own % WSDBG_GROUP_WARPS == its % WSDBG_GROUP_WARPS : own == its;
 }
 
+/* Lanes that came apart do together what those of the other warp do. */
+static void share_of_lanes(const struct wsdbg_replay_agent *self, const struct wsdbg_replay_agent *model,
+                           struct wsdbg_habit *habit)
+{
+    const uint32_t lanes = (uint32_t)__builtin_popcount(self->lanes & model->lanes);
+    habit->arrivals = habit->arrivals * lanes / model->lane_count;
+    habit->bytes = habit->bytes * lanes / model->lane_count;
+}
+
 /* For an agent that never arrives: the habit of another one that waits for the same and arrives. */
 static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s,
                        struct wsdbg_habit *habit)
@@ -169,10 +178,13 @@ static bool find_model(const struct wsdbg_trial *t, uint32_t agent, const struct
         return false;
     const bool by_mates = mates_show_it(t, agent, s);
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        if (!may_be_model(t, self, &t->replay->agents[i], by_mates) || first_arrival(t, i, s, s->cta) == WSDBG_NONE)
+        const struct wsdbg_replay_agent *model = &t->replay->agents[i];
+        if (!may_be_model(t, self, model, by_mates) || first_arrival(t, i, s, s->cta) == WSDBG_NONE)
             continue;
-        if (habit_of(t, i, s, habit) && habit->most > 0 && habit->turns + 1 >= own.turns)
+        if (habit_of(t, i, s, habit) && habit->most > 0 && habit->turns + 1 >= own.turns) {
+            share_of_lanes(self, model, habit);
             return true;
+        }
     }
     return false;
 }

@@ -137,23 +137,32 @@ static bool is_complete_without(const struct wsdbg_trial *t, const struct wsdbg_
     return true;
 }
 
-/* Whether some agent makes exactly this number of arrivals on the barrier. */
+/* Whether some warp makes exactly this number of arrivals on the barrier.  Agents of a warp follow one another. */
 static bool makes_as_many(const struct wsdbg_trial *t, const struct wsdbg_habits *habits, uint32_t barrier,
                           uint64_t arrivals)
 {
-    for (uint32_t i = 0; i < t->replay->agent_count; i++)
-        if (wsdbg_habits_arrivals_on(t, habits, i, barrier) == arrivals)
+    const struct wsdbg_replay *replay = t->replay;
+    uint64_t own = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        own += wsdbg_habits_arrivals_on(t, habits, i, barrier);
+        if (i + 1 < replay->agent_count && replay->agents[i + 1].warp == replay->agents[i].warp)
+            continue;
+        if (own == arrivals)
             return true;
+        own = 0;
+    }
     return false;
 }
 
 /* The edits are in the order of their agents. */
 static bool are_copies_on(const struct wsdbg_trial *t, const struct wsdbg_habits *habits, uint32_t barrier)
 {
-    uint64_t added = 0, own = 0; /* by all agents, by the one at hand */
+    uint64_t added = 0, own = 0; /* by all warps, by the one at hand */
     for (uint32_t i = 0; i < t->changes.edit_count; i++) {
-        const uint64_t arrivals = t->edits[i].barrier == barrier ? t->edits[i].arrivals : 0;
-        const bool is_last = i + 1 == t->changes.edit_count || t->edits[i + 1].agent != t->edits[i].agent;
+        const struct wsdbg_replay_edit *edit = &t->edits[i];
+        const uint64_t arrivals = edit->barrier == barrier ? edit->arrivals : 0;
+        const bool is_last = i + 1 == t->changes.edit_count ||
+                             t->replay->agents[edit[1].agent].warp != t->replay->agents[edit->agent].warp;
         added += arrivals;
         own += arrivals;
         if (!is_last)

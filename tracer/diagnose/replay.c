@@ -357,17 +357,6 @@ static void come_to_named(struct wsdbg_replay *replay, const struct wsdbg_replay
         release_named(replay, cta, id);
 }
 
-static void gather(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
-{
-    agent->state = WSDBG_AGENT_GATHERS;
-    if (!is_together(replay, agent))
-        return;
-    if (agent->steps[agent->at].kind == WSDBG_STEP_TOGETHER)
-        set_warp(replay, agent->warp, WSDBG_AGENT_GOES, true);
-    else
-        come_to_named(replay, agent);
-}
-
 /* Completes a phase of the cluster barrier once every thread that has not left the kernel has arrived.  The arrival of
  * one that has left stands for no other thread. */
 static void complete_cluster(struct wsdbg_replay *replay)
@@ -430,10 +419,13 @@ static void release_mates(struct wsdbg_replay *replay, const struct wsdbg_replay
     }
 }
 
-static void issue(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
+/* Lanes of a warp that came apart multiply together. */
+static void issue(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
 {
-    agent->issued = agent->steps[agent->at].number;
-    wsdbg_replay_advance(agent);
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->agents[i].warp == agent->warp && !has_gone(&replay->agents[i]))
+            replay->agents[i].issued = replay->agents[i].steps[replay->agents[i].at].number;
+    set_warp(replay, agent->warp, WSDBG_AGENT_GOES, true);
     release_mates(replay, agent);
 }
 
@@ -443,6 +435,21 @@ static void wait_for_matrices(struct wsdbg_replay *replay, struct wsdbg_replay_a
         wsdbg_replay_advance(agent);
     else
         agent->state = WSDBG_AGENT_MATRICES;
+}
+
+/* ---- lanes that act together ---- */
+
+static void gather(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
+{
+    agent->state = WSDBG_AGENT_GATHERS;
+    if (!is_together(replay, agent))
+        return;
+    if (agent->steps[agent->at].kind == WSDBG_STEP_TOGETHER)
+        set_warp(replay, agent->warp, WSDBG_AGENT_GOES, true);
+    else if (agent->steps[agent->at].kind == WSDBG_ACCESS_WGMMA)
+        issue(replay, agent);
+    else
+        come_to_named(replay, agent);
 }
 
 /* The agent leaves the kernel.  Barriers may complete that waited only for it. */
@@ -571,11 +578,9 @@ static void take_step(const struct run *run, uint32_t number)
         return;
     case WSDBG_ACCESS_NAMED_SYNC:
     case WSDBG_ACCESS_NAMED_ARRIVE:
+    case WSDBG_ACCESS_WGMMA:
     case WSDBG_STEP_TOGETHER:
         gather(run->replay, agent);
-        return;
-    case WSDBG_ACCESS_WGMMA:
-        issue(run->replay, agent);
         return;
     case WSDBG_ACCESS_WGMMA_WAIT:
         wait_for_matrices(run->replay, agent);

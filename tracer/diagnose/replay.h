@@ -53,7 +53,7 @@ struct wsdbg_replay_waits {
 enum wsdbg_agent_state {
     WSDBG_AGENT_GOES,     /* can execute its next step */
     WSDBG_AGENT_WAITS,    /* for an mbarrier's phase */
-    WSDBG_AGENT_GATHERS,  /* at a named barrier or a __syncwarp, for the other lanes of its warp */
+    WSDBG_AGENT_GATHERS,  /* at a named barrier, a __syncwarp or a wgmma, for the other lanes of its warp */
     WSDBG_AGENT_NAMED,    /* at a named barrier, for other warps */
     WSDBG_AGENT_CLUSTER,  /* at the cluster barrier */
     WSDBG_AGENT_MATRICES, /* for multiplications that not all warps of its warpgroup have issued */
