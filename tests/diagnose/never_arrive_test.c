@@ -124,10 +124,69 @@ static void who_arrives_in_another_cta_arrives(void **state)
     (void)state;
 }
 
+/* What lanes of a warpgroup do whose lane 0 also fills the slots: at first all of them, then each one that is free. */
+static void multiply_and_fill(struct way *way, bool fills, bool releases)
+{
+    for (uint32_t i = 0; i < STAGES && fills; i++)
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, i), 1);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES), i / STAGES & 1);
+        way_add(way, WSDBG_ACCESS_WGMMA, 0, i + 1);
+        way_add(way, WSDBG_ACCESS_WGMMA_WAIT, 0, i + 1);
+        if (releases)
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1);
+        if (!fills || i + STAGES >= ROUNDS)
+            continue;
+        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), i / STAGES & 1);
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, i % STAGES), 1);
+    }
+}
+
+/* The first way is that of lanes 1 to 31 of warp 0, the second one that of its lane 0. */
+static void begin_group(bool first_releases)
+{
+    static const uint32_t ALL = 0xffffffff;
+    for (uint32_t i = 0; i <= GROUP; i++) {
+        struct way *way = &ways[i];
+        const bool fills = i == 1, is_first = i <= 1;
+        *way = (struct way){.warp = is_first ? 0 : i - 1, .lanes = fills ? 1 : is_first ? ALL & ~1u : ALL};
+        for (uint32_t s = 0; s < STAGES && fills; s++) {
+            way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
+            way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), 32 * GROUP);
+        }
+        way_add(way, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
+        way_add(way, WSDBG_ACCESS_CLUSTER_WAIT, 0, 0);
+        multiply_and_fill(way, fills, !is_first || first_releases);
+    }
+}
+
+/* Lane 0 of the first warp waits for a free slot, and its other lanes wait for lane 0, as a whole warp multiplies. The
+ * warp should arrive as the others of its warpgroup do: lane 0 once, and the 31 others once each. */
+static void a_warp_that_came_apart_and_never_releases_is_told(void **state)
+{
+    for (uint32_t releases = 0; releases < 2; releases++) {
+        struct picture p;
+        begin_group(releases);
+        picture_init(&p, 1, GROUP, 32);
+        picture_name(&p, FULL, "full", STAGES, 1, 2);
+        picture_name(&p, EMPTY, "empty", STAGES, 2, 1);
+        for (uint32_t i = 0; i < 2 * STAGES; i++)
+            picture_mbarrier(&p, FULL + i / STAGES, i % STAGES, 0, 1, 1, 0);
+        picture_reach(&p, 0, GROUP - 1, picture_access(&p, WSDBG_ACCESS_WGMMA, 0, 1, 0, WSDBG_LANES_ALL), 0, 255, 0);
+        ways_put(&p, ways, GROUP + 1);
+        assert_int_equal(ways_stand(&p), !releases);
+        if (!releases)
+            ways_expect(&p, "ARRIVE_MISSING", "Warp 0 never arrives on \"empty\"");
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_warpgroup_that_never_releases_is_told),
+        cmocka_unit_test(a_warp_that_came_apart_and_never_releases_is_told),
         cmocka_unit_test(who_waits_for_fewer_rounds_need_not_arrive),
         cmocka_unit_test(who_arrives_in_another_cta_arrives),
     };
