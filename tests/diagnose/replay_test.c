@@ -545,6 +545,50 @@ static void lanes_that_gather_did_nothing_unseen(void **state)
     (void)state;
 }
 
+/* The lanes of a warp arrive one by one.  The barrier takes one arrival less: the 32nd is the first of the next phase.
+ * A changed kernel that does so is no repair. */
+static void who_arrives_behind_a_phase_arrives_in_the_next(void **state)
+{
+    struct kernel k;
+    const struct wsdbg_replay_changes changes = {.early_id = 0};
+    begin(&k);
+    k.ways[0].lanes = 0xffffffff;
+    add(&k, 2, WSDBG_ACCESS_INIT, AT_B, 31);
+    sync(&k);
+    add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    run(&k);
+    assert_true(k.replay->has_ended);
+    assert_int_equal(k.replay->barriers[0].phase, 1);
+    assert_int_equal(k.replay->barriers[0].pending, 30);
+    wsdbg_replay_run(k.replay, WSDBG_REPLAY_FIRST_FIRST, &changes);
+    assert_true(k.replay->overflows);
+    end(&k);
+    (void)state;
+}
+
+/* Lane 0 also does something that its mates do not, so the warp has two walks.  Both meet, and then each arrives and
+ * waits for the phase of its own arrival: lane 0 comes first, and the last lane slips into the next phase. */
+static void lanes_that_came_together_go_on_in_their_order(void **state)
+{
+    struct kernel k;
+    begin(&k);
+    k.way_count = WARPS + 1;
+    for (uint32_t i = 1; i < k.way_count; i++)
+        k.ways[i].warp = i - 1;
+    k.ways[1].lanes = (uint32_t)OTHER_LANES;
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 31);
+    for (uint32_t i = 0; i < 2; i++) {
+        add(&k, i, WSDBG_STEP_TOGETHER, 0, 0);
+        add(&k, i, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        wait_for_token(&k, i, AT_B);
+    }
+    run(&k);
+    assert_int_equal(k.replay->agents[0].state, WSDBG_AGENT_ENDED);
+    assert_int_equal(k.replay->agents[1].state, WSDBG_AGENT_WAITS);
+    end(&k);
+    (void)state;
+}
+
 /* ---- arrivals from the start to the end ---- */
 
 /* Warp 1 came through a phase of the barrier.  It was then initialised for two arrivals, and none is made. */
@@ -621,6 +665,8 @@ int main(void)
         cmocka_unit_test(the_word_that_is_waited_on_must_be_known),
         cmocka_unit_test(a_change_of_too_many_steps_is_noted),
         cmocka_unit_test(lanes_that_gather_did_nothing_unseen),
+        cmocka_unit_test(who_arrives_behind_a_phase_arrives_in_the_next),
+        cmocka_unit_test(lanes_that_came_together_go_on_in_their_order),
         cmocka_unit_test(arrivals_before_a_second_initialisation_do_not_count),
         cmocka_unit_test(who_left_before_it_did_anything_holds_up_nobody),
     };

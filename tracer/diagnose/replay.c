@@ -77,20 +77,27 @@ static void complete_if_done(struct wsdbg_replay *replay, uint32_t barrier)
     }
 }
 
+/* Threads arrive one by one: where some of them complete a phase, the others arrive in the next one.  That is never
+ * meant, so a changed kernel must not do it.  In a phase that lacks only bytes there is one arrival too many. */
 static void arrive(struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier, uint32_t arrivals, int64_t bytes)
 {
     struct wsdbg_replay_barrier *b = &replay->barriers[barrier];
-    if (!b->is_initialised || arrivals > b->pending) {
-        replay->is_broken = true;
-        replay->overflows = b->is_initialised;
-        replay->overflow = barrier;
-        return;
-    }
+    struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
+    replay->is_broken |= !b->is_initialised;
     b->bytes += bytes;
-    b->pending -= arrivals;
-    wsdbg_replay_waits_of(replay, agent, barrier)->arrived += arrivals;
-    wsdbg_replay_waits_of(replay, agent, barrier)->arrived_parity = b->phase & 1;
-    complete_if_done(replay, barrier);
+    while (arrivals && !replay->is_broken) {
+        const uint32_t part = arrivals < b->pending ? arrivals : b->pending;
+        if (part == 0 || (part < arrivals && replay->changes)) {
+            replay->is_broken = replay->overflows = true;
+            replay->overflow = barrier;
+            return;
+        }
+        arrivals -= part;
+        b->pending -= part;
+        waits->arrived += part;
+        waits->arrived_parity = b->phase & 1;
+        complete_if_done(replay, barrier);
+    }
 }
 
 static void expect(struct wsdbg_replay *replay, uint32_t barrier, int64_t bytes)
@@ -439,6 +446,12 @@ static void wait_for_matrices(struct wsdbg_replay *replay, struct wsdbg_replay_a
 
 /* ---- lanes that act together ---- */
 
+static bool gathers(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE ||
+           step->kind == WSDBG_ACCESS_WGMMA || step->kind == WSDBG_STEP_TOGETHER;
+}
+
 static void gather(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
 {
     agent->state = WSDBG_AGENT_GATHERS;
@@ -572,15 +585,13 @@ static void take_step(const struct run *run, uint32_t number)
         wsdbg_replay_advance(agent);
         return;
     }
+    if (gathers(step)) {
+        gather(run->replay, agent);
+        return;
+    }
     switch (step->kind) {
     case WSDBG_ACCESS_WAIT:
         begin_wait(run, number, target, step->number);
-        return;
-    case WSDBG_ACCESS_NAMED_SYNC:
-    case WSDBG_ACCESS_NAMED_ARRIVE:
-    case WSDBG_ACCESS_WGMMA:
-    case WSDBG_STEP_TOGETHER:
-        gather(run->replay, agent);
         return;
     case WSDBG_ACCESS_WGMMA_WAIT:
         wait_for_matrices(run->replay, agent);
@@ -605,7 +616,19 @@ static bool has_left_idle(const struct wsdbg_replay *replay, const struct wsdbg_
     return (agent->lanes & ~wsdbg_code_lanes_gone(replay->c, agent->warp)) == 0;
 }
 
-/* The agent executes one step, or as many as it can; true if it executed any. */
+/* Whether all lanes of the agent's warp made the step together, and others than its own are among them. */
+static bool came_together(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    if (agent->state != WSDBG_AGENT_GOES || agent->at <= step || !gathers(&agent->steps[step]))
+        return false;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->agents[i].warp == agent->warp && &replay->agents[i] != agent && !has_gone(&replay->agents[i]))
+            return true;
+    return false;
+}
+
+/* The agent executes one step, or as many as it can; true if it executed any.  It stops where its warp has come
+ * together: from there on the warp's agents go on in their order. */
 static bool go(const struct run *run, uint32_t number, bool one)
 {
     struct wsdbg_replay *replay = run->replay;
@@ -625,7 +648,10 @@ static bool go(const struct run *run, uint32_t number, bool one)
             else
                 lose(replay, number);
         } else {
+            const uint32_t at = agent->at;
             take_step(run, number);
+            if (came_together(replay, agent, at))
+                break;
         }
     }
     return any;
