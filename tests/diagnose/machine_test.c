@@ -487,6 +487,22 @@ static void a_copy_to_come_is_no_cause(void **state)
 /* The place is named by file and line, for inlined code by those of the call in the file it came into, else by function
  * and offset.
  */
+/* All CTAs announce bytes and meet, and then each sends to the others.  One of them did not come to the meeting. */
+static void bytes_that_are_sent_behind_a_meeting_are_no_mismatch(void **state)
+{
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    cluster_missing_before_bytes(&p);
+    picture_still(&p);
+    picture_judge(&p, &diagnosis);
+    assert_true(diagnosis.finding_count > 0);
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_CLUSTER_MISSING);
+    assert_int_equal(diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_LIKELY);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+    (void)state;
+}
+
 static void places_are_named_as_well_as_known(void **state)
 {
     (void)state;
@@ -575,6 +591,7 @@ static void spoilt_rows_are_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_state_gives_its_cause),
+                                       cmocka_unit_test(bytes_that_are_sent_behind_a_meeting_are_no_mismatch),
                                        cmocka_unit_test(places_are_named_as_well_as_known),
                                        cmocka_unit_test(a_grid_barrier_names_those_who_left),
                                        cmocka_unit_test(copies_that_move_are_no_mismatch),

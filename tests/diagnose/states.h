@@ -171,6 +171,7 @@ void nobody_arrives_beside_others(struct picture *p);
 
 /* cluster_states.c: two CTAs of a cluster. */
 void cluster_missing(struct picture *p);
+void cluster_missing_before_bytes(struct picture *p);
 void cluster_opens(struct picture *p);
 void peer_exited(struct picture *p);
 void peer_exited_like_own_warp(struct picture *p);

@@ -147,9 +147,10 @@ enum wsdbg_bringers wsdbg_bytes_bringers(const struct wsdbg_case *c, const struc
         int64_t missing;
         if (wsdbg_code_can(c, w, WSDBG_KINDS_BYTES, word->barrier, NULL) == WSDBG_CAN_NOT)
             continue;
-        const bool is_own = wsdbg_case_warp(c, w)->cta == cta;
-        if (is_own ? wsdbg_code_can(c, w, WSDBG_KINDS_EXPECT, word->barrier, NULL) != WSDBG_CAN_NOT
-                   : has_come(c, word, wsdbg_case_warp(c, w)->cta, &missing))
+        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
+        /* Who meets the other CTAs may do so to send bytes when all have announced them. */
+        if (row->cta == cta ? wsdbg_code_can(c, w, WSDBG_KINDS_EXPECT, word->barrier, NULL) != WSDBG_CAN_NOT
+                            : row->state != WSDBG_WARP_WAIT_CLUSTER && has_come(c, word, row->cta, &missing))
             continue;
         *first = *first == WSDBG_NONE ? w : *first;
         if (!wsdbg_code_wait(c, w, &waited) || waited.barrier != word->barrier)

@@ -220,16 +220,22 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_missing_arrival
     const uint32_t first = wsdbg_first_of(arrivers);
     if (first != WSDBG_NONE)
         finding->role = wsdbg_case_warp(c, first)->role;
+    const bool is_sure = finding->confidence > WSDBG_CONFIDENCE_POSSIBLE;
+    const bool is_one = wsdbg_set_count(arrivers) == 1;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%u of %u arrivals on %s are missing, so %s waits forever%s: %s%s went on without arriving, and cannot "
-                "reach the arrival again%s.",
+                "%u of %u arrivals on %s are missing, so %s waits forever%s: %s%s %s cannot reach the arrival again%s.",
                 missing->word.pending, missing->word.expected, wsdbg_say_object(c, missing->word.barrier).text,
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text,
-                !each && wsdbg_set_count(arrivers) > 1 ? "some of " : "", wsdbg_say_warps(c, arrivers).text, where);
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "Arrive on %s on every path through the iteration, including skipped iterations and the last one of a tile.",
-        wsdbg_say_family(c, missing->word.barrier).text);
+                !each && !is_one ? "some of " : "", wsdbg_say_warps(c, arrivers).text,
+                is_sure  ? "went on without arriving, and"
+                : is_one ? "did not arrive in this phase, or an arrival too many ended an earlier phase too soon. It"
+                         : "did not arrive in this phase, or an arrival too many ended an earlier phase too soon. They",
+                where);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive on %s%s on every path through the iteration, including skipped iterations and the last one of "
+                "a tile.%s",
+                wsdbg_say_family(c, missing->word.barrier).text, is_sure ? "" : " exactly once",
+                is_sure ? "" : " How often each warp arrives is seen with probes, or under --device sim.");
     wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
     wsdbg_tell_waits(c, finding, arrivers);
 }
