@@ -33,8 +33,8 @@ PINNED = {'cutlass': ('https://github.com/NVIDIA/cutlass', '7107b05535f8977f5ecb
           'effective_transpose': ('https://github.com/simveit/effective_transpose', '994b2b5acaa67f80e411df3e8274b6ae13fd1949'),
           'flashinfer': ('https://github.com/flashinfer-ai/flashinfer', 'fb28d7242b3506a2348265962041acc1fb56cca4'),
           'samples': ('https://github.com/NVIDIA/cuda-samples', 'c94ff366aed18c797b8a85dfaac7817b0228b420')}
-PACKAGES = ('apache-tvm-ffi==0.1.15.post2', 'flashinfer-python==0.7.4', 'humming-kernels==0.1.20', 'sglang==0.5.23',
-            'transformer-engine-torch==2.20.2')  # the last one: a source package
+PACKAGES = ('apache-tvm-ffi==0.1.15.post2', 'flashinfer-python==0.7.4', 'humming-kernels==0.1.20', 'nvidia-cuda-cccl==13.3.5.0.6', 'sgl-deep-gemm==0.2.5',
+            'sglang==0.5.23', 'natten==0.21.7', 'transformer-engine-torch==2.20.2', 'vllm==0.33.0')  # the last three: source packages
 SIZE = ['--m=256', '--n=256', '--k=256', '--iterations=0']
 # name: checkout (None = needs none), folder, sources (None = all of the folder), arguments, what its own check prints, launch to explore
 PROGRAMS = {
@@ -78,6 +78,16 @@ PROGRAMS = {
     'humming_gemm': ('packages', None, None, ['96', '10'], ': Passed', 0),
     'transformer_engine_quantize': ('packages', None, None, ['256', '512'], ': Passed', 0),
     'flashinfer_mamba': ('packages', None, None, ['3', '0'], ': Passed', 0),
+    'flashinfer_mla_swa': ('packages', None, None, ['300'], ': Passed', 0),
+    'flashinfer_mla_swa_ahead': ('packages', None, None, ['300'], ': Passed', 0),
+    'flashinfer_paged_prefill': ('packages', None, None, ['300'], ': Passed', 0),
+    'tensorrt_llm_fmha': ('packages', None, None, ['300', '3'], ': Passed', 0),
+    'cake_sparse_attention': ('packages', None, None, ['8'], ': Passed', 0),
+    'cake_delta_product': ('packages', None, None, ['150', '2', '3'], ': Passed', 0),
+    'natten_neighborhood': ('packages', None, None, ['500', '101'], ': Passed', 0),
+    'vllm_cooperative_topk': ('packages', None, None, ['40000', '100000'], ': Passed', 0),
+    'deepgemm_mqa_logits': ('packages', None, None, ['21', '1400'], ': Passed', 0),
+    'cub_merge': ('packages', None, None, ['9000', '5000'], ': Passed', 1),
     'triton_matmul': ('triton', None, None, ['256', '256', '512'], 'ok', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
     'matrixMul': ('samples', 'Samples/0_Introduction', None, ['-wA=64', '-hA=64', '-wB=64', '-hB=64'], 'Result = PASS', 0),
@@ -107,6 +117,9 @@ FLASHMLA = ('-std=c++20 -O3 -DNDEBUG --expt-extended-lambda --use_fast_math -I{f
             '-I{flashmla}/csrc/kerutils/include -I{cutlass}/include')
 SGLANG = '-std=c++20 -O3 -DSGL_CUDA_ARCH=900 -I{packages}/sglang/kernels/jit/include -I{packages}/sglang/kernels/jit/csrc -I{packages}/tvm_ffi/include'
 DEEPSELECT = '{packages}/sglang/kernels/jit/csrc/deep_select/vendor'
+FLASHINFER = '{packages}/flashinfer/data'
+CAKE = '-I{packages}/flashinfer/cake_'
+NATTEN = '{packages}/natten-0.21.7'
 TRANSFORMER_ENGINE = '{packages}/transformer_engine_torch-2.20.2/common_headers'
 DRIVERS = {
     'flash_attention': ('flash_attention', '-O3 -DNDEBUG -DCUTLASS_ENABLE_GDC_FOR_SM90 -DCAUSAL=0 --expt-extended-lambda --use_fast_math '
@@ -146,7 +159,21 @@ DRIVERS = {
     'humming_gemm': ('humming_gemm', '-O3 -I{packages}/humming/include -I{packages}/flashinfer/data/cutlass/include'),
     'transformer_engine_quantize': ('transformer_engine_quantize', f'-O3 -I{TRANSFORMER_ENGINE} -I{TRANSFORMER_ENGINE}/common/include'),
     'flashinfer_mamba': ('flashinfer_mamba', '-std=c++20 -O3 -diag-suppress=2361 -DFLASHINFER_ENABLE_BF16 -DFLASHINFER_MAMBA_ENABLE_SM90 '
-                                             '-I{packages}/flashinfer/data/include')}
+                                             '-I{packages}/flashinfer/data/include'),
+    'flashinfer_mla_swa': ('flashinfer_mla_swa', f'-O3 -DNDEBUG --use_fast_math -I{FLASHINFER}/include -I{FLASHINFER}/cutlass/include'),
+    'flashinfer_mla_swa_ahead': ('flashinfer_mla_swa', f'-O3 -DNDEBUG -DTACTIC=M16S2 --use_fast_math -I{FLASHINFER}/include -I{FLASHINFER}/cutlass/include'),
+    'flashinfer_paged_prefill': ('flashinfer_paged_prefill',
+                                 '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math ' +
+                                 ' '.join(f'-I{FLASHINFER}/{folder}' for folder in ('cccl/libcudacxx/include', 'cccl/cub', 'cccl/thrust', 'include', 'cutlass/include',
+                                                                                    'cutlass/tools/util/include'))),
+    'tensorrt_llm_fmha': ('tensorrt_llm_fmha', f'-O3 -DNDEBUG --use_fast_math -I{FLASHINFER}/csrc/fmha_v2 -I{FLASHINFER}/include'),
+    'cake_sparse_attention': ('cake_sparse_attention', f'-O3 --use_fast_math {CAKE}vsa_sm90_backend/csrc'),
+    'cake_delta_product': ('cake_delta_product', f'-O3 --use_fast_math {CAKE}gdp_backend/csrc'),
+    'natten_neighborhood': ('natten_neighborhood', '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math -DCUTLASS_ARCH_MMA_SM90_SUPPORTED '
+                                                   f'-I{NATTEN}/csrc/include -I{NATTEN}/third_party/cutlass/include'),
+    'vllm_cooperative_topk': ('vllm_cooperative_topk', '-std=c++20 -O3 -I{packages}/vllm-0.33.0/csrc'),
+    'deepgemm_mqa_logits': ('deepgemm_mqa_logits', '-std=c++20 -O3 -I{packages}/deep_gemm/include'),
+    'cub_merge': ('cub_merge', '-O3 -I{packages}/nvidia/cu13/include/cccl')}
 
 
 def sources_and_flags(name, row, checkouts):
