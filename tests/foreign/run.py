@@ -4,13 +4,14 @@
     tests/foreign/run.py --scratch FOLDER [--cutlass CHECKOUT] [--samples CHECKOUT] [--flash-attention CHECKOUT] [--deepgemm CHECKOUT]
                          [--thunderkittens CHECKOUT] [--fast-cu CHECKOUT] [--flashmla CHECKOUT] [--sageattention CHECKOUT] [--simplegemm CHECKOUT]
                          [--matmultutorial CHECKOUT] [--effective-transpose CHECKOUT] [--flashinfer CHECKOUT] [--packages FOLDER] [--build build]
-                         [--only NAME...] [--limit 300] [--schedules 50] [--triton PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
+                         [--only NAME...] [--limit 300] [--schedules 50] [--triton PYTHON] [--tilelang PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
 
 The user brings the checkouts (PINNED names the commits that the page rests on); a program whose checkout is not given is left out. cub_transform needs none: CUB
 comes with the CUDA toolkit. --packages: a folder that has Python packages with the text of kernels (PACKAGES names the versions), by pip install --no-deps --target
 FOLDER; a source package is unpacked there. Programs are compiled with nvcc into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository.
 Some projects launch their kernels from Python, or have no program with a check: for these drivers/ has small host programs of our own, which include the files of
-the kernels. --triton: a Python that has Triton 3.9.0 and NumPy; it runs python/triton_matmul.py. Each program runs under `wsdbg run --device sim`, again with
+the kernels. --triton: a Python that has Triton 3.9.0 and NumPy; it runs python/triton_matmul.py. --tilelang: a Python that has TileLang 0.1.15; it writes a kernel's
+text for nvcc, by python/tilelang_attention.py. Each program runs under `wsdbg run --device sim`, again with
 --races, and under `wsdbg explore`. It passes when its own check does.
 --multiprocessors: the size of the simulated chip. Helper kernels of CUTLASS fill the whole chip, whatever the problem's size, so a small chip saves most of the time.
 --before: a build of an earlier commit; the first program of --only runs under the two in turns, and nothing else is measured. A development script: wsdbg itself needs no Python.
@@ -34,7 +35,7 @@ PINNED = {'cutlass': ('https://github.com/NVIDIA/cutlass', '7107b05535f8977f5ecb
           'flashinfer': ('https://github.com/flashinfer-ai/flashinfer', 'fb28d7242b3506a2348265962041acc1fb56cca4'),
           'samples': ('https://github.com/NVIDIA/cuda-samples', 'c94ff366aed18c797b8a85dfaac7817b0228b420')}
 PACKAGES = ('apache-tvm-ffi==0.1.15.post2', 'flashinfer-python==0.7.4', 'humming-kernels==0.1.20', 'nvidia-cuda-cccl==13.3.5.0.6', 'sgl-deep-gemm==0.2.5',
-            'sglang==0.5.23', 'natten==0.21.7', 'transformer-engine-torch==2.20.2', 'vllm==0.33.0')  # the last three: source packages
+            'sglang==0.5.23', 'deepinfer-ep==2.5.0', 'natten==0.21.7', 'transformer-engine-torch==2.20.2', 'vllm==0.33.0')  # the last four: source packages
 SIZE = ['--m=256', '--n=256', '--k=256', '--iterations=0']
 # name: checkout (None = needs none), folder, sources (None = all of the folder), arguments, what its own check prints, launch to explore
 PROGRAMS = {
@@ -88,6 +89,8 @@ PROGRAMS = {
     'vllm_cooperative_topk': ('packages', None, None, ['40000', '100000'], ': Passed', 0),
     'deepgemm_mqa_logits': ('packages', None, None, ['21', '1400'], ': Passed', 0),
     'cub_merge': ('packages', None, None, ['9000', '5000'], ': Passed', 1),
+    'tilelang_attention': ('tilelang', None, None, [], ': Passed', 0),
+    'deepep_expand': ('packages', None, None, ['50'], ': Passed', 0),
     'triton_matmul': ('triton', None, None, ['256', '256', '512'], 'ok', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
     'matrixMul': ('samples', 'Samples/0_Introduction', None, ['-wA=64', '-hA=64', '-wB=64', '-hB=64'], 'Result = PASS', 0),
@@ -173,7 +176,9 @@ DRIVERS = {
                                                    f'-I{NATTEN}/csrc/include -I{NATTEN}/third_party/cutlass/include'),
     'vllm_cooperative_topk': ('vllm_cooperative_topk', '-std=c++20 -O3 -I{packages}/vllm-0.33.0/csrc'),
     'deepgemm_mqa_logits': ('deepgemm_mqa_logits', '-std=c++20 -O3 -I{packages}/deep_gemm/include'),
-    'cub_merge': ('cub_merge', '-O3 -I{packages}/nvidia/cu13/include/cccl')}
+    'cub_merge': ('cub_merge', '-O3 -I{packages}/nvidia/cu13/include/cccl'),
+    'tilelang_attention': ('tilelang_attention', '-O3 -DENABLE_BF16'),
+    'deepep_expand': ('deepep_expand', '-std=c++20 -O3 -I{packages}/deepinfer_ep-2.5.0/deep_ep/include')}
 
 
 def sources_and_flags(name, row, checkouts):
@@ -197,6 +202,13 @@ def start_of_python(name, python, target):
     return target
 
 
+def headers_of_tilelang(name, python, scratch):
+    """The folders of the headers that drivers/NAME.cu includes; TileLang writes one of the headers."""
+    ran = subprocess.run([python, f'{TESTS}/foreign/python/{name}.py', os.path.join(scratch, name + '.cuh')], capture_output=True, text=True, check=True)
+    package = ran.stdout.splitlines()[-1]
+    return [scratch, f'{package}/src', f'{package}/3rdparty/cutlass/include']
+
+
 def compile_program(name, row, checkouts, scratch):
     """The program's path; an error text where nvcc refuses."""
     target = os.path.join(scratch, name)
@@ -205,6 +217,8 @@ def compile_program(name, row, checkouts, scratch):
     if os.path.exists(target):
         return target, None
     sources, flags = sources_and_flags(name, row, checkouts)
+    if row[0] == 'tilelang':
+        flags += [f'-I{folder}' for folder in headers_of_tilelang(name, checkouts['tilelang'], scratch)]
     arch = ARCHITECTURE.get(row[0], '90a')
     standard = [] if any(flag.startswith('-std') for flag in flags) else ['-std=c++17']
     command = ['nvcc', *standard, '-lineinfo', '-w', '--expt-relaxed-constexpr', '-gencode', f'arch=compute_{arch},code=[sm_{arch},compute_{arch}]',
@@ -342,8 +356,9 @@ def page(data):
              'simplegemm, MatmulTutorial, effective_transpose, FlashInfer and the packages have host programs of our own, `tests/foreign/drivers`, '
              'which compare with results made on the host. '
              'Triton 3.9.0 is from PyPI and runs without PyTorch; `tests/foreign/python/triton_matmul.py` is a matmul of our own with `warp_specialize=True`. '
+             'TileLang 0.1.15 makes the kernel of `tests/foreign/python/tilelang_attention.py`, an attention of our own. '
              '"passes": exit status 0 and the program\'s own line, where it prints one; no verdict. '
-             f"Explored: {data['schedules']} schedules of one launch, with no hang and no fault; a dash: not done.", '',
+             f"Explored: {data['schedules']} schedules of one launch, with no hang and no fault where a number stands; a dash: not done.", '',
              '| program | arguments | ends | processor s | peak MiB | races found | processor s | times | peak MiB | schedules | processor s | peak MiB |', '|---|---|---|---|---|---|---|---|---|---|---|---|']
     for name, row in data['rows'].items():
         lines.append(f"| `{name}` | `{' '.join(row['arguments']) or '-'}` | {row['end'].replace('|', '/')} | {row['processor_seconds']:.1f} | {row['peak_mib']:.0f} "
@@ -362,6 +377,7 @@ def main():
         parser.add_argument('--' + name.replace('_', '-'))
     parser.add_argument('--packages')
     parser.add_argument('--triton')
+    parser.add_argument('--tilelang')
     parser.add_argument('--only', nargs='+', default=list(PROGRAMS))
     parser.add_argument('--limit', type=float, default=300, help='seconds for a program')
     parser.add_argument('--schedules', type=int, default=50)
@@ -371,7 +387,7 @@ def main():
     parser.add_argument('--no-page', action='store_true')
     args = parser.parse_args()
     args.scratch = os.path.abspath(args.scratch)
-    checkouts = {key: os.path.abspath(getattr(args, key)) for key in (*PINNED, 'packages', 'triton') if getattr(args, key)}
+    checkouts = {key: os.path.abspath(getattr(args, key)) for key in (*PINNED, 'packages', 'triton', 'tilelang') if getattr(args, key)}
     data = results.load('sim').get('foreign', {'rows': {}})
     data.update(processor=results.machine(), pinned=PINNED, schedules=args.schedules, multiprocessors=args.multiprocessors)
     os.environ['WSDBG_SIM_MULTIPROCESSORS'] = str(args.multiprocessors)
