@@ -4,13 +4,14 @@
     tests/foreign/run.py --scratch FOLDER [--cutlass CHECKOUT] [--samples CHECKOUT] [--flash-attention CHECKOUT] [--deepgemm CHECKOUT]
                          [--thunderkittens CHECKOUT] [--fast-cu CHECKOUT] [--flashmla CHECKOUT] [--sageattention CHECKOUT] [--simplegemm CHECKOUT]
                          [--matmultutorial CHECKOUT] [--effective-transpose CHECKOUT] [--flashinfer CHECKOUT] [--packages FOLDER] [--build build]
-                         [--only NAME...] [--limit 300] [--schedules 50] [--triton PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
+                         [--only NAME...] [--limit 300] [--schedules 50] [--triton PYTHON] [--tilelang PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
 
 The user brings the checkouts (PINNED names the commits that the page rests on); a program whose checkout is not given is left out. cub_transform needs none: CUB
 comes with the CUDA toolkit. --packages: a folder that has Python packages with the text of kernels (PACKAGES names the versions), by pip install --no-deps --target
 FOLDER; a source package is unpacked there. Programs are compiled with nvcc into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository.
 Some projects launch their kernels from Python, or have no program with a check: for these drivers/ has small host programs of our own, which include the files of
-the kernels. --triton: a Python that has Triton 3.9.0 and NumPy; it runs python/triton_matmul.py. Each program runs under `wsdbg run --device sim`, again with
+the kernels. --triton: a Python that has Triton 3.9.0 and NumPy; it runs python/triton_matmul.py. --tilelang: a Python that has TileLang 0.1.15; it writes a kernel's
+text for nvcc, by python/tilelang_attention.py. Each program runs under `wsdbg run --device sim`, again with
 --races, and under `wsdbg explore`. It passes when its own check does.
 --multiprocessors: the size of the simulated chip. Helper kernels of CUTLASS fill the whole chip, whatever the problem's size, so a small chip saves most of the time.
 --before: a build of an earlier commit; the first program of --only runs under the two in turns, and nothing else is measured. A development script: wsdbg itself needs no Python.
@@ -33,8 +34,8 @@ PINNED = {'cutlass': ('https://github.com/NVIDIA/cutlass', '7107b05535f8977f5ecb
           'effective_transpose': ('https://github.com/simveit/effective_transpose', '994b2b5acaa67f80e411df3e8274b6ae13fd1949'),
           'flashinfer': ('https://github.com/flashinfer-ai/flashinfer', 'fb28d7242b3506a2348265962041acc1fb56cca4'),
           'samples': ('https://github.com/NVIDIA/cuda-samples', 'c94ff366aed18c797b8a85dfaac7817b0228b420')}
-PACKAGES = ('apache-tvm-ffi==0.1.15.post2', 'flashinfer-python==0.7.4', 'humming-kernels==0.1.20', 'sglang==0.5.23',
-            'transformer-engine-torch==2.20.2')  # the last one: a source package
+PACKAGES = ('apache-tvm-ffi==0.1.15.post2', 'flashinfer-python==0.7.4', 'humming-kernels==0.1.20', 'nvidia-cuda-cccl==13.3.5.0.6', 'sgl-deep-gemm==0.2.5',
+            'sglang==0.5.23', 'deepinfer-ep==2.5.0', 'natten==0.21.7', 'transformer-engine-torch==2.20.2', 'vllm==0.33.0')  # the last four: source packages
 SIZE = ['--m=256', '--n=256', '--k=256', '--iterations=0']
 # name: checkout (None = needs none), folder, sources (None = all of the folder), arguments, what its own check prints, launch to explore
 PROGRAMS = {
@@ -78,6 +79,18 @@ PROGRAMS = {
     'humming_gemm': ('packages', None, None, ['96', '10'], ': Passed', 0),
     'transformer_engine_quantize': ('packages', None, None, ['256', '512'], ': Passed', 0),
     'flashinfer_mamba': ('packages', None, None, ['3', '0'], ': Passed', 0),
+    'flashinfer_mla_swa': ('packages', None, None, ['300'], ': Passed', 0),
+    'flashinfer_mla_swa_ahead': ('packages', None, None, ['300'], ': Passed', 0),
+    'flashinfer_paged_prefill': ('packages', None, None, ['300'], ': Passed', 0),
+    'tensorrt_llm_fmha': ('packages', None, None, ['300', '3'], ': Passed', 0),
+    'cake_sparse_attention': ('packages', None, None, ['8'], ': Passed', 0),
+    'cake_delta_product': ('packages', None, None, ['150', '2', '3'], ': Passed', 0),
+    'natten_neighborhood': ('packages', None, None, ['500', '101'], ': Passed', 0),
+    'vllm_cooperative_topk': ('packages', None, None, ['40000', '100000'], ': Passed', 0),
+    'deepgemm_mqa_logits': ('packages', None, None, ['21', '1400'], ': Passed', 0),
+    'cub_merge': ('packages', None, None, ['9000', '5000'], ': Passed', 1),
+    'tilelang_attention': ('tilelang', None, None, [], ': Passed', 0),
+    'deepep_expand': ('packages', None, None, ['50'], ': Passed', 0),
     'triton_matmul': ('triton', None, None, ['256', '256', '512'], 'ok', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
     'matrixMul': ('samples', 'Samples/0_Introduction', None, ['-wA=64', '-hA=64', '-wB=64', '-hB=64'], 'Result = PASS', 0),
@@ -107,6 +120,9 @@ FLASHMLA = ('-std=c++20 -O3 -DNDEBUG --expt-extended-lambda --use_fast_math -I{f
             '-I{flashmla}/csrc/kerutils/include -I{cutlass}/include')
 SGLANG = '-std=c++20 -O3 -DSGL_CUDA_ARCH=900 -I{packages}/sglang/kernels/jit/include -I{packages}/sglang/kernels/jit/csrc -I{packages}/tvm_ffi/include'
 DEEPSELECT = '{packages}/sglang/kernels/jit/csrc/deep_select/vendor'
+FLASHINFER = '{packages}/flashinfer/data'
+CAKE = '-I{packages}/flashinfer/cake_'
+NATTEN = '{packages}/natten-0.21.7'
 TRANSFORMER_ENGINE = '{packages}/transformer_engine_torch-2.20.2/common_headers'
 DRIVERS = {
     'flash_attention': ('flash_attention', '-O3 -DNDEBUG -DCUTLASS_ENABLE_GDC_FOR_SM90 -DCAUSAL=0 --expt-extended-lambda --use_fast_math '
@@ -146,7 +162,23 @@ DRIVERS = {
     'humming_gemm': ('humming_gemm', '-O3 -I{packages}/humming/include -I{packages}/flashinfer/data/cutlass/include'),
     'transformer_engine_quantize': ('transformer_engine_quantize', f'-O3 -I{TRANSFORMER_ENGINE} -I{TRANSFORMER_ENGINE}/common/include'),
     'flashinfer_mamba': ('flashinfer_mamba', '-std=c++20 -O3 -diag-suppress=2361 -DFLASHINFER_ENABLE_BF16 -DFLASHINFER_MAMBA_ENABLE_SM90 '
-                                             '-I{packages}/flashinfer/data/include')}
+                                             '-I{packages}/flashinfer/data/include'),
+    'flashinfer_mla_swa': ('flashinfer_mla_swa', f'-O3 -DNDEBUG --use_fast_math -I{FLASHINFER}/include -I{FLASHINFER}/cutlass/include'),
+    'flashinfer_mla_swa_ahead': ('flashinfer_mla_swa', f'-O3 -DNDEBUG -DTACTIC=M16S2 --use_fast_math -I{FLASHINFER}/include -I{FLASHINFER}/cutlass/include'),
+    'flashinfer_paged_prefill': ('flashinfer_paged_prefill',
+                                 '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math ' +
+                                 ' '.join(f'-I{FLASHINFER}/{folder}' for folder in ('cccl/libcudacxx/include', 'cccl/cub', 'cccl/thrust', 'include', 'cutlass/include',
+                                                                                    'cutlass/tools/util/include'))),
+    'tensorrt_llm_fmha': ('tensorrt_llm_fmha', f'-O3 -DNDEBUG --use_fast_math -I{FLASHINFER}/csrc/fmha_v2 -I{FLASHINFER}/include'),
+    'cake_sparse_attention': ('cake_sparse_attention', f'-O3 --use_fast_math {CAKE}vsa_sm90_backend/csrc'),
+    'cake_delta_product': ('cake_delta_product', f'-O3 --use_fast_math {CAKE}gdp_backend/csrc'),
+    'natten_neighborhood': ('natten_neighborhood', '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math -DCUTLASS_ARCH_MMA_SM90_SUPPORTED '
+                                                   f'-I{NATTEN}/csrc/include -I{NATTEN}/third_party/cutlass/include'),
+    'vllm_cooperative_topk': ('vllm_cooperative_topk', '-std=c++20 -O3 -I{packages}/vllm-0.33.0/csrc'),
+    'deepgemm_mqa_logits': ('deepgemm_mqa_logits', '-std=c++20 -O3 -I{packages}/deep_gemm/include'),
+    'cub_merge': ('cub_merge', '-O3 -I{packages}/nvidia/cu13/include/cccl'),
+    'tilelang_attention': ('tilelang_attention', '-O3 -DENABLE_BF16'),
+    'deepep_expand': ('deepep_expand', '-std=c++20 -O3 -I{packages}/deepinfer_ep-2.5.0/deep_ep/include')}
 
 
 def sources_and_flags(name, row, checkouts):
@@ -170,6 +202,13 @@ def start_of_python(name, python, target):
     return target
 
 
+def headers_of_tilelang(name, python, scratch):
+    """The folders of the headers that drivers/NAME.cu includes; TileLang writes one of the headers."""
+    ran = subprocess.run([python, f'{TESTS}/foreign/python/{name}.py', os.path.join(scratch, name + '.cuh')], capture_output=True, text=True, check=True)
+    package = ran.stdout.splitlines()[-1]
+    return [scratch, f'{package}/src', f'{package}/3rdparty/cutlass/include']
+
+
 def compile_program(name, row, checkouts, scratch):
     """The program's path; an error text where nvcc refuses."""
     target = os.path.join(scratch, name)
@@ -178,6 +217,8 @@ def compile_program(name, row, checkouts, scratch):
     if os.path.exists(target):
         return target, None
     sources, flags = sources_and_flags(name, row, checkouts)
+    if row[0] == 'tilelang':
+        flags += [f'-I{folder}' for folder in headers_of_tilelang(name, checkouts['tilelang'], scratch)]
     arch = ARCHITECTURE.get(row[0], '90a')
     standard = [] if any(flag.startswith('-std') for flag in flags) else ['-std=c++17']
     command = ['nvcc', *standard, '-lineinfo', '-w', '--expt-relaxed-constexpr', '-gencode', f'arch=compute_{arch},code=[sm_{arch},compute_{arch}]',
@@ -315,8 +356,9 @@ def page(data):
              'simplegemm, MatmulTutorial, effective_transpose, FlashInfer and the packages have host programs of our own, `tests/foreign/drivers`, '
              'which compare with results made on the host. '
              'Triton 3.9.0 is from PyPI and runs without PyTorch; `tests/foreign/python/triton_matmul.py` is a matmul of our own with `warp_specialize=True`. '
+             'TileLang 0.1.15 makes the kernel of `tests/foreign/python/tilelang_attention.py`, an attention of our own. '
              '"passes": exit status 0 and the program\'s own line, where it prints one; no verdict. '
-             f"Explored: {data['schedules']} schedules of one launch, with no hang and no fault; a dash: not done.", '',
+             f"Explored: {data['schedules']} schedules of one launch, with no hang and no fault where a number stands; a dash: not done.", '',
              '| program | arguments | ends | processor s | peak MiB | races found | processor s | times | peak MiB | schedules | processor s | peak MiB |', '|---|---|---|---|---|---|---|---|---|---|---|---|']
     for name, row in data['rows'].items():
         lines.append(f"| `{name}` | `{' '.join(row['arguments']) or '-'}` | {row['end'].replace('|', '/')} | {row['processor_seconds']:.1f} | {row['peak_mib']:.0f} "
@@ -335,6 +377,7 @@ def main():
         parser.add_argument('--' + name.replace('_', '-'))
     parser.add_argument('--packages')
     parser.add_argument('--triton')
+    parser.add_argument('--tilelang')
     parser.add_argument('--only', nargs='+', default=list(PROGRAMS))
     parser.add_argument('--limit', type=float, default=300, help='seconds for a program')
     parser.add_argument('--schedules', type=int, default=50)
@@ -344,7 +387,7 @@ def main():
     parser.add_argument('--no-page', action='store_true')
     args = parser.parse_args()
     args.scratch = os.path.abspath(args.scratch)
-    checkouts = {key: os.path.abspath(getattr(args, key)) for key in (*PINNED, 'packages', 'triton') if getattr(args, key)}
+    checkouts = {key: os.path.abspath(getattr(args, key)) for key in (*PINNED, 'packages', 'triton', 'tilelang') if getattr(args, key)}
     data = results.load('sim').get('foreign', {'rows': {}})
     data.update(processor=results.machine(), pinned=PINNED, schedules=args.schedules, multiprocessors=args.multiprocessors)
     os.environ['WSDBG_SIM_MULTIPROCESSORS'] = str(args.multiprocessors)

@@ -1,0 +1,128 @@
+/* cake_delta_product.cu - the prefill of Gated DeltaProduct for sm_90 that Cake, a generator of kernels, wrote, as
+ * FlashInfer ships it, cake_gdp_backend: two sequences of unlike length, two heads.
+ *
+ * The roles of a CTA are two warpgroups, which compute the state and the products within a chunk of 64 updates, and
+ * warps which copy K, Q and V, load two kinds of gates, and store the output with a tensor map that they change for
+ * each sequence.  15 groups of mbarriers connect them.  Reads no file; prints the largest difference to the recurrence
+ * on the host, for outputs and final states.
+ *
+ *     nvcc -std=c++17 -O3 --use_fast_math -I PACKAGES/flashinfer/cake_gdp_backend/csrc cake_delta_product.cu -lcuda
+ */
+#include "cake_gdp_0de8fd0ee57885709a1c_kernel.cu"
+
+#include <algorithm>
+
+#include "tensor_map.h"
+
+enum { SEQUENCES = 2, HEADS = 2, K_SIZE = 128, V_SIZE = 64, STATE = V_SIZE * K_SIZE, SHARED_BYTES = 197376 };
+enum { MAP_BYTES_OF_CTA = 512 };
+
+typedef __nv_bfloat16 bf16;
+
+/* [row][head][number], in boxes of 64 rows of a head. */
+static CUtensorMap map_of_heads(bf16 *memory, int rows, int size)
+{
+    CUtensorMap map;
+    const cuuint64_t sizes[] = {(cuuint64_t)size, (cuuint64_t)rows, HEADS};
+    const cuuint64_t strides[] = {HEADS * size * sizeof(bf16), size * sizeof(bf16)};
+    const cuuint32_t box[] = {64, 64, 1}, steps[] = {1, 1, 1};
+    if (cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, memory, sizes, strides, box, steps,
+                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) {
+        printf("Failed: no tensor map\n");
+        exit(1);
+    }
+    return map;
+}
+
+/* Rows of length 1. */
+static std::vector<bf16> unit_rows(size_t rows, uint32_t seed)
+{
+    std::vector<bf16> all = random_numbers<bf16>(rows * K_SIZE, seed);
+    for (size_t row = 0; row < rows; row++) {
+        float sum = 0;
+        for (int i = 0; i < K_SIZE; i++)
+            sum += (float)all[row * K_SIZE + i] * (float)all[row * K_SIZE + i];
+        for (int i = 0; i < K_SIZE; i++)
+            all[row * K_SIZE + i] = bf16((float)all[row * K_SIZE + i] / std::sqrt(sum));
+    }
+    return all;
+}
+
+/* From `low` to nearly 1. */
+static std::vector<float> gates(size_t count, float low, uint32_t seed)
+{
+    std::vector<float> all = random_numbers<float>(count, seed);
+    for (float &gate : all)
+        gate = low + (1 - low) * (gate + 1) / 2;
+    return all;
+}
+
+struct Inputs {
+    int updates; /* of a token */
+    std::vector<bf16> q, k, v;
+    std::vector<float> decay, rate;
+};
+
+/* One token of a head changes the state and is read out. */
+static void step(const Inputs &in, size_t token, int head, std::vector<double> &state, float *out)
+{
+    for (double &number : state)
+        number *= in.decay[token * HEADS + head];
+    for (int update = 0; update < in.updates; update++) {
+        const size_t row = (token * in.updates + update) * HEADS + head;
+        for (int i = 0; i < V_SIZE; i++) {
+            double *const line = &state[(size_t)i * K_SIZE];
+            double product = 0;
+            for (int j = 0; j < K_SIZE; j++)
+                product += line[j] * (float)in.k[row * K_SIZE + j];
+            const double change = in.rate[row] * ((float)in.v[row * V_SIZE + i] - product);
+            for (int j = 0; j < K_SIZE; j++)
+                line[j] += change * (float)in.k[row * K_SIZE + j];
+        }
+    }
+    for (int i = 0; i < V_SIZE; i++) {
+        double product = 0;
+        for (int j = 0; j < K_SIZE; j++)
+            product += state[(size_t)i * K_SIZE + j] * (float)in.q[(token * HEADS + head) * K_SIZE + j];
+        out[i] = (float)product;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const int first = argc > 1 ? atoi(argv[1]) : 150, updates = argc > 2 ? atoi(argv[2]) : 2;
+    const std::vector<int> begins = {0, first, first + first / 3};
+    const int tokens = begins.back(), tiles = SEQUENCES * HEADS, ctas = std::min(argc > 3 ? atoi(argv[3]) : 3, tiles);
+    const size_t rows = (size_t)tokens * HEADS, count = rows * V_SIZE;
+    const Inputs in = {updates,
+                       unit_rows(rows, 1),
+                       unit_rows(rows * updates, 2),
+                       random_numbers<bf16>(count * updates, 3),
+                       gates(rows, 0.8f, 4),
+                       gates(rows * updates, 0.2f, 5)};
+    bf16 *const o = on_device(std::vector<bf16>(count, bf16(0.0f)));
+    float *const states = on_device(std::vector<float>((size_t)tiles * STATE));
+    auto *const kernel = kernel_cake_gdp_0de8fd0ee57885709a1c;
+    must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+    kernel<<<ctas, 384, SHARED_BYTES>>>(
+        map_of_heads(on_device(in.q), tokens, K_SIZE), map_of_heads(on_device(in.k), tokens * updates, K_SIZE),
+        map_of_heads(on_device(in.v), tokens * updates, V_SIZE), map_of_heads(o, tokens, V_SIZE), on_device(in.decay),
+        on_device(in.rate), on_device(begins), nullptr, nullptr, nullptr, states,
+        on_device(std::vector<uint8_t>((size_t)ctas * MAP_BYTES_OF_CTA)), 0, HEADS * STATE, 1.0f, SEQUENCES, tokens,
+        HEADS, updates, tiles, 0, nullptr, 0, 0, SEQUENCES);
+    must(cudaGetLastError());
+    const std::vector<bf16> got_o = from_device(o, count);
+    std::vector<float> got = from_device(states, (size_t)tiles * STATE), wanted;
+    got.insert(got.end(), got_o.begin(), got_o.end());
+    std::vector<float> wanted_o(count);
+    for (int tile = 0; tile < tiles; tile++) {
+        std::vector<double> state(STATE);
+        for (int token = begins[tile / HEADS]; token < begins[tile / HEADS + 1]; token++)
+            step(in, token, tile % HEADS, state, &wanted_o[((size_t)token * HEADS + tile % HEADS) * V_SIZE]);
+        wanted.insert(wanted.end(), state.begin(), state.end());
+    }
+    wanted.insert(wanted.end(), wanted_o.begin(), wanted_o.end());
+    return compare(
+        wanted, [&](size_t i) { return got[i]; }, 0.02f);
+}

@@ -1,0 +1,146 @@
+/* tensorrt_llm_fmha.cu - the warp-specialized attention for sm_90 of TensorRT-LLM's fmha_v2, as FlashInfer ships it, in
+ * fp16: two requests of unlike length, packed Q, K and V; a row sees no later rows.
+ *
+ * A warp takes tiles from a counter in global memory, tells them to two warpgroups through a circular buffer, and fills
+ * others with Q, K and V.  The warpgroups compute in turns, by named barriers.  The kernel is what
+ * FlashInfer's template would become.  Reads no file; prints the largest difference to the host's result.
+ *
+ *     nvcc -std=c++17 -O3 -DNDEBUG --expt-relaxed-constexpr --use_fast_math -I PACKAGES/flashinfer/data/csrc/fmha_v2
+ *          -I PACKAGES/flashinfer/data/include tensorrt_llm_fmha.cu -lcuda
+ */
+#include <algorithm>
+#include <cassert>
+#include <climits>
+#include <string>
+
+#include <cuda.h>
+#include <cuda_fp16.h>
+
+/* The package fills descriptors of 64 bytes itself.  The driver's have 128. */
+#define cudaTmaDesc ShortTensorMap
+#include <fmha/hopper/tma_types.h>
+#undef cudaTmaDesc
+namespace fmha
+{
+typedef CUtensorMap cudaTmaDesc;
+}
+
+#include <fused_multihead_attention.h>
+#include <fused_multihead_attention_utils.h>
+
+#include <fmha/hopper/gmma_descriptor.h>
+#include <fmha/hopper/smem_tile.h>
+#include <fmha/utils.h>
+#include <fmha/hopper/compute_tile.h>
+
+#include <fmha/warpspec/kernel_traits.h>
+#include <fmha/warpspec/dma.h>
+#include <fmha/warpspec/compute.h>
+
+#include "attention.h"
+#include "check.h"
+
+enum { REQUESTS = 2, HEADS = 4, KV_HEADS = 2, DIMENSION = 128, STEP_Q = 64, STEP_KV = 128, GROUPS = 2 };
+enum { TOKEN = (HEADS + 2 * KV_HEADS) * DIMENSION, IS_CAUSAL = 1, BY_COUNTER = 1, PACKED = 0 };
+
+typedef bert::Fused_multihead_attention_params_v2 Params;
+typedef fmha::ws::Kernel_traits<fmha::Hopper_hgmma_fp16_traits, STEP_Q, STEP_KV, DIMENSION, DIMENSION, 1, 2, GROUPS, 1,
+                                IS_CAUSAL, false, false, true, BY_COUNTER, PACKED>
+    Traits;
+
+__global__ __launch_bounds__(Traits::THREADS, 1) void attention(const __grid_constant__ Params params)
+{
+    extern __shared__ char memory[];
+    auto *const shared = reinterpret_cast<Traits::Shared *>(fmha::align_1024(memory));
+    shared->init(threadIdx.x == 0);
+    __syncthreads();
+    const int group = __shfl_sync(0xffffffff, threadIdx.x / 128, 0), thread = threadIdx.x % 128;
+    if (group == GROUPS) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        fmha::ws::DMA<Traits>::Device copies(thread == 0);
+        if (thread < 32)
+            copies.run_packed_qkv(params, shared);
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        fmha::ws::Compute<fmha::Hopper_hgmma_fp16_traits, Traits> compute;
+        compute.run(group, thread, shared, params);
+    }
+}
+
+/* Of `heads` heads within each token, in boxes of `rows` tokens of a head. */
+static CUtensorMap map_of(__half *memory, int heads, int tokens, int rows)
+{
+    CUtensorMap map;
+    const cuuint64_t sizes[] = {DIMENSION, (cuuint64_t)heads, (cuuint64_t)tokens};
+    const cuuint64_t strides[] = {DIMENSION * sizeof(__half), TOKEN * sizeof(__half)};
+    const cuuint32_t box[] = {Traits::D_PER_GROUP, 1, (cuuint32_t)rows}, steps[] = {1, 1, 1};
+    if (cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3, memory, sizes, strides, box, steps,
+                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                               CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) {
+        printf("Failed: no tensor map\n");
+        exit(1);
+    }
+    return map;
+}
+
+static uint32_t bits_of(float number)
+{
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static Params parameters_of(__half *qkv, __half *o, const std::vector<int> &begins, int longest, float scale)
+{
+    const int tokens = begins.back();
+    Params all = {};
+    all.tma_desc_q = map_of(qkv, HEADS, tokens, STEP_Q);
+    all.tma_desc_k = map_of(qkv + HEADS * DIMENSION, KV_HEADS, tokens, STEP_KV);
+    all.tma_desc_v = map_of(qkv + (HEADS + KV_HEADS) * DIMENSION, KV_HEADS, tokens, STEP_KV);
+    all.qkv_ptr = qkv, all.o_ptr = o;
+    all.b = REQUESTS, all.h = HEADS, all.h_kv = KV_HEADS, all.h_q_per_kv = HEADS / KV_HEADS;
+    all.s = longest, all.d = all.dv = DIMENSION;
+    all.q_stride_in_bytes = all.k_stride_in_bytes = all.v_stride_in_bytes = TOKEN * sizeof(__half);
+    all.o_stride_in_bytes = HEADS * DIMENSION * sizeof(__half);
+    all.scale_bmm1 = bits_of(scale * 1.44269504f);
+    all.scale_softmax = all.scale_bmm2 = 0x3c003c00; /* two halves of 1 */
+    all.cu_q_seqlens = all.cu_kv_seqlens = on_device(begins);
+    all.num_tiles_per_head = (longest + STEP_Q * GROUPS - 1) / (STEP_Q * GROUPS);
+    all.num_tiles = all.num_tiles_per_head * REQUESTS * HEADS;
+    all.tile_id_counter_ptr = on_device(std::vector<uint32_t>(1));
+    all.use_balanced_scheduling = true;
+    return all;
+}
+
+int main(int argc, char **argv)
+{
+    const int longest = argc > 1 ? atoi(argv[1]) : 300, ctas = argc > 2 ? atoi(argv[2]) : 3;
+    const std::vector<int> begins = {0, longest / 2, longest / 2 + longest};
+    const int tokens = begins.back();
+    const std::vector<__half> qkv = random_numbers<__half>((size_t)tokens * TOKEN, 1);
+    const size_t count = (size_t)tokens * HEADS * DIMENSION;
+    __half *const o = on_device(std::vector<__half>(count, __half(0.0f)));
+    const float scale = 1 / std::sqrt((float)DIMENSION);
+    const Params params = parameters_of(on_device(qkv), o, begins, longest, scale);
+    must(cudaFuncSetAttribute(attention, cudaFuncAttributeMaxDynamicSharedMemorySize, Traits::BYTES_PER_SMEM));
+    attention<<<dim3(1, std::min((uint32_t)ctas, params.num_tiles)), Traits::THREADS, Traits::BYTES_PER_SMEM>>>(params);
+    must(cudaGetLastError());
+    const std::vector<__half> got = from_device(o, count);
+    std::vector<float> wanted(count);
+    for (int request = 0; request < REQUESTS; request++)
+        for (int token = begins[request]; token < begins[request + 1]; token++)
+            for (int head = 0; head < HEADS; head++) {
+                const size_t kv_head = HEADS + head * KV_HEADS / HEADS;
+                const auto number = [&](size_t at, size_t at_head, int i) {
+                    return (float)qkv[at * TOKEN + at_head * DIMENSION + i];
+                };
+                attend(
+                    token - begins[request] + 1, DIMENSION, DIMENSION, scale,
+                    [&](int i) { return number(token, head, i); },
+                    [&](int at, int i) { return number(begins[request] + at, kv_head, i); },
+                    [&](int at, int i) { return number(begins[request] + at, kv_head + KV_HEADS, i); },
+                    &wanted[((size_t)token * HEADS + head) * DIMENSION]);
+            }
+    return compare(
+        wanted, [&](size_t i) { return (float)got[i]; }, 0.02f);
+}

@@ -1,0 +1,73 @@
+/* vllm_cooperative_topk.cu - vLLM's top-k in clusters, csrc/cooperative_topk.cuh, on a few rows.
+ *
+ * A cluster of two CTAs shares a row: bulk copies bring it, atomics on the other CTA's shared memory add up histograms
+ * and counts.  A row of up to 98304 numbers stays in shared memory; a longer one goes through a double buffer twice.
+ * Reads no file; compares the selected values with those that a sort on the host selects.
+ *
+ *     nvcc -std=c++20 -O3 --expt-relaxed-constexpr -I VLLM/csrc vllm_cooperative_topk.cu -lcuda
+ *
+ * VLLM: the source package vllm.
+ */
+#include <functional>
+
+#include "cooperative_topk.cuh"
+
+#include "check.h"
+
+enum { SELECTED = 1024, CTAS_PER_ROW = 2, TIES = 2048 };
+
+/* The selected numbers in descending order; NaN for an index that is not there or there twice. */
+static std::vector<float> selected(const float *row, int count, const int *indices)
+{
+    std::vector<float> all;
+    std::vector<bool> is_taken(count);
+    for (int i = 0; i < SELECTED; i++) {
+        const bool is_right = indices[i] >= 0 && indices[i] < count && !is_taken[indices[i]];
+        all.push_back(is_right ? row[indices[i]] : NAN);
+        if (is_right)
+            is_taken[indices[i]] = true;
+    }
+    std::sort(all.begin(), all.end(), std::greater<float>());
+    return all;
+}
+
+int main(int argc, char **argv)
+{
+    namespace topk = vllm::cooperative;
+    std::vector<int> lengths;
+    for (int i = 1; i < argc; i++)
+        lengths.push_back(atoi(argv[i]));
+    if (lengths.empty())
+        lengths = {40000, 100000};
+    const int rows = (int)lengths.size(), stride = (*std::max_element(lengths.begin(), lengths.end()) + 3) / 4 * 4;
+    std::vector<float> numbers((size_t)rows * stride);
+    uint32_t seed = 1;
+    for (float &number : numbers) {
+        seed = seed * 1664525u + 1013904223u;
+        number = (float)(int32_t)seed / 65536.0f;
+    }
+    int *const indices = on_device(std::vector<int>((size_t)rows * SELECTED, -1));
+    topk::CooperativeTopKParams<SELECTED> params = {};
+    params.input = on_device(numbers);
+    params.output = indices;
+    params.lengths = on_device(lengths);
+    params.tie_ws = on_device(std::vector<topk::hist4096::Tie>((size_t)rows * TIES));
+    params.num_rows = rows;
+    params.stride = stride;
+    auto *const kernel = topk::cooperative_topk_cs2<SELECTED>;
+    must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)topk::kSmemSize2));
+    kernel<<<dim3(rows, CTAS_PER_ROW), topk::hist4096::kBlockSize, topk::kSmemSize2>>>(params);
+    must(cudaGetLastError());
+    const std::vector<int> all = from_device(indices, (size_t)rows * SELECTED);
+    std::vector<float> got, wanted;
+    for (int r = 0; r < rows; r++) {
+        const float *const first = &numbers[(size_t)r * stride];
+        const std::vector<float> part = selected(first, lengths[r], &all[(size_t)r * SELECTED]);
+        got.insert(got.end(), part.begin(), part.end());
+        std::vector<float> row(first, first + lengths[r]);
+        std::sort(row.begin(), row.end(), std::greater<float>());
+        wanted.insert(wanted.end(), row.begin(), row.begin() + SELECTED);
+    }
+    return compare(
+        wanted, [&](size_t i) { return got[i]; }, 0);
+}
