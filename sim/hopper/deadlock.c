@@ -2,8 +2,9 @@
  *
  * A wait with a time limit ends by itself, so it proves nothing at first.  But when its limit has run out and the warp
  * came back to the wait with the same registers and local memory while nothing changed anywhere, it will do so for
- * ever: unless a clock decides something on the way, which takes the hash away (step.c), or it looks at memory that the
- * host may write.  A warp that sleeps between two such tries comes back to them, so it waits for ever as well.
+ * ever, however many other waits are on the way: unless a clock decides something on the way, which takes the hash away
+ * (step.c), or it looks at memory that the host may write.  A warp that sleeps between two such tries comes back to
+ * them, so it waits for ever as well.
  */
 #include "hopper/deadlock.h"
 
@@ -34,15 +35,25 @@ static uint64_t hash_of(const struct hopper_warp *warp)
     return (hopper_hash_registers(warp) ^ hopper_hash_local(warp)) | 1;
 }
 
-/* A try of a wait has failed. */
+static void remember(struct hopper_split *split, uint64_t hash)
+{
+    split->expired_hash = hash;
+    split->polls_global = false;
+}
+
+/* A try of a wait has failed.  The warp may go round several waits, so the state to come back to is that of the last
+ * try whose number is a power of two. */
 static void expire_try(const struct wsdbg_gpu *gpu, const struct hopper_warp *warp, struct hopper_split *split)
 {
     const uint64_t hash = !gpu->ready_count || split->expired_hash ? hash_of(warp) : 0;
-    split->repeats = hash && hash == split->expired_hash && split->expired_changes == gpu->changes;
-    split->expired_hash = hash;
-    split->expired_changes = gpu->changes;
-    split->polls_global = split->reads_global;
+    const bool is_first = !split->expired_hash || split->expired_changes != gpu->changes;
+    split->polls_global |= split->reads_global;
     split->reads_global = false;
+    split->expired_count = is_first ? 0 : split->expired_count + 1;
+    split->repeats = !is_first && (split->repeats || hash == split->expired_hash);
+    if (!split->repeats && (split->expired_count & (split->expired_count - 1)) == 0)
+        remember(split, hash);
+    split->expired_changes = gpu->changes;
 }
 
 static bool expire(struct hopper_warp *warp, struct hopper_split *split, void *data)
@@ -71,11 +82,10 @@ void hopper_expire_limits(struct wsdbg_gpu *gpu)
 static bool is_for_ever(struct hopper_warp *warp, struct hopper_split *split, void *data)
 {
     const struct wsdbg_gpu *gpu = data;
+    (void)warp;
     if (!has_limit(split))
         return true;
-    if (split->expired_changes != gpu->changes || !split->expired_hash)
-        return false;
-    return split->wait.kind == HOPPER_SLEEPS ? split->repeats : split->expired_hash == hash_of(warp);
+    return split->expired_changes == gpu->changes && split->expired_hash && split->repeats;
 }
 
 bool hopper_is_stuck(struct wsdbg_gpu *gpu)
@@ -89,9 +99,7 @@ static bool cannot_be_helped(struct hopper_warp *warp, struct hopper_split *spli
     (void)data;
     if (split->wait.kind == HOPPER_SPINS)
         return !split->wait.of_global;
-    if (split->wait.kind == HOPPER_SLEEPS && split->polls_global)
-        return false;
-    return !has_limit(split) || !split->reads_global;
+    return !has_limit(split) || !(split->reads_global || split->polls_global);
 }
 
 bool hopper_host_may_help(const struct wsdbg_gpu *gpu)

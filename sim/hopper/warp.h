@@ -71,12 +71,12 @@ struct hopper_split {
     bool again; /* it waits, and something changed since it last looked: its instruction is executed again */
     struct hopper_wait wait;
     struct hopper_loop loop;
-    /* Of the last time limit that ran out: a hash of what the warp's threads have and the gpu's count of changes; see
-     * deadlock.c. */
-    uint64_t expired_hash, expired_changes;
-    bool repeats;      /* it was there before in the same state: it tries for ever */
-    bool reads_global; /* since then */
-    bool polls_global; /* between the last time limit and the one before */
+    /* Of a time limit that ran out: a hash of what the warp's threads had.  Of the last one: the gpu's count of
+     * changes, and how many ran out before it with the same count.  See deadlock.c. */
+    uint64_t expired_hash, expired_changes, expired_count;
+    bool repeats;      /* it came back to that state: it tries for ever */
+    bool reads_global; /* since the last time limit */
+    bool polls_global; /* between the one of the hash and the last one */
 };
 
 struct hopper_read {

@@ -54,6 +54,27 @@ static void tries_without_time_are_a_deadlock(void **state)
                      WSDBG_GPU_DEADLOCK);
 }
 
+/* One loop tries several waits in turn, in vain; that some of its tries look the same as the last one shows nothing.
+ * The host could end a loop that also looks at its memory, wherever on the way it does so. */
+#define LOOK "ld.acquire.sys.global.u32 %r3, [%rd0]; setp.ne.u32 %p2, %r3, 0; @%p2 bra done;\n"
+#define TRY "mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0; @%p2 bra done;\n"
+static void tries_in_turn_are_a_deadlock(void **state)
+{
+    static const struct {
+        const char *body;
+        enum wsdbg_gpu_outcome outcome;
+    } rows[] = {
+        {BARRIER INIT_1 "again: " TRY TRY TRY "bra again; done:", WSDBG_GPU_DEADLOCK},
+        {BARRIER INIT_1 "again: " TRY LOOK TRY TRY "bra again; done:", WSDBG_GPU_STALLED},
+        {BARRIER INIT_1 "again: " TRY TRY TRY LOOK "bra again; done:", WSDBG_GPU_STALLED},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(outcome_of(rows[i].body, (struct kernel_launch){.block = 64}), rows[i].outcome);
+        machine_destroy(&machine);
+    }
+    (void)state;
+}
+
 static void named_barrier_short_of_a_warp_is_a_deadlock(void **state)
 {
     (void)state;
@@ -236,6 +257,7 @@ int main(void)
         TEST(missing_arrival_is_a_deadlock),
         TEST(polling_a_barrier_is_a_deadlock),
         TEST(tries_without_time_are_a_deadlock),
+        cmocka_unit_test(tries_in_turn_are_a_deadlock),
         TEST(named_barrier_short_of_a_warp_is_a_deadlock),
         TEST(lane_missing_at_a_warp_barrier_is_a_deadlock),
         TEST(spin_on_shared_memory_is_a_deadlock),
