@@ -205,10 +205,38 @@ static void who_gives_up_waits_for_its_turn(void **state)
     ASSERT_LOOKS(&world, 11, 21, 26, 36);
 }
 
+/* Upon another wsdbg's hang, before anything stalls here.  Only some processes can be seen at first, then none. */
+static void the_picture_upon_a_mark_is_taken_again_until_it_is_whole(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){TAKEN_PARTLY, TAKEN, TAKEN, STANDS},
+                          .sight_count = 4,
+                          .marked_ns = 5 * S,
+                          .end_ns = 10 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 5, 6, 7, 8);
+    assert_int_equal(world.judged, 2);
+    assert_int_equal(count_of(world.said, "and is taken again"), 1);
+    assert_int_equal(count_of(world.said, "is in the session; no verdict"), 1);
+    assert_false(watch.hang);
+}
+
+/* It is in the session nevertheless. */
+static void the_picture_upon_a_mark_is_not_taken_for_ever(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){TAKEN}, .sight_count = 1, .marked_ns = 2 * S, .end_ns = 11 * S};
+    world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 2, 3, 4, 5, 6, 7, 8, 9);
+    assert_int_equal(world.judged, 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
+        TEST(the_picture_upon_a_mark_is_taken_again_until_it_is_whole),
+        TEST(the_picture_upon_a_mark_is_not_taken_for_ever),
         TEST(what_evidence_has_to_say_of_staying_is_said_once),
         TEST(evidence_that_says_nothing_is_quiet),
         TEST(the_first_of_two_looks_comes_once_and_just_before_the_threshold),

@@ -86,7 +86,8 @@ static void let_go(pid_t held)
 static enum wsdbg_wait wait_until(struct wsdbg_clock *clock, uint64_t deadline_ns)
 {
     struct world *world = world_of_clock(clock);
-    bool asked = world->asked_ns && deadline_ns >= world->asked_ns;
+    const bool asked = world->asked_ns && deadline_ns >= world->asked_ns,
+               marked = world->marked_ns && deadline_ns >= world->marked_ns;
     world->now_ns = deadline_ns;
     if (world->held && deadline_ns >= world->held_until_ns && world->held_until_ns) {
         world->held_until_ns = 0;
@@ -98,10 +99,14 @@ static enum wsdbg_wait wait_until(struct wsdbg_clock *clock, uint64_t deadline_n
         set_stopped(world->held, deadline_ns / S % 4 != 0);
     if (asked)
         world->asked_ns = 0;
+    if (marked)
+        world->marked_ns = 0;
     if (deadline_ns >= world->end_ns)
         return WSDBG_WAIT_OVER;
     if (asked)
         return WSDBG_WAIT_LOOK;
+    if (marked)
+        return WSDBG_WAIT_MARKED;
     if (!world->every_ns || deadline_ns < world->wanted_ns)
         return WSDBG_WAIT_TICK;
     world->wanted_ns = deadline_ns + world->every_ns;

@@ -63,6 +63,7 @@ struct world {
     bool is_followed;   /* ... or which goes on between any two ticks, and is stopped at each */
     bool is_held_often; /* ... or which runs one second in four */
     uint64_t asked_ns;  /* somebody asks for a look then; 0 = nobody does */
+    uint64_t marked_ns; /* another wsdbg finds a hang then; 0 = none does */
     uint64_t every_ns;  /* somebody looks on, and wants a new picture so often; 0 = nobody does */
     uint64_t wanted_ns; /* ... the next one */
     uint64_t looks[16]; /* when the GPU was looked at, in seconds */

@@ -46,11 +46,18 @@ struct wsdbg_gpu_turn {
     bool is_awaited;   /* the next look comes soon for that reason */
 };
 
+/* The picture for another wsdbg's hang. */
+struct wsdbg_marked {
+    uint64_t again_ns; /* when it is tried again, because an inspector had some GPU; 0 = it is not */
+    unsigned tries;
+};
+
 /* What the loop remembers between looks. */
 struct wsdbg_watch_loop {
     struct wsdbg_watch *watch;
     struct wsdbg_stall slots, work, calls; /* calls: those of NCCL that wait on the host */
     struct wsdbg_gpu_turn turn;
+    struct wsdbg_marked marked;
     struct wsdbg_snapshot last; /* the newest look */
     uint64_t began_ns;          /* what happened before counts for no stall; 0 = all counts */
     uint64_t moved_ns;          /* when a look at the GPU last saw movement */
@@ -114,8 +121,10 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
 
 /* ---- marked.c: a hang that another wsdbg has found ---- */
 
-/* Looks with everything, and keeps that as the judged picture; no verdict comes of it. */
+/* Looks with everything, and keeps that as the judged picture; no verdict comes of it.  Where another wsdbg's inspector
+ * has some GPU, the picture lacks its processes: it is due again soon, a few times. */
 void wsdbg_watch_take_marked(struct wsdbg_watch_loop *loop, uint64_t now_ns);
+bool wsdbg_watch_marked_is_due(const struct wsdbg_watch_loop *loop, uint64_t now_ns);
 
 /* ---- stalls.c: what stalls, looked at ---- */
 

@@ -40,17 +40,51 @@ static struct wsdbg_error *only_possible(struct wsdbg_diagnosis *diagnosis)
     return diagnosis->finding_count == 0 ? say_why(diagnosis) : NULL;
 }
 
-void wsdbg_watch_take_marked(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+enum { TRIES_MOST = 8 };
+#define TRY_AGAIN_NS UINT64_C(1000000000)
+
+bool wsdbg_watch_marked_is_due(const struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    return loop->marked.again_ns && now_ns >= loop->marked.again_ns;
+}
+
+/* A picture without some processes is better than none: the program may be ended at any time. */
+static void try_again_if_taken(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    const struct wsdbg_evidence *evidence = loop->watch->evidence;
+    const bool was_taken = evidence->ops->was_taken && evidence->ops->was_taken(evidence);
+    loop->marked.again_ns = was_taken && loop->marked.tries < TRIES_MOST ? now_ns + TRY_AGAIN_NS : 0;
+}
+
+/* Of a later try: whether it saw less than the one before. */
+static bool saw_nothing_new(const struct wsdbg_watch_loop *loop)
+{
+    return loop->marked.tries > 1 && loop->marked.again_ns && loop->last.look_count == 0;
+}
+
+static void store(struct wsdbg_watch_loop *loop, const struct wsdbg_diagnosis *diagnosis, uint64_t now_ns)
+{
+    struct wsdbg_watch *watch = loop->watch;
+    if (watch->listener)
+        watch->listener->judged(watch->listener, &loop->last, diagnosis);
+    wsdbg_watch_store_verdict(loop, &loop->last, diagnosis, now_ns);
+    wsdbg_watch_say(watch, loop->marked.again_ns
+                               ? "the picture of this moment is in the session; it lacks processes whose GPU another "
+                                 "wsdbg looks at, and is taken again"
+                               : "the picture of this moment is in the session; no verdict");
+}
+
+static void take(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 {
     struct wsdbg_watch *watch = loop->watch;
     struct wsdbg_diagnosis diagnosis = {0};
-    if (has_picture(loop)) {
-        wsdbg_watch_say(watch, "the picture of what stalls here is taken already");
-        return;
-    }
+    loop->marked.tries++;
     struct wsdbg_error *error = watch->look_ends_work ? wsdbg_watch_inspect_within(loop, now_ns, WSDBG_RING_NS)
                                                       : wsdbg_watch_inspect(loop, now_ns);
     if (!error) {
+        try_again_if_taken(loop, now_ns);
+        if (saw_nothing_new(loop))
+            return;
         wsdbg_watch_record(loop, now_ns);
         wsdbg_watch_read_stacks(loop);
         wsdbg_watch_mark_moving(loop);
@@ -58,14 +92,22 @@ void wsdbg_watch_take_marked(struct wsdbg_watch_loop *loop, uint64_t now_ns)
     }
     if (!error)
         error = only_possible(&diagnosis);
-    if (error) {
+    if (error)
         wsdbg_watch_say(watch, "the look failed: %s", wsdbg_error_message(error));
-    } else {
-        if (watch->listener)
-            watch->listener->judged(watch->listener, &loop->last, &diagnosis);
-        wsdbg_watch_store_verdict(loop, &loop->last, &diagnosis, now_ns);
-        wsdbg_watch_say(watch, "the picture of this moment is in the session; no verdict");
-    }
+    else
+        store(loop, &diagnosis, now_ns);
     wsdbg_error_destroy(error);
     wsdbg_diagnosis_deinit(&diagnosis);
+}
+
+void wsdbg_watch_take_marked(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    const bool is_due = wsdbg_watch_marked_is_due(loop, now_ns);
+    loop->marked.again_ns = 0;
+    if (!is_due)
+        loop->marked.tries = 0;
+    if (!has_picture(loop))
+        take(loop, now_ns);
+    else if (!is_due)
+        wsdbg_watch_say(loop->watch, "the picture of what stalls here is taken already");
 }

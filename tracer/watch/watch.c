@@ -305,7 +305,7 @@ static bool step(struct wsdbg_watch_loop *loop, enum wsdbg_wait event)
         keep_last_histories(loop, now_ns);
     if (event == WSDBG_WAIT_LOOK)
         look_now(loop, now_ns);
-    else if (event == WSDBG_WAIT_MARKED)
+    else if (event == WSDBG_WAIT_MARKED || (!over && !held && wsdbg_watch_marked_is_due(loop, now_ns)))
         wsdbg_watch_take_marked(loop, now_ns);
     else if (event == WSDBG_WAIT_REFRESH)
         refresh(loop, now_ns);
