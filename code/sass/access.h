@@ -80,6 +80,9 @@ struct wsdbg_access_operands wsdbg_access_operands_of(const struct wsdbg_instruc
 /* The count of an access (parity, arrivals, bytes, threads) from the 32 bits of its operand. */
 uint32_t wsdbg_access_number(const struct wsdbg_access_operands *operands, const struct wsdbg_instruction *instruction,
                              uint32_t bits);
+/* cp.async.mbarrier.arrive: with .noinc it is one of the arrivals that the barrier was initialised for.  Otherwise it
+ * raises the pending count by one first, so that it changes nothing: false. */
+bool wsdbg_access_copy_arrival_counts(const struct wsdbg_instruction *instruction);
 /* The ranks of the CTAs that a multicast goes to, a bit each, from the 32 bits of its operand. */
 uint32_t wsdbg_access_mask(const struct wsdbg_access_operands *operands, uint32_t bits);
 

@@ -13,7 +13,7 @@ enum wsdbg_access_kind {
     WSDBG_ACCESS_EXPECT,        /* count = bytes */
     WSDBG_ACCESS_COMPLETE,      /* count = bytes */
     WSDBG_ACCESS_DROP,          /* arrive_drop */
-    WSDBG_ACCESS_COPY_ARRIVE,   /* cp.async.mbarrier.arrive */
+    WSDBG_ACCESS_COPY_ARRIVE,   /* cp.async.mbarrier.arrive; with .noinc count = 1, arrivals a lane */
     WSDBG_ACCESS_COPY,          /* a tensor or bulk copy into shared memory that completes bytes on the mbarrier */
     WSDBG_ACCESS_INVALIDATE,
     WSDBG_ACCESS_NAMED_SYNC, /* id, count = threads, 0 = the whole CTA */

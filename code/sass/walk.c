@@ -17,7 +17,6 @@ enum { CALLS_MOST = 32, MASK_OF_ALL = 0xffff, SPLIT_BIT = 32, SPLIT_BITS = 3, SP
 enum { GROUPS_PENDING_MOST = 8 }; /* that a wait can leave */
 enum { ASKS_EACH = 4096 };        /* instructions */
 enum { SIDES_MOST = 8, SIDES_WORK = 512 };
-enum { COPY_MODE_BIT = 70, COPY_MODES = 3, COPY_COUNTED = 1 };
 
 struct walking {
     struct walk_group group;
@@ -55,21 +54,12 @@ static bool add_step(struct walking *walking, struct wsdbg_walk_step step)
     return true;
 }
 
-/* cp.async.mbarrier.arrive: with .noinc it is one of the arrivals that the barrier was initialised for.  Otherwise it
- * raises the pending count by one first, so that it changes nothing. */
-static bool counts_arrival(const struct wsdbg_instruction *instruction)
-{
-    const bool is_of_words = instruction->words[0] || instruction->words[1];
-    return is_of_words ? (instruction->words[1] >> (COPY_MODE_BIT - 64) & COPY_MODES) == COPY_COUNTED
-                       : instruction->mode == COPY_COUNTED;
-}
-
 static bool number_of(const struct walk_lane *lane, const struct wsdbg_access_operands *operands,
                       const struct wsdbg_instruction *instruction, struct wsdbg_walk_step *step)
 {
     uint32_t bits = 0;
     const bool is_arrival = step->kind == WSDBG_ACCESS_ARRIVE || step->kind == WSDBG_ACCESS_DROP;
-    step->number = is_arrival || (step->kind == WSDBG_ACCESS_COPY_ARRIVE && counts_arrival(instruction))
+    step->number = is_arrival || (step->kind == WSDBG_ACCESS_COPY_ARRIVE && wsdbg_access_copy_arrival_counts(instruction))
                        ? 1
                        : operands->sent_bytes;
     step->is_number_known = operands->count < 0 && step->kind != WSDBG_ACCESS_COPY;

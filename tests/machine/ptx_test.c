@@ -110,6 +110,16 @@ static void barriers_are_named_by_their_addresses(void **state)
            "wait 0x418 1\n");
 }
 
+/* The arrival of copies is one of those that the barrier counts only with .noinc. */
+static void the_arrival_of_copies_may_count(void **state)
+{
+    (void)state;
+    expect(KERNEL("", "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [bars];\n"
+                      "cp.async.mbarrier.arrive.shared::cta.b64 [bars+8];\n"),
+           "cp.async.mbarrier.arrive 0x400 1\n"
+           "cp.async.mbarrier.arrive 0x408 ?\n");
+}
+
 static void an_address_by_the_generic_way_is_followed(void **state)
 {
     (void)state;
@@ -400,6 +410,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers_are_named_by_their_addresses),
+        cmocka_unit_test(the_arrival_of_copies_may_count),
         cmocka_unit_test(an_address_by_the_generic_way_is_followed),
         cmocka_unit_test(a_ring_of_stages_has_its_places),
         cmocka_unit_test(an_access_has_the_scope_that_its_text_names),
