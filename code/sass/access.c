@@ -238,10 +238,9 @@ static void set_count(const struct finding *finding, const struct shape *shape, 
     struct wsdbg_values count = source_of(finding, out->instruction, shape->count, 0);
     const struct wsdbg_values unit = wsdbg_values_one(COPY_UNIT_BYTES);
     const bool is_encoded = is_of_words(&finding->graph->instructions[out->instruction]);
-    const bool is_arrival =
-        out->kind == WSDBG_ACCESS_ARRIVE || out->kind == WSDBG_ACCESS_DROP ||
-        (out->kind == WSDBG_ACCESS_COPY_ARRIVE &&
-         wsdbg_access_copy_arrival_counts(&finding->graph->instructions[out->instruction]));
+    const bool is_arrival = out->kind == WSDBG_ACCESS_ARRIVE || out->kind == WSDBG_ACCESS_DROP ||
+                            (out->kind == WSDBG_ACCESS_COPY_ARRIVE &&
+                             wsdbg_access_copy_arrival_counts(&finding->graph->instructions[out->instruction]));
     if (shape->sends)
         count = wsdbg_values_one(finding->graph->instructions[out->instruction].width_bytes);
     else if (shape->count < 0 && is_arrival)
