@@ -26,7 +26,8 @@ static struct wsdbg_error *global(struct wsdbg_machine *machine, uint32_t contex
 {
     (void)machine;
     assert_int_equal(context, 0);
-    assert_true(byte_count == sizeof(uint32_t) || (byte_count == WALK_BLOCK_BYTES && address % WALK_BLOCK_BYTES == 0));
+    assert_true(byte_count == sizeof(uint32_t) ||
+                (byte_count == WALK_GLOBAL_BLOCK_BYTES && address % WALK_GLOBAL_BLOCK_BYTES == 0));
     for (uint32_t i = 0; i < byte_count / sizeof(uint32_t); i++)
         ((uint32_t *)out)[i] = (uint32_t)(address + i * sizeof(uint32_t));
     *known = address != 0 && (address != SINGLE || byte_count == sizeof(uint32_t));
@@ -73,7 +74,7 @@ static void a_block_is_read_once(void **state)
     static struct fixture fixture;
     const struct wsdbg_thread_world world = begin(&fixture, false);
     uint32_t value;
-    for (unsigned i = 0; i < WALK_BLOCK_BYTES; i += sizeof value) {
+    for (unsigned i = 0; i < WALK_GLOBAL_BLOCK_BYTES; i += sizeof value) {
         assert_true(world.global(world.context, PLACE + i, false, &value));
         assert_int_equal(value, i);
     }
@@ -173,7 +174,7 @@ static void a_gpu_that_stands_still_is_asked_only_so_often(void **state)
     uint64_t at = PLACE;
     uint32_t value;
     for (uint32_t most = WALK_GLOBALS_READ_MOST / 2; most; most /= 2) {
-        for (uint32_t i = 0; i < most; i++, at += WALK_BLOCK_BYTES)
+        for (uint32_t i = 0; i < most; i++, at += WALK_GLOBAL_BLOCK_BYTES)
             assert_true(world.global(world.context, at, false, &value));
         assert_false(world.global(world.context, at, false, &value));
         assert_true(world.global(world.context, at - 4, false, &value));

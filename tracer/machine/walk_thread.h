@@ -12,7 +12,8 @@
 
 enum { WALK_CONSTANTS_KEPT = 2048 };                      /* words */
 enum { WALK_GLOBALS_KEPT = 512, WALK_SHARED_KEPT = 128 }; /* blocks */
-enum { WALK_BLOCK_BYTES = 128 };
+/* Arrays that the lanes of a warp index lie in few large blocks; mbarriers often lie where shared memory ends. */
+enum { WALK_GLOBAL_BLOCK_BYTES = 512, WALK_SHARED_BLOCK_BYTES = 128, WALK_BLOCK_BYTES_MOST = WALK_GLOBAL_BLOCK_BYTES };
 /* The GPU stands still while memory is read, and a read takes some 20 us, of a word as of a block.  Beyond this many
  * reads of a grid, global memory is not known.  No CTA may use more than half of those that are left, so that the first
  * ones leave something: others need to know at least where their work begins. */
@@ -23,7 +24,7 @@ struct walk_block {
     uint64_t address;
     uint32_t place;
     bool asked, known;
-    unsigned char bytes[WALK_BLOCK_BYTES];
+    unsigned char bytes[WALK_BLOCK_BYTES_MOST];
 };
 
 /* What all threads of a grid have alike.  Zeroed: nothing was read. */
@@ -34,7 +35,7 @@ struct walk_memory {
     } constants[WALK_CONSTANTS_KEPT];
     struct walk_block globals[WALK_GLOBALS_KEPT], shared[WALK_SHARED_KEPT];
     unsigned globals_read, globals_most; /* blocks so far; how many there may be */
-    struct wsdbg_image tables; /* of the kernel: see wsdbg_code_tables */
+    struct wsdbg_image tables;           /* of the kernel: see wsdbg_code_tables */
 };
 
 /* Before the threads of another CTA walk: gives it its share of the blocks that may still be read. */
