@@ -1,7 +1,8 @@
 /* null_launch.c - what an observer adds to a launch: times an empty kernel, launch and synchronise, many times.
  *
  * Usage: null_launch [ROUNDS]     Prints one JSON line: medians of ROUNDS blocks of 1000 launches, nanoseconds.
- *        null_launch storm COUNT  Prints one JSON line: the seconds of COUNT launches and one synchronisation.
+ *        null_launch storm COUNT  Prints one JSON line: the seconds of COUNT launches and one synchronisation, those of
+ *                                 the first launch, and the mean of the launches of the second half, nanoseconds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static const char kernel_ptx[] =
 typedef int launch_fn(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
                       void **);
 
-/* The first launch is among them: an observer may let it wait. */
+/* The first launch is among them: an observer may let it wait.  By the second half it has settled down. */
 static int storm(const char *text)
 {
     const long count = strtol(text, NULL, 10);
@@ -29,11 +30,20 @@ static int storm(const char *text)
     void *function = load_kernel(kernel_ptx, "nothing");
     launch_fn *launch = driver("cuLaunchKernel");
     int (*synchronize)(void) = driver("cuCtxSynchronize");
+    const long half = count / 2;
     const double start = now_ns();
-    for (long i = 0; i < count; i++)
+    double first = start, middle = start;
+    for (long i = 0; i < count; i++) {
         check(launch(function, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL), "cuLaunchKernel");
+        if (i == 0)
+            first = now_ns();
+        if (i + 1 == half)
+            middle = now_ns();
+    }
+    const double last = now_ns();
     check(synchronize(), "cuCtxSynchronize");
-    printf("{\"storm_s\": %.4f, \"launches\": %ld}\n", (now_ns() - start) / 1e9, count);
+    printf("{\"storm_s\": %.4f, \"launches\": %ld, \"first_s\": %.4f, \"late_launch_ns\": %.1f}\n",
+           (now_ns() - start) / 1e9, count, (first - start) / 1e9, (last - middle) / (double)(count - half));
     return 0;
 }
 
