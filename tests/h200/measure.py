@@ -3,7 +3,7 @@
 
     tests/h200/measure.py [--build build] [--out results.json] [--runs 20] [PART ...]
 
-Parts: hangs, healthy, bench, shapes, candidates, probes, ring, observer, storm, starts, markers, looking, images, transcripts (default: all but candidates, which are for
+Parts: hangs, healthy, bench, shapes, candidates, probes, ring, observer, storm, past, starts, markers, looking, images, transcripts (default: all but candidates, which are for
 fit_plans.py; images alone needs no GPU).  Results are merged into the JSON file; tables.py turns it into Markdown.  Every command has a time limit; a part that fails says so and the
 others go on.  A development script: wsdbg itself needs no Python.
 """
@@ -351,6 +351,17 @@ class Measure:
                 rows[name].append({**seen, 'process_s': time.monotonic() - start, 'status': status, 'said': err[-200:] if status else ''})
         return {'machine': self.machine(), 'rows': rows}
 
+    def past(self):
+        """What the observer adds to a launch: through it and past it in one process; 5 processes of each kind in turns."""
+        setups = {'alone': None, 'armed': ['arm', '--'], 'ring': ['run', '-q', '--evidence', 'ring', '-o'], 'auto': ['run', '-q', '-o']}
+        rows = {name: [] for name in setups}
+        for _ in range(5):
+            for name, words in setups.items():
+                watch = [] if words is None else [self.tool('wsdbg'), *words, *([] if name == 'armed' else [self.fresh('past.db'), '--'])]
+                status, out, err, _ = run([*watch, self.tool('null_launch'), 'past', '100'], 30)
+                rows[name].append({**(json.loads(out[out.index('{'):out.index('}') + 1]) if status == 0 else {}), 'status': status, 'said': err[-200:] if status else ''})
+        return {'machine': self.machine(), 'rows': rows}
+
     def starts(self):
         """100 programs that make a context and launch at once, under wsdbg: how each ends, whether wsdbg was attached, how long the first launch took."""
         rows = []
@@ -482,7 +493,7 @@ def main():
     arguments = parser.parse_args()
     measure = Measure(os.path.abspath(arguments.build), arguments.runs)
     measure.healthy_runs = arguments.healthy_runs
-    everything = ['machine', 'hangs', 'healthy', 'bench', 'shapes', 'candidates', 'probes', 'ring', 'observer', 'storm', 'starts', 'markers', 'looking', 'images', 'transcripts']
+    everything = ['machine', 'hangs', 'healthy', 'bench', 'shapes', 'candidates', 'probes', 'ring', 'observer', 'storm', 'past', 'starts', 'markers', 'looking', 'images', 'transcripts']
     results = json.load(open(arguments.out)) if os.path.exists(arguments.out) else {}
     machine = [] if arguments.parts == ['images'] else ['machine']
     for part in [*machine, *(arguments.parts or [part for part in everything[1:] if part != 'candidates'])]:

@@ -3,6 +3,8 @@
  * Usage: null_launch [ROUNDS]     Prints one JSON line: medians of ROUNDS blocks of 1000 launches, nanoseconds.
  *        null_launch storm COUNT  Prints one JSON line: the seconds of COUNT launches and one synchronisation, those of
  *                                 the first launch, and the mean of the launches of the second half, nanoseconds.
+ *        null_launch past ROUNDS  Prints one JSON line: medians of ROUNDS blocks of 500 launches through the observer
+ * and past it, in turns, and of their differences, nanoseconds; the same with synchronisation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +49,67 @@ static int storm(const char *text)
     return 0;
 }
 
+enum { PAST_LAUNCHES = 500, PAST_PAIRS = 100, PAST_ROUNDS_MAX = 1000 };
+
+struct calls {
+    void *function;
+    launch_fn *launch;
+    int (*synchronize)(void);
+};
+
+/* Nanoseconds a launch; the queue is empty before and holds all of them. */
+static double launches_ns(const struct calls *calls)
+{
+    check(calls->synchronize(), "cuCtxSynchronize");
+    const double start = now_ns();
+    for (int i = 0; i < PAST_LAUNCHES; i++)
+        calls->launch(calls->function, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+    return (now_ns() - start) / PAST_LAUNCHES;
+}
+
+static double pairs_ns(const struct calls *calls)
+{
+    check(calls->synchronize(), "cuCtxSynchronize");
+    const double start = now_ns();
+    for (int i = 0; i < PAST_PAIRS; i++) {
+        calls->launch(calls->function, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+        calls->synchronize();
+    }
+    return (now_ns() - start) / PAST_PAIRS;
+}
+
+/* Two processes differ by more than an observer costs; two blocks of one process do not.  First an observer gets half a
+ * second in which to come and go. */
+static int past(const char *text)
+{
+    static double figures[4][PAST_ROUNDS_MAX];
+    const int rounds = atoi(text);
+    if (rounds < 1 || rounds > PAST_ROUNDS_MAX) {
+        fprintf(stderr, "null_launch: ROUNDS must be 1 to %d, not \"%s\"\n", PAST_ROUNDS_MAX, text);
+        return 2;
+    }
+    driver_find("null_launch");
+    void *function = load_kernel(kernel_ptx, "nothing");
+    const struct calls through = {function, driver("cuLaunchKernel"), driver("cuCtxSynchronize")};
+    const struct calls around = {function, driver_itself("cuLaunchKernel"), driver_itself("cuCtxSynchronize")};
+    for (const double until = now_ns() + 0.5e9; now_ns() < until;)
+        launches_ns(&through);
+    for (int round = 0; round < rounds; round++) {
+        figures[0][round] = launches_ns(&around);
+        figures[1][round] = launches_ns(&through) - figures[0][round];
+        figures[2][round] = pairs_ns(&around);
+        figures[3][round] = pairs_ns(&through) - figures[2][round];
+    }
+    printf("{\"launch_ns\": %.0f, \"more_ns\": %.0f, \"launch_and_sync_ns\": %.0f, \"sync_more_ns\": %.0f}\n",
+           median(figures[0], rounds), median(figures[1], rounds), median(figures[2], rounds),
+           median(figures[3], rounds));
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3 && !strcmp(argv[1], "past"))
+        return past(argv[2]);
     if (argc == 3 && !strcmp(argv[1], "storm"))
         return storm(argv[2]);
     const int rounds = argc > 1 ? atoi(argv[1]) : 21;

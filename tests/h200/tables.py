@@ -229,6 +229,23 @@ def storm(result, out):
     out('')
 
 
+def past(result, out):
+    out('## What the observer adds to a launch\n')
+    out(f"`tests/h200/measure.py past`, {result['machine']['gpu']}, {result['machine']['date']}: `null_launch past 100`. One process launches through the observer and")
+    out('past it, in turns, 100 blocks of 500 each; then launch and synchronise. Medians of the differences of neighbouring blocks; the table has')
+    out('the median of 5 such processes, smallest and largest in brackets.\n')
+    out('| | a launch past it, ns | through it, ns more | share | launch + sync, ns more |')
+    out('|---|---|---|---|---|')
+    said = {'alone': 'alone', 'armed': '`wsdbg arm`, nobody watches', 'ring': '`wsdbg run --evidence ring`', 'auto': '`wsdbg run`, after it has left'}
+    for name, text in said.items():
+        good = [row for row in result['rows'][name] if row['status'] == 0]
+        launch, more, pair = ([row[key] for row in good] for key in ('launch_ns', 'more_ns', 'sync_more_ns'))
+        share = statistics.median(row['more_ns'] / row['launch_ns'] for row in good)
+        out(f'| {text} | {statistics.median(launch):,.0f} ({min(launch):,}–{max(launch):,}) | {statistics.median(more):+.0f} ({min(more):+}–{max(more):+}) | '
+            f'{share * 100:+.1f} % | {statistics.median(pair):+.0f} ({min(pair):+}–{max(pair):+}) |')
+    out('')
+
+
 def starts(result, out):
     rows = result['rows']
     first = [row['first_s'] * 1e3 for row in rows if row['first_s'] is not None]
@@ -284,7 +301,7 @@ def main():
     out('# Measured on an H200\n')
     m = results.get('machine', {})
     out(f"{m.get('gpu', '?')}, {m.get('date', '?')}. Made by `tests/h200/measure.py` and `tests/h200/tables.py`; nothing here is typed in by hand.\n")
-    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('probes', probes), ('ring', ring), ('shapes', shapes), ('observer', observer), ('storm', storm), ('starts', starts), ('looking', looking), ('images', images), ('transcripts', transcripts)):
+    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('probes', probes), ('ring', ring), ('shapes', shapes), ('observer', observer), ('storm', storm), ('past', past), ('starts', starts), ('looking', looking), ('images', images), ('transcripts', transcripts)):
         if name in results:
             function(results[name], out)
     kept.keep('h200', results)
