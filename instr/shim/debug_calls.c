@@ -39,7 +39,8 @@ static _Atomic uint64_t kept_out_ns; /* since when calls wait */
 static _Atomic uint64_t ended_ns;    /* when calls last could go on again; 0 = they always could */
 static _Atomic int changing;         /* calls between debug_attach_context_begin and _end */
 static _Atomic uint32_t loading;     /* calls between debug_attach_load_begin and _end */
-static _Atomic uint64_t changed_ns;  /* when a context was last made or ended */
+/* When a context was last changed in that way. */
+static _Atomic uint64_t changed_ns[DEBUG_CONTEXT_ENDED + 1];
 static _Atomic uint64_t awaited_until_ns;
 static uint64_t await_at_most_ns;
 static bool is_cheap; /* WSDBG_ATTACH_FIRST */
@@ -81,9 +82,11 @@ uint64_t debug_calls_lease_until_ns(void)
     return since_ns == UINT64_MAX || lease_ns < since_ns + LONGEST_NS ? lease_ns : since_ns + LONGEST_NS;
 }
 
-bool debug_calls_contexts_are_settled(uint64_t settle_ns)
+bool debug_calls_contexts_are_settled(uint64_t settle_made_ns, uint64_t settle_ended_ns)
 {
-    return atomic_load(&changing) == 0 && shim_now_ns() >= atomic_load(&changed_ns) + settle_ns;
+    const uint64_t now_ns = shim_now_ns();
+    return atomic_load(&changing) == 0 && now_ns >= atomic_load(&changed_ns[DEBUG_CONTEXT_MADE]) + settle_made_ns &&
+           now_ns >= atomic_load(&changed_ns[DEBUG_CONTEXT_ENDED]) + settle_ended_ns;
 }
 
 uint32_t debug_calls_inside(void)
@@ -245,7 +248,7 @@ void debug_attach_code_end(uint64_t code_bytes, bool is_loaded)
         return;
     if (is_loaded)
         __atomic_fetch_add(&attach_row()->code_bytes, code_bytes, __ATOMIC_RELEASE);
-    debug_attach_context_end(false);
+    debug_attach_context_end(DEBUG_CONTEXT_AS_IT_WAS);
 }
 
 void debug_attach_load_begin(void)
@@ -282,12 +285,11 @@ void debug_attach_context_begin(void)
     }
 }
 
-void debug_attach_context_end(bool change)
+void debug_attach_context_end(enum debug_context_change change)
 {
     if (shim_depth != 1)
         return;
-    if (change)
-        atomic_store(&changed_ns, shim_now_ns());
+    atomic_store(&changed_ns[change], shim_now_ns());
     atomic_fetch_sub(&changing, 1);
 }
 

@@ -24,12 +24,13 @@ void debug_attach_count_launch(uint64_t began_ns);
  * took so long that the driver may have handled a bad address in it, 60 ms where the driver was told of something;
  * 1 s at most.  errno is kept. */
 void debug_attach_confirm(uint64_t began_ns);
-/* Around a call that may make or end a context: it waits until nobody is attached, and nobody attaches meanwhile nor in
- * the 0.2 s after a `change`.  Each context has a thread of the driver's that takes part in an attach; the driver
+/* Around a call that may make or end a context: it waits until nobody is attached, and nobody attaches meanwhile nor
+ * for a while after a change.  Each context has a thread of the driver's that takes part in an attach; the driver
  * crashes in it while the context is being made or ended (docs/results/live-attach.md).  Inside hook_enter and
  * hook_leave. */
+enum debug_context_change { DEBUG_CONTEXT_AS_IT_WAS, DEBUG_CONTEXT_MADE, DEBUG_CONTEXT_ENDED };
 void debug_attach_context_begin(void);
-void debug_attach_context_end(bool change);
+void debug_attach_context_end(enum debug_context_change change);
 /* Around a call that loads an image, of which nothing is believed yet: where that is large and an inspector should be
  * cheap, the call waits until nobody is attached, and nobody attaches meanwhile.  Inside hook_enter and hook_leave;
  * `code_bytes` is what the first one returned.  An image that the driver refused does not count. */
@@ -47,8 +48,9 @@ bool debug_attach_was_since(uint64_t ns);
 /* For debug_attach.c: from now on calls wait, or go on. */
 void debug_calls_keep_out(void);
 void debug_calls_let_go(void);
-/* No context is being made or ended, nor was in the last settle_ns. */
-bool debug_calls_contexts_are_settled(uint64_t settle_ns);
+/* No context is being made or ended, nor was made in the last settle_made_ns or ended in the last
+ * settle_ended_ns. */
+bool debug_calls_contexts_are_settled(uint64_t settle_made_ns, uint64_t settle_ended_ns);
 /* Calls in the driver that may wait for the answer to an event: each that loads code, and 1 for all launches. */
 uint32_t debug_calls_inside(void);
 /* Whether the program loaded much code after wsdbg decided to attach. */

@@ -27,7 +27,7 @@ CUresult init_body(enum wsdbg_hook_id id, void *forward, unsigned flags)
 static CUresult created(bool on, CUresult result, CUcontext *context, CUdevice device)
 {
     const int kept = errno;
-    debug_attach_context_end(true);
+    debug_attach_context_end(DEBUG_CONTEXT_MADE);
     if (on && result == CUDA_SUCCESS)
         contexts_add(*context, device, true);
     errno = kept;
@@ -75,7 +75,7 @@ CUresult retain_body(enum wsdbg_hook_id id, void *forward, CUcontext *context, C
     CUresult result = ((CUresult(*)(CUcontext *, CUdevice))forward)(context, device);
     const int kept = errno;
     if (first)
-        debug_attach_context_end(true);
+        debug_attach_context_end(DEBUG_CONTEXT_MADE);
     if (on && result == CUDA_SUCCESS)
         contexts_add(*context, device, false);
     errno = kept;
@@ -92,7 +92,7 @@ CUresult destroy_body(enum wsdbg_hook_id id, void *forward, CUcontext context)
     debug_attach_context_begin();
     CUresult result = ((CUresult(*)(CUcontext))forward)(context);
     const int kept = errno;
-    debug_attach_context_end(true);
+    debug_attach_context_end(DEBUG_CONTEXT_ENDED);
     if (on)
         registry_thread_leave();
     tracking_close_end(row, result == CUDA_SUCCESS);
@@ -119,7 +119,7 @@ CUresult release_body(enum wsdbg_hook_id id, void *forward, CUdevice device)
     if (row != WSDBG_UNKNOWN32 && !reset)
         shim_driver.cuDevicePrimaryCtxGetState(device, &flags, &active);
     tracking_close_end(row, result == CUDA_SUCCESS && (reset || !active));
-    debug_attach_context_end(reset || !active);
+    debug_attach_context_end(reset || !active ? DEBUG_CONTEXT_ENDED : DEBUG_CONTEXT_AS_IT_WAS);
     errno = kept;
     return hook_leave(on, result);
 }

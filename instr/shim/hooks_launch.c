@@ -66,6 +66,7 @@ static void end_launch(const char *call, CUfunction function, const struct begun
 {
     registry_thread_leave();
     observer_launch_end(begun->entry, result);
+    launch_site_returned();
     if (atomic_load_explicit(&debug_attach_stays, memory_order_relaxed) && !(begun->row.flags & WSDBG_LAUNCH_GRAPH))
         debug_attach_count_launch(begun->row.time_ns);
     if (!(begun->row.flags & WSDBG_LAUNCH_CAPTURED)) /* else it went into a graph: nothing runs yet */

@@ -9,9 +9,11 @@
 #include "launch_sites.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache_lines.h"
 #include "captures.h"
 #include "clock.h"
 #include "messages.h"
@@ -21,8 +23,14 @@
 #include "stack_piece.h"
 #include "state.h"
 
+/* A core has room for so many lines that are under way.  More at a time hold up the driver's call. */
+#define ASKED_AT_ONCE_BYTES 1024u
+
 static struct wsdbg_site_row *_Atomic site_rows; /* NULL = none are kept, or not yet */
 static _Atomic bool is_started;
+/* The rest of the row of this thread's next launch, which is not asked for yet. */
+static SHIM_THREAD_LOCAL const char *rest;
+static SHIM_THREAD_LOCAL size_t rest_bytes;
 
 /* ---- the rings ---- */
 
@@ -124,6 +132,18 @@ static void write_next(enum wsdbg_site_ring ring, uint32_t ring_rows, const stru
     write_row(&rows[entry % ring_rows], entry, of, here);
 }
 
+/* The next row will be as long as this one, as a rule. */
+static void ask_for_next(const struct wsdbg_site_row *rows, const struct wsdbg_site_row *row)
+{
+    const char *next = (const char *)&rows[registry_next_launch() % WSDBG_SITES_LAUNCHED_ROWS];
+    const size_t words = row->python_frames * WSDBG_SITE_FRAME_WORDS + row->stack_words;
+    const size_t bytes = offsetof(struct wsdbg_site_row, words) + words * sizeof *row->words;
+    const size_t now_bytes = bytes < ASKED_AT_ONCE_BYTES ? bytes : ASKED_AT_ONCE_BYTES;
+    cache_lines_ask(next, now_bytes);
+    rest = next + now_bytes;
+    rest_bytes = bytes - now_bytes;
+}
+
 /* ---- the three rings ---- */
 
 void launch_site_launched(const struct site_registers *here, uint64_t entry, const struct wsdbg_launch_row *launch)
@@ -139,10 +159,19 @@ void launch_site_launched(const struct site_registers *here, uint64_t entry, con
         write_next(WSDBG_SITES_CAPTURED, WSDBG_SITES_CAPTURED_ROWS, &of, here);
     } else {
         struct wsdbg_site_row *rows = rows_of(WSDBG_SITES_LAUNCHED);
-        if (rows)
+        if (rows) {
             write_row(&rows[entry % WSDBG_SITES_LAUNCHED_ROWS], entry, &of, here);
+            ask_for_next(rows, &rows[entry % WSDBG_SITES_LAUNCHED_ROWS]);
+        }
     }
     errno = kept;
+}
+
+void launch_site_returned(void)
+{
+    if (rest_bytes)
+        cache_lines_ask(rest, rest_bytes);
+    rest_bytes = 0;
 }
 
 void launch_site_node(const struct site_registers *here, uint64_t graph, const struct wsdbg_launch_row *kernel)

@@ -38,6 +38,8 @@ static inline __attribute__((always_inline)) void site_here(struct site_register
 
 /* Before the driver's call.  entry: of the launch table, UINT64_MAX = the launch has none, and nothing is kept. */
 void launch_site_launched(const struct site_registers *here, uint64_t entry, const struct wsdbg_launch_row *launch);
+/* After the driver's call.  The thread's next launch is made cheaper. */
+void launch_site_returned(void);
 /* A kernel node of a graph that the program adds or changes. */
 void launch_site_node(const struct site_registers *here, uint64_t graph, const struct wsdbg_launch_row *kernel);
 /* A call of NCCL: entry among those of the communicator with this number. */

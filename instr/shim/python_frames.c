@@ -123,8 +123,11 @@ static bool has_python(void)
 {
     int now = atomic_load_explicit(&found, memory_order_acquire);
     if (now == NOT_FOUND) {
-        const uint32_t call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
-        if ((call & (call - 1)) || call > CALLS_BEFORE_LAST_LOOK || pthread_mutex_trylock(&find_lock) != 0)
+        const uint32_t call = atomic_load_explicit(&calls, memory_order_relaxed) + 1;
+        if (call > CALLS_BEFORE_LAST_LOOK)
+            return false;
+        atomic_store_explicit(&calls, call, memory_order_relaxed); /* threads may give the same number twice */
+        if ((call & (call - 1)) || pthread_mutex_trylock(&find_lock) != 0)
             return false;
         bool has = false;
         dl_iterate_phdr(find_runtime, &has);

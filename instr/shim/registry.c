@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cache_lines.h"
 #include "clock.h"
 #include "driver_api.h"
 #include "segment.h"
@@ -100,11 +101,28 @@ bool registry_claim_row(uint64_t *sequence, uint64_t entry)
     return __atomic_compare_exchange_n(sequence, &old, ROW_BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+static SHIM_THREAD_LOCAL uint64_t last_launch, launch_gap = 1; /* this thread's */
+
+static void note_launch(uint64_t entry)
+{
+    enum { GAP_MOST = 64 };
+    const uint64_t gap = entry - last_launch;
+    launch_gap = gap && gap < GAP_MOST ? gap : 1;
+    last_launch = entry;
+}
+
+uint64_t registry_next_launch(void)
+{
+    return last_launch + launch_gap;
+}
+
 uint64_t registry_launch_begin(const struct wsdbg_launch_row *row)
 {
     struct wsdbg_segment *segment = atomic_load_explicit(&shim_segment, memory_order_acquire);
     uint64_t entry = __atomic_fetch_add(&segment->launch_count, 1, __ATOMIC_RELAXED);
     struct wsdbg_launch_row *slot = &segment->launches[entry % WSDBG_LAUNCH_ROWS];
+    note_launch(entry);
+    cache_lines_ask(&segment->launches[registry_next_launch() % WSDBG_LAUNCH_ROWS], sizeof *slot);
     if (!registry_claim_row(&slot->sequence, entry)) {
         lose_row(segment);
         return UINT64_MAX;

@@ -23,6 +23,9 @@ uint32_t registry_add_names(const struct wsdbg_name *names, uint32_t count, uint
 bool registry_claim_row(uint64_t *sequence, uint64_t entry);
 /* Records a launch before it happens (result pending); returns its entry number, UINT64_MAX when lost. */
 uint64_t registry_launch_begin(const struct wsdbg_launch_row *row);
+/* The entry that this thread's next launch will get if it is as far behind its last one as that was behind the one
+ * before: other threads launch too. */
+uint64_t registry_next_launch(void);
 void registry_launch_end(uint64_t entry, int result);
 /* Marks this thread as inside `call` (a string that lives for ever). */
 void registry_thread_enter(const char *call, uint32_t context, uint64_t stream, uint64_t now_ns);

@@ -22,7 +22,8 @@
  *   segment    registry.c, rank.c, module_image.c, messages.c, own_threads.c, armed.c, segment.c, own_files.c, clock.c
  *   libc       system_calls.c, device_events.c, exit_handlers.c and sanitizers.c stand in for functions of libc;
  *              real_dlsym.c has libc's own dlsym
- *   nothing    state.c and debug_state.c are words that others look at; loader.c reads the list of libraries
+ *   nothing    state.c and debug_state.c are words that others look at; loader.c reads the list of libraries;
+ *              cache_lines.h asks the processor for lines that will be written
  */
 #ifndef WSDBG_SHIM_H
 #define WSDBG_SHIM_H

@@ -2,9 +2,11 @@
 #include "driver_lookup.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 typedef int (*get_proc_address)(const char *, void **, int, uint64_t, int *);
@@ -31,6 +33,50 @@ void *driver(const char *name)
         exit(77);
     }
     return function;
+}
+
+struct wanted {
+    const char *name;
+    uintptr_t address; /* 0 = not found */
+};
+
+/* The names lie behind the symbols, as linkers put them. */
+static void find_symbol(const struct dl_phdr_info *object, const ElfW(Dyn) * dynamic, struct wanted *wanted)
+{
+    const ElfW(Sym) *symbol = NULL;
+    const char *names = NULL;
+    for (; dynamic->d_tag != DT_NULL; dynamic++) {
+        if (dynamic->d_tag == DT_SYMTAB)
+            symbol = (const ElfW(Sym) *)dynamic->d_un.d_ptr; // NOLINT: the loader made it an address
+        if (dynamic->d_tag == DT_STRTAB)
+            names = (const char *)dynamic->d_un.d_ptr; // NOLINT
+    }
+    for (; symbol && (const char *)symbol < names && !wanted->address; symbol++)
+        if (symbol->st_value && strcmp(names + symbol->st_name, wanted->name) == 0)
+            wanted->address = object->dlpi_addr + symbol->st_value;
+}
+
+static int visit_libcuda(struct dl_phdr_info *object, size_t size, void *wanted)
+{
+    const char *slash = strrchr(object->dlpi_name, '/');
+    (void)size;
+    if (strncmp(slash ? slash + 1 : object->dlpi_name, "libcuda.so", 10) != 0)
+        return 0;
+    for (int i = 0; i < object->dlpi_phnum; i++)
+        if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            find_symbol(object, (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr), wanted); // NOLINT
+    return 1;
+}
+
+void *driver_itself(const char *name)
+{
+    struct wanted wanted = {.name = name};
+    dl_iterate_phdr(visit_libcuda, &wanted);
+    if (!wanted.address) {
+        fprintf(stderr, "%s: libcuda exports no %s\n", program_name, name);
+        exit(77);
+    }
+    return (void *)wanted.address; // NOLINT
 }
 
 void check(int result, const char *what)

@@ -1,4 +1,5 @@
-/* driver_lookup.h - the little of the driver that a measurement needs, reached as cudart does: dlopen, cuGetProcAddress.
+/* driver_lookup.h - the little of the driver that a measurement needs, reached as cudart does: dlopen,
+ * cuGetProcAddress.
  *
  * What is missing or fails ends the program with status 77 and one line.
  */
@@ -9,6 +10,8 @@
 void driver_find(const char *program);
 /* The function of that name as of CUDA 12.5. */
 void *driver(const char *name);
+/* What libcuda exports under that name, past everything that stands in front of it. */
+void *driver_itself(const char *name);
 void check(int result, const char *what);
 /* Device 0's primary context, made current, and a kernel of a PTX text in it. */
 void *load_kernel(const char *ptx, const char *kernel);

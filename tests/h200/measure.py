@@ -3,7 +3,7 @@
 
     tests/h200/measure.py [--build build] [--out results.json] [--runs 20] [PART ...]
 
-Parts: hangs, healthy, bench, shapes, candidates, probes, ring, observer, markers, looking, images, transcripts (default: all but candidates, which are for
+Parts: hangs, healthy, bench, shapes, candidates, probes, ring, observer, storm, past, starts, markers, looking, images, transcripts (default: all but candidates, which are for
 fit_plans.py; images alone needs no GPU).  Results are merged into the JSON file; tables.py turns it into Markdown.  Every command has a time limit; a part that fails says so and the
 others go on.  A development script: wsdbg itself needs no Python.
 """
@@ -59,6 +59,7 @@ class Measure:
     def __init__(self, build, runs):
         self.bin = os.path.join(build, 'bin')
         self.runs = runs
+        self.storm_pairs = 9
         self.scratch = tempfile.mkdtemp(prefix='wsdbg-measure-')
 
     def without_paths(self, text):
@@ -336,7 +337,7 @@ class Measure:
         """300,000 launches of an empty kernel: alone, armed, and under wsdbg with its default and without a look; pairs alternate."""
         setups = {'alone': None, 'armed': ['arm', '--'], 'ring': ['run', '-q', '--evidence', 'ring', '-o'], 'auto': ['run', '-q', '-o']}
         rows = {name: [] for name in setups}
-        for turn in range(9):
+        for turn in range(self.storm_pairs):
             names = list(setups)
             for name in names if turn % 2 == 0 else names[::-1]:
                 database = os.path.join(self.scratch, 'storm.db')
@@ -346,8 +347,29 @@ class Measure:
                 watch = [] if words is None else [self.tool('wsdbg'), *words, *([] if name == 'armed' else [database, '--'])]
                 start = time.monotonic()
                 status, out, err, _ = run([*watch, self.tool('null_launch'), 'storm', '300000'], 60)
-                seconds = json.loads(out[out.index('{'):out.index('}') + 1])['storm_s'] if status == 0 else None
-                rows[name].append({'storm_s': seconds, 'process_s': time.monotonic() - start, 'status': status, 'said': err[-200:] if status else ''})
+                seen = json.loads(out[out.index('{'):out.index('}') + 1]) if status == 0 else {'storm_s': None}
+                rows[name].append({**seen, 'process_s': time.monotonic() - start, 'status': status, 'said': err[-200:] if status else ''})
+        return {'machine': self.machine(), 'rows': rows}
+
+    def past(self):
+        """What the observer adds to a launch: through it and past it in one process; 5 processes of each kind in turns."""
+        setups = {'alone': None, 'armed': ['arm', '--'], 'ring': ['run', '-q', '--evidence', 'ring', '-o'], 'auto': ['run', '-q', '-o']}
+        rows = {name: [] for name in setups}
+        for _ in range(5):
+            for name, words in setups.items():
+                watch = [] if words is None else [self.tool('wsdbg'), *words, *([] if name == 'armed' else [self.fresh('past.db'), '--'])]
+                status, out, err, _ = run([*watch, self.tool('null_launch'), 'past', '100'], 30)
+                rows[name].append({**(json.loads(out[out.index('{'):out.index('}') + 1]) if status == 0 else {}), 'status': status, 'said': err[-200:] if status else ''})
+        return {'machine': self.machine(), 'rows': rows}
+
+    def starts(self):
+        """100 programs that make a context and launch at once, under wsdbg: how each ends, whether wsdbg was attached, how long the first launch took."""
+        rows = []
+        for _ in range(100):
+            command = [self.tool('wsdbg'), 'run', '-q', '-o', self.fresh('starts.db'), '--', self.tool('null_launch'), 'storm', '500']
+            status, out, err, _ = run(command, 20)
+            seen = json.loads(out[out.index('{'):out.index('}') + 1]) if '}' in out else {'first_s': None}
+            rows.append({'status': status, 'attached': 'attached to process' in err, 'first_s': seen['first_s'], 'said': err[-200:] if status else ''})
         return {'machine': self.machine(), 'rows': rows}
 
     def markers(self):
@@ -471,7 +493,7 @@ def main():
     arguments = parser.parse_args()
     measure = Measure(os.path.abspath(arguments.build), arguments.runs)
     measure.healthy_runs = arguments.healthy_runs
-    everything = ['machine', 'hangs', 'healthy', 'bench', 'shapes', 'candidates', 'probes', 'ring', 'observer', 'storm', 'markers', 'looking', 'images', 'transcripts']
+    everything = ['machine', 'hangs', 'healthy', 'bench', 'shapes', 'candidates', 'probes', 'ring', 'observer', 'storm', 'past', 'starts', 'markers', 'looking', 'images', 'transcripts']
     results = json.load(open(arguments.out)) if os.path.exists(arguments.out) else {}
     machine = [] if arguments.parts == ['images'] else ['machine']
     for part in [*machine, *(arguments.parts or [part for part in everything[1:] if part != 'candidates'])]:

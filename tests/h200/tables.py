@@ -197,21 +197,62 @@ def observer(figures, out):
 def storm(result, out):
     rows = result['rows']
     out('## A storm of launches\n')
-    out(f"`tests/h200/measure.py storm`, {result['machine']['gpu']}, {result['machine']['date']}: `null_launch storm 300000`, 9 runs of each in")
+    out(f"`tests/h200/measure.py storm`, {result['machine']['gpu']}, {result['machine']['date']}: `null_launch storm 300000`, {len(rows['alone'])} runs of each in")
     out('turns. Seconds of the launches and one synchronisation, as the program')
-    out('sees them; the first launch, which waits until wsdbg is attached, is among them. Then the whole process. Last the median of the ratios')
+    out('sees them; the first launch, which waits until wsdbg is attached, is among them. Then the whole process, and the median of the ratios')
     out('of pairs, quartiles in brackets.\n')
     out('| | launches s: median (min–max) | process s | launches against alone |')
     out('|---|---|---|---|')
     said = {'alone': 'alone', 'armed': '`wsdbg arm`, nobody watches', 'ring': '`wsdbg run --evidence ring`', 'auto': '`wsdbg run`'}
-    for name, text in said.items():
-        good = [(row, base) for row, base in zip(rows[name], rows['alone']) if row['storm_s'] and base['storm_s']]
+    pairs = {name: [(row, base) for row, base in zip(rows[name], rows['alone']) if row['storm_s'] and base['storm_s']] for name in said if rows.get(name)}
+
+    def ratio(name, figure):
+        values = sorted(figure(row) / figure(base) for row, base in pairs[name])
+        return f'{statistics.median(values):.3f} ({values[len(values) // 4]:.3f}–{values[-1 - len(values) // 4]:.3f})'
+
+    for name, good in pairs.items():
         launches, process = [row['storm_s'] for row, _ in good], [row['process_s'] for row, _ in good]
-        ratios = sorted(row['storm_s'] / base['storm_s'] for row, base in good)
-        quartile = [ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]]
-        out(f'| {text} | {statistics.median(launches):.3f} ({min(launches):.3f}–{max(launches):.3f}) | {statistics.median(process):.2f} | '
-            f'{statistics.median(ratios):.3f} ({quartile[0]:.3f}–{quartile[1]:.3f}) |')
+        out(f'| {said[name]} | {statistics.median(launches):.3f} ({min(launches):.3f}–{max(launches):.3f}) | {statistics.median(process):.2f} | '
+            f"{ratio(name, lambda row: row['storm_s'])} |")
     out('')
+    if any('late_launch_ns' not in row for good in pairs.values() for row, _ in good):
+        return
+    out('What is paid once, and what each launch costs. A launch: the mean of the second half of the storm, when wsdbg has left. Once: what the')
+    out('storm took beyond that. The first launch is a part of it.\n')
+    out('| | a launch ns: median (min–max) | against alone | once ms | first launch ms |')
+    out('|---|---|---|---|---|')
+    for name, good in pairs.items():
+        late, first = [row['late_launch_ns'] for row, _ in good], [row['first_s'] * 1e3 for row, _ in good]
+        once = [row['storm_s'] * 1e3 - row['launches'] * row['late_launch_ns'] / 1e6 for row, _ in good]
+        out(f"| {said[name]} | {statistics.median(late):,.0f} ({min(late):,.0f}–{max(late):,.0f}) | {ratio(name, lambda row: row['late_launch_ns'])} | "
+            f'{statistics.median(once):.0f} | {statistics.median(first):.1f} |')
+    out('')
+
+
+def past(result, out):
+    out('## What the observer adds to a launch\n')
+    out(f"`tests/h200/measure.py past`, {result['machine']['gpu']}, {result['machine']['date']}: `null_launch past 100`. One process launches through the observer and")
+    out('past it, in turns, 100 blocks of 500 each; then launch and synchronise. Medians of the differences of neighbouring blocks; the table has')
+    out('the median of 5 such processes, smallest and largest in brackets.\n')
+    out('| | a launch past it, ns | through it, ns more | share | launch + sync, ns more |')
+    out('|---|---|---|---|---|')
+    said = {'alone': 'alone', 'armed': '`wsdbg arm`, nobody watches', 'ring': '`wsdbg run --evidence ring`', 'auto': '`wsdbg run`, after it has left'}
+    for name, text in said.items():
+        good = [row for row in result['rows'][name] if row['status'] == 0]
+        launch, more, pair = ([row[key] for row in good] for key in ('launch_ns', 'more_ns', 'sync_more_ns'))
+        share = statistics.median(row['more_ns'] / row['launch_ns'] for row in good)
+        out(f'| {text} | {statistics.median(launch):,.0f} ({min(launch):,}–{max(launch):,}) | {statistics.median(more):+.0f} ({min(more):+}–{max(more):+}) | '
+            f'{share * 100:+.1f} % | {statistics.median(pair):+.0f} ({min(pair):+}–{max(pair):+}) |')
+    out('')
+
+
+def starts(result, out):
+    rows = result['rows']
+    first = [row['first_s'] * 1e3 for row in rows if row['first_s'] is not None]
+    out('## Attached as soon as there is a context\n')
+    out(f"`tests/h200/measure.py starts`, {result['machine']['gpu']}, {result['machine']['date']}: {len(rows)} times `wsdbg run -- null_launch storm 500`. "
+        f"{sum(row['status'] == 0 for row in rows)} ended with status 0, wsdbg was attached to {sum(row['attached'] for row in rows)}. "
+        f'The first launch took {statistics.median(first):.0f} ms ({min(first):.0f}–{max(first):.0f}).\n')
 
 
 def looking(figures, out):
@@ -260,7 +301,7 @@ def main():
     out('# Measured on an H200\n')
     m = results.get('machine', {})
     out(f"{m.get('gpu', '?')}, {m.get('date', '?')}. Made by `tests/h200/measure.py` and `tests/h200/tables.py`; nothing here is typed in by hand.\n")
-    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('probes', probes), ('ring', ring), ('shapes', shapes), ('observer', observer), ('storm', storm), ('looking', looking), ('images', images), ('transcripts', transcripts)):
+    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('probes', probes), ('ring', ring), ('shapes', shapes), ('observer', observer), ('storm', storm), ('past', past), ('starts', starts), ('looking', looking), ('images', images), ('transcripts', transcripts)):
         if name in results:
             function(results[name], out)
     kept.keep('h200', results)

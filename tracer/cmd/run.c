@@ -163,7 +163,7 @@ static bool can_look(const struct run *run)
 }
 
 /* How long the first launch waits for an inspector.  An attach takes 0.1 to 0.3 s, 0.6 s the first time on a machine,
- * and comes 0.2 s after the context.  It must not meet a kernel that has just begun, and may fail.  Probes tell enough
+ * and comes 0.05 s after the context.  It must not meet a kernel that has just begun, and may fail.  Probes tell enough
  * by themselves. */
 static const char *first_launch_waits(const struct run *run)
 {

@@ -181,7 +181,7 @@ const struct wsdbg_command wsdbg_command_run = {
         "s at most. Every launch takes about 50 us more.\n"
         "auto (default): the GPU's own state for kernels without probes. For kernels with probes their\n"
         "record, and the GPU's own state beside it where the record proves no cause. For kernels without\n"
-        "probes wsdbg attaches before the first launch, which waits for it: 0.3 s as a rule, and 1.5 s at\n"
+        "probes wsdbg attaches before the first launch, which waits for it: 0.16 s as a rule, and 1.5 s at\n"
         "most for the attach to begin. wsdbg leaves before PROGRAM loads 4 MB of code or more, and when\n"
         "launches cost PROGRAM more than 2 % of its time. It attaches again while the GPU has no work, as\n"
         "soon as 2 % of the run so far pay for that. A line at the end says how long wsdbg was attached and\n"
