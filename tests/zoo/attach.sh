@@ -42,10 +42,10 @@ has_tables() {
     [ -e "$armed/segments/wsdbg.armed-elsewhere-$(id -u).$1" ]
 }
 
-# comes PROCESS: it has used CUDA
+# comes PROCESS: it has used CUDA, and its tables say whose they are
 comes() {
     for i in $(seq 200); do
-        has_tables "$1" && return
+        has_tables "$1" && "$wsdbg" attach --list --folder "$armed" 2>/dev/null | grep -q "^ *$1\b" && return
         sleep 0.05
     done
     fail "process $1 never used CUDA: $(cat "$work/program.err")"
