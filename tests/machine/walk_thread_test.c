@@ -19,18 +19,21 @@ enum { SPECIAL_WINDOW_HIGH = 47, SPECIAL_WINDOW_LOW = 48 }; /* SR_SWINHI, SR_SWI
 static unsigned reads;
 
 #define SINGLE UINT64_C(0x600000000)
+#define SMALL UINT64_C(0x700000000)
 
-/* Every word holds its place; nothing at 0 can be read, and at SINGLE a word alone. */
+/* Every word holds its place; nothing at 0 can be read, at SINGLE a word alone, and at SMALL no large block. */
 static struct wsdbg_error *global(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
                                   uint32_t byte_count, bool *known)
 {
     (void)machine;
     assert_int_equal(context, 0);
-    assert_true(byte_count == sizeof(uint32_t) ||
-                (byte_count == WALK_GLOBAL_BLOCK_BYTES && address % WALK_GLOBAL_BLOCK_BYTES == 0));
+    assert_true(byte_count == sizeof(uint32_t) || byte_count == WALK_SMALL_BLOCK_BYTES ||
+                byte_count == WALK_BLOCK_BYTES);
+    assert_int_equal(address % byte_count, 0);
     for (uint32_t i = 0; i < byte_count / sizeof(uint32_t); i++)
         ((uint32_t *)out)[i] = (uint32_t)(address + i * sizeof(uint32_t));
-    *known = address != 0 && (address != SINGLE || byte_count == sizeof(uint32_t));
+    *known = address != 0 && (address != SINGLE || byte_count == sizeof(uint32_t)) &&
+             (address != SMALL || byte_count < WALK_BLOCK_BYTES);
     reads++;
     return NULL;
 }
@@ -74,11 +77,25 @@ static void a_block_is_read_once(void **state)
     static struct fixture fixture;
     const struct wsdbg_thread_world world = begin(&fixture, false);
     uint32_t value;
-    for (unsigned i = 0; i < WALK_GLOBAL_BLOCK_BYTES; i += sizeof value) {
+    for (unsigned i = 0; i < WALK_BLOCK_BYTES; i += sizeof value) {
         assert_true(world.global(world.context, PLACE + i, false, &value));
         assert_int_equal(value, i);
     }
     assert_int_equal(reads, 1);
+    (void)state;
+}
+
+/* Memory may end behind it. */
+static void a_small_block_is_read_where_the_large_one_is_not_known(void **state)
+{
+    static struct fixture fixture;
+    const struct wsdbg_thread_world world = begin(&fixture, false);
+    uint32_t value;
+    for (unsigned i = 0; i < WALK_SMALL_BLOCK_BYTES; i += sizeof value) {
+        assert_true(world.global(world.context, SMALL + i, false, &value));
+        assert_int_equal(value, (uint32_t)(SMALL + i));
+    }
+    assert_int_equal(reads, 2);
     (void)state;
 }
 
@@ -174,7 +191,7 @@ static void a_gpu_that_stands_still_is_asked_only_so_often(void **state)
     uint64_t at = PLACE;
     uint32_t value;
     for (uint32_t most = WALK_GLOBALS_READ_MOST / 2; most; most /= 2) {
-        for (uint32_t i = 0; i < most; i++, at += WALK_GLOBAL_BLOCK_BYTES)
+        for (uint32_t i = 0; i < most; i++, at += WALK_BLOCK_BYTES)
             assert_true(world.global(world.context, at, false, &value));
         assert_false(world.global(world.context, at, false, &value));
         assert_true(world.global(world.context, at - 4, false, &value));
@@ -188,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_is_read_once),
+        cmocka_unit_test(a_small_block_is_read_where_the_large_one_is_not_known),
         cmocka_unit_test(a_word_may_be_known_where_its_block_is_not),
         cmocka_unit_test(a_generic_address_in_a_known_window_is_not_of_global_memory),
         cmocka_unit_test(a_generic_address_is_read_where_no_window_is_known),

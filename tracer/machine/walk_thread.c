@@ -117,42 +117,46 @@ static bool read_special(void *context, uint32_t number, uint32_t *value)
 typedef struct wsdbg_error *read_memory(struct wsdbg_machine *machine, uint32_t place, uint64_t address, void *out,
                                         uint32_t byte_count, bool *known);
 
-/* Memory that is read in aligned blocks. */
-struct kept_memory {
-    read_memory *read;
-    uint32_t place, block_bytes;
-};
-
-/* The block of a table that holds the address.  False: it is not known as a whole. */
-static bool has_block(struct walk_thread *thread, struct walk_block *block, const struct kept_memory *memory,
-                      uint64_t address)
+static bool has_in(const struct walk_block *block, uint32_t place, uint64_t address)
 {
-    const uint64_t first = address - address % memory->block_bytes;
-    if (block->asked && block->address == first && block->place == memory->place)
-        return block->known;
-    block->address = first;
-    block->place = memory->place;
-    block->asked = true;
+    return block->place == place && address - block->address < block->byte_count;
+}
+
+/* Reads the block of this size that holds the address.  False: it is not known as a whole. */
+static bool read_block(struct walk_thread *thread, struct walk_block *block, read_memory *read, uint32_t place,
+                       uint64_t address, uint32_t byte_count)
+{
+    block->address = address - address % byte_count;
+    block->place = place;
+    block->byte_count = byte_count;
     block->known = false;
-    thread->error =
-        memory->read(thread->machine, memory->place, first, block->bytes, memory->block_bytes, &block->known);
+    thread->error = read(thread->machine, place, block->address, block->bytes, byte_count, &block->known);
     return block->known &= !thread->error;
 }
 
-/* Where a block is not known, the word may be: memory ends inside the block, or a kept look has only what was read. */
-static bool read_word(struct walk_thread *thread, struct walk_block *block, const struct kept_memory *memory,
+static bool find_block(struct walk_thread *thread, struct walk_block *block, read_memory *read, uint32_t place,
+                       uint64_t address)
+{
+    if (has_in(block, place, address))
+        return block->known;
+    return read_block(thread, block, read, place, address, WALK_BLOCK_BYTES) ||
+           (!thread->error && read_block(thread, block, read, place, address, WALK_SMALL_BLOCK_BYTES));
+}
+
+/* Where no block is known, the word may be. */
+static bool read_word(struct walk_thread *thread, struct walk_block *block, read_memory *read, uint32_t place,
                       uint64_t address, uint32_t *value)
 {
-    const uint32_t at = address % memory->block_bytes;
+    const bool is_in_one = address % WALK_SMALL_BLOCK_BYTES + sizeof *value <= WALK_SMALL_BLOCK_BYTES;
     bool known = false;
     if (thread->error)
         return false;
-    if (at + sizeof *value <= memory->block_bytes && has_block(thread, block, memory, address)) {
-        memcpy(value, block->bytes + at, sizeof *value);
+    if (is_in_one && find_block(thread, block, read, place, address)) {
+        memcpy(value, block->bytes + (address - block->address), sizeof *value);
         return true;
     }
     if (!thread->error)
-        thread->error = memory->read(thread->machine, memory->place, address, value, sizeof *value, &known);
+        thread->error = read(thread->machine, place, address, value, sizeof *value, &known);
     return known && !thread->error;
 }
 
@@ -170,9 +174,8 @@ static bool read_shared(void *context, uint32_t address, uint32_t *value)
     const uint32_t at = address & WSDBG_OFFSET_MASK;
     if ((byte && walk_rank_named(byte, own, thread->is_of_words) != own) || thread->cta_row == WSDBG_NONE)
         return false;
-    const struct kept_memory shared = {machine_shared, thread->cta_row, WALK_SHARED_BLOCK_BYTES};
-    return read_word(thread, &thread->memory->shared[at / WALK_SHARED_BLOCK_BYTES % WALK_SHARED_KEPT], &shared, at,
-                     value);
+    return read_word(thread, &thread->memory->shared[at / WALK_BLOCK_BYTES % WALK_SHARED_KEPT], machine_shared,
+                     thread->cta_row, at, value);
 }
 
 static bool is_in(struct wsdbg_optional_u64 window, uint64_t address)
@@ -196,18 +199,15 @@ static bool read_global(void *of_thread, uint64_t address, bool is_generic, uint
 {
     struct walk_thread *thread = of_thread;
     struct walk_memory *memory = thread->memory;
-    const uint64_t number = address / WALK_GLOBAL_BLOCK_BYTES;
-    struct walk_block *block = &memory->globals[number % WALK_GLOBALS_KEPT];
+    struct walk_block *block = &memory->globals[address / WALK_BLOCK_BYTES % WALK_GLOBALS_KEPT];
     const uint32_t context = thread->machine->grids[thread->grid].context;
     if (context == WSDBG_NONE || (is_generic && !may_be_global(&thread->machine->contexts[context], address)))
         return false;
-    const bool is_kept =
-        block->asked && block->known && block->place == context && block->address / WALK_GLOBAL_BLOCK_BYTES == number;
+    const bool is_kept = block->known && has_in(block, context, address);
     if (!is_kept && memory->globals_read >= memory->globals_most)
         return false;
     memory->globals_read += !is_kept;
-    const struct kept_memory global = {thread->machine->ops->global, context, WALK_GLOBAL_BLOCK_BYTES};
-    const bool known = read_word(thread, block, &global, address, value);
+    const bool known = read_word(thread, block, thread->machine->ops->global, context, address, value);
     thread->has_loaded |= known;
     return known;
 }

@@ -12,8 +12,9 @@
 
 enum { WALK_CONSTANTS_KEPT = 2048 };                      /* words */
 enum { WALK_GLOBALS_KEPT = 512, WALK_SHARED_KEPT = 128 }; /* blocks */
-/* Arrays that the lanes of a warp index lie in few large blocks; mbarriers often lie where shared memory ends. */
-enum { WALK_GLOBAL_BLOCK_BYTES = 512, WALK_SHARED_BLOCK_BYTES = 128, WALK_BLOCK_BYTES_MOST = WALK_GLOBAL_BLOCK_BYTES };
+/* Arrays that the lanes of a warp index lie in few large blocks.  Memory may end inside of one, and what is kept of a
+ * look may have only a smaller one. */
+enum { WALK_BLOCK_BYTES = 512, WALK_SMALL_BLOCK_BYTES = 128 };
 /* The GPU stands still while memory is read, and a read takes some 20 us, of a word as of a block.  Beyond this many
  * reads of a grid, global memory is not known.  No CTA may use more than half of those that are left, so that the first
  * ones leave something: others need to know at least where their work begins. */
@@ -22,9 +23,9 @@ enum { WALK_GLOBALS_READ_MOST = 1024 };
 /* An aligned piece of memory; `place` is what it was read of: a context, a CTA. */
 struct walk_block {
     uint64_t address;
-    uint32_t place;
-    bool asked, known;
-    unsigned char bytes[WALK_BLOCK_BYTES_MOST];
+    uint32_t place, byte_count; /* 0 = nothing was read */
+    bool known;
+    unsigned char bytes[WALK_BLOCK_BYTES];
 };
 
 /* What all threads of a grid have alike.  Zeroed: nothing was read. */
