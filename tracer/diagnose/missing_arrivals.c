@@ -167,6 +167,20 @@ bool wsdbg_missing_arrivals_are_all_made(const struct wsdbg_case *c, const struc
            wsdbg_arrivals_per_round_fit(&per_round, missing->made, &lanes) && !others_may_be_meant(c, missing);
 }
 
+bool wsdbg_missing_arrivals_may_come_behind_bytes(const struct wsdbg_case *c,
+                                                  const struct wsdbg_missing_arrivals *missing)
+{
+    struct wsdbg_warp_set held = {{0}};
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct wsdbg_barrier_word word;
+        if (wsdbg_set_has(&missing->able, w) && wsdbg_code_wait(c, w, &word) && word.barrier != missing->word.barrier &&
+            word.pending == 0 && word.bytes > 0)
+            wsdbg_set_add(&held, w);
+    }
+    const struct wsdbg_arrivals_per_round per_round = wsdbg_arrivals_per_round_of(c, &held, missing->word.barrier);
+    return wsdbg_set_count(&held) > 0 && per_round.by_lanes[1] >= missing->word.pending;
+}
+
 struct wsdbg_finding *wsdbg_missing_arrivals_find(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                                                   enum wsdbg_cause cause, enum wsdbg_confidence confidence)
 {

@@ -374,6 +374,8 @@ static enum wsdbg_confidence confidence_of_missing(const struct wsdbg_case *c,
 {
     struct wsdbg_code_slot slot;
     *balance = (struct wsdbg_code_balance){0};
+    if (wsdbg_missing_arrivals_may_come_behind_bytes(c, missing))
+        return WSDBG_CONFIDENCE_POSSIBLE;
     if (!wsdbg_code_slot_read(c, missing->warp, &slot) || !wsdbg_code_slot_balance(&slot, balance))
         return others_are_partial(c, missing) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
     if (balance->missing != missing->word.pending)
