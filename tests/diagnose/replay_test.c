@@ -545,6 +545,35 @@ static void lanes_that_gather_did_nothing_unseen(void **state)
     (void)state;
 }
 
+/* Warp 1 lets both parts of warp 0 go on twice, the second time as soon as lane 0 has come through its wait.  The other
+ * lanes are at that wait, too: they do not come to it only when the second phase is over. */
+static void lanes_come_through_a_wait_together(void **state)
+{
+    struct kernel k;
+    begin(&k);
+    k.ways[0].lanes = LANE_0;
+    k.ways[1] = (struct way){.warp = 0, .lanes = (uint32_t)OTHER_LANES};
+    k.ways[2].warp = 1;
+    k.ways[3].warp = 2;
+    k.way_count = 4;
+    add(&k, 2, WSDBG_ACCESS_INIT, AT_B, 1);
+    add(&k, 2, WSDBG_ACCESS_INIT, AT_C, 1);
+    add(&k, 2, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+    sync(&k);
+    for (uint32_t i = 0; i < 2; i++)
+        add(&k, i, WSDBG_ACCESS_WAIT, AT_C, 0);
+    add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    add(&k, 2, WSDBG_ACCESS_WAIT, AT_B, 0);
+    add(&k, 2, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+    run(&k);
+    for (enum wsdbg_replay_order order = 0; order < WSDBG_REPLAY_ORDERS; order++) {
+        wsdbg_replay_run(k.replay, order, NULL);
+        assert_true(k.replay->has_ended);
+    }
+    end(&k);
+    (void)state;
+}
+
 /* ---- arrivals from the start to the end ---- */
 
 /* Warp 1 came through a phase of the barrier.  It was then initialised for two arrivals, and none is made. */
@@ -621,6 +650,7 @@ int main(void)
         cmocka_unit_test(the_word_that_is_waited_on_must_be_known),
         cmocka_unit_test(a_change_of_too_many_steps_is_noted),
         cmocka_unit_test(lanes_that_gather_did_nothing_unseen),
+        cmocka_unit_test(lanes_come_through_a_wait_together),
         cmocka_unit_test(arrivals_before_a_second_initialisation_do_not_count),
         cmocka_unit_test(who_left_before_it_did_anything_holds_up_nobody),
     };

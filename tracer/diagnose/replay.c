@@ -556,18 +556,51 @@ static void take_effect(const struct run *run, uint32_t number, const struct wsd
     }
 }
 
+/* Makes the arrivals that edits add before the agent's step.  True: the step is left out. */
+static bool is_left_out(const struct run *run, uint32_t number)
+{
+    struct wsdbg_replay_agent *agent = &run->replay->agents[number];
+    const bool leaves_out =
+        !agent->tests_again && apply_edits(run, number, agent->at, are_edits_made(agent, agent->at));
+    if (leaves_out)
+        wsdbg_replay_advance(agent);
+    return leaves_out;
+}
+
+/* Whether an agent has lanes of the same warp as another one, and stands before the wait that this one has at `at`. */
+static bool is_before_wait_of(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *other,
+                              uint32_t at)
+{
+    const struct wsdbg_step_row *wait = &other->steps[at];
+    return agent != other && agent->warp == other->warp && agent->state == WSDBG_AGENT_GOES && !agent->polls &&
+           agent->at < agent->step_count && agent->target[agent->at] == other->target[at] &&
+           agent->steps[agent->at].kind == WSDBG_ACCESS_WAIT && agent->steps[agent->at].access == wait->access &&
+           agent->steps[agent->at].number == wait->number;
+}
+
+/* A warp executes an instruction for all its lanes that are there.  So those that stand before the same wait take it
+ * together: none of them comes to it only after a further phase. */
+static void take_wait(const struct run *run, uint32_t number)
+{
+    struct wsdbg_replay *replay = run->replay;
+    const struct wsdbg_replay_agent *agent = &replay->agents[number];
+    const uint32_t at = agent->at, barrier = agent->target[at], in_code = agent->steps[at].number;
+    begin_wait(run, number, barrier, in_code);
+    for (uint32_t i = 0; i < replay->agent_count && !replay->is_broken; i++)
+        if (is_before_wait_of(&replay->agents[i], agent, at) && !is_left_out(run, i))
+            begin_wait(run, i, barrier, in_code);
+}
+
 static void take_step(const struct run *run, uint32_t number)
 {
     struct wsdbg_replay_agent *agent = &run->replay->agents[number];
     const struct wsdbg_step_row *step = &agent->steps[agent->at];
     const uint32_t target = agent->target[agent->at];
-    if (!agent->tests_again && apply_edits(run, number, agent->at, are_edits_made(agent, agent->at))) {
-        wsdbg_replay_advance(agent);
+    if (is_left_out(run, number))
         return;
-    }
     switch (step->kind) {
     case WSDBG_ACCESS_WAIT:
-        begin_wait(run, number, target, step->number);
+        take_wait(run, number);
         return;
     case WSDBG_ACCESS_NAMED_SYNC:
     case WSDBG_ACCESS_NAMED_ARRIVE:
