@@ -574,6 +574,45 @@ static void lanes_come_through_a_wait_together(void **state)
     (void)state;
 }
 
+/* ---- orders that depend on the picture ---- */
+
+/* Warp 0 waits for the first phase of B, and so does warp 2, which then plays a game of many turns with warp 1.  Behind
+ * it warp 1 completes the second phase.  Warp 0 was seen to wait still: it came to its wait only then. */
+static void who_was_seen_to_wait_may_have_come_late(void **state)
+{
+    enum { D = 3, TURNS = 20 };
+    struct kernel k;
+    begin(&k);
+    picture_name(&k.p, D, "d", 1, 0, 0);
+    picture_mbarrier(&k.p, D, 0, 0, 1, 1, 0);
+    add(&k, 1, WSDBG_ACCESS_INIT, AT_B, 1);
+    add(&k, 1, WSDBG_ACCESS_INIT, AT_C, 1);
+    add(&k, 1, WSDBG_ACCESS_INIT, MBARRIER_AT(D, 0), 1);
+    sync(&k);
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    add(&k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
+    add(&k, 2, WSDBG_ACCESS_WAIT, AT_B, 0);
+    for (uint32_t i = 0; i < TURNS; i++) {
+        add(&k, 2, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+        add(&k, 1, WSDBG_ACCESS_WAIT, AT_C, i & 1);
+        add(&k, 1, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(D, 0), 1);
+        add(&k, 2, WSDBG_ACCESS_WAIT, MBARRIER_AT(D, 0), i & 1);
+    }
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    picture_wait(&k.p, 0, 0, WSDBG_WARP_WAIT_MBARRIER, 0, 0);
+    picture_exit(&k.p, 1, 2);
+    run(&k);
+    picture_ready(&k.p);
+    for (enum wsdbg_replay_order order = 0; order < WSDBG_REPLAY_ALL_ORDERS; order++) {
+        wsdbg_replay_run(k.replay, order, NULL);
+        assert_int_equal(wsdbg_replay_is_picture(k.replay), order >= WSDBG_REPLAY_AS_SEEN);
+        assert_int_equal(k.replay->has_ended, order < WSDBG_REPLAY_AS_SEEN);
+    }
+    assert_non_null(wsdbg_replay_standing(&k.c));
+    end(&k);
+    (void)state;
+}
+
 /* ---- arrivals from the start to the end ---- */
 
 /* Warp 1 came through a phase of the barrier.  It was then initialised for two arrivals, and none is made. */
@@ -651,6 +690,7 @@ int main(void)
         cmocka_unit_test(a_change_of_too_many_steps_is_noted),
         cmocka_unit_test(lanes_that_gather_did_nothing_unseen),
         cmocka_unit_test(lanes_come_through_a_wait_together),
+        cmocka_unit_test(who_was_seen_to_wait_may_have_come_late),
         cmocka_unit_test(arrivals_before_a_second_initialisation_do_not_count),
         cmocka_unit_test(who_left_before_it_did_anything_holds_up_nobody),
     };

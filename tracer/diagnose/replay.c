@@ -16,6 +16,7 @@ enum { IDS = WSDBG_NAMED_BARRIERS, WARPGROUP_WARPS = 4 };
 struct run {
     struct wsdbg_replay *replay;
     const struct wsdbg_replay_changes *changes;
+    bool holds; /* agents that could pass a wait as they were seen in one do not go on */
 };
 
 /* How many phases must have completed when the agent's next wait ends.  A first wait that names parity 1 is meant to
@@ -633,13 +634,25 @@ static bool has_left_idle(const struct wsdbg_replay *replay, const struct wsdbg_
     return (agent->lanes & ~wsdbg_code_lanes_gone(replay->c, agent->warp)) == 0;
 }
 
+/* Whether the agent stands before a wait like the one in which it was seen. */
+static bool is_held(const struct run *run, uint32_t number)
+{
+    const struct wsdbg_replay_agent *agent = &run->replay->agents[number];
+    if (!run->holds || agent->at >= agent->step_count || agent->steps[agent->at].kind != WSDBG_ACCESS_WAIT)
+        return false;
+    const uint32_t barrier = agent->target[agent->at];
+    const uint32_t parity =
+        parity_of(run, number, barrier, agent->repeats[agent->at], agent->steps[agent->at].number & 1);
+    return agent->steps[agent->at].number_known && wsdbg_replay_was_seen_at(run->replay, agent, barrier, parity);
+}
+
 /* The agent executes one step, or as many as it can; true if it executed any. */
 static bool go(const struct run *run, uint32_t number, bool one)
 {
     struct wsdbg_replay *replay = run->replay;
     struct wsdbg_replay_agent *agent = &replay->agents[number];
     bool any = false;
-    while (agent->state == WSDBG_AGENT_GOES && !replay->is_broken && !(one && any)) {
+    while (agent->state == WSDBG_AGENT_GOES && !replay->is_broken && !(one && any) && !is_held(run, number)) {
         any = true;
         replay->is_broken = replay->steps_left == 0;
         replay->steps_left -= !replay->is_broken;
@@ -747,8 +760,23 @@ static bool go_group(const struct run *run, uint32_t group, bool others)
     return goes_on;
 }
 
+/* Lets each agent go as far as it can; where all that could go on are held, one of them comes through its wait. */
+static bool go_as_seen(const struct run *run, bool backwards)
+{
+    const struct run holding = {.replay = run->replay, .changes = run->changes, .holds = true};
+    const uint32_t count = run->replay->agent_count;
+    bool goes_on = false;
+    for (uint32_t i = 0; i < count; i++)
+        goes_on |= go(&holding, backwards ? count - 1 - i : i, false);
+    for (uint32_t i = 0; i < count && !goes_on; i++)
+        goes_on = go(run, backwards ? count - 1 - i : i, true);
+    return goes_on;
+}
+
 static bool go_round(const struct run *run, enum wsdbg_replay_order order, uint32_t *chance)
 {
+    if (order >= WSDBG_REPLAY_AS_SEEN)
+        return go_as_seen(run, order == WSDBG_REPLAY_AS_SEEN_LAST);
     const bool is_last = order >= WSDBG_REPLAY_GROUP_LAST;
     const uint32_t group = order - (is_last ? WSDBG_REPLAY_GROUP_LAST : WSDBG_REPLAY_GROUP_FIRST);
     if (order < WSDBG_REPLAY_GROUP_FIRST)

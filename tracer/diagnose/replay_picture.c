@@ -114,6 +114,18 @@ static bool is_as_seen(const struct wsdbg_replay *replay, uint32_t number, const
     }
 }
 
+bool wsdbg_replay_was_seen_at(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
+                              uint32_t barrier, uint32_t parity)
+{
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(replay->c, agent->warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].lanes & agent->lanes && parts[i].state == WSDBG_WARP_WAIT_MBARRIER &&
+            parts[i].barrier != WSDBG_NONE && parts[i].barrier == replay->barriers[barrier].row)
+            return parts[i].parity.known && parts[i].parity.value == parity;
+    return false;
+}
+
 /* Lanes that are in no part of the warp have left the kernel. */
 bool wsdbg_replay_is_as_seen(const struct wsdbg_replay *replay, uint32_t number)
 {
@@ -319,11 +331,11 @@ static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, cons
 /* Whether the replay ends in the picture in some order; counts the outcomes until then.  `outcomes` may be NULL. */
 static bool ends_in_picture(struct wsdbg_replay *replay, struct outcomes *outcomes)
 {
-    for (uint32_t order = 0; order < WSDBG_REPLAY_ORDERS; order++) {
+    for (uint32_t order = 0; order < WSDBG_REPLAY_ALL_ORDERS; order++) {
         wsdbg_replay_run(replay, order, NULL);
         if (wsdbg_replay_is_picture(replay))
             return true;
-        if (outcomes)
+        if (outcomes && order < WSDBG_REPLAY_ORDERS)
             count_outcome(replay, outcomes);
     }
     return false;
