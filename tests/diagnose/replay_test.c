@@ -91,6 +91,30 @@ static void a_wait_for_what_is_not_known_needs_an_arrival(void **state)
     (void)state;
 }
 
+/* In its second round warp 0 arrives `times` times before it waits for a token.  A change that leaves out the last of
+ * these arrivals leaves no token if it was the only one. */
+static void a_change_may_not_take_the_token_that_is_waited_for(void **state)
+{
+    for (uint32_t times = 1; times <= 2; times++) {
+        struct kernel k;
+        begin(&k);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        wait_for_token(&k, 0, AT_B);
+        for (uint32_t i = 0; i < times; i++)
+            add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        wait_for_token(&k, 0, AT_B);
+        run(&k);
+        const struct wsdbg_replay_edit edit = {.agent = 0, .step = 2 + times, .barrier = k.replay->agents[0].target[0]};
+        const struct wsdbg_replay_changes changes = {.edits = &edit, .edit_count = 1};
+        wsdbg_replay_run(k.replay, WSDBG_REPLAY_FIRST_FIRST, &changes);
+        assert_int_equal(k.replay->is_broken, times == 1);
+        assert_int_equal(k.replay->has_ended, times == 2);
+        end(&k);
+    }
+    (void)state;
+}
+
 /* Warp 0 waits for the first and the third phase, by token.  Warp 1 then waits with parity 1, for a phase that never
  * completes. */
 static void a_first_parity_is_repaired_beside_waits_for_tokens(void **state)
@@ -671,6 +695,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_for_what_is_not_known_needs_an_arrival),
+        cmocka_unit_test(a_change_may_not_take_the_token_that_is_waited_for),
         cmocka_unit_test(a_first_parity_is_repaired_beside_waits_for_tokens),
         cmocka_unit_test(a_first_parity_unlike_those_of_other_stages_is_repaired),
         cmocka_unit_test(an_exceptional_first_parity_is_likely_wrong_wherever_the_walk_ends),

@@ -89,8 +89,10 @@ static void arrive(struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier
     }
     b->bytes += bytes;
     b->pending -= arrivals;
-    wsdbg_replay_waits_of(replay, agent, barrier)->arrived += arrivals;
-    wsdbg_replay_waits_of(replay, agent, barrier)->arrived_parity = b->phase & 1;
+    struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
+    waits->arrived += arrivals;
+    waits->arrived_parity = b->phase & 1;
+    waits->has_token = true;
     complete_if_done(replay, barrier);
 }
 
@@ -248,11 +250,17 @@ static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, 
         replay->is_broken = true;
         return;
     }
+    if (by_token && waits->lost_token && !waits->has_token) { /* who leaves an arrival out has no token of it */
+        replay->is_broken = true;
+        return;
+    }
     if (by_token && waits->arrived == 0) {
         lose(replay, agent);
         return;
     }
     waits->by_token |= by_token;
+    waits->has_token &= !by_token;
+    waits->lost_token &= !by_token;
     if (!repeats && !is_begun)
         waits->alternates = !waits->any || (waits->alternates && parity != waits->last_parity);
     if (!waits->any)
@@ -563,6 +571,8 @@ static bool is_left_out(const struct run *run, uint32_t number)
     struct wsdbg_replay_agent *agent = &run->replay->agents[number];
     const bool leaves_out =
         !agent->tests_again && apply_edits(run, number, agent->at, are_edits_made(agent, agent->at));
+    if (leaves_out && agent->target[agent->at] != WSDBG_NONE && wsdbg_replay_arrivals_of(agent, agent->at))
+        wsdbg_replay_waits_of(run->replay, number, agent->target[agent->at])->lost_token = true;
     if (leaves_out)
         wsdbg_replay_advance(agent);
     return leaves_out;

@@ -42,6 +42,8 @@ struct wsdbg_replay_waits {
     bool any;               /* it has waited */
     bool by_token;          /* ... for the phase of an arrival of its own, whatever its parity */
     uint8_t arrived_parity; /* of the phase of its last arrival */
+    bool has_token;         /* it has arrived since its last wait by token */
+    bool lost_token;        /* ... or would have, if a change had not left that out */
     bool slipped;           /* a wait was ended by another phase than the one that it is meant for */
     bool lags;              /* ... by no later phase than the wait before it */
     bool began_free;        /* its first wait ended before any phase had completed */
