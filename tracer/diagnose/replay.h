@@ -10,6 +10,8 @@
 
 #include "diagnose/code_case.h"
 
+enum { WSDBG_REPLAY_BARRIERS_MOST = 512 };
+
 /* An mbarrier that some step names. */
 struct wsdbg_replay_barrier {
     uint32_t cta;       /* position in c->ctas */
@@ -231,8 +233,8 @@ struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c);
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b);
 /* Whether some warp never arrives on the family of a barrier though it probably should.  One of these holds: the same
  * warp of another CTA arrives; most warps of its warpgroup arrive; or it has left the kernel, and two warps of its
- * warpgroup arrive; or its whole warpgroup has left, and the warp at the same place of another warpgroup arrives.  Or
- * lanes have left a warp and never arrive, and the same lanes of another CTA do. */
+ * warpgroup arrive; or its whole warpgroup has left, and the warp at the same place of another warpgroup arrives,
+ * which has no other role.  Or lanes have left a warp and never arrive, and the same lanes of another CTA do. */
 bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t barrier);
 /* Whether a wait was ended by another phase than the one that it is meant for.  Where several warps share the phases of
  * a barrier, so that all of them are waited for, a warp that waits for only some of them does not count. */
