@@ -590,14 +590,18 @@ static bool is_before_wait_of(const struct wsdbg_replay_agent *agent, const stru
 }
 
 /* A warp executes an instruction for all its lanes that are there.  So those that stand before the same wait take it
- * together: none of them comes to it only after a further phase. */
+ * together: none of them comes to it only after a further phase.  The agents of a warp are neighbours. */
 static void take_wait(const struct run *run, uint32_t number)
 {
     struct wsdbg_replay *replay = run->replay;
     const struct wsdbg_replay_agent *agent = &replay->agents[number];
     const uint32_t at = agent->at, barrier = agent->target[at], in_code = agent->steps[at].number;
+    uint32_t first = number;
+    while (first > 0 && replay->agents[first - 1].warp == agent->warp)
+        first--;
     begin_wait(run, number, barrier, in_code);
-    for (uint32_t i = 0; i < replay->agent_count && !replay->is_broken; i++)
+    for (uint32_t i = first; i < replay->agent_count && replay->agents[i].warp == agent->warp && !replay->is_broken;
+         i++)
         if (is_before_wait_of(&replay->agents[i], agent, at) && !is_left_out(run, i))
             begin_wait(run, i, barrier, in_code);
 }

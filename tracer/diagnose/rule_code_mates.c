@@ -127,29 +127,20 @@ static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, 
     return alike;
 }
 
-static bool executes(const struct wsdbg_snapshot *s, const struct wsdbg_walk_row *walk, uint32_t access)
-{
-    for (uint32_t k = 0; k < walk->step_count; k++)
-        if (s->steps[walk->step_first + k].access == access)
-            return true;
-    return false;
-}
-
 /* Whether two warps of a CTA wait for mbarriers by some common instruction. */
 static bool share_a_wait(const struct wsdbg_case *c, uint32_t warp, uint32_t other)
 {
     const struct wsdbg_walk_row *a = wsdbg_code_walk(c, warp), *b = wsdbg_code_walk(c, other);
-    uint32_t last = WSDBG_NONE;
-    if (!a || !b || wsdbg_case_warp(c, warp)->cta != wsdbg_case_warp(c, other)->cta)
+    struct two_walks two = {.executes = NULL};
+    bool any = false;
+    if (!a || !b || wsdbg_case_warp(c, warp)->cta != wsdbg_case_warp(c, other)->cta ||
+        !begin_walks(c->snapshot, a, b, &two))
         return false;
-    for (uint32_t k = 0; k < a->step_count; k++) {
-        const struct wsdbg_step_row *step = &c->snapshot->steps[a->step_first + k];
-        if (is_wait(step) && step->access != WSDBG_NONE && step->access != last &&
-            executes(c->snapshot, b, step->access))
-            return true;
-        last = is_wait(step) ? step->access : last;
-    }
-    return false;
+    for (uint32_t k = 0; k < two.counts[0] && !any; k++)
+        any = is_wait(&two.steps[0][k]) && two.steps[0][k].access < c->snapshot->access_count &&
+              two.executes[two.steps[0][k].access] == BY_BOTH;
+    free(two.executes);
+    return any;
 }
 
 static bool is_peer(const struct wsdbg_case *c, enum peers kind, uint32_t warp, uint32_t other)
