@@ -178,6 +178,32 @@ static void a_first_parity_unlike_those_of_other_stages_is_repaired(void **state
 }
 
 /* Nobody knows what the warp does behind these waits.  The one that is unlike the others needs no other reason. */
+/* Warp 0 releases stage 0 alone before its first wait.  Warp 1 waits for it with the wrong parity. */
+static void a_stage_that_alone_is_released_first_is_released_no_more_often(void **state)
+{
+    struct kernel k;
+    struct wsdbg_repairs repairs;
+    begin(&k);
+    picture_mbarrier(&k.p, B, 1, 0, 1, 1, 0);
+    for (uint32_t s = 0; s < 2; s++)
+        add(&k, 0, WSDBG_ACCESS_INIT, MBARRIER_AT(B, s), 1);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    sync(&k);
+    add(&k, 0, WSDBG_ACCESS_WAIT, AT_C, 0);
+    add(&k, 0, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(B, 1), 1);
+    add(&k, 1, WSDBG_ACCESS_WAIT, AT_B, 1);
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+    add(&k, 1, WSDBG_ACCESS_WAIT, MBARRIER_AT(B, 1), 0);
+    run(&k);
+    assert_null(wsdbg_repairs_find(k.replay, &repairs));
+    assert_true(repairs.count > 0);
+    for (uint32_t i = 0; i < repairs.count; i++)
+        assert_int_not_equal(repairs.rows[i].kind, WSDBG_REPAIR_BEGIN_LESS);
+    end(&k);
+    (void)state;
+}
+
 static void an_exceptional_first_parity_is_likely_wrong_wherever_the_walk_ends(void **state)
 {
     for (uint32_t is_open = 0; is_open < 2; is_open++) {
@@ -698,6 +724,7 @@ int main(void)
         cmocka_unit_test(a_change_may_not_take_the_token_that_is_waited_for),
         cmocka_unit_test(a_first_parity_is_repaired_beside_waits_for_tokens),
         cmocka_unit_test(a_first_parity_unlike_those_of_other_stages_is_repaired),
+        cmocka_unit_test(a_stage_that_alone_is_released_first_is_released_no_more_often),
         cmocka_unit_test(an_exceptional_first_parity_is_likely_wrong_wherever_the_walk_ends),
         cmocka_unit_test(a_count_with_which_no_phase_completes_is_no_repair),
         cmocka_unit_test(a_half_done_phase_lacks_arrivals_and_no_parity),
