@@ -150,7 +150,7 @@ bool wsdbg_thread_load(const struct wsdbg_instruction *instruction, const struct
     bool known = count ? address % WORD_BYTES == 0 : part_at(&load, address, &words[0]);
     for (unsigned i = 0; known && i < count; i++)
         known = word_at(&load, address + i * WORD_BYTES, &words[i]);
-    if (known && count <= 1 && !is_of_constants(instruction))
+    if (known && count <= 1)
         words[1] = extension_of(instruction, words[0]);
     return known;
 }

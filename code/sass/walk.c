@@ -22,6 +22,7 @@ struct walking {
     struct walk_group group;
     struct wsdbg_walk_limits limits;
     struct wsdbg_walk *out;
+    uint64_t length;            /* instructions on the way so far */
     uint64_t asks_at;           /* how much work is done when the time is asked for again */
     uint32_t calls[CALLS_MOST]; /* blocks that the open calls return to */
     unsigned depth;
@@ -252,6 +253,7 @@ static bool is_quiet_kind(uint8_t kind)
 /* Executes an instruction; false where the walk is lost. */
 static bool execute(struct walking *walking, uint32_t number)
 {
+    walking->length++;
     walking->out->work++;
     if (wsdbg_walk_is_of_matrices(walking->group.plan, number))
         return take_matrix_step(walking, number);
@@ -537,16 +539,21 @@ static bool is_over(struct walking *walking)
     return limits->is_over(limits->context);
 }
 
+static bool is_too_long(const struct walking *walking)
+{
+    return walking->length >= walking->limits.length || walking->out->work >= walking->limits.work;
+}
+
 /* Walks from block `number` on.  False: the walk ended before it reached block `end`. */
 static bool run_until(struct walking *walking, uint32_t number, uint32_t end)
 {
     const struct wsdbg_graph *graph = graph_of(walking);
-    while (number != WSDBG_GRAPH_NONE && number != end && walking->out->work < walking->limits.work &&
-           !walking->group.error) {
+    while (number != WSDBG_GRAPH_NONE && number != end && !is_too_long(walking) && !walking->group.error) {
         walk_beside_come_back(&walking->group, number, walking->depth);
         if (!run_block(walking, number))
             return false;
         walking->out->lost_at = graph->blocks[number].first + graph->blocks[number].count - 1;
+        walking->length++;
         walking->out->work++;
         number = leave(walking, number);
         if (is_over(walking))

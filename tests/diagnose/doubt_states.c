@@ -520,3 +520,30 @@ void three_on_record(struct picture *p)
     record(p, 3, WSDBG_EVENT_MBARRIER_WAIT_BEGIN, 0);
     record(p, 4, WSDBG_EVENT_BEGIN, 0);
 }
+
+/* Warp 0 arrived with one lane.  Warp 1 waits for `missing` arrivals more, and warps 2 to 4 have left the kernel. */
+static void one_lane_on_record(struct picture *p, uint32_t missing)
+{
+    picture_init(p, 1, 5, 32);
+    const uint32_t bar = picture_mbarrier(p, 0, 0, 0, missing, missing + 1, 0);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(0, 0), 1, 1, WSDBG_LANES_UNKNOWN);
+    picture_reach(p, 0, 0, arrive, 1, 1, 0);
+    picture_reach(p, 1, 1, arrive, 0, 0, 0);
+    stand_at_sync(p, 0, 0);
+    picture_wait(p, 1, 1, MBARRIER_WAIT, bar, 0);
+    picture_exit(p, 2, 4);
+    record(p, 0, WSDBG_EVENT_MBARRIER_ARRIVE, ONE_LANE);
+    record(p, 1, WSDBG_EVENT_MBARRIER_WAIT_BEGIN, 0);
+    for (uint32_t warp = 2; warp < 5; warp++)
+        record(p, warp, WSDBG_EVENT_BEGIN, 0);
+}
+
+void all_lanes_have_left(struct picture *p)
+{
+    one_lane_on_record(p, 3 * 32);
+}
+
+void more_than_all_lanes_are_missing(struct picture *p)
+{
+    one_lane_on_record(p, 3 * 32 + 1);
+}

@@ -47,5 +47,7 @@ void roles_unknown(struct picture *p);
 void no_shared_poll(struct picture *p);
 void shared_poll_second(struct picture *p);
 void three_on_record(struct picture *p);
+void all_lanes_have_left(struct picture *p);
+void more_than_all_lanes_are_missing(struct picture *p);
 
 #endif

@@ -104,16 +104,22 @@ static void put_ways(struct picture *p, const struct defect *d)
     ways_put(p, ways, WARPS);
 }
 
-/* All wait for the same in a phase that the walks do not lead to. */
-static void put_picture(struct picture *p)
+/* The last ones are those of stage 0. */
+static void put_barriers(struct picture *p, uint32_t *full, uint32_t *empty)
 {
     picture_name(p, FULL, "full", STAGES, 1u << PRODUCER, 2);
     picture_name(p, EMPTY, "empty", STAGES, 2, 1u << PRODUCER);
-    uint32_t full = WSDBG_NONE, empty = WSDBG_NONE;
     for (uint32_t s = STAGES; s-- > 0;) {
-        full = picture_mbarrier(p, FULL, s, 1, 1, 1, 64);
-        empty = picture_mbarrier(p, EMPTY, s, 1, 3, GROUP, 0);
+        *full = picture_mbarrier(p, FULL, s, 1, 1, 1, 64);
+        *empty = picture_mbarrier(p, EMPTY, s, 1, 3, GROUP, 0);
     }
+}
+
+/* All wait for the same in a phase that the walks do not lead to. */
+static void put_picture(struct picture *p)
+{
+    uint32_t full, empty;
+    put_barriers(p, &full, &empty);
     picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE);
     picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(NEWS, 0), 1, 1, WSDBG_LANES_ONE);
     for (uint32_t a = PEELED_WAITS; a < ACCESSES; a++)
@@ -224,11 +230,61 @@ static void test_the_two_sides_of_a_barrier_are_no_mates(void **state)
     (void)state;
 }
 
+/* ---- warps that are no warpgroup ---- */
+
+enum { LOADER, FIRST_OF_FOUR, LAST_OF_FOUR = FIRST_OF_FOUR + GROUP - 1, ALL_WARPS };
+
+/* Warps 1 to 4 take what warp 0 loads, by the same instructions.  Warp `odd` asks for the other parity in the round
+ * `round`, from 1, and is followed no further; 0 = none does.  Without `shared` its waits are by an instruction of
+ * their own. */
+static bool is_four_told(uint32_t odd, uint32_t round, bool shared)
+{
+    static struct way ways[ALL_WARPS];
+    struct picture p;
+    memset(ways, 0, sizeof ways);
+    uint32_t full, empty;
+    picture_init(&p, 1, ALL_WARPS, 32);
+    put_barriers(&p, &full, &empty);
+    for (uint32_t a = 0; a < 2; a++)
+        picture_access(&p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ALL);
+    produce(&ways[LOADER]);
+    for (uint32_t w = FIRST_OF_FOUR; w < ALL_WARPS; w++) {
+        ways[w].warp = w;
+        way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 1, 32 * (GROUP + 1));
+        for (uint32_t i = 0; i < ROUNDS && !ways[w].is_open; i++) {
+            ways[w].is_open = w == odd && i + 1 == round;
+            way_add(&ways[w], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES), (i / STAGES & 1) ^ ways[w].is_open)
+                ->access = w == odd && !shared;
+            if (!ways[w].is_open)
+                way_add(&ways[w], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1);
+        }
+    }
+    ways_put(&p, ways, ALL_WARPS);
+    picture_wait(&p, LOADER, LOADER, WSDBG_WARP_WAIT_MBARRIER, empty, 1);
+    picture_wait(&p, FIRST_OF_FOUR, LAST_OF_FOUR, WSDBG_WARP_WAIT_MBARRIER, full, 1);
+    const bool is_told = ways_say(
+        &p, round == 1 ? "Warp 2 asks for parity 1 in its wait number 1 on \"full\" stage 0. Warps 1, 3-4, which "
+                         "wait by the same instructions, ask for parity 0 there."
+                       : "which wait by the same instructions, ask for parity");
+    picture_deinit(&p);
+    return is_told;
+}
+
+static void test_a_warp_is_compared_with_those_of_its_instructions(void **state)
+{
+    (void)state;
+    assert_true(is_four_told(2, 1, true));
+    assert_true(is_four_told(3, 4, true));
+    assert_false(is_four_told(2, 0, true));
+    assert_false(is_four_told(2, 1, false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_warp_is_compared_with_its_warpgroup),
         cmocka_unit_test(test_the_two_sides_of_a_barrier_are_no_mates),
+        cmocka_unit_test(test_a_warp_is_compared_with_those_of_its_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,30 @@ static void a_wait_for_what_is_not_known_needs_an_arrival(void **state)
     (void)state;
 }
 
+/* In its second round warp 0 arrives `times` times before it waits for a token.  A change that leaves out the last of
+ * these arrivals leaves no token if it was the only one. */
+static void a_change_may_not_take_the_token_that_is_waited_for(void **state)
+{
+    for (uint32_t times = 1; times <= 2; times++) {
+        struct kernel k;
+        begin(&k);
+        add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+        add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        wait_for_token(&k, 0, AT_B);
+        for (uint32_t i = 0; i < times; i++)
+            add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        wait_for_token(&k, 0, AT_B);
+        run(&k);
+        const struct wsdbg_replay_edit edit = {.agent = 0, .step = 2 + times, .barrier = k.replay->agents[0].target[0]};
+        const struct wsdbg_replay_changes changes = {.edits = &edit, .edit_count = 1};
+        wsdbg_replay_run(k.replay, WSDBG_REPLAY_FIRST_FIRST, &changes);
+        assert_int_equal(k.replay->is_broken, times == 1);
+        assert_int_equal(k.replay->has_ended, times == 2);
+        end(&k);
+    }
+    (void)state;
+}
+
 /* Warp 0 waits for the first and the third phase, by token.  Warp 1 then waits with parity 1, for a phase that never
  * completes. */
 static void a_first_parity_is_repaired_beside_waits_for_tokens(void **state)
@@ -154,6 +178,32 @@ static void a_first_parity_unlike_those_of_other_stages_is_repaired(void **state
 }
 
 /* Nobody knows what the warp does behind these waits.  The one that is unlike the others needs no other reason. */
+/* Warp 0 releases stage 0 alone before its first wait.  Warp 1 waits for it with the wrong parity. */
+static void a_stage_that_alone_is_released_first_is_released_no_more_often(void **state)
+{
+    struct kernel k;
+    struct wsdbg_repairs repairs;
+    begin(&k);
+    picture_mbarrier(&k.p, B, 1, 0, 1, 1, 0);
+    for (uint32_t s = 0; s < 2; s++)
+        add(&k, 0, WSDBG_ACCESS_INIT, MBARRIER_AT(B, s), 1);
+    add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    sync(&k);
+    add(&k, 0, WSDBG_ACCESS_WAIT, AT_C, 0);
+    add(&k, 0, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(B, 1), 1);
+    add(&k, 1, WSDBG_ACCESS_WAIT, AT_B, 1);
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+    add(&k, 1, WSDBG_ACCESS_WAIT, MBARRIER_AT(B, 1), 0);
+    run(&k);
+    assert_null(wsdbg_repairs_find(k.replay, &repairs));
+    assert_true(repairs.count > 0);
+    for (uint32_t i = 0; i < repairs.count; i++)
+        assert_int_not_equal(repairs.rows[i].kind, WSDBG_REPAIR_BEGIN_LESS);
+    end(&k);
+    (void)state;
+}
+
 static void an_exceptional_first_parity_is_likely_wrong_wherever_the_walk_ends(void **state)
 {
     for (uint32_t is_open = 0; is_open < 2; is_open++) {
@@ -566,6 +616,35 @@ static void who_arrives_behind_a_phase_arrives_in_the_next(void **state)
     (void)state;
 }
 
+/* Warp 1 lets both parts of warp 0 go on twice, the second time as soon as lane 0 has come through its wait.  The other
+ * lanes are at that wait, too: they do not come to it only when the second phase is over. */
+static void lanes_come_through_a_wait_together(void **state)
+{
+    struct kernel k;
+    begin(&k);
+    k.ways[0].lanes = LANE_0;
+    k.ways[1] = (struct way){.warp = 0, .lanes = (uint32_t)OTHER_LANES};
+    k.ways[2].warp = 1;
+    k.ways[3].warp = 2;
+    k.way_count = 4;
+    add(&k, 2, WSDBG_ACCESS_INIT, AT_B, 1);
+    add(&k, 2, WSDBG_ACCESS_INIT, AT_C, 1);
+    add(&k, 2, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+    sync(&k);
+    for (uint32_t i = 0; i < 2; i++)
+        add(&k, i, WSDBG_ACCESS_WAIT, AT_C, 0);
+    add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    add(&k, 2, WSDBG_ACCESS_WAIT, AT_B, 0);
+    add(&k, 2, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+    run(&k);
+    for (enum wsdbg_replay_order order = 0; order < WSDBG_REPLAY_ORDERS; order++) {
+        wsdbg_replay_run(k.replay, order, NULL);
+        assert_true(k.replay->has_ended);
+    }
+    end(&k);
+    (void)state;
+}
+
 /* Lane 0 also does something that its mates do not, so the warp has two walks.  Both meet, and then each arrives and
  * waits for the phase of its own arrival: lane 0 comes first, and the last lane slips into the next phase. */
 static void lanes_that_came_together_go_on_in_their_order(void **state)
@@ -585,6 +664,45 @@ static void lanes_that_came_together_go_on_in_their_order(void **state)
     run(&k);
     assert_int_equal(k.replay->agents[0].state, WSDBG_AGENT_ENDED);
     assert_int_equal(k.replay->agents[1].state, WSDBG_AGENT_WAITS);
+    end(&k);
+    (void)state;
+}
+
+/* ---- orders that depend on the picture ---- */
+
+/* Warp 0 waits for the first phase of B, and so does warp 2, which then plays a game of many turns with warp 1.  Behind
+ * it warp 1 completes the second phase.  Warp 0 was seen to wait still: it came to its wait only then. */
+static void who_was_seen_to_wait_may_have_come_late(void **state)
+{
+    enum { D = 3, TURNS = 20 };
+    struct kernel k;
+    begin(&k);
+    picture_name(&k.p, D, "d", 1, 0, 0);
+    picture_mbarrier(&k.p, D, 0, 0, 1, 1, 0);
+    add(&k, 1, WSDBG_ACCESS_INIT, AT_B, 1);
+    add(&k, 1, WSDBG_ACCESS_INIT, AT_C, 1);
+    add(&k, 1, WSDBG_ACCESS_INIT, MBARRIER_AT(D, 0), 1);
+    sync(&k);
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    add(&k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
+    add(&k, 2, WSDBG_ACCESS_WAIT, AT_B, 0);
+    for (uint32_t i = 0; i < TURNS; i++) {
+        add(&k, 2, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+        add(&k, 1, WSDBG_ACCESS_WAIT, AT_C, i & 1);
+        add(&k, 1, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(D, 0), 1);
+        add(&k, 2, WSDBG_ACCESS_WAIT, MBARRIER_AT(D, 0), i & 1);
+    }
+    add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    picture_wait(&k.p, 0, 0, WSDBG_WARP_WAIT_MBARRIER, 0, 0);
+    picture_exit(&k.p, 1, 2);
+    run(&k);
+    picture_ready(&k.p);
+    for (enum wsdbg_replay_order order = 0; order < WSDBG_REPLAY_ALL_ORDERS; order++) {
+        wsdbg_replay_run(k.replay, order, NULL);
+        assert_int_equal(wsdbg_replay_is_picture(k.replay), order >= WSDBG_REPLAY_AS_SEEN);
+        assert_int_equal(k.replay->has_ended, order < WSDBG_REPLAY_AS_SEEN);
+    }
+    assert_non_null(wsdbg_replay_standing(&k.c));
     end(&k);
     (void)state;
 }
@@ -647,8 +765,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_for_what_is_not_known_needs_an_arrival),
+        cmocka_unit_test(a_change_may_not_take_the_token_that_is_waited_for),
         cmocka_unit_test(a_first_parity_is_repaired_beside_waits_for_tokens),
         cmocka_unit_test(a_first_parity_unlike_those_of_other_stages_is_repaired),
+        cmocka_unit_test(a_stage_that_alone_is_released_first_is_released_no_more_often),
         cmocka_unit_test(an_exceptional_first_parity_is_likely_wrong_wherever_the_walk_ends),
         cmocka_unit_test(a_count_with_which_no_phase_completes_is_no_repair),
         cmocka_unit_test(a_half_done_phase_lacks_arrivals_and_no_parity),
@@ -667,6 +787,8 @@ int main(void)
         cmocka_unit_test(lanes_that_gather_did_nothing_unseen),
         cmocka_unit_test(who_arrives_behind_a_phase_arrives_in_the_next),
         cmocka_unit_test(lanes_that_came_together_go_on_in_their_order),
+        cmocka_unit_test(lanes_come_through_a_wait_together),
+        cmocka_unit_test(who_was_seen_to_wait_may_have_come_late),
         cmocka_unit_test(arrivals_before_a_second_initialisation_do_not_count),
         cmocka_unit_test(who_left_before_it_did_anything_holds_up_nobody),
     };

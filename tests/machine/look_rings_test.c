@@ -29,39 +29,66 @@ static const struct kernel {
     struct place places[PLACES_MOST];
     uint32_t waits[STEPS_MOST], arrivals[STEPS_MOST]; /* offsets, in order; each list is made by one instruction */
     struct stage becomes[PLACES_MOST];
+    uint32_t others[STEPS_MOST]; /* arrivals by another one */
 } kernels[] = {
     {"three that a wait takes in turn",
      3,
      {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}, {FIRST + 16, 2, 0, 1}},
      {FIRST, FIRST + 8, FIRST + 16, FIRST},
      {0},
-     {{0, 0}, {0, 1}, {0, 2}}},
+     {{0, 0}, {0, 1}, {0, 2}},
+     {0}},
     {"an array of two, and the place behind it",
      3,
      {{FIRST, 0, 0, 1}, {FIRST + 8, 0, 1, 1}, {FIRST + 16, 1, 0, 1}},
      {FIRST, FIRST + 8, FIRST + 16},
      {0},
-     {{0, 0}, {0, 1}, {0, 2}}},
+     {{0, 0}, {0, 1}, {0, 2}},
+     {0}},
     {"two arrays of two",
      4,
      {{FIRST, 0, 0, 1}, {FIRST + 8, 0, 1, 1}, {FIRST + 16, 1, 0, 1}, {FIRST + 24, 1, 1, 1}},
      {FIRST, FIRST + 8, FIRST + 16, FIRST + 24},
      {0},
-     {{0, 0}, {0, 1}, {1, 0}, {1, 1}}},
-    {"another count", 2, {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 2}}, {FIRST, FIRST + 8}, {0}, {{0, 0}, {1, 0}}},
+     {{0, 0}, {0, 1}, {1, 0}, {1, 1}},
+     {0}},
+    {"another count", 2, {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 2}}, {FIRST, FIRST + 8}, {0}, {{0, 0}, {1, 0}}, {0}},
     {"something else is done with the second one",
      2,
      {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}},
      {FIRST, FIRST + 8},
      {FIRST + 8},
-     {{0, 0}, {1, 0}}},
-    {"no instruction takes both", 2, {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}}, {FIRST}, {0}, {{0, 0}, {1, 0}}},
+     {{0, 0}, {1, 0}},
+     {0}},
+    {"no instruction takes both", 2, {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}}, {FIRST}, {0}, {{0, 0}, {1, 0}}, {0}},
+    {"the second array begins with the last place of the first one",
+     5,
+     {{FIRST, 0, 0, 1}, {FIRST + 8, 0, 1, 1}, {FIRST + 16, 1, 0, 1}, {FIRST + 24, 1, 1, 1}, {FIRST + 32, 1, 2, 1}},
+     {FIRST, FIRST + 8, FIRST + 16},
+     {0},
+     {{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}},
+     {FIRST + 24, FIRST + 32}},
+    {"... of whose other places nothing is known",
+     4,
+     {{FIRST, 0, 0, 1}, {FIRST + 8, 0, 1, 1}, {FIRST + 16, 1, 0, 1}, {FIRST + 24, 1, 1, 1}},
+     {FIRST, FIRST + 8, FIRST + 16},
+     {0},
+     {{0, 0}, {0, 1}, {1, 0}, {1, 1}},
+     {0}},
+    {"... whose places one instruction takes, too",
+     4,
+     {{FIRST, 0, 0, 1}, {FIRST + 8, 0, 1, 1}, {FIRST + 16, 1, 0, 1}, {FIRST + 24, 1, 1, 1}},
+     {FIRST, FIRST + 8, FIRST + 16, FIRST + 24},
+     {0},
+     {{0, 0}, {0, 1}, {1, 0}, {1, 1}},
+     {FIRST + 24}},
     {"the third one lies elsewhere",
      3,
      {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}, {FIRST + 32, 2, 0, 1}},
      {FIRST, FIRST + 8, FIRST + 32},
      {0},
-     {{0, 0}, {0, 1}, {2, 0}}},
+     {{0, 0}, {0, 1}, {2, 0}},
+     {0}},
 };
 
 static uint32_t put_steps(struct wsdbg_step_row *steps, uint32_t count, const uint32_t *offsets, uint8_t kind,
@@ -89,13 +116,14 @@ static void put_barriers(const struct kernel *k, struct wsdbg_barrier *barriers)
 static void judge(const struct kernel *k)
 {
     struct wsdbg_barrier barriers[CTAS * PLACES_MOST];
-    struct wsdbg_step_row steps[2 * STEPS_MOST];
+    struct wsdbg_step_row steps[3 * STEPS_MOST];
     struct wsdbg_grid grid = {.cta_count = CTAS, .module = WSDBG_NONE};
     struct wsdbg_cta ctas[CTAS] = {{0}};
     struct wsdbg_warp_row warp = {0};
     struct wsdbg_walk_row walk = {.lanes = 1, .is_whole = true};
     walk.step_count = put_steps(steps, 0, k->waits, WSDBG_ACCESS_WAIT, 0);
     walk.step_count = put_steps(steps, walk.step_count, k->arrivals, WSDBG_ACCESS_ARRIVE, 1);
+    walk.step_count = put_steps(steps, walk.step_count, k->others, WSDBG_ACCESS_ARRIVE, 2);
     put_barriers(k, barriers);
     struct wsdbg_snapshot out = {.grids = &grid,
                                  .grid_count = 1,

@@ -17,18 +17,22 @@ enum { CTAS = 4, CLUSTER = 2, WARPS = 16, THREADS = 32 * WARPS };
 
 /* A walk takes some 4 instructions a round.  The ways may depend on which CTA it is, so that no CTA shares another's.
  */
-#define KERNEL(rounds)                                 \
+#define KERNEL(rounds) KERNEL_OF(rounds, "0", "")
+/* `own` is executed for each lane in each round, with a number of its own in %r2. */
+#define KERNEL_OF(rounds, number, own)                 \
     ".version 8.6\n.target sm_90a\n.address_size 64\n" \
     ".visible .entry kernel()\n{\n"                    \
     ".shared .align 8 .b64 bar;\n"                     \
     ".reg .pred %p<2>;\n.reg .b32 %r<4>;\n"            \
     "mov.u32 %r0, 0;\n"                                \
-    "AGAIN:\n"                                         \
-    "add.u32 %r0, %r0, 1;\n"                           \
+    "mov.u32 %r2, " number ";\n"                       \
+    "AGAIN:\n" own "add.u32 %r0, %r0, 1;\n"            \
     "setp.lt.u32 %p0, %r0, " rounds ";\n"              \
     "@%p0 bra AGAIN;\n"                                \
     "mov.u32 %r1, %ctaid.x;\n"                         \
     "add.u32 %r1, %r1, 1;\n"                           \
+    "setp.eq.u32 %p1, %r2, 77;\n"                      \
+    "@%p1 exit;\n"                                     \
     "mbarrier.arrive.shared::cta.b64 _, [bar], %r1;\n" \
     "ret;\n}\n"
 
@@ -133,6 +137,15 @@ static void where_the_work_is_too_much_whole_clusters_are_walked(void **state)
     (void)state;
 }
 
+/* Each lane has numbers of its own for 4000 rounds: that is no longer way than one of lanes that have the same. */
+static void numbers_of_its_own_make_no_way_longer(void **state)
+{
+    uint32_t walks[CTAS];
+    walk(KERNEL_OF("4000", "%laneid", "mad.lo.u32 %r2, %r2, 5, 2;\n"), false, walks);
+    assert_int_equal(walks[0], WARPS);
+    (void)state;
+}
+
 /* Nobody knows then which word was read wrongly, so no walk of the CTA is believed. */
 static void walks_that_leave_out_where_a_warp_stands_are_not_whole(void **state)
 {
@@ -147,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(where_the_work_is_too_much_whole_clusters_are_walked),
+        cmocka_unit_test(numbers_of_its_own_make_no_way_longer),
         cmocka_unit_test(walks_that_leave_out_where_a_warp_stands_are_not_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

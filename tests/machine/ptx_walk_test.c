@@ -46,6 +46,25 @@ static void parts_of_a_word_are_widened_by_their_sign(void **state)
            ALL " init 0x400 254, init 0x400 2, init 0x400 2, init 0x400 3\n");
 }
 
+/* A register of 64 bits gets all of them, also of a shorter parameter. */
+#define WIDENED(type, place, value)                                            \
+    KERNEL("ld.param." type " %d0, [" place "];\nsetp.eq.s64 %p0, %d0, " value \
+           ";\nselp.b32 %r0, 1, 2, %p0;\n" INIT("r0"))
+
+static void a_parameter_is_widened_to_its_register(void **state)
+{
+    static const char *const kernels[] = {
+        WIDENED("s32", "tail+16", "-195842"), WIDENED("u32", "tail+16", "4294771454"), WIDENED("b32", "tail", "3"),
+        WIDENED("s16", "tail+18", "-3"),      WIDENED("u16", "tail+18", "65533"),      WIDENED("s8", "tail+16", "-2"),
+        WIDENED("u8", "tail+16", "254"),
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        print_message("%zu\n", i);
+        expect(kernels[i], ALL " init 0x400 1\n");
+    }
+}
+
 /* An atomic finds what memory holds now: word 2 holds 3.  In a loop another warp may come between two of them. */
 static void an_atomic_finds_the_present_value_once(void **state)
 {
@@ -370,7 +389,7 @@ static void a_walk_ends_when_its_time_is_over(void **state)
     uint32_t thread = 0, together;
     unsigned asked = 0;
     const struct wsdbg_thread_world world = ptx_walks_world(&thread);
-    const struct wsdbg_walk_limits limits = {1 << 24, 1 << 10, at_once, &asked};
+    const struct wsdbg_walk_limits limits = {1 << 24, 1 << 24, 1 << 10, at_once, &asked};
     (void)state;
     assert_null(wsdbg_walk_lanes(walks.plan, &world, 1, limits, &walk, &together));
     assert_false(walk.is_whole);
@@ -385,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_read_by_address_and_several_at_once),
         cmocka_unit_test(parts_of_a_word_are_widened_by_their_sign),
+        cmocka_unit_test(a_parameter_is_widened_to_its_register),
         cmocka_unit_test(a_comparison_of_floats_decides),
         cmocka_unit_test(an_atomic_finds_the_present_value_once),
         cmocka_unit_test(registers_of_16_bits_have_no_more),

@@ -124,7 +124,8 @@ static void say_warp(struct ptx_walks *walks, uint32_t warp, const char *name,
     for (; left; left &= ~together) {
         struct wsdbg_walk walk;
         assert_null(wsdbg_walk_lanes(walks->plan, worlds, left,
-                                     (struct wsdbg_walk_limits){1 << 20, 1 << 10, NULL, NULL}, &walk, &together));
+                                     (struct wsdbg_walk_limits){1 << 20, 1 << 20, 1 << 10, NULL, NULL}, &walk,
+                                     &together));
         assert_true(together & left & -left);
         snprintf(out + strlen(out), room - strlen(out), "%s", name);
         say(&walk, together, out + strlen(out), room - strlen(out));

@@ -104,7 +104,7 @@ static inline struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, si
     return walk_in(code, count, &world, limits);
 }
 
-#define WITHOUT_LIMITS ((struct wsdbg_walk_limits){LONG, LONG, NULL, NULL})
+#define WITHOUT_LIMITS ((struct wsdbg_walk_limits){LONG, LONG, LONG, NULL, NULL})
 #define WALK(code, parameter) walk_of(code, sizeof(code) / sizeof *(code), parameter, WITHOUT_LIMITS)
 
 #endif

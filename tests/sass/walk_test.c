@@ -39,9 +39,17 @@ static void test_every_round_has_its_barrier_and_its_parity(void **state)
 static void test_a_limit_ends_a_walk_that_is_not_whole(void **state)
 {
     struct wsdbg_walk walk =
-        walk_of(ring, sizeof ring / sizeof *ring, 1u << 30, (struct wsdbg_walk_limits){LONG, 10, NULL, NULL});
+        walk_of(ring, sizeof ring / sizeof *ring, 1u << 30, (struct wsdbg_walk_limits){LONG, LONG, 10, NULL, NULL});
     assert_false(walk.is_whole);
     assert_int_equal(walk.count, 10);
+    free(walk.steps);
+    walk = walk_of(ring, sizeof ring / sizeof *ring, 1u << 30, (struct wsdbg_walk_limits){100, LONG, LONG, NULL, NULL});
+    assert_false(walk.is_whole);
+    assert_in_range(walk.work, 100, 120);
+    free(walk.steps);
+    walk = walk_of(ring, sizeof ring / sizeof *ring, 1u << 30, (struct wsdbg_walk_limits){LONG, 100, LONG, NULL, NULL});
+    assert_false(walk.is_whole);
+    assert_in_range(walk.work, 100, 120);
     free(walk.steps);
     (void)state;
 }
@@ -140,8 +148,8 @@ static struct wsdbg_walk walk_of_warp(const struct wsdbg_instruction *code, size
     }
     assert_null(wsdbg_graph_create_decoded(code, count, &graph));
     assert_null(wsdbg_walk_plan_create(graph, &plan));
-    assert_null(wsdbg_walk_lanes(plan, worlds, UINT32_MAX, (struct wsdbg_walk_limits){LONG, LONG, NULL, NULL}, &walk,
-                                 together));
+    assert_null(wsdbg_walk_lanes(plan, worlds, UINT32_MAX, (struct wsdbg_walk_limits){LONG, LONG, LONG, NULL, NULL},
+                                 &walk, together));
     wsdbg_walk_plan_destroy(plan);
     wsdbg_graph_destroy(graph);
     return walk;
@@ -260,8 +268,8 @@ static void walk_both(const struct wsdbg_instruction *code, size_t count, struct
     assert_null(wsdbg_graph_create_decoded(code, count, &graph));
     assert_null(wsdbg_walk_plan_create(graph, &plan));
     for (unsigned i = 0; i < 2; i++) {
-        assert_null(wsdbg_walk_lanes(plan, worlds, left, (struct wsdbg_walk_limits){LONG, LONG, NULL, NULL}, &walks[i],
-                                     &lanes[i]));
+        assert_null(wsdbg_walk_lanes(plan, worlds, left, (struct wsdbg_walk_limits){LONG, LONG, LONG, NULL, NULL},
+                                     &walks[i], &lanes[i]));
         assert_true(walks[i].is_whole);
         left &= ~lanes[i];
     }

@@ -90,7 +90,8 @@ bool wsdbg_arrival_log_has_all(const struct wsdbg_case *c, const struct wsdbg_mi
             return false;
         again += wsdbg_set_has(&log->arrived, w) && wsdbg_code_arrives_anew(c, w, missing->word.barrier);
     }
-    /* Whole warps could bring what is missing: some that exited, or some that arrived once and would do so again. */
-    const uint64_t warps = missing->word.pending / log->each, others = again + exited_without(c, log);
-    return missing->word.pending % log->each != 0 || warps > others;
+    /* Whole warps could bring what is missing: some that exited, or some that arrived once and would do so again.  Of
+     * those that exited each lane may be meant to arrive. */
+    const uint32_t exited = exited_without(c, log), pending = missing->word.pending;
+    return (pending % log->each != 0 || pending / log->each > again + exited) && pending != exited * WSDBG_WARP_THREADS;
 }

@@ -54,7 +54,8 @@ static uint32_t step_behind(const struct wsdbg_replay_agent *a, uint32_t barrier
     return step + 1;
 }
 
-/* Makes the agent begin on the barrier as it does on the model.  False: the barriers differ otherwise. */
+/* Makes the agent begin on the barrier as it does on the model.  False: the barriers differ otherwise.  A ring may be
+ * meant to begin with one stage: an arrival is too many only where the model has some. */
 static bool change_agent(struct wsdbg_trial *t, uint32_t agent, const struct beginning *b)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
@@ -69,7 +70,7 @@ static bool change_agent(struct wsdbg_trial *t, uint32_t agent, const struct beg
                                                                   .step = step_behind(a, b->barrier, last_of_model),
                                                                   .barrier = b->barrier,
                                                                   .arrivals = meant});
-    return own > meant && own - meant == wsdbg_replay_arrivals_of(a, last) &&
+    return own > meant && meant && own - meant == wsdbg_replay_arrivals_of(a, last) &&
            wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = last, .barrier = b->barrier});
 }
 

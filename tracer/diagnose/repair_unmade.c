@@ -14,12 +14,14 @@ static uint32_t few_lanes_gone(const struct wsdbg_trial *t, uint32_t warp)
     return 2 * __builtin_popcount(gone) < WSDBG_WARP_THREADS ? gone : 0;
 }
 
-/* Whether some thread of the CTA executes the arrival, or the warp arrives on the barrier by another instruction. */
+/* Whether some thread of the CTA executes the arrival, or the warp arrives on the barrier by another instruction; or may
+ * do so, behind the end of a walk that is not whole. */
 static bool is_made(const struct wsdbg_trial *t, uint32_t warp, uint32_t access, uint32_t barrier)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
-        if (agent->warp == warp && wsdbg_replay_arrivals_on(agent, barrier))
+        if (agent->warp == warp &&
+            (wsdbg_replay_arrivals_on(agent, barrier) || !t->c->snapshot->walks[agent->walk].is_whole))
             return true;
         for (uint32_t k = 0; k < agent->step_count && agent->cta == t->replay->barriers[barrier].cta; k++)
             if (agent->steps[k].access == access)

@@ -16,6 +16,7 @@ enum { IDS = WSDBG_NAMED_BARRIERS, WARPGROUP_WARPS = 4 };
 struct run {
     struct wsdbg_replay *replay;
     const struct wsdbg_replay_changes *changes;
+    bool holds; /* agents that could pass a wait as they were seen in one do not go on */
 };
 
 /* How many phases must have completed when the agent's next wait ends.  A first wait that names parity 1 is meant to
@@ -96,6 +97,7 @@ static void arrive(struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier
         b->pending -= part;
         waits->arrived += part;
         waits->arrived_parity = b->phase & 1;
+        waits->has_token = true;
         complete_if_done(replay, barrier);
     }
 }
@@ -254,11 +256,17 @@ static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, 
         replay->is_broken = true;
         return;
     }
+    if (by_token && waits->lost_token && !waits->has_token) { /* who leaves an arrival out has no token of it */
+        replay->is_broken = true;
+        return;
+    }
     if (by_token && waits->arrived == 0) {
         lose(replay, agent);
         return;
     }
     waits->by_token |= by_token;
+    waits->has_token &= !by_token;
+    waits->lost_token &= !by_token;
     if (!repeats && !is_begun)
         waits->alternates = !waits->any || (waits->alternates && parity != waits->last_parity);
     if (!waits->any)
@@ -576,22 +584,61 @@ static void take_effect(const struct run *run, uint32_t number, const struct wsd
     }
 }
 
+/* Makes the arrivals that edits add before the agent's step.  True: the step is left out. */
+static bool is_left_out(const struct run *run, uint32_t number)
+{
+    struct wsdbg_replay_agent *agent = &run->replay->agents[number];
+    const bool leaves_out =
+        !agent->tests_again && apply_edits(run, number, agent->at, are_edits_made(agent, agent->at));
+    if (leaves_out && agent->target[agent->at] != WSDBG_NONE && wsdbg_replay_arrivals_of(agent, agent->at))
+        wsdbg_replay_waits_of(run->replay, number, agent->target[agent->at])->lost_token = true;
+    if (leaves_out)
+        wsdbg_replay_advance(agent);
+    return leaves_out;
+}
+
+/* Whether an agent has lanes of the same warp as another one, and stands before the wait that this one has at `at`. */
+static bool is_before_wait_of(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *other,
+                              uint32_t at)
+{
+    const struct wsdbg_step_row *wait = &other->steps[at];
+    return agent != other && agent->warp == other->warp && agent->state == WSDBG_AGENT_GOES && !agent->polls &&
+           agent->at < agent->step_count && agent->target[agent->at] == other->target[at] &&
+           agent->steps[agent->at].kind == WSDBG_ACCESS_WAIT && agent->steps[agent->at].access == wait->access &&
+           agent->steps[agent->at].number == wait->number;
+}
+
+/* A warp executes an instruction for all its lanes that are there.  So those that stand before the same wait take it
+ * together: none of them comes to it only after a further phase.  The agents of a warp are neighbours. */
+static void take_wait(const struct run *run, uint32_t number)
+{
+    struct wsdbg_replay *replay = run->replay;
+    const struct wsdbg_replay_agent *agent = &replay->agents[number];
+    const uint32_t at = agent->at, barrier = agent->target[at], in_code = agent->steps[at].number;
+    uint32_t first = number;
+    while (first > 0 && replay->agents[first - 1].warp == agent->warp)
+        first--;
+    begin_wait(run, number, barrier, in_code);
+    for (uint32_t i = first; i < replay->agent_count && replay->agents[i].warp == agent->warp && !replay->is_broken;
+         i++)
+        if (is_before_wait_of(&replay->agents[i], agent, at) && !is_left_out(run, i))
+            begin_wait(run, i, barrier, in_code);
+}
+
 static void take_step(const struct run *run, uint32_t number)
 {
     struct wsdbg_replay_agent *agent = &run->replay->agents[number];
     const struct wsdbg_step_row *step = &agent->steps[agent->at];
     const uint32_t target = agent->target[agent->at];
-    if (!agent->tests_again && apply_edits(run, number, agent->at, are_edits_made(agent, agent->at))) {
-        wsdbg_replay_advance(agent);
+    if (is_left_out(run, number))
         return;
-    }
     if (gathers(step)) {
         gather(run->replay, agent);
         return;
     }
     switch (step->kind) {
     case WSDBG_ACCESS_WAIT:
-        begin_wait(run, number, target, step->number);
+        take_wait(run, number);
         return;
     case WSDBG_ACCESS_WGMMA_WAIT:
         wait_for_matrices(run->replay, agent);
@@ -616,6 +663,18 @@ static bool has_left_idle(const struct wsdbg_replay *replay, const struct wsdbg_
     return (agent->lanes & ~wsdbg_code_lanes_gone(replay->c, agent->warp)) == 0;
 }
 
+/* Whether the agent stands before a wait like the one in which it was seen. */
+static bool is_held(const struct run *run, uint32_t number)
+{
+    const struct wsdbg_replay_agent *agent = &run->replay->agents[number];
+    if (!run->holds || agent->at >= agent->step_count || agent->steps[agent->at].kind != WSDBG_ACCESS_WAIT)
+        return false;
+    const uint32_t barrier = agent->target[agent->at];
+    const uint32_t parity =
+        parity_of(run, number, barrier, agent->repeats[agent->at], agent->steps[agent->at].number & 1);
+    return agent->steps[agent->at].number_known && wsdbg_replay_was_seen_at(run->replay, agent, barrier, parity);
+}
+
 /* Whether all lanes of the agent's warp made the step together, and others than its own are among them. */
 static bool came_together(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t step)
 {
@@ -634,7 +693,7 @@ static bool go(const struct run *run, uint32_t number, bool one)
     struct wsdbg_replay *replay = run->replay;
     struct wsdbg_replay_agent *agent = &replay->agents[number];
     bool any = false;
-    while (agent->state == WSDBG_AGENT_GOES && !replay->is_broken && !(one && any)) {
+    while (agent->state == WSDBG_AGENT_GOES && !replay->is_broken && !(one && any) && !is_held(run, number)) {
         any = true;
         replay->is_broken = replay->steps_left == 0;
         replay->steps_left -= !replay->is_broken;
@@ -745,8 +804,23 @@ static bool go_group(const struct run *run, uint32_t group, bool others)
     return goes_on;
 }
 
+/* Lets each agent go as far as it can; where all that could go on are held, one of them comes through its wait. */
+static bool go_as_seen(const struct run *run, bool backwards)
+{
+    const struct run holding = {.replay = run->replay, .changes = run->changes, .holds = true};
+    const uint32_t count = run->replay->agent_count;
+    bool goes_on = false;
+    for (uint32_t i = 0; i < count; i++)
+        goes_on |= go(&holding, backwards ? count - 1 - i : i, false);
+    for (uint32_t i = 0; i < count && !goes_on; i++)
+        goes_on = go(run, backwards ? count - 1 - i : i, true);
+    return goes_on;
+}
+
 static bool go_round(const struct run *run, enum wsdbg_replay_order order, uint32_t *chance)
 {
+    if (order >= WSDBG_REPLAY_AS_SEEN)
+        return go_as_seen(run, order == WSDBG_REPLAY_AS_SEEN_LAST);
     const bool is_last = order >= WSDBG_REPLAY_GROUP_LAST;
     const uint32_t group = order - (is_last ? WSDBG_REPLAY_GROUP_LAST : WSDBG_REPLAY_GROUP_FIRST);
     if (order < WSDBG_REPLAY_GROUP_FIRST)

@@ -10,6 +10,8 @@
 
 #include "diagnose/code_case.h"
 
+enum { WSDBG_REPLAY_BARRIERS_MOST = 512 };
+
 /* An mbarrier that some step names. */
 struct wsdbg_replay_barrier {
     uint32_t cta;       /* position in c->ctas */
@@ -42,6 +44,8 @@ struct wsdbg_replay_waits {
     bool any;               /* it has waited */
     bool by_token;          /* ... for the phase of an arrival of its own, whatever its parity */
     uint8_t arrived_parity; /* of the phase of its last arrival */
+    bool has_token;         /* it has arrived since its last wait by token */
+    bool lost_token;        /* ... or would have, if a change had not left that out */
     bool slipped;           /* a wait was ended by another phase than the one that it is meant for */
     bool lags;              /* ... by no later phase than the wait before it */
     bool began_free;        /* its first wait ended before any phase had completed */
@@ -91,7 +95,8 @@ struct wsdbg_replay_agent {
 
 /* The order in which agents that can go on do so.  Without races in the kernel it changes nothing.  BY_CHANCE and those
  * after it look random, but each is always the same.  GROUP_FIRST and GROUP_LAST and the three after each: the
- * warpgroup of this number, in all CTAs, goes as far as it can before the others, or they do before it. */
+ * warpgroup of this number, in all CTAs, goes as far as it can before the others, or they do before it.  AS_SEEN and
+ * AS_SEEN_LAST: an agent that could pass a wait like the one in which it was seen lets all others go first. */
 enum wsdbg_replay_order {
     WSDBG_REPLAY_FIRST_FIRST,  /* each agent as far as it can, the first agent first */
     WSDBG_REPLAY_LAST_FIRST,   /* ... the last agent first */
@@ -99,7 +104,10 @@ enum wsdbg_replay_order {
     WSDBG_REPLAY_BY_CHANCE,
     WSDBG_REPLAY_GROUP_FIRST = WSDBG_REPLAY_BY_CHANCE + 13,
     WSDBG_REPLAY_GROUP_LAST = WSDBG_REPLAY_GROUP_FIRST + 4,
-    WSDBG_REPLAY_ORDERS = WSDBG_REPLAY_GROUP_LAST + 4
+    WSDBG_REPLAY_ORDERS = WSDBG_REPLAY_GROUP_LAST + 4, /* those before it do not depend on the picture */
+    WSDBG_REPLAY_AS_SEEN = WSDBG_REPLAY_ORDERS,
+    WSDBG_REPLAY_AS_SEEN_LAST,
+    WSDBG_REPLAY_ALL_ORDERS
 };
 
 /* What a copy of unknown size is taken to bring. */
@@ -225,12 +233,15 @@ struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c);
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b);
 /* Whether some warp never arrives on the family of a barrier though it probably should.  One of these holds: the same
  * warp of another CTA arrives; most warps of its warpgroup arrive; or it has left the kernel, and two warps of its
- * warpgroup arrive; or its whole warpgroup has left, and the warp at the same place of another warpgroup arrives.  Or
- * lanes have left a warp and never arrive, and the same lanes of another CTA do. */
+ * warpgroup arrive; or its whole warpgroup has left, and the warp at the same place of another warpgroup arrives,
+ * which has no other role.  Or lanes have left a warp and never arrive, and the same lanes of another CTA do. */
 bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t barrier);
 /* Whether a wait was ended by another phase than the one that it is meant for.  Where several warps share the phases of
  * a barrier, so that all of them are waited for, a warp that waits for only some of them does not count. */
 bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay);
+/* Whether the agent's lanes were seen in a wait for this parity of a barrier of the replay (replay_picture.c). */
+bool wsdbg_replay_was_seen_at(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
+                              uint32_t barrier, uint32_t parity);
 /* Whether the replay ended in the picture: every part of every warp waits for the same, but for lanes at the end of a
  * walk that is not whole; every word that is known is the same, and those of waits are known.  A word on which nobody
  * waits, and which only walks change that are not whole, may be another one. */

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { BARRIERS_MOST = 512, AGENTS_MOST = 2048 };
+enum { AGENTS_MOST = 2048 };
 #define CELLS_MOST ((size_t)1 << 20) /* agents x barriers */
 #define STEPS_MOST ((size_t)1 << 22) /* of all agents */
 
@@ -57,7 +57,7 @@ static uint32_t family_of(const struct wsdbg_replay *replay, uint32_t row)
 static uint32_t barrier_at(struct wsdbg_replay *replay, uint32_t cta, uint32_t offset)
 {
     const uint32_t known = cta == WSDBG_NONE ? WSDBG_NONE : wsdbg_replay_barrier_at(replay, cta, offset);
-    if (known != WSDBG_NONE || cta == WSDBG_NONE || replay->barrier_count == BARRIERS_MOST)
+    if (known != WSDBG_NONE || cta == WSDBG_NONE || replay->barrier_count == WSDBG_REPLAY_BARRIERS_MOST)
         return known;
     const uint32_t row = row_of(replay->c, cta, offset);
     replay->barriers[replay->barrier_count] =
@@ -317,7 +317,7 @@ struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg
     replay->targets = calloc(steps + 1, sizeof *replay->targets);
     replay->repeats = calloc(steps + 1, sizeof *replay->repeats);
     replay->is_taken = calloc(steps + 1, sizeof *replay->is_taken);
-    replay->barriers = calloc(BARRIERS_MOST, sizeof *replay->barriers);
+    replay->barriers = calloc(WSDBG_REPLAY_BARRIERS_MOST, sizeof *replay->barriers);
     replay->named = calloc((size_t)c->cta_count * WSDBG_NAMED_BARRIERS + 1, sizeof *replay->named);
     bool fits = false;
     struct wsdbg_error *error = &wsdbg_error_no_memory;

@@ -1,9 +1,7 @@
-/* replay_picture.c - whether a replay ended in the picture that was seen, and whether a barrier lacks an arriver.  See
- * replay.h.
+/* replay_picture.c - whether a replay ended in the picture that was seen.  See replay.h.
  *
  * Reads: a replay at its standstill, parts, warps and barriers of the snapshot.
  */
-#include "diagnose/left_alone.h"
 #include "diagnose/replay_likes.h"
 
 enum { ENDED_OF_ORDERS = 4 }; /* at most one of so many orders may finish */
@@ -112,6 +110,18 @@ static bool is_as_seen(const struct wsdbg_replay *replay, uint32_t number, const
     default:
         return false;
     }
+}
+
+bool wsdbg_replay_was_seen_at(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
+                              uint32_t barrier, uint32_t parity)
+{
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(replay->c, agent->warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].lanes & agent->lanes && parts[i].state == WSDBG_WARP_WAIT_MBARRIER &&
+            parts[i].barrier != WSDBG_NONE && parts[i].barrier == replay->barriers[barrier].row)
+            return parts[i].parity.known && parts[i].parity.value == parity;
+    return false;
 }
 
 /* Lanes that are in no part of the warp have left the kernel. */
@@ -319,11 +329,11 @@ static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, cons
 /* Whether the replay ends in the picture in some order; counts the outcomes until then.  `outcomes` may be NULL. */
 static bool ends_in_picture(struct wsdbg_replay *replay, struct outcomes *outcomes)
 {
-    for (uint32_t order = 0; order < WSDBG_REPLAY_ORDERS; order++) {
+    for (uint32_t order = 0; order < WSDBG_REPLAY_ALL_ORDERS; order++) {
         wsdbg_replay_run(replay, order, NULL);
         if (wsdbg_replay_is_picture(replay))
             return true;
-        if (outcomes)
+        if (outcomes && order < WSDBG_REPLAY_ORDERS)
             count_outcome(replay, outcomes);
     }
     return false;
@@ -371,96 +381,4 @@ struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c)
 bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b)
 {
     return replay->barriers[a].family == replay->barriers[b].family;
-}
-
-static struct wsdbg_warp_set arrivers_of(const struct wsdbg_replay *replay, uint32_t barrier)
-{
-    struct wsdbg_warp_set set = {{0}};
-    for (uint32_t i = 0; i < replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *agent = &replay->agents[i];
-        for (uint32_t k = 0; k < agent->step_count && !wsdbg_set_has(&set, agent->warp); k++)
-            if (agent->target[k] != WSDBG_NONE && wsdbg_replay_is_of_family(replay, barrier, agent->target[k]) &&
-                wsdbg_replay_arrivals_of(agent, k))
-                wsdbg_set_add(&set, agent->warp);
-    }
-    return set;
-}
-
-/* Whether most warps of its warpgroup are in the set; or several are, and the warp has left the kernel. */
-static bool is_unlike_mates(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
-{
-    uint32_t mates = 0, in_set = 0;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        mates += wsdbg_case_are_mates(c, warp, w);
-        in_set += wsdbg_case_are_mates(c, warp, w) && wsdbg_set_has(set, w);
-    }
-    return 2 * in_set > mates || (in_set > 1 && wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED);
-}
-
-/* Whether the warp of this number in another CTA is in the set. */
-static bool has_peer(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
-{
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(set, w) && wsdbg_case_warp(c, w)->cta != row->cta && wsdbg_case_warp(c, w)->warp == row->warp)
-            return true;
-    return false;
-}
-
-/* Whether all of its warpgroup has left the kernel and none of that is in the set, but the warp at the same place of
- * another warpgroup is. */
-static bool left_unlike(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
-{
-    const uint32_t place = wsdbg_case_warp(c, warp)->warp % WSDBG_GROUP_WARPS;
-    bool any = false;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (wsdbg_case_are_mates(c, w, warp) && (row->state != WSDBG_WARP_EXITED || wsdbg_set_has(set, w)))
-            return false;
-        any |= row->warp % WSDBG_GROUP_WARPS == place && wsdbg_set_has(set, w);
-    }
-    return any;
-}
-
-/* The lanes of the warp that arrive on the family. */
-static uint32_t lanes_that_arrive(const struct wsdbg_replay *replay, uint32_t warp, uint32_t barrier)
-{
-    uint32_t lanes = 0;
-    for (uint32_t i = 0; i < replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *agent = &replay->agents[i];
-        for (uint32_t k = 0; k < agent->step_count && agent->warp == warp; k++)
-            if (agent->target[k] != WSDBG_NONE && wsdbg_replay_is_of_family(replay, barrier, agent->target[k]) &&
-                wsdbg_replay_arrivals_of(agent, k))
-                lanes |= agent->lanes;
-    }
-    return lanes;
-}
-
-/* Whether lanes have left the warp, which goes on, and never arrive, though the same lanes of the same warp in another
- * CTA do. */
-static bool has_lost_lanes(const struct wsdbg_replay *replay, uint32_t warp, uint32_t barrier)
-{
-    const struct wsdbg_case *c = replay->c;
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    const uint32_t gone = row->state == WSDBG_WARP_EXITED ? 0 : wsdbg_code_lanes_gone(c, warp);
-    const uint32_t idle = gone ? gone & ~lanes_that_arrive(replay, warp, barrier) : 0;
-    for (uint32_t w = 0; w < c->warp_count && idle; w++)
-        if (wsdbg_case_warp(c, w)->cta != row->cta && wsdbg_case_warp(c, w)->warp == row->warp &&
-            lanes_that_arrive(replay, w, barrier) & idle)
-            return true;
-    return false;
-}
-
-bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t barrier)
-{
-    const struct wsdbg_case *c = replay->c;
-    const struct wsdbg_warp_set arrivers = arrivers_of(replay, barrier);
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (has_lost_lanes(replay, w, barrier))
-            return true;
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (!wsdbg_set_has(&arrivers, w) &&
-            (has_peer(c, w, &arrivers) || left_unlike(c, w, &arrivers) || is_unlike_mates(c, w, &arrivers)))
-            return true;
-    return wsdbg_one_that_left(c, &arrivers) != WSDBG_NONE;
 }

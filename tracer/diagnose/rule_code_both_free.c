@@ -5,7 +5,9 @@
  * One side waits for free slots and fills them, the other side waits for filled slots and frees them.  A first wait for
  * parity 1 ends before any phase has completed.  It is right on the side that fills, as all slots are free at first. If
  * the other side begins so, too, it reads slots that nobody has filled, and who then gets ahead is a race: no replay
- * need end in the picture.  So the rule only compares what the walks do, and asks that all of them are known.
+ * need end in the picture.  So the rule only compares what the walks do, and asks that all of them are known.  A walk
+ * may end at a first wait for parity 1: what is loaded behind it is not what was to be there.  Then the code tells
+ * where its threads may arrive.
  */
 #include <stdlib.h>
 
@@ -54,6 +56,30 @@ static void add_step(struct side *side, const struct wsdbg_step_row *step, uint3
                        step->kind == WSDBG_ACCESS_ARRIVE_EXPECT;
 }
 
+/* The wait for parity 1, the first one on its mbarrier, at which a walk ends that is not known further; NULL. */
+static const struct wsdbg_step_row *free_wait_at_end(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk)
+{
+    const struct wsdbg_step_row *steps = &c->snapshot->steps[walk->step_first];
+    const struct wsdbg_step_row *last = walk->step_count && !walk->is_whole ? &steps[walk->step_count - 1] : NULL;
+    if (!last || last->kind != WSDBG_ACCESS_WAIT || !last->number_known || !(last->number & 1))
+        return NULL;
+    for (const struct wsdbg_step_row *step = steps; step < last; step++)
+        if (step->kind == WSDBG_ACCESS_WAIT && step->address == last->address)
+            return NULL;
+    return last;
+}
+
+/* What a warp may do behind the wait at which its walk ends. */
+static void add_code(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_step_row *wait, struct sides *sides)
+{
+    const struct side *waited = side_at(sides, wait->address);
+    for (uint32_t i = 0; waited && i < sides->count; i++)
+        if (wsdbg_code_can(c, warp, WSDBG_KINDS_ARRIVAL, sides->of[i].row, NULL) != WSDBG_CAN_NOT) {
+            wsdbg_set_add(&sides->of[i].arrivers, warp);
+            sides->of[i].answers |= UINT64_C(1) << (waited - sides->of);
+        }
+}
+
 static void add_walk(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk, struct sides *sides)
 {
     const uint32_t warp = wsdbg_case_local_warp(c, walk->warp), rank = c->snapshot->ctas[sides->cta].cluster_rank;
@@ -72,6 +98,9 @@ static void add_walk(const struct wsdbg_case *c, const struct wsdbg_walk_row *wa
         waited |= is_wait ? bit : 0;
         last = is_wait ? bit : last;
     }
+    const struct wsdbg_step_row *end = free_wait_at_end(c, walk);
+    if (end)
+        add_code(c, warp, end, sides);
 }
 
 static bool are_walks_known(const struct wsdbg_case *c, uint32_t cta)
@@ -81,7 +110,7 @@ static bool are_walks_known(const struct wsdbg_case *c, uint32_t cta)
         const uint32_t warp = wsdbg_case_local_warp(c, c->snapshot->walks[i].warp);
         if (warp == WSDBG_NONE || wsdbg_case_warp(c, warp)->cta != cta)
             continue;
-        if (!wsdbg_walk_is_known(&c->snapshot->walks[i]))
+        if (!wsdbg_walk_is_known(&c->snapshot->walks[i]) && !free_wait_at_end(c, &c->snapshot->walks[i]))
             return false;
         wsdbg_set_add(&walked, warp);
     }

@@ -9,6 +9,7 @@
  * a copy is still on its way.  None is if every filled slot lacks the same number of bytes: copies under way would be
  * at different points.
  */
+#include "diagnose/bytes_to_come.h"
 #include "diagnose/code_bytes.h"
 #include "diagnose/code_graph.h"
 #include "diagnose/code_say.h"
@@ -382,35 +383,6 @@ static bool replay_lacks_them(struct wsdbg_case *c, const struct wsdbg_barrier_w
     return false;
 }
 
-/* How many phases all arrivals complete from the kernel's start to its end. */
-static uint64_t rounds_of(const struct wsdbg_replay *replay, uint32_t barrier)
-{
-    uint64_t arrivals = 0;
-    for (uint32_t i = 0; i < replay->agent_count; i++)
-        arrivals += wsdbg_replay_arrivals_on(&replay->agents[i], barrier);
-    return replay->barriers[barrier].expected ? arrivals / replay->barriers[barrier].expected : 0;
-}
-
-/* Whether some thread that copies to the barrier, and never arrives on it, has not copied for the phase yet: it is
- * still to come, and what holds it up is what is wrong.  It may make several copies in a round, or only copy in some:
- * its share of the copies made is not more than that of the phases that are over. */
-static bool copier_is_to_come(struct wsdbg_case *c, const struct wsdbg_barrier_word *word)
-{
-    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
-    for (uint32_t b = 0; replay && b < replay->barrier_count; b++)
-        for (uint32_t i = 0; replay->barriers[b].row == word->barrier && i < replay->agent_count; i++) {
-            const struct wsdbg_replay_agent *agent = &replay->agents[i];
-            uint64_t made = 0, ahead = 0;
-            for (uint32_t k = 0; k < agent->step_count; k++)
-                if (wsdbg_replay_is_copy_to(replay, agent, k, b))
-                    *(k < agent->at ? &made : &ahead) += 1;
-            if (ahead && made * rounds_of(replay, b) <= replay->barriers[b].phase * (made + ahead) &&
-                wsdbg_replay_arrivals_on(agent, b) == 0)
-                return true;
-        }
-    return false;
-}
-
 static enum wsdbg_confidence if_still(const struct wsdbg_case *c, uint32_t warp)
 {
     return c->still && wsdbg_case_stuck(c, warp) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
@@ -441,7 +413,7 @@ static void judge_too_few(struct wsdbg_case *c, const struct missing_bytes *miss
     const enum wsdbg_confidence still = if_still(c, missing->warp);
     const bool final = wsdbg_bytes_are_final(c, &missing->word);
     if ((bringers == WSDBG_BRINGERS_MAY && !final) || wsdbg_bytes_wait_for_rank(c, &missing->word) ||
-        (bringers != WSDBG_BRINGERS_WAIT_FOR_IT && copier_is_to_come(c, &missing->word)))
+        (bringers != WSDBG_BRINGERS_WAIT_FOR_IT && wsdbg_bytes_copier_is_to_come(c, &missing->word)))
         return;
     const struct wsdbg_replay_agent *left = announcer_that_left(c, &missing->word);
     if (left) {

@@ -10,6 +10,7 @@
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay_likes.h"
+#include "diagnose/replay_tokens.h"
 #include "diagnose/rules.h"
 
 struct left {
@@ -48,12 +49,13 @@ static bool may_arrive(const struct left *left, const struct wsdbg_replay_agent 
                 WSDBG_CAN_NOT);
 }
 
-/* Whether all agents that may arrive on the barrier have left the kernel; notes them. */
+/* Whether all agents that may arrive on the barrier have left the kernel; notes them.  Who waits by token has arrived
+ * in the phase already. */
 static bool have_arrivers_left(struct left *left, uint32_t barrier)
 {
     for (uint32_t i = 0; i < left->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &left->replay->agents[i];
-        if (!may_arrive(left, agent, barrier))
+        if (!may_arrive(left, agent, barrier) || wsdbg_replay_waits_by_token(agent, barrier))
             continue;
         if (!wsdbg_replay_has_left(left->replay, agent))
             return false;
@@ -114,10 +116,11 @@ static bool judge_mbarrier(struct left *left)
     if (!finding)
         return true;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s, but all threads that %s on it have left the kernel: %s%s, after %u phase%s.",
+                "%s waits on %s%s, but all %sthreads that %s on it have left the kernel: %s%s, after %u phase%s.",
                 wsdbg_say_warp(c, agent->warp).text, wsdbg_say_object(c, b->row).text,
-                wsdbg_say_at(c, agent->warp).text, came ? "arrive" : "could arrive", say_lanes_of(left).text,
-                wsdbg_say_warps(c, &left->by).text, b->phase, b->phase == 1 ? "" : "s");
+                wsdbg_say_at(c, agent->warp).text, wsdbg_replay_waits_by_token(agent, barrier) ? "other " : "",
+                came ? "arrive" : "could arrive", say_lanes_of(left).text, wsdbg_say_warps(c, &left->by).text, b->phase,
+                b->phase == 1 ? "" : "s");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let the threads that arrive on %s stay in their loop for every round that is waited for.",
                 wsdbg_say_family(c, b->row).text);

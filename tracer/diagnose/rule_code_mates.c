@@ -1,22 +1,30 @@
-/* rule_code_mates.c - a warp that waits by the instructions of the three others of its warpgroup, but for other phases.
+/* rule_code_mates.c - a warp that waits by the instructions of the three others of its warpgroup, or of all others of
+ * its CTA that execute these, but for other phases.
  *
  * Reads: walks, warp states; a replay that ends in the picture, if there is one.  Adds: PARITY_WRONG, PARITY_DRIFT.
  *
- * It compares walks with one another and needs no order of events: what such a warp leads to is a race.
+ * It compares walks with one another and needs no order of events: what such a warp leads to is a race.  The walk of
+ * that warp may end before its kernel does: what it loads behind a wait that ends too early is not known.
  */
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
-/* A warp, and its first wait that differs from those of its mates. */
+/* With whom a warp is compared. */
+enum peers { OF_WARPGROUP, OF_INSTRUCTION, PEERS_KINDS };
+
+/* A warp, and its first wait that differs from those of its peers. */
 struct odd_wait {
     uint32_t warp;                    /* local number */
     const struct wsdbg_step_row *own; /* NULL = its waits are like theirs */
     uint32_t step;                    /* of its walk */
-    uint32_t parity;                  /* that its mates ask for */
+    uint32_t parity;                  /* that its peers ask for */
     uint32_t turn;                    /* its waits on the barrier before */
+    enum peers kind;
+    struct wsdbg_warp_set peers;
 };
 
 static bool is_wait(const struct wsdbg_step_row *step)
@@ -67,8 +75,9 @@ static uint32_t next_common(const struct two_walks *two, unsigned side, uint32_t
 }
 
 /* Compares the common steps.  *odd gets the first wait of the first walk that names another parity than the second
- * one's, in the same turn on the same barrier.  False: something else differs. */
-static bool compare(const struct two_walks *two, struct odd_wait *odd)
+ * one's, in the same turn on the same barrier.  False: something else differs.  is_open: how the first walk goes on
+ * behind its end is not known. */
+static bool compare(const struct two_walks *two, bool is_open, struct odd_wait *odd)
 {
     const struct wsdbg_step_row *own = two->steps[0], *its = two->steps[1];
     uint32_t i = next_common(two, 0, 0), k = next_common(two, 1, 0);
@@ -81,11 +90,14 @@ static bool compare(const struct two_walks *two, struct odd_wait *odd)
             return false;
         if (odd->own)
             continue;
-        *odd = (struct odd_wait){odd->warp, &own[i], i, its[k].number & 1, turn_of(own, i)};
+        odd->own = &own[i];
+        odd->step = i;
+        odd->parity = its[k].number & 1;
+        odd->turn = turn_of(own, i);
         if (odd->turn != turn_of(its, k))
             return false;
     }
-    return i >= two->counts[0] && k >= two->counts[1];
+    return i >= two->counts[0] && (is_open || k >= two->counts[1]);
 }
 
 /* Whether the second walk has a step of its own on the barrier of the odd wait: then the two may be its two sides. */
@@ -100,35 +112,61 @@ static bool is_of_other_side(const struct two_walks *two, const struct odd_wait 
     return false;
 }
 
-/* Whether two warps do the same by the instructions that both execute, but for the parities of waits. */
+/* Whether two warps do the same by the instructions that both execute, but for the parities of waits.  Of the first one
+ * that holds as far as its walk is known. */
 static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, struct odd_wait *odd)
 {
     const struct wsdbg_walk_row *a = wsdbg_code_walk(c, warp), *b = wsdbg_code_walk(c, mate);
     struct two_walks two = {.executes = NULL};
-    *odd = (struct odd_wait){.warp = warp};
-    if (!a || !b || a->is_guessed || b->is_guessed || a->is_whole != b->is_whole)
+    odd->own = NULL;
+    if (!a || !b || a->is_guessed || b->is_guessed || (a->is_whole && !b->is_whole))
         return false;
-    const bool alike = begin_walks(c->snapshot, a, b, &two) && compare(&two, odd) && !is_of_other_side(&two, odd);
+    const bool alike = begin_walks(c->snapshot, a, b, &two) && compare(&two, !a->is_whole && b->is_whole, odd) &&
+                       !is_of_other_side(&two, odd);
     free(two.executes);
     return alike;
 }
 
-/* Whether the warp differs from all three mates, and these are alike. */
-static bool is_odd(const struct wsdbg_case *c, uint32_t warp, struct odd_wait *odd)
+/* Whether two warps of a CTA wait for mbarriers by some common instruction. */
+static bool share_a_wait(const struct wsdbg_case *c, uint32_t warp, uint32_t other)
 {
-    uint32_t mates = 0, first = WSDBG_NONE;
+    const struct wsdbg_walk_row *a = wsdbg_code_walk(c, warp), *b = wsdbg_code_walk(c, other);
+    struct two_walks two = {.executes = NULL};
+    bool any = false;
+    if (!a || !b || wsdbg_case_warp(c, warp)->cta != wsdbg_case_warp(c, other)->cta ||
+        !begin_walks(c->snapshot, a, b, &two))
+        return false;
+    for (uint32_t k = 0; k < two.counts[0] && !any; k++)
+        any = is_wait(&two.steps[0][k]) && two.steps[0][k].access < c->snapshot->access_count &&
+              two.executes[two.steps[0][k].access] == BY_BOTH;
+    free(two.executes);
+    return any;
+}
+
+static bool is_peer(const struct wsdbg_case *c, enum peers kind, uint32_t warp, uint32_t other)
+{
+    return other != warp &&
+           (kind == OF_WARPGROUP ? wsdbg_case_are_mates(c, other, warp) : share_a_wait(c, warp, other));
+}
+
+/* Whether the warp differs from all its peers, and these are alike: three others at least. */
+static bool is_odd(const struct wsdbg_case *c, enum peers kind, uint32_t warp, struct odd_wait *odd)
+{
+    uint32_t first = WSDBG_NONE;
+    *odd = (struct odd_wait){.warp = warp, .kind = kind};
     for (uint32_t w = 0; w < c->warp_count; w++) {
-        struct odd_wait between;
-        if (w == warp || !wsdbg_case_are_mates(c, w, warp))
+        struct odd_wait between = {.warp = first};
+        if (!is_peer(c, kind, warp, w))
             continue;
         if (!are_alike(c, warp, w, odd) || !odd->own)
             return false;
         if (first != WSDBG_NONE && (!are_alike(c, first, w, &between) || between.own))
             return false;
         first = w;
-        mates++;
+        wsdbg_set_add(&odd->peers, w);
     }
-    return mates == WSDBG_GROUP_WARPS - 1;
+    return kind == OF_WARPGROUP ? wsdbg_set_count(&odd->peers) == WSDBG_GROUP_WARPS - 1
+                                : wsdbg_set_count(&odd->peers) >= WSDBG_GROUP_WARPS - 1;
 }
 
 static uint32_t barrier_of(const struct wsdbg_case *c, const struct odd_wait *odd)
@@ -148,14 +186,20 @@ static void say(struct wsdbg_case *c, const struct odd_wait *odd, uint32_t barri
                                                     wsdbg_case_warp(c, odd->warp)->cta, barrier);
     if (!finding)
         return;
+    char peers[160];
+    const struct wsdbg_phrase others = wsdbg_say_warps(c, &odd->peers);
+    if (odd->kind == OF_WARPGROUP)
+        wsdbg_print(peers, sizeof peers, "The three other warps of its warpgroup");
+    else
+        wsdbg_print(peers, sizeof peers, "%c%.150s", toupper((unsigned char)others.text[0]), others.text + 1);
     finding->role = wsdbg_case_warp(c, odd->warp)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s asks for parity %u in its wait number %u on %s. The three other warps of its warpgroup, which wait "
-                "by the same instructions, ask for parity %u there. So its waits are out of step with theirs.",
+                "%s asks for parity %u in its wait number %u on %s. %s, which wait by the same instructions, ask for "
+                "parity %u there. So its waits are out of step with theirs.",
                 wsdbg_say_warp(c, odd->warp).text, odd->own->number & 1, odd->turn + 1,
-                wsdbg_say_object(c, barrier).text, odd->parity);
+                wsdbg_say_object(c, barrier).text, peers, odd->parity);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Compute the parity of waits on %s in the same way in all warps of the warpgroup.",
+                "Compute the parity of waits on %s in the same way in all warps that share them.",
                 wsdbg_say_family(c, barrier).text);
     wsdbg_tell_access(c, finding, odd->own->access, "is the wait");
     wsdbg_tell_wait(c, finding, odd->warp);
@@ -171,14 +215,21 @@ static bool may_have_come(struct wsdbg_case *c, const struct odd_wait *odd)
     return wsdbg_code_may_have_taken(c, odd->warp, odd->own);
 }
 
+/* True: something is said. */
+static bool judge(struct wsdbg_case *c, enum peers kind, uint32_t warp)
+{
+    struct odd_wait odd;
+    const uint32_t barrier = is_odd(c, kind, warp, &odd) ? barrier_of(c, &odd) : WSDBG_NONE;
+    if (barrier == WSDBG_NONE || !wsdbg_code_is_waited_on(c, barrier) || !may_have_come(c, &odd))
+        return false;
+    say(c, &odd, barrier);
+    return true;
+}
+
 void wsdbg_rule_code_mates(struct wsdbg_case *c)
 {
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        struct odd_wait odd;
-        const uint32_t barrier = is_odd(c, w, &odd) ? barrier_of(c, &odd) : WSDBG_NONE;
-        if (barrier == WSDBG_NONE || !wsdbg_code_is_waited_on(c, barrier) || !may_have_come(c, &odd))
-            continue;
-        say(c, &odd, barrier);
-        return;
-    }
+    for (enum peers kind = OF_WARPGROUP; kind < PEERS_KINDS; kind++)
+        for (uint32_t w = 0; w < c->warp_count; w++)
+            if (judge(c, kind, w))
+                return;
 }

@@ -8,7 +8,9 @@
  * the walks (replay.h) ends in the picture, and the wait is for the phase under way.
  */
 #include "diagnose/code_say.h"
+#include "diagnose/replay_drain.h"
 #include "diagnose/replay_likes.h"
+#include "diagnose/replay_tokens.h"
 #include "diagnose/rules.h"
 
 struct totals {
@@ -147,15 +149,26 @@ static void say_never(const struct totals *totals)
                 wsdbg_say_family(c, totals->row).text);
 }
 
+/* Those who arrive, without those who have arrived in the phase under way and wait for the others. */
+static struct wsdbg_warp_set others_of(const struct totals *totals)
+{
+    struct wsdbg_warp_set others = totals->by;
+    for (uint32_t i = 0; i < totals->replay->agent_count; i++)
+        if (wsdbg_replay_waits_by_token(&totals->replay->agents[i], totals->barrier))
+            wsdbg_set_remove(&others, totals->replay->agents[i].warp);
+    return wsdbg_set_count(&others) ? others : totals->by;
+}
+
 static void say_trips(const struct totals *totals)
 {
     struct wsdbg_case *c = totals->c;
-    const bool exited = wsdbg_case_have_exited(c, &totals->by);
+    const struct wsdbg_warp_set others = others_of(totals);
+    const bool exited = wsdbg_case_have_exited(c, &others);
     struct wsdbg_finding *finding =
         find(totals,
-             exited ? wsdbg_case_cause_of_exit(c, &totals->by, wsdbg_case_warp(c, totals->warp)->cta)
+             exited ? wsdbg_case_cause_of_exit(c, &others, wsdbg_case_warp(c, totals->warp)->cta)
                     : WSDBG_CAUSE_ROLE_DISAGREE,
-             &totals->by);
+             &others);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -163,8 +176,8 @@ static void say_trips(const struct totals *totals)
                 "are arrivals for %u round%s, by %s%s. The loops of the roles have different trip counts.",
                 wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
                 wsdbg_say_at(c, totals->warp).text, totals->phase, totals->phase == 1 ? "" : "s",
-                wsdbg_say_warps(c, &totals->by).text,
-                exited ? wsdbg_set_count(&totals->by) == 1 ? ", which has exited" : ", which have exited" : "");
+                wsdbg_say_warps(c, &others).text,
+                exited ? wsdbg_set_count(&others) == 1 ? ", which has exited" : ", which have exited" : "");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Compute the trip count once and use the same value in every role, the last and a partial tile "
                 "included.");
@@ -203,46 +216,13 @@ static bool has_bytes_left_over(const struct totals *totals)
     return false;
 }
 
-/* Whether an instruction is one of those that the agent executes before a step. */
-static bool was_executed(const struct wsdbg_replay_agent *agent, uint32_t before, uint32_t access)
-{
-    for (uint32_t k = 0; k < before; k++)
-        if (agent->steps[k].access == access)
-            return true;
-    return false;
-}
-
-/* The step from which on an agent drains a ring: it waits for each stage once, by instructions of their own and with
- * nothing between, and leaves.  step_count = it does not. */
-static uint32_t drain_of(const struct totals *totals, const struct wsdbg_replay_agent *agent)
-{
-    uint32_t first = agent->step_count, waits = 0, ring = WSDBG_NONE;
-    for (uint32_t k = agent->step_count; k > 0; k--) {
-        const struct wsdbg_step_row *step = &agent->steps[k - 1];
-        if (step->kind == WSDBG_STEP_TOGETHER)
-            continue;
-        if (step->kind != WSDBG_ACCESS_WAIT ||
-            (waits && !wsdbg_replay_is_of_family(totals->replay, ring, agent->target[k - 1])))
-            break;
-        ring = agent->target[k - 1];
-        first = k - 1;
-        waits++;
-    }
-    if (waits < 2 || waits != totals->replay->barriers[ring].stages)
-        return agent->step_count;
-    for (uint32_t k = first; k < agent->step_count; k++)
-        if (agent->steps[k].kind == WSDBG_ACCESS_WAIT && was_executed(agent, first, agent->steps[k].access))
-            return agent->step_count;
-    return first;
-}
-
 /* Whether each agent that arrives does so at least as often as it waits on the barrier itself, and on that stage of
  * other barriers: then it left out no arrival.  Waits of its drain are for arrivals that it made before. */
 static bool are_regular(const struct totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
-        const uint32_t drain = drain_of(totals, agent);
+        const uint32_t drain = wsdbg_replay_drain_of(totals->replay, agent);
         uint32_t arrivals = 0, waits = 0, waits_itself = 0;
         for (uint32_t k = 0; k < drain; k++) {
             const bool is_wait = agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k];
@@ -471,10 +451,12 @@ static bool say_too_few(const struct totals *totals)
     return true;
 }
 
-/* The arrivals of all threads are just enough for the phases that have completed. */
+/* The arrivals of all threads are just enough for the phases that have completed, and for those who wait for the next
+ * one by token and so have arrived in it. */
 static bool is_over(const struct totals *totals)
 {
-    return totals->in_walks == (uint64_t)totals->expected * totals->phase;
+    return totals->in_walks == (uint64_t)totals->expected * totals->phase +
+                                   wsdbg_replay_arrivals_of_waiters(totals->replay, totals->barrier);
 }
 
 /* Adds a finding where all arrivals are too few for one phase; or, `of_trips`, just enough for the phases that have

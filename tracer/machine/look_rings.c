@@ -120,16 +120,25 @@ static bool is_taken_together(const struct rings *rings, uint32_t at)
     return is_taken;
 }
 
+/* Whether a place is no stage of the one before it, though both are of one family so far: something else is done with
+ * it, and no instruction takes both. */
+static bool breaks_off(const struct rings *rings, uint32_t at)
+{
+    return at < rings->count && rings->places[at].id == rings->places[at - 1].id && rings->places[at].kinds &&
+           rings->places[at - 1].kinds && rings->places[at].kinds != rings->places[at - 1].kinds &&
+           !is_taken_together(rings, at);
+}
+
 /* Whether a place goes on the ring of the one before it.  They are of different families so far, one of which has no
- * other place.  They lie in one row, expect the same, and the same is done with them.  And some instruction takes both.
- */
+ * other place; or those of the second one break off behind it.  They lie in one row, expect the same, and the same is
+ * done with them.  And some instruction takes both. */
 static bool goes_on(const struct rings *rings, uint32_t at)
 {
     const struct ring_place *last = &rings->places[at - 1], *next = &rings->places[at];
     const uint32_t spacing = next->offset - last->offset;
     if (next->id == last->id || next->offset <= last->offset || spacing % MBARRIER_BYTES || spacing > SPACING_MOST ||
         !last->expected.known || !next->expected.known || last->expected.value != next->expected.value ||
-        last->kinds != next->kinds || !(is_single(rings, at - 1) || is_single(rings, at)))
+        last->kinds != next->kinds || !(is_single(rings, at - 1) || is_single(rings, at) || breaks_off(rings, at + 1)))
         return false;
     const bool is_in_row = last->ring_first == at - 1 || spacing == last->offset - rings->places[at - 2].offset;
     return is_in_row && is_taken_together(rings, at);
@@ -140,10 +149,14 @@ static bool join(struct rings *rings)
 {
     bool any = false;
     for (uint32_t at = 1; at < rings->count; at++) {
-        const bool is_same = rings->places[at].id == rings->places[at - 1].id, joins = goes_on(rings, at);
+        struct ring_place *place = &rings->places[at], *last = place - 1;
+        const bool is_same = place->id == last->id, joins = goes_on(rings, at);
+        const bool is_left = is_same && rings->places[last->ring_first].id != last->id && breaks_off(rings, at);
         any |= joins;
-        if (is_same || joins)
-            rings->places[at].ring_first = rings->places[at - 1].ring_first;
+        if (is_left)
+            place->stage = 0;
+        else if (is_same || joins)
+            place->ring_first = last->ring_first;
     }
     return any;
 }

@@ -14,7 +14,7 @@
 #include "sass/walk.h"
 
 enum { SPECIAL_CTA_X = 37 };
-enum { WORK_OF_THREAD = 1 << 17, STEPS_OF_THREAD = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
+enum { LENGTH_OF_WALK = 1 << 17, WORK_OF_WALK = 1 << 19, STEPS_OF_WALK = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
 #define INSTRUCTIONS_MOST 32768u         /* of a kernel that is followed for its named barriers alone */
 #define WORK_OF_LOOK (UINT64_C(1) << 22) /* instructions; some 0.9 s */
 
@@ -67,7 +67,7 @@ static struct wsdbg_error *walk_together(struct walks *walks, uint32_t warp, uin
         threads[lane] = thread_of(walks, warp, lane);
         worlds[lane] = walk_thread_world(&threads[lane]);
     }
-    const struct wsdbg_walk_limits limits = {WORK_OF_THREAD, STEPS_OF_THREAD, is_late, walks};
+    const struct wsdbg_walk_limits limits = {LENGTH_OF_WALK, WORK_OF_WALK, STEPS_OF_WALK, is_late, walks};
     struct wsdbg_error *error = wsdbg_walk_lanes(walks->plan, worlds, lanes, limits, walk, together);
     *has_loaded = false;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {

@@ -493,10 +493,10 @@ static bool is_system(const struct wsdbg_ptx_translation *t)
     return has_scope && t->from->flags & (WSDBG_PTX_SYSTEM | WSDBG_PTX_VOLATILE);
 }
 
-static bool is_register_of_half(const struct wsdbg_ptx_translation *t, const struct wsdbg_ptx_operand *operand)
+static bool is_register_of(const struct wsdbg_ptx_translation *t, const struct wsdbg_ptx_operand *operand, size_t bytes)
 {
     return operand->kind == WSDBG_PTX_OPERAND_REGISTER &&
-           wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->function->register_types[operand->number]) == sizeof(uint16_t);
+           wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->function->register_types[operand->number]) == bytes;
 }
 
 /* A parameter is a constant.  An address of one, in a register, is its place among the constants. */
@@ -507,8 +507,9 @@ static void translate_parameter(const struct wsdbg_ptx_translation *t, const str
     t->out->operation = WSDBG_OP_LDC;
     t->out->is_signed = is_signed(t->from->type);
     t->out->is_whole = t->out->width_bytes > 0 && (!has_base || wsdbg_ptx_numbered(t, place->number, &base));
-    t->out->is_long = wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->from->type) == sizeof(uint64_t);
-    if (is_register_of_half(t, &t->from->operands[0])) { /* it holds a number below 2^16 */
+    t->out->is_long = wsdbg_ptx_type_bytes((enum wsdbg_ptx_type)t->from->type) == sizeof(uint64_t) ||
+                      is_register_of(t, &t->from->operands[0], sizeof(uint64_t));
+    if (is_register_of(t, &t->from->operands[0], sizeof(uint16_t))) { /* it holds a number below 2^16 */
         t->out->is_whole &= t->from->type != WSDBG_PTX_S8;
         t->out->is_signed = false;
     }
