@@ -88,9 +88,23 @@ static bool is_for_ever(struct hopper_warp *warp, struct hopper_split *split, vo
     return split->expired_changes == gpu->changes && split->expired_hash && split->repeats;
 }
 
+static bool is_awake(struct hopper_warp *warp, struct hopper_split *split, void *data)
+{
+    (void)warp;
+    (void)data;
+    return split->wait.kind != HOPPER_SLEEPS;
+}
+
+/* Who sleeps between two tries shows no wait.  So the proof waits for a moment when nobody sleeps, unless there is none
+ * among many. */
 bool hopper_is_stuck(struct wsdbg_gpu *gpu)
 {
-    return each_split(gpu, is_for_ever, gpu);
+    enum { ASLEEP_MOST = 256 };
+    if (!each_split(gpu, is_for_ever, gpu)) {
+        gpu->found_asleep = 0;
+        return false;
+    }
+    return each_split(gpu, is_awake, NULL) || ++gpu->found_asleep > ASLEEP_MOST;
 }
 
 static bool cannot_be_helped(struct hopper_warp *warp, struct hopper_split *split, void *data)

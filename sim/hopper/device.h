@@ -117,6 +117,7 @@ struct wsdbg_gpu {
     uint64_t time_ps, instructions;
     uint64_t changes;       /* of anything that somebody may wait for */
     uint64_t next_limit_ns; /* no time limit is earlier; UINT64_MAX = none */
+    uint32_t found_asleep;  /* how often in a row all wait for ever, and some sleep; see deadlock.c */
     struct hopper_spins spins;
     uint64_t random;
     uint32_t *decisions;
