@@ -77,7 +77,7 @@ static bool reads(const struct wsdbg_instruction *instruction, uint32_t number)
     return false;
 }
 
-/* Of an instruction whose sources are not all decoded: A, B and C are where its encoding has registers, if any.  A
+/* Where the sources of an instruction are not all decoded, A, B and C are where its encoding has registers, if any.  A
  * number is a pair at most, a tile of a warp's matrix eight. */
 static bool may_read(const struct wsdbg_instruction *instruction, uint32_t number)
 {
@@ -86,8 +86,10 @@ static bool may_read(const struct wsdbg_instruction *instruction, uint32_t numbe
     const uint32_t span = class == WSDBG_CLASS_MATRIX ? TILE : PAIR;
     const uint8_t fields[] = {(uint8_t)(instruction->words[0] >> A_SHIFT), (uint8_t)(instruction->words[0] >> B_SHIFT),
                               (uint8_t)instruction->words[1]};
-    if (instruction->is_whole || class == WSDBG_CLASS_NONE || class == WSDBG_CLASS_WGMMA)
-        return !instruction->is_whole || reads(instruction, number);
+    if (instruction->is_whole)
+        return reads(instruction, number);
+    if (class == WSDBG_CLASS_NONE || class == WSDBG_CLASS_WGMMA)
+        return true;
     for (unsigned i = 0; i < sizeof fields; i++)
         if (number >= fields[i] && number - fields[i] < span)
             return true;
