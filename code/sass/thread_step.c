@@ -620,12 +620,12 @@ void wsdbg_thread_forget(struct wsdbg_thread_state *state, unsigned reg)
     state->value[reg] = state->bits[reg] = state->high[reg] = 0;
 }
 
-static uint32_t mask_of(const struct wsdbg_thread_state *state, unsigned reg)
+uint32_t wsdbg_thread_known_bits(const struct wsdbg_thread_state *state, unsigned reg)
 {
     return state->known[reg] ? UINT32_MAX : state->bits[reg];
 }
 
-static void set_bits(struct wsdbg_thread_state *state, unsigned reg, uint32_t value, uint32_t mask)
+void wsdbg_thread_set_bits(struct wsdbg_thread_state *state, unsigned reg, uint32_t value, uint32_t mask)
 {
     state->known[reg] = mask == UINT32_MAX;
     state->bits[reg] = mask;
@@ -644,9 +644,9 @@ static void set(struct wsdbg_thread_state *state, unsigned reg, const struct res
     uint32_t mask = known ? UINT32_MAX : word == 0 ? result->mask : 0;
     const bool high_stays = is_certain || (state->high_known[reg] && state->high[reg] == high);
     if (!is_certain)
-        mask &= mask_of(state, reg) & ~(state->value[reg] ^ value);
+        mask &= wsdbg_thread_known_bits(state, reg) & ~(state->value[reg] ^ value);
     wsdbg_thread_forget(state, reg);
-    set_bits(state, reg, value, mask);
+    wsdbg_thread_set_bits(state, reg, value, mask);
     state->high_known[reg] = has_high && high_stays;
     state->high[reg] = state->high_known[reg] ? high : 0;
 }
@@ -683,10 +683,11 @@ bool wsdbg_thread_meet(struct wsdbg_thread_state *state, const struct wsdbg_thre
 {
     bool changes = false;
     for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++) {
-        const uint32_t mask = mask_of(state, reg);
-        const uint32_t both = mask ? mask & mask_of(other, reg) & ~(state->value[reg] ^ other->value[reg]) : 0;
+        const uint32_t mask = wsdbg_thread_known_bits(state, reg);
+        const uint32_t both =
+            mask ? mask & wsdbg_thread_known_bits(other, reg) & ~(state->value[reg] ^ other->value[reg]) : 0;
         if (both != mask) {
-            set_bits(state, reg, state->value[reg], both);
+            wsdbg_thread_set_bits(state, reg, state->value[reg], both);
             changes = true;
         }
         if (state->high_known[reg] && (!other->high_known[reg] || other->high[reg] != state->high[reg])) {

@@ -41,6 +41,9 @@ enum wsdbg_truth wsdbg_thread_predicate(const struct wsdbg_thread_state *state, 
 bool wsdbg_thread_meet(struct wsdbg_thread_state *state, const struct wsdbg_thread_state *other);
 /* Forgets a register. */
 void wsdbg_thread_forget(struct wsdbg_thread_state *state, unsigned reg);
+/* The bits of a register that are known; and sets them, the low 32 of a register of PTX. */
+uint32_t wsdbg_thread_known_bits(const struct wsdbg_thread_state *state, unsigned reg);
+void wsdbg_thread_set_bits(struct wsdbg_thread_state *state, unsigned reg, uint32_t value, uint32_t mask);
 /* The registers after the instruction; one whose guard is not known may have executed or not. */
 void wsdbg_thread_step(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
                        struct wsdbg_thread_state *state);

@@ -1,11 +1,12 @@
 /* walk_execute.c - executes one instruction for the lanes of a group, those of which a walk knows more than
- * thread_step.h among them: shuffles, votes, places in other CTAs, the stack frame.
+ * thread_step.h among them: shuffles, votes, places in other CTAs.
  *
  * Reads: the plan, what the launch tells.  Writes: registers; for lane 0 also what its shuffles give to the other
  * lanes, in the plan.
  */
 #include "sass/walk_group.h"
 
+#include "sass/walk_bytes.h"
 #include "sass/walk_memory.h"
 #include "sass/walk_stack.h"
 #include "sass/walk_warp.h"
@@ -104,76 +105,6 @@ static void serve_lane(const struct walk_lane *lane, const struct wsdbg_instruct
     walk_set_register(lane->state, &instruction->destinations[1], known, value);
 }
 
-/* A word that is moved into the stack frame or out of it. */
-static void move_words(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
-{
-    const struct wsdbg_operand *from = &instruction->sources[0], *to = &instruction->destinations[0];
-    for (unsigned part = 0; part == 0 || part < to->registers; part++) {
-        const unsigned read = wsdbg_register_of(from, part), written = wsdbg_register_of(to, part);
-        if (written < WSDBG_REGISTER_COUNT && read < WSDBG_REGISTER_COUNT)
-            walk_copy_register(lane->state, lane->state, written, read);
-        else if (written < WSDBG_REGISTER_COUNT)
-            walk_set_word(lane->state, written, from->number == WSDBG_RZ, 0);
-    }
-}
-
-enum place { PLACE_UNKNOWN, PLACE_BEYOND, PLACE_FOUND };
-
-/* The words of local memory that an access names, among the `count` registers from `first` on that stand for its words:
- * *number is the first one's.  BEYOND: none of these words. */
-static enum place find_words(const struct walk_lane *lane, const struct wsdbg_instruction *access, uint32_t pointer,
-                             uint32_t first, uint32_t count, uint32_t *number)
-{
-    uint32_t address;
-    const uint32_t words = access->width_bytes / sizeof address;
-    if (!walk_value(lane, &access->sources[0], 0, &address) || (address - pointer) % sizeof address)
-        return PLACE_UNKNOWN;
-    const uint32_t word = (address - pointer) / sizeof address;
-    *number = first + word;
-    if (word >= count)
-        return PLACE_BEYOND;
-    return words <= count - word ? PLACE_FOUND : PLACE_UNKNOWN;
-}
-
-/* Of code that comes from PTX, only the low word of an element of 64 bits has a register.  The address may be in a
- * register that the load writes. */
-static void pick_words(const struct walk_lane *lane, const struct wsdbg_instruction *load)
-{
-    const struct wsdbg_operand *all = &load->sources[1], *last = &load->sources[load->source_count - 2];
-    const unsigned each = load->width_bytes / sizeof(uint32_t) / load->destination_count;
-    struct wsdbg_operand from = {.kind = WSDBG_OPERAND_REGISTER};
-    const uint32_t count = (uint32_t)last->number + last->registers - all->number;
-    uint32_t pointer, first = 0;
-    const bool is_found = last->kind == WSDBG_OPERAND_REGISTER &&
-                          walk_value(lane, &load->sources[load->source_count - 1], 0, &pointer) &&
-                          find_words(lane, load, pointer, all->number, count, &first) == PLACE_FOUND;
-    walk_forget_written(lane, load);
-    for (unsigned i = 0; i < load->destination_count && is_found; i++)
-        for (unsigned part = 0; part == 0 || part < load->destinations[i].registers; part++) {
-            const unsigned to = wsdbg_register_of(&load->destinations[i], part);
-            from.number = (uint16_t)(first + i * each + part);
-            if (to < WSDBG_REGISTER_COUNT)
-                walk_copy_register(lane->state, lane->state, to, wsdbg_register_of(&from, 0));
-        }
-}
-
-/* The last source is what the words were. */
-static void put_words(const struct walk_lane *lane, const struct wsdbg_instruction *store)
-{
-    const unsigned elements = store->source_count - 2, each = store->width_bytes / sizeof(uint32_t) / elements;
-    const struct wsdbg_operand *all = &store->destinations[0];
-    struct wsdbg_operand to = {.kind = WSDBG_OPERAND_REGISTER, .registers = 1};
-    uint32_t first = 0, value = 0;
-    const enum place place = find_words(lane, store, 0, all->number, all->registers, &first);
-    if (place == PLACE_UNKNOWN)
-        walk_forget_written(lane, store);
-    for (unsigned word = 0; word < elements * each && place == PLACE_FOUND; word++) {
-        const bool known = word % each == 0 && walk_value(lane, &store->sources[1 + word / each], 0, &value);
-        to.number = (uint16_t)(first + word);
-        walk_set_register(lane->state, &to, known, value);
-    }
-}
-
 static void execute_lane(struct walk_group *group, uint32_t number, const struct walk_lane *lane)
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
@@ -200,13 +131,8 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         walk_execute_atomic(lane, number, instruction);
     else if (serves_lanes(instruction))
         serve_lane(lane, instruction);
-    else if (walk_stack_moves(instruction))
-        move_words(lane, instruction);
-    else if (walk_stack_picks(instruction))
-        pick_words(lane, instruction);
-    else if (walk_stack_puts(instruction))
-        put_words(lane, instruction);
-    else if (!walk_reads_shared(lane, instruction) || !walk_load(lane, number, instruction))
+    else if (!walk_bytes_execute(lane, instruction) &&
+             (!walk_reads_shared(lane, instruction) || !walk_load(lane, number, instruction)))
         wsdbg_thread_step(instruction, lane->world, lane->state);
 }
 

@@ -8,47 +8,52 @@
 #include <string.h>
 
 #include "sass/definitions.h"
+#include "sass/walk_local.h"
 
 enum { STACK_POINTER = 1, FIRST_NUMBER = 256, WORD_BYTES = 4, FRAME_BYTES = WSDBG_MORE_REGISTERS * WORD_BYTES };
 /* No walk needs to know where local memory lies; with some place for it, addresses in it are numbers. */
-enum { POINTER_AT_START = 1 << 20, SPAN_MOST = 128 };
+enum { POINTER_AT_START = 1 << 20, SPAN_MOST = 128, INDEXED_BYTES_MOST = 256 };
 
 struct frame {
     const struct wsdbg_graph *graph;
-    uint32_t words;  /* that some load or store names */
-    bool is_indexed; /* some load has an address that is computed from the stack pointer */
-    uint64_t *seen;  /* blocks, a bit each */
-    uint32_t *open;  /* blocks */
+    uint32_t words;    /* that are followed */
+    bool uses_pointer; /* some load or store takes its place from the stack pointer's value */
+    uint64_t *seen;    /* blocks, a bit each */
+    uint32_t *open;    /* blocks */
     uint32_t open_count;
 };
+
+static bool is_of_machine_code(const struct wsdbg_instruction *instruction)
+{
+    return instruction->words[0] || instruction->words[1];
+}
 
 static bool is_of_frame(const struct wsdbg_instruction *instruction)
 {
     return (instruction->operation == WSDBG_OP_LDL || instruction->operation == WSDBG_OP_STL) &&
-           (instruction->words[0] || instruction->words[1]);
+           is_of_machine_code(instruction);
 }
 
-static bool moves_words(const struct wsdbg_instruction *instruction)
+static bool moves_bytes(const struct wsdbg_instruction *instruction)
 {
     const struct wsdbg_operand *at = &instruction->sources[0];
     const bool is_load = instruction->operation == WSDBG_OP_LDL;
     return instruction->is_whole && instruction->source_count == (is_load ? 1 : 2) &&
            instruction->destination_count == is_load && at->kind == WSDBG_OPERAND_MEMORY && at->uniform == WSDBG_URZ &&
-           instruction->width_bytes && instruction->width_bytes % WORD_BYTES == 0;
+           instruction->width_bytes;
+}
+
+static bool moves_words(const struct wsdbg_instruction *instruction)
+{
+    return instruction->width_bytes % WORD_BYTES == 0;
 }
 
 static bool is_named_by_pointer(const struct wsdbg_instruction *instruction)
 {
     const struct wsdbg_operand *at = &instruction->sources[0];
-    return at->number == STACK_POINTER && at->value >= 0 && at->value % WORD_BYTES == 0 &&
+    const unsigned unit = moves_words(instruction) ? WORD_BYTES : instruction->width_bytes;
+    return at->number == STACK_POINTER && at->value >= 0 && at->value % unit == 0 &&
            at->value + instruction->width_bytes <= FRAME_BYTES;
-}
-
-/* A load of words at a place that a register other than the stack pointer tells. */
-static bool is_index_load(const struct wsdbg_instruction *instruction)
-{
-    return instruction->operation == WSDBG_OP_LDL && moves_words(instruction) &&
-           instruction->sources[0].number != STACK_POINTER;
 }
 
 static bool writes_pointer(const struct wsdbg_instruction *instruction)
@@ -72,6 +77,32 @@ static bool reads(const struct wsdbg_instruction *instruction, uint32_t number)
     return false;
 }
 
+/* Where the sources of an instruction are not all decoded, A, B and C are where its encoding has registers, if any.  A
+ * number is a pair at most, a tile of a warp's matrix eight. */
+static bool may_read(const struct wsdbg_instruction *instruction, uint32_t number)
+{
+    enum { PAIR = 2, TILE = 8, A_SHIFT = 24, B_SHIFT = 32 };
+    const enum wsdbg_operation_class class = wsdbg_operation_class(instruction->operation);
+    const uint32_t span = class == WSDBG_CLASS_MATRIX ? TILE : PAIR;
+    const uint8_t fields[] = {(uint8_t)(instruction->words[0] >> A_SHIFT), (uint8_t)(instruction->words[0] >> B_SHIFT),
+                              (uint8_t)instruction->words[1]};
+    if (instruction->is_whole)
+        return reads(instruction, number);
+    if (class == WSDBG_CLASS_NONE || class == WSDBG_CLASS_WGMMA)
+        return true;
+    for (unsigned i = 0; i < sizeof fields; i++)
+        if (number >= fields[i] && number - fields[i] < span)
+            return true;
+    return false;
+}
+
+/* Whether the register tells the place of a load or store of the frame, and is not what is stored. */
+static bool is_place(const struct wsdbg_instruction *instruction, uint32_t number)
+{
+    return is_of_frame(instruction) && moves_bytes(instruction) && instruction->sources[0].number == number &&
+           (instruction->operation == WSDBG_OP_LDL || !is_source(&instruction->sources[1], number));
+}
+
 static void open_block(struct frame *frame, uint32_t block)
 {
     if (block == WSDBG_GRAPH_NONE || frame->seen[block / 64] >> block % 64 & 1)
@@ -80,16 +111,16 @@ static void open_block(struct frame *frame, uint32_t block)
     frame->open[frame->open_count++] = block;
 }
 
-/* Whether all that reads the register from an instruction of a block on, up to where it is written again, are loads at
- * the place that it tells.  Opens the blocks behind. */
+/* Whether all that reads the register from an instruction of a block on, up to where it is written again, are loads and
+ * stores at the place that it tells.  Opens the blocks behind. */
 static bool is_index_from(struct frame *frame, uint32_t number, uint32_t first, uint32_t block)
 {
     const struct wsdbg_operand index = {.kind = WSDBG_OPERAND_REGISTER, .number = (uint16_t)number};
     const struct wsdbg_block *b = &frame->graph->blocks[block];
     for (uint32_t i = first; i < b->first + b->count; i++) {
         const struct wsdbg_instruction *instruction = &frame->graph->instructions[i];
-        if (!instruction->is_whole || (reads(instruction, number) && !is_index_load(instruction)))
-            return false; /* of one that is not whole, some sources are not known */
+        if (may_read(instruction, number) && !is_place(instruction, number))
+            return false;
         if (wsdbg_writes(instruction, wsdbg_register_of(&index, 0)) && wsdbg_flow_is_unguarded(instruction))
             return true;
     }
@@ -100,7 +131,7 @@ static bool is_index_from(struct frame *frame, uint32_t number, uint32_t first, 
     return true;
 }
 
-/* Whether the instruction computes an address from the stack pointer that only loads use. */
+/* Whether the instruction computes an address from the stack pointer that only loads and stores of the frame use. */
 static bool makes_index(struct frame *frame, uint32_t number)
 {
     const struct wsdbg_graph *graph = frame->graph;
@@ -119,9 +150,29 @@ static bool makes_index(struct frame *frame, uint32_t number)
     return is_index;
 }
 
-/* Whether each access to the frame names its word by the stack pointer, or is a load at a place computed from it; and
- * whether the pointer keeps its value behind the first block.  Any other use of the pointer could put the address of a
- * word anywhere. */
+/* Notes the words that a load or store may concern; false: not all of them can be followed.  Nobody can tell where the
+ * frame is for a store to a fixed address. */
+static bool note_access(struct frame *frame, const struct wsdbg_instruction *access)
+{
+    const struct wsdbg_operand *at = &access->sources[0];
+    const bool is_store = access->operation == WSDBG_OP_STL;
+    if (!moves_bytes(access) || (is_store && is_source(&access->sources[1], STACK_POINTER)))
+        return false;
+    if (at->number != STACK_POINTER) {
+        frame->uses_pointer = true;
+        return !is_store || at->number != WSDBG_RZ;
+    }
+    if (!is_named_by_pointer(access))
+        return false;
+    const uint32_t end = ((uint32_t)at->value + access->width_bytes + WORD_BYTES - 1) / WORD_BYTES;
+    frame->words = end > frame->words ? end : frame->words;
+    frame->uses_pointer |= !moves_words(access);
+    return true;
+}
+
+/* Whether each access to the frame names its place by the stack pointer, or by an address computed from it; and whether
+ * the pointer keeps its value behind the first block.  Any other use of the pointer could put the address of a word
+ * anywhere. */
 static bool can_be_followed(struct frame *frame)
 {
     const struct wsdbg_graph *graph = frame->graph;
@@ -129,18 +180,27 @@ static bool can_be_followed(struct frame *frame)
         const struct wsdbg_instruction *instruction = &graph->instructions[i];
         if (writes_pointer(instruction) && graph->block_of[i] != graph->block_of[0])
             return false;
-        if (is_index_load(instruction)) {
-            frame->is_indexed = true;
-        } else if (is_of_frame(instruction)) {
-            if (!moves_words(instruction) || !is_named_by_pointer(instruction))
-                return false;
-            const uint32_t end = (uint32_t)(instruction->sources[0].value + instruction->width_bytes) / WORD_BYTES;
-            frame->words = end > frame->words ? end : frame->words;
-        } else if (!writes_pointer(instruction) && reads(instruction, STACK_POINTER) && !makes_index(frame, i)) {
+        if (is_of_frame(instruction)
+                ? !note_access(frame, instruction)
+                : !writes_pointer(instruction) && reads(instruction, STACK_POINTER) && !makes_index(frame, i))
             return false;
-        }
     }
     return true;
+}
+
+/* How much the first block takes from the stack: an array there may have words that nothing names. */
+static uint32_t taken_bytes(const struct wsdbg_graph *graph)
+{
+    const struct wsdbg_block *first = &graph->blocks[graph->block_of[0]];
+    int64_t bytes = 0;
+    for (uint32_t i = first->first; i < first->first + first->count; i++) {
+        const struct wsdbg_instruction *instruction = &graph->instructions[i];
+        for (unsigned k = 0; k < instruction->source_count; k++)
+            if (writes_pointer(instruction) && reads(instruction, STACK_POINTER) &&
+                instruction->sources[k].kind == WSDBG_OPERAND_IMMEDIATE)
+                bytes -= (int32_t)instruction->sources[k].value;
+    }
+    return bytes < 0 ? 0 : bytes < INDEXED_BYTES_MOST ? (uint32_t)bytes : INDEXED_BYTES_MOST;
 }
 
 static void name_register(struct wsdbg_instruction *instruction)
@@ -159,18 +219,33 @@ static void name_register(struct wsdbg_instruction *instruction)
     instruction->destination_count = 1;
 }
 
-/* The load may read any word of the frame.  It also reads the stack pointer. */
-static void name_all(struct wsdbg_instruction *load, const struct frame *frame)
+/* The words that an access may concern become sources, and destinations of a store, which leaves bytes of them as they
+ * were.  The last source is the stack pointer. */
+static void name_words(struct wsdbg_instruction *access, uint32_t first, uint32_t end)
 {
-    for (uint32_t word = 0; word < frame->words; word += SPAN_MOST) {
-        const uint32_t left = frame->words - word;
-        load->sources[load->source_count++] =
-            (struct wsdbg_operand){.kind = WSDBG_OPERAND_REGISTER,
-                                   .number = (uint16_t)(FIRST_NUMBER + word),
-                                   .registers = (uint8_t)(left < SPAN_MOST ? left : SPAN_MOST)};
+    for (; first < end; first += SPAN_MOST) {
+        const uint32_t left = end - first;
+        const struct wsdbg_operand words = {.kind = WSDBG_OPERAND_REGISTER,
+                                            .number = (uint16_t)(FIRST_NUMBER + first),
+                                            .registers = (uint8_t)(left < SPAN_MOST ? left : SPAN_MOST)};
+        access->sources[access->source_count++] = words;
+        if (access->operation == WSDBG_OP_STL)
+            access->destinations[access->destination_count++] = words;
     }
-    load->sources[load->source_count++] =
+    access->sources[access->source_count++] =
         (struct wsdbg_operand){.kind = WSDBG_OPERAND_REGISTER, .number = STACK_POINTER, .registers = 1};
+}
+
+static void name_access(struct wsdbg_instruction *access, const struct frame *frame)
+{
+    const struct wsdbg_operand *at = &access->sources[0];
+    const uint32_t word = (uint32_t)at->value / WORD_BYTES;
+    if (at->number != STACK_POINTER)
+        name_words(access, 0, frame->words);
+    else if (moves_words(access))
+        name_register(access);
+    else
+        name_words(access, word, word + 1);
 }
 
 static void place_pointer(struct wsdbg_instruction *instruction)
@@ -183,75 +258,16 @@ static void place_pointer(struct wsdbg_instruction *instruction)
     instruction->width_bytes = 0;
 }
 
-static void name_words(struct wsdbg_instruction *copy, const struct frame *frame)
+static void name_frame(struct wsdbg_instruction *copy, struct frame *frame)
 {
+    const uint32_t taken = taken_bytes(frame->graph) / WORD_BYTES;
+    if (frame->uses_pointer && taken > frame->words)
+        frame->words = taken;
     for (uint32_t i = 0; i < frame->graph->instruction_count; i++)
-        if (is_index_load(&copy[i]))
-            name_all(&copy[i], frame);
-        else if (is_of_frame(&copy[i]))
-            name_register(&copy[i]);
-        else if (frame->is_indexed)
+        if (is_of_frame(&copy[i]))
+            name_access(&copy[i], frame);
+        else if (frame->uses_pointer)
             place_pointer(&copy[i]);
-}
-
-/* ---- code that comes from PTX ---- */
-
-/* Its local memory begins at address 0.  The last registers of all stand for the first words of it. */
-enum { LOCAL_WORDS = 64, LOCAL_FIRST = FIRST_NUMBER + WSDBG_MORE_REGISTERS - LOCAL_WORDS };
-static const struct wsdbg_operand local_words = {
-    .kind = WSDBG_OPERAND_REGISTER, .number = LOCAL_FIRST, .registers = LOCAL_WORDS};
-
-static bool is_of_local(const struct wsdbg_instruction *instruction)
-{
-    return (instruction->operation == WSDBG_OP_LDL || instruction->operation == WSDBG_OP_STL) &&
-           !is_of_frame(instruction);
-}
-
-static bool is_below_local(const struct wsdbg_operand *operands, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        if ((operands[i].kind == WSDBG_OPERAND_REGISTER || operands[i].kind == WSDBG_OPERAND_MEMORY) &&
-            operands[i].number + (operands[i].registers ? operands[i].registers : 1u) > LOCAL_FIRST)
-            return false;
-    return true;
-}
-
-/* Whether each store to local memory has an address and stores whole words, and no register is one of those that are to
- * stand for it. */
-static bool can_local_be_followed(const struct wsdbg_graph *graph)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < graph->instruction_count; i++) {
-        const struct wsdbg_instruction *in = &graph->instructions[i];
-        const bool is_store = is_of_local(in) && in->operation == WSDBG_OP_STL;
-        if (!is_below_local(in->sources, in->source_count) ||
-            !is_below_local(in->destinations, in->destination_count) ||
-            (is_store && (in->source_count < 2 || in->source_count == WSDBG_SOURCES_MAX || in->destination_count ||
-                          in->sources[0].kind != WSDBG_OPERAND_MEMORY || !in->width_bytes ||
-                          in->width_bytes % ((in->source_count - 1u) * WORD_BYTES))))
-            return false;
-        any |= is_store;
-    }
-    return any;
-}
-
-static bool loads_words(const struct wsdbg_instruction *load)
-{
-    return load->operation == WSDBG_OP_LDL && load->source_count == 1 && load->destination_count &&
-           load->sources[0].kind == WSDBG_OPERAND_MEMORY && load->width_bytes &&
-           load->width_bytes % (load->destination_count * WORD_BYTES) == 0;
-}
-
-/* A store leaves most words as they were, and so reads them, too. */
-static void name_local(struct wsdbg_instruction *copy)
-{
-    if (!is_of_local(copy) || (copy->operation == WSDBG_OP_LDL && !loads_words(copy)))
-        return;
-    copy->sources[copy->source_count++] = local_words;
-    if (copy->operation == WSDBG_OP_STL)
-        copy->destinations[copy->destination_count++] = local_words;
-    else
-        copy->sources[copy->source_count++] = (struct wsdbg_operand){.kind = WSDBG_OPERAND_IMMEDIATE};
 }
 
 struct wsdbg_error *walk_stack_follow(const struct wsdbg_graph *graph, struct wsdbg_instruction **out)
@@ -260,14 +276,12 @@ struct wsdbg_error *walk_stack_follow(const struct wsdbg_graph *graph, struct ws
                           .seen = calloc((size_t)graph->block_count / 64 + 1, sizeof *frame.seen),
                           .open = calloc((size_t)graph->block_count + 1, sizeof *frame.open)};
     struct wsdbg_instruction *copy = calloc((size_t)graph->instruction_count + 1, sizeof *copy);
-    const bool can_follow_local = can_local_be_followed(graph);
     *out = copy;
     if (copy && frame.seen && frame.open) {
         memcpy(copy, graph->instructions, graph->instruction_count * sizeof *copy);
         if (can_be_followed(&frame))
-            name_words(copy, &frame);
-        for (uint32_t i = 0; i < graph->instruction_count && can_follow_local; i++)
-            name_local(&copy[i]);
+            name_frame(copy, &frame);
+        walk_local_name(graph, copy);
     }
     const bool has_memory = copy && frame.seen && frame.open;
     free(frame.seen);
@@ -294,5 +308,18 @@ bool walk_stack_picks(const struct wsdbg_instruction *instruction)
 bool walk_stack_puts(const struct wsdbg_instruction *instruction)
 {
     return instruction->operation == WSDBG_OP_STL && instruction->sources[0].kind == WSDBG_OPERAND_MEMORY &&
-           instruction->destination_count == 1;
+           instruction->destination_count;
+}
+
+struct walk_stack_words walk_stack_words_of(const struct wsdbg_instruction *access)
+{
+    const bool is_store = access->operation == WSDBG_OP_STL, has_pointer = is_of_machine_code(access);
+    const struct wsdbg_operand *spans = is_store ? access->destinations : &access->sources[1];
+    const unsigned count = is_store ? access->destination_count : access->source_count - 1u - has_pointer;
+    struct walk_stack_words words = {.origin = has_pointer ? FIRST_NUMBER : WALK_LOCAL_FIRST,
+                                     .first = count ? spans[0].number : 0,
+                                     .pointer = has_pointer ? &access->sources[access->source_count - 1] : NULL};
+    for (unsigned i = 0; i < count; i++)
+        words.count += spans[i].registers;
+    return words;
 }

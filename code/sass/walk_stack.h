@@ -9,22 +9,30 @@
 
 #include "sass/flow.h"
 
-/* Copies the instructions of the graph.  In the copy, loads and stores of words of the stack frame name general
- * registers from number 256 on instead, one for each word: both have one source and one destination then, of as many
- * registers as they move.  Some loads compute their place from the stack pointer.  These keep their address.
- * Their further sources are all words of the frame, and the stack pointer.  None of this is done where the frame may be
- * used in another way: by an address that goes anywhere else, or where the frame is not the same everywhere.
+/* Copies the instructions of the graph.  In the copy, loads and stores of whole words of the stack frame, at a constant
+ * place, name general registers from number 256 on instead, one for each word: both have one source and one destination
+ * then, of as many registers as they move.  Other loads and stores keep their address: those of less than a word, and
+ * those at a place that is computed from the stack pointer.  None of this is done where the frame may be used in
+ * another way: by an address that goes anywhere else, or where the frame is not the same everywhere.  In code that
+ * comes from PTX all loads and stores keep their address (walk_local.h).
  *
- * In code that comes from PTX, local memory begins at address 0, and all its loads and stores keep their address.  The
- * further sources of a load are all words that are followed, and 0.  Those words are the last source of a store, and
- * its destination.  The caller frees *out. */
+ * One that keeps its address has the words that it may concern as further operands (walk_stack_words_of).  The caller
+ * frees *out. */
 struct wsdbg_error *walk_stack_follow(const struct wsdbg_graph *graph, struct wsdbg_instruction **out);
-/* Whether the instruction of such a copy moves words of the frame. */
+/* Whether the instruction of such a copy moves words at a constant place. */
 bool walk_stack_moves(const struct wsdbg_instruction *instruction);
-/* Whether it loads words at a place that is computed.  The difference between its address and its last source is the
- * place in bytes of the first word among the registers that stand for all words. */
+/* Whether it is a load that keeps its address. */
 bool walk_stack_picks(const struct wsdbg_instruction *instruction);
-/* Whether it stores words at a place that is computed, the same way; the difference is to address 0. */
+/* Whether it is such a store.  What it stores are the sources behind its address: one in machine code, in code that
+ * comes from PTX all but the last. */
 bool walk_stack_puts(const struct wsdbg_instruction *instruction);
+
+/* The words that a load or store with an address may concern: `count` registers in a row. */
+struct walk_stack_words {
+    uint32_t first, count;               /* numbers of general registers */
+    uint32_t origin;                     /* the register that stands for the word at `pointer` */
+    const struct wsdbg_operand *pointer; /* NULL = address 0 */
+};
+struct walk_stack_words walk_stack_words_of(const struct wsdbg_instruction *access);
 
 #endif

@@ -37,6 +37,15 @@ static void arrive(uint32_t warp, uint32_t ring, uint32_t stage)
     way_add(&ways[warp], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(ring, stage), 1);
 }
 
+static void put_barriers(struct picture *p)
+{
+    for (uint32_t s = 0; s < STAGES; s++) {
+        picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
+        picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
+    }
+    picture_mbarrier(p, TILE, 0, 0, 1, 1, 0);
+}
+
 /* By wait of the warp: '1' if it repeats the one before it on the barrier, else '0'. */
 static void expect(uint32_t warp, const char *repeats)
 {
@@ -44,11 +53,7 @@ static void expect(uint32_t warp, const char *repeats)
     struct wsdbg_case c;
     char text[TEXT] = "";
     picture_init(&p, 1, WARPS, 32);
-    for (uint32_t s = 0; s < STAGES; s++) {
-        picture_mbarrier(&p, FULL, s, 0, 1, 1, 0);
-        picture_mbarrier(&p, EMPTY, s, 0, 1, 1, 0);
-    }
-    picture_mbarrier(&p, TILE, 0, 0, 1, 1, 0);
+    put_barriers(&p);
     ways_put(&p, ways, WARPS);
     struct wsdbg_replay *replay = ways_replay(&p, &c);
     const struct wsdbg_replay_agent *agent = &replay->agents[warp];
@@ -144,6 +149,48 @@ static void warps_of_a_warpgroup_agree(void **state)
     (void)state;
 }
 
+/* A consumer, warp 1, waits twice in each round for what the producer, warp 2, announces by TILE.  The first of these
+ * waits names the wrong parity in round 0.  Without `twice` the other rounds have only one wait, by the second
+ * instruction. */
+static void wait_twice(struct picture *p, bool twice)
+{
+    enum { ROUNDS = 4, FIRST = 100, SECOND, CONSUMER = 1, PRODUCER };
+    begin();
+    for (uint32_t w = 0; w < WARPS; w++)
+        way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 0, WARPS * 32);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        wait_for(PRODUCER, EMPTY, 0, i ^ 1);
+        arrive(PRODUCER, FULL, 0);
+        arrive(PRODUCER, TILE, 0);
+        wait_for(CONSUMER, TILE, 0, i);
+        if (twice || i == 0)
+            way_add(&ways[CONSUMER], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), (i & 1) ^ (i == 0))->access = FIRST;
+        way_add(&ways[CONSUMER], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), i & 1)->access = SECOND;
+        arrive(CONSUMER, EMPTY, 0);
+    }
+    picture_init(p, 1, WARPS, 32);
+    picture_name(p, FULL, "full", STAGES, 1, 2);
+    put_barriers(p);
+    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    ways_put(p, ways, WARPS);
+}
+
+/* Had the first wait the other parity, the second one would repeat it, as in all other rounds. */
+static void a_changed_wait_may_be_one_that_the_next_repeats(void **state)
+{
+    static const char says[] = "asks for parity 1 in wait number 1 on \"full\" stage 0";
+    struct picture p;
+    wait_twice(&p, true);
+    assert_true(ways_stand(&p));
+    ways_expect(&p, "PARITY_WRONG", says);
+    picture_deinit(&p);
+    wait_twice(&p, false);
+    assert_true(ways_stand(&p));
+    assert_false(ways_say(&p, says));
+    picture_deinit(&p);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +199,7 @@ int main(void)
         cmocka_unit_test(a_wait_behind_all_other_stages_is_a_new_one),
         cmocka_unit_test(what_a_wait_was_for_has_its_stage_or_is_of_another_ring),
         cmocka_unit_test(warps_of_a_warpgroup_agree),
+        cmocka_unit_test(a_changed_wait_may_be_one_that_the_next_repeats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

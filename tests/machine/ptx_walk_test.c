@@ -318,51 +318,6 @@ static void shuffles_of_some_lanes_bring_nothing_that_is_known(void **state)
     expect(KERNEL("mov.u32 %r0, 5;\nshfl.sync.up.b32 %r1|%p0, %r0, 1, 0, %r7;\n" INIT("r1")), ALL " init 0x400 ?\n");
 }
 
-/* Two numbers of 64 bits and a word behind them, at a place that depends on the lane.  %r9: the lane's number. */
-#define LOCAL(body)                                                                                                  \
-    KERNEL(                                                                                                          \
-        ".local .align 16 .b8 kept[24];\n.local .align 4 .b8 behind[4];\nmov.u64 %d0, kept;\n"                       \
-        "mov.u64 %d2, 5;\nmov.u64 %d3, 7;\nmov.u32 %r1, 9;\nmov.u32 %r9, %laneid;\n"                                 \
-        "st.local.v2.u64 [%d0], {%d2, %d3};\nst.local.u32 [kept+16], %r1;\nst.local.u32 [behind], %r1;\n" body INIT( \
-            "r0"))
-
-static void a_word_of_local_memory_is_as_good_as_a_register(void **state)
-{
-    (void)state;
-    static const char by_lane[] = LOCAL("and.b32 %r2, %r9, 1;\nmul.wide.u32 %d4, %r2, 8;\nadd.s64 %d5, %d0, %d4;\n"
-                                        "ld.local.u64 %d6, [%d5];\ncvt.u32.u64 %r0, %d6;\n");
-    expect(by_lane, "lanes 55555555: init 0x400 5\nlanes aaaaaaaa: init 0x400 7\n");
-    expect(LOCAL("ld.local.u32 %r0, [%d0+16];\n"), ALL " init 0x400 9\n");
-    expect(LOCAL("ld.local.v2.u64 {%d6, %d7}, [%d0];\ncvt.u32.u64 %r0, %d7;\n"), ALL " init 0x400 7\n");
-    /* The address may be where the word goes. */
-    expect(LOCAL("add.s64 %d5, %d0, 8;\nld.local.u64 %d5, [%d5];\ncvt.u32.u64 %r0, %d5;\n"), ALL " init 0x400 7\n");
-    /* A store behind all words that are followed changes none of them. */
-    expect(LOCAL("st.local.u32 [%d0+1024], %r9;\nld.local.u32 %r0, [%d0+16];\n"), ALL " init 0x400 9\n");
-    /* What is stored later, on the lanes that do so. */
-    expect(LOCAL("setp.eq.u32 %p0, %r9, 3;\n@%p0 st.local.u32 [kept+16], %r9;\nld.local.u32 %r0, [%d0+16];\n"),
-           "lanes fffffff7: init 0x400 9\nlanes 00000008: init 0x400 3\n");
-}
-
-/* %r3: global memory that a walk does not know.  The last rows: high halves, and bytes, are not followed. */
-static void a_word_of_local_memory_that_may_have_changed_is_not_known(void **state)
-{
-    (void)state;
-#define UNKNOWN "ld.global.u32 %r3, [%d9];\n"
-    static const char *const lost[] = {
-        LOCAL(UNKNOWN "mul.wide.u32 %d4, %r3, 4;\nadd.s64 %d5, %d0, %d4;\nst.local.u32 [%d5], %r1;\n"
-                      "ld.local.u32 %r0, [%d0+16];\n"),
-        LOCAL(UNKNOWN "mul.wide.u32 %d4, %r3, 4;\nadd.s64 %d5, %d0, %d4;\nld.local.u32 %r0, [%d5];\n"),
-        LOCAL(UNKNOWN "setp.eq.u32 %p0, %r3, 3;\n@%p0 st.local.u32 [kept+16], %r9;\nld.local.u32 %r0, [%d0+16];\n"),
-        LOCAL("cvta.local.u64 %d8, %d0;\nst.u32 [%d8+16], %r9;\nld.local.u32 %r0, [%d0+16];\n"),
-        LOCAL("st.local.u8 [kept+16], %r9;\nld.local.u32 %r0, [%d0+16];\n"),
-        LOCAL("ld.local.u32 %r0, [%d0+18];\n"),
-        LOCAL("ld.local.u32 %r0, [%d0+4];\n"),
-        LOCAL("ld.local.u32 %r0, [%d0+1024];\n"),
-    };
-    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
-        expect(lost[i], ALL " init 0x400 ?\n");
-}
-
 /* Which way the lanes take makes no difference to any barrier. */
 static void a_walk_is_whole_where_nothing_is_left_to_do(void **state)
 {
@@ -420,8 +375,6 @@ int main(void)
         cmocka_unit_test(an_address_that_may_be_mapped_is_not_known),
         cmocka_unit_test(a_shuffle_brings_what_lane_0_has),
         cmocka_unit_test(shuffles_of_some_lanes_bring_nothing_that_is_known),
-        cmocka_unit_test(a_word_of_local_memory_is_as_good_as_a_register),
-        cmocka_unit_test(a_word_of_local_memory_that_may_have_changed_is_not_known),
         cmocka_unit_test(a_walk_is_whole_where_nothing_is_left_to_do),
         cmocka_unit_test(a_walk_ends_when_its_time_is_over),
     };

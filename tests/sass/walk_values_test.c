@@ -1,5 +1,5 @@
-/* walk_values_test.c - the values that a walk knows: sums, quotients, the stack frame, shared memory; and what it loads
- * from global memory, and what not.
+/* walk_values_test.c - the values that a walk knows: sums, quotients, shared memory; and what it loads from global
+ * memory, and what not.
  */
 #include "walk_code.h"
 
@@ -269,105 +269,6 @@ static void test_a_sum_is_known_as_far_as_its_addends_are(void **state)
     (void)state;
 }
 
-#define FRAME(offset) OPERAND(MEMORY, .number = 1, .uniform = WSDBG_URZ, .value = (offset), .registers = 1)
-#define STORE_IN_FRAME(offset, reg)                                                          \
-    {                                                                                        \
-        OP(STL), UNGUARDED, FROM(FRAME(offset), R(reg)), .width_bytes = 4, .words = { 1, 0 } \
-    }
-#define LOAD_FROM_FRAME(offset, reg)                                                             \
-    {                                                                                            \
-        OP(LDL), UNGUARDED, TO(R(reg)), FROM(FRAME(offset)), .width_bytes = 4, .words = { 1, 0 } \
-    }
-
-/* A register that was put into the stack frame for a while; unless code may change the frame in another way. */
-static void test_a_word_of_the_stack_frame_is_followed(void **state)
-{
-    static const struct wsdbg_instruction kept[] = {
-        {OP(LDC), UNGUARDED, TO(R(1)), FROM(CONSTANT(0x28)), .width_bytes = 4},
-        {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(3))},
-        STORE_IN_FRAME(8, 2),
-        {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(7))},
-        STORE_IN_FRAME(12, 2),
-        LOAD_FROM_FRAME(8, 4),
-        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0},
-        {OP(EXIT), UNGUARDED},
-    };
-    static const struct wsdbg_instruction shared[] = {
-        {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(3))},
-        STORE_IN_FRAME(8, 2),
-        {OP(IADD3), UNGUARDED, TO(R(6)), FROM(R(1), NUMBER(8), ZERO)},
-        {OP(MOV), UNGUARDED, TO(R(9)), FROM(R(6))},
-        LOAD_FROM_FRAME(8, 4),
-        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0},
-        {OP(EXIT), UNGUARDED},
-    };
-    struct wsdbg_walk walk = WALK(kept, 0), lost = WALK(shared, 0);
-    assert_true(walk.is_whole);
-    assert_int_equal(walk.steps[0].number, 3);
-    assert_false(lost.is_whole);
-    free(walk.steps);
-    free(lost.steps);
-    (void)state;
-}
-
-#define LOAD_AT(address, reg)                                                                                   \
-    {                                                                                                           \
-        OP(LDL), UNGUARDED, TO(R(reg)),                                                                         \
-            FROM(OPERAND(MEMORY, .number = (address), .uniform = WSDBG_URZ, .registers = 1)), .width_bytes = 4, \
-                                                                                              .words = {        \
-                                                                                                  1,            \
-                                                                                                  0             \
-                                                                                              }                 \
-    }
-#define CODE_WITH_INDEX(index, other)                                                                            \
-    {                                                                                                            \
-        {OP(LDC), UNGUARDED, TO(R(1)), FROM(CONSTANT(0x28)), .width_bytes = 4, .words = {1, 0}},                 \
-            {OP(VIADD), UNGUARDED, TO(R(1)), FROM(R(1), NUMBER(-64)), .words = {1, 0}},                          \
-            {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(3)), .words = {1, 0}}, STORE_IN_FRAME(8, 2),              \
-            {OP(MOV), UNGUARDED, TO(R(2)), FROM(NUMBER(7)), .words = {1, 0}}, STORE_IN_FRAME(12, 2),             \
-            {OP(MOV), UNGUARDED, TO(R(3)), FROM(NUMBER(index)), .words = {1, 0}},                                \
-            {OP(IMAD), UNGUARDED, TO(R(5)), FROM(R(3), NUMBER(4), R(1)), .words = {1, 0}}, other, LOAD_AT(5, 4), \
-            {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0,            \
-             .words = {1, 0}},                                                                                   \
-            {OP(EXIT), UNGUARDED},                                                                               \
-    }
-
-/* An array in the stack frame: the place of an element is computed from the stack pointer.  Where that place is used
- * for more than loads, somebody may store there. */
-static void test_an_element_of_an_array_in_the_stack_frame_is_followed(void **state)
-{
-#define NOTHING            \
-    {                      \
-        OP(NOP), UNGUARDED \
-    }
-#define STORE_AT_INDEX                                                                                      \
-    {                                                                                                       \
-        OP(STL), UNGUARDED, FROM(OPERAND(MEMORY, .number = 5, .uniform = WSDBG_URZ, .registers = 1), R(2)), \
-            .width_bytes = 4, .words = {                                                                    \
-                1,                                                                                          \
-                0                                                                                           \
-            }                                                                                               \
-    }
-#define COPY_OF_INDEX                                               \
-    {                                                               \
-        OP(MOV), UNGUARDED, TO(R(9)), FROM(R(5)), .words = { 1, 0 } \
-    }
-    static const struct wsdbg_instruction third[] = CODE_WITH_INDEX(2, NOTHING), last[] = CODE_WITH_INDEX(3, NOTHING),
-                                          outside[] = CODE_WITH_INDEX(9, NOTHING),
-                                          stored[] = CODE_WITH_INDEX(2, STORE_AT_INDEX),
-                                          copied[] = CODE_WITH_INDEX(2, COPY_OF_INDEX);
-    struct wsdbg_walk walks[] = {WALK(third, 0), WALK(last, 0), WALK(outside, 0), WALK(stored, 0), WALK(copied, 0)};
-    assert_true(walks[0].is_whole);
-    assert_int_equal(walks[0].steps[0].number, 3);
-    assert_true(walks[1].is_whole);
-    assert_int_equal(walks[1].steps[0].number, 7);
-    for (unsigned i = 2; i < 5; i++)
-        assert_false(walks[i].is_whole);
-    for (unsigned i = 0; i < 5; i++)
-        free(walks[i].steps);
-    (void)state;
-}
-
 /* The low word of a generic address of shared memory has the CTA's rank in its highest byte.  So the window is 4 GiB
  * where it begins at a multiple of that. */
 static void test_a_generic_load_may_read_shared_memory_of_any_rank(void **state)
@@ -411,8 +312,6 @@ int main(void)
         cmocka_unit_test(test_a_word_whose_load_was_left_out_is_not_what_is_there_now),
         cmocka_unit_test(test_a_trip_count_may_be_a_quotient),
         cmocka_unit_test(test_a_sum_is_known_as_far_as_its_addends_are),
-        cmocka_unit_test(test_a_word_of_the_stack_frame_is_followed),
-        cmocka_unit_test(test_an_element_of_an_array_in_the_stack_frame_is_followed),
         cmocka_unit_test(test_a_generic_load_may_read_shared_memory_of_any_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

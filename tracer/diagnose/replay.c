@@ -250,7 +250,8 @@ static void begin_wait(const struct run *run, uint32_t agent, uint32_t barrier, 
     const uint32_t parity = by_token ? waits->arrived_parity : parity_of(run, agent, barrier, repeats, in_code & 1);
     a->tests_again = false;
     if (run->changes && run->changes->flips)
-        repeats &= parity == waits->last_parity;
+        repeats = waits->any && parity == waits->last_parity &&
+                  (repeats || wsdbg_replay_repeats_in_other_rounds(replay, a, a->at));
     a->repeats_now = is_begun ? a->repeats_now : repeats;
     if (!replay->barriers[barrier].is_initialised) {
         replay->is_broken = true;

@@ -247,6 +247,11 @@ bool wsdbg_replay_was_seen_at(const struct wsdbg_replay *replay, const struct ws
  * waits, and which only walks change that are not whole, may be another one. */
 bool wsdbg_replay_is_picture(const struct wsdbg_replay *replay);
 
+/* Whether a wait that names the same parity as the agent's wait before it, as it would by a change, waits for the same
+ * phase: the waits of these two instructions do so in another round, and nothing is done with the stage in between. */
+bool wsdbg_replay_repeats_in_other_rounds(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
+                                          uint32_t at);
+
 /* The next poll behind the step `from` that the agent makes in the loop in which it waits, besides the poll at `at`:
  * the first one of each other instruction and family of barriers.  step_count = there is none. */
 uint32_t wsdbg_replay_next_poll(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,

@@ -151,15 +151,40 @@ static bool goes_round(const struct wsdbg_replay *replay, const struct wsdbg_rep
     return any;
 }
 
-/* Whether a wait names the parity of the agent's wait before it on the barrier, and the agent did nothing with that
- * stage in between, nor went round the ring.  Then both wait for the same phase. */
-static bool repeats(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at)
+/* The agent's wait on the same barrier before this one, if the agent did nothing with that stage in between;
+ * WSDBG_NONE. */
+static uint32_t wait_before(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at)
 {
     for (uint32_t i = at; i-- > 0 && agent->steps[at].number_known;) {
         if (agent->target[i] == agent->target[at] && agent->steps[i].kind == WSDBG_ACCESS_WAIT)
-            return (agent->steps[i].number & 1) == (agent->steps[at].number & 1) && !goes_round(replay, agent, i, at);
+            return i;
         if (does_something(&agent->steps[i]) && may_belong(replay, agent->target[i], agent->target[at]))
-            return false;
+            break;
+    }
+    return WSDBG_NONE;
+}
+
+/* Whether a wait names the parity of the wait before it, and the agent did not go round the ring in between.  Then both
+ * wait for the same phase. */
+static bool repeats(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at)
+{
+    const uint32_t before = wait_before(replay, agent, at);
+    return before != WSDBG_NONE && (agent->steps[before].number & 1) == (agent->steps[at].number & 1) &&
+           !goes_round(replay, agent, before, at);
+}
+
+bool wsdbg_replay_repeats_in_other_rounds(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
+                                          uint32_t at)
+{
+    const uint32_t before = wait_before(replay, agent, at), access = agent->steps[at].access;
+    if (before == WSDBG_NONE || access == WSDBG_NONE)
+        return false;
+    for (uint32_t i = 0; i < agent->step_count; i++) {
+        if (agent->steps[i].kind != WSDBG_ACCESS_WAIT || agent->steps[i].access != access || !agent->repeats[i])
+            continue;
+        const uint32_t other = wait_before(replay, agent, i);
+        if (other != WSDBG_NONE && agent->steps[other].access == agent->steps[before].access)
+            return true;
     }
     return false;
 }
