@@ -18,9 +18,16 @@ struct wsdbg_warp {
 #define WSDBG_NO_ITERATION 0xffffffffu
 
 #define WSDBG_MODULE(...)
-#define WSDBG_BEGIN(w)   \
+#define WSDBG_STATE(w)   \
     struct wsdbg_warp w; \
     (void)(w)
+#define WSDBG_ENTER(w)
+#define WSDBG_ENTER_AS(w, role)
+#define WSDBG_SHARE(w, lane)
+#define WSDBG_TIME() 0u
+#define WSDBG_TELL_AS_OF(w, time) (void)(time)
+#define WSDBG_TELL_NOW(w)
+#define WSDBG_BEGIN(w) WSDBG_STATE(w)
 #define WSDBG_ROLE_BEGIN(w, role)
 #define WSDBG_EXIT(w)
 #define WSDBG_REGISTERS_REQUEST(w, registers)

@@ -220,10 +220,11 @@ DEVICE void grid_dependency_wait(void)
 
 /* ---- the register pool of the CTA: all four warps of a warpgroup, an immediate operand ---- */
 
-#define REGISTERS_RELEASE(w, registers)                                       \
-    do {                                                                      \
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers)); \
-        WSDBG_REGISTERS_RELEASE(w, registers);                                \
+#define registers_release(registers) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers))
+#define REGISTERS_RELEASE(w, registers)        \
+    do {                                       \
+        registers_release(registers);          \
+        WSDBG_REGISTERS_RELEASE(w, registers); \
     } while (0)
 #define REGISTERS_REQUEST(w, registers)                                       \
     do {                                                                      \

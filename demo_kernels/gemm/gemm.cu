@@ -40,6 +40,9 @@ enum {
 /* Of a warp that has nothing else to do. */
 #define INIT_THREAD 32
 
+/* Whether this producer warp gives registers back. */
+#define RELEASES_REGISTERS (!BUG(regs_no_release) && (!BUG(regs_partial) || threadIdx.x < 32))
+
 enum role { ROLE_PRODUCER, ROLE_CONSUMER_0, ROLE_CONSUMER_1 };
 enum barrier { BARRIER_FULL, BARRIER_EMPTY };
 enum polled_word { WORD_READY };
@@ -63,18 +66,52 @@ WSDBG_MODULE(WSDBG_ROLE(ROLE_PRODUCER, "producer"), WSDBG_ROLE(ROLE_CONSUMER_0, 
              WSDBG_NAMED_BARRIER(NAMED_TURN_0, "turn 0", 1 << ROLE_CONSUMER_1, 1 << ROLE_CONSUMER_0),
              WSDBG_NAMED_BARRIER(NAMED_TURN_1, "turn 1", 1 << ROLE_CONSUMER_0, 1 << ROLE_CONSUMER_1))
 
-/* What every role needs.  The first four are constants of the kernel that is instantiated. */
+/* What every role needs.  The first six are constants of the kernel that is instantiated. */
 struct gemm {
     int cluster_size;
     int ping_pong;
     int tile_m; /* rows of C a CTA computes at a time */
     int consumer_step;
-    int rank; /* of this CTA in its cluster */
+    int releases;     /* arrivals that free a slot */
+    int enters_early; /* warps record their begin before they part into roles, as there they have events already */
+    int rank;         /* of this CTA in its cluster */
     struct schedule schedule;
     struct shared_memory *shared;
     const struct gemm_problem *problem;
     const struct tensor_map *a, *b, *c;
 };
+
+/* ---- what warps record first ---- */
+
+/* A short product waits for its first copies.  So nothing is recorded before the roles part, and then the loading thread
+ * records its begin behind the first copies, the others theirs while those are on their way. */
+DEVICE void begin_role(struct wsdbg_warp *w, const struct gemm *g, uint32_t role)
+{
+    if (g->enters_early)
+        WSDBG_ROLE_BEGIN(*w, role);
+    else
+        WSDBG_ENTER_AS(*w, role);
+}
+
+DEVICE void announce_barriers(struct wsdbg_warp *w, const struct gemm *g)
+{
+#pragma unroll 1
+    for (int slot = 0; slot < STAGES; slot++) {
+        WSDBG_MBARRIER_INIT(*w, BARRIER_FULL, slot, 1);
+        WSDBG_MBARRIER_INIT(*w, BARRIER_EMPTY, slot, g->releases);
+    }
+}
+
+/* What a warp of the producer has done by now; the barriers' set-up is told as of a time before any arrival's. */
+DEVICE void announce_producer(struct wsdbg_warp *w, const struct gemm *g)
+{
+    WSDBG_TELL_AS_OF(*w, WSDBG_TIME());
+    begin_role(w, g, ROLE_PRODUCER);
+    if (!g->enters_early && threadIdx.x / 32 == INIT_THREAD / 32)
+        announce_barriers(w, g);
+    if (RELEASES_REGISTERS)
+        WSDBG_REGISTERS_RELEASE(*w, PRODUCER_REGISTERS);
+}
 
 /* ---- producer ---- */
 
@@ -117,31 +154,57 @@ DEVICE void wait_for_releases(struct wsdbg_warp *w, const struct gemm *g, uint32
         MBARRIER_WAIT(*w, BARRIER_EMPTY, g->shared->empty, slot_of(iteration), round_parity(iteration) ^ 1, iteration);
 }
 
-/* One thread: fills the slots in order, k-block after k-block, tile after tile. */
-DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g)
+/* Both tiles of one k-block, once the slot is free. */
+DEVICE void fill_slot(const struct gemm *g, struct tile tile, int k_block, uint32_t slot, uint32_t bytes)
+{
+    mbarrier_arrive_expect_tx(&g->shared->full[slot], bytes);
+    load_a(g, tile, k_block, slot);
+    load_b(g, tile, k_block, slot);
+}
+
+/* The parity that a free slot's barrier has gone past.  The opposite one: the phase before the first one counts as
+ * complete, so an unused slot is free. */
+DEVICE uint32_t empty_parity(uint32_t iteration)
+{
+    return round_parity(iteration) ^ (BUG(parity_wrong) || BUG(double_arrive) ? 0 : 1);
+}
+
+/* One thread: fills the slots in order, k-block after k-block, tile after tile.  All of the first tile waits for the
+ * first copies, so they come before the first event, which is told as of then. */
+DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g, int tiles)
 {
     struct shared_memory *const shared = g->shared;
-    const uint32_t bytes_a = g->tile_m * BLOCK_K * (BUG(tx_mismatch) ? sizeof(float) : sizeof(bf16));
-    const uint32_t bytes_b = TILE_N * BLOCK_K * sizeof(bf16);
-    const int tiles = g->schedule.count - (BUG(waker_exited) ? 1 : 0);
+    const uint32_t bytes = g->tile_m * BLOCK_K * (BUG(tx_mismatch) ? sizeof(float) : sizeof(bf16)) +
+                           TILE_N * BLOCK_K * sizeof(bf16);
+    struct tile tile = schedule_tile(&g->schedule, 0);
+    const bool at_once = !g->enters_early && mbarrier_try_wait(&shared->empty[0], empty_parity(0));
+    if (at_once)
+        fill_slot(g, tile, tile.k_begin, 0, bytes);
+    announce_producer(w, g);
     uint32_t iteration = 0;
     for (int ordinal = 0; ordinal < tiles; ordinal++) {
-        const struct tile tile = schedule_tile(&g->schedule, ordinal);
+        if (ordinal > 0) {
+            tile = schedule_tile(&g->schedule, ordinal);
+            WSDBG_TELL_NOW(*w);
+        }
         WSDBG_TILE_BEGIN(*w, iteration, tile.index);
 #pragma unroll 1 /* four copies with probes need more than the producer's registers */
         for (int k_block = tile.k_begin; k_block < tile.k_end; k_block++, iteration++) {
             const uint32_t slot = slot_of(iteration);
-            /* The opposite parity: the phase before the first one counts as complete, so an unused slot is free. */
-            const uint32_t parity = round_parity(iteration) ^ (BUG(parity_wrong) || BUG(double_arrive) ? 0 : 1);
-            MBARRIER_WAIT_ONLY(*w, BARRIER_EMPTY, shared->empty, slot, parity, iteration);
-            MBARRIER_ARRIVE_EXPECT_TX(*w, BARRIER_FULL, shared->full, slot, iteration, bytes_a + bytes_b);
-            load_a(g, tile, k_block, slot);
-            load_b(g, tile, k_block, slot);
+            const bool is_filled = at_once && iteration == 0;
+            if (!is_filled) {
+                WSDBG_TELL_NOW(*w);
+                MBARRIER_WAIT_ONLY(*w, BARRIER_EMPTY, shared->empty, slot, empty_parity(iteration), iteration);
+            }
+            WSDBG_MBARRIER_ARRIVE_EXPECT_TX(*w, BARRIER_FULL, slot, iteration, bytes);
+            if (!is_filled)
+                fill_slot(g, tile, k_block, slot, bytes);
             /* The copies are on their way: time for their events. */
             announce_load_a(w, g, slot, iteration);
             announce_load_b(w, g, slot, iteration);
         }
     }
+    WSDBG_TELL_NOW(*w);
     if (g->cluster_size > 1)
         wait_for_releases(w, g, iteration);
 }
@@ -227,7 +290,7 @@ DEVICE void wait_for_buffers(struct wsdbg_warp *w, int consumer)
  * group after the one that read it has been issued.  While the first group is in flight, all is done that the store of
  * `d` needs, its events too: the store's first fence would wait for them. */
 DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, int k_blocks, uint32_t iteration,
-                     float *d)
+                     bool has_stored, float *d)
 {
     struct shared_memory *const shared = g->shared;
     const int a_offset = g->ping_pong ? 0 : consumer * CONSUMER_M * BLOCK_K;
@@ -252,7 +315,7 @@ DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, i
         WSDBG_MBARRIER_WAIT_END(*w, BARRIER_FULL, slot, round_parity(iteration), iteration);
         if (k_block > 0)
             announce_release(w, g, iteration - 1);
-        else
+        else if (has_stored)
             wait_for_buffers(w, consumer);
         wgmma_wait(1);
         if (k_block > 0)
@@ -269,7 +332,7 @@ DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, i
 
 /* Stores a consumer's 64 x TILE_N accumulators, in boxes of 64 columns through two buffers.  The stores are probed as
  * one, and the end of the wait for `d` behind them: every event before a proxy fence is a store that the fence waits
- * for. */
+ * for.  That each store is committed goes without saying. */
 DEVICE void store(struct wsdbg_warp *w, const struct gemm *g, int consumer, struct tile tile, uint32_t iteration,
                   const float *d)
 {
@@ -294,10 +357,8 @@ DEVICE void store(struct wsdbg_warp *w, const struct gemm *g, int consumer, stru
         }
     }
     WSDBG_WGMMA_WAIT_END(*w, iteration, 0);
-    if (leader) {
+    if (leader)
         WSDBG_TMA_STORE_ISSUE(*w, iteration, CONSUMER_M * TILE_N * sizeof(bf16));
-        WSDBG_BULK_COMMIT(*w);
-    }
 }
 
 /* Where a consumer's sums lie that its CTA gives away: four by four, a thread's fours a warpgroup apart, so that a warp
@@ -351,14 +412,15 @@ DEVICE void take(struct wsdbg_warp *w, const struct gemm *g, int consumer, struc
 DEVICE void consume(struct wsdbg_warp *w, const struct gemm *g, int consumer)
 {
     float d[WGMMA_ACCUMULATORS];
-    for (int ordinal = g->ping_pong ? consumer : 0; ordinal < g->schedule.count; ordinal += g->consumer_step) {
+    const int first = g->ping_pong ? consumer : 0;
+    for (int ordinal = first; ordinal < g->schedule.count; ordinal += g->consumer_step) {
         const struct tile tile = schedule_tile(&g->schedule, ordinal);
         const uint32_t iteration = tile.iteration;
         const int k_blocks = tile.k_end - tile.k_begin;
         WSDBG_TILE_BEGIN(*w, iteration, tile.index);
         if (g->ping_pong && ordinal > 0)
             NAMED_SYNC(*w, NAMED_TURN_0 + consumer, CONSUMERS * WARPGROUP_THREADS);
-        multiply(w, g, consumer, k_blocks, iteration, d);
+        multiply(w, g, consumer, k_blocks, iteration, ordinal > first, d);
         if (g->ping_pong && ordinal + 1 < g->schedule.count)
             NAMED_ARRIVE(*w, NAMED_TURN_0 + (1 - consumer), CONSUMERS * WARPGROUP_THREADS);
         if (tile.k_end < g->schedule.k_blocks) {
@@ -369,8 +431,10 @@ DEVICE void consume(struct wsdbg_warp *w, const struct gemm *g, int consumer)
             take(w, g, consumer, tile, d);
         store(w, g, consumer, tile, iteration + k_blocks - 1, d);
     }
-    if (threadIdx.x % WARPGROUP_THREADS == 0)
-        BULK_WAIT_READ(*w, 0);
+    if (threadIdx.x % WARPGROUP_THREADS == 0) {
+        WSDBG_BULK_WAIT_BEGIN(*w, 0);
+        bulk_wait_read(0); /* that it has ended, the warp's exit tells */
+    }
 }
 
 /* ---- the kernel ---- */
@@ -384,38 +448,31 @@ DEVICE void init_barriers(struct shared_memory *shared, int releases)
     mbarrier_init_fence();
 }
 
-DEVICE void announce_barriers(struct wsdbg_warp *w, int releases)
-{
-#pragma unroll 1
-    for (int slot = 0; slot < STAGES; slot++) {
-        WSDBG_MBARRIER_INIT(*w, BARRIER_FULL, slot, 1);
-        WSDBG_MBARRIER_INIT(*w, BARRIER_EMPTY, slot, releases);
-    }
-}
-
 DEVICE void producer_warpgroup(struct wsdbg_warp *w, const struct gemm *g)
 {
     const int warp = threadIdx.x / 32;
     const int elected = threadIdx.x % 32 == 0;
-    WSDBG_ROLE_BEGIN(*w, ROLE_PRODUCER);
-    if (BUG(regs_partial)) {
-        if (warp == 0)
-            REGISTERS_RELEASE(*w, PRODUCER_REGISTERS);
-    } else if (!BUG(regs_no_release)) {
-        REGISTERS_RELEASE(*w, PRODUCER_REGISTERS);
-    }
-    if (BUG(shared_full_barrier)) {
-        if (warp < 2 && elected)
+    const int tiles = g->schedule.count - (BUG(waker_exited) ? 1 : 0);
+    const int produces = BUG(shared_full_barrier) ? warp < 2 : warp == 0 && tiles > 0;
+    if (RELEASES_REGISTERS)
+        registers_release(PRODUCER_REGISTERS);
+    if (produces && !BUG(shared_full_barrier)) {
+        if (elected)
+            produce(w, g, tiles);
+        __syncwarp();
+        WSDBG_SHARE(*w, 0);
+    } else {
+        announce_producer(w, g);
+        WSDBG_TELL_NOW(*w);
+        if (produces && elected)
             produce_one_operand(w, g, warp == 1);
-    } else if (warp == 0 && elected) {
-        produce(w, g);
+        __syncwarp();
     }
-    __syncwarp();
 }
 
 DEVICE void consumer_warpgroup(struct wsdbg_warp *w, const struct gemm *g, int consumer)
 {
-    WSDBG_ROLE_BEGIN(*w, ROLE_CONSUMER_0 + consumer);
+    begin_role(w, g, ROLE_CONSUMER_0 + consumer);
     REGISTERS_REQUEST(*w, CONSUMER_REGISTERS);
     consume(w, g, consumer);
 }
@@ -426,19 +483,20 @@ DEVICE void gemm_body(int cluster_size, int ping_pong, int stream_k, const struc
 {
     extern __shared__ __align__(1024) uint8_t dynamic_shared[];
     struct shared_memory *const shared = (struct shared_memory *)dynamic_shared;
-    const int releases = (ping_pong ? 1 : CONSUMERS) * WARPGROUP_WARPS * cluster_size; /* arrivals that free a slot */
     const int inits = threadIdx.x == INIT_THREAD;
     if (threadIdx.x == 0) {
         tma_prefetch_map(a);
         tma_prefetch_map(b);
         tma_prefetch_map(c);
     }
-    /* Before the first event, for which the fence in there would wait. */
-    if (inits)
-        init_barriers(shared, releases);
     struct gemm g;
     g.cluster_size = cluster_size;
     g.ping_pong = ping_pong;
+    g.releases = (ping_pong ? 1 : CONSUMERS) * WARPGROUP_WARPS * cluster_size;
+    g.enters_early = cluster_size > 1 || BUG(double_arrive);
+    /* Before the first event, for which the fence in there would wait. */
+    if (inits)
+        init_barriers(shared, g.releases);
     g.tile_m = ping_pong ? CONSUMER_M : CONSUMERS * CONSUMER_M;
     g.consumer_step = ping_pong ? CONSUMERS : 1;
     g.rank = blockIdx.x % cluster_size;
@@ -449,13 +507,15 @@ DEVICE void gemm_body(int cluster_size, int ping_pong, int stream_k, const struc
     g.a = a;
     g.b = b;
     g.c = c;
-    WSDBG_BEGIN(w);
+    WSDBG_STATE(w);
+    if (g.enters_early)
+        WSDBG_ENTER(w);
     if (cluster_size > 1)
         CLUSTER_SYNC_RELAXED(w); /* the fence in init_barriers has published the barriers */
     else
         __syncthreads();
-    if (inits)
-        announce_barriers(&w, releases);
+    if (g.enters_early && inits)
+        announce_barriers(&w, &g);
     if (BUG(double_arrive)) {
         hand_over_slots(&w, &g);
         hand_over_slots(&w, &g);

@@ -197,6 +197,10 @@ static bool create_ring(uint32_t index, char *why)
         snprintf(why, WSDBG_TEXT_BYTES, "the driver does not say how many SMs the device has");
         return false;
     }
+    if (made.slot_count > WSDBG_SLOTS_MAX) {
+        snprintf(why, WSDBG_TEXT_BYTES, "%u warps at a time are more than probes can tell apart", made.slot_count);
+        return false;
+    }
     if (!add_slots(context, &made, why))
         return false;
     add_history(context, &made);
@@ -204,6 +208,10 @@ static bool create_ring(uint32_t index, char *why)
     if (!context->is_mapped && !take_memory(context, &made, why))
         return false;
     fill_config(context, &made);
+    if (context->config.history_address < WSDBG_RING_LEAST) {
+        snprintf(why, WSDBG_TEXT_BYTES, "its memory lies where probes take it for none");
+        return false;
+    }
     publish(&segment->contexts[index], &made, &segment->ring_places[index], context->is_mapped);
     return true;
 }

@@ -155,14 +155,16 @@ class Measure:
                     result['configurations'].append(row)
         return result
 
-    def bench(self, sizes=(('2048',) * 3, ('4096',) * 3, ('8192',) * 3, ('8192', '256', '8192'))):
+    # Image, rival, and the options of wsdbg; None: without it.
+    CUBLAS_SETUPS = [('alone', 'plain', 'cublas', None)]
+    PROBE_SETUPS = [('alone', 'off', 'plain', None), ('alone', 'probes', 'plain', None), ('slots', 'probes', 'plain', ['--history', '0']),
+                    ('slots and history', 'probes', 'plain', ['--history', '128'])]
+
+    def bench(self, sizes=(('2048',) * 3, ('4096',) * 3, ('8192',) * 3, ('8192', '256', '8192')), setups=(*CUBLAS_SETUPS, *PROBE_SETUPS), repeat='60'):
         """GEMM against cuBLAS and the cost of probes; each ratio from one process, alternating order."""
         table = []
         for m, n, k in sizes:
-            command = [self.tool('gemm'), '--bench', '--m', m, '--n', n, '--k', k, '--repeat', '60']
-            setups = [('alone', 'plain', 'cublas', None), ('alone', 'off', 'plain', None), ('alone', 'probes', 'plain', None),
-                      ('slots', 'probes', 'plain', ['--history', '0']),
-                      ('slots and history', 'probes', 'plain', ['--history', '128'])]
+            command = [self.tool('gemm'), '--bench', '--m', m, '--n', n, '--k', k, '--repeat', repeat]
             for name, variant, rival, extra in setups:
                 program = [*command, '--variant', variant, '--against', rival]
                 if extra is None:
@@ -205,9 +207,8 @@ class Measure:
         return self.survey([*SHAPES, *random_shapes(1, 60, 8), *random_shapes(2, 60, 64)], '--candidates', '--repeat', '9')
 
     def probes(self):
-        """What probes cost, as `bench` has it, on the two sizes where it counts most."""
-        return {'machine': self.machine(),
-                'table': [row for row in self.bench([('2048',) * 3, ('4096',) * 3]) if row['against'] != 'cublas']}
+        """What probes cost, as `bench` has it, on the two sizes where it counts most; of more samples, for pairs differ by more than it is."""
+        return {'machine': self.machine(), 'table': self.bench([('2048',) * 3, ('4096',) * 3], self.PROBE_SETUPS, '400')}
 
     def fresh(self, name):
         """The path of a database that is not there."""

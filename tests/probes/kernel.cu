@@ -1,8 +1,10 @@
-/* kernel.cu - every probe once, in a loop that also does some work.  BARE leaves the probes out by hand. */
+/* kernel.cu - every probe once, in a loop that also does some work; and a kernel whose warps enter late.  BARE leaves the
+ * probes out by hand. */
 #ifdef BARE
 #include <stdint.h>
 #define WSDBG_MODULE(...)
 #define WSDBG_BEGIN(w)
+#define WSDBG_STATE(w)
 #define PROBE(...)
 #else
 #include "wsdbg/probe.h"
@@ -54,5 +56,24 @@ extern "C" __global__ void __launch_bounds__(128) every_probe(uint32_t *data, ui
         PROBE(WSDBG_POLL_SYSTEM_END(w, 1, k));
         PROBE(WSDBG_USER_MARK(w, 0, k));
     }
+    PROBE(WSDBG_EXIT(w));
+}
+
+extern "C" __global__ void __launch_bounds__(128) enters_late(uint32_t *data, uint32_t rounds)
+{
+    WSDBG_STATE(w);
+    data[threadIdx.x] = rounds;
+    PROBE(const uint32_t time = WSDBG_TIME());
+    data[threadIdx.x + 128u] = rounds;
+    PROBE(WSDBG_TELL_AS_OF(w, time));
+    PROBE(WSDBG_ENTER_AS(w, 0));
+    PROBE(WSDBG_TILE_BEGIN(w, 0, 0));
+    PROBE(WSDBG_TELL_NOW(w));
+#pragma unroll 1
+    for (uint32_t k = 0; k < rounds; k++) {
+        PROBE(WSDBG_MBARRIER_ARRIVE(w, 0, k & 3u, k));
+        data[threadIdx.x + k * 128u] += k;
+    }
+    PROBE(WSDBG_SHARE(w, 0));
     PROBE(WSDBG_EXIT(w));
 }

@@ -23,11 +23,33 @@
  * constant), the lowest active lane writes, no memory clobber, four registers of state.
  * -DWSDBG_PROBES=0 makes every macro vanish, arguments included: the SASS is that of a kernel without them.
  * Call a probe where all lanes that take part in the operation are active; a single elected lane is fine.
+ *
+ * WSDBG_BEGIN costs the most: about a hundred instructions, and the first read of the config, which no cache holds.  A
+ * kernel of some microseconds spares its first copies that:
+ *
+ *   WSDBG_STATE(w);
+ *   ...the barriers are set up, __syncthreads...
+ *   if (produces) {
+ *       if (lane == 0) {
+ *           uint32_t time = WSDBG_TIME();
+ *           ...the first copies, as far as their slots are free...
+ *           WSDBG_TELL_AS_OF(w, time);
+ *           WSDBG_ENTER_AS(w, 0);       // and the events of those copies
+ *           WSDBG_TELL_NOW(w);
+ *           ...
+ *       }
+ *       __syncwarp();
+ *       WSDBG_SHARE(w, 0);
+ *   } else {
+ *       WSDBG_ENTER_AS(w, 1);           // in the time that the first copies take
+ *   }
  */
 #ifndef WSDBG_PROBE_H
 #define WSDBG_PROBE_H
 
 #include "ring.h"
+
+#include <stddef.h>
 
 #ifndef WSDBG_PROBES
 #define WSDBG_PROBES 1
@@ -35,9 +57,10 @@
 
 /* A warp's probe state, four registers a thread. */
 struct wsdbg_warp {
-    uint64_t ring;  /* address of the warp's event 0; 0 = nothing is recorded */
-    uint32_t place; /* slot index (bits 0-23) and the number of events so far modulo 256 (24-31) */
+    uint64_t ring;  /* address of the warp's event 0; below 4 GiB (in fact 0) = nothing is recorded */
+    uint32_t place; /* slot index (bits 0-15), wsdbg_config.history_mask (16-22), 0 (23), events so far modulo 256 (24-31) */
     uint32_t below; /* mask of the lanes below this one */
+    uint32_t as_of; /* the time that events get, 0: the clock's; a constant, and no register, where no event is told late */
 };
 
 #if WSDBG_PROBES && defined(__CUDACC__)
@@ -102,25 +125,29 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
 #if WSDBG_PROBES && defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
 
 /* Writes one event.  Everything, the packing of the operands too, stands behind the branch: without wsdbg a
- * probe is one predicated jump.  It tests `ring`, which the warp has in registers: the config's constant takes
- * longer to read than the jump.  `lanes` adds who takes part to the value, `slot` the store of a milestone.
+ * probe is one predicated jump.  It tests the upper half of `ring`, which the warp has in registers: the config's
+ * constant takes longer to read than the jump.  `lanes` adds who takes part to the value, `slot` the store of a milestone.
  * The timer is read whole, one instruction as well: its low half alone wraps after 4.3 s, which would look to the
  * reader like time running backwards. */
 #define WSDBG_PTX_EVENT(lanes, slot)                                                       \
     "{\n\t.reg .pred off, writer, whole, last;\n\t"                                        \
     ".reg .b32 active, head, part, value, time, index, gone;\n\t"                          \
     ".reg .b64 base, at;\n\t"                                                              \
-    "setp.eq.u64 off, %8, 0;\n\t"                                                          \
+    "mov.b64 {index, part}, %8;\n\t"                                                       \
+    "setp.eq.u32 off, part, 0;\n\t"                                                        \
     "@off bra.uni done;\n\t"                                                               \
     "mov.u64 at, %%globaltimer;\n\t"                                                       \
     "shr.u64 at, at, 5;\n\t"                                                               \
     "cvt.u32.u64 time, at;\n\t"                                                            \
+    "setp.ne.u32 writer, %9, 0;\n\t"                                                       \
+    "selp.b32 time, %9, time, writer;\n\t"                                                 \
     "activemask.b32 active;\n\t"                                                           \
     "and.b32 part, %1, active;\n\t"                                                        \
     "setp.eq.u32 writer, part, 0;\n\t"                                                     \
-    "ld.const.u32 index, [wsdbg_config_v1+20];\n\t"                                        \
+    "shr.u32 index, %0, 16;\n\t"                                                           \
     "shr.u32 part, %0, 24;\n\t"                                                            \
     "and.b32 index, index, part;\n\t"                                                      \
+    "and.b32 index, index, 127;\n\t"                                                       \
     "mad.wide.u32 at, index, 16, %8;\n\t"                                                  \
     "and.b32 head, %0, 0xff000000;\n\t"                                                    \
     "or.b32 head, head, %2;\n\t"                                                           \
@@ -140,7 +167,7 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
 /* Milestones (wsdbg/ring.h) overwrite the slot's event too. */
 #define WSDBG_PTX_SLOT                      \
     "ld.const.u64 base, [wsdbg_config_v1];\n\t" \
-    "and.b32 part, %0, 0xffffff;\n\t"       \
+    "and.b32 part, %0, 0xffff;\n\t"         \
     "mad.wide.u32 at, part, 64, base;\n\t"  \
     "@writer st.relaxed.gpu.global.v4.b32 [at], {head, %6, value, time};\n\t"
 
@@ -148,14 +175,15 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
  * into the slot, for nobody is left; `writer`: into the ring too, for all leave at once.  A part alone goes past the
  * branch; each of its lanes does the atomic, as ptxas puts a convergence barrier around one of a single lane. */
 #define WSDBG_PTX_LEAVE                                     \
-    "ld.const.u32 index, [wsdbg_config_v1+36];\n\t"         \
     "setp.eq.u32 whole, active, 0xffffffff;\n\t"            \
-    "setp.eq.or.u32 whole, index, 0, whole;\n\t"            \
     "mov.pred last, writer;\n\t"                            \
+    "@whole bra.uni together;\n\t"                          \
+    "ld.const.u32 index, [wsdbg_config_v1+36];\n\t"         \
+    "setp.eq.u32 whole, index, 0;\n\t"                      \
     "@whole bra.uni together;\n\t"                          \
     "ld.const.u64 base, [wsdbg_config_v1];\n\t"             \
     "mad.wide.u32 base, index, 1, base;\n\t"                \
-    "and.b32 part, %0, 0xffffff;\n\t"                       \
+    "and.b32 part, %0, 0xffff;\n\t"                         \
     "mad.wide.u32 base, part, 4, base;\n\t"                 \
     "atom.relaxed.gpu.global.or.b32 gone, [base], active;\n\t" \
     "or.b32 gone, gone, active;\n\t"                        \
@@ -164,7 +192,7 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
     "and.pred writer, writer, whole;\n\t"
 #define WSDBG_PTX_SLOT_OF_LAST              \
     "ld.const.u64 base, [wsdbg_config_v1];\n\t" \
-    "and.b32 part, %0, 0xffffff;\n\t"       \
+    "and.b32 part, %0, 0xffff;\n\t"         \
     "mad.wide.u32 at, part, 64, base;\n\t"  \
     "@last st.relaxed.gpu.global.v4.b32 [at], {head, %6, value, time};\n\t"
 
@@ -180,7 +208,8 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
 #define WSDBG_PTX_OPERANDS(w, kind, barrier, stage, parity, iteration, value)                             \
     : "+r"((w).place)                                                                                     \
     : "r"((w).below), "r"((uint32_t)(kind)), "r"((uint32_t)(barrier)), "r"((uint32_t)(stage)),            \
-      "r"((uint32_t)(parity)), "r"((uint32_t)(iteration)), "r"((uint32_t)(value)), "l"((w).ring)
+      "r"((uint32_t)(parity)), "r"((uint32_t)(iteration)), "r"((uint32_t)(value)), "l"((w).ring),         \
+      "r"((w).as_of)
 #define WSDBG_EVENT(w, kind, barrier, stage, parity, iteration, value) \
     asm volatile(WSDBG_PTX_EVENT("", "") WSDBG_PTX_OPERANDS(w, kind, barrier, stage, parity, iteration, value))
 #define WSDBG_MILESTONE(w, kind, barrier, stage, parity, iteration, value) \
@@ -197,73 +226,155 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
     asm volatile(WSDBG_PTX_EVENT(WSDBG_PTX_LANES, WSDBG_PTX_SLOT)      \
                  WSDBG_PTX_OPERANDS(w, kind, barrier, stage, parity, iteration, WSDBG_SITE_(0)))
 
-static __device__ __forceinline__ uint32_t wsdbg_special_(const int which)
+/* Special registers and words of the config, read where it says so: the compiler would move plain reads far ahead,
+ * onto the path to a kernel's first copies, and keep the values in registers. */
+#define WSDBG_SPECIAL_(name, text) \
+    uint32_t name;                 \
+    asm volatile("mov.u32 %0, %%" text ";" : "=r"(name))
+#define WSDBG_CONFIG_(type, name)                                   \
+    type name;                                                      \
+    asm volatile("ld.const.b%2 %0, [wsdbg_config_v1+%1];"           \
+                 : "=" WSDBG_LETTER_##type(name)                    \
+                 : "n"(offsetof(struct wsdbg_config, name)), "n"(8 * sizeof name))
+#define WSDBG_LETTER_uint32_t "r"
+#define WSDBG_LETTER_uint64_t "l"
+
+/* Writes 16 bytes of the slot, on the lane that writes for its warp. */
+static __device__ __forceinline__ void wsdbg_write_(bool writer, uint64_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
-    uint32_t v = 0;
-    switch (which) {
-    case 0: asm volatile("mov.u32 %0, %%smid;" : "=r"(v)); break;
-    case 1: asm volatile("mov.u32 %0, %%warpid;" : "=r"(v)); break;
-    case 2: asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(v)); break;
-    case 3: asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(v)); break;
-    case 4: asm volatile("{ .reg .b32 a, b; mov.u32 a, %%clusterid.y; mov.u32 b, %%nclusterid.x; mov.u32 %0, %%clusterid.x; mad.lo.u32 %0, a, b, %0; }" : "=r"(v)); break;
-    }
-    return v;
+    asm volatile("{\n\t.reg .pred writer;\n\tsetp.ne.u32 writer, %0, 0;\n\t"
+                 "@writer st.relaxed.sys.global.v4.b32 [%1], {%2, %3, %4, %5};\n\t}"
+                 :
+                 : "r"((uint32_t)writer), "l"(at), "r"(a), "r"(b), "r"(c), "r"(d));
 }
 
-/* Claims this warp's slot and writes who it is.  Call once, first thing in the kernel, by all threads. */
-static __device__ __forceinline__ struct wsdbg_warp wsdbg_begin_(const struct wsdbg_config *config)
+/* Finds this warp's slot.  Nothing is recorded where the history has no address. */
+static __device__ __forceinline__ void wsdbg_find_(struct wsdbg_warp &w)
 {
-    struct wsdbg_warp w = {0, 0, 0};
-    if (config->slot_count == 0)
-        return w;
+    WSDBG_CONFIG_(uint64_t, history_address);
+    if (history_address >> 32 == 0)
+        return;
     asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(w.below));
-    const uint32_t placement = wsdbg_special_(0) | (wsdbg_special_(1) << 16);
-    w.place = min((placement & 0xffffu) * config->warps_per_sm + (placement >> 16), config->slot_count - 1);
-    w.ring = config->history_address + (uint64_t)w.place * config->history_stride;
-    const uint32_t thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-    const uint32_t warps = (blockDim.x * blockDim.y * blockDim.z + 31u) / 32u;
+    WSDBG_SPECIAL_(sm, "smid");
+    WSDBG_SPECIAL_(warp, "warpid");
+    WSDBG_CONFIG_(uint32_t, history_stride);
+    WSDBG_CONFIG_(uint32_t, history_mask);
+    WSDBG_CONFIG_(uint32_t, warps_per_sm);
+    WSDBG_CONFIG_(uint32_t, slot_count);
+    const uint32_t index = min(sm * warps_per_sm + warp, slot_count - 1);
+    w.ring = history_address + (uint64_t)index * history_stride;
+    w.place = index | history_mask << 16;
+}
+
+/* The words of the slot that say who the warp is; role_word is 0 where no role is known yet.  Each is worked out just
+ * before it is written: the code may stand where few registers are left. */
+static __device__ __forceinline__ void wsdbg_identify_(const struct wsdbg_warp &w, uint32_t role_word)
+{
+    if (w.ring >> 32 == 0)
+        return;
+    uint32_t active;
+    asm volatile("activemask.b32 %0;" : "=r"(active));
+    const bool writer = (active & w.below) == 0;
+    WSDBG_CONFIG_(uint64_t, slots_address);
+    const uint32_t index = w.place & 0xffffu;
+    const uint64_t slot = slots_address + (uint64_t)index * sizeof(struct wsdbg_slot);
+    wsdbg_write_(writer, slot, 0, 0, 0, 0);
     unsigned long long grid_id;
     asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid_id));
     const uint32_t grid_low = (uint32_t)grid_id, grid_high = (uint32_t)(grid_id >> 32);
-    const uint32_t warp = (thread / 32u) | (warps << 8) | (wsdbg_special_(2) << 16) | (wsdbg_special_(3) << 24);
-    const uint32_t cluster = wsdbg_special_(4);
-    const uint32_t ctas = gridDim.x * gridDim.y * gridDim.z;
-    const uint32_t check = WSDBG_IDENTITY_SEED ^ grid_low ^ grid_high ^ blockIdx.x ^ blockIdx.y ^ blockIdx.z ^ warp ^
-                           placement ^ config->module_id ^ cluster ^ ctas;
-    asm volatile("{\n\t.reg .pred writer;\n\t.reg .b32 active, below;\n\t.reg .b64 at;\n\t"
-                 "activemask.b32 active;\n\tmov.u32 below, %%lanemask_lt;\n\tand.b32 below, below, active;\n\t"
-                 "setp.eq.u32 writer, below, 0;\n\t"
-                 "mul.wide.u32 at, %0, 64;\n\tadd.u64 at, at, %1;\n\t"
-                 "@writer st.relaxed.sys.global.v4.b32 [at], {0, 0, 0, 0};\n\t"
-                 "@writer st.relaxed.sys.global.v4.b32 [at+16], {%2, %3, %4, %5};\n\t"
-                 "@writer st.relaxed.sys.global.v4.b32 [at+32], {%6, %7, %8, %9};\n\t"
-                 "@writer st.relaxed.sys.global.v4.b32 [at+48], {%10, 0, %11, %12};\n\t"
-                 "setp.ne.and.u32 writer, %13, 0, writer;\n\t"
-                 "mad.wide.u32 at, %13, 1, %1;\n\tmad.wide.u32 at, %0, 4, at;\n\tnot.b32 active, active;\n\t"
-                 "@writer st.relaxed.gpu.global.b32 [at], active;\n\t}"
+    WSDBG_SPECIAL_(cta_x, "ctaid.x");
+    WSDBG_SPECIAL_(cta_y, "ctaid.y");
+    wsdbg_write_(writer, slot + 16, grid_low, grid_high, cta_x, cta_y);
+    uint32_t check = WSDBG_IDENTITY_SEED ^ grid_low ^ grid_high ^ cta_x ^ cta_y;
+    WSDBG_SPECIAL_(x, "tid.x");
+    WSDBG_SPECIAL_(y, "tid.y");
+    WSDBG_SPECIAL_(z, "tid.z");
+    WSDBG_SPECIAL_(size_x, "ntid.x");
+    WSDBG_SPECIAL_(size_y, "ntid.y");
+    WSDBG_SPECIAL_(size_z, "ntid.z");
+    WSDBG_SPECIAL_(rank, "cluster_ctarank");
+    WSDBG_SPECIAL_(ranks, "cluster_nctarank");
+    const uint32_t warps = (size_x * size_y * size_z + 31u) / 32u;
+    const uint32_t warp = ((z * size_y + y) * size_x + x) / 32u | (warps << 8) | (rank << 16) | (ranks << 24);
+    WSDBG_SPECIAL_(cta_z, "ctaid.z");
+    WSDBG_SPECIAL_(sm, "smid");
+    WSDBG_SPECIAL_(warp_of_sm, "warpid");
+    const uint32_t placement = sm | (warp_of_sm << 16);
+    WSDBG_CONFIG_(uint32_t, module_id);
+    wsdbg_write_(writer, slot + 32, cta_z, warp, placement, module_id);
+    check ^= cta_z ^ warp ^ placement ^ module_id;
+    WSDBG_SPECIAL_(cluster_x, "clusterid.x");
+    WSDBG_SPECIAL_(cluster_y, "clusterid.y");
+    WSDBG_SPECIAL_(clusters_x, "nclusterid.x");
+    WSDBG_SPECIAL_(ctas_x, "nctaid.x");
+    WSDBG_SPECIAL_(ctas_y, "nctaid.y");
+    WSDBG_SPECIAL_(ctas_z, "nctaid.z");
+    const uint32_t cluster = cluster_y * clusters_x + cluster_x, ctas = ctas_x * ctas_y * ctas_z;
+    wsdbg_write_(writer, slot + 48, cluster, role_word, ctas, check ^ cluster ^ ctas);
+    WSDBG_CONFIG_(uint32_t, leavers_offset);
+    asm volatile("{\n\t.reg .pred writer;\n\tsetp.ne.u32 writer, %0, 0;\n\t"
+                 "@writer st.relaxed.gpu.global.b32 [%1], %2;\n\t}"
                  :
-                 : "r"(w.place), "l"(config->slots_address), "r"(grid_low), "r"(grid_high), "r"(blockIdx.x), "r"(blockIdx.y),
-                   "r"(blockIdx.z), "r"(warp), "r"(placement), "r"(config->module_id), "r"(cluster), "r"(ctas), "r"(check),
-                   "r"(config->leavers_offset));
-    return w;
+                 : "r"((uint32_t)(writer && leavers_offset != 0)),
+                   "l"(slots_address + leavers_offset + (uint64_t)index * sizeof(uint32_t)), "r"(~active));
 }
 
 /* The slot's role word: the role outlives the event that began it. */
 static __device__ __forceinline__ void wsdbg_role_(const struct wsdbg_config *config, const struct wsdbg_warp &w, uint32_t role)
 {
-    if (w.ring == 0)
+    if (w.ring >> 32 == 0)
         return;
     asm volatile("{\n\t.reg .pred writer;\n\t.reg .b32 active, below;\n\t.reg .b64 at;\n\t"
                  "activemask.b32 active;\n\tmov.u32 below, %%lanemask_lt;\n\tand.b32 below, below, active;\n\t"
                  "setp.eq.u32 writer, below, 0;\n\t"
                  "mul.wide.u32 at, %0, 64;\n\tadd.u64 at, at, %1;\n\t"
-                 "@writer st.relaxed.sys.global.b32 [at+52], %2;\n\t}" ::"r"(w.place & 0xffffffu), "l"(config->slots_address), "r"(role + 1u));
+                 "@writer st.relaxed.sys.global.b32 [at+52], %2;\n\t}" ::"r"(w.place & 0xffffu), "l"(config->slots_address), "r"(role + 1u));
 }
 
-/* Declares the probe state `w` of this warp and records that the warp began. First thing in the kernel. */
-#define WSDBG_BEGIN(w)                                            \
-    struct wsdbg_warp w = wsdbg_begin_(&wsdbg_config_v1);         \
-    WSDBG_MILESTONE(w, WSDBG_EVENT_BEGIN, 0, 0, 0, WSDBG_NO_ITERATION, 0)
+static __device__ __forceinline__ void wsdbg_share_(struct wsdbg_warp &w, uint32_t lane)
+{
+    w.ring = __shfl_sync(0xffffffffu, (unsigned long long)w.ring, lane);
+    w.place = __shfl_sync(0xffffffffu, w.place, lane);
+    asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(w.below));
+}
+
+/* The time of an event that happens now, in the units of wsdbg_event.time. */
+static __device__ __forceinline__ uint32_t wsdbg_time_(void)
+{
+    unsigned long long ns;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return (uint32_t)(ns >> WSDBG_TIME_SHIFT);
+}
+
+/* Declares the probe state `w` of this warp; its probes do nothing until it enters. */
+#define WSDBG_STATE(w) struct wsdbg_warp w = {0, 0, 0, 0}
+/* Records that the warp began.  By all lanes, or by one that shares its state with them before they leave. */
+#define WSDBG_ENTER(w)                                                         \
+    do {                                                                       \
+        wsdbg_find_(w);                                                        \
+        wsdbg_identify_(w, 0);                                                 \
+        WSDBG_MILESTONE(w, WSDBG_EVENT_BEGIN, 0, 0, 0, WSDBG_NO_ITERATION, 0); \
+    } while (0)
+/* The same with a role, for less than both cost: the slot's event is written once. */
+#define WSDBG_ENTER_AS(w, role)                                                        \
+    do {                                                                               \
+        wsdbg_find_(w);                                                                \
+        wsdbg_identify_(w, (role) + 1u);                                               \
+        WSDBG_EVENT(w, WSDBG_EVENT_BEGIN, 0, 0, 0, WSDBG_NO_ITERATION, 0);             \
+        WSDBG_MILESTONE(w, WSDBG_EVENT_ROLE_BEGIN, 0, 0, 0, WSDBG_NO_ITERATION, role); \
+    } while (0)
+/* An event that must not delay what it tells may be told later: take the time where it happens, and say before the probe
+ * that it tells of then.  A warp's events keep their order: none may be told as of a time before the last one's. */
+#define WSDBG_TIME() wsdbg_time_()
+#define WSDBG_TELL_AS_OF(w, time) ((w).as_of = (time))
+#define WSDBG_TELL_NOW(w) ((w).as_of = 0)
+/* Where all 32 lanes are together again after `lane` entered and recorded alone: they get its state. */
+#define WSDBG_SHARE(w, lane) wsdbg_share_(w, lane)
+
+/* Both at once: declares the state and records that the warp began. First thing in the kernel. */
+#define WSDBG_BEGIN(w) \
+    WSDBG_STATE(w);    \
+    WSDBG_ENTER(w)
 #define WSDBG_ROLE_BEGIN(w, role)                                 \
     do {                                                          \
         wsdbg_role_(&wsdbg_config_v1, w, (role));          \
@@ -272,7 +383,14 @@ static __device__ __forceinline__ void wsdbg_role_(const struct wsdbg_config *co
 
 #else /* probes compiled out */
 
-#define WSDBG_BEGIN(w) __attribute__((unused)) struct wsdbg_warp w = {0, 0, 0}
+#define WSDBG_STATE(w) __attribute__((unused)) struct wsdbg_warp w = {0, 0, 0, 0}
+#define WSDBG_ENTER(w) ((void)0)
+#define WSDBG_ENTER_AS(w, role) ((void)0)
+#define WSDBG_SHARE(w, lane) ((void)0)
+#define WSDBG_TIME() 0u
+#define WSDBG_TELL_AS_OF(w, time) ((void)(time))
+#define WSDBG_TELL_NOW(w) ((void)0)
+#define WSDBG_BEGIN(w) WSDBG_STATE(w)
 #define WSDBG_ROLE_BEGIN(w, role) ((void)0)
 #define WSDBG_EVENT(...) ((void)0)
 #define WSDBG_EVENT_AT(...) ((void)0)

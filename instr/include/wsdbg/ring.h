@@ -160,11 +160,12 @@ WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_slot) == 64, "a slot is half a cache lin
 /* What the shim writes into each probed module's constant `wsdbg_config_v1`; all zero = probes off. */
 struct wsdbg_config {
     uint64_t slots_address;   /* address of slot 0, as the GPU sees it */
-    uint64_t history_address; /* event 0 of slot 0; with history off slots_address, stride 64 and mask 0 */
+    uint64_t history_address; /* event 0 of slot 0, at WSDBG_RING_LEAST or above; with history off slots_address, stride 64
+                                 and mask 0 */
     uint32_t history_stride;  /* bytes from one warp's event 0 to the next one's */
     uint32_t history_mask;    /* events a warp - 1 */
     uint32_t warps_per_sm;
-    uint32_t slot_count;
+    uint32_t slot_count; /* at most WSDBG_SLOTS_MAX */
     uint32_t module_id;
     uint32_t leavers_offset; /* bytes from slot 0 to a word of 4 bytes a slot: the lanes that are not there any more; 0 = there
                                 are no such words, and a part that leaves writes EXIT */
@@ -172,6 +173,9 @@ struct wsdbg_config {
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_config) == 40, "config layout");
 
 #define WSDBG_HISTORY_DEPTH_MAX 128u
+/* A probe asks the upper half of the ring's address whether anything is recorded, and has the slot's index in 16 bits. */
+#define WSDBG_RING_LEAST (UINT64_C(1) << 32)
+#define WSDBG_SLOTS_MAX 65536u
 
 /* A row of the module's name table `wsdbg_names_v1`: what the ids in events mean. */
 enum wsdbg_name_kind {
