@@ -81,10 +81,18 @@ DEVICE void announce_barriers(struct wsdbg_warp *w, const struct gemm *g)
     }
 }
 
+/* Events are of the present again. */
+DEVICE void tell_now(struct wsdbg_warp *w, const struct gemm *g)
+{
+    if (!g->enters_early)
+        WSDBG_TELL_NOW(*w);
+}
+
 /* What a warp of the producer has done by now; the barriers' set-up is told as of a time before any arrival's. */
 DEVICE void announce_producer(struct wsdbg_warp *w, const struct gemm *g)
 {
-    WSDBG_TELL_AS_OF(*w, WSDBG_TIME());
+    if (!g->enters_early)
+        WSDBG_TELL_AS_OF(*w, WSDBG_TIME());
     begin_role(w, g, ROLE_PRODUCER);
     if (!g->enters_early && threadIdx.x / 32 == INIT_THREAD / 32)
         announce_barriers(w, g);
@@ -145,19 +153,20 @@ DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g, int tiles)
     const bool at_once = !g->enters_early && mbarrier_try_wait(&shared->empty[0], empty_parity(p));
     if (at_once)
         fill_slot(g, &loads, tile.k_begin, 0);
-    announce_producer(w, g);
+    if (!MORE)
+        announce_producer(w, g);
     for (int ordinal = 0; ordinal < tiles; ordinal++) {
         if (ordinal > 0) {
             tile = schedule_tile(&g->schedule, ordinal);
             loads = loads_of(g, tile);
-            WSDBG_TELL_NOW(*w);
+            tell_now(w, g);
         }
         WSDBG_TILE_BEGIN(*w, p.iteration, tile.index);
 #pragma unroll 1 /* four copies with probes need more than the producer's registers */
         for (int k_block = tile.k_begin; k_block < tile.k_end; k_block++) {
             const bool is_filled = at_once && p.iteration == 0;
             if (!is_filled) {
-                WSDBG_TELL_NOW(*w);
+                tell_now(w, g);
                 MBARRIER_WAIT_ONLY(*w, BARRIER_EMPTY, shared->empty, p.slot, empty_parity(p), p.iteration);
             }
             WSDBG_MBARRIER_ARRIVE_EXPECT_TX(*w, BARRIER_FULL, p.slot, p.iteration, loads.bytes);
@@ -169,7 +178,7 @@ DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g, int tiles)
             position_advance(g, &p);
         }
     }
-    WSDBG_TELL_NOW(*w);
+    tell_now(w, g);
     if (g->cluster_size > 1)
         wait_for_releases(w, g, p.iteration);
 }
@@ -400,8 +409,8 @@ DEVICE void consume(struct wsdbg_warp *w, const struct gemm *g, int consumer)
         WSDBG_TILE_BEGIN(*w, iteration, tile.index);
         if (g->ping_pong && ordinal > 0)
             NAMED_SYNC(*w, NAMED_TURN_0 + consumer, CONSUMERS * WARPGROUP_THREADS);
-        multiply(w, g, consumer, k_blocks, iteration, ordinal > first, g->ping_pong && ordinal + 1 < g->schedule.count,
-                 d);
+        multiply(w, g, consumer, k_blocks, iteration, MORE || ordinal > first,
+                 g->ping_pong && ordinal + 1 < g->schedule.count, d);
         if (g->schedule.stream_k && tile.k_end < g->schedule.k_blocks) {
             give(w, g, consumer, iteration + k_blocks - 1, d);
             continue;
@@ -442,18 +451,20 @@ DEVICE void producer_warpgroup(struct wsdbg_warp *w, const struct gemm *g)
     const int produces = BUG(shared_full_barrier) ? warp < 2 : warp == 0 && tiles > 0;
     if (RELEASES_REGISTERS)
         registers_release(PRODUCER_REGISTERS);
-    if (produces && !BUG(shared_full_barrier)) {
+    if (produces && !MORE && !BUG(shared_full_barrier)) {
         if (elected)
             produce(w, g, tiles);
         __syncwarp();
         WSDBG_SHARE(*w, 0);
-    } else {
-        announce_producer(w, g);
-        WSDBG_TELL_NOW(*w);
-        if (produces && elected)
-            produce_one_operand(w, g, warp == 1);
-        __syncwarp();
+        return;
     }
+    announce_producer(w, g);
+    tell_now(w, g);
+    if (produces && elected && BUG(shared_full_barrier))
+        produce_one_operand(w, g, warp == 1);
+    else if (produces && elected)
+        produce(w, g, tiles);
+    __syncwarp();
 }
 
 DEVICE void consumer_warpgroup(struct wsdbg_warp *w, const struct gemm *g, int consumer)

@@ -130,7 +130,7 @@ DEVICE struct gemm gemm_make(int cluster_size, int consumers_a_tile, enum sharin
     g.stages = STAGES_OF(consumers_a_tile * CONSUMER_M, TILE_N);
     g.consumer_step = g.ping_pong ? CONSUMERS : 1;
     g.releases = consumers_a_tile * WARPGROUP_WARPS * cluster_size;
-    g.enters_early = cluster_size > 1 || g.split_k || BUG(double_arrive);
+    g.enters_early = MORE || cluster_size > 1 || BUG(double_arrive);
     g.rank = blockIdx.x % cluster_size;
     g.splits = g.split_k ? cluster_ctas() : 1;
     g.part = blockIdx.x % g.splits;

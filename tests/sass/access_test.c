@@ -162,6 +162,9 @@ static void the_gemm_s_accesses_are_found(void **state)
                                       "wait " FULL EITHER_PARITY "\n" BUFFERS "arrive " EMPTY ": 0x1, one lane\n"
                                       "bar.sync 0x1 + 1 * 2: 0x80\n"
                                       "setmaxnreg.dec: 0x28\n"
+                                      "wait 0x38420: 0x1, one lane\n"
+                                      "arrive.expect_tx 0x38400: 0xc000, one lane\n"
+                                      "TMA load 0x38400, one lane\n"
                                       "wait " EMPTY EITHER_PARITY ", one lane\n"
                                       "arrive.expect_tx " FULL ": 0xc000, one lane\n"
                                       "TMA load " FULL ", one lane\n" GEMM_LOOPS);
