@@ -16,6 +16,16 @@ DEVICE uint32_t shared_address(const void *pointer)
     return (uint32_t)__cvta_generic_to_shared(pointer);
 }
 
+/* True in one lane of the warp, and the compiler knows: for `threadIdx.x == 0` it has copies issued in a loop over the
+ * lanes. */
+DEVICE int elect_lane(void)
+{
+    uint32_t elected;
+    asm volatile("{\n\t.reg .pred elected;\n\telect.sync _|elected, 0xffffffff;\n\tselp.u32 %0, 1, 0, elected;\n\t}"
+                 : "=r"(elected));
+    return elected;
+}
+
 /* ---- mbarriers ---- */
 
 DEVICE void mbarrier_init(uint64_t *bar, uint32_t arrivals)
@@ -171,6 +181,30 @@ DEVICE void cluster_wait(void)
 #define CLUSTER_SYNC(w) CLUSTER_SYNC_AFTER(w, cluster_arrive)
 #define CLUSTER_SYNC_RELAXED(w) CLUSTER_SYNC_AFTER(w, cluster_arrive_relaxed)
 
+DEVICE uint32_t cluster_ctas(void)
+{
+    uint32_t ctas;
+    asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(ctas));
+    return ctas;
+}
+
+/* The address of `pointer` in the shared memory of the CTA with rank `cluster_rank`. */
+DEVICE uint32_t shared_address_of(const void *pointer, uint32_t cluster_rank)
+{
+    uint32_t address;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared_address(pointer)), "r"(cluster_rank));
+    return address;
+}
+
+/* Stores into another CTA's shared memory; the bytes complete on an mbarrier there. */
+DEVICE void store_async(uint32_t address, uint32_t bar, float4 four)
+{
+    asm volatile(
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(address),
+        "f"(four.x), "f"(four.y), "f"(four.z), "f"(four.w), "r"(bar)
+        : "memory");
+}
+
 /* ---- waits that lead out of the CTA: memory that is polled, the grid before ---- */
 
 /* A word of global memory by which CTAs of one GPU hand data on: what was written before the release is seen after the
@@ -182,20 +216,17 @@ DEVICE void store_release(uint32_t *word, uint32_t value)
 DEVICE uint32_t load_acquire(const uint32_t *word)
 {
     uint32_t value;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                 : "=r"(value)
-                 : "l"(__cvta_generic_to_global(word))
-                 : "memory");
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
     return value;
 }
 
 /* Polls as long as `still` holds; `word` is the id of what it reads. */
-#define POLL_WHILE(w, word, still, pause_ns)               \
-    do {                                                   \
-        WSDBG_POLL_BEGIN(w, word, WSDBG_NO_ITERATION);     \
-        while (still)                                      \
-            __nanosleep(pause_ns);                         \
-        WSDBG_POLL_END(w, word, WSDBG_NO_ITERATION);       \
+#define POLL_WHILE(w, word, still, pause_ns)           \
+    do {                                               \
+        WSDBG_POLL_BEGIN(w, word, WSDBG_NO_ITERATION); \
+        while (still)                                  \
+            __nanosleep(pause_ns);                     \
+        WSDBG_POLL_END(w, word, WSDBG_NO_ITERATION);   \
     } while (0)
 /* The same where the host or another GPU may write the word. */
 #define POLL_SYSTEM_WHILE(w, word, still, pause_ns)           \
@@ -209,6 +240,12 @@ DEVICE uint32_t load_acquire(const uint32_t *word)
 DEVICE void grid_dependency_wait(void)
 {
     asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
+/* The next launch may begin, if it may at all; once every CTA has said so. */
+DEVICE void grid_launch_dependents(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
 #define GRID_DEPENDENCY_WAIT(w)              \

@@ -1,12 +1,12 @@
 /* box.cuh - a box of C on its way from the accumulators to the copy engine.
  *
- * A consumer's box is CONSUMER_M rows of STORE_COLUMNS columns of bf16: one 128-byte swizzle row each.
+ * A consumer's box is CONSUMER_M rows of STORE_COLUMNS columns of its tile, in bf16, swizzled.  In C it lies as it is,
+ * or, where the product is computed transposed, as STORE_COLUMNS rows of CONSUMER_M columns.
  */
 #ifndef GEMM_BOX_CUH
 #define GEMM_BOX_CUH
 
-#include "../common/sync.cuh"
-#include "geometry.h"
+#include "gemm.cuh"
 
 DEVICE uint32_t pack_bf16(float low, float high)
 {
@@ -15,20 +15,54 @@ DEVICE uint32_t pack_bf16(float low, float high)
     return packed;
 }
 
-/* Writes 64 columns of this warp's 16 rows to the swizzled buffer, 16 columns an instruction; `d` points to their 32
- * accumulators.  Lane l names row l % 16 and, of two chunks of eight columns, chunk l / 16. */
+/* Where eight columns of a row lie in a buffer whose rows have `columns`, 32 or 64: the swizzle moves them by bits of
+ * the 128 bytes they are in. */
+DEVICE uint32_t box_address(const bf16 *buffer, int columns, int row, int eight)
+{
+    const int moved = eight ^ (row * columns / 64 % (columns / 8));
+    return shared_address(buffer + row * columns + moved * 8);
+}
+
+/* Four 8 x 8 matrices of a warp's accumulators, of which lane l says where row l % 8 of matrix l / 8 is to lie. */
+#define WRITE_MATRICES(trans, address, d)                                                                         \
+    asm volatile("stmatrix.sync.aligned.m8n8.x4" trans ".shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), \
+                 "r"(pack_bf16((d)[0], (d)[1])), "r"(pack_bf16((d)[2], (d)[3])), "r"(pack_bf16((d)[4], (d)[5])),  \
+                 "r"(pack_bf16((d)[6], (d)[7]))                                                                   \
+                 : "memory")
+
+/* Writes this warp's 16 rows of a box to a buffer, 16 columns an instruction; `d` points to their accumulators. */
 DEVICE void write_box(bf16 *buffer, const float *d)
 {
     const int lane = threadIdx.x % 32;
     const int row = threadIdx.x % WARPGROUP_THREADS / 32 * 16 + lane % 16;
 #pragma unroll
-    for (int i = 0; i < STORE_COLUMNS / 16; i++) {
-        const int chunk = (2 * i + lane / 16) ^ (row % 8);
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared::cta.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                         shared_address(buffer + row * STORE_COLUMNS + chunk * 8)),
-                     "r"(pack_bf16(d[8 * i], d[8 * i + 1])), "r"(pack_bf16(d[8 * i + 2], d[8 * i + 3])),
-                     "r"(pack_bf16(d[8 * i + 4], d[8 * i + 5])), "r"(pack_bf16(d[8 * i + 6], d[8 * i + 7]))
-                     : "memory");
+    for (int i = 0; i < STORE_COLUMNS / 16; i++)
+        WRITE_MATRICES("", box_address(buffer, STORE_COLUMNS, row, 2 * i + lane / 16), d + 8 * i);
+}
+
+/* The same with rows as columns. */
+DEVICE void write_box_transposed(bf16 *buffer, const float *d)
+{
+    const int lane = threadIdx.x % 32;
+    const int eight = threadIdx.x % WARPGROUP_THREADS / 32 * 2 + lane / 8 % 2;
+#pragma unroll
+    for (int i = 0; i < STORE_COLUMNS / 16; i++)
+        WRITE_MATRICES(".trans", box_address(buffer, CONSUMER_M, 16 * i + lane / 16 * 8 + lane % 8, eight), d + 8 * i);
+}
+
+/* A box on its way to C.  `row` and `column` are those of the box in the product that is computed. */
+DEVICE void store_box(const struct gemm *g, bf16 *buffer, const float *d, uint32_t barrier, int row, int column)
+{
+    const int is_transposed = MORE && g->problem->transposed;
+    if (is_transposed)
+        write_box_transposed(buffer, d);
+    else
+        write_box(buffer, d);
+    fence_shared_for_tma();
+    named_sync(barrier, WARPGROUP_THREADS);
+    if (threadIdx.x % WARPGROUP_THREADS == 0) {
+        tma_store(g->c, buffer, is_transposed ? row : column, is_transposed ? column : row);
+        bulk_commit();
     }
 }
 

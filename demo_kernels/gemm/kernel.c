@@ -15,31 +15,39 @@ static const char *kernel_name(const struct gemm_plan *plan)
         [SCHEDULE_COOPERATIVE] = {"gemm_cooperative", "gemm_cooperative_cluster2", "gemm_cooperative_cluster4"},
         [SCHEDULE_PINGPONG] = {"gemm_pingpong", "gemm_pingpong_cluster2"},
         [SCHEDULE_STREAMK] = {"gemm_streamk", "gemm_streamk_cluster2", "gemm_streamk_cluster4"},
+        [SCHEDULE_SPLITK] = {"gemm_splitk"},
+        [SCHEDULE_SPLITK_LOW] = {"gemm_splitk_low"},
     };
-    return names[plan->schedule][plan->cluster / 2];
+    return names[plan->schedule][gemm_plan_splits(plan) == 1 ? plan->cluster / 2 : 0];
 }
 
-/* A map of a row-major matrix, copied in boxes of `box_rows` rows of one 128-byte swizzle row each. */
-static struct wsdbg_error *encode_map(const struct device *device, CUdeviceptr matrix, int rows, int columns,
-                                      int box_rows, const char *what, CUtensorMap *out)
+/* The bugs' image has the kernels of the widest tile that know neither of transposed products nor of launches that
+ * overlap. */
+static const void *find_image(const struct gemm_plan *plan, enum variant variant, const struct bug *bug)
 {
-    const cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows};
-    const cuuint64_t row_bytes[1] = {(cuuint64_t)columns * sizeof(bf16)};
-    const cuuint32_t box[2] = {BLOCK_K, (cuuint32_t)box_rows};
+    const bool is_plain = !plan->transposed && !plan->overlaps && plan->columns == TILE_N && plan->cluster < 4 &&
+                          (plan->schedule == SCHEDULE_COOPERATIVE || plan->schedule == SCHEDULE_PINGPONG);
+    return is_plain ? gemm_image(variant, bug) : gemm_tile_image(variant, plan->columns);
+}
+
+struct matrix {
+    CUdeviceptr at;
+    int rows, columns;
+};
+
+/* A map of a row-major matrix, copied in boxes of which each row is swizzled. */
+static struct wsdbg_error *encode_map(const struct device *device, struct matrix matrix, int box_rows, int box_columns,
+                                      const char *what, CUtensorMap *out)
+{
+    const cuuint64_t size[2] = {(cuuint64_t)matrix.columns, (cuuint64_t)matrix.rows};
+    const cuuint64_t row_bytes[1] = {(cuuint64_t)matrix.columns * sizeof(bf16)};
+    const cuuint32_t box[2] = {(cuuint32_t)box_columns, (cuuint32_t)box_rows};
     const cuuint32_t step[2] = {1, 1};
     const CUresult result = device->cu.cuTensorMapEncodeTiled(
-        out, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)(uintptr_t)matrix, size, row_bytes, box, step,
-        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        out, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)(uintptr_t)matrix.at, size, row_bytes, box, step,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, box_columns == 64 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
+        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return device_check(device, result, what);
-}
-
-/* The shared memory of an image with tiles of so many columns: as struct shared_memory, which is that of TILE_N. */
-static unsigned shared_bytes(int columns)
-{
-    const size_t stage = (size_t)(CONSUMERS * CONSUMER_M + columns) * BLOCK_K * sizeof(bf16) + 2 * sizeof(uint64_t);
-    const struct shared_memory *const layout = NULL;
-    return (unsigned)(sizeof layout->c + (size_t)STAGES_OF(columns) * stage);
 }
 
 /* Room for what CTAs give one another, and the flags that say so, which are 0 before the first launch. */
@@ -53,16 +61,33 @@ static struct wsdbg_error *allocate_workspace(const struct device *device, struc
     return error;
 }
 
+/* The maps of one operand: of `tile_rows` rows a tile, each CTA of the cluster loads its part of them. */
+static struct wsdbg_error *encode_operand(const struct device *device, struct matrix matrix, int tile_rows, int cluster,
+                                          const char *what, CUtensorMap *whole, CUtensorMap *edge)
+{
+    const int edge_rows = matrix.rows % tile_rows ? matrix.rows % tile_rows : tile_rows;
+    struct wsdbg_error *error = encode_map(device, matrix, rows_of_part(tile_rows, cluster), BLOCK_K, what, whole);
+    if (!error)
+        error = encode_map(device, matrix, rows_of_part(edge_rows, cluster), BLOCK_K, what, edge);
+    return error;
+}
+
+/* In a transposed product A and B change places, and boxes of C lie the other way. */
 static struct wsdbg_error *encode_maps(const struct device *device, const struct gemm_matrices *matrices,
                                        struct gemm_kernel *kernel)
 {
     const struct gemm_problem *const p = &kernel->problem;
-    const int rows_a = gemm_plan_rows(&kernel->plan), rows_b = kernel->plan.columns / kernel->plan.cluster;
-    struct wsdbg_error *error = encode_map(device, matrices->a, p->m, p->k, rows_a, "tensor map of A", &kernel->map_a);
+    const struct gemm_plan *const plan = &kernel->plan;
+    const struct matrix a = {matrices->a, p->m, p->k}, b = {matrices->b, p->n, p->k}, c = {matrices->c, p->m, p->n};
+    const int multicasters = plan->cluster / gemm_plan_splits(plan), store_columns = STORE_COLUMNS_OF(plan->columns);
+    struct wsdbg_error *error = encode_operand(device, plan->transposed ? b : a, gemm_plan_rows(plan), 1,
+                                               "tensor map of a tile's rows", &kernel->map_a, &kernel->map_a_edge);
     if (!error)
-        error = encode_map(device, matrices->b, p->n, p->k, rows_b, "tensor map of B", &kernel->map_b);
+        error = encode_operand(device, plan->transposed ? a : b, plan->columns, multicasters,
+                               "tensor map of a tile's columns", &kernel->map_b, &kernel->map_b_edge);
     if (!error)
-        error = encode_map(device, matrices->c, p->m, p->n, CONSUMER_M, "tensor map of C", &kernel->map_c);
+        error = plan->transposed ? encode_map(device, c, store_columns, CONSUMER_M, "tensor map of C", &kernel->map_c)
+                                 : encode_map(device, c, CONSUMER_M, store_columns, "tensor map of C", &kernel->map_c);
     return error;
 }
 
@@ -70,7 +95,7 @@ static struct wsdbg_error *encode_maps(const struct device *device, const struct
 static struct wsdbg_error *limit_clusters(const struct device *device, struct gemm_kernel *kernel)
 {
     const unsigned cluster = (unsigned)kernel->plan.cluster;
-    if (cluster <= 2)
+    if (cluster <= 2 || gemm_plan_splits(&kernel->plan) > 1) /* those wait for no cluster but their own */
         return NULL;
     CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {cluster, 1, 1}};
     const CUlaunchConfig config = {.gridDimX = cluster,
@@ -94,10 +119,12 @@ struct wsdbg_error *gemm_kernel_open(const struct device *device, const struct g
                                      enum variant variant, const struct bug *bug, const struct gemm_matrices *matrices,
                                      struct gemm_kernel *out)
 {
-    struct gemm_kernel kernel = {
-        .problem = {m, n, k, plan->band_rows}, .plan = *plan, .shared_bytes = shared_bytes(plan->columns)};
-    const bool is_first = plan->columns == TILE_N && plan->cluster < 4;
-    const void *const image = is_first ? gemm_image(variant, bug) : gemm_tile_image(variant, plan->columns);
+    struct gemm_kernel kernel = {.problem = {m, n, k, plan->band_rows, plan->transposed},
+                                 .plan = *plan,
+                                 .shared_bytes =
+                                     SHARED_BYTES_OF((unsigned)gemm_plan_rows(plan), (unsigned)plan->columns)};
+    kernel.plan.overlaps &= variant != VARIANT_PROBES; /* the warps of both would write to the same places */
+    const void *const image = find_image(&kernel.plan, variant, bug);
     struct wsdbg_error *error = encode_maps(device, matrices, &kernel);
     if (!error && plan->schedule == SCHEDULE_STREAMK)
         error = allocate_workspace(device, &kernel);
@@ -122,8 +149,30 @@ void gemm_kernel_close(const struct device *device, struct gemm_kernel *kernel)
 
 struct wsdbg_error *gemm_kernel_launch(const struct device *device, struct gemm_kernel *kernel)
 {
-    void *parameters[] = {&kernel->problem, &kernel->map_a, &kernel->map_b, &kernel->map_c};
-    const CUresult result = device->cu.cuLaunchKernel(kernel->function, (unsigned)kernel->plan.ctas, 1, 1, CTA_THREADS,
-                                                      1, 1, kernel->shared_bytes, device->stream, parameters, NULL);
-    return device_check(device, result, "cuLaunchKernel");
+    void *parameters[] = {&kernel->problem, &kernel->map_a,      &kernel->map_b,
+                          &kernel->map_c,   &kernel->map_a_edge, &kernel->map_b_edge};
+    const struct gemm_plan *const plan = &kernel->plan;
+    CUlaunchAttribute attributes[2];
+    unsigned count = 0;
+    if (gemm_plan_splits(plan) > 1)
+        attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                                  .value.clusterDim = {(unsigned)plan->cluster, 1, 1}};
+    if (plan->overlaps)
+        attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                                  .value.programmaticStreamSerializationAllowed = 1};
+    const CUlaunchConfig config = {.gridDimX = (unsigned)plan->ctas,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = CTA_THREADS,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .sharedMemBytes = kernel->shared_bytes,
+                                   .hStream = device->stream,
+                                   .attrs = attributes,
+                                   .numAttrs = count};
+    const CUresult result = count > 0
+                                ? device->cu.cuLaunchKernelEx(&config, kernel->function, parameters, NULL)
+                                : device->cu.cuLaunchKernel(kernel->function, config.gridDimX, 1, 1, CTA_THREADS, 1, 1,
+                                                            kernel->shared_bytes, device->stream, parameters, NULL);
+    return device_check(device, result, count > 0 ? "cuLaunchKernelEx" : "cuLaunchKernel");
 }

@@ -20,7 +20,7 @@ struct gemm_kernel {
     CUfunction function;
     struct gemm_problem problem;
     struct gemm_plan plan;
-    CUtensorMap map_a, map_b, map_c;
+    CUtensorMap map_a, map_b, map_c, map_a_edge, map_b_edge;
     CUdeviceptr workspace; /* stream-K alone */
     unsigned shared_bytes;
 };

@@ -10,7 +10,7 @@
 #define SIZE_DEFAULT 8192
 #define SIZE_SIMULATED 1024
 
-const char *const schedule_words[] = {"cooperative", "pingpong", "streamk", "auto", NULL};
+const char *const schedule_words[] = {"cooperative", "pingpong", "streamk", "splitk", "splitk-low", "auto", NULL};
 const char *const variant_words[] = {"plain", "off", "probes", "bare", NULL};
 const char *const rival_words[] = {"cublas", "plain", "off", "probes", NULL};
 
@@ -21,6 +21,8 @@ enum option_id {
     OPT_SCHEDULE,
     OPT_COLUMNS,
     OPT_CLUSTER,
+    OPT_TRANSPOSED,
+    OPT_OVERLAPS,
     OPT_BAND,
     OPT_CTAS,
     OPT_VARIANT,
@@ -46,6 +48,8 @@ static const struct option table[] = {
     {"schedule", required_argument, NULL, OPT_SCHEDULE},
     {"columns", required_argument, NULL, OPT_COLUMNS},
     {"cluster", required_argument, NULL, OPT_CLUSTER},
+    {"transposed", no_argument, NULL, OPT_TRANSPOSED},
+    {"overlap", no_argument, NULL, OPT_OVERLAPS},
     {"band", required_argument, NULL, OPT_BAND},
     {"ctas", required_argument, NULL, OPT_CTAS},
     {"variant", required_argument, NULL, OPT_VARIANT},
@@ -70,11 +74,17 @@ void gemm_options_help(FILE *out)
     fputs(
         "usage: gemm [options]     C = A * B^T in bf16, accumulated in fp32; A is m x k, B n x k, C m x n, row-major\n"
         "  --m N --n N --k N       sizes, multiples of 8 (default 8192, 1024 on the simulator; a bug brings its own)\n"
-        "  --schedule WORD         cooperative (default), pingpong, streamk (at most 192 columns), or auto: this and "
-        "what\n"
-        "                          follows is chosen for the sizes\n"
-        "  --columns N             of a CTA's tile: 64, 128, 192 or 256 (default)\n"
-        "  --cluster 1|2|4         CTAs that share B by multicast (default 1); 4 not with pingpong\n"
+        "  --schedule WORD         cooperative (default), pingpong, streamk (at most 192 columns), splitk, splitk-low, "
+        "or "
+        "auto:\n"
+        "                          this and what follows is chosen for the sizes\n"
+        "  --columns N             of a CTA's tile: a multiple of 32 from 64 to 256 (default)\n"
+        "  --cluster N             1 (default), 2, 4: CTAs that share B by multicast, 4 not with pingpong; splitk: 2 "
+        "to 8 "
+        "that\n"
+        "                          share a tile's k-blocks\n"
+        "  --transposed            compute C^T = B * A^T: a tile's columns lie along C's rows\n"
+        "  --overlap               a launch may begin while the one in front ends (programmatic dependent launch)\n"
         "  --band N                tile rows in a band of the rasterisation (default: chosen)\n"
         "  --ctas N                at most N CTAs (default: one a multiprocessor)\n"
         "  --variant WORD          image: plain (no probes), off (probes compiled out), probes (default),\n"
@@ -135,6 +145,8 @@ static int parse_one(int id, const char *value, void *options)
             fprintf(stderr, PROGRAM ": --bug: there is no '%s' (see --list-bugs)\n", value);
         return o->bug ? 0 : -1;
     }
+    o->transposed |= id == OPT_TRANSPOSED;
+    o->overlaps |= id == OPT_OVERLAPS;
     o->candidates |= id == OPT_CANDIDATES;
     o->check |= id == OPT_CHECK;
     o->checksum |= id == OPT_CHECKSUM;
@@ -181,16 +193,18 @@ static int refuse(const char *reason)
 /* Options of which one makes another one void.  Before what was not given is filled in. */
 static int check_given(const struct gemm_options *o)
 {
-    const bool has_plan = o->columns || o->cluster || o->band_rows || o->ctas;
+    const bool has_plan = o->columns || o->cluster || o->band_rows || o->ctas || o->transposed || o->overlaps;
     if (o->schedule == SCHEDULE_AUTO && has_plan)
-        return refuse("--schedule auto: not with --columns, --cluster, --band or --ctas, which it chooses");
+        return refuse(
+            "--schedule auto: not with --columns, --cluster, --band, --ctas, --transposed or --overlap, which it "
+            "chooses");
     if (o->candidates && !o->shapes)
         return refuse("--candidates: only with --shapes");
     if (o->shapes && o->bug)
         return refuse("--shapes: not with --bug");
     if (o->shapes && (has_plan || o->m || o->n || o->k || o->bench || o->checksum || o->times))
         return refuse("--shapes: sizes and plans come from the file; not with --m, --n, --k, --columns, --cluster, "
-                      "--band, --ctas, --bench, --checksum or --times");
+                      "--band, --ctas, --transposed, --overlap, --bench, --checksum or --times");
     return 0;
 }
 
@@ -206,6 +220,8 @@ static int check_together(const struct gemm_options *o)
         reason = "--schedule, --columns and --cluster: there is no such kernel (see --help)";
     else if (o->bug && (o->schedule != SCHEDULE_COOPERATIVE || o->cluster != 1 || o->columns != 256))
         reason = "--bug: the bugs exist for --schedule cooperative --columns 256 --cluster 1 only";
+    else if (o->bug && (o->transposed || o->overlaps))
+        reason = "--bug: not with --transposed or --overlap";
     else if (o->bug && o->variant == VARIANT_OFF)
         reason = "--bug: the bugs do not exist as --variant off";
     else if (o->bug && o->bug->kind != BUG_SLOW && o->bench)
@@ -224,7 +240,9 @@ struct gemm_plan gemm_options_plan(const struct gemm_options *o, int multiproces
                                    .columns = (int)o->columns,
                                    .cluster = (int)o->cluster,
                                    .ctas = (int)o->ctas,
-                                   .band_rows = (int)o->band_rows};
+                                   .band_rows = (int)o->band_rows,
+                                   .transposed = o->transposed,
+                                   .overlaps = o->overlaps};
     return gemm_plan_complete(plan, m, n, k, multiprocessors);
 }
 

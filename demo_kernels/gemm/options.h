@@ -28,7 +28,7 @@ struct gemm_options {
     long seed;
     int rival;          /* enum rival */
     const char *shapes; /* a file of sizes to survey, or NULL */
-    bool candidates, check, checksum, bench, times, list_bugs, help;
+    bool transposed, overlaps, candidates, check, checksum, bench, times, list_bugs, help;
 };
 
 extern const char *const schedule_words[];

@@ -17,11 +17,13 @@
 #include "geometry.h"
 
 struct schedule {
-    int tile_rows, tile_columns; /* of C, in cluster tiles */
+    int rows, columns;           /* of the product that is computed, */
+    int tile_rows, tile_columns; /* and in cluster tiles */
     int band_rows;
-    int k_blocks;      /* of a tile */
-    int first, stride; /* this cluster's whole tiles: first + i * stride */
-    int count;         /* of tiles this cluster works on */
+    int k_blocks;       /* of a tile */
+    int k_begin, k_end; /* those of them that this cluster has of each whole tile: all, or in split-K a part */
+    int first, stride;  /* this cluster's whole tiles: first + i * stride */
+    int count;          /* of tiles this cluster works on */
 
     int stream_k;    /* constant; without it the rest is 0 */
     int first_dealt; /* tile of which k-block 0 is the first that is dealt out */
@@ -39,11 +41,6 @@ struct tile {
     int k_begin, k_end; /* this cluster's k-blocks of it */
     uint32_t iteration; /* how many k-blocks this cluster has before those */
 };
-
-DEVICE int divide_up(int a, int b)
-{
-    return (a + b - 1) / b;
-}
 
 /* The first of the dealt k-blocks that is the cluster's; its last is before the next cluster's first. */
 DEVICE int schedule_share(const struct schedule *s, int cluster)
@@ -69,13 +66,17 @@ DEVICE void schedule_deal(struct schedule *s, int tiles)
 
 /* `tile_m`, `tile_n`: what one cluster computes at a time; `stream_k` is constant. */
 DEVICE struct schedule schedule_make(const struct gemm_problem *problem, int tile_m, int tile_n, int cluster,
-                                     int clusters, int stream_k)
+                                     int clusters, int stream_k, int transposed)
 {
     struct schedule s;
-    s.tile_rows = divide_up(problem->m, tile_m);
-    s.tile_columns = divide_up(problem->n, tile_n);
+    s.rows = transposed ? problem->n : problem->m;
+    s.columns = transposed ? problem->m : problem->n;
+    s.tile_rows = divide_up(s.rows, tile_m);
+    s.tile_columns = divide_up(s.columns, tile_n);
     s.band_rows = problem->band_rows;
     s.k_blocks = divide_up(problem->k, BLOCK_K);
+    s.k_begin = 0;
+    s.k_end = s.k_blocks;
     s.first = cluster;
     s.stride = clusters;
     s.stream_k = stream_k;
@@ -87,7 +88,14 @@ DEVICE struct schedule schedule_make(const struct gemm_problem *problem, int til
     return s;
 }
 
-/* Where tile `index` lies; all its k-blocks. */
+/* Split-K: of each tile this CTA has one of `splits` parts. */
+DEVICE void schedule_split(struct schedule *s, int part, int splits)
+{
+    s->k_begin = s->k_blocks * part / splits;
+    s->k_end = s->k_blocks * (part + 1) / splits;
+}
+
+/* Where tile `index` lies; all its k-blocks that this cluster has. */
 DEVICE struct tile schedule_whole(const struct schedule *s, int index)
 {
     struct tile t;
@@ -98,8 +106,8 @@ DEVICE struct tile schedule_whole(const struct schedule *s, int index)
     const int in_band = t.index % band_tiles;
     t.row = band_first + in_band % rows;
     t.column = in_band / rows;
-    t.k_begin = 0;
-    t.k_end = s->k_blocks;
+    t.k_begin = s->k_begin;
+    t.k_end = s->k_end;
     return t;
 }
 
@@ -124,16 +132,6 @@ DEVICE struct tile schedule_tile(const struct schedule *s, int ordinal)
 DEVICE int schedule_begin_in(const struct schedule *s, struct tile tile, int cluster)
 {
     return schedule_share(s, cluster) - (tile.index - s->first_dealt) * s->k_blocks;
-}
-
-/* Where k-block number `iteration` of this CTA lies: slot and how often the slot was used before, modulo 2. */
-DEVICE uint32_t slot_of(uint32_t iteration)
-{
-    return iteration % STAGES;
-}
-DEVICE uint32_t round_parity(uint32_t iteration)
-{
-    return iteration / STAGES & 1;
 }
 
 #endif

@@ -13,6 +13,10 @@
 
 #define SHAPES_MOST 4096
 
+/* A plan is timed as a candidate when its estimate is no more than this many times the least. */
+#define CANDIDATE_SLACK 1.5
+#define CANDIDATES_MOST 64
+
 struct shape {
     int m, n, k;
 };
@@ -95,8 +99,9 @@ static struct wsdbg_error *create_matrices(struct survey *survey)
 
 static void print_plan(const struct gemm_plan *plan)
 {
-    printf("\"schedule\": \"%s\", \"columns\": %d, \"cluster\": %d, \"ctas\": %d", schedule_words[plan->schedule],
-           plan->columns, plan->cluster, plan->ctas);
+    printf("\"schedule\": \"%s\", \"columns\": %d, \"cluster\": %d, \"ctas\": %d, \"transposed\": %s",
+           schedule_words[plan->schedule], plan->columns, plan->cluster, plan->ctas,
+           plan->transposed ? "true" : "false");
 }
 
 static void print_quartiles(const char *name, const struct quartiles *q, double unit)
@@ -124,19 +129,21 @@ static void print_contestant(const struct contest *contest, int i)
     print_quartiles(contest->as_graph ? "gpu_speed" : "speed", &q, 1);
 }
 
-/* cuBLAS first, then the plans. */
+/* cuBLAS first, then the plans; `launched` is NULL where that was not timed. */
 static void print_times(const struct shape *s, const struct contest *launched, const struct contest *graphs)
 {
     printf("{\"m\": %d, \"n\": %d, \"k\": %d, \"samples\": %ld, \"launches\": [%d, %d]", s->m, s->n, s->k,
-           graphs->samples, launched->launches, graphs->launches);
+           graphs->samples, launched ? launched->launches : 0, graphs->launches);
     for (int i = 0; i < graphs->count; i++) {
         printf("%s", i == 0 ? ", \"cublas\": {" : i == 1 ? ", \"plans\": [{" : ", {");
         if (i > 0) {
             print_plan(&graphs->contestant[i].kernel->plan);
             printf(", ");
         }
-        print_contestant(launched, i);
-        printf(", ");
+        if (launched) {
+            print_contestant(launched, i);
+            printf(", ");
+        }
         print_contestant(graphs, i);
         printf("}");
     }
@@ -144,7 +151,8 @@ static void print_times(const struct shape *s, const struct contest *launched, c
     fflush(stdout);
 }
 
-/* Twice: launched one by one, as --bench does it, and as graphs, so that only the GPU's time counts. */
+/* Twice: launched one by one, as --bench does it, and as graphs, so that only the GPU's time counts.  Of candidates
+ * there are many, and only the latter is wanted. */
 static struct wsdbg_error *time_plans(const struct survey *survey, const struct shape *s, struct gemm_kernel *kernels,
                                       int count)
 {
@@ -153,6 +161,7 @@ static struct wsdbg_error *time_plans(const struct survey *survey, const struct 
         {.name = "cublas", .cublas = survey->cublas, .problem = &problem, .matrices = &survey->matrices}};
     for (int i = 0; i < count; i++)
         contestants[1 + i] = (struct contestant){.name = "plan", .kernel = &kernels[i]};
+    const bool is_launched = !survey->options->candidates;
     struct contest launched = {.device = survey->device,
                                .contestant = contestants,
                                .count = 1 + count,
@@ -161,11 +170,11 @@ static struct wsdbg_error *time_plans(const struct survey *survey, const struct 
     struct contest graphs = launched;
     graphs.launches = launches_a_graph(s);
     graphs.as_graph = true;
-    struct wsdbg_error *error = contest_run(&launched);
+    struct wsdbg_error *error = is_launched ? contest_run(&launched) : NULL;
     if (!error)
         error = contest_run(&graphs);
     if (!error)
-        print_times(s, &launched, &graphs);
+        print_times(s, is_launched ? &launched : NULL, &graphs);
     contest_free(&launched);
     contest_free(&graphs);
     return error;
@@ -180,8 +189,8 @@ static struct wsdbg_error *result_of(const struct survey *survey, const struct s
     const struct gemm_problem problem = {.m = s->m, .n = s->n, .k = s->k};
     const struct contestant contestant = {
         .kernel = kernel, .cublas = survey->cublas, .problem = &problem, .matrices = &survey->matrices};
-    return contest_result(survey->device, &contestant, survey->matrices.c,
-                          (size_t)s->m * (size_t)s->n * sizeof(bf16), survey->options->timeout_ms, out);
+    return contest_result(survey->device, &contestant, survey->matrices.c, (size_t)s->m * (size_t)s->n * sizeof(bf16),
+                          survey->options->timeout_ms, out);
 }
 
 /* Each plan twice: the second launch must leave the same bits. */
@@ -223,13 +232,20 @@ static struct wsdbg_error *check_plans(const struct survey *survey, const struct
 
 /* ---- all shapes ---- */
 
+/* Of the candidates those that are not much slower than the fastest, by their estimates; to be checked, all. */
 static int choose_plans(const struct survey *survey, const struct shape *s, struct gemm_plan *out)
 {
     const int multiprocessors = survey->device->multiprocessors;
-    if (survey->options->candidates)
-        return gemm_plan_all(s->m, s->n, s->k, multiprocessors, out);
-    out[0] = gemm_plan_choose(s->m, s->n, s->k, multiprocessors);
-    return 1;
+    if (!survey->options->candidates) {
+        out[0] = gemm_plan_choose(s->m, s->n, s->k, multiprocessors);
+        return 1;
+    }
+    const int all = gemm_plan_all(s->m, s->n, s->k, multiprocessors, out);
+    int count = 1;
+    while (count < all && (survey->options->check || (count < CANDIDATES_MOST &&
+                                                      out[count].estimated_ns < CANDIDATE_SLACK * out[0].estimated_ns)))
+        count++;
+    return count;
 }
 
 static struct wsdbg_error *survey_shape(const struct survey *survey, const struct shape *s)

@@ -50,22 +50,23 @@ DEVICE void wgmma_commit(void)
 /* The accumulators as operands of the instruction, and the text that names them. */
 #define WGMMA_D4(i) "+f"(d[(i)]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3])
 #define WGMMA_D16(i) WGMMA_D4(i), WGMMA_D4((i) + 4), WGMMA_D4((i) + 8), WGMMA_D4((i) + 12)
-#define WGMMA_D32(i) WGMMA_D16(i), WGMMA_D16((i) + 16)
-#define WGMMA_TEXT_32                                                        \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define WGMMA_TEXT_64                                                                                \
-    WGMMA_TEXT_32 ", "                                                                               \
-                  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-                  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define WGMMA_TEXT_96                                                                                \
-    WGMMA_TEXT_64 ", "                                                                               \
-                  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-                  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define WGMMA_TEXT_128                                                                                           \
-    WGMMA_TEXT_96 ", "                                                                                           \
-                  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
-                  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define WGMMA_D32 WGMMA_D16(0), WGMMA_D16(16)
+#define WGMMA_D48 WGMMA_D32, WGMMA_D16(32)
+#define WGMMA_D64 WGMMA_D48, WGMMA_D16(48)
+#define WGMMA_D80 WGMMA_D64, WGMMA_D16(64)
+#define WGMMA_D96 WGMMA_D80, WGMMA_D16(80)
+#define WGMMA_D112 WGMMA_D96, WGMMA_D16(96)
+#define WGMMA_D128 WGMMA_D112, WGMMA_D16(112)
+#define WGMMA_TEXT_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define WGMMA_TEXT_32 WGMMA_TEXT_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA_TEXT_48 WGMMA_TEXT_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define WGMMA_TEXT_64 WGMMA_TEXT_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA_TEXT_80 WGMMA_TEXT_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
+#define WGMMA_TEXT_96 WGMMA_TEXT_80 ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define WGMMA_TEXT_112 \
+    WGMMA_TEXT_96 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
+#define WGMMA_TEXT_128 \
+    WGMMA_TEXT_112 ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
 /* a, b and accumulate are the operands that follow the accumulators. */
 #define WGMMA_TEXT(n, accumulators, a, b, accumulate)                                                              \
@@ -73,25 +74,31 @@ DEVICE void wgmma_commit(void)
     "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.bf16.bf16 {" accumulators "}, " a ", " b ", accumulate, 1, 1, " \
     "0, 0;\n\t}"
 
+/* One instruction for N columns, with `accumulators` = N / 2. */
+#define WGMMA(n, accumulators, a_text, b_text, accumulate_text)                             \
+    asm volatile(WGMMA_TEXT(#n, WGMMA_TEXT_##accumulators, a_text, b_text, accumulate_text) \
+                 : WGMMA_D##accumulators                                                    \
+                 : "l"(a), "l"(b), "r"(accumulate))
+
 /* d = a * b, or d += a * b when `accumulate` is not 0. */
 DEVICE void wgmma_m64k16(float *d, uint64_t a, uint64_t b, int accumulate)
 {
 #if WGMMA_N == 256
-    asm volatile(WGMMA_TEXT("256", WGMMA_TEXT_128, "%128", "%129", "%130")
-                 : WGMMA_D32(0), WGMMA_D32(32), WGMMA_D32(64), WGMMA_D32(96)
-                 : "l"(a), "l"(b), "r"(accumulate));
+    WGMMA(256, 128, "%128", "%129", "%130");
+#elif WGMMA_N == 224
+    WGMMA(224, 112, "%112", "%113", "%114");
 #elif WGMMA_N == 192
-    asm volatile(WGMMA_TEXT("192", WGMMA_TEXT_96, "%96", "%97", "%98")
-                 : WGMMA_D32(0), WGMMA_D32(32), WGMMA_D32(64)
-                 : "l"(a), "l"(b), "r"(accumulate));
+    WGMMA(192, 96, "%96", "%97", "%98");
+#elif WGMMA_N == 160
+    WGMMA(160, 80, "%80", "%81", "%82");
 #elif WGMMA_N == 128
-    asm volatile(WGMMA_TEXT("128", WGMMA_TEXT_64, "%64", "%65", "%66")
-                 : WGMMA_D32(0), WGMMA_D32(32)
-                 : "l"(a), "l"(b), "r"(accumulate));
+    WGMMA(128, 64, "%64", "%65", "%66");
+#elif WGMMA_N == 96
+    WGMMA(96, 48, "%48", "%49", "%50");
 #elif WGMMA_N == 64
-    asm volatile(WGMMA_TEXT("64", WGMMA_TEXT_32, "%32", "%33", "%34") : WGMMA_D32(0) : "l"(a), "l"(b), "r"(accumulate));
+    WGMMA(64, 32, "%32", "%33", "%34");
 #else
-#error "TILE_N is 64, 128, 192 or 256"
+#error "TILE_N is a multiple of 32 from 64 to 256"
 #endif
 }
 

@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -124,14 +125,18 @@ static void assert_same_code(const char *image, size_t kernels)
     elf_texts_free(&off);
 }
 
+/* With the sums of so many columns no registers are left for what is added to them. */
+static bool is_streamk_left_out(const char *image)
+{
+    return strcmp(image, "gemm_n224") == 0 || strcmp(image, "gemm_n256") == 0;
+}
+
 static void probes_compiled_out_leave_the_same_machine_code(void **state)
 {
     (void)state;
     assert_same_code("gemm", 4);
-    assert_same_code("gemm_n64", 8);
-    assert_same_code("gemm_n128", 8);
-    assert_same_code("gemm_n192", 8);
-    assert_same_code("gemm_n256", 5);
+    for (size_t i = 0; i < sizeof gemm_tiles / sizeof *gemm_tiles; i++)
+        assert_same_code(gemm_tiles[i], is_streamk_left_out(gemm_tiles[i]) ? 7 : 10);
 }
 
 /* The comparison above can fail: with probes the code is another. */

@@ -19,16 +19,25 @@ right() {
 }
 
 for variant in plain probes; do
-    for columns in 64 128 192 256; do
+    for columns in 64 96 128 160 192 224 256; do
         for cluster in 1 2 4; do
             for schedule in cooperative pingpong streamk; do
-                [ $schedule$cluster = pingpong4 ] || [ $schedule$columns = streamk256 ] ||
+                [ $schedule$cluster = pingpong4 ] || [ $schedule$columns = streamk224 ] || [ $schedule$columns = streamk256 ] ||
                     right --variant $variant --columns $columns --cluster $cluster --schedule $schedule \
                         --m 328 --n 456 --k 520 --ctas $((cluster * 3))
             done
         done
+        right --variant $variant --columns $columns --transposed --overlap --m 328 --n 456 --k 136
+        for schedule in splitk splitk-low; do
+            right --variant $variant --columns $columns --cluster 3 --schedule $schedule --m 328 --n 264 --k 520
+        done
     done
 done
+
+# Split-K: as many parts as a cluster has CTAs, with fewer k-blocks than those, several launches that overlap.
+right --variant plain --schedule splitk-low --columns 64 --cluster 8 --m 136 --n 72 --k 2056 --overlap --transposed
+right --schedule splitk --columns 256 --cluster 7 --m 256 --n 512 --k 1024
+right --schedule splitk --columns 128 --cluster 4 --m 128 --n 128 --k 128
 
 # Stream-K: whole waves before the rest; one tile for all; as many tiles as CTAs.
 right --schedule streamk --columns 64 --m 768 --n 320 --k 200 --ctas 7

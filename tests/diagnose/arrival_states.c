@@ -80,6 +80,24 @@ void count_with_one_warp_gone(struct picture *p)
     both_wait(p, g.empty[0], 0, g.full[0], 1);
 }
 
+/* 5 are counted, and four warps release.  The producer is a warp of their warpgroup, and waits for these releases. */
+void count_with_producer_among_consumers(struct picture *p)
+{
+    picture_init(p, 1, 5, 32);
+    picture_name(p, FULL, "full", 1, 1, 2);
+    picture_name(p, EMPTY, "empty", 1, 2, 1);
+    const uint32_t full = picture_mbarrier(p, FULL, 0, 1, 1, 1, 0), empty = picture_mbarrier(p, EMPTY, 0, 0, 1, 5, 0);
+    const uint32_t fill = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    const uint32_t release = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), 1, 1, WSDBG_LANES_ONE);
+    const uint32_t take = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), 1, 0, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 0, fill, 1, 255, 2);
+    picture_reach(p, 1, 4, release, 1, 255, 2);
+    picture_reach(p, 0, 0, take, 0, 0, 0);
+    picture_reach(p, 1, 4, take, 1, 255, 2);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, empty, 0);
+    picture_wait(p, 1, 4, MBARRIER_WAIT, full, 1);
+}
+
 /* Who arrives once on each stage has left: its arrival is one of 128. */
 void count_and_arriver_gone(struct picture *p)
 {

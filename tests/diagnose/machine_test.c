@@ -84,6 +84,8 @@ static const struct row {
     {"... and an arrival somewhere", count_with_unknown_arrival, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"... and a second arrival of each", count_with_two_instructions, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"... and warps gone that may have arrived", count_with_warps_gone, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
+    {"... and the producer a warp of theirs", count_with_producer_among_consumers, "ARRIVE_SHORT", LIKELY, LIKELY, NULL,
+     "empty"},
     {"... and one gone that may have been meant", count_with_one_warp_gone, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"one lane counted as 128, and gone", count_and_arriver_gone, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, "full"},
     {"one release left out everywhere", one_release_left_out, "ARRIVE_MISSING", LIKELY, LIKELY, "consumer 0", "empty"},

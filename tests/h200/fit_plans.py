@@ -1,17 +1,29 @@
 #!/usr/bin/env python3
-"""fit_plans.py - finds the constants of demo_kernels/gemm/plan.c from what every plan took.
+"""fit_plans.py - improves the constants of demo_kernels/gemm/estimate.c by what many plans took.
 
-    tests/h200/measure.py --out FILE candidates          on the GPU
-    tests/h200/fit_plans.py FILE [--rounds 12]           prints the table and the constants
+    tests/h200/measure.py --out FILE candidates                   on the GPU
+    tests/h200/fit_plans.py [FILE] [--sweeps 6] [--write]         prints the constants, or puts them into estimate.c
 
-Reads the times on the GPU; FILE may be packed.  Those that plan.c rests on are tests/measured/plans.json.gz.  The estimate is linear in all constants but
-one, so least squares find them.  What memory delivers (MEMORY_BYTES_A_NS) is given, and so are the clusters of four that run at a time and the rows of a band.  A development script: wsdbg itself needs no Python.
+Reads the times on the GPU (FILE may be packed; those that estimate.c rests on are tests/measured/plans.json.gz) and the
+constants that estimate.c has, from which the search begins: each is made a little larger or smaller as long as that
+helps.  What counts is what the choices by the estimates lose, and by how much the estimates are wrong: plans that were
+not timed may be chosen too.  The constants of memory and the least of a k-block are given, not found.  Plans whose
+tiles are now taken in another order than when they were timed do not count.  A development script: wsdbg itself needs
+no Python.
 """
-import argparse, gzip, json, math
+import argparse, gzip, json, math, os, re
 
-BLOCK_K = 64
-BYTES_A_US = 3e6  # what an H100's memory delivers
-NAMES = {'cooperative': 'SCHEDULE_COOPERATIVE', 'pingpong': 'SCHEDULE_PINGPONG'}
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ESTIMATE = os.path.join(ROOT, 'demo_kernels', 'gemm', 'estimate.c')
+GIVEN = ('BLOCK_LEAST_NS', 'MEMORY_BYTES_A_NS', 'CACHED_BYTES', 'L2_BESIDE_MEMORY')
+BLOCK_K, MULTIPROCESSORS, BAND_COLUMNS = 64, 132, 8
+USED = (0, 132, 132, 117, 120, 110, 102, 105, 120)  # of the multiprocessors by clusters of so many, as plan.c has it
+LISTED = 9  # of the products, which measure.py puts first: their bar is the highest
+ALIKE = 0.02  # estimates that differ by no more are as good as the same
+
+
+def divide_up(a, b):
+    return -(-a // b)
 
 
 def read(path):
@@ -19,139 +31,134 @@ def read(path):
         return json.load(file)
 
 
-def divide_up(a, b):
-    return -(-a // b)
+def constants_of(text):
+    """{name: value}; a pace is (rows, columns)."""
+    found = {name: float(value) for name, value in re.findall(r'^#define (\w+) ([\d.e]+)$', text, re.M)}
+    for columns, low, high in re.findall(r'\{(\d+), (\d+), (\d+)\}', text):
+        found[64, int(columns)], found[128, int(columns)] = float(low), float(high)
+    return found
 
 
-def load(row, plan):
-    """What `busiest` of plan.c works out: k-blocks, tiles and givers of the busiest cluster, and whether it gives too."""
-    rows = 64 if plan['schedule'] == 'pingpong' else 128
-    blocks, clusters = divide_up(row['k'], BLOCK_K), plan['ctas'] // plan['cluster']
-    tiles = divide_up(row['m'], rows * plan['cluster']) * divide_up(row['n'], plan['columns'])
-    waves = divide_up(tiles, clusters)
-    if plan['schedule'] == 'cooperative':
-        return waves * blocks, waves, 0, False
-    if plan['schedule'] == 'pingpong':
-        return waves * blocks, 1, 0, False
-    whole = waves if tiles % clusters == 0 else max(waves - 2, 0)
-    givers = divide_up(clusters, tiles) - 1 if tiles < clusters else 1
-    gives_too = tiles > clusters or clusters % tiles > 0
-    return whole * blocks + divide_up((tiles - whole * clusters) * blocks, clusters), whole + 1, givers, gives_too
+class Sample:
+    """What estimate.c works out of one plan before it looks at a constant."""
+
+    def __init__(self, row, plan):
+        schedule, columns, cluster = plan['schedule'], plan['columns'], plan['cluster']
+        self.us, self.schedule, self.cluster, self.columns = plan['gpu_us'][1], schedule, cluster, columns
+        self.rows = 64 if schedule in ('pingpong', 'splitk-low') else 128
+        self.splits = cluster if schedule.startswith('splitk') else 1
+        m, n, k = row['m'], row['n'], row['k']
+        if plan['transposed']:
+            m, n = n, m
+        tile_rows, tile_columns = divide_up(m, self.rows * cluster // self.splits), divide_up(n, columns)
+        self.is_reordered = 1 < tile_columns < min(tile_rows, BAND_COLUMNS + 1)
+        tiles, blocks = tile_rows * tile_columns, divide_up(k, BLOCK_K)
+        clusters = min(plan['ctas'] // cluster, USED[cluster] // cluster)
+        self.waves = divide_up(tiles, clusters)
+        self.busy = clusters * cluster / MULTIPROCESSORS
+        self.blocks, self.tiles, self.givers, self.gives_too = self.load(tiles, clusters, blocks)
+        if schedule != 'streamk':
+            self.busy *= tiles / (self.waves * clusters)
+        aligned = math.gcd(k, BLOCK_K)
+        self.two_lines, self.five_sectors = 1 - aligned / BLOCK_K, aligned < 16
+        self.loaded = (self.rows + columns * self.splits // cluster) * math.sqrt(self.busy)
+        self.bytes = 2 * k * (m + n)
+        self.all_bytes = self.bytes + 2 * m * n
+        box = 64 if columns % 64 == 0 else 32
+        boxes = self.rows // 64 * columns // box
+        self.got_kib = divide_up(boxes, self.splits) * (self.splits - 1) * box / 4
+        self.sent_kib = (boxes - boxes // self.splits) * box / 4
+
+    def load(self, tiles, clusters, blocks):
+        if self.schedule == 'pingpong':
+            return self.waves * blocks, 1, 0, False
+        if self.schedule != 'streamk':
+            return self.waves * divide_up(blocks, self.splits), self.waves, 0, False
+        whole = self.waves if tiles % clusters == 0 else max(self.waves - 2, 0)
+        givers = divide_up(clusters, tiles) - 1 if tiles < clusters else 1
+        return (whole * blocks + divide_up((tiles - whole * clusters) * blocks, clusters), whole + 1, givers,
+                tiles > clusters or clusters % tiles > 0)
+
+    def estimate_us(self, c):
+        product = c[self.rows, self.columns] * (1 + c['BUSY_LOW' if self.rows == 64 else 'BUSY'] * self.busy)
+        row = c['ROW_NS'] + c['TWO_LINES_NS'] * self.two_lines + c['FIVE_SECTORS_NS'] * self.five_sectors
+        l2 = self.blocks * row * self.loaded
+        memory = 0 if self.all_bytes < c['CACHED_BYTES'] else self.bytes / c['MEMORY_BYTES_A_NS'] + c['L2_BESIDE_MEMORY'] * l2
+        ns = max(self.blocks * max(product, c['BLOCK_LEAST_NS']), l2, memory)
+        ns += c['LAUNCH_NS'] + (self.cluster > 1) * c['CLUSTER_NS'] + (self.waves - 1) * c['WAVE_NS']
+        ns += self.tiles * (c['TILE_NS'] + c['TILE_COLUMN_NS'] * self.columns / self.splits)
+        if self.givers:
+            ns += c['GIVING_NS'] + self.givers * c['GIVEN_COLUMN_NS'] * self.columns + self.gives_too * c['BOTH_NS']
+        if self.splits > 1:
+            ns += (self.rows == 64) * c['SPLIT_LOW_NS'] + c['GOT_KIB_NS'] * self.got_kib + c['SENT_KIB_NS'] * self.sent_kib
+        return ns / 1e3
 
 
 def samples(rows):
-    """(product, us, pace, k-blocks, what else takes time: {constant: how often}, share of the multiprocessors, share of the
-    rows that lie in two cache lines, us in which memory delivers A and B) of each plan."""
-    for number, row in enumerate(rows):
-        for plan in row['plans']:
-            if plan['schedule'] == 'pingpong' and plan['cluster'] > 1:
-                continue  # seldom the fastest, and hard to foretell
-            schedule = 'pingpong' if plan['schedule'] == 'pingpong' else 'cooperative'
-            pace = (schedule, plan['columns'], plan['cluster'])
-            blocks, tiles, givers, gives_too = load(row, plan)
-            others = {'LAUNCH': 1, 'CLUSTER': int(plan['cluster'] > 1), 'TILE_COLUMN': tiles * plan['columns'],
-                      'GIVING': int(givers > 0), 'GIVEN_COLUMN': givers * plan['columns'], 'BOTH': int(gives_too)}
-            split = 0 if row['k'] % BLOCK_K == 0 else 0.5 if row['k'] % (BLOCK_K // 2) == 0 else 1
-            memory_us = 2 * row['k'] * (row['m'] + row['n']) / BYTES_A_US
-            yield number, plan['gpu_us'][1], pace, blocks, others, plan['ctas'] / 132, split, memory_us
+    """For each product its plans."""
+    products = [[Sample(row, plan) for plan in row['plans']] for row in rows]
+    return [kept for kept in ([s for s in product if not s.is_reordered] for product in products) if kept]
 
 
-def terms(sample, alone):
-    """How often each constant counts in the estimate."""
-    _, _, pace, blocks, others, busy, split, _ = sample
-    times = blocks * max(alone, busy)
-    return {(*pace, 'whole'): times * (1 - split), (*pace, 'split'): times * split, **others}
+def cost(constants, products):
+    """(what is made small, what the choices lose in the mean, at most)"""
+    lost, soft, wrong, weights = [], 0, 0, 0
+    for number, product in enumerate(products):
+        estimates = [sample.estimate_us(constants) for sample in product]
+        best, least = min(sample.us for sample in product), min(estimates)
+        lost.append(product[estimates.index(least)].us / best - 1)
+        likely = [math.exp((1 - estimate / least) / ALIKE) for estimate in estimates]
+        loss = sum(p * (sample.us / best - 1) for p, sample in zip(likely, product)) / sum(likely)
+        weight = 6 if number < LISTED else 1
+        soft += weight * (loss + 3 * loss * loss)
+        weights += weight
+        errors = [(1 if sample.us < 1.25 * best else 0.5) * min(math.log(estimate / sample.us) ** 2, 0.06)
+                  for estimate, sample in zip(estimates, product)]
+        wrong += sum(errors) / len(errors)
+    return soft / weights + 3 * wrong / len(products), sum(lost) / len(lost), max(lost)
 
 
-def estimate(constants, sample, alone):
-    found = terms(sample, alone)
-    blocks_us = sum(constants.get(name, 0) * times for name, times in found.items() if isinstance(name, tuple))
-    return max(blocks_us, sample[7]) + sum(constants.get(name, 0) * times for name, times in found.items() if isinstance(name, str))
+def improve(constants, products, sweeps):
+    least = cost(constants, products)[0]
+    names = [name for name in constants if name not in GIVEN]
+    for sweep in range(sweeps):
+        step = 0.16 / 2 ** (sweep * 4 // sweeps)
+        for name in names:
+            for factor in (1 + step, 1 / (1 + step)):
+                tried = {**constants, name: constants[name] * factor}
+                value = cost(tried, products)[0]
+                if value < least:
+                    least, constants = value, tried
+                    break
+    return constants
 
 
-def solve(matrix, vector):
-    """The x of matrix * x = vector, by elimination; both are changed."""
-    size = len(vector)
-    for i in range(size):
-        pivot = max(range(i, size), key=lambda row: abs(matrix[row][i]))
-        matrix[i], matrix[pivot], vector[i], vector[pivot] = matrix[pivot], matrix[i], vector[pivot], vector[i]
-        for row in range(i + 1, size):
-            factor = matrix[row][i] / matrix[i][i]
-            for column in range(i, size):
-                matrix[row][column] -= factor * matrix[i][column]
-            vector[row] -= factor * vector[i]
-    for i in reversed(range(size)):
-        vector[i] = (vector[i] - sum(matrix[i][column] * vector[column] for column in range(i + 1, size))) / matrix[i][i]
-    return vector
-
-
-def least_squares(data, weights, alone):
-    """The constants with the least weighted squares of relative errors, each pulled a little towards 0 and none below."""
-    names = sorted({name for sample in data for name in terms(sample, alone)}, key=str)
-    while True:
-        at = {name: i for i, name in enumerate(names)}
-        matrix = [[1e-6 * (i == j) for j in range(len(names))] for i in range(len(names))]
-        vector = [0.0] * len(names)
-        for sample, weight in zip(data, weights):
-            if sample[7] > sample[1] / 2:
-                continue  # here it is memory that takes the time
-            row = [(at[name], times / sample[1]) for name, times in terms(sample, alone).items() if name in at]
-            for i, x in row:
-                vector[i] += weight * x
-                for j, y in row:
-                    matrix[i][j] += weight * x * y
-        found = dict(zip(names, solve(matrix, vector)))
-        if min(found.values()) >= 0:
-            return found
-        names = [name for name in names if found[name] >= 0]
-
-
-def choices(constants, data, alone):
-    """{product: the sample with the best estimate}."""
-    chosen = {}
-    for sample in data:
-        value = estimate(constants, sample, alone)
-        if sample[0] not in chosen or value < chosen[sample[0]][0]:
-            chosen[sample[0]] = value, sample
-    return {product: sample for product, (_, sample) in chosen.items()}
-
-
-def fit(data, rounds):
-    """What was chosen wrongly, and what should have been, counts more in the next round; the best round is kept."""
-    best = {}
-    for sample in data:
-        if sample[0] not in best or sample[1] < best[sample[0]][1]:
-            best[sample[0]] = sample
-    kept = None
-    for alone in (0.5, 0.55, 0.6, 0.65, 0.7, 0.8):
-        weights = [1 if sample[1] < 1.35 * best[sample[0]][1] else 0.3 for sample in data]
-        for _ in range(rounds):
-            constants = least_squares(data, weights, alone)
-            chosen = choices(constants, data, alone)
-            lost = {product: sample[1] / best[product][1] - 1 for product, sample in chosen.items()}
-            score = sum(lost.values()) / len(lost) + math.sqrt(sum(x * x for x in lost.values()) / len(lost)) / 2
-            if kept is None or score < kept[0]:
-                kept = score, constants, alone, sum(lost.values()) / len(lost), max(lost.values())
-            for i, sample in enumerate(data):
-                product = sample[0]
-                if lost[product] > 0.02 and (sample is chosen[product] or sample is best[product]):
-                    weights[i] *= 1 + min(4 * lost[product], 0.6)
-    return kept[1:]
+def written(text, constants):
+    """estimate.c with other constants."""
+    for name, value in constants.items():
+        if isinstance(name, str) and name not in GIVEN:
+            text = re.sub(rf'^#define {name} [\d.e]+$', f'#define {name} {value:.4g}', text, flags=re.M)
+    paces = ', '.join(f'{{{columns}, {constants[64, columns]:.0f}, {constants[128, columns]:.0f}}}'
+                      for rows, columns in (name for name in constants if isinstance(name, tuple)) if rows == 64)
+    return re.sub(r'^    \{64, .*\},$', f'    {paces},', text, flags=re.M)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('file')
-    parser.add_argument('--rounds', type=int, default=12)
+    parser.add_argument('file', nargs='?', default=os.path.join(ROOT, 'tests', 'measured', 'plans.json.gz'))
+    parser.add_argument('--sweeps', type=int, default=6)
+    parser.add_argument('--write', action='store_true')
     arguments = parser.parse_args()
-    data = list(samples(read(arguments.file)['candidates']))
-    constants, alone, mean, most = fit(data, arguments.rounds)
-    for pace in sorted({name[:3] for name in constants if isinstance(name, tuple)}):
-        whole, split = (constants.get((*pace, kind), 0) * 1e3 for kind in ('whole', 'split'))
-        print(f'    {{{NAMES[pace[0]]}, {pace[1]}, {pace[2]}, {whole:.0f}, {split:.0f}}},')
-    for name in ('LAUNCH', 'CLUSTER', 'TILE_COLUMN', 'GIVING', 'GIVEN_COLUMN', 'BOTH'):
-        print(f'#define {name}_NS {constants.get(name, 0) * 1e3:.{1 if "COLUMN" in name else 0}f}')
-    print(f'#define ALONE {alone:.2f}\n\nlost by the choices: {mean * 100:.1f} % in the mean, {most * 100:.0f} % at most')
+    products, text = samples(read(arguments.file)['candidates']), open(ESTIMATE).read()
+    constants = constants_of(text)
+    for sweeps, what in ((0, 'now'), (arguments.sweeps, 'found')):
+        constants = improve(constants, products, sweeps)
+        _, mean, most = cost(constants, products)
+        print(f'{what}: the choices lose {mean * 100:.1f} % in the mean, {most * 100:.0f} % at most')
+    if arguments.write:
+        open(ESTIMATE, 'w').write(written(text, constants))
+    else:
+        print('\n'.join(f'{name} {value:.4g}' for name, value in constants.items() if name not in GIVEN))
 
 
 if __name__ == '__main__':

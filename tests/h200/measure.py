@@ -45,9 +45,11 @@ def random_shapes(seed, count, step, most=8192):
 
 
 def constants_of_plans():
-    """What tells one state of the file that chooses plans from another; None where it is not there."""
-    path = os.path.join(ROOT, 'demo_kernels', 'gemm', 'plan.c')
-    return hashlib.sha256(open(path, 'rb').read()).hexdigest() if os.path.exists(path) else None
+    """What tells one state of the files that choose plans from another; None where they are not there."""
+    paths = [os.path.join(ROOT, 'demo_kernels', 'gemm', name) for name in ('plan.c', 'estimate.c')]
+    if not all(map(os.path.exists, paths)):
+        return None
+    return hashlib.sha256(b''.join(open(path, 'rb').read() for path in paths)).hexdigest()
 
 
 def spread(values):

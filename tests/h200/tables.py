@@ -143,8 +143,9 @@ def speed_cell(speed):
 
 
 def plan_text(plan):
-    rows = 64 if plan['schedule'] == 'pingpong' else 128
-    return f"{plan['schedule']} {rows} × {plan['columns']}, cluster {plan['cluster']}, {plan['ctas']} CTAs"
+    rows = 64 if plan['schedule'] in ('pingpong', 'splitk-low') else 128
+    transposed = ' of Cᵀ' if plan.get('transposed') else ''
+    return f"{plan['schedule']} {rows} × {plan['columns']}{transposed}, cluster {plan['cluster']}, {plan['ctas']} CTAs"
 
 
 def shapes(result, out):
@@ -153,16 +154,17 @@ def shapes(result, out):
     out(f"`tests/h200/measure.py shapes`, {machine['gpu']}, {machine['date']}: `gemm --shapes FILE`, the plan that `--schedule auto` chooses.")
     out('Launched: five launches a sample, one by one, as a program makes them and `gemm --bench` times them; where a launch takes less than about')
     out('10 µs, it is the host that is timed. On the GPU: a sample is one CUDA graph of 5 to 40 launches. 30 samples in turns, median of')
-    out('the ratios of pairs, quartiles in brackets. cuBLAS has a workspace of 32 MiB.\n')
+    out('the ratios of pairs, quartiles in brackets. cuBLAS has a workspace of 32 MiB. In both, a launch of the GEMM may begin while the one in')
+    out('front of it ends (programmatic dependent launch); it touches the matrices only after that. cuBLAS is called as it is.\n')
     if result['constants'] != measure.constants_of_plans():
-        out('`plan.c` has changed since: it may choose other plans now.\n')
+        out('`plan.c` or `estimate.c` has changed since: they may choose other plans now.\n')
     out('| m × n × k | plan | launched: speed / cuBLAS | on the GPU: speed / cuBLAS | GEMM µs | cuBLAS µs |')
     out('|---|---|---|---|---|---|')
     for row in result['sets']['listed']:
         plan = row['plans'][0]
         out(f"| {row['m']} × {row['n']} × {row['k']} | {plan_text(plan)} | {speed_cell(plan['speed'])} | {speed_cell(plan['gpu_speed'])} | "
             f"{plan['gpu_us'][1]:.1f} | {row['cublas']['gpu_us'][1]:.1f} |")
-    out('\nSizes log-uniform from 128 to 8192; none of these products was used to choose the constants of `plan.c`.\n')
+    out('\nSizes log-uniform from 128 to 8192; none of these products was used to choose the constants of `estimate.c`.\n')
     out('| 60 products | launched: median (worst) | at least 1 | at least 0.9 | on the GPU: median (worst) | at least 1 | at least 0.9 |')
     out('|---|---|---|---|---|---|---|')
     for name, rows in result['sets'].items():

@@ -136,7 +136,7 @@ static void submit_product(struct machine *machine, const char *kernel, struct p
            (struct wsdbg_gpu_launch){.grid = {product->ctas},
                                      .block = {GEMM_THREADS},
                                      .cluster = {cluster, 1, 1},
-                                     .dynamic_shared_bytes = sizeof(struct shared_memory),
+                                     .dynamic_shared_bytes = SHARED_BYTES_OF(CONSUMERS * CONSUMER_M, TILE_N),
                                      .registers_per_thread = 168,
                                      .parameters = &parameters});
 }

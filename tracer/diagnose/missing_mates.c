@@ -6,13 +6,25 @@
 
 #include "diagnose/code_say.h"
 
+/* Whether the warp waits for the arrivals, and never for what one that arrives waits for: it has another role. */
+static bool is_served(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing, uint32_t warp,
+                      uint32_t arriver)
+{
+    struct wsdbg_barrier_word own, its;
+    return wsdbg_code_wait(c, warp, &own) && own.barrier == missing->word.barrier &&
+           wsdbg_code_wait(c, arriver, &its) && its.barrier != own.barrier &&
+           wsdbg_code_could(c, warp, WSDBG_KIND(WSDBG_ACCESS_WAIT), its.barrier) == WSDBG_CAN_NOT &&
+           wsdbg_code_can(c, warp, WSDBG_KIND(WSDBG_ACCESS_WAIT), its.barrier, NULL) == WSDBG_CAN_NOT;
+}
+
 /* The warps that do not arrive, of warpgroups in which some do. */
-static struct wsdbg_warp_set mates_of(const struct wsdbg_case *c, const struct wsdbg_warp_set *arrivers)
+static struct wsdbg_warp_set mates_of(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                                      const struct wsdbg_warp_set *arrivers)
 {
     struct wsdbg_warp_set mates = {{0}};
     for (uint32_t w = 0; w < c->warp_count; w++)
         for (uint32_t v = 0; v < c->warp_count && !wsdbg_set_has(arrivers, w); v++)
-            if (wsdbg_set_has(arrivers, v) && wsdbg_case_are_mates(c, w, v))
+            if (wsdbg_set_has(arrivers, v) && wsdbg_case_are_mates(c, w, v) && !is_served(c, missing, w, v))
                 wsdbg_set_add(&mates, w);
     return mates;
 }
@@ -64,7 +76,7 @@ static bool takes_all(const struct wsdbg_missing_arrivals *missing, uint64_t the
 bool wsdbg_missing_mates_judge(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                                const struct wsdbg_warp_set *arrivers)
 {
-    const struct wsdbg_warp_set mates = mates_of(c, arrivers);
+    const struct wsdbg_warp_set mates = mates_of(c, missing, arrivers);
     const uint64_t there = wsdbg_set_count(arrivers), absent = wsdbg_set_count(&mates);
     /* As many that are absent look like a count that is twice as high; unless they have left. */
     const bool are_few = absent < there || (absent == there && have_all_exited(c, &mates));
