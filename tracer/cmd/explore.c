@@ -179,9 +179,11 @@ static void say_how_to_repeat(const struct wsdbg_invocation *invocation, const s
 }
 
 /* What tried nothing has found nothing: that must not look like success.  A failure of the program's own stays. */
-static void note_nothing_explored(const struct wanted *wanted, int *status)
+static void note_nothing_explored(const struct wanted *wanted, const struct wsdbg_explore_log *log, int *status)
 {
-    if (wanted->every_launch)
+    if (wsdbg_explore_log_any(log))
+        wsdbg_say("no launch was explored, for the reasons above");
+    else if (wanted->every_launch)
         wsdbg_say("no launch was explored: the program made none that the simulator can run (it needs PTX)");
     else
         wsdbg_say("no launch was explored: the program made none with number %" PRIu64, wanted->launch);
@@ -212,8 +214,8 @@ static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, const 
     wsdbg_explore_log_finish(exploration->log);
     if (!error && (wsdbg_explore_log_hangs(exploration->log) || exploration->stood_still))
         *status = WSDBG_EXIT_HANG;
-    if (!error && !wsdbg_explore_log_any(exploration->log))
-        note_nothing_explored(wanted, status);
+    if (!error && !wsdbg_explore_log_explored(exploration->log))
+        note_nothing_explored(wanted, exploration->log, status);
     if (!error)
         say_how_to_repeat(invocation, wanted, exploration->log);
     const bool hangs = *status == WSDBG_EXIT_HANG;
