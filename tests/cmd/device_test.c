@@ -64,6 +64,46 @@ static void auto_takes_the_simulator_where_there_is_no_gpu(void **state)
     outcome_free(&run);
 }
 
+/* On a machine with a driver nothing is said. */
+static void the_lack_of_a_driver_is_said_where_a_gpu_is_needed(void **state)
+{
+    (void)state;
+    struct outcome run = WSDBG("arm", "sh", "-c", "exit 3");
+    assert_int_equal(run.status, 3);
+    if (run.err[0] == '\0') {
+        outcome_free(&run);
+        skip();
+    }
+    assert_string_equal(run.err,
+                        "wsdbg: no NVIDIA driver was found here; wsdbg arm --device sim arms the program on the "
+                        "simulator\n");
+    outcome_free(&run);
+    run = WSDBG("run", "--device", "gpu", "true");
+    assert_string_equal(run.err,
+                        "wsdbg: no use of CUDA was seen: there is no NVIDIA driver here; without --device gpu the "
+                        "program runs on the simulator\n");
+    outcome_free(&run);
+}
+
+static void a_driver_or_the_choice_of_a_device_keeps_that_quiet(void **state)
+{
+    static const char *const devices[] = {"gpu", "sim"};
+    (void)state;
+    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
+        struct outcome run = WSDBG("arm", "--device", devices[i], "true");
+        assert_string_equal(run.err, "");
+        outcome_free(&run);
+    }
+    setenv("LD_LIBRARY_PATH", FAKE_CUDA_FOLDER, 1);
+    struct outcome run = WSDBG("arm", "true");
+    assert_string_equal(run.err, "");
+    outcome_free(&run);
+    run = WSDBG("run", "--device", "gpu", "true");
+    unsetenv("LD_LIBRARY_PATH");
+    assert_string_equal(run.err, "wsdbg: no use of CUDA was seen\n");
+    outcome_free(&run);
+}
+
 static void what_only_a_gpu_has_is_refused(void **state)
 {
     static const char *const words[] = {"--observer=cupti", "--evidence=core"};
@@ -255,6 +295,8 @@ int main(void)
         TEST(gpu_leaves_the_library_path_alone),
         TEST(auto_takes_the_gpu_where_there_is_one),
         TEST(auto_takes_the_simulator_where_there_is_no_gpu),
+        TEST(the_lack_of_a_driver_is_said_where_a_gpu_is_needed),
+        TEST(a_driver_or_the_choice_of_a_device_keeps_that_quiet),
         TEST(what_only_a_gpu_has_is_refused),
         TEST(a_program_runs_on_the_simulator),
         TEST(a_program_that_launches_nothing_is_said_to),

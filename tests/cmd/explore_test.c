@@ -112,12 +112,13 @@ static void what_the_host_helps_is_no_hang(void **state)
 {
     (void)state;
     struct outcome run = WSDBG("explore", "--schedules", "20", SIM_APP, "helped");
-    assert_int_equal(run.status, 0);
+    assert_int_equal(run.status, 125);
     assert_string_equal(run.out, "1 on wsdbg simulated sm_90\n");
     assert_non_null(strstr(run.err, "wsdbg: launch 0 (poll) is not explored: in the usual schedule it waits for memory "
                                     "that the host or another launch could still write\n"));
     assert_non_null(strstr(run.err, "wsdbg:   1 warp in a loop at PTX line "));
-    assert_int_equal(count_lines(run.err), 2);
+    assert_non_null(strstr(run.err, "wsdbg: no launch was explored, for the reasons above\n"));
+    assert_int_equal(count_lines(run.err), 3);
     outcome_free(&run);
 }
 
@@ -200,12 +201,25 @@ static void a_terminal_sees_how_far_it_is(void **state)
     assert_non_null(strstr(screen, "\r\033[Kwsdbg: no hang in "));
 }
 
-static void what_explores_nothing_says_so(void **state)
+/* It is no success: a status of 0 would say that something was tried. */
+static void what_explores_nothing_fails(void **state)
 {
     (void)state;
-    struct outcome run = WSDBG("explore", "sh", "-c", "exit 5");
+    struct outcome run = WSDBG("explore", "--json", "true");
+    assert_int_equal(run.status, 125);
+    assert_string_equal(run.err, "wsdbg: no launch was explored: the program made none that the simulator can run (it "
+                                 "needs PTX)\n");
+    json_t *root = parse(&run);
+    assert_int_equal(json_integer_value(json_object_get(root, "status")), 125);
+    assert_true(json_is_false(json_object_get(root, "hang")));
+    json_decref(root);
+    outcome_free(&run);
+    run = WSDBG("explore", "--launch", "7", "--schedules", "2", SIM_APP, "kept");
+    assert_int_equal(run.status, 125);
+    assert_string_equal(run.err, "wsdbg: no launch was explored: the program made none with number 7\n");
+    outcome_free(&run);
+    run = WSDBG("explore", "sh", "-c", "exit 5");
     assert_int_equal(run.status, 5);
-    assert_string_equal(run.err, "wsdbg: no launch was explored\n");
     outcome_free(&run);
 }
 
@@ -244,7 +258,7 @@ int main(void)
         TEST(its_json_follows_the_schema),
         TEST(a_signal_ends_it_with_what_was_found),
         TEST(a_terminal_sees_how_far_it_is),
-        TEST(what_explores_nothing_says_so),
+        TEST(what_explores_nothing_fails),
         TEST(what_cannot_be_followed_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,10 @@ static void command_lines_that_cannot_be_followed(void **state)
     check_refused(WSDBG("run", "--on-stall=explode", "true"), "explode", "kill|wait|detach");
     check_refused(WSDBG("run", "--device", "gpu", "--keep-looks", "no-folder", "true"), "no-folder", "No such file");
     check_refused(WSDBG("run", "--device", "gpu", "--keep-looks", WSDBG_BINARY, "true"), WSDBG_BINARY, "not a folder");
-    check_refused(WSDBG("run", "--keep-looks", ".", "--evidence=ring", "true"), "--keep-looks", "not looked at");
+    check_refused(WSDBG("run", "--keep-looks", ".", "--evidence=ring", "true"), "--keep-looks", "looked at");
+    check_refused(WSDBG("run", "--device", "sim", "--keep-looks", ".", "true"), "--keep-looks", "on the simulator");
+    check_refused(WSDBG("run", "-o", "/proc/self/x.db", "true"), "create the session database",
+                  "; -o FILE puts it elsewhere");
     check_refused(WSDBG("run"), "missing", "PROGRAM");
     check_refused(WSDBG("report"), "no session database", "FILE.db");
     check_refused(WSDBG("view"), "no session database", "FILE.db");

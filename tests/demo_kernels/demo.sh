@@ -1,6 +1,6 @@
 #!/bin/sh
-# demo.sh WSDBG PROGRAM - `wsdbg demo` runs a demo that has no recording, on a GPU or on the simulator; and the long work
-# of PROGRAM (waits) comes to its end on the simulator.
+# demo.sh WSDBG PROGRAM - `wsdbg demo` runs a demo that has no recording, and the correct kernels, on a GPU or on the
+# simulator, and lists each demo once; and the long work of PROGRAM (waits) comes to its end on the simulator.
 set -u
 wsdbg=$1 waits=$2
 folder=$(mktemp -d)
@@ -21,5 +21,9 @@ check() {
 }
 
 check 124 'HANG: NAMED_COUNT' "$wsdbg" demo named-count --stall 1 -o "$folder/demo.db"
+check 0 'no hang' "$wsdbg" demo healthy -o "$folder/healthy.db"
+check 0 'no hang' "$wsdbg" demo two-async-none -o "$folder/none.db"
+twice=$("$wsdbg" demo --list | cut -c51- | sort | uniq -d) # the column of stories
+[ -z "$twice" ] || { echo "listed twice: $twice"; failed=1; }
 check 0 'no hang' "$wsdbg" run --device sim -o "$folder/work.db" -- "$waits" --bug long-work
 exit $failed

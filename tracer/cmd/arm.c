@@ -11,6 +11,7 @@
 
 #include "base/console.h"
 #include "cmd/command.h"
+#include "cmd/gpu_probe.h"
 #include "cmd/options.h"
 #include "cmd/paths.h"
 #include "program/armed.h"
@@ -19,6 +20,8 @@
 #include "program/unseen.h"
 
 extern char **environ;
+
+enum { PROBE_TIMEOUT_MS = 20000 };
 
 static struct wsdbg_error *find_parts(const struct wsdbg_invocation *invocation, char **shim, char **simulator)
 {
@@ -123,6 +126,13 @@ static bool is_watched(void)
     return session && *session;
 }
 
+/* The program will fail by itself; it does not say what else could be done. */
+static void say_missing_driver(const struct wsdbg_invocation *invocation)
+{
+    if (!wsdbg_option_value(invocation, "device") && wsdbg_gpu_driver_is_missing(PROBE_TIMEOUT_MS))
+        wsdbg_say("no NVIDIA driver was found here; wsdbg arm --device sim arms the program on the simulator");
+}
+
 static struct wsdbg_error *execute(const struct wsdbg_invocation *invocation, int *status)
 {
     char **program = invocation->operands, **made = NULL, filters[24];
@@ -133,6 +143,8 @@ static struct wsdbg_error *execute(const struct wsdbg_invocation *invocation, in
         error = make_environment(invocation, filter_count < 0 ? NULL : filters, environ, &made);
     if (error)
         return error;
+    if (made)
+        say_missing_driver(invocation);
     execvpe(program[0], program, made ? made : environ);
     const int code = errno;
     if (made)
@@ -165,7 +177,7 @@ static const struct wsdbg_choice sites[] = {{"on", NULL}, {"off", NULL}, {NULL, 
 static const struct wsdbg_option options[] = {
     {'e', "env", NULL, "print the environment that arms a program, and run none", NULL, NULL},
     {0, "format", "sh|fish|plain|yaml", "how --env prints it (default sh: one line)", formats, NULL},
-    {0, "folder", "FOLDER", "where armed processes keep their tables (default /tmp/wsdbg-UID)", NULL, NULL},
+    {0, "folder", "FOLDER", "where armed processes keep all their files (default: the folders above)", NULL, NULL},
     {0, "device", "gpu|sim", "where the kernels run (default gpu)", devices, NULL},
     {0, "history", "N", "events kept a warp, 0 to 128 (default 128)", NULL, NULL},
     {0, "ring", "device|mapped", "where warps record: GPU memory, or host memory that it maps (default device)", rings,
@@ -197,6 +209,6 @@ const struct wsdbg_command wsdbg_command_arm = {
     .option_count = sizeof options / sizeof options[0],
     .operands_max = -1,
     .runs_program = true,
-    .exits = WSDBG_EXITS_PROGRAM,
+    .exits = WSDBG_EXITS_AS_PROGRAM,
     .run = arm_run,
 };

@@ -52,9 +52,11 @@ struct wsdbg_invocation {
 /* What a command's exit status can be, beside 0 and 125. */
 enum wsdbg_exits {
     WSDBG_EXITS_PLAIN,
-    WSDBG_EXITS_VERDICT, /* 124 when a hang is shown */
-    WSDBG_EXITS_FOUND,   /* 1 when something was found */
-    WSDBG_EXITS_PROGRAM, /* that, and whatever the program ended with */
+    WSDBG_EXITS_VERDICT,    /* 124 when a hang is shown */
+    WSDBG_EXITS_FOUND,      /* 1 when something was found */
+    WSDBG_EXITS_CHECK,      /* 1 when something that is needed is not there */
+    WSDBG_EXITS_PROGRAM,    /* 124 when a hang was found, and whatever the program ended with */
+    WSDBG_EXITS_AS_PROGRAM, /* whatever the program ended with */
 };
 /* What bash offers for an operand; files where there is nothing better. */
 enum wsdbg_operand_words {

@@ -1,5 +1,5 @@
-/* demo.c - `wsdbg demo`: a deliberate hang under wsdbg: on a GPU, else on the simulator, else the session recorded of
- * it.
+/* demo.c - `wsdbg demo`: a demo kernel, most with a deliberate hang, under wsdbg: on a GPU, else on the simulator, else
+ * the session recorded of it.
  *
  * Reads: the demo programs beside wsdbg, or the recordings.  Writes: what run or replay write.
  */
@@ -43,7 +43,8 @@ static struct wsdbg_error *run_live(const struct wsdbg_invocation *invocation, c
     struct wsdbg_error *error = wsdbg_path_program(demo->program, &path);
     if (error)
         return error;
-    char *words[] = {path, (char[]){"--bug"}, (char *)demo->name, NULL};
+    const bool has_bug = demo->bug[0] != '\0';
+    char *words[] = {path, has_bug ? (char[]){"--bug"} : NULL, (char *)demo->bug, NULL};
     struct wsdbg_run_options options = {
         .program = words,
         .output = wsdbg_option_value(invocation, "output"),
@@ -54,7 +55,7 @@ static struct wsdbg_error *run_live(const struct wsdbg_invocation *invocation, c
         .on_stall = WSDBG_ON_STALL_KILL,
         .json = wsdbg_option_value(invocation, "json") != NULL,
     };
-    wsdbg_say("%s%srunning %s --bug %s%s", why ? why : "", why ? ": " : "", path, demo->name,
+    wsdbg_say("%s%srunning %s%s%s%s", why ? why : "", why ? ": " : "", path, has_bug ? " --bug " : "", demo->bug,
               why ? " on the simulated sm_90" : "");
     error = wsdbg_run_program(&options, status);
     free(path);
@@ -151,12 +152,13 @@ static const struct wsdbg_option options[] = {
 
 const struct wsdbg_command wsdbg_command_demo = {
     .name = "demo",
-    .summary = "Run a demo kernel that hangs, under wsdbg",
+    .summary = "Run a demo kernel under wsdbg; most of them hang",
     .usage = "[NAME] [--list]",
     .description =
-        "Runs a demo kernel with one deliberate mistake under wsdbg; without NAME it is parity-wrong. Without a\n"
+        "Runs a demo kernel under wsdbg; without NAME it is parity-wrong, which hangs. Most demos have one\n"
+        "deliberate mistake; some are slow, fault or are correct, and --list says what each does. Without a\n"
         "Hopper GPU it runs on the simulator. If the demo programs were not built, wsdbg replays what was\n"
-        "recorded of it on an H200, with the same watchdog, diagnosis and report.",
+        "recorded of it on an H200, with the same watchdog, diagnosis and report; not every demo was recorded.",
     .needs = "nothing; a GPU of compute capability 9.0 is used where there is one",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

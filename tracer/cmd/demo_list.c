@@ -15,7 +15,11 @@
 
 #include "cmd/paths.h"
 
-static const char *const programs[] = {"gemm", "two_async_warps", "waits", NULL};
+/* A demo is named PREFIX and the bug's name.  `correct`: the demo of the kernel that runs when no bug is named, where
+ * the program's list does not have it; NULL = there is none. */
+static const struct program {
+    const char *name, *prefix, *correct;
+} programs[] = {{"gemm", "", "healthy"}, {"two_async_warps", "two-async-", NULL}, {"waits", "", NULL}};
 static const char recording_suffix[] = ".wsrec";
 
 struct list {
@@ -42,18 +46,22 @@ static struct wsdbg_demo *add(struct list *list, const char *name)
     return demo;
 }
 
-static void add_line(struct list *list, const char *program, char *line)
+static void add_line(struct list *list, const struct program *program, char *line)
 {
+    char name[sizeof list->demos->name];
     line[strcspn(line, "\n")] = '\0';
     char *story = strrchr(line, '\t');
     if (!story)
         return;
     story++;
     line[strcspn(line, "\t")] = '\0';
-    struct wsdbg_demo *demo = add(list, line);
+    if (snprintf(name, sizeof name, "%s%s", program->prefix, line) >= (int)sizeof name)
+        return;
+    struct wsdbg_demo *demo = add(list, name);
     if (!demo || demo->program)
         return;
-    demo->program = program;
+    demo->program = program->name;
+    strcpy(demo->bug, name + strlen(program->prefix));
     snprintf(demo->story, sizeof demo->story, "%s", story);
 }
 
@@ -79,11 +87,11 @@ static FILE *open_listing(const char *path, pid_t *child)
     return file;
 }
 
-static void add_program(struct list *list, const char *program)
+static void add_program(struct list *list, const struct program *program)
 {
     char *path, line[1024];
     pid_t child;
-    struct wsdbg_error *error = wsdbg_path_program(program, &path);
+    struct wsdbg_error *error = wsdbg_path_program(program->name, &path);
     if (error) {
         wsdbg_error_destroy(error);
         return;
@@ -91,6 +99,9 @@ static void add_program(struct list *list, const char *program)
     FILE *file = open_listing(path, &child);
     while (file && fgets(line, sizeof line, file))
         add_line(list, program, line);
+    struct wsdbg_demo *correct = file && program->correct ? add(list, program->correct) : NULL;
+    if (correct)
+        correct->program = program->name;
     if (file) {
         fclose(file);
         waitpid(child, NULL, 0);
@@ -152,8 +163,8 @@ static void add_recordings(struct list *list)
 size_t wsdbg_demo_list(struct wsdbg_demo out[WSDBG_DEMOS_MAX])
 {
     struct list list = {.demos = out};
-    for (size_t i = 0; programs[i]; i++)
-        add_program(&list, programs[i]);
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
+        add_program(&list, &programs[i]);
     add_recordings(&list);
     qsort(out, list.count, sizeof *out, by_name);
     return list.count;

@@ -1,4 +1,4 @@
-/* demo_list.h - the demos there are: the deliberate hangs of the programs built beside wsdbg, and the recordings. */
+/* demo_list.h - the demos there are: the kernels of the programs built beside wsdbg, and the recordings. */
 #ifndef WSDBG_CMD_DEMO_LIST_H
 #define WSDBG_CMD_DEMO_LIST_H
 
@@ -8,6 +8,7 @@
 struct wsdbg_demo {
     char name[64];
     const char *program; /* "gemm", NULL = only a recording is there */
+    char bug[64];        /* what the program calls it, "" = it runs its correct kernel when no bug is named */
     char story[256];     /* one clause, "" = not known */
     bool recorded;
 };

@@ -76,6 +76,11 @@ struct wsdbg_error *wsdbg_device_choose(const struct wsdbg_run_options *options,
     return NULL;
 }
 
+bool wsdbg_device_lacks_driver(const struct wsdbg_run_options *options)
+{
+    return options->device == WSDBG_RUN_ON_GPU && wsdbg_gpu_driver_is_missing(PROBE_TIMEOUT_MS);
+}
+
 void wsdbg_device_deinit(struct wsdbg_device *device)
 {
     free(device->simulator);

@@ -11,6 +11,8 @@ struct wsdbg_device {
 
 /* With --device=auto the choice is said on stderr; without the option only programs that use CUDA get to know. */
 struct wsdbg_error *wsdbg_device_choose(const struct wsdbg_run_options *options, struct wsdbg_device *out);
+/* The GPU was asked for, and there is certainly no NVIDIA driver. */
+bool wsdbg_device_lacks_driver(const struct wsdbg_run_options *options);
 void wsdbg_device_deinit(struct wsdbg_device *device);
 
 #endif

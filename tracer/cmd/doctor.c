@@ -101,5 +101,6 @@ const struct wsdbg_command wsdbg_command_doctor = {
         "else 1.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
+    .exits = WSDBG_EXITS_CHECK,
     .run = doctor_run,
 };

@@ -178,6 +178,19 @@ static void say_how_to_repeat(const struct wsdbg_invocation *invocation, const s
     free(command);
 }
 
+/* What tried nothing has found nothing: that must not look like success.  A failure of the program's own stays. */
+static void note_nothing_explored(const struct wanted *wanted, const struct wsdbg_explore_log *log, int *status)
+{
+    if (wsdbg_explore_log_any(log))
+        wsdbg_say("no launch was explored, for the reasons above");
+    else if (wanted->every_launch)
+        wsdbg_say("no launch was explored: the program made none that the simulator can run (it needs PTX)");
+    else
+        wsdbg_say("no launch was explored: the program made none with number %" PRIu64, wanted->launch);
+    if (*status == 0)
+        *status = WSDBG_EXIT_FAILED;
+}
+
 static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, const struct wanted *wanted,
                                struct exploration *exploration, const char *words, int *status)
 {
@@ -201,10 +214,8 @@ static struct wsdbg_error *run(const struct wsdbg_invocation *invocation, const 
     wsdbg_explore_log_finish(exploration->log);
     if (!error && (wsdbg_explore_log_hangs(exploration->log) || exploration->stood_still))
         *status = WSDBG_EXIT_HANG;
-    if (!error && !wsdbg_explore_log_any(exploration->log) && wanted->every_launch)
-        wsdbg_say("no launch was explored");
-    else if (!error && !wsdbg_explore_log_any(exploration->log))
-        wsdbg_say("no launch was explored: the program made none with number %" PRIu64, wanted->launch);
+    if (!error && !wsdbg_explore_log_explored(exploration->log))
+        note_nothing_explored(wanted, exploration->log, status);
     if (!error)
         say_how_to_repeat(invocation, wanted, exploration->log);
     const bool hangs = *status == WSDBG_EXIT_HANG;
@@ -293,7 +304,8 @@ const struct wsdbg_command wsdbg_command_explore = {
         "lines (with -lineinfo), also in the session's log. Then the launch itself runs under that schedule.\n"
         "The hang is watched, reported and stored as by wsdbg run, and the exit status is 124. --replay SEED\n"
         "runs under one schedule at once; give it the same --schedule, --depth and --launch. Launches that do\n"
-        "not hang run under the default schedule.\n"
+        "not hang run under the default schedule. If no launch was explored, the exit status is 125, unless\n"
+        "PROGRAM ended with a status of its own other than 0.\n"
         "\n"
         "Races. wsdbg counts the schedules in which an mbarrier was used before its initialisation, a phase\n"
         "completed although nobody had waited for the one before, or an accumulator was used before its wgmma\n"

@@ -93,6 +93,20 @@ bool wsdbg_explore_log_any(const struct wsdbg_explore_log *log)
     return json_array_size(log->launches) + json_array_size(log->skipped) > 0;
 }
 
+/* A launch that waits for the host under the usual schedule is not explored. */
+bool wsdbg_explore_log_explored(const struct wsdbg_explore_log *log)
+{
+    size_t i;
+    json_t *launch;
+    json_array_foreach(log->launches, i, launch)
+    {
+        const char *why = json_string_value(json_object_get(launch, "ended_by"));
+        if (json_integer_value(json_object_get(launch, "schedules")) > 0 && (!why || strcmp(why, "host") != 0))
+            return true;
+    }
+    return false;
+}
+
 json_t *wsdbg_explore_log_launches(const struct wsdbg_explore_log *log)
 {
     return log->launches;

@@ -25,6 +25,8 @@ char *wsdbg_explore_log_take_story(struct wsdbg_explore_log *log);
 bool wsdbg_explore_log_hangs(const struct wsdbg_explore_log *log);
 /* Some launch was explored, or said why not. */
 bool wsdbg_explore_log_any(const struct wsdbg_explore_log *log);
+/* Some schedule of some launch was tried, and what it did counts. */
+bool wsdbg_explore_log_explored(const struct wsdbg_explore_log *log);
 /* The launches, and those that were passed over, as docs/explore.schema.json has them; the log's own. */
 json_t *wsdbg_explore_log_launches(const struct wsdbg_explore_log *log);
 json_t *wsdbg_explore_log_skipped(const struct wsdbg_explore_log *log);

@@ -132,27 +132,49 @@ static void collect(pid_t child, bool answered, struct wsdbg_gpu_probe *out)
     snprintf(out->reason, sizeof out->reason, "the driver crashed while it was asked (status %d)", status);
 }
 
-void wsdbg_gpu_probe(int timeout_ms, struct wsdbg_gpu_probe *out)
+/* Puts the question in a child process; false = it did not answer, and the reason says why. */
+static bool ask_in_child(void (*question)(struct wsdbg_gpu_probe *), int timeout_ms, struct wsdbg_gpu_probe *out)
 {
     int ends[2];
+    bool answered = false;
     memset(out, 0, sizeof *out);
     if (pipe(ends) < 0) {
         snprintf(out->reason, sizeof out->reason, "no pipe: %s", strerror(errno));
-        return;
+        return false;
     }
     pid_t child = fork();
     if (child == 0) {
         struct wsdbg_gpu_probe answer;
         memset(&answer, 0, sizeof answer);
-        ask(&answer);
+        question(&answer);
         _exit(write(ends[1], &answer, sizeof answer) == sizeof answer ? 0 : 1);
     }
     close(ends[1]);
-    if (child > 0)
-        collect(child, receive(ends[0], timeout_ms, out), out);
-    else
+    if (child > 0) {
+        answered = receive(ends[0], timeout_ms, out);
+        collect(child, answered, out);
+    } else {
         snprintf(out->reason, sizeof out->reason, "no process to ask in: %s", strerror(errno));
+    }
     close(ends[0]);
+    return answered;
+}
+
+void wsdbg_gpu_probe(int timeout_ms, struct wsdbg_gpu_probe *out)
+{
+    ask_in_child(ask, timeout_ms, out);
+}
+
+static void look_for_driver(struct wsdbg_gpu_probe *probe)
+{
+    struct driver driver;
+    probe->library_found = load(&driver, probe->reason, sizeof probe->reason);
+}
+
+bool wsdbg_gpu_driver_is_missing(int timeout_ms)
+{
+    struct wsdbg_gpu_probe probe;
+    return ask_in_child(look_for_driver, timeout_ms, &probe) && !probe.library_found;
 }
 
 bool wsdbg_gpu_probe_has_hopper(const struct wsdbg_gpu_probe *probe)

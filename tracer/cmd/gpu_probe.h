@@ -27,6 +27,9 @@ struct wsdbg_gpu_probe {
 /* Asks in a child process for at most `timeout_ms`: a driver that crashes or hangs does not take wsdbg along. */
 void wsdbg_gpu_probe(int timeout_ms, struct wsdbg_gpu_probe *out);
 
+/* True when there is certainly no NVIDIA driver.  Wakes no GPU, so it takes some milliseconds. */
+bool wsdbg_gpu_driver_is_missing(int timeout_ms);
+
 /* True when one of the GPUs runs sm_90 code of warp-specialized kernels. */
 bool wsdbg_gpu_probe_has_hopper(const struct wsdbg_gpu_probe *probe);
 

@@ -85,17 +85,20 @@ static void print_option(const struct wsdbg_option *option, FILE *out)
 
 static void print_exit_status(enum wsdbg_exits exits, FILE *out)
 {
+    const bool runs = exits == WSDBG_EXITS_PROGRAM || exits == WSDBG_EXITS_AS_PROGRAM;
     fputs(".SH EXIT STATUS\n", out);
-    if (exits != WSDBG_EXITS_PROGRAM)
+    if (!runs)
         fputs(".TP\n0\nit was done\n", out);
     if (exits == WSDBG_EXITS_VERDICT)
         fputs(".TP\n124\na hang is shown\n", out);
     if (exits == WSDBG_EXITS_FOUND)
         fputs(".TP\n1\nsomething was found, of the severity that \\-\\-fail\\-on names or a higher one\n", out);
+    if (exits == WSDBG_EXITS_CHECK)
+        fputs(".TP\n1\nsomething that is needed is not there\n", out);
     if (exits == WSDBG_EXITS_PROGRAM)
         fputs(".TP\n124\na hang was found, whatever the program did afterwards\n", out);
     fputs(".TP\n125\nwsdbg itself failed, or its command line or input is wrong\n", out);
-    if (exits != WSDBG_EXITS_PROGRAM)
+    if (!runs)
         return;
     fputs(".TP\n126\nthe program cannot be executed\n"
           ".TP\n127\nthe program was not found\n"

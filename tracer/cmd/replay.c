@@ -129,7 +129,7 @@ static struct wsdbg_error *replay_run(const struct wsdbg_invocation *invocation,
 const struct wsdbg_command wsdbg_command_replay = {
     .name = "replay",
     .summary = "Watch a recorded session again",
-    .usage = "FILE [-o FILE.db] [--json] [--time-limit SECONDS] [--unpack-limit MIB]",
+    .usage = "FILE [-o FILE.db] [--stall SECONDS] [--json] [--time-limit SECONDS] [--unpack-limit MIB]",
     .description =
         "Sends a file that wsdbg run --record wrote through the watchdog, the diagnosis and the report of a\n"
         "live run, with the recording's own clock. The exit status is 124 when it shows a hang, else 0. A\n"

@@ -207,7 +207,9 @@ static struct wsdbg_error *choose_evidence(struct run *run)
     run->evidence = (wanted == WSDBG_RUN_AUTO && !has_attach) || run->device.simulator ? WSDBG_RUN_RING : wanted;
     run->look_ns = most_look_ns(run->evidence);
     if (run->options->looks_folder && !run->look_ns)
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--keep-looks: with this evidence the GPU is not looked at");
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--keep-looks: %s",
+                                  run->device.simulator ? "on the simulator nothing is looked at"
+                                                        : "with this evidence the GPU is not looked at");
     return NULL;
 }
 
@@ -521,9 +523,13 @@ static void say_end(const struct run *run, const struct wsdbg_watch *watch, int 
     struct wsdbg_unwatched unwatched;
     wsdbg_unwatched_read(run->spool.path, &unwatched);
     wsdbg_unseen_add(&run->unseen, run->spool.path, &unwatched);
+    const bool lacks_driver = !watch->cuda_seen && !run->options->quiet && wsdbg_device_lacks_driver(run->options);
     const struct wsdbg_closing closing = {.watch = watch,
                                           .unwatched = &unwatched,
                                           .output = run->discard ? NULL : run->output,
+                                          .hint = lacks_driver ? "there is no NVIDIA driver here; without "
+                                                                 "--device gpu the program runs on the simulator"
+                                                               : NULL,
                                           .quiet = run->options->quiet,
                                           .ended_by_follower = run->ended_by_follower,
                                           .could_dump = run->evidence != WSDBG_RUN_CORE && !run->device.simulator};

@@ -305,12 +305,14 @@ static void say_some_exited(struct wsdbg_case *c, const struct wsdbg_missing_arr
     finding->role = role_of_gone(c, missing, &missing->left);
     char gone[160];
     wsdbg_print(gone, sizeof gone, "%s", wsdbg_say_warps(c, &missing->left).text);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s with %u of its %u arrivals, which %s made. Only %s could make the others, and %s "
-                "exited.",
-                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
-                wsdbg_say_at(c, missing->warp).text, missing->made, missing->word.expected,
-                wsdbg_say_warps(c, &there).text, gone, missing->exited == 1 ? "that warp has" : "these have");
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits on %s%s with %u of its %u arrivals, which %s made. Only %s could make the missing one%s, and %s "
+        "exited.",
+        wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
+        wsdbg_say_at(c, missing->warp).text, missing->made, missing->word.expected, wsdbg_say_warps(c, &there).text,
+        gone, missing->word.expected - missing->made == 1 ? "" : "s",
+        missing->exited == 1 ? "that warp has" : "these have");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let %s arrive for every round that the others wait for, also before returning, or drop out of the "
                 "barrier (mbarrier.arrive_drop).",

@@ -159,7 +159,8 @@ static void grids_block(const struct wsdbg_report *r, bool colour, FILE *out)
         }
     }
     if (shown < r->grid_count)
-        wsdbg_report_line(out, NULL, "… and %zu more grids (table grid)", r->grid_count - shown);
+        wsdbg_report_line(out, NULL, "… and %zu more grid%s (table grid)", r->grid_count - shown,
+                          r->grid_count - shown == 1 ? "" : "s");
 }
 
 static void evidence_block(const struct wsdbg_report *r, bool colour, FILE *out)

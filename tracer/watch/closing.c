@@ -91,8 +91,9 @@ static void say_launches(const struct wsdbg_closing *closing)
         wsdbg_watch_say(watch, "%" PRIu64 " kernel launch%s seen, %s%s; session in %s", watch->launches,
                         watch->launches == 1 ? "" : "es", end_words(watch), gap, closing->output);
     else
-        wsdbg_watch_say(watch, "no%s use of CUDA was seen%s%s%s",
+        wsdbg_watch_say(watch, "no%s use of CUDA was seen%s%s%s%s%s",
                         closing->unwatched->count || watch->unread_segments ? " other" : "", gap,
+                        closing->hint ? ": " : "", closing->hint ? closing->hint : "",
                         closing->output ? "; session in " : "", closing->output ? closing->output : "");
 }
 

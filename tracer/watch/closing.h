@@ -11,6 +11,7 @@ struct wsdbg_closing {
     const struct wsdbg_watch *watch; /* that is over */
     const struct wsdbg_unwatched *unwatched;
     const char *output;     /* the database, NULL = it is not kept: nothing is in it */
+    const char *hint;       /* why no CUDA may have been seen; NULL = nothing is known of that */
     bool quiet;             /* nothing of a run without a hang */
     bool ended_by_follower; /* it was wsdbg who ended the program, and it has said why */
     bool could_dump;        /* another run could have the driver write a dump at a fault */

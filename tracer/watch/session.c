@@ -63,6 +63,17 @@ char *wsdbg_quote_command(char *const *words)
     return fclose(out) == 0 ? text : NULL;
 }
 
+/* The system's own reason, and what the user can do: every command that keeps a session has the option. */
+static struct wsdbg_error *tell_other_place(struct wsdbg_error *error)
+{
+    if (!error || wsdbg_error_code(error) != WSDBG_ERROR_OS)
+        return error;
+    struct wsdbg_error *out =
+        wsdbg_error_create(WSDBG_ERROR_OS, "%s; -o FILE puts it elsewhere", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    return out;
+}
+
 static struct wsdbg_error *open_store(struct wsdbg_session *session, struct wsdbg_evidence *evidence)
 {
     const struct wsdbg_session_options *options = &session->options;
@@ -82,7 +93,7 @@ static struct wsdbg_error *open_store(struct wsdbg_session *session, struct wsdb
     struct wsdbg_error *error = wsdbg_database_place_choose(options->output, &session->place);
     if (error)
         return error;
-    error = wsdbg_store_create(session->place.path, &session->info, &session->store);
+    error = tell_other_place(wsdbg_store_create(session->place.path, &session->info, &session->store));
     if (error)
         wsdbg_database_place_disown(&session->place);
     return error;

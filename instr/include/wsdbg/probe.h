@@ -6,12 +6,33 @@
  *                WSDBG_MBARRIER(0, "full", STAGES, 1 << 0, 1 << 1), WSDBG_MBARRIER_FREE(1, "empty", STAGES, 1 << 1, 1 << 0))
  *   __global__ void kernel(...) {
  *       WSDBG_BEGIN(w);
- *       WSDBG_ROLE_BEGIN(w, 1);
- *       if (!try_wait(full[stage], parity)) {              // a wait that ends at the first look needs no begin
- *           WSDBG_MBARRIER_WAIT_BEGIN(w, 0, stage, parity, k);
- *           wait...
+ *       if (warpgroup == 0) {
+ *           WSDBG_ROLE_BEGIN(w, 0);
+ *           setmaxnreg.dec 40...
+ *           WSDBG_REGISTERS_RELEASE(w, 40);
+ *           for (k...) {                                   // on one lane
+ *               wait for empty[stage], with the probes of a wait as below, barrier 1...
+ *               WSDBG_MBARRIER_ARRIVE_EXPECT_TX(w, 0, stage, k, bytes);
+ *               mbarrier.arrive.expect_tx on full[stage]...
+ *               WSDBG_TMA_ISSUE(w, 0, stage, k, bytes, 0); // one for each copy
+ *               cp.async.bulk...
+ *           }
+ *       } else {
+ *           WSDBG_ROLE_BEGIN(w, 1);
+ *           WSDBG_REGISTERS_REQUEST(w, 232);
+ *           setmaxnreg.inc 232...
+ *           WSDBG_REGISTERS_GRANTED(w, 232);
+ *           for (k...) {
+ *               if (!try_wait(full[stage], parity)) {      // a wait that ends at the first look needs no begin
+ *                   WSDBG_MBARRIER_WAIT_BEGIN(w, 0, stage, parity, k);
+ *                   wait...
+ *               }
+ *               WSDBG_MBARRIER_WAIT_END(w, 0, stage, parity, k); // better after the wgmma that it lets start
+ *               wgmma...
+ *               WSDBG_MBARRIER_ARRIVE(w, 1, stage, k);     // on the lanes that arrive
+ *               mbarrier.arrive on empty[stage]...
+ *           }
  *       }
- *       WSDBG_MBARRIER_WAIT_END(w, 0, stage, parity, k);   // better after the wgmma it lets start: then it is free
  *       WSDBG_EXIT(w);
  *   }
  *
