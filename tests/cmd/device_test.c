@@ -280,11 +280,15 @@ static void a_hang_without_probes_is_judged_by_the_device_s_state(void **state)
         assert_non_null(strstr(run.err, cases[i].cause));
         assert_non_null(strstr(run.err, cases[i].place));
         assert_non_null(strstr(run.err, " after the simulator proved that nothing can move")); /* not waited for */
+        assert_non_null(strstr(run.err, ", stall: proven by the simulator\n"));
         outcome_free(&run);
     }
-    struct outcome query = WSDBG("query", "ARRIVE_MISSING", "--csv", "SELECT evidence FROM session");
-    assert_string_equal(query.out, "evidence\r\nsimulator\r\n");
+    struct outcome query = WSDBG("query", "ARRIVE_MISSING", "--csv", "SELECT evidence, stall_proven FROM session");
+    assert_string_equal(query.out, "evidence,stall_proven\r\nsimulator,1\r\n");
     outcome_free(&query);
+    struct outcome report = WSDBG("report", "ARRIVE_MISSING");
+    assert_non_null(strstr(report.out, ", stall: proven by the simulator\n"));
+    outcome_free(&report);
 }
 
 int main(void)

@@ -317,7 +317,7 @@ static void every_other_reading_is_given_up(void **state)
     check_said(WSDBG("query", "x.db", "@waits", "--time-limit", "0"), 0, "");
     make_database("y.db", "INSERT INTO log SELECT value, 1, 'stdout', 'x' FROM (WITH RECURSIVE n(value) AS "
                           "(SELECT 1000 UNION ALL SELECT value + 1 FROM n WHERE value < 300000) SELECT value FROM n);"
-                          "INSERT INTO name SELECT value, 1, value, 'role', value, 'x', 1, 1, 1, 1 FROM (WITH "
+                          "INSERT INTO name SELECT value, 1, value, 'role', value, 'x', 1, 1, 1, 1, 0 FROM (WITH "
                           "RECURSIVE n(value) AS (SELECT 1000 UNION ALL SELECT value + 1 FROM n WHERE value < 300000) "
                           "SELECT value FROM n)");
     check_said(WSDBG("report", "y.db", "--time-limit", "0.001"), 125,

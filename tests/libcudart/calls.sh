@@ -31,6 +31,11 @@ expect() {
 for kind in shared static fixed rpath; do
     expect 0 'no hang' "$wsdbg" run --device sim -o "$work/run.db" -- "$folder/calls-$kind" works
     expect 124 'HANG: ' "$wsdbg" run --device sim -o "$work/run.db" -- "$folder/calls-$kind" hangs
+    grep -qF '  launched at main' "$work/err" && grep -qF ': main > cudaDeviceSynchronize > ' "$work/err" || {
+        echo "calls-$kind: the launch and the wait are not shown as main's:"
+        cat "$work/err"
+        failed=1
+    }
     expect 124 'HANG: ' "$wsdbg" explore --schedules 5 -o "$work/run.db" -- "$folder/calls-$kind" hangs
     expect 0 'ended by a GPU fault' "$wsdbg" run --device sim -o "$work/run.db" -- "$folder/calls-$kind" faults
 done

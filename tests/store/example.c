@@ -93,7 +93,7 @@ static void fill_tables(struct wsdbg_snapshot *s)
                                             .gpu_now_ns = 90000};
     s->modules = rows(s->module_count = 1, sizeof *s->modules);
     s->modules[0] = (struct wsdbg_module){
-        .process_id = 77, .probed = true, .names_count = 4, .image_bytes = wsdbg_known_u64(40960)};
+        .process_id = 77, .probed = true, .names_count = 4, .names_given = 4, .image_bytes = wsdbg_known_u64(40960)};
     s->names = rows(s->name_count = 4, sizeof *s->names);
     s->names[0] = (struct wsdbg_name){.kind = WSDBG_NAME_ROLE, .id = 0, .name = "producer"};
     s->names[1] = (struct wsdbg_name){.kind = WSDBG_NAME_ROLE, .id = 1, .name = "consumer"};

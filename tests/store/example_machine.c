@@ -266,6 +266,7 @@ void example_machine(struct example *e, uint32_t ctas)
     s->source = "live";
     s->names_inferred = true;
     s->modules[0].probed = false;
+    s->modules[0].names_given = 0;
     s->contexts[0].history_depth = 0;
     for (size_t i = 0; i < s->barrier_count; i++) {
         struct wsdbg_barrier *b = &s->barriers[i];

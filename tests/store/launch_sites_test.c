@@ -57,6 +57,13 @@ static const struct {
     {"step.cpp:5 in nccl_step",
      {NATIVE(7, "/l/libnccl.so.2", "ncclLaunchKernel", "", 0),
       NATIVE(7, "/a/libcudecode.so", "nccl_step", "/a/step.cpp", 5)}},
+    {"?",
+     {NATIVE(8, "/w/libwsdbg-shim.so", "wrap_cuLaunchKernel", "hooks.c", 35),
+      NATIVE(8, "/w/lib/wsdbg/sim/libcudart.so.13", "launch_kernel", "launch.c", 88)}},
+    {"gemm.cu:42 in step",
+     {NATIVE(9, "/w/lib/wsdbg/sim/libcudart.so.13", "launch_kernel", "launch.c", 88),
+      NATIVE(9, "/a/gemm", "__cudaLaunchKernel_helper", "/cuda/host_runtime.h", 260),
+      NATIVE(9, "/a/gemm", "step", "/a/gemm.cu", 42)}},
 };
 enum { STACKS = sizeof stacks / sizeof *stacks, FRAMES = sizeof stacks[0].frames / sizeof(struct wsdbg_host_frame) };
 

@@ -95,6 +95,12 @@ static int set_up_9(void **state)
     return set_up(WSDBG_FIXTURES_DIR "/version_9.sql");
 }
 
+static int set_up_10(void **state)
+{
+    (void)state;
+    return set_up(WSDBG_FIXTURES_DIR "/version_10.sql");
+}
+
 static int set_up_6(void **state)
 {
     (void)state;
@@ -348,6 +354,25 @@ static void of_rings_version_9_knew_nothing(void **state)
     wsdbg_store_close(store);
 }
 
+/* Version 10 knew of a picture only that it has names that were inferred. */
+static void of_each_name_version_10_knew_nothing(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    struct wsdbg_loaded loaded;
+    example_ok(wsdbg_store_open(path, &store));
+    example_ok(wsdbg_store_load(store, false, &loaded));
+    assert_int_equal(loaded.snapshot.modules[0].names_count, 6);
+    assert_int_equal(loaded.snapshot.modules[0].names_given, 0);
+    assert_false(loaded.info.stall_proven);
+    wsdbg_loaded_deinit(&loaded);
+    wsdbg_store_close(store);
+    char *text = example_stored_report(path, false);
+    assert_non_null(strstr(text, "(names of roles and barriers are inferred from the code)"));
+    assert_non_null(strstr(text, "stall after "));
+    free(text);
+}
+
 /* Columns of every table and view, in order. */
 static const char layout_sql[] = "SELECT m.type, m.name, group_concat(c.name) AS columns FROM sqlite_schema m "
                                  "JOIN pragma_table_info(m.name) c WHERE m.type IN ('table', 'view') "
@@ -465,6 +490,10 @@ int main(void)
         EVERY_VERSION,
         cmocka_unit_test(of_rings_version_9_knew_nothing),
     };
+    const struct CMUnitTest version_10[] = {
+        EVERY_VERSION,
+        cmocka_unit_test(of_each_name_version_10_knew_nothing),
+    };
     return failed + cmocka_run_group_tests(version_2, set_up_2, tear_down) +
            cmocka_run_group_tests(version_3, set_up_3, tear_down) +
            cmocka_run_group_tests(version_4, set_up_4, tear_down) +
@@ -472,5 +501,6 @@ int main(void)
            cmocka_run_group_tests(version_6, set_up_6, tear_down) +
            cmocka_run_group_tests(version_7, set_up_7, tear_down) +
            cmocka_run_group_tests(version_8, set_up_8, tear_down) +
-           cmocka_run_group_tests(version_9, set_up_9, tear_down);
+           cmocka_run_group_tests(version_9, set_up_9, tear_down) +
+           cmocka_run_group_tests(version_10, set_up_10, tear_down);
 }

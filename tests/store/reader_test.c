@@ -126,8 +126,8 @@ static void a_newer_schema_is_refused(void **state)
     const char *path = example_path(folder, "newer.db");
     write_file(path, bytes, count);
     free(bytes);
-    run_sql(path, "PRAGMA user_version = 11");
-    refused(path, "made by schema version 11, this wsdbg reads 1 to 10");
+    run_sql(path, "PRAGMA user_version = 12");
+    refused(path, "made by schema version 12, this wsdbg reads 1 to 11");
 }
 
 static void a_truncated_file_is_refused(void **state)

@@ -76,6 +76,40 @@ static void a_processes_main_thread_is_called_so(void **state)
 }
 
 /* Longest line and number of lines. */
+/* Whether the report says that names are inferred, in which the author gave the first `given` names of the machine's
+ * four: producer, consumer, full, empty. */
+static bool says_inferred(uint32_t given, const char *role, const char *barrier)
+{
+    struct example e;
+    char *folder = example_folder();
+    const char *path = example_path(folder, "names.db");
+    example_machine(&e, 2);
+    e.snapshot.modules[0].names_given = given;
+    for (uint32_t i = 0; i < 4; i++) {
+        const char *name = i < 2 ? role : barrier;
+        if (name)
+            snprintf(e.snapshot.names[i].name, sizeof e.snapshot.names[i].name, "%s", name);
+    }
+    example_store(&e, path);
+    char *text = example_stored_report(path, false);
+    const bool says = strstr(text, "inferred from the code") != NULL;
+    free(text);
+    example_free(&e);
+    example_clean(folder);
+    return says;
+}
+
+static void names_are_called_inferred_where_one_that_is_shown_is(void **state)
+{
+    (void)state;
+    assert_true(says_inferred(0, NULL, NULL));
+    assert_true(says_inferred(2, NULL, NULL)); /* the barriers' */
+    assert_false(says_inferred(4, NULL, NULL));
+    assert_true(says_inferred(0, NULL, "mbarrier 0x400")); /* the roles' */
+    assert_true(says_inferred(0, "warps 0-3", NULL));
+    assert_false(says_inferred(0, "warps 0-3", "mbarrier 0x400"));
+}
+
 static void measure(const char *text, size_t *columns, size_t *lines)
 {
     char *copy = strdup(text), *rest = copy, *line;
@@ -244,6 +278,7 @@ int main(void)
         cmocka_unit_test(memory_and_database_give_the_same_report),
         cmocka_unit_test(a_place_in_json_has_all_its_lines),
         cmocka_unit_test(a_processes_main_thread_is_called_so),
+        cmocka_unit_test(names_are_called_inferred_where_one_that_is_shown_is),
         cmocka_unit_test(a_hang_fits_a_screen),
         cmocka_unit_test(many_different_states_are_folded_further),
         cmocka_unit_test(hostile_text_is_escaped_and_cut),

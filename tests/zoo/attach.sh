@@ -77,6 +77,7 @@ comes $hung
 attach first 124 -o "$work/first.db" $hung
 is_cause=$(grep HANG: "$work/run.err" | cut -d' ' -f2)
 says "HANG: $is_cause" first
+[ "$(grep -c 'wsdbg: verdict ' "$work/first.err")" = 1 ] && grep -q 'verdict .* after wsdbg came; ' "$work/first.err" || fail "not one line of the verdict's delay: $(cat "$work/first.err")"
 lives $hung
 [ "$("$wsdbg" query "$work/first.db" --csv @verdict | wc -l)" -ge 2 ] || fail "the session holds no verdict"
 attach exists 125 -o "$work/first.db" $hung

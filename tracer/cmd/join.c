@@ -269,6 +269,7 @@ static struct wsdbg_error *open_session(struct join *join)
         .after_hang = options->lives_on                          ? "the program is left running, wsdbg watches on"
                       : options->on_stall == WSDBG_ON_STALL_KILL ? "the program is ended now"
                                                                  : "the program is left running, wsdbg leaves",
+        .omits_delay = !options->lives_on,
         .listener = &join->listener,
         .stall_ns = options->stall_ns,
         .work_stall_ns = options->stall_ns,

@@ -205,6 +205,7 @@ static void add_name(struct wsdbg_snapshot *out, struct wsdbg_module *module, co
     if (name->kind != WSDBG_NAME_SOURCE) {
         out->name_count++;
         module->names_count++;
+        module->names_given++;
         return;
     }
     const size_t length = strlen(module->source_path);

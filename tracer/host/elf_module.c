@@ -48,11 +48,12 @@ static bool map_file(struct wsdbg_host_module *module, int fd)
     return wsdbg_mapping_guard(pages, module->byte_count);
 }
 
-static const struct wsdbg_host_mapping *first_mapping(const struct wsdbg_host_maps *maps, uint32_t file)
+/* The next one, from mapping `from` on, that has the file's beginning. */
+static const struct wsdbg_host_mapping *next_first(const struct wsdbg_host_maps *maps, uint32_t file, size_t from)
 {
-    for (size_t i = 0; i < maps->count; i++)
-        if (maps->mappings[i].file == file)
-            return maps->mappings[i].offset == 0 ? &maps->mappings[i] : NULL;
+    for (size_t i = from; i < maps->count; i++)
+        if (maps->mappings[i].file == file && maps->mappings[i].offset == 0)
+            return &maps->mappings[i];
     return NULL;
 }
 
@@ -81,10 +82,36 @@ static bool find_bias(struct wsdbg_host_module *module, const struct wsdbg_host_
     return false;
 }
 
+/* Whether the file's code is where the bias says that it is. */
+static bool has_its_code(const struct wsdbg_host_module *module, const struct wsdbg_host_maps *maps, uint32_t file)
+{
+    GElf_Phdr part;
+    size_t count = 0;
+    for (size_t i = 0; elf_getphdrnum(module->elf, &count) == 0 && i < count; i++) {
+        if (!gelf_getphdr(module->elf, (int)i, &part) || part.p_type != PT_LOAD || !(part.p_flags & PF_X))
+            continue;
+        const struct wsdbg_host_mapping *mapping = wsdbg_host_mapping_at(maps, module->bias + part.p_vaddr);
+        if (mapping && mapping->file == file && mapping->is_code)
+            return true;
+    }
+    return false;
+}
+
+/* A process may also have mapped the file to read it: that copy has the beginning, and no code.  A file whose code is
+ * nowhere counts where it comes first. */
+static bool find_place(struct wsdbg_host_module *module, const struct wsdbg_host_maps *maps, uint32_t file)
+{
+    const struct wsdbg_host_mapping *const first = next_first(maps, file, 0), *mapping = first;
+    for (; mapping; mapping = next_first(maps, file, (size_t)(mapping - maps->mappings) + 1))
+        if (find_bias(module, mapping) && has_its_code(module, maps, file))
+            return true;
+    return find_bias(module, first);
+}
+
 struct wsdbg_host_module *wsdbg_host_module_open(pid_t process, const struct wsdbg_host_maps *maps, uint32_t file,
                                                  struct wsdbg_host_memory *memory)
 {
-    const struct wsdbg_host_mapping *mapping = first_mapping(maps, file);
+    const struct wsdbg_host_mapping *mapping = next_first(maps, file, 0);
     const int fd = mapping ? open_file(process, maps->files[file].path) : -1;
     struct wsdbg_host_module *module = fd >= 0 ? calloc(1, sizeof *module) : NULL;
     bool fine = module && map_file(module, fd) && is_the_same(module, mapping, memory);
@@ -93,7 +120,7 @@ struct wsdbg_host_module *wsdbg_host_module_open(pid_t process, const struct wsd
     if (fine) {
         elf_version(EV_CURRENT);
         module->elf = elf_memory(module->pages, module->byte_count);
-        fine = module->elf && find_bias(module, mapping);
+        fine = module->elf && find_place(module, maps, file);
     }
     if (fine)
         return module;
@@ -121,6 +148,17 @@ Elf *wsdbg_host_module_elf(const struct wsdbg_host_module *module)
 uint64_t wsdbg_host_module_bias(const struct wsdbg_host_module *module)
 {
     return module->bias;
+}
+
+bool wsdbg_host_module_has_code(const struct wsdbg_host_module *module, uint64_t address)
+{
+    GElf_Phdr part;
+    size_t count = 0;
+    for (size_t i = 0; elf_getphdrnum(module->elf, &count) == 0 && i < count; i++)
+        if (gelf_getphdr(module->elf, (int)i, &part) && part.p_type == PT_LOAD && (part.p_flags & PF_X) &&
+            address - part.p_vaddr < part.p_memsz)
+            return true;
+    return false;
 }
 
 /* ---- its symbols ---- */

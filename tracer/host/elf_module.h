@@ -25,6 +25,8 @@ void wsdbg_host_module_close(struct wsdbg_host_module *module);
 Elf *wsdbg_host_module_elf(const struct wsdbg_host_module *module);
 /* What is added to an address of the file to get the process's; wraps. */
 uint64_t wsdbg_host_module_bias(const struct wsdbg_host_module *module);
+/* Whether an address of the file is one of its code. */
+bool wsdbg_host_module_has_code(const struct wsdbg_host_module *module, uint64_t address);
 
 /* Where a symbol that the file defines is in the process. */
 struct wsdbg_host_symbol {

@@ -202,11 +202,13 @@ static const char *find_frame(struct unwinder *u, struct wsdbg_native_frame *out
     if (!mapping)
         return "code that is of no file";
     const struct wsdbg_host_module *module = wsdbg_host_modules_get(u->modules, mapping->file);
+    const uint64_t address = module ? at - wsdbg_host_module_bias(module) : at - mapping->start + mapping->offset;
+    if (module ? !wsdbg_host_module_has_code(module, address) : mapping->is_copy)
+        return "code that is of no file";
     out->file = mapping->file;
-    out->address = at - mapping->start + mapping->offset;
+    out->address = address;
     if (!module)
         return "a library's file cannot be read";
-    out->address = at - wsdbg_host_module_bias(module);
     Dwarf_CFI *cfi = wsdbg_host_modules_cfi(u->modules, mapping->file);
     if (!cfi || dwarf_cfi_addrframe(cfi, out->address, frame) != 0)
         return "code without unwind tables";

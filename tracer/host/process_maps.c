@@ -35,29 +35,56 @@ static bool file_of(struct wsdbg_host_maps *maps, const char *path, uint32_t *ou
     return true;
 }
 
-/* "7f..-7f.. r-xp 00001000 08:01 123   /path"; false = out of memory. */
-static bool add_line(struct wsdbg_host_maps *maps, char *line)
+static bool add(struct wsdbg_host_maps *maps, const struct wsdbg_host_mapping *mapping)
+{
+    if (!wsdbg_grow((void **)&maps->mappings, &maps->capacity, maps->count + 1, sizeof *maps->mappings))
+        return false;
+    maps->mappings[maps->count++] = *mapping;
+    return true;
+}
+
+/* The anonymous code, if the mapping behind it is of the same file as the one before it. */
+static bool add_copy(struct wsdbg_host_maps *maps, struct wsdbg_host_mapping *copy, uint32_t file)
+{
+    const struct wsdbg_host_mapping *before = maps->count ? &maps->mappings[maps->count - 1] : NULL;
+    const bool is_between = copy->is_code && before && before->file == file;
+    if (is_between) {
+        copy->file = file;
+        copy->is_copy = true;
+        copy->offset = before->offset + (copy->start - before->start);
+    }
+    const bool fine = !is_between || add(maps, copy);
+    *copy = (struct wsdbg_host_mapping){0};
+    return fine;
+}
+
+/* "7f..-7f.. r-xp 00001000 08:01 123   /path".  *copy: the first anonymous code since the last mapping of a file.
+ * False = out of memory. */
+static bool add_line(struct wsdbg_host_maps *maps, char *line, struct wsdbg_host_mapping *copy)
 {
     struct wsdbg_host_mapping mapping = {0};
+    char rights[5] = "";
     int at = 0;
     line[strcspn(line, "\n")] = '\0';
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4s %" SCNx64 " %*s %*s %n", &mapping.start, &mapping.end,
-               &mapping.offset, &at) < 3 ||
-        line[at] != '/' || mapping.end <= mapping.start || maps->count >= MAPPINGS_MOST)
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &mapping.start, &mapping.end, rights,
+               &mapping.offset, &at) < 4 ||
+        mapping.end <= mapping.start || maps->count + 1 >= MAPPINGS_MOST)
         return true;
-    if (!file_of(maps, line + at, &mapping.file) ||
-        !wsdbg_grow((void **)&maps->mappings, &maps->capacity, maps->count + 1, sizeof *maps->mappings))
-        return false;
-    maps->mappings[maps->count++] = mapping;
-    return true;
+    mapping.is_code = strchr(rights, 'x') != NULL;
+    if (line[at] == '\0' && mapping.is_code && !copy->is_code)
+        *copy = mapping;
+    if (line[at] != '/')
+        return true;
+    return file_of(maps, line + at, &mapping.file) && add_copy(maps, copy, mapping.file) && add(maps, &mapping);
 }
 
 struct wsdbg_error *wsdbg_host_maps_parse(FILE *text, struct wsdbg_host_maps *out)
 {
     char line[LINE_BYTES];
+    struct wsdbg_host_mapping copy = {0};
     *out = (struct wsdbg_host_maps){0};
     while (fgets(line, sizeof line, text))
-        if (!add_line(out, line)) {
+        if (!add_line(out, line, &copy)) {
             wsdbg_host_maps_free(out);
             return &wsdbg_error_no_memory;
         }

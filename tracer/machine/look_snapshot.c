@@ -69,7 +69,7 @@ static uint32_t map_module(struct wsdbg_snapshot *to, const struct wsdbg_snapsho
             return to->functions[known].module;
     }
     row.row = UNLISTED_ROW + (uint32_t)to->module_count;
-    row.names_first = row.names_count = 0;
+    row.names_first = row.names_count = row.names_given = 0;
     row.process_id = row.context != WSDBG_NONE ? to->contexts[row.context].process_id : 0;
     ADD_ROW(to, modules, module_count, &row, whole);
     return (uint32_t)to->module_count - 1;

@@ -82,10 +82,18 @@ static void python_text(const struct wsdbg_host_frame *frame, char *out, size_t 
              frame->function[0] ? frame->function : "?");
 }
 
+bool wsdbg_host_frame_is_simulators(const struct wsdbg_host_frame *frame)
+{
+    static const char folder[] = "/wsdbg/sim/";
+    const char *found = frame->kind == WSDBG_HOST_FRAME_NATIVE ? strstr(frame->module, folder) : NULL;
+    return found && found + strlen(folder) == wsdbg_place_file(frame->module);
+}
+
+/* A line of the simulator's tells a reader nothing about the program. */
 static void native_text(const struct wsdbg_host_frame *frame, char *out, size_t bytes)
 {
     const char *module = frame->module[0] ? wsdbg_place_file(frame->module) : "?";
-    if (frame->function[0] && frame->line.known && frame->file[0])
+    if (frame->function[0] && frame->line.known && frame->file[0] && !wsdbg_host_frame_is_simulators(frame))
         snprintf(out, bytes, "%s:%" PRIu32 " in %s", wsdbg_place_file(frame->file), frame->line.value, frame->function);
     else if (frame->function[0])
         snprintf(out, bytes, "%s", frame->function);

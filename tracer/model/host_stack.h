@@ -41,6 +41,8 @@ void wsdbg_host_stack_levels(const struct wsdbg_host_stack *stack, const struct 
 
 /* Whether a frame is in a library of wsdbg's. */
 bool wsdbg_host_frame_is_ours(const struct wsdbg_host_frame *frame);
+/* Whether it is in one of the libraries that stand for the driver and the CUDA runtime on the simulator. */
+bool wsdbg_host_frame_is_simulators(const struct wsdbg_host_frame *frame);
 /* Whether it is a function of the C library that starts every program or thread. */
 bool wsdbg_host_frame_is_start(const struct wsdbg_host_frame *frame);
 

@@ -151,8 +151,11 @@ static bool is_library(const struct wsdbg_host_frame *frame, const char *kernel)
                                           "libnccl",    "libtorch",  "libc10",          "libc.so",       "libc-",
                                           "libpthread", "libstdc++", "libgcc_s",        "ld-linux",      "libffi",
                                           "libpython",  NULL};
-    static const char *const functions[] = {"cudaLaunch",      "cudaGraphLaunch",   "cuLaunch", "cuGraph", "cudart::",
-                                            "__device_stub__", "libcudart_static_", "__cudart", NULL};
+    static const char *const functions[] = {"cudaLaunch",      "cudaGraphLaunch",
+                                            "cuLaunch",        "cuGraph",
+                                            "cudart::",        "__cudaLaunch",
+                                            "__device_stub__", "libcudart_static_",
+                                            "__cudart",        NULL};
     if (frame->kind == WSDBG_HOST_FRAME_PYTHON)
         return is_library_of_python(frame);
     return frame->kind != WSDBG_HOST_FRAME_NATIVE || strstr(frame->module, "/lib-dynload/") ||
@@ -190,12 +193,12 @@ static uint32_t next_of_program(const struct wsdbg_snapshot *s, const struct wsd
     return site->frame_count;
 }
 
-/* Where no frame is the program's: the innermost one that is not the observer's. */
+/* Where no frame is the program's: the innermost one that is neither the observer's nor the simulator's. */
 static uint32_t first_that_tells(const struct wsdbg_snapshot *s, const struct wsdbg_launch_site *site, bool has_python)
 {
     const struct wsdbg_host_frame *frame;
     for (uint32_t i = 0; (frame = frame_at(s, site, i)); i++)
-        if (tells(frame, has_python) && !wsdbg_host_frame_is_ours(frame))
+        if (tells(frame, has_python) && !wsdbg_host_frame_is_ours(frame) && !wsdbg_host_frame_is_simulators(frame))
             return i;
     return site->frame_count;
 }

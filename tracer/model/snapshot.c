@@ -213,6 +213,15 @@ const struct wsdbg_name *wsdbg_snapshot_name(const struct wsdbg_snapshot *snapsh
     return NULL;
 }
 
+bool wsdbg_snapshot_name_is_inferred(const struct wsdbg_snapshot *snapshot, uint32_t module,
+                                     const struct wsdbg_name *name)
+{
+    if (module >= snapshot->module_count || !name)
+        return false;
+    const struct wsdbg_module *m = &snapshot->modules[module];
+    return (size_t)(name - snapshot->names) - m->names_first >= m->names_given;
+}
+
 const char *wsdbg_snapshot_role_name(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp)
 {
     if (!warp->role.known)

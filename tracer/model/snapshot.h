@@ -117,6 +117,7 @@ struct wsdbg_module {
     struct wsdbg_optional_u64 image_bytes;
     struct wsdbg_optional_u64 image_hash;
     uint32_t names_first, names_count; /* in snapshot.names */
+    uint32_t names_given;              /* the first of them: by the author; the others are inferred from the code */
     char image_path[256];              /* spool file, "" = not kept */
     char source_path[192]; /* of the file its probes' lines count in, as the compiler had it; "" = not known */
 };
@@ -392,8 +393,8 @@ struct wsdbg_part {
     struct wsdbg_optional_u32 width_bytes;
     struct wsdbg_optional_u64 value; /* last seen there */
     bool seen;                       /* its operands were read; false: taken from a warp in the same state */
-    /* WAIT_MBARRIER: a loop tests several barriers in turn and goes on when one of them is through; this is one.  Not in
-     * the session's file. */
+    /* WAIT_MBARRIER: a loop tests several barriers in turn and goes on when one of them is through; this is one.  Not
+     * in the session's file. */
     bool of_several;
     /* Lanes that wait for others of the warp: the row in sites of a store that some of them make next to the word which
      * those poll; what is said of it is in a finding, so it is not in the session's file. */
@@ -597,6 +598,9 @@ const struct wsdbg_site *wsdbg_snapshot_site(const struct wsdbg_snapshot *snapsh
 /* Name row of an id in a module; NULL where none was given. */
 const struct wsdbg_name *wsdbg_snapshot_name(const struct wsdbg_snapshot *snapshot, uint32_t module,
                                              enum wsdbg_name_kind kind, uint32_t id);
+/* Whether the name of a module was inferred from what the code does; NULL was not. */
+bool wsdbg_snapshot_name_is_inferred(const struct wsdbg_snapshot *snapshot, uint32_t module,
+                                     const struct wsdbg_name *name);
 /* The role's name of a warp, or NULL. */
 const char *wsdbg_snapshot_role_name(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp);
 /* Demangling is not done here: the function's name of a grid, or NULL. */

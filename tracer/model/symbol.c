@@ -1,4 +1,4 @@
-/* symbol.c - see symbol.h.  Understands _Z [N] (length name [I…E])* [E], the last [I… cut off in names of full length
+/* symbol.c - see symbol.h.  Understands _Z [N|L] (length name [I…E])* [E], the last [I… cut off in names of full length
  * (those of CUTLASS's kernels have thousands of characters); anything else stays mangled.  What arguments say is read
  * by symbol_arguments.c.
  *
@@ -121,7 +121,7 @@ static bool demangle(const char *at, bool may_be_cut, char *out, size_t bytes)
         return false;
     at += 2;
     const bool nested = *at == 'N';
-    at += nested;
+    at += nested || *at == 'L'; /* L: a static function */
     bool first = true;
     do {
         const char *after_local = nested ? skip_local_namespace(at) : NULL;

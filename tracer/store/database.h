@@ -11,7 +11,7 @@
 #include "store/store.h"
 
 #define WSDBG_STORE_APPLICATION_ID 0x57534442
-#define WSDBG_STORE_SCHEMA_VERSION 10
+#define WSDBG_STORE_SCHEMA_VERSION 11
 
 /* Ids of a picture's rows are consecutive: index i has the id of index 0 plus i. */
 struct wsdbg_picture_ids {

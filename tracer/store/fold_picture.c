@@ -119,16 +119,34 @@ static void copy_label(char *out, const char *text)
     snprintf(out, WSDBG_REPORT_LABEL_BYTES, "%s", text ? text : "");
 }
 
-static const char *barrier_name(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w, int64_t kind,
-                                int64_t id)
+static uint32_t module_of(const struct wsdbg_snapshot *s, uint32_t cta)
+{
+    return s->grids[s->ctas[cta].grid].module;
+}
+
+static const struct wsdbg_name *barrier_name(const struct wsdbg_snapshot *s, const struct wsdbg_warp_row *w,
+                                             int64_t kind, int64_t id)
 {
     const struct wsdbg_barrier *b = barrier_of(s, w);
     const struct wsdbg_name *name = b ? b->name : NULL;
     if (!name && id >= 0)
-        name = wsdbg_snapshot_name(s, s->grids[s->ctas[w->cta].grid].module,
+        name = wsdbg_snapshot_name(s, module_of(s, w->cta),
                                    kind == WSDBG_BARRIER_NAMED ? WSDBG_NAME_NAMED_BARRIER : WSDBG_NAME_MBARRIER,
                                    (uint32_t)id);
-    return name ? name->name : NULL;
+    return name;
+}
+
+static void put_names(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g, const struct wsdbg_warp_row *w,
+                      struct wsdbg_report_warps *out)
+{
+    const uint32_t module = module_of(s, w->cta);
+    const struct wsdbg_name *role =
+        w->role.known ? wsdbg_snapshot_name(s, module, WSDBG_NAME_ROLE, w->role.value) : NULL;
+    const struct wsdbg_name *barrier = barrier_name(s, w, g->low[WSDBG_WARP_KEY_KIND], g->low[WSDBG_WARP_KEY_ID]);
+    copy_label(out->role_name, role ? role->name : NULL);
+    copy_label(out->barrier_name, barrier ? barrier->name : NULL);
+    out->role_inferred = wsdbg_snapshot_name_is_inferred(s, module, role);
+    out->barrier_inferred = wsdbg_snapshot_name_is_inferred(s, module, barrier);
 }
 
 void wsdbg_fold_sites(const struct wsdbg_fold_group *g, uint32_t sites[2])
@@ -183,11 +201,10 @@ void wsdbg_fold_warps_words(const struct wsdbg_snapshot *s, const struct wsdbg_f
                                        .members = g->members,
                                        .state = w->state,
                                        .role = w->role};
-    copy_label(out->role_name, wsdbg_snapshot_role_name(s, w));
+    put_names(s, g, w, out);
     if (g->low[WSDBG_WARP_KEY_KIND] != 0)
         snprintf(out->barrier_kind, sizeof out->barrier_kind, "%s",
                  wsdbg_barrier_kind_name((enum wsdbg_barrier_kind)g->low[WSDBG_WARP_KEY_KIND]));
-    copy_label(out->barrier_name, barrier_name(s, w, g->low[WSDBG_WARP_KEY_KIND], g->low[WSDBG_WARP_KEY_ID]));
     out->barrier_id = wsdbg_fold_range(g, WSDBG_WARP_KEY_ID);
     out->stage = wsdbg_fold_range(g, WSDBG_WARP_KEY_STAGE);
     out->parity = wsdbg_fold_range(g, WSDBG_WARP_KEY_PARITY);
@@ -249,6 +266,7 @@ void wsdbg_fold_barriers_row(const struct wsdbg_snapshot *s, const struct wsdbg_
                                           .kind = b->kind,
                                           .pending_tx_known = g->low[WSDBG_BARRIER_KEY_TX_KNOWN] != 0};
     copy_label(out->name, b->name ? b->name->name : NULL);
+    out->name_inferred = wsdbg_snapshot_name_is_inferred(s, module_of(s, b->cta), b->name);
     out->id = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_ID);
     out->phase = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_PHASE);
     out->pending_arrivals = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_PENDING);

@@ -507,7 +507,10 @@ void wsdbg_html_session(const struct wsdbg_report *r, FILE *out)
     char evidence[128];
     wsdbg_report_evidence_used(r, evidence, sizeof evidence);
     fact(out, "Evidence", r->evidence ? evidence : NULL);
-    snprintf(text, sizeof text, "after %g s without progress", r->stall_seconds);
+    if (r->stall_proven)
+        snprintf(text, sizeof text, "proven by the simulator");
+    else
+        snprintf(text, sizeof text, "after %g s without progress", r->stall_seconds);
     if (wsdbg_report_was_watched(r))
         fact(out, "Stall", text);
     if (r->has_snapshot)
@@ -521,7 +524,7 @@ void wsdbg_html_session(const struct wsdbg_report *r, FILE *out)
     }
     for (size_t i = 0; i < r->schedule_count; i++)
         fact(out, "Schedule", r->schedules[i]);
-    if (r->names_inferred)
+    if (wsdbg_report_shows_inferred(r))
         fact(out, "Names", "of roles and barriers are inferred from the code");
     fact(out, "wsdbg", r->wsdbg_version);
     fputs("</dl>\n", out);

@@ -25,6 +25,7 @@ static void read_session(struct wsdbg_loader *loader, struct wsdbg_select *selec
     loader->loaded->end.outcome = wsdbg_loader_string(loader, select);
     loader->loaded->end.stalled_ns = (uint64_t)wsdbg_select_number(select);
     loader->loaded->end.verdict_ns = (uint64_t)wsdbg_select_number(select);
+    info->stall_proven = loader->loaded->end.stall_proven = wsdbg_select_number(select) != 0;
 }
 
 static struct wsdbg_error *load_session(struct wsdbg_loader *loader)
@@ -32,8 +33,8 @@ static struct wsdbg_error *load_session(struct wsdbg_loader *loader)
     struct wsdbg_select select;
     wsdbg_select_begin(&select, loader->store,
                        "SELECT command, wsdbg_version, device, observer, evidence, hostname, started_unix_ns, "
-                       "started_ns, stall_seconds, ended_ns, exit_status, hang, outcome, stalled_ns, verdict_ns "
-                       "FROM session",
+                       "started_ns, stall_seconds, ended_ns, exit_status, hang, outcome, stalled_ns, verdict_ns, "
+                       "stall_proven FROM session",
                        0);
     const bool found = wsdbg_select_next(&select);
     if (found)

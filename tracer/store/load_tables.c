@@ -129,7 +129,7 @@ static struct wsdbg_error *load_names(struct wsdbg_loader *loader)
     struct wsdbg_select q;
     wsdbg_select_begin(&q, loader->store,
                        "SELECT id, module_id, kind, identifier, name, stages, first_free, arriving_roles, "
-                       "waiting_roles FROM name ORDER BY module_id, position",
+                       "waiting_roles, inferred FROM name ORDER BY module_id, position",
                        0);
     while (wsdbg_select_next(&q) && wsdbg_load_row(&q, &loader->names, &s->names, &s->name_count, sizeof *s->names)) {
         const uint32_t module = wsdbg_id_map_find(&loader->modules, wsdbg_select_number(&q));
@@ -138,6 +138,7 @@ static struct wsdbg_error *load_names(struct wsdbg_loader *loader)
             continue;
         if (s->modules[module].names_count++ == 0)
             s->modules[module].names_first = (uint32_t)s->name_count - 1;
+        s->modules[module].names_given += wsdbg_select_number(&q) == 0; /* the author's come first */
     }
     return wsdbg_select_end(&q);
 }

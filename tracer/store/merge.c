@@ -132,7 +132,7 @@ static struct wsdbg_error *write_node(struct merge *m, const struct wsdbg_merge_
 {
     static const char columns[] = "hostname, command, wsdbg_version, device, observer, evidence, started_unix_ns, "
                                   "started_ns + ?1, stall_seconds, ended_ns + ?1, exit_status, hang, outcome, "
-                                  "stalled_ns + ?1, verdict_ns + ?1";
+                                  "stalled_ns + ?1, verdict_ns + ?1, stall_proven";
     const char *slash = strrchr(input->node->path, '/');
     struct wsdbg_insert insert;
     struct wsdbg_select q;
@@ -140,7 +140,10 @@ static struct wsdbg_error *write_node(struct merge *m, const struct wsdbg_merge_
     if (!sql)
         return &wsdbg_error_no_memory;
     wsdbg_insert_begin(&insert, m->output,
-                       "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                       "INSERT INTO node (id, database, hostname, command, wsdbg_version, device, observer, evidence, "
+                       "started_unix_ns, started_ns, stall_seconds, ended_ns, exit_status, hang, outcome, stalled_ns, "
+                       "verdict_ns, stall_proven, shift_ns) "
+                       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     wsdbg_select_begin(&q, input->store, sql, input->shift_ns);
     sqlite3_free(sql);
     if (wsdbg_select_next(&q)) {
@@ -302,6 +305,7 @@ static const char end_sql[] =
     "started_ns = (SELECT min(started_ns) FROM node), "
     "started_unix_ns = (SELECT started_unix_ns FROM node ORDER BY started_ns, id LIMIT 1), "
     "stall_seconds = (SELECT max(stall_seconds) FROM node), "
+    "stall_proven = (SELECT min(coalesce(stall_proven, 0)) FROM node), "
     "ended_ns = (SELECT iif(count(*) = count(ended_ns), max(ended_ns), NULL) FROM node), "
     "exit_status = (SELECT iif(count(*) = count(ended_ns), iif(max(hang), 124, max(exit_status)), NULL) FROM node), "
     "hang = (SELECT iif(count(*) = count(ended_ns), max(hang), NULL) FROM node), "

@@ -7,11 +7,12 @@
 #include "store/guard.h"
 
 extern const char wsdbg_migrate_1_sql[], wsdbg_migrate_2_sql[], wsdbg_migrate_3_sql[], wsdbg_migrate_4_sql[],
-    wsdbg_migrate_5_sql[], wsdbg_migrate_6_sql[], wsdbg_migrate_7_sql[], wsdbg_migrate_8_sql[], wsdbg_migrate_9_sql[];
+    wsdbg_migrate_5_sql[], wsdbg_migrate_6_sql[], wsdbg_migrate_7_sql[], wsdbg_migrate_8_sql[], wsdbg_migrate_9_sql[],
+    wsdbg_migrate_10_sql[];
 
-static const char *const steps[] = {wsdbg_migrate_1_sql, wsdbg_migrate_2_sql, wsdbg_migrate_3_sql,
-                                    wsdbg_migrate_4_sql, wsdbg_migrate_5_sql, wsdbg_migrate_6_sql,
-                                    wsdbg_migrate_7_sql, wsdbg_migrate_8_sql, wsdbg_migrate_9_sql};
+static const char *const steps[] = {wsdbg_migrate_1_sql, wsdbg_migrate_2_sql, wsdbg_migrate_3_sql, wsdbg_migrate_4_sql,
+                                    wsdbg_migrate_5_sql, wsdbg_migrate_6_sql, wsdbg_migrate_7_sql, wsdbg_migrate_8_sql,
+                                    wsdbg_migrate_9_sql, wsdbg_migrate_10_sql};
 
 _Static_assert(sizeof steps / sizeof *steps == WSDBG_STORE_SCHEMA_VERSION - 1, "a step from every older version");
 

@@ -21,6 +21,7 @@ static bool gather_session(const struct wsdbg_session_info *info, const struct w
 {
     r->started_unix_ns = info->started_unix_ns;
     r->stall_seconds = info->stall_seconds;
+    r->stall_proven = info->stall_proven;
     if (end) {
         r->ended = true;
         r->exit_status = end->exit_status;

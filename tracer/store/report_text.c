@@ -138,7 +138,7 @@ static void grid_heading(const struct wsdbg_report *r, const struct wsdbg_report
 
 static void names_line(const struct wsdbg_report *r, FILE *out)
 {
-    if (r->names_inferred)
+    if (wsdbg_report_shows_inferred(r))
         wsdbg_report_line(out, NULL, "  (names of roles and barriers are inferred from the code)");
 }
 
@@ -359,7 +359,7 @@ void wsdbg_report_evidence_used(const struct wsdbg_report *r, char *out, size_t 
 
 static void session_lines(const struct wsdbg_report *r, FILE *out)
 {
-    char duration[32], delay[64] = "", moved[96], evidence[128];
+    char duration[32], delay[64] = "", moved[96], evidence[128], stall[48];
     wsdbg_report_evidence_used(r, evidence, sizeof evidence);
     if (r->diagnosed)
         wsdbg_report_line(out, NULL, "Program: %s", or_unknown(r->command));
@@ -371,9 +371,13 @@ static void session_lines(const struct wsdbg_report *r, FILE *out)
     if (r->ended && wsdbg_report_was_watched(r))
         wsdbg_report_line(out, NULL, "Ended:   %s, status %d, after %s%s", or_unknown(r->outcome), r->exit_status,
                           duration, delay);
+    if (r->stall_proven)
+        snprintf(stall, sizeof stall, "stall: proven by the simulator");
+    else
+        snprintf(stall, sizeof stall, "stall after %g s", r->stall_seconds);
     if (wsdbg_report_was_watched(r))
-        wsdbg_report_line(out, NULL, "Session: device %s, observer %s, evidence %s, stall after %g s",
-                          or_unknown(r->device), or_unknown(r->observer), evidence, r->stall_seconds);
+        wsdbg_report_line(out, NULL, "Session: device %s, observer %s, evidence %s, %s", or_unknown(r->device),
+                          or_unknown(r->observer), evidence, stall);
     else
         wsdbg_report_line(out, NULL, "Session: device %s, evidence %s", or_unknown(r->device), evidence);
     if (r->look_count > 0) {

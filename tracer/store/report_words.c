@@ -2,6 +2,7 @@
  * Pure: a row in, text out. */
 #include "store/fold.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +71,27 @@ static bool is_called_by_warps(const char *role)
     if (sscanf(role, "warps %u-%u%n", &first, &last, &end) < 2)
         sscanf(role, "warp %u%n", &first, &end);
     return end > 0 && role[end] == '\0';
+}
+
+/* "mbarrier 0x400", "mbarrier 3": what a barrier is called of which the code tells no more. */
+static bool is_called_by_place(const char *barrier)
+{
+    static const char kind[] = "mbarrier ";
+    return strncmp(barrier, kind, strlen(kind)) == 0 && isdigit((unsigned char)barrier[strlen(kind)]);
+}
+
+bool wsdbg_report_shows_inferred(const struct wsdbg_report *r)
+{
+    for (size_t i = 0; i < r->row_count; i++) {
+        const struct wsdbg_report_warps *w = &r->rows[i];
+        if ((w->role_inferred && !is_called_by_warps(w->role_name)) ||
+            (w->barrier_inferred && !is_called_by_place(w->barrier_name)))
+            return true;
+    }
+    for (size_t i = 0; i < r->barrier_row_count; i++)
+        if (r->barrier_rows[i].name_inferred && !is_called_by_place(r->barrier_rows[i].name))
+            return true;
+    return false;
 }
 
 void wsdbg_report_role_beside_warps(const struct wsdbg_report_warps *w, char *out, size_t bytes)
@@ -237,4 +259,3 @@ void wsdbg_report_looks_text(const struct wsdbg_look_row *looks, size_t count, c
                  (double)(looks[count - 1].time_ns - looks[count - 2].time_ns) / 1e9);
     snprintf(out, bytes, "%zu look%s%s%s", count, count == 1 ? "" : "s", apart, stopped);
 }
-

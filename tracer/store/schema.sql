@@ -1,14 +1,15 @@
--- The tables of the session database, schema version 10; views.sql has the views.  docs/SCHEMA.md says what every
+-- The tables of the session database, schema version 11; views.sql has the views.  docs/SCHEMA.md says what every
 -- column means, its unit and its NULL.
 -- A "snapshot" row is one picture of the device; kept are the newest one that was diagnosed, what the look before it
 -- saw, and the newest one.  Contexts, modules, functions, launches, refusals and activities belong to the whole session.
-PRAGMA user_version = 10;
+PRAGMA user_version = 11;
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     command TEXT, wsdbg_version TEXT, device TEXT, observer TEXT, evidence TEXT, hostname TEXT,
     started_unix_ns INTEGER NOT NULL, started_ns INTEGER NOT NULL, stall_seconds REAL NOT NULL,
-    ended_ns INTEGER, exit_status INTEGER, hang INTEGER, outcome TEXT, stalled_ns INTEGER, verdict_ns INTEGER
+    ended_ns INTEGER, exit_status INTEGER, hang INTEGER, outcome TEXT, stalled_ns INTEGER, verdict_ns INTEGER,
+    stall_proven INTEGER
 );
 
 CREATE TABLE snapshot (
@@ -23,7 +24,8 @@ CREATE TABLE node (
     id INTEGER PRIMARY KEY,
     database TEXT NOT NULL, hostname TEXT, command TEXT, wsdbg_version TEXT, device TEXT, observer TEXT, evidence TEXT,
     started_unix_ns INTEGER NOT NULL, started_ns INTEGER NOT NULL, stall_seconds REAL NOT NULL, ended_ns INTEGER,
-    exit_status INTEGER, hang INTEGER, outcome TEXT, stalled_ns INTEGER, verdict_ns INTEGER, shift_ns INTEGER NOT NULL
+    exit_status INTEGER, hang INTEGER, outcome TEXT, stalled_ns INTEGER, verdict_ns INTEGER, shift_ns INTEGER NOT NULL,
+    stall_proven INTEGER
 );
 
 CREATE TABLE process (
@@ -53,7 +55,7 @@ CREATE TABLE name (
     id INTEGER PRIMARY KEY,
     module_id INTEGER NOT NULL REFERENCES module, position INTEGER NOT NULL, kind TEXT NOT NULL,
     identifier INTEGER NOT NULL, name TEXT NOT NULL, stages INTEGER, first_free INTEGER NOT NULL,
-    arriving_roles INTEGER, waiting_roles INTEGER,
+    arriving_roles INTEGER, waiting_roles INTEGER, inferred INTEGER,
     UNIQUE (module_id, position)
 );
 

@@ -209,7 +209,8 @@ struct wsdbg_error *wsdbg_store_end(struct wsdbg_store *store, const struct wsdb
     struct wsdbg_insert insert;
     wsdbg_insert_begin(&insert, store,
                        "UPDATE session SET exit_status = ?, hang = ?, outcome = ?, stalled_ns = ?, verdict_ns = ?, "
-                       "ended_ns = ?, stall_seconds = coalesce(?, stall_seconds), evidence = coalesce(?, evidence)");
+                       "ended_ns = ?, stall_seconds = coalesce(?, stall_seconds), stall_proven = ?, "
+                       "evidence = coalesce(?, evidence)");
     wsdbg_insert_number(&insert, end->exit_status);
     wsdbg_insert_number(&insert, end->hang);
     wsdbg_insert_text(&insert, end->outcome);
@@ -220,6 +221,7 @@ struct wsdbg_error *wsdbg_store_end(struct wsdbg_store *store, const struct wsdb
         wsdbg_insert_real(&insert, end->stall_seconds);
     else
         wsdbg_insert_maybe(&insert, false, 0);
+    wsdbg_insert_number(&insert, end->stall_proven);
     wsdbg_insert_text(&insert, end->evidence);
     wsdbg_insert_row(&insert);
     return wsdbg_db_end(store, wsdbg_insert_end(&insert));

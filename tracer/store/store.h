@@ -25,6 +25,7 @@ struct wsdbg_session_info {
     uint64_t started_unix_ns;
     uint64_t started_ns; /* CLOCK_MONOTONIC at the same moment */
     double stall_seconds;
+    bool stall_proven; /* the simulator proved that nothing can move: nobody waited for stall_seconds */
 };
 
 struct wsdbg_session_end {
@@ -34,6 +35,7 @@ struct wsdbg_session_end {
     uint64_t stalled_ns;  /* host time of the stall, 0 = none */
     uint64_t verdict_ns;  /* host time of the verdict, 0 = none */
     double stall_seconds; /* the threshold that this stall passed, 0 = the session's own */
+    bool stall_proven;    /* as in wsdbg_session_info */
     const char *evidence; /* what the verdict or the pictures rest on, NULL = what the session began with */
     uint64_t ended_ns;
 };

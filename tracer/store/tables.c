@@ -131,7 +131,8 @@ static struct wsdbg_error *write_modules(struct wsdbg_store *store, const struct
     return wsdbg_insert_end(&insert);
 }
 
-static void write_name(struct wsdbg_insert *insert, int64_t module_id, uint32_t position, const struct wsdbg_name *n)
+static void write_name(struct wsdbg_insert *insert, int64_t module_id, uint32_t position, const struct wsdbg_name *n,
+                       bool inferred)
 {
     wsdbg_insert_number(insert, module_id);
     wsdbg_insert_number(insert, position);
@@ -142,22 +143,25 @@ static void write_name(struct wsdbg_insert *insert, int64_t module_id, uint32_t 
     wsdbg_insert_number(insert, n->first_free);
     wsdbg_insert_maybe(insert, n->arriving_roles != 0, n->arriving_roles);
     wsdbg_insert_maybe(insert, n->waiting_roles != 0, n->waiting_roles);
+    wsdbg_insert_number(insert, inferred);
 }
 
 static struct wsdbg_error *write_names(struct wsdbg_store *store, const struct wsdbg_snapshot *s,
                                        struct wsdbg_table_ids *ids)
 {
     struct wsdbg_insert insert;
-    wsdbg_insert_begin(&insert, store,
-                       "INSERT INTO name (module_id, position, kind, identifier, name, stages, first_free, "
-                       "arriving_roles, waiting_roles) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-                       "kind = excluded.kind, identifier = excluded.identifier, name = excluded.name, "
-                       "stages = excluded.stages, first_free = excluded.first_free, "
-                       "arriving_roles = excluded.arriving_roles, waiting_roles = excluded.waiting_roles RETURNING id");
+    wsdbg_insert_begin(
+        &insert, store,
+        "INSERT INTO name (module_id, position, kind, identifier, name, stages, first_free, "
+        "arriving_roles, waiting_roles, inferred) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+        "kind = excluded.kind, identifier = excluded.identifier, name = excluded.name, "
+        "stages = excluded.stages, first_free = excluded.first_free, "
+        "arriving_roles = excluded.arriving_roles, waiting_roles = excluded.waiting_roles, "
+        "inferred = excluded.inferred RETURNING id");
     for (size_t i = 0; i < s->module_count; i++) {
         const struct wsdbg_module *m = &s->modules[i];
         for (uint32_t j = 0; j < m->names_count && m->names_first + j < s->name_count; j++) {
-            write_name(&insert, ids->modules[i], j, &s->names[m->names_first + j]);
+            write_name(&insert, ids->modules[i], j, &s->names[m->names_first + j], j >= m->names_given);
             ids->names[m->names_first + j] = wsdbg_insert_row(&insert);
         }
     }

@@ -27,6 +27,7 @@ static void report_hang(struct wsdbg_watch_loop *loop, const struct wsdbg_stall 
                         cause);
         return;
     }
+    watch->stall_proven = watch->stands_proven && !standstill;
     struct wsdbg_error *error = wsdbg_watch_say_verdict(watch, &loop->last, diagnosis, stall_ns);
     if (error) {
         wsdbg_watch_say(watch, "hang: %s (the report could not be made: %s)", cause, wsdbg_error_message(error));

@@ -125,6 +125,7 @@ struct wsdbg_error *wsdbg_session_create(const struct wsdbg_session_options *opt
         .record_path = options->record_path,
         .looks_all_the_same = options->looks_all_the_same,
         .after_hang = options->after_hang,
+        .omits_delay = options->omits_delay,
         .stop_at_hang = options->stop_at_hang,
         .keep_history = options->keep_history,
         .counts_from_now = options->counts_from_now,
@@ -181,6 +182,7 @@ struct wsdbg_error *wsdbg_session_end(struct wsdbg_session *session, int exit_st
         .stalled_ns = watch->stalled_ns,
         .verdict_ns = watch->verdict_ns,
         .stall_seconds = (double)watch->threshold_ns / 1e9,
+        .stall_proven = watch->stall_proven,
         .evidence = watch->looked_by,
         .ended_ns = watch->clock->now_ns(watch->clock),
     };

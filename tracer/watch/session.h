@@ -17,6 +17,7 @@ struct wsdbg_session_options {
     const char *record_path;         /* NULL = no recording */
     const char *looks_all_the_same;  /* see watch.h */
     const char *after_hang;          /* for the report's last line */
+    bool omits_delay;                /* the caller says after a hang how long the verdict took */
     struct wsdbg_listener *listener; /* NULL = words go to stderr */
     uint64_t stall_ns, work_stall_ns, look_ns; /* see watch.h; look_ns 0 = the evidence cannot look at the GPU itself */
     uint64_t give_up_ns;                       /* see watch.h */

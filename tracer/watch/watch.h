@@ -70,6 +70,7 @@ struct wsdbg_watch {
     const char
         *looks_all_the_same; /* what the reader may do to have a look that was spared; NULL = as wsdbg run has it */
     const char *after_hang;  /* what happens to the program, for the report's last line */
+    bool omits_delay;        /* no line of the verdict's delay */
     bool counts_from_now;    /* wsdbg attached to a running program: only the time from now on counts for a stall */
     bool read_stacks;        /* of the program's own threads, where something stands still */
     bool keep_history;       /* at the end of a run without a hang: store what its kernels recorded last */
@@ -94,6 +95,7 @@ struct wsdbg_watch {
     bool lost;                        /* what is left of the program can neither go on nor be looked at */
     bool cut;                         /* a look ended the program's work on the GPU, and no hang is known from it */
     bool stands_proven;               /* what runs was said never to go on by itself */
+    bool stall_proven;                /* ... and that made the newest hang one */
     enum wsdbg_not_looked not_looked; /* the gravest reason why work that stalled was not looked at */
     bool fault_reported;              /* `fault` was said already, with its report */
     char fault[WSDBG_FAULT_BYTES];    /* sentence about the first context that an error ended, "" = none */

@@ -87,6 +87,7 @@ struct wsdbg_error *wsdbg_watch_say_verdict(const struct wsdbg_watch *watch, con
     const struct wsdbg_finding *first = diagnosis->findings;
     char *text;
     info.stall_seconds = (double)stall_ns / 1e9;
+    info.stall_proven = watch->stall_proven;
     struct wsdbg_error *error = render(&info, snapshot, diagnosis, NULL, &text);
     if (error)
         return error;
@@ -126,7 +127,8 @@ void wsdbg_watch_say_delay(struct wsdbg_watch *watch, uint64_t stall_ns, const s
                  watch->stands_proven ? "verdict %.0f ms after the simulator proved that nothing can move"
                                       : "verdict %.0f ms after the %.1f s threshold",
                  (double)(watch->verdict_ns - watch->stalled_ns) / 1e6, (double)stall_ns / 1e9);
-    wsdbg_watch_say(watch, "%s; %s", delay, watch->after_hang);
+    if (!watch->omits_delay)
+        wsdbg_watch_say(watch, "%s; %s", delay, watch->after_hang);
 }
 
 void wsdbg_watch_say_no_hang(const struct wsdbg_watch *watch, const struct wsdbg_diagnosis *diagnosis, uint64_t age_ns,
