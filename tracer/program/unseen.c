@@ -2,7 +2,9 @@
  *
  * Reads:  /proc/<pid>/maps, exe, status and names of threads, of the processes below this one.  Writes: nothing.
  *
- * A process uses the GPU that has libcuda, and either the driver's device in its memory or a simulated one's thread.
+ * A process uses the GPU that has libcuda, and either a context's memory in its own or a simulated device's thread.  Who
+ * only starts the driver, as torchrun does to count the GPUs, has /dev/nvidia0 and /dev/nvidiactl in its memory, but
+ * /dev/nvidia-uvm only while a context lives (an H200, driver 580.159.04).
  * One that is observed has its segment there too.  Processes of wsdbg itself, and those that serve an attach, are none
  * of the program's.
  */
@@ -42,7 +44,7 @@ static struct mapped read_maps(pid_t process, const char *session)
     snprintf(segment, sizeof segment, "/wsdbg.%s.", session);
     while (maps && fgets(line, sizeof line, maps)) {
         mapped.libcuda |= strstr(line, "/libcuda.so") != NULL;
-        mapped.device |= strstr(line, " /dev/nvidia") != NULL;
+        mapped.device |= strstr(line, " /dev/nvidia-uvm") != NULL;
         mapped.debugger |= strstr(line, "/libcudadebugger.so") != NULL;
         mapped.observer |= strstr(line, "/libwsdbg-") != NULL;
         mapped.segment |= strstr(line, segment) != NULL;
