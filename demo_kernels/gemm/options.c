@@ -228,6 +228,8 @@ static int check_together(const struct gemm_options *o)
         reason = "--bench: a kernel that does not end cannot be timed";
     else if (o->ctas && o->ctas < o->cluster)
         reason = "--ctas: fewer CTAs than a cluster has";
+    else if (o->ctas && (o->schedule == SCHEDULE_SPLITK || o->schedule == SCHEDULE_SPLITK_LOW))
+        reason = "--ctas: split-K runs one cluster for each tile";
     return refuse(reason);
 }
 

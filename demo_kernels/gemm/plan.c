@@ -67,8 +67,8 @@ struct gemm_plan gemm_plan_complete(struct gemm_plan plan, int m, int n, int k, 
     const int tiles = gemm_plan_tiles(&plan, m, n);
     const int units = plan.schedule == SCHEDULE_STREAMK ? tiles * least(divide_up(k, BLOCK_K), 1024) : tiles;
     int clusters = least(plan.ctas ? plan.ctas / plan.cluster : gemm_plan_clusters(&plan, multiprocessors), units);
-    if (gemm_plan_splits(&plan) > 1)
-        clusters = tiles; /* each has one tile, and those that find no room wait for it */
+    if (plan.schedule == SCHEDULE_SPLITK || plan.schedule == SCHEDULE_SPLITK_LOW)
+        clusters = tiles; /* the kernel's barriers serve one tile; clusters that find no room wait for it */
     plan.ctas = (clusters > 0 ? clusters : 1) * plan.cluster;
     if (plan.band_rows == 0)
         plan.band_rows = 2048 / (gemm_plan_rows(&plan) * plan.cluster / gemm_plan_splits(&plan));

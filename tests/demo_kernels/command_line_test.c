@@ -54,6 +54,8 @@ static void bad_options_get_one_line_that_names_them(void **state)
         {"gemm --shapes shapes.txt --m 64",
          "gemm: --shapes: sizes and plans come from the file; not with --m, --n, --k, --columns, --cluster, --band, "
          "--ctas, --transposed, --overlap, --bench, --checksum or --times\n"},
+        {"gemm --schedule splitk --cluster 2 --columns 128 --ctas 4",
+         "gemm: --ctas: split-K runs one cluster for each tile\n"},
         {"gemm --candidates", "gemm: --candidates: only with --shapes\n"},
         {"gemm --schedule auto --ctas 4",
          "gemm: --schedule auto: not with --columns, --cluster, --band, --ctas, --transposed or --overlap, "

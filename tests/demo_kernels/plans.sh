@@ -38,6 +38,8 @@ done
 right --variant plain --schedule splitk-low --columns 64 --cluster 8 --m 136 --n 72 --k 2056 --overlap --transposed
 right --schedule splitk --columns 256 --cluster 7 --m 256 --n 512 --k 1024
 right --schedule splitk --columns 128 --cluster 4 --m 128 --n 128 --k 128
+# One k-block, and more tiles than the device has multiprocessors.
+right --variant plain --schedule splitk --columns 64 --cluster 2 --m 1536 --n 768 --k 64
 
 # Stream-K: whole waves before the rest; one tile for all; as many tiles as CTAs.
 right --schedule streamk --columns 64 --m 768 --n 320 --k 200 --ctas 7
