@@ -78,13 +78,22 @@ static bool hash_but_clocks(const struct hopper_warp *warp, uint64_t *hash)
     return true;
 }
 
+/* A function that is called from two places has the same pc for both. */
+static uint64_t hash_place(uint64_t hash, const struct hopper_split *split)
+{
+    hash = (hash ^ ((uint64_t)split->pc << 32 | split->lanes)) * 0x9fb21c651e98df25;
+    for (uint32_t i = 0; i < split->depth; i++)
+        hash = (hash ^ split->returns[i]) * 0x9fb21c651e98df25;
+    return hash;
+}
+
 uint64_t hopper_hash_registers(const struct hopper_warp *warp)
 {
     uint64_t hash;
     if (!warp->frame->clocks || !hash_but_clocks(warp, &hash))
         hash = hash_words(warp->carries, warp->registers, warp->frame->byte_count);
     for (uint32_t i = 0; i < warp->split_count; i++)
-        hash = (hash ^ ((uint64_t)warp->splits[i].pc << 32 | warp->splits[i].lanes)) * 0x9fb21c651e98df25;
+        hash = hash_place(hash, &warp->splits[i]);
     return hash | 1;
 }
 
