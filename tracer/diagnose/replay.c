@@ -79,15 +79,17 @@ static void complete_if_done(struct wsdbg_replay *replay, uint32_t barrier)
 }
 
 /* Threads arrive one by one: where some of them complete a phase, the others arrive in the next one.  That is never
- * meant, so a changed kernel must not do it.  In a phase that lacks only bytes there is one arrival too many. */
-static void arrive(struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier, uint32_t arrivals, int64_t bytes)
+ * meant, so a changed kernel must not do it.  In a phase that lacks only bytes there is one arrival too many.  The
+ * count of one thread, `each`, may not be more than is pending. */
+static void arrive(struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier, uint32_t arrivals, uint32_t each,
+                   int64_t bytes)
 {
     struct wsdbg_replay_barrier *b = &replay->barriers[barrier];
     struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
     replay->is_broken |= !b->is_initialised;
     b->bytes += bytes;
     while (arrivals && !replay->is_broken) {
-        const uint32_t part = arrivals < b->pending ? arrivals : b->pending;
+        const uint32_t part = arrivals < b->pending ? arrivals : b->pending - b->pending % each;
         if (part == 0 || (part < arrivals && replay->changes)) {
             replay->is_broken = replay->overflows = true;
             replay->overflow = barrier;
@@ -530,7 +532,7 @@ static bool apply_edits(const struct run *run, uint32_t number, uint32_t at, boo
         if (edit->agent != number || edit->step != at)
             break;
         if (edit->arrivals && !are_made)
-            arrive(run->replay, number, edit->barrier, edit->arrivals, edit->bytes);
+            arrive(run->replay, number, edit->barrier, edit->arrivals, 1, edit->bytes);
         is_left_out |= !edit->arrivals;
     }
     return is_left_out;
@@ -559,10 +561,10 @@ static void take_effect(const struct run *run, uint32_t number, const struct wsd
     case WSDBG_ACCESS_ARRIVE:
     case WSDBG_ACCESS_COPY_ARRIVE:
         if (all)
-            arrive(replay, number, target, all, 0);
+            arrive(replay, number, target, all, step->number, 0);
         break;
     case WSDBG_ACCESS_ARRIVE_EXPECT:
-        arrive(replay, number, target, lanes, (int64_t)step->number * lanes);
+        arrive(replay, number, target, lanes, 1, (int64_t)step->number * lanes);
         break;
     case WSDBG_ACCESS_EXPECT:
         expect(replay, target, (int64_t)step->number * lanes);
@@ -572,7 +574,7 @@ static void take_effect(const struct run *run, uint32_t number, const struct wsd
         break;
     case WSDBG_ACCESS_DROP:
         replay->barriers[target].expected -= all;
-        arrive(replay, number, target, all, 0);
+        arrive(replay, number, target, all, step->number, 0);
         break;
     case WSDBG_ACCESS_COPY:
         copy(replay, agent, step, target);
