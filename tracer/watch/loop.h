@@ -49,6 +49,7 @@ struct wsdbg_gpu_turn {
 /* The picture for another wsdbg's hang. */
 struct wsdbg_marked {
     uint64_t again_ns; /* when it is tried again, because an inspector had some GPU; 0 = it is not */
+    bool was_taken;    /* an inspector had some GPU at the last try */
     unsigned tries;
 };
 

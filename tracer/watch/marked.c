@@ -52,14 +52,14 @@ bool wsdbg_watch_marked_is_due(const struct wsdbg_watch_loop *loop, uint64_t now
 static void try_again_if_taken(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 {
     const struct wsdbg_evidence *evidence = loop->watch->evidence;
-    const bool was_taken = evidence->ops->was_taken && evidence->ops->was_taken(evidence);
-    loop->marked.again_ns = was_taken && loop->marked.tries < TRIES_MOST ? now_ns + TRY_AGAIN_NS : 0;
+    loop->marked.was_taken = evidence->ops->was_taken && evidence->ops->was_taken(evidence);
+    loop->marked.again_ns = loop->marked.was_taken && loop->marked.tries < TRIES_MOST ? now_ns + TRY_AGAIN_NS : 0;
 }
 
 /* Of a later try: whether it saw less than the one before. */
 static bool saw_nothing_new(const struct wsdbg_watch_loop *loop)
 {
-    return loop->marked.tries > 1 && loop->marked.again_ns && loop->last.look_count == 0;
+    return loop->marked.tries > 1 && loop->marked.was_taken && loop->last.look_count == 0;
 }
 
 static void store(struct wsdbg_watch_loop *loop, const struct wsdbg_diagnosis *diagnosis, uint64_t now_ns)
@@ -68,10 +68,10 @@ static void store(struct wsdbg_watch_loop *loop, const struct wsdbg_diagnosis *d
     if (watch->listener)
         watch->listener->judged(watch->listener, &loop->last, diagnosis);
     wsdbg_watch_store_verdict(loop, &loop->last, diagnosis, now_ns);
-    wsdbg_watch_say(watch, loop->marked.again_ns
-                               ? "the picture of this moment is in the session; it lacks processes whose GPU another "
-                                 "wsdbg looks at, and is taken again"
-                               : "the picture of this moment is in the session; no verdict");
+    wsdbg_watch_say(watch, "the picture of this moment is in the session; %s",
+                    !loop->marked.was_taken ? "no verdict"
+                    : loop->marked.again_ns ? "it lacks processes whose GPU another wsdbg looks at, and is taken again"
+                                            : "it lacks processes whose GPU another wsdbg looks at");
 }
 
 static void take(struct wsdbg_watch_loop *loop, uint64_t now_ns)
