@@ -101,11 +101,12 @@ struct subject {
     uint32_t capture;
 };
 
-static void write_row(struct wsdbg_site_row *row, uint64_t entry, const struct subject *of,
-                      const struct site_registers *here)
+/* Returns how many bytes of the row are written; 0: another thread writes it, and it may not be read. */
+static size_t write_row(struct wsdbg_site_row *row, uint64_t entry, const struct subject *of,
+                        const struct site_registers *here)
 {
     if (!registry_claim_row(&row->sequence, entry))
-        return;
+        return 0;
     row->time_ns = of->time_ns;
     row->owner = of->owner;
     row->group = of->group;
@@ -118,7 +119,9 @@ static void write_row(struct wsdbg_site_row *row, uint64_t entry, const struct s
         memcpy(row->block, of->kernel->block, sizeof row->block);
     }
     fill(row, here);
+    const size_t words = row->python_frames * WSDBG_SITE_FRAME_WORDS + row->stack_words;
     __atomic_store_n(&row->sequence, entry + 1, __ATOMIC_RELEASE);
+    return offsetof(struct wsdbg_site_row, words) + words * sizeof *row->words;
 }
 
 static void write_next(enum wsdbg_site_ring ring, uint32_t ring_rows, const struct subject *of,
@@ -133,11 +136,9 @@ static void write_next(enum wsdbg_site_ring ring, uint32_t ring_rows, const stru
 }
 
 /* The next row will be as long as this one, as a rule. */
-static void ask_for_next(const struct wsdbg_site_row *rows, const struct wsdbg_site_row *row)
+static void ask_for_next(const struct wsdbg_site_row *rows, size_t bytes)
 {
     const char *next = (const char *)&rows[registry_next_launch() % WSDBG_SITES_LAUNCHED_ROWS];
-    const size_t words = row->python_frames * WSDBG_SITE_FRAME_WORDS + row->stack_words;
-    const size_t bytes = offsetof(struct wsdbg_site_row, words) + words * sizeof *row->words;
     const size_t now_bytes = bytes < ASKED_AT_ONCE_BYTES ? bytes : ASKED_AT_ONCE_BYTES;
     cache_lines_ask(next, now_bytes);
     rest = next + now_bytes;
@@ -160,8 +161,9 @@ void launch_site_launched(const struct site_registers *here, uint64_t entry, con
     } else {
         struct wsdbg_site_row *rows = rows_of(WSDBG_SITES_LAUNCHED);
         if (rows) {
-            write_row(&rows[entry % WSDBG_SITES_LAUNCHED_ROWS], entry, &of, here);
-            ask_for_next(rows, &rows[entry % WSDBG_SITES_LAUNCHED_ROWS]);
+            const size_t bytes = write_row(&rows[entry % WSDBG_SITES_LAUNCHED_ROWS], entry, &of, here);
+            if (bytes > 0)
+                ask_for_next(rows, bytes);
         }
     }
     errno = kept;
