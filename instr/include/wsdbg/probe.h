@@ -389,7 +389,7 @@ static __device__ __forceinline__ uint32_t wsdbg_time_(void)
 #define WSDBG_TIME() wsdbg_time_()
 #define WSDBG_TELL_AS_OF(w, time) ((w).as_of = (time))
 #define WSDBG_TELL_NOW(w) ((w).as_of = 0)
-/* Where all 32 lanes are together again after `lane` entered and recorded alone: they get its state. */
+/* Where all 32 lanes are together again after `lane` entered and recorded alone: they get its state, and must leave together. */
 #define WSDBG_SHARE(w, lane) wsdbg_share_(w, lane)
 
 /* Both at once: declares the state and records that the warp began. First thing in the kernel. */
