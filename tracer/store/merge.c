@@ -305,7 +305,7 @@ static const char end_sql[] =
     "started_ns = (SELECT min(started_ns) FROM node), "
     "started_unix_ns = (SELECT started_unix_ns FROM node ORDER BY started_ns, id LIMIT 1), "
     "stall_seconds = (SELECT max(stall_seconds) FROM node), "
-    "stall_proven = (SELECT min(coalesce(stall_proven, 0)) FROM node), "
+    "stall_proven = (SELECT min(coalesce(stall_proven, 0)) FROM node WHERE hang), "
     "ended_ns = (SELECT iif(count(*) = count(ended_ns), max(ended_ns), NULL) FROM node), "
     "exit_status = (SELECT iif(count(*) = count(ended_ns), iif(max(hang), 124, max(exit_status)), NULL) FROM node), "
     "hang = (SELECT iif(count(*) = count(ended_ns), max(hang), NULL) FROM node), "
