@@ -174,7 +174,8 @@ static void look_for_driver(struct wsdbg_gpu_probe *probe)
 bool wsdbg_gpu_driver_is_missing(int timeout_ms)
 {
     struct wsdbg_gpu_probe probe;
-    return ask_in_child(look_for_driver, timeout_ms, &probe) && !probe.library_found;
+    return access("/dev/nvidiactl", F_OK) != 0 && ask_in_child(look_for_driver, timeout_ms, &probe) &&
+           !probe.library_found;
 }
 
 bool wsdbg_gpu_probe_has_hopper(const struct wsdbg_gpu_probe *probe)
