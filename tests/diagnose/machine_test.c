@@ -486,9 +486,6 @@ static void a_copy_to_come_is_no_cause(void **state)
     check(&(struct row){"a copy to come", copy_to_come, "WAIT_CYCLE", 0, LIKELY, NULL, NULL}, true);
 }
 
-/* The place is named by file and line, for inlined code by those of the call in the file it came into, else by function
- * and offset.
- */
 /* All CTAs announce bytes and meet, and then each sends to the others.  One of them did not come to the meeting. */
 static void bytes_that_are_sent_behind_a_meeting_are_no_mismatch(void **state)
 {
@@ -505,6 +502,9 @@ static void bytes_that_are_sent_behind_a_meeting_are_no_mismatch(void **state)
     (void)state;
 }
 
+/* The place is named by file and line, for inlined code by those of the call in the file it came into, else by function
+ * and offset.
+ */
 static void places_are_named_as_well_as_known(void **state)
 {
     (void)state;
