@@ -22,17 +22,10 @@ typedef __nv_bfloat16 bf16;
 /* [row][head][number], in boxes of 64 rows of a head. */
 static CUtensorMap map_of_heads(bf16 *memory, int rows, int size)
 {
-    CUtensorMap map;
     const cuuint64_t sizes[] = {(cuuint64_t)size, (cuuint64_t)rows, HEADS};
     const cuuint64_t strides[] = {HEADS * size * sizeof(bf16), size * sizeof(bf16)};
-    const cuuint32_t box[] = {64, 64, 1}, steps[] = {1, 1, 1};
-    if (cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, memory, sizes, strides, box, steps,
-                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) {
-        printf("Failed: no tensor map\n");
-        exit(1);
-    }
-    return map;
+    const cuuint32_t box[] = {64, 64, 1};
+    return encoded(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, memory, sizes, strides, box);
 }
 
 /* Rows of length 1. */

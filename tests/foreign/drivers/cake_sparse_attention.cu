@@ -21,22 +21,17 @@ enum { PLAN_ROW = 2 + BLOCKS_OF_CTA, Q_BLOCKS = ROWS / BLOCK, SHARED_BYTES = 166
 typedef __nv_bfloat16 bf16;
 typedef std::vector<std::vector<int>> Choice; /* of each query block of each head: K/V blocks in ascending order */
 
-/* The halves of a row of 128 numbers are an axis of their own; `axes` 4: groups of 8 rows, too. */
-static CUtensorMap map_of_rows(const std::vector<bf16> &numbers, int axes)
+/* Boxes of 64 rows.  The halves of a row of 128 numbers are an axis of their own; `in_groups`: groups of 8 rows, too.
+ */
+static CUtensorMap map_of_rows(const std::vector<bf16> &numbers, bool in_groups)
 {
-    CUtensorMap map;
     const cuuint64_t rows = numbers.size() / DIMENSION, row_bytes = DIMENSION * sizeof(bf16);
-    const cuuint64_t sizes_3[] = {64, rows, 2}, strides_3[] = {row_bytes, row_bytes / 2};
-    const cuuint64_t sizes_4[] = {64, 8, rows / 8, 2}, strides_4[] = {row_bytes, 8 * row_bytes, row_bytes / 2};
-    const cuuint32_t box_3[] = {64, 64, 2}, box_4[] = {64, 8, 8, 2}, steps[] = {1, 1, 1, 1};
-    if (cuTensorMapEncodeTiled(
-            &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, axes, on_device(numbers), axes == 3 ? sizes_3 : sizes_4,
-            axes == 3 ? strides_3 : strides_4, axes == 3 ? box_3 : box_4, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-            CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) {
-        printf("Failed: no tensor map\n");
-        exit(1);
-    }
-    return map;
+    const cuuint64_t sizes[] = {64, rows, 2}, strides[] = {row_bytes, row_bytes / 2};
+    const cuuint64_t group_sizes[] = {64, 8, rows / 8, 2}, group_strides[] = {row_bytes, 8 * row_bytes, row_bytes / 2};
+    const cuuint32_t box[] = {64, 64, 2}, group_box[] = {64, 8, 8, 2};
+    const CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    return in_groups ? encoded(type, on_device(numbers), group_sizes, group_strides, group_box)
+                     : encoded(type, on_device(numbers), sizes, strides, box);
 }
 
 /* The first query block chooses one K/V block, so that a CTA has none; each further one two more. */
@@ -85,8 +80,8 @@ int main(int argc, char **argv)
     bf16 *const o = on_device(std::vector<bf16>(count, bf16(0.0f)));
     auto *const kernel = kernel_cake_vsa_sm90_6ef70e9d44dd4f5aaefb;
     must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
-    kernel<<<(unsigned)choice.size() * CLUSTER, 256, SHARED_BYTES>>>(map_of_rows(q, 3), map_of_rows(k, 3),
-                                                                     map_of_rows(v, 4), o, plan_of(choice), ROWS,
+    kernel<<<(unsigned)choice.size() * CLUSTER, 256, SHARED_BYTES>>>(map_of_rows(q, false), map_of_rows(k, false),
+                                                                     map_of_rows(v, true), o, plan_of(choice), ROWS,
                                                                      kv_rows, (float)(scale * 1.4426950408889634));
     must(cudaGetLastError());
     const std::vector<bf16> got = from_device(o, count);

@@ -8,32 +8,15 @@
  *          -I PACKAGES/sglang/kernels/jit/csrc/deep_select/vendor/3rdparty/kerutils/include
  *          -I PACKAGES/flashinfer/data/cutlass/include deepselect_cluster.cu -lcuda
  */
-#include <algorithm>
-#include <functional>
-
 #include "cuda_kernels/v3_cluster/topk_select.cuh"
 
 #include "check.h"
+#include "top_k.h"
 
 enum { MAX_SELECTED = 1024, CTAS_PER_ROW = 2, SHARED_BYTES = 227 * 1024 };
 
 typedef __nv_bfloat16 bf16;
 typedef TopkSelectConfig<bf16, int, false, false, false, MAX_SELECTED, 512, 1, 8192, 4096, 5, 512, CTAS_PER_ROW> Config;
-
-/* The selected numbers in descending order; NaN for an index that is not there or there twice. */
-static std::vector<float> selected(const std::vector<float> &row, const int *indices, int count)
-{
-    std::vector<float> all;
-    std::vector<bool> is_taken(row.size());
-    for (int i = 0; i < count; i++) {
-        const bool is_right = indices[i] >= 0 && (size_t)indices[i] < row.size() && !is_taken[indices[i]];
-        all.push_back(is_right ? row[indices[i]] : NAN);
-        if (is_right)
-            is_taken[indices[i]] = true;
-    }
-    std::sort(all.begin(), all.end(), std::greater<float>());
-    return all;
-}
 
 int main(int argc, char **argv)
 {

@@ -100,20 +100,6 @@ typedef Shape<BLOCK_M, BLOCK_N, BLOCK_K> Block;
 typedef Shape<BLOCK_M, WARP_N, BLOCK_K> Warp;
 typedef SharedStorage<Instruction, Block, Warp, BFloat16, BFloat16, BFloat16, Layer, Compute, Tuning> Shared;
 
-template <size_t RANK>
-static CUtensorMap encoded(CUtensorMapDataType type, void *memory, const cuuint64_t (&sizes)[RANK],
-                           const cuuint64_t *strides, const cuuint32_t (&box)[RANK], CUtensorMapSwizzle swizzle)
-{
-    CUtensorMap map;
-    const cuuint32_t steps[] = {1, 1, 1, 1, 1};
-    if (cuTensorMapEncodeTiled(&map, type, RANK, memory, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                               swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) {
-        printf("Failed: no tensor map\n");
-        exit(1);
-    }
-    return map;
-}
-
 /* Numbers -1, 0 and 1: sums are exact in bf16, too, in which clusters add their parts. */
 static std::vector<bf16> small_numbers(size_t count, uint32_t seed)
 {

@@ -1,5 +1,5 @@
-/* tensor_map.h - makes a tensor map of a row-major matrix, `rows` x `columns`, copied in boxes; launches a kernel in
- * clusters. */
+/* tensor_map.h - makes tensor maps of matrices and of tensors with up to five axes, copied in boxes; launches a kernel
+ * in clusters. */
 #ifndef WSDBG_TESTS_FOREIGN_TENSOR_MAP_H
 #define WSDBG_TESTS_FOREIGN_TENSOR_MAP_H
 
@@ -7,19 +7,31 @@
 
 #include "check.h"
 
-inline CUtensorMap map_of(CUtensorMapDataType type, unsigned element_bytes, void *memory, unsigned rows,
-                          unsigned columns, unsigned box_rows, unsigned box_columns,
-                          CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B)
+/* Sizes and boxes begin with the axis whose numbers lie next to each other; strides, in bytes, are those of the others.
+ */
+template <size_t RANK>
+CUtensorMap encoded(CUtensorMapDataType type, void *memory, const cuuint64_t (&sizes)[RANK],
+                    const cuuint64_t (&strides)[RANK - 1], const cuuint32_t (&box)[RANK],
+                    CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B)
 {
     CUtensorMap map;
-    const cuuint64_t sizes[] = {columns, rows}, strides[] = {(cuuint64_t)columns * element_bytes};
-    const cuuint32_t box[] = {box_columns, box_rows}, steps[] = {1, 1};
-    if (cuTensorMapEncodeTiled(&map, type, 2, memory, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+    const cuuint32_t steps[] = {1, 1, 1, 1, 1};
+    if (cuTensorMapEncodeTiled(&map, type, RANK, memory, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
                                swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) {
         printf("Failed: no tensor map\n");
         exit(1);
     }
     return map;
+}
+
+/* A row-major matrix of `rows` x `columns`. */
+inline CUtensorMap map_of(CUtensorMapDataType type, unsigned element_bytes, void *memory, unsigned rows,
+                          unsigned columns, unsigned box_rows, unsigned box_columns,
+                          CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B)
+{
+    const cuuint64_t sizes[] = {columns, rows}, strides[] = {(cuuint64_t)columns * element_bytes};
+    const cuuint32_t box[] = {box_columns, box_rows};
+    return encoded(type, memory, sizes, strides, box, swizzle);
 }
 
 /* Launches the kernel in clusters of `cluster` CTAs with `shared_bytes` of dynamic shared memory. */

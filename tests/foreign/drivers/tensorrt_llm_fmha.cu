@@ -38,7 +38,7 @@ typedef CUtensorMap cudaTmaDesc;
 #include <fmha/warpspec/compute.h>
 
 #include "attention.h"
-#include "check.h"
+#include "tensor_map.h"
 
 enum { REQUESTS = 2, HEADS = 4, KV_HEADS = 2, DIMENSION = 128, STEP_Q = 64, STEP_KV = 128, GROUPS = 2 };
 enum { TOKEN = (HEADS + 2 * KV_HEADS) * DIMENSION, IS_CAUSAL = 1, BY_COUNTER = 1, PACKED = 0 };
@@ -70,17 +70,10 @@ __global__ __launch_bounds__(Traits::THREADS, 1) void attention(const __grid_con
 /* Of `heads` heads within each token, in boxes of `rows` tokens of a head. */
 static CUtensorMap map_of(__half *memory, int heads, int tokens, int rows)
 {
-    CUtensorMap map;
     const cuuint64_t sizes[] = {DIMENSION, (cuuint64_t)heads, (cuuint64_t)tokens};
     const cuuint64_t strides[] = {DIMENSION * sizeof(__half), TOKEN * sizeof(__half)};
-    const cuuint32_t box[] = {Traits::D_PER_GROUP, 1, (cuuint32_t)rows}, steps[] = {1, 1, 1};
-    if (cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3, memory, sizes, strides, box, steps,
-                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                               CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) {
-        printf("Failed: no tensor map\n");
-        exit(1);
-    }
-    return map;
+    const cuuint32_t box[] = {Traits::D_PER_GROUP, 1, (cuuint32_t)rows};
+    return encoded(CU_TENSOR_MAP_DATA_TYPE_FLOAT16, memory, sizes, strides, box);
 }
 
 static uint32_t bits_of(float number)

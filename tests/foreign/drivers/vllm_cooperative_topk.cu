@@ -8,28 +8,12 @@
  *
  * VLLM: the source package vllm.
  */
-#include <functional>
-
 #include "cooperative_topk.cuh"
 
 #include "check.h"
+#include "top_k.h"
 
 enum { SELECTED = 1024, CTAS_PER_ROW = 2, TIES = 2048 };
-
-/* The selected numbers in descending order; NaN for an index that is not there or there twice. */
-static std::vector<float> selected(const float *row, int count, const int *indices)
-{
-    std::vector<float> all;
-    std::vector<bool> is_taken(count);
-    for (int i = 0; i < SELECTED; i++) {
-        const bool is_right = indices[i] >= 0 && indices[i] < count && !is_taken[indices[i]];
-        all.push_back(is_right ? row[indices[i]] : NAN);
-        if (is_right)
-            is_taken[indices[i]] = true;
-    }
-    std::sort(all.begin(), all.end(), std::greater<float>());
-    return all;
-}
 
 int main(int argc, char **argv)
 {
@@ -62,9 +46,9 @@ int main(int argc, char **argv)
     std::vector<float> got, wanted;
     for (int r = 0; r < rows; r++) {
         const float *const first = &numbers[(size_t)r * stride];
-        const std::vector<float> part = selected(first, lengths[r], &all[(size_t)r * SELECTED]);
-        got.insert(got.end(), part.begin(), part.end());
         std::vector<float> row(first, first + lengths[r]);
+        const std::vector<float> part = selected(row, &all[(size_t)r * SELECTED], SELECTED);
+        got.insert(got.end(), part.begin(), part.end());
         std::sort(row.begin(), row.end(), std::greater<float>());
         wanted.insert(wanted.end(), row.begin(), row.begin() + SELECTED);
     }
