@@ -10,14 +10,14 @@ static uint32_t cluster(struct picture *p)
     return picture_mbarrier(p, FULL, 0, 0, 1, 1, 0);
 }
 
-/* CTA 0 stands at the cluster barrier, CTA 1 waits for an arrival that CTA 0 makes after it. */
-void cluster_missing(struct picture *p)
+/* CTA 0 stands at the cluster barrier.  CTA 1 waits on `bar` for `use`, by which CTA 0 reaches it behind the cluster
+ * barrier. */
+static void stand_before(struct picture *p, uint32_t bar, uint32_t use)
 {
-    const uint32_t bar = cluster(p), barrier = picture_object(p, WSDBG_BARRIER_CLUSTER, 0);
-    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    const uint32_t barrier = picture_object(p, WSDBG_BARRIER_CLUSTER, 0);
     const uint32_t join = picture_access(p, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 1, 0, WSDBG_LANES_ALL);
-    p->snapshot.accesses[arrive].any_rank = true;
-    picture_reach(p, 0, 1, arrive, 0, 0, 2);
+    p->snapshot.accesses[use].any_rank = true;
+    picture_reach(p, 0, 1, use, 0, 0, 2);
     picture_reach(p, 0, 1, join, 1, 1, 2);
     picture_wait(p, 0, 1, MBARRIER_WAIT, bar, 0);
     for (uint32_t w = 0; w < 2; w++) {
@@ -25,8 +25,16 @@ void cluster_missing(struct picture *p)
         p->snapshot.warps[w].barrier = p->snapshot.parts[w].barrier = barrier;
     }
     for (size_t i = 0; i < p->pending_count; i++)
-        if (p->pending[i].access == arrive && p->pending[i].warp >= 2)
+        if (p->pending[i].access == use && p->pending[i].warp >= 2)
             p->pending[i].after = 0;
+}
+
+/* CTA 0 stands at the cluster barrier, CTA 1 waits for an arrival that CTA 0 makes after it. */
+void cluster_missing(struct picture *p)
+{
+    const uint32_t bar = cluster(p);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    stand_before(p, bar, arrive);
 }
 
 /* CTA 0 stands at the cluster barrier, as all CTAs should before they send bytes to the others.  Each has announced the
@@ -37,23 +45,11 @@ void cluster_missing_before_bytes(struct picture *p)
     picture_init(p, 2, 2, 32);
     picture_cluster(p);
     const uint32_t bar = picture_mbarrier(p, FULL, 0, 0, 0, 1, SENT);
-    const uint32_t barrier = picture_object(p, WSDBG_BARRIER_CLUSTER, 0);
     const uint32_t announce =
         picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, 0), 1, SENT, WSDBG_LANES_ONE);
     const uint32_t send = picture_access(p, WSDBG_ACCESS_COMPLETE, MBARRIER_AT(FULL, 0), 1, 16, WSDBG_LANES_ALL);
-    const uint32_t join = picture_access(p, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 1, 0, WSDBG_LANES_ALL);
-    p->snapshot.accesses[send].any_rank = true;
     picture_reach(p, 0, 0, announce, 1, 1, 0);
-    picture_reach(p, 0, 1, send, 0, 0, 2);
-    picture_reach(p, 0, 1, join, 1, 1, 2);
-    picture_wait(p, 0, 1, MBARRIER_WAIT, bar, 0);
-    for (uint32_t w = 0; w < 2; w++) {
-        p->snapshot.warps[w].state = p->snapshot.parts[w].state = WSDBG_WARP_WAIT_CLUSTER;
-        p->snapshot.warps[w].barrier = p->snapshot.parts[w].barrier = barrier;
-    }
-    for (size_t i = 0; i < p->pending_count; i++)
-        if (p->pending[i].access == send && p->pending[i].warp >= 2)
-            p->pending[i].after = 0;
+    stand_before(p, bar, send);
 }
 
 /* All threads stand at the cluster barrier: it opens. */
