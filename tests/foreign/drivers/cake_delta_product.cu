@@ -1,12 +1,15 @@
-/* cake_delta_product.cu - the prefill of Gated DeltaProduct for sm_90 that Cake, a generator of kernels, wrote, as
- * FlashInfer ships it, cake_gdp_backend: two sequences of unlike length, two heads.
+/* cake_delta_product.cu - the prefill kernel of Gated DeltaProduct for sm_90, on two sequences of different lengths
+ * with two heads.  Cake, a generator of kernels, wrote it; FlashInfer ships it in cake_gdp_backend.
  *
- * The roles of a CTA are two warpgroups, which compute the state and the products within a chunk of 64 updates, and
- * warps which copy K, Q and V, load two kinds of gates, and store the output with a tensor map that they change for
- * each sequence.  15 groups of mbarriers connect them.  Reads no file; prints the largest difference to the recurrence
- * on the host, for outputs and final states.
+ * In each CTA two warpgroups compute the state and the products within a chunk of 64 updates.  Other warps copy K, Q
+ * and V, load two kinds of gates, and store the output.  They change the tensor map of the output for each sequence.
+ * 15 groups of mbarriers connect these roles.  The program reads no file.  The host computes the recurrence token by
+ * token; the program prints the largest difference from that, of outputs and final states.
  *
  *     nvcc -std=c++17 -O3 --use_fast_math -I PACKAGES/flashinfer/cake_gdp_backend/csrc cake_delta_product.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts flashinfer-python.  ../run.py names the
+ * version.
  */
 #include "cake_gdp_0de8fd0ee57885709a1c_kernel.cu"
 
@@ -57,7 +60,7 @@ struct Inputs {
     std::vector<float> decay, rate;
 };
 
-/* One token of a head changes the state and is read out. */
+/* The recurrence for one token of a head: the state decays, takes all updates, and is multiplied with the row of Q. */
 static void step(const Inputs &in, size_t token, int head, std::vector<double> &state, float *out)
 {
     for (double &number : state)

@@ -1,12 +1,16 @@
-/* cake_sparse_attention.cu - a block-sparse attention kernel for sm_90 that Cake, a generator of kernels, wrote, as
- * FlashInfer ships it, cake_vsa_sm90_backend: four query blocks of 64 rows choose up to eight of the K/V blocks.
+/* cake_sparse_attention.cu - a block-sparse attention kernel for sm_90: each of four query blocks of 64 rows attends to
+ * up to eight K/V blocks.  Cake, a generator of kernels, wrote it; FlashInfer ships it in cake_vsa_sm90_backend.
  *
- * A cluster of two CTAs shares a query block; each attends to four K/V blocks at most, and they swap halves of their
- * results with st.async.  The plan, made by FlashInfer in Python, is a parameter of the kernel.  Reads no file; prints
- * the largest difference to the host's result.
+ * A cluster of two CTAs shares a query block.  Each CTA attends to at most four of the K/V blocks; then the two swap
+ * halves of their results with st.async.  A parameter of the kernel, the plan, says which CTA takes which blocks.
+ * FlashInfer makes it in Python; here the host program does.  The program reads no file.  It prints the largest
+ * difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 --use_fast_math -I PACKAGES/flashinfer/cake_vsa_sm90_backend/csrc cake_sparse_attention.cu
  *          -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts flashinfer-python.  ../run.py names the
+ * version.
  */
 #include "cake_vsa_sm90_6ef70e9d44dd4f5aaefb_kernel.cu"
 

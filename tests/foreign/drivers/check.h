@@ -2,6 +2,9 @@
  *
  * Each of them includes a kernel's header from the user's checkout, runs the kernel once, and prints "Passed" or
  * "Failed".
+ *
+ * In the nvcc lines of these programs, CHECKOUT is a checkout of the project that their first line names, and CUTLASS
+ * is one of NVIDIA/cutlass.  ../run.py names the commits.
  */
 #ifndef WSDBG_TESTS_FOREIGN_CHECK_H
 #define WSDBG_TESTS_FOREIGN_CHECK_H

@@ -1,9 +1,12 @@
-/* cub_merge.cu - cub::DeviceMerge of a CUB that is newer than the CUDA toolkit's: two sorted lists of pairs become one.
+/* cub_merge.cu - cub::DeviceMerge, of a CUB that is newer than the CUDA toolkit's, on two sorted lists of pairs.
  *
- * Its CTAs bring their part of both lists with cub::BlockLoadToShared: bulk copies and one mbarrier, first for the
- * keys, and in the next phase for the values.  Reads no file; compares with the host's merge.
+ * Each CTA loads its part of both lists with cub::BlockLoadToShared.  That uses bulk copies and one mbarrier: one phase
+ * for the keys, the next one for the values.  The program reads no file.  It compares the result with a merge on the
+ * host.
  *
  *     nvcc -std=c++17 -O3 -I PACKAGES/nvidia/cu13/include/cccl cub_merge.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts nvidia-cuda-cccl.  ../run.py names the version.
  */
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 /* cub_transform.cu - cub::DeviceTransform of the CUDA toolkit: c[i] = a[i] + 2 b[i].
  *
- * On sm_90 a transform of several inputs brings them with bulk copies and an mbarrier.  No checkout is needed.  Reads
- * no file; prints the largest difference to the host's result.
+ * On sm_90 a transform of several inputs brings them with bulk copies and an mbarrier.  No checkout is needed.  The
+ * program reads no file.  It prints the largest difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 cub_transform.cu -lcuda
  */

@@ -1,8 +1,8 @@
 /* cute_wgmma_tma.cu - the matmul of CUTLASS's CuTe tutorial that uses TMA and wgmma, on a small size: C = A B^T.
  *
  * All matrices are column-major.  The tutorial's own main() does not check its result and runs 100 times, so it gets
- * another name.  Sums are kept in fp16, so the inputs are 1 and -1.  Reads no file; prints the largest difference to
- * the host's result.
+ * another name.  Sums are kept in fp16, so the inputs are 1 and -1.  The program reads no file.  It prints the largest
+ * difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 --expt-relaxed-constexpr -I CUTLASS/include -I CUTLASS/tools/util/include
  *          -I CUTLASS/examples/cute/tutorial/hopper cute_wgmma_tma.cu -lcuda

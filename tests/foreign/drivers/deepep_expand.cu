@@ -1,13 +1,14 @@
-/* deepep_expand.cu - the second kernel of DeepEP's dispatch, impls/ep/dispatch_copy_epilogue.cuh, on what two ranks
- * sent to one: each token is copied to a row of each of its experts that live here.
+/* deepep_expand.cu - the second kernel of DeepEP's dispatch, impls/ep/dispatch_copy_epilogue.cuh.  It takes the tokens
+ * that two ranks sent to this one, and copies each to one row of every expert that the token chose on this rank.
  *
- * Each warp works alone: it fills its buffer with a bulk copy and an mbarrier of its own, takes the next row of an
- * expert from a counter, and stores with bulk copies, which must have ended before the buffer's next token.  The host
- * builds the buffer that the first kernel would have filled over NVLink.  Reads no file; compares all rows.
+ * Each warp works alone.  It fills its buffer by a bulk copy, with an mbarrier of its own.  It takes the next row of an
+ * expert from a counter, and stores the token there by bulk copies.  These must have ended before the next token comes
+ * into the buffer.  The first kernel of the dispatch would fill the receive buffer over NVLink; here the host does.
+ * The program reads no file.  It compares all rows.
  *
  *     nvcc -std=c++20 -O3 --expt-relaxed-constexpr -I DEEPEP/deep_ep/include deepep_expand.cu -lcuda
  *
- * DEEPEP: the source package deepinfer-ep.
+ * DEEPEP: the folder of the unpacked source package deepinfer-ep.  ../run.py names the version.
  */
 #include <algorithm>
 #include <cstring>

@@ -1,11 +1,14 @@
-/* deepgemm_mqa_logits.cu - the logits of an indexer of K/V rows in fp8, of DeepGEMM as SGLang ships it,
- * impls/sm90_fp8_mqa_logits.cuh: for each row of Q and of K the sum over heads of weight * max(0, q k), times a scale.
+/* deepgemm_mqa_logits.cu - the logits by which sparse attention chooses K/V rows, with Q and K in fp8:
+ * impls/sm90_fp8_mqa_logits.cuh of DeepGEMM, as SGLang ships it.  The logit of a row of Q and a row of K is the sum
+ * over heads of weight * max(0, q k), times a scale.
  *
- * One warp fills a ring with blocks of Q and another with blocks of K; four warpgroups empty both, each at its own
- * speed.  A row of Q sees a range of rows of K, so blocks of Q take unlike numbers of blocks of K.  Reads no file;
- * prints the largest difference to the host's result.
+ * One warp fills a ring with blocks of Q, another warp a ring with blocks of K.  Four warpgroups empty both rings, each
+ * at its own speed.  Each row of Q sees its own range of rows of K, so blocks of Q need different numbers of blocks of
+ * K.  The program reads no file.  It prints the largest difference between its result and the host's.
  *
  *     nvcc -std=c++20 -O3 --expt-relaxed-constexpr -I PACKAGES/deep_gemm/include deepgemm_mqa_logits.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts sgl-deep-gemm.  ../run.py names the version.
  */
 #include <deep_gemm/impls/sm90_fp8_mqa_logits.cuh>
 

@@ -2,11 +2,14 @@
  *
  * A cluster of two CTAs shares a row of bf16 numbers: bulk copies fill a ring, histograms go from CTA to CTA with
  * st.async, and the output's cursor is an atomic in the first CTA.  Slices longer than 32768 numbers take two
- * exchanges.  Reads no file; compares the selected values with those that a sort on the host selects.
+ * exchanges.  The program reads no file.  It compares the selected values with those that a sort on the host selects.
  *
  *     nvcc -std=c++20 -O3 --expt-relaxed-constexpr -I PACKAGES/sglang/kernels/jit/csrc/deep_select/vendor
  *          -I PACKAGES/sglang/kernels/jit/csrc/deep_select/vendor/3rdparty/kerutils/include
  *          -I PACKAGES/flashinfer/data/cutlass/include deepselect_cluster.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts sglang and flashinfer-python.  ../run.py names
+ * the versions.
  */
 #include "cuda_kernels/v3_cluster/topk_select.cuh"
 

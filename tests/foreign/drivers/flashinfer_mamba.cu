@@ -2,10 +2,13 @@
  *
  * One thread of a CTA reads a head's state in slices and writes the new ones back, both by bulk copies in a ring; other
  * warps compute.  The barriers are libcu++'s, waited for with tokens.  argv[2]: slices of rows (0) or of columns (1).
- * Reads no file; prints the largest difference to the host's result.
+ * The program reads no file.  It prints the largest difference between its result and the host's.
  *
  *     nvcc -std=c++20 -O3 --expt-relaxed-constexpr -diag-suppress=2361 -DFLASHINFER_ENABLE_BF16
  *          -DFLASHINFER_MAMBA_ENABLE_SM90 -I PACKAGES/flashinfer/data/include flashinfer_mamba.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts flashinfer-python.  ../run.py names the
+ * version.
  */
 #include <cstdint>
 #include <sstream>

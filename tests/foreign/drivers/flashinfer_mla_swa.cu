@@ -1,13 +1,16 @@
 /* flashinfer_mla_swa.cu - FlashInfer's decode attention with a sliding window, attention/mla_swa_sm90, on a small size.
  *
- * Two requests, one query token with 64 heads each, one latent K/V head in pages of 64 tokens.  One warpgroup computes
- * scores and copies pages in, the others multiply with V.  TACTIC is a class of config.cuh.  M32S2, the default: two
- * CTAs of a cluster share the pages, and swap parts of the output through mbarriers of the other CTA.  M16S2: the
- * same with barriers of the cluster, and with pages that are copied ahead.  Reads no file; prints the largest
- * difference to the host's result.
+ * Each of two requests has one query token with 64 heads, and one latent K/V head in pages of 64 tokens.  One warpgroup
+ * computes scores and copies pages into shared memory; the others multiply with V.  TACTIC names a class of config.cuh.
+ * With M32S2, the default, the two CTAs of a cluster share the pages, and swap parts of the output by mbarriers of the
+ * other CTA.  With M16S2 they swap them by cluster barriers, and copy pages ahead.  The program reads no file.  It
+ * prints the largest difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 -DNDEBUG --expt-relaxed-constexpr --use_fast_math -I PACKAGES/flashinfer/data/include
  *          -I PACKAGES/flashinfer/data/cutlass/include flashinfer_mla_swa.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts flashinfer-python.  ../run.py names the
+ * version.
  */
 #include <flashinfer/attention/mla_swa_sm90/launch.cuh>
 

@@ -1,16 +1,17 @@
 /* flashinfer_paged_prefill.cu - FlashInfer's prefill attention for sm_90 over pages of K and V, attention/hopper, on a
  * small size.
  *
- * Three requests of unlike length; four Q heads share two K/V heads of 64 dimensions; a row sees no later rows.  A
- * warpgroup gathers K and V with cp.async, whose ends arrive at mbarriers, and copies Q with a bulk copy; three
- * warpgroups compute in turns, by named barriers.  The CTAs take the tiles of a list made here, as FlashInfer's plan
- * would be.  Reads no file; prints the largest difference to the host's result.
+ * Three requests have different lengths.  Four Q heads share two K/V heads of 64 dimensions.  The attention is causal:
+ * a row sees no later rows.  One warpgroup gathers K and V with cp.async, whose completion arrives on mbarriers, and
+ * copies Q with a bulk copy.  Three warpgroups compute in turns, which named barriers keep.  A list says which CTA
+ * computes which tiles.  FlashInfer's plan makes it; here the host program does.  The program reads no file.  It prints
+ * the largest difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 -DNDEBUG --expt-relaxed-constexpr --expt-extended-lambda --use_fast_math
  *          -I DATA/cccl/libcudacxx/include -I DATA/cccl/cub -I DATA/cccl/thrust -I DATA/include -I DATA/cutlass/include
  *          -I DATA/cutlass/tools/util/include flashinfer_paged_prefill.cu -lcuda
  *
- * DATA: flashinfer/data of the package flashinfer-python.
+ * DATA: the folder flashinfer/data of the installed package flashinfer-python.  ../run.py names the version.
  */
 #include <flashinfer/attention/mask.cuh>
 

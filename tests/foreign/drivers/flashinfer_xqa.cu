@@ -2,7 +2,7 @@
  *
  * Two requests, one query token with 16 heads in fp16 each; two K/V heads of 128 dimensions in fp8, in pages of 32
  * tokens.  As if for a chip of 24 multiprocessors, several CTAs share a request and the last one combines their parts.
- * Reads no file; prints the largest difference to the host's result.
+ * The program reads no file.  It prints the largest difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 -DNDEBUG --expt-relaxed-constexpr -I CHECKOUT/csrc/xqa flashinfer_xqa.cu -lcuda
  */

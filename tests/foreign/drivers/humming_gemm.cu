@@ -3,11 +3,14 @@
  *
  * Clusters of two CTAs share the tiles of A by multicast.  Where the CTAs are more than the tiles of C, several
  * clusters share a tile along k, and add their parts in turn, by locks in global memory.  What Humming's generator
- * would write is here: the classes of constants, and the instruction.  Reads no file; prints the largest difference to
- * the host's result.
+ * would write is here: the classes of constants, and the instruction.  The program reads no file.  It prints the
+ * largest difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 --expt-relaxed-constexpr -I PACKAGES/humming/include
  *          -I PACKAGES/flashinfer/data/cutlass/include humming_gemm.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts humming-kernels and flashinfer-python.
+ * ../run.py names the versions.
  */
 #include <type_traits>
 

@@ -2,8 +2,8 @@
  * different lengths.
  *
  * The arguments are the lengths, 64 128 256 if there are none.  Four Q heads share two K/V heads of 128 dimensions; all
- * tensors are [token][head][dimension], the sequences one after the other.  Reads no file; prints the largest
- * difference to the host's result.
+ * tensors are [token][head][dimension], the sequences one after the other.  The program reads no file.  It prints the
+ * largest difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 -I CHECKOUT/examples/attention/cuda/gqa-hopper matmultut_attention.cu -lcuda
  */

@@ -1,7 +1,7 @@
 /* matmultut_v10.cu - matmul-v10.cu of KnowingNothing/MatmulTutorial on a small size: C[m][n] = sum of A[m][k] B[n][k].
  *
- * Clusters of two CTAs share the tiles of B by multicast.  Reads no file; prints the largest difference to the host's
- * result.
+ * Clusters of two CTAs share the tiles of B by multicast.  The program reads no file.  It prints the largest difference
+ * between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 -I CHECKOUT/examples/matmul/this-sm90 matmultut_v10.cu -lcuda
  */

@@ -1,15 +1,15 @@
-/* natten_neighborhood.cu - the neighborhood attention for sm_90 of NATTEN, csrc/include/natten/cuda/fna_hopper, on a
- * small size: two heads of 64 dimensions, each row sees the nearest rows.
+/* natten_neighborhood.cu - the neighborhood attention of NATTEN for sm_90, csrc/include/natten/cuda/fna_hopper, on a
+ * small size: two heads of 64 dimensions.  Each row attends to the rows nearest to it.
  *
- * A warp copies Q, K and V; two warpgroups compute, with SCHEDULE WSPingpong, the default, in turns and each with a
- * tile of 64 rows.  Tiles at the ends of the sequence take other numbers of steps than those between.  Reads no file;
- * prints the largest difference to the host's result.
+ * One warp copies Q, K and V.  Two warpgroups compute a tile of 64 rows each; with SCHEDULE WSPingpong, the default,
+ * they do so in turns.  Tiles at the ends of the sequence take other numbers of steps than tiles in the middle.  The
+ * program reads no file.  It prints the largest difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 -DNDEBUG --expt-relaxed-constexpr --expt-extended-lambda --use_fast_math
  *          -DCUTLASS_ARCH_MMA_SM90_SUPPORTED -I NATTEN/csrc/include -I NATTEN/third_party/cutlass/include
  *          natten_neighborhood.cu -lcuda
  *
- * NATTEN: the source package natten.
+ * NATTEN: the folder of the unpacked source package natten.  ../run.py names the version.
  */
 #include <iostream>
 

@@ -2,10 +2,13 @@
  * C[n][m] = sum of A[m][k] B[n][k].
  *
  * Two warps copy tiles of A and two of B with cp.async, whose completion arrives at a barrier; four warps multiply.
- * Reads no file; prints the largest difference to the host's result.
+ * The program reads no file.  It prints the largest difference between its result and the host's.
  *
  *     nvcc -std=c++20 -O3 --expt-relaxed-constexpr -DSGL_CUDA_ARCH=900 -I PACKAGES/sglang/kernels/jit/include
  *          -I PACKAGES/sglang/kernels/jit/csrc -I PACKAGES/tvm_ffi/include sglang_fused_a_gemm.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts sglang and apache-tvm-ffi.  ../run.py names the
+ * versions.
  */
 #include "gemm/dsv3_fused_a_gemm.cuh"
 

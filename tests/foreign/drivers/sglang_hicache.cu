@@ -2,11 +2,14 @@
  * size.
  *
  * A warp of each CTA fills a ring of stages with bulk copies, four warps empty it: rows that follow each other leave by
- * one bulk copy, others with stores.  The first half of the rows stay in order, the others are mixed.  Reads no file;
- * compares all rows with the host's.
+ * one bulk copy, others with stores.  The first half of the rows stay in order, the others are mixed.  The program
+ * reads no file.  It compares all rows with the host's.
  *
  *     nvcc -std=c++20 -O3 --expt-relaxed-constexpr -DSGL_CUDA_ARCH=900 -I PACKAGES/sglang/kernels/jit/include
  *          -I PACKAGES/sglang/kernels/jit/csrc -I PACKAGES/tvm_ffi/include sglang_hicache.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts sglang and apache-tvm-ffi.  ../run.py names the
+ * versions.
  */
 #include "kvcacheio/hicache_tma.cuh"
 

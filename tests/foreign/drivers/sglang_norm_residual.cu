@@ -1,10 +1,13 @@
 /* sglang_norm_residual.cu - a fused norm, residual and norm of SGLang, kernels/jit/csrc/muse_spark, on a few rows.
  *
- * A cluster of four CTAs shares a row; each sends its partial sums to the others with st.async.  Reads no file; prints
- * the largest difference to the host's result.
+ * A cluster of four CTAs shares a row; each sends its partial sums to the others with st.async.  The program reads no
+ * file.  It prints the largest difference between its result and the host's.
  *
  *     nvcc -std=c++20 -O3 --expt-relaxed-constexpr -DSGL_CUDA_ARCH=900 -I PACKAGES/sglang/kernels/jit/include
  *          -I PACKAGES/sglang/kernels/jit/csrc -I PACKAGES/tvm_ffi/include sglang_norm_residual.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts sglang and apache-tvm-ffi.  ../run.py names the
+ * versions.
  */
 #include "muse_spark/norm_residual.cuh"
 

@@ -3,10 +3,14 @@
  *
  * Each query token, of 64 heads, attends the K/V tokens that a list names; -1 in it names none.  One warpgroup gathers
  * them with cp.async and transposes V; the two others share a query, and exchange maxima and weights through shared
- * memory, by named barriers.  Reads no file; prints the largest difference to the host's result.
+ * memory, by named barriers.  The program reads no file.  It prints the largest difference between its result and the
+ * host's.
  *
  *     nvcc -std=c++20 -O3 -DNDEBUG --expt-relaxed-constexpr --expt-extended-lambda --use_fast_math
  *          -I PACKAGES/sglang/kernels/jit/csrc -I PACKAGES/flashinfer/data/cutlass/include sglang_sparse_mla.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts sglang and flashinfer-python.  ../run.py names
+ * the versions.
  */
 #include <cutlass/float8.h>
 

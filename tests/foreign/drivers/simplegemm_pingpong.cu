@@ -1,8 +1,8 @@
 /* simplegemm_pingpong.cu - the ping-pong matmul of bertmaher/simplegemm on a small size: C[n][m] = sum of A[m][k]
  * B[n][k].
  *
- * The kernel starts 132 CTAs and has tiles of 128 x 128; with more tiles than CTAs both consumers of a CTA work.  Reads
- * no file; prints the largest difference to the host's result.
+ * The kernel starts 132 CTAs and has tiles of 128 x 128; with more tiles than CTAs both consumers of a CTA work.  The
+ * program reads no file.  It prints the largest difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 -I CHECKOUT simplegemm_pingpong.cu -lcuda
  */

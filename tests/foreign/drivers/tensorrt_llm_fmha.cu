@@ -1,12 +1,17 @@
-/* tensorrt_llm_fmha.cu - the warp-specialized attention for sm_90 of TensorRT-LLM's fmha_v2, as FlashInfer ships it, in
- * fp16: two requests of unlike length, packed Q, K and V; a row sees no later rows.
+/* tensorrt_llm_fmha.cu - the warp-specialized attention of TensorRT-LLM's fmha_v2 for sm_90, as FlashInfer ships it: in
+ * fp16, on two requests of different lengths with packed Q, K and V.  The attention is causal: a row sees no later
+ * rows.
  *
- * A warp takes tiles from a counter in global memory, tells them to two warpgroups through a circular buffer, and fills
- * others with Q, K and V.  The warpgroups compute in turns, by named barriers.  The kernel is what
- * FlashInfer's template would become.  Reads no file; prints the largest difference to the host's result.
+ * One warp takes tiles from a counter in global memory, and passes them to two warpgroups through a ring buffer.  It
+ * fills other ring buffers with Q, K and V.  The warpgroups compute in turns, which named barriers keep.  FlashInfer
+ * generates the kernel from a template; here a kernel of our own calls the same classes.  The program reads no file.
+ * It prints the largest difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 -DNDEBUG --expt-relaxed-constexpr --use_fast_math -I PACKAGES/flashinfer/data/csrc/fmha_v2
  *          -I PACKAGES/flashinfer/data/include tensorrt_llm_fmha.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts flashinfer-python.  ../run.py names the
+ * version.
  */
 #include <algorithm>
 #include <cassert>

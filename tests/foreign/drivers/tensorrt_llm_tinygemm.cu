@@ -2,10 +2,14 @@
  * C[n][m] = bias[m] + sum of A[n][k] B[m][k].
  *
  * Eight warps copy tiles, four multiply, and a barrier has one thread of a warp as its producer.  The file's entry
- * points for Python are left out.  Reads no file; prints the largest difference to the host's result.
+ * points for Python are left out.  The program reads no file.  It prints the largest difference between its result and
+ * the host's.
  *
  *     nvcc -std=c++17 -O3 --expt-relaxed-constexpr -I PACKAGES/flashinfer/data/csrc -I PACKAGES/flashinfer/data/include
  *          -I PACKAGES/tvm_ffi/include tensorrt_llm_tinygemm.cu -lcuda
+ *
+ * PACKAGES: the folder into which `pip install --no-deps --target` puts flashinfer-python and apache-tvm-ffi.
+ * ../run.py names the versions.
  */
 #include "tvm_ffi_utils.h"
 

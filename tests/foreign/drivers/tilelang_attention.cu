@@ -1,15 +1,15 @@
-/* tilelang_attention.cu - runs what TileLang makes of python/tilelang_attention.py: attention in which a row sees no
- * later rows.
+/* tilelang_attention.cu - runs the kernel that TileLang generates from python/tilelang_attention.py.  It is causal
+ * attention: a row sees no later rows.
  *
- * All four warps of the warpgroup that copies wait for free buffers, but one of them copies, and nothing holds the
- * others back.  So under a few schedules one of the others misses a phase of its mbarrier, and waits forever.  Reads no
- * file; prints the largest difference to the host's result.
+ * One warpgroup copies.  All four of its warps wait for free buffers, but only one of them copies, and nothing keeps
+ * the others in step with it.  So under a few schedules one of the others misses a phase of its mbarrier, and waits
+ * forever.  The program reads no file.  It prints the largest difference between its result and the host's.
  *
  *     PYTHON python/tilelang_attention.py tilelang_attention.cuh
  *     nvcc -std=c++17 -O3 -DENABLE_BF16 --expt-relaxed-constexpr -I . -I TILELANG/src
  *          -I TILELANG/3rdparty/cutlass/include tilelang_attention.cu -lcuda
  *
- * TILELANG: the folder that the first line prints.
+ * TILELANG: the folder that the first command prints.  PYTHON: a Python that has TileLang; ../run.py names the version.
  */
 #include <tilelang_attention.cuh>
 

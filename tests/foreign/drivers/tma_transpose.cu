@@ -1,7 +1,7 @@
 /* tma_transpose.cu - transpose_swizzle_batched.cu of simveit/effective_transpose on a small square of fp32 numbers.
  *
- * The checkout's own main() takes 32768 x 32768 numbers and runs 10000 times, so it gets another name.  Reads no file;
- * prints the largest difference to the host's result.
+ * The checkout's own main() takes 32768 x 32768 numbers and runs 10000 times, so it gets another name.  The program
+ * reads no file.  It prints the largest difference between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 --expt-relaxed-constexpr -I CHECKOUT tma_transpose.cu -lcuda
  */

@@ -1,13 +1,13 @@
 /* transformer_engine_quantize.cu - Transformer Engine's cast of two matrices to fp8 in blocks of 128 x 128, as rows and
  * transposed, common/cast/fp8_blockwise/group_quantize_fp8_blockwise.cuh, on a small size.
  *
- * A CTA copies a block with one bulk copy.  Reads no file; prints the largest difference of the numbers that the fp8
- * numbers and the scales stand for.
+ * A CTA copies a block with one bulk copy.  The program reads no file.  It prints the largest difference of the numbers
+ * that the fp8 numbers and the scales stand for.
  *
  *     nvcc -std=c++17 -O3 --expt-relaxed-constexpr -I HEADERS -I HEADERS/common/include transformer_engine_quantize.cu
  *          -lcuda
  *
- * HEADERS: common_headers of the source package transformer_engine_torch.
+ * HEADERS: common_headers in the unpacked source package transformer_engine_torch.  ../run.py names the version.
  */
 #include "common/cast/fp8_blockwise/group_quantize_fp8_blockwise.cuh"
 

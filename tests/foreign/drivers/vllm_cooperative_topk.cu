@@ -1,12 +1,12 @@
 /* vllm_cooperative_topk.cu - vLLM's top-k in clusters, csrc/cooperative_topk.cuh, on a few rows.
  *
- * A cluster of two CTAs shares a row: bulk copies bring it, atomics on the other CTA's shared memory add up histograms
+ * A cluster of two CTAs shares a row.  Bulk copies load it; atomics on the other CTA's shared memory add up histograms
  * and counts.  A row of up to 98304 numbers stays in shared memory; a longer one goes through a double buffer twice.
- * Reads no file; compares the selected values with those that a sort on the host selects.
+ * The program reads no file.  It compares the selected values with those that a sort on the host selects.
  *
  *     nvcc -std=c++20 -O3 --expt-relaxed-constexpr -I VLLM/csrc vllm_cooperative_topk.cu -lcuda
  *
- * VLLM: the source package vllm.
+ * VLLM: the folder of the unpacked source package vllm.  ../run.py names the version.
  */
 #include "cooperative_topk.cuh"
 
