@@ -220,7 +220,8 @@ static void who_arrives_behind_a_phase_arrives_in_the_next(void **state)
 }
 
 /* Warp 1 lets both parts of warp 0 go on twice, the second time as soon as lane 0 has come through its wait.  The other
- * lanes are at that wait, too: they do not come to it only when the second phase is over. */
+ * lanes are at that wait, too: they do not come to it only when the second phase is over.  Where lane 0 is the last one
+ * at the cluster barrier, it goes on from there before they have their next turn. */
 static void lanes_come_through_a_wait_together(void **state)
 {
     struct kernel k;
@@ -229,6 +230,10 @@ static void lanes_come_through_a_wait_together(void **state)
     kernel_add(&k, 2, WSDBG_ACCESS_INIT, AT_C, 1);
     kernel_add(&k, 2, WSDBG_ACCESS_ARRIVE, AT_C, 1);
     kernel_sync(&k);
+    for (uint32_t i = 0; i < k.way_count; i++) {
+        kernel_add(&k, i, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
+        kernel_add(&k, i, WSDBG_ACCESS_CLUSTER_WAIT, 0, 0);
+    }
     for (uint32_t i = 0; i < 2; i++)
         kernel_add(&k, i, WSDBG_ACCESS_WAIT, AT_C, 0);
     kernel_add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
