@@ -4,7 +4,8 @@
 #include "walk_code.h"
 
 /* clang-format off */
-/* The beginning of a loop that stores data in shared memory, word by word: R8 is where it comes from, R0 where it goes. */
+/* The beginning of a loop that stores data in shared memory, word by word: R8 is where it comes from, R0 where it
+ * goes. */
 #define STORE_DATA(first) {SET(8, DATA)}, {SET(9, 0)}, {SET(0, first)}, {LOAD_GLOBAL(4, 8)}, \
     {OP(STS), UNGUARDED, FROM(AT(0, 0), R(4)), .width_bytes = 4, .words = {1, 0}}, \
     {OP(IADD3), UNGUARDED, TO(R(8)), FROM(R(8), NUMBER(4), ZERO)}, \
