@@ -163,7 +163,7 @@ class Way:
                   'run': [wsdbg, 'run', '--device', options.device, '--stall', '60', '-o', f'{folder}/run-{copy}.db', '--']}.get(name, [])
         command = [sys.executable, __file__, '--role', 'pair', '--device', options.device]
         simulator = {'LD_LIBRARY_PATH': os.path.join(os.path.abspath(options.build), 'lib', 'wsdbg', 'sim')} if options.device == 'sim' and not before else {}
-        self.name, self.copy, self.errors = name, copy, open(f'{folder}/{name}-{copy}.err', 'w+')
+        self.name, self.copy, self.folder, self.errors = name, copy, folder, open(f'{folder}/{name}-{copy}.err', 'w+')
         self.process = subprocess.Popen([*before, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
                                         env={**os.environ, **simulator})
 
@@ -198,7 +198,7 @@ class Way:
             self.process.kill()
             self.process.wait()
         self.errors.seek(0)
-        return {'status': self.process.poll(), 'stderr': self.errors.read()[-2000:]}
+        return {'status': self.process.poll(), 'stderr': self.errors.read()[-2000:].replace(f'{self.folder}/', '')}
 
 
 def take_turns(ways, options, until):
