@@ -365,6 +365,21 @@ static bool is_wished(void)
     return is_wished;
 }
 
+/* A wsdbg that waits holds its lock for so long after each look that was refused. */
+static void a_wish_is_over_after_15_seconds(void **state)
+{
+    const uint64_t began_ns = wsdbg_attach_clock_ns(), second_ns = 1000000000;
+    struct wsdbg_gpu_wishes wishes = {0};
+    (void)state;
+    assert_false(is_wished());
+    wsdbg_gpu_wish(&wishes, 3, began_ns);
+    wsdbg_gpu_wishes_drop_old(&wishes, began_ns + 14 * second_ns);
+    assert_true(is_wished());
+    wsdbg_gpu_wishes_drop_old(&wishes, began_ns + 16 * second_ns);
+    assert_false(is_wished());
+    wsdbg_gpu_wishes_deinit(&wishes);
+}
+
 /* Another wsdbg waits for the GPU of an idle program: its inspector leaves, and none comes meanwhile. */
 static void an_idle_program_is_left_for_another_wsdbg(void **state)
 {
@@ -435,6 +450,7 @@ int main(void)
         cmocka_unit_test(one_that_refuses_keeps_nobody_from_the_other),
         cmocka_unit_test(one_on_another_gpu_stays),
         cmocka_unit_test(a_look_that_must_not_be_is_a_note),
+        cmocka_unit_test(a_wish_is_over_after_15_seconds),
         cmocka_unit_test(an_idle_program_is_left_for_another_wsdbg),
     };
     return cmocka_run_group_tests(tests, make_device_files, remove_device_files);
