@@ -104,6 +104,8 @@ static void kernel_names_are_read_as_far_as_they_are_certain(void **state)
         {"gemm", "gemm"},
         {"_Z11gemm_kernelPv", "gemm_kernel"},
         {"_Z11gemm_kernelILi128EEvPv", "gemm_kernel<128>"},
+        {"_ZL6kernelPv", "kernel"}, /* static */
+        {"_ZL6kernelILi4EEvPv", "kernel<4>"},
         {"_ZN2ns6kernelEv", "ns::kernel"},
         {"_ZN7cutlass13device_kernelINS_4gemm6kernelIN4cute5tupleIJiiiEEEEEEEvNT_6ParamsE",
          "cutlass::device_kernel<kernel<(int,int,int)>>"},
