@@ -35,6 +35,12 @@ static uint64_t hash_of(const struct hopper_warp *warp)
     return (hopper_hash_registers(warp) ^ hopper_hash_local(warp)) | 1;
 }
 
+/* Lanes that have joined since then may make the split go another way. */
+static bool is_repeating(const struct hopper_split *split)
+{
+    return split->repeating_lanes == split->lanes;
+}
+
 static void remember(struct hopper_split *split, uint64_t hash)
 {
     split->expired_hash = hash;
@@ -50,8 +56,9 @@ static void expire_try(const struct wsdbg_gpu *gpu, const struct hopper_warp *wa
     split->polls_global |= split->reads_global;
     split->reads_global = false;
     split->expired_count = is_first ? 0 : split->expired_count + 1;
-    split->repeats = !is_first && (split->repeats || hash == split->expired_hash);
-    if (!split->repeats && (split->expired_count & (split->expired_count - 1)) == 0)
+    const bool repeats = !is_first && (is_repeating(split) || hash == split->expired_hash);
+    split->repeating_lanes = repeats ? split->lanes : 0;
+    if (!repeats && (split->expired_count & (split->expired_count - 1)) == 0)
         remember(split, hash);
     split->expired_changes = gpu->changes;
 }
@@ -85,7 +92,7 @@ static bool is_for_ever(struct hopper_warp *warp, struct hopper_split *split, vo
     (void)warp;
     if (!has_limit(split))
         return true;
-    return split->expired_changes == gpu->changes && split->expired_hash && split->repeats;
+    return split->expired_changes == gpu->changes && split->expired_hash && is_repeating(split);
 }
 
 static bool is_awake(struct hopper_warp *warp, struct hopper_split *split, void *data)

@@ -78,7 +78,6 @@ void hopper_split_merge(struct hopper_warp *warp)
             split->loop = (struct hopper_loop){0};
             split->reads_global |= other->reads_global;
             split->polls_global |= other->polls_global;
-            split->repeats &= other->repeats;
             if (other->meet_count < split->meet_count)
                 split->meet_count = other->meet_count;
             hopper_split_remove(warp, k);

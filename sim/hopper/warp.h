@@ -74,9 +74,9 @@ struct hopper_split {
     /* Of a time limit that ran out: a hash of what the warp's threads had.  Of the last one: the gpu's count of
      * changes, and how many ran out before it with the same count.  See deadlock.c. */
     uint64_t expired_hash, expired_changes, expired_count;
-    bool repeats;      /* it came back to that state: it tries for ever */
-    bool reads_global; /* since the last time limit */
-    bool polls_global; /* between the one of the hash and the last one */
+    uint32_t repeating_lanes; /* those that came back to that state, and so try for ever */
+    bool reads_global;        /* since the last time limit */
+    bool polls_global;        /* between the one of the hash and the last one */
 };
 
 struct hopper_read {

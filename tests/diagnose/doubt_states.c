@@ -317,6 +317,27 @@ void one_of_all_lanes(struct picture *p)
     one_is_missing(p, 256);
 }
 
+/* Warp 1 copies to the barrier on which they wait; it waits for the free slot, too. */
+void all_lanes_wait_for_bytes(struct picture *p)
+{
+    one_is_missing(p, 256);
+    const uint32_t copy = picture_access(p, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ONE);
+    picture_reach(p, 1, 1, copy, 0, 255, 2);
+    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, WSDBG_LANES_ONE);
+    picture_reach(p, 1, 1, wait, 0, 255, 2);
+    for (size_t i = 0; i < p->snapshot.barrier_count; i++)
+        if (p->snapshot.barriers[i].cta == 0 && p->snapshot.barriers[i].shared_offset.known &&
+            p->snapshot.barriers[i].shared_offset.value == MBARRIER_AT(EMPTY, 0))
+            picture_wait(p, 1, 1, MBARRIER_WAIT, (uint32_t)i, 0);
+    for (size_t i = 0; i < p->snapshot.barrier_count; i++) {
+        struct wsdbg_barrier *barrier = &p->snapshot.barriers[i];
+        if (barrier->shared_offset.known && barrier->shared_offset.value == MBARRIER_AT(FULL, 0)) {
+            barrier->pending_arrivals = wsdbg_known_u32(0);
+            barrier->pending_tx_bytes = wsdbg_known_u64(1024);
+        }
+    }
+}
+
 void one_more_than_all_lanes(struct picture *p)
 {
     one_is_missing(p, 257);

@@ -32,6 +32,7 @@ void count_reached_before(struct picture *p);
 void count_of_sixteen(struct picture *p);
 void count_with_second_arrival(struct picture *p);
 void one_of_all_lanes(struct picture *p);
+void all_lanes_wait_for_bytes(struct picture *p);
 void one_more_than_all_lanes(struct picture *p);
 void one_has_left(struct picture *p);
 void two_have_left(struct picture *p);

@@ -51,6 +51,7 @@ static const struct row {
     {"sixteen counted, eight arrive", count_of_sixteen, "ARRIVE_SHORT", LIKELY, NULL},
     {"... perhaps once more", count_with_second_arrival, "ARRIVE_SHORT", NOT_SAID, NULL},
     {"one of 256 is missing, 256 lanes arrive", one_of_all_lanes, "ARRIVE_MISSING", LIKELY, NULL},
+    {"... which wait for bytes of another barrier", all_lanes_wait_for_bytes, "ARRIVE_MISSING", POSSIBLE, NULL},
     {"... one of 257", one_more_than_all_lanes, "ARRIVE_MISSING", NOT_SAID, NULL},
     {"on record one arrived, more are missing than left", more_than_all_lanes_are_missing, "ARRIVE_SHORT", LIKELY,
      NULL},

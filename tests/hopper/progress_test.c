@@ -75,6 +75,25 @@ static void tries_in_turn_are_a_deadlock(void **state)
     (void)state;
 }
 
+/* A function that tries a wait is called from several places.  They look alike inside of it, but behind the last one
+ * the barrier's arrival is made. */
+#define CALL "call.uni try_once, ();\n"
+static void tries_in_a_function_end(void **state)
+{
+    (void)state;
+    machine_create(&machine,
+                   PTX_HEAD
+                   ".shared .align 8 .b64 bar;\n.func try_once()\n{\n.reg .b32 %r<2>;\n.reg .pred %p<2>;\n"
+                   "mov.u32 %r1, bar;\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0, 1000;\nret;\n}\n"
+                   ".visible .entry main(.param .u64 in, .param .u64 out)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<8>;\n"
+                   "mov.u32 %r1, bar;\nmov.u32 %r2, %tid.x;\nsetp.ne.u32 %p1, %r2, 0;\n" INIT_1
+                   "setp.ge.u32 %p3, %r2, 32;\n@%p3 bra wait;\n" CALL CALL CALL CALL CALL CALL
+                   "@%p1 bra wait;\nmbarrier.arrive.shared::cta.b64 _, [%r1];\n"
+                   "wait: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0, 300;\n@!%p2 bra wait;\nret;\n}\n",
+                   &(struct wsdbg_gpu_options){.multiprocessors = MACHINE_SMS});
+    assert_int_equal(kernel_launch(&machine, (struct kernel_launch){.block = 64}), WSDBG_GPU_IDLE);
+}
+
 static void named_barrier_short_of_a_warp_is_a_deadlock(void **state)
 {
     (void)state;
@@ -258,6 +277,7 @@ int main(void)
         TEST(polling_a_barrier_is_a_deadlock),
         TEST(tries_without_time_are_a_deadlock),
         cmocka_unit_test(tries_in_turn_are_a_deadlock),
+        cmocka_unit_test(tries_in_a_function_end),
         TEST(named_barrier_short_of_a_warp_is_a_deadlock),
         TEST(lane_missing_at_a_warp_barrier_is_a_deadlock),
         TEST(spin_on_shared_memory_is_a_deadlock),

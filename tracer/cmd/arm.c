@@ -21,7 +21,7 @@
 
 extern char **environ;
 
-enum { PROBE_TIMEOUT_MS = 20000 };
+enum { DRIVER_TIMEOUT_MS = 1000 };
 
 static struct wsdbg_error *find_parts(const struct wsdbg_invocation *invocation, char **shim, char **simulator)
 {
@@ -129,7 +129,7 @@ static bool is_watched(void)
 /* The program will fail by itself; it does not say what else could be done. */
 static void say_missing_driver(const struct wsdbg_invocation *invocation)
 {
-    if (!wsdbg_option_value(invocation, "device") && wsdbg_gpu_driver_is_missing(PROBE_TIMEOUT_MS))
+    if (!wsdbg_option_value(invocation, "device") && wsdbg_gpu_driver_is_missing(DRIVER_TIMEOUT_MS))
         wsdbg_say("no NVIDIA driver was found here; wsdbg arm --device sim arms the program on the simulator");
 }
 

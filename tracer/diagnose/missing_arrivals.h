@@ -56,6 +56,7 @@ bool wsdbg_missing_arrivals_are_all_made(const struct wsdbg_case *c, const struc
  * come: then what holds up the bytes holds up the arrivals, too. */
 bool wsdbg_missing_arrivals_may_come_behind_bytes(const struct wsdbg_case *c,
                                                   const struct wsdbg_missing_arrivals *missing);
+
 /* A finding about it, with the rows that show the wait and the word; NULL when memory ran out. */
 struct wsdbg_finding *wsdbg_missing_arrivals_find(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                                                   enum wsdbg_cause cause, enum wsdbg_confidence confidence);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { ROUNDS_MOST = 1024, READS_OF_STEP = 8, READS_OF_EMPTY_ROUND = 8 };
+enum { ROUNDS_MOST = 1024, READS_OF_EMPTY_ROUND = 8 };
 
 /* All arrivals on one barrier, by round. */
 struct rounds_of_stage {
@@ -60,11 +60,10 @@ static bool count_agent(const struct wsdbg_trial *t, uint32_t agent, struct roun
     return true;
 }
 
-/* Reading a walk costs less than running it.  False: no steps are left. */
+/* False: no steps are left. */
 static bool spend(struct wsdbg_replay *replay, uint32_t steps)
 {
-    const uint64_t cost = 1 + steps / READS_OF_STEP;
-    replay->steps_left -= cost < replay->steps_left ? cost : replay->steps_left;
+    wsdbg_replay_spend(replay, steps);
     return replay->steps_left > 0;
 }
 

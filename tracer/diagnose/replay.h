@@ -65,6 +65,12 @@ enum wsdbg_agent_state {
     WSDBG_AGENT_ENDED     /* it has left the kernel */
 };
 
+/* Two instructions: a wait by the second one waits for the phase for which a wait by the first one did before. */
+struct wsdbg_repeating_pair {
+    uint32_t first, second; /* accesses */
+};
+enum { WSDBG_REPEATING_PAIRS_MOST = 16 };
+
 /* The lanes of a warp that have the same walk. */
 struct wsdbg_replay_agent {
     uint32_t walk; /* index in snapshot.walks */
@@ -76,8 +82,11 @@ struct wsdbg_replay_agent {
     uint32_t step_count;
     uint32_t *target; /* by step: index in replay.barriers, WSDBG_NONE = no mbarrier */
     bool *repeats;    /* by step: a wait for the same phase as the wait before it on the barrier */
-    bool is_idle;     /* it only waits, and which of its waits repeat others is not known */
-    bool polls;       /* some of its waits are polls of a loop that takes up whatever is ready (replay_polls.c) */
+    /* Which wait instructions repeat which others in some round. */
+    struct wsdbg_repeating_pair pairs[WSDBG_REPEATING_PAIRS_MOST];
+    uint32_t pair_count;
+    bool is_idle; /* it only waits, and which of its waits repeat others is not known */
+    bool polls;   /* some of its waits are polls of a loop that takes up whatever is ready (replay_polls.c) */
     /* While the replay runs: */
     bool *is_taken; /* by step: it was taken up ahead of a poll that was not ready; used if it polls */
     /* It is ahead of the poll `ahead_of`, WSDBG_NONE, from the step `ahead_begin` up to `ahead_end`. */
@@ -297,6 +306,15 @@ static inline bool wsdbg_replay_copies_to(const struct wsdbg_replay *replay, con
 {
     const uint32_t rank = replay->c->snapshot->ctas[replay->c->ctas[cta]].cluster_rank;
     return rank < 32 && step->mask >> rank & 1;
+}
+
+enum { WSDBG_REPLAY_READS_OF_STEP = 8 };
+
+/* Takes as many steps from those that runs may still take as `reads` cost: to read a step costs less than to run it. */
+static inline void wsdbg_replay_spend(struct wsdbg_replay *replay, uint64_t reads)
+{
+    const uint64_t cost = 1 + reads / WSDBG_REPLAY_READS_OF_STEP;
+    replay->steps_left -= cost < replay->steps_left ? cost : replay->steps_left;
 }
 
 static inline struct wsdbg_replay_waits *wsdbg_replay_waits_of(const struct wsdbg_replay *replay, uint32_t agent,

@@ -3,7 +3,7 @@
 
 #include "diagnose/replay_tokens.h"
 
-/* Whether an instruction is one of those that the agent executes before a step. */
+/* Whether the agent executes the instruction in some step before `before`. */
 static bool was_executed(const struct wsdbg_replay_agent *agent, uint32_t before, uint32_t access)
 {
     for (uint32_t k = 0; k < before; k++)

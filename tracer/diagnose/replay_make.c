@@ -173,20 +173,33 @@ static bool repeats(const struct wsdbg_replay *replay, const struct wsdbg_replay
            !goes_round(replay, agent, before, at);
 }
 
+static bool has_pair(const struct wsdbg_replay_agent *agent, struct wsdbg_repeating_pair pair)
+{
+    for (uint32_t i = 0; i < agent->pair_count; i++)
+        if (agent->pairs[i].first == pair.first && agent->pairs[i].second == pair.second)
+            return true;
+    return false;
+}
+
+/* Notes by which instructions waits repeat the ones before them. */
+static void note_pairs(const struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
+{
+    for (uint32_t i = 0; i < agent->step_count && agent->pair_count < WSDBG_REPEATING_PAIRS_MOST; i++) {
+        const uint32_t before = agent->repeats[i] ? wait_before(replay, agent, i) : WSDBG_NONE;
+        if (before == WSDBG_NONE || agent->steps[i].access == WSDBG_NONE)
+            continue;
+        const struct wsdbg_repeating_pair pair = {agent->steps[before].access, agent->steps[i].access};
+        if (!has_pair(agent, pair))
+            agent->pairs[agent->pair_count++] = pair;
+    }
+}
+
 bool wsdbg_replay_repeats_in_other_rounds(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
                                           uint32_t at)
 {
-    const uint32_t before = wait_before(replay, agent, at), access = agent->steps[at].access;
-    if (before == WSDBG_NONE || access == WSDBG_NONE)
-        return false;
-    for (uint32_t i = 0; i < agent->step_count; i++) {
-        if (agent->steps[i].kind != WSDBG_ACCESS_WAIT || agent->steps[i].access != access || !agent->repeats[i])
-            continue;
-        const uint32_t other = wait_before(replay, agent, i);
-        if (other != WSDBG_NONE && agent->steps[other].access == agent->steps[before].access)
-            return true;
-    }
-    return false;
+    const uint32_t before = agent->pair_count ? wait_before(replay, agent, at) : WSDBG_NONE;
+    return before != WSDBG_NONE &&
+           has_pair(agent, (struct wsdbg_repeating_pair){agent->steps[before].access, agent->steps[at].access});
 }
 
 /* Marks the agent's waits that repeat others.  True if it does more on mbarriers than initialise and wait. */
@@ -268,6 +281,8 @@ static bool find_all_repeats(struct wsdbg_replay *replay)
             replay->agents[i].is_idle = false;
         }
     }
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        note_pairs(replay, &replay->agents[i]);
     free(does);
     return true;
 }

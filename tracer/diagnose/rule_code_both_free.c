@@ -74,7 +74,7 @@ static void add_code(const struct wsdbg_case *c, uint32_t warp, const struct wsd
 {
     const struct side *waited = side_at(sides, wait->address);
     for (uint32_t i = 0; waited && i < sides->count; i++)
-        if (wsdbg_code_can(c, warp, WSDBG_KINDS_ARRIVAL, sides->of[i].row, NULL) != WSDBG_CAN_NOT) {
+        if (wsdbg_code_can(c, warp, WSDBG_KINDS_ARRIVAL, sides->of[i].row, NULL) == WSDBG_CAN) {
             wsdbg_set_add(&sides->of[i].arrivers, warp);
             sides->of[i].answers |= UINT64_C(1) << (waited - sides->of);
         }

@@ -112,30 +112,51 @@ static bool is_of_other_side(const struct two_walks *two, const struct odd_wait 
     return false;
 }
 
+/* Whether the first walk waits for other threads before the odd wait, by an instruction of its own: then it may be
+ * meant to take part only from a later round on. */
+static bool may_begin_later(const struct two_walks *two, const struct odd_wait *odd)
+{
+    for (uint32_t k = 0; odd->own && k < odd->step; k++) {
+        const struct wsdbg_step_row *step = &two->steps[0][k];
+        const bool waits = step->kind == WSDBG_ACCESS_WAIT || step->kind == WSDBG_ACCESS_NAMED_SYNC ||
+                           step->kind == WSDBG_ACCESS_CLUSTER_WAIT;
+        if (waits && step->access != WSDBG_NONE && two->executes[step->access] != BY_BOTH)
+            return true;
+    }
+    return false;
+}
+
 /* Whether two warps do the same by the instructions that both execute, but for the parities of waits.  Of the first one
  * that holds as far as its walk is known. */
-static bool are_alike(const struct wsdbg_case *c, uint32_t warp, uint32_t mate, struct odd_wait *odd)
+static bool are_alike(struct wsdbg_case *c, uint32_t warp, uint32_t mate, struct odd_wait *odd)
 {
     const struct wsdbg_walk_row *a = wsdbg_code_walk(c, warp), *b = wsdbg_code_walk(c, mate);
     struct two_walks two = {.executes = NULL};
     odd->own = NULL;
     if (!a || !b || a->is_guessed || b->is_guessed || (a->is_whole && !b->is_whole))
         return false;
-    const bool alike = begin_walks(c->snapshot, a, b, &two) && compare(&two, !a->is_whole && b->is_whole, odd) &&
-                       !is_of_other_side(&two, odd);
+    if (!begin_walks(c->snapshot, a, b, &two)) {
+        c->no_memory = true;
+        return false;
+    }
+    const bool alike =
+        compare(&two, !a->is_whole && b->is_whole, odd) && !is_of_other_side(&two, odd) && !may_begin_later(&two, odd);
     free(two.executes);
     return alike;
 }
 
 /* Whether two warps of a CTA wait for mbarriers by some common instruction. */
-static bool share_a_wait(const struct wsdbg_case *c, uint32_t warp, uint32_t other)
+static bool share_a_wait(struct wsdbg_case *c, uint32_t warp, uint32_t other)
 {
     const struct wsdbg_walk_row *a = wsdbg_code_walk(c, warp), *b = wsdbg_code_walk(c, other);
     struct two_walks two = {.executes = NULL};
     bool any = false;
-    if (!a || !b || wsdbg_case_warp(c, warp)->cta != wsdbg_case_warp(c, other)->cta ||
-        !begin_walks(c->snapshot, a, b, &two))
+    if (!a || !b || wsdbg_case_warp(c, warp)->cta != wsdbg_case_warp(c, other)->cta)
         return false;
+    if (!begin_walks(c->snapshot, a, b, &two)) {
+        c->no_memory = true;
+        return false;
+    }
     for (uint32_t k = 0; k < two.counts[0] && !any; k++)
         any = is_wait(&two.steps[0][k]) && two.steps[0][k].access < c->snapshot->access_count &&
               two.executes[two.steps[0][k].access] == BY_BOTH;
@@ -143,14 +164,14 @@ static bool share_a_wait(const struct wsdbg_case *c, uint32_t warp, uint32_t oth
     return any;
 }
 
-static bool is_peer(const struct wsdbg_case *c, enum peers kind, uint32_t warp, uint32_t other)
+static bool is_peer(struct wsdbg_case *c, enum peers kind, uint32_t warp, uint32_t other)
 {
     return other != warp &&
            (kind == OF_WARPGROUP ? wsdbg_case_are_mates(c, other, warp) : share_a_wait(c, warp, other));
 }
 
 /* Whether the warp differs from all its peers, and these are alike: three others at least. */
-static bool is_odd(const struct wsdbg_case *c, enum peers kind, uint32_t warp, struct odd_wait *odd)
+static bool is_odd(struct wsdbg_case *c, enum peers kind, uint32_t warp, struct odd_wait *odd)
 {
     uint32_t first = WSDBG_NONE;
     *odd = (struct odd_wait){.warp = warp, .kind = kind};
@@ -220,7 +241,7 @@ static bool judge(struct wsdbg_case *c, enum peers kind, uint32_t warp)
 {
     struct odd_wait odd;
     const uint32_t barrier = is_odd(c, kind, warp, &odd) ? barrier_of(c, &odd) : WSDBG_NONE;
-    if (barrier == WSDBG_NONE || !wsdbg_code_is_waited_on(c, barrier) || !may_have_come(c, &odd))
+    if (barrier == WSDBG_NONE || c->no_memory || !wsdbg_code_is_waited_on(c, barrier) || !may_have_come(c, &odd))
         return false;
     say(c, &odd, barrier);
     return true;
