@@ -568,34 +568,3 @@ void more_than_all_lanes_are_missing(struct picture *p)
 {
     one_lane_on_record(p, 3 * 32 + 1);
 }
-
-/* The consumers have made four of eight arrivals on a slot, for which the producer waits.  They wait for the next slot
- * to be filled.  Its bytes may have been announced, by a consumer: then only the producer's copy is missing there. */
-static void half_released(struct picture *p, bool are_bytes_announced)
-{
-    struct words full = {.phase = {1, 1, 1, 0}, .pending = {1, 1, 1, 1}};
-    const struct words empty = {.phase = {1, 1, 0, 1}, .pending = {8, 8, 8, 4}};
-    if (are_bytes_announced) {
-        full.pending[3] = 0;
-        full.bytes[3] = BYTES;
-    }
-    const struct gemm g = gemm_picture(p, &full, &empty);
-    for (size_t i = 0; are_bytes_announced && i < p->pending_count; i++) {
-        struct wsdbg_reach *row = &p->pending[i];
-        if (row->access == g.expect && row->warp % 12 == 0)
-            row->before_most = row->after = row->after_apart = 0;
-        else if (row->access == g.expect && row->warp % 12 == 4)
-            row->before_most = UINT8_MAX, row->after = row->after_apart = 2;
-    }
-    both_wait(p, g.empty[3], 1, g.full[3], 0);
-}
-
-void half_released_before_an_empty_slot(struct picture *p)
-{
-    half_released(p, false);
-}
-
-void half_released_before_missing_bytes(struct picture *p)
-{
-    half_released(p, true);
-}

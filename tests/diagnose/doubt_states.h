@@ -50,7 +50,5 @@ void shared_poll_second(struct picture *p);
 void three_on_record(struct picture *p);
 void all_lanes_have_left(struct picture *p);
 void more_than_all_lanes_are_missing(struct picture *p);
-void half_released_before_an_empty_slot(struct picture *p);
-void half_released_before_missing_bytes(struct picture *p);
 
 #endif
