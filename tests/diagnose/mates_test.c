@@ -234,10 +234,14 @@ static void test_the_two_sides_of_a_barrier_are_no_mates(void **state)
 
 enum { LOADER, FIRST_OF_FOUR, LAST_OF_FOUR = FIRST_OF_FOUR + GROUP - 1, ALL_WARPS };
 
+/* How the odd warp differs beside: not at all; it waits by an instruction of its own; or such a one comes before its
+ * waits, so that it may be meant to begin later. */
+enum odd_way { LIKE_ALL, WAITS_BY_ITS_OWN, BEGINS_LATER };
+enum { WAITS_OF_ALL, OWN_WAITS, OWN_SYNC };
+
 /* Warps 1 to 4 take what warp 0 loads, by the same instructions.  Warp `odd` asks for the other parity in the round
- * `round`, from 1, and is followed no further; 0 = none does.  Without `shared` its waits are by an instruction of
- * their own. */
-static bool is_four_told(uint32_t odd, uint32_t round, bool shared)
+ * `round`, from 1, and is followed no further; 0 = none does. */
+static bool is_four_told(uint32_t odd, uint32_t round, enum odd_way odd_way)
 {
     static struct way ways[ALL_WARPS];
     struct picture p;
@@ -245,16 +249,19 @@ static bool is_four_told(uint32_t odd, uint32_t round, bool shared)
     uint32_t full, empty;
     picture_init(&p, 1, ALL_WARPS, 32);
     put_barriers(&p, &full, &empty);
-    for (uint32_t a = 0; a < 2; a++)
+    for (uint32_t a = WAITS_OF_ALL; a <= OWN_WAITS; a++)
         picture_access(&p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ALL);
+    picture_access(&p, WSDBG_ACCESS_NAMED_SYNC, 2, 1, 32, WSDBG_LANES_ALL);
     produce(&ways[LOADER]);
     for (uint32_t w = FIRST_OF_FOUR; w < ALL_WARPS; w++) {
         ways[w].warp = w;
         way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 1, 32 * (GROUP + 1));
+        if (w == odd && odd_way == BEGINS_LATER)
+            way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 2, 32)->access = OWN_SYNC;
         for (uint32_t i = 0; i < ROUNDS && !ways[w].is_open; i++) {
             ways[w].is_open = w == odd && i + 1 == round;
             way_add(&ways[w], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES), (i / STAGES & 1) ^ ways[w].is_open)
-                ->access = w == odd && !shared;
+                ->access = w == odd && odd_way == WAITS_BY_ITS_OWN ? OWN_WAITS : WAITS_OF_ALL;
             if (!ways[w].is_open)
                 way_add(&ways[w], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1);
         }
@@ -273,10 +280,11 @@ static bool is_four_told(uint32_t odd, uint32_t round, bool shared)
 static void test_a_warp_is_compared_with_those_of_its_instructions(void **state)
 {
     (void)state;
-    assert_true(is_four_told(2, 1, true));
-    assert_true(is_four_told(3, 4, true));
-    assert_false(is_four_told(2, 0, true));
-    assert_false(is_four_told(2, 1, false));
+    assert_true(is_four_told(2, 1, LIKE_ALL));
+    assert_true(is_four_told(3, 4, LIKE_ALL));
+    assert_false(is_four_told(2, 0, LIKE_ALL));
+    assert_false(is_four_told(2, 1, WAITS_BY_ITS_OWN));
+    assert_false(is_four_told(2, 1, BEGINS_LATER));
 }
 
 int main(void)
