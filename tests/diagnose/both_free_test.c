@@ -24,17 +24,19 @@ static const struct kernel {
     bool is_open;             /* it is not known how warp 7 goes on */
     bool fills_first;         /* the producer arrives for each slot before the first round */
     bool is_cut;              /* nothing is known of the consumers behind their first wait but their code */
+    bool is_doubtful;         /* ... in which they may release slots, or may not */
 } kernels[] = {
-    {"the producer begins free", false, 1, 0, 0, false, false, false, false},
-    {"both sides do", true, 1, 1, 1, false, false, false, false},
-    {"the consumers alone do", false, 0, 1, 1, false, false, false, false},
-    {"the producer and one consumer do", false, 1, 1, 0, false, false, false, false},
-    {"both do, but the slots are handed over first", false, 1, 1, 1, true, false, false, false},
-    {"both do, but one walk is not known to its end", false, 1, 1, 1, false, true, false, false},
-    {"both do, but the slots are filled first", false, 1, 1, 1, false, false, true, false},
-    {"both do, and more is not known of the consumers", true, 1, 1, 1, false, false, false, true},
-    {"the producer does not, and more is not known of the consumers", false, 0, 1, 1, false, false, false, true},
-    {"the consumers do not, and more is not known of them", false, 1, 0, 0, false, false, false, true},
+    {"the producer begins free", false, 1, 0, 0, false, false, false, false, false},
+    {"both sides do", true, 1, 1, 1, false, false, false, false, false},
+    {"the consumers alone do", false, 0, 1, 1, false, false, false, false, false},
+    {"the producer and one consumer do", false, 1, 1, 0, false, false, false, false, false},
+    {"both do, but the slots are handed over first", false, 1, 1, 1, true, false, false, false, false},
+    {"both do, but one walk is not known to its end", false, 1, 1, 1, false, true, false, false, false},
+    {"both do, but the slots are filled first", false, 1, 1, 1, false, false, true, false, false},
+    {"both do, and more is not known of the consumers", true, 1, 1, 1, false, false, false, true, false},
+    {"... and whether they release slots is not known", false, 1, 1, 1, false, false, false, true, true},
+    {"the producer does not, and more is not known of the consumers", false, 0, 1, 1, false, false, false, true, false},
+    {"the consumers do not, and more is not known of them", false, 1, 0, 0, false, false, false, true, false},
 };
 
 static void produce(const struct kernel *k, struct way *way)
@@ -89,7 +91,7 @@ static void put_picture(struct picture *p, const struct kernel *k)
         k->is_cut ? picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE)
                   : WSDBG_NONE;
     if (k->is_cut)
-        picture_reach(p, FIRST, WARPS - 1, frees, 0, UINT8_MAX, 2);
+        picture_reach(p, FIRST, WARPS - 1, frees, 0, UINT8_MAX, k->is_doubtful ? 1 : 2);
     picture_name(p, FULL, "full", STAGES, 1u << PRODUCER, 2);
     picture_name(p, EMPTY, "empty", STAGES, 2, 1u << PRODUCER);
     uint32_t full = WSDBG_NONE, empty = WSDBG_NONE;
