@@ -282,7 +282,7 @@ static enum wsdbg_truth is_taken(const struct walk_lane *lane, const struct wsdb
     const unsigned split = last->words[0] >> SPLIT_BIT & SPLIT_BITS;
     if (!wsdbg_flow_asks_more_than_guard(last) || !last->source_count)
         return guard;
-    if (walk_is_predicate(&last->sources[0]))
+    if (wsdbg_is_predicate(&last->sources[0]))
         return both(guard, wsdbg_thread_predicate(lane->state, &last->sources[0]));
     if (last->sources[0].kind == WSDBG_OPERAND_UNIFORM && last->operation == WSDBG_OP_BRA)
         return both(guard, split == SPLIT_CONVERGED ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO);

@@ -166,7 +166,7 @@ static bool load_of_atomic(const struct wsdbg_instruction *atomic, struct wsdbg_
     unsigned place = 0;
     while (place < atomic->source_count && atomic->sources[place].kind != WSDBG_OPERAND_MEMORY)
         place++;
-    if (!to || walk_is_predicate(to) || to->registers > 1 || place == atomic->source_count ||
+    if (!to || wsdbg_is_predicate(to) || to->registers > 1 || place == atomic->source_count ||
         (atomic->width_bytes && atomic->width_bytes != sizeof(uint32_t)))
         return false;
     *out = *atomic;

@@ -173,11 +173,11 @@ static void write_lane(struct walk_group *group, const struct wsdbg_instruction 
     bool has_predicate = false;
     for (unsigned i = 0; i < instruction->destination_count; i++) {
         const struct wsdbg_operand *operand = &instruction->destinations[i];
-        const uint32_t known = walk_is_predicate(operand) ? exchange->predicates_known : exchange->known;
-        const uint32_t value = walk_is_predicate(operand) ? exchange->predicates >> lane & 1 : exchange->values[lane];
-        walk_set_register(to.state, operand, known >> lane & 1 && !(walk_is_predicate(operand) && has_predicate),
+        const uint32_t known = wsdbg_is_predicate(operand) ? exchange->predicates_known : exchange->known;
+        const uint32_t value = wsdbg_is_predicate(operand) ? exchange->predicates >> lane & 1 : exchange->values[lane];
+        walk_set_register(to.state, operand, known >> lane & 1 && !(wsdbg_is_predicate(operand) && has_predicate),
                           value);
-        has_predicate |= walk_is_predicate(operand);
+        has_predicate |= wsdbg_is_predicate(operand);
     }
 }
 
