@@ -75,7 +75,6 @@ static void a_processes_main_thread_is_called_so(void **state)
     example_free(&e);
 }
 
-/* Longest line and number of lines. */
 /* Whether the report says that names are inferred, in which the author gave the first `given` names of the machine's
  * four: producer, consumer, full, empty. */
 static bool says_inferred(uint32_t given, const char *role, const char *barrier)
@@ -110,6 +109,7 @@ static void names_are_called_inferred_where_one_that_is_shown_is(void **state)
     assert_false(says_inferred(0, "warps 0-3", "mbarrier 0x400"));
 }
 
+/* Longest line and number of lines. */
 static void measure(const char *text, size_t *columns, size_t *lines)
 {
     char *copy = strdup(text), *rest = copy, *line;
