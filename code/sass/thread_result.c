@@ -394,7 +394,7 @@ static bool is_cut_to_half(const struct wsdbg_instruction *instruction)
 {
     const uint8_t operation = instruction->operation;
     return (operation == WSDBG_OP_IADD3 || operation == WSDBG_OP_IMAD || operation == WSDBG_OP_SHF) &&
-           instruction->width_bytes == sizeof(uint16_t) && !instruction->words[0] && !instruction->words[1];
+           instruction->width_bytes == sizeof(uint16_t) && !wsdbg_is_machine_code(instruction);
 }
 
 struct wsdbg_thread_result wsdbg_thread_result(const struct wsdbg_thread_reader *reader)

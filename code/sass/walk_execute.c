@@ -16,7 +16,7 @@ enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24
 /* Whether a shuffle gives each lane what lane 0 has: by index, from lane 0, in one piece of 32 lanes. */
 static bool shuffles_from_0(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
-    const bool by_words = instruction->words[0] || instruction->words[1];
+    const bool by_words = wsdbg_is_machine_code(instruction);
     const bool by_index =
         by_words ? !(instruction->words[0] >> SHUFFLE_MODE_BIT & SHUFFLE_MODES) : instruction->mode == 0;
     uint32_t from = 0, pieces = 0;
@@ -85,7 +85,7 @@ static void map_to_rank(const struct walk_lane *lane, const struct wsdbg_instruc
 static bool maps_to_rank(const struct wsdbg_instruction *instruction)
 {
     return instruction->operation == WSDBG_OP_MOV && instruction->source_count == 2 && !instruction->is_long &&
-           !instruction->words[0] && !instruction->words[1];
+           !wsdbg_is_machine_code(instruction);
 }
 
 /* R2UR with a predicate stands in a loop that serves lanes with the same value together, until all are served.  So a
