@@ -126,7 +126,7 @@ static bool is_watched(void)
     return session && *session;
 }
 
-/* The program will fail by itself; it does not say what else could be done. */
+/* Such a program fails, but it does not say that wsdbg has a simulator. */
 static void say_missing_driver(const struct wsdbg_invocation *invocation)
 {
     if (!wsdbg_option_value(invocation, "device") && wsdbg_gpu_driver_is_missing(PROBE_TIMEOUT_MS))

@@ -120,8 +120,8 @@ static bool is_taken_together(const struct rings *rings, uint32_t at)
     return is_taken;
 }
 
-/* Whether a place is no stage of the one before it, though both are of one family so far: something else is done with
- * it, and no instruction takes both. */
+/* Whether a place belongs to another ring than the place before it, though both are of one family so far: other
+ * operations are done on it, and no instruction takes both. */
 static bool breaks_off(const struct rings *rings, uint32_t at)
 {
     return at < rings->count && rings->places[at].id == rings->places[at - 1].id && rings->places[at].kinds &&
