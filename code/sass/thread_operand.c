@@ -1,5 +1,4 @@
-/* thread_operand.c - reads the operands of an instruction in one thread's registers.  See thread_step.h and
- * thread_operand.h.
+/* thread_operand.c - see thread_operand.h.
  *
  * Reads: an operand or a source of an instruction, the thread's registers, and what the caller knows of constants and
  * special registers.  Writes: nothing.

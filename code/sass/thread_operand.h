@@ -1,10 +1,23 @@
-/* thread_operand.h - the sources of an instruction as one thread reads them.  Private to this room: part of
- * thread_step.h.
- */
+/* thread_operand.h - the operands of an instruction as one thread reads them. */
 #ifndef WSDBG_SASS_THREAD_OPERAND_H
 #define WSDBG_SASS_THREAD_OPERAND_H
 
-#include "sass/thread_step.h"
+#include "sass/thread_state.h"
+
+/* Whether the thread executes an instruction that it reaches. */
+enum wsdbg_truth wsdbg_thread_executes(const struct wsdbg_thread_state *state,
+                                       const struct wsdbg_instruction *instruction);
+/* A predicate as it is read; UNKNOWN also for other operands. */
+enum wsdbg_truth wsdbg_thread_predicate(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand);
+/* 32 bits of an operand as it is read, the low ones first; false where they are not known, or it is none of registers,
+ * numbers, constants and special registers. */
+bool wsdbg_thread_operand(const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
+                          const struct wsdbg_operand *operand, unsigned part, uint32_t *value);
+/* The address of a global or generic access. */
+bool wsdbg_thread_address(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand,
+                          uint64_t *address);
+
+/* ---- the sources of an instruction: private to this room ---- */
 
 /* An instruction, and what it may read. */
 struct wsdbg_thread_reader {

@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "flow/dominators.h"
+#include "sass/thread_float.h"
 #include "sass/walk_stack.h"
 
 enum { ROUNDS_MOST = 64 };
