@@ -61,13 +61,7 @@ static struct shape arrival(const struct wsdbg_instruction *instruction)
     return shape;
 }
 
-/* Code that is no machine code, put in its words: operands are then as PTX has them, plain numbers, and of a copy the
- * barrier's address alone. */
-static bool is_of_words(const struct wsdbg_instruction *instruction)
-{
-    return instruction->words[0] || instruction->words[1];
-}
-
+/* In code that comes from PTX the operands are plain numbers.  A copy has the barrier's address alone. */
 static struct shape mbarrier_shape(const struct wsdbg_instruction *instruction)
 {
     switch (instruction->operation) {
@@ -85,15 +79,15 @@ static struct shape mbarrier_shape(const struct wsdbg_instruction *instruction)
         return (struct shape){.kind = WSDBG_ACCESS_COPY,
                               .is_mbarrier = true,
                               .is_multicast = instruction->is_multicast,
-                              .address_part = is_of_words(instruction),
+                              .address_part = wsdbg_is_machine_code(instruction),
                               .count = -1};
     case WSDBG_OP_UBLKCP:
         if (instruction->writes_shared)
             return (struct shape){.kind = WSDBG_ACCESS_COPY,
                                   .is_mbarrier = true,
                                   .is_multicast = instruction->is_multicast,
-                                  .address_part = is_of_words(instruction),
-                                  .count = is_of_words(instruction) ? 2 : 1};
+                                  .address_part = wsdbg_is_machine_code(instruction),
+                                  .count = wsdbg_is_machine_code(instruction) ? 2 : 1};
         return (struct shape){.kind = WSDBG_ACCESS_STORE, .address = -1, .count = -1};
     case WSDBG_OP_STAS:
     case WSDBG_OP_REDAS: /* the second register of the address is the mbarrier */
@@ -229,15 +223,15 @@ static struct wsdbg_values init_count(const struct wsdbg_values *word)
 bool wsdbg_access_copy_arrival_counts(const struct wsdbg_instruction *instruction)
 {
     enum { MODE_BIT = 70, MODES = 3, COUNTED = 1 };
-    return is_of_words(instruction) ? (instruction->words[1] >> (MODE_BIT - 64) & MODES) == COUNTED
-                                    : instruction->mode == COUNTED;
+    return wsdbg_is_machine_code(instruction) ? (instruction->words[1] >> (MODE_BIT - 64) & MODES) == COUNTED
+                                              : instruction->mode == COUNTED;
 }
 
 static void set_count(const struct finding *finding, const struct shape *shape, struct wsdbg_access *out)
 {
     struct wsdbg_values count = source_of(finding, out->instruction, shape->count, 0);
     const struct wsdbg_values unit = wsdbg_values_one(COPY_UNIT_BYTES);
-    const bool is_encoded = is_of_words(&finding->graph->instructions[out->instruction]);
+    const bool is_encoded = wsdbg_is_machine_code(&finding->graph->instructions[out->instruction]);
     const bool is_arrival = out->kind == WSDBG_ACCESS_ARRIVE || out->kind == WSDBG_ACCESS_DROP ||
                             (out->kind == WSDBG_ACCESS_COPY_ARRIVE &&
                              wsdbg_access_copy_arrival_counts(&finding->graph->instructions[out->instruction]));
@@ -265,7 +259,7 @@ static int mask_of(const struct wsdbg_instruction *instruction, const struct sha
         return -1;
     if (instruction->operation == WSDBG_OP_UTMALDG)
         return MASK_OF_TENSOR;
-    return is_of_words(instruction) ? shape->count : MASK_OF_PTX;
+    return wsdbg_is_machine_code(instruction) ? shape->count : MASK_OF_PTX;
 }
 
 static void set_mask(const struct finding *finding, const struct shape *shape, struct wsdbg_access *out)
@@ -274,7 +268,7 @@ static void set_mask(const struct finding *finding, const struct shape *shape, s
     if (!shape->is_multicast)
         return;
     struct wsdbg_values mask = source_of(finding, out->instruction, mask_of(instruction, shape), 0);
-    if (is_of_words(instruction))
+    if (wsdbg_is_machine_code(instruction))
         mask = wsdbg_values_right(&mask, RANKS_SHIFT, false);
     mask = masked(&mask, COPY_FIELD);
     out->mask = set_of(&mask);
@@ -336,7 +330,7 @@ struct wsdbg_access_operands wsdbg_access_operands_of(const struct wsdbg_instruc
 {
     const struct finding none = {0};
     struct shape shape = mbarrier_shape(instruction);
-    const bool is_encoded = is_of_words(instruction);
+    const bool is_encoded = wsdbg_is_machine_code(instruction);
     if (!shape.kind)
         shape = instruction->operation == WSDBG_OP_BAR ? bar_shape(instruction) : other_shape(&none, instruction);
     const bool is_tensor = instruction->operation == WSDBG_OP_UTMALDG;

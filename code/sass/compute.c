@@ -19,10 +19,8 @@ typedef struct wsdbg_values operation_fn(const struct wsdbg_instruction *instruc
 
 static bool is_constant_predicate(const struct wsdbg_operand *operand, bool *value)
 {
-    const bool is_predicate =
-        operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
     *value = !operand->is_negated;
-    return is_predicate && operand->number == WSDBG_PT;
+    return wsdbg_is_predicate(operand) && operand->number == WSDBG_PT;
 }
 
 static struct wsdbg_values move(const struct wsdbg_instruction *instruction, const struct wsdbg_values *source)

@@ -113,6 +113,13 @@ struct wsdbg_instruction {
     bool is_absolute;
 };
 
+/* Whether it is an instruction of machine code.  One that comes from PTX has no words, with the exception of
+ * comparisons: their words say how the third source is combined (tracer/machine/ptx_translate.c). */
+static inline bool wsdbg_is_machine_code(const struct wsdbg_instruction *instruction)
+{
+    return instruction->words[0] || instruction->words[1];
+}
+
 /* Decodes the 16 bytes at `word`; never fails: what is not known is WSDBG_OP_OTHER. */
 void wsdbg_decode(const void *word, struct wsdbg_instruction *out);
 /* Decodes `count` consecutive instructions at `words`, faster than one call each. */

@@ -17,6 +17,11 @@ enum {
     WSDBG_REGISTER_NONE = WSDBG_REGISTER_COUNT,
 };
 
+static inline bool wsdbg_is_predicate(const struct wsdbg_operand *operand)
+{
+    return operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
+}
+
 /* The number of register `part` of an operand; WSDBG_REGISTER_NONE for the constant ones and for other operands. */
 unsigned wsdbg_register_of(const struct wsdbg_operand *operand, unsigned part);
 /* The number of the predicate that guards an instruction; WSDBG_REGISTER_NONE = PT. */

@@ -45,7 +45,7 @@ uint32_t wsdbg_flow_next(wsdbg_instruction_set set, uint32_t first, uint32_t end
 bool wsdbg_flow_asks_more_than_guard(const struct wsdbg_instruction *instruction)
 {
     const unsigned split = instruction->words[0] >> 32 & 3, predicate = instruction->words[1] >> 23 & 15;
-    if (!instruction->words[0] && !instruction->words[1])
+    if (!wsdbg_is_machine_code(instruction))
         return instruction->source_count > 0 && instruction->operation != WSDBG_OP_BRX; /* not made of words */
     return predicate != WSDBG_PT || (instruction->operation == WSDBG_OP_BRA && split);
 }

@@ -1,7 +1,7 @@
 /* operation.h - what a SASS operation is, apart from its operands: its class, the memory it touches, its effects.
  *
  * Reads operations.def, which has one row an operation.  What one operation alone means (how IADD3 adds) is where it is
- * asked: compute.c, thread_step.c, access.c.
+ * asked: compute.c, thread_result.c, access.c.
  */
 #ifndef WSDBG_SASS_OPERATION_H
 #define WSDBG_SASS_OPERATION_H

@@ -15,7 +15,7 @@ static uint32_t in_reverse(uint32_t word)
  */
 static uint32_t highest(const struct wsdbg_instruction *instruction, uint32_t word)
 {
-    const bool is_of_words = instruction->words[0] || instruction->words[1];
+    const bool is_of_words = wsdbg_is_machine_code(instruction);
     const bool is_shift = is_of_words ? instruction->words[1] >> SHIFT_BIT & 1 : instruction->mode != WSDBG_FLO_PLACE;
     if (!word)
         return !is_of_words && instruction->mode == WSDBG_FLO_ZEROS ? WORD_BITS : UINT32_MAX;

@@ -9,8 +9,13 @@
 #ifndef WSDBG_SASS_THREAD_FLOAT_H
 #define WSDBG_SASS_THREAD_FLOAT_H
 
-#include "sass/thread_step.h"
+#include "sass/thread_operand.h"
 
+enum { WSDBG_FLOAT_SOURCES_MOST = 3 };
+/* The sources of a step with floating-point numbers that is followed (thread_float.h), which are not among the
+ * instruction's; returns how many, 0 = it is no such step. */
+unsigned wsdbg_thread_float_sources(const struct wsdbg_instruction *instruction,
+                                    struct wsdbg_operand out[WSDBG_FLOAT_SOURCES_MOST]);
 /* What such a step makes of the values of its sources (wsdbg_thread_float_sources); false where that is not known. */
 bool wsdbg_thread_float(const struct wsdbg_instruction *instruction, const uint32_t *values, uint32_t *out);
 /* Whether the two numbers stand in a relation of FSETP; its third source, a predicate, does not count. */

@@ -17,11 +17,6 @@ struct load {
     const struct wsdbg_thread_state *state;
 };
 
-static bool is_of_words(const struct wsdbg_instruction *instruction)
-{
-    return instruction->words[0] || instruction->words[1];
-}
-
 static bool is_of_constants(const struct wsdbg_instruction *load)
 {
     return load->operation == WSDBG_OP_LDC || load->operation == WSDBG_OP_ULDC;
@@ -45,7 +40,7 @@ static bool global_address(const struct load *load, uint64_t *address)
     const struct wsdbg_operand *operand = &load->instruction->sources[0];
     const struct wsdbg_operand base = {.kind = WSDBG_OPERAND_REGISTER, .number = operand->number};
     const unsigned reg = wsdbg_register_of(&base, 0);
-    if (is_of_words(load->instruction))
+    if (wsdbg_is_machine_code(load->instruction))
         return wsdbg_thread_address(load->state, operand, address);
     if (operand->kind != WSDBG_OPERAND_MEMORY || reg >= WSDBG_REGISTER_COUNT || !load->state->high_known[reg] ||
         !register_value(load->state, operand->number, address))
@@ -72,8 +67,8 @@ bool wsdbg_thread_loads_shared(const struct wsdbg_instruction *instruction, cons
         return false;
     if (global_address(&load, &address))
         return world->shared_window && address - world->shared_window < window_bytes(world);
-    return !is_of_words(instruction) && reg < WSDBG_REGISTER_COUNT && state->known[reg] && !state->high_known[reg] &&
-           state->value[reg] + (uint32_t)operand->value < SHARED_BYTES_MOST;
+    return !wsdbg_is_machine_code(instruction) && reg < WSDBG_REGISTER_COUNT && state->known[reg] &&
+           !state->high_known[reg] && state->value[reg] + (uint32_t)operand->value < SHARED_BYTES_MOST;
 }
 
 static bool constant_offset(const struct load *load, uint64_t *offset_bytes)
@@ -110,7 +105,7 @@ bool wsdbg_thread_part(const struct wsdbg_instruction *load, uint32_t word, uint
     const uint32_t part = word >> BYTE_BITS * at_byte & ((1u << bits) - 1);
     const bool has_sign = part >> (bits - 1) & 1;
     *value = has_sign && load->is_signed ? part | UINT32_MAX << bits : part;
-    return !has_sign || !is_of_words(load);
+    return !has_sign || !wsdbg_is_machine_code(load);
 }
 
 /* A byte or two of a word.  A register of PTX may have 16 bits only, into which a negative number of 32 does not fit.
@@ -134,7 +129,7 @@ bool wsdbg_thread_load_is_long(const struct wsdbg_instruction *load)
 {
     if (is_of_constants(load))
         return load->is_long;
-    return !is_of_words(load) &&
+    return !wsdbg_is_machine_code(load) &&
            (load->destination_count == 1 || load->width_bytes / PTX_LONG_BYTES == load->destination_count);
 }
 

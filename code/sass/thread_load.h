@@ -4,7 +4,7 @@
 #ifndef WSDBG_SASS_THREAD_LOAD_H
 #define WSDBG_SASS_THREAD_LOAD_H
 
-#include "sass/thread_step.h"
+#include "sass/thread_operand.h"
 
 enum { WSDBG_LOAD_WORDS = 4 };
 
@@ -18,5 +18,8 @@ bool wsdbg_thread_loads_shared(const struct wsdbg_instruction *load, const struc
                                const struct wsdbg_thread_state *state);
 /* Whether each register of PTX that the load writes gets 64 bits. */
 bool wsdbg_thread_load_is_long(const struct wsdbg_instruction *load);
+/* What a load of one or two bytes makes of the word that they lie in, at this byte of it; false where it is not known.
+ */
+bool wsdbg_thread_part(const struct wsdbg_instruction *load, uint32_t word, uint32_t at_byte, uint32_t *value);
 
 #endif

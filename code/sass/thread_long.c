@@ -9,104 +9,92 @@
 
 enum { WORD_BITS = 32, LONG_BITS = 64 };
 
-struct step {
-    const struct wsdbg_instruction *instruction;
-    const struct wsdbg_thread_world *world;
-    const struct wsdbg_thread_state *state;
-};
-
-static bool word_of(const struct step *step, unsigned source, unsigned part, uint32_t *value)
-{
-    return source < step->instruction->source_count &&
-           wsdbg_thread_operand(step->state, step->world, &step->instruction->sources[source], part, value);
-}
-
 static bool is_zero(const struct wsdbg_operand *operand)
 {
     return operand->kind == WSDBG_OPERAND_REGISTER && operand->number == WSDBG_RZ;
 }
 
 /* A register has its high half beside its word; a number has all its bits. */
-static bool high_of(const struct step *step, unsigned source, uint32_t *high)
+static bool high_of(const struct wsdbg_thread_reader *reader, unsigned source, uint32_t *high)
 {
-    const struct wsdbg_operand *operand = &step->instruction->sources[source];
+    const struct wsdbg_operand *operand = &reader->instruction->sources[source];
     const unsigned reg = wsdbg_register_of(operand, 0);
     *high = operand->kind == WSDBG_OPERAND_IMMEDIATE ? (uint32_t)((uint64_t)operand->value >> WORD_BITS) : 0;
     if (operand->kind == WSDBG_OPERAND_IMMEDIATE || is_zero(operand))
         return true;
     if (operand->kind == WSDBG_OPERAND_CONSTANT)
-        return word_of(step, source, 1, high);
-    if (operand->kind != WSDBG_OPERAND_REGISTER || reg >= WSDBG_REGISTER_COUNT || !step->state->high_known[reg])
+        return wsdbg_thread_source(reader, source, 1, high);
+    if (operand->kind != WSDBG_OPERAND_REGISTER || reg >= WSDBG_REGISTER_COUNT || !reader->state->high_known[reg])
         return false;
-    *high = step->state->high[reg];
+    *high = reader->state->high[reg];
     return true;
 }
 
-static bool value_of(const struct step *step, unsigned source, uint64_t *value)
+static bool value_of(const struct wsdbg_thread_reader *reader, unsigned source, uint64_t *value)
 {
     uint32_t low, high;
-    if (!word_of(step, source, 0, &low))
+    if (!wsdbg_thread_source(reader, source, 0, &low))
         return false;
-    if (step->instruction->from_words)
-        high = step->instruction->is_signed && (int32_t)low < 0 ? UINT32_MAX : 0;
-    else if (!high_of(step, source, &high))
+    if (reader->instruction->from_words)
+        high = reader->instruction->is_signed && (int32_t)low < 0 ? UINT32_MAX : 0;
+    else if (!high_of(reader, source, &high))
         return false;
     *value = (uint64_t)high << WORD_BITS | low;
-    if (step->instruction->sources[source].is_negated)
+    if (reader->instruction->sources[source].is_negated)
         *value = 0 - *value;
     return true;
 }
 
 /* Words of two registers, or a number that is moved or widened. */
-static bool move(const struct step *step, uint64_t *out)
+static bool move(const struct wsdbg_thread_reader *reader, uint64_t *out)
 {
     uint32_t low, high;
-    if (step->instruction->source_count != 2)
-        return value_of(step, 0, out);
-    if (!word_of(step, 0, 0, &low) || !word_of(step, 1, 0, &high))
+    if (reader->instruction->source_count != 2)
+        return value_of(reader, 0, out);
+    if (!wsdbg_thread_source(reader, 0, 0, &low) || !wsdbg_thread_source(reader, 1, 0, &high))
         return false;
     *out = (uint64_t)high << WORD_BITS | low;
     return true;
 }
 
-static bool add(const struct step *step, uint64_t *out)
+static bool add(const struct wsdbg_thread_reader *reader, uint64_t *out)
 {
     uint64_t a, b;
-    if (!value_of(step, 0, &a) || !value_of(step, 1, &b))
+    if (!value_of(reader, 0, &a) || !value_of(reader, 1, &b))
         return false;
     *out = a + b;
     return true;
 }
 
-static uint64_t high_product(const struct step *step, uint64_t a, uint64_t b)
+static uint64_t high_product(const struct wsdbg_thread_reader *reader, uint64_t a, uint64_t b)
 {
-    if (step->instruction->is_signed)
+    if (reader->instruction->is_signed)
         return (uint64_t)((__int128)(int64_t)a * (int64_t)b >> LONG_BITS);
     return (uint64_t)((unsigned __int128)a * b >> LONG_BITS);
 }
 
 /* What is added has 64 bits, also where the factors have 32. */
-static bool multiply_add(const struct step *step, uint64_t *out)
+static bool multiply_add(const struct wsdbg_thread_reader *reader, uint64_t *out)
 {
-    struct wsdbg_instruction as_long = *step->instruction;
+    struct wsdbg_instruction as_long = *reader->instruction;
     uint64_t a, b, c;
     as_long.from_words = false;
-    const struct step added = {&as_long, step->world, step->state};
-    if (!value_of(step, 0, &a) || !value_of(step, 1, &b) || !value_of(&added, 2, &c))
+    const struct wsdbg_thread_reader added = {&as_long, reader->world, reader->state};
+    if (!value_of(reader, 0, &a) || !value_of(reader, 1, &b) || !value_of(&added, 2, &c))
         return false;
-    *out = (step->instruction->is_high ? high_product(step, a, b) : a * b) + c;
+    *out = (reader->instruction->is_high ? high_product(reader, a, b) : a * b) + c;
     return true;
 }
 
 /* SHF's sources: what is shifted to the left, the distance, what is shifted to the right. */
-static bool shift(const struct step *step, uint64_t *out)
+static bool shift(const struct wsdbg_thread_reader *reader, uint64_t *out)
 {
-    const bool right = step->instruction->is_right_shift;
+    const bool right = reader->instruction->is_right_shift;
     uint64_t value;
     uint32_t by;
-    if (!value_of(step, right ? 2 : 0, &value) || !word_of(step, 1, 0, &by))
+    if (!value_of(reader, right ? 2 : 0, &value) || !wsdbg_thread_source(reader, 1, 0, &by))
         return false;
-    const uint64_t filled = right && step->instruction->is_signed && (int64_t)value < 0 ? UINT64_MAX : 0;
+    const uint64_t filled = right && reader->instruction->is_signed && (int64_t)value < 0 ? UINT64_MAX : 0;
     if (by >= LONG_BITS || by == 0)
         *out = by ? filled : value;
     else if (right)
@@ -116,88 +104,85 @@ static bool shift(const struct step *step, uint64_t *out)
     return true;
 }
 
-static bool logic(const struct step *step, uint64_t *out)
+static bool logic(const struct wsdbg_thread_reader *reader, uint64_t *out)
 {
     uint64_t a, b, c;
-    if (!value_of(step, 0, &a) || !value_of(step, 1, &b) || !value_of(step, 2, &c))
+    if (!value_of(reader, 0, &a) || !value_of(reader, 1, &b) || !value_of(reader, 2, &c))
         return false;
     *out = 0;
     for (unsigned row = 0; row < 8; row++)
-        if (step->instruction->table >> row & 1)
+        if (reader->instruction->table >> row & 1)
             *out |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
     return true;
 }
 
-static enum wsdbg_truth condition_of(const struct step *step)
+static enum wsdbg_truth condition_of(const struct wsdbg_thread_reader *reader)
 {
-    return step->instruction->source_count < 3 ? WSDBG_TRUTH_UNKNOWN
-                                               : wsdbg_thread_predicate(step->state, &step->instruction->sources[2]);
+    return reader->instruction->source_count < 3
+               ? WSDBG_TRUTH_UNKNOWN
+               : wsdbg_thread_predicate(reader->state, &reader->instruction->sources[2]);
 }
 
-static bool pick(const struct step *step, uint64_t *out)
+static bool pick(const struct wsdbg_thread_reader *reader, uint64_t *out)
 {
-    const enum wsdbg_truth first = condition_of(step);
-    return first != WSDBG_TRUTH_UNKNOWN && value_of(step, first == WSDBG_TRUTH_YES ? 0 : 1, out);
+    const enum wsdbg_truth first = condition_of(reader);
+    return first != WSDBG_TRUTH_UNKNOWN && value_of(reader, first == WSDBG_TRUTH_YES ? 0 : 1, out);
 }
 
 /* The less of both where the condition holds, else the greater. */
-static bool extremum(const struct step *step, uint64_t *out)
+static bool extremum(const struct wsdbg_thread_reader *reader, uint64_t *out)
 {
-    const enum wsdbg_truth least = condition_of(step);
+    const enum wsdbg_truth least = condition_of(reader);
     uint64_t a, b;
-    if (least == WSDBG_TRUTH_UNKNOWN || !value_of(step, 0, &a) || !value_of(step, 1, &b))
+    if (least == WSDBG_TRUTH_UNKNOWN || !value_of(reader, 0, &a) || !value_of(reader, 1, &b))
         return false;
-    const bool is_less = step->instruction->is_signed ? (int64_t)a < (int64_t)b : a < b;
+    const bool is_less = reader->instruction->is_signed ? (int64_t)a < (int64_t)b : a < b;
     *out = is_less == (least == WSDBG_TRUTH_YES) ? a : b;
     return true;
 }
 
-static bool divide(const struct step *step, uint64_t *out)
+static bool divide(const struct wsdbg_thread_reader *reader, uint64_t *out)
 {
     uint64_t a, b;
-    if (!value_of(step, 0, &a) || !value_of(step, 1, &b) || b == 0)
+    if (!value_of(reader, 0, &a) || !value_of(reader, 1, &b) || b == 0)
         return false;
-    const bool is_signed = step->instruction->is_signed;
+    const bool is_signed = reader->instruction->is_signed;
     if (is_signed && a == (uint64_t)1 << (LONG_BITS - 1))
         return false;
     const uint64_t quotient = is_signed ? (uint64_t)((int64_t)a / (int64_t)b) : a / b;
-    *out = step->instruction->mode ? a - quotient * b : quotient;
+    *out = reader->instruction->mode ? a - quotient * b : quotient;
     return true;
 }
 
-bool wsdbg_thread_long(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
-                       const struct wsdbg_thread_state *state, uint64_t *out)
+bool wsdbg_thread_long(const struct wsdbg_thread_reader *reader, uint64_t *out)
 {
-    const struct step step = {instruction, world, state};
-    switch (instruction->operation) {
+    switch (reader->instruction->operation) {
     case WSDBG_OP_MOV:
-        return move(&step, out);
+        return move(reader, out);
     case WSDBG_OP_IADD3:
-        return add(&step, out);
+        return add(reader, out);
     case WSDBG_OP_IMAD:
-        return multiply_add(&step, out);
+        return multiply_add(reader, out);
     case WSDBG_OP_SHF:
-        return shift(&step, out);
+        return shift(reader, out);
     case WSDBG_OP_LOP3:
-        return logic(&step, out);
+        return logic(reader, out);
     case WSDBG_OP_SEL:
-        return pick(&step, out);
+        return pick(reader, out);
     case WSDBG_OP_IMNMX:
-        return extremum(&step, out);
+        return extremum(reader, out);
     case WSDBG_OP_MUFU:
-        return divide(&step, out);
+        return divide(reader, out);
     default:
         return false;
     }
 }
 
-enum wsdbg_truth wsdbg_thread_compares_long(const struct wsdbg_instruction *instruction,
-                                            const struct wsdbg_thread_world *world,
-                                            const struct wsdbg_thread_state *state)
+enum wsdbg_truth wsdbg_thread_compares_long(const struct wsdbg_thread_reader *reader)
 {
-    const struct step step = {instruction, world, state};
+    const struct wsdbg_instruction *instruction = reader->instruction;
     uint64_t a, b;
-    if (!value_of(&step, 0, &a) || !value_of(&step, 1, &b))
+    if (!value_of(reader, 0, &a) || !value_of(reader, 1, &b))
         return WSDBG_TRUTH_UNKNOWN;
     const bool less = instruction->is_signed ? (int64_t)a < (int64_t)b : a < b;
     const unsigned relation = a == b ? WSDBG_VALUES_EQUAL : less ? WSDBG_VALUES_LESS : WSDBG_VALUES_GREATER;

@@ -6,14 +6,11 @@
 #ifndef WSDBG_SASS_THREAD_LONG_H
 #define WSDBG_SASS_THREAD_LONG_H
 
-#include "sass/thread_step.h"
+#include "sass/thread_operand.h"
 
 /* The 64 bits that an instruction with is_long writes; false where they are not known. */
-bool wsdbg_thread_long(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
-                       const struct wsdbg_thread_state *state, uint64_t *out);
+bool wsdbg_thread_long(const struct wsdbg_thread_reader *reader, uint64_t *out);
 /* The outcome of a comparison of 64 bits (ISETP with is_long). */
-enum wsdbg_truth wsdbg_thread_compares_long(const struct wsdbg_instruction *instruction,
-                                            const struct wsdbg_thread_world *world,
-                                            const struct wsdbg_thread_state *state);
+enum wsdbg_truth wsdbg_thread_compares_long(const struct wsdbg_thread_reader *reader);
 
 #endif

@@ -22,7 +22,7 @@ struct walking {
     struct walk_group group;
     struct wsdbg_walk_limits limits;
     struct wsdbg_walk *out;
-    uint64_t length;            /* instructions on the way so far */
+    uint64_t length;            /* so far, see wsdbg_walk_limits */
     uint64_t asks_at;           /* how much work is done when the time is asked for again */
     uint32_t calls[CALLS_MOST]; /* blocks that the open calls return to */
     unsigned depth;
@@ -60,9 +60,10 @@ static bool number_of(const struct walk_lane *lane, const struct wsdbg_access_op
 {
     uint32_t bits = 0;
     const bool is_arrival = step->kind == WSDBG_ACCESS_ARRIVE || step->kind == WSDBG_ACCESS_DROP;
-    step->number = is_arrival || (step->kind == WSDBG_ACCESS_COPY_ARRIVE && wsdbg_access_copy_arrival_counts(instruction))
-                       ? 1
-                       : operands->sent_bytes;
+    step->number =
+        is_arrival || (step->kind == WSDBG_ACCESS_COPY_ARRIVE && wsdbg_access_copy_arrival_counts(instruction))
+            ? 1
+            : operands->sent_bytes;
     step->is_number_known = operands->count < 0 && step->kind != WSDBG_ACCESS_COPY;
     if (operands->map >= 0)
         step->is_number_known = walk_map_bytes(lane, instruction, operands, &step->number);
@@ -139,8 +140,7 @@ static bool is_same_step(const struct wsdbg_walk_step *a, const struct wsdbg_wal
 static bool is_of_whole_warp(const struct walking *walking, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = &graph_of(walking)->instructions[number];
-    return walking->group.plan->operands[number].kind == WSDBG_ACCESS_COPY &&
-           (instruction->words[0] || instruction->words[1]);
+    return walking->group.plan->operands[number].kind == WSDBG_ACCESS_COPY && wsdbg_is_machine_code(instruction);
 }
 
 /* True where other lanes of the warp, which were walked before, have issued the copy. */
@@ -282,7 +282,7 @@ static enum wsdbg_truth is_taken(const struct walk_lane *lane, const struct wsdb
     const unsigned split = last->words[0] >> SPLIT_BIT & SPLIT_BITS;
     if (!wsdbg_flow_asks_more_than_guard(last) || !last->source_count)
         return guard;
-    if (walk_is_predicate(&last->sources[0]))
+    if (wsdbg_is_predicate(&last->sources[0]))
         return both(guard, wsdbg_thread_predicate(lane->state, &last->sources[0]));
     if (last->sources[0].kind == WSDBG_OPERAND_UNIFORM && last->operation == WSDBG_OP_BRA)
         return both(guard, split == SPLIT_CONVERGED ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO);

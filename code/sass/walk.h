@@ -72,7 +72,7 @@ enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan);
 bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t number);
 
 struct wsdbg_walk_limits {
-    uint64_t length; /* instructions on the way */
+    uint64_t length; /* instructions and blocks on the walk's way, each counted once for all its lanes */
     uint64_t work;   /* see wsdbg_walk.work */
     size_t steps;
     bool (*is_over)(void *context); /* NULL = never; asked now and then: true ends the walk, which is not whole then */

@@ -13,25 +13,20 @@ struct part {
     uint64_t value, mask;
 };
 
-/* The registers whose numbers go to memory or come from there.  Of code that comes from PTX each operand is one, of
- * machine code each word of the only operand is. */
+/* The registers whose numbers go to memory or come from there.  In code that comes from PTX each operand is one
+ * element. In machine code each word of the only operand is one. */
 struct elements {
     const struct wsdbg_operand *operands;
     unsigned count, bytes; /* bytes: of each */
     bool are_words;
 };
 
-static bool is_of_machine_code(const struct wsdbg_instruction *access)
-{
-    return access->words[0] || access->words[1];
-}
-
 static struct elements elements_of(const struct wsdbg_instruction *access, const struct wsdbg_operand *operands,
                                    unsigned count)
 {
     const unsigned words = access->width_bytes / WORD_BYTES;
-    const unsigned elements = is_of_machine_code(access) ? (words ? words : 1) : count;
-    return (struct elements){operands, elements, access->width_bytes / elements, is_of_machine_code(access)};
+    const unsigned elements = wsdbg_is_machine_code(access) ? (words ? words : 1) : count;
+    return (struct elements){operands, elements, access->width_bytes / elements, wsdbg_is_machine_code(access)};
 }
 
 static const struct wsdbg_operand *operand_of(const struct elements *elements, unsigned i, unsigned *part)
@@ -94,15 +89,16 @@ static enum place find(const struct walk_lane *lane, const struct wsdbg_instruct
 
 /* ---- loads ---- */
 
-/* Of machine code it is not known whether the number is signed.  A register of PTX may have 16 bits only, into which a
- * negative number of 32 does not fit; or 64. */
+/* The loaded number, extended to the register's width.  Machine code: nobody knows whether the number is signed, so the
+ * bits above it are known only if its sign bit is 0.  PTX: the register may have 16 bits, and then a negative number of
+ * one byte is not extended to 32. */
 static struct part extended(const struct wsdbg_instruction *load, struct part part, unsigned bytes)
 {
     const uint64_t sign = (uint64_t)1 << (bytes * BYTE_BITS - 1), above = ~(sign | (sign - 1));
-    const bool is_unsigned = !is_of_machine_code(load) && !load->is_signed;
+    const bool is_unsigned = !wsdbg_is_machine_code(load) && !load->is_signed;
     if (is_unsigned || (part.mask & sign && !(part.value & sign)))
         part.mask |= above;
-    else if (!is_of_machine_code(load) && bytes == WORD_BYTES && part.value & sign)
+    else if (!wsdbg_is_machine_code(load) && bytes == WORD_BYTES && part.value & sign)
         part = (struct part){part.value | above, part.mask | above};
     return part;
 }
@@ -111,7 +107,7 @@ static void set_element(const struct walk_lane *lane, const struct wsdbg_instruc
                         struct part part)
 {
     wsdbg_thread_set_bits(lane->state, reg, (uint32_t)part.value, (uint32_t)part.mask);
-    lane->state->high_known[reg] = part.mask == UINT64_MAX && !is_of_machine_code(load);
+    lane->state->high_known[reg] = part.mask == UINT64_MAX && !wsdbg_is_machine_code(load);
     lane->state->high[reg] = lane->state->high_known[reg] ? (uint32_t)(part.value >> WORD_BITS) : 0;
 }
 

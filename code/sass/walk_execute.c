@@ -16,7 +16,7 @@ enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24
 /* Whether a shuffle gives each lane what lane 0 has: by index, from lane 0, in one piece of 32 lanes. */
 static bool shuffles_from_0(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
-    const bool by_words = instruction->words[0] || instruction->words[1];
+    const bool by_words = wsdbg_is_machine_code(instruction);
     const bool by_index =
         by_words ? !(instruction->words[0] >> SHUFFLE_MODE_BIT & SHUFFLE_MODES) : instruction->mode == 0;
     uint32_t from = 0, pieces = 0;
@@ -37,7 +37,7 @@ static void shuffle(struct walk_group *group, uint32_t number, const struct walk
         group->error = &wsdbg_error_no_memory;
     const bool is_told = time < told->count && shuffles_from_0(lane, instruction);
     for (unsigned i = 0; i < instruction->destination_count; i++) {
-        const bool is_value = is_told && !walk_is_predicate(&instruction->destinations[i]);
+        const bool is_value = is_told && !wsdbg_is_predicate(&instruction->destinations[i]);
         walk_set_register(lane->state, &instruction->destinations[i], is_value && told->known[time],
                           is_value ? told->values[time] : 0);
     }
@@ -55,7 +55,7 @@ static void elect(const struct walk_lane *lane, uint32_t number, const struct ws
     const uint32_t elected = elected_lane(lane->group, number);
     for (unsigned i = 0; i < instruction->destination_count; i++)
         walk_set_register(lane->state, &instruction->destinations[i], true,
-                          walk_is_predicate(&instruction->destinations[i]) && lane->lane == elected);
+                          wsdbg_is_predicate(&instruction->destinations[i]) && lane->lane == elected);
 }
 
 /* All lanes are taken to vote alike. */
@@ -66,7 +66,7 @@ static void vote(const struct walk_lane *lane, const struct wsdbg_instruction *i
     const enum wsdbg_truth truth = asked ? wsdbg_thread_predicate(lane->state, asked) : WSDBG_TRUTH_UNKNOWN;
     for (unsigned i = 0; i < instruction->destination_count; i++) {
         const struct wsdbg_operand *to = &instruction->destinations[i];
-        const bool known = walk_is_predicate(to) && truth != WSDBG_TRUTH_UNKNOWN;
+        const bool known = wsdbg_is_predicate(to) && truth != WSDBG_TRUTH_UNKNOWN;
         walk_set_register(lane->state, to, known, truth == WSDBG_TRUTH_YES);
     }
 }
@@ -85,7 +85,7 @@ static void map_to_rank(const struct walk_lane *lane, const struct wsdbg_instruc
 static bool maps_to_rank(const struct wsdbg_instruction *instruction)
 {
     return instruction->operation == WSDBG_OP_MOV && instruction->source_count == 2 && !instruction->is_long &&
-           !instruction->words[0] && !instruction->words[1];
+           !wsdbg_is_machine_code(instruction);
 }
 
 /* R2UR with a predicate stands in a loop that serves lanes with the same value together, until all are served.  So a
@@ -93,7 +93,7 @@ static bool maps_to_rank(const struct wsdbg_instruction *instruction)
 static bool serves_lanes(const struct wsdbg_instruction *instruction)
 {
     return instruction->operation == WSDBG_OP_R2UR && instruction->destination_count == 2 &&
-           walk_is_predicate(&instruction->destinations[0]) &&
+           wsdbg_is_predicate(&instruction->destinations[0]) &&
            instruction->destinations[1].kind == WSDBG_OPERAND_UNIFORM && instruction->source_count;
 }
 

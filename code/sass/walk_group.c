@@ -231,7 +231,7 @@ void walk_group_agree_written(struct walk_group *group, uint32_t instruction)
 static void set_predicates(const struct walk_lane *lane, const struct wsdbg_instruction *instruction, bool value)
 {
     for (unsigned i = 0; i < instruction->destination_count; i++)
-        if (walk_is_predicate(&instruction->destinations[i]))
+        if (wsdbg_is_predicate(&instruction->destinations[i]))
             walk_set_register(lane->state, &instruction->destinations[i], true, value);
 }
 

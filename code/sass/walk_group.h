@@ -87,11 +87,6 @@ bool walk_value(const struct walk_lane *lane, const struct wsdbg_operand *operan
 bool walk_source(const struct walk_lane *lane, const struct wsdbg_instruction *instruction, int source, int part,
                  uint32_t *value);
 
-static inline bool walk_is_predicate(const struct wsdbg_operand *operand)
-{
-    return operand->kind == WSDBG_OPERAND_PREDICATE || operand->kind == WSDBG_OPERAND_UNIFORM_PREDICATE;
-}
-
 /* Takes the rank out of an address of shared memory: machine code may put the CTA's own one into the highest byte.
  * False: the place is in another CTA. */
 bool walk_is_own_place(const struct walk_lane *lane, uint32_t *address);

@@ -9,19 +9,14 @@ enum { ELEMENT_BYTES_MOST = 8 };
 static const struct wsdbg_operand words = {
     .kind = WSDBG_OPERAND_REGISTER, .number = WALK_LOCAL_FIRST, .registers = WALK_LOCAL_WORDS};
 
-static bool is_of_machine_code(const struct wsdbg_instruction *instruction)
-{
-    return instruction->words[0] || instruction->words[1];
-}
-
 static bool is_load(const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_LDL && !is_of_machine_code(instruction);
+    return instruction->operation == WSDBG_OP_LDL && !wsdbg_is_machine_code(instruction);
 }
 
 static bool is_store(const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_STL && !is_of_machine_code(instruction);
+    return instruction->operation == WSDBG_OP_STL && !wsdbg_is_machine_code(instruction);
 }
 
 /* Whether as many elements are as many bytes: a byte or two, a word, or a pair of words each. */

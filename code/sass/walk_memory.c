@@ -39,7 +39,7 @@ static void note_load(const struct walk_lane *lane, struct wsdbg_walk_told *told
 static bool stored_word(const struct walk_lane *lane, const struct wsdbg_instruction *store, unsigned word,
                         uint32_t *value)
 {
-    const bool is_of_words = store->words[0] || store->words[1];
+    const bool is_of_words = wsdbg_is_machine_code(store);
     const unsigned elements = is_of_words ? 1 : store->source_count - 1, bytes = store->width_bytes / elements;
     const unsigned words = bytes < sizeof *value ? 1 : bytes / sizeof *value;
     return bytes * elements == store->width_bytes && (elements == 1 || bytes >= sizeof *value) &&
@@ -113,7 +113,7 @@ static bool load_words(const struct walk_lane *lane, uint32_t number, const stru
                        uint32_t address)
 {
     const unsigned words = instruction->width_bytes / sizeof(uint32_t);
-    const bool is_of_words = instruction->words[0] || instruction->words[1];
+    const bool is_of_words = wsdbg_is_machine_code(instruction);
     if (instruction->width_bytes % sizeof(uint32_t) || words > WSDBG_WALK_STORE_WORDS ||
         words % instruction->destination_count || (!is_of_words && words != instruction->destination_count))
         return false; /* of PTX a register of 64 bits would take two words */
@@ -166,7 +166,7 @@ static bool load_of_atomic(const struct wsdbg_instruction *atomic, struct wsdbg_
     unsigned place = 0;
     while (place < atomic->source_count && atomic->sources[place].kind != WSDBG_OPERAND_MEMORY)
         place++;
-    if (!to || walk_is_predicate(to) || to->registers > 1 || place == atomic->source_count ||
+    if (!to || wsdbg_is_predicate(to) || to->registers > 1 || place == atomic->source_count ||
         (atomic->width_bytes && atomic->width_bytes != sizeof(uint32_t)))
         return false;
     *out = *atomic;

@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "flow/dominators.h"
+#include "sass/thread_float.h"
 #include "sass/walk_stack.h"
 
 enum { ROUNDS_MOST = 64 };
@@ -57,9 +58,7 @@ static bool need_operand(uint64_t *set, const struct wsdbg_operand *operand)
 static unsigned needed_sources(const struct wsdbg_instruction *instruction)
 {
     const bool sends = instruction->operation == WSDBG_OP_STAS || instruction->operation == WSDBG_OP_REDAS;
-    return sends && (instruction->words[0] || instruction->words[1]) && instruction->source_count
-               ? 1
-               : instruction->source_count;
+    return sends && wsdbg_is_machine_code(instruction) && instruction->source_count ? 1 : instruction->source_count;
 }
 
 static bool need_sources(uint64_t *set, const struct wsdbg_instruction *instruction)

@@ -23,15 +23,10 @@ struct frame {
     uint32_t open_count;
 };
 
-static bool is_of_machine_code(const struct wsdbg_instruction *instruction)
-{
-    return instruction->words[0] || instruction->words[1];
-}
-
 static bool is_of_frame(const struct wsdbg_instruction *instruction)
 {
     return (instruction->operation == WSDBG_OP_LDL || instruction->operation == WSDBG_OP_STL) &&
-           is_of_machine_code(instruction);
+           wsdbg_is_machine_code(instruction);
 }
 
 static bool moves_bytes(const struct wsdbg_instruction *instruction)
@@ -77,8 +72,8 @@ static bool reads(const struct wsdbg_instruction *instruction, uint32_t number)
     return false;
 }
 
-/* Where the sources of an instruction are not all decoded, A, B and C are where its encoding has registers, if any.  A
- * number is a pair at most, a tile of a warp's matrix eight. */
+/* Not all sources of the instruction may be decoded.  Then any of the fields A, B and C of its encoding may name a
+ * register.  A number takes two registers at most, a tile of a warp's matrix eight. */
 static bool may_read(const struct wsdbg_instruction *instruction, uint32_t number)
 {
     enum { PAIR = 2, TILE = 8, A_SHIFT = 24, B_SHIFT = 32 };
@@ -150,8 +145,8 @@ static bool makes_index(struct frame *frame, uint32_t number)
     return is_index;
 }
 
-/* Notes the words that a load or store may concern; false: not all of them can be followed.  Nobody can tell where the
- * frame is for a store to a fixed address. */
+/* Notes the words that a load or store may concern; false: not all of them can be followed.  A store to a fixed address
+ * may hit any word, because nobody knows where the frame begins. */
 static bool note_access(struct frame *frame, const struct wsdbg_instruction *access)
 {
     const struct wsdbg_operand *at = &access->sources[0];
@@ -188,7 +183,7 @@ static bool can_be_followed(struct frame *frame)
     return true;
 }
 
-/* How much the first block takes from the stack: an array there may have words that nothing names. */
+/* How much the first block takes from the stack.  An array there may have words that no instruction names. */
 static uint32_t taken_bytes(const struct wsdbg_graph *graph)
 {
     const struct wsdbg_block *first = &graph->blocks[graph->block_of[0]];
@@ -313,7 +308,7 @@ bool walk_stack_puts(const struct wsdbg_instruction *instruction)
 
 struct walk_stack_words walk_stack_words_of(const struct wsdbg_instruction *access)
 {
-    const bool is_store = access->operation == WSDBG_OP_STL, has_pointer = is_of_machine_code(access);
+    const bool is_store = access->operation == WSDBG_OP_STL, has_pointer = wsdbg_is_machine_code(access);
     const struct wsdbg_operand *spans = is_store ? access->destinations : &access->sources[1];
     const unsigned count = is_store ? access->destination_count : access->source_count - 1u - has_pointer;
     struct walk_stack_words words = {.origin = has_pointer ? FIRST_NUMBER : WALK_LOCAL_FIRST,

@@ -15,11 +15,6 @@ static bool is_vote(const struct wsdbg_instruction *instruction)
     return instruction->operation == WSDBG_OP_VOTE || instruction->operation == WSDBG_OP_VOTEU;
 }
 
-static bool is_of_words(const struct wsdbg_instruction *instruction)
-{
-    return instruction->words[0] || instruction->words[1];
-}
-
 /* PTX names the lanes that take part behind the other sources; machine code waits for them before. */
 static bool all_take_part(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
@@ -27,7 +22,7 @@ static bool all_take_part(const struct walk_lane *lane, const struct wsdbg_instr
     uint32_t mask = 0;
     if (wsdbg_thread_executes(lane->state, instruction) != WSDBG_TRUTH_YES)
         return false;
-    return is_of_words(instruction) ||
+    return wsdbg_is_machine_code(instruction) ||
            (instruction->source_count > mask_at && walk_value(lane, &instruction->sources[mask_at], 0, &mask) &&
             mask == UINT32_MAX);
 }
@@ -57,7 +52,8 @@ static bool source_lane(unsigned mode, uint32_t lane, uint32_t by, uint32_t piec
 static void shuffle(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_instruction *instruction,
                     struct wsdbg_walk_exchange *out)
 {
-    const unsigned mode = is_of_words(instruction) ? instruction->words[0] >> MODE_BIT & MODES : instruction->mode;
+    const unsigned mode =
+        wsdbg_is_machine_code(instruction) ? instruction->words[0] >> MODE_BIT & MODES : instruction->mode;
     uint32_t values[WSDBG_WALK_LANES], known = 0;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
         known |= (uint32_t)walk_value(&lanes[lane], &instruction->sources[0], 0, &values[lane]) << lane;
@@ -83,7 +79,8 @@ static void shuffle(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg
 static void vote(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_instruction *instruction,
                  struct wsdbg_walk_exchange *out)
 {
-    const unsigned mode = is_of_words(instruction) ? instruction->words[1] >> VOTE_MODE_BIT & MODES : instruction->mode;
+    const unsigned mode =
+        wsdbg_is_machine_code(instruction) ? instruction->words[1] >> VOTE_MODE_BIT & MODES : instruction->mode;
     uint32_t yes = 0, no = 0;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         const enum wsdbg_truth truth = wsdbg_thread_predicate(lanes[lane].state, &instruction->sources[0]);
@@ -173,11 +170,11 @@ static void write_lane(struct walk_group *group, const struct wsdbg_instruction 
     bool has_predicate = false;
     for (unsigned i = 0; i < instruction->destination_count; i++) {
         const struct wsdbg_operand *operand = &instruction->destinations[i];
-        const uint32_t known = walk_is_predicate(operand) ? exchange->predicates_known : exchange->known;
-        const uint32_t value = walk_is_predicate(operand) ? exchange->predicates >> lane & 1 : exchange->values[lane];
-        walk_set_register(to.state, operand, known >> lane & 1 && !(walk_is_predicate(operand) && has_predicate),
+        const uint32_t known = wsdbg_is_predicate(operand) ? exchange->predicates_known : exchange->known;
+        const uint32_t value = wsdbg_is_predicate(operand) ? exchange->predicates >> lane & 1 : exchange->values[lane];
+        walk_set_register(to.state, operand, known >> lane & 1 && !(wsdbg_is_predicate(operand) && has_predicate),
                           value);
-        has_predicate |= walk_is_predicate(operand);
+        has_predicate |= wsdbg_is_predicate(operand);
     }
 }
 

@@ -186,7 +186,10 @@ static void publish(struct wsdbg_context_row *row, const struct wsdbg_context_ro
     __atomic_store_n(&row->slot_count, made->slot_count, __ATOMIC_RELEASE);
 }
 
-/* Creates the ring of context `index`; false with a reason. */
+/* Creates the ring of context `index`; false with a reason.  On failure the context keeps what was taken so far, since
+ * our stream may still write to it, and nobody tries again.  All of it goes with the context: the driver frees streams,
+ * ordinary memory and registrations, ring_memory_release() what was mapped, and another context may take the regions.
+ */
 static bool create_ring(uint32_t index, char *why)
 {
     struct wsdbg_segment *segment = atomic_load(&shim_segment);

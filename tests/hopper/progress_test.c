@@ -277,7 +277,7 @@ int main(void)
         TEST(polling_a_barrier_is_a_deadlock),
         TEST(tries_without_time_are_a_deadlock),
         cmocka_unit_test(tries_in_turn_are_a_deadlock),
-        cmocka_unit_test(tries_in_a_function_end),
+        TEST(tries_in_a_function_end),
         TEST(named_barrier_short_of_a_warp_is_a_deadlock),
         TEST(lane_missing_at_a_warp_barrier_is_a_deadlock),
         TEST(spin_on_shared_memory_is_a_deadlock),

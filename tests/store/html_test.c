@@ -133,6 +133,21 @@ static void the_machine_s_own_state_is_on_the_page(void **state)
     assert_non_null(strstr(page, "before anybody arrived (gemm.cu:150)"));
     assert_non_null(strstr(page, "2 looks 0.10 s apart, the GPU stopped for 31 ms in all"));
     assert_non_null(strstr(page, "<td>hangs</td>"));
+    assert_non_null(strstr(page, "of roles and barriers are inferred from the code"));
+    free(page);
+    example_free(&e);
+}
+
+/* Nobody waited for it. */
+static void a_proven_stall_has_no_time(void **state)
+{
+    (void)state;
+    struct example e;
+    example_hang(&e, 2, 3);
+    e.end.stall_proven = true;
+    char *page = page_of(stored(folder, &e));
+    assert_non_null(strstr(page, "proven by the simulator"));
+    assert_null(strstr(page, "without progress"));
     free(page);
     example_free(&e);
 }
@@ -207,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recorded_hang_has_every_part), cmocka_unit_test(every_recorded_session_is_a_clean_page),
+        cmocka_unit_test(a_proven_stall_has_no_time),
         cmocka_unit_test(a_quiet_session_says_so),        cmocka_unit_test(what_is_not_known_is_a_question_mark),
         cmocka_unit_test(hostile_names_stay_text),        cmocka_unit_test(a_big_session_is_a_bounded_page),
         cmocka_unit_test(the_machine_s_own_state_is_on_the_page),

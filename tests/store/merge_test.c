@@ -391,6 +391,30 @@ static void the_session_is_that_of_all(void **state)
     free(text);
 }
 
+/* Only the nodes that found a hang count. */
+static void a_stall_is_proven_if_each_hang_is(void **state)
+{
+    static const char *const others[] = {"hang = 0, stall_proven = 0", "stall_proven = 0", "stall_proven = NULL"};
+    static const char *const files[] = {"a.db", "b.db", "all.db"};
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct wsdbg_merge result;
+        char change[96];
+        make(&node_a);
+        make(&node_b);
+        snprintf(change, sizeof change, "UPDATE session SET %s", others[i]);
+        sql("a.db", "UPDATE session SET stall_proven = 1");
+        sql("b.db", change);
+        example_ok(merge(files, 2, &result));
+        wsdbg_merge_deinit(&result);
+        char *text = ask("all.db", "SELECT stall_proven FROM session");
+        assert_string_equal(text, i == 0 ? "stall_proven\r\n1\r\n" : "stall_proven\r\n0\r\n");
+        free(text);
+        for (size_t k = 0; k < sizeof files / sizeof *files; k++)
+            unlink(example_path(folder, files[k]));
+    }
+}
+
 /* ---- what is refused, and leaves no file ---- */
 
 static void refused(const char *const *files, size_t count, const char *reason)
@@ -630,6 +654,7 @@ int main(void)
         TEST(findings_are_in_the_order_of_one_diagnosis),
         TEST(what_may_be_the_cause_of_a_cycle_goes_before_others),
         TEST(the_session_is_that_of_all),
+        TEST(a_stall_is_proven_if_each_hang_is),
         TEST(databases_that_do_not_belong_together_are_refused),
         TEST(a_run_that_one_of_them_does_not_name_is_taken),
         TEST(files_that_are_no_sessions_of_a_run_are_refused),

@@ -354,6 +354,11 @@ static void of_rings_version_9_knew_nothing(void **state)
     wsdbg_store_close(store);
 }
 
+static char *inferred_of_names(struct wsdbg_store *store)
+{
+    return example_query(store, "SELECT module_id, inferred, count(*) AS n FROM name GROUP BY 1, 2", WSDBG_QUERY_CSV);
+}
+
 /* Version 10 knew of a picture only that it has names that were inferred. */
 static void of_each_name_version_10_knew_nothing(void **state)
 {
@@ -363,13 +368,49 @@ static void of_each_name_version_10_knew_nothing(void **state)
     example_ok(wsdbg_store_open(path, &store));
     example_ok(wsdbg_store_load(store, false, &loaded));
     assert_int_equal(loaded.snapshot.modules[0].names_count, 6);
-    assert_int_equal(loaded.snapshot.modules[0].names_given, 0);
+    assert_true(loaded.snapshot.modules[0].names_undecided);
     assert_false(loaded.info.stall_proven);
+    char *text = inferred_of_names(store);
+    assert_string_equal(text, "module_id,inferred,n\r\n1,,6\r\n");
+    free(text);
     wsdbg_loaded_deinit(&loaded);
     wsdbg_store_close(store);
-    char *text = example_stored_report(path, false);
-    assert_non_null(strstr(text, "(names of roles and barriers are inferred from the code)"));
+    text = example_stored_report(path, false);
+    assert_non_null(strstr(text, "(names of roles and barriers may be inferred from the code)"));
     assert_non_null(strstr(text, "stall after "));
+    free(text);
+}
+
+static void change(const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* A kernel with probes, whose author named its roles, beside one without. */
+static void names_of_a_module_without_probes_are_inferred(void **state)
+{
+    (void)state;
+    struct wsdbg_store *store = NULL;
+    change("INSERT INTO module (id, process_id, context_id, \"row\", probed) SELECT 2, process_id, context_id, 7, 0 "
+           "FROM module;"
+           "INSERT INTO name (module_id, position, kind, identifier, name, first_free) "
+           "VALUES (2, 0, 'role', 0, 'producer', 0)");
+    example_ok(wsdbg_store_open(path, &store));
+    char *text = inferred_of_names(store);
+    assert_string_equal(text, "module_id,inferred,n\r\n1,,6\r\n2,1,1\r\n");
+    free(text);
+    wsdbg_store_close(store);
+}
+
+static void of_a_picture_without_inferred_names_nothing_is_said(void **state)
+{
+    (void)state;
+    change("UPDATE snapshot SET names_inferred = 0");
+    char *text = example_stored_report(path, false);
+    assert_null(strstr(text, "inferred from the code"));
     free(text);
 }
 
@@ -493,6 +534,8 @@ int main(void)
     const struct CMUnitTest version_10[] = {
         EVERY_VERSION,
         cmocka_unit_test(of_each_name_version_10_knew_nothing),
+        cmocka_unit_test(names_of_a_module_without_probes_are_inferred),
+        cmocka_unit_test(of_a_picture_without_inferred_names_nothing_is_said),
     };
     return failed + cmocka_run_group_tests(version_2, set_up_2, tear_down) +
            cmocka_run_group_tests(version_3, set_up_3, tear_down) +

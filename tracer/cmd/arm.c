@@ -21,8 +21,6 @@
 
 extern char **environ;
 
-enum { DRIVER_TIMEOUT_MS = 1000 };
-
 static struct wsdbg_error *find_parts(const struct wsdbg_invocation *invocation, char **shim, char **simulator)
 {
     const char *device = wsdbg_option_value(invocation, "device");
@@ -126,10 +124,10 @@ static bool is_watched(void)
     return session && *session;
 }
 
-/* The program will fail by itself; it does not say what else could be done. */
+/* Such a program fails, but it does not say that wsdbg has a simulator. */
 static void say_missing_driver(const struct wsdbg_invocation *invocation)
 {
-    if (!wsdbg_option_value(invocation, "device") && wsdbg_gpu_driver_is_missing(DRIVER_TIMEOUT_MS))
+    if (!wsdbg_option_value(invocation, "device") && wsdbg_gpu_driver_is_missing(WSDBG_GPU_PROBE_MS))
         wsdbg_say("no NVIDIA driver was found here; wsdbg arm --device sim arms the program on the simulator");
 }
 

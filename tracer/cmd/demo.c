@@ -16,8 +16,6 @@
 #include "cmd/replay.h"
 
 static const char default_demo[] = "parity-wrong";
-enum { PROBE_TIMEOUT_MS = 20000 };
-
 static void print_list(const struct wsdbg_demo *demos, size_t count)
 {
     static const char format[] = "%-24s %-15s %-8s %s\n";
@@ -87,7 +85,7 @@ static struct wsdbg_error *run_recorded(const struct wsdbg_invocation *invocatio
 static const char *obstacle(const struct wsdbg_demo *demo)
 {
     struct wsdbg_gpu_probe probe;
-    wsdbg_gpu_probe(PROBE_TIMEOUT_MS, &probe);
+    wsdbg_gpu_probe(WSDBG_GPU_PROBE_MS, &probe);
     if (!probe.ready)
         return "no NVIDIA driver with a GPU was found";
     if (!wsdbg_gpu_probe_has_hopper(&probe))

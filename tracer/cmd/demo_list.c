@@ -15,8 +15,8 @@
 
 #include "cmd/paths.h"
 
-/* A demo is named PREFIX and the bug's name.  `correct`: the demo of the kernel that runs when no bug is named, where
- * the program's list does not have it; NULL = there is none. */
+/* A demo's name is `prefix` and the bug's name.  `correct`: the name of the demo that runs the program without a bug;
+ * NULL = there is none, or the program's own list has it. */
 static const struct program {
     const char *name, *prefix, *correct;
 } programs[] = {{"gemm", "", "healthy"}, {"two_async_warps", "two-async-", NULL}, {"waits", "", NULL}};

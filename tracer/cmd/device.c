@@ -8,8 +8,6 @@
 #include "cmd/gpu_probe.h"
 #include "cmd/paths.h"
 
-enum { PROBE_TIMEOUT_MS = 20000 };
-
 /* What only a GPU and its driver have; NULL = nothing of that was asked for. */
 static const char *needs_gpu(const struct wsdbg_run_options *options)
 {
@@ -47,7 +45,7 @@ static void choose_either(const struct wsdbg_run_options *options, struct wsdbg_
     const bool is_said = options->device == WSDBG_RUN_ON_EITHER;
     if (needs_gpu(options))
         return;
-    wsdbg_gpu_probe(PROBE_TIMEOUT_MS, &probe);
+    wsdbg_gpu_probe(WSDBG_GPU_PROBE_MS, &probe);
     if (probe.ready && probe.gpu_count > 0) {
         if (is_said)
             wsdbg_say("kernels run on the GPU (%s)", probe.gpus[0].name);
@@ -78,7 +76,7 @@ struct wsdbg_error *wsdbg_device_choose(const struct wsdbg_run_options *options,
 
 bool wsdbg_device_lacks_driver(const struct wsdbg_run_options *options)
 {
-    return options->device == WSDBG_RUN_ON_GPU && wsdbg_gpu_driver_is_missing(PROBE_TIMEOUT_MS);
+    return options->device == WSDBG_RUN_ON_GPU && wsdbg_gpu_driver_is_missing(WSDBG_GPU_PROBE_MS);
 }
 
 void wsdbg_device_deinit(struct wsdbg_device *device)

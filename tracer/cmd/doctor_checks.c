@@ -25,8 +25,6 @@
 #include "store/store.h"
 #include "wsdbg/session.h"
 
-enum { PROBE_TIMEOUT_MS = 20000 };
-
 struct checks {
     struct wsdbg_check *rows;
     size_t count;
@@ -335,7 +333,7 @@ size_t wsdbg_doctor_check(struct wsdbg_check out[WSDBG_CHECKS_MAX])
 {
     struct checks checks = {.rows = out};
     struct wsdbg_gpu_probe probe;
-    wsdbg_gpu_probe(PROBE_TIMEOUT_MS, &probe);
+    wsdbg_gpu_probe(WSDBG_GPU_PROBE_MS, &probe);
     check_driver(&checks, &probe);
     check_gpus(&checks, &probe);
     check_shim(&checks);

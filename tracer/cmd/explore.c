@@ -178,7 +178,8 @@ static void say_how_to_repeat(const struct wsdbg_invocation *invocation, const s
     free(command);
 }
 
-/* What tried nothing has found nothing: that must not look like success.  A failure of the program's own stays. */
+/* A run that tried no schedule has found nothing, which must not look like success.  If the program failed, its own
+ * status stays. */
 static void note_nothing_explored(const struct wanted *wanted, const struct wsdbg_explore_log *log, int *status)
 {
     if (wsdbg_explore_log_any(log))

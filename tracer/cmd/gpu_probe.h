@@ -24,6 +24,8 @@ struct wsdbg_gpu_probe {
     uint32_t gpu_count;
 };
 
+enum { WSDBG_GPU_PROBE_MS = 20000 }; /* the usual timeout: a driver may take seconds to wake its GPUs */
+
 /* Asks in a child process for at most `timeout_ms`: a driver that crashes or hangs does not take wsdbg along. */
 void wsdbg_gpu_probe(int timeout_ms, struct wsdbg_gpu_probe *out);
 

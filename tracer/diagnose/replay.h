@@ -239,7 +239,10 @@ struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
  * The replay is the case's. */
 struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c);
 /* Whether two barriers are of one family, in the same CTA or in different ones. */
-bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b);
+static inline bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b)
+{
+    return replay->barriers[a].family == replay->barriers[b].family;
+}
 /* Whether some warp never arrives on the family of a barrier though it probably should.  One of these holds: the same
  * warp of another CTA arrives; most warps of its warpgroup arrive; or it has left the kernel, and two warps of its
  * warpgroup arrive; or its whole warpgroup has left, and the warp at the same place of another warpgroup arrives,
@@ -256,6 +259,9 @@ bool wsdbg_replay_was_seen_at(const struct wsdbg_replay *replay, const struct ws
  * waits, and which only walks change that are not whole, may be another one. */
 bool wsdbg_replay_is_picture(const struct wsdbg_replay *replay);
 
+/* Finds which waits of all agents repeat others, by which instructions they do, and which agents are idle.  False: out
+ * of memory. */
+bool wsdbg_replay_find_repeats(struct wsdbg_replay *replay);
 /* Whether a wait that names the same parity as the agent's wait before it, as it would by a change, waits for the same
  * phase: the waits of these two instructions do so in another round, and nothing is done with the stage in between. */
 bool wsdbg_replay_repeats_in_other_rounds(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,

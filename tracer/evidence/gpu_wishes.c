@@ -3,8 +3,8 @@
  * Reads:  locks on the device file of each GPU.
  * Writes: a read lock on its first byte.
  *
- * It is a lock of the open file (F_OFD_SETLK), which the kernel takes back when wsdbg ends, and which has nothing to do
- * with the flock() of whoever has the GPU (debug_turn.c).  Where it cannot be made nobody makes way, as without it.
+ * It is a lock of the open file (F_OFD_SETLK).  The kernel releases it when wsdbg ends.  It does not conflict with the
+ * flock() of the inspector that has the GPU (debug_turn.c).  If the lock cannot be taken, no inspector makes way.
  */
 #include "evidence/gpu_wishes.h"
 

@@ -14,11 +14,11 @@ struct wsdbg_gpu_wishes {
     uint64_t made_ns[WSDBG_GPU_WISHES];
 };
 
-/* Wishes for /dev/nvidia<minor>; an older wish is renewed. */
+/* Wishes for /dev/nvidia<minor>, or renews the wish. */
 void wsdbg_gpu_wish(struct wsdbg_gpu_wishes *wishes, unsigned minor, uint64_t now_ns);
-/* No longer wishes for any. */
+/* Takes all wishes back. */
 void wsdbg_gpu_wishes_drop(struct wsdbg_gpu_wishes *wishes);
-/* ... for those that were not renewed for long. */
+/* Takes those back that were not renewed for 15 s. */
 void wsdbg_gpu_wishes_drop_old(struct wsdbg_gpu_wishes *wishes, uint64_t now_ns);
 /* Whether somebody else wishes for one of the GPUs, bit n = /dev/nvidia<n>. */
 bool wsdbg_gpu_is_wished(struct wsdbg_gpu_wishes *wishes, uint16_t gpus);

@@ -130,8 +130,8 @@ static bool may_come_at_once(const struct wsdbg_stay_policy *policy, const struc
            !was_refused_lately(policy, facts);
 }
 
-/* A program without work has nothing to look at.  One with work may stand still soon, and is looked at better by who
- * stays. */
+/* An idle program has nothing to look at.  A program with work may soon stand still, and then the inspector that stays
+ * looks at it at once. */
 static bool makes_way(const struct wsdbg_stay_facts *facts)
 {
     return facts->wished && !facts->unfinished;

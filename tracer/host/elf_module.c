@@ -82,14 +82,22 @@ static bool find_bias(struct wsdbg_host_module *module, const struct wsdbg_host_
     return false;
 }
 
+/* The next part of the file that is loaded as code, from program header *at on.  False: there is none. */
+static bool next_code(const struct wsdbg_host_module *module, size_t *at, GElf_Phdr *part)
+{
+    size_t count = 0;
+    while (elf_getphdrnum(module->elf, &count) == 0 && *at < count)
+        if (gelf_getphdr(module->elf, (int)(*at)++, part) && part->p_type == PT_LOAD && (part->p_flags & PF_X))
+            return true;
+    return false;
+}
+
 /* Whether the file's code is where the bias says that it is. */
 static bool has_its_code(const struct wsdbg_host_module *module, const struct wsdbg_host_maps *maps, uint32_t file)
 {
     GElf_Phdr part;
-    size_t count = 0;
-    for (size_t i = 0; elf_getphdrnum(module->elf, &count) == 0 && i < count; i++) {
-        if (!gelf_getphdr(module->elf, (int)i, &part) || part.p_type != PT_LOAD || !(part.p_flags & PF_X))
-            continue;
+    size_t at = 0;
+    while (next_code(module, &at, &part)) {
         const struct wsdbg_host_mapping *mapping = wsdbg_host_mapping_at(maps, module->bias + part.p_vaddr);
         if (mapping && mapping->file == file && mapping->is_code)
             return true;
@@ -97,8 +105,8 @@ static bool has_its_code(const struct wsdbg_host_module *module, const struct ws
     return false;
 }
 
-/* A process may also have mapped the file to read it: that copy has the beginning, and no code.  A file whose code is
- * nowhere counts where it comes first. */
+/* A process may also have mapped the file to read it.  Such a mapping has the file's beginning, but no code.  If no
+ * mapping has code, the first one counts. */
 static bool find_place(struct wsdbg_host_module *module, const struct wsdbg_host_maps *maps, uint32_t file)
 {
     const struct wsdbg_host_mapping *const first = next_first(maps, file, 0), *mapping = first;
@@ -153,10 +161,9 @@ uint64_t wsdbg_host_module_bias(const struct wsdbg_host_module *module)
 bool wsdbg_host_module_has_code(const struct wsdbg_host_module *module, uint64_t address)
 {
     GElf_Phdr part;
-    size_t count = 0;
-    for (size_t i = 0; elf_getphdrnum(module->elf, &count) == 0 && i < count; i++)
-        if (gelf_getphdr(module->elf, (int)i, &part) && part.p_type == PT_LOAD && (part.p_flags & PF_X) &&
-            address - part.p_vaddr < part.p_memsz)
+    size_t at = 0;
+    while (next_code(module, &at, &part))
+        if (address - part.p_vaddr < part.p_memsz)
             return true;
     return false;
 }

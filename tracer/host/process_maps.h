@@ -16,15 +16,15 @@ struct wsdbg_host_mapping {
     uint64_t offset;     /* in the file, bytes */
     uint32_t file;       /* in files */
     bool is_code;        /* it may be executed */
-    bool is_copy;        /* of no file itself: code that took the place of the file's.  The offset is a guess */
+    bool is_copy;        /* anonymous code that took the place of the file's; the offset is a guess */
 };
 
 struct wsdbg_host_file {
     char *path; /* as the process has it; owned */
 };
 
-/* Mappings of files, ordered by address; and anonymous code between two mappings of one file: a program that changes its
- * own code puts a copy there. */
+/* Mappings of files, and anonymous code between two mappings of one file, ordered by address.  A program that changes
+ * its own code has such a copy of it. */
 struct wsdbg_host_maps {
     struct wsdbg_host_mapping *mappings;
     size_t count, capacity;

@@ -120,8 +120,8 @@ static bool is_taken_together(const struct rings *rings, uint32_t at)
     return is_taken;
 }
 
-/* Whether a place is no stage of the one before it, though both are of one family so far: something else is done with
- * it, and no instruction takes both. */
+/* Whether a place belongs to another ring than the place before it, though both are of one family so far: other
+ * operations are done on it, and no instruction takes both. */
 static bool breaks_off(const struct rings *rings, uint32_t at)
 {
     return at < rings->count && rings->places[at].id == rings->places[at - 1].id && rings->places[at].kinds &&
@@ -129,9 +129,9 @@ static bool breaks_off(const struct rings *rings, uint32_t at)
            !is_taken_together(rings, at);
 }
 
-/* Whether a place goes on the ring of the one before it.  They are of different families so far, one of which has no
- * other place; or those of the second one break off behind it.  They lie in one row, expect the same, and the same is
- * done with them.  And some instruction takes both. */
+/* Whether a place goes on the ring of the one before it.  They are of different families so far.  One of these has no
+ * other place, or the second one breaks off right behind its first place.  Both places lie in one row, expect the same,
+ * and the same is done with them.  And some instruction takes both. */
 static bool goes_on(const struct rings *rings, uint32_t at)
 {
     const struct ring_place *last = &rings->places[at - 1], *next = &rings->places[at];

@@ -330,7 +330,7 @@ static bool is_machine_code(const struct wsdbg_code_kernel *kernel)
         const struct wsdbg_instruction *instruction =
             wsdbg_graph_instruction(kernel->function->graph, kernel->accesses[i].instruction);
         if (wsdbg_is_mbarrier_access(kernel->accesses[i].kind))
-            return instruction->words[0] || instruction->words[1];
+            return wsdbg_is_machine_code(instruction);
     }
     return false;
 }

@@ -72,7 +72,7 @@ static void narrow_immediates(const struct wsdbg_ptx_translation *t)
             t->out->sources[i].value &= mask;
 }
 
-/* thread_step.c cuts the result. */
+/* thread_result.c cuts the result. */
 static void cut_to_half(const struct wsdbg_ptx_translation *t)
 {
     if (!is_half(t->from->type) && t->from->type != WSDBG_PTX_S16)

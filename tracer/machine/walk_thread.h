@@ -15,9 +15,10 @@ enum { WALK_GLOBALS_KEPT = 512, WALK_SHARED_KEPT = 128 }; /* blocks */
 /* Arrays that the lanes of a warp index lie in few large blocks.  Memory may end inside of one, and what is kept of a
  * look may have only a smaller one. */
 enum { WALK_BLOCK_BYTES = 512, WALK_SMALL_BLOCK_BYTES = 128 };
-/* The GPU stands still while memory is read, and a read takes some 20 us, of a word as of a block.  Beyond this many
- * reads of a grid, global memory is not known.  No CTA may use more than half of those that are left, so that the first
- * ones leave something: others need to know at least where their work begins. */
+/* The GPU stands still while memory is read, and a read takes some 20 us, of a word as of a block.  Where no large
+ * block is known, a word takes up to three reads.  Beyond this many blocks of a grid, global memory is not known.  No
+ * CTA may use more than half of those that are left, so that the first ones leave something: others need to know at
+ * least where their work begins. */
 enum { WALK_GLOBALS_READ_MOST = 1024 };
 
 /* An aligned piece of memory; `place` is what it was read of: a context, a CTA. */

@@ -213,13 +213,15 @@ const struct wsdbg_name *wsdbg_snapshot_name(const struct wsdbg_snapshot *snapsh
     return NULL;
 }
 
-bool wsdbg_snapshot_name_is_inferred(const struct wsdbg_snapshot *snapshot, uint32_t module,
-                                     const struct wsdbg_name *name)
+enum wsdbg_name_origin wsdbg_snapshot_name_origin(const struct wsdbg_snapshot *snapshot, uint32_t module,
+                                                  const struct wsdbg_name *name)
 {
     if (module >= snapshot->module_count || !name)
-        return false;
+        return WSDBG_ORIGIN_AUTHOR;
     const struct wsdbg_module *m = &snapshot->modules[module];
-    return (size_t)(name - snapshot->names) - m->names_first >= m->names_given;
+    if (m->names_undecided)
+        return snapshot->names_inferred ? WSDBG_ORIGIN_UNKNOWN : WSDBG_ORIGIN_AUTHOR;
+    return (size_t)(name - snapshot->names) - m->names_first < m->names_given ? WSDBG_ORIGIN_AUTHOR : WSDBG_ORIGIN_CODE;
 }
 
 const char *wsdbg_snapshot_role_name(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp)

@@ -108,6 +108,9 @@ struct wsdbg_context {
                                                                           which no call waited */
 };
 
+/* From what the code does, or from the author of the kernel. */
+enum wsdbg_name_origin { WSDBG_ORIGIN_AUTHOR, WSDBG_ORIGIN_CODE, WSDBG_ORIGIN_UNKNOWN };
+
 struct wsdbg_module {
     uint32_t process_id;
     uint32_t context;
@@ -118,6 +121,7 @@ struct wsdbg_module {
     struct wsdbg_optional_u64 image_hash;
     uint32_t names_first, names_count; /* in snapshot.names */
     uint32_t names_given;              /* the first of them: by the author; the others are inferred from the code */
+    bool names_undecided;              /* the session's file does not say which of them the author gave */
     char image_path[256];              /* spool file, "" = not kept */
     char source_path[192]; /* of the file its probes' lines count in, as the compiler had it; "" = not known */
 };
@@ -598,9 +602,9 @@ const struct wsdbg_site *wsdbg_snapshot_site(const struct wsdbg_snapshot *snapsh
 /* Name row of an id in a module; NULL where none was given. */
 const struct wsdbg_name *wsdbg_snapshot_name(const struct wsdbg_snapshot *snapshot, uint32_t module,
                                              enum wsdbg_name_kind kind, uint32_t id);
-/* Whether the name of a module was inferred from what the code does; NULL was not. */
-bool wsdbg_snapshot_name_is_inferred(const struct wsdbg_snapshot *snapshot, uint32_t module,
-                                     const struct wsdbg_name *name);
+/* Where the name of a module comes from; AUTHOR for NULL. */
+enum wsdbg_name_origin wsdbg_snapshot_name_origin(const struct wsdbg_snapshot *snapshot, uint32_t module,
+                                                  const struct wsdbg_name *name);
 /* The role's name of a warp, or NULL. */
 const char *wsdbg_snapshot_role_name(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp);
 /* Demangling is not done here: the function's name of a grid, or NULL. */

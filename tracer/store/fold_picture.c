@@ -145,8 +145,8 @@ static void put_names(const struct wsdbg_snapshot *s, const struct wsdbg_fold_gr
     const struct wsdbg_name *barrier = barrier_name(s, w, g->low[WSDBG_WARP_KEY_KIND], g->low[WSDBG_WARP_KEY_ID]);
     copy_label(out->role_name, role ? role->name : NULL);
     copy_label(out->barrier_name, barrier ? barrier->name : NULL);
-    out->role_inferred = wsdbg_snapshot_name_is_inferred(s, module, role);
-    out->barrier_inferred = wsdbg_snapshot_name_is_inferred(s, module, barrier);
+    out->role_origin = wsdbg_snapshot_name_origin(s, module, role);
+    out->barrier_origin = wsdbg_snapshot_name_origin(s, module, barrier);
 }
 
 void wsdbg_fold_sites(const struct wsdbg_fold_group *g, uint32_t sites[2])
@@ -266,7 +266,7 @@ void wsdbg_fold_barriers_row(const struct wsdbg_snapshot *s, const struct wsdbg_
                                           .kind = b->kind,
                                           .pending_tx_known = g->low[WSDBG_BARRIER_KEY_TX_KNOWN] != 0};
     copy_label(out->name, b->name ? b->name->name : NULL);
-    out->name_inferred = wsdbg_snapshot_name_is_inferred(s, module_of(s, b->cta), b->name);
+    out->name_origin = wsdbg_snapshot_name_origin(s, module_of(s, b->cta), b->name);
     out->id = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_ID);
     out->phase = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_PHASE);
     out->pending_arrivals = wsdbg_fold_range(g, WSDBG_BARRIER_KEY_PENDING);

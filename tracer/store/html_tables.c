@@ -524,8 +524,8 @@ void wsdbg_html_session(const struct wsdbg_report *r, FILE *out)
     }
     for (size_t i = 0; i < r->schedule_count; i++)
         fact(out, "Schedule", r->schedules[i]);
-    if (wsdbg_report_shows_inferred(r))
-        fact(out, "Names", "of roles and barriers are inferred from the code");
+    if (wsdbg_report_names_text(r))
+        fact(out, "Names", wsdbg_report_names_text(r));
     fact(out, "wsdbg", r->wsdbg_version);
     fputs("</dl>\n", out);
 }

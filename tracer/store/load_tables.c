@@ -138,7 +138,9 @@ static struct wsdbg_error *load_names(struct wsdbg_loader *loader)
             continue;
         if (s->modules[module].names_count++ == 0)
             s->modules[module].names_first = (uint32_t)s->name_count - 1;
-        s->modules[module].names_given += wsdbg_select_number(&q) == 0; /* the author's come first */
+        const int64_t inferred = wsdbg_select_or(&q, -1);
+        s->modules[module].names_given += inferred == 0; /* the author's come first */
+        s->modules[module].names_undecided |= inferred < 0;
     }
     return wsdbg_select_end(&q);
 }

@@ -12,5 +12,6 @@ DROP VIEW IF EXISTS part_named;
 ALTER TABLE session ADD COLUMN stall_proven INTEGER;
 ALTER TABLE node ADD COLUMN stall_proven INTEGER;
 ALTER TABLE name ADD COLUMN inferred INTEGER;
--- Before, a picture only told whether it has names that were inferred.
-UPDATE name SET inferred = EXISTS (SELECT 1 FROM snapshot WHERE names_inferred);
+-- An author names roles and barriers only in a module with probes.  Such a module may have inferred names as well:
+-- of these names version 10 did not say which the author gave, so they stay NULL.
+UPDATE name SET inferred = 1 WHERE module_id IN (SELECT id FROM module WHERE NOT probed);

@@ -35,10 +35,10 @@ struct wsdbg_report_warps {
     struct wsdbg_members members;
     enum wsdbg_warp_state state;
     struct wsdbg_optional_u32 role;
-    char role_name[WSDBG_REPORT_LABEL_BYTES];    /* "" = not named */
-    char barrier_kind[24];                       /* "" = waits for nothing known */
-    char barrier_name[WSDBG_REPORT_LABEL_BYTES]; /* "" = not named */
-    bool role_inferred, barrier_inferred;        /* these names come from what the code does, not from its author */
+    char role_name[WSDBG_REPORT_LABEL_BYTES];           /* "" = not named */
+    char barrier_kind[24];                              /* "" = waits for nothing known */
+    char barrier_name[WSDBG_REPORT_LABEL_BYTES];        /* "" = not named */
+    enum wsdbg_name_origin role_origin, barrier_origin; /* of these names */
     struct wsdbg_range barrier_id, stage, parity, iteration, line, registers_held, registers_asked, waiting_ns;
     struct wsdbg_range last_event;     /* enum wsdbg_event_kind */
     uint32_t site;                     /* index in report.sites where all stand at it, else WSDBG_NONE */
@@ -58,7 +58,7 @@ struct wsdbg_report_barriers {
     struct wsdbg_members waited; /* those at which a warp waits */
     enum wsdbg_barrier_kind kind;
     char name[WSDBG_REPORT_LABEL_BYTES];
-    bool name_inferred; /* it comes from what the code does, not from its author */
+    enum wsdbg_name_origin name_origin;
     struct wsdbg_range id, phase, pending_arrivals, expected_arrivals, completed_phases, pending_tx_bytes, waiters;
     struct wsdbg_range shared_offset;
     struct wsdbg_optional_u64 word; /* where all have the same */
@@ -237,7 +237,7 @@ struct wsdbg_report {
     char *command, *wsdbg_version, *device, *observer, *evidence, *hostname; /* NULL = not known */
     uint64_t started_unix_ns;
     double stall_seconds;
-    bool stall_proven; /* by the simulator: stall_seconds is not how long was waited */
+    bool stall_proven; /* by the simulator, so that nobody waited for stall_seconds */
     bool ended;        /* the fields up to verdict_delay_ns are set */
     int exit_status;
     bool ended_hang;
@@ -315,8 +315,9 @@ void wsdbg_report_cta_text(uint32_t count, const uint32_t *cta, char *out, size_
 void wsdbg_report_role_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
 /* The same for where the warps are named beside it: "-" for a role of which only its warps are known ("warps 0-3"). */
 void wsdbg_report_role_beside_warps(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
-/* Whether a role or barrier that the report for the terminal shows has a name that was inferred. */
-bool wsdbg_report_shows_inferred(const struct wsdbg_report *report);
+/* "of roles and barriers are inferred from the code": of the names that the report for the terminal shows, one was
+ * inferred.  "... may be inferred ..." where that is not known.  NULL: the author gave all of them. */
+const char *wsdbg_report_names_text(const struct wsdbg_report *report);
 /* "empty[0] parity 1", "named barrier 3", "asks 232, holds 168 registers", "last: wgmma issue"; "" for warps that left.
  */
 void wsdbg_report_wait_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);

@@ -138,8 +138,9 @@ static void grid_heading(const struct wsdbg_report *r, const struct wsdbg_report
 
 static void names_line(const struct wsdbg_report *r, FILE *out)
 {
-    if (wsdbg_report_shows_inferred(r))
-        wsdbg_report_line(out, NULL, "  (names of roles and barriers are inferred from the code)");
+    const char *names = wsdbg_report_names_text(r);
+    if (names)
+        wsdbg_report_line(out, NULL, "  (names %s)", names);
 }
 
 /* Grids that run come before those that ended; of the latter only the first is shown beside running ones. */

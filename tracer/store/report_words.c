@@ -80,18 +80,19 @@ static bool is_called_by_place(const char *barrier)
     return strncmp(barrier, kind, strlen(kind)) == 0 && isdigit((unsigned char)barrier[strlen(kind)]);
 }
 
-bool wsdbg_report_shows_inferred(const struct wsdbg_report *r)
+const char *wsdbg_report_names_text(const struct wsdbg_report *r)
 {
+    bool has[WSDBG_ORIGIN_UNKNOWN + 1] = {false};
     for (size_t i = 0; i < r->row_count; i++) {
         const struct wsdbg_report_warps *w = &r->rows[i];
-        if ((w->role_inferred && !is_called_by_warps(w->role_name)) ||
-            (w->barrier_inferred && !is_called_by_place(w->barrier_name)))
-            return true;
+        has[w->role_origin] |= !is_called_by_warps(w->role_name);
+        has[w->barrier_origin] |= !is_called_by_place(w->barrier_name);
     }
     for (size_t i = 0; i < r->barrier_row_count; i++)
-        if (r->barrier_rows[i].name_inferred && !is_called_by_place(r->barrier_rows[i].name))
-            return true;
-    return false;
+        has[r->barrier_rows[i].name_origin] |= !is_called_by_place(r->barrier_rows[i].name);
+    return has[WSDBG_ORIGIN_CODE]      ? "of roles and barriers are inferred from the code"
+           : has[WSDBG_ORIGIN_UNKNOWN] ? "of roles and barriers may be inferred from the code"
+                                       : NULL;
 }
 
 void wsdbg_report_role_beside_warps(const struct wsdbg_report_warps *w, char *out, size_t bytes)

@@ -131,8 +131,8 @@ static struct wsdbg_error *write_modules(struct wsdbg_store *store, const struct
     return wsdbg_insert_end(&insert);
 }
 
-static void write_name(struct wsdbg_insert *insert, int64_t module_id, uint32_t position, const struct wsdbg_name *n,
-                       bool inferred)
+static void write_name(struct wsdbg_insert *insert, int64_t module_id, uint32_t position, const struct wsdbg_module *m,
+                       const struct wsdbg_name *n)
 {
     wsdbg_insert_number(insert, module_id);
     wsdbg_insert_number(insert, position);
@@ -143,7 +143,7 @@ static void write_name(struct wsdbg_insert *insert, int64_t module_id, uint32_t 
     wsdbg_insert_number(insert, n->first_free);
     wsdbg_insert_maybe(insert, n->arriving_roles != 0, n->arriving_roles);
     wsdbg_insert_maybe(insert, n->waiting_roles != 0, n->waiting_roles);
-    wsdbg_insert_number(insert, inferred);
+    wsdbg_insert_maybe(insert, !m->names_undecided, position >= m->names_given);
 }
 
 static struct wsdbg_error *write_names(struct wsdbg_store *store, const struct wsdbg_snapshot *s,
@@ -161,7 +161,7 @@ static struct wsdbg_error *write_names(struct wsdbg_store *store, const struct w
     for (size_t i = 0; i < s->module_count; i++) {
         const struct wsdbg_module *m = &s->modules[i];
         for (uint32_t j = 0; j < m->names_count && m->names_first + j < s->name_count; j++) {
-            write_name(&insert, ids->modules[i], j, &s->names[m->names_first + j], j >= m->names_given);
+            write_name(&insert, ids->modules[i], j, m, &s->names[m->names_first + j]);
             ids->names[m->names_first + j] = wsdbg_insert_row(&insert);
         }
     }

@@ -1,0 +1,179 @@
+/* replay_standing.c - runs the replay of a case in all orders: one may end in the picture, or all may fail.  See
+ * replay.h.
+ *
+ * Reads: parts, warps, barriers and walks of the snapshot.  Writes: the case's replays.
+ */
+#include "diagnose/replay_likes.h"
+
+enum { ENDED_OF_ORDERS = 4 }; /* at most one of so many orders may finish */
+
+/* False where no standstill of a replay looks like the part. */
+static bool can_be_reached(const struct wsdbg_case *c, const struct wsdbg_part *part)
+{
+    switch (part->state) {
+    case WSDBG_WARP_WAIT_MBARRIER:
+        return part->barrier < c->snapshot->barrier_count && part->parity.known;
+    case WSDBG_WARP_WAIT_NAMED:
+        return part->barrier < c->snapshot->barrier_count;
+    case WSDBG_WARP_WAIT_CLUSTER:
+    case WSDBG_WARP_WAIT_WGMMA:
+    case WSDBG_WARP_RECONVERGE:
+    case WSDBG_WARP_SPIN_GLOBAL:
+    case WSDBG_WARP_SPIN_SHARED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool may_be_explained(const struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        uint32_t count;
+        const struct wsdbg_part *parts = wsdbg_code_parts(c, w, &count);
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED)
+            continue;
+        for (uint32_t i = 0; i < count; i++)
+            if (!can_be_reached(c, &parts[i]))
+                return false;
+        if (count == 0)
+            return false;
+    }
+    return true;
+}
+
+/* How the runs of a replay ended, if none ended in the picture. */
+struct outcomes {
+    uint32_t ended;                         /* runs that reached the kernel's end */
+    uint32_t overflows, barrier;            /* runs that were broken by an arrival too many on the barrier's family */
+    enum wsdbg_replay_order overflow_order; /* of one of these: step by step, if that is one */
+    uint32_t stood;                         /* runs that stopped, with all agents where they are known */
+    uint32_t alike;                         /* the most agents that one of these runs left as they were seen */
+    enum wsdbg_replay_order alike_order;    /* of that run */
+};
+
+static void count_overflow(const struct wsdbg_replay *replay, struct outcomes *outcomes)
+{
+    if (outcomes->overflows && !wsdbg_replay_is_of_family(replay, outcomes->barrier, replay->overflow))
+        return;
+    if (!outcomes->overflows++ || outcomes->overflow_order != WSDBG_REPLAY_STEP_BY_STEP)
+        outcomes->overflow_order = replay->order;
+    outcomes->barrier = replay->overflow;
+}
+
+static bool has_exited(const struct wsdbg_replay *replay, uint32_t agent)
+{
+    return wsdbg_case_warp(replay->c, replay->agents[agent].warp)->state == WSDBG_WARP_EXITED;
+}
+
+/* How many agents of warps that have not exited were left as they were seen. */
+static uint32_t count_alike(const struct wsdbg_replay *replay)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        count += !has_exited(replay, i) && wsdbg_replay_is_as_seen(replay, i);
+    return count;
+}
+
+static void count_outcome(const struct wsdbg_replay *replay, struct outcomes *outcomes)
+{
+    outcomes->ended += replay->has_ended;
+    if (replay->overflows)
+        count_overflow(replay, outcomes);
+    if (replay->is_broken || replay->has_ended || replay->has_lost)
+        return;
+    const uint32_t alike = count_alike(replay);
+    if (!outcomes->stood++ || alike > outcomes->alike) {
+        outcomes->alike = alike;
+        outcomes->alike_order = replay->order;
+    }
+}
+
+static bool is_guessed(const struct wsdbg_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->c->snapshot->walks[replay->agents[i].walk].is_guessed)
+            return true;
+    return false;
+}
+
+/* Whether nearly each run failed, and one of them stopped about where the kernel did: most agents are as they were
+ * seen. What ends in some orders is a race: a parity that is wrong lets a wait through that should hold. */
+static bool fails_alike(const struct wsdbg_replay *replay, const struct outcomes *outcomes)
+{
+    uint32_t agents = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        agents += !has_exited(replay, i);
+    return outcomes->stood && outcomes->stood + outcomes->overflows + outcomes->ended == WSDBG_REPLAY_ORDERS &&
+           ENDED_OF_ORDERS * outcomes->ended <= WSDBG_REPLAY_ORDERS && 2 * outcomes->alike > agents;
+}
+
+/* Keeps a replay that does not end in the picture if its runs fail nevertheless.  What is guessed counts only if it
+ * leads to the very picture. */
+static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, const struct outcomes *outcomes)
+{
+    const bool overflows =
+        outcomes->overflows && outcomes->overflows + outcomes->ended == (uint32_t)WSDBG_REPLAY_ORDERS;
+    if (is_guessed(replay) || (!overflows && !fails_alike(replay, outcomes)))
+        return false;
+    replay->steps_left = WSDBG_REPLAY_STEPS;
+    wsdbg_replay_run(replay, overflows ? outcomes->overflow_order : outcomes->alike_order, NULL);
+    if (replay->is_broken && !replay->overflows)
+        return false;
+    replay->overflow_runs = outcomes->overflows;
+    replay->ended_runs = outcomes->ended;
+    c->failing = replay;
+    return true;
+}
+
+/* Whether the replay ends in the picture in some order; counts the outcomes until then.  `outcomes` may be NULL. */
+static bool ends_in_picture(struct wsdbg_replay *replay, struct outcomes *outcomes)
+{
+    for (uint32_t order = 0; order < WSDBG_REPLAY_ALL_ORDERS; order++) {
+        wsdbg_replay_run(replay, order, NULL);
+        if (wsdbg_replay_is_picture(replay))
+            return true;
+        if (outcomes && order < WSDBG_REPLAY_ORDERS)
+            count_outcome(replay, outcomes);
+    }
+    return false;
+}
+
+static struct wsdbg_error *find_standing(struct wsdbg_case *c)
+{
+    struct wsdbg_replay *replay;
+    struct outcomes outcomes = {.barrier = WSDBG_NONE};
+    struct wsdbg_error *error = wsdbg_replay_create(c, &replay);
+    if (error || !replay)
+        return error;
+    bool stands = ends_in_picture(replay, &outcomes);
+    for (enum wsdbg_replay_shares shares = WSDBG_SHARES_EQUAL + 1; !stands && shares < WSDBG_SHARES_KINDS; shares++)
+        stands = wsdbg_replay_share_bytes(replay, shares) && ends_in_picture(replay, NULL);
+    if (stands) {
+        c->standing = replay;
+        return NULL;
+    }
+    wsdbg_replay_share_bytes(replay, WSDBG_SHARES_EQUAL);
+    if (!keep_failing(c, replay, &outcomes))
+        wsdbg_replay_destroy(replay);
+    return NULL;
+}
+
+static void replay_once(struct wsdbg_case *c)
+{
+    if (!c->was_replayed && may_be_explained(c) && find_standing(c))
+        c->no_memory = true;
+    c->was_replayed = true;
+}
+
+struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c)
+{
+    replay_once(c);
+    return c->standing;
+}
+
+struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c)
+{
+    replay_once(c);
+    return c->failing;
+}
