@@ -7,8 +7,8 @@
 Reads the times on the GPU (FILE may be packed; those that estimate.c rests on are tests/measured/plans.json.gz) and the
 constants that estimate.c has.  The search begins with these and makes each a little larger or smaller as long as that
 helps.  A set of constants is judged by what its choices lose, and by the errors of all its estimates: plans that were
-not timed may be chosen, too.  The constants in GIVEN stay as they are.  Plans that now take their tiles in another order
-than when they were timed do not count.  A development script: wsdbg itself needs no Python.
+not timed may be chosen, too.  The constants in GIVEN stay as they are.  Plans that now take their tiles in another
+order than when they were timed do not count.  A development script: wsdbg itself needs no Python.
 """
 import argparse, gzip, json, math, os, re
 

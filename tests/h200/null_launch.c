@@ -3,8 +3,8 @@
  * Usage: null_launch [ROUNDS]     Prints one JSON line: medians of ROUNDS blocks of 1000 launches, nanoseconds.
  *        null_launch storm COUNT  Prints one JSON line: the seconds of COUNT launches and one synchronisation, those of
  *                                 the first launch, and the mean of the launches of the second half, nanoseconds.
- *        null_launch past ROUNDS  Prints one JSON line, nanoseconds: the median of ROUNDS blocks of 500 launches past the
- *                                 observer, and that of what a block through it takes more; the same with
+ *        null_launch past ROUNDS  Prints one JSON line, nanoseconds: the median of ROUNDS blocks of 500 launches past
+ *                                 the observer, and that of what a block through it takes more; the same with
  *                                 synchronisation.
  */
 #include <stdio.h>
@@ -79,8 +79,8 @@ static double pairs_ns(const struct calls *calls)
     return (now_ns() - start) / PAST_PAIRS;
 }
 
-/* Two processes differ by more than an observer costs, but two blocks of one process do not.  Before the first block, an
- * observer gets half a second to attach and leave. */
+/* Two processes differ by more than an observer costs, but two blocks of one process do not.  Before the first block,
+ * an observer gets half a second to attach and leave. */
 static int past(const char *text)
 {
     static double figures[4][PAST_ROUNDS_MAX];
