@@ -154,8 +154,8 @@ def shapes(result, out):
     out(f"`tests/h200/measure.py shapes`, {machine['gpu']}, {machine['date']}: `gemm --shapes FILE`, the plan that `--schedule auto` chooses.")
     out('Launched: five launches a sample, one by one, as a program makes them and `gemm --bench` times them; where a launch takes less than about')
     out('10 µs, it is the host that is timed. On the GPU: a sample is one CUDA graph of 5 to 40 launches. 30 samples in turns, median of')
-    out('the ratios of pairs, quartiles in brackets. cuBLAS has a workspace of 32 MiB. In both, a launch of the GEMM may begin while the one in')
-    out('front of it ends (programmatic dependent launch); it touches the matrices only after that. cuBLAS is called as it is.\n')
+    out('the ratios of pairs, quartiles in brackets. cuBLAS has a workspace of 32 MiB. In both, a launch of the GEMM may begin before the')
+    out('previous one ends (programmatic dependent launch), but it touches the matrices only after that. cuBLAS is called as it is.\n')
     if result['constants'] != measure.constants_of_plans():
         out('`plan.c` or `estimate.c` has changed since: it may choose other plans now.\n')
     out('| m × n × k | plan | launched: speed / cuBLAS | on the GPU: speed / cuBLAS | GEMM µs | cuBLAS µs |')
