@@ -16,8 +16,8 @@ DEVICE uint32_t shared_address(const void *pointer)
     return (uint32_t)__cvta_generic_to_shared(pointer);
 }
 
-/* True in one lane of the warp, and the compiler knows: for `threadIdx.x == 0` it has copies issued in a loop over the
- * lanes. */
+/* True in one lane of the warp, and the compiler knows that it is one.  With `threadIdx.x == 0` it would issue copies
+ * in a loop over the lanes. */
 DEVICE int elect_lane(void)
 {
     uint32_t elected;
@@ -77,7 +77,7 @@ DEVICE void mbarrier_expect_tx(uint64_t *bar, uint32_t bytes)
                  : "memory");
 }
 
-/* One look, which the hardware lets wait for a while.  The common case: the phase is over, or soon will be. */
+/* One look at the barrier; the hardware may wait for a while.  In most cases the phase is over, or soon will be. */
 DEVICE bool mbarrier_try_wait(const uint64_t *bar, uint32_t parity)
 {
     uint32_t done;
@@ -90,7 +90,7 @@ DEVICE bool mbarrier_try_wait(const uint64_t *bar, uint32_t parity)
     return done != 0;
 }
 
-/* The first half of a wait: only one that does not end at the first look has an event. */
+/* A wait without the event of its end.  It has one event, its begin, if it does not end at the first look. */
 #define MBARRIER_WAIT_ONLY(w, id, bars, stage, parity, iteration)       \
     do {                                                                \
         if (!mbarrier_try_wait(&(bars)[stage], parity)) {               \
@@ -242,7 +242,7 @@ DEVICE void grid_dependency_wait(void)
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-/* The next launch may begin, if it may at all; once every CTA has said so. */
+/* Lets the next launch begin early, once every CTA has executed this.  It does if it was launched to overlap. */
 DEVICE void grid_launch_dependents(void)
 {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

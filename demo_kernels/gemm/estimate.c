@@ -1,8 +1,8 @@
 /* estimate.c - see estimate.h.  Reads sizes alone.
  *
- * Waves of tiles, each tile its k-blocks and a store.  A k-block takes what the tensor cores need for it, or L2,
- * whichever is more.  tests/h200/fit_plans.py finds the constants from what an H200 took
- * (tests/measured/plans.json.gz); those of memory and the least of a k-block are given, not found.
+ * A product is waves of tiles.  A tile is its k-blocks and a store.  A k-block takes as long as the tensor cores or L2
+ * need for it, whichever is longer.  tests/h200/fit_plans.py finds the constants from times on an H200
+ * (tests/measured/plans.json.gz).  It does not change BLOCK_LEAST_NS and the constants of memory.
  */
 #include "estimate.h"
 
@@ -11,24 +11,24 @@
 
 #include "geometry.h"
 
-/* What takes time besides k-blocks: a launch; a cluster; each wave but the first; the store of a tile, and of each of
- * its columns. */
+/* What takes time besides k-blocks: a launch; a launch with clusters; each wave but the first; the store of a tile, and
+ * each column of it. */
 #define LAUNCH_NS 1272
 #define CLUSTER_NS 221
 #define WAVE_NS 146
 #define TILE_NS 141
 #define TILE_COLUMN_NS 3.63
-/* Stream-K: that one CTA waits for another, each column of what it gets, and that it gives too. */
+/* Stream-K: a CTA waits for another one; each column of the sums that it gets; it also gives sums itself. */
 #define GIVING_NS 3061
 #define GIVEN_COLUMN_NS 10.83
 #define BOTH_NS 107
-/* Split-K with low tiles; each KiB of sums that the busiest CTA of a cluster gets, and that it sends. */
+/* Split-K: low tiles; each KiB of sums that the busiest CTA of a cluster gets, and each that it sends. */
 #define SPLIT_LOW_NS 437
 #define GOT_KIB_NS 24.4
 #define SENT_KIB_NS 39.1
 
-/* A k-block of a tile of `columns`, of 64 rows and of 128, when hardly any other multiprocessor works: a row each of
- * tiles.def. */
+/* How long a k-block of a tile takes while other multiprocessors are idle, with 64 rows (low) and with 128 (high): one
+ * entry for each row of tiles.def. */
 struct pace {
     int columns;
     double low_ns, high_ns;
@@ -36,28 +36,24 @@ struct pace {
 static const struct pace paces[] = {
     {64, 87, 211}, {96, 100, 237}, {128, 116, 290}, {160, 136, 375}, {192, 161, 463}, {224, 182, 532}, {256, 219, 570},
 };
-/* How much longer when all of them do; the least. */
+/* How much longer it takes while all multiprocessors work, as a fraction; the least that it takes. */
 #define BUSY_LOW 0.870
 #define BUSY 0.307
 #define BLOCK_LEAST_NS 115
-/* L2, for each row of A and B: 128 bytes, that may lie in two lines, and in five sectors instead of four. */
+/* How long L2 takes for each row of A and B in a k-block, 128 bytes.  If they lie in two lines, or in five sectors
+ * instead of four, it takes longer. */
 #define ROW_NS 0.992
 #define TWO_LINES_NS 0.729
 #define FIVE_SECTORS_NS 1.206
 
-/* Memory, for A and B that do not stay in L2. */
+/* Memory, for matrices that are too large to stay in L2. */
 #define MEMORY_BYTES_A_NS 3600.0
 #define CACHED_BYTES 45e6
-/* Of the time of L2, that slows memory down. */
+/* The part of L2's time that is added to the time of memory. */
 #define L2_BESIDE_MEMORY 0.1
 
-static double most(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-/* What the busiest cluster does: how many k-blocks it multiplies, of how many tiles it stores something, how many
- * clusters give it their sums, and whether it gives some too. */
+/* What the busiest cluster does: how many k-blocks it multiplies, how many tiles it stores, how many clusters give it
+ * their sums, and whether it gives sums, too. */
 struct load {
     int waves, k_blocks, tiles, givers;
     bool gives_too;
@@ -80,7 +76,7 @@ static struct load busiest(const struct gemm_plan *plan, int tiles, int clusters
                          .gives_too = tiles > clusters || clusters % tiles != 0};
 }
 
-/* The product of a k-block, while a share of the multiprocessors works on one each. */
+/* The product of a k-block on the tensor cores.  `busy` is the share of multiprocessors that work. */
 static double product_ns(const struct gemm_plan *plan, double busy)
 {
     const bool is_low = gemm_plan_rows(plan) == CONSUMER_M;
@@ -88,10 +84,10 @@ static double product_ns(const struct gemm_plan *plan, double busy)
     for (size_t i = 0; i < sizeof paces / sizeof *paces; i++)
         if (paces[i].columns == plan->columns)
             ns = is_low ? paces[i].low_ns : paces[i].high_ns;
-    return most(ns * (1 + (is_low ? BUSY_LOW : BUSY) * busy), BLOCK_LEAST_NS);
+    return fmax(ns * (1 + (is_low ? BUSY_LOW : BUSY) * busy), BLOCK_LEAST_NS);
 }
 
-/* What L2 takes for the rows of a k-block, with all the others. */
+/* How long L2 takes for the rows of a k-block, while it serves the other CTAs, too. */
 static double l2_ns(const struct gemm_plan *plan, int k, double busy)
 {
     int aligned = BLOCK_K; /* every row begins at a multiple of so many elements */
@@ -102,7 +98,7 @@ static double l2_ns(const struct gemm_plan *plan, int k, double busy)
     return row_ns * (gemm_plan_rows(plan) + plan->columns * gemm_plan_splits(plan) / plan->cluster) * sqrt(busy);
 }
 
-/* What memory takes for A and B. */
+/* How long memory takes for A and B. */
 static double memory_ns(int m, int n, int k, double all_l2_ns)
 {
     const double bytes = sizeof(bf16) * (double)k * (m + n);
@@ -110,7 +106,7 @@ static double memory_ns(int m, int n, int k, double all_l2_ns)
     return is_cached ? 0 : bytes / MEMORY_BYTES_A_NS + L2_BESIDE_MEMORY * all_l2_ns;
 }
 
-/* What split-K adds: sums go from CTA to CTA in whole boxes. */
+/* The time that split-K adds: CTAs send one another sums, in whole boxes. */
 static double split_ns(const struct gemm_plan *plan)
 {
     const int splits = gemm_plan_splits(plan), box_columns = STORE_COLUMNS_OF(plan->columns);
@@ -131,7 +127,7 @@ double gemm_plan_estimate_ns(const struct gemm_plan *plan, int m, int n, int k, 
     if (plan->schedule != SCHEDULE_STREAMK)
         busy *= (double)tiles / (load.waves * clusters);
     const double all_l2_ns = load.k_blocks * l2_ns(plan, k, busy);
-    double ns = most(load.k_blocks * product_ns(plan, busy), most(all_l2_ns, memory_ns(m, n, k, all_l2_ns)));
+    double ns = fmax(load.k_blocks * product_ns(plan, busy), fmax(all_l2_ns, memory_ns(m, n, k, all_l2_ns)));
     ns += LAUNCH_NS + (plan->cluster > 1 ? CLUSTER_NS : 0) + (load.waves - 1) * WAVE_NS;
     ns += load.tiles * (TILE_NS + TILE_COLUMN_NS * plan->columns / splits);
     if (load.givers)

@@ -5,13 +5,13 @@
  * store C through shared memory (TMA).  A slot has two mbarriers: `full` completes when its bytes have landed,
  * `empty` when every consumer warp that reads it has released it.
  *
- *   cooperative   a CTA's tile is 128 x TILE_N, each consumer takes 64 rows of it
- *   ping-pong     a CTA's tile is 64 x TILE_N; the consumers take tiles in turn, one stores while the other multiplies
- *   stream-K      cooperative, and the last tiles are shared among CTAs along K (scheduler.cuh)
- *   split-K       a tile of either height for a cluster, whose CTAs share its k-blocks (sums.cuh)
+ *   cooperative   a CTA's tile is 128 x TILE_N; each consumer computes 64 rows of it
+ *   ping-pong     a CTA's tile is 64 x TILE_N; the consumers take tiles in turn: one stores while the other multiplies
+ *   stream-K      like cooperative, but CTAs share the k-blocks of the last tiles (scheduler.cuh)
+ *   split-K       a cluster computes one tile, 128 or 64 rows high; its CTAs share the k-blocks (sums.cuh)
  *
- * In other clusters the CTAs take tiles one above the other; each loads its part of B's tile for all.
- * A launch may begin before the one in front of it is over: it reads and writes nothing of the matrices until then.
+ * In other schedules the CTAs of a cluster compute tiles one above the other.  Each loads a part of B's tile for all.
+ * A launch may begin before the previous launch has ended.  It touches the matrices only after that launch has ended.
  * GEMM_BUG selects one of the deliberate hangs of bugs.def; BUG(x) is constant and 0 in every other image.
  */
 #include "box.cuh"
@@ -19,17 +19,17 @@
 #include "loads.cuh"
 #include "sums.cuh"
 
-/* 40 x 128 + 232 x 256 = 56 x 128 + 224 x 256 = 168 x 384, what __launch_bounds__(384, 1) gives the CTA. */
+/* 40 x 128 + 232 x 256 = 56 x 128 + 224 x 256 = 168 x 384: the registers of a CTA with __launch_bounds__(384, 1). */
 #define PRODUCER_REGISTERS (MORE ? 56 : 40)
 #define CONSUMER_REGISTERS (BUG(regs_exhausted) ? 240 : MORE ? 224 : 232)
 
-/* Of a warp that has nothing else to do. */
+/* The thread that initialises the barriers.  Its warp has nothing else to do. */
 #define INIT_THREAD 32
 
 /* Whether this producer warp gives registers back. */
 #define RELEASES_REGISTERS (!BUG(regs_no_release) && (!BUG(regs_partial) || threadIdx.x < 32))
 
-/* An unused slot is free, except where the consumers hand it over first. */
+/* A new slot is free, except in the bug double-arrive: there the consumers release it first. */
 #ifdef GEMM_BUG_double_arrive
 #define EMPTY_BARRIER WSDBG_MBARRIER
 #else
@@ -57,8 +57,8 @@ WSDBG_MODULE(WSDBG_ROLE(ROLE_PRODUCER, "producer"), WSDBG_ROLE(ROLE_CONSUMER_0, 
 
 /* ---- what warps record first ---- */
 
-/* A short product waits for its first copies.  So nothing is recorded before the roles part, and then the loading thread
- * records its begin behind the first copies, the others theirs while those are on their way. */
+/* A short product waits mostly for its first copies, so no event may delay them.  The loading thread records its begin
+ * after it has issued them.  The other warps record theirs while the copies are in flight. */
 DEVICE void begin_role(struct wsdbg_warp *w, const struct gemm *g, uint32_t role)
 {
     if (g->enters_early)
@@ -81,14 +81,14 @@ DEVICE void announce_barriers(struct wsdbg_warp *w, const struct gemm *g)
     }
 }
 
-/* Events are of the present again. */
+/* From here on, an event gets the time at which it is recorded. */
 DEVICE void tell_now(struct wsdbg_warp *w, const struct gemm *g)
 {
     if (!g->enters_early)
         WSDBG_TELL_NOW(*w);
 }
 
-/* What a warp of the producer has done by now; the barriers' set-up is told as of a time before any arrival's. */
+/* Records what this producer warp has done so far.  The set-up of the barriers gets a time before any arrival. */
 DEVICE void announce_producer(struct wsdbg_warp *w, const struct gemm *g)
 {
     if (!g->enters_early)
@@ -115,7 +115,7 @@ DEVICE void announce_load_b(struct wsdbg_warp *w, const struct gemm *g, const st
                         g->cluster_size == 1 ? 0 : (1 << g->cluster_size) - 1);
 }
 
-/* Until every slot is free again: then no other CTA of the cluster will arrive on a barrier of this one any more. */
+/* Waits until every slot is free again.  After that, no other CTA of the cluster arrives on a barrier of this CTA. */
 DEVICE void wait_for_releases(struct wsdbg_warp *w, const struct gemm *g, uint32_t iteration)
 {
 #pragma unroll 1
@@ -125,7 +125,7 @@ DEVICE void wait_for_releases(struct wsdbg_warp *w, const struct gemm *g, uint32
     }
 }
 
-/* Both tiles of one k-block, once the slot is free. */
+/* Starts the copies of one k-block, A and B, into a free slot. */
 DEVICE void fill_slot(const struct gemm *g, const struct loads *loads, int k_block, uint32_t slot)
 {
     mbarrier_arrive_expect_tx(&g->shared.full[slot], loads->bytes);
@@ -133,15 +133,15 @@ DEVICE void fill_slot(const struct gemm *g, const struct loads *loads, int k_blo
     load_b(g, loads, k_block, slot);
 }
 
-/* The parity that a free slot's barrier has gone past.  The opposite one: the phase before the first one counts as
- * complete, so an unused slot is free. */
+/* The parity to wait for before a slot is filled: the opposite of the slot's own.  An mbarrier counts the phase before
+ * its first one as complete, so a new slot is free. */
 DEVICE uint32_t empty_parity(struct position p)
 {
     return p.parity ^ (BUG(parity_wrong) || BUG(double_arrive) ? 0 : 1);
 }
 
-/* One thread: fills the slots in order, k-block after k-block, tile after tile.  All of the first tile waits for the
- * first copies, so they come before the first event, which is told as of then. */
+/* Runs on one thread: fills the slots in order, k-block after k-block, tile after tile.  All consumers wait for the
+ * first copies, so these are issued before any event is recorded.  Their events get the time right after the copies. */
 DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g, int tiles)
 {
     const struct shared_memory *const shared = &g->shared;
@@ -149,7 +149,7 @@ DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g, int tiles)
     struct tile tile = schedule_tile(&g->schedule, 0);
     struct loads loads = loads_of(g, tile);
     if (MORE)
-        grid_dependency_wait(); /* the launch in front may write A and B, and read C */
+        grid_dependency_wait(); /* the previous launch may still write A and B, and read C */
     const bool at_once = !g->enters_early && mbarrier_try_wait(&shared->empty[0], empty_parity(p));
     if (at_once)
         fill_slot(g, &loads, tile.k_begin, 0);
@@ -162,7 +162,7 @@ DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g, int tiles)
             tell_now(w, g);
         }
         WSDBG_TILE_BEGIN(*w, p.iteration, tile.index);
-#pragma unroll 1 /* four copies with probes need more than the producer's registers */
+#pragma unroll 1 /* unrolled by four, the loop with probes needs more registers than the producer has */
         for (int k_block = tile.k_begin; k_block < tile.k_end; k_block++) {
             const bool is_filled = at_once && p.iteration == 0;
             if (!is_filled) {
@@ -172,7 +172,7 @@ DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g, int tiles)
             WSDBG_MBARRIER_ARRIVE_EXPECT_TX(*w, BARRIER_FULL, p.slot, p.iteration, loads.bytes);
             if (!is_filled)
                 fill_slot(g, &loads, k_block, p.slot);
-            /* The copies are on their way: time for their events. */
+            /* The copies are in flight: now there is time for their events. */
             announce_load_a(w, &loads, p);
             announce_load_b(w, g, &loads, p);
             position_advance(g, &p);
@@ -184,7 +184,7 @@ DEVICE void produce(struct wsdbg_warp *w, const struct gemm *g, int tiles)
 }
 
 /* The producer of the bug shared-full-barrier: warp 0 loads A, warp 1 loads B, on one full barrier that waits for
- * one arrival.  Warp 1 takes longer for each block, as a loader does that has to work out more addresses. */
+ * one arrival.  Warp 1 takes longer for each block, like a loader that computes more addresses. */
 DEVICE void produce_one_operand(struct wsdbg_warp *w, const struct gemm *g, int loads_b)
 {
     const struct shared_memory *const shared = &g->shared;
@@ -215,8 +215,8 @@ DEVICE void produce_one_operand(struct wsdbg_warp *w, const struct gemm *g, int 
 
 /* ---- consumer ---- */
 
-/* One arrival of this warp on the slot's empty barrier, in every CTA whose copies write into the slot.  Announced
- * first: an event must not be newer than what the arrival sets off. */
+/* Records one arrival of this warp on the slot's empty barrier, in every CTA whose copies write into the slot.  It is
+ * recorded before the arrival: an event must not be newer than what the arrival causes. */
 DEVICE void announce_release(struct wsdbg_warp *w, const struct gemm *g, struct position p)
 {
     if (threadIdx.x % 32 != 0)
@@ -244,7 +244,7 @@ DEVICE void release_slot(const struct gemm *g, struct position p)
     }
 }
 
-/* The other convention for unused slots, which the bug double-arrive follows: no parity is inverted, the consumers
+/* The other convention for new slots, used by the bug double-arrive: no parity is inverted.  Instead the consumers
  * release every slot once before its first use. */
 DEVICE void hand_over_slots(struct wsdbg_warp *w, const struct gemm *g)
 {
@@ -254,15 +254,15 @@ DEVICE void hand_over_slots(struct wsdbg_warp *w, const struct gemm *g)
         MBARRIER_ARRIVE(*w, BARRIER_EMPTY, g->shared.empty, slot, WSDBG_NO_ITERATION);
 }
 
-/* Until the stores before have left this consumer's buffers, for all its warps. */
+/* Makes all warps of this consumer wait until earlier stores have read the first of its store buffers. */
 DEVICE void wait_for_buffers(struct wsdbg_warp *w, int consumer)
 {
     if (threadIdx.x % WARPGROUP_THREADS == 0)
-        BULK_WAIT_READ(*w, STORE_BUFFERS - 1 - STORE_BOXES % STORE_BUFFERS); /* an odd box was in the first buffer */
+        BULK_WAIT_READ(*w, STORE_BUFFERS - 1 - STORE_BOXES % STORE_BUFFERS); /* the last of an odd number is in it */
     NAMED_SYNC(*w, NAMED_STORE_0 + consumer, WARPGROUP_THREADS);
 }
 
-/* Issues the product of the k-block in a slot, one group of wgmma; `is_first` says that it begins a sum. */
+/* Issues the product of the k-block in a slot as one group of wgmma.  `is_first`: the sums begin with it. */
 DEVICE void issue_products(const struct gemm *g, int consumer, uint32_t slot, int is_first, float *d)
 {
     const int k_step = WGMMA_K * sizeof(bf16) / WGMMA_DESCRIPTOR_BYTES;
@@ -278,10 +278,10 @@ DEVICE void issue_products(const struct gemm *g, int consumer, uint32_t slot, in
     wgmma_commit();
 }
 
-/* Multiplies `k_blocks` of one tile into `d`.  One group of wgmma stays in flight, so a slot is released when the
- * group after the one that read it has been issued.  While the first group is in flight, all is done that the store of
- * `d` needs, its events too: the store's first fence would wait for them.  While the last one is, the other consumer
- * is let begin. */
+/* Multiplies `k_blocks` of one tile into `d`.  One group of wgmma stays in flight: a slot is released when the group
+ * after the one that read it has been issued.  While the first group is in flight, the consumer waits for the buffers
+ * that the store of `d` needs.  The events of this wait are recorded then, too: the store's first fence would wait for
+ * them.  While the last group is in flight, the other consumer gets its turn. */
 DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, int k_blocks, uint32_t iteration,
                      bool has_stored, int gives_turn, float *d)
 {
@@ -290,10 +290,10 @@ DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, i
 #pragma unroll 1
     for (int k_block = 0; k_block < k_blocks; k_block++) {
         MBARRIER_WAIT_ONLY(*w, BARRIER_FULL, g->shared.full, p.slot, p.parity, p.iteration);
-        if (k_block == 0) /* here the warps of the group may not all be there yet */
+        if (k_block == 0) /* here some warps of the warpgroup may still be missing */
             WSDBG_WGMMA_ISSUE(*w, p.slot, p.iteration);
         issue_products(g, consumer, p.slot, k_block == 0, d);
-        /* Events are written while the tensor cores work: the wait that has ended, the release that is next. */
+        /* Events are recorded while the tensor cores work: the end of the wait, then the next release. */
         WSDBG_MBARRIER_WAIT_END(*w, BARRIER_FULL, p.slot, p.parity, p.iteration);
         if (k_block > 0)
             announce_release(w, g, before);
@@ -315,9 +315,9 @@ DEVICE void multiply(struct wsdbg_warp *w, const struct gemm *g, int consumer, i
         release_slot(g, before);
 }
 
-/* Stores a consumer's 64 x TILE_N accumulators, in boxes through two buffers; in split-K those boxes that are this
- * CTA's.  The stores are probed as one, and the end of the wait for `d` behind them: every event before a proxy fence
- * is a store that the fence waits for.  That each store is committed goes without saying. */
+/* Stores a consumer's 64 x TILE_N accumulators box by box, through two buffers.  In split-K it stores only the boxes
+ * that this CTA owns.  One event stands for all stores.  It and the end of the wait for `d` are recorded after them:
+ * a proxy fence waits for every event before it.  Commits have no events, because every store is committed. */
 DEVICE void store(struct wsdbg_warp *w, const struct gemm *g, int consumer, struct tile tile, uint32_t iteration,
                   const float *d)
 {
@@ -343,7 +343,7 @@ DEVICE void store(struct wsdbg_warp *w, const struct gemm *g, int consumer, stru
         WSDBG_TMA_STORE_ISSUE(*w, iteration, CONSUMER_M * TILE_N * sizeof(bf16));
 }
 
-/* Leaves the sums of a tile's first k-blocks to the CTA that has its last ones. */
+/* Gives this CTA's sums of a tile to the CTA that has the tile's last k-blocks. */
 DEVICE void give(struct wsdbg_warp *w, const struct gemm *g, int consumer, uint32_t iteration, const float *d)
 {
     WSDBG_WGMMA_WAIT_END(*w, iteration, 0);
@@ -370,8 +370,8 @@ DEVICE void take(struct wsdbg_warp *w, const struct gemm *g, int consumer, struc
     } while (schedule_begin_in(&g->schedule, tile, giver) > 0);
 }
 
-/* After it the boxes that are this CTA's have the sums of all k-blocks.  A CTA is sent something once both its
- * consumers have read the last of its slots. */
+/* Adds the other CTAs' sums to the boxes that this CTA owns.  The sums land in its slots, so they are sent only after
+ * both its consumers have read the last slot. */
 DEVICE void share_sums(struct wsdbg_warp *w, const struct gemm *g, int consumer, float *d)
 {
     const int thread = threadIdx.x % WARPGROUP_THREADS;
@@ -396,8 +396,8 @@ DEVICE void share_sums(struct wsdbg_warp *w, const struct gemm *g, int consumer,
     add_boxes(g, consumer, d);
 }
 
-/* One warpgroup: multiplies and stores its tiles.  In ping-pong, a consumer multiplies only when the other one has
- * done so with the tile before, so that the tensor cores see one tile at a time and the stores hide behind them. */
+/* One warpgroup: multiplies and stores its tiles.  In ping-pong, a consumer multiplies only after the other one has
+ * multiplied the tile before.  So the tensor cores work on one tile at a time, and one consumer stores meanwhile. */
 DEVICE void consume(struct wsdbg_warp *w, const struct gemm *g, int consumer)
 {
     float d[WGMMA_ACCUMULATORS];
@@ -423,7 +423,7 @@ DEVICE void consume(struct wsdbg_warp *w, const struct gemm *g, int consumer)
     }
     if (threadIdx.x % WARPGROUP_THREADS == 0) {
         WSDBG_BULK_WAIT_BEGIN(*w, 0);
-        bulk_wait_read(0); /* that it has ended, the warp's exit tells */
+        bulk_wait_read(0); /* the warp's exit shows that it has ended */
     }
 }
 
@@ -474,7 +474,7 @@ DEVICE void consumer_warpgroup(struct wsdbg_warp *w, const struct gemm *g, int c
     consume(w, g, consumer);
 }
 
-/* The body of every kernel below; the first three are constants there. */
+/* The body of every kernel below.  Each gives constants for the first three parameters. */
 DEVICE void gemm_body(int cluster_size, int consumers_a_tile, enum sharing sharing, const struct gemm_problem *problem,
                       const struct tensor_map *a, const struct tensor_map *b, const struct tensor_map *c,
                       const struct tensor_map *a_edge, const struct tensor_map *b_edge)
@@ -489,7 +489,7 @@ DEVICE void gemm_body(int cluster_size, int consumers_a_tile, enum sharing shari
         tma_prefetch_map(c);
     }
     uint32_t address = shared_address(dynamic_shared);
-    asm("" : "+r"(address)); /* worked out once: the compiler would do it for every k-block */
+    asm("" : "+r"(address)); /* computed once: the compiler would compute it again for every k-block */
     struct gemm g =
         gemm_make(cluster_size, consumers_a_tile, sharing, problem, (uint8_t *)__cvta_shared_to_generic(address));
     g.a = a;
@@ -497,7 +497,7 @@ DEVICE void gemm_body(int cluster_size, int consumers_a_tile, enum sharing shari
     g.c = c;
     g.a_edge = a_edge;
     g.b_edge = b_edge;
-    /* Before the first event, for which the fence in there would wait. */
+    /* Before the first event: the fence in init_barriers would wait for it. */
     if (inits)
         init_barriers(&g);
     WSDBG_STATE(w);
@@ -512,7 +512,7 @@ DEVICE void gemm_body(int cluster_size, int consumers_a_tile, enum sharing shari
     if (BUG(double_arrive)) {
         hand_over_slots(&w, &g);
         hand_over_slots(&w, &g);
-        /* Both before the producer's first look: it never sees the phase between. */
+        /* The producer looks only after both arrivals, so it never sees the phase between them. */
         __syncthreads();
     }
 
@@ -525,7 +525,7 @@ DEVICE void gemm_body(int cluster_size, int consumers_a_tile, enum sharing shari
     WSDBG_EXIT(w);
 }
 
-/* The maps of tiles that reach over the edge come with those kernels that have them. */
+/* Only images with every kernel of their width have maps of the tiles that reach over the edge. */
 #define MAP(name) const __grid_constant__ struct tensor_map name
 #if MORE
 #define EDGE_MAPS , MAP(a_edge), MAP(b_edge)
@@ -549,9 +549,9 @@ GEMM_KERNEL(gemm_pingpong_cluster2, 2, 1, SHARE_NONE, __cluster_dims__(2, 1, 1))
 #endif
 #if MORE
 GEMM_KERNEL(gemm_cooperative_cluster4, 4, 2, SHARE_NONE, __cluster_dims__(4, 1, 1))
-GEMM_KERNEL(gemm_splitk, 1, 2, SHARE_SPLIT_K, ) /* the cluster comes with the launch */
+GEMM_KERNEL(gemm_splitk, 1, 2, SHARE_SPLIT_K, ) /* the launch sets the size of the cluster */
 GEMM_KERNEL(gemm_splitk_low, 1, 1, SHARE_SPLIT_K, )
-#if TILE_N < 224 /* with the sums of more columns no registers are left for what is added to them */
+#if TILE_N <= STREAMK_COLUMNS_MOST
 GEMM_KERNEL(gemm_streamk, 1, 2, SHARE_STREAM_K, )
 GEMM_KERNEL(gemm_streamk_cluster2, 2, 2, SHARE_STREAM_K, __cluster_dims__(2, 1, 1))
 GEMM_KERNEL(gemm_streamk_cluster4, 4, 2, SHARE_STREAM_K, __cluster_dims__(4, 1, 1))

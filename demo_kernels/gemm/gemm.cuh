@@ -26,8 +26,8 @@ enum {
 #endif
 #define BUG(id) (GEMM_BUG == BUG_##id)
 
-/* Whether this is an image with every kernel of its width; the other one's kernels do not know of what only those need.
- */
+/* Whether this image has every kernel of its width.  An image without them leaves out all code that only those kernels
+ * need. */
 #ifdef GEMM_MORE
 #define MORE 1
 #define STAGES STAGES_MOST
@@ -41,14 +41,14 @@ enum barrier { BARRIER_FULL, BARRIER_EMPTY, BARRIER_OPEN, BARRIER_LANDED };
 enum polled_word { WORD_READY };
 enum named_barrier { NAMED_STORE_0 = 1, NAMED_STORE_1, NAMED_TURN_0, NAMED_TURN_1, NAMED_RING };
 
-/* Where things lie: arrays of slots, then the buffers of the stores, then the mbarriers. */
+/* Shared memory in this order: the slots' tiles of A, those of B, the buffers of the stores, the mbarriers. */
 struct shared_memory {
     bf16 *a, *b, *c;
     uint64_t *full, *empty;
-    uint64_t *open, *landed; /* split-K alone: the others' slots are free; their sums are here, for each consumer */
+    uint64_t *open, *landed; /* split-K alone: all CTAs' slots are free; the other CTAs' sums are here, per consumer */
 };
 
-/* What every role needs.  Those before `rank` are constants of the kernel that is instantiated. */
+/* What every role needs.  The members before `rank` are constants in each kernel. */
 struct gemm {
     int cluster_size; /* CTAs that load B's tiles for one another */
     int ping_pong;
@@ -57,9 +57,9 @@ struct gemm {
     uint32_t stages;
     int consumer_step;
     int releases;     /* arrivals that free a slot */
-    int enters_early; /* warps record their begin before they part into roles, as there they have events already */
-    int rank;         /* of this CTA among those that share B, */
-    int part, splits; /* or among those that share a tile's k-blocks */
+    int enters_early; /* warps record their begin before they split into roles, because they have events before that */
+    int rank;         /* of this CTA among those that share B */
+    int part, splits; /* of this CTA among those that share a tile's k-blocks; how many these are */
     struct schedule schedule;
     struct shared_memory shared;
     const struct gemm_problem *problem;
@@ -118,7 +118,7 @@ DEVICE struct shared_memory shared_memory_at(uint8_t *base, int tile_m, uint32_t
 /* How the k-blocks of a tile are shared among CTAs. */
 enum sharing { SHARE_NONE, SHARE_STREAM_K, SHARE_SPLIT_K };
 
-/* The state of this CTA; the first three are constants of the kernel. */
+/* Makes the state of this CTA.  The first three parameters are constants in each kernel. */
 DEVICE struct gemm gemm_make(int cluster_size, int consumers_a_tile, enum sharing sharing,
                              const struct gemm_problem *problem, uint8_t *shared)
 {

@@ -21,8 +21,8 @@ static const char *kernel_name(const struct gemm_plan *plan)
     return names[plan->schedule][gemm_plan_splits(plan) == 1 ? plan->cluster / 2 : 0];
 }
 
-/* The bugs' image has the kernels of the widest tile that know neither of transposed products nor of launches that
- * overlap. */
+/* The image of a bug has only kernels of the widest tile.  They compute no transposed products, and their launches do
+ * not overlap. */
 static const void *find_image(const struct gemm_plan *plan, enum variant variant, const struct bug *bug)
 {
     const bool is_plain = !plan->transposed && !plan->overlaps && plan->columns == TILE_N && plan->cluster < 4 &&
@@ -35,7 +35,7 @@ struct matrix {
     int rows, columns;
 };
 
-/* A map of a row-major matrix, copied in boxes of which each row is swizzled. */
+/* Makes the map of a row-major matrix that is copied in swizzled boxes. */
 static struct wsdbg_error *encode_map(const struct device *device, struct matrix matrix, int box_rows, int box_columns,
                                       const char *what, CUtensorMap *out)
 {
@@ -50,7 +50,7 @@ static struct wsdbg_error *encode_map(const struct device *device, struct matrix
     return device_check(device, result, what);
 }
 
-/* Room for what CTAs give one another, and the flags that say so, which are 0 before the first launch. */
+/* Allocates memory for the sums that CTAs give one another, and for their flags, 0 before the first launch. */
 static struct wsdbg_error *allocate_workspace(const struct device *device, struct gemm_kernel *kernel)
 {
     const size_t givers = (size_t)kernel->plan.ctas * CONSUMERS;
@@ -61,7 +61,7 @@ static struct wsdbg_error *allocate_workspace(const struct device *device, struc
     return error;
 }
 
-/* The maps of one operand: of `tile_rows` rows a tile, each CTA of the cluster loads its part of them. */
+/* Makes the maps of one operand, whose tiles have `tile_rows` rows.  Each CTA of the cluster loads a part of a tile. */
 static struct wsdbg_error *encode_operand(const struct device *device, struct matrix matrix, int tile_rows, int cluster,
                                           const char *what, CUtensorMap *whole, CUtensorMap *edge)
 {
@@ -72,7 +72,7 @@ static struct wsdbg_error *encode_operand(const struct device *device, struct ma
     return error;
 }
 
-/* In a transposed product A and B change places, and boxes of C lie the other way. */
+/* In a transposed product A and B change places, and the boxes of C are transposed. */
 static struct wsdbg_error *encode_maps(const struct device *device, const struct gemm_matrices *matrices,
                                        struct gemm_kernel *kernel)
 {
@@ -91,11 +91,11 @@ static struct wsdbg_error *encode_maps(const struct device *device, const struct
     return error;
 }
 
-/* No more clusters than run at a time.  Clusters of two always fit: multiprocessors come in pairs. */
+/* Launches no more clusters than run at a time.  Clusters of two always fit: multiprocessors come in pairs. */
 static struct wsdbg_error *limit_clusters(const struct device *device, struct gemm_kernel *kernel)
 {
     const unsigned cluster = (unsigned)kernel->plan.cluster;
-    if (cluster <= 2 || gemm_plan_splits(&kernel->plan) > 1) /* those wait for no cluster but their own */
+    if (cluster <= 2 || gemm_plan_is_split_k(&kernel->plan)) /* split-K's clusters do not wait for one another */
         return NULL;
     CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {cluster, 1, 1}};
     const CUlaunchConfig config = {.gridDimX = cluster,
@@ -123,7 +123,7 @@ struct wsdbg_error *gemm_kernel_open(const struct device *device, const struct g
                                  .plan = *plan,
                                  .shared_bytes =
                                      SHARED_BYTES_OF((unsigned)gemm_plan_rows(plan), (unsigned)plan->columns)};
-    kernel.plan.overlaps &= variant != VARIANT_PROBES; /* the warps of both would write to the same places */
+    kernel.plan.overlaps &= variant != VARIANT_PROBES; /* the warps of both launches would write to the same slots */
     const void *const image = find_image(&kernel.plan, variant, bug);
     struct wsdbg_error *error = encode_maps(device, matrices, &kernel);
     if (!error && plan->schedule == SCHEDULE_STREAMK)

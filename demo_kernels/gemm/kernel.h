@@ -12,7 +12,7 @@ struct gemm_matrices {
     CUdeviceptr a, b, c;
 };
 
-/* Those that are there. */
+/* Frees those that were allocated. */
 void gemm_matrices_free(const struct device *device, struct gemm_matrices *matrices);
 
 struct gemm_kernel {
@@ -25,7 +25,7 @@ struct gemm_kernel {
     unsigned shared_bytes;
 };
 
-/* Loads `variant` of the kernel of `plan`, with `bug` if that is not NULL, and encodes the tensor maps. */
+/* Loads `variant` of the plan's kernel, with `bug` if that is not NULL, and makes the tensor maps. */
 struct wsdbg_error *gemm_kernel_open(const struct device *device, const struct gemm_plan *plan, int m, int n, int k,
                                      enum variant variant, const struct bug *bug, const struct gemm_matrices *matrices,
                                      struct gemm_kernel *out);

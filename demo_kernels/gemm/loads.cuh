@@ -1,14 +1,13 @@
-/* loads.cuh - what a CTA loads of each k-block into a slot: rows of A, and its part of B's for all CTAs of the cluster.
- */
+/* loads.cuh - the copies that fill a slot. */
 #ifndef GEMM_LOADS_CUH
 #define GEMM_LOADS_CUH
 
 #include "gemm.cuh"
 
-/* What this CTA loads of each k-block of a tile: rows of A, and of B its part for all CTAs of the cluster. */
+/* What this CTA loads of each k-block of a tile: rows of A, and a part of B's rows for all CTAs of the cluster. */
 struct loads {
     int row_a, rows_a, row_b, rows_b;
-    uint32_t bytes; /* that land in this CTA, those that others load too */
+    uint32_t bytes; /* that land in this CTA, also from copies of the others */
 };
 
 /* How many of `rows` lie in tile number `tile`, each `height` rows high. */
@@ -18,7 +17,7 @@ DEVICE int rows_inside(int rows, int tile, int height)
     return tile < whole ? height : tile == whole ? rows % height : 0;
 }
 
-/* Of a tile that reaches over the edge only what is inside: rows outside take the copy engine longer than others. */
+/* If a tile reaches over the edge, only the rows inside are loaded: the copy engine takes longer for rows outside. */
 DEVICE struct loads loads_of(const struct gemm *g, struct tile tile)
 {
     const int tile_a = tile.row * g->cluster_size + g->rank;

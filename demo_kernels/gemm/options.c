@@ -74,19 +74,15 @@ void gemm_options_help(FILE *out)
     fputs(
         "usage: gemm [options]     C = A * B^T in bf16, accumulated in fp32; A is m x k, B n x k, C m x n, row-major\n"
         "  --m N --n N --k N       sizes, multiples of 8 (default 8192, 1024 on the simulator; a bug brings its own)\n"
-        "  --schedule WORD         cooperative (default), pingpong, streamk (at most 192 columns), splitk, splitk-low, "
-        "or "
-        "auto:\n"
-        "                          this and what follows is chosen for the sizes\n"
+        "  --schedule WORD         cooperative (default), pingpong, streamk (at most 192 columns), splitk, splitk-low\n"
+        "                          (tiles of half the height), or auto: chooses all options down to --ctas\n"
         "  --columns N             of a CTA's tile: a multiple of 32 from 64 to 256 (default)\n"
-        "  --cluster N             1 (default), 2, 4: CTAs that share B by multicast, 4 not with pingpong; splitk: 2 "
-        "to 8 "
-        "that\n"
-        "                          share a tile's k-blocks\n"
+        "  --cluster N             CTAs that share B by multicast: 1 (default), 2, 4 (not with pingpong);\n"
+        "                          with splitk and splitk-low, CTAs that share a tile's k-blocks: 2 to 8\n"
         "  --transposed            compute C^T = B * A^T: a tile's columns lie along C's rows\n"
-        "  --overlap               a launch may begin while the one in front ends (programmatic dependent launch)\n"
+        "  --overlap               a launch may begin before the previous one ends (programmatic dependent launch)\n"
         "  --band N                tile rows in a band of the rasterisation (default: chosen)\n"
-        "  --ctas N                at most N CTAs (default: one a multiprocessor)\n"
+        "  --ctas N                at most N CTAs (default: one a multiprocessor); not with splitk and splitk-low\n"
         "  --variant WORD          image: plain (no probes), off (probes compiled out), probes (default),\n"
         "                          bare (no probes and no line information)\n"
         "  --bug NAME              run a deliberate hang; --list-bugs prints name, cause, role, barrier, kind, story\n"
@@ -169,7 +165,7 @@ void gemm_options_size(struct gemm_options *options, bool is_simulated)
         options->k = is_small ? SIZE_SIMULATED : bug ? bug->k : SIZE_DEFAULT;
 }
 
-/* What was not given, but for the sizes. */
+/* Fills in what was not given, except the sizes. */
 static void fill_in(struct gemm_options *o)
 {
     const struct bug *const bug = o->bug;
@@ -190,7 +186,7 @@ static int refuse(const char *reason)
     return reason ? -1 : 0;
 }
 
-/* Options of which one makes another one void.  Before what was not given is filled in. */
+/* Refuses options that exclude one another.  Comes before fill_in. */
 static int check_given(const struct gemm_options *o)
 {
     const bool has_plan = o->columns || o->cluster || o->band_rows || o->ctas || o->transposed || o->overlaps;
@@ -228,7 +224,7 @@ static int check_together(const struct gemm_options *o)
         reason = "--bench: a kernel that does not end cannot be timed";
     else if (o->ctas && o->ctas < o->cluster)
         reason = "--ctas: fewer CTAs than a cluster has";
-    else if (o->ctas && (o->schedule == SCHEDULE_SPLITK || o->schedule == SCHEDULE_SPLITK_LOW))
+    else if (o->ctas && gemm_plan_is_split_k(&plan))
         reason = "--ctas: split-K runs one cluster for each tile";
     return refuse(reason);
 }

@@ -20,7 +20,7 @@ struct gemm_options {
     long columns; /* of a tile */
     long cluster;
     long band_rows; /* 0 = chosen by the program */
-    long ctas;      /* 0 = as many as there are multiprocessors */
+    long ctas;      /* 0 = chosen by the program */
     int variant;    /* enum variant */
     const struct bug *bug;
     long repeat;

@@ -18,9 +18,14 @@ int gemm_plan_rows(const struct gemm_plan *plan)
     return is_low ? CONSUMER_M : CONSUMERS * CONSUMER_M;
 }
 
+bool gemm_plan_is_split_k(const struct gemm_plan *plan)
+{
+    return plan->schedule == SCHEDULE_SPLITK || plan->schedule == SCHEDULE_SPLITK_LOW;
+}
+
 int gemm_plan_splits(const struct gemm_plan *plan)
 {
-    return plan->schedule == SCHEDULE_SPLITK || plan->schedule == SCHEDULE_SPLITK_LOW ? plan->cluster : 1;
+    return gemm_plan_is_split_k(plan) ? plan->cluster : 1;
 }
 
 bool gemm_plan_exists(const struct gemm_plan *plan)
@@ -28,24 +33,24 @@ bool gemm_plan_exists(const struct gemm_plan *plan)
     switch (plan->schedule) {
     case SCHEDULE_SPLITK:
     case SCHEDULE_SPLITK_LOW:
-        return plan->cluster >= 2 && plan->cluster <= SPLITS_MOST;
+        return plan->cluster >= 2 && plan->cluster <= CLUSTER_MOST;
     case SCHEDULE_PINGPONG:
         return plan->cluster == 1 || plan->cluster == 2;
     case SCHEDULE_STREAMK:
-        if (plan->columns >= 224)
+        if (plan->columns > STREAMK_COLUMNS_MOST)
             return false;
     }
     return plan->cluster == 1 || plan->cluster == 2 || plan->cluster == 4;
 }
 
-/* Larger clusters leave multiprocessors over: how many of an H200's 132 they use. */
+/* Clusters of more than two leave some multiprocessors idle.  `used`: how many of an H200's 132 work, by their size. */
 int gemm_plan_clusters(const struct gemm_plan *plan, int multiprocessors)
 {
     static const int used[] = {0, 132, 132, 117, 120, 110, 102, 105, 120};
     return multiprocessors * used[plan->cluster] / 132 / plan->cluster;
 }
 
-/* Of C in tiles of the plan's clusters: how many one above the other, or side by side. */
+/* How many of the plan's cluster tiles lie one above the other, and how many side by side. */
 static int tile_rows(const struct gemm_plan *plan, int m, int n)
 {
     return divide_up(plan->transposed ? n : m, gemm_plan_rows(plan) * plan->cluster / gemm_plan_splits(plan));
@@ -67,7 +72,7 @@ struct gemm_plan gemm_plan_complete(struct gemm_plan plan, int m, int n, int k, 
     const int tiles = gemm_plan_tiles(&plan, m, n);
     const int units = plan.schedule == SCHEDULE_STREAMK ? tiles * least(divide_up(k, BLOCK_K), 1024) : tiles;
     int clusters = least(plan.ctas ? plan.ctas / plan.cluster : gemm_plan_clusters(&plan, multiprocessors), units);
-    if (plan.schedule == SCHEDULE_SPLITK || plan.schedule == SCHEDULE_SPLITK_LOW)
+    if (gemm_plan_is_split_k(&plan))
         clusters = tiles; /* the kernel's barriers serve one tile; clusters that find no room wait for it */
     plan.ctas = (clusters > 0 ? clusters : 1) * plan.cluster;
     if (plan.band_rows == 0)
@@ -77,11 +82,12 @@ struct gemm_plan gemm_plan_complete(struct gemm_plan plan, int m, int n, int k, 
 
 /* ---- all plans ---- */
 
-/* Of no more columns of tiles than this, and fewer than rows, tiles are taken row by row: those that share rows of A or
- * columns of B then run next to one another, and L2 reads for several at a time. */
+/* With at most so many columns of tiles, and fewer columns than rows, tiles are taken row by row.  Then tiles that
+ * share rows of A or columns of B run at the same time, and one read by L2 serves several of them. */
 #define BAND_COLUMNS 8
 
-/* The plans of one kernel: all multiprocessors; and, to share few tiles evenly, as many clusters for each. */
+/* The plans of one kernel.  The first uses all multiprocessors.  Stream-K with few tiles has a second one, with the
+ * same number of clusters for each tile. */
 static int plans_of(struct gemm_plan plan, int m, int n, int k, int multiprocessors, struct gemm_plan *out)
 {
     const int tiles = gemm_plan_tiles(&plan, m, n), clusters = gemm_plan_clusters(&plan, multiprocessors);
@@ -99,14 +105,14 @@ static int plans_of(struct gemm_plan plan, int m, int n, int k, int multiprocess
     return count;
 }
 
-/* Whether the GPU has room for a cluster, and each of its CTAs a k-block. */
+/* Whether there is such a kernel, the GPU has room for a cluster, and split-K has a k-block for each CTA of it. */
 static bool fits(const struct gemm_plan *plan, int k, int multiprocessors)
 {
     return gemm_plan_exists(plan) && gemm_plan_clusters(plan, multiprocessors) > 0 &&
            gemm_plan_splits(plan) <= divide_up(k, BLOCK_K);
 }
 
-/* By what they are likely to take, the fastest first; of two alike the one that is not transposed. */
+/* Sorts plans by estimate, the fastest first.  Of two equal ones, the one that is not transposed comes first. */
 static int by_estimate(const void *a, const void *b)
 {
     const struct gemm_plan *const x = a, *const y = b;

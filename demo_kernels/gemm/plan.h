@@ -18,31 +18,35 @@ struct gemm_plan {
     int columns;         /* of C in a CTA's tile; a row of tiles.def */
     int cluster;         /* CTAs that share B, or in split-K a tile */
     int ctas;            /* of the grid */
-    int band_rows;       /* cluster tiles in a band of scheduler.cuh */
-    bool transposed;     /* C^T = B * A^T is computed, so that C's rows are a tile's columns */
-    bool overlaps;       /* a launch begins when there is room for it, though the one in front is not over */
-    double estimated_ns; /* what a launch is likely to take, of a plan that gemm_plan_all made */
+    int band_rows;       /* rows of cluster tiles in a band (scheduler.cuh) */
+    bool transposed;     /* computes C^T = B * A^T, so a tile's columns lie along C's rows */
+    bool overlaps;       /* a launch may begin before the previous one has ended */
+    double estimated_ns; /* the likely time of a launch; gemm_plan_all sets it */
 };
 
+/* The most CTAs of a cluster.  Only split-K has more than four. */
 #define CLUSTER_MOST 8
+
+/* Whether the CTAs of a cluster share a tile's k-blocks. */
+bool gemm_plan_is_split_k(const struct gemm_plan *plan);
 
 /* Whether there is a kernel of this schedule for this cluster and these columns, which are a row of tiles.def. */
 bool gemm_plan_exists(const struct gemm_plan *plan);
 
-/* Rows of C a CTA of the plan computes at a time; of C's columns in a transposed one. */
+/* Rows of a CTA's tile.  If the plan is transposed, they are columns of C. */
 int gemm_plan_rows(const struct gemm_plan *plan);
 
-/* CTAs that share a tile's k-blocks: in split-K those of a cluster. */
+/* How many CTAs share a tile's k-blocks: in split-K those of a cluster, else 1. */
 int gemm_plan_splits(const struct gemm_plan *plan);
 
-/* Clusters of the plan that run at a time; 0 on a GPU that is smaller than one. */
+/* How many clusters of the plan run at a time; 0 if the GPU is smaller than one. */
 int gemm_plan_clusters(const struct gemm_plan *plan, int multiprocessors);
 
-/* Tiles of C, each of which a cluster computes at a time. */
+/* How many tiles C has.  A cluster computes one at a time. */
 int gemm_plan_tiles(const struct gemm_plan *plan, int m, int n);
 
-/* The plan with its `ctas` and `band_rows` where they are 0: one CTA a multiprocessor, whole clusters, and no more than
- * have work. */
+/* Fills in `ctas` and `band_rows` where they are 0: one CTA a multiprocessor, in whole clusters, none without work.
+ * Split-K gets a cluster for each tile whatever `ctas` is, and no more CTAs a cluster than there are k-blocks. */
 struct gemm_plan gemm_plan_complete(struct gemm_plan plan, int m, int n, int k, int multiprocessors);
 
 /* The plan that is likely to be the fastest. */

@@ -4,11 +4,11 @@
  * `band_rows` tile rows before the next column, so that the clusters running at one time share few rows of A
  * and columns of B and find them in L2.
  *
- * Stream-K: where the tiles are no multiple of the clusters, the last wave would leave clusters idle.  So the k-blocks
- * of the last tiles, between one and two a cluster, are dealt out evenly: cluster c gets one run of them, from the
- * middle of a tile to the middle of another.  It goes through its run from the end: first the tile whose end another
- * cluster has, to which it gives its sums, last the one whose beginning others have.  So a cluster waits only for
- * clusters before it, for what they do first.
+ * Stream-K: where the number of tiles is no multiple of the clusters, the last wave would leave clusters idle.  So the
+ * k-blocks of the last tiles, less than two tiles a cluster, are dealt out evenly.  Each cluster gets one run of them,
+ * often from the middle of one tile to the middle of another.  It goes through its run from the end.  First, it gives
+ * its sums of the last tile if another cluster has the end of that tile.  Last, it takes the sums of the first tile if
+ * others have its beginning.  So a cluster waits only for clusters before it, and only for what these do first.
  */
 #ifndef GEMM_SCHEDULER_CUH
 #define GEMM_SCHEDULER_CUH
@@ -17,38 +17,38 @@
 #include "geometry.h"
 
 struct schedule {
-    int rows, columns;           /* of the product that is computed, */
-    int tile_rows, tile_columns; /* and in cluster tiles */
+    int rows, columns;           /* of the product that is computed, in elements */
+    int tile_rows, tile_columns; /* the same in cluster tiles */
     int band_rows;
     int k_blocks;       /* of a tile */
-    int k_begin, k_end; /* those of them that this cluster has of each whole tile: all, or in split-K a part */
+    int k_begin, k_end; /* this CTA's k-blocks of a whole tile: all, or in split-K a part */
     int first, stride;  /* this cluster's whole tiles: first + i * stride */
     int count;          /* of tiles this cluster works on */
 
     int stream_k;    /* constant; without it the rest is 0 */
-    int first_dealt; /* tile of which k-block 0 is the first that is dealt out */
-    int dealt;       /* how many k-blocks are */
-    int run;         /* how many of them are this cluster's */
-    int parts;       /* the tiles of this run: the first of `count`, from the last one back */
-    int last;        /* the last of them */
-    int last_end;    /* this cluster's k-blocks of it end here, */
-    int first_begin; /* and those of the first of them begin here */
+    int first_dealt; /* the first tile whose k-blocks are dealt out */
+    int dealt;       /* how many k-blocks are dealt out */
+    int run;         /* how many of them this cluster gets */
+    int parts;       /* how many tiles the run touches; the cluster takes them first, from the last one back */
+    int last;        /* the last tile of the run */
+    int last_end;    /* the run ends before this k-block of its last tile */
+    int first_begin; /* and begins with this k-block of its first tile */
 };
 
 struct tile {
     int index;
     int row, column;    /* in cluster tiles */
     int k_begin, k_end; /* this cluster's k-blocks of it */
-    uint32_t iteration; /* how many k-blocks this cluster has before those */
+    uint32_t iteration; /* how many k-blocks this cluster had before these */
 };
 
-/* The first of the dealt k-blocks that is the cluster's; its last is before the next cluster's first. */
+/* Where the run of `cluster` begins among the k-blocks that are dealt out.  It ends where the next cluster's begins. */
 DEVICE int schedule_share(const struct schedule *s, int cluster)
 {
     return s->dealt / s->stride * cluster + min(cluster, s->dealt % s->stride);
 }
 
-/* Whole waves of tiles first in C's numbering, so that what is dealt out lies together. */
+/* Deals out k-blocks.  Whole waves get the tiles with the lowest numbers, so that what is dealt out lies together. */
 DEVICE void schedule_deal(struct schedule *s, int tiles)
 {
     const int clusters = s->stride, waves = tiles / clusters - (tiles % clusters && tiles > clusters ? 1 : 0);
@@ -88,14 +88,14 @@ DEVICE struct schedule schedule_make(const struct gemm_problem *problem, int til
     return s;
 }
 
-/* Split-K: of each tile this CTA has one of `splits` parts. */
+/* Split-K: this CTA gets part number `part` of `splits` of each tile's k-blocks. */
 DEVICE void schedule_split(struct schedule *s, int part, int splits)
 {
     s->k_begin = s->k_blocks * part / splits;
     s->k_end = s->k_blocks * (part + 1) / splits;
 }
 
-/* Where tile `index` lies; all its k-blocks that this cluster has. */
+/* Tile `index` as a whole tile: where it lies, and this CTA's k-blocks of it. */
 DEVICE struct tile schedule_whole(const struct schedule *s, int index)
 {
     struct tile t;
@@ -127,8 +127,8 @@ DEVICE struct tile schedule_tile(const struct schedule *s, int ordinal)
     return t;
 }
 
-/* The first k-block of `tile` that `cluster`, which has one before those of this cluster, has; 0 or less: the tile's
- * first. */
+/* The k-block of `tile` with which `cluster` begins; 0 or less if that has the tile's first one.  `cluster` comes
+ * before this one and has k-blocks of the tile. */
 DEVICE int schedule_begin_in(const struct schedule *s, struct tile tile, int cluster)
 {
     return schedule_share(s, cluster) - (tile.index - s->first_dealt) * s->k_blocks;

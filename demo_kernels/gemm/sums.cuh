@@ -1,9 +1,9 @@
 /* sums.cuh - CTAs that have k-blocks of the same tile add up their sums.
  *
  * Stream-K: a CTA gives its sums to the one that has the tile's last k-blocks, through global memory and a flag for
- * each consumer.  Split-K: the CTAs of a cluster have a part of the k-blocks each; each adds up some of the tile's
- * boxes, of which the others send it their sums, into the slots that have done their duty.  Always in the same order,
- * so that every launch leaves the same bits.
+ * each consumer.  Split-K: each CTA of a cluster has a part of the k-blocks, and owns some of the tile's boxes.  The
+ * other CTAs send it their sums of these boxes, into slots that are no longer needed.  Sums are always added in the
+ * same order, so every launch leaves the same bits.
  */
 #ifndef GEMM_SUMS_CUH
 #define GEMM_SUMS_CUH
@@ -13,8 +13,8 @@
 
 /* ---- stream-K ---- */
 
-/* Where a consumer's sums lie that its CTA gives away: four by four, a thread's fours a warpgroup apart, so that a warp
- * writes and reads whole lines. */
+/* Where this thread's part of a consumer's sums lies: groups of four floats.  The same group of all 128 threads lies
+ * together, so a warp writes and reads whole cache lines. */
 DEVICE float4 *given_sums(const struct gemm *g, int cta, int consumer)
 {
     float4 *const all = (float4 *)g->problem->sums;
@@ -50,7 +50,7 @@ DEVICE void add_given(const struct gemm *g, int cta, int consumer, float *d)
 #define BOX_ACCUMULATORS (CONSUMER_M * STORE_COLUMNS / WARPGROUP_THREADS)
 #define BOX_SUMS_BYTES (CONSUMER_M * STORE_COLUMNS * (int)sizeof(float))
 
-/* The boxes of a tile, both consumers', go round among the CTAs that share it. */
+/* The CTAs that share a tile own its boxes in turn.  The boxes are numbered over both consumers. */
 DEVICE int box_number(int consumer, int box)
 {
     return consumer * STORE_BOXES + box;
@@ -60,7 +60,7 @@ DEVICE int box_owner(const struct gemm *g, int consumer, int box)
     return box_number(consumer, box) % g->splits;
 }
 
-/* Where in its owner's memory of slots the sums lie that `giver` has of a box; as given_sums has them. */
+/* Where the sums that `giver` sends of a box lie in the slots of the box's owner.  The order is that of given_sums. */
 DEVICE float4 *sent_sums(const struct gemm *g, int consumer, int box, int giver)
 {
     const int owned = box_number(consumer, box) / g->splits;
@@ -68,7 +68,7 @@ DEVICE float4 *sent_sums(const struct gemm *g, int consumer, int box, int giver)
     return (float4 *)g->shared.a + place * (BOX_SUMS_BYTES / sizeof(float4)) + threadIdx.x % WARPGROUP_THREADS;
 }
 
-/* The bytes that the others send this CTA's consumer. */
+/* How many bytes the other CTAs send to a consumer of this CTA. */
 DEVICE uint32_t sent_bytes(const struct gemm *g, int consumer)
 {
     int owned = 0;
@@ -89,7 +89,7 @@ DEVICE void send_box(const struct gemm *g, int consumer, int box, const float *d
                     make_float4(from[i], from[i + 1], from[i + 2], from[i + 3]));
 }
 
-/* The others' sums in the order of the cluster's CTAs, after this CTA's own. */
+/* Adds the other CTAs' sums to this CTA's own, in the order of the CTAs in the cluster. */
 DEVICE void add_boxes(const struct gemm *g, int consumer, float *d)
 {
 #pragma unroll

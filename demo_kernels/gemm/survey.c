@@ -111,7 +111,7 @@ static void print_quartiles(const char *name, const struct quartiles *q, double 
 
 /* ---- times ---- */
 
-/* So many that a sample takes about a fifth of a millisecond at 600 TFLOP/s, but no launch less than 5 us. */
+/* As many launches as take about 200 us at 600 TFLOP/s, but at least 5 and at most 40. */
 static int launches_a_graph(const struct shape *s)
 {
     const double us = 2e-6 * s->m * s->n * s->k / 600;
@@ -151,8 +151,8 @@ static void print_times(const struct shape *s, const struct contest *launched, c
     fflush(stdout);
 }
 
-/* Twice: launched one by one, as --bench does it, and as graphs, so that only the GPU's time counts.  Of candidates
- * there are many, and only the latter is wanted. */
+/* Times the plans twice: launched one by one, as --bench does it, and as graphs, so that only the GPU's time counts.
+ * With --candidates there are many plans, so they are timed only as graphs. */
 static struct wsdbg_error *time_plans(const struct survey *survey, const struct shape *s, struct gemm_kernel *kernels,
                                       int count)
 {
@@ -182,7 +182,7 @@ static struct wsdbg_error *time_plans(const struct survey *survey, const struct 
 
 /* ---- results ---- */
 
-/* By the kernel, or by cuBLAS where that is NULL. */
+/* Computes the product with the kernel, or with cuBLAS if `kernel` is NULL. */
 static struct wsdbg_error *result_of(const struct survey *survey, const struct shape *s, struct gemm_kernel *kernel,
                                      bf16 *out)
 {
@@ -193,7 +193,7 @@ static struct wsdbg_error *result_of(const struct survey *survey, const struct s
                           survey->options->timeout_ms, out);
 }
 
-/* Each plan twice: the second launch must leave the same bits. */
+/* Computes the product twice: the second launch must leave the same bits. */
 static struct wsdbg_error *check_plan(const struct survey *survey, const struct shape *s, struct gemm_kernel *kernel,
                                       const bf16 *theirs, bf16 *ours)
 {
@@ -232,7 +232,8 @@ static struct wsdbg_error *check_plans(const struct survey *survey, const struct
 
 /* ---- all shapes ---- */
 
-/* Of the candidates those that are not much slower than the fastest, by their estimates; to be checked, all. */
+/* The plan that `--schedule auto` takes.  With --candidates all plans that are not much slower by their estimates; with
+ * --check as well, all plans. */
 static int choose_plans(const struct survey *survey, const struct shape *s, struct gemm_plan *out)
 {
     const int multiprocessors = survey->device->multiprocessors;

@@ -37,15 +37,9 @@ DEVICE void wgmma_commit(void)
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-/* Until at most `groups` (a constant) committed groups of this warpgroup are unfinished.  Such a wait needs nobody
- * else: in the main loop the issue before it says enough, so only the last wait of a tile is probed. */
+/* Waits until at most `groups` (a constant) committed groups of this warpgroup are unfinished.  The wait depends on no
+ * other warpgroup, so only the last wait of a tile is probed. */
 #define wgmma_wait(groups) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory")
-#define WGMMA_WAIT(w, iteration, groups)              \
-    do {                                              \
-        WSDBG_WGMMA_WAIT_BEGIN(w, iteration, groups); \
-        wgmma_wait(groups);                           \
-        WSDBG_WGMMA_WAIT_END(w, iteration, groups);   \
-    } while (0)
 
 /* The accumulators as operands of the instruction, and the text that names them. */
 #define WGMMA_D4(i) "+f"(d[(i)]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3])
@@ -74,7 +68,7 @@ DEVICE void wgmma_commit(void)
     "wgmma.mma_async.sync.aligned.m64n" n "k16.f32.bf16.bf16 {" accumulators "}, " a ", " b ", accumulate, 1, 1, " \
     "0, 0;\n\t}"
 
-/* One instruction for N columns, with `accumulators` = N / 2. */
+/* The instruction for a tile of `n` columns.  A thread has `accumulators` = n / 2 of the sums. */
 #define WGMMA(n, accumulators, a_text, b_text, accumulate_text)                             \
     asm volatile(WGMMA_TEXT(#n, WGMMA_TEXT_##accumulators, a_text, b_text, accumulate_text) \
                  : WGMMA_D##accumulators                                                    \

@@ -56,6 +56,10 @@ static void bad_options_get_one_line_that_names_them(void **state)
          "--ctas, --transposed, --overlap, --bench, --checksum or --times\n"},
         {"gemm --schedule splitk --cluster 2 --columns 128 --ctas 4",
          "gemm: --ctas: split-K runs one cluster for each tile\n"},
+        {"gemm --schedule splitk-low --cluster 2 --columns 128 --ctas 4",
+         "gemm: --ctas: split-K runs one cluster for each tile\n"},
+        {"gemm --schedule splitk --cluster 1",
+         "gemm: --schedule, --columns and --cluster: there is no such kernel (see --help)\n"},
         {"gemm --candidates", "gemm: --candidates: only with --shapes\n"},
         {"gemm --schedule auto --ctas 4",
          "gemm: --schedule auto: not with --columns, --cluster, --band, --ctas, --transposed or --overlap, "

@@ -21,7 +21,7 @@ static void assert_same_plan(struct gemm_plan got, struct gemm_plan wanted)
     assert_int_equal(got.transposed, wanted.transposed);
 }
 
-/* What `gemm` runs without options, and with those that it had before it could choose. */
+/* The plan of `gemm` without options, and with some of a plan given. */
 static void what_is_not_given_is_one_cta_a_multiprocessor_and_bands_of_2048_rows(void **state)
 {
     static const struct {
@@ -48,39 +48,41 @@ static void what_is_not_given_is_one_cta_a_multiprocessor_and_bands_of_2048_rows
     }
 }
 
+/* Every CTA has a k-block.  With one k-block a cluster is one CTA, and there is still one for each tile. */
+static void split_k_has_no_more_ctas_a_tile_than_k_blocks(void **state)
+{
+    static const struct {
+        int k, cluster, ctas;
+    } cases[] = {{4 * BLOCK_K, 4, 288}, {3 * BLOCK_K, 3, 216}, {BLOCK_K + 8, 2, 144}, {BLOCK_K, 1, 72}, {8, 1, 72}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gemm_plan given = {SCHEDULE_SPLITK, .columns = 64, .cluster = 4};
+        const struct gemm_plan got = gemm_plan_complete(given, 768, 768, cases[i].k, 5);
+        assert_int_equal(got.cluster, cases[i].cluster);
+        assert_int_equal(got.ctas, cases[i].ctas);
+    }
+}
+
 static void products_get_the_plan_that_is_likely_the_fastest_on_an_h200(void **state)
 {
     static const struct {
         int m, n, k;
-        struct gemm_plan plan;
+        struct gemm_plan plan; /* schedule, columns, cluster, ctas, band_rows */
     } cases[] = {
-        {2048,
-         2048,
-         2048,
-         {SCHEDULE_COOPERATIVE, .columns = 256, .cluster = 1, .ctas = 128,
-          .band_rows = 1}}, /* fewer columns of tiles than rows */
-        {8192,
-         256,
-         8192,
-         {SCHEDULE_COOPERATIVE, .columns = 128, .cluster = 1, .ctas = 128,
-          .band_rows = 1}}, /* one wave of narrow tiles */
-        {1024,
-         1024,
-         1024,
-         {SCHEDULE_PINGPONG, .columns = 128, .cluster = 1, .ctas = 128, .band_rows = 1}}, /* one wave of low tiles */
-        {128,
-         8192,
-         8192,
-         {SCHEDULE_PINGPONG, .columns = 128, .cluster = 2, .ctas = 128, .band_rows = 16}}, /* memory and L2 decide */
-        {16384,
-         4096,
-         1024,
-         {SCHEDULE_PINGPONG, .columns = 224, .cluster = 1, .ctas = 132, .band_rows = 32,
-          .transposed = true}}, /* 36 waves instead of 37 */
-        {128,
-         384,
-         3776,
-         {SCHEDULE_SPLITK_LOW, .columns = 96, .cluster = 6, .ctas = 48, .band_rows = 32}}, /* 8 tiles, six CTAs each */
+        /* fewer columns of tiles than rows */
+        {2048, 2048, 2048, {SCHEDULE_COOPERATIVE, 256, 1, 128, 1, .transposed = false}},
+        /* one wave of narrow tiles */
+        {8192, 256, 8192, {SCHEDULE_COOPERATIVE, 128, 1, 128, 1, .transposed = false}},
+        /* one wave of low tiles */
+        {1024, 1024, 1024, {SCHEDULE_PINGPONG, 128, 1, 128, 1, .transposed = false}},
+        /* memory and L2 decide */
+        {128, 8192, 8192, {SCHEDULE_PINGPONG, 128, 2, 128, 16, .transposed = false}},
+        /* 36 waves instead of 37 */
+        {16384, 4096, 1024, {SCHEDULE_PINGPONG, 224, 1, 132, 32, .transposed = true}},
+        /* 168 tiles for 132 CTAs */
+        {1536, 1792, 4096, {SCHEDULE_STREAMK, 128, 1, 132, 16, .transposed = false}},
+        /* 8 tiles, six CTAs each */
+        {128, 384, 3776, {SCHEDULE_SPLITK_LOW, 96, 6, 48, 32, .transposed = false}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -125,6 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_given_is_one_cta_a_multiprocessor_and_bands_of_2048_rows),
+        cmocka_unit_test(split_k_has_no_more_ctas_a_tile_than_k_blocks),
         cmocka_unit_test(products_get_the_plan_that_is_likely_the_fastest_on_an_h200),
         cmocka_unit_test(every_plan_fits_the_gpu_and_its_clusters_all_have_work),
     };

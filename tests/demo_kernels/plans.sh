@@ -34,7 +34,7 @@ for variant in plain probes; do
     done
 done
 
-# Split-K: as many parts as a cluster has CTAs, with fewer k-blocks than those, several launches that overlap.
+# Split-K: the largest cluster, with launches that overlap; an odd cluster; fewer k-blocks than CTAs.
 right --variant plain --schedule splitk-low --columns 64 --cluster 8 --m 136 --n 72 --k 2056 --overlap --transposed
 right --schedule splitk --columns 256 --cluster 7 --m 256 --n 512 --k 1024
 right --schedule splitk --columns 128 --cluster 4 --m 128 --n 128 --k 128

@@ -7,7 +7,7 @@
 The program is case own-kernel of fleet/ranks.py, armed, and hangs for --settle seconds when the first wsdbg comes.  Each attach is a command of its own;
 wsdbg leaves, and the program stays.  Times are from the command's start: the stall was due, the first line of the verdict was on stderr, the command
 had ended.  Steps of looks are those that the session has (table look), of each process.
-Where an attach was not right, what wsdbg said is printed, and kept with the system calls in which the threads of the ranks were.
+If an attach was not right, the script prints what wsdbg said.  It also keeps the system calls in which the threads of the ranks were.
 Exit status: 1 where an attach said another cause or rank, 77 without two GPUs.  A development script.
 """
 import collections, csv, glob, io, json, os, subprocess, sys, tempfile, threading, time
@@ -32,7 +32,7 @@ def read(path):
 
 
 def threads_of(session):
-    """Of each process of that session, how many threads of a name are in a system call of a number; `running` and -1 are in none."""
+    """For each process of that session: how many threads of each name are in each system call, by number; `running` and -1 mean none."""
     found = {}
     for folder in glob.glob('/proc/[0-9]*'):
         stat = read(f'{folder}/stat').rpartition(') ')[2].split()

@@ -40,7 +40,7 @@ struct wanted {
     uintptr_t address; /* 0 = not found */
 };
 
-/* The names lie behind the symbols, as linkers put them. */
+/* Linkers put the names right behind the symbols, so the symbols end where the names begin. */
 static void find_symbol(const struct dl_phdr_info *object, const ElfW(Dyn) * dynamic, struct wanted *wanted)
 {
     const ElfW(Sym) *symbol = NULL;

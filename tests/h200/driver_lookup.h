@@ -10,7 +10,7 @@
 void driver_find(const char *program);
 /* The function of that name as of CUDA 12.5. */
 void *driver(const char *name);
-/* What libcuda exports under that name, past everything that stands in front of it. */
+/* What libcuda itself exports under that name, even if another library interposes it. */
 void *driver_itself(const char *name);
 void check(int result, const char *what);
 /* Device 0's primary context, made current, and a kernel of a PTX text in it. */

@@ -5,11 +5,10 @@
     tests/h200/fit_plans.py [FILE] [--sweeps 6] [--write]         prints the constants, or puts them into estimate.c
 
 Reads the times on the GPU (FILE may be packed; those that estimate.c rests on are tests/measured/plans.json.gz) and the
-constants that estimate.c has, from which the search begins: each is made a little larger or smaller as long as that
-helps.  What counts is what the choices by the estimates lose, and by how much the estimates are wrong: plans that were
-not timed may be chosen too.  The constants of memory and the least of a k-block are given, not found.  Plans whose
-tiles are now taken in another order than when they were timed do not count.  A development script: wsdbg itself needs
-no Python.
+constants that estimate.c has.  The search begins with these and makes each a little larger or smaller as long as that
+helps.  A set of constants is judged by what its choices lose, and by the errors of all its estimates: plans that were
+not timed may be chosen, too.  The constants in GIVEN stay as they are.  Plans that now take their tiles in another
+order than when they were timed do not count.  A development script: wsdbg itself needs no Python.
 """
 import argparse, gzip, json, math, os, re
 
@@ -18,8 +17,8 @@ ESTIMATE = os.path.join(ROOT, 'demo_kernels', 'gemm', 'estimate.c')
 GIVEN = ('BLOCK_LEAST_NS', 'MEMORY_BYTES_A_NS', 'CACHED_BYTES', 'L2_BESIDE_MEMORY')
 BLOCK_K, MULTIPROCESSORS, BAND_COLUMNS = 64, 132, 8
 USED = (0, 132, 132, 117, 120, 110, 102, 105, 120)  # of the multiprocessors by clusters of so many, as plan.c has it
-LISTED = 9  # of the products, which measure.py puts first: their bar is the highest
-ALIKE = 0.02  # estimates that differ by no more are as good as the same
+LISTED = 9  # products that measure.py puts first; they weigh the most
+ALIKE = 0.02  # plans whose estimates differ by less are about equally likely to be chosen
 
 
 def divide_up(a, b):
@@ -40,7 +39,7 @@ def constants_of(text):
 
 
 class Sample:
-    """What estimate.c works out of one plan before it looks at a constant."""
+    """What estimate.c computes from one plan without its constants."""
 
     def __init__(self, row, plan):
         schedule, columns, cluster = plan['schedule'], plan['columns'], plan['cluster']
@@ -95,13 +94,13 @@ class Sample:
 
 
 def samples(rows):
-    """For each product its plans."""
+    """The plans of each product."""
     products = [[Sample(row, plan) for plan in row['plans']] for row in rows]
     return [kept for kept in ([s for s in product if not s.is_reordered] for product in products) if kept]
 
 
 def cost(constants, products):
-    """(what is made small, what the choices lose in the mean, at most)"""
+    """(what the search makes small, what the choices lose in the mean, and at most)"""
     lost, soft, wrong, weights = [], 0, 0, 0
     for number, product in enumerate(products):
         estimates = [sample.estimate_us(constants) for sample in product]
@@ -134,7 +133,7 @@ def improve(constants, products, sweeps):
 
 
 def written(text, constants):
-    """estimate.c with other constants."""
+    """The text of estimate.c with these constants."""
     for name, value in constants.items():
         if isinstance(name, str) and name not in GIVEN:
             text = re.sub(rf'^#define {name} [\d.e]+$', f'#define {name} {value:.4g}', text, flags=re.M)

@@ -96,12 +96,12 @@ def shows_line(report, number):
 
 
 def says_more(run):
-    """More than `possible`.  With --give-up the status is that of a hang whatever is said."""
+    """Whether the run claims more than `possible`.  With --give-up the status is always that of a hang."""
     return run['hang'] is True or enough(run['confidence'], 'likely')
 
 
 def did_not_begin(run):
-    """A rank had no port for its store, or did not reach the other one."""
+    """Whether a rank had no port for its store, or did not reach the other rank."""
     return run['cause'] is None and 'DistNetworkError' in run['stderr']
 
 
@@ -190,7 +190,7 @@ def page_row(runs):
 
 
 def marked(kept, table):
-    """What was kept, as the table of today judges it."""
+    """Marks the kept runs again, by the table of today."""
     rows = {row['case']: row for row in table}
     for run in kept['runs']:
         if run['mark'] != 'skipped' and run['case'] in rows:

@@ -45,11 +45,19 @@ def random_shapes(seed, count, step, most=8192):
 
 
 def constants_of_plans():
-    """What tells one state of the files that choose plans from another; None where they are not there."""
+    """A hash of the files that choose plans; None where they are not there."""
     paths = [os.path.join(ROOT, 'demo_kernels', 'gemm', name) for name in ('plan.c', 'estimate.c')]
     if not all(map(os.path.exists, paths)):
         return None
     return hashlib.sha256(b''.join(open(path, 'rb').read() for path in paths)).hexdigest()
+
+
+NULL_LAUNCH_WAYS = ('alone', 'armed', 'ring', 'auto')
+
+
+def first_figures(out):
+    """The first JSON object of an output, without objects in it."""
+    return json.loads(out[out.index('{'):out.index('}') + 1])
 
 
 def spread(values):
@@ -61,7 +69,6 @@ class Measure:
     def __init__(self, build, runs):
         self.bin = os.path.join(build, 'bin')
         self.runs = runs
-        self.storm_pairs = 9
         self.scratch = tempfile.mkdtemp(prefix='wsdbg-measure-')
 
     def without_paths(self, text):
@@ -209,7 +216,7 @@ class Measure:
         return self.survey([*SHAPES, *random_shapes(1, 60, 8), *random_shapes(2, 60, 64)], '--candidates', '--repeat', '9')
 
     def probes(self):
-        """What probes cost, as `bench` has it, on the two sizes where it counts most; of more samples, for pairs differ by more than it is."""
+        """What probes cost, as `bench` has it, on the two sizes where it counts most.  It takes more samples, because there pairs differ by more than probes cost."""
         return {'machine': self.machine(), 'table': self.bench([('2048',) * 3, ('4096',) * 3], self.PROBE_SETUPS, '400')}
 
     def fresh(self, name):
@@ -324,10 +331,7 @@ class Measure:
             for name in figures:
                 command = [self.tool('null_launch'), '11']
                 if name != 'alone':
-                    database = os.path.join(self.scratch, 'observer.db')
-                    if os.path.exists(database):
-                        os.unlink(database)
-                    command = [self.tool('wsdbg'), 'run', '--quiet', '--observer', name, '-o', database, '--', *command]
+                    command = [self.tool('wsdbg'), 'run', '--quiet', '--observer', name, '-o', self.fresh('observer.db'), '--', *command]
                 status, out, err, _ = run(command, 60)
                 try:
                     figures[name].append(json.loads(out[out.index('{'):]))
@@ -336,33 +340,29 @@ class Measure:
         return {name: {key: spread([f[key] for f in values]) for key in ('launch_ns', 'launch_and_sync_ns')}
                 if name != 'errors' and values else values for name, values in figures.items()}
 
+    def null_launch(self, way, *arguments, limit_s):
+        """What null_launch measured in one of these ways: alone, armed, and under wsdbg without a look and with its default."""
+        words = {'alone': [], 'armed': ['arm', '--'], 'ring': ['run', '-q', '--evidence', 'ring', '-o', self.fresh('null.db'), '--'],
+                 'auto': ['run', '-q', '-o', self.fresh('null.db'), '--']}[way]
+        watch = [self.tool('wsdbg'), *words] if words else []
+        start = time.monotonic()
+        status, out, err, _ = run([*watch, self.tool('null_launch'), *arguments], limit_s)
+        return {**(first_figures(out) if status == 0 else {}), 'process_s': time.monotonic() - start, 'status': status, 'said': err[-200:] if status else ''}
+
     def storm(self):
-        """300,000 launches of an empty kernel: alone, armed, and under wsdbg with its default and without a look; pairs alternate."""
-        setups = {'alone': None, 'armed': ['arm', '--'], 'ring': ['run', '-q', '--evidence', 'ring', '-o'], 'auto': ['run', '-q', '-o']}
-        rows = {name: [] for name in setups}
-        for turn in range(self.storm_pairs):
-            names = list(setups)
-            for name in names if turn % 2 == 0 else names[::-1]:
-                database = os.path.join(self.scratch, 'storm.db')
-                if os.path.exists(database):
-                    os.unlink(database)
-                words = setups[name]
-                watch = [] if words is None else [self.tool('wsdbg'), *words, *([] if name == 'armed' else [database, '--'])]
-                start = time.monotonic()
-                status, out, err, _ = run([*watch, self.tool('null_launch'), 'storm', '300000'], 60)
-                seen = json.loads(out[out.index('{'):out.index('}') + 1]) if status == 0 else {'storm_s': None}
-                rows[name].append({**seen, 'process_s': time.monotonic() - start, 'status': status, 'said': err[-200:] if status else ''})
+        """300,000 launches of an empty kernel in each way; 9 rounds, and the order of the ways alternates."""
+        rows = {way: [] for way in NULL_LAUNCH_WAYS}
+        for turn in range(9):
+            for way in NULL_LAUNCH_WAYS if turn % 2 == 0 else NULL_LAUNCH_WAYS[::-1]:
+                rows[way].append({'storm_s': None, **self.null_launch(way, 'storm', '300000', limit_s=60)})
         return {'machine': self.machine(), 'rows': rows}
 
     def past(self):
-        """What the observer adds to a launch: through it and past it in one process; 5 processes of each kind in turns."""
-        setups = {'alone': None, 'armed': ['arm', '--'], 'ring': ['run', '-q', '--evidence', 'ring', '-o'], 'auto': ['run', '-q', '-o']}
-        rows = {name: [] for name in setups}
+        """What the observer adds to a launch: through it and past it in one process; 5 processes of each way, in turns."""
+        rows = {way: [] for way in NULL_LAUNCH_WAYS}
         for _ in range(5):
-            for name, words in setups.items():
-                watch = [] if words is None else [self.tool('wsdbg'), *words, *([] if name == 'armed' else [self.fresh('past.db'), '--'])]
-                status, out, err, _ = run([*watch, self.tool('null_launch'), 'past', '100'], 30)
-                rows[name].append({**(json.loads(out[out.index('{'):out.index('}') + 1]) if status == 0 else {}), 'status': status, 'said': err[-200:] if status else ''})
+            for way in NULL_LAUNCH_WAYS:
+                rows[way].append(self.null_launch(way, 'past', '100', limit_s=30))
         return {'machine': self.machine(), 'rows': rows}
 
     def starts(self):
@@ -371,7 +371,7 @@ class Measure:
         for _ in range(100):
             command = [self.tool('wsdbg'), 'run', '-q', '-o', self.fresh('starts.db'), '--', self.tool('null_launch'), 'storm', '500']
             status, out, err, _ = run(command, 20)
-            seen = json.loads(out[out.index('{'):out.index('}') + 1]) if '}' in out else {'first_s': None}
+            seen = first_figures(out) if '}' in out else {'first_s': None}
             rows.append({'status': status, 'attached': 'attached to process' in err, 'first_s': seen['first_s'], 'said': err[-200:] if status else ''})
         return {'machine': self.machine(), 'rows': rows}
 

@@ -3,8 +3,9 @@
  * Usage: null_launch [ROUNDS]     Prints one JSON line: medians of ROUNDS blocks of 1000 launches, nanoseconds.
  *        null_launch storm COUNT  Prints one JSON line: the seconds of COUNT launches and one synchronisation, those of
  *                                 the first launch, and the mean of the launches of the second half, nanoseconds.
- *        null_launch past ROUNDS  Prints one JSON line: medians of ROUNDS blocks of 500 launches through the observer
- * and past it, in turns, and of their differences, nanoseconds; the same with synchronisation.
+ *        null_launch past ROUNDS  Prints one JSON line, nanoseconds: the median of ROUNDS blocks of 500 launches past
+ *                                 the observer, and that of what a block through it takes more; the same with
+ *                                 synchronisation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static const char kernel_ptx[] =
 typedef int launch_fn(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
                       void **);
 
-/* The first launch is among them: an observer may let it wait.  By the second half it has settled down. */
+/* The first launch counts too: an observer may make it wait.  In the second half an observer has settled. */
 static int storm(const char *text)
 {
     const long count = strtol(text, NULL, 10);
@@ -57,7 +58,7 @@ struct calls {
     int (*synchronize)(void);
 };
 
-/* Nanoseconds a launch; the queue is empty before and holds all of them. */
+/* Nanoseconds a launch.  The driver's queue is empty before, and has room for all launches. */
 static double launches_ns(const struct calls *calls)
 {
     check(calls->synchronize(), "cuCtxSynchronize");
@@ -78,8 +79,8 @@ static double pairs_ns(const struct calls *calls)
     return (now_ns() - start) / PAST_PAIRS;
 }
 
-/* Two processes differ by more than an observer costs; two blocks of one process do not.  First an observer gets half a
- * second in which to come and go. */
+/* Two processes differ by more than an observer costs, but two blocks of one process do not.  Before the first block,
+ * an observer gets half a second to attach and leave. */
 static int past(const char *text)
 {
     static double figures[4][PAST_ROUNDS_MAX];

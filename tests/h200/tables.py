@@ -58,7 +58,7 @@ def ratio_of(entry):
 
 
 def bench(table, out, elsewhere):
-    """`elsewhere`: sizes of which the part `probes` has measured what probes cost."""
+    """Leaves out what probes cost on the sizes `elsewhere`: the part `probes` has measured it."""
     out('## Speed\n')
     out('`tests/h200/measure.py bench`: `gemm --bench --variant X --against Y`: one process, samples of five launches, the order alternates,')
     out('60 samples each; ratio = median over pairs, quartiles in brackets. Normal random inputs.\n')
@@ -154,10 +154,10 @@ def shapes(result, out):
     out(f"`tests/h200/measure.py shapes`, {machine['gpu']}, {machine['date']}: `gemm --shapes FILE`, the plan that `--schedule auto` chooses.")
     out('Launched: five launches a sample, one by one, as a program makes them and `gemm --bench` times them; where a launch takes less than about')
     out('10 µs, it is the host that is timed. On the GPU: a sample is one CUDA graph of 5 to 40 launches. 30 samples in turns, median of')
-    out('the ratios of pairs, quartiles in brackets. cuBLAS has a workspace of 32 MiB. In both, a launch of the GEMM may begin while the one in')
-    out('front of it ends (programmatic dependent launch); it touches the matrices only after that. cuBLAS is called as it is.\n')
+    out('the ratios of pairs, quartiles in brackets. cuBLAS has a workspace of 32 MiB. In both, a launch of the GEMM may begin before the')
+    out('previous one ends (programmatic dependent launch), but it touches the matrices only after that. cuBLAS is called as it is.\n')
     if result['constants'] != measure.constants_of_plans():
-        out('`plan.c` or `estimate.c` has changed since: they may choose other plans now.\n')
+        out('`plan.c` or `estimate.c` has changed since: it may choose other plans now.\n')
     out('| m × n × k | plan | launched: speed / cuBLAS | on the GPU: speed / cuBLAS | GEMM µs | cuBLAS µs |')
     out('|---|---|---|---|---|---|')
     for row in result['sets']['listed']:
@@ -197,6 +197,9 @@ def observer(figures, out):
     out('')
 
 
+WAYS = {'alone': 'alone', 'armed': '`wsdbg arm`, nobody watches', 'ring': '`wsdbg run --evidence ring`', 'auto': '`wsdbg run`'}
+
+
 def storm(result, out):
     rows = result['rows']
     out('## A storm of launches\n')
@@ -206,8 +209,7 @@ def storm(result, out):
     out('of pairs, quartiles in brackets.\n')
     out('| | launches s: median (min–max) | process s | launches against alone |')
     out('|---|---|---|---|')
-    said = {'alone': 'alone', 'armed': '`wsdbg arm`, nobody watches', 'ring': '`wsdbg run --evidence ring`', 'auto': '`wsdbg run`'}
-    pairs = {name: [(row, base) for row, base in zip(rows[name], rows['alone']) if row['storm_s'] and base['storm_s']] for name in said if rows.get(name)}
+    pairs = {name: [(row, base) for row, base in zip(rows[name], rows['alone']) if row['storm_s'] and base['storm_s']] for name in WAYS if rows.get(name)}
 
     def ratio(name, figure):
         values = sorted(figure(row) / figure(base) for row, base in pairs[name])
@@ -215,19 +217,19 @@ def storm(result, out):
 
     for name, good in pairs.items():
         launches, process = [row['storm_s'] for row, _ in good], [row['process_s'] for row, _ in good]
-        out(f'| {said[name]} | {statistics.median(launches):.3f} ({min(launches):.3f}–{max(launches):.3f}) | {statistics.median(process):.2f} | '
+        out(f'| {WAYS[name]} | {statistics.median(launches):.3f} ({min(launches):.3f}–{max(launches):.3f}) | {statistics.median(process):.2f} | '
             f"{ratio(name, lambda row: row['storm_s'])} |")
     out('')
     if any('late_launch_ns' not in row for good in pairs.values() for row, _ in good):
         return
-    out('What is paid once, and what each launch costs. A launch: the mean of the second half of the storm, when wsdbg has left. Once: what the')
-    out('storm took beyond that. The first launch is a part of it.\n')
+    out('What wsdbg costs once, and what each launch costs. A launch: the mean of the second half of the storm, when wsdbg has left. Once: what')
+    out('the storm took beyond the sum of such launches. This includes the first launch.\n')
     out('| | a launch ns: median (min–max) | against alone | once ms | first launch ms |')
     out('|---|---|---|---|---|')
     for name, good in pairs.items():
         late, first = [row['late_launch_ns'] for row, _ in good], [row['first_s'] * 1e3 for row, _ in good]
         once = [row['storm_s'] * 1e3 - row['launches'] * row['late_launch_ns'] / 1e6 for row, _ in good]
-        out(f"| {said[name]} | {statistics.median(late):,.0f} ({min(late):,.0f}–{max(late):,.0f}) | {ratio(name, lambda row: row['late_launch_ns'])} | "
+        out(f"| {WAYS[name]} | {statistics.median(late):,.0f} ({min(late):,.0f}–{max(late):,.0f}) | {ratio(name, lambda row: row['late_launch_ns'])} | "
             f'{statistics.median(once):.0f} | {statistics.median(first):.1f} |')
     out('')
 
@@ -239,8 +241,7 @@ def past(result, out):
     out('the median of 5 such processes, smallest and largest in brackets.\n')
     out('| | a launch past it, ns | through it, ns more | share | launch + sync, ns more |')
     out('|---|---|---|---|---|')
-    said = {'alone': 'alone', 'armed': '`wsdbg arm`, nobody watches', 'ring': '`wsdbg run --evidence ring`', 'auto': '`wsdbg run`, after it has left'}
-    for name, text in said.items():
+    for name, text in {**WAYS, 'auto': '`wsdbg run`, after it has left'}.items():
         good = [row for row in result['rows'][name] if row['status'] == 0]
         launch, more, pair = ([row[key] for row in good] for key in ('launch_ns', 'more_ns', 'sync_more_ns'))
         share = statistics.median(row['more_ns'] / row['launch_ns'] for row in good)

@@ -5,14 +5,14 @@
     tests/h200/training_step.py --page training_step.json       writes a section of docs/results/fleet.md from what was kept
 
 Ways: alone; armed (wsdbg arm --launch-sites off); sites (wsdbg arm); run (wsdbg run).  Each is started --copies times, because two processes that do
-the same are not equally fast: where memory lies for them stays as it was at their start.  All are started once and wait on the host until it is their
+the same are not equally fast: each keeps the memory that it got at its start.  All are started once and wait on the host until it is their
 turn.  In each round every copy of every way has one turn, and each round begins with another one.
 
 A turn measures three things, each as the median of its parts:
     launch   one small addition by PyTorch, with nothing else to do: microseconds a launch, which the host takes
     small    a step of a small transformer, which waits for the host: milliseconds
     large    a step of a large one, which waits for the GPU: milliseconds
-What is compared is a copy's time and the mean of those of all copies of alone in the same round.  Rank N has the Nth half of the processors.
+The time of a copy is compared with the mean over all copies of alone in the same round.  Rank N has the Nth half of the processors.
 At the end one of the processes counts the launches of a step with PyTorch's profiler.
 Exit status: 1 where a way did not answer, 77 without two GPUs.  A development script.
 """
@@ -67,7 +67,7 @@ class Training:
 
 
 def median_ms(rank, work, count, warm):
-    """Of one by one, each until the GPU has done it."""
+    """The median time of one `work`, until the GPU has done it."""
     times = []
     for number in range(warm + count):
         began = time.perf_counter()
@@ -78,7 +78,7 @@ def median_ms(rank, work, count, warm):
 
 
 def launch_us(rank, work):
-    """Blocks are shorter than what the driver queues; the wait for each is not counted."""
+    """The median over blocks.  A block fits into the driver's queue, and the wait for its end is not counted."""
     times = []
     for _ in range(BLOCKS):
         began = time.perf_counter()
@@ -109,7 +109,7 @@ def count_launches(rank, work):
 
 
 def own_half(rank):
-    """Of the processors, those of this rank."""
+    """Gives this rank its half of the processors."""
     processors = sorted(os.sched_getaffinity(0))
     half = max(1, len(processors) // 2)
     os.sched_setaffinity(0, processors[rank * half:(rank + 1) * half] or processors)
@@ -130,7 +130,7 @@ def rank_of_way(options):
 
 
 def slower(answers):
-    """Of both ranks, for each thing that was measured; '' where one has ended."""
+    """For each measure the larger value of the two ranks; '' if a rank has ended."""
     if '' in answers:
         return ''
     both = [json.loads(answer) for answer in answers]
@@ -185,7 +185,7 @@ class Way:
         return json.loads(text) if text else None
 
     def let_go(self):
-        """It ends then."""
+        """Closes its input, so that it ends."""
         try:
             self.process.stdin.close()
         except BrokenPipeError:
@@ -238,7 +238,7 @@ def measure(options):
 
 
 def whole_rounds(kept):
-    """By round, the turns of those in which every copy had one."""
+    """The turns of each round in which every copy had one."""
     by_round = {}
     for turn in kept['turns']:
         by_round.setdefault(turn['round'], []).append(turn)
@@ -256,7 +256,7 @@ def more_of(kept, way, copy, name):
 
 
 def cell_of(kept, way, name):
-    """What all copies took, and how much more than alone: their mean, and each."""
+    """The median time of all copies, and how much more it is than alone: the mean over the copies, and each copy."""
     took = [turn['took'][name] for turns in whole_rounds(kept) for turn in turns if turn['way'] == way]
     more = [100 * more_of(kept, way, copy, name) for copy in range(kept['copies'])]
     return f"{statistics.median(took):,.{MEASURES[name][1]}f}", f"{statistics.fmean(more):+.2f} % ({', '.join(f'{value:+.2f}' for value in more)})"
@@ -276,7 +276,7 @@ def table(kept):
 
 
 def by_launches(kept):
-    """What the launches alone make of a step, which needs no comparison of two steps."""
+    """How much time the launches of a step add.  This needs no comparison of two steps."""
     if not kept.get('launches'):
         return []
     step_us = {name: 1e3 * statistics.median(turn['took'][name] for turns in whole_rounds(kept) for turn in turns if turn['way'] == 'alone') for name in ('small', 'large')}

@@ -99,7 +99,7 @@ def measure(options):
 
 
 def is_whole(run):
-    """Whether both nodes were there: the time may have been over."""
+    """Whether both nodes gave an answer.  The time may have run out before."""
     return all(node['hang'] is not None for node in run['two']['nodes'])
 
 

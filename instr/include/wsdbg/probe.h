@@ -46,14 +46,14 @@
  * Call a probe where all lanes that take part in the operation are active; a single elected lane is fine.
  *
  * WSDBG_BEGIN costs the most: about a hundred instructions, and the first read of the config, which no cache holds.  A
- * kernel of some microseconds spares its first copies that:
+ * kernel that runs only for microseconds should issue its first copies before that:
  *
  *   WSDBG_STATE(w);
  *   ...the barriers are set up, __syncthreads...
  *   if (produces) {
  *       if (lane == 0) {
  *           uint32_t time = WSDBG_TIME();
- *           ...the first copies, as far as their slots are free...
+ *           ...issue the first copies, into slots that are free without a wait...
  *           WSDBG_TELL_AS_OF(w, time);
  *           WSDBG_ENTER_AS(w, 0);       // and the events of those copies
  *           WSDBG_TELL_NOW(w);
@@ -62,7 +62,7 @@
  *       __syncwarp();
  *       WSDBG_SHARE(w, 0);
  *   } else {
- *       WSDBG_ENTER_AS(w, 1);           // in the time that the first copies take
+ *       WSDBG_ENTER_AS(w, 1);           // while the first copies are in flight
  *   }
  */
 #ifndef WSDBG_PROBE_H
@@ -78,10 +78,10 @@
 
 /* A warp's probe state, four registers a thread. */
 struct wsdbg_warp {
-    uint64_t ring;  /* address of the warp's event 0; below 4 GiB (in fact 0) = nothing is recorded */
+    uint64_t ring;  /* address of the warp's event 0; 0 = nothing is recorded; probes test the upper half alone */
     uint32_t place; /* slot index (bits 0-15), wsdbg_config.history_mask (16-22), 0 (23), events so far modulo 256 (24-31) */
     uint32_t below; /* mask of the lanes below this one */
-    uint32_t as_of; /* the time that events get, 0: the clock's; a constant, and no register, where no event is told late */
+    uint32_t as_of; /* the time that events get, 0 = the clock's; takes a register only in a kernel that sets it */
 };
 
 #if WSDBG_PROBES && defined(__CUDACC__)
@@ -247,8 +247,8 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
     asm volatile(WSDBG_PTX_EVENT(WSDBG_PTX_LANES, WSDBG_PTX_SLOT)      \
                  WSDBG_PTX_OPERANDS(w, kind, barrier, stage, parity, iteration, WSDBG_SITE_(0)))
 
-/* Special registers and words of the config, read where it says so: the compiler would move plain reads far ahead,
- * onto the path to a kernel's first copies, and keep the values in registers. */
+/* Read special registers and words of the config exactly here.  The compiler would move plain reads far ahead, before a
+ * kernel's first copies, and keep the values in registers. */
 #define WSDBG_SPECIAL_(name, text) \
     uint32_t name;                 \
     asm volatile("mov.u32 %0, %%" text ";" : "=r"(name))
@@ -287,8 +287,8 @@ static __device__ __forceinline__ void wsdbg_find_(struct wsdbg_warp &w)
     w.place = index | history_mask << 16;
 }
 
-/* The words of the slot that say who the warp is; role_word is 0 where no role is known yet.  Each is worked out just
- * before it is written: the code may stand where few registers are left. */
+/* Writes the words of the slot that say who the warp is; role_word is 0 while the role is not known.  Each word is
+ * computed just before it is written, because few registers may be free here. */
 static __device__ __forceinline__ void wsdbg_identify_(const struct wsdbg_warp &w, uint32_t role_word)
 {
     if (w.ring >> 32 == 0)
@@ -369,14 +369,14 @@ static __device__ __forceinline__ uint32_t wsdbg_time_(void)
 
 /* Declares the probe state `w` of this warp; its probes do nothing until it enters. */
 #define WSDBG_STATE(w) struct wsdbg_warp w = {0, 0, 0, 0}
-/* Records that the warp began.  By all lanes, or by one that shares its state with them before they leave. */
+/* Records that the warp began.  All lanes enter, or one lane enters and later shares its state (WSDBG_SHARE). */
 #define WSDBG_ENTER(w)                                                         \
     do {                                                                       \
         wsdbg_find_(w);                                                        \
         wsdbg_identify_(w, 0);                                                 \
         WSDBG_MILESTONE(w, WSDBG_EVENT_BEGIN, 0, 0, 0, WSDBG_NO_ITERATION, 0); \
     } while (0)
-/* The same with a role, for less than both cost: the slot's event is written once. */
+/* WSDBG_ENTER and WSDBG_ROLE_BEGIN in one.  Costs less than both, because the slot's event is written once. */
 #define WSDBG_ENTER_AS(w, role)                                                        \
     do {                                                                               \
         wsdbg_find_(w);                                                                \
@@ -384,12 +384,12 @@ static __device__ __forceinline__ uint32_t wsdbg_time_(void)
         WSDBG_EVENT(w, WSDBG_EVENT_BEGIN, 0, 0, 0, WSDBG_NO_ITERATION, 0);             \
         WSDBG_MILESTONE(w, WSDBG_EVENT_ROLE_BEGIN, 0, 0, 0, WSDBG_NO_ITERATION, role); \
     } while (0)
-/* An event that must not delay what it tells may be told later: take the time where it happens, and say before the probe
- * that it tells of then.  A warp's events keep their order: none may be told as of a time before the last one's. */
+/* An event can be recorded later than it happens, so that its probe delays nothing.  Take WSDBG_TIME where it happens,
+ * and give it to WSDBG_TELL_AS_OF before the probe.  A warp's events keep their order: no time may be before the last. */
 #define WSDBG_TIME() wsdbg_time_()
 #define WSDBG_TELL_AS_OF(w, time) ((w).as_of = (time))
 #define WSDBG_TELL_NOW(w) ((w).as_of = 0)
-/* Where all 32 lanes are together again after `lane` entered and recorded alone: they get its state, and must leave together. */
+/* Gives all 32 lanes the state of `lane`, which entered alone.  They are converged here, and must leave together. */
 #define WSDBG_SHARE(w, lane) wsdbg_share_(w, lane)
 
 /* Both at once: declares the state and records that the warp began. First thing in the kernel. */

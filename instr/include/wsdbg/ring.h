@@ -173,7 +173,7 @@ struct wsdbg_config {
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_config) == 40, "config layout");
 
 #define WSDBG_HISTORY_DEPTH_MAX 128u
-/* A probe asks the upper half of the ring's address whether anything is recorded, and has the slot's index in 16 bits. */
+/* A probe tests only the upper half of the ring's address, and keeps the slot's index in 16 bits. */
 #define WSDBG_RING_LEAST (UINT64_C(1) << 32)
 #define WSDBG_SLOTS_MAX 65536u
 

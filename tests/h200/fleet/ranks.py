@@ -243,13 +243,13 @@ def is_free(port):
 
 
 def free_port():
-    """A port below those that the kernel gives away: the rank takes it seconds later, and other runs begin meanwhile."""
+    """A port below those that the kernel assigns: the rank binds it only seconds later, and other runs start meanwhile."""
     first = os.getpid() * 37  # another one for each process that starts ranks
     return str(next(port for port in (12000 + (first + next(ports)) % 18000 for _ in range(18000)) if is_free(port)))
 
 
 def wait_for(ranks, status_of):
-    """The statuses of all.  Where one has failed by an exception, the other one would wait for it for ever."""
+    """The statuses of all ranks.  If one fails by an exception, all are ended: the other one would wait for it for ever."""
     while any(status_of(rank) is None for rank in ranks):
         if any(status_of(rank) == 1 for rank in ranks):
             for rank in ranks:
