@@ -1,23 +1,23 @@
 /* ptx_registers.c - see ptx_registers.h.
  *
- * Reads: the instructions of one kernel.  Writes: a number for each register that matters.  A register is taken to be
- * needed from its first to its last place in the text, and over the whole of every loop that it is needed across.
+ * Reads: the instructions of one kernel.  Writes: a number for each register that matters: the first one that no other
+ * register has where this one is needed (ptx_live.h).
  */
 #include "machine/ptx_registers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+#include "machine/ptx_live.h"
 #include "ptx/graph.h"
 
-enum { SLICE_PASSES_MOST = 64, LOOP_PASSES_MOST = 64 };
+enum { SLICE_PASSES_MOST = 64, WORD_BITS = 64 };
 enum { GENERAL_MOST = WSDBG_RZ + WSDBG_MORE_REGISTERS, PREDICATES_MOST = WSDBG_PT + WSDBG_MORE_PREDICATES };
-#define SPANS_LOOKED_AT_MOST ((uint64_t)1 << 28)
 
-/* From the first to the last place; first > last = nowhere. */
-struct span {
-    uint32_t first, last;
-    bool begins_with_read; /* or with a write under a guard: what it held before may count */
+/* Where numbers are held, a bit for each instruction from the function's first one on; NULL = nowhere. */
+struct holding {
+    uint64_t *general[GENERAL_MOST], *predicates[PREDICATES_MOST];
 };
 
 struct numbering {
@@ -27,8 +27,11 @@ struct numbering {
     uint32_t reads_shared; /* what some load brings matters, from shared memory or from a generic address: a bit for the
                               number of its elements */
     bool reads_local;      /* ... or from local memory */
-    struct span *spans;
+    struct wsdbg_ptx_naming *namings;
+    size_t naming_count, naming_capacity;
+    struct wsdbg_ptx_live live;
     uint32_t *order;
+    struct holding *holding;
 };
 
 bool wsdbg_ptx_is_access(uint16_t operation)
@@ -143,6 +146,11 @@ static bool is_shared(const struct wsdbg_ptx_instruction *instruction)
     return instruction->space == WSDBG_PTX_SHARED;
 }
 
+static bool may_be_shared(const struct wsdbg_ptx_instruction *instruction)
+{
+    return is_shared(instruction) || instruction->space == WSDBG_PTX_GENERIC;
+}
+
 static bool is_local(const struct wsdbg_ptx_instruction *instruction)
 {
     return instruction->space == WSDBG_PTX_LOCAL;
@@ -161,7 +169,7 @@ static bool stores_what_is_read(const struct numbering *numbering, const struct 
         return numbering->reads_local && instruction->operation == WSDBG_PTX_OP_st && instruction->type < WSDBG_PTX_F16;
     const bool may_be_read = instruction->vector_length <= 1 ? numbering->reads_shared != 0
                                                              : (numbering->reads_shared & elements_bit(instruction));
-    return may_be_read && instruction->operation == WSDBG_PTX_OP_st && is_shared(instruction) &&
+    return may_be_read && instruction->operation == WSDBG_PTX_OP_st && may_be_shared(instruction) &&
            instruction->type < WSDBG_PTX_F16;
 }
 
@@ -174,8 +182,7 @@ static bool mark_once(struct numbering *numbering)
         const bool brings = !calculates_floats(instruction) && writes_what_matters(numbering, instruction);
         const bool asks = wsdbg_ptx_is_access(instruction->operation) || instruction->operation == WSDBG_PTX_OP_brx ||
                           brings || stores_what_is_read(numbering, instruction);
-        if (brings && instruction->operation == WSDBG_PTX_OP_ld &&
-            (is_shared(instruction) || instruction->space == WSDBG_PTX_GENERIC)) {
+        if (brings && instruction->operation == WSDBG_PTX_OP_ld && may_be_shared(instruction)) {
             grows |= !(numbering->reads_shared & elements_bit(instruction));
             numbering->reads_shared |= elements_bit(instruction);
         }
@@ -192,97 +199,44 @@ static bool mark_once(struct numbering *numbering)
     return grows;
 }
 
-static void widen(struct span *span, uint32_t first, uint32_t last)
-{
-    span->first = first < span->first ? first : span->first;
-    span->last = last > span->last ? last : span->last;
-}
+/* ---- where registers are needed ---- */
 
-static void note(struct numbering *numbering, uint32_t number, uint32_t index, bool is_certain_write)
+static bool add_naming(struct numbering *numbering, struct wsdbg_ptx_naming naming)
 {
-    if (number == WSDBG_PTX_NONE || !numbering->matters[number])
-        return;
-    struct span *span = &numbering->spans[number];
-    if (span->first > span->last)
-        span->begins_with_read = !is_certain_write;
-    widen(span, index, index);
+    if (naming.number == WSDBG_PTX_NONE || !numbering->matters[naming.number])
+        return true;
+    if (!wsdbg_grow((void **)&numbering->namings, &numbering->naming_capacity, numbering->naming_count + 1,
+                    sizeof *numbering->namings))
+        return false;
+    numbering->namings[numbering->naming_count++] = naming;
+    return true;
 }
 
 /* An instruction reads before it writes. */
-static void find_spans(struct numbering *numbering)
+static bool name_all_of(struct numbering *numbering, uint32_t index)
 {
-    for (uint32_t i = 0; i < numbering->function->register_count; i++)
-        numbering->spans[i] = (struct span){.first = UINT32_MAX};
-    for (uint32_t i = numbering->function->first; i < numbering->function->end; i++) {
-        const struct wsdbg_ptx_instruction *instruction = at(numbering, i);
-        note(numbering, instruction->guard, i, false);
-        for (unsigned pass = 0; pass < 2; pass++)
-            for (unsigned k = 0; k < instruction->operand_count; k++)
-                for (uint32_t e = 0; e < element_count(&instruction->operands[k]); e++)
-                    if (instruction->operands[k].is_written == (pass == 1))
-                        note(numbering, element_of(numbering, &instruction->operands[k], e), i,
-                             pass == 1 && instruction->guard == WSDBG_PTX_NONE);
-    }
+    const struct wsdbg_ptx_instruction *instruction = at(numbering, index);
+    const bool is_guarded = instruction->guard != WSDBG_PTX_NONE;
+    bool fits = add_naming(numbering, (struct wsdbg_ptx_naming){instruction->guard, index, true});
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (unsigned k = 0; k < instruction->operand_count; k++)
+            for (uint32_t e = 0; fits && e < element_count(&instruction->operands[k]); e++)
+                if (instruction->operands[k].is_written == (pass == 1))
+                    fits = add_naming(numbering,
+                                      (struct wsdbg_ptx_naming){element_of(numbering, &instruction->operands[k], e),
+                                                                index, pass == 0 || is_guarded});
+    return fits;
 }
 
-/* Code that is called stands behind the kernel's own, but executes in the midst of it: what it needs is never shared.
- */
-static void keep_for_calls(struct numbering *numbering, uint32_t own_end)
+static bool find_namings(struct numbering *numbering)
 {
-    for (uint32_t i = 0; i < numbering->function->register_count; i++) {
-        struct span *span = &numbering->spans[i];
-        if (span->first <= span->last && span->last >= own_end)
-            widen(span, numbering->function->first, numbering->function->end);
-    }
+    bool fits = true;
+    for (uint32_t i = numbering->function->first; fits && i < numbering->function->end; i++)
+        fits = name_all_of(numbering, i);
+    return fits;
 }
 
-/* A jump back from `last` to `first` carries what is needed at both ends. */
-static bool carry(struct numbering *numbering, uint32_t first, uint32_t last)
-{
-    bool grows = false;
-    for (uint32_t i = 0; i < numbering->function->register_count; i++) {
-        struct span *span = &numbering->spans[i];
-        const bool meets = span->first <= span->last && span->first <= last && span->last >= first;
-        if (!meets || (span->first >= first && !span->begins_with_read))
-            continue;
-        grows |= span->last < last || span->first > first;
-        widen(span, span->first < first ? span->first : first, last);
-    }
-    return grows;
-}
-
-/* False: it does not settle, as far as was tried. */
-static bool carry_round_loops(struct numbering *numbering)
-{
-    bool grows = true;
-    uint64_t looked_at = 0;
-    for (unsigned pass = 0; grows && pass < LOOP_PASSES_MOST; pass++) {
-        grows = false;
-        for (uint32_t i = numbering->function->first; i < numbering->function->end; i++) {
-            const struct wsdbg_ptx_instruction *instruction = at(numbering, i);
-            const struct wsdbg_ptx_ways ways = wsdbg_ptx_ways(instruction, numbering->program->branch_tables);
-            uint32_t first = i + 1;
-            for (uint32_t k = 0; k < ways.target_count; k++)
-                first = ways.targets[k] < first ? ways.targets[k] : first;
-            if (first > i)
-                continue;
-            looked_at += numbering->function->register_count;
-            if (looked_at > SPANS_LOOKED_AT_MOST)
-                return false;
-            grows |= carry(numbering, first, i);
-        }
-    }
-    return !grows;
-}
-
-static int by_first(const void *left, const void *right, void *spans)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const struct span *x = &((const struct span *)spans)[a], *y = &((const struct span *)spans)[b];
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return (a > b) - (a < b);
-}
+/* ---- numbers ---- */
 
 /* The number of register or predicate i: that of the one that always holds the same is left out. */
 static struct wsdbg_ptx_number number_of(unsigned i, bool is_predicate)
@@ -292,45 +246,114 @@ static struct wsdbg_ptx_number number_of(unsigned i, bool is_predicate)
                                      (uint16_t)(i < constant ? i : i + 1)};
 }
 
-/* A number whose last holder is done, NONE where all are held. */
-static struct wsdbg_ptx_number take(uint32_t *held_until, unsigned count, const struct span *span, bool is_predicate)
+/* The bits of word `word` that a piece has, counted from the function's first instruction. */
+static uint64_t bits_of(uint32_t word, uint32_t first, uint32_t last)
 {
-    for (unsigned i = 0; i < count; i++) {
-        if (held_until[i] >= span->first + 1)
-            continue;
-        held_until[i] = span->last + 1;
-        return number_of(i, is_predicate);
-    }
-    return (struct wsdbg_ptx_number){WSDBG_OPERAND_NONE, 0};
+    uint64_t bits = UINT64_MAX;
+    if (first / WORD_BITS == word)
+        bits &= UINT64_MAX << first % WORD_BITS;
+    if (last / WORD_BITS == word)
+        bits &= UINT64_MAX >> (WORD_BITS - 1 - last % WORD_BITS);
+    return bits;
 }
 
-static void give_numbers(struct numbering *numbering, struct wsdbg_ptx_registers *out)
+static bool is_free(const struct numbering *numbering, const uint64_t *held, uint32_t number)
 {
-    uint32_t general[GENERAL_MOST] = {0}, predicates[PREDICATES_MOST] = {0};
+    const uint32_t begin = numbering->function->first;
+    for (size_t i = numbering->live.first[number]; i < numbering->live.first[number + 1]; i++) {
+        const uint32_t first = numbering->live.pieces[i].first - begin, last = numbering->live.pieces[i].last - begin;
+        for (uint32_t word = first / WORD_BITS; word <= last / WORD_BITS; word++)
+            if (held[word] & bits_of(word, first, last))
+                return false;
+    }
+    return true;
+}
+
+static void hold(const struct numbering *numbering, uint64_t *held, uint32_t number)
+{
+    const uint32_t begin = numbering->function->first;
+    for (size_t i = numbering->live.first[number]; i < numbering->live.first[number + 1]; i++) {
+        const uint32_t first = numbering->live.pieces[i].first - begin, last = numbering->live.pieces[i].last - begin;
+        for (uint32_t word = first / WORD_BITS; word <= last / WORD_BITS; word++)
+            held[word] |= bits_of(word, first, last);
+    }
+}
+
+/* The first number that is free wherever the register is needed; the kind is NONE where there is no such number. */
+static bool take(const struct numbering *numbering, uint32_t number, bool is_predicate, struct wsdbg_ptx_number *out)
+{
+    uint64_t **held = is_predicate ? numbering->holding->predicates : numbering->holding->general;
+    const unsigned count = is_predicate ? PREDICATES_MOST : GENERAL_MOST;
+    const size_t words = (numbering->function->end - numbering->function->first) / WORD_BITS + 1;
+    unsigned i = 0;
+    while (i < count && held[i] && !is_free(numbering, held[i], number))
+        i++;
+    if (i == count)
+        return true;
+    if (!held[i])
+        held[i] = calloc(words, sizeof *held[i]);
+    if (!held[i])
+        return false;
+    hold(numbering, held[i], number);
+    *out = number_of(i, is_predicate);
+    return true;
+}
+
+static int by_first_place(const void *left, const void *right, void *of_live)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const struct wsdbg_ptx_live *live = of_live;
+    const uint32_t x = live->pieces[live->first[a]].first, y = live->pieces[live->first[b]].first;
+    if (x != y)
+        return x < y ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+static bool give_numbers(struct numbering *numbering, struct wsdbg_ptx_registers *out)
+{
     uint32_t listed = 0;
     for (uint32_t i = 0; i < out->count; i++)
-        if (numbering->matters[i] && numbering->spans[i].first <= numbering->spans[i].last)
+        if (numbering->live.first[i] < numbering->live.first[i + 1])
             numbering->order[listed++] = i;
     if (listed)
-        qsort_r(numbering->order, listed, sizeof *numbering->order, by_first, numbering->spans);
+        qsort_r(numbering->order, listed, sizeof *numbering->order, by_first_place, &numbering->live);
     for (uint32_t i = 0; i < listed; i++) {
         const uint32_t number = numbering->order[i];
         const bool is_predicate = numbering->function->register_types[number] == WSDBG_PTX_PRED;
-        out->numbers[number] = is_predicate ? take(predicates, PREDICATES_MOST, &numbering->spans[number], true)
-                                            : take(general, GENERAL_MOST, &numbering->spans[number], false);
+        if (!take(numbering, number, is_predicate, &out->numbers[number]))
+            return false;
     }
+    return true;
 }
 
 /* Without room for a register it has no number, and what is made of it is not known: no number is ever wrong. */
-static void number_all(struct numbering *numbering, struct wsdbg_ptx_registers *out)
+static struct wsdbg_error *number_all(struct numbering *numbering, struct wsdbg_ptx_registers *out)
 {
     bool grows = true;
     for (unsigned pass = 0; grows && pass < SLICE_PASSES_MOST; pass++)
         grows = mark_once(numbering);
-    find_spans(numbering);
-    keep_for_calls(numbering, out->own_end);
-    if (carry_round_loops(numbering))
-        give_numbers(numbering, out);
+    if (!find_namings(numbering))
+        return &wsdbg_error_no_memory;
+    struct wsdbg_error *error = wsdbg_ptx_live_create(numbering->program, numbering->function, numbering->namings,
+                                                      numbering->naming_count, &numbering->live);
+    if (error && error != &wsdbg_error_no_memory) { /* too large a kernel: nothing has a number */
+        wsdbg_error_destroy(error);
+        return NULL;
+    }
+    return error || give_numbers(numbering, out) ? error : &wsdbg_error_no_memory;
+}
+
+static void destroy(struct numbering *numbering)
+{
+    for (unsigned i = 0; numbering->holding && i < GENERAL_MOST; i++)
+        free(numbering->holding->general[i]);
+    for (unsigned i = 0; numbering->holding && i < PREDICATES_MOST; i++)
+        free(numbering->holding->predicates[i]);
+    free(numbering->holding);
+    free(numbering->matters);
+    free(numbering->namings);
+    free(numbering->order);
+    wsdbg_ptx_live_destroy(&numbering->live);
 }
 
 /* A generic address of it may go anywhere. */
@@ -339,7 +362,8 @@ static bool gives_local_away(const struct wsdbg_ptx_instruction *instruction)
     if (instruction->operation == WSDBG_PTX_OP_cvta)
         return is_local(instruction) && !(instruction->flags & WSDBG_PTX_TO_SHARED);
     const bool is_plain = is_local(instruction) || instruction->operation == WSDBG_PTX_OP_mov ||
-                          instruction->operation == WSDBG_PTX_OP_add || instruction->operation == WSDBG_PTX_OP_sub;
+                          instruction->operation == WSDBG_PTX_OP_add || instruction->operation == WSDBG_PTX_OP_sub ||
+                          instruction->operation == WSDBG_PTX_OP_call; /* its arguments and results lie there */
     for (unsigned k = 0; k < instruction->operand_count && !is_plain; k++)
         if (instruction->operands[k].kind == WSDBG_PTX_OPERAND_ADDRESS &&
             instruction->operands[k].space == WSDBG_PTX_LOCAL)
@@ -366,17 +390,15 @@ struct wsdbg_error *wsdbg_ptx_registers_create(const struct wsdbg_ptx_program *p
                                         .own_end = wsdbg_ptx_own_end(program, function),
                                         .is_local_private = is_local_private(program, function)};
     numbering.matters = calloc(count + 1, sizeof *numbering.matters);
-    numbering.spans = calloc(count + 1, sizeof *numbering.spans);
     numbering.order = calloc(count + 1, sizeof *numbering.order);
-    const bool has_room = out->numbers && numbering.matters && numbering.spans && numbering.order;
-    if (has_room)
-        number_all(&numbering, out);
-    else
+    numbering.holding = calloc(1, sizeof *numbering.holding);
+    struct wsdbg_error *error = &wsdbg_error_no_memory;
+    if (out->numbers && numbering.matters && numbering.order && numbering.holding)
+        error = number_all(&numbering, out);
+    destroy(&numbering);
+    if (error)
         wsdbg_ptx_registers_destroy(out);
-    free(numbering.matters);
-    free(numbering.spans);
-    free(numbering.order);
-    return has_room ? NULL : &wsdbg_error_no_memory;
+    return error;
 }
 
 void wsdbg_ptx_registers_destroy(struct wsdbg_ptx_registers *registers)
