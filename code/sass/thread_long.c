@@ -104,15 +104,40 @@ static bool shift(const struct wsdbg_thread_reader *reader, uint64_t *out)
     return true;
 }
 
+static uint64_t combine(uint8_t table, const uint64_t values[3])
+{
+    uint64_t bits = 0;
+    for (unsigned row = 0; row < 8; row++)
+        if (table >> row & 1)
+            bits |= (row & 4 ? values[0] : ~values[0]) & (row & 2 ? values[1] : ~values[1]) &
+                    (row & 1 ? values[2] : ~values[2]);
+    return bits;
+}
+
+/* High halves that are not known may not matter: an address has its low bits cut out, say.  Each bit of the result
+ * depends on the same bit of the sources alone, so it is enough to try all zeros and all ones. */
 static bool logic(const struct wsdbg_thread_reader *reader, uint64_t *out)
 {
-    uint64_t a, b, c;
-    if (!value_of(reader, 0, &a) || !value_of(reader, 1, &b) || !value_of(reader, 2, &c))
-        return false;
-    *out = 0;
-    for (unsigned row = 0; row < 8; row++)
-        if (reader->instruction->table >> row & 1)
-            *out |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
+    enum { SOURCES = 3 };
+    uint64_t values[SOURCES];
+    unsigned unknown = 0;
+    for (unsigned i = 0; i < SOURCES; i++) {
+        uint32_t low;
+        if (value_of(reader, i, &values[i]))
+            continue;
+        if (!wsdbg_thread_source(reader, i, 0, &low) || reader->instruction->sources[i].is_negated)
+            return false;
+        values[i] = low;
+        unknown |= 1u << i;
+    }
+    *out = combine(reader->instruction->table, values);
+    for (unsigned ones = 1; ones < 1u << SOURCES; ones++) {
+        uint64_t tried[SOURCES];
+        for (unsigned i = 0; i < SOURCES; i++)
+            tried[i] = values[i] | (ones >> i & 1 ? UINT64_MAX << WORD_BITS : 0);
+        if (!(ones & ~unknown) && combine(reader->instruction->table, tried) != *out)
+            return false;
+    }
     return true;
 }
 
