@@ -55,20 +55,26 @@ static uint64_t window_bytes(const struct wsdbg_thread_world *world)
     return (uint32_t)world->shared_window == 0 ? (uint64_t)1 << WORD_BITS : WINDOW_BYTES;
 }
 
-bool wsdbg_thread_loads_shared(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
-                               const struct wsdbg_thread_state *state)
+enum wsdbg_truth wsdbg_thread_names_shared(const struct wsdbg_instruction *access,
+                                           const struct wsdbg_thread_world *world,
+                                           const struct wsdbg_thread_state *state)
 {
-    const struct load load = {instruction, world, state};
-    const struct wsdbg_operand *operand = &instruction->sources[0];
+    const struct load load = {access, world, state};
+    const struct wsdbg_operand *operand = &access->sources[0];
     const struct wsdbg_operand base = {.kind = WSDBG_OPERAND_REGISTER, .number = operand->number};
     const unsigned reg = wsdbg_register_of(&base, 0);
     uint64_t address;
-    if (instruction->operation != WSDBG_OP_LD || operand->kind != WSDBG_OPERAND_MEMORY)
-        return false;
-    if (global_address(&load, &address))
-        return world->shared_window && address - world->shared_window < window_bytes(world);
-    return !wsdbg_is_machine_code(instruction) && reg < WSDBG_REGISTER_COUNT && state->known[reg] &&
-           !state->high_known[reg] && state->value[reg] + (uint32_t)operand->value < SHARED_BYTES_MOST;
+    if (access->operation != WSDBG_OP_LD && access->operation != WSDBG_OP_ST)
+        return WSDBG_TRUTH_NO;
+    if (operand->kind == WSDBG_OPERAND_MEMORY && global_address(&load, &address))
+        return !world->shared_window                                  ? WSDBG_TRUTH_UNKNOWN
+               : address - world->shared_window < window_bytes(world) ? WSDBG_TRUTH_YES
+                                                                      : WSDBG_TRUTH_NO;
+    const bool has_high = wsdbg_is_machine_code(access) || reg >= WSDBG_REGISTER_COUNT || state->high_known[reg];
+    return operand->kind == WSDBG_OPERAND_MEMORY && !has_high && state->known[reg] &&
+                   state->value[reg] + (uint32_t)operand->value < SHARED_BYTES_MOST
+               ? WSDBG_TRUTH_YES
+               : WSDBG_TRUTH_UNKNOWN;
 }
 
 static bool constant_offset(const struct load *load, uint64_t *offset_bytes)

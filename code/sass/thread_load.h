@@ -12,10 +12,11 @@ enum { WSDBG_LOAD_WORDS = 4 };
  * memory is assumed not to have changed since the load.  False: the address, or what is there, is not known. */
 bool wsdbg_thread_load(const struct wsdbg_instruction *load, const struct wsdbg_thread_world *world,
                        const struct wsdbg_thread_state *state, uint32_t words[WSDBG_LOAD_WORDS]);
-/* Whether a generic load reads shared memory.  Of a generic address that PTX makes of one in shared memory the high
- * half is not known. */
-bool wsdbg_thread_loads_shared(const struct wsdbg_instruction *load, const struct wsdbg_thread_world *world,
-                               const struct wsdbg_thread_state *state);
+/* Whether a generic load or store concerns shared memory.  Of a generic address that PTX makes of one in shared memory
+ * the high half is not known. */
+enum wsdbg_truth wsdbg_thread_names_shared(const struct wsdbg_instruction *access,
+                                           const struct wsdbg_thread_world *world,
+                                           const struct wsdbg_thread_state *state);
 /* Whether each register of PTX that the load writes gets 64 bits. */
 bool wsdbg_thread_load_is_long(const struct wsdbg_instruction *load);
 /* What a load of one or two bytes makes of the word that they lie in, at this byte of it; false where it is not known.

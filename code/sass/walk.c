@@ -382,7 +382,7 @@ static uint32_t pass_detour(struct walking *walking, uint32_t number)
         return walking->group.error ? WSDBG_GRAPH_NONE : lose(walking, number);
     walk_group_forget(&walking->group, detour->written);
     if (detour->stores && walking->group.plan->follows_stores)
-        walk_words_lose(&walking->group.plan->words);
+        walk_words_lose(&walking->group.plan->words, &walking->group.place);
     const struct wsdbg_walk_step step = {.instruction = block->first + block->count - 1, .kind = WSDBG_WALK_POLL};
     if (detour->loops && !add_step(walking, step))
         return WSDBG_GRAPH_NONE;
@@ -481,7 +481,7 @@ static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets
     if (!arrives)
         walk_group_forget(&walking->group, detour->written);
     if (!arrives && detour->stores && walking->group.plan->follows_stores)
-        walk_words_lose(&walking->group.plan->words);
+        walk_words_lose(&walking->group.plan->words, &walking->group.place);
     *meets = detour->meets;
     return true;
 }
@@ -580,7 +580,7 @@ struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct 
     walk_words_end(&plan->words, &walking->group.place);
     plan->is_some_lost |= !out->is_whole;
     if (!out->is_whole && plan->follows_stores && walking->may_store)
-        walk_words_lose(&plan->words);
+        walk_words_lose(&plan->words, &walking->group.place);
     *together = walking->group.lanes;
     struct wsdbg_error *error = walking->group.error;
     free(walking);

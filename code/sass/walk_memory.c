@@ -51,12 +51,15 @@ void walk_keep_store(const struct walk_lane *lane, const struct wsdbg_instructio
 {
     struct walk_store kept = {.place = lane->group->place, .bytes = store->width_bytes};
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, store);
-    if (executes == WSDBG_TRUTH_NO)
+    const enum wsdbg_truth is_shared =
+        store->operation == WSDBG_OP_STS ? WSDBG_TRUTH_YES : wsdbg_thread_names_shared(store, lane->world, lane->state);
+    if (executes == WSDBG_TRUTH_NO || is_shared == WSDBG_TRUTH_NO)
         return;
-    if (store->source_count < 2 || !store->width_bytes || store->width_bytes > sizeof kept.words ||
-        !walk_value(lane, &store->sources[0], 0, &kept.address) || !walk_is_own_place(lane, &kept.address)) {
+    if (is_shared == WSDBG_TRUTH_UNKNOWN || store->source_count < 2 || !store->width_bytes ||
+        store->width_bytes > sizeof kept.words || !walk_value(lane, &store->sources[0], 0, &kept.address) ||
+        !walk_is_own_place(lane, &kept.address)) {
         if (store->is_whole) /* else its address is made of registers on which no way depends: those of data */
-            walk_words_lose(&lane->group->plan->words);
+            walk_words_lose(&lane->group->plan->words, &kept.place);
         return;
     }
     kept.is_known = executes == WSDBG_TRUTH_YES;
@@ -75,7 +78,8 @@ static bool present_value(const struct walk_lane *lane, uint32_t number, uint32_
     const struct wsdbg_graph *graph = lane->group->plan->graph;
     const bool is_in_loop = graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE;
     const struct wsdbg_walk_told *told = is_in_loop ? told_of_work(lane, number) : NULL;
-    const bool may_count = graph->instructions[number].operation == WSDBG_OP_LD && lane->group->plan->has_other_writers;
+    const bool may_count =
+        graph->instructions[number].operation == WSDBG_OP_LD && lane->group->plan->has_generic_writers;
     const uint32_t at = address % sizeof *value;
     if (!lane->group->plan->takes_present || may_count || (is_in_loop && (!told || told->times)) ||
         !lane->world->shared || at + bytes > sizeof *value ||
@@ -148,7 +152,8 @@ bool walk_load(const struct walk_lane *lane, uint32_t number, const struct wsdbg
 
 bool walk_reads_shared(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_LDS || wsdbg_thread_loads_shared(instruction, lane->world, lane->state);
+    return instruction->operation == WSDBG_OP_LDS ||
+           wsdbg_thread_names_shared(instruction, lane->world, lane->state) == WSDBG_TRUTH_YES;
 }
 
 /* ---- atomics and polls ---- */

@@ -183,7 +183,7 @@ static bool pass_block(struct wsdbg_walk_plan *plan, struct liveness *liveness, 
         const bool is_matrix = wsdbg_walk_is_of_matrices(plan, i);
         const bool executes = is_matrix || wsdbg_walk_is_step(plan, i) || ends_block(graph, i) ||
                               writes_needed(needed, instruction) ||
-                              (plan->follows_stores && instruction->operation == WSDBG_OP_STS);
+                              (plan->follows_stores && wsdbg_walk_may_store_shared(instruction));
         forget_written(needed, instruction);
         if (!executes)
             continue;
@@ -375,14 +375,14 @@ bool wsdbg_walk_tell(struct wsdbg_walk_told *told, bool known, uint32_t value)
     return true;
 }
 
-static bool has_other_writers(const struct wsdbg_graph *graph)
+static void find_writers(struct wsdbg_walk_plan *plan)
 {
-    for (uint32_t i = 0; i < graph->instruction_count; i++) {
-        const uint8_t operation = graph->instructions[i].operation;
-        if (operation == WSDBG_OP_ATOMS || operation == WSDBG_OP_ATOM || operation == WSDBG_OP_ST)
-            return true;
+    for (uint32_t i = 0; i < plan->graph->instruction_count; i++) {
+        const uint8_t operation = plan->graph->instructions[i].operation;
+        plan->has_other_writers |= operation == WSDBG_OP_ATOMS || operation == WSDBG_OP_ATOM;
+        plan->has_generic_writers |= operation == WSDBG_OP_ST;
     }
-    return false;
+    plan->has_generic_writers |= plan->has_other_writers;
 }
 
 /* Finds what is executed anew, with what is stored to shared memory. */
@@ -407,7 +407,7 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
         plan->own.instructions = instructions;
         graph = plan->graph = &plan->own;
         plan->takes_present = true;
-        plan->has_other_writers = has_other_writers(graph);
+        find_writers(plan);
         plan->executes = calloc((size_t)graph->instruction_count + 1, sizeof *plan->executes);
         plan->detours = calloc((size_t)graph->block_count + 1, sizeof *plan->detours);
         plan->states = calloc(WSDBG_WALK_LANES, sizeof *plan->states);

@@ -7,6 +7,7 @@
 #include "base/grow.h"
 
 enum { GAP_MOST = 2048 }; /* bytes between stores of one tile of data */
+enum { LOSSES_MOST = 512 };
 enum { STORES_MOST = 2048, GAPS_FROM = STORES_MOST - 128, PASSES_MOST = 4, WORD_BYTES = 4, BYTE_BITS = 8 };
 
 static bool overlaps(const struct walk_store *store, uint32_t address, uint32_t bytes)
@@ -18,11 +19,6 @@ void walk_words_spoil(struct walk_words *words)
 {
     words->is_contradicted |= words->answered_count > 0;
     words->is_spoilt = true;
-}
-
-void walk_words_lose(struct walk_words *words)
-{
-    words->is_lost = true;
 }
 
 uint32_t walk_words_mbarrier(struct walk_words *words, uint32_t address)
@@ -122,7 +118,7 @@ void walk_words_put(struct walk_words *words, const struct walk_store *store)
         if (!overlaps(store, answer->address, answer->bytes) || is_kept(words, store))
             continue;
         words->is_contradicted = true;
-        words->is_torn = answer->warp == words->warp && answer->walk != store->place.walk;
+        words->is_torn = answer->warp == words->warp && answer->place.walk != store->place.walk;
     }
     if (words->is_spoilt || is_kept(words, store) || join_unknown(words, store))
         return;
@@ -150,8 +146,9 @@ void walk_words_end(struct walk_words *words, const struct walk_place *place)
 void walk_words_forget(struct walk_words *words)
 {
     words->count = words->end_count = words->answered_count = words->before_count = 0;
+    words->loss_count = words->losses_before_count = 0;
     words->pass = words->mbarrier_count = 0;
-    words->is_spoilt = words->is_lost = words->is_contradicted = words->is_torn = false;
+    words->is_spoilt = words->is_contradicted = words->is_torn = false;
 }
 
 /* ---- passes ---- */
@@ -163,6 +160,11 @@ void walk_words_begin_warp(struct walk_words *words, uint32_t warp)
         if (words->stores[i].warp != warp)
             words->stores[kept++] = words->stores[i];
     words->count = kept;
+    kept = 0;
+    for (size_t i = 0; i < words->loss_count; i++)
+        if (words->losses[i].warp != warp)
+            words->losses[kept++] = words->losses[i];
+    words->loss_count = kept;
     words->warp = warp;
 }
 
@@ -238,10 +240,24 @@ static size_t next_that_counts(const struct walk_store *stores, size_t count, si
     return at;
 }
 
+static bool is_same_place(const struct walk_place *a, const struct walk_place *b)
+{
+    return !memcmp(a->joined, b->joined, sizeof a->joined) && !memcmp(a->passed, b->passed, sizeof a->passed);
+}
+
+static bool are_losses_as_before(const struct walk_words *words)
+{
+    bool are_same = words->loss_count == words->losses_before_count;
+    for (size_t i = 0; are_same && i < words->loss_count; i++)
+        are_same = words->losses[i].warp == words->losses_before[i].warp &&
+                   is_same_place(&words->losses[i].place, &words->losses_before[i].place);
+    return are_same;
+}
+
 static bool is_as_before(const struct walk_words *words)
 {
     struct spans spans;
-    if (!find_spans(words, &spans))
+    if (!are_losses_as_before(words) || !find_spans(words, &spans))
         return false;
     size_t i = next_that_counts(words->stores, words->count, 0, &spans),
            k = next_that_counts(words->before, words->before_count, 0, &spans);
@@ -255,13 +271,18 @@ static bool is_as_before(const struct walk_words *words)
 
 static enum walk_words_end begin_pass(struct walk_words *words)
 {
-    if (!wsdbg_grow((void **)&words->before, &words->before_capacity, words->count + 1, sizeof *words->before))
+    if (!wsdbg_grow((void **)&words->before, &words->before_capacity, words->count + 1, sizeof *words->before) ||
+        !wsdbg_grow((void **)&words->losses_before, &words->losses_before_capacity, words->loss_count + 1,
+                    sizeof *words->losses_before))
         return WALK_WORDS_DOUBTFUL;
     if (words->count)
         memcpy(words->before, words->stores, words->count * sizeof *words->stores);
     words->before_count = words->count;
+    if (words->loss_count)
+        memcpy(words->losses_before, words->losses, words->loss_count * sizeof *words->losses);
+    words->losses_before_count = words->loss_count;
     words->answered_count = 0;
-    words->is_lost = words->is_contradicted = false;
+    words->is_contradicted = false;
     words->pass++;
     return WALK_WORDS_AGAIN;
 }
@@ -271,9 +292,9 @@ enum walk_words_end walk_words_end_pass(struct walk_words *words)
     const bool is_repeated = words->pass > 0 && is_as_before(words);
     if (words->is_spoilt)
         return words->is_contradicted ? WALK_WORDS_DOUBTFUL : WALK_WORDS_HOLD;
-    if (is_repeated || !words->count)
-        return words->is_torn || (words->is_lost && words->answered_count) ? WALK_WORDS_DOUBTFUL : WALK_WORDS_HOLD;
-    if (!words->is_lost && !words->is_contradicted)
+    if (is_repeated || (!words->count && !words->loss_count))
+        return words->is_torn ? WALK_WORDS_DOUBTFUL : WALK_WORDS_HOLD;
+    if (!words->loss_count && !words->is_contradicted)
         return WALK_WORDS_HOLD;
     return words->pass + 1 < PASSES_MOST ? begin_pass(words) : WALK_WORDS_DOUBTFUL;
 }
@@ -282,6 +303,8 @@ void walk_words_free(struct walk_words *words)
 {
     free(words->stores);
     free(words->before);
+    free(words->losses);
+    free(words->losses_before);
     free(words->ends);
     free(words->answered);
     *words = (struct walk_words){0};
@@ -372,6 +395,47 @@ static enum when is_stored_when(const struct walk_words *words, const struct wal
     return is_before(place, place, &store->place) || is_held_back(words, store, place) ? WHEN_AFTER : WHEN_AT_ANY_TIME;
 }
 
+/* Whether the loss is behind a wait that came after the store which the place reads.  Lanes of a warp wait together:
+ * any of them may have stored. */
+static bool is_loss_held_back(const struct walk_words *words, const struct walk_loss *loss,
+                              const struct walk_place *place, uint32_t address, uint32_t bytes)
+{
+    for (const struct walk_store *first = words->stores + words->count; first-- > words->stores;)
+        if (first->warp == loss->warp && overlaps(first, address, bytes) && is_stored_before(words, first, place))
+            return has_waited_since(&first->place, &loss->place, place);
+    return false;
+}
+
+/* Whether what the place reads at the address may come from a store that is not known. */
+static bool may_be_lost(const struct walk_words *words, const struct walk_loss *loss, const struct walk_place *place,
+                        uint32_t address, uint32_t bytes)
+{
+    const struct walk_store store = {.place = loss->place, .warp = loss->warp};
+    if (store.place.walk == place->walk || is_stored_before(words, &store, place))
+        return true;
+    if (loss->warp == words->warp && is_stored_when_in_warp(&loss->place, place) == WHEN_AFTER)
+        return false;
+    return !is_before(place, place, &loss->place) && !is_loss_held_back(words, loss, place, address, bytes);
+}
+
+void walk_words_lose(struct walk_words *words, const struct walk_place *place)
+{
+    const struct walk_loss loss = {.place = *place, .warp = words->warp};
+    const struct walk_loss *last = words->loss_count ? &words->losses[words->loss_count - 1] : NULL;
+    if (last && last->place.walk == place->walk && is_same_place(&last->place, place))
+        return;
+    for (size_t i = 0; i < words->answered_count; i++) {
+        const struct walk_answer *answer = &words->answered[i];
+        words->is_torn |= answer->warp == words->warp && answer->place.walk != place->walk &&
+                          may_be_lost(words, &loss, &answer->place, answer->address, answer->bytes);
+    }
+    if (words->loss_count == LOSSES_MOST ||
+        !wsdbg_grow((void **)&words->losses, &words->loss_capacity, words->loss_count + 1, sizeof *words->losses))
+        walk_words_spoil(words);
+    else
+        words->losses[words->loss_count++] = loss;
+}
+
 /* The last of the stores before the load; NULL = there is none.  *is_race: the order of some store and the load is not
  * known. */
 static const struct walk_store *last_before(const struct walk_words *words, const struct walk_place *place,
@@ -415,17 +479,28 @@ static bool is_stored(const struct walk_words *words, uint32_t address, uint32_t
     return false;
 }
 
-static bool keep_answer(struct walk_words *words, uint32_t address, uint32_t bytes, uint32_t walk)
+static bool keep_answer(struct walk_words *words, uint32_t address, uint32_t bytes, const struct walk_place *place)
 {
     for (size_t i = 0; i < words->answered_count; i++)
         if (words->answered[i].address == address && words->answered[i].bytes == bytes &&
-            words->answered[i].walk == walk)
+            words->answered[i].place.walk == place->walk) {
+            words->answered[i].place = *place;
             return true;
+        }
     if (!wsdbg_grow((void **)&words->answered, &words->answered_capacity, words->answered_count + 1,
                     sizeof *words->answered))
         return false;
-    words->answered[words->answered_count++] = (struct walk_answer){address, bytes, words->warp, walk};
+    words->answered[words->answered_count++] = (struct walk_answer){address, bytes, words->warp, *place};
     return true;
+}
+
+/* Whether the place is behind a phase that the storing lanes join only after their walk's end: it is not known what
+ * they store until then. */
+static bool has_ended_before(const struct walk_words *words, const struct walk_store *store,
+                             const struct walk_place *place)
+{
+    const uint32_t walk = store->place.walk;
+    return walk != place->walk && walk < words->end_count && is_before(&words->ends[walk], &words->ends[walk], place);
 }
 
 enum walk_word walk_words_get(struct walk_words *words, const struct walk_place *place, uint32_t address,
@@ -438,10 +513,14 @@ enum walk_word walk_words_get(struct walk_words *words, const struct walk_place 
         walk_words_spoil(words);
         return WALK_WORD_UNKNOWN;
     }
+    for (size_t i = 0; i < words->loss_count; i++)
+        if (may_be_lost(words, &words->losses[i], place, address, bytes))
+            return WALK_WORD_UNKNOWN;
     if (!is_stored(words, address, bytes))
-        return keep_answer(words, address, bytes, place->walk) ? WALK_WORD_NOT_STORED : WALK_WORD_UNKNOWN;
+        return keep_answer(words, address, bytes, place) ? WALK_WORD_NOT_STORED : WALK_WORD_UNKNOWN;
     const struct walk_store *last = last_before(words, place, address, bytes, &is_race);
-    const bool is_known = last && !is_race && is_last_of_all(words, last, place, address, bytes) &&
-                          bytes_of(last, address, bytes, value) && keep_answer(words, address, bytes, place->walk);
+    const bool is_known = last && !is_race && !has_ended_before(words, last, place) &&
+                          is_last_of_all(words, last, place, address, bytes) && bytes_of(last, address, bytes, value) &&
+                          keep_answer(words, address, bytes, place);
     return is_known ? WALK_WORD_KNOWN : WALK_WORD_UNKNOWN;
 }

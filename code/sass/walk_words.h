@@ -37,9 +37,16 @@ struct walk_store {
     bool has_gaps; /* several stores of unknown data; between them no known word was stored or loaded */
 };
 
-/* What a load was told. */
+/* What a load was told; `place`: where the walk loaded it last. */
 struct walk_answer {
-    uint32_t address, bytes, warp, walk;
+    uint32_t address, bytes, warp;
+    struct walk_place place;
+};
+
+/* From this place on a walk may have stored anything anywhere. */
+struct walk_loss {
+    struct walk_place place;
+    uint32_t warp;
 };
 
 /* Zeroed: no store.  The owner calls walk_words_free. */
@@ -49,13 +56,14 @@ struct walk_words {
     size_t count, capacity, end_count, end_capacity;
     struct walk_store *before; /* what the last pass stored */
     size_t before_count, before_capacity;
+    struct walk_loss *losses, *losses_before; /* so far, and of the last pass */
+    size_t loss_count, loss_capacity, losses_before_count, losses_before_capacity;
     uint32_t pass, warp;                           /* at hand */
     uint32_t mbarriers[WSDBG_WALK_MBARRIERS_MOST]; /* addresses */
     uint32_t mbarrier_count;
     struct walk_answer *answered; /* so far in this pass */
     size_t answered_count, answered_capacity;
     bool is_spoilt;       /* something may have been stored that is not kept: nothing is known */
-    bool is_lost;         /* ... in this pass; the next one may know it */
     bool is_contradicted; /* a load was told what a later walk of the pass makes doubtful */
     bool is_torn;         /* ... by another lane of its own warp, which another pass does not know earlier */
 };
@@ -72,8 +80,8 @@ enum walk_words_end walk_words_end_pass(struct walk_words *words);
 void walk_words_put(struct walk_words *words, const struct walk_store *store);
 /* A walk, of the next number, has ended here. */
 void walk_words_end(struct walk_words *words, const struct walk_place *place);
-/* What is stored, and where, is not known: in this pass, or at all. */
-void walk_words_lose(struct walk_words *words);
+/* What is stored, and where, is not known: from a place of a walk on, or at all. */
+void walk_words_lose(struct walk_words *words, const struct walk_place *place);
 void walk_words_spoil(struct walk_words *words);
 void walk_words_forget(struct walk_words *words);
 void walk_words_free(struct walk_words *words);

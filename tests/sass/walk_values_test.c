@@ -297,7 +297,7 @@ static void test_a_generic_load_may_read_shared_memory_of_any_rank(void **state)
         const struct wsdbg_thread_world world = {.shared_window = cases[i].window};
         thread->value[4] = (uint32_t)cases[i].address;
         thread->value[5] = (uint32_t)(cases[i].address >> 32);
-        assert_int_equal(wsdbg_thread_loads_shared(&load, &world, thread), cases[i].is_shared);
+        assert_int_equal(wsdbg_thread_names_shared(&load, &world, thread) == WSDBG_TRUTH_YES, cases[i].is_shared);
     }
     free(thread);
     (void)state;

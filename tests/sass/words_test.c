@@ -107,7 +107,7 @@ static void data_that_is_joined_elsewhere_is_the_same(void **state)
         for (uint32_t w = 0; w < WARPS; w++)
             store_much(&words, w, w + 1 == WARPS);
         counts[pass] = words.count;
-        walk_words_lose(&words);
+        walk_words_lose(&words, &(struct walk_place){.walk = WARPS - 1});
         assert_int_equal(walk_words_end_pass(&words), pass ? WALK_WORDS_HOLD : WALK_WORDS_AGAIN);
     }
     assert_false(words.is_spoilt);
