@@ -29,6 +29,45 @@ static void read_others(const struct wsdbg_case *c, struct wsdbg_missing_arrival
     }
 }
 
+/* The lanes of the warp that were seen in this wait. */
+static uint32_t waiting_lanes(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    uint32_t count, lanes = 0;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, missing->warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        lanes |= parts[i].barrier == missing->word.barrier ? parts[i].lanes : 0;
+    return lanes;
+}
+
+static bool has_arrival_at(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk, uint32_t offset)
+{
+    for (uint32_t k = 0; k < walk->step_count; k++) {
+        const struct wsdbg_step_row *step = &c->snapshot->steps[walk->step_first + k];
+        if (step->kind < 32 && WSDBG_KINDS_ARRIVAL >> step->kind & 1 && step->address == offset)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the walks of all lanes of the warp that are not in this wait are known, and none of them arrives on the
+ * barrier, nor on the same one of another CTA. */
+static bool others_never_arrive(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    const struct wsdbg_barrier *row = &s->barriers[missing->word.barrier];
+    const uint32_t waiting = waiting_lanes(c, missing);
+    uint32_t known = waiting;
+    for (size_t i = 0; i < s->walk_count; i++) {
+        if (s->walks[i].warp != c->warps[missing->warp] || !(s->walks[i].lanes & ~waiting))
+            continue;
+        if (!s->walks[i].is_whole || s->walks[i].is_guessed ||
+            has_arrival_at(c, &s->walks[i], row->shared_offset.value))
+            return false;
+        known |= s->walks[i].lanes;
+    }
+    return row->shared_offset.known && waiting && known == UINT32_MAX;
+}
+
 /* Whether lanes of the warp that are not in this wait can arrive.  An arrival of one lane may be that of a lane which
  * waits. */
 static enum wsdbg_can can_apart(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
@@ -36,6 +75,8 @@ static enum wsdbg_can can_apart(const struct wsdbg_case *c, const struct wsdbg_m
     uint32_t count;
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, missing->warp, &count);
     enum wsdbg_can can = count ? WSDBG_CAN_NOT : missing->itself;
+    if (others_never_arrive(c, missing))
+        return WSDBG_CAN_NOT;
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
         if (!access || reaches[i].after_apart == 0 || !(WSDBG_KINDS_ARRIVAL >> access->kind & 1))

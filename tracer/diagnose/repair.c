@@ -70,21 +70,45 @@ static bool never_turns(const struct wsdbg_trial *t)
     return false;
 }
 
-/* Tries a count for the whole family, or for the barrier's stage alone; in all CTAs. */
-static void try_count(struct wsdbg_trial *t, uint32_t barrier, bool of_family, uint32_t value)
+/* Which barriers get another count: those of one stage, of a family, or all that the same instruction initialised with
+ * the same count; in all CTAs. */
+enum extent { OF_STAGE, OF_FAMILY, OF_INSTRUCTION };
+
+static bool is_counted_with(const struct wsdbg_trial *t, uint32_t barrier, uint32_t b, enum extent extent)
+{
+    const struct wsdbg_replay_barrier *one = &t->replay->barriers[barrier], *other = &t->replay->barriers[b];
+    if (wsdbg_replay_is_of_family(t->replay, barrier, b))
+        return extent != OF_STAGE || wsdbg_trial_is_of_stage(t, barrier, b);
+    return extent == OF_INSTRUCTION && one->init_access != WSDBG_NONE && one->init_access == other->init_access &&
+           t->expected_was[barrier] == t->expected_was[b];
+}
+
+/* Whether the instruction that initialised the barrier did so with barriers of other families, too. */
+static bool has_others_of_instruction(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (is_counted_with(t, barrier, b, OF_INSTRUCTION) && !is_counted_with(t, barrier, b, OF_FAMILY))
+            return true;
+    return false;
+}
+
+/* True where the count repairs the standstill. */
+static bool try_count(struct wsdbg_trial *t, uint32_t barrier, enum extent extent, uint32_t value)
 {
     struct wsdbg_repair repair = {
-        .kind = WSDBG_REPAIR_COUNT, .barrier = barrier, .value = value, .is_of_stage = !of_family};
+        .kind = WSDBG_REPAIR_COUNT, .barrier = barrier, .value = value, .is_of_stage = extent == OF_STAGE};
     wsdbg_trial_begin(t);
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        if (wsdbg_replay_is_of_family(t->replay, barrier, b) && (of_family || wsdbg_trial_is_of_stage(t, barrier, b)))
+        if (is_counted_with(t, barrier, b, extent))
             t->expected[b] = value;
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
         for (uint32_t b = 0; b < t->replay->barrier_count; b++)
             if (t->expected[b] && wsdbg_trial_waits_was(t, i, b)->arrived)
                 wsdbg_set_add(&repair.warps, t->replay->agents[i].warp);
-    if (wsdbg_trial_works(t) && !never_turns(t))
+    const bool works = wsdbg_trial_works(t) && !never_turns(t);
+    if (works)
         wsdbg_trial_keep(t, &repair);
+    return works;
 }
 
 /* Whether it is the first barrier of its stage with this count: a trial changes the stage in all CTAs. */
@@ -154,7 +178,7 @@ static void try_counts_of_others(struct wsdbg_trial *t)
                  (!has_equal_stage(t, b) && are_used_alike(t, uses, b, other))))
                 add_count(counts, &count, t->expected_was[other], t->expected_was[b]);
         for (uint32_t i = 0; i < count; i++)
-            try_count(t, b, false, counts[i]);
+            try_count(t, b, OF_STAGE, counts[i]);
     }
     free(uses);
 }
@@ -198,9 +222,10 @@ static void try_counts(struct wsdbg_trial *t)
         add_count(counts, &count, was - 1, was);
         add_count(counts, &count, was + 1, was);
         for (uint32_t i = 0; i < count; i++)
-            if (counts[i] > was || (!has_left && of_round != was && !wsdbg_replay_lacks_an_arriver(t->replay, f) &&
-                                    threads_that_left(t, f) != was - counts[i]))
-                try_count(t, f, true, counts[i]);
+            if ((counts[i] > was || (!has_left && of_round != was && !wsdbg_replay_lacks_an_arriver(t->replay, f) &&
+                                     threads_that_left(t, f) != was - counts[i])) &&
+                !try_count(t, f, OF_FAMILY, counts[i]) && has_others_of_instruction(t, f))
+                try_count(t, f, OF_INSTRUCTION, counts[i]);
     }
 }
 

@@ -240,7 +240,7 @@ static void start(struct wsdbg_replay *replay)
     memset(replay->waits, 0, (size_t)replay->agent_count * replay->barrier_count * sizeof *replay->waits);
     memset(replay->named, 0, (size_t)replay->c->cta_count * IDS * sizeof *replay->named);
     for (uint32_t b = 0; b < replay->barrier_count; b++)
-        replay->barriers[b].is_initialised = false;
+        replay->barriers[b].is_initialised = false, replay->barriers[b].bytes_under_way = 0;
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         replay->agents[i].at = 0;
         replay->agents[i].state = WSDBG_AGENT_GOES;
@@ -344,6 +344,12 @@ static bool go_round(struct wsdbg_replay *replay, enum wsdbg_replay_order order,
     return go_group(replay, group, is_last) || go_group(replay, group, !is_last);
 }
 
+static bool is_slow(enum wsdbg_replay_order order)
+{
+    enum { HALF = 4 };
+    return order >= WSDBG_REPLAY_BY_CHANCE && order < WSDBG_REPLAY_GROUP_FIRST && order & HALF;
+}
+
 void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order,
                       const struct wsdbg_replay_changes *changes)
 {
@@ -354,8 +360,9 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
     if (changes && changes->named_early)
         arrive_early(replay, changes->early_id);
     replay->order = order;
+    replay->is_slow = is_slow(order);
     while (goes_on && !replay->is_broken)
-        goes_on = go_round(replay, order, &chance);
+        goes_on = go_round(replay, order, &chance) || wsdbg_replay_end_copies(replay);
     replay->has_ended = !replay->is_broken;
     for (uint32_t i = 0; i < replay->agent_count; i++)
         replay->has_ended &= wsdbg_replay_has_gone(&replay->agents[i]);

@@ -26,6 +26,7 @@ struct wsdbg_replay_barrier {
     uint32_t init_warp, init_access;   /* who initialised it, by which instruction */
     uint32_t expected, pending, phase; /* phase: how many have completed */
     int64_t bytes;                     /* announced and not brought; negative: brought before they were announced */
+    int64_t bytes_under_way;           /* of copies, where these take their time */
 };
 
 /* A named barrier of one CTA. */
@@ -103,7 +104,8 @@ struct wsdbg_replay_agent {
 };
 
 /* The order in which agents that can go on do so.  Without races in the kernel it changes nothing.  BY_CHANCE and those
- * after it look random, but each is always the same.  GROUP_FIRST and GROUP_LAST and the three after each: the
+ * after it look random, but each is always the same; in half of them copies bring their bytes only when no agent can go
+ * on, else at once.  GROUP_FIRST and GROUP_LAST and the three after each: the
  * warpgroup of this number, in all CTAs, goes as far as it can before the others, or they do before it.  AS_SEEN and
  * AS_SEEN_LAST: an agent that could pass a wait like the one in which it was seen lets all others go first. */
 enum wsdbg_replay_order {
@@ -158,6 +160,7 @@ struct wsdbg_replay {
     struct wsdbg_replay_named *named;
     const struct wsdbg_replay_changes *changes; /* of the present run; NULL = none */
     uint32_t cluster_phase;
+    bool is_slow; /* copies take their time */
 };
 
 /* A change of one step.  With arrivals: the agent makes them before the step (step = step_count: at the end of its

@@ -109,6 +109,20 @@ void wsdbg_replay_bring(struct wsdbg_replay *replay, uint32_t barrier, int64_t b
     complete_if_done(replay, barrier);
 }
 
+bool wsdbg_replay_end_copies(struct wsdbg_replay *replay)
+{
+    bool any = false;
+    for (uint32_t b = 0; b < replay->barrier_count; b++) {
+        const int64_t bytes = replay->barriers[b].bytes_under_way;
+        if (bytes == 0)
+            continue;
+        any = true;
+        replay->barriers[b].bytes_under_way = 0;
+        wsdbg_replay_bring(replay, b, bytes);
+    }
+    return any;
+}
+
 /* The bytes of a copy count on one barrier. */
 static void bring_copy(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
                        const struct wsdbg_step_row *step, uint32_t barrier)
@@ -116,7 +130,11 @@ static void bring_copy(struct wsdbg_replay *replay, const struct wsdbg_replay_ag
     const int64_t bytes = step->number_known      ? (int64_t)step->number
                           : barrier != WSDBG_NONE ? replay->barriers[barrier].copy_bytes
                                                   : 0;
-    if (step->number_known || bytes)
+    if (!step->number_known && !bytes)
+        return;
+    if (replay->is_slow && barrier != WSDBG_NONE)
+        replay->barriers[barrier].bytes_under_way += bytes * agent->lane_count;
+    else
         wsdbg_replay_bring(replay, barrier, bytes * agent->lane_count);
 }
 
@@ -157,7 +175,7 @@ void wsdbg_replay_initialise(struct wsdbg_replay *replay, uint32_t barrier, cons
     b->is_initialised = true;
     b->expected = b->pending = expected && expected[barrier] ? expected[barrier] : arrivals;
     b->phase = 0;
-    b->bytes = 0;
+    b->bytes = b->bytes_under_way = 0;
 }
 
 /* The parity that the agent's wait names if waits by its instruction change. */

@@ -19,6 +19,8 @@ void wsdbg_replay_expect(struct wsdbg_replay *replay, uint32_t barrier, int64_t 
 void wsdbg_replay_bring(struct wsdbg_replay *replay, uint32_t barrier, int64_t bytes);
 void wsdbg_replay_copy(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
                        const struct wsdbg_step_row *step, uint32_t target);
+/* Copies that take their time bring their bytes; true if there were any. */
+bool wsdbg_replay_end_copies(struct wsdbg_replay *replay);
 void wsdbg_replay_initialise(struct wsdbg_replay *replay, uint32_t barrier, const struct wsdbg_replay_agent *agent,
                              const struct wsdbg_step_row *step);
 /* The parity that the agent's wait names: the one in the code, or the changed one. */
