@@ -21,7 +21,7 @@ static bool acts(const struct wsdbg_walk_plan *plan, uint32_t instruction)
 
 static bool stores(const struct wsdbg_walk_plan *plan, uint32_t instruction)
 {
-    return wsdbg_walk_may_store_shared(&plan->graph->instructions[instruction]);
+    return wsdbg_walk_follows_store(plan, &plan->graph->instructions[instruction]);
 }
 
 typedef bool instruction_test(const struct wsdbg_walk_plan *plan, uint32_t instruction);
@@ -143,7 +143,7 @@ static void add_block(const struct wsdbg_walk_plan *plan, uint32_t number, bool 
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
         const struct wsdbg_instruction *instruction = &graph->instructions[i];
         detour->can_be_passed &= !wsdbg_walk_is_step(plan, i) || instruction->operation == WSDBG_OP_WARPSYNC;
-        detour->stores |= wsdbg_walk_may_store_shared(instruction);
+        detour->stores |= wsdbg_walk_follows_store(plan, instruction);
         detour->exchanges |= wsdbg_walk_is_exchange(graph, i);
         for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
             if (wsdbg_writes(instruction, reg))

@@ -109,7 +109,7 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, instruction);
-    if (wsdbg_walk_may_store_shared(instruction) && walk_group_has(group, lane->lane))
+    if (wsdbg_walk_follows_store(group->plan, instruction) && walk_group_has(group, lane->lane))
         walk_keep_store(lane, instruction);
     if (executes == WSDBG_TRUTH_NO)
         return;

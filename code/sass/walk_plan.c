@@ -183,7 +183,7 @@ static bool pass_block(struct wsdbg_walk_plan *plan, struct liveness *liveness, 
         const bool is_matrix = wsdbg_walk_is_of_matrices(plan, i);
         const bool executes = is_matrix || wsdbg_walk_is_step(plan, i) || ends_block(graph, i) ||
                               writes_needed(needed, instruction) ||
-                              (plan->follows_stores && wsdbg_walk_may_store_shared(instruction));
+                              (plan->follows_stores && wsdbg_walk_follows_store(plan, instruction));
         forget_written(needed, instruction);
         if (!executes)
             continue;
@@ -296,6 +296,7 @@ static void keep_told(struct wsdbg_walk_plan *plan, uint32_t instruction, bool o
     plan->told[plan->told_count++].instruction = instruction;
     plan->exchanges |= is_kept(plan->graph, instruction);
     plan->follows_stores |= !only_waits && (operation == WSDBG_OP_LDS || operation == WSDBG_OP_LD);
+    plan->follows_generic_stores |= !only_waits && operation == WSDBG_OP_LD;
 }
 
 static bool is_load(const struct wsdbg_graph *graph, uint32_t number)
@@ -375,12 +376,14 @@ bool wsdbg_walk_tell(struct wsdbg_walk_told *told, bool known, uint32_t value)
     return true;
 }
 
+/* Generic stores count as others where they are not followed. */
 static void find_writers(struct wsdbg_walk_plan *plan)
 {
     for (uint32_t i = 0; i < plan->graph->instruction_count; i++) {
         const uint8_t operation = plan->graph->instructions[i].operation;
-        plan->has_other_writers |= operation == WSDBG_OP_ATOMS || operation == WSDBG_OP_ATOM;
         plan->has_generic_writers |= operation == WSDBG_OP_ST;
+        plan->has_other_writers |= operation == WSDBG_OP_ATOMS || operation == WSDBG_OP_ATOM ||
+                                   (operation == WSDBG_OP_ST && !plan->follows_generic_stores);
     }
     plan->has_generic_writers |= plan->has_other_writers;
 }
@@ -407,7 +410,6 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
         plan->own.instructions = instructions;
         graph = plan->graph = &plan->own;
         plan->takes_present = true;
-        find_writers(plan);
         plan->executes = calloc((size_t)graph->instruction_count + 1, sizeof *plan->executes);
         plan->detours = calloc((size_t)graph->block_count + 1, sizeof *plan->detours);
         plan->states = calloc(WSDBG_WALK_LANES, sizeof *plan->states);
@@ -424,6 +426,7 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
             error = follow_stores(plan);
         if (!error && plan->follows_stores && !find_told(plan))
             error = &wsdbg_error_no_memory;
+        find_writers(plan);
         if (!error)
             error = list_executed(plan);
         if (!error)

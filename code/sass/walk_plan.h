@@ -67,10 +67,13 @@ struct wsdbg_walk_plan {
     bool *stores;                 /* ... or stores to shared memory */
     struct wsdbg_walk_told *told; /* by instruction, ascending */
     size_t told_count;
-    bool exchanges;           /* a walk may depend on a shuffle, a vote or a lent copy */
-    uint32_t lanes;           /* of the warp at hand; a bit each */
-    bool takes_present;       /* a load from shared memory may get what is there now */
-    bool follows_stores;      /* some load in a loop is told: what is stored to shared memory may decide a way */
+    bool exchanges;      /* a walk may depend on a shuffle, a vote or a lent copy */
+    uint32_t lanes;      /* of the warp at hand; a bit each */
+    bool takes_present;  /* a load from shared memory may get what is there now */
+    bool follows_stores; /* some load in a loop is told: what is stored to shared memory may decide a way */
+    /* ... by a load from a generic address: then stores to such addresses count, too.  A compiler that knows of the
+     * loads that they are from shared memory knows it of the stores. */
+    bool follows_generic_stores;
     bool has_other_writers;   /* shared memory may change by other instructions than stores that walks follow */
     bool has_generic_writers; /* ... or by stores to generic addresses */
     struct walk_words words;  /* of the walks so far of the CTA at hand */
@@ -88,10 +91,12 @@ struct wsdbg_walk_plan {
 bool wsdbg_walk_put(uint64_t *set, unsigned reg);
 /* Whether an instruction may be a step of a walk. */
 bool wsdbg_walk_is_step(const struct wsdbg_walk_plan *plan, uint32_t number);
-/* Whether it is a store to shared memory, or to a generic address. */
-static inline bool wsdbg_walk_may_store_shared(const struct wsdbg_instruction *instruction)
+/* Whether it is a store that walks follow, as it may be to shared memory. */
+static inline bool wsdbg_walk_follows_store(const struct wsdbg_walk_plan *plan,
+                                            const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_STS || instruction->operation == WSDBG_OP_ST;
+    return instruction->operation == WSDBG_OP_STS ||
+           (instruction->operation == WSDBG_OP_ST && plan->follows_generic_stores);
 }
 /* Whether it is a shuffle or a vote. */
 bool wsdbg_walk_is_exchange(const struct wsdbg_graph *graph, uint32_t number);

@@ -24,9 +24,9 @@ struct numbering {
     const struct wsdbg_ptx_program *program;
     const struct wsdbg_ptx_function *function;
     bool *matters;
-    uint32_t reads_shared; /* what some load brings matters, from shared memory or from a generic address: a bit for the
-                              number of its elements */
-    bool reads_local;      /* ... or from local memory */
+    uint32_t reads_shared;  /* what some load from shared memory brings matters: a bit for the number of its elements */
+    uint32_t reads_generic; /* ... from a generic address */
+    bool reads_local;       /* ... or from local memory */
     struct wsdbg_ptx_naming *namings;
     size_t naming_count, naming_capacity;
     struct wsdbg_ptx_live live;
@@ -167,8 +167,8 @@ static bool stores_what_is_read(const struct numbering *numbering, const struct 
 {
     if (is_local(instruction))
         return numbering->reads_local && instruction->operation == WSDBG_PTX_OP_st && instruction->type < WSDBG_PTX_F16;
-    const bool may_be_read = instruction->vector_length <= 1 ? numbering->reads_shared != 0
-                                                             : (numbering->reads_shared & elements_bit(instruction));
+    const uint32_t reads = numbering->reads_generic | (is_shared(instruction) ? numbering->reads_shared : 0);
+    const bool may_be_read = instruction->vector_length <= 1 ? reads != 0 : (reads & elements_bit(instruction));
     return may_be_read && instruction->operation == WSDBG_PTX_OP_st && may_be_shared(instruction) &&
            instruction->type < WSDBG_PTX_F16;
 }
@@ -183,8 +183,9 @@ static bool mark_once(struct numbering *numbering)
         const bool asks = wsdbg_ptx_is_access(instruction->operation) || instruction->operation == WSDBG_PTX_OP_brx ||
                           brings || stores_what_is_read(numbering, instruction);
         if (brings && instruction->operation == WSDBG_PTX_OP_ld && may_be_shared(instruction)) {
-            grows |= !(numbering->reads_shared & elements_bit(instruction));
-            numbering->reads_shared |= elements_bit(instruction);
+            uint32_t *reads = is_shared(instruction) ? &numbering->reads_shared : &numbering->reads_generic;
+            grows |= !(*reads & elements_bit(instruction));
+            *reads |= elements_bit(instruction);
         }
         if (brings && instruction->operation == WSDBG_PTX_OP_ld && is_local(instruction)) {
             grows |= !numbering->reads_local;
