@@ -4,17 +4,6 @@
 #include "diagnose/code_case.h"
 #include "diagnose/ledger.h"
 
-/* The wait that the warp stands in is its newest event: that tells how the record names the barrier. */
-static const struct wsdbg_history_event *newest_wait(const struct wsdbg_case *c, uint32_t warp)
-{
-    uint32_t count;
-    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
-    const struct wsdbg_optional_u32 parity = wsdbg_case_warp(c, warp)->parity;
-    const struct wsdbg_history_event *last = count ? &events[count - 1] : NULL;
-    const bool waits = last && last->kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN;
-    return waits && (!parity.known || parity.value == last->parity) ? last : NULL;
-}
-
 static bool is_whole(const struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++)
@@ -42,7 +31,7 @@ static uint64_t arrivals_of(const struct wsdbg_case *c, uint32_t warp, const str
 bool wsdbg_arrival_log_read(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                             struct wsdbg_arrival_log *log)
 {
-    const struct wsdbg_history_event *wait = newest_wait(c, missing->warp);
+    const struct wsdbg_history_event *wait = wsdbg_code_recorded_wait(c, missing->warp);
     const struct wsdbg_cta *cta = &c->snapshot->ctas[wsdbg_case_warp(c, missing->warp)->cta];
     uint64_t sum = 0;
     bool differ = false;

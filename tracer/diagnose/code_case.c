@@ -452,3 +452,13 @@ bool wsdbg_code_is_waited_on(const struct wsdbg_case *c, uint32_t barrier)
     }
     return false;
 }
+
+const struct wsdbg_history_event *wsdbg_code_recorded_wait(const struct wsdbg_case *c, uint32_t warp)
+{
+    uint32_t count;
+    const struct wsdbg_history_event *events = wsdbg_case_events(c, warp, &count);
+    const struct wsdbg_optional_u32 parity = wsdbg_case_warp(c, warp)->parity;
+    const struct wsdbg_history_event *last = count ? &events[count - 1] : NULL;
+    const bool waits = last && last->kind == WSDBG_EVENT_MBARRIER_WAIT_BEGIN;
+    return waits && (!parity.known || parity.value == last->parity) ? last : NULL;
+}

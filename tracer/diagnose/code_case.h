@@ -125,6 +125,9 @@ bool wsdbg_code_wait(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_bar
 /* Whether some warp of its CTA waits on a stage of the mbarrier. */
 bool wsdbg_code_is_waited_on(const struct wsdbg_case *c, uint32_t barrier);
 
+/* The wait in which the warp stands, as its record has it: the newest event.  It tells how the record names the
+ * barrier.  NULL = the record ends elsewhere. */
+const struct wsdbg_history_event *wsdbg_code_recorded_wait(const struct wsdbg_case *c, uint32_t warp);
 /* What the evidence allows at most: nothing is proven from one picture, or while some warp stands outside of any wait;
  * where both hold, all is possible only. */
 enum wsdbg_confidence wsdbg_code_cap(const struct wsdbg_case *c, enum wsdbg_confidence wanted);
