@@ -165,6 +165,14 @@ static void describe_arithmetic(struct wsdbg_instruction *in, const struct wsdbg
     case WSDBG_OP_SHFL:
         in->mode = (uint8_t)bits(in, 58, 2);
         break;
+    case WSDBG_OP_MATCH:
+        in->mode = bit(in, 79);
+        in->width_bytes = bit(in, 73) ? 8 : 4;
+        break;
+    case WSDBG_OP_REDUX:
+        in->mode = (uint8_t)bits(in, 78, 3);
+        in->is_signed = bit(in, 73);
+        break;
     case WSDBG_OP_VOTE:
     case WSDBG_OP_VOTEU:
         in->mode = (uint8_t)bits(in, 72, 2);

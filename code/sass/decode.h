@@ -50,6 +50,16 @@ enum wsdbg_arrive_type {
     WSDBG_ARRIVE_ART0  /* arrive, count in source 1 */
 };
 enum wsdbg_bar_mode { WSDBG_BAR_SYNC, WSDBG_BAR_ARV, WSDBG_BAR_RED, WSDBG_BAR_SCAN, WSDBG_BAR_SYNCALL };
+/* The modes of REDUX and MATCH. */
+enum wsdbg_reduction {
+    WSDBG_REDUCE_AND,
+    WSDBG_REDUCE_OR,
+    WSDBG_REDUCE_XOR,
+    WSDBG_REDUCE_SUM,
+    WSDBG_REDUCE_MIN,
+    WSDBG_REDUCE_MAX
+};
+enum wsdbg_match_mode { WSDBG_MATCH_ALL_LANES, WSDBG_MATCH_ANY_LANE };
 enum wsdbg_maxreg_kind { WSDBG_MAXREG_DEALLOC = 1, WSDBG_MAXREG_TRY_ALLOC = 2 };
 /* COMMIT: of PTX; in machine code the last multiplication of a group ends it. */
 enum wsdbg_warpgroup_kind { WSDBG_WARPGROUP_ARRIVE, WSDBG_WARPGROUP_DEPBAR, WSDBG_WARPGROUP_COMMIT };

@@ -35,6 +35,7 @@ enum wsdbg_field {
     FIELD_C_HIGH,  /* C, where bit 80 asks for the high half and bit 73 does not extend the sign */
     FIELD_RA,      /* 31:24, a register in every form */
     FIELD_RA_PAIR, /* two: an address of code */
+    FIELD_RA_WIDE, /* as many as the width says */
     FIELD_RB,      /* 39:32 */
     FIELD_RB_WIDE, /* as many as the width says */
     FIELD_RC,      /* 71:64 */

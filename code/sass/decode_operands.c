@@ -241,8 +241,9 @@ static bool destination(const struct wsdbg_instruction *in, const struct wsdbg_f
     case FIELD_PD:
     case FIELD_PD_OR_NONE: {
         const bool of_uniform = is_uniform(form) || in->operation == WSDBG_OP_VOTEU;
+        const bool has_one = in->operation == WSDBG_OP_MATCH && in->mode == WSDBG_MATCH_ALL_LANES;
         *out = predicate(bits(in, 81, 3), false, of_uniform);
-        return field == FIELD_PD || out->number != WSDBG_PT;
+        return field == FIELD_PD || has_one || out->number != WSDBG_PT;
     }
     case FIELD_PE:
     case FIELD_PE_OR_NONE:
@@ -383,7 +384,8 @@ static bool source_register(const struct wsdbg_instruction *in, const struct wsd
         return bit(in, 80) && !bit(in, 73);
     case FIELD_RA:
     case FIELD_RA_PAIR:
-        *out = general(bits(in, 24, 8), field == FIELD_RA ? 1 : 2);
+    case FIELD_RA_WIDE:
+        *out = general(bits(in, 24, 8), field == FIELD_RA ? 1 : field == FIELD_RA_PAIR ? 2 : wide);
         return true;
     case FIELD_RB:
     case FIELD_RB_WIDE:

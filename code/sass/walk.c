@@ -486,6 +486,18 @@ static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets
     return true;
 }
 
+/* The side of a branch with an unknown condition that does not lead to a trap, if the other one does; else NONE.  A
+ * kernel that traps does not hang. */
+static uint32_t side_that_works(const struct walking *walking, const struct wsdbg_block *block)
+{
+    const struct wsdbg_walk_plan *plan = walking->group.plan;
+    if (block->successor_count != 2 || block->successor[0] == WSDBG_GRAPH_NONE ||
+        block->successor[1] == WSDBG_GRAPH_NONE)
+        return WSDBG_GRAPH_NONE;
+    const bool fails[2] = {wsdbg_walk_fails(plan, block->successor[0]), wsdbg_walk_fails(plan, block->successor[1])};
+    return fails[0] == fails[1] ? WSDBG_GRAPH_NONE : block->successor[fails[0]];
+}
+
 static bool ends_for_good(const struct wsdbg_instruction *last)
 {
     return last->operation == WSDBG_OP_EXIT;
@@ -512,8 +524,10 @@ static uint32_t leave(struct walking *walking, uint32_t number)
         return turn.to;
     if (last->operation != WSDBG_OP_BRA)
         return block->is_indirect ? WSDBG_GRAPH_NONE : next;
-    if (turn.taken == WSDBG_TRUTH_UNKNOWN)
-        return pass_detour(walking, number);
+    if (turn.taken == WSDBG_TRUTH_UNKNOWN) {
+        const uint32_t side = side_that_works(walking, block);
+        return side == WSDBG_GRAPH_NONE ? pass_detour(walking, number) : side;
+    }
     return block->successor_count > 1 ? block->successor[1] : WSDBG_GRAPH_NONE;
 }
 

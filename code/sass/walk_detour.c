@@ -128,6 +128,38 @@ static bool calls_known(const struct wsdbg_block *block)
     return block->calls && block->callee != WSDBG_GRAPH_NONE;
 }
 
+/* ---- traps ---- */
+
+static bool traps(const struct wsdbg_walk_plan *plan, const struct wsdbg_block *block)
+{
+    for (uint32_t i = block->first; i < block->first + block->count; i++) {
+        const struct wsdbg_instruction *instruction = &plan->graph->instructions[i];
+        if ((instruction->operation == WSDBG_OP_KILL || instruction->operation == WSDBG_OP_BPT) &&
+            wsdbg_flow_is_unguarded(instruction))
+            return true;
+    }
+    return false;
+}
+
+static bool fails_within(const struct wsdbg_walk_plan *plan, uint32_t number, unsigned blocks)
+{
+    const struct wsdbg_block *block = &plan->graph->blocks[number];
+    if (traps(plan, block))
+        return true;
+    bool fails = blocks > 0 && block->successor_count > 0 && !block->exits && !block->returns && !block->is_indirect;
+    for (uint32_t i = 0; fails && i < block->successor_count; i++)
+        fails = block->successor[i] != WSDBG_GRAPH_NONE && fails_within(plan, block->successor[i], blocks - 1);
+    return fails;
+}
+
+bool wsdbg_walk_fails(const struct wsdbg_walk_plan *plan, uint32_t block)
+{
+    enum { BLOCKS_MOST = 6 };
+    return fails_within(plan, block, BLOCKS_MOST);
+}
+
+/* ---- detours ---- */
+
 /* Notes what the block writes, and whether a walk may pass it without executing it.  is_called: it is of a function
  * that is called on the way, so that its return leads back there. */
 static void add_block(const struct wsdbg_walk_plan *plan, uint32_t number, bool is_called,

@@ -159,9 +159,9 @@ unsigned walk_group_execute(struct walk_group *group, uint32_t number)
     execute_lane(group, number, &leader);
     for (uint32_t at = 0; parts && walk_group_next_followed(group, &at, &lane); lanes++)
         execute_lane(group, number, &lane);
-    const bool is_counted = instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_VOTE ||
-                            instruction->operation == WSDBG_OP_VOTEU || instruction->operation == WSDBG_OP_LDS ||
-                            instruction->operation == WSDBG_OP_LD || walk_is_atomic(instruction);
+    const bool is_counted = wsdbg_walk_is_exchange(group->plan->graph, number) ||
+                            instruction->operation == WSDBG_OP_LDS || instruction->operation == WSDBG_OP_LD ||
+                            walk_is_atomic(instruction);
     struct wsdbg_walk_told *told = is_counted && executes ? wsdbg_walk_told_at(group->plan, number) : NULL;
     if (told)
         told->times++;

@@ -118,7 +118,8 @@ bool wsdbg_walk_is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t numb
 bool wsdbg_walk_is_exchange(const struct wsdbg_graph *graph, uint32_t number)
 {
     const uint8_t operation = graph->instructions[number].operation;
-    return operation == WSDBG_OP_SHFL || operation == WSDBG_OP_VOTE || operation == WSDBG_OP_VOTEU;
+    return operation == WSDBG_OP_SHFL || operation == WSDBG_OP_VOTE || operation == WSDBG_OP_VOTEU ||
+           operation == WSDBG_OP_MATCH || operation == WSDBG_OP_REDUX;
 }
 
 /* A copy to a uniform register under a guard that lanes may have differently. */

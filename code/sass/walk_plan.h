@@ -112,6 +112,8 @@ bool wsdbg_walk_tell(struct wsdbg_walk_told *told, bool known, uint32_t value);
 struct wsdbg_error *wsdbg_walk_acts_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out);
 /* *out: whether a thread that is behind the block may still come to a store to shared memory that walks follow. */
 struct wsdbg_error *wsdbg_walk_stores_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out);
+/* Whether every way on from the block soon comes to a trap: it is where a kernel finds that something is wrong. */
+bool wsdbg_walk_fails(const struct wsdbg_walk_plan *plan, uint32_t block);
 struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t block,
                                          const struct wsdbg_walk_detour **out);
 

@@ -15,10 +15,20 @@ static bool is_vote(const struct wsdbg_instruction *instruction)
     return instruction->operation == WSDBG_OP_VOTE || instruction->operation == WSDBG_OP_VOTEU;
 }
 
+static bool is_match(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_MATCH;
+}
+
+static bool is_reduction(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_REDUX;
+}
+
 /* PTX names the lanes that take part behind the other sources; machine code waits for them before. */
 static bool all_take_part(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
-    const unsigned mask_at = is_vote(instruction) ? 1 : 3;
+    const unsigned mask_at = instruction->operation == WSDBG_OP_SHFL ? 3 : 1;
     uint32_t mask = 0;
     if (wsdbg_thread_executes(lane->state, instruction) != WSDBG_TRUTH_YES)
         return false;
@@ -97,6 +107,72 @@ static void vote(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_in
     out->predicates_known = decided ? UINT32_MAX : 0;
 }
 
+/* ---- comparisons and sums ---- */
+
+/* Where values have two words these are both compared. */
+static bool value_of(const struct walk_lane *lane, const struct wsdbg_instruction *instruction, uint64_t *value)
+{
+    uint32_t low = 0, high = 0;
+    const bool is_known =
+        walk_value(lane, &instruction->sources[0], 0, &low) &&
+        (instruction->sources[0].registers < 2 || walk_value(lane, &instruction->sources[0], 1, &high));
+    *value = (uint64_t)high << 32 | low;
+    return is_known;
+}
+
+/* ANY: each lane gets the lanes that have the same value as it; ALL: all lanes, if all have the same, or none. */
+static void match(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_instruction *instruction,
+                  struct wsdbg_walk_exchange *out)
+{
+    uint64_t values[WSDBG_WALK_LANES];
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
+        if (!value_of(&lanes[lane], instruction, &values[lane]))
+            return;
+    bool are_same = true;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
+        for (uint32_t other = 0; other < WSDBG_WALK_LANES; other++) {
+            are_same &= values[lane] == values[other];
+            out->values[lane] |= (uint32_t)(values[lane] == values[other]) << other;
+        }
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES && instruction->mode == WSDBG_MATCH_ALL_LANES; lane++)
+        out->values[lane] = are_same ? UINT32_MAX : 0;
+    out->known = out->predicates_known = UINT32_MAX;
+    out->predicates = are_same ? UINT32_MAX : 0;
+}
+
+static uint32_t combine(const struct wsdbg_instruction *instruction, uint32_t a, uint32_t b)
+{
+    const bool is_less = instruction->is_signed ? (int32_t)a < (int32_t)b : a < b;
+    switch (instruction->mode) {
+    case WSDBG_REDUCE_OR:
+        return a | b;
+    case WSDBG_REDUCE_XOR:
+        return a ^ b;
+    case WSDBG_REDUCE_SUM:
+        return a + b;
+    case WSDBG_REDUCE_MIN:
+        return is_less ? a : b;
+    case WSDBG_REDUCE_MAX:
+        return is_less ? b : a;
+    default:
+        return a & b;
+    }
+}
+
+static void reduce(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_instruction *instruction,
+                   struct wsdbg_walk_exchange *out)
+{
+    uint32_t result = 0, value;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        if (instruction->mode > WSDBG_REDUCE_MAX || !walk_value(&lanes[lane], &instruction->sources[0], 0, &value))
+            return;
+        result = lane ? combine(instruction, result, value) : value;
+    }
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
+        out->values[lane] = result;
+    out->known = UINT32_MAX;
+}
+
 /* ---- uniform registers ---- */
 
 /* A warp has one set of them: the lanes that execute the copy write the register for all.  `executed`: those lanes.
@@ -158,6 +234,10 @@ static bool exchange_now(struct walk_group *group, const struct wsdbg_instructio
     *out = (struct wsdbg_walk_exchange){.is_there = true};
     if (is_vote(instruction))
         vote(lanes, instruction, out);
+    else if (is_match(instruction))
+        match(lanes, instruction, out);
+    else if (is_reduction(instruction))
+        reduce(lanes, instruction, out);
     else
         shuffle(lanes, instruction, out);
     return true;
@@ -185,7 +265,8 @@ bool walk_warp_exchange(struct walk_group *group, uint32_t number)
     const bool is_shuffle = instruction->operation == WSDBG_OP_SHFL && instruction->source_count >= 3;
     const bool is_lent = wsdbg_walk_is_lent(instruction);
     struct wsdbg_walk_exchange exchange = {0};
-    if (!told || !(is_shuffle || is_lent || (is_vote(instruction) && instruction->source_count)))
+    const bool is_other = is_vote(instruction) || is_match(instruction) || is_reduction(instruction);
+    if (!told || !(is_shuffle || is_lent || (is_other && instruction->source_count)))
         return false;
     walk_group_spread_operands(group, number);
     const uint32_t followed = group->lanes | group->beside;

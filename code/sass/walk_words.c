@@ -8,7 +8,7 @@
 
 enum { GAP_MOST = 2048 }; /* bytes between stores of one tile of data */
 enum { LOSSES_MOST = 512 };
-enum { STORES_MOST = 2048, GAPS_FROM = STORES_MOST - 128, PASSES_MOST = 4, WORD_BYTES = 4, BYTE_BITS = 8 };
+enum { STORES_MOST = 2048, GAPS_FROM = STORES_MOST - 128, PASSES_MOST = 6, WORD_BYTES = 4, BYTE_BITS = 8 };
 
 static bool overlaps(const struct walk_store *store, uint32_t address, uint32_t bytes)
 {
@@ -149,6 +149,7 @@ void walk_words_forget(struct walk_words *words)
     words->loss_count = words->losses_before_count = 0;
     words->pass = words->mbarrier_count = 0;
     words->is_spoilt = words->is_contradicted = words->is_torn = false;
+    words->is_asked = words->is_cautious = false;
 }
 
 /* ---- passes ---- */
@@ -257,7 +258,7 @@ static bool are_losses_as_before(const struct walk_words *words)
 static bool is_as_before(const struct walk_words *words)
 {
     struct spans spans;
-    if (!are_losses_as_before(words) || !find_spans(words, &spans))
+    if ((words->is_cautious && !are_losses_as_before(words)) || !find_spans(words, &spans))
         return false;
     size_t i = next_that_counts(words->stores, words->count, 0, &spans),
            k = next_that_counts(words->before, words->before_count, 0, &spans);
@@ -282,21 +283,9 @@ static enum walk_words_end begin_pass(struct walk_words *words)
         memcpy(words->losses_before, words->losses, words->loss_count * sizeof *words->losses);
     words->losses_before_count = words->loss_count;
     words->answered_count = 0;
-    words->is_contradicted = false;
+    words->is_contradicted = words->is_asked = false;
     words->pass++;
     return WALK_WORDS_AGAIN;
-}
-
-enum walk_words_end walk_words_end_pass(struct walk_words *words)
-{
-    const bool is_repeated = words->pass > 0 && is_as_before(words);
-    if (words->is_spoilt)
-        return words->is_contradicted ? WALK_WORDS_DOUBTFUL : WALK_WORDS_HOLD;
-    if (is_repeated || (!words->count && !words->loss_count))
-        return words->is_torn ? WALK_WORDS_DOUBTFUL : WALK_WORDS_HOLD;
-    if (!words->loss_count && !words->is_contradicted)
-        return WALK_WORDS_HOLD;
-    return words->pass + 1 < PASSES_MOST ? begin_pass(words) : WALK_WORDS_DOUBTFUL;
 }
 
 void walk_words_free(struct walk_words *words)
@@ -395,40 +384,36 @@ static enum when is_stored_when(const struct walk_words *words, const struct wal
     return is_before(place, place, &store->place) || is_held_back(words, store, place) ? WHEN_AFTER : WHEN_AT_ANY_TIME;
 }
 
-/* Whether the loss is behind a wait that came after the store which the place reads.  Lanes of a warp wait together:
+/* Whether the loss is behind a wait that came after the store which the load reads.  Lanes of a warp wait together:
  * any of them may have stored. */
 static bool is_loss_held_back(const struct walk_words *words, const struct walk_loss *loss,
-                              const struct walk_place *place, uint32_t address, uint32_t bytes)
+                              const struct walk_answer *load)
 {
     for (const struct walk_store *first = words->stores + words->count; first-- > words->stores;)
-        if (first->warp == loss->warp && overlaps(first, address, bytes) && is_stored_before(words, first, place))
-            return has_waited_since(&first->place, &loss->place, place);
+        if (first->warp == loss->warp && overlaps(first, load->address, load->bytes) &&
+            is_stored_before(words, first, &load->place))
+            return has_waited_since(&first->place, &loss->place, &load->place);
     return false;
 }
 
-/* Whether what the place reads at the address may come from a store that is not known. */
-static bool may_be_lost(const struct walk_words *words, const struct walk_loss *loss, const struct walk_place *place,
-                        uint32_t address, uint32_t bytes)
+/* Whether what is loaded may come from a store that is not known. */
+static bool may_be_lost(const struct walk_words *words, const struct walk_loss *loss, const struct walk_answer *load)
 {
+    const struct walk_place *place = &load->place;
     const struct walk_store store = {.place = loss->place, .warp = loss->warp};
     if (store.place.walk == place->walk || is_stored_before(words, &store, place))
         return true;
-    if (loss->warp == words->warp && is_stored_when_in_warp(&loss->place, place) == WHEN_AFTER)
+    if (loss->warp == load->warp && is_stored_when_in_warp(&loss->place, place) == WHEN_AFTER)
         return false;
-    return !is_before(place, place, &loss->place) && !is_loss_held_back(words, loss, place, address, bytes);
+    return !is_before(place, place, &loss->place) && !is_loss_held_back(words, loss, load);
 }
 
 void walk_words_lose(struct walk_words *words, const struct walk_place *place)
 {
-    const struct walk_loss loss = {.place = *place, .warp = words->warp};
+    const struct walk_loss loss = {.place = *place, .warp = words->warp, .pass = words->pass};
     const struct walk_loss *last = words->loss_count ? &words->losses[words->loss_count - 1] : NULL;
     if (last && last->place.walk == place->walk && is_same_place(&last->place, place))
         return;
-    for (size_t i = 0; i < words->answered_count; i++) {
-        const struct walk_answer *answer = &words->answered[i];
-        words->is_torn |= answer->warp == words->warp && answer->place.walk != place->walk &&
-                          may_be_lost(words, &loss, &answer->place, answer->address, answer->bytes);
-    }
     if (words->loss_count == LOSSES_MOST ||
         !wsdbg_grow((void **)&words->losses, &words->loss_capacity, words->loss_count + 1, sizeof *words->losses))
         walk_words_spoil(words);
@@ -479,18 +464,18 @@ static bool is_stored(const struct walk_words *words, uint32_t address, uint32_t
     return false;
 }
 
-static bool keep_answer(struct walk_words *words, uint32_t address, uint32_t bytes, const struct walk_place *place)
+static bool keep_answer(struct walk_words *words, const struct walk_answer *load)
 {
     for (size_t i = 0; i < words->answered_count; i++)
-        if (words->answered[i].address == address && words->answered[i].bytes == bytes &&
-            words->answered[i].place.walk == place->walk) {
-            words->answered[i].place = *place;
+        if (words->answered[i].address == load->address && words->answered[i].bytes == load->bytes &&
+            words->answered[i].place.walk == load->place.walk) {
+            words->answered[i].place = load->place;
             return true;
         }
     if (!wsdbg_grow((void **)&words->answered, &words->answered_capacity, words->answered_count + 1,
                     sizeof *words->answered))
         return false;
-    words->answered[words->answered_count++] = (struct walk_answer){address, bytes, words->warp, *place};
+    words->answered[words->answered_count++] = *load;
     return true;
 }
 
@@ -506,7 +491,9 @@ static bool has_ended_before(const struct walk_words *words, const struct walk_s
 enum walk_word walk_words_get(struct walk_words *words, const struct walk_place *place, uint32_t address,
                               uint32_t bytes, uint32_t *value)
 {
+    const struct walk_answer load = {address, bytes, words->warp, *place};
     bool is_race;
+    words->is_asked = true;
     if (words->is_spoilt)
         return WALK_WORD_UNKNOWN;
     if (is_in_gaps(words, address, bytes)) {
@@ -514,13 +501,48 @@ enum walk_word walk_words_get(struct walk_words *words, const struct walk_place 
         return WALK_WORD_UNKNOWN;
     }
     for (size_t i = 0; i < words->loss_count; i++)
-        if (may_be_lost(words, &words->losses[i], place, address, bytes))
+        if ((words->is_cautious || words->losses[i].pass == words->pass) &&
+            may_be_lost(words, &words->losses[i], &load))
             return WALK_WORD_UNKNOWN;
     if (!is_stored(words, address, bytes))
-        return keep_answer(words, address, bytes, place) ? WALK_WORD_NOT_STORED : WALK_WORD_UNKNOWN;
+        return keep_answer(words, &load) ? WALK_WORD_NOT_STORED : WALK_WORD_UNKNOWN;
     const struct walk_store *last = last_before(words, place, address, bytes, &is_race);
     const bool is_known = last && !is_race && !has_ended_before(words, last, place) &&
                           is_last_of_all(words, last, place, address, bytes) && bytes_of(last, address, bytes, value) &&
-                          keep_answer(words, address, bytes, place);
+                          keep_answer(words, &load);
     return is_known ? WALK_WORD_KNOWN : WALK_WORD_UNKNOWN;
+}
+
+/* Whether some load was told a word that a walk may have overwritten behind the place where it is lost. */
+static bool was_told_too_much(const struct walk_words *words)
+{
+    for (size_t i = 0; i < words->answered_count; i++)
+        for (size_t k = 0; k < words->loss_count; k++)
+            if (may_be_lost(words, &words->losses[k], &words->answered[i]))
+                return true;
+    return false;
+}
+
+static enum walk_words_end end_stable_pass(struct walk_words *words)
+{
+    if (words->is_torn)
+        return WALK_WORDS_DOUBTFUL;
+    if (!was_told_too_much(words))
+        return WALK_WORDS_HOLD;
+    if (words->is_cautious || words->pass + 1 >= PASSES_MOST)
+        return WALK_WORDS_DOUBTFUL;
+    words->is_cautious = true;
+    return begin_pass(words);
+}
+
+enum walk_words_end walk_words_end_pass(struct walk_words *words)
+{
+    const bool is_repeated = words->pass > 0 && is_as_before(words);
+    if (words->is_spoilt)
+        return words->is_contradicted ? WALK_WORDS_DOUBTFUL : WALK_WORDS_HOLD;
+    if (is_repeated || !words->is_asked || (!words->count && !words->loss_count))
+        return end_stable_pass(words);
+    if (!words->loss_count && !words->is_contradicted)
+        return WALK_WORDS_HOLD;
+    return words->pass + 1 < PASSES_MOST ? begin_pass(words) : WALK_WORDS_DOUBTFUL;
 }

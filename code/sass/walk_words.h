@@ -8,7 +8,9 @@
  * stored before.
  *
  * A warp may load what one stores that is walked after it.  So the warps of a CTA are walked in passes, until a pass
- * stores what the one before it stored.
+ * stores what the one before it stored.  A walk may be lost in one pass and not in the next one, which knows more: so
+ * what a walk may have stored behind its end counts only against loads of the same pass, unless it turns out that some
+ * load was told too much.
  */
 #ifndef WSDBG_SASS_WALK_WORDS_H
 #define WSDBG_SASS_WALK_WORDS_H
@@ -46,7 +48,7 @@ struct walk_answer {
 /* From this place on a walk may have stored anything anywhere. */
 struct walk_loss {
     struct walk_place place;
-    uint32_t warp;
+    uint32_t warp, pass;
 };
 
 /* Zeroed: no store.  The owner calls walk_words_free. */
@@ -63,6 +65,8 @@ struct walk_words {
     uint32_t mbarrier_count;
     struct walk_answer *answered; /* so far in this pass */
     size_t answered_count, answered_capacity;
+    bool is_asked;        /* in this pass: some load asked for a word */
+    bool is_cautious;     /* losses of the last pass count, too, until their warps are walked again */
     bool is_spoilt;       /* something may have been stored that is not kept: nothing is known */
     bool is_contradicted; /* a load was told what a later walk of the pass makes doubtful */
     bool is_torn;         /* ... by another lane of its own warp, which another pass does not know earlier */

@@ -344,15 +344,11 @@ static bool go_round(struct wsdbg_replay *replay, enum wsdbg_replay_order order,
     return go_group(replay, group, is_last) || go_group(replay, group, !is_last);
 }
 
-static bool is_slow(enum wsdbg_replay_order order)
-{
-    enum { HALF = 4 };
-    return order >= WSDBG_REPLAY_BY_CHANCE && order < WSDBG_REPLAY_GROUP_FIRST && order & HALF;
-}
-
 void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order,
                       const struct wsdbg_replay_changes *changes)
 {
+    const bool is_slow = order >= WSDBG_REPLAY_SLOW;
+    const enum wsdbg_replay_order like = is_slow ? order - WSDBG_REPLAY_SLOW : order;
     uint32_t chance = (uint32_t)order;
     bool goes_on = true;
     replay->changes = changes;
@@ -360,9 +356,9 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
     if (changes && changes->named_early)
         arrive_early(replay, changes->early_id);
     replay->order = order;
-    replay->is_slow = is_slow(order);
+    replay->is_slow = is_slow;
     while (goes_on && !replay->is_broken)
-        goes_on = go_round(replay, order, &chance) || wsdbg_replay_end_copies(replay);
+        goes_on = go_round(replay, like, &chance) || wsdbg_replay_end_copies(replay);
     replay->has_ended = !replay->is_broken;
     for (uint32_t i = 0; i < replay->agent_count; i++)
         replay->has_ended &= wsdbg_replay_has_gone(&replay->agents[i]);

@@ -104,10 +104,10 @@ struct wsdbg_replay_agent {
 };
 
 /* The order in which agents that can go on do so.  Without races in the kernel it changes nothing.  BY_CHANCE and those
- * after it look random, but each is always the same; in half of them copies bring their bytes only when no agent can go
- * on, else at once.  GROUP_FIRST and GROUP_LAST and the three after each: the
+ * after it look random, but each is always the same.  GROUP_FIRST and GROUP_LAST and the three after each: the
  * warpgroup of this number, in all CTAs, goes as far as it can before the others, or they do before it.  AS_SEEN and
- * AS_SEEN_LAST: an agent that could pass a wait like the one in which it was seen lets all others go first. */
+ * AS_SEEN_LAST: an agent that could pass a wait like the one in which it was seen lets all others go first.  SLOW and
+ * those after it are as the first orders, but copies bring their bytes only when no agent can go on, not at once. */
 enum wsdbg_replay_order {
     WSDBG_REPLAY_FIRST_FIRST,  /* each agent as far as it can, the first agent first */
     WSDBG_REPLAY_LAST_FIRST,   /* ... the last agent first */
@@ -118,7 +118,8 @@ enum wsdbg_replay_order {
     WSDBG_REPLAY_ORDERS = WSDBG_REPLAY_GROUP_LAST + 4, /* those before it do not depend on the picture */
     WSDBG_REPLAY_AS_SEEN = WSDBG_REPLAY_ORDERS,
     WSDBG_REPLAY_AS_SEEN_LAST,
-    WSDBG_REPLAY_ALL_ORDERS
+    WSDBG_REPLAY_SLOW,
+    WSDBG_REPLAY_ALL_ORDERS = WSDBG_REPLAY_SLOW + 7
 };
 
 /* What a copy of unknown size is taken to bring. */

@@ -27,6 +27,30 @@ static void translate_vote(const struct wsdbg_ptx_translation *t)
     wsdbg_ptx_add_sources(t, 2);
 }
 
+static void translate_match(const struct wsdbg_ptx_translation *t)
+{
+    wsdbg_ptx_become(t, WSDBG_OP_MATCH);
+    t->out->mode = t->from->variant == WSDBG_PTX_V_ANY ? WSDBG_MATCH_ANY_LANE : WSDBG_MATCH_ALL_LANES;
+    t->out->is_whole = t->from->type == WSDBG_PTX_B32;
+    wsdbg_ptx_add_sources(t, t->out->is_whole ? 2 : 0);
+}
+
+static void translate_reduction(const struct wsdbg_ptx_translation *t)
+{
+    enum { UNKNOWN = WSDBG_REDUCE_MAX + 1 };
+    const uint8_t variant = t->from->variant;
+    wsdbg_ptx_become(t, WSDBG_OP_REDUX);
+    t->out->mode = variant == WSDBG_PTX_V_ADD   ? WSDBG_REDUCE_SUM
+                   : variant == WSDBG_PTX_V_MIN ? WSDBG_REDUCE_MIN
+                   : variant == WSDBG_PTX_V_MAX ? WSDBG_REDUCE_MAX
+                   : variant == WSDBG_PTX_V_AND ? WSDBG_REDUCE_AND
+                   : variant == WSDBG_PTX_V_OR  ? WSDBG_REDUCE_OR
+                   : variant == WSDBG_PTX_V_XOR ? WSDBG_REDUCE_XOR
+                                                : UNKNOWN;
+    t->out->is_signed = t->from->type == WSDBG_PTX_S32;
+    wsdbg_ptx_add_sources(t, 2);
+}
+
 static void translate_bits(const struct wsdbg_ptx_translation *t, enum wsdbg_operation operation, uint8_t mode)
 {
     const uint8_t type = t->from->type;
@@ -49,6 +73,12 @@ bool wsdbg_ptx_translate_lanes(const struct wsdbg_ptx_translation *t)
         return true;
     case WSDBG_PTX_OP_vote:
         translate_vote(t);
+        return true;
+    case WSDBG_PTX_OP_match:
+        translate_match(t);
+        return true;
+    case WSDBG_PTX_OP_redux:
+        translate_reduction(t);
         return true;
     case WSDBG_PTX_OP_popc:
         translate_bits(t, WSDBG_OP_POPC, 0);

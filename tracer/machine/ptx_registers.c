@@ -30,7 +30,7 @@ struct numbering {
     struct wsdbg_ptx_naming *namings;
     size_t naming_count, naming_capacity;
     struct wsdbg_ptx_live live;
-    uint32_t *order;
+    uint32_t *order, *reads;
     struct holding *holding;
 };
 
@@ -200,6 +200,48 @@ static bool mark_once(struct numbering *numbering)
     return grows;
 }
 
+/* How many operands read each register. */
+static void count_reads(struct numbering *numbering)
+{
+    for (uint32_t i = numbering->function->first; i < numbering->function->end; i++) {
+        const struct wsdbg_ptx_instruction *instruction = at(numbering, i);
+        for (unsigned k = 0; k < instruction->operand_count; k++)
+            for (uint32_t e = 0; !instruction->operands[k].is_written && e < element_count(&instruction->operands[k]);
+                 e++) {
+                const uint32_t number = element_of(numbering, &instruction->operands[k], e);
+                if (number != WSDBG_PTX_NONE)
+                    numbering->reads[number]++;
+            }
+    }
+}
+
+/* The register that the instruction writes and that is read least, of those that matter; NONE where there are no more
+ * than one of machine code has destinations for. */
+static uint32_t least_read(const struct numbering *numbering, const struct wsdbg_ptx_instruction *instruction)
+{
+    uint32_t count = 0, least = WSDBG_PTX_NONE;
+    for (unsigned k = 0; k < instruction->operand_count; k++)
+        for (uint32_t e = 0; instruction->operands[k].is_written && e < element_count(&instruction->operands[k]); e++) {
+            const uint32_t number = element_of(numbering, &instruction->operands[k], e);
+            if (number == WSDBG_PTX_NONE || !numbering->matters[number])
+                continue;
+            count++;
+            if (least == WSDBG_PTX_NONE || numbering->reads[number] < numbering->reads[least])
+                least = number;
+        }
+    return count > WSDBG_DESTINATIONS_MAX ? least : WSDBG_PTX_NONE;
+}
+
+/* An instruction that writes many registers, as those of matrices do, has no room for all.  Most of them are data.  One
+ * may also be what others are set to at first, and is then read more often. */
+static void leave_out_many(struct numbering *numbering)
+{
+    count_reads(numbering);
+    for (uint32_t i = numbering->function->first; i < numbering->function->end; i++)
+        for (uint32_t number; (number = least_read(numbering, at(numbering, i))) != WSDBG_PTX_NONE;)
+            numbering->matters[number] = false;
+}
+
 /* ---- where registers are needed ---- */
 
 static bool add_naming(struct numbering *numbering, struct wsdbg_ptx_naming naming)
@@ -333,6 +375,7 @@ static struct wsdbg_error *number_all(struct numbering *numbering, struct wsdbg_
     bool grows = true;
     for (unsigned pass = 0; grows && pass < SLICE_PASSES_MOST; pass++)
         grows = mark_once(numbering);
+    leave_out_many(numbering);
     if (!find_namings(numbering))
         return &wsdbg_error_no_memory;
     struct wsdbg_error *error = wsdbg_ptx_live_create(numbering->program, numbering->function, numbering->namings,
@@ -354,6 +397,7 @@ static void destroy(struct numbering *numbering)
     free(numbering->matters);
     free(numbering->namings);
     free(numbering->order);
+    free(numbering->reads);
     wsdbg_ptx_live_destroy(&numbering->live);
 }
 
@@ -392,9 +436,10 @@ struct wsdbg_error *wsdbg_ptx_registers_create(const struct wsdbg_ptx_program *p
                                         .is_local_private = is_local_private(program, function)};
     numbering.matters = calloc(count + 1, sizeof *numbering.matters);
     numbering.order = calloc(count + 1, sizeof *numbering.order);
+    numbering.reads = calloc(count + 1, sizeof *numbering.reads);
     numbering.holding = calloc(1, sizeof *numbering.holding);
     struct wsdbg_error *error = &wsdbg_error_no_memory;
-    if (out->numbers && numbering.matters && numbering.order && numbering.holding)
+    if (out->numbers && numbering.matters && numbering.order && numbering.reads && numbering.holding)
         error = number_all(&numbering, out);
     destroy(&numbering);
     if (error)
