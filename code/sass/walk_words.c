@@ -518,7 +518,8 @@ static bool was_told_too_much(const struct walk_words *words)
 {
     for (size_t i = 0; i < words->answered_count; i++)
         for (size_t k = 0; k < words->loss_count; k++)
-            if (may_be_lost(words, &words->losses[k], &words->answered[i]))
+            if (words->losses[k].place.walk != words->answered[i].place.walk && /* else it came behind the load */
+                may_be_lost(words, &words->losses[k], &words->answered[i]))
                 return true;
     return false;
 }
