@@ -148,7 +148,8 @@ enum wsdbg_bringers wsdbg_bytes_bringers(const struct wsdbg_case *c, const struc
         if (wsdbg_code_can(c, w, WSDBG_KINDS_BYTES, word->barrier, NULL) == WSDBG_CAN_NOT)
             continue;
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        /* A warp at the cluster barrier may wait there until all CTAs have announced their bytes, and then send some. */
+        /* A warp at the cluster barrier may wait there until all CTAs have announced their bytes, and then send some.
+         */
         if (row->cta == cta ? wsdbg_code_can(c, w, WSDBG_KINDS_EXPECT, word->barrier, NULL) != WSDBG_CAN_NOT
                             : row->state != WSDBG_WARP_WAIT_CLUSTER && has_come(c, word, row->cta, &missing))
             continue;

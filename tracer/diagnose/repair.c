@@ -278,6 +278,8 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_sites(t);
     if (!t->out->count)
         wsdbg_try_releases(t);
+    if (!t->out->count)
+        wsdbg_try_nobody(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)
@@ -318,10 +320,11 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
     t->doubles = calloc(agents + 1, sizeof *t->doubles);
     t->flip_at = calloc(agents + 1, sizeof *t->flip_at);
     t->free_bytes = calloc(barriers + 1, sizeof *t->free_bytes);
+    t->free_waits = calloc(barriers + 1, sizeof *t->free_waits);
     t->id_to = calloc(agents + 1, sizeof *t->id_to);
     t->beside = calloc(1, sizeof *t->beside + barriers * sizeof *t->beside->of);
     const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from &&
-                          t->doubles && t->flip_at && t->free_bytes && t->id_to && t->beside;
+                          t->doubles && t->flip_at && t->free_bytes && t->free_waits && t->id_to && t->beside;
     if (has_room) {
         remember(t);
         t->replay->steps_left = WSDBG_REPLAY_STEPS;
@@ -338,6 +341,7 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
     free(t->doubles);
     free(t->flip_at);
     free(t->free_bytes);
+    free(t->free_waits);
     free(t->id_to);
     free(t->beside);
     free(t);

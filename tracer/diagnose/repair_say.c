@@ -317,6 +317,23 @@ static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair
                 object.text);
 }
 
+/* Says that nobody arrives at all. */
+static void say_nobody(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase family = wsdbg_say_family(c, row_of(rounds, repair));
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "No thread arrives on %s, in any round that can be followed; each phase needs %u arrival%s. So %s %s "
+                "forever.",
+                family.text, repair->was, repair->was == 1 ? "" : "s", wsdbg_say_warps(c, &repair->warps).text,
+                wsdbg_set_count(&repair->warps) == 1 ? "waits" : "wait");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive on %s in every round, or wait on the barrier on which the threads do arrive.", family.text);
+}
+
 static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -558,6 +575,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_FILL] = say_fill,
         [WSDBG_REPAIR_BLOCK] = wsdbg_repair_say_block,
         [WSDBG_REPAIR_RELEASE] = say_release,
+        [WSDBG_REPAIR_NOBODY] = say_nobody,
         [WSDBG_REPAIR_BEGIN] = say_begin,
         [WSDBG_REPAIR_BEGIN_LESS] = say_begin,
         [WSDBG_REPAIR_DROP] = say_twice,

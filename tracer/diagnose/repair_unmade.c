@@ -14,8 +14,8 @@ static uint32_t few_lanes_gone(const struct wsdbg_trial *t, uint32_t warp)
     return 2 * __builtin_popcount(gone) < WSDBG_WARP_THREADS ? gone : 0;
 }
 
-/* Whether some thread of the CTA executes the arrival, or the warp arrives on the barrier by another instruction; or may
- * do so, behind the end of a walk that is not whole. */
+/* Whether some thread of the CTA executes the arrival, or the warp arrives on the barrier by another instruction; or
+ * may do so, behind the end of a walk that is not whole. */
 static bool is_made(const struct wsdbg_trial *t, uint32_t warp, uint32_t access, uint32_t barrier)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {

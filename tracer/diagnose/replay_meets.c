@@ -156,13 +156,30 @@ static void release_mates(struct wsdbg_replay *replay, const struct wsdbg_replay
     }
 }
 
-/* Lanes of a warp that came apart multiply together. */
+static uint32_t number_at(const struct wsdbg_replay_agent *agent)
+{
+    return agent->steps[agent->at].number;
+}
+
+/* Lanes of a warp that came apart multiply together.  Lanes that do nothing between several groups have one step for
+ * all of these: they stay until the others have come to the last one. */
 static void issue(struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
 {
+    uint32_t issued = number_at(agent);
     for (uint32_t i = 0; i < replay->agent_count; i++)
-        if (replay->agents[i].warp == agent->warp && !wsdbg_replay_has_gone(&replay->agents[i]))
-            replay->agents[i].issued = replay->agents[i].steps[replay->agents[i].at].number;
-    set_warp(replay, agent->warp, WSDBG_AGENT_GOES, true);
+        if (replay->agents[i].warp == agent->warp && !wsdbg_replay_has_gone(&replay->agents[i]) &&
+            number_at(&replay->agents[i]) < issued)
+            issued = number_at(&replay->agents[i]);
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        struct wsdbg_replay_agent *other = &replay->agents[i];
+        if (other->warp != agent->warp || wsdbg_replay_has_gone(other))
+            continue;
+        other->issued = issued;
+        if (number_at(other) > issued)
+            continue;
+        other->state = WSDBG_AGENT_GOES;
+        wsdbg_replay_advance(other);
+    }
     release_mates(replay, agent);
 }
 
