@@ -48,8 +48,7 @@ struct wsdbg_repair {
     /* PARITY_FIRST: one of these warps begins some other stage with the right parity; FILL, STAY where warps take
      * turns: some arrivals are those of warps that have not left */
     bool is_mixed;
-    bool is_exception; /* PARITY_FIRST: each of these warps begins most other stages with the right parity; NOBODY: of
-                          every thread at least a round is known */
+    bool is_exception; /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
     bool is_of_stage;  /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
     bool is_of_any;    /* NAMED: other barriers that the same instruction names change, too */

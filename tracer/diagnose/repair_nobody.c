@@ -3,6 +3,7 @@
  * Reads: the trial.  Writes: its repairs.  With the arrivals that are missing, whoever would make them, such waits end.
  */
 #include "diagnose/repair_trial.h"
+#include "diagnose/code_case.h"
 
 static bool is_copied_to(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *agent, uint32_t family)
 {
@@ -73,17 +74,38 @@ static void begin(struct wsdbg_trial *t)
         t->free_waits[b] = false;
 }
 
+static bool has_worked(const struct wsdbg_replay_agent *agent)
+{
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        if (wsdbg_is_mbarrier_access(agent->steps[k].kind) && agent->steps[k].kind != WSDBG_ACCESS_INIT)
+            return true;
+    return false;
+}
+
+/* Whether lanes have left the kernel that may be those which would have arrived: they had waited, arrived or copied
+ * before, or their code has such an arrival. */
+static bool have_workers_left(const struct wsdbg_trial *t, uint32_t family)
+{
+    const uint32_t row = t->replay->barriers[family].row;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        const bool could = row != WSDBG_NONE && wsdbg_case_warp(t->c, agent->warp)->state == WSDBG_WARP_EXITED &&
+                           wsdbg_code_could(t->c, agent->warp, WSDBG_KINDS_ARRIVAL, row) == WSDBG_CAN;
+        if (t->state[i] == WSDBG_AGENT_ENDED && (could || has_worked(agent)))
+            return true;
+    }
+    return false;
+}
+
 static bool is_asked_for(const struct wsdbg_trial *t, uint32_t barrier)
 {
-    return wsdbg_trial_leads_family(t, barrier) && t->expected_was[barrier] && is_left_alone(t, barrier);
+    return wsdbg_trial_leads_family(t, barrier) && t->expected_was[barrier] && is_left_alone(t, barrier) &&
+           !have_workers_left(t, barrier);
 }
 
 static void keep(struct wsdbg_trial *t, uint32_t family)
 {
-    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NOBODY,
-                                  .barrier = family,
-                                  .is_exception = is_known_for_a_round(t),
-                                  .warps = standing_at(t, family)};
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NOBODY, .barrier = family, .warps = standing_at(t, family)};
     wsdbg_trial_keep(t, &repair);
 }
 
@@ -107,6 +129,8 @@ static void try_together(struct wsdbg_trial *t)
 void wsdbg_try_nobody(struct wsdbg_trial *t)
 {
     const uint32_t before = t->out->count;
+    if (!is_known_for_a_round(t))
+        return;
     for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
         const struct wsdbg_warp_set set = standing_at(t, f);
         if (!wsdbg_set_count(&set) || !is_asked_for(t, f))

@@ -22,8 +22,6 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
         return repair->is_exception;
     case WSDBG_REPAIR_COUNT:
         return repair->is_of_stage;
-    case WSDBG_REPAIR_NOBODY:
-        return repair->is_exception || repair->is_to_end;
     case WSDBG_REPAIR_NAMED:
     case WSDBG_REPAIR_NAMED_ID:
     case WSDBG_REPAIR_ANNOUNCE:
