@@ -29,10 +29,21 @@ static bool has_left_alone(const struct wsdbg_case *c, uint32_t warp, const stru
            are_at_place(c, set, own->warp % WSDBG_GROUP_WARPS);
 }
 
+/* Whether an elected lane, say, has left the warp, and all others of its warpgroup are of the set. */
+static bool has_lost_lanes(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
+{
+    const uint32_t gone = wsdbg_code_lanes_gone(c, warp) & wsdbg_case_lanes_at_launch(c, warp);
+    uint32_t mates = 0;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        mates += w != warp && wsdbg_case_are_mates(c, w, warp) && wsdbg_set_has(set, w);
+    return wsdbg_case_warp(c, warp)->state != WSDBG_WARP_EXITED && gone &&
+           2 * __builtin_popcount(gone) < WSDBG_WARP_THREADS && mates == WSDBG_GROUP_WARPS - 1;
+}
+
 uint32_t wsdbg_one_that_left(const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
 {
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (!wsdbg_set_has(set, w) && has_left_alone(c, w, set))
+        if (!wsdbg_set_has(set, w) && (has_left_alone(c, w, set) || has_lost_lanes(c, w, set)))
             return w;
     return WSDBG_NONE;
 }
@@ -50,13 +61,17 @@ void wsdbg_say_one_left(struct wsdbg_case *c, const struct wsdbg_missing_arrival
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, gone)->role;
+    const bool is_whole = wsdbg_case_warp(c, gone)->state == WSDBG_WARP_EXITED;
+    char lanes[40] = "";
+    if (!is_whole)
+        wsdbg_print(lanes, sizeof lanes, "Lanes 0x%08x of ", wsdbg_code_lanes_gone(c, gone));
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
-        "%s has left the kernel, while the rest of its warpgroup stays. Of %u arrivals on %s, %s made %u, and %s waits "
-        "for the others%s.",
-        wsdbg_say_warp(c, gone).text, missing->word.expected, wsdbg_say_object(c, missing->word.barrier).text,
-        wsdbg_say_warps(c, arrivers).text, missing->made, wsdbg_say_warp(c, missing->warp).text,
-        wsdbg_say_at(c, missing->warp).text);
+        "%s%s %s left the kernel, while the rest of %s stays. Of %u arrivals on %s, %s made %u, and %s waits for the "
+        "others%s.",
+        lanes, wsdbg_say_warp(c, gone).text, is_whole ? "has" : "have", is_whole ? "its warpgroup" : "the warp",
+        missing->word.expected, wsdbg_say_object(c, missing->word.barrier).text, wsdbg_say_warps(c, arrivers).text,
+        missing->made, wsdbg_say_warp(c, missing->warp).text, wsdbg_say_at(c, missing->warp).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every warp of a role stay until its last arrival on %s: do not return from inside of the loop.",
                 wsdbg_say_family(c, missing->word.barrier).text);

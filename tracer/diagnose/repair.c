@@ -192,6 +192,26 @@ static bool has_left_its_group(const struct wsdbg_trial *t)
     return false;
 }
 
+static bool arrives(const struct wsdbg_trial *t, uint32_t warp, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->replay->agents[i].warp == warp && wsdbg_replay_arrivals_on(&t->replay->agents[i], barrier))
+            return true;
+    return false;
+}
+
+/* How many lanes have left warps of which others arrive on the barrier. */
+static uint32_t lanes_that_left(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    const uint32_t cta = t->c->ctas[t->replay->barriers[barrier].cta];
+    uint32_t lanes = 0;
+    for (uint32_t w = 0; w < t->c->warp_count; w++)
+        if (wsdbg_case_warp(t->c, w)->state != WSDBG_WARP_EXITED && wsdbg_case_warp(t->c, w)->cta == cta &&
+            arrives(t, w, barrier))
+            lanes += (uint32_t)__builtin_popcount(wsdbg_code_lanes_gone(t->c, w) & wsdbg_case_lanes_at_launch(t->c, w));
+    return lanes;
+}
+
 /* How many threads have exited that never arrive on the barrier, though their code may have an arrival on it. */
 static uint32_t threads_that_left(const struct wsdbg_trial *t, uint32_t barrier)
 {
@@ -204,7 +224,7 @@ static uint32_t threads_that_left(const struct wsdbg_trial *t, uint32_t barrier)
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
         if (wsdbg_replay_arrivals_on(&t->replay->agents[i], barrier))
             wsdbg_set_remove(&left, t->replay->agents[i].warp);
-    return wsdbg_set_count(&left) * WSDBG_WARP_THREADS;
+    return wsdbg_set_count(&left) * WSDBG_WARP_THREADS + lanes_that_left(t, barrier);
 }
 
 /* A count that each round makes is not lowered, even if the kernel would then finish by chance; nor where just as many

@@ -119,7 +119,7 @@ enum wsdbg_replay_order {
     WSDBG_REPLAY_AS_SEEN = WSDBG_REPLAY_ORDERS,
     WSDBG_REPLAY_AS_SEEN_LAST,
     WSDBG_REPLAY_SLOW,
-    WSDBG_REPLAY_ALL_ORDERS = WSDBG_REPLAY_SLOW + 7
+    WSDBG_REPLAY_ALL_ORDERS = WSDBG_REPLAY_SLOW + WSDBG_REPLAY_BY_CHANCE + 4
 };
 
 /* What a copy of unknown size is taken to bring. */
@@ -227,6 +227,8 @@ static inline bool wsdbg_replay_is_use(const struct wsdbg_step_row *step, uint32
 /* Whether a step copies bytes that the barrier counts, into one CTA or into several. */
 bool wsdbg_replay_is_copy_to(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at,
                              uint32_t barrier);
+/* Bytes that all walks announce on the barrier to their ends, less those that they copy there. */
+int64_t wsdbg_replay_bytes_never_copied(const struct wsdbg_replay *replay, uint32_t barrier);
 void wsdbg_replay_destroy(struct wsdbg_replay *replay); /* NULL is fine */
 /* The mbarrier at an offset of a CTA (position in c->ctas); WSDBG_NONE where no step names it. */
 uint32_t wsdbg_replay_barrier_at(const struct wsdbg_replay *replay, uint32_t cta, uint32_t offset);

@@ -81,6 +81,16 @@ static struct round all_of(const struct wsdbg_replay *replay, const struct wsdbg
     return round;
 }
 
+int64_t wsdbg_replay_bytes_never_copied(const struct wsdbg_replay *replay, uint32_t barrier)
+{
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct round round = all_of(replay, &replay->agents[i], barrier);
+        bytes += round.announced - round.copies * replay->barriers[barrier].copy_bytes;
+    }
+    return bytes;
+}
+
 static void end_round(struct votes *votes, const struct round *round, int64_t copies_of_others)
 {
     const int64_t copies = round->copies + copies_of_others;
