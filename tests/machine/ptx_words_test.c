@@ -237,8 +237,10 @@ static void a_store_to_a_generic_address_may_be_to_shared_memory(void **state)
     ptx_walks_expect_of_two(TWO_WARPS(GENERIC_BARS PUT_GENERIC("0x100") SYNC SYNC PUT_GENERIC("0x200") SYNC,
                                       GENERIC_BARS GENERIC_ROLES("%d6+13")),
                             NULL, known);
-    /* All loads are from shared memory. */
-    ptx_walks_expect_of_two(TWO_WARPS(GENERIC_BARS PUT_GENERIC("0x100") SYNC SYNC PUT_GENERIC("0x200") SYNC, ROLES),
+    /* All loads are from shared memory: where the generic stores lead is not followed. */
+    ptx_walks_expect_of_two(TWO_WARPS(STORE("0", "0x100") GENERIC_BARS PUT_GENERIC("0x300")
+                                          SYNC SYNC STORE("0x02020202", "0x02020202") SYNC,
+                                      ROLES),
                             NULL, lost);
     /* Behind the store is another one, nobody knows where. */
     ptx_walks_expect_of_two(
@@ -246,6 +248,11 @@ static void a_store_to_a_generic_address_may_be_to_shared_memory(void **state)
                       "0x100") "ld.global.u64 %d7, [%d0];\nst.u32 [%d7], 5;\n" SYNC SYNC PUT_GENERIC("0x200") SYNC,
                   GENERIC_BARS GENERIC_ROLES("%d6+13")),
         NULL, lost);
+    /* ... or at an address that may be one of shared memory, as the test says nothing of where that is. */
+    ptx_walks_expect_of_two(TWO_WARPS(GENERIC_BARS PUT_GENERIC("0x100")
+                                          GLOBAL("d7") "st.u32 [%d7], 5;\n" SYNC SYNC PUT_GENERIC("0x200") SYNC,
+                                      GENERIC_BARS GENERIC_ROLES("%d6+13")),
+                            NULL, lost);
 }
 
 /* The present value counts once: later rounds may have had another one. */
