@@ -171,7 +171,8 @@ static void a_lost_walk_spoils_only_loads_that_may_come_behind_it(void **state)
         enum walk_word word;
     } rows[] = {
         {"before it joins", STORER, {0}, {.full = 1}, WALK_WORD_UNKNOWN},
-        {"behind that", STORER, {.full_joined = 1}, {.full = 1}, WALK_WORD_UNKNOWN},
+        {"... behind a wait", STORER, {.mbarrier = 1}, {.full = 1}, WALK_WORD_UNKNOWN},
+        {"behind the join", STORER, {.full_joined = 1}, {.full = 1}, WALK_WORD_UNKNOWN},
         {"behind a wait for the reader", STORER, {.full_joined = 1, .empty = 1}, {.full = 1}, WALK_WORD_KNOWN},
         {"... at an mbarrier", STORER, {.full_joined = 1, .mbarrier = 1}, {.full = 1, .mbarrier = 1}, WALK_WORD_KNOWN},
         {"behind a wait that the reader has passed",
