@@ -307,6 +307,37 @@ static void who_was_seen_to_wait_may_have_come_late(void **state)
     (void)state;
 }
 
+/* ---- copies that take their time ---- */
+
+/* Warp 0 copies, arrives, and then arrives once more with the bytes of its copy.  Only if these come late, the first
+ * arrival completes a phase: else the second one would be too many.  Warp 1 waits for one more phase than there are. */
+static void an_arrival_may_come_between_a_copy_and_its_bytes(void **state)
+{
+    enum { BYTES = 4096 };
+    struct kernel k;
+    kernel_begin(&k);
+    kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    kernel_sync(&k);
+    kernel_add(&k, 0, WSDBG_ACCESS_COPY, AT_B, BYTES);
+    kernel_add(&k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    kernel_add(&k, 0, WSDBG_ACCESS_ARRIVE_EXPECT, AT_B, BYTES);
+    for (uint32_t phase = 0; phase < 3; phase++)
+        kernel_add(&k, 1, WSDBG_ACCESS_WAIT, AT_B, phase & 1);
+    picture_wait(&k.p, 1, 1, WSDBG_WARP_WAIT_MBARRIER, 0, 0);
+    picture_exit(&k.p, 0, 0);
+    picture_exit(&k.p, 2, 2);
+    kernel_run(&k);
+    picture_ready(&k.p);
+    for (enum wsdbg_replay_order order = 0; order < WSDBG_REPLAY_ALL_ORDERS; order++) {
+        wsdbg_replay_run(k.replay, order, NULL);
+        assert_int_equal(k.replay->is_broken, order < WSDBG_REPLAY_SLOW);
+        assert_int_equal(wsdbg_replay_is_picture(k.replay), order >= WSDBG_REPLAY_SLOW);
+    }
+    assert_non_null(wsdbg_replay_standing(&k.c));
+    kernel_end(&k);
+    (void)state;
+}
+
 /* ---- arrivals from the start to the end ---- */
 
 /* Warp 1 came through a phase of the barrier.  It was then initialised for two arrivals, and none is made. */
@@ -376,6 +407,7 @@ int main(void)
         cmocka_unit_test(lanes_that_came_together_go_on_in_their_order),
         cmocka_unit_test(lanes_come_through_a_wait_together),
         cmocka_unit_test(who_was_seen_to_wait_may_have_come_late),
+        cmocka_unit_test(an_arrival_may_come_between_a_copy_and_its_bytes),
         cmocka_unit_test(arrivals_before_a_second_initialisation_do_not_count),
         cmocka_unit_test(who_left_before_it_did_anything_holds_up_nobody),
     };

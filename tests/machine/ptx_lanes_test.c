@@ -187,6 +187,39 @@ static void a_vote_counts_every_lane(void **state)
     ptx_walks_expect(VOTE("uni"), ALL " init 0x400 2\n");
 }
 
+/* %r1 is the lane's number less 5.  Nothing is known in the last three rows: where some lanes take part, of what memory
+ * holds, and of numbers of 64 bits. */
+static void lanes_compare_and_reduce_what_they_have(void **state)
+{
+#define COMBINE(how) KERNEL(LANE "sub.u32 %r1, %r0, 5;\n" how INIT("r9"))
+#define REDUCE(how, show) COMBINE("redux.sync." how " %r2, %r1, -1;\n" show)
+    static const struct {
+        const char *text, *expected;
+    } rows[] = {
+        {REDUCE("add.u32", "mov.u32 %r9, %r2;\n"), ALL " init 0x400 336\n"},
+        {REDUCE("max.s32", "mov.u32 %r9, %r2;\n"), ALL " init 0x400 26\n"},
+        {REDUCE("max.u32", "add.u32 %r9, %r2, 3;\n"), ALL " init 0x400 2\n"},
+        {REDUCE("min.s32", "add.u32 %r9, %r2, 7;\n"), ALL " init 0x400 2\n"},
+        {REDUCE("min.u32", "add.u32 %r9, %r2, 4;\n"), ALL " init 0x400 4\n"},
+        {REDUCE("and.b32", "add.u32 %r9, %r2, 1;\n"), ALL " init 0x400 1\n"},
+        {REDUCE("or.b32", "add.u32 %r9, %r2, 9;\n"), ALL " init 0x400 8\n"},
+        {REDUCE("xor.b32", "add.u32 %r9, %r2, 40;\n"), ALL " init 0x400 8\n"},
+        {COMBINE("and.b32 %r2, %r0, 3;\nmatch.any.sync.b32 %r3, %r2, -1;\npopc.b32 %r9, %r3;\n"),
+         ALL " init 0x400 8\n"},
+        {COMBINE("match.all.sync.b32 %r2|%p0, %r1, -1;\nselp.u32 %r9, 3, 5, %p0;\n"), ALL " init 0x400 5\n"},
+        {COMBINE("mov.u32 %r2, 7;\nmatch.all.sync.b32 %r3|%p0, %r2, -1;\nselp.u32 %r9, 3, 5, %p0;\n"),
+         ALL " init 0x400 3\n"},
+        {COMBINE("redux.sync.add.u32 %r9, %r1, 0xffff;\n"), ALL " init 0x400 ?\n"},
+        {COMBINE("ld.global.u32 %r2, [%d0];\nredux.sync.add.u32 %r9, %r2, -1;\n"), ALL " init 0x400 ?\n"},
+        {COMBINE("mov.u64 %d1, 7;\nmatch.any.sync.b64 %r9, %d1, -1;\n"), ALL " init 0x400 ?\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("row %zu\n", i);
+        ptx_walks_expect(rows[i].text, rows[i].expected);
+    }
+}
+
 /* Lanes 3 and on leave behind the sum, and are walked from the start by themselves. */
 static void lanes_that_part_later_are_told_the_same(void **state)
 {
@@ -239,6 +272,7 @@ int main(void)
         cmocka_unit_test(a_sum_over_the_warp_is_known),
         cmocka_unit_test(a_ballot_has_a_bit_for_each_lane),
         cmocka_unit_test(a_vote_counts_every_lane),
+        cmocka_unit_test(lanes_compare_and_reduce_what_they_have),
         cmocka_unit_test(lanes_that_part_later_are_told_the_same),
         cmocka_unit_test(lanes_that_have_parted_exchange_values_where_they_meet),
         cmocka_unit_test(a_lane_that_comes_back_has_what_was_written_before_it_left),

@@ -200,6 +200,28 @@ static void numbers_of_64_bits_are_whole(void **state)
     }
 }
 
+/* Of the generic address of shared memory the high half is not known.  The comparison needs both halves. */
+static void bits_cut_out_of_half_a_number_are_whole(void **state)
+{
+#define CUT(how)                                                 \
+    KERNEL("mov.u64 %d1, bars;\ncvta.shared.u64 %d2, %d1;\n" how \
+           "setp.eq.u64 %p0, %d3, 0;\nselp.u32 %r0, 3, 5, %p0;\n" INIT("r0"))
+    static const struct {
+        const char *text, *number;
+    } rows[] = {
+        {CUT("and.b64 %d3, %d2, 7;\n"), "3"},           {CUT("and.b64 %d3, %d2, 0x400;\n"), "5"},
+        {CUT("and.b64 %d3, %d2, 0x100000007;\n"), "?"}, {CUT("or.b64 %d3, %d2, 7;\n"), "?"},
+        {CUT("xor.b64 %d3, %d2, %d2;\n"), "?"}, /* each source is tried alone */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char expected[64];
+        print_message("row %zu\n", i);
+        snprintf(expected, sizeof expected, ALL " init 0x400 %s\n", rows[i].number);
+        expect(rows[i].text, expected);
+    }
+}
+
 static void a_number_is_negated(void **state)
 {
     (void)state;
@@ -365,6 +387,7 @@ int main(void)
         cmocka_unit_test(registers_of_16_bits_have_no_more),
         cmocka_unit_test(sums_of_16_bits_are_followed),
         cmocka_unit_test(numbers_of_64_bits_are_whole),
+        cmocka_unit_test(bits_cut_out_of_half_a_number_are_whole),
         cmocka_unit_test(a_number_is_negated),
         cmocka_unit_test(halves_and_extremes_are_compared),
         cmocka_unit_test(a_predicate_may_be_a_number),

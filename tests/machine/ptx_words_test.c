@@ -220,6 +220,41 @@ static void a_generic_address_may_lead_to_shared_memory(void **state)
                             "warp 1 lanes ffffffff: sync 1, init 0x400 1, sync 1, sync 1\n");
 }
 
+#define GENERIC_BARS "mov.u64 %d5, bars;\ncvta.shared.u64 %d6, %d5;\n"
+#define PUT_GENERIC(role) "st.u32 [%d6+12], " role ";\n"
+#define GENERIC_ROLES(address)             \
+    "AGAIN:\n" SYNC "ld.s8 %h0, [" address \
+    "];\ncvt.u32.u16 %r9, %h0;\nsetp.eq.u32 %p1, %r9, 2;\n@%p1 bra DONE;\n" INIT("r9") SYNC "bra AGAIN;\nDONE:\n"
+
+/* What is stored by the generic way counts where something is loaded by it, too. */
+static void a_store_to_a_generic_address_may_be_to_shared_memory(void **state)
+{
+    static const char known[] = "warp 0 lanes ffffffff: sync 1, sync 1, sync 1\n"
+                                "warp 1 lanes ffffffff: sync 1, init 0x400 1, sync 1, sync 1\n",
+                      lost[] = "warp 0 lanes ffffffff: sync 1, sync 1, sync 1\n"
+                               "warp 1 lanes ffffffff: sync 1 lost\n";
+    (void)state;
+    ptx_walks_expect_of_two(TWO_WARPS(GENERIC_BARS PUT_GENERIC("0x100") SYNC SYNC PUT_GENERIC("0x200") SYNC,
+                                      GENERIC_BARS GENERIC_ROLES("%d6+13")),
+                            NULL, known);
+    /* All loads are from shared memory: where the generic stores lead is not followed. */
+    ptx_walks_expect_of_two(TWO_WARPS(STORE("0", "0x100") GENERIC_BARS PUT_GENERIC("0x300")
+                                          SYNC SYNC STORE("0x02020202", "0x02020202") SYNC,
+                                      ROLES),
+                            NULL, lost);
+    /* Behind the store is another one, nobody knows where. */
+    ptx_walks_expect_of_two(
+        TWO_WARPS(GENERIC_BARS PUT_GENERIC(
+                      "0x100") "ld.global.u64 %d7, [%d0];\nst.u32 [%d7], 5;\n" SYNC SYNC PUT_GENERIC("0x200") SYNC,
+                  GENERIC_BARS GENERIC_ROLES("%d6+13")),
+        NULL, lost);
+    /* ... or at an address that may be one of shared memory, as the test says nothing of where that is. */
+    ptx_walks_expect_of_two(TWO_WARPS(GENERIC_BARS PUT_GENERIC("0x100")
+                                          GLOBAL("d7") "st.u32 [%d7], 5;\n" SYNC SYNC PUT_GENERIC("0x200") SYNC,
+                                      GENERIC_BARS GENERIC_ROLES("%d6+13")),
+                            NULL, lost);
+}
+
 /* The present value counts once: later rounds may have had another one. */
 static void a_word_that_no_walk_stores_is_taken_as_it_is_now_the_first_time(void **state)
 {
@@ -258,6 +293,7 @@ int main(void)
         cmocka_unit_test(lanes_of_a_warp_come_to_a_named_barrier_together),
         cmocka_unit_test(a_walk_that_is_lost_makes_words_doubtful_only_where_it_may_store),
         cmocka_unit_test(a_generic_address_may_lead_to_shared_memory),
+        cmocka_unit_test(a_store_to_a_generic_address_may_be_to_shared_memory),
         cmocka_unit_test(a_word_that_no_walk_stores_is_taken_as_it_is_now_the_first_time),
         cmocka_unit_test(a_poll_ends),
     };

@@ -126,6 +126,49 @@ static void test_a_side_that_calls_a_function_is_passed_as_its_code_allows(void 
     (void)state;
 }
 
+/* Which side is taken depends on a value from memory.  Without a trap the walk cannot go on: each side arrives. */
+static void test_a_branch_is_not_taken_to_a_trap(void **state)
+{
+    enum { FALLS = 3, TAKEN = 5 };
+    static const struct wsdbg_instruction kernel[] = {
+        {OP(LDG), UNGUARDED, TO(R(0)), FROM(AT(8, 0)), .width_bytes = 4},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(5), ALWAYS), .mode = WSDBG_COMPARE_LT},
+        {OP(BRA), IF(0), JUMP(3)},
+        /* FALLS */ {OP(NOP), UNGUARDED},
+        {OP(BRA), UNGUARDED, JUMP(3)},
+        /* TAKEN */ {OP(NOP), UNGUARDED},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x600)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x500)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(EXIT), UNGUARDED},
+    };
+    static const struct {
+        const char *name;
+        struct wsdbg_instruction falls, taken;
+        uint32_t arrivals;
+    } rows[] = {
+        {"no side traps", {OP(NOP), UNGUARDED}, {OP(NOP), UNGUARDED}, 0},
+        {"one does, in machine code", {OP(BPT), UNGUARDED}, {OP(NOP), UNGUARDED}, 2},
+        {"the other one does", {OP(NOP), UNGUARDED}, {OP(BPT), UNGUARDED}, 1},
+        {"... in PTX", {OP(NOP), UNGUARDED}, {OP(KILL), UNGUARDED}, 1},
+        {"... under a guard", {OP(NOP), UNGUARDED}, {OP(BPT), IF(1)}, 0},
+        {"both do", {OP(BPT), UNGUARDED}, {OP(BPT), UNGUARDED}, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wsdbg_instruction code[sizeof kernel / sizeof *kernel];
+        print_message("%s\n", rows[i].name);
+        memcpy(code, kernel, sizeof kernel);
+        code[FALLS] = rows[i].falls;
+        code[TAKEN] = rows[i].taken;
+        struct wsdbg_walk walk = WALK(code, 0);
+        assert_int_equal(walk.is_whole, rows[i].arrivals > 0);
+        assert_int_equal(walk.count, rows[i].arrivals);
+        if (!walk.is_whole)
+            assert_int_equal(walk.lost_at, FALLS - 1);
+        free(walk.steps);
+    }
+    (void)state;
+}
+
 /* ---- a whole warp ---- */
 
 static bool lane_of(void *context, uint32_t number, uint32_t *value)
@@ -183,6 +226,93 @@ static void test_machine_code_says_in_its_words_what_lanes_exchange(void **state
     assert_int_equal(walk.steps[1].number, 31);
     assert_int_equal(walk.steps[2].number, 0);
     free(walk.steps);
+    (void)state;
+}
+
+/* clang-format off */
+/* Lanes have their numbers in R8.  All have 5 in R2. */
+#define AND(to, n) {OP(LOP3), UNGUARDED, TO(R(to)), FROM(R(8), NUMBER(n), ZERO), .table = 0xc0}
+#define OR(to, n) {OP(LOP3), UNGUARDED, TO(R(to)), FROM(R(8), NUMBER(n), ZERO), .table = 0xfc}
+#define PLUS(to, n) {OP(IADD3), UNGUARDED, TO(R(to)), FROM(R(8), NUMBER(n), ZERO)}
+#define ANY32 {UINT64_C(0x00000000000573a1), UINT64_C(0x004e2400000e8000)}, R(5)     /* MATCH.ANY R5, R0 */
+#define ANY64 {UINT64_C(0x00000000020773a1), UINT64_C(0x004e2800000e8200)}, R(7)     /* MATCH.ANY.U64 R7, R2 */
+#define ALL32 {UINT64_C(0x00000000000073a1), UINT64_C(0x004e240000000000)}, R(0)     /* MATCH.ALL P0, R0, R0 */
+#define ALL64 {UINT64_C(0x00000000020773a1), UINT64_C(0x004e280000000200)}, R(7)     /* MATCH.ALL.U64 P0, R7, R2 */
+#define REDUX(high) {UINT64_C(0x00000000000673c4), UINT64_C(0x004e240000000000) + (high)}, U(6)  /* REDUX UR6, R0 */
+/* clang-format on */
+
+static void test_machine_code_compares_and_reduces_what_all_lanes_have(void **state)
+{
+    enum { UNKNOWN = 1 }; /* no row has this result */
+    static const struct {
+        const char *name;
+        struct wsdbg_instruction make;
+        uint64_t words[2];
+        struct wsdbg_operand taken; /* where the result is */
+        uint32_t value;             /* of lane 0 */
+    } rows[] = {
+        {"MATCH.ANY of lane % 4", AND(0, 3), ANY32, 0x11111111},
+        {"MATCH.ANY of one number", AND(0, 0), ANY32, UINT32_MAX},
+        {"MATCH.ANY of what is not known", AND(3, 0), ANY32, UNKNOWN},
+        {"MATCH.ANY.U64, high halves lane % 2", AND(3, 1), ANY64, 0x55555555},
+        {"MATCH.ANY.U64, high halves not known", AND(0, 0), ANY64, UNKNOWN},
+        {"MATCH.ALL of lane % 4", AND(0, 3), ALL32, 0},
+        {"MATCH.ALL of one number", AND(0, 0), ALL32, UINT32_MAX},
+        {"MATCH.ALL.U64, high halves lane % 2", AND(3, 1), ALL64, 0},
+        {"MATCH.ALL.U64 of one number", AND(3, 0), ALL64, UINT32_MAX},
+        {"REDUX of lane | 0x100", OR(0, 0x100), REDUX(0), 0x100},
+        {"REDUX.OR of lane | 0x100", OR(0, 0x100), REDUX(0x4000), 0x11f},
+        {"REDUX.XOR of lane - 5", PLUS(0, -5), REDUX(0x8000), UINT32_C(-32)},
+        {"REDUX.SUM of lane - 5", PLUS(0, -5), REDUX(0xc000), 336},
+        {"REDUX.MIN of lane - 5", PLUS(0, -5), REDUX(0x10000), 0},
+        {"REDUX.MIN.S32 of lane - 5", PLUS(0, -5), REDUX(0x10200), UINT32_C(-5)},
+        {"REDUX.MAX of lane - 5", PLUS(0, -5), REDUX(0x14000), UINT32_MAX},
+        {"REDUX.MAX.S32 of lane - 5", PLUS(0, -5), REDUX(0x14200), 26},
+        {"REDUX of what is not known", AND(3, 0), REDUX(0), UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wsdbg_instruction code[] = {
+            {OP(S2R), UNGUARDED, TO(R(8)), FROM(SPECIAL(LANE))},
+            {SET(2, 5)},
+            rows[i].make,
+            {OP(NOP), UNGUARDED}, /* the words */
+            {OP(MOV), UNGUARDED, TO(R(4)), FROM(ZERO)},
+            {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0},
+            {OP(EXIT), UNGUARDED},
+        };
+        uint32_t together;
+        print_message("%s\n", rows[i].name);
+        wsdbg_decode(rows[i].words, &code[3]);
+        code[4].sources[0] = rows[i].taken;
+        struct wsdbg_walk walk = walk_of_warp(code, sizeof code / sizeof *code, &together);
+        assert_int_equal(walk.is_whole, rows[i].value != UNKNOWN);
+        if (walk.is_whole)
+            assert_int_equal(walk.steps[0].number, rows[i].value);
+        free(walk.steps);
+    }
+    (void)state;
+}
+
+/* P0 of MATCH.ALL: whether all lanes have the same. */
+static void test_machine_code_asks_whether_all_lanes_have_the_same(void **state)
+{
+    static const uint64_t match_all[2] = {UINT64_C(0x00000000000073a1), UINT64_C(0x004e240000000000)};
+    for (uint32_t differs = 0; differs < 2; differs++) {
+        struct wsdbg_instruction code[] = {
+            {OP(S2R), UNGUARDED, TO(R(8)), FROM(SPECIAL(LANE))},
+            AND(0, differs),
+            {OP(NOP), UNGUARDED}, /* MATCH.ALL P0, R0, R0 */
+            {OP(SYNCS_ARRIVE), IF(0), FROM(AT(WSDBG_RZ, 0x400)), .mode = WSDBG_ARRIVE_A1T0},
+            {OP(EXIT), UNGUARDED},
+        };
+        uint32_t together;
+        wsdbg_decode(match_all, &code[2]);
+        struct wsdbg_walk walk = walk_of_warp(code, sizeof code / sizeof *code, &together);
+        assert_true(walk.is_whole);
+        assert_int_equal(together, UINT32_MAX);
+        assert_int_equal(walk.count, !differs);
+        free(walk.steps);
+    }
     (void)state;
 }
 
@@ -362,7 +492,10 @@ int main(void)
         cmocka_unit_test(test_a_limit_ends_a_walk_that_is_not_whole),
         cmocka_unit_test(test_what_nobody_can_decide_is_passed_or_ends_the_walk),
         cmocka_unit_test(test_a_side_that_calls_a_function_is_passed_as_its_code_allows),
+        cmocka_unit_test(test_a_branch_is_not_taken_to_a_trap),
         cmocka_unit_test(test_machine_code_says_in_its_words_what_lanes_exchange),
+        cmocka_unit_test(test_machine_code_compares_and_reduces_what_all_lanes_have),
+        cmocka_unit_test(test_machine_code_asks_whether_all_lanes_have_the_same),
         cmocka_unit_test(test_a_side_may_be_lost_in_a_function_of_a_function),
         cmocka_unit_test(test_a_side_may_be_lost_in_a_function_in_each_round),
         cmocka_unit_test(test_a_uniform_register_is_that_of_all_lanes),

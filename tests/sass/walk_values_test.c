@@ -272,32 +272,35 @@ static void test_a_sum_is_known_as_far_as_its_addends_are(void **state)
 
 /* The low word of a generic address of shared memory has the CTA's rank in its highest byte.  So the window is 4 GiB
  * where it begins at a multiple of that. */
-static void test_a_generic_load_may_read_shared_memory_of_any_rank(void **state)
+static void test_a_generic_access_may_be_to_shared_memory_of_any_rank(void **state)
 {
     static const struct {
         uint64_t window, address;
-        bool is_shared;
+        enum wsdbg_truth is_shared;
     } cases[] = {
-        {0x7e0000000000, 0x7e0000000400, true},
-        {0x7e0000000000, 0x7e0001000400, true},
-        {0x7e0000000000, 0x7e0100000400, false},
-        {0x7e0000000000, 0x7dff00000400, false},
-        {0x7e0002000000, 0x7e0002000400, true},
-        {0x7e0002000000, 0x7e0003000400, false},
-        {0, 0x7e0000000400, false},
+        {0x7e0000000000, 0x7e0000000400, WSDBG_TRUTH_YES}, {0x7e0000000000, 0x7e0001000400, WSDBG_TRUTH_YES},
+        {0x7e0000000000, 0x7e0100000400, WSDBG_TRUTH_NO},  {0x7e0000000000, 0x7dff00000400, WSDBG_TRUTH_NO},
+        {0x7e0002000000, 0x7e0002000400, WSDBG_TRUTH_YES}, {0x7e0002000000, 0x7e0003000400, WSDBG_TRUTH_NO},
+        {0, 0x7e0000000400, WSDBG_TRUTH_UNKNOWN},
     };
-    static const struct wsdbg_instruction load = {
-        OP(LD),           UNGUARDED,
-        TO(R(2)),         FROM(OPERAND(MEMORY, .number = 4, .uniform = WSDBG_URZ, .registers = 2)),
-        .width_bytes = 4, .words = {1, 0}};
+    static const struct wsdbg_instruction load = {OP(LD),           UNGUARDED,        TO(R(2)),
+                                                  FROM(PAIR_AT(4)), .width_bytes = 4, .words = {1, 0}},
+                                          store = {OP(ST), UNGUARDED, FROM(PAIR_AT(4), R(2)), .width_bytes = 4,
+                                                   .words = {1, 0}},
+                                          global_store = {OP(STG), UNGUARDED, FROM(PAIR_AT(4), R(2)), .width_bytes = 4,
+                                                          .words = {1, 0}};
     struct wsdbg_thread_state *thread = calloc(1, sizeof *thread);
     assert_non_null(thread);
-    thread->known[4] = thread->known[5] = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct wsdbg_thread_world world = {.shared_window = cases[i].window};
+        thread->known[4] = thread->known[5] = true;
         thread->value[4] = (uint32_t)cases[i].address;
         thread->value[5] = (uint32_t)(cases[i].address >> 32);
-        assert_int_equal(wsdbg_thread_names_shared(&load, &world, thread) == WSDBG_TRUTH_YES, cases[i].is_shared);
+        assert_int_equal(wsdbg_thread_names_shared(&load, &world, thread), cases[i].is_shared);
+        assert_int_equal(wsdbg_thread_names_shared(&store, &world, thread), cases[i].is_shared);
+        assert_int_equal(wsdbg_thread_names_shared(&global_store, &world, thread), WSDBG_TRUTH_NO);
+        thread->known[5] = false;
+        assert_int_equal(wsdbg_thread_names_shared(&store, &world, thread), WSDBG_TRUTH_UNKNOWN);
     }
     free(thread);
     (void)state;
@@ -313,7 +316,7 @@ int main(void)
         cmocka_unit_test(test_a_word_whose_load_was_left_out_is_not_what_is_there_now),
         cmocka_unit_test(test_a_trip_count_may_be_a_quotient),
         cmocka_unit_test(test_a_sum_is_known_as_far_as_its_addends_are),
-        cmocka_unit_test(test_a_generic_load_may_read_shared_memory_of_any_rank),
+        cmocka_unit_test(test_a_generic_access_may_be_to_shared_memory_of_any_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,11 +119,175 @@ static void data_that_is_joined_elsewhere_is_the_same(void **state)
     (void)state;
 }
 
+/* ---- walks that are lost ---- */
+
+/* Two named barriers and an mbarrier.  A walk stores HANDED and joins FULL; the reader waits there. */
+enum { FULL = 1, EMPTY = 2, MBARRIER = WSDBG_WALK_MBARRIER_FIRST, HANDED = 7 };
+enum { STORER, OTHER, READER }; /* warps; in the first pass their walks have these numbers, too */
+
+struct at {
+    uint32_t full_joined, full, empty_joined, empty, mbarrier; /* without "joined": phases passed */
+};
+
+static struct walk_place place_of(uint32_t walk, const struct at *at)
+{
+    struct walk_place place = {.walk = walk};
+    place.joined[FULL] = at->full_joined;
+    place.passed[FULL] = at->full;
+    place.joined[EMPTY] = at->empty_joined;
+    place.passed[EMPTY] = at->empty;
+    place.passed[MBARRIER] = at->mbarrier;
+    return place;
+}
+
+/* lost: where the walk is lost, or NULL. */
+static void hand_over(struct walk_words *words, uint32_t walk, const struct at *end, const struct at *lost)
+{
+    const struct walk_place end_place = place_of(walk, end);
+    walk_words_begin_warp(words, STORER);
+    put_word(words, walk, HANDED);
+    if (lost) {
+        const struct walk_place place = place_of(walk, lost);
+        walk_words_lose(words, &place);
+    }
+    walk_words_end(words, &end_place);
+}
+
+static enum walk_word load(struct walk_words *words, uint32_t walk, const struct at *at)
+{
+    const struct walk_place place = place_of(walk, at);
+    uint32_t value = 0;
+    const enum walk_word word = walk_words_get(words, &place, WORD, WORD_BYTES, &value);
+    assert_true(word != WALK_WORD_KNOWN || value == HANDED);
+    return word;
+}
+
+static void a_lost_walk_spoils_only_loads_that_may_come_behind_it(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t warp; /* whose walk is lost */
+        struct at lost, reads;
+        enum walk_word word;
+    } rows[] = {
+        {"before it joins", STORER, {0}, {.full = 1}, WALK_WORD_UNKNOWN},
+        {"... behind a wait", STORER, {.mbarrier = 1}, {.full = 1}, WALK_WORD_UNKNOWN},
+        {"behind the join", STORER, {.full_joined = 1}, {.full = 1}, WALK_WORD_UNKNOWN},
+        {"behind a wait for the reader", STORER, {.full_joined = 1, .empty = 1}, {.full = 1}, WALK_WORD_KNOWN},
+        {"... at an mbarrier", STORER, {.full_joined = 1, .mbarrier = 1}, {.full = 1, .mbarrier = 1}, WALK_WORD_KNOWN},
+        {"behind a wait that the reader has passed",
+         STORER,
+         {.full_joined = 1, .empty = 1},
+         {.full = 1, .empty = 1},
+         WALK_WORD_UNKNOWN},
+        {"another warp, without a wait", OTHER, {0}, {.full = 1}, WALK_WORD_UNKNOWN},
+        {"... behind a phase that the reader joins before",
+         OTHER,
+         {.empty = 1},
+         {.full = 1, .empty_joined = 1},
+         WALK_WORD_UNKNOWN},
+        {"... behind one that it joins later", OTHER, {.empty = 2}, {.full = 1, .empty_joined = 1}, WALK_WORD_KNOWN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct at *lost = &rows[i].lost;
+        struct walk_words words = {0};
+        print_message("%s\n", rows[i].name);
+        hand_over(&words, STORER, &(struct at){.full_joined = 1}, rows[i].warp == STORER ? lost : NULL);
+        walk_words_begin_warp(&words, OTHER);
+        const struct walk_place place = place_of(OTHER, lost);
+        if (rows[i].warp == OTHER)
+            walk_words_lose(&words, &place);
+        walk_words_end(&words, &place);
+        walk_words_begin_warp(&words, READER);
+        assert_int_equal(load(&words, READER, &rows[i].reads), rows[i].word);
+        walk_words_free(&words);
+    }
+    (void)state;
+}
+
+/* The reader is walked before the warp that stores. */
+struct lost_pass {
+    bool is_storer_lost, is_reader_lost;
+    enum walk_word word; /* that the reader gets */
+    enum walk_words_end end;
+};
+
+static void walk_pass(struct walk_words *words, uint32_t number, const struct lost_pass *pass)
+{
+    const uint32_t reader = 2 * number, storer = reader + 1;
+    const struct at joined = {.full_joined = 1}, passed = {.full = 1};
+    const struct walk_place end = place_of(reader, &passed);
+    walk_words_begin_warp(words, READER);
+    assert_int_equal(load(words, reader, &passed), pass->word);
+    if (pass->is_reader_lost)
+        walk_words_lose(words, &end);
+    walk_words_end(words, &end);
+    hand_over(words, storer, &joined, pass->is_storer_lost ? &joined : NULL);
+    assert_int_equal(walk_words_end_pass(words), pass->end);
+}
+
+static void losses_of_an_earlier_pass_count_only_if_they_remain(void **state)
+{
+    static const struct {
+        const char *name;
+        struct lost_pass passes[3];
+        uint32_t count;
+    } rows[] = {
+        {"in the first pass alone",
+         {{.is_storer_lost = true, .word = WALK_WORD_NOT_STORED, .end = WALK_WORDS_AGAIN},
+          {.word = WALK_WORD_KNOWN, .end = WALK_WORDS_HOLD}},
+         2},
+        {"in each pass: another one is cautious",
+         {{.is_storer_lost = true, .word = WALK_WORD_NOT_STORED, .end = WALK_WORDS_AGAIN},
+          {.is_storer_lost = true, .word = WALK_WORD_KNOWN, .end = WALK_WORDS_AGAIN},
+          {.is_storer_lost = true, .word = WALK_WORD_UNKNOWN, .end = WALK_WORDS_HOLD}},
+         3},
+        {"the reader itself, behind what it was told",
+         {{.is_reader_lost = true, .word = WALK_WORD_NOT_STORED, .end = WALK_WORDS_AGAIN},
+          {.is_reader_lost = true, .word = WALK_WORD_KNOWN, .end = WALK_WORDS_HOLD}},
+         2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct walk_words words = {0};
+        print_message("%s\n", rows[i].name);
+        for (uint32_t pass = 0; pass < rows[i].count; pass++)
+            walk_pass(&words, pass, &rows[i].passes[pass]);
+        walk_words_free(&words);
+    }
+    (void)state;
+}
+
+/* What the storing walk would do behind its end is not known. */
+static void a_phase_that_a_walk_never_joined_comes_behind_its_end(void **state)
+{
+    static const struct {
+        const char *name;
+        struct at reads;
+        enum walk_word word;
+    } rows[] = {
+        {"the phase that it joined last", {.full = 1}, WALK_WORD_KNOWN},
+        {"the one behind that", {.full = 2}, WALK_WORD_UNKNOWN},
+        {"one of a barrier that it does not use", {.full = 1, .empty = 1}, WALK_WORD_KNOWN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct walk_words words = {0};
+        print_message("%s\n", rows[i].name);
+        hand_over(&words, STORER, &(struct at){.full_joined = 1}, NULL);
+        walk_words_begin_warp(&words, READER);
+        assert_int_equal(load(&words, READER, &rows[i].reads), rows[i].word);
+        walk_words_free(&words);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pass_repeats_another_one_if_what_may_be_read_is_the_same),
         cmocka_unit_test(data_that_is_joined_elsewhere_is_the_same),
+        cmocka_unit_test(a_lost_walk_spoils_only_loads_that_may_come_behind_it),
+        cmocka_unit_test(losses_of_an_earlier_pass_count_only_if_they_remain),
+        cmocka_unit_test(a_phase_that_a_walk_never_joined_comes_behind_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
