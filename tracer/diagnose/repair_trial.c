@@ -176,8 +176,14 @@ static enum wsdbg_replay_order slow_like(enum wsdbg_replay_order order)
            (order < WSDBG_REPLAY_ALL_ORDERS - WSDBG_REPLAY_SLOW ? order : WSDBG_REPLAY_STEP_BY_STEP);
 }
 
-/* A warp that waits may come too late where bytes come at once, though no copy is so fast.  Other parities at single
- * places make up for too many mistakes to be tried with less. */
+/* Whether the change is one of mbarriers as a whole.  Other parities at single places make up for too many mistakes to
+ * be tried with less, and named barriers have nothing to do with copies. */
+static bool is_of_mbarriers(const struct wsdbg_replay_changes *changes)
+{
+    return !changes->flips && !changes->named_count && !changes->id_to && !changes->named_early;
+}
+
+/* A warp that waits may come too late where bytes come at once, though no copy is so fast. */
 static bool works_in_either(struct wsdbg_trial *t, enum wsdbg_replay_order order)
 {
     const bool is_to_end = t->is_to_end, assumes_idle = t->assumes_idle;
@@ -185,7 +191,7 @@ static bool works_in_either(struct wsdbg_trial *t, enum wsdbg_replay_order order
         return true;
     t->is_to_end = is_to_end;
     t->assumes_idle = assumes_idle;
-    return order < WSDBG_REPLAY_SLOW && !t->changes.flips && works_in(t, slow_like(order));
+    return order < WSDBG_REPLAY_SLOW && is_of_mbarriers(&t->changes) && works_in(t, slow_like(order));
 }
 
 /* Tries several orders: a change that works only in some of them leaves a race. */
