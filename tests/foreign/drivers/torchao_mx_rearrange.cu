@@ -3,7 +3,7 @@
  *
  * Two buffers have one mbarrier each, on which all threads arrive.  A TMA copy fills a buffer.  The same threads
  * permute it in place and store it by bulk copies; when these have read it, the buffer is free.  No warp has a role of
- * its own. One group is empty, and others are no multiple of 128 rows.  The program reads no file.  It compares all
+ * its own.  One group is empty, and others are no multiple of 128 rows.  The program reads no file.  It compares all
  * bytes with the host's.
  *
  *     nvcc -std=c++17 -O3 -I CHECKOUT/torchao/csrc/cuda/mx_kernels torchao_mx_rearrange.cu -lcuda
