@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 """run.py - runs programs of others on the simulator, searches them for races and explores them; writes a section of docs/results/sim.md.
 
-    tests/foreign/run.py --scratch FOLDER [--cutlass CHECKOUT] [--samples CHECKOUT] [--flash-attention CHECKOUT] [--deepgemm CHECKOUT]
-                         [--thunderkittens CHECKOUT] [--fast-cu CHECKOUT] [--flashmla CHECKOUT] [--sageattention CHECKOUT] [--simplegemm CHECKOUT]
-                         [--matmultutorial CHECKOUT] [--effective-transpose CHECKOUT] [--flashinfer CHECKOUT] [--packages FOLDER] [--build build]
-                         [--only NAME...] [--limit 300] [--schedules 50] [--triton PYTHON] [--tilelang PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
+    tests/foreign/run.py --scratch FOLDER [--PROJECT CHECKOUT]... [--packages FOLDER] [--build build] [--only NAME...] [--limit 300] [--schedules 50]
+                         [--triton PYTHON] [--tilelang PYTHON] [--multiprocessors 8] [--no-page] [--before BUILD [--runs 3]]
 
-The user brings the checkouts (PINNED names the commits that the page rests on); a program whose checkout is not given is left out. cub_transform needs none: CUB
-comes with the CUDA toolkit. --packages: a folder that has Python packages with the text of kernels (PACKAGES names the versions), by pip install --no-deps --target
-FOLDER; a source package is unpacked there. Programs are compiled with nvcc into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository.
-Some projects launch their kernels from Python, or have no program with a check: for these drivers/ has small host programs of our own, which include the files of
-the kernels. --triton: a Python that has Triton 3.9.0 and NumPy; it runs python/triton_matmul.py. --tilelang: a Python that has TileLang 0.1.15; it writes a kernel's
-text for nvcc, by python/tilelang_attention.py. Each program runs under `wsdbg run --device sim`, again with
---races, and under `wsdbg explore`. It passes when its own check does.
+The user brings the checkouts, with their submodules. PINNED names the projects and the commits that the page rests on; --flash-attention is the option for
+flash_attention. A program whose checkout is not given is left out. cub_transform needs none: CUB comes with the CUDA toolkit. --packages: a folder that has Python
+packages with the text of kernels (PACKAGES names the versions), by pip install --no-deps --target FOLDER; a source package is unpacked there. Programs are compiled with
+nvcc into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository. Some projects launch their kernels from Python, or have no
+program with a check: for these drivers/ has small host programs of our own, which include the files of the kernels. Of the files of PARTS they include the lines before
+one line, because what follows needs PyTorch, does not compile, or has variants by the hundred. --triton: a Python that has Triton 3.9.0 and NumPy; it runs
+python/triton_matmul.py. --tilelang: a Python that has TileLang 0.1.15; it writes a kernel's text for nvcc, by python/tilelang_attention.py.
+Each program runs under `wsdbg run --device sim`, again with --races, and under `wsdbg explore`. It passes when its own check does.
 --multiprocessors: the size of the simulated chip. Helper kernels of CUTLASS fill the whole chip, whatever the problem's size, so a small chip saves most of the time.
 --before: a build of an earlier commit; the first program of --only runs under the two in turns, and nothing else is measured. A development script: wsdbg itself needs no Python.
 """
@@ -33,9 +32,21 @@ PINNED = {'cutlass': ('https://github.com/NVIDIA/cutlass', '7107b05535f8977f5ecb
           'matmultutorial': ('https://github.com/KnowingNothing/MatmulTutorial', 'e0a721c2d6bee4d8911dad479d05f7c0665b50fa'),
           'effective_transpose': ('https://github.com/simveit/effective_transpose', '994b2b5acaa67f80e411df3e8274b6ae13fd1949'),
           'flashinfer': ('https://github.com/flashinfer-ai/flashinfer', 'fb28d7242b3506a2348265962041acc1fb56cca4'),
+          'torchao': ('https://github.com/pytorch/ao', '36027d82d1ad9949597ea16002ff4940374b1b94'),
+          'flashkda': ('https://github.com/MoonshotAI/FlashKDA', '1ce47ea3bb22c84eb9cc665028399cf35e8ffb0b'),
+          'hpc_ops': ('https://github.com/Tencent/hpc-ops', '6e2ecede9d6d47b2e680e839cc7ad7422bc8d88b'),
+          'spargeattn': ('https://github.com/thu-ml/SpargeAttn', 'bfd980b781784c04ad6a53e7ee657c0645d99171'),
+          'nvfuser': ('https://github.com/NVIDIA/Fuser', '81c4b22fd750d377d69e24928c32233162f6b2bd'),
+          'deepep': ('https://github.com/deepseek-ai/DeepEP', 'dd758caf451848bd150e1046af3d0a73e5fff38d'),
+          'lmdeploy': ('https://github.com/InternLM/lmdeploy', '1263d5cd889b7ad500e85b8eb20401327a4516ab'),
+          'colfax_kernels': ('https://github.com/ColfaxResearch/cutlass-kernels', '84f0802e2b4a1bf068ac70359f20ffdb368c8f6a'),
+          'alpha_moe': ('https://github.com/Aleph-Alpha/Alpha-MoE', '0fbed62bdda3702fd5d4b8c497e68746f0304c3a'),
+          'fastvideo': ('https://github.com/hao-ai-lab/FastVideo', '2f3d4074064e4d86f99dc784ebbaa296e6f5925f'),
+          'megakernels': ('https://github.com/HazyResearch/Megakernels', '7309cec801537b61fea3b50d7dfe454a6cde578e'),
+          'cula': ('https://github.com/inclusionAI/cuLA', 'fa742a23fcc6d818b0f591532ecad7985e3f64e5'),
           'samples': ('https://github.com/NVIDIA/cuda-samples', 'c94ff366aed18c797b8a85dfaac7817b0228b420')}
 PACKAGES = ('apache-tvm-ffi==0.1.15.post2', 'flashinfer-python==0.7.4', 'humming-kernels==0.1.20', 'nvidia-cuda-cccl==13.3.5.0.6', 'sgl-deep-gemm==0.2.5',
-            'sglang==0.5.23', 'deepinfer-ep==2.5.0', 'natten==0.21.7', 'transformer-engine-torch==2.20.2', 'vllm==0.33.0')  # the last four: source packages
+            'sglang==0.5.23', 'nvidia-cutlass==3.4.1.0', 'deepinfer-ep==2.5.0', 'natten==0.21.7', 'transformer-engine-torch==2.20.2', 'vllm==0.33.0')  # the last four: source packages
 SIZE = ['--m=256', '--n=256', '--k=256', '--iterations=0']
 # name: checkout (None = needs none), folder, sources (None = all of the folder), arguments, what its own check prints, launch to explore
 PROGRAMS = {
@@ -91,6 +102,29 @@ PROGRAMS = {
     'cub_merge': ('packages', None, None, ['9000', '5000'], ': Passed', 1),
     'tilelang_attention': ('tilelang', None, None, [], ': Passed', 0),
     'deepep_expand': ('packages', None, None, ['50'], ': Passed', 0),
+    'torchao_mx_rearrange': ('torchao', None, None, ['96', '64', '4'], ': Passed', 0),
+    'flashkda': ('flashkda', None, None, ['70', '2'], ': Passed', 2),
+    'hpc_prefill': ('hpc_ops', None, None, ['150', '70'], ': Passed', 1),
+    'hpc_decode': ('hpc_ops', None, None, ['700', '90', '333'], ': Passed', 1),
+    'hpc_group_gemm': ('hpc_ops', None, None, ['256', '640'], ': Passed', 1),
+    'hpc_gemm_splitk': ('hpc_ops', None, None, ['50', '256', '2048', '1', '16', '2'], ': Passed', 0),
+    'spargeattn': ('spargeattn', None, None, ['600', '200'], ': Passed', 0),
+    'cub_scan_lookahead': ('packages', None, None, ['20001'], ': Passed', 1),
+    'nvfuser_cluster_reduce': ('nvfuser', None, None, ['3'], ': Passed', 1),
+    'deepep_intranode': ('deepep', None, None, ['60'], ': Passed', 0),
+    'deepep_intranode_2': ('deepep', None, None, ['60'], ': Passed', None),
+    'trtllm_helix': ('packages', None, None, ['2', '20', '512', '2'], ': Passed', None),
+    'lmdeploy_recurrent': ('lmdeploy', None, None, ['5', '4', '6'], ': Passed', 0),
+    'lmdeploy_recurrent_32': ('lmdeploy', None, None, ['3', '4', '6'], ': Passed', 0),
+    'colfax_fmha_ws': ('colfax_kernels', None, None, ['256', '384', '2'], ': Passed', 0),
+    'flash_attention_3_backward': ('flash_attention', None, None, ['320'], ': Passed', 1),
+    'deepgemm_k_grouped': ('packages', None, None, ['384', '256'], ': Passed', 0),
+    'deepgemm_paged_mqa': ('packages', None, None, [], ': Passed', 1),
+    'alpha_moe': ('alpha_moe', None, None, ['20', '512', '512'], ': Passed', 0),
+    'fastvideo_block_sparse': ('fastvideo', None, None, ['2', '1', '5'], ': Passed', 2),
+    'megakernel_llama': ('megakernels', None, None, ['128', '4'], ': Passed', 0),
+    'cula_kda': ('cula', None, None, ['200', '2'], ': Passed', 0),
+    'cutlass_conv_fprop': ('cutlass', None, None, ['2', '9', '128', '128'], ': Passed', 0),
     'triton_matmul': ('triton', None, None, ['256', '256', '512'], 'ok', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
     'matrixMul': ('samples', 'Samples/0_Introduction', None, ['-wA=64', '-hA=64', '-wB=64', '-hB=64'], 'Result = PASS', 0),
@@ -124,6 +158,14 @@ FLASHINFER = '{packages}/flashinfer/data'
 CAKE = '-I{packages}/flashinfer/cake_'
 NATTEN = '{packages}/natten-0.21.7'
 TRANSFORMER_ENGINE = '{packages}/transformer_engine_torch-2.20.2/common_headers'
+NEW_KITTENS = '-std=c++20 -O3 -DNDEBUG -DKITTENS_HOPPER --expt-extended-lambda --use_fast_math '  # other commits of ThunderKittens
+HPC_OPS = '-O3 --expt-extended-lambda -I{hpc_ops} -I{hpc_ops}/3rd/cutlass/include'
+LMDEPLOY = f'-O3 --expt-extended-lambda -DFMT_HEADER_ONLY -I{{lmdeploy}} -I{{cutlass}}/include -I{FLASHINFER}/spdlog/include'
+DEEPEP = '-std=c++20 -O3 -I{deepep}/csrc/kernels/legacy -I{deepep}/deep_ep/include -I{deepep} -I{packages}/flashinfer/data/cutlass/include'
+COLFAX = ' '.join(f'-I{folder}' for folder in ('{colfax_kernels}/src/fmha-pipeline', '{colfax_kernels}/lib', '{colfax_kernels}/include',
+                                               '{packages}/cutlass_library/source/include', '{packages}/cutlass_library/source/tools/util/include'))
+HELIX = f'{FLASHINFER}/csrc'
+OWN = os.path.join(TESTS, 'foreign', 'drivers')
 DRIVERS = {
     'flash_attention': ('flash_attention', '-O3 -DNDEBUG -DCUTLASS_ENABLE_GDC_FOR_SM90 -DCAUSAL=0 --expt-extended-lambda --use_fast_math '
                                            '-I{flash_attention}/hopper -I{cutlass}/include'),
@@ -178,14 +220,44 @@ DRIVERS = {
     'deepgemm_mqa_logits': ('deepgemm_mqa_logits', '-std=c++20 -O3 -I{packages}/deep_gemm/include'),
     'cub_merge': ('cub_merge', '-O3 -I{packages}/nvidia/cu13/include/cccl'),
     'tilelang_attention': ('tilelang_attention', '-O3 -DENABLE_BF16'),
-    'deepep_expand': ('deepep_expand', '-std=c++20 -O3 -I{packages}/deepinfer_ep-2.5.0/deep_ep/include')}
+    'deepep_expand': ('deepep_expand', '-std=c++20 -O3 -I{packages}/deepinfer_ep-2.5.0/deep_ep/include'),
+    'torchao_mx_rearrange': ('torchao_mx_rearrange', '-O3 -I{torchao}/torchao/csrc/cuda/mx_kernels'),
+    'flashkda': ('flashkda', '-O3 --expt-extended-lambda -I{flashkda}/csrc/smxx -I{flashkda}/csrc -I{cutlass}/include'),
+    'hpc_prefill': ('hpc_prefill', HPC_OPS),
+    'hpc_decode': ('hpc_decode', '-DCUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED ' + HPC_OPS),
+    'hpc_group_gemm': ('hpc_group_gemm', '-DCUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED ' + HPC_OPS),
+    'hpc_gemm_splitk': ('hpc_gemm_splitk', HPC_OPS),
+    'spargeattn': ('spargeattn', '-O3 --expt-extended-lambda --use_fast_math -I{spargeattn}/csrc/qattn'),
+    'cub_scan_lookahead': ('cub_scan_lookahead', '-O3 -I{packages}/nvidia/cu13/include/cccl'),
+    'nvfuser_cluster_reduce': ('nvfuser_cluster_reduce', f'-O3 -I{OWN}/nvfuser -I{{nvfuser}}'),
+    'deepep_intranode': ('deepep_intranode', DEEPEP),
+    'deepep_intranode_2': ('deepep_intranode', '-DRANKS=2 ' + DEEPEP),
+    'trtllm_helix': ('trtllm_helix', f'-O3 -I{HELIX}/nv_internal -I{HELIX}/nv_internal/include -I{HELIX}'),
+    'lmdeploy_recurrent': ('lmdeploy_recurrent', LMDEPLOY),
+    'lmdeploy_recurrent_32': ('lmdeploy_recurrent', '-DBLOCK_DV=32 ' + LMDEPLOY),
+    'colfax_fmha_ws': ('colfax_fmha_ws', '-O3 -DNDEBUG -DEXECMODE=1 -DCLUSTERN=2 --expt-extended-lambda ' + COLFAX),
+    'flash_attention_3_backward': ('flash_attention_3_backward', '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math '
+                                                                 '-I{flash_attention}/hopper -I{cutlass}/include'),
+    'deepgemm_k_grouped': ('deepgemm_k_grouped', '-std=c++20 -O3 -I{packages}/deep_gemm/include'),
+    'deepgemm_paged_mqa': ('deepgemm_paged_mqa', '-std=c++20 -O3 -I{packages}/deep_gemm/include'),
+    'alpha_moe': ('alpha_moe', '-O3'),
+    'fastvideo_block_sparse': ('fastvideo_block_sparse', NEW_KITTENS + '-I{fastvideo}/fastvideo-kernel/include/tk/include'),
+    'megakernel_llama': ('megakernel_llama', NEW_KITTENS + '-I{megakernels}/include -I{megakernels}/demos/low-latency-llama '
+                                                           '-I{megakernels}/ThunderKittens/include'),
+    'cula_kda': ('cula_kda', '-std=c++20 -O3 -DNDEBUG -DCULA_SM90A_ENABLED --expt-extended-lambda --use_fast_math -I{cula}/csrc '
+                             '-I{cula}/csrc/kerutils/include -I{cutlass}/include -I{cutlass}/tools/util/include'),
+    'cutlass_conv_fprop': ('cutlass_conv_fprop', '-O3 -DNDEBUG -I{cutlass}/include -I{cutlass}/tools/util/include')}
+# Files that a host program includes only in part, as NAME_part.cuh: all that comes before this line.
+PARTS = {
+    'alpha_moe': ('{alpha_moe}/csrc/kernels/fused_moe_w8a8/fused_moe_w8a8_up_down_acc.cu', 'template<int BM, int BN, int WN>\nvoid dispatch_stages('),
+    'colfax_fmha_ws': ('{colfax_kernels}/src/fmha-pipeline/fmha_forward.cu', '//  The main driver function.\n'),
+    'fastvideo_block_sparse': ('{fastvideo}/fastvideo-kernel/csrc/attention/block_sparse_h100.cu', '#include "pyutils/torch_helpers.cuh"\n')}
 
 
 def sources_and_flags(name, row, checkouts):
     if name in DRIVERS:
-        drivers = os.path.join(TESTS, 'foreign', 'drivers')
         source, flags = DRIVERS[name]
-        return [os.path.join(drivers, source + '.cu')], [f'-I{drivers}', *flags.format(**checkouts).split()]
+        return [os.path.join(OWN, source + '.cu')], [f'-I{OWN}', *flags.format(**checkouts).split()]
     checkout, folder, source, *_ = row
     root = checkouts[checkout]
     at = os.path.join(root, folder, name)
@@ -209,6 +281,16 @@ def headers_of_tilelang(name, python, scratch):
     return [scratch, f'{package}/src', f'{package}/3rdparty/cutlass/include']
 
 
+def write_part(name, checkouts, scratch):
+    """Writes the part of a file that drivers/NAME.cu includes."""
+    path, end = PARTS[name]
+    with open(path.format(**checkouts)) as file:
+        part, found, _ = file.read().partition(end)
+    assert found, f'{path} has no {end}'
+    with open(os.path.join(scratch, name + '_part.cuh'), 'w') as file:
+        file.write(part)
+
+
 def compile_program(name, row, checkouts, scratch):
     """The program's path; an error text where nvcc refuses."""
     target = os.path.join(scratch, name)
@@ -219,6 +301,9 @@ def compile_program(name, row, checkouts, scratch):
     sources, flags = sources_and_flags(name, row, checkouts)
     if row[0] == 'tilelang':
         flags += [f'-I{folder}' for folder in headers_of_tilelang(name, checkouts['tilelang'], scratch)]
+    if name in PARTS:
+        write_part(name, checkouts, scratch)
+        flags.append('-I' + scratch)
     arch = ARCHITECTURE.get(row[0], '90a')
     standard = [] if any(flag.startswith('-std') for flag in flags) else ['-std=c++17']
     command = ['nvcc', *standard, '-lineinfo', '-w', '--expt-relaxed-constexpr', '-gencode', f'arch=compute_{arch},code=[sm_{arch},compute_{arch}]',
@@ -353,7 +438,8 @@ def page(data):
              f"`tests/foreign/run.py`: {data['processor']}; processor seconds, of all processes from start to end (other work ran beside it, so they say more than seconds), on a chip of "
              f"{data['multiprocessors']} multiprocessors. Compiled with `nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a]` (samples: `90`) from unchanged sources: {commits}; of the packages {', '.join(PACKAGES)}. The static "
              'runtime is nvcc\'s default. FlashAttention, DeepGEMM, ThunderKittens, fast.cu, FlashMLA, SageAttention, CUB (of the CUDA toolkit), the CuTe tutorial, '
-             'simplegemm, MatmulTutorial, effective_transpose, FlashInfer and the packages have host programs of our own, `tests/foreign/drivers`, '
+             'simplegemm, MatmulTutorial, effective_transpose, FlashInfer, ao, FlashKDA, hpc-ops, SpargeAttn, Fuser, DeepEP, lmdeploy, cutlass-kernels, Alpha-MoE, '
+             'FastVideo, Megakernels, cuLA and the packages have host programs of our own, `tests/foreign/drivers`, '
              'which compare with results made on the host. '
              'Triton 3.9.0 is from PyPI and runs without PyTorch; `tests/foreign/python/triton_matmul.py` is a matmul of our own with `warp_specialize=True`. '
              'TileLang 0.1.15 makes the kernel of `tests/foreign/python/tilelang_attention.py`, an attention of our own. '

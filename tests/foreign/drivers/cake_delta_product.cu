@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "delta_rule.h"
 #include "tensor_map.h"
 
 enum { SEQUENCES = 2, HEADS = 2, K_SIZE = 128, V_SIZE = 64, STATE = V_SIZE * K_SIZE, SHARED_BYTES = 197376 };
@@ -29,20 +30,6 @@ static CUtensorMap map_of_heads(bf16 *memory, int rows, int size)
     const cuuint64_t strides[] = {HEADS * size * sizeof(bf16), size * sizeof(bf16)};
     const cuuint32_t box[] = {64, 64, 1};
     return encoded(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, memory, sizes, strides, box);
-}
-
-/* Rows of length 1. */
-static std::vector<bf16> unit_rows(size_t rows, uint32_t seed)
-{
-    std::vector<bf16> all = random_numbers<bf16>(rows * K_SIZE, seed);
-    for (size_t row = 0; row < rows; row++) {
-        float sum = 0;
-        for (int i = 0; i < K_SIZE; i++)
-            sum += (float)all[row * K_SIZE + i] * (float)all[row * K_SIZE + i];
-        for (int i = 0; i < K_SIZE; i++)
-            all[row * K_SIZE + i] = bf16((float)all[row * K_SIZE + i] / std::sqrt(sum));
-    }
-    return all;
 }
 
 /* From `low` to nearly 1. */
@@ -92,8 +79,8 @@ int main(int argc, char **argv)
     const int tokens = begins.back(), tiles = SEQUENCES * HEADS, ctas = std::min(argc > 3 ? atoi(argv[3]) : 3, tiles);
     const size_t rows = (size_t)tokens * HEADS, count = rows * V_SIZE;
     const Inputs in = {updates,
-                       unit_rows(rows, 1),
-                       unit_rows(rows * updates, 2),
+                       unit_rows<bf16>(rows, K_SIZE, 1),
+                       unit_rows<bf16>(rows * updates, K_SIZE, 2),
                        random_numbers<bf16>(count * updates, 3),
                        gates(rows, 0.8f, 4),
                        gates(rows * updates, 0.2f, 5)};

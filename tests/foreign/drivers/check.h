@@ -26,14 +26,21 @@ inline void must(cudaError_t status)
     exit(1);
 }
 
+/* Random words; their upper bits are the better ones. */
+inline std::vector<uint32_t> random_words(size_t count, uint32_t seed)
+{
+    std::vector<uint32_t> all(count);
+    for (uint32_t &word : all)
+        word = seed = seed * 1664525u + 1013904223u;
+    return all;
+}
+
 /* Numbers from -1 to 7/8 in steps of 1/8, so that sums of products are exact in fp32. */
 template <typename Number> std::vector<Number> random_numbers(size_t count, uint32_t seed)
 {
-    std::vector<Number> all(count);
-    for (Number &number : all) {
-        seed = seed * 1664525u + 1013904223u;
-        number = Number((float)(seed >> 16 & 15) / 8.0f - 1.0f);
-    }
+    std::vector<Number> all;
+    for (uint32_t word : random_words(count, seed))
+        all.push_back(Number((float)(word >> 16 & 15) / 8.0f - 1.0f));
     return all;
 }
 
@@ -82,6 +89,35 @@ template <typename Got> int compare(const std::vector<float> &wanted, Got got, f
     const bool is_right = largest <= tolerance && sum > 0;
     printf("largest relative difference %g of %zu values: %s\n", largest, wanted.size(),
            is_right ? "Passed" : "Failed");
+    return !is_right;
+}
+
+template <typename Number>
+int compare(const std::vector<float> &wanted, const std::vector<Number> &got, float tolerance)
+{
+    return compare(
+        wanted, [&](size_t i) { return (float)got[i]; }, tolerance);
+}
+
+template <typename Number> void append(std::vector<float> &all, const std::vector<Number> &more)
+{
+    for (const Number &number : more)
+        all.push_back((float)number);
+}
+
+template <typename Number> size_t differences(const std::vector<Number> &wanted, const std::vector<Number> &got)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < wanted.size(); i++)
+        wrong += wanted[i] != got[i];
+    return wrong;
+}
+
+/* Prints how many of all are wrong, and "Passed" or "Failed".  Returns the program's exit status. */
+inline int verdict(size_t wrong, size_t all, const char *what)
+{
+    const bool is_right = wrong == 0 && all > 0;
+    printf("%zu of %zu %s are wrong: %s\n", wrong, all, what, is_right ? "Passed" : "Failed");
     return !is_right;
 }
 

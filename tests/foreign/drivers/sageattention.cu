@@ -37,30 +37,7 @@ enum { HEADS = 4, KV_HEADS = 2, DIMENSION = 128, Q_ROWS_OF_SCALE = 16, KV_ROWS_O
 #include "qattn/qk_int_sv_f8_cuda_sm90.cu"
 
 #include "attention.h"
-#include "check.h"
-
-static std::vector<int8_t> random_bytes(size_t count, uint32_t seed)
-{
-    std::vector<int8_t> all;
-    for (float number : random_numbers<float>(count, seed))
-        all.push_back((int8_t)(number * 8));
-    return all;
-}
-
-static std::vector<float> scales(size_t count)
-{
-    std::vector<float> all(count);
-    for (size_t i = 0; i < count; i++)
-        all[i] = 0.0625f + (float)(i * 7 % 11) / 128;
-    return all;
-}
-
-/* The kernel's fragments want the tokens of V in another order, in groups of 16, and V with a token a column. */
-static int column_of(int token)
-{
-    const int at = token % 16;
-    return token - at + at / 8 * 2 + at / 2 % 4 * 4 + at % 2;
-}
+#include "quantised.h"
 
 int main(int argc, char **argv)
 {
@@ -70,10 +47,7 @@ int main(int argc, char **argv)
     const size_t count = (size_t)HEADS * q_length * DIMENSION;
     const std::vector<int8_t> q = random_bytes(count, 1), k = random_bytes((size_t)KV_HEADS * length * DIMENSION, 2);
     const std::vector<__nv_fp8_e4m3> numbers = random_numbers<__nv_fp8_e4m3>((size_t)KV_HEADS * DIMENSION * padded, 3);
-    std::vector<__nv_fp8_e4m3> v(numbers.size(), __nv_fp8_e4m3(0.0f));
-    for (size_t row = 0; row < (size_t)KV_HEADS * DIMENSION; row++)
-        for (int token = 0; token < length; token++)
-            v[row * padded + column_of(token)] = numbers[row * padded + token];
+    const std::vector<__nv_fp8_e4m3> v = in_columns(numbers, length, padded);
     const std::vector<float> of_q = scales((size_t)HEADS * q_scales), of_k = scales((size_t)KV_HEADS * kv_scales);
     nv_bfloat16 *const o = on_device(std::vector<nv_bfloat16>(count, nv_bfloat16(0.0f)));
     const float scale = 0.088388f;

@@ -12,54 +12,22 @@
 #include "mha_h100.cu"
 #undef main
 
+#include "attention_backward.h"
 #include "check.h"
 
 enum { HEADS = 2, DIMENSION = 64, ROWS = BWD_CONSUMER_WARPGROUPS * 64 };
 
-/* What the forward pass leaves for the kernel, per row, and the gradients it is to find. */
-struct Reference {
-    std::vector<float> l, d, dq, dk, dv;
-};
-
-static double dot(const bf16 *a, const bf16 *b)
+/* Adds all gradients; what the forward pass leaves for the kernel goes to l and d, per row. */
+static Gradients reference_of(const BackwardInputs<bf16> &in, int length, std::vector<float> &l, std::vector<float> &d)
 {
-    double sum = 0;
-    for (int i = 0; i < DIMENSION; i++)
-        sum += (double)(float)a[i] * (float)b[i];
-    return sum;
-}
-
-/* Adds factor * row to the row of sums. */
-static void add(std::vector<float> &sums, size_t at, double factor, const bf16 *row)
-{
-    for (int i = 0; i < DIMENSION; i++)
-        sums[at + i] += (float)(factor * (float)row[i]);
-}
-
-static Reference reference_of(const bf16 *q, const bf16 *k, const bf16 *v, const bf16 *og, int length)
-{
-    const size_t rows = (size_t)HEADS * length, count = rows * DIMENSION;
-    Reference all = {std::vector<float>(rows), std::vector<float>(rows), std::vector<float>(count),
-                     std::vector<float>(count), std::vector<float>(count)};
-    std::vector<double> weights(length), slopes(length);
-    for (size_t row = 0; row < rows; row++) {
-        const size_t at = row * DIMENSION, first = row / length * length * DIMENSION;
-        double sum = 0, mean = 0;
+    Gradients all(in.q.size(), in.k.size());
+    for (size_t row = 0; row < (size_t)HEADS * length; row++) {
+        std::vector<size_t> others;
         for (int other = 0; other < length; other++)
-            sum += weights[other] = exp(dot(q + at, k + first + (size_t)other * DIMENSION) * 0.125);
-        for (int other = 0; other < length; other++) {
-            weights[other] /= sum;
-            mean += weights[other] * (slopes[other] = dot(og + at, v + first + (size_t)other * DIMENSION));
-        }
-        all.l[row] = (float)(-8 * std::log(sum));
-        all.d[row] = (float)mean;
-        for (int other = 0; other < length; other++) {
-            const size_t to = first + (size_t)other * DIMENSION;
-            const double slope = weights[other] * (slopes[other] - mean) * 0.125;
-            add(all.dq, at, slope, k + to);
-            add(all.dk, to, slope, q + at);
-            add(all.dv, to, weights[other], og + at);
-        }
+            others.push_back((row / length * length + other) * DIMENSION);
+        const RowSums sums = add_gradients(in, row * DIMENSION, others, all);
+        l.push_back((float)(-8 * sums.log_sum));
+        d.push_back((float)sums.mean);
     }
     return all;
 }
@@ -71,7 +39,8 @@ int main(int argc, char **argv)
     const size_t count = (size_t)HEADS * length * DIMENSION;
     const std::vector<bf16> q = random_numbers<bf16>(count, 1), k = random_numbers<bf16>(count, 2);
     const std::vector<bf16> v = random_numbers<bf16>(count, 3), og = random_numbers<bf16>(count, 4);
-    const Reference reference = reference_of(q.data(), k.data(), v.data(), og.data(), (int)length);
+    std::vector<float> l, d;
+    const Gradients reference = reference_of({DIMENSION, 0.125, q, k, v, og}, (int)length, l, d);
     float *gradients[3];
     for (float *&gradient : gradients)
         gradient = on_device(std::vector<float>(count, 0.0f));
@@ -82,8 +51,8 @@ int main(int argc, char **argv)
                      All::qg_gl{gradients[0], 1U, heads, length, columns},
                      All::kg_gl{gradients[1], 1U, heads, length, columns},
                      All::vg_gl{gradients[2], 1U, heads, length, columns},
-                     All::l_gl{on_device(reference.l), 1U, heads, 1U, length},
-                     All::d_gl{on_device(reference.d), 1U, heads, 1U, length},
+                     All::l_gl{on_device(l), 1U, heads, 1U, length},
+                     All::d_gl{on_device(d), 1U, heads, 1U, length},
                      (int)length,
                      1};
     const int shared_bytes = kittens::MAX_SHARED_MEMORY - 1024;
@@ -93,10 +62,8 @@ int main(int argc, char **argv)
     must(cudaGetLastError());
     std::vector<float> got, wanted;
     for (float *gradient : gradients)
-        for (float value : from_device(gradient, count))
-            got.push_back(value);
+        append(got, from_device(gradient, count));
     for (const std::vector<float> *gradient : {&reference.dq, &reference.dk, &reference.dv})
-        wanted.insert(wanted.end(), gradient->begin(), gradient->end());
-    return compare(
-        wanted, [&](size_t i) { return got[i]; }, 0.02f);
+        append(wanted, *gradient);
+    return compare(wanted, got, 0.02f);
 }
