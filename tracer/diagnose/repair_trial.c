@@ -111,10 +111,36 @@ static bool is_waited_for(const struct wsdbg_trial *t, uint32_t barrier, uint32_
     return false;
 }
 
-/* Whether a phase that has all its arrivals, and that somebody is meant to wait for, still lacks bytes at the end.
- * Nobody is left who could bring them, so such a kernel is not right.  What is announced at the end, for copies that
- * the kernel never makes, harms nobody.  Bytes too many are allowed: a change that adds an arrival need not add the
- * announcement. */
+/* Whether the edit comes before all that its agent does with the barrier: each phase is then another round's. */
+static bool comes_first(const struct wsdbg_trial *t, const struct wsdbg_replay_edit *edit)
+{
+    const struct wsdbg_replay_agent *agent = &t->replay->agents[edit->agent];
+    for (uint32_t k = 0; k < agent->step_count && k < edit->step; k++)
+        if (agent->target[k] == edit->barrier && agent->steps[k].kind != WSDBG_ACCESS_INIT)
+            return false;
+    return true;
+}
+
+/* Whether the change may give the phases of the barrier to other rounds. */
+static bool moves_phases(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++)
+        if (t->edits[i].barrier == barrier && comes_first(t, &t->edits[i]))
+            return true;
+    return t->expected[barrier] || t->parity_from[barrier] || t->changes.flips;
+}
+
+/* Whether it is no fault of the change that a barrier lacks bytes at the end: they are announced for copies that the
+ * kernel never makes, and nobody waits for them. */
+static bool lacks_bytes_anyway(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    const struct wsdbg_replay_barrier *b = &t->replay->barriers[barrier];
+    return !moves_phases(t, barrier) && !is_waited_for(t, barrier, b->phase) &&
+           b->bytes == wsdbg_replay_bytes_never_copied(t->replay, barrier);
+}
+
+/* Whether a phase that has all its arrivals still lacks bytes at the end.  Nobody is left who could bring them, so such
+ * a kernel is not right.  Bytes too many are allowed: a change that adds an arrival need not add the announcement. */
 static bool leaves_bytes(const struct wsdbg_trial *t)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
@@ -122,7 +148,7 @@ static bool leaves_bytes(const struct wsdbg_trial *t)
         const bool are_free = (t->changes.free_bytes && t->changes.free_bytes[b]) || announces(t, b);
         const bool are_counted = (!barrier->bytes_unknown || barrier->copy_bytes) && !are_free;
         if (barrier->is_initialised && barrier->pending == 0 && barrier->bytes > 0 && are_counted &&
-            (is_waited_for(t, b, barrier->phase) || barrier->bytes != wsdbg_replay_bytes_never_copied(t->replay, b)))
+            !lacks_bytes_anyway(t, b))
             return true;
     }
     return false;
@@ -176,11 +202,17 @@ static enum wsdbg_replay_order slow_like(enum wsdbg_replay_order order)
            (order < WSDBG_REPLAY_ALL_ORDERS - WSDBG_REPLAY_SLOW ? order : WSDBG_REPLAY_STEP_BY_STEP);
 }
 
-/* Whether the change is one of mbarriers as a whole.  Other parities at single places make up for too many mistakes to
- * be tried with less, and named barriers have nothing to do with copies. */
-static bool is_of_mbarriers(const struct wsdbg_replay_changes *changes)
+/* Whether only parities of all waits on some barriers change.  Other changes make up for too many mistakes to be tried
+ * with less. */
+static bool is_of_parities(const struct wsdbg_trial *t)
 {
-    return !changes->flips && !changes->named_count && !changes->id_to && !changes->named_early;
+    bool any = false;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        if (t->expected[b])
+            return false;
+        any |= t->parity_from[b] != 0;
+    }
+    return any && !t->changes.edit_count && !t->changes.flips;
 }
 
 /* A warp that waits may come too late where bytes come at once, though no copy is so fast. */
@@ -191,7 +223,7 @@ static bool works_in_either(struct wsdbg_trial *t, enum wsdbg_replay_order order
         return true;
     t->is_to_end = is_to_end;
     t->assumes_idle = assumes_idle;
-    return order < WSDBG_REPLAY_SLOW && is_of_mbarriers(&t->changes) && works_in(t, slow_like(order));
+    return order < WSDBG_REPLAY_SLOW && is_of_parities(t) && works_in(t, slow_like(order));
 }
 
 /* Tries several orders: a change that works only in some of them leaves a race. */
