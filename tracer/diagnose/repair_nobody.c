@@ -82,25 +82,41 @@ static bool has_worked(const struct wsdbg_replay_agent *agent)
     return false;
 }
 
+/* Whether the code of an exited warp has such an arrival; of a warp of another CTA, whether it may have one. */
+static bool could_arrive(const struct wsdbg_trial *t, uint32_t w, uint32_t row)
+{
+    const struct wsdbg_warp_row *warp = wsdbg_case_warp(t->c, w);
+    if (warp->state != WSDBG_WARP_EXITED)
+        return false;
+    const enum wsdbg_can could = wsdbg_code_could(t->c, w, WSDBG_KINDS_ARRIVAL, row);
+    return could == WSDBG_CAN || (could != WSDBG_CAN_NOT && warp->cta != t->c->snapshot->barriers[row].cta);
+}
+
 /* Whether lanes have left the kernel that may be those which would have arrived: they had waited, arrived or copied
- * before, or their code has such an arrival. */
+ * before, or their code may have such an arrival. */
 static bool have_workers_left(const struct wsdbg_trial *t, uint32_t family)
 {
     const uint32_t row = t->replay->barriers[family].row;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
-        const bool could = row != WSDBG_NONE && wsdbg_case_warp(t->c, agent->warp)->state == WSDBG_WARP_EXITED &&
-                           wsdbg_code_could(t->c, agent->warp, WSDBG_KINDS_ARRIVAL, row) == WSDBG_CAN;
+        const bool could = row != WSDBG_NONE && could_arrive(t, agent->warp, row);
         if (t->state[i] == WSDBG_AGENT_ENDED && (could || has_worked(agent)))
             return true;
     }
     return false;
 }
 
+/* Where the code has no instruction at all that arrives there, the rule of arrivals says so. */
+static bool has_code(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    const uint32_t row = t->replay->barriers[barrier].row;
+    return row == WSDBG_NONE || wsdbg_code_has(t->c, WSDBG_KINDS_ARRIVAL, row, NULL) != WSDBG_MATCH_NO;
+}
+
 static bool is_asked_for(const struct wsdbg_trial *t, uint32_t barrier)
 {
     return wsdbg_trial_leads_family(t, barrier) && t->expected_was[barrier] && is_left_alone(t, barrier) &&
-           !have_workers_left(t, barrier);
+           !have_workers_left(t, barrier) && has_code(t, barrier);
 }
 
 static void keep(struct wsdbg_trial *t, uint32_t family)
