@@ -34,6 +34,9 @@ struct wsdbg_graph {
 
 /* True where the instruction executes whenever it is reached. */
 bool wsdbg_flow_is_unguarded(const struct wsdbg_instruction *instruction);
+/* True where it ends the kernel with an error, if it executes: BPT.TRAP, what `trap` and __trap() become.  A breakpoint
+ * is BPT.INT. */
+bool wsdbg_flow_is_trap(const struct wsdbg_instruction *instruction);
 /* True where its guard is !PT. */
 bool wsdbg_flow_never_executes(const struct wsdbg_instruction *instruction);
 /* True where a branch or exit also depends on a predicate of its own, or on how the warp is split. */

@@ -20,6 +20,14 @@ bool wsdbg_flow_is_unguarded(const struct wsdbg_instruction *instruction)
     return instruction->guard == WSDBG_PT && !instruction->guard_is_negated;
 }
 
+bool wsdbg_flow_is_trap(const struct wsdbg_instruction *instruction)
+{
+    enum { KIND_SHIFT = 84 - 64, KIND_MASK = 7, TRAP = 3 };
+    const bool is_of_kind = (instruction->words[1] >> KIND_SHIFT & KIND_MASK) == TRAP;
+    return instruction->operation == WSDBG_OP_KILL ||
+           (instruction->operation == WSDBG_OP_BPT && (is_of_kind || !wsdbg_is_machine_code(instruction)));
+}
+
 bool wsdbg_flow_never_executes(const struct wsdbg_instruction *instruction)
 {
     return instruction->guard == WSDBG_PT && instruction->guard_is_negated;

@@ -61,7 +61,7 @@ static struct wsdbg_error *find_exits(struct slice *slice)
         return &wsdbg_error_no_memory;
     for (uint32_t i = 0; i < graph->instruction_count; i++) {
         const struct wsdbg_instruction *instruction = &graph->instructions[i];
-        if (instruction->operation == WSDBG_OP_BPT && wsdbg_flow_is_unguarded(instruction))
+        if (wsdbg_flow_is_trap(instruction) && wsdbg_flow_is_unguarded(instruction))
             traps[graph->block_of[i]] = true;
         else if (instruction->operation == WSDBG_OP_EXIT && !wsdbg_flow_never_executes(instruction))
             slice->exits[graph->block_of[i]] = true;

@@ -178,8 +178,11 @@ static bool take_step(struct walking *walking, uint32_t number)
         return false;
     if (deed == DEED_STEP && is_of_whole_warp(walking, number))
         issue_alone(walking);
-    if (instruction->operation == WSDBG_OP_WARPSYNC)
+    if (instruction->operation == WSDBG_OP_WARPSYNC) {
+        if (wsdbg_thread_executes(leader.state, instruction) != WSDBG_TRUTH_NO)
+            walking->group.is_partial = deed != DEED_STEP;
         return true;
+    }
     if (deed == DEED_STEP)
         walk_group_join(&walking->group, &step);
     walk_group_execute(&walking->group, number);

@@ -130,26 +130,30 @@ static bool calls_known(const struct wsdbg_block *block)
 
 /* ---- traps ---- */
 
-static bool traps(const struct wsdbg_walk_plan *plan, const struct wsdbg_block *block)
+enum ending { ENDS_OTHERWISE, GOES_ON, TRAPS };
+
+/* How a block ends that does nothing which another thread could see or wait for. */
+static enum ending ending_of(const struct wsdbg_walk_plan *plan, const struct wsdbg_block *block)
 {
     for (uint32_t i = block->first; i < block->first + block->count; i++) {
         const struct wsdbg_instruction *instruction = &plan->graph->instructions[i];
-        if ((instruction->operation == WSDBG_OP_KILL || instruction->operation == WSDBG_OP_BPT) &&
-            wsdbg_flow_is_unguarded(instruction))
-            return true;
+        if (wsdbg_flow_is_trap(instruction) && wsdbg_flow_is_unguarded(instruction))
+            return TRAPS;
+        if (acts(plan, i) || stores(plan, i))
+            return ENDS_OTHERWISE;
     }
-    return false;
+    return block->exits || block->returns || block->is_indirect || !block->successor_count ? ENDS_OTHERWISE : GOES_ON;
 }
 
+/* A call is taken to return: the function reports the error before the kernel traps. */
 static bool fails_within(const struct wsdbg_walk_plan *plan, uint32_t number, unsigned blocks)
 {
     const struct wsdbg_block *block = &plan->graph->blocks[number];
-    if (traps(plan, block))
-        return true;
-    bool fails = blocks > 0 && block->successor_count > 0 && !block->exits && !block->returns && !block->is_indirect;
+    const enum ending ending = ending_of(plan, block);
+    bool fails = ending == GOES_ON && blocks > 0;
     for (uint32_t i = 0; fails && i < block->successor_count; i++)
         fails = block->successor[i] != WSDBG_GRAPH_NONE && fails_within(plan, block->successor[i], blocks - 1);
-    return fails;
+    return fails || ending == TRAPS;
 }
 
 bool wsdbg_walk_fails(const struct wsdbg_walk_plan *plan, uint32_t block)

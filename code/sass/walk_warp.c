@@ -25,16 +25,17 @@ static bool is_reduction(const struct wsdbg_instruction *instruction)
     return instruction->operation == WSDBG_OP_REDUX;
 }
 
-/* PTX names the lanes that take part behind the other sources; machine code waits for them before. */
+/* PTX names the lanes that take part behind the other sources; machine code waits for them before, by WARPSYNC. */
 static bool all_take_part(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
     const unsigned mask_at = instruction->operation == WSDBG_OP_SHFL ? 3 : 1;
     uint32_t mask = 0;
     if (wsdbg_thread_executes(lane->state, instruction) != WSDBG_TRUTH_YES)
         return false;
-    return wsdbg_is_machine_code(instruction) ||
-           (instruction->source_count > mask_at && walk_value(lane, &instruction->sources[mask_at], 0, &mask) &&
-            mask == UINT32_MAX);
+    if (wsdbg_is_machine_code(instruction))
+        return !lane->group->is_partial;
+    return instruction->source_count > mask_at && walk_value(lane, &instruction->sources[mask_at], 0, &mask) &&
+           mask == UINT32_MAX;
 }
 
 /* ---- shuffles ---- */

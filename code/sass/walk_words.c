@@ -384,15 +384,29 @@ static enum when is_stored_when(const struct walk_words *words, const struct wal
     return is_before(place, place, &store->place) || is_held_back(words, store, place) ? WHEN_AFTER : WHEN_AT_ANY_TIME;
 }
 
-/* Whether the loss is behind a wait that came after the store which the load reads.  Lanes of a warp wait together:
- * any of them may have stored. */
+/* Whether lanes of one warp, `then` and those of the store, waited between: for a phase that those of the store wait
+ * for, too, or for one of the same lanes. */
+static bool has_warp_waited_since(const struct walk_words *words, const struct walk_store *first,
+                                  const struct walk_place *then, const struct walk_place *reader)
+{
+    struct walk_place common = *then;
+    if (first->place.walk != then->walk && first->place.walk >= words->end_count)
+        return false;
+    for (unsigned id = 0; id < WSDBG_WALK_BARRIERS && first->place.walk != then->walk; id++)
+        if (words->ends[first->place.walk].passed[id] < then->passed[id])
+            common.passed[id] = 0;
+    return has_waited_since(&first->place, &common, reader);
+}
+
+/* Whether the loss is behind a wait that came after the store which the load reads.  Any lane of the warp may have
+ * stored. */
 static bool is_loss_held_back(const struct walk_words *words, const struct walk_loss *loss,
                               const struct walk_answer *load)
 {
     for (const struct walk_store *first = words->stores + words->count; first-- > words->stores;)
         if (first->warp == loss->warp && overlaps(first, load->address, load->bytes) &&
             is_stored_before(words, first, &load->place))
-            return has_waited_since(&first->place, &loss->place, &load->place);
+            return has_warp_waited_since(words, first, &loss->place, &load->place);
     return false;
 }
 
@@ -411,9 +425,9 @@ static bool may_be_lost(const struct walk_words *words, const struct walk_loss *
 void walk_words_lose(struct walk_words *words, const struct walk_place *place)
 {
     const struct walk_loss loss = {.place = *place, .warp = words->warp, .pass = words->pass};
-    const struct walk_loss *last = words->loss_count ? &words->losses[words->loss_count - 1] : NULL;
-    if (last && last->place.walk == place->walk && is_same_place(&last->place, place))
-        return;
+    for (size_t i = words->loss_count; i-- > 0 && words->losses[i].pass == words->pass;)
+        if (words->losses[i].place.walk == place->walk) /* what comes behind it was already lost */
+            return;
     if (words->loss_count == LOSSES_MOST ||
         !wsdbg_grow((void **)&words->losses, &words->loss_capacity, words->loss_count + 1, sizeof *words->losses))
         walk_words_spoil(words);

@@ -152,6 +152,7 @@ static void test_a_branch_is_not_taken_to_a_trap(void **state)
         {"... in PTX", {OP(NOP), UNGUARDED}, {OP(KILL), UNGUARDED}, 1},
         {"... under a guard", {OP(NOP), UNGUARDED}, {OP(BPT), IF(1)}, 0},
         {"both do", {OP(BPT), UNGUARDED}, {OP(BPT), UNGUARDED}, 0},
+        {"one is a breakpoint", {OP(NOP), UNGUARDED}, {OP(BPT), UNGUARDED, .words = {0x795c, 0x400000}}, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct wsdbg_instruction code[sizeof kernel / sizeof *kernel];
@@ -164,6 +165,38 @@ static void test_a_branch_is_not_taken_to_a_trap(void **state)
         assert_int_equal(walk.count, rows[i].arrivals);
         if (!walk.is_whole)
             assert_int_equal(walk.lost_at, FALLS - 1);
+        free(walk.steps);
+    }
+    (void)state;
+}
+
+/* Between the branch and the trap the side waits or arrives: the kernel may hang there, or go on elsewhere. */
+static void test_a_side_that_acts_before_it_traps_may_be_taken(void **state)
+{
+    static const struct {
+        const char *name;
+        struct wsdbg_instruction first;
+        bool is_whole;
+    } rows[] = {
+        {"it computes", {OP(IADD3), UNGUARDED, TO(R(1)), FROM(NUMBER(1), NUMBER(1), ZERO)}, true},
+        {"it arrives", {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x500)), .mode = WSDBG_ARRIVE_A1T0}, false},
+        {"it waits", {OP(BAR), UNGUARDED, FROM(NUMBER(1)), .mode = WSDBG_BAR_SYNC}, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct wsdbg_instruction code[] = {
+            {OP(LDG), UNGUARDED, TO(R(0)), FROM(AT(8, 0)), .width_bytes = 4},
+            {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(5), ALWAYS), .mode = WSDBG_COMPARE_LT},
+            {OP(BRA), IF(0), JUMP(3)},
+            {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x600)), .mode = WSDBG_ARRIVE_A1T0},
+            {OP(EXIT), UNGUARDED},
+            rows[i].first,
+            {OP(BPT), UNGUARDED},
+            {OP(EXIT), UNGUARDED},
+        };
+        print_message("%s\n", rows[i].name);
+        struct wsdbg_walk walk = WALK(code, 0);
+        assert_int_equal(walk.is_whole, rows[i].is_whole);
+        assert_int_equal(walk.count, rows[i].is_whole);
         free(walk.steps);
     }
     (void)state;
@@ -288,6 +321,50 @@ static void test_machine_code_compares_and_reduces_what_all_lanes_have(void **st
         assert_int_equal(walk.is_whole, rows[i].value != UNKNOWN);
         if (walk.is_whole)
             assert_int_equal(walk.steps[0].number, rows[i].value);
+        free(walk.steps);
+    }
+    (void)state;
+}
+
+/* What lanes tell each other behind a WARPSYNC of some of them is not what all lanes would. */
+static void test_machine_code_reduces_what_the_lanes_of_the_last_warpsync_have(void **state)
+{
+    static const uint64_t sum[2] = {UINT64_C(0x00000000000673c4), UINT64_C(0x004e24000000c000)}; /* REDUX.SUM UR6, R0 */
+    static const struct {
+        const char *name;
+        struct wsdbg_instruction mask, sync[2];
+        bool is_whole;
+    } rows[] = {
+        {"all lanes", {SET(5, -1)}, {{OP(WARPSYNC), UNGUARDED, FROM(R(5))}, {OP(NOP), UNGUARDED}}, true},
+        {"some lanes", {SET(5, 0xff)}, {{OP(WARPSYNC), UNGUARDED, FROM(R(5))}, {OP(NOP), UNGUARDED}}, false},
+        {"lanes that are not known",
+         {OP(NOP), UNGUARDED},
+         {{OP(WARPSYNC), UNGUARDED, FROM(R(5))}, {OP(NOP), UNGUARDED}},
+         false},
+        {"some lanes, then all again",
+         {SET(5, 0xff)},
+         {{OP(WARPSYNC), UNGUARDED, FROM(R(5))}, {OP(WARPSYNC), UNGUARDED}},
+         true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wsdbg_instruction code[] = {
+            {OP(S2R), UNGUARDED, TO(R(8)), FROM(SPECIAL(LANE))},
+            PLUS(0, 0),
+            rows[i].mask,
+            rows[i].sync[0],
+            rows[i].sync[1],
+            {OP(NOP), UNGUARDED}, /* the sum */
+            {OP(MOV), UNGUARDED, TO(R(4)), FROM(U(6))},
+            {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0},
+            {OP(EXIT), UNGUARDED},
+        };
+        uint32_t together;
+        print_message("%s\n", rows[i].name);
+        wsdbg_decode(sum, &code[5]);
+        struct wsdbg_walk walk = walk_of_warp(code, sizeof code / sizeof *code, &together);
+        assert_int_equal(walk.is_whole, rows[i].is_whole);
+        if (walk.is_whole)
+            assert_int_equal(walk.steps[walk.count - 1].number, 496);
         free(walk.steps);
     }
     (void)state;
@@ -493,6 +570,8 @@ int main(void)
         cmocka_unit_test(test_what_nobody_can_decide_is_passed_or_ends_the_walk),
         cmocka_unit_test(test_a_side_that_calls_a_function_is_passed_as_its_code_allows),
         cmocka_unit_test(test_a_branch_is_not_taken_to_a_trap),
+        cmocka_unit_test(test_a_side_that_acts_before_it_traps_may_be_taken),
+        cmocka_unit_test(test_machine_code_reduces_what_the_lanes_of_the_last_warpsync_have),
         cmocka_unit_test(test_machine_code_says_in_its_words_what_lanes_exchange),
         cmocka_unit_test(test_machine_code_compares_and_reduces_what_all_lanes_have),
         cmocka_unit_test(test_machine_code_asks_whether_all_lanes_have_the_same),

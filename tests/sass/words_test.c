@@ -205,6 +205,32 @@ static void a_lost_walk_spoils_only_loads_that_may_come_behind_it(void **state)
     (void)state;
 }
 
+/* One lane stores and joins FULL.  The other lanes of its warp came apart from it, and are lost behind a wait at an
+ * mbarrier. */
+static void a_wait_of_other_lanes_counts_if_those_that_store_wait_there_too(void **state)
+{
+    static const struct {
+        const char *name;
+        struct at end; /* of the walk that stores */
+        enum walk_word word;
+    } rows[] = {
+        {"the storing lane never waits there", {.full_joined = 1}, WALK_WORD_UNKNOWN},
+        {"it waits there behind its store", {.full_joined = 1, .mbarrier = 1}, WALK_WORD_KNOWN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct walk_place lost = place_of(OTHER, &(struct at){.mbarrier = 1});
+        struct walk_words words = {0};
+        print_message("%s\n", rows[i].name);
+        hand_over(&words, STORER, &rows[i].end, NULL);
+        walk_words_lose(&words, &lost);
+        walk_words_end(&words, &lost);
+        walk_words_begin_warp(&words, READER);
+        assert_int_equal(load(&words, READER, &(struct at){.full = 1}), rows[i].word);
+        walk_words_free(&words);
+    }
+    (void)state;
+}
+
 /* The reader is walked before the warp that stores. */
 struct lost_pass {
     bool is_storer_lost, is_reader_lost;
@@ -286,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_pass_repeats_another_one_if_what_may_be_read_is_the_same),
         cmocka_unit_test(data_that_is_joined_elsewhere_is_the_same),
         cmocka_unit_test(a_lost_walk_spoils_only_loads_that_may_come_behind_it),
+        cmocka_unit_test(a_wait_of_other_lanes_counts_if_those_that_store_wait_there_too),
         cmocka_unit_test(losses_of_an_earlier_pass_count_only_if_they_remain),
         cmocka_unit_test(a_phase_that_a_walk_never_joined_comes_behind_its_end),
     };

@@ -29,21 +29,25 @@ static bool has_left_alone(const struct wsdbg_case *c, uint32_t warp, const stru
            are_at_place(c, set, own->warp % WSDBG_GROUP_WARPS);
 }
 
-/* Whether an elected lane, say, has left the warp, and all others of its warpgroup are of the set. */
-static bool has_lost_lanes(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
+/* Whether as many lanes as there are arrivals missing have left the warp, say an elected one, and all others of its
+ * warpgroup are of the set. */
+static bool has_lost_lanes(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set,
+                           uint32_t barrier)
 {
     const uint32_t gone = wsdbg_code_lanes_gone(c, warp) & wsdbg_case_lanes_at_launch(c, warp);
+    struct wsdbg_barrier_word word;
     uint32_t mates = 0;
     for (uint32_t w = 0; w < c->warp_count; w++)
         mates += w != warp && wsdbg_case_are_mates(c, w, warp) && wsdbg_set_has(set, w);
     return wsdbg_case_warp(c, warp)->state != WSDBG_WARP_EXITED && gone &&
-           2 * __builtin_popcount(gone) < WSDBG_WARP_THREADS && mates == WSDBG_GROUP_WARPS - 1;
+           2 * __builtin_popcount(gone) < WSDBG_WARP_THREADS && mates == WSDBG_GROUP_WARPS - 1 &&
+           wsdbg_word_of(c, barrier, &word) && word.pending == (uint32_t)__builtin_popcount(gone);
 }
 
-uint32_t wsdbg_one_that_left(const struct wsdbg_case *c, const struct wsdbg_warp_set *set)
+uint32_t wsdbg_one_that_left(const struct wsdbg_case *c, const struct wsdbg_warp_set *set, uint32_t barrier)
 {
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (!wsdbg_set_has(set, w) && (has_left_alone(c, w, set) || has_lost_lanes(c, w, set)))
+        if (!wsdbg_set_has(set, w) && (has_left_alone(c, w, set) || has_lost_lanes(c, w, set, barrier)))
             return w;
     return WSDBG_NONE;
 }
@@ -51,7 +55,7 @@ uint32_t wsdbg_one_that_left(const struct wsdbg_case *c, const struct wsdbg_warp
 void wsdbg_say_one_left(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                         const struct wsdbg_warp_set *arrivers)
 {
-    const uint32_t gone = wsdbg_one_that_left(c, arrivers);
+    const uint32_t gone = wsdbg_one_that_left(c, arrivers, missing->word.barrier);
     const bool fits = missing->word.pending * wsdbg_set_count(arrivers) == missing->made;
     if (gone == WSDBG_NONE)
         return;

@@ -95,8 +95,11 @@ static bool has_others_of_instruction(const struct wsdbg_trial *t, uint32_t barr
 /* True where the count repairs the standstill. */
 static bool try_count(struct wsdbg_trial *t, uint32_t barrier, enum extent extent, uint32_t value)
 {
-    struct wsdbg_repair repair = {
-        .kind = WSDBG_REPAIR_COUNT, .barrier = barrier, .value = value, .is_of_stage = extent == OF_STAGE};
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_COUNT,
+                                  .barrier = barrier,
+                                  .value = value,
+                                  .is_of_stage = extent == OF_STAGE,
+                                  .is_of_instruction = extent == OF_INSTRUCTION};
     wsdbg_trial_begin(t);
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         if (is_counted_with(t, barrier, b, extent))
@@ -241,11 +244,14 @@ static void try_counts(struct wsdbg_trial *t)
         add_count(counts, &count, of_round, was);
         add_count(counts, &count, was - 1, was);
         add_count(counts, &count, was + 1, was);
-        for (uint32_t i = 0; i < count; i++)
-            if ((counts[i] > was || (!has_left && of_round != was && !wsdbg_replay_lacks_an_arriver(t->replay, f) &&
-                                     threads_that_left(t, f) != was - counts[i])) &&
-                !try_count(t, f, OF_FAMILY, counts[i]) && has_others_of_instruction(t, f))
+        for (uint32_t i = 0; i < count; i++) {
+            const bool may_change =
+                counts[i] > was || (!has_left && of_round != was && !wsdbg_replay_lacks_an_arriver(t->replay, f) &&
+                                    threads_that_left(t, f) != was - counts[i]);
+            const bool works = may_change && try_count(t, f, OF_FAMILY, counts[i]);
+            if (may_change && !works && has_others_of_instruction(t, f))
                 try_count(t, f, OF_INSTRUCTION, counts[i]);
+        }
     }
 }
 
@@ -298,8 +304,6 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_sites(t);
     if (!t->out->count)
         wsdbg_try_releases(t);
-    if (!t->out->count)
-        wsdbg_try_nobody(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)
@@ -340,11 +344,10 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
     t->doubles = calloc(agents + 1, sizeof *t->doubles);
     t->flip_at = calloc(agents + 1, sizeof *t->flip_at);
     t->free_bytes = calloc(barriers + 1, sizeof *t->free_bytes);
-    t->free_waits = calloc(barriers + 1, sizeof *t->free_waits);
     t->id_to = calloc(agents + 1, sizeof *t->id_to);
     t->beside = calloc(1, sizeof *t->beside + barriers * sizeof *t->beside->of);
     const bool has_room = t->at && t->state && t->waits && t->expected_was && t->expected && t->parity_from &&
-                          t->doubles && t->flip_at && t->free_bytes && t->free_waits && t->id_to && t->beside;
+                          t->doubles && t->flip_at && t->free_bytes && t->id_to && t->beside;
     if (has_room) {
         remember(t);
         t->replay->steps_left = WSDBG_REPLAY_STEPS;
@@ -361,7 +364,6 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
     free(t->doubles);
     free(t->flip_at);
     free(t->free_bytes);
-    free(t->free_waits);
     free(t->id_to);
     free(t->beside);
     free(t);

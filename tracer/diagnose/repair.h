@@ -23,7 +23,6 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_ADD_LIKE,     /* a warp arrives as often as that of another CTA that does the same otherwise */
     WSDBG_REPAIR_MOVE,         /* arrivals go to another CTA of the cluster */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
-    WSDBG_REPAIR_NOBODY,       /* waits end on barriers on which no thread ever arrives */
     WSDBG_REPAIR_UNMADE,       /* an arrival that was on a warp's way and that nobody makes is made */
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
     WSDBG_REPAIR_ANNOUNCE,     /* who copies bytes without an arrival arrives and announces them */
@@ -48,8 +47,9 @@ struct wsdbg_repair {
     /* PARITY_FIRST: one of these warps begins some other stage with the right parity; FILL, STAY where warps take
      * turns: some arrivals are those of warps that have not left */
     bool is_mixed;
-    bool is_exception; /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
-    bool is_of_stage;  /* COUNT: only this stage changes, to the count of other stages */
+    bool is_exception;      /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
+    bool is_of_stage;       /* COUNT: only this stage changes, to the count of other stages */
+    bool is_of_instruction; /* COUNT: so do barriers of other families that the same instruction initialises */
     bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
     bool is_of_any;    /* NAMED: other barriers that the same instruction names change, too */
     bool is_shared;    /* NAMED_ID: others come to the barrier, too */

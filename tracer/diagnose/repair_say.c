@@ -317,23 +317,6 @@ static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair
                 object.text);
 }
 
-/* Says that nobody arrives at all. */
-static void say_nobody(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const struct wsdbg_phrase family = wsdbg_say_family(c, row_of(rounds, repair));
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "No thread arrives on %s, in any round that can be followed; each phase needs %u arrival%s. So %s %s "
-                "forever.",
-                family.text, repair->was, repair->was == 1 ? "" : "s", wsdbg_say_warps(c, &repair->warps).text,
-                wsdbg_set_count(&repair->warps) == 1 ? "waits" : "wait");
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Arrive on %s in every round, or wait on the barrier on which the threads do arrive.", family.text);
-}
-
 static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -547,20 +530,22 @@ static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     const bool is_short = wsdbg_repair_cause(repair) == WSDBG_CAUSE_ARRIVE_SHORT;
     struct wsdbg_finding *finding = find(rounds, repair);
+    const char *others = repair->is_of_instruction ? " and the other mbarriers of its initialisation" : "";
     char by[200] = "";
     if (!finding)
         return;
     if (wsdbg_set_count(&repair->warps))
         wsdbg_print(by, sizeof by, " (by %.150s)", wsdbg_say_warps(rounds->c, &repair->warps).text);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s is initialised for %u arrivals, but a round brings %s %u%s: %s.",
-                wsdbg_repair_subject(rounds, repair).text, repair->was, is_short ? "only" : "as many as", repair->value,
-                by,
+                "%s is initialised for %u arrivals%s, but a round brings %s %u%s: %s.",
+                wsdbg_repair_subject(rounds, repair).text, repair->was,
+                repair->is_of_instruction ? ", by the instruction that initialises other mbarriers, too" : "",
+                is_short ? "only" : "as many as", repair->value, by,
                 is_short ? "so its phases complete too late or never"
                          : "so its phases complete before all have arrived, and the waits fall out of step");
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Initialise %s with the number of arrivals actually made (%u), or let %s.",
-                wsdbg_repair_subject(rounds, repair).text, repair->value,
+                "Initialise %s%s with the number of arrivals actually made (%u), or let %s.",
+                wsdbg_repair_subject(rounds, repair).text, others, repair->value,
                 is_short ? "the missing threads arrive" : "fewer threads arrive");
 }
 
@@ -575,7 +560,6 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_FILL] = say_fill,
         [WSDBG_REPAIR_BLOCK] = wsdbg_repair_say_block,
         [WSDBG_REPAIR_RELEASE] = say_release,
-        [WSDBG_REPAIR_NOBODY] = say_nobody,
         [WSDBG_REPAIR_BEGIN] = say_begin,
         [WSDBG_REPAIR_BEGIN_LESS] = say_begin,
         [WSDBG_REPAIR_DROP] = say_twice,

@@ -130,8 +130,8 @@ static bool moves_phases(const struct wsdbg_trial *t, uint32_t barrier)
     return t->expected[barrier] || t->parity_from[barrier] || t->changes.flips;
 }
 
-/* Whether it is no fault of the change that a barrier lacks bytes at the end: they are announced for copies that the
- * kernel never makes, and nobody waits for them. */
+/* Whether it is no fault of the change that a barrier lacks bytes at the end: nobody waits for them, the change leaves
+ * the barrier's rounds as they are, and the walks copy just so much less than they announce. */
 static bool lacks_bytes_anyway(const struct wsdbg_trial *t, uint32_t barrier)
 {
     const struct wsdbg_replay_barrier *b = &t->replay->barriers[barrier];
@@ -202,8 +202,8 @@ static enum wsdbg_replay_order slow_like(enum wsdbg_replay_order order)
            (order < WSDBG_REPLAY_ALL_ORDERS - WSDBG_REPLAY_SLOW ? order : WSDBG_REPLAY_STEP_BY_STEP);
 }
 
-/* Whether only parities of all waits on some barriers change.  Other changes make up for too many mistakes to be tried
- * with less. */
+/* Whether only parities of all waits on some barriers change.  With another change, the slow order could hide that the
+ * change is wrong. */
 static bool is_of_parities(const struct wsdbg_trial *t)
 {
     bool any = false;

@@ -2,7 +2,7 @@
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
  *   repair_parity.c, repair_sites.c                              waits
  *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c, repair_pairs.c,
- *   repair_move.c, repair_nobody.c                               arrivals
+ *   repair_move.c                                                arrivals
  *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
  *   repair_bytes.c, repair.c                                     bytes, counts
  *   repair_named.c, repair_named_id.c, repair_block.c            named barriers
@@ -36,7 +36,7 @@ struct wsdbg_trial {
     uint8_t *parity_from;
     uint32_t *doubles;
     uint32_t *flip_at;
-    bool *free_bytes, *free_waits;
+    bool *free_bytes;
     uint8_t *id_to; /* by agent */
     struct wsdbg_replay_edit edits[WSDBG_EDITS_MOST];
     struct wsdbg_replay_changes changes;
@@ -100,7 +100,6 @@ void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_fill(struct wsdbg_trial *t);
-void wsdbg_try_nobody(struct wsdbg_trial *t);
 void wsdbg_try_beginnings(struct wsdbg_trial *t);
 void wsdbg_try_releases(struct wsdbg_trial *t);
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */

@@ -239,8 +239,10 @@ static void start(struct wsdbg_replay *replay)
     replay->cluster_phase = 0;
     memset(replay->waits, 0, (size_t)replay->agent_count * replay->barrier_count * sizeof *replay->waits);
     memset(replay->named, 0, (size_t)replay->c->cta_count * IDS * sizeof *replay->named);
-    for (uint32_t b = 0; b < replay->barrier_count; b++)
-        replay->barriers[b].is_initialised = false, replay->barriers[b].bytes_under_way = 0;
+    for (uint32_t b = 0; b < replay->barrier_count; b++) {
+        replay->barriers[b].is_initialised = false;
+        replay->barriers[b].bytes_under_way = 0;
+    }
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         replay->agents[i].at = 0;
         replay->agents[i].state = WSDBG_AGENT_GOES;

@@ -198,7 +198,6 @@ struct wsdbg_replay_changes {
     /* By agent: a step that is a wait by the instruction; WSDBG_NONE = the agent's waits are unchanged. */
     const uint32_t *flip_at;
     enum wsdbg_replay_flips flips;
-    const bool *free_waits; /* by barrier: waits on it end at once; NULL = they do not */
     const bool *free_bytes; /* by barrier: bytes hold up no phase; NULL = they do */
     /* Threads that uses of a named barrier name instead of `named_was`; 0 = unchanged.  named_id: WSDBG_NONE = of any.
      */

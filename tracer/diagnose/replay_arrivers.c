@@ -119,5 +119,5 @@ bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t b
         if (!wsdbg_set_has(&arrivers, w) &&
             (has_peer(c, w, &arrivers) || left_unlike(replay, w, &arrivers) || is_unlike_mates(c, w, &arrivers)))
             return true;
-    return wsdbg_one_that_left(c, &arrivers) != WSDBG_NONE;
+    return wsdbg_one_that_left(c, &arrivers, replay->barriers[barrier].row) != WSDBG_NONE;
 }

@@ -267,10 +267,6 @@ void wsdbg_replay_begin_wait(struct wsdbg_replay *replay, uint32_t agent, uint32
         replay->is_broken = true;
         return;
     }
-    if (replay->changes && replay->changes->free_waits && replay->changes->free_waits[barrier]) {
-        wsdbg_replay_advance(a);
-        return;
-    }
     if (by_token && waits->lost_token && !waits->has_token) { /* who leaves an arrival out has no token of it */
         replay->is_broken = true;
         return;

@@ -262,7 +262,7 @@ static void judge_too_few(struct wsdbg_case *c, const struct wsdbg_missing_arriv
 {
     if (wsdbg_missing_mates_judge(c, missing, arrivers))
         return;
-    if (wsdbg_one_that_left(c, arrivers) != WSDBG_NONE)
+    if (wsdbg_one_that_left(c, arrivers, missing->word.barrier) != WSDBG_NONE)
         wsdbg_say_one_left(c, missing, arrivers);
     else
         say_short(c, missing, arrivers);
@@ -450,7 +450,7 @@ static bool say_short_by_record(struct wsdbg_case *c, const struct wsdbg_missing
     struct wsdbg_arrival_log log;
     if (wsdbg_missing_arrivals_ever_completed(c, missing) || wsdbg_missing_arrivals_is_in_parts(c, missing) ||
         !wsdbg_arrival_log_read(c, missing, &log) || !wsdbg_arrival_log_has_all(c, missing, &log) ||
-        wsdbg_one_that_left(c, &log.arrived) != WSDBG_NONE)
+        wsdbg_one_that_left(c, &log.arrived, missing->word.barrier) != WSDBG_NONE)
         return false;
     struct wsdbg_finding *finding =
         wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ARRIVE_SHORT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));

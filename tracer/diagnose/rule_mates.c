@@ -4,6 +4,8 @@
  *
  * Warps of a warpgroup share one program: where they all wait on a barrier, they name the same parities in the same
  * order.  Warps that take turns at phases do not; so it counts only if one warp differs, and all three others agree.
+ * One warp may also have a wait of its own, say for a buffer that it fills again.  A record does not tell by which
+ * instruction a warp waits, so the finding is likely only where it cannot be such a wait.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
@@ -14,6 +16,7 @@ struct odd_wait {
     const struct wsdbg_history_event *event;
     uint32_t warp;
     const struct wsdbg_use *mate; /* one of theirs */
+    bool mates_went_on;           /* the waits of all mates ended */
     uint32_t turn;                /* how many waits of the warp on the stage ended before */
 };
 
@@ -48,12 +51,13 @@ static const struct wsdbg_use *wait_of_turn(const struct waits *waits, uint32_t 
     return ended == turn ? begun : NULL;
 }
 
-/* The mates' common parity in a turn, in *mate.  False: some mate did not come to it, or they differ. */
+/* Finds the mates' common parity in a turn.  False: some mate did not come to it, or they differ. */
 static bool mates_agree(const struct wsdbg_case *c, const struct wsdbg_stage *stage, uint32_t warp, uint32_t turn,
-                        const struct wsdbg_use **mate)
+                        const struct wsdbg_use **mate, bool *went_on)
 {
     uint32_t count = 0;
     *mate = NULL;
+    *went_on = true;
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (w == warp || !wsdbg_case_are_mates(c, warp, w))
             continue;
@@ -62,6 +66,7 @@ static bool mates_agree(const struct wsdbg_case *c, const struct wsdbg_stage *st
         if (!use || (*mate && (*mate)->event->parity != use->event->parity))
             return false;
         *mate = use;
+        *went_on = *went_on && use->event->kind == WSDBG_EVENT_MBARRIER_WAIT_END;
         count++;
     }
     return count == WSDBG_GROUP_WARPS - 1;
@@ -72,9 +77,11 @@ static bool differs(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
 {
     const struct waits waits = waits_of(c, stage, warp);
     const struct wsdbg_use *own, *mate;
-    for (uint32_t turn = 0; (own = wait_of_turn(&waits, turn)) && mates_agree(c, stage, warp, turn, &mate); turn++)
+    bool went_on;
+    for (uint32_t turn = 0; (own = wait_of_turn(&waits, turn)) && mates_agree(c, stage, warp, turn, &mate, &went_on);
+         turn++)
         if (own->event->parity != mate->event->parity) {
-            *out = (struct odd_wait){stage, own->event, warp, mate, turn};
+            *out = (struct odd_wait){stage, own->event, warp, mate, went_on, turn};
             return true;
         }
     return false;
@@ -88,14 +95,6 @@ static bool has_whole_history(const struct wsdbg_case *c, uint32_t warp)
     return true;
 }
 
-static bool is_among(const struct wsdbg_use *uses, uint32_t before, uint32_t warp)
-{
-    for (uint32_t i = 0; i < before; i++)
-        if (uses[i].warp == warp)
-            return true;
-    return false;
-}
-
 /* The one of the case that came first. */
 static bool find_odd(const struct wsdbg_case *c, struct odd_wait *first)
 {
@@ -105,8 +104,8 @@ static bool find_odd(const struct wsdbg_case *c, struct odd_wait *first)
         const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
         for (uint32_t i = 0; i < stage->use_count; i++) {
             struct odd_wait odd;
-            if ((i && uses[i].warp == uses[i - 1].warp) || is_among(uses, i, uses[i].warp) ||
-                !has_whole_history(c, uses[i].warp) || !differs(c, stage, uses[i].warp, &odd))
+            if ((i && uses[i].warp == uses[i - 1].warp) || !has_whole_history(c, uses[i].warp) ||
+                !differs(c, stage, uses[i].warp, &odd))
                 continue;
             if (!found || odd.event->gpu_time_ns < first->event->gpu_time_ns)
                 *first = odd;
@@ -114,6 +113,44 @@ static bool find_odd(const struct wsdbg_case *c, struct odd_wait *first)
         }
     }
     return found;
+}
+
+/* Whether the warp's code has one wait on the barrier: then all its waits there are by the same instruction. */
+static bool has_only_one_wait(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+{
+    uint32_t count, waits = 0;
+    const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wsdbg_access_row *row = wsdbg_code_access(c, &reaches[i]);
+        waits += row && row->kind == WSDBG_ACCESS_WAIT && wsdbg_access_match(c, row, barrier) != WSDBG_MATCH_NO;
+    }
+    return waits == 1;
+}
+
+/* Whether the warp stands in the odd wait, which has ended for all its mates.  A warp that fills a buffer again would
+ * have held them back. */
+static bool is_left_behind(const struct wsdbg_case *c, const struct odd_wait *odd)
+{
+    return odd->mates_went_on && odd->event == wsdbg_code_recorded_wait(c, odd->warp);
+}
+
+/* Whether a warp that is stuck waits on the barrier of the odd wait. */
+static bool is_stuck_at(const struct wsdbg_case *c, const struct wsdbg_stage *stage)
+{
+    for (uint32_t i = 0; i < c->ledger->wait_count; i++) {
+        const struct wsdbg_wait *wait = &c->ledger->waits[i];
+        if (wait->stage->cta == stage->cta && wait->stage->id == stage->id && wsdbg_case_stuck(c, wait->warp))
+            return true;
+    }
+    return false;
+}
+
+static enum wsdbg_confidence confidence_of(const struct wsdbg_case *c, const struct odd_wait *odd, uint32_t barrier)
+{
+    const bool is_likely =
+        is_stuck_at(c, odd->stage) && (is_left_behind(c, odd) || has_only_one_wait(c, odd->warp, barrier));
+    const enum wsdbg_confidence wanted = is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
+    return c->of_machine ? wsdbg_code_cap(c, wanted) : wanted;
 }
 
 static bool anybody_is_stuck(const struct wsdbg_case *c)
@@ -149,9 +186,7 @@ static void say(struct wsdbg_case *c, const struct odd_wait *odd)
 
     const bool drifts = odd->turn > 0;
     const enum wsdbg_cause cause = drifts ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
-    const enum wsdbg_confidence confidence =
-        c->of_machine ? wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY) : WSDBG_CONFIDENCE_LIKELY;
-    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, confidence, odd->stage->cta, barrier);
+    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, confidence_of(c, odd, barrier), odd->stage->cta, barrier);
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, odd->warp)->role;

@@ -15,6 +15,7 @@
 
 #include "base/grow.h"
 #include "machine/look.h"
+#include "sass/flow.h"
 
 /* CUDBGException_t: of a thread are those, all others of its warp or of more. */
 enum { LANE_MISALIGNED = 11, WARP_MISALIGNED = 6 };
@@ -131,13 +132,6 @@ static bool names_memory(const struct wsdbg_instruction *instruction, bool *in_s
     return *in_shared || wsdbg_operation_is_global_access(instruction->operation);
 }
 
-/* BPT.TRAP, what `trap` and __trap() become; a breakpoint is BPT.INT. */
-static bool is_trap(const struct wsdbg_instruction *instruction)
-{
-    enum { KIND_SHIFT = 84 - 64, KIND_MASK = 7, TRAP = 3 };
-    return instruction->operation == WSDBG_OP_BPT && (instruction->words[1] >> KIND_SHIFT & KIND_MASK) == TRAP;
-}
-
 /* What the operand names in the lanes that were at the instruction. */
 struct addresses {
     bool known; /* of all of them */
@@ -237,7 +231,7 @@ static struct wsdbg_error *find_object(const struct exceptions *exceptions, cons
         error = find_addresses(machine, machine_warp, place, row->at_lanes, &addresses);
     if (error)
         return error;
-    row->trapped = is_trap(instruction);
+    row->trapped = wsdbg_flow_is_trap(instruction);
     if (row->at_lanes && !(row->at_lanes & (row->at_lanes - 1)))
         set_thread(row, warp, (uint32_t)__builtin_ctz(row->at_lanes));
     if (access && wsdbg_is_mbarrier_access(access->kind)) {

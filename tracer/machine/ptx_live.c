@@ -122,7 +122,8 @@ static struct wsdbg_error *add_own_pieces(struct analysis *analysis, uint32_t nu
 {
     struct wsdbg_error *error = NULL;
     uint32_t at = analysis->of_register.first[number];
-    for (uint32_t b = 0; b < analysis->graph.count && !error; b++) {
+    const bool is_named = at < analysis->of_register.first[number + 1];
+    for (uint32_t b = 0; is_named && b < analysis->graph.count && !error; b++) {
         const struct block *block = &analysis->blocks[b];
         if (!((block->in | block->out | block->named) & bit))
             continue;
@@ -217,7 +218,7 @@ static int by_number(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Bodies begin where calls lead to. */
+/* Bodies begin where calls lead to.  The calls of too many bodies are not listed. */
 static void find_bodies(struct bodies *bodies, const struct wsdbg_ptx_instruction *instructions, uint32_t first,
                         uint32_t end)
 {
@@ -232,7 +233,7 @@ static void find_bodies(struct bodies *bodies, const struct wsdbg_ptx_instructio
             bodies->first[kept++] = bodies->first[i];
     bodies->count = kept;
     bodies->first[kept] = end;
-    for (uint32_t i = first; i < end; i++)
+    for (uint32_t i = first; i < end && kept <= BODIES_MOST; i++)
         if (is_call(&instructions[i]))
             bodies->calls[bodies->call_count++] = (struct call){i, body_of(bodies, instructions[i].target)};
 }
