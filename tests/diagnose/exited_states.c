@@ -272,3 +272,32 @@ void a_warp_of_its_own_left(struct picture *p)
 {
     one_has_left(p, 3, 4, 7);
 }
+
+/* Warps 1 to 3 of a warpgroup have released the slot, one lane each.  Of warp 0 some lanes have left, and the others
+ * wait beside it.  One release is missing. */
+static void lanes_have_left(struct picture *p, uint32_t staying)
+{
+    picture_init(p, 1, 5, 32);
+    const uint32_t full = picture_mbarrier(p, FULL, 0, 1, 1, 1, 0), empty = picture_mbarrier(p, EMPTY, 0, 0, 1, 4, 0);
+    const uint32_t frees = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), 1, 1, WSDBG_LANES_ONE);
+    const uint32_t fills = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, frees, 0, 0, 0);
+    picture_reach(p, 1, 3, frees, 1, UINT8_MAX, 2);
+    picture_reach(p, 4, 4, fills, 1, UINT8_MAX, 2);
+    picture_wait(p, 0, 3, WSDBG_WARP_WAIT_MBARRIER, full, 1);
+    picture_wait(p, 4, 4, WSDBG_WARP_WAIT_MBARRIER, empty, 0);
+    for (size_t i = 0; i < p->snapshot.part_count; i++)
+        if (p->snapshot.parts[i].warp == 0)
+            p->snapshot.parts[i].lanes = staying;
+}
+
+void an_elected_lane_left(struct picture *p)
+{
+    lanes_have_left(p, 0xfffffffe);
+}
+
+/* More lanes than there are releases missing. */
+void lanes_without_work_left(struct picture *p)
+{
+    lanes_have_left(p, 0x0fffffff);
+}

@@ -104,6 +104,8 @@ static const struct row {
     {"half of the lanes have left", half_of_the_lanes_left, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
     {"one of three that arrive has left", one_of_three_left, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
     {"the first warp of a warpgroup has left the others", a_leader_left, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
+    {"the lane that releases has left its warp", an_elected_lane_left, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
+    {"lanes that never release have left", lanes_without_work_left, "ARRIVE_MISSING", LIKELY, LIKELY, NULL, NULL},
     {"one that never releases has left the others", a_warp_of_its_own_left, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
     {"... and one that never arrives there", a_stranger_left, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, NULL},
     {"lanes apart, arrival doubtful", lane_split_doubtful, "LANE_SPLIT", LIKELY, LIKELY, NULL, NULL},

@@ -255,7 +255,8 @@ static void a_count_of_one_instruction_is_repaired_for_all_that_have_it_of_it(vo
         assert_false(k.replay->has_ended);
         assert_null(wsdbg_repairs_find(k.replay, &repairs));
         for (uint32_t r = 0; r < repairs.count; r++)
-            counts += repairs.rows[r].kind == WSDBG_REPAIR_COUNT && repairs.rows[r].value == 1;
+            counts += repairs.rows[r].kind == WSDBG_REPAIR_COUNT && repairs.rows[r].value == 1 &&
+                      repairs.rows[r].is_of_instruction;
         assert_int_equal(counts > 0, rows[i].is_repaired);
         kernel_end(&k);
     }

@@ -103,6 +103,8 @@ void one_of_three_left(struct picture *p);
 void a_stranger_left(struct picture *p);
 void a_leader_left(struct picture *p);
 void a_warp_of_its_own_left(struct picture *p);
+void an_elected_lane_left(struct picture *p);
+void lanes_without_work_left(struct picture *p);
 void lane_split_doubtful(struct picture *p);
 void lane_split_way_doubtful(struct picture *p);
 void lane_split_of_elected(struct picture *p);

@@ -260,11 +260,9 @@ static bool is_only_mbarrier(const struct wsdbg_case *c, uint32_t barrier)
 static void judge_too_few(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                           const struct wsdbg_warp_set *arrivers)
 {
-    if (wsdbg_missing_mates_judge(c, missing, arrivers))
-        return;
     if (wsdbg_one_that_left(c, arrivers, missing->word.barrier) != WSDBG_NONE)
         wsdbg_say_one_left(c, missing, arrivers);
-    else
+    else if (!wsdbg_missing_mates_judge(c, missing, arrivers))
         say_short(c, missing, arrivers);
 }
 

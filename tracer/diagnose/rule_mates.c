@@ -149,8 +149,7 @@ static enum wsdbg_confidence confidence_of(const struct wsdbg_case *c, const str
 {
     const bool is_likely =
         is_stuck_at(c, odd->stage) && (is_left_behind(c, odd) || has_only_one_wait(c, odd->warp, barrier));
-    const enum wsdbg_confidence wanted = is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
-    return c->of_machine ? wsdbg_code_cap(c, wanted) : wanted;
+    return wsdbg_code_cap(c, is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
 static bool anybody_is_stuck(const struct wsdbg_case *c)
@@ -178,7 +177,7 @@ static uint32_t row_of(const struct wsdbg_case *c, const struct wsdbg_stage *sta
 static void say(struct wsdbg_case *c, const struct odd_wait *odd)
 {
     const uint32_t barrier = row_of(c, odd->stage);
-    const bool stands = c->of_machine && odd->event == wsdbg_code_recorded_wait(c, odd->warp);
+    const bool stands = odd->event == wsdbg_code_recorded_wait(c, odd->warp);
     const struct wsdbg_phrase object =
                                   barrier == WSDBG_NONE ? wsdbg_say_stage(odd->stage) : wsdbg_say_object(c, barrier),
                               family =
