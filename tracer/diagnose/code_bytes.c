@@ -136,6 +136,30 @@ static bool has_come(const struct wsdbg_case *c, const struct wsdbg_barrier_word
     return other.phase == word->phase ? other.pending == 0 : other.untouched;
 }
 
+/* Whether the warp stands between its announcement and a copy that may be on the barrier: at a wait from which it can
+ * come to the copy before it announces more there. */
+static bool has_copy_ahead(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    for (size_t i = 0; row->state == WSDBG_WARP_WAIT_MBARRIER && i < c->snapshot->answer_count; i++) {
+        const struct wsdbg_answer_row *answer = &c->snapshot->answers[i];
+        if (answer->is_bare && c->snapshot->accesses[answer->wait].site == row->site &&
+            c->snapshot->accesses[answer->arrival].kind == WSDBG_ACCESS_COPY &&
+            !c->snapshot->accesses[answer->arrival].comes_with_arrival &&
+            wsdbg_access_match(c, &c->snapshot->accesses[answer->arrival], barrier) != WSDBG_MATCH_NO)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a warp of the barrier's CTA has made the copies of what it announced on the barrier: so it cannot bring more
+ * to this phase. */
+static bool has_copied(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+{
+    return wsdbg_code_can(c, warp, WSDBG_KINDS_EXPECT, barrier, NULL) != WSDBG_CAN_NOT &&
+           !has_copy_ahead(c, warp, barrier);
+}
+
 enum wsdbg_bringers wsdbg_bytes_bringers(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word,
                                          uint32_t *first)
 {
@@ -150,7 +174,7 @@ enum wsdbg_bringers wsdbg_bytes_bringers(const struct wsdbg_case *c, const struc
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
         /* A warp at the cluster barrier may wait there until all CTAs have announced their bytes, and then send some.
          */
-        if (row->cta == cta ? wsdbg_code_can(c, w, WSDBG_KINDS_EXPECT, word->barrier, NULL) != WSDBG_CAN_NOT
+        if (row->cta == cta ? has_copied(c, w, word->barrier)
                             : row->state != WSDBG_WARP_WAIT_CLUSTER && has_come(c, word, row->cta, &missing))
             continue;
         *first = *first == WSDBG_NONE ? w : *first;

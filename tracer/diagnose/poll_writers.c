@@ -20,6 +20,7 @@
 #include "base/grow.h"
 #include "diagnose/code_case.h"
 #include "diagnose/code_graph.h"
+#include "diagnose/hangs_alone.h"
 #include "diagnose/phrase.h"
 
 const struct wsdbg_part *wsdbg_polling_part(const struct wsdbg_case *c, uint32_t warp)
@@ -52,7 +53,8 @@ struct place {
 struct wsdbg_polls {
     struct place *places;
     size_t count, capacity;
-    bool *later_work; /* by context: some poll of its process may be ended from outside */
+    bool *later_work;  /* by context: some poll of its process may be ended from outside */
+    bool *hangs_alone; /* by grid: some CTA of it does */
 };
 
 /* ---- memory ---- */
@@ -345,12 +347,18 @@ struct wsdbg_error *wsdbg_polls_create(const struct wsdbg_snapshot *snapshot, st
     struct wsdbg_polls *polls = calloc(1, sizeof *polls);
     *out = NULL;
     if (polls)
-        polls->later_work = calloc(snapshot->context_count + 1, sizeof *polls->later_work);
-    if (!polls || !polls->later_work || !find_places(snapshot, polls)) {
+        *polls = (struct wsdbg_polls){
+            .later_work = calloc(snapshot->context_count + 1, sizeof *polls->later_work),
+            .hangs_alone = calloc(snapshot->grid_count + 1, sizeof *polls->hangs_alone),
+        };
+    if (!polls || !polls->later_work || !polls->hangs_alone || !find_places(snapshot, polls)) {
         wsdbg_polls_destroy(polls);
         return &wsdbg_error_no_memory;
     }
     find_later_work(snapshot, polls);
+    for (uint32_t grid = 0; grid < snapshot->grid_count; grid++)
+        polls->hangs_alone[grid] =
+            wsdbg_grid_is_sound(snapshot, &snapshot->grids[grid]) && wsdbg_some_cta_hangs_alone(snapshot, grid);
     *out = polls;
     return NULL;
 }
@@ -360,6 +368,7 @@ void wsdbg_polls_destroy(struct wsdbg_polls *polls)
     if (!polls)
         return;
     free(polls->later_work);
+    free(polls->hangs_alone);
     free(polls->places);
     free(polls);
 }
@@ -412,6 +421,11 @@ struct wsdbg_poll wsdbg_poll_of(const struct wsdbg_case *c, uint32_t warp)
     struct wsdbg_poll poll = wsdbg_poll_at(c, row->state, row->site, (struct wsdbg_optional_u64){0});
     poll.barrier = row->barrier;
     return poll;
+}
+
+bool wsdbg_writer_may_hang(const struct wsdbg_case *c)
+{
+    return c->of_machine && c->polls && c->polls->hangs_alone[c->grid];
 }
 
 /* ---- words ---- */

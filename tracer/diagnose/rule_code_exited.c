@@ -191,9 +191,21 @@ static bool have_walks_all_rounds(struct wsdbg_case *c, const struct wsdbg_missi
     return arrivals >= (uint64_t)missing->word.expected * phases;
 }
 
+/* Whether all of them wait for the same phase: then they agree on the number of rounds. */
+static bool wait_together(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                          const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct wsdbg_barrier_word word;
+        if (wsdbg_set_has(warps, w) && (!wsdbg_code_wait(c, w, &word) || word.barrier != missing->word.barrier))
+            return false;
+    }
+    return true;
+}
+
 static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
-    if (never_arrived(c, &missing->done, missing->word.barrier))
+    if (never_arrived(c, &missing->done, missing->word.barrier) || wait_together(c, missing, &missing->done))
         return;
     struct wsdbg_finding *finding = wsdbg_missing_arrivals_find(
         c, missing, WSDBG_CAUSE_ROLE_DISAGREE,

@@ -158,7 +158,7 @@ static bool may_be_cycle(const struct wsdbg_case *c, const struct wsdbg_warp_set
 /* The least sure of what is polled. */
 static enum wsdbg_confidence confidence_of_polls(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
-    if (may_be_cycle(c, pollers))
+    if (may_be_cycle(c, pollers) || (wsdbg_writer_may_hang(c) && !some_poll_shared(c, pollers)))
         return WSDBG_CONFIDENCE_POSSIBLE;
     if (wsdbg_grid_barrier_of(c).counted) /* a word that counts CTAs is for CTAs to change, however it is read */
         return confidence_on_gpu(c);
@@ -322,6 +322,8 @@ static const char *say_writers(const struct wsdbg_case *c, uint32_t warp)
     if (!nobody_runs(c))
         return "; a kernel without probes, which the record does not show, may still write it";
     const struct wsdbg_poll poll = wsdbg_poll_of(c, warp);
+    if (!poll.shared && wsdbg_writer_may_hang(c))
+        return "; a CTA of this grid hangs without polling memory, and may be the one that should write it";
     return poll.shared && poll.writer == WSDBG_WRITER_NOBODY
                ? ", and no warp that was seen can still write it: all wait or have exited"
                : say_others(&poll);

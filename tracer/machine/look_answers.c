@@ -1,5 +1,6 @@
 /* look_answers.c - which waits of a kernel are always answered: whoever comes through the wait reaches an arrival of a
- * kind before its loop begins the next round.  And after which waits bytes may be announced without an arrival.
+ * kind before its loop begins the next round.  And after which waits bytes may be announced without an arrival, or
+ * copied before more are announced.
  *
  * Reads: accesses and control flow.  Writes: snapshot.answers.  An arrival of an elected lane counts as reached
  * where its guard elects, or the branch around it.  A wait behind the loop is not answered in it, nor one from which a
@@ -11,7 +12,8 @@
 #include "base/grow.h"
 #include "machine/look.h"
 
-#define PAIRS_MOST 1024u /* of accesses; kernels with more have no rows */
+#define PAIRS_MOST 1024u /* of waits and arrivals; kernels with more have no rows of arrivals */
+#define COPY_PAIRS_MOST 4096u
 
 struct way {
     const struct wsdbg_graph *graph;
@@ -29,6 +31,16 @@ static bool is_arrival(const struct wsdbg_access *access)
 static bool is_expect(const struct wsdbg_access *access)
 {
     return access->kind == WSDBG_ACCESS_EXPECT && access->address.known;
+}
+
+static bool is_copy(const struct wsdbg_access *access)
+{
+    return access->kind == WSDBG_ACCESS_COPY && access->address.known;
+}
+
+static bool announces(const struct wsdbg_access *access)
+{
+    return (access->kind == WSDBG_ACCESS_EXPECT || access->kind == WSDBG_ACCESS_ARRIVE_EXPECT) && access->address.known;
 }
 
 /* Whether a guard may skip it for the warp as a whole. */
@@ -114,13 +126,14 @@ static struct wsdbg_error *add_row(struct wsdbg_look_tables *tables, struct wsdb
     return NULL;
 }
 
-/* The stops are the arrivals on the places of an access. */
-static void stop_at_arrivals(struct way *way, const struct wsdbg_code_kernel *kernel, const struct wsdbg_access *access)
+/* The stops are the accesses of a kind on the places of an access. */
+static void stop_at(struct way *way, const struct wsdbg_code_kernel *kernel,
+                    bool (*is_stop)(const struct wsdbg_access *), const struct wsdbg_access *access)
 {
     memset(way->stops, 0, (wsdbg_graph_instruction_count(way->graph) / 64 + 1) * sizeof *way->stops);
     for (size_t i = 0; i < kernel->access_count; i++) {
         const struct wsdbg_access *other = &kernel->accesses[i];
-        if (is_arrival(other) && wsdbg_look_on_same_places(other, access) && !may_be_skipped(way->graph, other)) {
+        if (is_stop(other) && wsdbg_look_on_same_places(other, access) && !may_be_skipped(way->graph, other)) {
             const uint32_t stop = stop_of(way->graph, other);
             way->stops[stop / 64] |= (uint64_t)1 << stop % 64;
         }
@@ -135,7 +148,7 @@ static struct wsdbg_error *judge_arrival(const struct wsdbg_code_kernel *kernel,
     const uint32_t head = wsdbg_graph_block(way->graph, wsdbg_graph_block_of(way->graph, of))->loop;
     if (head == WSDBG_GRAPH_NONE)
         return NULL;
-    stop_at_arrivals(way, kernel, &kernel->accesses[arrival]);
+    stop_at(way, kernel, is_arrival, &kernel->accesses[arrival]);
     find_waits_of_loop(way, kernel, head);
     struct wsdbg_error *error = NULL;
     for (size_t i = 0; !error && i < kernel->access_count; i++)
@@ -145,13 +158,18 @@ static struct wsdbg_error *judge_arrival(const struct wsdbg_code_kernel *kernel,
     return error;
 }
 
-/* Some way leads from behind an instruction past all stops to another one. */
-static bool comes_to(struct way *way, uint32_t from, uint32_t to)
+/* After a walk from behind an instruction: some way leads past all stops to another one. */
+static bool has_come_to(const struct way *way, uint32_t from, uint32_t to)
 {
     const uint32_t block = wsdbg_graph_block_of(way->graph, to);
-    walk(way, from, true);
     return (block == wsdbg_graph_block_of(way->graph, from) && to > from && !stops_in(way, from + 1, to)) ||
            (way->visited[block] && !stops_in(way, wsdbg_graph_block(way->graph, block)->first, to));
+}
+
+static bool comes_to(struct way *way, uint32_t from, uint32_t to)
+{
+    walk(way, from, true);
+    return has_come_to(way, from, to);
 }
 
 static struct wsdbg_error *judge_expect(const struct wsdbg_code_kernel *kernel, uint32_t first, size_t expect,
@@ -159,7 +177,7 @@ static struct wsdbg_error *judge_expect(const struct wsdbg_code_kernel *kernel, 
 {
     const uint32_t announces = kernel->accesses[expect].instruction;
     struct wsdbg_error *error = NULL;
-    stop_at_arrivals(way, kernel, &kernel->accesses[expect]);
+    stop_at(way, kernel, is_arrival, &kernel->accesses[expect]);
     for (size_t i = 0; !error && i < kernel->access_count; i++) {
         const uint32_t wait = kernel->accesses[i].instruction;
         if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT && comes_to(way, wait, announces) &&
@@ -169,6 +187,56 @@ static struct wsdbg_error *judge_expect(const struct wsdbg_code_kernel *kernel, 
                                     .wait = first + (uint32_t)i, .arrival = first + (uint32_t)expect, .is_bare = true});
     }
     return error;
+}
+
+/* Some way leads from a copy to a wait past all stops: its turn ends without an announcement behind it. */
+static bool ends_turn_bare(struct way *way, const struct wsdbg_code_kernel *kernel, uint32_t copy)
+{
+    walk(way, copy, true);
+    for (size_t i = 0; i < kernel->access_count; i++)
+        if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT && has_come_to(way, copy, kernel->accesses[i].instruction))
+            return true;
+    return false;
+}
+
+static struct wsdbg_error *judge_copy(const struct wsdbg_code_kernel *kernel, uint32_t first, size_t copy,
+                                      struct way *way, struct wsdbg_look_tables *tables)
+{
+    struct wsdbg_error *error = NULL;
+    stop_at(way, kernel, announces, &kernel->accesses[copy]);
+    if (!ends_turn_bare(way, kernel, kernel->accesses[copy].instruction))
+        return NULL;
+    for (size_t i = 0; !error && i < kernel->access_count; i++)
+        if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT &&
+            comes_to(way, kernel->accesses[i].instruction, kernel->accesses[copy].instruction))
+            error =
+                add_row(tables, (struct wsdbg_answer_row){
+                                    .wait = first + (uint32_t)i, .arrival = first + (uint32_t)copy, .is_bare = true});
+    return error;
+}
+
+static size_t count_waits(const struct wsdbg_code_kernel *kernel)
+{
+    size_t waits = 0;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        waits += kernel->accesses[i].kind == WSDBG_ACCESS_WAIT;
+    return waits;
+}
+
+static bool has_few_arrivals(const struct wsdbg_code_kernel *kernel)
+{
+    size_t arrivals = 0;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        arrivals += is_arrival(&kernel->accesses[i]) || is_expect(&kernel->accesses[i]);
+    return arrivals * count_waits(kernel) <= PAIRS_MOST;
+}
+
+static bool has_few_copies(const struct wsdbg_code_kernel *kernel)
+{
+    size_t copies = 0;
+    for (size_t i = 0; i < kernel->access_count; i++)
+        copies += is_copy(&kernel->accesses[i]);
+    return copies * count_waits(kernel) <= COPY_PAIRS_MOST;
 }
 
 static struct wsdbg_error *judge_kernel(const struct wsdbg_code_kernel *kernel, uint32_t first,
@@ -182,26 +250,19 @@ static struct wsdbg_error *judge_kernel(const struct wsdbg_code_kernel *kernel, 
     way.leads_to_head = calloc(kernel->access_count + 1, sizeof *way.leads_to_head);
     struct wsdbg_error *error =
         way.stops && way.visited && way.stack && way.leads_to_head ? NULL : &wsdbg_error_no_memory;
+    const bool has_arrivals = has_few_arrivals(kernel), has_copies = has_few_copies(kernel);
     for (size_t i = 0; !error && i < kernel->access_count; i++)
-        if (is_arrival(&kernel->accesses[i]))
+        if (has_arrivals && is_arrival(&kernel->accesses[i]))
             error = judge_arrival(kernel, first, i, &way, tables);
-        else if (is_expect(&kernel->accesses[i]))
+        else if (has_arrivals && is_expect(&kernel->accesses[i]))
             error = judge_expect(kernel, first, i, &way, tables);
+        else if (has_copies && is_copy(&kernel->accesses[i]))
+            error = judge_copy(kernel, first, i, &way, tables);
     free(way.stops);
     free(way.visited);
     free(way.stack);
     free(way.leads_to_head);
     return error;
-}
-
-static bool is_small_enough(const struct wsdbg_code_kernel *kernel)
-{
-    size_t arrivals = 0, waits = 0;
-    for (size_t i = 0; i < kernel->access_count; i++) {
-        arrivals += is_arrival(&kernel->accesses[i]) || is_expect(&kernel->accesses[i]);
-        waits += kernel->accesses[i].kind == WSDBG_ACCESS_WAIT;
-    }
-    return arrivals * waits <= PAIRS_MOST;
 }
 
 struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
@@ -210,7 +271,7 @@ struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const
     struct wsdbg_error *error = NULL;
     for (uint32_t grid = 0; !error && grid < tables->out->grid_count; grid++) {
         const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
-        if (kernel && is_small_enough(kernel))
+        if (kernel)
             error = judge_kernel(kernel, access_first[grid], tables);
     }
     return error;

@@ -340,7 +340,8 @@ struct wsdbg_reach {
 struct wsdbg_answer_row {
     uint32_t wait, arrival; /* index in accesses */
     /* `arrival` is an expect_tx instead: some way leads from the wait through it, past all arrivals on the same places,
-     * back to the wait. */
+     * back to the wait.  Or it is a copy: some way leads from the wait to it, and some way from it to a wait, past all
+     * announcements on the same places. */
     bool is_bare;
 };
 
