@@ -388,12 +388,13 @@ static step_fn *const followed[WSDBG_OP_COUNT] = {
     [WSDBG_OP_VIADDMNMX] = add_and_pick,
 };
 
-/* Of PTX: the low 16 bits of a sum, a product or a shifted number, which a register of 16 bits gets.  The sources are
- * right though the instruction is not whole. */
+/* Of PTX: the low 16 bits of a sum, a product, a logical result or a shifted number, which a register of 16 bits gets.
+ * The sources are right though the instruction is not whole. */
 static bool is_cut_to_half(const struct wsdbg_instruction *instruction)
 {
     const uint8_t operation = instruction->operation;
-    return (operation == WSDBG_OP_IADD3 || operation == WSDBG_OP_IMAD || operation == WSDBG_OP_SHF) &&
+    return (operation == WSDBG_OP_IADD3 || operation == WSDBG_OP_IMAD || operation == WSDBG_OP_LOP3 ||
+            operation == WSDBG_OP_SHF) &&
            instruction->width_bytes == sizeof(uint16_t) && !wsdbg_is_machine_code(instruction);
 }
 

@@ -144,6 +144,7 @@ static void sums_of_16_bits_are_followed(void **state)
         {KERNEL("mov.u16 %h0, 246;\nand.b16 %h1, %h0, 2;\nshr.u16 %h1, %h1, 1;\ncvt.u32.u16 %r0, %h1;\n" INIT("r0")),
          1},
         {KERNEL("mov.u16 %h0, 0x8003;\nshl.b16 %h1, %h0, 1;\ncvt.u32.u16 %r0, %h1;\n" INIT("r0")), 6},
+        {KERNEL("mov.u16 %h0, 0xfffc;\nnot.b16 %h1, %h0;\ncvt.u32.u16 %r0, %h1;\n" INIT("r0")), 3},
         {KERNEL("mov.u16 %h0, 0x8003;\nmul.lo.s16 %h1, %h0, 5;\ncvt.u32.u16 %r0, %h1;\n" INIT("r0")), 0x800f},
         {KERNEL("mov.u16 %h0, 0x80;\ncvt.u32.u16 %r0, %h0;\ncvt.s32.s8 %r0, %r0;\nadd.s32 %r0, %r0, 129;\n" INIT("r0")),
          1},

@@ -231,7 +231,7 @@ static void translate_logic(const struct wsdbg_ptx_translation *t, uint8_t table
     t->out->is_whole = is_predicate || keeps_low(t->from->type) || (is_half(t->from->type) && table != TABLE_NOT_A);
     t->out->table = table;
     wsdbg_ptx_add_sources(t, count);
-    narrow_immediates(t);
+    cut_to_half(t);
     for (unsigned i = count; i < 3; i++)
         wsdbg_ptx_add(t, is_predicate ? wsdbg_ptx_always() : wsdbg_ptx_zero());
     if (has_long(t->from->type))
