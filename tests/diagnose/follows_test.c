@@ -1,0 +1,257 @@
+/* follows_test.c - waits that follow from another one: bytes that are missing because their loader is held up before
+ * its copies, words that nobody writes because their writer hangs.  And an expect_tx alone, for which nobody waits.
+ *
+ * Each row states a picture and what may be said of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gemm_shape.h"
+
+#define NOT_SAID 0
+#define POSSIBLE WSDBG_CONFIDENCE_POSSIBLE
+#define LIKELY WSDBG_CONFIDENCE_LIKELY
+
+enum { WARPS = 2, LANES = 32, FILLED_STAGES = 2 };
+
+static uint32_t wait_of(struct picture *p, uint32_t family)
+{
+    return picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(family, 0), STAGES, 0, WSDBG_LANES_ONE);
+}
+
+static uint32_t access_of(const struct picture *p, enum wsdbg_access_kind kind)
+{
+    uint32_t access = 0;
+    while (p->snapshot.accesses[access].kind != kind)
+        access++;
+    return access;
+}
+
+/* ---- bytes ---- */
+
+/* The first slot lacks bytes, and the loader waits for the second one. */
+static void bytes_are_missing(struct picture *p)
+{
+    const struct words full = {.pending = {0, 1, 1, 1}, .bytes = {BYTES / 2}};
+    const struct gemm g = gemm_picture(p, &full, &empty_unused);
+    both_wait(p, g.empty[1], 0, g.full[0], 0);
+}
+
+/* A way leads from this wait to the copy past all announcements. */
+static void leads_to_copy(struct picture *p, uint32_t wait)
+{
+    picture_bare_expect(p, wait, access_of(p, WSDBG_ACCESS_COPY));
+}
+
+static void loader_is_before_its_copy(struct picture *p)
+{
+    bytes_are_missing(p);
+    const uint32_t wait = wait_of(p, EMPTY);
+    p->snapshot.accesses[wait].site = p->snapshot.warps[0].site;
+    leads_to_copy(p, wait);
+}
+
+static void loader_is_elsewhere(struct picture *p)
+{
+    bytes_are_missing(p);
+    leads_to_copy(p, wait_of(p, EMPTY));
+}
+
+static void copy_brings_an_arrival(struct picture *p)
+{
+    loader_is_before_its_copy(p);
+    p->snapshot.accesses[access_of(p, WSDBG_ACCESS_COPY)].comes_with_arrival = true;
+}
+
+/* ---- words that are polled ---- */
+
+/* In four CTAs. */
+static void word_is_polled(struct picture *p)
+{
+    picture_init(p, 4, WARPS, LANES);
+    picture_mbarrier(p, FULL, 0, 0, 1, 1, 0);
+    picture_wait(p, 0, 1, WSDBG_WARP_SPIN_GLOBAL, WSDBG_NONE, 0);
+}
+
+static void stand_in_cta(struct picture *p, uint32_t cta, uint32_t warp, enum wsdbg_warp_state state)
+{
+    const uint32_t row = cta * p->warps + warp;
+    p->snapshot.warps[row].state = state;
+    p->snapshot.warps[row].barrier = state == MBARRIER_WAIT ? cta : WSDBG_NONE;
+    p->snapshot.warps[row].parity = wsdbg_known_u32(0);
+    for (size_t i = 0; i < p->snapshot.part_count; i++)
+        if (p->snapshot.parts[i].warp == row) {
+            p->snapshot.parts[i].state = state;
+            p->snapshot.parts[i].barrier = p->snapshot.warps[row].barrier;
+            p->snapshot.parts[i].parity = wsdbg_known_u32(0);
+        }
+}
+
+static void a_cta_hangs(struct picture *p)
+{
+    word_is_polled(p);
+    for (uint32_t warp = 0; warp < WARPS; warp++)
+        stand_in_cta(p, 2, warp, MBARRIER_WAIT);
+}
+
+static void one_of_its_warps_polls(struct picture *p)
+{
+    word_is_polled(p);
+    stand_in_cta(p, 2, 0, MBARRIER_WAIT);
+}
+
+/* Then the CTA may hang because of a poll. */
+static void its_cluster_polls(struct picture *p)
+{
+    a_cta_hangs(p);
+    picture_cluster(p);
+}
+
+/* ---- rounds ---- */
+
+/* All warps arrive on one barrier and wait for it.  Nobody can arrive again. */
+static void all_wait_for_a_phase(struct picture *p, uint32_t last_waiter)
+{
+    picture_init(p, 1, 3, LANES);
+    picture_role(p, 0, "first", 0, 0);
+    picture_role(p, 1, "others", 1, 2);
+    picture_name(p, FULL, "full", 1, 3, 3);
+    const uint32_t full = picture_mbarrier(p, FULL, 0, 1, 3, 3, 0), named = picture_object(p, WSDBG_BARRIER_NAMED, 1);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ONE);
+    const uint32_t sync = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 1, 1, 3 * LANES, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 2, arrive, 0, 255, 0);
+    picture_reach(p, 0, 2, sync, 0, 0, 2);
+    picture_wait(p, 0, last_waiter, MBARRIER_WAIT, full, 1);
+    if (last_waiter < 2)
+        picture_wait(p, last_waiter + 1, 2, WSDBG_WARP_WAIT_NAMED, named, 0);
+}
+
+static void all_wait_for_the_same(struct picture *p)
+{
+    all_wait_for_a_phase(p, 2);
+}
+
+static void others_wait_elsewhere(struct picture *p)
+{
+    all_wait_for_a_phase(p, 0);
+}
+
+/* ---- an expect_tx alone ---- */
+
+/* Two warps, each with a stage of its own that it fills and waits for. */
+struct filler {
+    uint32_t stage[FILLED_STAGES], wait, expect;
+};
+
+static struct filler each_fills_its_own(struct picture *p, uint32_t pending)
+{
+    struct filler f;
+    picture_init(p, 1, WARPS, LANES);
+    picture_name(p, FULL, "full", FILLED_STAGES, 1, 1);
+    for (uint32_t s = 0; s < FILLED_STAGES; s++)
+        f.stage[s] = picture_mbarrier(p, FULL, s, 0, pending, LANES, 0);
+    f.wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), FILLED_STAGES, 0, WSDBG_LANES_ALL);
+    f.expect = picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(FULL, 0), FILLED_STAGES, BYTES, WSDBG_LANES_ALL);
+    const uint32_t arrive =
+        picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, 0), FILLED_STAGES, BYTES, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, f.wait, 1, 255, 2);
+    picture_reach(p, 0, 1, f.expect, 0, 255, 2);
+    picture_reach(p, 0, 1, arrive, 0, 255, 2);
+    for (uint32_t s = 0; s < FILLED_STAGES; s++)
+        picture_stand(p, s, MBARRIER_WAIT, f.stage[s], 0);
+    return f;
+}
+
+static void announced_alone(struct picture *p)
+{
+    const struct filler f = each_fills_its_own(p, LANES);
+    picture_bare_expect(p, f.wait, f.expect);
+}
+
+static void announced_on_no_way(struct picture *p)
+{
+    each_fills_its_own(p, LANES);
+}
+
+static void some_lanes_arrived(struct picture *p)
+{
+    const struct filler f = each_fills_its_own(p, LANES / 2);
+    picture_bare_expect(p, f.wait, f.expect);
+}
+
+static void others_may_arrive(struct picture *p)
+{
+    announced_alone(p);
+    picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), FILLED_STAGES, 1, WSDBG_LANES_ONE);
+}
+
+/* The other warp may fill both stages, and waits for something else. */
+static void another_may_fill(struct picture *p)
+{
+    announced_alone(p);
+    picture_stand(p, 1, WSDBG_WARP_WAIT_NAMED, picture_object(p, WSDBG_BARRIER_NAMED, 1), 0);
+}
+
+/* After two looks that saw the same. */
+static const struct row {
+    const char *name;
+    void (*state)(struct picture *p);
+    const char *cause;
+    int confidence; /* of the surest finding with this cause, NOT_SAID */
+} table[] = {
+    {"bytes are missing", bytes_are_missing, "TX_MISMATCH", LIKELY},
+    {"... their loader stands before its copy", loader_is_before_its_copy, "TX_MISMATCH", NOT_SAID},
+    {"... no: at another wait", loader_is_elsewhere, "TX_MISMATCH", LIKELY},
+    {"... no: a copy brings an arrival", copy_brings_an_arrival, "TX_MISMATCH", LIKELY},
+    {"a word that nobody writes", word_is_polled, "GLOBAL_SPIN", LIKELY},
+    {"... a CTA hangs by itself", a_cta_hangs, "GLOBAL_SPIN", POSSIBLE},
+    {"... no: a warp of it polls", one_of_its_warps_polls, "GLOBAL_SPIN", LIKELY},
+    {"... no: another CTA of its cluster polls", its_cluster_polls, "GLOBAL_SPIN", LIKELY},
+    {"a round more, and others have left the loop", others_wait_elsewhere, "ROLE_DISAGREE", LIKELY},
+    {"... all wait for it", all_wait_for_the_same, "ROLE_DISAGREE", NOT_SAID},
+    {"an expect_tx alone, of who waits", announced_alone, "TX_NO_ARRIVE", LIKELY},
+    {"... no way leads there", announced_on_no_way, "TX_NO_ARRIVE", NOT_SAID},
+    {"... some lanes arrived", some_lanes_arrived, "TX_NO_ARRIVE", NOT_SAID},
+    {"... the code has other arrivals", others_may_arrive, "TX_NO_ARRIVE", NOT_SAID},
+    {"... another warp may arrive", another_may_fill, "TX_NO_ARRIVE", NOT_SAID},
+};
+
+static bool check(const struct row *row)
+{
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    int surest = NOT_SAID;
+    row->state(&p);
+    picture_still(&p);
+    picture_judge(&p, &diagnosis);
+    for (size_t i = 0; i < diagnosis.finding_count; i++)
+        if (strcmp(wsdbg_cause_name(diagnosis.findings[i].cause), row->cause) == 0 &&
+            (int)diagnosis.findings[i].confidence > surest)
+            surest = (int)diagnosis.findings[i].confidence;
+    for (size_t i = 0; i < diagnosis.finding_count && surest != row->confidence; i++)
+        print_error("%s: %s (%s): %s\n", row->name, wsdbg_cause_name(diagnosis.findings[i].cause),
+                    wsdbg_confidence_name(diagnosis.findings[i].confidence), diagnosis.findings[i].sentence);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+    return surest == row->confidence;
+}
+
+static void what_follows_is_not_the_cause(void **state)
+{
+    (void)state;
+    uint32_t wrong = 0;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        wrong += !check(&table[i]);
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_follows_is_not_the_cause)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
