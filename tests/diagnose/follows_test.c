@@ -112,6 +112,46 @@ static void its_cluster_polls(struct picture *p)
     picture_cluster(p);
 }
 
+/* ---- CTAs that are not seen ---- */
+
+/* Of eight CTAs the first four are there, each on its own multiprocessor. */
+static void four_of_eight_poll(struct picture *p, uint32_t multiprocessors)
+{
+    word_is_polled(p);
+    p->snapshot.launches[0].grid[0] = p->snapshot.grids[0].cta_total = 8;
+    p->snapshot.contexts[0].sm_count = wsdbg_known_u32(multiprocessors);
+    for (uint32_t cta = 0; cta < 4; cta++)
+        p->snapshot.ctas[cta].sm = wsdbg_known_u32(cta);
+}
+
+static void no_multiprocessor_is_empty(struct picture *p)
+{
+    four_of_eight_poll(p, 4);
+}
+
+static void one_multiprocessor_is_empty(struct picture *p)
+{
+    four_of_eight_poll(p, 5);
+}
+
+static void enough_are_empty_for_a_cluster(struct picture *p)
+{
+    four_of_eight_poll(p, 4 + 4);
+    picture_cluster(p);
+}
+
+static void too_few_are_empty_for_a_cluster(struct picture *p)
+{
+    four_of_eight_poll(p, 4 + 3);
+    picture_cluster(p);
+}
+
+static void place_is_not_known(struct picture *p)
+{
+    four_of_eight_poll(p, 5);
+    p->snapshot.ctas[3].sm.known = false;
+}
+
 /* ---- rounds ---- */
 
 /* All warps arrive on one barrier and wait for it.  Nobody can arrive again. */
@@ -212,6 +252,12 @@ static const struct row {
     {"... a CTA hangs by itself", a_cta_hangs, "GLOBAL_SPIN", POSSIBLE},
     {"... no: a warp of it polls", one_of_its_warps_polls, "GLOBAL_SPIN", LIKELY},
     {"... no: another CTA of its cluster polls", its_cluster_polls, "GLOBAL_SPIN", LIKELY},
+    {"later CTAs find no room", no_multiprocessor_is_empty, "NOT_RESIDENT", LIKELY},
+    {"... no: a multiprocessor is empty, so they have left", one_multiprocessor_is_empty, "NOT_RESIDENT", NOT_SAID},
+    {"... then nobody writes the word", one_multiprocessor_is_empty, "GLOBAL_SPIN", LIKELY},
+    {"... enough are for a cluster of four", enough_are_empty_for_a_cluster, "NOT_RESIDENT", NOT_SAID},
+    {"... too few are", too_few_are_empty_for_a_cluster, "NOT_RESIDENT", LIKELY},
+    {"... where a CTA is is not known", place_is_not_known, "NOT_RESIDENT", LIKELY},
     {"a round more, and others have left the loop", others_wait_elsewhere, "ROLE_DISAGREE", LIKELY},
     {"... all wait for it", all_wait_for_the_same, "ROLE_DISAGREE", NOT_SAID},
     {"an expect_tx alone, of who waits", announced_alone, "TX_NO_ARRIVE", LIKELY},

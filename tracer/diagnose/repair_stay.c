@@ -5,6 +5,7 @@
  * what another warp does, its model, is taken to have left too early if the kernel finishes once it does all that its
  * model does.  In the trial the model does it, too, for the warp that has left: each of its arrivals counts twice.
  */
+#include "diagnose/code_case.h"
 #include "diagnose/repair_trial.h"
 #include "diagnose/replay_likes.h"
 
@@ -175,11 +176,33 @@ static bool are_phases_whole(const struct wsdbg_trial *t)
     return true;
 }
 
+/* Whether a warp is seen to wait for a phase of the barrier that lacks arrivals; true also where that is not known. */
+static bool lacks_arrivals(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    const uint32_t row = t->replay->barriers[barrier].row;
+    struct wsdbg_barrier_word word;
+    if (row == WSDBG_NONE)
+        return true;
+    for (uint32_t w = 0; w < t->c->warp_count; w++)
+        if (wsdbg_code_wait(t->c, w, &word) && word.barrier == row)
+            return word.pending > 0;
+    return false;
+}
+
+/* Whether some arrival of the edits may be one that is missing.  Where all that is missing are bytes, nobody left. */
+static bool may_be_missing(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++)
+        if (lacks_arrivals(t, t->edits[i].barrier))
+            return true;
+    return t->changes.edit_count == 0;
+}
+
 static bool try_turn(struct wsdbg_trial *t, const struct leavers *leavers)
 {
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_STAY};
     wsdbg_trial_begin(t);
-    if (!let_stay(t, leavers, &repair) || !wsdbg_trial_keep_edits(t, &repair))
+    if (!let_stay(t, leavers, &repair) || !may_be_missing(t) || !wsdbg_trial_keep_edits(t, &repair))
         return false;
     t->changes.doubles = t->doubles;
     if (!wsdbg_trial_works(t) || (t->is_to_end && !are_phases_whole(t)))

@@ -14,6 +14,7 @@
 #include "diagnose/code_say.h"
 #include "diagnose/grid_barrier.h"
 #include "diagnose/host_waits.h"
+#include "diagnose/later_ctas.h"
 #include "diagnose/poll_say.h"
 #include "diagnose/poll_split.h"
 #include "diagnose/rules.h"
@@ -42,24 +43,6 @@ static struct wsdbg_warp_set warps_that_poll(const struct wsdbg_case *c)
 static const char *plural_s(const struct wsdbg_warp_set *warps)
 {
     return wsdbg_set_count(warps) == 1 ? "s" : "";
-}
-
-/* The CTAs seen are the first ones of the grid, and none has left: those that are not seen were not launched yet,
- * rather than over, and there is no room for them. */
-static bool later_ctas_wait(const struct wsdbg_case *c)
-{
-    const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
-    const uint32_t line[3] = {grid->cta_total, 1, 1};
-    const uint32_t *size = grid->launch < c->snapshot->launch_count ? c->snapshot->launches[grid->launch].grid : line;
-    if (wsdbg_code_ctas_unseen(c) == 0 || wsdbg_grid_barrier_of(c).gone) /* of a cooperative launch all began at once */
-        return false;
-    for (uint32_t i = 0; i < grid->cta_count; i++) {
-        const struct wsdbg_cta *cta = &c->snapshot->ctas[grid->cta_first + i];
-        const uint64_t number = ((uint64_t)cta->z * size[1] + cta->y) * size[0] + cta->x;
-        if (number >= grid->cta_count || wsdbg_snapshot_cta_has_left(c->snapshot, grid->cta_first + i))
-            return false;
-    }
-    return true;
 }
 
 /* ---- who could still run ---- */
@@ -155,10 +138,26 @@ static bool may_be_cycle(const struct wsdbg_case *c, const struct wsdbg_warp_set
     return false;
 }
 
+/* Some warps of the case wait for one another and for no warp that polls: one of these may be the one that should write
+ * the word. */
+static bool some_hang_beside(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    const struct wsdbg_warp_set behind = wsdbg_progress_if(c, pollers);
+    for (uint32_t w = 0; w < c->warp_count && c->of_machine; w++)
+        if (wsdbg_case_stuck(c, w) && !wsdbg_set_has(pollers, w) && !wsdbg_set_has(&behind, w))
+            return true;
+    return false;
+}
+
+static bool may_writer_hang(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    return some_hang_beside(c, pollers) || (wsdbg_writer_may_hang(c) && !some_poll_shared(c, pollers));
+}
+
 /* The least sure of what is polled. */
 static enum wsdbg_confidence confidence_of_polls(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
-    if (may_be_cycle(c, pollers) || (wsdbg_writer_may_hang(c) && !some_poll_shared(c, pollers)))
+    if (may_be_cycle(c, pollers) || may_writer_hang(c, pollers))
         return WSDBG_CONFIDENCE_POSSIBLE;
     if (wsdbg_grid_barrier_of(c).counted) /* a word that counts CTAs is for CTAs to change, however it is read */
         return confidence_on_gpu(c);
@@ -315,14 +314,17 @@ static const char *say_others(const struct wsdbg_poll *poll)
 }
 
 /* Who could still write the word that a warp polls, as a part of a sentence. */
-static const char *say_writers(const struct wsdbg_case *c, uint32_t warp)
+static const char *say_writers(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
+    const uint32_t warp = wsdbg_first_of(pollers);
     if (!wsdbg_code_nobody_runs(c))
         return "; a running warp may still write it";
     if (!nobody_runs(c))
         return "; a kernel without probes, which the record does not show, may still write it";
     const struct wsdbg_poll poll = wsdbg_poll_of(c, warp);
-    if (!poll.shared && wsdbg_writer_may_hang(c))
+    if (some_hang_beside(c, pollers))
+        return "; other warps wait for one another, not for those that poll, and may be the ones that should write it";
+    if (may_writer_hang(c, pollers))
         return "; a CTA of this grid hangs without polling memory, and may be the one that should write it";
     return poll.shared && poll.writer == WSDBG_WRITER_NOBODY
                ? ", and no warp that was seen can still write it: all wait or have exited"
@@ -383,7 +385,7 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
     finding->role = wsdbg_case_warp(c, first)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s%s%s.", wsdbg_say_warps(c, pollers).text,
                 plural_s(pollers), wsdbg_say_polled(c, first).text, wsdbg_say_at_poll(c, first).text,
-                say_writers(c, first), nobody_runs(c) ? wsdbg_say_ended(c, &poll).text : "");
+                say_writers(c, pollers), nobody_runs(c) ? wsdbg_say_ended(c, &poll).text : "");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Find the code that should write that word. Look for a path that skips the write, a lock that is never "
                 "released, or %s.",
@@ -455,7 +457,7 @@ static void judge_polls(struct wsdbg_case *c, const struct wsdbg_warp_set *polle
 {
     const struct wsdbg_host_thread *thread = wsdbg_host_blocked(c);
     const uint32_t dependent = dependent_of(c);
-    if (later_ctas_wait(c))
+    if (wsdbg_later_ctas_wait(c))
         say_not_resident(c, pollers);
     else if (dependent != WSDBG_NONE)
         say_spin_for_dependent(c, pollers, dependent);
