@@ -87,9 +87,12 @@ static void say_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
         wsdbg_print(made, sizeof made, " with %u of its %u arrivals", missing->made, missing->word.expected);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s%s, but every warp that could arrive has exited: no live warp can reach an "
-                "instruction that arrives on it, and %s exited.",
+                "instruction that arrives on it, and %s exited.%s",
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
-                wsdbg_say_at(c, missing->warp).text, made, wsdbg_say_warps(c, gone).text);
+                wsdbg_say_at(c, missing->warp).text, made, wsdbg_say_warps(c, gone).text,
+                missing->word.untouched ? " They left too early, or the wait is out of step with their arrivals: one "
+                                          "arrival too many, or a wrong parity, does that."
+                                        : "");
     wsdbg_print(finding->fix, sizeof finding->fix, "%s: compare how %s and %s compute their tile and iteration counts.",
                 missing->made > 0 ? "Let every warp arrive for every round that is waited for, also before it returns"
                                   : "Make both sides run the same number of iterations",

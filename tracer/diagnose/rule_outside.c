@@ -126,14 +126,15 @@ static bool some_poll_shared(const struct wsdbg_case *c, const struct wsdbg_warp
     return false;
 }
 
-/* A polled word lies in shared memory, and some warp waits on an mbarrier for the polling warps.  That warp may be
- * the one to write the word afterwards: then it is not known which of the two waits is wrong. */
+/* A polled word lies in shared memory, and some warp waits on an mbarrier, directly or not for the polling warps.  That
+ * warp may be the one to write the word afterwards: then it is not known which of the waits is wrong. */
 static bool may_be_cycle(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
     if (!some_poll_shared(c, pollers))
         return false;
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_MBARRIER && is_behind(c, w, pollers))
+    for (uint32_t w = 0; w < c->warp_count && c->of_machine; w++)
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_MBARRIER && wsdbg_case_stuck(c, w) &&
+            !wsdbg_set_has(pollers, w))
             return true;
     return false;
 }
