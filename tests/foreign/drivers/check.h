@@ -60,6 +60,14 @@ template <typename Number> std::vector<Number> from_device(const Number *memory,
     return all;
 }
 
+/* A stream whose kernels run beside those of other streams. */
+inline cudaStream_t new_stream()
+{
+    cudaStream_t stream;
+    must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream;
+}
+
 /* For each m and n the sum of a(m, k) * b(n, k) over k, at m * n_count + n. */
 template <typename A, typename B> std::vector<float> product(int m_count, int n_count, int k_count, A a, B b)
 {

@@ -34,22 +34,33 @@ inline CUtensorMap map_of(CUtensorMapDataType type, unsigned element_bytes, void
     return encoded(type, memory, sizes, strides, box, swizzle);
 }
 
-/* Launches the kernel in clusters of `cluster` CTAs with `shared_bytes` of dynamic shared memory. */
+/* Launches the kernel in clusters of `cluster` CTAs with `shared_bytes` of dynamic shared memory.  is_early: it may
+ * begin before the kernel that precedes it in the stream has ended (programmatic dependent launch). */
 template <typename Kernel, typename... Arguments>
-void launch(Kernel *kernel, unsigned ctas, unsigned threads, unsigned cluster, unsigned shared_bytes,
-            Arguments... arguments)
+void launch_on(cudaStream_t stream, bool is_early, Kernel *kernel, unsigned ctas, unsigned threads, unsigned cluster,
+               unsigned shared_bytes, Arguments... arguments)
 {
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {cluster, 1, 1};
+    cudaLaunchAttribute attributes[2] = {};
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim = {cluster, 1, 1};
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.gridDim = ctas;
     config.blockDim = threads;
     config.dynamicSmemBytes = shared_bytes;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.stream = stream;
+    config.attrs = attributes;
+    config.numAttrs = is_early ? 2 : 1;
     must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
     must(cudaLaunchKernelEx(&config, kernel, arguments...));
+}
+
+template <typename Kernel, typename... Arguments>
+void launch(Kernel *kernel, unsigned ctas, unsigned threads, unsigned cluster, unsigned shared_bytes,
+            Arguments... arguments)
+{
+    launch_on(nullptr, false, kernel, ctas, threads, cluster, shared_bytes, arguments...);
 }
 
 #endif
