@@ -17,7 +17,7 @@
 #include "cutlass/conv/kernel/conv_universal.hpp"
 #include "cutlass/epilogue/collective/collective_builder.hpp"
 
-#include "check.h"
+#include "cutlass_check.h"
 
 enum { FILTER = 3, PADDING = 1 };
 
@@ -42,11 +42,6 @@ struct Shape {
     int images, size, channels, filters;
 };
 
-static void must(cutlass::Status status)
-{
-    must(status == cutlass::Status::kSuccess ? cudaSuccess : cudaErrorNotSupported);
-}
-
 template <typename Stride> static void set_stride(Stride &stride, const Shape &shape)
 {
     cute::get<0, 0>(stride) = shape.filters;
@@ -65,9 +60,7 @@ static void convolve(const Shape &shape, const half_number *x, const half_number
     set_stride(arguments.epilogue.dC, shape);
     set_stride(arguments.epilogue.dD, shape);
     Convolution convolution;
-    must(convolution.can_implement(arguments));
-    must(convolution.initialize(arguments, on_device(std::vector<uint8_t>(1 << 20))));
-    must(convolution.run());
+    carry_out(convolution, arguments);
 }
 
 /* x(image, row, column, channel) for pixels within the image; w(filter, row, column, channel). */
