@@ -8,9 +8,10 @@ The user brings the checkouts, with their submodules. PINNED names the projects 
 flash_attention. A program whose checkout is not given is left out. cub_transform needs none: CUB comes with the CUDA toolkit. --packages: a folder that has Python
 packages with the text of kernels (PACKAGES names the versions), by pip install --no-deps --target FOLDER; a source package is unpacked there. Programs are compiled with
 nvcc into --scratch, once, with no file changed, and run there; nothing of them is kept in this repository. Some projects launch their kernels from Python, or have no
-program with a check: for these drivers/ has small host programs of our own, which include the files of the kernels. Of the files of PARTS they include the lines before
-one line, because what follows needs PyTorch, does not compile, or has variants by the hundred. --triton: a Python that has Triton 3.9.0 and NumPy; it runs
-python/triton_matmul.py. --tilelang: a Python that has TileLang 0.1.15; it writes a kernel's text for nvcc, by python/tilelang_attention.py.
+program with a check: for these drivers/ has small host programs of our own, which include the files of the kernels. Of the files of PARTS they include some lines only,
+because the others need PyTorch or several processes, do not compile, or have variants by the hundred; or all lines, but with a header of ours beside them.
+--triton: a Python that has Triton 3.9.0 and NumPy; it runs python/triton_matmul.py. --tilelang: a Python that has TileLang 0.1.15; it writes a kernel's text for nvcc,
+by python/tilelang_attention.py.
 Each program runs under `wsdbg run --device sim`, again with --races, and under `wsdbg explore`. It passes when its own check does.
 --multiprocessors: the size of the simulated chip. Helper kernels of CUTLASS fill the whole chip, whatever the problem's size, so a small chip saves most of the time.
 --before: a build of an earlier commit; the first program of --only runs under the two in turns, and nothing else is measured. A development script: wsdbg itself needs no Python.
@@ -44,6 +45,13 @@ PINNED = {'cutlass': ('https://github.com/NVIDIA/cutlass', '7107b05535f8977f5ecb
           'fastvideo': ('https://github.com/hao-ai-lab/FastVideo', '2f3d4074064e4d86f99dc784ebbaa296e6f5925f'),
           'megakernels': ('https://github.com/HazyResearch/Megakernels', '7309cec801537b61fea3b50d7dfe454a6cde578e'),
           'cula': ('https://github.com/inclusionAI/cuLA', 'fa742a23fcc6d818b0f591532ecad7985e3f64e5'),
+          'deepergemm': ('https://github.com/ademeure/DeeperGEMM', '4b05985655deee6112cf4c87fa51709ef699b012'),
+          'mirage': ('https://github.com/mirage-project/mirage', 'b0e098d23de62434a03435940397f85da0051e26'),
+          'mscclpp': ('https://github.com/microsoft/mscclpp', '1f5f065d7b13ab02df32c22568f38785d1eeec01'),
+          'magiattention': ('https://github.com/SandAI-org/MagiAttention', 'ec8ddb19d136a3a81cb095e0175bccbfa5745a2c'),
+          'fbgemm': ('https://github.com/pytorch/FBGEMM', '55470d16a975de04646ea282fbe22f628ba7152c'),
+          'cutlass_3_6': ('https://github.com/NVIDIA/cutlass', 'bf9da7b76c766d7ee7d536afc77880a4ef1f1156'),
+          'flux': ('https://github.com/bytedance/flux', '19831ca2d820e3e782ed1d15d8b52d0898b78b26'),
           'samples': ('https://github.com/NVIDIA/cuda-samples', 'c94ff366aed18c797b8a85dfaac7817b0228b420')}
 PACKAGES = ('apache-tvm-ffi==0.1.15.post2', 'flashinfer-python==0.7.4', 'humming-kernels==0.1.20', 'nvidia-cuda-cccl==13.3.5.0.6', 'sgl-deep-gemm==0.2.5',
             'sglang==0.5.23', 'nvidia-cutlass==3.4.1.0', 'deepinfer-ep==2.5.0', 'natten==0.21.7', 'transformer-engine-torch==2.20.2', 'vllm==0.33.0')  # the last four: source packages
@@ -125,6 +133,31 @@ PROGRAMS = {
     'megakernel_llama': ('megakernels', None, None, ['128', '4'], ': Passed', 0),
     'cula_kda': ('cula', None, None, ['200', '2'], ': Passed', 0),
     'cutlass_conv_fprop': ('cutlass', None, None, ['2', '9', '128', '128'], ': Passed', 0),
+    'deepgemm_bmn_bnk': ('packages', None, None, ['9'], ': Passed', 0),
+    'deepgemm_mega_moe': ('packages', None, None, ['40'], ': Passed', None),
+    'deepgemm_mega_moe_2': ('packages', None, None, ['40'], ': Passed', None),
+    'deepergemm_both': ('deepergemm', None, None, ['256', '8'], ': Passed', 0),
+    'deepergemm_sides': ('deepergemm', None, None, ['256', '8'], ': Passed', 0),
+    'flashinfer_topk_clusters': ('packages', None, None, ['3', '9000', '200', '4'], ': Passed', 0),
+    'flashinfer_allreduce_fusion': ('packages', None, None, ['7'], ': Passed', None),
+    'flashinfer_fp8_prefill': ('packages', None, None, ['300', '900'], ': Passed', 0),
+    'cutlass_pipeline_persistent': ('cutlass', None, None, ['23'], 'Passed', 0),
+    'cutlass_stream_k': ('cutlass', None, None, ['384', '320', '896', '1', '1'], ': Passed', 0),
+    'cutlass_gather': ('cutlass', None, None, ['--m=256', '--n=512', '--k=512', '--index_size=256', '--mode=n', '--iterations=1'], 'Passed', 4),
+    'cutlass_fmha_backward': ('cutlass', None, None, ['2', '384'], ': Passed', 1),
+    'mscclpp_bulk': ('mscclpp', None, None, ['5'], ': Passed', None),
+    'mscclpp_rsag_pipeline': ('mscclpp', None, None, ['22003'], ': Passed', None),
+    'deepep_low_latency': ('deepep', None, None, ['8'], ': Passed', None),
+    'mirage_megakernel': ('mirage', None, None, ['4', '4'], ': Passed', 2),
+    'mirage_megakernel_split': ('mirage', None, None, ['4', '2', '1'], ': Passed', None),
+    'mirage_moe': ('mirage', None, None, [], ': Passed', 0),
+    'magi_ffa': ('magiattention', None, None, ['4'], ': Passed', 0),
+    'magi_ffa_sparse': ('magiattention', None, None, ['4'], ': Passed', 0),
+    'magi_ffa_bwd': ('magiattention', None, None, ['4'], ': Passed', 1),
+    'magi_ffa_bwd_swap': ('magiattention', None, None, ['4'], ': Passed', 1),
+    'fbgemm_hstu': ('fbgemm', None, None, ['4'], ': Passed', 0),
+    'flux_ag_gemm': ('flux', None, None, ['512', '384', '6'], ': Passed', None),
+    'flux_ag_gemm_pingpong': ('flux', None, None, ['512', '384', '6'], ': Passed', None),
     'triton_matmul': ('triton', None, None, ['256', '256', '512'], 'ok', 0),
     'vectorAdd': ('samples', 'Samples/0_Introduction', None, [], 'Test PASSED', 0),
     'matrixMul': ('samples', 'Samples/0_Introduction', None, ['-wA=64', '-hA=64', '-wB=64', '-hB=64'], 'Result = PASS', 0),
@@ -165,6 +198,17 @@ DEEPEP = '-std=c++20 -O3 -I{deepep}/csrc/kernels/legacy -I{deepep}/deep_ep/inclu
 COLFAX = ' '.join(f'-I{folder}' for folder in ('{colfax_kernels}/src/fmha-pipeline', '{colfax_kernels}/lib', '{colfax_kernels}/include',
                                                '{packages}/cutlass_library/source/include', '{packages}/cutlass_library/source/tools/util/include'))
 HELIX = f'{FLASHINFER}/csrc'
+CUTLASS = '-I{cutlass}/include -I{cutlass}/tools/util/include'
+EXAMPLES = '-I{cutlass}/examples -I{cutlass}/examples/common'
+MIRAGE = ('-O3 -DMAX_WORKER_PER_SCHEDULER=128 -DMIRAGE_GRACE_HOPPER -DMIRAGE_BACKEND_USE_CUDA -DMPK_TARGET_CC=90 -DMPK_ENABLE_TMA '
+          '-I{mirage}/include/mirage/persistent_kernel -I{mirage}/include ' + CUTLASS)
+MAGI_FOLDER = '{magiattention}/magi_attention/csrc'
+MAGI = (f'-O3 -DNDEBUG --expt-extended-lambda --use_fast_math -I{MAGI_FOLDER}/flexible_flash_attention -I{MAGI_FOLDER}/common -I{MAGI_FOLDER} '
+        '-I{hpc_ops}/3rd/cutlass/include')
+FLUX = ('-O3 -DNDEBUG --expt-extended-lambda -I{flux}/include -I{flux}/src -I{flux}/3rdparty/cutlass/include '
+        '-I{flux}/3rdparty/cutlass/tools/util/include')
+DEEPERGEMM = '-O3 -I{deepergemm}/deep_gemm/include -I{cutlass}/include'
+MSCCLPP = '-O3 -I{mscclpp}/include'
 OWN = os.path.join(TESTS, 'foreign', 'drivers')
 DRIVERS = {
     'flash_attention': ('flash_attention', '-O3 -DNDEBUG -DCUTLASS_ENABLE_GDC_FOR_SM90 -DCAUSAL=0 --expt-extended-lambda --use_fast_math '
@@ -246,12 +290,49 @@ DRIVERS = {
                                                            '-I{megakernels}/ThunderKittens/include'),
     'cula_kda': ('cula_kda', '-std=c++20 -O3 -DNDEBUG -DCULA_SM90A_ENABLED --expt-extended-lambda --use_fast_math -I{cula}/csrc '
                              '-I{cula}/csrc/kerutils/include -I{cutlass}/include -I{cutlass}/tools/util/include'),
-    'cutlass_conv_fprop': ('cutlass_conv_fprop', '-O3 -DNDEBUG -I{cutlass}/include -I{cutlass}/tools/util/include')}
-# Files that a host program includes only in part, as NAME_part.cuh: all that comes before this line.
+    'cutlass_conv_fprop': ('cutlass_conv_fprop', '-O3 -DNDEBUG ' + CUTLASS),
+    'deepgemm_bmn_bnk': ('deepgemm_bmn_bnk', '-std=c++20 -O3 -I{packages}/deep_gemm/include'),
+    'deepgemm_mega_moe': ('deepgemm_mega_moe', '-std=c++20 -O3 -I{packages}/deep_gemm/include'),
+    'deepgemm_mega_moe_2': ('deepgemm_mega_moe', '-std=c++20 -O3 -DCLUSTER=2 -DEARLY=1 -I{packages}/deep_gemm/include'),
+    'deepergemm_both': ('deepergemm', '-DCLUSTER=2 ' + DEEPERGEMM),
+    'deepergemm_sides': ('deepergemm', '-DCLUSTER=1 -DTILE_M=64 ' + DEEPERGEMM),
+    'flashinfer_topk_clusters': ('flashinfer_topk_clusters', f'-O3 -I{FLASHINFER}/include -I{{packages}}/tvm_ffi/include'),
+    'flashinfer_allreduce_fusion': ('flashinfer_allreduce_fusion', f'-O3 -I{FLASHINFER}/include -I{FLASHINFER}/spdlog/include'),
+    'flashinfer_fp8_prefill': ('flashinfer_fp8_prefill',
+                               '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math ' +
+                               ' '.join(f'-I{FLASHINFER}/{folder}' for folder in ('cccl/libcudacxx/include', 'cccl/cub', 'cccl/thrust', 'include', 'cutlass/include',
+                                                                                  'cutlass/tools/util/include', 'spdlog/include'))),
+    'cutlass_pipeline_persistent': ('cutlass_pipeline_persistent', '-O3 -I{cutlass}/test/unit/pipeline ' + CUTLASS),
+    'cutlass_stream_k': ('cutlass_stream_k', '-O3 -DNDEBUG ' + CUTLASS),
+    'cutlass_gather': ('cutlass_gather', f'-O3 -DNDEBUG {EXAMPLES} -I{{cutlass}}/examples/52_hopper_gather_scatter_fusion {CUTLASS}'),
+    'cutlass_fmha_backward': ('cutlass_fmha_backward', '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math '
+                                                       f'-I{{cutlass}}/examples/88_hopper_fmha {EXAMPLES} {CUTLASS}'),
+    'mscclpp_bulk': ('mscclpp_bulk', MSCCLPP),
+    'mscclpp_rsag_pipeline': ('mscclpp_rsag_pipeline', f'-std=c++20 {MSCCLPP} -I{{mscclpp}}/src/ext/collectives/include -I{{mscclpp}}/src/core/include'),
+    'deepep_low_latency': ('deepep_low_latency', f'-I{OWN}/deepep {DEEPEP}'),
+    'mirage_megakernel': ('mirage_megakernel', MIRAGE),
+    'mirage_megakernel_split': ('mirage_megakernel', MIRAGE),
+    'mirage_moe': ('mirage_moe', MIRAGE),
+    'magi_ffa': ('magi_ffa', MAGI),
+    'magi_ffa_sparse': ('magi_ffa', '-DGATHER=1 ' + MAGI),
+    'magi_ffa_bwd': ('magi_ffa_bwd', MAGI),
+    'magi_ffa_bwd_swap': ('magi_ffa_bwd', '-DSWAP=1 ' + MAGI),
+    'fbgemm_hstu': ('fbgemm_hstu', '-O3 -DNDEBUG --expt-extended-lambda --use_fast_math -I{fbgemm}/fbgemm_gpu/experimental/hstu/src/hstu_hopper '
+                                   '-I{cutlass_3_6}/include'),
+    'flux_ag_gemm': ('flux_ag_gemm', FLUX),
+    'flux_ag_gemm_pingpong': ('flux_ag_gemm', '-DPINGPONG=1 ' + FLUX)}
+# Files that a host program includes as NAME_part.cuh: all that comes before this line (None = all of the file), but for what comes from one line up to another one.
+HEADING = '// ' + '-' * 96 + '\n// '
 PARTS = {
     'alpha_moe': ('{alpha_moe}/csrc/kernels/fused_moe_w8a8/fused_moe_w8a8_up_down_acc.cu', 'template<int BM, int BN, int WN>\nvoid dispatch_stages('),
     'colfax_fmha_ws': ('{colfax_kernels}/src/fmha-pipeline/fmha_forward.cu', '//  The main driver function.\n'),
-    'fastvideo_block_sparse': ('{fastvideo}/fastvideo-kernel/csrc/attention/block_sparse_h100.cu', '#include "pyutils/torch_helpers.cuh"\n')}
+    'fastvideo_block_sparse': ('{fastvideo}/fastvideo-kernel/csrc/attention/block_sparse_h100.cu', '#include "pyutils/torch_helpers.cuh"\n'),
+    'deepep_low_latency': ('{deepep}/csrc/kernels/legacy/internode_ll.cu', None),
+    'mscclpp_bulk': ('{mscclpp}/test/mp_unit/bulk_pattern_tests.cu', 'TEST(BulkPatternTest, CombineReduce)', ('#include <algorithm>\n', 'namespace {\n\nconstexpr int kNumTokens'),
+                     ('namespace {\n\n// Peer pool pointers', HEADING + 'Dispatch:'), ('TEST(BulkPatternTest, Dispatch)', HEADING + 'Combine:'),
+                     ('TEST(BulkPatternTest, Combine)', HEADING + 'CombineReduce:')),
+    'mscclpp_rsag_pipeline': ('{mscclpp}/src/ext/collectives/allreduce/allreduce_rsag_pipeline.cu', None,
+                              ('template <ReduceOp OpType, typename T, typename AccumT = T>\nstruct AllreduceRsAgPipelineAdapter', '}  // namespace collective'))}
 
 
 def sources_and_flags(name, row, checkouts):
@@ -281,14 +362,25 @@ def headers_of_tilelang(name, python, scratch):
     return [scratch, f'{package}/src', f'{package}/3rdparty/cutlass/include']
 
 
+def split_at(text, line, path):
+    before, found, after = text.partition(line)
+    assert found, f'{path} has no {line}'
+    return before, found + after
+
+
 def write_part(name, checkouts, scratch):
     """Writes the part of a file that drivers/NAME.cu includes."""
-    path, end = PARTS[name]
+    path, end, *left_out = PARTS[name]
     with open(path.format(**checkouts)) as file:
-        part, found, _ = file.read().partition(end)
-    assert found, f'{path} has no {end}'
+        part = file.read()
+    if end is not None:
+        part = split_at(part, end, path)[0]
+    for first, following in left_out:
+        before, rest = split_at(part, first, path)
+        part = before + split_at(rest, following, path)[1]
     with open(os.path.join(scratch, name + '_part.cuh'), 'w') as file:
         file.write(part)
+
 
 
 def compile_program(name, row, checkouts, scratch):
@@ -439,7 +531,7 @@ def page(data):
              f"{data['multiprocessors']} multiprocessors. Compiled with `nvcc -lineinfo -gencode arch=compute_90a,code=[sm_90a,compute_90a]` (samples: `90`) from unchanged sources: {commits}; of the packages {', '.join(PACKAGES)}. The static "
              'runtime is nvcc\'s default. FlashAttention, DeepGEMM, ThunderKittens, fast.cu, FlashMLA, SageAttention, CUB (of the CUDA toolkit), the CuTe tutorial, '
              'simplegemm, MatmulTutorial, effective_transpose, FlashInfer, ao, FlashKDA, hpc-ops, SpargeAttn, Fuser, DeepEP, lmdeploy, cutlass-kernels, Alpha-MoE, '
-             'FastVideo, Megakernels, cuLA and the packages have host programs of our own, `tests/foreign/drivers`, '
+             'FastVideo, Megakernels, cuLA, DeeperGEMM, mirage, MSCCL++, MagiAttention, FBGEMM, flux and the packages have host programs of our own, `tests/foreign/drivers`, '
              'which compare with results made on the host. '
              'Triton 3.9.0 is from PyPI and runs without PyTorch; `tests/foreign/python/triton_matmul.py` is a matmul of our own with `warp_specialize=True`. '
              'TileLang 0.1.15 makes the kernel of `tests/foreign/python/tilelang_attention.py`, an attention of our own. '
