@@ -258,7 +258,7 @@ static const struct row {
     {"... enough are for a cluster of four", enough_are_empty_for_a_cluster, "NOT_RESIDENT", NOT_SAID},
     {"... too few are", too_few_are_empty_for_a_cluster, "NOT_RESIDENT", LIKELY},
     {"... where a CTA is is not known", place_is_not_known, "NOT_RESIDENT", LIKELY},
-    {"a round more, and others have left the loop", others_wait_elsewhere, "ROLE_DISAGREE", LIKELY},
+    {"a round more, and others have left the loop", others_wait_elsewhere, "ROLE_DISAGREE", POSSIBLE},
     {"... all wait for it", all_wait_for_the_same, "ROLE_DISAGREE", NOT_SAID},
     {"an expect_tx alone, of who waits", announced_alone, "TX_NO_ARRIVE", LIKELY},
     {"... no way leads there", announced_on_no_way, "TX_NO_ARRIVE", NOT_SAID},

@@ -52,7 +52,7 @@ static const struct row {
     {"a wgmma held up", wgmma_held_up, "REGS_EXHAUSTED", PROVEN, PROVEN, NULL, NULL},
     {"a wgmma at work", wgmma_at_work, "UNKNOWN", POSSIBLE, POSSIBLE, NULL, NULL},
     {"the producer left", waker_exited, "WAKER_EXITED", LIKELY, LIKELY, "producer", "full"},
-    {"the producer is done", producer_done, "ROLE_DISAGREE", LIKELY, LIKELY, "producer", "full"},
+    {"the producer is done", producer_done, "UNKNOWN", LIKELY, LIKELY, NULL, "full"},
     {"two loaders, one arrival", shared_full_barrier, "TX_SHARED_BARRIER", LIKELY, LIKELY, "producer", "full"},
     {"two loaders out of step", shared_full_in_step, "TX_SHARED_BARRIER", LIKELY, LIKELY, "producer", "full"},
     {"two barriers to fill", two_fulls, "WAKER_EXITED", LIKELY, LIKELY, NULL, "empty"},

@@ -157,43 +157,6 @@ static bool never_arrived(struct wsdbg_case *c, const struct wsdbg_warp_set *war
     return replay;
 }
 
-/* How many phases an agent waits for on a barrier, up to the kernel's end.  A first wait for parity 1 ends at once. */
-static uint32_t phases_waited(const struct wsdbg_replay_agent *agent, uint32_t barrier)
-{
-    uint32_t phases = 0, parity = 1;
-    for (uint32_t k = 0; k < agent->step_count; k++) {
-        const struct wsdbg_step_row *step = &agent->steps[k];
-        if (agent->target[k] != barrier || step->kind != WSDBG_ACCESS_WAIT || (step->number & 1) == parity)
-            continue;
-        parity = step->number & 1;
-        phases++;
-    }
-    return phases;
-}
-
-/* Whether walks follow every thread to the kernel's end, hang like the kernel, and have arrivals for all phases that
- * the warp waits for: then the roles agree on the number of rounds. */
-static bool have_walks_all_rounds(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
-{
-    const struct wsdbg_replay *standing = wsdbg_replay_standing(c),
-                              *replay = standing ? standing : wsdbg_replay_failing(c);
-    uint32_t barrier = 0, phases = 0;
-    uint64_t arrivals = 0;
-    while (replay && barrier < replay->barrier_count && replay->barriers[barrier].row != missing->word.barrier)
-        barrier++;
-    if (!replay || barrier == replay->barrier_count)
-        return false;
-    for (uint32_t i = 0; i < replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *agent = &replay->agents[i];
-        const uint32_t waited = agent->warp == missing->warp ? phases_waited(agent, barrier) : 0;
-        if (!c->snapshot->walks[agent->walk].is_whole)
-            return false;
-        arrivals += wsdbg_replay_arrivals_on(agent, barrier);
-        phases = waited > phases ? waited : phases;
-    }
-    return arrivals >= (uint64_t)missing->word.expected * phases;
-}
-
 /* Whether all of them wait for the same phase: then they agree on the number of rounds. */
 static bool wait_together(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                           const struct wsdbg_warp_set *warps)
@@ -206,13 +169,13 @@ static bool wait_together(const struct wsdbg_case *c, const struct wsdbg_missing
     return true;
 }
 
+/* No more than possible: those that left the loop may also have gone through a round without their arrival. */
 static void say_disagree(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     if (never_arrived(c, &missing->done, missing->word.barrier) || wait_together(c, missing, &missing->done))
         return;
-    struct wsdbg_finding *finding = wsdbg_missing_arrivals_find(
-        c, missing, WSDBG_CAUSE_ROLE_DISAGREE,
-        wsdbg_code_cap(c, have_walks_all_rounds(c, missing) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY));
+    struct wsdbg_finding *finding =
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ROLE_DISAGREE, WSDBG_CONFIDENCE_POSSIBLE);
     if (!finding)
         return;
     const struct wsdbg_warp_set done = meant_by_count(c, missing, &missing->done);
