@@ -205,6 +205,35 @@ static void who_gives_up_waits_for_its_turn(void **state)
     ASSERT_LOOKS(&world, 11, 21, 26, 36);
 }
 
+/* The calls of NCCL tell which rank is missing.  A look that succeeds later tells more, and is the one that is kept. */
+static void a_missing_rank_is_told_where_no_look_succeeds(void **state)
+{
+    static const enum sight never[] = {TAKEN, SHUT, FAILS};
+    (void)state;
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
+        struct world world = {.sights = &never[i],
+                              .sight_count = 1,
+                              .lacks_rank = true,
+                              .waits_ns = 1 * S,
+                              .give_up_ns = 15 * S,
+                              .end_ns = 60 * S};
+        const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+        assert_int_equal(world.cause, WSDBG_CAUSE_RANK_MISSING);
+        assert_int_equal(watch.given_up_ns / S, 15);
+        assert_false(world.is_hang);
+        assert_non_null(strstr(world.report, "no look shows what it has on its GPU"));
+        assert_int_equal(unlink("x.db"), 0);
+    }
+    struct world world = {.sights = (enum sight[]){TAKEN, POLLS, TAKEN},
+                          .sight_count = 3,
+                          .lacks_rank = true,
+                          .waits_ns = 1 * S,
+                          .end_ns = 40 * S};
+    world_watch(&world, LOOK_NS);
+    assert_int_equal(world.judged, 2);
+    assert_null(strstr(world.report, "no look shows what it has on its GPU"));
+}
+
 /* Upon another wsdbg's hang, before anything stalls here.  Only some processes can be seen at first, then none. */
 static void the_picture_upon_a_mark_is_taken_again_until_it_is_whole(void **state)
 {
@@ -250,6 +279,7 @@ int main(void)
         TEST(who_cannot_look_at_all_does_not_hurry),
         TEST(a_picture_is_kept_while_another_wsdbg_has_the_gpu),
         TEST(who_gives_up_waits_for_its_turn),
+        TEST(a_missing_rank_is_told_where_no_look_succeeds),
     };
     return cmocka_run_group_tests_name("watch_stay", tests, NULL, NULL);
 }

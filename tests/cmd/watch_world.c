@@ -113,6 +113,34 @@ static enum wsdbg_wait wait_until(struct wsdbg_clock *clock, uint64_t deadline_n
     return WSDBG_WAIT_REFRESH;
 }
 
+/* Process 1 has called a collective at 1 s, and process 2 has not. */
+static void add_ranks(struct wsdbg_snapshot *out)
+{
+    out->processes = calloc(2, sizeof *out->processes);
+    out->communicators = calloc(2, sizeof *out->communicators);
+    for (uint32_t i = 0; i < 2; i++) {
+        out->processes[i] = (struct wsdbg_process){.process_id = i + 1, .pid = i + 1, .rank = wsdbg_known_u32(i)};
+        out->communicators[i] = (struct wsdbg_communicator){
+            .process_id = i + 1,
+            .context = i ? WSDBG_NONE : 0,
+            .row = {.identity = 7, .rank = i, .rank_count = 2, .ready_ns = 1, .calls = !i, .collectives = !i}};
+    }
+    out->process_count = out->communicator_count = 2;
+    out->contexts[0].process_id = 1;
+    if (out->thread_count)
+        out->threads[0].process_id = 1;
+    out->launches = calloc(1, sizeof *out->launches);
+    out->launches[0] = (struct wsdbg_launch){.process_id = 1, .function = WSDBG_NONE};
+    out->collectives = calloc(1, sizeof *out->collectives);
+    out->collectives[0] = (struct wsdbg_collective){.row = {.number = 1,
+                                                            .time_ns = 1 * S,
+                                                            .issued_ns = 1 * S,
+                                                            .count = 64,
+                                                            .operation = WSDBG_COLLECTIVE_ALL_REDUCE,
+                                                            .peer = WSDBG_UNKNOWN32}};
+    out->launch_count = out->collective_count = 1;
+}
+
 static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_ns, struct wsdbg_snapshot *out)
 {
     const struct world *world = (struct world *)evidence;
@@ -142,6 +170,8 @@ static struct wsdbg_error *poll(struct wsdbg_evidence *evidence, uint64_t time_n
         out->contexts[out->context_count++] = (struct wsdbg_context){
             .alive = true, .work_followed = true, .unfinished_ns = wsdbg_known_u64(world->other_since_ns)};
     }
+    if (world->lacks_rank)
+        add_ranks(out);
     return NULL;
 }
 

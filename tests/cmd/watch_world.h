@@ -54,9 +54,10 @@ struct world {
     uint64_t waits_ns;                       /* a thread of the host waits for the GPU from then on; 0 = none does */
     uint64_t goes_on_until_ns;               /* until then not all other threads of the program are blocked */
     const enum wsdbg_host_state *goes_on_as; /* their state until then; NULL = one that used the driver goes on */
-    bool attended;                           /* an inspector stays at the GPU */
-    uint64_t trouble_ns;                     /* the evidence has something to say of that then; 0 = never */
-    const char *accounts[2];                 /* ... and at the end */
+    bool lacks_rank;         /* the thread waits for a collective of NCCL that an idle process has not called */
+    bool attended;           /* an inspector stays at the GPU */
+    uint64_t trouble_ns;     /* the evidence has something to say of that then; 0 = never */
+    const char *accounts[2]; /* ... and at the end */
     size_t account_count;
     pid_t held; /* a process whose work it is, which a debugger lets go at held_until_ns; 0 = another process */
     uint64_t held_until_ns;

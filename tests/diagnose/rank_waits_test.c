@@ -277,6 +277,49 @@ static void a_call_may_wait_on_the_host(void **state)
     }
 }
 
+/* Rank 0 has launched its second call and waits for its GPU, at which nobody could look. */
+static void a_call_may_wait_where_no_look_shows_it(void **state)
+{
+    static const struct {
+        const char *title;
+        uint64_t since_ns; /* rank 0's thread waits; 0 = it does not */
+        uint32_t looked;   /* process of a look that shows no kernel; 0 = there was none */
+        uint32_t flags;
+        bool done, other_works, other_came;
+        int end; /* of rank 1's process */
+        int cause;
+    } examples[] = {
+        {"rank 1 has not come", 5, 0, 0, false, false, false, WSDBG_END_NONE, WSDBG_CAUSE_RANK_MISSING},
+        {"only rank 1 was looked at", 5, 11, 0, false, false, false, WSDBG_END_NONE, WSDBG_CAUSE_RANK_MISSING},
+        {"rank 1 was killed", 5, 0, 0, false, false, false, WSDBG_END_SIGNAL, WSDBG_CAUSE_RANK_GONE},
+        {"rank 1 has work of its own", 5, 0, 0, false, true, false, WSDBG_END_NONE, 0},
+        {"rank 1 has come", 5, 0, 0, false, false, true, WSDBG_END_NONE, 0},
+        {"rank 0 waits for nothing", 0, 0, 0, false, false, false, WSDBG_END_NONE, 0},
+        {"it waits for what was there before the call", 1, 0, 0, false, false, false, WSDBG_END_NONE, 0},
+        {"it has just begun to wait", 10, 0, 0, false, false, false, WSDBG_END_NONE, 0},
+        {"the call is done", 5, 0, 0, true, false, false, WSDBG_END_NONE, 0},
+        {"it went into a graph", 5, 0, WSDBG_COLLECTIVE_CAPTURED, false, false, false, WSDBG_END_NONE, 0},
+        {"a look at rank 0 saw no kernel", 5, 10, 0, false, false, false, WSDBG_END_NONE, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        struct world *w = begin();
+        struct wsdbg_look_row look = {.process_id = examples[i].looked};
+        two_calls(w, 0, join(w, 0, X, 0, 2), true)->flags = examples[i].flags;
+        two_calls(w, 1, join(w, 1, X, 1, 2), examples[i].other_came);
+        w->calls[1].done = examples[i].done;
+        w->grids[0].running = false;
+        w->threads[0].since_ns = examples[i].since_ns * SECOND_NS;
+        w->s.thread_count = examples[i].since_ns != 0;
+        w->contexts[1].given_ns = wsdbg_known_u64(2 * SECOND_NS);
+        w->contexts[1].done_given_ns = wsdbg_known_u64((examples[i].other_works ? 1 : 2) * SECOND_NS);
+        w->processes[1].end.kind = examples[i].end;
+        w->s.looks = &look;
+        w->s.look_count = examples[i].looked != 0;
+        expect(w, examples[i].title, examples[i].cause != 0, examples[i].cause, WSDBG_CONFIDENCE_POSSIBLE, false);
+    }
+}
+
 /* Rank 0 makes a communicator.  There are three processes, each with a context. */
 static void a_communicator_waits_for_ranks(void **state)
 {
@@ -315,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_call_may_be_queued_behind_what_moves),
         cmocka_unit_test(a_circle_needs_all_callers_kept),
         cmocka_unit_test(a_call_may_wait_on_the_host),
+        cmocka_unit_test(a_call_may_wait_where_no_look_shows_it),
         cmocka_unit_test(a_communicator_waits_for_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "diagnose/rank_waits.h"
 #include "model/collective.h"
 #include "model/host_stack.h"
+#include "model/nccl_wait.h"
 #include "model/place.h"
 #include "model/process.h"
 
@@ -71,9 +72,30 @@ static bool add_making(const struct wsdbg_snapshot *s, const struct wsdbg_rank_w
     return wsdbg_finding_add_text(finding, text);
 }
 
+/* The thread that waits for a kernel which no look shows; NULL = the kernel is seen, or the call waits on the host. */
+static const struct wsdbg_host_thread *unseen(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait)
+{
+    return wait->grid != WSDBG_NONE || wait->call == WSDBG_NONE ? NULL : wsdbg_collective_waits_unseen(s, wait->call);
+}
+
+/* "rank 0 has been in cuCtxSynchronize for 9.7 s, and no look shows what it has on its GPU" */
+static bool add_unseen(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait,
+                       struct wsdbg_finding *finding)
+{
+    char rank[WSDBG_PROCESS_BYTES], text[256];
+    const struct wsdbg_host_thread *thread = unseen(s, wait);
+    if (!thread)
+        return true;
+    rank_text(s, wait->process, rank);
+    snprintf(text, sizeof text, "%.60s has been in %.47s for %.1f s, and no look shows what it has on its GPU", rank,
+             thread->call, s->time_ns > thread->since_ns ? (double)(s->time_ns - thread->since_ns) / 1e9 : 0.0);
+    return wsdbg_finding_add_text(finding, text);
+}
+
 static bool add_own(const struct wsdbg_snapshot *s, const struct wsdbg_rank_wait *wait, struct wsdbg_finding *finding)
 {
-    return wait->call == WSDBG_NONE ? add_making(s, wait, finding) : add_call(s, wait->call, finding);
+    return wait->call == WSDBG_NONE ? add_making(s, wait, finding)
+                                    : add_call(s, wait->call, finding) && add_unseen(s, wait, finding);
 }
 
 /* How many calls the other rank has made on the communicator. */
@@ -183,7 +205,7 @@ static bool say_missing(struct search *search, const struct wsdbg_rank_wait *wai
     meeting_text(s, wait, meeting, sizeof meeting);
     const bool ended = s->communicators[wait->member].row.ended_ns != 0;
     snprintf(finding->sentence, sizeof finding->sentence, "%.60s has not entered %.150s, in which %.60s waits%s%s.",
-             first, meeting, waits, wait->grid == WSDBG_NONE ? " on the host" : "",
+             first, meeting, waits, wait->grid == WSDBG_NONE && !unseen(s, wait) ? " on the host" : "",
              ended ? "; it has ended the communicator" : "");
     snprintf(finding->fix, sizeof finding->fix,
              "Let every rank make the same calls in the same order; look at what decides on %.60s whether it is made: "
@@ -217,7 +239,7 @@ static bool say_gone(struct search *search, const struct wsdbg_rank_wait *wait, 
              "Find out why %.60s ended: its own last lines, those of its launcher, the kernel's log (out of memory). "
              "The other ranks only wait.",
              rank);
-    return add_call(s, wait->call, finding) && add_progress(s, wait, finding);
+    return add_own(s, wait, finding) && add_progress(s, wait, finding);
 }
 
 enum fault { FAULT_OF_OTHER, FAULT_OF_OWN, FAULT_NOT_KNOWN };

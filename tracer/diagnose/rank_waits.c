@@ -6,6 +6,10 @@
  *
  * A call may also wait on the host, before it has launched a kernel.  Only a rank that has not come is told of it: two
  * calls that have met may still be connecting.
+ *
+ * Where no look shows the kernel of a call, a thread that has waited for the GPU since the call shows that the process
+ * gets no further.  What that says is possible only.  It is said of a rank that has no work on its GPU: what others do
+ * there is not known, and may be at fault.
  */
 #include "diagnose/rank_waits.h"
 
@@ -264,7 +268,7 @@ static struct wsdbg_error *find_of_grid(const struct search *search, uint32_t gr
     return error;
 }
 
-/* ---- calls that wait on the host ---- */
+/* ---- calls that wait on the host, or in a kernel that no look shows ---- */
 
 static struct wsdbg_error *find_of_host_call(const struct search *search, uint32_t call)
 {
@@ -276,6 +280,49 @@ static struct wsdbg_error *find_of_host_call(const struct search *search, uint32
         return NULL;
     const uint32_t process = wsdbg_snapshot_process(s, s->communicators[row->communicator].process_id);
     return find_of_call(search, WSDBG_NONE, call, process, &all_done);
+}
+
+/* Whether all that the process gave its GPU is known to be done. */
+static bool has_no_work(const struct wsdbg_snapshot *s, uint32_t process_id)
+{
+    for (size_t i = 0; i < s->context_count; i++) {
+        const struct wsdbg_context *context = &s->contexts[i];
+        if (context->process_id == process_id && context->alive &&
+            (context->unfinished_ns.known || !context->given_ns.known || !context->done_given_ns.known ||
+             context->given_ns.value > context->done_given_ns.value))
+            return false;
+    }
+    return true;
+}
+
+/* Keeps the waits from `first` on for ranks that have nothing to do on their GPU. */
+static void keep_idle(const struct wsdbg_snapshot *s, struct wsdbg_rank_waits *waits, size_t first)
+{
+    size_t count = first;
+    for (size_t i = first; i < waits->count; i++) {
+        struct wsdbg_rank_wait wait = waits->rows[i];
+        const bool is_idle = wait.kind == WSDBG_RANK_ENDED ||
+                             (wait.kind == WSDBG_RANK_ABSENT && has_no_work(s, s->processes[wait.other].process_id));
+        wait.is_sure = wait.cannot_come = false;
+        if (is_idle)
+            waits->rows[count++] = wait;
+    }
+    waits->count = count;
+}
+
+static struct wsdbg_error *find_of_unseen(const struct search *search, uint32_t call)
+{
+    const struct wsdbg_snapshot *s = search->snapshot;
+    const struct wsdbg_collective *row = &s->collectives[call];
+    const struct wsdbg_host_thread *thread = wsdbg_collective_waits_unseen(s, call);
+    const size_t first = search->out->count;
+    bool all_done;
+    if (!thread || !search->comparable[row->communicator] || thread->since_ns + LASTS_NS > s->time_ns)
+        return NULL;
+    const uint32_t process = wsdbg_snapshot_process(s, s->communicators[row->communicator].process_id);
+    struct wsdbg_error *error = find_of_call(search, WSDBG_NONE, call, process, &all_done);
+    keep_idle(s, search->out, first);
+    return error;
 }
 
 static struct wsdbg_error *find_of_made(const struct search *search, uint32_t communicator)
@@ -296,12 +343,14 @@ static struct wsdbg_error *find_of_made(const struct search *search, uint32_t co
     return error;
 }
 
-static struct wsdbg_error *find_on_host(const struct search *search)
+static struct wsdbg_error *find_without_grid(const struct search *search)
 {
     const struct wsdbg_snapshot *s = search->snapshot;
     struct wsdbg_error *error = NULL;
     for (uint32_t i = 0; i < s->collective_count && !error; i++)
         error = find_of_host_call(search, i);
+    for (uint32_t i = 0; i < s->collective_count && !error; i++)
+        error = find_of_unseen(search, i);
     for (uint32_t i = 0; i < s->communicator_count && !error; i++)
         error = find_of_made(search, i);
     return error;
@@ -349,7 +398,7 @@ static struct wsdbg_error *find_all(const struct search *search)
         if (s->grids[i].running && !s->grids[i].moves)
             error = find_of_grid(search, i);
     if (!error)
-        error = find_on_host(search);
+        error = find_without_grid(search);
     follow_blocked(s, search->out);
     return error;
 }

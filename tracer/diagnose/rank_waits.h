@@ -1,5 +1,5 @@
-/* rank_waits.h - the ranks that a call of NCCL waits for, in its kernel or on the host, found from each process's calls
- * of NCCL. */
+/* rank_waits.h - the ranks that a call of NCCL waits for, in its kernel, seen or not, or on the host, found from each
+ * process's calls of NCCL. */
 #ifndef WSDBG_DIAGNOSE_RANK_WAITS_H
 #define WSDBG_DIAGNOSE_RANK_WAITS_H
 
@@ -15,7 +15,8 @@ enum wsdbg_rank_wait_kind {
 
 struct wsdbg_rank_wait {
     enum wsdbg_rank_wait_kind kind;
-    uint32_t grid; /* the kernel that stands still; WSDBG_NONE = the call waits on the host */
+    uint32_t grid; /* the kernel that stands still; WSDBG_NONE = none is seen: the call waits on the host, or no look
+                      showed its kernel */
     uint32_t call; /* index in collectives: the call of that kernel; WSDBG_NONE = one that makes a communicator */
     uint32_t process, other; /* indexes in processes: the one that waits, and the one that it waits for */
     uint32_t member;         /* index in communicators: the row of the other process; without a call the one that is

@@ -68,9 +68,11 @@ struct wsdbg_watched wsdbg_watched_known_work(const struct wsdbg_snapshot *snaps
     return watched_work(snapshot, moved_ns, false);
 }
 
-struct wsdbg_watched wsdbg_watched_calls(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns)
+struct wsdbg_watched wsdbg_watched_calls(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns, bool unseen)
 {
-    const uint64_t since_ns = wsdbg_nccl_waits_since_ns(snapshot);
+    const uint64_t host_ns = wsdbg_nccl_waits_since_ns(snapshot),
+                   unseen_ns = unseen ? wsdbg_nccl_unseen_since_ns(snapshot) : 0;
+    const uint64_t since_ns = !host_ns || (unseen_ns && unseen_ns < host_ns) ? unseen_ns : host_ns;
     return (struct wsdbg_watched){.running = since_ns != 0, .progress_ns = since_ns > moved_ns ? since_ns : moved_ns};
 }
 

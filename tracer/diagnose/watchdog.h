@@ -40,8 +40,8 @@ struct wsdbg_watched wsdbg_watched_work(const struct wsdbg_snapshot *snapshot, u
 struct wsdbg_watched wsdbg_watched_known_work(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns);
 
 /* Calls of NCCL that wait on the host, of all processes: the one that has done so for the longest, but not since before
- * moved_ns (0 = none).  They move when it returns. */
-struct wsdbg_watched wsdbg_watched_calls(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns);
+ * moved_ns (0 = none).  They move when it returns.  unseen: those too whose kernels no look shows. */
+struct wsdbg_watched wsdbg_watched_calls(const struct wsdbg_snapshot *snapshot, uint64_t moved_ns, bool unseen);
 
 void wsdbg_watchdog_init(struct wsdbg_watchdog *watchdog, uint64_t stall_ns);
 /* One tick. */

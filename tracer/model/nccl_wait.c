@@ -1,6 +1,7 @@
-/* nccl_wait.c - which calls of NCCL wait on the host, before they have launched a kernel.  See nccl_wait.h.
+/* nccl_wait.c - which calls of NCCL wait on the host, before they have launched a kernel, and which ones may wait in a
+ * kernel that no look shows.  See nccl_wait.h.
  *
- * Reads: the communicators and calls of a snapshot.  Writes: nothing.
+ * Reads: the communicators, calls, threads, grids and looks of a snapshot.  Writes: nothing.
  */
 #include "model/nccl_wait.h"
 
@@ -35,6 +36,33 @@ bool wsdbg_communicator_is_being_made(const struct wsdbg_snapshot *snapshot, uin
            lives(snapshot, of->process_id);
 }
 
+/* Whether the snapshot shows what the process has on the GPU, or some of it. */
+static bool is_seen(const struct wsdbg_snapshot *s, uint32_t process_id)
+{
+    for (size_t i = 0; i < s->look_count; i++)
+        if (!s->looks[i].process_id || s->looks[i].process_id == process_id)
+            return true;
+    for (size_t i = 0; i < s->grid_count; i++)
+        if (s->grids[i].running && s->grids[i].context < s->context_count &&
+            s->contexts[s->grids[i].context].process_id == process_id)
+            return true;
+    return false;
+}
+
+const struct wsdbg_host_thread *wsdbg_collective_waits_unseen(const struct wsdbg_snapshot *snapshot,
+                                                              uint32_t collective)
+{
+    const struct wsdbg_collective *call = &snapshot->collectives[collective];
+    const struct wsdbg_communicator *of = &snapshot->communicators[call->communicator];
+    if (call->done || call->launch == WSDBG_NONE || !call->row.issued_ns || of->row.ended_ns || of->lacks_calls ||
+        (call->row.flags & (WSDBG_COLLECTIVE_CAPTURED | WSDBG_COLLECTIVE_REFUSED)) || !lives(snapshot, of->process_id))
+        return NULL;
+    for (size_t i = 0; i < snapshot->thread_count; i++)
+        if (snapshot->threads[i].process_id == of->process_id && snapshot->threads[i].since_ns >= call->row.issued_ns)
+            return is_seen(snapshot, of->process_id) ? NULL : &snapshot->threads[i];
+    return NULL;
+}
+
 static void note(uint64_t time_ns, uint64_t *oldest_ns)
 {
     if (!*oldest_ns || time_ns < *oldest_ns)
@@ -50,5 +78,16 @@ uint64_t wsdbg_nccl_waits_since_ns(const struct wsdbg_snapshot *snapshot)
     for (uint32_t i = 0; i < snapshot->collective_count; i++)
         if (wsdbg_collective_waits_on_host(snapshot, i))
             note(snapshot->collectives[i].row.time_ns, &oldest_ns);
+    return oldest_ns;
+}
+
+uint64_t wsdbg_nccl_unseen_since_ns(const struct wsdbg_snapshot *snapshot)
+{
+    uint64_t oldest_ns = 0;
+    for (uint32_t i = 0; i < snapshot->collective_count; i++) {
+        const struct wsdbg_host_thread *thread = wsdbg_collective_waits_unseen(snapshot, i);
+        if (thread)
+            note(thread->since_ns, &oldest_ns);
+    }
     return oldest_ns;
 }

@@ -56,7 +56,7 @@ struct wsdbg_marked {
 /* What the loop remembers between looks. */
 struct wsdbg_watch_loop {
     struct wsdbg_watch *watch;
-    struct wsdbg_stall slots, work, calls; /* calls: those of NCCL that wait on the host */
+    struct wsdbg_stall slots, work, calls; /* calls: those of NCCL that no kernel shows */
     struct wsdbg_gpu_turn turn;
     struct wsdbg_marked marked;
     struct wsdbg_snapshot last; /* the newest look */
@@ -64,6 +64,7 @@ struct wsdbg_watch_loop {
     uint64_t moved_ns;          /* when a look at the GPU last saw movement */
     uint64_t waited_ns;         /* threads have waited since then at least, before wsdbg came; 0 = not known to have */
     uint64_t waited_since_ns;   /* ... and their work has not moved since that moment */
+    bool is_unseen;             /* the newest look at the work showed nothing of it, and no earlier one did */
     bool looked_ahead;          /* the first of two looks at work that will soon be due was taken */
     struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks, calls_looks;
     struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */

@@ -10,12 +10,15 @@
  * A warp can move without a change of its slot; only the histories show that, two of them compared.  So the first
  * is taken shortly before the threshold, the second when it has passed.  A look at the GPU compares by itself.
  *
+ * Where no look succeeds, calls of NCCL that a thread waits for may still tell which rank is missing.
+ *
  * One wsdbg at a time has a GPU.  Where another one had it, the next look comes soon, and not after twice the time: who
  * is refused for that reason has stopped nothing.
  */
 #include "watch/later_work.h"
 #include "base/memory.h"
 #include "diagnose/missing_ranks.h"
+#include "model/nccl_wait.h"
 #include "watch/loop.h"
 
 /* ---- the grids whose slots are seen ---- */
@@ -293,6 +296,23 @@ static bool adds_nothing(const struct wsdbg_watch_loop *loop)
     return loop->turn.is_awaited && loop->last.look_count == 0 && loop->work_looks.said.any;
 }
 
+/* Whether what a look saw of this stall was judged. */
+static bool has_picture(const struct wsdbg_watch_loop *loop)
+{
+    return loop->work_looks.said.any && loop->work_looks.said.movement != WSDBG_MOVEMENT_NOT_SEEN;
+}
+
+/* Whether it is known which rank calls of NCCL wait for, where no kernel shows it. */
+static bool names_missing_rank(const struct wsdbg_snapshot *snapshot)
+{
+    struct wsdbg_diagnosis diagnosis = {0};
+    struct wsdbg_error *error = wsdbg_find_missing_ranks(snapshot, &diagnosis);
+    const bool any = !error && diagnosis.finding_count > 0;
+    wsdbg_error_destroy(error);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    return any;
+}
+
 /* Ticks the work's watchdog; true for a stall, looked at on the GPU itself. */
 static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsdbg_movement *movement)
 {
@@ -308,6 +328,7 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
         await_turn(loop, now_ns);
     if (!error && !adds_nothing(loop))
         wsdbg_watch_record(loop, frame_ns);
+    loop->is_unseen = (error || loop->last.look_count == 0) && !has_picture(loop);
     if (error || movement_since(loop, now_ns) == WSDBG_MOVEMENT_NOT_SEEN)
         note_not_looked(loop->watch, WSDBG_COULD_NOT_LOOK);
     if (error) {
@@ -320,6 +341,8 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
         say_unseen_guess(loop, now_ns);
         return false;
     }
+    if (loop->is_unseen && wsdbg_nccl_unseen_since_ns(&loop->last) && names_missing_rank(&loop->last))
+        return false; /* it is judged as calls are */
     *movement = movement_since(loop, now_ns);
     if (*movement == WSDBG_MOVED)
         loop->moved_ns = loop->last.progress_ns;
@@ -351,18 +374,7 @@ static bool hidden_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum w
     return looked && wsdbg_hidden_seen_twice(hidden, &loop->last, now_ns);
 }
 
-/* ---- calls that wait on the host ---- */
-
-/* Whether it is known which rank those calls wait for. */
-static bool names_missing_rank(const struct wsdbg_snapshot *snapshot)
-{
-    struct wsdbg_diagnosis diagnosis = {0};
-    struct wsdbg_error *error = wsdbg_find_missing_ranks(snapshot, &diagnosis);
-    const bool any = !error && diagnosis.finding_count > 0;
-    wsdbg_error_destroy(error);
-    wsdbg_diagnosis_deinit(&diagnosis);
-    return any;
-}
+/* ---- calls of NCCL that no kernel shows ---- */
 
 /* Work that is known to be unfinished may soon be due, and its stall says more. */
 static bool work_speaks_first(const struct wsdbg_watch_loop *loop)
@@ -374,8 +386,8 @@ static bool work_speaks_first(const struct wsdbg_watch_loop *loop)
 /* Ticks the calls' watchdog; true for calls that wait for a rank which is known. */
 static bool calls_stall(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 {
-    const struct wsdbg_watched watched = wsdbg_watched_calls(&loop->last, loop->began_ns);
-    if (work_speaks_first(loop) || !wsdbg_stall_is_due(&loop->calls, watched, now_ns))
+    const struct wsdbg_watched watched = wsdbg_watched_calls(&loop->last, loop->began_ns, loop->is_unseen);
+    if ((!loop->is_unseen && work_speaks_first(loop)) || !wsdbg_stall_is_due(&loop->calls, watched, now_ns))
         return false;
     loop->calls.undecided = true;
     if (!names_missing_rank(&loop->last))
@@ -395,16 +407,18 @@ static bool work_is_watched(const struct wsdbg_watch_loop *loop)
 static bool is_idle(const struct wsdbg_watch_loop *loop)
 {
     return !wsdbg_watched_slots(&loop->last).running && !wsdbg_watched_work(&loop->last, 0).running &&
-           !wsdbg_watched_calls(&loop->last, 0).running && loop->hidden.grid_count == 0;
+           !wsdbg_watched_calls(&loop->last, 0, false).running && loop->hidden.grid_count == 0;
 }
 
 bool wsdbg_watch_judge_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool *over)
 {
     enum wsdbg_movement movement = WSDBG_STOOD_STILL;
     struct wsdbg_stall *stall = NULL;
-    if (is_idle(loop))
+    if (is_idle(loop)) {
+        loop->is_unseen = false;
         loop->slots_looks.said = loop->work_looks.said = loop->hidden_looks.said = loop->calls_looks.said =
             (struct wsdbg_stall_said){0};
+    }
     if (slots_stall(loop, now_ns))
         stall = &loop->slots;
     else if (work_is_watched(loop) && work_stalls(loop, now_ns, &movement))
