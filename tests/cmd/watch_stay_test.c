@@ -187,6 +187,23 @@ static void a_picture_is_kept_while_another_wsdbg_has_the_gpu(void **state)
     assert_int_equal(world.judged, 1);
 }
 
+/* A kernel may end while the inspector comes.  Only if the work stays unfinished is that it is gone judged. */
+static void a_picture_is_kept_when_its_kernel_has_just_ended(void **state)
+{
+    (void)state;
+    struct world world = {
+        .sights = (enum sight[]){POLLS, NO_GRID}, .sight_count = 2, .done_ns = 25 * S, .end_ns = 60 * S};
+    world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 21);
+    assert_int_equal(world.judged, 1);
+    assert_int_equal(world.cause, WSDBG_CAUSE_GLOBAL_SPIN);
+    assert_int_equal(unlink("x.db"), 0);
+    world = (struct world){.sights = (enum sight[]){POLLS, NO_GRID}, .sight_count = 2, .end_ns = 35 * S};
+    world_watch(&world, LOOK_NS);
+    ASSERT_LOOKS(&world, 11, 21, 31);
+    assert_int_equal(world.judged, 2);
+}
+
 /* The run is not given up by a picture that lacks a process: a few more looks come first, a stall time apart. */
 static void who_gives_up_waits_for_its_turn(void **state)
 {
@@ -278,6 +295,7 @@ int main(void)
         TEST(a_gpu_that_another_wsdbg_has_is_looked_at_soon),
         TEST(who_cannot_look_at_all_does_not_hurry),
         TEST(a_picture_is_kept_while_another_wsdbg_has_the_gpu),
+        TEST(a_picture_is_kept_when_its_kernel_has_just_ended),
         TEST(who_gives_up_waits_for_its_turn),
         TEST(a_missing_rank_is_told_where_no_look_succeeds),
     };

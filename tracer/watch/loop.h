@@ -65,6 +65,7 @@ struct wsdbg_watch_loop {
     uint64_t waited_ns;         /* threads have waited since then at least, before wsdbg came; 0 = not known to have */
     uint64_t waited_since_ns;   /* ... and their work has not moved since that moment */
     bool is_unseen;             /* the newest look at the work showed nothing of it, and no earlier one did */
+    bool saw_end;               /* the newest look at the work saw no kernel, and an earlier one did */
     bool looked_ahead;          /* the first of two looks at work that will soon be due was taken */
     struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks, calls_looks;
     struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */

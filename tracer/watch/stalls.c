@@ -290,16 +290,30 @@ static void await_turn(struct wsdbg_watch_loop *loop, uint64_t now_ns)
         wsdbg_stall_look_after(&loop->work, now_ns, turn->pause_ns);
 }
 
-/* A look that saw nothing for that reason says nothing new, and the picture that was judged before is kept. */
-static bool adds_nothing(const struct wsdbg_watch_loop *loop)
-{
-    return loop->turn.is_awaited && loop->last.look_count == 0 && loop->work_looks.said.any;
-}
-
 /* Whether what a look saw of this stall was judged. */
 static bool has_picture(const struct wsdbg_watch_loop *loop)
 {
     return loop->work_looks.said.any && loop->work_looks.said.movement != WSDBG_MOVEMENT_NOT_SEEN;
+}
+
+/* The kernel of which there is a picture is not there any more: it may have ended while the inspector came, and then
+ * its work is soon known to be done.  Else the next look tells. */
+static bool has_just_ended(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    const bool sees_none = loop->last.look_count > 0 && !wsdbg_watched_slots(&loop->last).running && has_picture(loop);
+    const bool is_first = sees_none && !loop->saw_end;
+    loop->saw_end = sees_none;
+    if (is_first)
+        wsdbg_stall_look_soon(&loop->work, now_ns);
+    return is_first;
+}
+
+/* A look that saw nothing because another wsdbg had the GPU, or because the kernel has ended, says nothing new, and the
+ * picture that was judged before is kept. */
+static bool adds_nothing(struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    return (loop->turn.is_awaited && loop->last.look_count == 0 && loop->work_looks.said.any) ||
+           has_just_ended(loop, now_ns);
 }
 
 /* Whether it is known which rank calls of NCCL wait for, where no kernel shows it. */
@@ -326,7 +340,8 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
     struct wsdbg_error *error = wsdbg_watch_inspect(loop, now_ns);
     if (!error)
         await_turn(loop, now_ns);
-    if (!error && !adds_nothing(loop))
+    const bool is_new = !error && !adds_nothing(loop, now_ns);
+    if (is_new)
         wsdbg_watch_record(loop, frame_ns);
     loop->is_unseen = (error || loop->last.look_count == 0) && !has_picture(loop);
     if (error || movement_since(loop, now_ns) == WSDBG_MOVEMENT_NOT_SEEN)
@@ -335,7 +350,7 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
         wsdbg_watch_say_failed_look(loop->watch, error, guessed, wsdbg_stall_age_ns(&loop->work, now_ns));
         return false;
     }
-    if (adds_nothing(loop))
+    if (!is_new)
         return false;
     if (guessed && !sees_unfinished_grid(loop, now_ns)) {
         say_unseen_guess(loop, now_ns);
