@@ -219,23 +219,33 @@ enum hopper_outcome hopper_do_ldu(struct hopper_step *step)
 
 /* ---- st ---- */
 
-static void store(const struct hopper_step *step, const struct hopper_places *places, uint32_t place, unsigned offset,
+/* True where some byte was another one before. */
+static bool store_lane(unsigned char *to, const void *from, unsigned byte_count)
+{
+    const bool changes = memcmp(to, from, byte_count) != 0;
+    memcpy(to, from, byte_count);
+    return changes;
+}
+
+static bool store(const struct hopper_step *step, const struct hopper_places *places, uint32_t place, unsigned offset,
                   unsigned byte_count)
 {
+    bool changes = false;
     if (byte_count == 8 || place & HOPPER_PLACE_WIDE) {
         const uint64_t *wide = (const uint64_t *)(const void *)hopper_place64(step, place);
         HOPPER_LANES_OF (step->lanes)
-            memcpy(hopper_place_of(places, lane) + offset, &wide[lane], byte_count);
-        return;
+            changes |= store_lane(hopper_place_of(places, lane) + offset, &wide[lane], byte_count);
+        return changes;
     }
     const uint32_t *narrow = (const uint32_t *)(const void *)hopper_place32(step, place);
     if (byte_count == 4) {
         HOPPER_LANES_OF (step->lanes)
-            memcpy(hopper_place_of(places, lane) + offset, &narrow[lane], 4);
-        return;
+            changes |= store_lane(hopper_place_of(places, lane) + offset, &narrow[lane], 4);
+        return changes;
     }
     HOPPER_LANES_OF (step->lanes)
-        memcpy(hopper_place_of(places, lane) + offset, &narrow[lane], byte_count);
+        changes |= store_lane(hopper_place_of(places, lane) + offset, &narrow[lane], byte_count);
+    return changes;
 }
 
 enum hopper_outcome hopper_do_st(struct hopper_step *step)
@@ -252,10 +262,12 @@ enum hopper_outcome hopper_do_st(struct hopper_step *step)
     struct hopper_race_before before;
     if (step->gpu->races)
         hopper_race_before(step, &places, byte_count * count, &before);
+    bool changes = false;
     for (unsigned i = 0; i < count; i++)
-        store(step, &places, place_of(step, 1, i), i * byte_count, byte_count);
+        changes |= store(step, &places, place_of(step, 1, i), i * byte_count, byte_count);
     if (step->gpu->races)
         hopper_race_stored(step, &places, byte_count * count, &before);
-    hopper_wrote(step, &places, byte_count * count);
+    if (changes) /* a loop that stores the same again, as some polls do, changes nothing */
+        hopper_wrote(step, &places, byte_count * count);
     return HOPPER_NEXT;
 }

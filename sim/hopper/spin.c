@@ -3,8 +3,8 @@
  * Reads: the warp's registers when a backward branch is taken, and the words of mbarriers that its loop tests.  A loop
  * that comes back to its first instruction with the same registers, and whose warp wrote nothing in between, does the
  * same for ever unless memory changes.  Registers that depend on a clock do not count unless the clock decided
- * something (clock.h).  Registers are looked at in rounds 2^n and 2^n + 1 only, so a loop that works pays next to
- * nothing.
+ * something (clock.h).  A loop may poll several words in turn, and come back only after some rounds.  Registers are
+ * looked at in round 2^n and the few rounds behind it only, so a loop that works pays next to nothing.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 #include "hopper/mbarrier.h"
 #include "hopper/values.h"
 
-enum { ROUNDS_BEFORE = 8 };
+enum { ROUNDS_BEFORE = 8, PERIOD_MOST = 4 };
 
 /* Of whole groups of four words. */
 static uint64_t hash_words(uint64_t hash, const unsigned char *bytes, size_t byte_count)
@@ -97,9 +97,9 @@ uint64_t hopper_hash_registers(const struct hopper_warp *warp)
     return hash | 1;
 }
 
-static bool is_power_of_2(uint32_t number)
+static uint32_t power_of_2_before(uint32_t number)
 {
-    return (number & (number - 1)) == 0;
+    return 1u << (31 - __builtin_clz(number));
 }
 
 static bool has_some_arrivals(const struct hopper_warp *warp, const struct hopper_test *test)
@@ -160,7 +160,8 @@ bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uin
     const struct hopper_clock_uses *clocks = warp->frame->clocks;
     if (loop->rounds < ROUNDS_BEFORE || (clocks && hopper_clock_may_pass_by(clocks, target)))
         return false;
-    if (is_power_of_2(loop->rounds)) {
+    const uint32_t since = loop->rounds - power_of_2_before(loop->rounds);
+    if (since == 0) {
         loop->hash = hopper_hash_registers(warp);
         loop->changes = step->gpu->changes;
         warp->read = (struct hopper_read){0};
@@ -168,14 +169,16 @@ bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uin
         warp->watched_lanes = split->lanes;
         return false;
     }
-    if (!is_power_of_2(loop->rounds - 1))
+    if (since > PERIOD_MOST)
         return false;
     if (warp->watched_lanes != split->lanes) { /* another split's loop is watched since: what was read is not known */
         loop->rounds = ROUNDS_BEFORE - 1;
         return false;
     }
-    warp->watched_lanes = 0;
-    if (loop->hash != hopper_hash_registers(warp))
+    const bool is_back = loop->hash == hopper_hash_registers(warp);
+    if (is_back || since == PERIOD_MOST)
+        warp->watched_lanes = 0;
+    if (!is_back)
         return false;
     /* What changed after it looked would not wake it. */
     const uint64_t looked = warp->read.width_bytes ? warp->read.changes : loop->changes;

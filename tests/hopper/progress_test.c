@@ -159,6 +159,52 @@ static void spin_ends_when_its_word_is_written(void **state)
     assert_int_equal(machine_word(&machine, 1), 5);
 }
 
+/* A loop polls the words 0 and 1 in turn, as workers with several queues do, and stores what it saw, the same each
+ * time.  It comes back to the same registers in every second round. */
+#define POLL_IN_TURN                                                                        \
+    "mov.u32 %r4, 0; again: cvt.u64.u32 %rd2, %r4; add.u64 %rd2, %rd1, %rd2;\n"             \
+    "ld.volatile.global.u32 %r2, [%rd2]; st.shared.u32 [seen], %r2; xor.b32 %r4, %r4, 4;\n" \
+    "nanosleep.u32 20; setp.eq.u32 %p2, %r2, 0; @%p2 bra again; st.global.u32 [%rd1+8], %r2;\n"
+
+static void polls_in_turn_wait_for_the_host(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of(".shared .b32 seen;\n" POLL_IN_TURN, (struct kernel_launch){.block = 32}),
+                     WSDBG_GPU_STALLED);
+    assert_int_equal(wsdbg_gpu_run(machine.gpu, 1000000), WSDBG_GPU_STALLED);
+}
+
+/* Either of them ends the loop. */
+static void polls_in_turn_end_when_a_word_is_written(void **state)
+{
+    (void)state;
+    for (uint32_t word = 0; word < 2; word++) {
+        char body[1024];
+        snprintf(
+            body, sizeof body,
+            ".shared .b32 seen;\nmov.u32 %%r1, %%ctaid.x; setp.ne.u32 %%p1, %%r1, 0; @%%p1 bra writer;\n%s ret;\n"
+            "writer: mov.u32 %%r3, 0; work: add.u32 %%r3, %%r3, 1; setp.lt.u32 %%p3, %%r3, 100000; @%%p3 bra work;\n"
+            "st.volatile.global.u32 [%%rd1+%u], %u;",
+            POLL_IN_TURN, word * 4, 7 + word);
+        assert_int_equal(outcome_of(body, (struct kernel_launch){.grid = 2, .block = 32}), WSDBG_GPU_IDLE);
+        assert_int_equal(machine_word(&machine, 2), 7 + word);
+        machine_destroy(&machine);
+    }
+}
+
+/* It counts its rounds in shared memory: each store is another one. */
+static void a_loop_that_stores_is_no_deadlock(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        outcome_of(".shared .b32 rounds; again: ld.volatile.shared.u32 %r2, [rounds]; add.u32 %r2, %r2, 1;\n"
+                   "st.volatile.shared.u32 [rounds], %r2; mov.u32 %r3, %r2; mov.u32 %r2, 0;\n"
+                   "setp.lt.u32 %p1, %r3, 5000; mov.u32 %r3, 0; @%p1 bra again; st.global.u32 [%rd1], 3;",
+                   (struct kernel_launch){.block = 1}),
+        WSDBG_GPU_IDLE);
+    assert_int_equal(machine_word(&machine, 0), 3);
+}
+
 /* Loops that leave by themselves: after a count of tries, or by a clock. */
 static void loops_with_an_end_are_no_deadlock(void **state)
 {
@@ -284,6 +330,9 @@ int main(void)
         TEST(spin_on_global_memory_waits_for_the_host),
         TEST(lost_lock_waits_for_the_host),
         TEST(spin_ends_when_its_word_is_written),
+        TEST(polls_in_turn_wait_for_the_host),
+        cmocka_unit_test(polls_in_turn_end_when_a_word_is_written),
+        TEST(a_loop_that_stores_is_no_deadlock),
         TEST(loops_with_an_end_are_no_deadlock),
         TEST(clock_ends_a_loop),
         TEST(flag_of_the_host_beside_a_barrier),

@@ -54,7 +54,7 @@ struct wsdbg_polls {
     struct place *places;
     size_t count, capacity;
     bool *later_work;  /* by context: some poll of its process may be ended from outside */
-    bool *hangs_alone; /* by grid: some CTA of it does */
+    bool *hangs_alone; /* by context: some CTA of its process does (hangs_alone.h) */
 };
 
 /* ---- memory ---- */
@@ -312,14 +312,14 @@ static bool may_get_later_work(const struct wsdbg_polls *polls, const struct wsd
     return polls && context < snapshot->context_count && polls->later_work[context];
 }
 
-/* A warp of the grid may go on.  It may then write what other warps of its process poll. */
-static void note_later_work(struct wsdbg_polls *polls, const struct wsdbg_snapshot *snapshot, uint32_t grid)
+/* Notes something of all contexts of the grid's process: its warps may write what the others poll. */
+static void note_of_process(const struct wsdbg_snapshot *snapshot, uint32_t grid, bool *by_context)
 {
     const uint32_t context = snapshot->grids[grid].context;
     for (uint32_t i = 0; i < snapshot->context_count; i++)
         if (context >= snapshot->context_count ||
             snapshot->contexts[i].process_id == snapshot->contexts[context].process_id)
-            polls->later_work[i] = true;
+            by_context[i] = true;
 }
 
 /* Polls at one place of one word are judged alike, and lie beside one another. */
@@ -336,7 +336,7 @@ static void find_later_work(const struct wsdbg_snapshot *snapshot, struct wsdbg_
             continue;
         const struct wsdbg_case c = case_of(snapshot, polls, grid);
         if (poll_in_code(&c, part->state, part->site, part->address).writer != WSDBG_WRITER_NOBODY)
-            note_later_work(polls, snapshot, grid);
+            note_of_process(snapshot, grid, polls->later_work); /* a warp of it may go on */
         last = part;
         last_grid = grid;
     }
@@ -349,7 +349,7 @@ struct wsdbg_error *wsdbg_polls_create(const struct wsdbg_snapshot *snapshot, st
     if (polls)
         *polls = (struct wsdbg_polls){
             .later_work = calloc(snapshot->context_count + 1, sizeof *polls->later_work),
-            .hangs_alone = calloc(snapshot->grid_count + 1, sizeof *polls->hangs_alone),
+            .hangs_alone = calloc(snapshot->context_count + 1, sizeof *polls->hangs_alone),
         };
     if (!polls || !polls->later_work || !polls->hangs_alone || !find_places(snapshot, polls)) {
         wsdbg_polls_destroy(polls);
@@ -357,8 +357,8 @@ struct wsdbg_error *wsdbg_polls_create(const struct wsdbg_snapshot *snapshot, st
     }
     find_later_work(snapshot, polls);
     for (uint32_t grid = 0; grid < snapshot->grid_count; grid++)
-        polls->hangs_alone[grid] =
-            wsdbg_grid_is_sound(snapshot, &snapshot->grids[grid]) && wsdbg_some_cta_hangs_alone(snapshot, grid);
+        if (wsdbg_grid_is_sound(snapshot, &snapshot->grids[grid]) && wsdbg_some_cta_hangs_alone(snapshot, grid))
+            note_of_process(snapshot, grid, polls->hangs_alone);
     *out = polls;
     return NULL;
 }
@@ -425,7 +425,8 @@ struct wsdbg_poll wsdbg_poll_of(const struct wsdbg_case *c, uint32_t warp)
 
 bool wsdbg_writer_may_hang(const struct wsdbg_case *c)
 {
-    return c->of_machine && c->polls && c->polls->hangs_alone[c->grid];
+    const uint32_t context = c->snapshot->grids[c->grid].context;
+    return c->of_machine && c->polls && context < c->snapshot->context_count && c->polls->hangs_alone[context];
 }
 
 /* ---- words ---- */

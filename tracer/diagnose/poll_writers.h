@@ -43,7 +43,8 @@ struct wsdbg_poll wsdbg_poll_of(const struct wsdbg_case *c, uint32_t warp);
 struct wsdbg_poll wsdbg_poll_at(const struct wsdbg_case *c, enum wsdbg_warp_state state, uint32_t site,
                                 struct wsdbg_optional_u64 address);
 
-/* A CTA of the case's grid hangs by itself (hangs_alone.h), and may be the one that should write what others poll. */
+/* A CTA of the case's process hangs by itself (hangs_alone.h), and may be the one that should write what others poll.
+ */
 bool wsdbg_writer_may_hang(const struct wsdbg_case *c);
 
 /* For a grid that may poll any word of its process's memory: whether something may write that memory that wsdbg does

@@ -326,7 +326,7 @@ static const char *say_writers(const struct wsdbg_case *c, const struct wsdbg_wa
     if (some_hang_beside(c, pollers))
         return "; other warps wait for one another, not for those that poll, and may be the ones that should write it";
     if (may_writer_hang(c, pollers))
-        return "; a CTA of this grid hangs without polling memory, and may be the one that should write it";
+        return "; another CTA hangs without polling memory, and may be the one that should write it";
     return poll.shared && poll.writer == WSDBG_WRITER_NOBODY
                ? ", and no warp that was seen can still write it: all wait or have exited"
                : say_others(&poll);
