@@ -178,6 +178,13 @@ uint64_t hopper_resident_most(struct wsdbg_gpu *gpu, const struct hopper_grid *g
 
 /* ---- CTAs come ---- */
 
+/* Of a launch with 255 registers a thread each gets 256. */
+static uint32_t registers_given(uint32_t registers_per_thread)
+{
+    enum { PORTION = 8 };
+    return (registers_per_thread + PORTION - 1) / PORTION * PORTION;
+}
+
 static bool make_warp(struct hopper_cta *cta, uint32_t index, uint64_t *slots)
 {
     const struct hopper_grid *grid = cta->grid;
@@ -192,7 +199,7 @@ static bool make_warp(struct hopper_cta *cta, uint32_t index, uint64_t *slots)
     *slots &= *slots - 1;
     warp->live = rest >= HOPPER_LANES ? HOPPER_ALL : (1u << rest) - 1;
     warp->frame = frame;
-    warp->registers_held = grid->launch.registers_per_thread;
+    warp->registers_held = registers_given(grid->launch.registers_per_thread);
     warp->split_count = 1;
     warp->splits[0] = (struct hopper_split){.lanes = warp->live, .pc = frame->function->first};
     warp->priority = hopper_new_priority(grid->gpu);

@@ -279,6 +279,19 @@ static void the_pool_is_what_the_cta_got(void **state)
     assert_int_equal(register_hand_over("168", "176"), WSDBG_GPU_DEADLOCK);
 }
 
+/* Two warpgroups compiled for 255 registers a thread get 256, so asking for 256 asks for nothing. */
+static void registers_come_in_eights(void **state)
+{
+    (void)state;
+    static const char text[] = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry main(.param .u64 in, "
+                               ".param .u64 out)\n.maxntid 256\n.minnctapersm 1\n{\n"
+                               "setmaxnreg.inc.sync.aligned.u32 256;\nret;\n}\n";
+    struct machine machine;
+    machine_create(&machine, text, NULL);
+    assert_int_equal(kernel_launch(&machine, (struct kernel_launch){.block = 256}), WSDBG_GPU_IDLE);
+    machine_destroy(&machine);
+}
+
 /* One warp of file 0 gives back 128 a thread: two askers of file 0 get 64 each, the others wait for ever. */
 static void four_register_files(void **state)
 {
@@ -341,6 +354,7 @@ int main(void)
         cmocka_unit_test(addresses_outside_of_the_cluster),
         cmocka_unit_test(a_cta_that_has_exited_has_no_shared_memory),
         cmocka_unit_test(the_pool_is_what_the_cta_got),
+        cmocka_unit_test(registers_come_in_eights),
         cmocka_unit_test(four_register_files),
         cmocka_unit_test(dependent_grids),
     };
