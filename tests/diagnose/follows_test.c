@@ -237,6 +237,35 @@ static void another_may_fill(struct picture *p)
     picture_stand(p, 1, WSDBG_WARP_WAIT_NAMED, picture_object(p, WSDBG_BARRIER_NAMED, 1), 0);
 }
 
+/* ---- named barriers ---- */
+
+/* Two warpgroups meet at barriers of their own, with ids from a register; all were at barrier 0 before.  Warp 0 has
+ * left, and so has the other warpgroup. */
+static void mate_left(struct picture *p, uint32_t first_threads)
+{
+    picture_init(p, 1, 8, LANES);
+    const uint32_t named = picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    const uint32_t first = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 1, first_threads, WSDBG_LANES_ALL);
+    const uint32_t own = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 0, 0, 4 * LANES, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 7, first, 1, 1, 0);
+    picture_reach(p, 0, 7, own, 0, 255, 2);
+    picture_exit(p, 0, 0);
+    picture_exit(p, 4, 7);
+    picture_wait(p, 1, 3, WSDBG_WARP_WAIT_NAMED, named, 0);
+    picture_count(p, 1, 3, 4 * LANES);
+}
+
+static void mate_left_behind_a_block_wide_sync(struct picture *p)
+{
+    mate_left(p, 0);
+}
+
+/* The first barrier took as many threads as this one: one of the others may be meant. */
+static void mate_left_behind_another_sync(struct picture *p)
+{
+    mate_left(p, 4 * LANES);
+}
+
 /* After two looks that saw the same. */
 static const struct row {
     const char *name;
@@ -260,6 +289,8 @@ static const struct row {
     {"... where a CTA is is not known", place_is_not_known, "NOT_RESIDENT", LIKELY},
     {"a round more, and others have left the loop", others_wait_elsewhere, "ROLE_DISAGREE", POSSIBLE},
     {"... all wait for it", all_wait_for_the_same, "ROLE_DISAGREE", NOT_SAID},
+    {"a warp of the warpgroup left", mate_left_behind_a_block_wide_sync, "WAKER_EXITED", LIKELY},
+    {"... others were at the barrier, too", mate_left_behind_another_sync, "WAKER_EXITED", NOT_SAID},
     {"an expect_tx alone, of who waits", announced_alone, "TX_NO_ARRIVE", LIKELY},
     {"... no way leads there", announced_on_no_way, "TX_NO_ARRIVE", NOT_SAID},
     {"... some lanes arrived", some_lanes_arrived, "TX_NO_ARRIVE", NOT_SAID},

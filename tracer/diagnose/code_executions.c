@@ -24,7 +24,14 @@ static uint32_t add_up(uint32_t a, uint32_t b)
     return a + b < WSDBG_MANY ? a + b : WSDBG_MANY;
 }
 
-struct wsdbg_barrier_executions wsdbg_code_executions(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+/* It names no count, but means all threads of the CTA. */
+static bool is_block_wide(const struct wsdbg_access_row *access)
+{
+    return access->count.known && access->count.value == 0;
+}
+
+struct wsdbg_barrier_executions wsdbg_code_executions(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier,
+                                                      bool but_block_wide)
 {
     uint32_t count, places = 0;
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
@@ -32,7 +39,7 @@ struct wsdbg_barrier_executions wsdbg_code_executions(const struct wsdbg_case *c
         .known = count > 0, .most = count ? 0 : WSDBG_MANY, .group = WSDBG_NONE, .place = WSDBG_NONE};
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = visited(c, &reaches[i], barrier);
-        if (!access)
+        if (!access || (but_block_wide && is_block_wide(access)))
             continue;
         executions.known = executions.known && reaches[i].before_known;
         const bool certain = reaches[i].before_known && wsdbg_access_match(c, access, barrier) == WSDBG_MATCH_ONE;
@@ -89,7 +96,7 @@ bool wsdbg_code_barrier_participation(const struct wsdbg_case *c, uint32_t barri
     for (uint32_t w = 0; w < c->warp_count; w++) {
         if (wsdbg_case_warp(c, w)->cta != row->cta)
             continue;
-        out->executions[w] = wsdbg_code_executions(c, w, barrier);
+        out->executions[w] = wsdbg_code_executions(c, w, barrier, false);
         if (out->executions[w].most == 0)
             continue;
         if (!names_count(c, w, out))

@@ -55,7 +55,8 @@ static void add_warp(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_gat
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
     if (row->state == WSDBG_WARP_EXITED) {
-        const struct wsdbg_barrier_executions executions = wsdbg_code_executions(c, warp, g->barrier);
+        const struct wsdbg_barrier_executions executions =
+            wsdbg_code_executions(c, warp, g->barrier, !wsdbg_gathering_is_block_wide(g));
         if (executions.most > 0)
             wsdbg_set_add(&g->exited, warp);
         if (executions.least > 0)
