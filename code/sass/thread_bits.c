@@ -40,3 +40,10 @@ bool wsdbg_thread_bits(const struct wsdbg_instruction *instruction, uint32_t wor
         return false;
     }
 }
+
+uint32_t wsdbg_thread_field(uint32_t first, uint32_t length)
+{
+    const uint32_t from = first & 0xff, bits = length & 0xff;
+    const uint32_t ones = bits < WORD_BITS ? (UINT32_C(1) << bits) - 1 : UINT32_MAX;
+    return from < WORD_BITS ? ones << from : 0;
+}

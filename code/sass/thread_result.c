@@ -327,6 +327,42 @@ static struct wsdbg_thread_result count_bits(const struct wsdbg_thread_reader *r
 }
 
 /* P2R: the predicates of the mask take the place of the bits of source A. */
+/* bfe of PTX: the field of the first source, without its sign. */
+static struct wsdbg_thread_result extract_field(const struct wsdbg_thread_reader *reader, uint32_t first,
+                                                uint32_t length)
+{
+    const uint32_t field = wsdbg_thread_field(first, length), from = first & 0xff;
+    uint32_t word;
+    const uint32_t mask = wsdbg_thread_source_bits(reader, 0, &word);
+    if (!field)
+        return known(0);
+    return reader->instruction->is_signed ? unknown
+                                          : partly((word & field) >> from, (mask & field) >> from | ~(field >> from));
+}
+
+/* bfi of PTX: the second source with the field replaced by the low bits of the first. */
+static struct wsdbg_thread_result insert_field(const struct wsdbg_thread_reader *reader, uint32_t first,
+                                               uint32_t length)
+{
+    const uint32_t field = wsdbg_thread_field(first, length), from = field ? first & 0xff : 0;
+    uint32_t word, other;
+    const uint32_t mask = wsdbg_thread_source_bits(reader, 0, &word),
+                   other_mask = wsdbg_thread_source_bits(reader, 1, &other);
+    return partly((word << from & field) | (other & ~field), (mask << from & field) | (other_mask & ~field));
+}
+
+/* Of PTX, with the place and the length of the field as the last sources. */
+static struct wsdbg_thread_result field(const struct wsdbg_thread_reader *reader)
+{
+    const struct wsdbg_instruction *in = reader->instruction;
+    uint32_t first, length;
+    if (wsdbg_is_machine_code(in) || in->source_count < 3 ||
+        !wsdbg_thread_source(reader, in->source_count - 2u, 0, &first) ||
+        !wsdbg_thread_source(reader, in->source_count - 1u, 0, &length))
+        return unknown;
+    return in->source_count == 3 ? extract_field(reader, first, length) : insert_field(reader, first, length);
+}
+
 static struct wsdbg_thread_result from_predicates(const struct wsdbg_thread_reader *reader)
 {
     const struct wsdbg_instruction *in = reader->instruction;
@@ -354,6 +390,7 @@ static step_fn *const followed[WSDBG_OP_COUNT] = {
     [WSDBG_OP_FSETP] = compare_floats,
     [WSDBG_OP_FMUL] = step_of_floats,
     [WSDBG_OP_MUFU] = divide,
+    [WSDBG_OP_SGXT] = field,
     [WSDBG_OP_MOV] = move,
     [WSDBG_OP_UMOV] = move,
     [WSDBG_OP_R2UR] = move,

@@ -126,6 +126,39 @@ static void registers_of_16_bits_have_no_more(void **state)
         expect(lost[i], ALL " init 0x400 ?\n");
 }
 
+/* As CUTLASS finds the barrier of a stage and a warpgroup: 2 * stage + group. */
+static void fields_of_bits_are_followed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t number;
+    } rows[] = {
+        {KERNEL("mov.u32 %r1, 3;\nmov.u32 %r2, 1;\nbfi.b32 %r0, %r1, %r2, 1, 31;\n" INIT("r0")), 7},
+        {KERNEL("mov.u32 %r1, 0xffffffff;\nmov.u32 %r2, 0;\nbfi.b32 %r0, %r1, %r2, 4, 3;\n" INIT("r0")), 0x70},
+        {KERNEL("mov.u32 %r1, 5;\nmov.u32 %r2, 9;\nbfi.b32 %r0, %r1, %r2, 32, 8;\n" INIT("r0")), 9},
+        {KERNEL("mov.u32 %r1, 5;\nmov.u32 %r2, 9;\nbfi.b32 %r0, %r1, %r2, 3, 0;\n" INIT("r0")), 9},
+        {KERNEL("mov.u32 %r1, 0x1234;\nbfe.u32 %r0, %r1, 4, 8;\n" INIT("r0")), 0x23},
+        {KERNEL("mov.u32 %r1, 0xf0000000;\nbfe.u32 %r0, %r1, 28, 200;\n" INIT("r0")), 15},
+        {KERNEL("mov.u32 %r1, 5;\nbfe.u32 %r0, %r1, 40, 8;\nadd.s32 %r0, %r0, 1;\n" INIT("r0")), 1},
+        /* Of a number of which only some bits are known. */
+        {KERNEL("ld.global.u32 %r1, [%d0];\nand.b32 %r1, %r1, 0xff00;\nbfe.u32 %r0, %r1, 0, 8;\nadd.s32 %r0, %r0, "
+                "6;\n" INIT("r0")),
+         6},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char expected[64];
+        snprintf(expected, sizeof expected, ALL " init 0x400 %u\n", rows[i].number);
+        expect(rows[i].text, expected);
+    }
+    static const char *const lost[] = {
+        KERNEL("mov.u32 %r1, 0x80;\nbfe.s32 %r0, %r1, 4, 4;\n" INIT("r0")),
+        KERNEL("ld.global.u32 %r1, [%d0];\nmov.u32 %r2, 1;\nbfi.b32 %r0, %r1, %r2, 1, 31;\n" INIT("r0")),
+    };
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+        expect(lost[i], ALL " init 0x400 ?\n");
+}
+
 /* As libcu++ keeps the stage and the phase of a pipeline: each round that wraps turns a bit of a number of 16 bits. */
 static void sums_of_16_bits_are_followed(void **state)
 {
@@ -386,6 +419,7 @@ int main(void)
         cmocka_unit_test(a_comparison_of_floats_decides),
         cmocka_unit_test(an_atomic_finds_the_present_value_once),
         cmocka_unit_test(registers_of_16_bits_have_no_more),
+        cmocka_unit_test(fields_of_bits_are_followed),
         cmocka_unit_test(sums_of_16_bits_are_followed),
         cmocka_unit_test(numbers_of_64_bits_are_whole),
         cmocka_unit_test(bits_cut_out_of_half_a_number_are_whole),

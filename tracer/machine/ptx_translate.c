@@ -382,6 +382,15 @@ static void translate_pick(const struct wsdbg_ptx_translation *t, enum wsdbg_ope
 }
 
 /* A choice takes its number as it is, whatever its type. */
+/* A field of bits; what follows the ways of threads reads it (sass/thread_step.h). */
+static void translate_field(const struct wsdbg_ptx_translation *t, unsigned count)
+{
+    wsdbg_ptx_become(t, WSDBG_OP_SGXT);
+    t->out->is_whole = is_word(t->from->type);
+    t->out->is_signed = is_signed(t->from->type);
+    wsdbg_ptx_add_sources(t, count);
+}
+
 static void translate_selection(const struct wsdbg_ptx_translation *t)
 {
     const uint8_t type = t->from->type;
@@ -457,6 +466,12 @@ static bool translate_arithmetic(const struct wsdbg_ptx_translation *t)
     case WSDBG_PTX_OP_min:
     case WSDBG_PTX_OP_max:
         translate_extremum(t, t->from->operation == WSDBG_PTX_OP_min);
+        return true;
+    case WSDBG_PTX_OP_bfe:
+        translate_field(t, 3);
+        return true;
+    case WSDBG_PTX_OP_bfi:
+        translate_field(t, 4);
         return true;
     case WSDBG_PTX_OP_prmt: /* the selector comes before the other source */
         wsdbg_ptx_become(t, WSDBG_OP_PRMT);
