@@ -12,7 +12,6 @@
 #include "hopper/operand.h"
 #include "hopper/values.h"
 
-
 static unsigned char *in_block(unsigned char *block, uint64_t length, uint64_t address, uint32_t byte_count)
 {
     return address <= length && byte_count <= length - address ? block + address : NULL;

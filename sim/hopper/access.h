@@ -72,6 +72,19 @@ void hopper_wrote(const struct hopper_step *step, const struct hopper_places *pl
 void hopper_wrote_block(const struct hopper_step *step, const struct hopper_block *block, uint32_t byte_count);
 void hopper_note_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count);
 
+/* For spin.c, while it watches a loop: what changes from the first look on may end the loop. */
+static inline void hopper_looks(const struct hopper_step *step)
+{
+    struct hopper_read *read = &step->warp->read;
+    if (step->warp->watched_lanes && !read->looked) {
+        read->looked = true;
+        read->changes = step->gpu->changes;
+    }
+}
+
+/* A store that changed nothing is a look: if others change what is there, it changes it back. */
+void hopper_note_same(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count);
+
 static inline void hopper_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
 {
     step->split->reads_global |= places->space == WSDBG_PTX_GLOBAL;

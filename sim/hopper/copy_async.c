@@ -234,8 +234,7 @@ enum hopper_outcome hopper_do_cp_async_wait_group(struct hopper_step *step)
 {
     const struct hopper_copies *const copies = step->warp->copies;
     const uint32_t keep = (uint32_t)hopper_source(step, 0, 0);
-    const enum hopper_outcome outcome =
-        copies ? hopper_await_copies(step, copies->groups, keep, false) : HOPPER_NEXT;
+    const enum hopper_outcome outcome = copies ? hopper_await_copies(step, copies->groups, keep, false) : HOPPER_NEXT;
     if (copies && outcome == HOPPER_NEXT && step->gpu->races)
         hopper_race_copies_wait(step, keep, false);
     return outcome;

@@ -231,6 +231,7 @@ enum hopper_outcome hopper_do_mbarrier_test_wait(struct hopper_step *step)
     struct hopper_wait missing = {0};
     if (!look(step, &over, &missing))
         return HOPPER_FAULTED;
+    hopper_looks(step);
     if (over != step->lanes)
         note_test(step, &missing);
     return answer(step, over);

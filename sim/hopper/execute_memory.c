@@ -267,7 +267,9 @@ enum hopper_outcome hopper_do_st(struct hopper_step *step)
         changes |= store(step, &places, place_of(step, 1, i), i * byte_count, byte_count);
     if (step->gpu->races)
         hopper_race_stored(step, &places, byte_count * count, &before);
-    if (changes) /* a loop that stores the same again, as some polls do, changes nothing */
+    if (changes)
         hopper_wrote(step, &places, byte_count * count);
+    else
+        hopper_note_same(step, &places, byte_count * count);
     return HOPPER_NEXT;
 }

@@ -47,7 +47,7 @@ struct wsdbg_gpu_options {
     uint32_t multiprocessors; /* 0: 132 */
     uint64_t memory_bytes;    /* 0: 4 GiB of address space; pages are taken when touched */
     struct wsdbg_schedule_options schedule;
-    bool finds_races;        /* see wsdbg_gpu_races */
+    bool finds_races;                               /* see wsdbg_gpu_races */
     void (*print)(const char *text, size_t length); /* what a thread's printf made, when it is called; NULL: nobody's */
 };
 
@@ -59,6 +59,7 @@ struct wsdbg_gpu_launch {
     uint32_t registers_per_thread; /* at launch, as ptxas said; 0: what .maxnreg and the block size allow */
     const void *parameters;        /* function->parameter_bytes; copied */
     bool is_cooperative;
+    bool keeps_registers; /* setmaxnreg has no effect, as where ptxas ignores it */
     /* Programmatic dependent launch: may begin when every CTA of `after` has triggered or exited; NULL = at once. */
     struct wsdbg_grid_run *after;
 };

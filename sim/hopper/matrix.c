@@ -53,6 +53,7 @@ enum hopper_outcome hopper_do_ldmatrix(struct hopper_step *step)
         return HOPPER_BLOCKED;
     if (!find_rows(step, 1, false, &matrices))
         return HOPPER_FAULTED;
+    hopper_looks(step);
     uint16_t values[MATRICES_MOST][HOPPER_LANES][2];
     for (unsigned m = 0; m < step->instruction->vector_length; m++)
         for (unsigned lane = 0; lane < HOPPER_LANES; lane++)

@@ -97,7 +97,7 @@ static enum hopper_outcome await_end(struct hopper_step *step, struct arrival ar
     if (barrier->generation == step->split->wait.generation && is_complete(cta, barrier, arrival.threads))
         end_generation(cta, barrier); /* the last ones missing exited */
     return barrier->generation == step->split->wait.generation ? HOPPER_BLOCKED
-                                                                 : pass(step, arrival.id, step->split->wait.generation);
+                                                               : pass(step, arrival.id, step->split->wait.generation);
 }
 
 static enum hopper_outcome sync(struct hopper_step *step, struct arrival arrival)

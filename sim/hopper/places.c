@@ -235,21 +235,34 @@ void hopper_wrote_block(const struct hopper_step *step, const struct hopper_bloc
     wrote(step, block->space, block->cta, first, first + (uint64_t)byte_count * HOPPER_LANES);
 }
 
+/* Where the loop looks at global memory. */
+static void note_range(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
+{
+    struct hopper_read *read = &step->warp->read;
+    uint64_t first, end;
+    hopper_looks(step);
+    if (places->space != WSDBG_PTX_GLOBAL)
+        return;
+    range_of(step, places, byte_count, &first, &end);
+    if (!read->of_global || first < read->first)
+        read->first = first;
+    if (end > read->end)
+        read->end = end;
+    read->of_global = true;
+}
+
+void hopper_note_same(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
+{
+    step->split->reads_global |= places->space == WSDBG_PTX_GLOBAL;
+    if (step->warp->watched_lanes)
+        note_range(step, places, byte_count);
+}
+
 void hopper_note_read(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
 {
     const unsigned lane = (unsigned)__builtin_ctz(step->lanes);
     struct hopper_read *read = &step->warp->read;
-    if (!read->width_bytes)
-        read->changes = step->gpu->changes;
-    if (places->space == WSDBG_PTX_GLOBAL) {
-        uint64_t first, end;
-        range_of(step, places, byte_count, &first, &end);
-        if (!read->of_global || first < read->first)
-            read->first = first;
-        if (end > read->end)
-            read->end = end;
-        read->of_global = true;
-    }
+    note_range(step, places, byte_count);
     read->width_bytes = byte_count < 8 ? byte_count : 8;
     read->value = 0;
     const unsigned char *memory = hopper_place_of(places, lane);

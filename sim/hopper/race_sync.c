@@ -233,8 +233,8 @@ void hopper_race_mbarrier_phase(struct hopper_cta *cta, uint32_t offset)
 uint32_t hopper_race_mbarrier_copy(struct hopper_cta *cta, uint32_t offset, uint32_t byte_count, uint32_t *component)
 {
     struct hopper_race_place *const place = barrier_of(cta, offset, true);
-    if (!place || !wsdbg_grow((void **)&place->copies, &place->copy_capacity, place->copy_count + 1,
-                              sizeof *place->copies))
+    if (!place ||
+        !wsdbg_grow((void **)&place->copies, &place->copy_capacity, place->copy_count + 1, sizeof *place->copies))
         return 0;
     if (!place->component)
         place->component = hopper_race_component(cta->cluster, true);

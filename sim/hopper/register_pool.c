@@ -16,6 +16,8 @@ enum hopper_outcome hopper_do_setmaxnreg(struct hopper_step *step)
     struct hopper_warp *const warp = step->warp;
     if (hopper_gather(step, warp->live) == HOPPER_BLOCKED)
         return HOPPER_BLOCKED;
+    if (warp->cta->grid->launch.keeps_registers)
+        return HOPPER_NEXT;
     const uint32_t wanted = (uint32_t)hopper_source(step, 0, (unsigned)__builtin_ctz(step->lanes));
     uint32_t *const pool = &warp->cta->register_pool[warp->index % HOPPER_REGISTER_FILES];
     const bool increase = is_increase(step->instruction);

@@ -181,7 +181,7 @@ bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uin
     if (!is_back)
         return false;
     /* What changed after it looked would not wake it. */
-    const uint64_t looked = warp->read.width_bytes ? warp->read.changes : loop->changes;
+    const uint64_t looked = warp->read.looked ? warp->read.changes : loop->changes;
     if (looked != step->gpu->changes) {
         loop->rounds = ROUNDS_BEFORE - 1;
         return false;

@@ -84,7 +84,8 @@ struct hopper_read {
     uint32_t width_bytes;    /* 0 = none */
     bool of_global;          /* any was of global or host memory: */
     uint64_t first, end;     /* where those were */
-    uint64_t changes;        /* of the gpu at the first */
+    bool looked;             /* memory or a barrier was looked at: */
+    uint64_t changes;        /* of the gpu at the first look */
 };
 
 /* A test of an mbarrier that did not find its phase over. */

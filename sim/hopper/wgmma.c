@@ -1,8 +1,8 @@
 /* wgmma.c - wgmma.mma_async, its groups and fences.
  *
  * An operation takes descriptors and A's registers when it is issued, shared memory and accumulators when its group
- * completes; groups of a warp complete in their order.  Each warp does its own part; a wait is for the parts of all four.
- * Reads and writes: the warp's registers, shared memory of its CTA.
+ * completes; groups of a warp complete in their order.  Each warp does its own part; a wait is for the parts of all
+ * four. Reads and writes: the warp's registers, shared memory of its CTA.
  */
 #include "hopper/wgmma.h"
 

@@ -36,18 +36,40 @@ static bool begins_with(const void *bytes, const char *magic)
 
 /* ---- registers: the PTX does not say them, a cubin beside it does ---- */
 
-static void take_registers(void *user, const char *kernel, uint32_t registers)
+struct registers_of_cubin {
+    struct image *image;
+    bool outside; /* a function that is no kernel sets registers */
+};
+
+static uint32_t number_of(const struct image *image, const char *name)
 {
-    struct image *image = user;
-    const struct wsdbg_ptx_function *function = wsdbg_ptx_find_function(image->program, kernel);
-    if (function)
-        image->registers[function - image->program->functions] = registers;
+    const struct wsdbg_ptx_function *function = wsdbg_ptx_find_function(image->program, name);
+    return function ? (uint32_t)(function - image->program->functions) : WSDBG_PTX_NONE;
+}
+
+static void take_count(void *user, const char *kernel, uint32_t registers)
+{
+    const struct registers_of_cubin *of = user;
+    const uint32_t number = number_of(of->image, kernel);
+    if (number != WSDBG_PTX_NONE)
+        of->image->registers[number] = registers;
+}
+
+static void take_code(void *user, const char *function, bool sets)
+{
+    struct registers_of_cubin *of = user;
+    const uint32_t number = number_of(of->image, function);
+    if (number != WSDBG_PTX_NONE && of->image->program->functions[number].is_kernel)
+        of->image->keeps_registers[number] = !sets;
+    else
+        of->outside |= sets;
 }
 
 /* A fatbin without a cubin, or with one that cannot be read, is fine. */
 static void read_registers(struct image *image, const struct wsdbg_image *fatbin)
 {
     struct wsdbg_fatbin_entry entry;
+    struct registers_of_cubin of = {.image = image};
     bool found = false;
     char *bytes = NULL;
     size_t byte_count;
@@ -55,7 +77,10 @@ static void read_registers(struct image *image, const struct wsdbg_image *fatbin
     if (!error && found)
         error = wsdbg_fatbin_unpack(&entry, IMAGE_MOST_BYTES, &bytes, &byte_count);
     if (!error && bytes)
-        registers_read((const unsigned char *)bytes, byte_count, take_registers, image);
+        registers_read((const unsigned char *)bytes, byte_count,
+                       &(struct registers_taker){.count = take_count, .code = take_code, .user = &of});
+    if (of.outside) /* a kernel may call it */
+        memset(image->keeps_registers, 0, image->program->function_count * sizeof *image->keeps_registers);
     free(bytes);
     wsdbg_error_destroy(error);
 }
@@ -82,10 +107,11 @@ static struct wsdbg_error *parse(const char *text, size_t byte_count, const char
         image ? wsdbg_ptx_parse(text, byte_count, name, &image->program) : &wsdbg_error_no_memory;
     if (!error) {
         image->registers = calloc(image->program->function_count + 1, sizeof *image->registers);
+        image->keeps_registers = calloc(image->program->function_count + 1, sizeof *image->keeps_registers);
         image->users = 1;
         image->text = malloc(byte_count + 1);
         image->text_bytes = byte_count;
-        if (image->registers && image->text)
+        if (image->registers && image->keeps_registers && image->text)
             memcpy(image->text, text, byte_count);
         else
             error = &wsdbg_error_no_memory;
@@ -230,6 +256,7 @@ void image_release(struct image *image)
     if (image->program)
         wsdbg_ptx_program_destroy(image->program);
     free(image->registers);
+    free(image->keeps_registers);
     free(image->text);
     free(image);
 }

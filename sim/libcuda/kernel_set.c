@@ -22,6 +22,7 @@ static struct function describe(const struct image *image, size_t number)
     const int dynamic = FUNCTION_SHARED_DEFAULT - (int)code->shared_bytes;
     return (struct function){.code = code,
                              .registers = image->registers[number],
+                             .keeps_registers = image->keeps_registers[number],
                              .own_settings = {.max_dynamic_shared = dynamic > 0 ? dynamic : 0, .carveout = -1}};
 }
 

@@ -100,6 +100,7 @@ static void describe(const struct launch_request *request, const struct function
                                      .function = function->code,
                                      .dynamic_shared_bytes = request->shared_bytes,
                                      .registers_per_thread = function->registers,
+                                     .keeps_registers = function->keeps_registers,
                                      .is_cooperative = request->is_cooperative};
     memcpy(out->grid, request->grid, sizeof out->grid);
     memcpy(out->block, request->block, sizeof out->block);

@@ -48,7 +48,8 @@ struct image {
     struct wsdbg_ptx_program *program;
     char *text; /* that it was made of */
     size_t text_bytes;
-    uint32_t *registers; /* a thread, of each function of the program */
+    uint32_t *registers;   /* a thread, of each function of the program */
+    bool *keeps_registers; /* of each function: see struct function */
 };
 
 enum { FUNCTION_SHARED_DEFAULT = 48 << 10, FUNCTION_SHARED_MOST = 227 << 10 };
@@ -66,6 +67,7 @@ struct function {
     struct module *module;                            /* NULL of a CUkernel */
     struct library *library;                          /* NULL of a module that was loaded on its own */
     uint32_t registers;                               /* a thread; 0 = not known */
+    bool keeps_registers;                             /* its machine code has no setmaxnreg: ptxas ignored the PTX's */
     struct function_settings own_settings, *settings; /* of a library's function: those of its CUkernel */
 };
 
@@ -168,7 +170,7 @@ struct context {
     unsigned char *state; /* the file that shows the device to wsdbg, NULL = none is there; see state_file.h */
     bool state_failed;
     uint64_t works_said_ns;  /* when wsdbg was last told that instructions are executed (CLOCK_MONOTONIC) */
-    bool is_deadlocked; /* proven of all that runs: only another launch can change that */
+    bool is_deadlocked;      /* proven of all that runs: only another launch can change that */
     uint64_t slice_began_ns; /* when the device's thread last began to execute */
 };
 

@@ -1,7 +1,8 @@
 /* registers.c - see registers.h.
  *
  * Reads ELF by hand and not by the tracer's reader of cubins, since libelf's archive cannot be linked into a shared
- * library.  The count is an attribute of the section .nv.info: a symbol's number and the count.
+ * library.  The count is an attribute of the section .nv.info: a symbol's number and the count.  The code of a function
+ * is in the section .text.NAME, in instructions of 16 bytes, whose low 12 bits are the operation.
  */
 #include "libcuda/registers.h"
 
@@ -10,6 +11,9 @@
 #include <string.h>
 
 enum { FORMAT_SIZED = 4, ATTRIBUTE_REGISTERS = 0x2f, REGISTERS_MOST = 256 };
+enum { INSTRUCTION_BYTES = 16, OPERATION_MASK = 0xfff, OPERATION_USETMAXREG = 0x9c8 };
+
+static const char code_prefix[] = ".text.";
 
 struct bytes {
     const unsigned char *first;
@@ -77,8 +81,7 @@ static const char *symbol_name(const struct symbols *symbols, uint32_t number)
                : NULL;
 }
 
-static void read_attributes(struct bytes from, const struct symbols *symbols,
-                            void (*take)(void *, const char *, uint32_t), void *user)
+static void read_attributes(struct bytes from, const struct symbols *symbols, const struct registers_taker *taker)
 {
     struct attribute_header header;
     for (size_t at = 0; read_at(from, at, &header, sizeof header);) {
@@ -89,14 +92,22 @@ static void read_attributes(struct bytes from, const struct symbols *symbols,
         if (header.attribute == ATTRIBUTE_REGISTERS && read_at(from, at, words, sizeof words)) {
             const char *name = symbol_name(symbols, words[0]);
             if (name && words[1] && words[1] <= REGISTERS_MOST)
-                take(user, name, words[1]);
+                taker->count(taker->user, name, words[1]);
         }
         at += header.size_or_value;
     }
 }
 
-void registers_read(const unsigned char *cubin, size_t byte_count,
-                    void (*take)(void *user, const char *kernel, uint32_t registers), void *user)
+static bool sets_registers(struct bytes code)
+{
+    uint64_t word;
+    for (size_t at = 0; read_at(code, at, &word, sizeof word); at += INSTRUCTION_BYTES)
+        if ((word & OPERATION_MASK) == OPERATION_USETMAXREG)
+            return true;
+    return false;
+}
+
+void registers_read(const unsigned char *cubin, size_t byte_count, const struct registers_taker *taker)
 {
     const struct bytes whole = {cubin, byte_count};
     struct bytes names, contents;
@@ -110,6 +121,8 @@ void registers_read(const unsigned char *cubin, size_t byte_count,
     for (unsigned i = 0; i < header.e_shnum; i++) {
         const char *name = section_at(whole, &header, i, &section, &contents) ? text_at(names, section.sh_name) : NULL;
         if (name && strcmp(name, ".nv.info") == 0)
-            read_attributes(contents, &symbols, take, user);
+            read_attributes(contents, &symbols, taker);
+        else if (name && strncmp(name, code_prefix, sizeof code_prefix - 1) == 0)
+            taker->code(taker->user, name + sizeof code_prefix - 1, sets_registers(contents));
     }
 }

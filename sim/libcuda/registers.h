@@ -1,12 +1,18 @@
-/* registers.h - registers a thread of each kernel at launch, out of a cubin: PTX does not say them. */
+/* registers.h - what a cubin tells of a kernel's registers, and PTX does not: how many a thread has at launch, and
+ * whether ptxas ignored setmaxnreg. */
 #ifndef WSDBG_LIBCUDA_REGISTERS_H
 #define WSDBG_LIBCUDA_REGISTERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Calls `take` for each kernel that the cubin has a count of; of a damaged cubin for those that can be read. */
-void registers_read(const unsigned char *cubin, size_t byte_count,
-                    void (*take)(void *user, const char *kernel, uint32_t registers), void *user);
+struct registers_taker {
+    void (*count)(void *user, const char *kernel, uint32_t registers); /* for each kernel with a count */
+    void (*code)(void *user, const char *function, bool sets); /* for each function: setmaxnreg is in its code */
+    void *user;
+};
+/* Of a damaged cubin it tells what can be read. */
+void registers_read(const unsigned char *cubin, size_t byte_count, const struct registers_taker *taker);
 
 #endif

@@ -184,6 +184,18 @@ void announced_in_loop(struct picture *p)
     picture_bare_expect(p, wait, expect);
 }
 
+/* Announced with an arrival; the copy lies behind another wait for the slot, past which no bytes are announced. */
+void copied_behind_a_wait(struct picture *p)
+{
+    const struct gemm g = gemm_picture(p, &full_unused, &empty_unused);
+    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, WSDBG_LANES_ONE);
+    const uint32_t copy = picture_access(p, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, 0), STAGES, BYTES, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 0, wait, 1, 255, 2);
+    picture_reach(p, 0, 0, copy, 0, 255, 2);
+    picture_bare_expect(p, wait, copy);
+    both_wait(p, g.empty[0], 0, g.full[0], 0);
+}
+
 /* Warp 1 fills slots, too, and waits for the same one: it is through with its last round. */
 void announced_by_two(struct picture *p)
 {

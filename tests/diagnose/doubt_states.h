@@ -20,6 +20,7 @@ void way_to_sync_unknown(struct picture *p);
 void count_named_before(struct picture *p);
 void count_named_perhaps(struct picture *p);
 void announced_in_loop(struct picture *p);
+void copied_behind_a_wait(struct picture *p);
 void announced_by_two(struct picture *p);
 void announced_where_unknown(struct picture *p);
 void announced_and_arrived(struct picture *p);

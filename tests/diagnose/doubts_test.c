@@ -39,6 +39,7 @@ static const struct row {
     {"another count was named", count_named_before, "NAMED_COUNT", LIKELY, NULL},
     {"... perhaps", count_named_perhaps, "NAMED_COUNT", NOT_SAID, NULL},
     {"bytes announced without an arrival", announced_in_loop, "TX_NO_ARRIVE", LIKELY, NULL},
+    {"... a copy is no announcement", copied_behind_a_wait, "TX_NO_ARRIVE", NOT_SAID, NULL},
     {"... by two that wait for the slot", announced_by_two, "TX_NO_ARRIVE", LIKELY, NULL},
     {"... what comes behind the wait is not known", announced_where_unknown, "TX_NO_ARRIVE", NOT_SAID, NULL},
     {"... an arrival follows", announced_and_arrived, "TX_NO_ARRIVE", NOT_SAID, NULL},

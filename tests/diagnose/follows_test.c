@@ -211,6 +211,27 @@ static void announced_alone(struct picture *p)
 {
     const struct filler f = each_fills_its_own(p, LANES);
     picture_bare_expect(p, f.wait, f.expect);
+    p->snapshot.answers[p->snapshot.answer_count - 1].is_behind_fill = true;
+}
+
+/* The loop waits before it fills, and its first fill was left out: it never came to the expect. */
+static void waits_before_first_fill(struct picture *p)
+{
+    struct filler f;
+    picture_init(p, 1, WARPS, LANES);
+    picture_name(p, FULL, "full", FILLED_STAGES, 1, 1);
+    for (uint32_t s = 0; s < FILLED_STAGES; s++)
+        f.stage[s] = picture_mbarrier(p, FULL, s, 0, LANES, LANES, 0);
+    f.wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), FILLED_STAGES, 0, WSDBG_LANES_ALL);
+    f.expect = picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(FULL, 0), FILLED_STAGES, BYTES, WSDBG_LANES_ALL);
+    const uint32_t arrive =
+        picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, 0), FILLED_STAGES, BYTES, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, f.wait, 0, 255, 2);
+    picture_reach(p, 0, 1, f.expect, 0, 255, 2);
+    picture_reach(p, 0, 1, arrive, 0, 255, 2);
+    for (uint32_t s = 0; s < FILLED_STAGES; s++)
+        picture_stand(p, s, MBARRIER_WAIT, f.stage[s], 0);
+    picture_bare_expect(p, f.wait, f.expect);
 }
 
 static void announced_on_no_way(struct picture *p)
@@ -292,6 +313,7 @@ static const struct row {
     {"a warp of the warpgroup left", mate_left_behind_a_block_wide_sync, "WAKER_EXITED", LIKELY},
     {"... others were at the barrier, too", mate_left_behind_another_sync, "WAKER_EXITED", NOT_SAID},
     {"an expect_tx alone, of who waits", announced_alone, "TX_NO_ARRIVE", LIKELY},
+    {"... or it never came to a fill", waits_before_first_fill, "TX_NO_ARRIVE", POSSIBLE},
     {"... no way leads there", announced_on_no_way, "TX_NO_ARRIVE", NOT_SAID},
     {"... some lanes arrived", some_lanes_arrived, "TX_NO_ARRIVE", NOT_SAID},
     {"... the code has other arrivals", others_may_arrive, "TX_NO_ARRIVE", NOT_SAID},

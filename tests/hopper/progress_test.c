@@ -205,6 +205,70 @@ static void a_loop_that_stores_is_no_deadlock(void **state)
     assert_int_equal(machine_word(&machine, 0), 3);
 }
 
+/* CTA 0 stores 0 in word 0 again and again while it polls word 16.  CTA 1 makes it 1 once, and waits until it is 0. */
+#define SET_AND_AWAIT_RESET                                                                                  \
+    "other: mov.u32 %r3, 0; work: add.u32 %r3, %r3, 1; setp.lt.u32 %p3, %r3, 5000; @%p3 bra work;\n"         \
+    "st.volatile.global.u32 [%rd1], 1; poll: ld.volatile.global.u32 %r2, [%rd1]; setp.ne.u32 %p2, %r2, 0;\n" \
+    "@%p2 bra poll; st.volatile.global.u32 [%rd1+64], 1;\n"
+
+static void a_loop_that_resets_a_word_is_no_hang(void **state)
+{
+    (void)state;
+    assert_int_equal(outcome_of("mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra other;\n"
+                                "again: st.volatile.global.u32 [%rd1], 0; ld.volatile.global.u32 %r2, [%rd1+64];\n"
+                                "setp.eq.u32 %p2, %r2, 0; @%p2 bra again; ret;\n" SET_AND_AWAIT_RESET,
+                                (struct kernel_launch){.grid = 2, .block = 32}),
+                     WSDBG_GPU_IDLE);
+    machine_destroy(&machine);
+    /* It polls shared memory, which warp 1 writes once word 16 is: no write of global memory wakes it. */
+    assert_int_equal(outcome_of(".shared .b32 s; mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0; mov.u32 %r5, %tid.x;\n"
+                                "setp.ge.u32 %p4, %r5, 32; mov.u32 %r7, 0; st.shared.u32 [s], %r7; bar.sync 0;\n"
+                                "@%p1 bra second; @%p4 bra pass;\n"
+                                "again: st.volatile.global.u32 [%rd1], 0; ld.volatile.shared.u32 %r2, [s];\n"
+                                "setp.eq.u32 %p2, %r2, 0; @%p2 bra again; ret;\n"
+                                "pass: ld.volatile.global.u32 %r2, [%rd1+64]; setp.eq.u32 %p2, %r2, 0; @%p2 bra pass;\n"
+                                "st.volatile.shared.u32 [s], 1; ret;\nsecond: @%p4 ret;\n" SET_AND_AWAIT_RESET,
+                                (struct kernel_launch){.grid = 2, .block = 64}),
+                     WSDBG_GPU_IDLE);
+}
+
+/* What another warp changes between the loop's first access and its first read must not be missed, whenever it comes.
+ */
+static void assert_never_missed(const char *head, const char *first, const char *leaves, const char *change)
+{
+    char nops[8192] = "", body[12288];
+    for (unsigned i = 0; i < 200; i++)
+        strcat(nops, "add.u32 %r9, %r1, 3;\n");
+    for (unsigned delay = 1; delay < 4000; delay += 7) {
+        snprintf(body, sizeof body,
+                 ".shared .b32 s; mov.u32 %%r5, %%tid.x; setp.ge.u32 %%p4, %%r5, 32; mov.u32 %%r7, 0;\n"
+                 "st.shared.u32 [s], %%r7;\n%s bar.sync 0; @%%p4 bra other;\nagain: %s\n%s"
+                 "ld.volatile.shared.u32 %%r2, [s]; %s @!%%p2 bra again; ret;\nother: mov.u32 %%r3, 0;\n"
+                 "work: add.u32 %%r3, %%r3, 1; setp.lt.u32 %%p3, %%r3, %u; @%%p3 bra work;\n%s",
+                 head, first, nops, leaves, delay, change);
+        assert_int_equal(outcome_of(body, (struct kernel_launch){.block = 64}), WSDBG_GPU_IDLE);
+        machine_destroy(&machine);
+    }
+}
+
+static void a_change_behind_a_quiet_store_is_seen(void **state)
+{
+    (void)state;
+    assert_never_missed(".shared .b32 x; st.shared.u32 [x], %r7;", "st.volatile.shared.u32 [x], 0;",
+                        "setp.ne.u32 %p2, %r2, 0;",
+                        "st.volatile.shared.u32 [x], 1; poll: ld.volatile.shared.u32 %r2, [x];\n"
+                        "setp.ne.u32 %p2, %r2, 0; @%p2 bra poll; st.volatile.shared.u32 [s], 1;\n");
+}
+
+static void a_phase_that_ends_behind_its_test_is_seen(void **state)
+{
+    (void)state;
+    assert_never_missed(".shared .align 8 .b64 bar; mov.u32 %r10, bar; setp.eq.u32 %p5, %r5, 0;\n"
+                        "@%p5 mbarrier.init.shared::cta.b64 [%r10], 1;",
+                        "mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r10], 0;", "",
+                        "setp.eq.u32 %p5, %r5, 32; @%p5 mbarrier.arrive.shared::cta.b64 %rd5, [%r10];\n");
+}
+
 /* Loops that leave by themselves: after a count of tries, or by a clock. */
 static void loops_with_an_end_are_no_deadlock(void **state)
 {
@@ -333,6 +397,9 @@ int main(void)
         TEST(polls_in_turn_wait_for_the_host),
         cmocka_unit_test(polls_in_turn_end_when_a_word_is_written),
         TEST(a_loop_that_stores_is_no_deadlock),
+        TEST(a_loop_that_resets_a_word_is_no_hang),
+        cmocka_unit_test(a_change_behind_a_quiet_store_is_seen),
+        cmocka_unit_test(a_phase_that_ends_behind_its_test_is_seen),
         TEST(loops_with_an_end_are_no_deadlock),
         TEST(clock_ends_a_loop),
         TEST(flag_of_the_host_beside_a_barrier),

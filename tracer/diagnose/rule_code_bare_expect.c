@@ -10,8 +10,8 @@
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
-/* The expect_tx alone on a way between two waits of the warp for the barrier, or WSDBG_NONE. */
-static uint32_t bare_expect(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
+/* The row of an expect_tx alone on a way between two waits of the warp for the barrier, or NULL. */
+static const struct wsdbg_answer_row *bare_expect(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
     for (size_t i = 0; i < c->snapshot->answer_count; i++) {
         const struct wsdbg_answer_row *row = &c->snapshot->answers[i];
@@ -22,9 +22,9 @@ static uint32_t bare_expect(const struct wsdbg_case *c, uint32_t warp, uint32_t 
         if (row->is_bare && waits && expects && expects->kind == WSDBG_ACCESS_EXPECT && expect->before_most > 0 &&
             wsdbg_access_match(c, waits, barrier) >= WSDBG_MATCH_MAY &&
             wsdbg_access_match(c, expects, barrier) >= WSDBG_MATCH_MAY)
-            return row->arrival;
+            return row;
     }
-    return WSDBG_NONE;
+    return NULL;
 }
 
 /* All live warps that can arrive on the barrier wait at the same mbarriers as this one: each for its own rounds. */
@@ -41,11 +41,15 @@ static bool all_wait_like(const struct wsdbg_case *c, uint32_t warp, uint32_t ba
     return true;
 }
 
-static void say(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_barrier_word *word, uint32_t expects)
+/* Likely where the warp has filled the barrier for sure.  A warp that waits before its first fill leaves the same word.
+ */
+static void say(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_barrier_word *word,
+                const struct wsdbg_answer_row *bare)
 {
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    struct wsdbg_finding *finding = wsdbg_case_find(c, WSDBG_CAUSE_TX_NO_ARRIVE,
-                                                    wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, row->barrier);
+    const enum wsdbg_confidence confidence = bare->is_behind_fill ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_TX_NO_ARRIVE, wsdbg_code_cap(c, confidence), row->cta, row->barrier);
     if (!finding)
         return;
     finding->role = row->role;
@@ -60,7 +64,7 @@ static void say(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_barrier_
                 wsdbg_say_family(c, word->barrier).text);
     wsdbg_tell_wait(c, finding, warp);
     wsdbg_tell_word(c, finding, word->barrier);
-    wsdbg_tell_access(c, finding, expects, "announces bytes but does not arrive");
+    wsdbg_tell_access(c, finding, bare->arrival, "announces bytes but does not arrive");
 }
 
 void wsdbg_rule_code_bare_expect(struct wsdbg_case *c)
@@ -72,8 +76,8 @@ void wsdbg_rule_code_bare_expect(struct wsdbg_case *c)
             wsdbg_code_has(c, plain, word.barrier, NULL) != WSDBG_MATCH_NO ||
             wsdbg_code_can(c, w, WSDBG_KIND(WSDBG_ACCESS_ARRIVE_EXPECT), word.barrier, NULL) != WSDBG_CAN)
             continue;
-        const uint32_t expects = bare_expect(c, w, word.barrier);
-        if (expects != WSDBG_NONE && all_wait_like(c, w, word.barrier))
-            say(c, w, &word, expects);
+        const struct wsdbg_answer_row *bare = bare_expect(c, w, word.barrier);
+        if (bare && all_wait_like(c, w, word.barrier))
+            say(c, w, &word, bare);
     }
 }

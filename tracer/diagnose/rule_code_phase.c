@@ -131,7 +131,8 @@ static uint32_t bare_expect(const struct wsdbg_case *c, const struct wsdbg_code_
                                  *expect = wsdbg_code_reach(c, slot->filler, row->arrival);
         const struct wsdbg_access_row *waits = wait && wait->after > 0 ? wsdbg_code_access(c, wait) : NULL,
                                       *expects = expect && expect->after > 1 ? wsdbg_code_access(c, expect) : NULL;
-        if (row->is_bare && waits && expects && wsdbg_access_match(c, waits, slot->empty.barrier) >= WSDBG_MATCH_MAY &&
+        if (row->is_bare && waits && expects && expects->kind == WSDBG_ACCESS_EXPECT &&
+            wsdbg_access_match(c, waits, slot->empty.barrier) >= WSDBG_MATCH_MAY &&
             wsdbg_access_match(c, expects, slot->full.barrier) >= WSDBG_MATCH_MAY)
             return row->arrival;
     }
