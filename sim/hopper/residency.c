@@ -27,9 +27,16 @@ static uint32_t ctas_of_cluster(const struct hopper_grid *grid)
 }
 
 /* Registers that the hardware hands out: 8 a thread at a time. */
+/* Of a launch with 255 registers a thread each gets 256. */
+static uint32_t registers_given(uint32_t registers_per_thread)
+{
+    enum { PORTION = 8 };
+    return (registers_per_thread + PORTION - 1) / PORTION * PORTION;
+}
+
 static uint32_t registers_of_warp(uint32_t registers_per_thread)
 {
-    return (registers_per_thread + 7) / 8 * 8 * HOPPER_LANES;
+    return registers_given(registers_per_thread) * HOPPER_LANES;
 }
 
 uint32_t hopper_registers_of_cta(uint32_t registers_per_thread, uint32_t warps)
@@ -177,13 +184,6 @@ uint64_t hopper_resident_most(struct wsdbg_gpu *gpu, const struct hopper_grid *g
 }
 
 /* ---- CTAs come ---- */
-
-/* Of a launch with 255 registers a thread each gets 256. */
-static uint32_t registers_given(uint32_t registers_per_thread)
-{
-    enum { PORTION = 8 };
-    return (registers_per_thread + PORTION - 1) / PORTION * PORTION;
-}
 
 static bool make_warp(struct hopper_cta *cta, uint32_t index, uint64_t *slots)
 {

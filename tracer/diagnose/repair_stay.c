@@ -176,7 +176,8 @@ static bool are_phases_whole(const struct wsdbg_trial *t)
     return true;
 }
 
-/* Whether a warp is seen to wait for a phase of the barrier that lacks arrivals; true also where that is not known. */
+/* Whether a warp is seen to wait for a phase of the barrier that lacks arrivals.  Of a barrier that has no row nobody
+ * knows: then it may. */
 static bool lacks_arrivals(const struct wsdbg_trial *t, uint32_t barrier)
 {
     const uint32_t row = t->replay->barriers[barrier].row;

@@ -210,11 +210,26 @@ static bool ends_turn_bare(struct way *way, const struct wsdbg_code_kernel *kern
     return false;
 }
 
+/* Adds the announcements under the copy's own guard: who makes the copy makes them, too. */
+static void stop_under_guard(struct way *way, const struct wsdbg_code_kernel *kernel, const struct wsdbg_access *copy)
+{
+    const struct wsdbg_instruction *guarded = wsdbg_graph_instruction(way->graph, copy->instruction);
+    for (size_t i = 0; i < kernel->access_count; i++) {
+        const uint32_t at = kernel->accesses[i].instruction;
+        const struct wsdbg_instruction *other = wsdbg_graph_instruction(way->graph, at);
+        if (announces(&kernel->accesses[i]) && wsdbg_look_on_same_places(&kernel->accesses[i], copy) &&
+            other->guard == guarded->guard && other->guard_is_negated == guarded->guard_is_negated &&
+            other->guard_is_uniform == guarded->guard_is_uniform)
+            way->stops[at / 64] |= (uint64_t)1 << at % 64;
+    }
+}
+
 static struct wsdbg_error *judge_copy(const struct wsdbg_code_kernel *kernel, uint32_t first, size_t copy,
                                       struct way *way, struct wsdbg_look_tables *tables)
 {
     struct wsdbg_error *error = NULL;
     stop_at(way, kernel, announces, &kernel->accesses[copy]);
+    stop_under_guard(way, kernel, &kernel->accesses[copy]);
     if (!ends_turn_bare(way, kernel, kernel->accesses[copy].instruction))
         return NULL;
     for (size_t i = 0; !error && i < kernel->access_count; i++)

@@ -297,14 +297,18 @@ static bool has_picture(const struct wsdbg_watch_loop *loop)
 }
 
 /* The kernel of which there is a picture is not there any more: it may have ended while the inspector came, and then
- * its work is soon known to be done.  Else the next look tells. */
+ * its work is soon known to be done.  Else the next look tells, which comes a stall time later; or soon, where the run
+ * may be given up meanwhile. */
 static bool has_just_ended(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 {
-    const bool sees_none = loop->last.look_count > 0 && !wsdbg_watched_slots(&loop->last).running && has_picture(loop);
+    enum { PAUSE_NS = 500000000 };
+    const uint64_t stall_ns = loop->watch->work_stall_ns;
+    const bool sees_none = !loop->turn.is_awaited && loop->last.look_count > 0 &&
+                           !wsdbg_watched_slots(&loop->last).running && has_picture(loop);
     const bool is_first = sees_none && !loop->saw_end;
     loop->saw_end = sees_none;
     if (is_first)
-        wsdbg_stall_look_soon(&loop->work, now_ns);
+        wsdbg_stall_look_after(&loop->work, now_ns, loop->work.give_up_ns && stall_ns > PAUSE_NS ? PAUSE_NS : stall_ns);
     return is_first;
 }
 
