@@ -37,10 +37,11 @@ static bool was_given(const struct wsdbg_lint_kernel *kernel, const char *option
     return false;
 }
 
+/* As seen with ptxas 13.0: with the number of threads alone, -maxrregcount does not help. */
 static bool is_bounded(const struct wsdbg_lint_kernel *kernel, const struct wsdbg_ptx_function *function)
 {
-    return function->max_threads[0] || function->required_threads[0] || function->max_registers ||
-           kernel->launch.registers_most;
+    const bool has_threads = function->max_threads[0] || function->required_threads[0];
+    return function->max_registers || (has_threads ? function->min_ctas > 0 : kernel->launch.registers_most > 0);
 }
 
 static void say_reason(struct wsdbg_lint_kernel *kernel, const struct wsdbg_ptx_program *program,
@@ -62,7 +63,7 @@ static void say_reason(struct wsdbg_lint_kernel *kernel, const struct wsdbg_ptx_
     } else if (!is_bounded(kernel, function)) {
         wsdbg_lint_note(out, finding, nowhere,
                         "ptxas: \"ignored; unable to determine register count at entry\" (C7508): neither "
-                        "__launch_bounds__ nor __maxnreg__ nor -maxrregcount says it");
+                        "__launch_bounds__ with two numbers nor __maxnreg__ nor -maxrregcount says it");
         wsdbg_lint_fix(out, finding, "__launch_bounds__(threads of the CTA, 1) on the kernel");
     } else {
         wsdbg_lint_fix(out, finding, "nvcc -Xptxas -v says ptxas's reason; the file does not");
