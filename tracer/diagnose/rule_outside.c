@@ -15,6 +15,7 @@
 #include "diagnose/grid_barrier.h"
 #include "diagnose/host_waits.h"
 #include "diagnose/later_ctas.h"
+#include "diagnose/poll_beside.h"
 #include "diagnose/poll_say.h"
 #include "diagnose/poll_split.h"
 #include "diagnose/rules.h"
@@ -118,47 +119,10 @@ static bool is_behind(const struct wsdbg_case *c, uint32_t warp, const struct ws
     return behind;
 }
 
-static bool some_poll_shared(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
-{
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(pollers, w) && wsdbg_poll_of(c, w).shared)
-            return true;
-    return false;
-}
-
-/* A polled word lies in shared memory, and some warp waits on an mbarrier, directly or not for the polling warps.  That
- * warp may be the one to write the word afterwards: then it is not known which of the waits is wrong. */
-static bool may_be_cycle(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
-{
-    if (!some_poll_shared(c, pollers))
-        return false;
-    for (uint32_t w = 0; w < c->warp_count && c->of_machine; w++)
-        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_MBARRIER && wsdbg_case_stuck(c, w) &&
-            !wsdbg_set_has(pollers, w))
-            return true;
-    return false;
-}
-
-/* Some warps of the case wait for one another and for no warp that polls: one of these may be the one that should write
- * the word. */
-static bool some_hang_beside(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
-{
-    const struct wsdbg_warp_set behind = wsdbg_progress_if(c, pollers);
-    for (uint32_t w = 0; w < c->warp_count && c->of_machine; w++)
-        if (wsdbg_case_stuck(c, w) && !wsdbg_set_has(pollers, w) && !wsdbg_set_has(&behind, w))
-            return true;
-    return false;
-}
-
-static bool may_writer_hang(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
-{
-    return some_hang_beside(c, pollers) || (wsdbg_writer_may_hang(c) && !some_poll_shared(c, pollers));
-}
-
 /* The least sure of what is polled. */
 static enum wsdbg_confidence confidence_of_polls(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
-    if (may_be_cycle(c, pollers) || may_writer_hang(c, pollers))
+    if (wsdbg_hangs_beside(c, pollers) != WSDBG_BESIDE_NOBODY)
         return WSDBG_CONFIDENCE_POSSIBLE;
     if (wsdbg_grid_barrier_of(c).counted) /* a word that counts CTAs is for CTAs to change, however it is read */
         return confidence_on_gpu(c);
@@ -314,6 +278,13 @@ static const char *say_others(const struct wsdbg_poll *poll)
                : NO_WARP "as far as seen, the host cannot either: it waits for this kernel";
 }
 
+static const char *const say_beside[] = {
+    [WSDBG_BESIDE_MBARRIER] = "; warps that wait at mbarriers may be the ones that should write it",
+    [WSDBG_BESIDE_WARPS] =
+        "; other warps wait for one another, not for those that poll, and may be the ones that should write it",
+    [WSDBG_BESIDE_CTA] = "; another CTA hangs without polling memory, and may be the one that should write it",
+};
+
 /* Who could still write the word that a warp polls, as a part of a sentence. */
 static const char *say_writers(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
@@ -323,10 +294,9 @@ static const char *say_writers(const struct wsdbg_case *c, const struct wsdbg_wa
     if (!nobody_runs(c))
         return "; a kernel without probes, which the record does not show, may still write it";
     const struct wsdbg_poll poll = wsdbg_poll_of(c, warp);
-    if (some_hang_beside(c, pollers))
-        return "; other warps wait for one another, not for those that poll, and may be the ones that should write it";
-    if (may_writer_hang(c, pollers))
-        return "; another CTA hangs without polling memory, and may be the one that should write it";
+    const enum wsdbg_beside beside = wsdbg_hangs_beside(c, pollers);
+    if (beside != WSDBG_BESIDE_NOBODY)
+        return say_beside[beside];
     return poll.shared && poll.writer == WSDBG_WRITER_NOBODY
                ? ", and no warp that was seen can still write it: all wait or have exited"
                : say_others(&poll);

@@ -219,7 +219,8 @@ static void put_unseen(const struct page *p)
         wsdbg_put_xml(p->out, r->notes[i]);
         fputs("</li>\n", p->out);
     }
-    put_unseen_count(p->out, r->torn_events, "events or slots were torn");
+    put_unseen_count(p->out, r->torn_events,
+                     r->torn_events == 1 ? "event or slot was torn" : "events or slots were torn");
     put_unseen_count(p->out, r->foreign_slots, "slots failed their identity check");
     put_unseen_count(p->out, r->lost_rows, "table rows were lost by the observer");
     fputs("</ul>\n", p->out);

@@ -213,7 +213,8 @@ static void unseen_block(const struct wsdbg_report *r, bool colour, FILE *out)
     if (r->note_count > LIST_LINES)
         wsdbg_report_line(out, NULL, "  … and %zu more (table note)", r->note_count - LIST_LINES);
     if (r->torn_events)
-        wsdbg_report_line(out, NULL, "  - %" PRIu64 " events or slots were torn", r->torn_events);
+        wsdbg_report_line(out, NULL, "  - %" PRIu64 " %s", r->torn_events,
+                          r->torn_events == 1 ? "event or slot was torn" : "events or slots were torn");
     if (r->foreign_slots)
         wsdbg_report_line(out, NULL, "  - %" PRIu64 " slots failed their identity check", r->foreign_slots);
     if (r->lost_rows)
