@@ -446,7 +446,7 @@ static void releases_that_are_left_out_in_turns_still_to_come_are_told(void **st
             give_turn(&ways[w]);
     }
     assert_true(stand(&p));
-    ways_expect(&p, "ARRIVE_MISSING", "Warp 4 went through a round without arriving on \"empty\" stage 0");
+    ways_expect(&p, "ARRIVE_MISSING", "Warps 4-11 went through a round without arriving on \"empty\" stage 0");
     picture_deinit(&p);
 }
 

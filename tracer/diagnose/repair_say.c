@@ -243,7 +243,13 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
     const uint32_t before = arrivals_before(rounds, &repair->edit);
     const struct wsdbg_phrase by = wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp);
     const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
-    if (!arrives_only_at_first(rounds, &repair->edit))
+    if (!arrives_only_at_first(rounds, &repair->edit) && !is_one(repair))
+        wsdbg_print(
+            finding->sentence, sizeof finding->sentence,
+            "%s went through a round without arriving on %s, as they do in other rounds (%u before the first one "
+            "of %s). So the waits for those phases never end.",
+            wsdbg_say_warps(c, &repair->warps).text, object.text, before, by.text);
+    else if (!arrives_only_at_first(rounds, &repair->edit))
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "%s went through a round without arriving on %s, as it does in other rounds (%u before this one). "
                     "So the waits for that phase never end.",
@@ -258,7 +264,7 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
                 "tile.",
                 wsdbg_say_family(c, row_of(rounds, repair)).text);
     tell_arrival(rounds, finding, &repair->edit);
-    wsdbg_evidence_text(c, finding, "rounds without the arrival: %u, by %s", repair->edit_count,
+    wsdbg_evidence_text(c, finding, "arrivals left out: %u, by %s", repair->edit_count,
                         wsdbg_say_warps(c, &repair->warps).text);
 }
 
