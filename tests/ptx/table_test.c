@@ -179,6 +179,7 @@ static const struct taken warp[] = {
     {"shfl.sync.idx.b32 %r1|%p1, %r2, %r3, 31, -1", "shfl b32 idx predicate #6"},
     {"shfl.sync.bfly.b32 %f1, %f2, 16, 31, -1", "shfl b32 bfly #5"},
     {"vote.sync.ballot.b32 %r1, !%p1, -1", "vote b32 ballot #3"},
+    {"vote.ballot.sync.b32 %r1, %p1, -1", "vote b32 ballot #3"},
     {"vote.sync.uni.pred %p1, %p2, %r1", "vote pred uni #3"},
     {"match.all.sync.b64 %r1|%p1, %d1, -1", "match b64 all predicate #4"},
     {"match.any.sync.b32 %r1, %r2, -1", "match b32 any #3"},
