@@ -326,7 +326,6 @@ static struct wsdbg_thread_result count_bits(const struct wsdbg_thread_reader *r
     return known(out);
 }
 
-/* P2R: the predicates of the mask take the place of the bits of source A. */
 /* bfe of PTX: the field of the first source, without its sign. */
 static struct wsdbg_thread_result extract_field(const struct wsdbg_thread_reader *reader, uint32_t first,
                                                 uint32_t length)
@@ -363,6 +362,7 @@ static struct wsdbg_thread_result field(const struct wsdbg_thread_reader *reader
     return in->source_count == 3 ? extract_field(reader, first, length) : insert_field(reader, first, length);
 }
 
+/* P2R: the predicates of the mask take the place of the bits of source A. */
 static struct wsdbg_thread_result from_predicates(const struct wsdbg_thread_reader *reader)
 {
     const struct wsdbg_instruction *in = reader->instruction;

@@ -26,8 +26,7 @@ static uint32_t ctas_of_cluster(const struct hopper_grid *grid)
     return cluster[0] * cluster[1] * cluster[2];
 }
 
-/* Registers that the hardware hands out: 8 a thread at a time. */
-/* Of a launch with 255 registers a thread each gets 256. */
+/* The hardware hands out 8 registers a thread at a time: a launch with 255 gets 256. */
 static uint32_t registers_given(uint32_t registers_per_thread)
 {
     enum { PORTION = 8 };

@@ -24,7 +24,7 @@ static bool some_wait_at_mbarriers(const struct wsdbg_case *c, const struct wsdb
     return false;
 }
 
-/* Some warps would stay stuck if all that poll went on. */
+/* Whether some warps would stay stuck even if every polling warp went on. */
 static bool some_hang_without(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
     const struct wsdbg_warp_set behind = wsdbg_progress_if(c, pollers);

@@ -115,7 +115,8 @@ static bool find_odd(const struct wsdbg_case *c, struct odd_wait *first)
     return found;
 }
 
-/* Whether the warp's code has one wait on the barrier: then all its waits there are by the same instruction. */
+/* Whether the warp's code has a single instruction that waits on the barrier.  Then every recorded wait there is of
+ * that instruction. */
 static bool has_only_one_wait(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
     uint32_t count, waits = 0;

@@ -210,7 +210,7 @@ static bool ends_turn_bare(struct way *way, const struct wsdbg_code_kernel *kern
     return false;
 }
 
-/* Adds the announcements under the copy's own guard: who makes the copy makes them, too. */
+/* Adds the announcements that have the same guard as the copy.  Every thread that executes the copy executes them. */
 static void stop_under_guard(struct way *way, const struct wsdbg_code_kernel *kernel, const struct wsdbg_access *copy)
 {
     const struct wsdbg_instruction *guarded = wsdbg_graph_instruction(way->graph, copy->instruction);

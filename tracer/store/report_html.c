@@ -201,12 +201,6 @@ static void put_tables(const struct page *p)
     wsdbg_html_session(r, p->out);
 }
 
-static void put_unseen_count(FILE *out, uint64_t count, const char *words)
-{
-    if (count > 0)
-        fprintf(out, "<li>%" PRIu64 " %s</li>\n", count, words);
-}
-
 static void put_unseen(const struct page *p)
 {
     const struct wsdbg_report *r = p->report;
@@ -219,10 +213,12 @@ static void put_unseen(const struct page *p)
         wsdbg_put_xml(p->out, r->notes[i]);
         fputs("</li>\n", p->out);
     }
-    put_unseen_count(p->out, r->torn_events,
-                     r->torn_events == 1 ? "event or slot was torn" : "events or slots were torn");
-    put_unseen_count(p->out, r->foreign_slots, "slots failed their identity check");
-    put_unseen_count(p->out, r->lost_rows, "table rows were lost by the observer");
+    for (unsigned kind = 0; kind < WSDBG_REPORT_UNSEEN_KINDS; kind++) {
+        uint64_t count;
+        const char *words = wsdbg_report_unseen_words(r, kind, &count);
+        if (count)
+            fprintf(p->out, "<li>%" PRIu64 " %s</li>\n", count, words);
+    }
     fputs("</ul>\n", p->out);
 }
 

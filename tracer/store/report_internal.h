@@ -61,6 +61,10 @@ void wsdbg_report_overlap_role(const struct wsdbg_report_overlap *overlap, char 
 const char *wsdbg_report_overlap_caption(void);
 const char *wsdbg_report_overlap_note(const struct wsdbg_report *report);
 
+/* Things that were not seen, of each kind: *count = how many; returns what they are, "events or slots were torn". */
+enum { WSDBG_REPORT_UNSEEN_KINDS = 3 };
+const char *wsdbg_report_unseen_words(const struct wsdbg_report *report, unsigned kind, uint64_t *count);
+
 /* Whether somebody waited for a stall; a core dump is only read. */
 bool wsdbg_report_was_watched(const struct wsdbg_report *report);
 /* "ring, mapped": what the evidence was, and which ring it had where that is not the default; "?" = not known. */

@@ -212,13 +212,12 @@ static void unseen_block(const struct wsdbg_report *r, bool colour, FILE *out)
         wsdbg_report_line(out, NULL, "  - %s", r->notes[i]);
     if (r->note_count > LIST_LINES)
         wsdbg_report_line(out, NULL, "  … and %zu more (table note)", r->note_count - LIST_LINES);
-    if (r->torn_events)
-        wsdbg_report_line(out, NULL, "  - %" PRIu64 " %s", r->torn_events,
-                          r->torn_events == 1 ? "event or slot was torn" : "events or slots were torn");
-    if (r->foreign_slots)
-        wsdbg_report_line(out, NULL, "  - %" PRIu64 " slots failed their identity check", r->foreign_slots);
-    if (r->lost_rows)
-        wsdbg_report_line(out, NULL, "  - %" PRIu64 " table rows were lost by the observer", r->lost_rows);
+    for (unsigned kind = 0; kind < WSDBG_REPORT_UNSEEN_KINDS; kind++) {
+        uint64_t count;
+        const char *words = wsdbg_report_unseen_words(r, kind, &count);
+        if (count)
+            wsdbg_report_line(out, NULL, "  - %" PRIu64 " %s", count, words);
+    }
 }
 
 static void overlaps_block(const struct wsdbg_report *r, bool colour, FILE *out)
@@ -341,6 +340,17 @@ static const char *looked_text(const struct wsdbg_look_row *looks, size_t count,
     if (count > 1 && newest->barriers_changed.known)
         snprintf(out + used, 96 - used, ", %u barriers changed", newest->barriers_changed.value);
     return out;
+}
+
+const char *wsdbg_report_unseen_words(const struct wsdbg_report *r, unsigned kind, uint64_t *count)
+{
+    static const char *const one[WSDBG_REPORT_UNSEEN_KINDS] = {
+        "event or slot was torn", "slot failed its identity check", "table row was lost by the observer"};
+    static const char *const many[WSDBG_REPORT_UNSEEN_KINDS] = {
+        "events or slots were torn", "slots failed their identity check", "table rows were lost by the observer"};
+    const uint64_t counts[WSDBG_REPORT_UNSEEN_KINDS] = {r->torn_events, r->foreign_slots, r->lost_rows};
+    *count = counts[kind];
+    return *count == 1 ? one[kind] : many[kind];
 }
 
 bool wsdbg_report_was_watched(const struct wsdbg_report *r)

@@ -1,4 +1,4 @@
-/* cutlass_check.h - what the host programs share that launch kernels by CUTLASS's own host code. */
+/* cutlass_check.h - shared by the drivers that launch their kernels through CUTLASS's own host code. */
 #ifndef WSDBG_TESTS_FOREIGN_CUTLASS_CHECK_H
 #define WSDBG_TESTS_FOREIGN_CUTLASS_CHECK_H
 

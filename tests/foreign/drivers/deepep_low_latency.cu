@@ -1,10 +1,10 @@
 /* deepep_low_latency.cu - the low-latency dispatch to experts and combination of deepseek-ai/DeepEP,
  * csrc/kernels/legacy/internode_ll.cu.  Both ranks are on one GPU here, each with a stream of its own.
  *
- * Dispatch: all warps but one send tokens and count them; the last one publishes the counts.  Groups of warps meet at
- * named barriers, poll flags of the other rank and copy.  Combination: each warp copies through three stages with
- * mbarriers of its own; after a barrier of the grid, one loading warp and five adding ones work in each group.  The
- * ranks take turns with two halves of their memory.  ../run.py writes deepep_low_latency_part.cuh: all of the file, so
+ * Dispatch: every warp except the last one sends tokens and counts them.  The last warp publishes the counts.  Groups of
+ * warps meet at named barriers, poll flags of the other rank and copy.  Combination: each warp copies through three
+ * stages, with mbarriers of its own.  A barrier of the grid follows.  Then each group has one loading warp and five
+ * adding warps.  The ranks take turns with two halves of their memory.  ../run.py writes deepep_low_latency_part.cuh: all of the file, so
  * that it includes our deepep/ibgda_device.cuh.  The program reads no file.  It compares all tokens with the host's.
  *
  *     nvcc -std=c++20 -O3 -I deepep -I CHECKOUT/csrc/kernels/legacy -I CHECKOUT/deep_ep/include -I CHECKOUT

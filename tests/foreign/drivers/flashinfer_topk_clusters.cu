@@ -1,7 +1,7 @@
 /* flashinfer_topk_clusters.cu - FlashInfer's exact top-k of long rows, include/flashinfer/fast_topk_clusters_exact.cuh.
  *
- * A cluster has one row.  Its CTAs add their histograms in distributed shared memory, by atomics, between barriers of
- * the cluster; some of these are split into arrival and wait.  No mbarrier.  The kernel runs twice, and the second one
+ * A cluster has one row.  Its CTAs add their histograms by atomics in distributed shared memory, between cluster
+ * barriers.  Some of these barriers are split into arrival and wait.  There is no mbarrier.  The kernel runs twice, and the second one
  * may begin early (programmatic dependent launch).  The program reads no file.  It compares the selected numbers with
  * those of sorted rows.
  *

@@ -4,8 +4,8 @@
  *
  * CTAs of workers poll queues of tasks in global memory; threads of schedulers poll queues of events there.  A linear
  * task has a copying thread and one computing warpgroup; its mbarriers are new for each task.  mirage's compiler
- * generates two functions, which are written here by hand.  The arguments are the number of workers, that of
- * schedulers, and 1 for two kernels instead of one.  The program reads no file.  It prints the largest difference
+ * generates two functions, which are written here by hand.  The arguments are the number of workers, the
+ * number of schedulers, and whether workers and schedulers run in two kernels (1) or in one.  The program reads no file.  It prints the largest difference
  * between its result and the host's.
  *
  *     nvcc -std=c++17 -O3 -DMAX_WORKER_PER_SCHEDULER=128 -DMIRAGE_GRACE_HOPPER -DMIRAGE_BACKEND_USE_CUDA

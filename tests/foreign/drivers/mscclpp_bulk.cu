@@ -1,9 +1,9 @@
 /* mscclpp_bulk.cu - exchanges between ranks by bulk copies, of microsoft/mscclpp, test/mp_unit/bulk_pattern_tests.cu.
  * Both ranks are on one GPU here, each with a stream of its own.
  *
- * The first kernel brings rows to all ranks through one tile in shared memory.  The second one adds up rows of all
- * ranks, which arrive on one mbarrier in two stages.  The third one does so by bulk reductions.  After each comes a
- * kernel in which the ranks signal each other by flags in global memory.  ../run.py writes mscclpp_bulk_part.cuh: that
+ * The first kernel brings rows to all ranks through one tile in shared memory.  The second kernel adds up the rows of
+ * all ranks: two stages of copies complete on one mbarrier.  The third kernel adds them up by bulk reductions.  After
+ * each kernel, another one lets the ranks signal each other by flags in global memory.  ../run.py writes mscclpp_bulk_part.cuh: that
  * file without its tests.  The program reads no file.  It compares all numbers with the host's.
  *
  *     nvcc -std=c++17 -O3 -I CHECKOUT/include -I SCRATCH mscclpp_bulk.cu -lcuda
