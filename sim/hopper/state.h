@@ -78,6 +78,12 @@ struct wsdbg_gpu_part {
     bool of_global; /* of SPINS: it reads memory that the host may write */
 };
 
+/* What one lane's execution of an atomic on global memory returned. */
+struct wsdbg_gpu_found {
+    uint32_t lane, instruction;
+    uint64_t value;
+};
+
 struct wsdbg_gpu_warp {
     uint32_t index, slot;
     uint32_t live;           /* lanes that have not exited; 0 = the warp is over */
@@ -86,6 +92,8 @@ struct wsdbg_gpu_warp {
     uint32_t cluster_arrived; /* lanes that arrived at the cluster's barrier and have not waited since */
     uint32_t part_count;
     struct wsdbg_gpu_part parts[WSDBG_GPU_LANES];
+    const struct wsdbg_gpu_found *found; /* in the order of execution; none of a warp with very many */
+    uint32_t found_count;
 };
 
 /* Called for each, outer ones first: a grid, its clusters' CTAs, a CTA's barriers, its warps.  Each may be NULL. */

@@ -40,7 +40,7 @@ struct rows {
 struct picture {
     const struct context *context;
     struct wsdbg_state_header header;
-    struct rows modules, grids, ctas, pieces, warps, parts, bytes;
+    struct rows modules, grids, ctas, pieces, warps, parts, found, bytes;
     const struct wsdbg_gpu_grid *grid; /* that is being visited, its row not made yet */
     bool grid_is_listed, cta_is_listed;
     const unsigned char *shared;
@@ -198,10 +198,26 @@ static void fill_part(struct wsdbg_state_part *row, const struct wsdbg_gpu_part 
     }
 }
 
+static void list_found(struct picture *picture, const struct wsdbg_gpu_warp *warp)
+{
+    for (uint32_t i = 0; i < warp->found_count; i++) {
+        struct wsdbg_state_found *row = ADD(picture, found, wsdbg_state_found);
+        if (row)
+            *row = (struct wsdbg_state_found){.cta = (uint32_t)picture->ctas.count - 1,
+                                              .warp = warp->index,
+                                              .lane = warp->found[i].lane,
+                                              .instruction = warp->found[i].instruction,
+                                              .value = warp->found[i].value};
+    }
+}
+
 static void visit_warp(void *data, const struct wsdbg_gpu_warp *warp)
 {
     struct picture *picture = data;
-    if (!picture->cta_is_listed || !warp->live)
+    if (!picture->cta_is_listed)
+        return;
+    list_found(picture, warp);
+    if (!warp->live)
         return;
     struct wsdbg_state_warp *row = ADD(picture, warps, wsdbg_state_warp);
     if (!row)
@@ -250,13 +266,10 @@ static unsigned char *put_together(struct picture *picture)
         const struct rows *rows;
         size_t size;
     } parts[] = {
-        {&picture->modules, sizeof(struct wsdbg_state_module)},
-        {&picture->grids, sizeof(struct wsdbg_state_grid)},
-        {&picture->ctas, sizeof(struct wsdbg_state_cta)},
-        {&picture->pieces, sizeof(struct wsdbg_state_piece)},
-        {&picture->warps, sizeof(struct wsdbg_state_warp)},
-        {&picture->parts, sizeof(struct wsdbg_state_part)},
-        {&picture->bytes, 1},
+        {&picture->modules, sizeof(struct wsdbg_state_module)}, {&picture->grids, sizeof(struct wsdbg_state_grid)},
+        {&picture->ctas, sizeof(struct wsdbg_state_cta)},       {&picture->pieces, sizeof(struct wsdbg_state_piece)},
+        {&picture->warps, sizeof(struct wsdbg_state_warp)},     {&picture->parts, sizeof(struct wsdbg_state_part)},
+        {&picture->found, sizeof(struct wsdbg_state_found)},    {&picture->bytes, 1},
     };
     enum { PARTS = sizeof parts / sizeof *parts };
     struct wsdbg_state_header *header = &picture->header;
@@ -275,6 +288,7 @@ static unsigned char *put_together(struct picture *picture)
     header->piece_count = (uint32_t)picture->pieces.count;
     header->warp_count = (uint32_t)picture->warps.count;
     header->part_count = (uint32_t)picture->parts.count;
+    header->found_count = (uint32_t)picture->found.count;
     memcpy(file, header, sizeof *header);
     size_t at = sizeof *header;
     for (size_t i = 0; i < PARTS; at += parts[i].rows->count * parts[i].size, i++)
@@ -297,8 +311,8 @@ static unsigned char *take(const struct context *context, enum wsdbg_gpu_outcome
                                                  .shared_window = WSDBG_GPU_SHARED_WINDOW};
     wsdbg_gpu_walk(context->gpu, &visitor, &picture);
     unsigned char *file = put_together(&picture);
-    struct rows *const all[] = {&picture.modules, &picture.grids, &picture.ctas, &picture.pieces,
-                                &picture.warps,   &picture.parts, &picture.bytes};
+    struct rows *const all[] = {&picture.modules, &picture.grids, &picture.ctas,  &picture.pieces,
+                                &picture.warps,   &picture.parts, &picture.found, &picture.bytes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->items);
     return file;

@@ -40,6 +40,7 @@ struct file {
     struct wsdbg_state_piece piece;
     struct wsdbg_state_warp warps[3];
     struct wsdbg_state_part parts[4];
+    struct wsdbg_state_found found[4];
     uint64_t parameter;
     uint64_t words[2];
     char text[sizeof text + 8];
@@ -70,6 +71,7 @@ static struct file *make_file(void)
                    .piece_count = 1,
                    .warp_count = 3,
                    .part_count = 4,
+                   .found_count = 4,
                    .shared_first = BARS,
                    .shared_window = 0x7e0000000000},
         .module = {.handle = 0x40, .text_offset = offsetof(struct file, text), .text_bytes = sizeof text - 1},
@@ -100,6 +102,10 @@ static struct file *make_file(void)
                    .width_bytes = 4,
                    .address = 0xf1a9,
                    .value = 17}},
+        .found = {{.warp = 1, .lane = 5, .instruction = AT_POLL, .value = 11},
+                  {.warp = 1, .lane = 6, .instruction = AT_POLL, .value = 12},
+                  {.warp = 1, .lane = 5, .instruction = AT_BAR, .value = 13},
+                  {.warp = 1, .lane = 5, .instruction = AT_POLL, .value = 14}},
         .words = {0, word_of(3, 2)},
     };
     memcpy(file->text, text, sizeof text);
@@ -135,6 +141,61 @@ static void look_at(struct wsdbg_machine *machine, struct wsdbg_snapshot *out)
     wsdbg_look_destroy(look);
     wsdbg_code_destroy(code);
     machine->ops->close(machine);
+}
+
+static void a_lane_has_the_results_of_its_atomics_in_their_order(void **state)
+{
+    static const struct {
+        struct wsdbg_machine_atomic atomic;
+        uint32_t times;
+        enum wsdbg_machine_found found;
+        uint32_t value;
+    } rows[] = {
+        {{0, 1, 5, AT_POLL}, 0, WSDBG_MACHINE_FOUND, 11},
+        {{0, 1, 5, AT_POLL}, 1, WSDBG_MACHINE_FOUND, 14},
+        {{0, 1, 5, AT_POLL}, 2, WSDBG_MACHINE_FOUND_NOT_YET, 0},
+        {{0, 1, 5, AT_POLL}, 3, WSDBG_MACHINE_FOUND_UNKNOWN, 0},
+        {{0, 1, 6, AT_POLL}, 0, WSDBG_MACHINE_FOUND, 12},
+        {{0, 1, 5, AT_BAR}, 0, WSDBG_MACHINE_FOUND, 13},
+        {{0, 2, 5, AT_POLL}, 0, WSDBG_MACHINE_FOUND_UNKNOWN, 0},
+    };
+    struct file *file = make_file();
+    struct wsdbg_machine *machine;
+    (void)state;
+    assert_null(open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t value = 0;
+        assert_int_equal(machine->ops->found(machine, &rows[i].atomic, rows[i].times, &value), rows[i].found);
+        assert_int_equal(value, rows[i].value);
+    }
+    machine->ops->close(machine);
+    free(file);
+}
+
+/* Recordings of older wsdbgs have it. */
+static void version_1_has_no_results_of_atomics(void **state)
+{
+    static const struct wsdbg_machine_atomic atomic = {0, 1, 5, AT_POLL};
+    struct file *file = make_file();
+    struct wsdbg_machine *machine;
+    const size_t short_header = offsetof(struct wsdbg_state_header, found_count);
+    const size_t cut = sizeof file->header - short_header, found_bytes = sizeof file->found;
+    unsigned char *bytes = (unsigned char *)file;
+    uint32_t value;
+    (void)state;
+    file->header.version = 1;
+    file->header.byte_count = sizeof *file - cut - found_bytes;
+    file->module.text_offset -= cut + found_bytes;
+    file->grid.parameter_offset -= cut + found_bytes;
+    file->piece.offset -= cut + found_bytes;
+    memmove(bytes + offsetof(struct file, found), bytes + offsetof(struct file, parameter),
+            sizeof *file - offsetof(struct file, parameter));
+    memmove(bytes + short_header, bytes + sizeof file->header, sizeof *file - sizeof file->header - found_bytes);
+    assert_null(open_file(file, sizeof *file - cut - found_bytes, WSDBG_STATE_ALL_GRIDS, &machine));
+    assert_int_equal(machine->warp_count, 3);
+    assert_int_equal(machine->ops->found(machine, &atomic, 0, &value), WSDBG_MACHINE_FOUND_UNKNOWN);
+    machine->ops->close(machine);
+    free(file);
 }
 
 static void a_look_shows_what_each_lane_waits_for(void **state)
@@ -279,9 +340,14 @@ static void global_memory_is_that_of_the_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_look_shows_what_each_lane_waits_for), cmocka_unit_test(kernels_with_probes_can_be_left_out),
-        cmocka_unit_test(what_is_no_state_is_refused),           cmocka_unit_test(any_word_may_be_anything),
-        cmocka_unit_test(a_file_that_is_cut_is_refused),         cmocka_unit_test(global_memory_is_that_of_the_process),
+        cmocka_unit_test(a_lane_has_the_results_of_its_atomics_in_their_order),
+        cmocka_unit_test(version_1_has_no_results_of_atomics),
+        cmocka_unit_test(a_look_shows_what_each_lane_waits_for),
+        cmocka_unit_test(kernels_with_probes_can_be_left_out),
+        cmocka_unit_test(what_is_no_state_is_refused),
+        cmocka_unit_test(any_word_may_be_anything),
+        cmocka_unit_test(a_file_that_is_cut_is_refused),
+        cmocka_unit_test(global_memory_is_that_of_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

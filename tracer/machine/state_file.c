@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 
 #define FILE_BYTES_MOST ((uint64_t)1 << 30)
 enum { COMPUTE_CAPABILITY = 90, BLOCK_THREADS_MOST = 1024 };
+enum { FOUND_VERSION = 2 }; /* since then the file has what atomics returned */
 
 struct state_machine {
     struct wsdbg_machine base;
@@ -32,6 +34,8 @@ struct state_machine {
     const struct wsdbg_state_piece *pieces;
     const struct wsdbg_state_warp *warps;
     const struct wsdbg_state_part *parts;
+    const struct wsdbg_state_found *found;
+    uint32_t found_count;
 };
 
 static struct state_machine *of_base(struct wsdbg_machine *machine)
@@ -89,13 +93,16 @@ static bool take(const struct state_machine *machine, uint64_t *at, uint32_t cou
 static bool find_rows(struct state_machine *machine)
 {
     const struct wsdbg_state_header *header = machine->header;
-    uint64_t at = sizeof *header;
+    const bool has_found = header->version >= FOUND_VERSION;
+    uint64_t at = has_found ? sizeof *header : offsetof(struct wsdbg_state_header, found_count);
+    machine->found_count = has_found ? header->found_count : 0;
     return take(machine, &at, header->module_count, sizeof *machine->modules, (const void **)&machine->modules) &&
            take(machine, &at, header->grid_count, sizeof *machine->grids, (const void **)&machine->grids) &&
            take(machine, &at, header->cta_count, sizeof *machine->ctas, (const void **)&machine->ctas) &&
            take(machine, &at, header->piece_count, sizeof *machine->pieces, (const void **)&machine->pieces) &&
            take(machine, &at, header->warp_count, sizeof *machine->warps, (const void **)&machine->warps) &&
-           take(machine, &at, header->part_count, sizeof *machine->parts, (const void **)&machine->parts);
+           take(machine, &at, header->part_count, sizeof *machine->parts, (const void **)&machine->parts) &&
+           take(machine, &at, machine->found_count, sizeof *machine->found, (const void **)&machine->found);
 }
 
 static bool lies_inside(const struct state_machine *machine, uint64_t offset, uint64_t bytes)
@@ -138,17 +145,23 @@ static const char *find_unsound(const struct state_machine *machine)
     for (uint32_t i = 0; i < header->part_count; i++)
         if (machine->parts[i].warp >= header->warp_count || machine->parts[i].wait >= WSDBG_STATE_WAIT_COUNT)
             return "part of a warp";
+    for (uint32_t i = 0; i < machine->found_count; i++)
+        if (machine->found[i].cta >= header->cta_count || (i && machine->found[i].cta < machine->found[i - 1].cta))
+            return "result of an atomic";
     return NULL;
 }
 
 static struct wsdbg_error *check(struct state_machine *machine, const char *path)
 {
     machine->header = (const struct wsdbg_state_header *)(const void *)machine->file;
-    if (machine->byte_count < sizeof *machine->header || machine->header->magic != WSDBG_STATE_MAGIC)
+    const size_t least = offsetof(struct wsdbg_state_header, found_count);
+    if (machine->byte_count < least || machine->header->magic != WSDBG_STATE_MAGIC)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: not the state of a device", path);
-    if (machine->header->version != WSDBG_STATE_VERSION)
-        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: version %u of a device's state, this wsdbg reads %u", path,
-                                  machine->header->version, WSDBG_STATE_VERSION);
+    if (machine->header->version < 1 || machine->header->version > WSDBG_STATE_VERSION)
+        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: version %u of a device's state, this wsdbg reads 1 to %u",
+                                  path, machine->header->version, WSDBG_STATE_VERSION);
+    if (machine->header->version >= FOUND_VERSION && machine->byte_count < sizeof *machine->header)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: cut short", path);
     if (machine->header->byte_count != machine->byte_count || !find_rows(machine))
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: cut short", path);
     const char *unsound = find_unsound(machine);
@@ -369,6 +382,39 @@ static struct wsdbg_error *read_constant(struct wsdbg_machine *base, uint32_t nu
     return NULL;
 }
 
+/* The rows of a CTA follow each other. */
+static uint32_t first_found(const struct state_machine *machine, uint32_t cta)
+{
+    uint32_t first = 0, end = machine->found_count;
+    while (first < end) {
+        const uint32_t middle = first + (end - first) / 2;
+        if (machine->found[middle].cta < cta)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+static enum wsdbg_machine_found read_found(struct wsdbg_machine *base, const struct wsdbg_machine_atomic *atomic,
+                                           uint32_t times, uint32_t *value)
+{
+    const struct state_machine *machine = of_base(base);
+    const uint32_t function_first = machine->grids[machine->ctas[atomic->cta].grid].function_first;
+    uint32_t before = 0;
+    for (uint32_t i = first_found(machine, atomic->cta); i < machine->found_count; i++) {
+        const struct wsdbg_state_found *row = &machine->found[i];
+        if (row->cta != atomic->cta)
+            break;
+        if (row->warp != atomic->warp || row->lane != atomic->lane ||
+            row->instruction - function_first != atomic->instruction || before++ != times)
+            continue;
+        *value = (uint32_t)row->value;
+        return WSDBG_MACHINE_FOUND;
+    }
+    return before && before == times ? WSDBG_MACHINE_FOUND_NOT_YET : WSDBG_MACHINE_FOUND_UNKNOWN;
+}
+
 static void close_state(struct wsdbg_machine *base)
 {
     struct state_machine *machine = of_base(base);
@@ -383,6 +429,7 @@ static const struct wsdbg_machine_ops state_ops = {.registers = no_registers,
                                                    .shared = read_shared,
                                                    .global = read_global,
                                                    .constant = read_constant,
+                                                   .found = read_found,
                                                    .close = close_state};
 
 struct wsdbg_error *wsdbg_machine_open_state(const char *path, enum wsdbg_state_choice choice,

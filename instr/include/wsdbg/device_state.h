@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define WSDBG_STATE_MAGIC 0x6574617473676264ull /* "dbgstate" */
-#define WSDBG_STATE_VERSION 1u
+#define WSDBG_STATE_VERSION 2u
 #define WSDBG_STATE_NAME "state-%u-%016llx" /* process, CUcontext */
 /* Beside it: an empty file, whose time of change is set while instructions are executed, a few times a second. */
 #define WSDBG_STATE_WORKS_NAME "works-%u-%016llx"
@@ -32,6 +32,8 @@ struct wsdbg_state_header {
     uint32_t module_count, grid_count, cta_count, piece_count, warp_count, part_count;
     uint32_t shared_first;  /* address at which a CTA's shared memory begins */
     uint64_t shared_window; /* generic address of shared memory's address 0 */
+    /* Not in version 1: */
+    uint32_t found_count, reserved;
 };
 
 struct wsdbg_state_module {
@@ -101,6 +103,15 @@ struct wsdbg_state_part {
                            * is one of several that a loop tests in turn, else 0 */
     uint32_t width_bytes; /* SPINS: of the loop's last read, 0 = it read nothing */
     uint64_t address, value;
+};
+
+/* What a lane's execution of an atomic on global memory returned.  Those of a warp are in the order of their execution;
+ * the rows are in the order of their CTAs.  Not in version 1. */
+struct wsdbg_state_found {
+    uint32_t cta, warp; /* warp: its index in the CTA; it may have exited */
+    uint32_t lane;
+    uint32_t instruction; /* number in the program */
+    uint64_t value;
 };
 
 #endif
