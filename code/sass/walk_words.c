@@ -508,12 +508,8 @@ enum walk_word walk_words_get(struct walk_words *words, const struct walk_place 
     const struct walk_answer load = {address, bytes, words->warp, *place};
     bool is_race;
     words->is_asked = true;
-    if (words->is_spoilt)
+    if (words->is_spoilt || is_in_gaps(words, address, bytes))
         return WALK_WORD_UNKNOWN;
-    if (is_in_gaps(words, address, bytes)) {
-        walk_words_spoil(words);
-        return WALK_WORD_UNKNOWN;
-    }
     for (size_t i = 0; i < words->loss_count; i++)
         if ((words->is_cautious || words->losses[i].pass == words->pass) &&
             may_be_lost(words, &words->losses[i], &load))
