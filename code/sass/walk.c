@@ -361,6 +361,7 @@ static uint32_t leave_call(struct walking *walking, const struct wsdbg_block *bl
         return walking->depth ? walking->calls[--walking->depth] : WSDBG_GRAPH_NONE;
     if (block->callee == WSDBG_GRAPH_NONE || walking->depth == CALLS_MOST) {
         walk_group_forget(&walking->group, NULL);
+        walking->group.uncounted = UINT32_MAX;
         return next;
     }
     walking->calls[walking->depth++] = next;
@@ -388,6 +389,7 @@ static uint32_t pass_detour(struct walking *walking, uint32_t number)
     if (walking->group.error || !detour->can_be_passed)
         return walking->group.error ? WSDBG_GRAPH_NONE : lose(walking, number);
     walk_group_forget(&walking->group, detour->written);
+    walking->group.uncounted |= detour->has_atomics ? UINT32_MAX : 0;
     if (detour->stores && walking->group.plan->follows_stores)
         walk_words_lose(&walking->group.plan->words, &walking->group.place);
     const struct wsdbg_walk_step step = {.instruction = block->first + block->count - 1, .kind = WSDBG_WALK_POLL};
@@ -487,8 +489,10 @@ static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets
     walking->group.leader = before.leader;
     for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
         walking->group.varies[word] = before.varies[word] | detour->written[word];
-    if (!arrives)
+    if (!arrives) {
         walk_group_forget(&walking->group, detour->written);
+        walking->group.uncounted |= detour->has_atomics ? UINT32_MAX : 0;
+    }
     if (!arrives && detour->stores && walking->group.plan->follows_stores)
         walk_words_lose(&walking->group.plan->words, &walking->group.place);
     *meets = detour->meets;

@@ -6,6 +6,7 @@ void walk_beside_forget(struct walk_group *group, uint32_t lane, const struct ws
     for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
         if (detour->written[reg / 64] >> reg % 64 & 1)
             wsdbg_thread_forget(&group->states[lane], reg);
+    group->uncounted |= (uint32_t)detour->has_atomics << lane;
 }
 
 /* The lane comes back where the ways behind the block meet. */

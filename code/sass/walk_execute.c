@@ -113,6 +113,8 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         walk_keep_store(lane, instruction);
     if (executes == WSDBG_TRUTH_NO)
         return;
+    if (executes == WSDBG_TRUTH_UNKNOWN && wsdbg_walk_is_atomic(instruction))
+        group->uncounted |= (uint32_t)1 << lane->lane;
     if (executes == WSDBG_TRUTH_UNKNOWN && (maps_to_rank(instruction) || walk_stack_puts(instruction)))
         walk_forget_written(lane, instruction);
     else if (executes == WSDBG_TRUTH_UNKNOWN)
@@ -127,7 +129,7 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         map_to_rank(lane, instruction);
     else if (walk_polls_global(lane, number) || walk_is_load_too_many(lane, number))
         walk_forget_written(lane, instruction);
-    else if (walk_is_atomic(instruction))
+    else if (wsdbg_walk_is_atomic(instruction))
         walk_execute_atomic(lane, number, instruction);
     else if (serves_lanes(instruction))
         serve_lane(lane, instruction);
@@ -140,8 +142,10 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
 unsigned walk_group_execute(struct walk_group *group, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
-    const bool is_told = instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_ELECT;
     const struct walk_lane leader = walk_group_leader(group);
+    const bool has_own_results = wsdbg_walk_is_atomic(instruction) && leader.world->found;
+    const bool is_told =
+        instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_ELECT || has_own_results;
     const bool executes = wsdbg_thread_executes(leader.state, instruction) == WSDBG_TRUTH_YES;
     bool parts = walk_group_parts(group, number);
     struct walk_lane lane;
@@ -161,7 +165,7 @@ unsigned walk_group_execute(struct walk_group *group, uint32_t number)
         execute_lane(group, number, &lane);
     const bool is_counted = wsdbg_walk_is_exchange(group->plan->graph, number) ||
                             instruction->operation == WSDBG_OP_LDS || instruction->operation == WSDBG_OP_LD ||
-                            walk_is_atomic(instruction);
+                            wsdbg_walk_is_atomic(instruction);
     struct wsdbg_walk_told *told = is_counted && executes ? wsdbg_walk_told_at(group->plan, number) : NULL;
     if (told)
         told->times++;

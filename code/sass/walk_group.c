@@ -4,6 +4,8 @@
  */
 #include "sass/walk_group.h"
 
+#include <string.h>
+
 enum { SPECIAL_CTA_RANK = 136, RANK_SHIFT = 24, WORD_BITS = 64 };
 
 /* ---- the lanes ---- */
@@ -17,6 +19,7 @@ struct walk_group walk_group_begin(struct wsdbg_walk_plan *plan, const struct ws
     plan->is_some_lost &= leader != 0;
     for (size_t i = 0; i < plan->told_count; i++) {
         plan->told[i].times = 0;
+        memset(plan->told[i].executed, 0, sizeof plan->told[i].executed);
         plan->told[i].has_loaded = plan->told[i].is_polling = false;
         plan->told[i].count = leader == 0 ? 0 : plan->told[i].count;
         plan->told[i].exchange_count = leader == 0 ? 0 : plan->told[i].exchange_count;

@@ -158,11 +158,6 @@ bool walk_reads_shared(const struct walk_lane *lane, const struct wsdbg_instruct
 
 /* ---- atomics and polls ---- */
 
-bool walk_is_atomic(const struct wsdbg_instruction *instruction)
-{
-    return instruction->operation == WSDBG_OP_ATOMG || instruction->operation == WSDBG_OP_ATOM;
-}
-
 /* The load that reads what an atomic of 32 bits finds; false: it is no such atomic. */
 static bool load_of_atomic(const struct wsdbg_instruction *atomic, struct wsdbg_instruction *out)
 {
@@ -194,16 +189,23 @@ static bool may_find_present(const struct walk_lane *lane, uint32_t number, enum
            (told && !told->times);
 }
 
+/* What the atomic returned to the lane, which has executed it so often before. */
+static enum wsdbg_thread_found find_result(const struct walk_lane *lane, uint32_t number, uint32_t *value)
+{
+    struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
+    const uint32_t times = told ? told->executed[lane->lane]++ : 0;
+    if (!told || !lane->world->found || lane->group->uncounted >> lane->lane & 1)
+        return WSDBG_THREAD_FOUND_UNKNOWN;
+    return lane->world->found(lane->world->context, number, times, value);
+}
+
 void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *atomic)
 {
-    const struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
-    const uint32_t times = told ? (uint32_t)told->times : 0;
     struct wsdbg_instruction load;
     uint32_t words[WSDBG_LOAD_WORDS];
     const bool is_load = load_of_atomic(atomic, &load);
-    const enum wsdbg_thread_found found = is_load && lane->world->found
-                                              ? lane->world->found(lane->world->context, number, times, words)
-                                              : WSDBG_THREAD_FOUND_UNKNOWN;
+    const enum wsdbg_thread_found found =
+        is_load ? find_result(lane, number, words) : WSDBG_THREAD_FOUND_UNKNOWN;
     const bool is_present = is_load && found != WSDBG_THREAD_FOUND && may_find_present(lane, number, found) &&
                             wsdbg_thread_load(&load, lane->world, lane->state, words);
     walk_forget_written(lane, atomic);

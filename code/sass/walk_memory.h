@@ -9,7 +9,6 @@ void walk_keep_store(const struct walk_lane *lane, const struct wsdbg_instructio
 bool walk_reads_shared(const struct walk_lane *lane, const struct wsdbg_instruction *instruction);
 /* A load from shared memory: what other warps stored, or what is there now.  False: not known, nothing was written. */
 bool walk_load(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *instruction);
-bool walk_is_atomic(const struct wsdbg_instruction *instruction);
 void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *atomic);
 /* Whether a load from global memory is one too many: it serves what is stored to shared memory, and no way but through
  * that.  Counts those that are not. */

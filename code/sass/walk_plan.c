@@ -122,6 +122,11 @@ bool wsdbg_walk_is_exchange(const struct wsdbg_graph *graph, uint32_t number)
            operation == WSDBG_OP_MATCH || operation == WSDBG_OP_REDUX;
 }
 
+bool wsdbg_walk_is_atomic(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_ATOMG || instruction->operation == WSDBG_OP_ATOM;
+}
+
 /* A copy to a uniform register under a guard that lanes may have differently. */
 bool wsdbg_walk_is_lent(const struct wsdbg_instruction *instruction)
 {
@@ -347,7 +352,8 @@ static bool find_told(struct wsdbg_walk_plan *plan)
     plan->told = calloc(count + 1, sizeof *plan->told);
     for (uint32_t i = 0; plan->told && blocks && i < graph->instruction_count; i++) {
         const bool is_of_work = is_load(graph, i) && is_in_working_loop(plan, i, blocks);
-        if (plan->executes[i] && (is_kept(graph, i) || is_of_work || goes_through_table(plan, i, blocks)))
+        const bool is_counted = wsdbg_walk_is_atomic(&graph->instructions[i]) || goes_through_table(plan, i, blocks);
+        if (plan->executes[i] && (is_kept(graph, i) || is_of_work || is_counted))
             keep_told(plan, i, !is_kept(graph, i) && !is_of_work);
     }
     free(blocks);

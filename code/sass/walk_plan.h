@@ -18,6 +18,7 @@ struct wsdbg_walk_detour {
     bool loops;                                  /* some way leads back to the branch */
     bool stores;                                 /* ... or stores to shared memory */
     bool exchanges;                              /* ... or has a shuffle or a vote */
+    bool has_atomics;                            /* ... or atomics with a result */
     uint32_t meets;                              /* the block where the sides meet */
     uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each; all behind a call of what is not known */
 };
@@ -42,6 +43,7 @@ struct wsdbg_walk_told {
     struct wsdbg_walk_exchange *exchanges; /* by time, as long as all lanes of the warp walked together */
     size_t exchange_count, exchange_capacity;
     size_t times;    /* how often the lanes that walk now have executed it */
+    uint32_t executed[WSDBG_WALK_LANES]; /* ... of an atomic: each lane */
     bool only_waits; /* a load in a loop without accesses: from global memory, or generic */
     /* Of a load: from which address the leader loaded last, and where. */
     bool has_loaded, is_polling; /* is_polling: it loads that again, and has passed no barrier since */
@@ -100,6 +102,8 @@ static inline bool wsdbg_walk_follows_store(const struct wsdbg_walk_plan *plan,
 }
 /* Whether it is a shuffle or a vote. */
 bool wsdbg_walk_is_exchange(const struct wsdbg_graph *graph, uint32_t number);
+/* Whether it is an atomic on global memory, or by a generic address. */
+bool wsdbg_walk_is_atomic(const struct wsdbg_instruction *instruction);
 /* Whether an instruction is a multiplication of a warpgroup, the end of a group of these, or a wait for such groups. */
 bool wsdbg_walk_is_of_matrices(const struct wsdbg_walk_plan *plan, uint32_t instruction);
 /* Whether lanes that do not execute the instruction get the uniform register that others of their warp write. */

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "diagnose/repair_trial.h"
+#include "diagnose/rules.h"
 #include "replay_kernel.h"
 
 /* ---- waits ---- */
@@ -122,6 +123,33 @@ static void hang(struct kernel *k)
     picture_ready(&k->p);
 }
 
+enum { UNSEEN = 3 };
+#define AT_UNSEEN MBARRIER_AT(UNSEEN, 0)
+
+/* Warp 1 arrived on B and left, and B lacks an arrival.  Walks let warp 2 wait for C, but it was seen at another barrier:
+ * so nobody knows what else it does. */
+static void a_replay_that_stops_elsewhere_shows_nothing_of_who_left(void **state)
+{
+    struct kernel k;
+    kernel_begin(&k);
+    picture_mbarrier(&k.p, UNSEEN, 0, 0, 1, 1, 0);
+    kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 2);
+    kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_UNSEEN, 1);
+    kernel_sync(&k);
+    kernel_add(&k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
+    kernel_add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    kernel_add(&k, 2, WSDBG_ACCESS_WAIT, AT_C, 0);
+    picture_role(&k.p, 1, "consumer", 0, 0);
+    picture_role(&k.p, 2, "producer", 1, 2);
+    ways_put(&k.p, k.ways, k.way_count);
+    assert_true(ways_stand(&k.p));
+    picture_stand(&k.p, 2, WSDBG_WARP_WAIT_MBARRIER, 3 /* row of UNSEEN */, 0);
+    assert_false(ways_say(&k.p, "left the kernel"));
+    picture_deinit(&k.p);
+    (void)state;
+}
+
 static void the_replay_that_stands_is_kept_as_it_was(void **state)
 {
     struct kernel k;
@@ -155,9 +183,6 @@ static void the_word_that_is_waited_on_must_be_known(void **state)
 }
 
 /* ---- lanes that wait for others of their warp ---- */
-
-enum { UNSEEN = 3 };
-#define AT_UNSEEN MBARRIER_AT(UNSEEN, 0)
 
 /* Lane 0 waits on B for ever.  The others go on to a wait on C, which the picture shows as waiting for lane 0; before
  * that they make the step `deed` on the barrier `on`.  The word of UNSEEN is not known. */
@@ -411,6 +436,7 @@ int main(void)
         cmocka_unit_test(bytes_are_announced_only_where_a_barrier_is),
         cmocka_unit_test(a_copy_goes_only_to_ranks_of_its_mask),
         cmocka_unit_test(a_run_takes_no_more_steps_than_it_may),
+        cmocka_unit_test(a_replay_that_stops_elsewhere_shows_nothing_of_who_left),
         cmocka_unit_test(the_replay_that_stands_is_kept_as_it_was),
         cmocka_unit_test(the_word_that_is_waited_on_must_be_known),
         cmocka_unit_test(lanes_that_gather_did_nothing_unseen),

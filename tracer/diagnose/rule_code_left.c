@@ -415,12 +415,13 @@ static void ask(struct left *left, enum wsdbg_agent_state state, judge_fn *judge
     }
 }
 
-/* A replay that was broken by an arrival too many was cut: it tells nothing of who left. */
+/* A replay that was broken by an arrival too many was cut, and one that stops elsewhere may be wrong: both tell nothing
+ * of who left. */
 static struct left begin(struct wsdbg_case *c)
 {
     struct left left = {.c = c, .replay = wsdbg_replay_standing(c)};
     const struct wsdbg_replay *failing = left.replay ? NULL : wsdbg_replay_failing(c);
-    if (failing && !failing->is_broken)
+    if (failing && !failing->is_broken && !failing->is_unlike)
         left.replay = failing;
     return left;
 }

@@ -36,6 +36,7 @@ struct state_machine {
     const struct wsdbg_state_part *parts;
     const struct wsdbg_state_found *found;
     uint32_t found_count;
+    uint32_t *found_order; /* rows of `found` by CTA, warp, lane and instruction; those of one of these in their order */
 };
 
 static struct state_machine *of_base(struct wsdbg_machine *machine)
@@ -382,13 +383,46 @@ static struct wsdbg_error *read_constant(struct wsdbg_machine *base, uint32_t nu
     return NULL;
 }
 
-/* The rows of a CTA follow each other. */
-static uint32_t first_found(const struct state_machine *machine, uint32_t cta)
+/* ---- what atomics returned ---- */
+
+/* Less than 0: the row is of an earlier lane or instruction than the one asked for. */
+static int compare_found(const struct wsdbg_state_found *row, const struct wsdbg_state_found *other)
+{
+    if (row->cta != other->cta)
+        return row->cta < other->cta ? -1 : 1;
+    if (row->warp != other->warp)
+        return row->warp < other->warp ? -1 : 1;
+    if (row->lane != other->lane)
+        return row->lane < other->lane ? -1 : 1;
+    return (row->instruction > other->instruction) - (row->instruction < other->instruction);
+}
+
+static int by_lane(const void *left, const void *right, void *rows)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const struct wsdbg_state_found *found = rows;
+    const int order = compare_found(&found[a], &found[b]);
+    return order ? order : (a > b) - (a < b);
+}
+
+static bool order_found(struct state_machine *machine)
+{
+    machine->found_order = malloc(((size_t)machine->found_count + 1) * sizeof *machine->found_order);
+    for (uint32_t i = 0; machine->found_order && i < machine->found_count; i++)
+        machine->found_order[i] = i;
+    if (machine->found_order)
+        qsort_r(machine->found_order, machine->found_count, sizeof *machine->found_order, by_lane,
+                (void *)(uintptr_t)machine->found);
+    return machine->found_order;
+}
+
+/* How many rows are before those of the lane and instruction; with `behind`, also those of these. */
+static uint32_t rows_before(const struct state_machine *machine, const struct wsdbg_state_found *asked, bool behind)
 {
     uint32_t first = 0, end = machine->found_count;
     while (first < end) {
         const uint32_t middle = first + (end - first) / 2;
-        if (machine->found[middle].cta < cta)
+        if (compare_found(&machine->found[machine->found_order[middle]], asked) < (behind ? 1 : 0))
             first = middle + 1;
         else
             end = middle;
@@ -400,25 +434,23 @@ static enum wsdbg_machine_found read_found(struct wsdbg_machine *base, const str
                                            uint32_t times, uint32_t *value)
 {
     const struct state_machine *machine = of_base(base);
-    const uint32_t function_first = machine->grids[machine->ctas[atomic->cta].grid].function_first;
-    uint32_t before = 0;
-    for (uint32_t i = first_found(machine, atomic->cta); i < machine->found_count; i++) {
-        const struct wsdbg_state_found *row = &machine->found[i];
-        if (row->cta != atomic->cta)
-            break;
-        if (row->warp != atomic->warp || row->lane != atomic->lane ||
-            row->instruction - function_first != atomic->instruction || before++ != times)
-            continue;
-        *value = (uint32_t)row->value;
-        return WSDBG_MACHINE_FOUND;
-    }
-    return before && before == times ? WSDBG_MACHINE_FOUND_NOT_YET : WSDBG_MACHINE_FOUND_UNKNOWN;
+    const struct wsdbg_state_found asked = {
+        .cta = atomic->cta,
+        .warp = atomic->warp,
+        .lane = atomic->lane,
+        .instruction = machine->grids[machine->ctas[atomic->cta].grid].function_first + atomic->instruction};
+    const uint32_t first = rows_before(machine, &asked, false), count = rows_before(machine, &asked, true) - first;
+    if (times >= count)
+        return count && times == count ? WSDBG_MACHINE_FOUND_NOT_YET : WSDBG_MACHINE_FOUND_UNKNOWN;
+    *value = (uint32_t)machine->found[machine->found_order[first + times]].value;
+    return WSDBG_MACHINE_FOUND;
 }
 
 static void close_state(struct wsdbg_machine *base)
 {
     struct state_machine *machine = of_base(base);
     wsdbg_machine_deinit(base);
+    free(machine->found_order);
     free(machine->file);
     free(machine);
 }
@@ -446,7 +478,7 @@ struct wsdbg_error *wsdbg_machine_open_state(const char *path, enum wsdbg_state_
         error = check(machine, path);
     if (!error && !has_wanted(machine, choice))
         error = wsdbg_error_create(WSDBG_ERROR_NOT_FOUND, "%s: all of its kernels have probes", path);
-    if (!error && !fill(machine, choice))
+    if (!error && (!fill(machine, choice) || !order_found(machine)))
         error = &wsdbg_error_no_memory;
     if (error) {
         close_state(&machine->base);
