@@ -210,6 +210,14 @@ static bool lane_of(void *context, uint32_t number, uint32_t *value)
     return number == LANE;
 }
 
+/* An atomic brings a lane its number the first time, then 100 more each time. */
+static enum wsdbg_thread_found found_of_lane(void *context, uint32_t instruction, uint32_t times, uint32_t *value)
+{
+    (void)instruction;
+    *value = *(const uint32_t *)context + 100 * times;
+    return WSDBG_THREAD_FOUND;
+}
+
 /* Of the group with lane 0; *together: its lanes. */
 static struct wsdbg_walk walk_of_warp(const struct wsdbg_instruction *code, size_t count, uint32_t *together)
 {
@@ -506,7 +514,7 @@ static void walk_both(const struct wsdbg_instruction *code, size_t count, struct
     uint32_t left = UINT32_MAX;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         numbers[lane] = lane;
-        worlds[lane] = (struct wsdbg_thread_world){&numbers[lane], constant, lane_of, NULL, NULL, NULL, 0};
+        worlds[lane] = (struct wsdbg_thread_world){&numbers[lane], constant, lane_of, NULL, NULL, found_of_lane, 0};
     }
     assert_null(wsdbg_graph_create_decoded(code, count, &graph));
     assert_null(wsdbg_walk_plan_create(graph, &plan));
@@ -526,6 +534,53 @@ static void free_both(struct wsdbg_walk walks[2])
 {
     free(walks[0].steps);
     free(walks[1].steps);
+}
+
+#define ATOMIC {OP(ATOMG), UNGUARDED, TO(R(2)), FROM(PAIR_AT(8), R(3)), .width_bytes = 4, .words = {1, 0}}
+#define IS(to, reg, mode_, n) {OP(ISETP), UNGUARDED, TO(P(to)), FROM(R(reg), NUMBER(n), ALWAYS), .mode = WSDBG_COMPARE_##mode_}
+
+static void test_each_lane_has_its_own_result_of_an_atomic(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {SET(8, 0)}, {SET(9, 0)}, ATOMIC, IS(0, 2, LT, 3),
+        {OP(SYNCS_ARRIVE), IF(0), FROM(AT(WSDBG_RZ, 0x400), NUMBER(1)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walks[2];
+    uint32_t lanes[2];
+    WALK_BOTH(code, walks, lanes);
+    assert_int_equal(lanes[0], 7);
+    assert_int_equal(walks[0].count, 1);
+    assert_int_equal(walks[1].count, 0);
+    assert_false(walks[0].is_guessed);
+    free_both(walks);
+    (void)state;
+}
+
+/* In round `i` lane `i` executes the atomic, for the first time. */
+static void test_each_lane_counts_its_own_atomics(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {SET(8, 0)}, {SET(9, 0)}, {SET(2, 0)}, {SET(4, 0)},
+        {OP(S2R), UNGUARDED, TO(R(0)), FROM(SPECIAL(LANE))},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), R(4), ALWAYS), .mode = WSDBG_COMPARE_EQ},
+        {OP(ATOMG), IF(0), TO(R(2)), FROM(PAIR_AT(8), R(3)), .width_bytes = 4, .words = {1, 0}},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), NUMBER(1)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(IADD3), UNGUARDED, TO(R(4)), FROM(R(4), NUMBER(1), ZERO)},
+        IS(1, 4, LT, 3),
+        {OP(BRA), IF(1), JUMP(-6)},
+        IS(2, 2, EQ, 1),
+        {OP(SYNCS_ARRIVE), IF(2), FROM(AT(WSDBG_RZ, 0x400), NUMBER(1)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walks[2];
+    uint32_t lanes[2];
+    WALK_BOTH(code, walks, lanes);
+    assert_int_equal(lanes[1], 2);
+    assert_int_equal(walks[0].count, 3);
+    assert_int_equal(walks[1].count, 4);
+    free_both(walks);
+    (void)state;
 }
 
 /* Lane 0 alone copies an address to a uniform register, and all lanes arrive there; so do those that have left it. */
@@ -610,6 +665,8 @@ int main(void)
         cmocka_unit_test(test_machine_code_reduces_what_the_lanes_of_the_last_warpsync_have),
         cmocka_unit_test(test_machine_code_says_in_its_words_what_lanes_exchange),
         cmocka_unit_test(test_lanes_that_are_alone_exchange_what_they_have),
+        cmocka_unit_test(test_each_lane_has_its_own_result_of_an_atomic),
+        cmocka_unit_test(test_each_lane_counts_its_own_atomics),
         cmocka_unit_test(test_machine_code_compares_and_reduces_what_all_lanes_have),
         cmocka_unit_test(test_machine_code_asks_whether_all_lanes_have_the_same),
         cmocka_unit_test(test_a_side_may_be_lost_in_a_function_of_a_function),

@@ -296,6 +296,30 @@ static void test_an_atomic_has_the_results_that_were_kept(void **state)
     (void)state;
 }
 
+/* A thread tries until it gets a lock, in a loop that does nothing else. */
+static void test_a_poll_by_an_atomic_has_each_result_in_turn(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {SET(8, DATA)},
+        {SET(9, 0)},
+        {OP(ATOMG), UNGUARDED, TO(R(2)), FROM(PAIR_AT(8), R(3)), .width_bytes = 4, .words = {1, 0}},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(2), NUMBER(9), ALWAYS), .mode = WSDBG_COMPARE_LT},
+        {OP(BRA), IF(0), JUMP(-3)},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(2)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    const uint32_t results[4] = {4, 7, 9};
+    const struct wsdbg_thread_world world = {
+        .context = (void *)(uintptr_t)results, .global = global_now, .found = found};
+    struct wsdbg_walk walk = walk_in(code, sizeof code / sizeof *code, &world, WITHOUT_LIMITS);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.count, 1);
+    assert_int_equal(walk.steps[0].number, 9);
+    assert_false(walk.is_guessed);
+    free(walk.steps);
+    (void)state;
+}
+
 /* The loop count is a quotient.  Code that comes from PTX has a division as MUFU with two sources. */
 static void test_a_trip_count_may_be_a_quotient(void **state)
 {
@@ -377,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_data_for_shared_memory_is_loaded_up_to_a_limit),
         cmocka_unit_test(test_a_word_whose_load_was_left_out_is_not_what_is_there_now),
         cmocka_unit_test(test_an_atomic_has_the_results_that_were_kept),
+        cmocka_unit_test(test_a_poll_by_an_atomic_has_each_result_in_turn),
         cmocka_unit_test(test_a_trip_count_may_be_a_quotient),
         cmocka_unit_test(test_a_sum_is_known_as_far_as_its_addends_are),
         cmocka_unit_test(test_a_generic_access_may_be_to_shared_memory_of_any_rank),
