@@ -34,7 +34,7 @@ struct walk_group {
     uint64_t varies[WSDBG_WALK_REGISTER_WORDS]; /* registers */
     struct wsdbg_thread_state *states;          /* by lane; of a lane only what was spread to it holds */
     struct walk_place place;                    /* how far the walk is */
-    uint32_t uncounted; /* lanes that may have executed atomics which nobody followed */
+    uint32_t uncounted;                         /* lanes that may have executed atomics which nobody followed */
     bool is_partial;                            /* the last WARPSYNC did not wait for all lanes of the warp */
     struct wsdbg_error *error;
 };

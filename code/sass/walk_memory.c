@@ -204,8 +204,7 @@ void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const st
     struct wsdbg_instruction load;
     uint32_t words[WSDBG_LOAD_WORDS];
     const bool is_load = load_of_atomic(atomic, &load);
-    const enum wsdbg_thread_found found =
-        is_load ? find_result(lane, number, words) : WSDBG_THREAD_FOUND_UNKNOWN;
+    const enum wsdbg_thread_found found = is_load ? find_result(lane, number, words) : WSDBG_THREAD_FOUND_UNKNOWN;
     const bool is_present = is_load && found != WSDBG_THREAD_FOUND && may_find_present(lane, number, found) &&
                             wsdbg_thread_load(&load, lane->world, lane->state, words);
     walk_forget_written(lane, atomic);

@@ -302,7 +302,6 @@ static void keep_told(struct wsdbg_walk_plan *plan, uint32_t instruction, bool o
     plan->told[plan->told_count++].instruction = instruction;
     plan->exchanges |= is_kept(plan->graph, instruction);
     plan->follows_stores |= !only_waits && (operation == WSDBG_OP_LDS || operation == WSDBG_OP_LD);
-    plan->follows_generic_stores |= !only_waits && operation == WSDBG_OP_LD;
 }
 
 static bool is_load(const struct wsdbg_graph *graph, uint32_t number)

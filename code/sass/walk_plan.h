@@ -42,9 +42,9 @@ struct wsdbg_walk_told {
     size_t count, values_capacity, known_capacity;
     struct wsdbg_walk_exchange *exchanges; /* by time, as long as all lanes of the warp walked together */
     size_t exchange_count, exchange_capacity;
-    size_t times;    /* how often the lanes that walk now have executed it */
+    size_t times;                        /* how often the lanes that walk now have executed it */
     uint32_t executed[WSDBG_WALK_LANES]; /* ... of an atomic: each lane */
-    bool only_waits; /* a load in a loop without accesses: from global memory, or generic */
+    bool only_waits;                     /* a load in a loop without accesses: from global memory, or generic */
     /* Of a load: from which address the leader loaded last, and where. */
     bool has_loaded, is_polling; /* is_polling: it loads that again, and has passed no barrier since */
     uint64_t loaded_address;
@@ -73,8 +73,7 @@ struct wsdbg_walk_plan {
     uint32_t lanes;      /* of the warp at hand; a bit each */
     bool takes_present;  /* a load from shared memory may get what is there now */
     bool follows_stores; /* some load in a loop is told: what is stored to shared memory may decide a way */
-    /* ... by a load from a generic address: then stores to such addresses count, too.  A compiler that knows of the
-     * loads that they are from shared memory knows it of the stores. */
+    /* ... also what is stored by generic addresses: some store is. */
     bool follows_generic_stores;
     bool has_other_writers;   /* shared memory may change by other instructions than stores that walks follow */
     bool has_generic_writers; /* ... or by stores to generic addresses */

@@ -1,4 +1,4 @@
-/* found.c - see found.h.  Reads: the warp's program counter.  Writes: the warp's list of results. */
+/* found.c - see found.h.  Writes: the warp's list of results. */
 #include "hopper/found.h"
 
 #include <stdlib.h>
@@ -21,6 +21,12 @@ static struct hopper_found *list_of(struct hopper_warp *warp)
     return warp->found;
 }
 
+static void give_up(struct hopper_found *found)
+{
+    free(found->rows);
+    *found = (struct hopper_found){.is_given_up = true};
+}
+
 void hopper_found_add(struct hopper_warp *warp, uint32_t lane, uint32_t instruction, uint64_t value)
 {
     struct hopper_found *found = list_of(warp);
@@ -28,8 +34,7 @@ void hopper_found_add(struct hopper_warp *warp, uint32_t lane, uint32_t instruct
         return;
     if (found->count == FOUND_MOST ||
         !wsdbg_grow((void **)&found->rows, &found->capacity, found->count + 1, sizeof *found->rows)) {
-        found->is_given_up = true;
-        found->count = 0;
+        give_up(found);
         return;
     }
     found->rows[found->count++] = (struct wsdbg_gpu_found){.lane = lane, .instruction = instruction, .value = value};

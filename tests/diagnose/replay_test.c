@@ -126,8 +126,8 @@ static void hang(struct kernel *k)
 enum { UNSEEN = 3 };
 #define AT_UNSEEN MBARRIER_AT(UNSEEN, 0)
 
-/* Warp 1 arrived on B and left, and B lacks an arrival.  Walks let warp 2 wait for C, but it was seen at another barrier:
- * so nobody knows what else it does. */
+/* Warp 1 arrived on B and left, and B lacks an arrival.  Walks let warp 2 wait for C, but it was seen at another
+ * barrier: so nobody knows what else it does. */
 static void a_replay_that_stops_elsewhere_shows_nothing_of_who_left(void **state)
 {
     struct kernel k;

@@ -266,6 +266,9 @@ static void what_is_no_state_is_refused(void **state)
         {offsetof(struct file, warps[1].cta), 5, "a warp that cannot be"},
         {offsetof(struct file, parts[1].warp), 3, "a part of a warp that cannot be"},
         {offsetof(struct file, parts[1].wait), WSDBG_STATE_WAIT_COUNT, "a part of a warp that cannot be"},
+        {offsetof(struct file, header.version), 0, "version 0"},
+        {offsetof(struct file, header.found_count), 1u << 30, "cut short"},
+        {offsetof(struct file, found[1].cta), 1, "a result of an atomic that cannot be"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -281,6 +284,16 @@ static void what_is_no_state_is_refused(void **state)
     }
 }
 
+static void ask_for_results(struct wsdbg_machine *machine)
+{
+    uint32_t value;
+    for (uint32_t cta = 0; cta < machine->cta_count; cta++)
+        for (uint32_t times = 0; times < 3; times++) {
+            const struct wsdbg_machine_atomic atomic = {cta, 1, 5, AT_POLL};
+            machine->ops->found(machine, &atomic, times, &value);
+        }
+}
+
 /* Nothing in it is believed: whatever a word is changed to, there is an error or a look. */
 static void any_word_may_be_anything(void **state)
 {
@@ -293,8 +306,10 @@ static void any_word_may_be_anything(void **state)
             struct wsdbg_snapshot snapshot = {0};
             memcpy((char *)file + at, &values[i], sizeof values[i]);
             struct wsdbg_error *error = open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine);
-            if (!error)
+            if (!error) {
+                ask_for_results(machine);
                 look_at(machine, &snapshot);
+            }
             wsdbg_error_destroy(error);
             wsdbg_snapshot_deinit(&snapshot);
             free(file);

@@ -536,13 +536,22 @@ static void free_both(struct wsdbg_walk walks[2])
     free(walks[1].steps);
 }
 
-#define ATOMIC {OP(ATOMG), UNGUARDED, TO(R(2)), FROM(PAIR_AT(8), R(3)), .width_bytes = 4, .words = {1, 0}}
-#define IS(to, reg, mode_, n) {OP(ISETP), UNGUARDED, TO(P(to)), FROM(R(reg), NUMBER(n), ALWAYS), .mode = WSDBG_COMPARE_##mode_}
+#define ATOMIC                                                                                      \
+    {                                                                                               \
+        OP(ATOMG), UNGUARDED, TO(R(2)), FROM(PAIR_AT(8), R(3)), .width_bytes = 4, .words = { 1, 0 } \
+    }
+#define IS(to, reg, mode_, n)                                                                           \
+    {                                                                                                   \
+        OP(ISETP), UNGUARDED, TO(P(to)), FROM(R(reg), NUMBER(n), ALWAYS), .mode = WSDBG_COMPARE_##mode_ \
+    }
 
 static void test_each_lane_has_its_own_result_of_an_atomic(void **state)
 {
     static const struct wsdbg_instruction code[] = {
-        {SET(8, 0)}, {SET(9, 0)}, ATOMIC, IS(0, 2, LT, 3),
+        {SET(8, 0)},
+        {SET(9, 0)},
+        ATOMIC,
+        IS(0, 2, LT, 3),
         {OP(SYNCS_ARRIVE), IF(0), FROM(AT(WSDBG_RZ, 0x400), NUMBER(1)), .mode = WSDBG_ARRIVE_ART0},
         {OP(EXIT), UNGUARDED},
     };
@@ -561,7 +570,10 @@ static void test_each_lane_has_its_own_result_of_an_atomic(void **state)
 static void test_each_lane_counts_its_own_atomics(void **state)
 {
     static const struct wsdbg_instruction code[] = {
-        {SET(8, 0)}, {SET(9, 0)}, {SET(2, 0)}, {SET(4, 0)},
+        {SET(8, 0)},
+        {SET(9, 0)},
+        {SET(2, 0)},
+        {SET(4, 0)},
         {OP(S2R), UNGUARDED, TO(R(0)), FROM(SPECIAL(LANE))},
         {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), R(4), ALWAYS), .mode = WSDBG_COMPARE_EQ},
         {OP(ATOMG), IF(0), TO(R(2)), FROM(PAIR_AT(8), R(3)), .width_bytes = 4, .words = {1, 0}},

@@ -36,7 +36,8 @@ struct state_machine {
     const struct wsdbg_state_part *parts;
     const struct wsdbg_state_found *found;
     uint32_t found_count;
-    uint32_t *found_order; /* rows of `found` by CTA, warp, lane and instruction; those of one of these in their order */
+    uint32_t
+        *found_order; /* rows of `found` by CTA, warp, lane and instruction; those of one of these in their order */
 };
 
 static struct state_machine *of_base(struct wsdbg_machine *machine)
