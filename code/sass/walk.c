@@ -161,6 +161,24 @@ static void issue_alone(struct walking *walking)
         walk_group_drop(&walking->group, lane.lane);
 }
 
+/* Notes for which lanes a WARPSYNC waits. */
+static void note_awaited(struct walking *walking, uint32_t number, bool is_partial)
+{
+    const struct wsdbg_instruction *instruction = &graph_of(walking)->instructions[number];
+    struct walk_group *group = &walking->group;
+    struct walk_lane lane = walk_group_leader(group);
+    uint32_t mask = 0, other = 0;
+    group->is_partial = is_partial;
+    group->awaited = 0;
+    walk_group_spread_operands(group, number);
+    if (!is_partial || !instruction->source_count || !walk_value(&lane, &instruction->sources[0], 0, &mask))
+        return;
+    for (uint32_t at = 0; walk_group_next_followed(group, &at, &lane);)
+        if (!walk_value(&lane, &instruction->sources[0], 0, &other) || other != mask)
+            return;
+    group->awaited = mask;
+}
+
 /* Adds the leader's step, if it makes one; who does something else leaves the group.  False where the walk is lost. */
 static bool take_step(struct walking *walking, uint32_t number)
 {
@@ -180,7 +198,7 @@ static bool take_step(struct walking *walking, uint32_t number)
         issue_alone(walking);
     if (instruction->operation == WSDBG_OP_WARPSYNC) {
         if (wsdbg_thread_executes(leader.state, instruction) != WSDBG_TRUTH_NO)
-            walking->group.is_partial = deed != DEED_STEP;
+            note_awaited(walking, number, deed != DEED_STEP);
         return true;
     }
     if (deed == DEED_STEP)

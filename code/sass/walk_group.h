@@ -36,6 +36,7 @@ struct walk_group {
     struct walk_place place;                    /* how far the walk is */
     uint32_t uncounted;                         /* lanes that may have executed atomics which nobody followed */
     bool is_partial;                            /* the last WARPSYNC did not wait for all lanes of the warp */
+    uint32_t awaited; /* ... the lanes that it waited for; 0 = not known, or lanes named different ones */
     struct wsdbg_error *error;
 };
 

@@ -35,7 +35,7 @@ static bool takes_part(const struct walk_lane *lane, const struct wsdbg_instruct
     if (wsdbg_thread_executes(lane->state, instruction) != WSDBG_TRUTH_YES)
         return false;
     if (wsdbg_is_machine_code(instruction))
-        return here != UINT32_MAX || !lane->group->is_partial;
+        return !lane->group->is_partial || (here != UINT32_MAX && !(here & ~lane->group->awaited));
     return instruction->source_count > mask_at && walk_value(lane, &instruction->sources[mask_at], 0, &mask) &&
            mask == UINT32_MAX;
 }

@@ -62,16 +62,23 @@ static void a_change_of_too_many_steps_is_noted(void **state)
 
 enum { EMPTY = 4, FULL = 5, TWO_WARPS = 64 };
 
-/* Warp 0 waits for warp 1 at EMPTY and arrives at FULL, three times.  Warp 1 arrives at EMPTY before it begins and in
- * each round, but for one. */
-static void hand_over(struct kernel *k, uint32_t left_out)
+/* Warp 0 waits for warp 1 at EMPTY and arrives at FULL, or on B, three times.  Warp 1 arrives at EMPTY before it begins
+ * and in each round, but for one. */
+static void hand_over(struct kernel *k, uint32_t left_out, bool by_mbarrier)
 {
     kernel_begin(k);
+    kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    kernel_sync(k);
     kernel_add(k, 1, WSDBG_ACCESS_NAMED_ARRIVE, EMPTY, TWO_WARPS);
     for (uint32_t round = 0; round < 3; round++) {
         kernel_add(k, 0, WSDBG_ACCESS_NAMED_SYNC, EMPTY, TWO_WARPS);
-        kernel_add(k, 0, WSDBG_ACCESS_NAMED_ARRIVE, FULL, TWO_WARPS);
-        kernel_add(k, 1, WSDBG_ACCESS_NAMED_SYNC, FULL, TWO_WARPS);
+        if (by_mbarrier) {
+            kernel_add(k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+            kernel_add(k, 1, WSDBG_ACCESS_WAIT, AT_B, round & 1);
+        } else {
+            kernel_add(k, 0, WSDBG_ACCESS_NAMED_ARRIVE, FULL, TWO_WARPS);
+            kernel_add(k, 1, WSDBG_ACCESS_NAMED_SYNC, FULL, TWO_WARPS);
+        }
         if (round != left_out)
             kernel_add(k, 1, WSDBG_ACCESS_NAMED_ARRIVE, EMPTY, TWO_WARPS);
     }
@@ -79,10 +86,10 @@ static void hand_over(struct kernel *k, uint32_t left_out)
 
 static void a_round_without_a_named_barrier_gets_an_arrival(void **state)
 {
-    for (uint32_t left_out = 0; left_out < 2; left_out++) {
+    for (uint32_t i = 0; i < 4; i++) {
         struct kernel k;
         struct wsdbg_repairs repairs;
-        hand_over(&k, left_out);
+        hand_over(&k, i % 2, i >= 2);
         kernel_run(&k);
         assert_int_equal(k.replay->agents[0].state, WSDBG_AGENT_NAMED);
         assert_null(wsdbg_repairs_find_named_rounds(k.replay, &repairs));

@@ -566,6 +566,29 @@ static void test_each_lane_has_its_own_result_of_an_atomic(void **state)
     (void)state;
 }
 
+/* Lane 0 waits for itself, lanes 1 and 2 for each other: nobody knows that they vote together. */
+static void test_lanes_of_two_masks_do_not_vote_together(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(S2R), UNGUARDED, TO(R(0)), FROM(SPECIAL(LANE))},
+        IS(0, 0, GT, 2),
+        {OP(EXIT), IF(0)},
+        {SET(9, 6)},
+        IS(1, 0, EQ, 0),
+        {OP(MOV), IF(1), TO(R(9)), FROM(NUMBER(1))},
+        {OP(WARPSYNC), UNGUARDED, FROM(R(9))},
+        {OP(VOTE), UNGUARDED, TO(R(3), P(2)), FROM(ALWAYS), .words = {0, VOTE_ANY << (72 - 64)}},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(3)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    uint32_t together;
+    struct wsdbg_walk walk = walk_of_warp(code, sizeof code / sizeof *code, &together);
+    assert_int_equal(walk.count, 0);
+    assert_false(walk.is_whole);
+    free(walk.steps);
+    (void)state;
+}
+
 /* In round `i` lane `i` executes the atomic, for the first time. */
 static void test_each_lane_counts_its_own_atomics(void **state)
 {
@@ -679,6 +702,7 @@ int main(void)
         cmocka_unit_test(test_lanes_that_are_alone_exchange_what_they_have),
         cmocka_unit_test(test_each_lane_has_its_own_result_of_an_atomic),
         cmocka_unit_test(test_each_lane_counts_its_own_atomics),
+        cmocka_unit_test(test_lanes_of_two_masks_do_not_vote_together),
         cmocka_unit_test(test_machine_code_compares_and_reduces_what_all_lanes_have),
         cmocka_unit_test(test_machine_code_asks_whether_all_lanes_have_the_same),
         cmocka_unit_test(test_a_side_may_be_lost_in_a_function_of_a_function),

@@ -254,6 +254,8 @@ struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
  *   broken so.
  * - At most one of four orders finishes, all others stop or are broken so.  The last run stopped with most agents where
  *   they were seen.
+ * - No order finishes, and some stop, but elsewhere than it was seen: is_unlike.  Who judges by that may only say what is
+ *   possible.
  * The replay is the case's. */
 struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c);
 /* Whether two barriers are of one family, in the same CTA or in different ones. */
