@@ -22,6 +22,7 @@ static struct wsdbg_snapshot inspect(struct wsdbg_evidence *source, uint64_t dea
 {
     struct wsdbg_snapshot snapshot;
     rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), deadline_ns, &snapshot));
+    source->ops->await_leave(source, &snapshot);
     return snapshot;
 }
 
@@ -106,6 +107,7 @@ static void kernels_with_probes_are_looked_at_when_that_is_asked_for(void **stat
     struct wsdbg_snapshot snapshot = inspect(source, WSDBG_ATTACH_NS - 1);
     add_recorded_grid(&snapshot);
     rig_ok(source->ops->complete(source, 3000000000ull, &snapshot));
+    source->ops->await_leave(source, &snapshot);
     assert_string_equal(snapshot.source, "live");
     assert_int_equal(snapshot.look_count, 2);
     assert_int_equal(snapshot.grid_count, 1); /* the looks' */

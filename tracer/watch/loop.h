@@ -102,6 +102,8 @@ void wsdbg_watch_record(struct wsdbg_watch_loop *loop, uint64_t time_ns);
 /* A frame whenever something moved, at most four a second, and always the last one before a silence: its slots
  * have not changed since progress_ns, so that is the frame's true time. */
 void wsdbg_watch_record_progress(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool over);
+/* Waits until the inspectors that came for the newest look have left; its rows then have the time that took. */
+void wsdbg_watch_await_leave(struct wsdbg_watch_loop *loop);
 /* The newest look, when it is time or now_please. */
 void wsdbg_watch_store(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool now_please);
 void wsdbg_watch_store_verdict(struct wsdbg_watch_loop *loop, const struct wsdbg_snapshot *snapshot,

@@ -196,7 +196,7 @@ static bool sees_unfinished_grid(const struct wsdbg_watch_loop *loop, uint64_t n
     return false;
 }
 
-enum { SETTLE_NS = 100000000 }; /* until observers that have slept tell what their processes do */
+enum { SETTLE_NS = 40000000 }; /* observers that have slept take two looks, 20 ms apart, before they tell anything */
 
 /* Work of which it is not known whether it is done. */
 static bool has_unknown_work(const struct wsdbg_snapshot *snapshot)
