@@ -13,7 +13,7 @@
 
 enum { LOOKS = 2 };
 #define APART_NS 60000000ull          /* from one suspension to the next: a spinning warp has gone round many times */
-#define APART_LATE_NS 300000000ull    /* ... also where other programs have the GPU in turns */
+#define APART_LATE_NS 250000000ull    /* ... also where other programs have the GPU in turns */
 #define AHEAD_AT_MOST_NS 500000000ull /* a look ahead is compared with one that comes no later */
 #define OPENED_NS 1000000000ull       /* time for an inspector to load the driver's library before it asks */
 #define HELD_NS 50000000ull           /* ... and then for an observer to report the locks of its GPUs */
