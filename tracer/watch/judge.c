@@ -259,6 +259,21 @@ static bool judge_no_hang(struct wsdbg_watch_loop *loop, struct wsdbg_stall *sta
     return false;
 }
 
+/* What was seen before, and no look of now. */
+static bool is_old(const struct wsdbg_watch_loop *loop, const struct wsdbg_stall *stall)
+{
+    return stall == &loop->work && loop->is_brought_back;
+}
+
+static void keep_whole(struct wsdbg_watch_loop *loop, const struct wsdbg_stall *stall, enum wsdbg_movement movement)
+{
+    const struct wsdbg_evidence *evidence = loop->watch->evidence;
+    const bool lacks_some = evidence->ops->was_taken && evidence->ops->was_taken(evidence);
+    if (stall == &loop->work && movement == WSDBG_STOOD_STILL && loop->last.look_count > 0 && !is_old(loop, stall) &&
+        !lacks_some)
+        wsdbg_whole_keep(&loop->whole, &loop->last, stall->watchdog.progress_ns);
+}
+
 bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall, enum wsdbg_movement movement,
                        uint64_t now_ns)
 {
@@ -268,7 +283,7 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
     bool stands = false, decided = true;
     if (!error) {
         movement = look_saw_movement(loop, stall) ? WSDBG_MOVED : movement;
-        if (!loop->asks_record_alone)
+        if (!loop->asks_record_alone && !is_old(loop, stall))
             standstill = note_standstill(loop, stall, movement, now_ns);
         stands = !diagnosis.hang && !loop->asks_record_alone &&
                  wsdbg_standstill_is_hang(&standstill, stall->watchdog.stall_ns);
@@ -289,6 +304,7 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
     else
         decided = judge_no_hang(loop, stall, &diagnosis, &standstill, movement, now_ns);
     keep_verdict(loop, &diagnosis, now_ns);
+    keep_whole(loop, stall, movement);
     wsdbg_diagnosis_deinit(&diagnosis);
     return decided;
 }

@@ -8,6 +8,7 @@
 #include "watch/hidden_work.h"
 #include "watch/sources.h"
 #include "watch/stall.h"
+#include "watch/whole_picture.h"
 #include "watch/words.h"
 #include "diagnose/standstill.h"
 
@@ -59,14 +60,16 @@ struct wsdbg_watch_loop {
     struct wsdbg_stall slots, work, calls; /* calls: those of NCCL that no kernel shows */
     struct wsdbg_gpu_turn turn;
     struct wsdbg_marked marked;
-    struct wsdbg_snapshot last; /* the newest look */
-    uint64_t began_ns;          /* what happened before counts for no stall; 0 = all counts */
-    uint64_t moved_ns;          /* when a look at the GPU last saw movement */
-    uint64_t waited_ns;         /* threads have waited since then at least, before wsdbg came; 0 = not known to have */
-    uint64_t waited_since_ns;   /* ... and their work has not moved since that moment */
-    bool is_unseen;             /* the newest look at the work showed nothing of it, and no earlier one did */
-    bool saw_end;               /* the newest look at the work saw no kernel, and an earlier one did */
-    bool looked_ahead;          /* the first of two looks at work that will soon be due was taken */
+    struct wsdbg_snapshot last;       /* the newest look */
+    struct wsdbg_whole_picture whole; /* of the work's stall */
+    bool is_brought_back;             /* `last` is that picture: the newest look showed less */
+    uint64_t began_ns;                /* what happened before counts for no stall; 0 = all counts */
+    uint64_t moved_ns;                /* when a look at the GPU last saw movement */
+    uint64_t waited_ns;       /* threads have waited since then at least, before wsdbg came; 0 = not known to have */
+    uint64_t waited_since_ns; /* ... and their work has not moved since that moment */
+    bool is_unseen;           /* the newest look at the work showed nothing of it, and no earlier one did */
+    bool saw_end;             /* the newest look at the work saw no kernel, and an earlier one did */
+    bool looked_ahead;        /* the first of two looks at work that will soon be due was taken */
     struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks, calls_looks;
     struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */
     bool spared_said;               /* that a stall is not looked at */

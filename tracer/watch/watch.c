@@ -330,6 +330,7 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
         wsdbg_watch_await_leave(&loop);
     }
     wsdbg_snapshot_deinit(&loop.last);
+    wsdbg_whole_deinit(&loop.whole);
     wsdbg_sources_deinit(&loop.sources);
     wsdbg_noted_deinit(&loop.noted);
     wsdbg_hidden_deinit(&loop.hidden);
