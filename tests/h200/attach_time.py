@@ -20,7 +20,7 @@ START_S, ATTACH_S = 60, 30  # limits
 CAUSES = ('ARRIVE_SHORT', 'ARRIVE_MISSING')
 STEPS = ('attach', 'suspend', 'read', 'resume', 'detach')
 PARTS = {'due_ms': 'until the stall is due', 'first_look_ms': 'until the first look has stopped a GPU', 'last_look_ms': 'until the last look has stopped one',
-         'verdict_ms': 'until the cause is known', 'shown_ms': 'until the verdict is on the terminal', 'total_ms': 'until the command has ended'}
+         'verdict_ms': 'until the cause is known', 'beside_ms': 'of these, beside the longest attach', 'shown_ms': 'until the verdict is on the terminal', 'total_ms': 'until the command has ended'}
 
 
 def read(path):
@@ -97,6 +97,10 @@ class Armed:
         return {'cause': said['cause'], 'confidence': said['confidence'], 'hang': said['hang'], 'rank': fleet.rank_of_first(report)}
 
 
+def longest_attach_ms(attach):
+    return max((int(look['attach_ns'] or 0) / 1e6 for look in attach['looks']), default=0)
+
+
 def is_right(attach):
     return attach['status'] == 124 and attach['cause'] in CAUSES and attach['rank'] == 1
 
@@ -107,7 +111,7 @@ def why_not(attach):
 
 
 def line_of(attach):
-    parts = ', '.join(f'{part[:-3]} {attach[part]:.0f}' for part in PARTS if attach[part] is not None)
+    parts = ', '.join(f'{part[:-3]} {attach[part]:.0f}' for part in PARTS if attach.get(part) is not None)
     steps = '; '.join(' '.join(f"{step} {int(look[f'{step}_ns'] or 0) / 1e6:.0f}" for step in STEPS) for look in attach['looks'])
     return f"attach {attach['number']}: {'right' if is_right(attach) else 'NOT RIGHT'}: {attach['cause']} ({attach['confidence']}), rank {attach['rank']}; ms: {parts}\n    looks: {steps}{why_not(attach)}"
 
@@ -153,6 +157,8 @@ def cell(values, digits=0):
 
 def page(kept):
     attaches = kept['attaches']
+    for attach in attaches:
+        attach['beside_ms'] = None if attach['verdict_ms'] is None else attach['verdict_ms'] - longest_attach_ms(attach)
     first, later = ([attach for attach in attaches if (attach['number'] == 1) == is_first] for is_first in (True, False))
     lines = ['## How long attach --all takes', '', f"`tests/h200/attach_time.py --stall {kept['stall']:g}` on {fleet_script.gpus_of(kept)}, {kept['date']}: {len(attaches)} times `wsdbg attach --all` on the two "
              f"armed ranks of `own-kernel`, which was started {len(first)} times; {sum(map(is_right, attaches))} of them said the cause and the rank. The very first one: {attaches[0]['total_ms']:,.0f} ms.", '',

@@ -137,12 +137,18 @@ void wsdbg_watch_keep_look(struct wsdbg_watch_loop *loop, const struct wsdbg_sna
         loop->watch->looked_by = snapshot->source;
 }
 
-void wsdbg_watch_read_stacks(struct wsdbg_watch_loop *loop)
+static void read_stacks_now(struct wsdbg_watch_loop *loop)
 {
     struct wsdbg_error *error = loop->watch->read_stacks ? wsdbg_program_stacks_read(&loop->last) : NULL;
     if (error)
         wsdbg_watch_say(loop->watch, "the program's stacks were not read: %s", wsdbg_error_message(error));
     wsdbg_error_destroy(error);
+}
+
+void wsdbg_watch_read_stacks(struct wsdbg_watch_loop *loop)
+{
+    wsdbg_watch_await_leave(loop);
+    read_stacks_now(loop);
 }
 
 void wsdbg_watch_mark_moving(struct wsdbg_watch_loop *loop)
@@ -295,7 +301,9 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
         wsdbg_diagnosis_deinit(&diagnosis);
         return false;
     }
-    if (diagnosis.hang || movement == WSDBG_STOOD_STILL)
+    if (diagnosis.hang) /* the threads that matter were inside their calls before the inspectors came */
+        read_stacks_now(loop);
+    else if (movement == WSDBG_STOOD_STILL)
         wsdbg_watch_read_stacks(loop);
     wsdbg_place_missing_ranks(&loop->last, &diagnosis);
     wsdbg_place_calls(&loop->last, &diagnosis);
