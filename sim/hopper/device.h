@@ -109,6 +109,10 @@ struct wsdbg_gpu {
     uint64_t next_grid_id;
     uint64_t resident_ctas;
     bool has_fault;
+    struct hopper_fault_site { /* of the first fault; warp NULL = an engine's, or none */
+        const struct hopper_warp *warp;
+        uint32_t lanes, instruction;
+    } fault_site;
     bool may_place; /* a CTA left or a grid came since nothing more could be placed */
 
     /* schedule.c */

@@ -70,6 +70,8 @@ uint32_t hopper_mbarrier_next(const struct hopper_cta *cta, uint32_t offset, boo
 /* Phases of the barrier that completed since it was initialised. */
 uint32_t hopper_mbarrier_phases(const struct hopper_cta *cta, uint32_t offset);
 void hopper_mbarriers_free(struct hopper_cta *cta);
+/* An arrival that the phase does not take locks the word (bit 42), as on hardware. */
+void hopper_mbarrier_lock(struct hopper_cta *cta, uint32_t offset);
 /* In words, for a fault. */
 const char *hopper_mbarrier_effect_text(enum hopper_mbarrier_effect effect);
 

@@ -56,6 +56,11 @@ static void visit_warp(const struct wsdbg_gpu_visitor *visitor, void *data, cons
         .cluster_arrived = warp->cluster_arrived,
         .part_count = warp->live ? warp->split_count : 0,
     };
+    const struct hopper_fault_site *site = &warp->cta->grid->gpu->fault_site;
+    if (site->warp == warp) {
+        state.fault_lanes = site->lanes;
+        state.fault_instruction = site->instruction;
+    }
     for (uint32_t i = 0; i < state.part_count; i++)
         state.parts[i] = part_of(&warp->splits[i]);
     visitor->warp(data, &state);
@@ -115,6 +120,7 @@ static void visit_run(const struct wsdbg_gpu_visitor *visitor, void *data, const
         .ctas_started = grid->ctas_started,
         .ctas_done = grid->ctas_done,
         .engine_works = grid->works_pending,
+        .fault = wsdbg_gpu_fault(run),
     };
     if (visitor->grid)
         visitor->grid(data, &state);

@@ -22,6 +22,7 @@ struct wsdbg_gpu_grid {
     bool has_clusters;
     uint64_t ctas_total, ctas_started, ctas_done;
     uint64_t engine_works; /* copies and the like under way */
+    const struct wsdbg_gpu_fault *fault; /* NULL = none that it caused */
 };
 
 struct wsdbg_gpu_cta {
@@ -84,6 +85,7 @@ struct wsdbg_gpu_warp {
     uint32_t registers_held; /* a thread */
     uint64_t instructions;
     uint32_t cluster_arrived; /* lanes that arrived at the cluster's barrier and have not waited since */
+    uint32_t fault_lanes, fault_instruction; /* the lane that caused the fault, 0 = none of them, and where */
     uint32_t part_count;
     struct wsdbg_gpu_part parts[WSDBG_GPU_LANES];
 };

@@ -104,6 +104,17 @@ static void visit_grid(void *data, const struct wsdbg_gpu_grid *grid)
     struct picture *picture = data;
     picture->grid = grid;
     picture->grid_is_listed = false;
+    if (!grid->fault)
+        return;
+    const char *what = grid->fault->text + grid->fault->what_at;
+    const size_t length = strlen(what);
+    picture->header.fault_offset = add_bytes(picture, what, length);
+    picture->header.fault_bytes = length;
+    picture->header.fault_grid = grid->id;
+    picture->header.fault_address = grid->fault->address;
+    picture->header.has_fault_address = grid->fault->has_address;
+    picture->header.fault_of_absent_cta = grid->fault->is_of_absent_cta;
+    picture->header.fault_error = grid->fault->driver_error;
 }
 
 /* When the first of its CTAs is there. */
@@ -210,7 +221,9 @@ static void visit_warp(void *data, const struct wsdbg_gpu_warp *warp)
                                      .index = warp->index,
                                      .slot = warp->slot,
                                      .live = warp->live,
-                                     .registers = warp->registers_held};
+                                     .registers = warp->registers_held,
+                                     .fault_lanes = warp->fault_lanes,
+                                     .fault_instruction = warp->fault_instruction};
     for (uint32_t i = 0; i < warp->part_count; i++) {
         struct wsdbg_state_part *part = ADD(picture, parts, wsdbg_state_part);
         if (!part)
@@ -241,6 +254,8 @@ static void shift_offsets(struct picture *picture, uint64_t by)
         grids[i].parameter_offset += by;
     for (size_t i = 0; i < picture->pieces.count; i++)
         pieces[i].offset += by;
+    if (picture->header.fault_bytes)
+        picture->header.fault_offset += by;
 }
 
 /* The file's bytes, which the caller frees; NULL = out of memory. */
@@ -336,21 +351,23 @@ static struct wsdbg_error *write_whole(const char *path, const unsigned char *by
     return error;
 }
 
-static char *path_of(const struct context *context, const char *suffix)
+/* The file's path in the session's folder, which the caller frees; NULL where there is no session, or no memory. */
+static char *path_of(const struct context *context, const char *name, const char *suffix)
 {
     char own[WSDBG_ARMED_FOLDER_BYTES];
     const char *folder = wsdbg_folder_of_environment(own);
     char *path = NULL;
     if (!folder || !*folder ||
-        asprintf(&path, "%s/" WSDBG_STATE_NAME "%s", folder, (unsigned)getpid(), (unsigned long long)(uintptr_t)context,
-                 suffix) < 0)
+        asprintf(&path, "%s/%s-%u-%016llx%s", folder, name, (unsigned)getpid(),
+                 (unsigned long long)(uintptr_t)context, suffix) < 0)
         return NULL;
     return path;
 }
 
-static struct wsdbg_error *put_in_place(const struct context *context, const unsigned char *file, size_t byte_count)
+static struct wsdbg_error *put_in_place(const struct context *context, const char *name, const unsigned char *file)
 {
-    char *path = path_of(context, ""), *new_path = path_of(context, ".new");
+    const size_t byte_count = ((const struct wsdbg_state_header *)(const void *)file)->byte_count;
+    char *path = path_of(context, name, ""), *new_path = path_of(context, name, ".new");
     struct wsdbg_error *error = path && new_path ? write_whole(new_path, file, byte_count) : &wsdbg_error_no_memory;
     if (!error && rename(new_path, path) != 0)
         error = wsdbg_error_os(errno, "%s", path);
@@ -361,11 +378,22 @@ static struct wsdbg_error *put_in_place(const struct context *context, const uns
     return error;
 }
 
-void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome)
+static bool is_watched(void)
 {
     char own[WSDBG_ARMED_FOLDER_BYTES];
     const char *folder = wsdbg_folder_of_environment(own);
-    if (!folder || !*folder || context->state_failed)
+    return folder && *folder;
+}
+
+static void say_not_shown(struct context *context, struct wsdbg_error *error)
+{
+    driver_say_error("the device's state is not shown to wsdbg", error);
+    context->state_failed = true;
+}
+
+void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome)
+{
+    if (!is_watched() || context->state_failed)
         return;
     unsigned char *file = take(context, outcome);
     if (!file || shows_same(context->state, file)) {
@@ -373,10 +401,9 @@ void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome)
         return;
     }
     header_of(file)->time_ns = now_ns();
-    struct wsdbg_error *error = put_in_place(context, file, header_of(file)->byte_count);
+    struct wsdbg_error *error = put_in_place(context, WSDBG_STATE_FILE, file);
     if (error) {
-        driver_say_error("the device's state is not shown to wsdbg", error);
-        context->state_failed = true;
+        say_not_shown(context, error);
         free(file);
         state_file_withdraw(context);
         return;
@@ -385,11 +412,23 @@ void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome)
     context->state = file;
 }
 
+void state_file_publish_fault(struct context *context)
+{
+    unsigned char *file = is_watched() && !context->state_failed ? take(context, WSDBG_GPU_FAULT) : NULL;
+    if (!file)
+        return;
+    header_of(file)->time_ns = now_ns();
+    struct wsdbg_error *error = put_in_place(context, WSDBG_STATE_FAULT_FILE, file);
+    free(file);
+    if (error)
+        say_not_shown(context, error);
+}
+
 void state_file_withdraw(struct context *context)
 {
     if (!context->state)
         return;
-    char *path = path_of(context, "");
+    char *path = path_of(context, WSDBG_STATE_FILE, "");
     if (path)
         unlink(path);
     free(path);

@@ -43,6 +43,7 @@ struct file {
     uint64_t parameter;
     uint64_t words[2];
     char text[sizeof text + 8];
+    char fault_words[8];
 };
 
 /* mbarrier.init for 3; one has arrived. */
@@ -172,6 +173,48 @@ static void a_look_shows_what_each_lane_waits_for(void **state)
     free(file);
 }
 
+/* A device that lane 5 of warp 1 stopped, at the poll; nothing in the text of the driver's error tells of the cause. */
+static void a_look_shows_who_caused_a_fault(void **state)
+{
+    struct file *file = make_file();
+    struct wsdbg_machine *machine;
+    struct wsdbg_snapshot snapshot = {0};
+    enum { ILLEGAL_ADDRESS = 14, CTA_NOT_PRESENT = 18 };
+    (void)state;
+    for (uint32_t absent = 0; absent < 2; absent++) {
+        memcpy(file->fault_words, "why", 4);
+        file->header.fault_offset = offsetof(struct file, fault_words);
+        file->header.fault_bytes = 3;
+        file->header.fault_grid = file->grid.grid_id;
+        file->header.fault_error = 700;
+        file->header.has_fault_address = 1;
+        file->header.fault_address = 0x10;
+        file->header.fault_of_absent_cta = absent;
+        file->warps[1].fault_lanes = 1u << 5;
+        file->warps[1].fault_instruction = AT_POLL;
+        assert_null(open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine));
+        look_at(machine, &snapshot);
+        assert_int_equal(snapshot.exception_count, 1);
+        const struct wsdbg_exception *row = &snapshot.exceptions[0];
+        assert_int_equal(row->warp, 1);
+        assert_int_equal(row->code, absent ? CTA_NOT_PRESENT : ILLEGAL_ADDRESS);
+        assert_int_equal(row->lanes, 1u << 5);
+        assert_true(row->exact && row->thread_known);
+        assert_int_equal(row->thread[0], 37);
+        assert_int_equal(row->address.value, 0x10);
+        assert_non_null(strstr(snapshot.sites[row->site].instruction, "ld.acquire.gpu"));
+        assert_string_equal(snapshot.contexts[0].error_words, "why");
+        assert_int_equal(snapshot.contexts[0].error_grid, file->grid.grid_id);
+        wsdbg_snapshot_deinit(&snapshot);
+        snapshot = (struct wsdbg_snapshot){0};
+    }
+    file->header.fault_offset = sizeof *file - 2;
+    struct wsdbg_error *error = open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine);
+    assert_int_equal(wsdbg_error_code(error), WSDBG_ERROR_BAD_INPUT);
+    wsdbg_error_destroy(error);
+    free(file);
+}
+
 /* What its author's probes tell of is asked for on request only. */
 static void kernels_with_probes_can_be_left_out(void **state)
 {
@@ -279,6 +322,7 @@ static void global_memory_is_that_of_the_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_look_shows_who_caused_a_fault),
         cmocka_unit_test(a_look_shows_what_each_lane_waits_for), cmocka_unit_test(kernels_with_probes_can_be_left_out),
         cmocka_unit_test(what_is_no_state_is_refused),           cmocka_unit_test(any_word_may_be_anything),
         cmocka_unit_test(a_file_that_is_cut_is_refused),         cmocka_unit_test(global_memory_is_that_of_the_process),

@@ -18,7 +18,21 @@
 #include "wsdbg/device_state.h"
 
 #define FILE_BYTES_MOST ((uint64_t)1 << 30)
-enum { COMPUTE_CAPABILITY = 90, BLOCK_THREADS_MOST = 1024 };
+enum { COMPUTE_CAPABILITY = 90, BLOCK_THREADS_MOST = 1024, CTA_NOT_PRESENT = 18 };
+
+/* The exceptions (CUDBGException_t, as CTA_NOT_PRESENT) that a GPU reports for what the driver calls by these errors. */
+static const struct {
+    int32_t error;
+    uint32_t exception;
+} exceptions[] = {
+    {700, 14}, /* illegal address */
+    {710, 12}, /* assertion */
+    {715, 4},  /* illegal instruction */
+    {716, 6},  /* misaligned address */
+    {717, 7},  /* invalid address space */
+    {718, 8},  /* invalid program counter */
+    {719, 4},  /* launch failure: a trap, an arrival that an mbarrier does not take (measured on an H200) */
+};
 
 struct state_machine {
     struct wsdbg_machine base;
@@ -121,6 +135,8 @@ static const char *find_unsound(const struct state_machine *machine)
     for (uint32_t i = 0; i < header->module_count; i++)
         if (!lies_inside(machine, machine->modules[i].text_offset, machine->modules[i].text_bytes))
             return "module";
+    if (!lies_inside(machine, header->fault_offset, header->fault_bytes))
+        return "fault";
     for (uint32_t i = 0; i < header->grid_count; i++)
         if (!grid_is_sound(machine, &machine->grids[i]))
             return "grid";
@@ -199,6 +215,28 @@ static void place_lanes(const struct wsdbg_state_grid *grid, uint32_t index, str
     }
 }
 
+static uint32_t exception_of(const struct wsdbg_state_header *header)
+{
+    if (header->fault_of_absent_cta)
+        return CTA_NOT_PRESENT;
+    for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++)
+        if (exceptions[i].error == header->fault_error)
+            return exceptions[i].exception;
+    return 0;
+}
+
+/* Of the warp whose lane caused the fault. */
+static void set_exception(const struct wsdbg_state_header *header, const struct wsdbg_state_warp *from,
+                          struct wsdbg_machine_warp *warp)
+{
+    warp->error_lanes = from->fault_lanes;
+    warp->error_pc = wsdbg_known_u64(wsdbg_ptx_address(from->fault_instruction));
+    if (header->has_fault_address)
+        warp->error_address = wsdbg_known_u64(header->fault_address);
+    for (uint32_t lanes = from->fault_lanes; lanes; lanes &= lanes - 1)
+        warp->lanes[__builtin_ctz(lanes)].exception = exception_of(header);
+}
+
 static void fill_warps(struct state_machine *machine)
 {
     struct wsdbg_machine *out = &machine->base;
@@ -210,6 +248,8 @@ static void fill_warps(struct state_machine *machine)
                                                     .active_lanes = warp->live,
                                                     .registers = wsdbg_known_u32(warp->registers)};
         place_lanes(&machine->grids[machine->ctas[warp->cta].grid], warp->index, &out->warps[i]);
+        if (warp->fault_lanes)
+            set_exception(machine->header, warp, &out->warps[i]);
         struct wsdbg_machine_cta *cta = &out->ctas[warp->cta];
         if (cta->warp_count++ == 0)
             cta->warp_first = i;
@@ -234,7 +274,7 @@ static bool is_wanted(const struct wsdbg_state_grid *grid, enum wsdbg_state_choi
 
 static bool has_wanted(const struct state_machine *machine, enum wsdbg_state_choice choice)
 {
-    bool any = false;
+    bool any = machine->header->fault_bytes > 0;
     for (uint32_t i = 0; i < machine->header->grid_count; i++)
         any |= is_wanted(&machine->grids[i], choice);
     return any;
@@ -289,6 +329,10 @@ static bool fill(struct state_machine *machine, enum wsdbg_state_choice choice)
     };
     out->contexts[out->context_count++] = (struct wsdbg_machine_context){
         .handle = header->context, .shared_window = wsdbg_known_u64(header->shared_window)};
+    out->contexts[0].error_grid = header->fault_grid;
+    snprintf(out->contexts[0].error_words, sizeof out->contexts[0].error_words, "%.*s",
+             (int)(header->fault_bytes < WSDBG_ERROR_WORDS_BYTES ? header->fault_bytes : WSDBG_ERROR_WORDS_BYTES - 1),
+             (const char *)machine->file + header->fault_offset);
     for (uint32_t i = 0; i < header->module_count; i++)
         out->modules[out->module_count++] = (struct wsdbg_machine_module){
             .handle = machine->modules[i].handle,

@@ -78,6 +78,8 @@ struct wsdbg_process {
     struct wsdbg_optional_u64 seen_ns; /* when it was looked at, where that is another moment than the snapshot's */
 };
 
+enum { WSDBG_ERROR_WORDS_BYTES = 384 };
+
 struct wsdbg_context {
     uint32_t process_id;
     uint64_t handle;
@@ -90,6 +92,8 @@ struct wsdbg_context {
     bool no_network_card; /* its process is known to hold no network card open */
     int32_t error;        /* CUresult that ended it, 0 = none; below 0: not known which, but that the GPU reported
                              CUDA_EXCEPTION_<-error>, as a core dump tells */
+    char error_words[WSDBG_ERROR_WORDS_BYTES]; /* what a simulated device says of it, "" = nothing; not kept in */
+    uint64_t error_grid;                       /* sessions, like the grid_id of the grid that caused it */
     struct wsdbg_optional_u64 state_age_ns; /* with an error: from the last copy of the slots to the first look at it */
     enum wsdbg_ring_memory ring;            /* NOT_KNOWN also where there is none */
     uint32_t history_depth;                 /* 0 = history off */
