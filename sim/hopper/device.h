@@ -86,6 +86,8 @@ struct wsdbg_gpu_module {
     struct hopper_code *code;
     uint64_t global_address, const_address;
     struct hopper_probes *probes; /* see probe.h; NULL = nobody asked, or it has its own */
+    const char *text;             /* its PTX, NULL = not known */
+    size_t text_bytes;
 };
 
 struct wsdbg_gpu {

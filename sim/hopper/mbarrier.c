@@ -153,6 +153,13 @@ uint32_t hopper_mbarrier_next(const struct hopper_cta *cta, uint32_t offset, boo
     return next ? next->offset : 0;
 }
 
+bool hopper_mbarrier_is_initialised(const struct hopper_cta *cta, uint32_t offset)
+{
+    const struct hopper_mbarriers *const table = cta->mbarriers;
+    const struct record *const record = table && table->capacity ? slot_of(table, offset) : NULL;
+    return record && record->offset == offset && record->is_initialised;
+}
+
 uint32_t hopper_mbarrier_phases(const struct hopper_cta *cta, uint32_t offset)
 {
     const struct hopper_mbarriers *const table = cta->mbarriers;

@@ -18,7 +18,7 @@ struct steps {
     struct wsdbg_words *words; /* beside the CTAs */
     struct wsdbg_look_operands operands;
     uint32_t *deciding;                   /* beside the warps */
-    struct wsdbg_look_families *families; /* beside the grids */
+    struct wsdbg_families *families; /* beside the grids */
     uint32_t *access_first;               /* likewise */
 };
 

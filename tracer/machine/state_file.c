@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "machine/machine.h"
-#include "machine/ptx_code.h"
-#include "machine/ptx_translate.h"
+#include "translate/ptx_code.h"
+#include "translate/ptx_translate.h"
 #include "wsdbg/device_state.h"
 
 #define FILE_BYTES_MOST ((uint64_t)1 << 30)

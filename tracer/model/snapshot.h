@@ -378,9 +378,6 @@ struct wsdbg_walk_row {
     bool is_whole;                   /* to the end; false: nobody knows how it goes on behind the last step */
 };
 
-/* The file of a place in PTX that has no line information of its own: its lines are the PTX's. */
-#define WSDBG_FILE_OF_PTX "PTX"
-
 /* An instruction near a place where a warp stands, for people to read. */
 struct wsdbg_code_row {
     uint32_t function; /* index in functions */

@@ -172,3 +172,34 @@ void wsdbg_symbol_name(const char *symbol, char *out, size_t bytes)
     const bool done = demangle(last, may_be_cut, name, sizeof name);
     snprintf(out, bytes, "%s", done ? name : last);
 }
+
+/* "<length><identifier>" and perhaps a number that tells several of one name apart, "_0" or "__10_", to the end. */
+static bool is_last_name(const char *at, const char **name, size_t *length)
+{
+    char *end;
+    if (!isdigit((unsigned char)*at))
+        return false;
+    const unsigned long count = strtoul(at, &end, 10);
+    if (count == 0 || count > strlen(end))
+        return false;
+    *name = end;
+    *length = count;
+    const char *rest = end + count;
+    return strspn(rest, "_0123456789") == strlen(rest) && (*rest == '_' || !*rest);
+}
+
+void wsdbg_symbol_variable(const char *symbol, char *out, size_t bytes)
+{
+    const char *name;
+    size_t length;
+    if (strncmp(symbol, "_ZZ", 3) != 0) {
+        wsdbg_symbol_name(symbol, out, bytes);
+        return;
+    }
+    snprintf(out, bytes, "%s", symbol);
+    for (const char *at = strchr(symbol, 'E'); at; at = strchr(at + 1, 'E'))
+        if (is_last_name(at + 1, &name, &length)) {
+            snprintf(out, bytes, "%.*s", (int)length, name);
+            return;
+        }
+}

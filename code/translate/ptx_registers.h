@@ -1,8 +1,8 @@
 /* ptx_registers.h - numbers for the registers of a PTX kernel that matter to its barriers and its control flow, as few
- * as machine code has.  Private to this room.
+ * as machine code has.
  */
-#ifndef WSDBG_MACHINE_PTX_REGISTERS_H
-#define WSDBG_MACHINE_PTX_REGISTERS_H
+#ifndef WSDBG_TRANSLATE_PTX_REGISTERS_H
+#define WSDBG_TRANSLATE_PTX_REGISTERS_H
 
 #include "base/error.h"
 #include "ptx/program.h"
