@@ -90,12 +90,18 @@ struct wsdbg_gpu_warp {
     struct wsdbg_gpu_part parts[WSDBG_GPU_LANES];
 };
 
-/* Called for each, outer ones first: a grid, its clusters' CTAs, a CTA's barriers, its warps.  Each may be NULL. */
+/* Mbarriers that have one id in the events that the device writes for kernels without probes. */
+struct wsdbg_gpu_array {
+    uint32_t id, first, stride, stages;
+};
+
+/* Called for each, outer ones first: a grid, its arrays of mbarriers, its clusters' CTAs, a CTA's barriers, its warps.  Each may be NULL. */
 struct wsdbg_gpu_visitor {
     void (*grid)(void *data, const struct wsdbg_gpu_grid *grid);
     void (*cta)(void *data, const struct wsdbg_gpu_cta *cta);
     void (*mbarrier)(void *data, const struct wsdbg_gpu_mbarrier *mbarrier);
     void (*warp)(void *data, const struct wsdbg_gpu_warp *warp);
+    void (*array)(void *data, const struct wsdbg_gpu_array *array);
 };
 void wsdbg_gpu_walk(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_visitor *visitor, void *data);
 

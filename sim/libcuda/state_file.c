@@ -40,8 +40,9 @@ struct rows {
 struct picture {
     const struct context *context;
     struct wsdbg_state_header header;
-    struct rows modules, grids, ctas, pieces, warps, parts, bytes;
+    struct rows modules, grids, ctas, pieces, warps, parts, arrays, bytes;
     const struct wsdbg_gpu_grid *grid; /* that is being visited, its row not made yet */
+    struct rows seen_arrays; /* of that grid, as wsdbg_gpu_array */
     bool grid_is_listed, cta_is_listed;
     const unsigned char *shared;
     uint32_t shared_end;
@@ -104,6 +105,7 @@ static void visit_grid(void *data, const struct wsdbg_gpu_grid *grid)
     struct picture *picture = data;
     picture->grid = grid;
     picture->grid_is_listed = false;
+    picture->seen_arrays.count = 0;
     if (!grid->fault)
         return;
     const char *what = grid->fault->text + grid->fault->what_at;
@@ -115,6 +117,28 @@ static void visit_grid(void *data, const struct wsdbg_gpu_grid *grid)
     picture->header.has_fault_address = grid->fault->has_address;
     picture->header.fault_of_absent_cta = grid->fault->is_of_absent_cta;
     picture->header.fault_error = grid->fault->driver_error;
+}
+
+static void visit_array(void *data, const struct wsdbg_gpu_array *array)
+{
+    struct picture *picture = data;
+    struct wsdbg_gpu_array *row = ADD(picture, seen_arrays, wsdbg_gpu_array);
+    if (row)
+        *row = *array;
+}
+
+static void list_arrays(struct picture *picture)
+{
+    const struct wsdbg_gpu_array *seen = picture->seen_arrays.items;
+    for (size_t i = 0; i < picture->seen_arrays.count; i++) {
+        struct wsdbg_state_array *row = ADD(picture, arrays, wsdbg_state_array);
+        if (row)
+            *row = (struct wsdbg_state_array){.grid = (uint32_t)picture->grids.count - 1,
+                                              .id = seen[i].id,
+                                              .first = seen[i].first,
+                                              .stride = seen[i].stride,
+                                              .stages = seen[i].stages};
+    }
 }
 
 /* When the first of its CTAs is there. */
@@ -137,6 +161,7 @@ static void list_grid(struct picture *picture)
     memcpy(row->cluster, launch->cluster, sizeof row->cluster);
     row->parameter_bytes = launch->function->parameter_bytes;
     row->parameter_offset = add_bytes(picture, launch->parameters, launch->function->parameter_bytes);
+    list_arrays(picture);
 }
 
 static void visit_cta(void *data, const struct wsdbg_gpu_cta *cta)
@@ -271,6 +296,7 @@ static unsigned char *put_together(struct picture *picture)
         {&picture->pieces, sizeof(struct wsdbg_state_piece)},
         {&picture->warps, sizeof(struct wsdbg_state_warp)},
         {&picture->parts, sizeof(struct wsdbg_state_part)},
+        {&picture->arrays, sizeof(struct wsdbg_state_array)},
         {&picture->bytes, 1},
     };
     enum { PARTS = sizeof parts / sizeof *parts };
@@ -290,6 +316,7 @@ static unsigned char *put_together(struct picture *picture)
     header->piece_count = (uint32_t)picture->pieces.count;
     header->warp_count = (uint32_t)picture->warps.count;
     header->part_count = (uint32_t)picture->parts.count;
+    header->array_count = (uint32_t)picture->arrays.count;
     memcpy(file, header, sizeof *header);
     size_t at = sizeof *header;
     for (size_t i = 0; i < PARTS; at += parts[i].rows->count * parts[i].size, i++)
@@ -300,7 +327,7 @@ static unsigned char *put_together(struct picture *picture)
 
 static unsigned char *take(const struct context *context, enum wsdbg_gpu_outcome outcome)
 {
-    static const struct wsdbg_gpu_visitor visitor = {visit_grid, visit_cta, visit_mbarrier, visit_warp};
+    static const struct wsdbg_gpu_visitor visitor = {visit_grid, visit_cta, visit_mbarrier, visit_warp, visit_array};
     struct picture picture = {.context = context};
     picture.header = (struct wsdbg_state_header){.magic = WSDBG_STATE_MAGIC,
                                                  .version = WSDBG_STATE_VERSION,
@@ -312,8 +339,8 @@ static unsigned char *take(const struct context *context, enum wsdbg_gpu_outcome
                                                  .shared_window = WSDBG_GPU_SHARED_WINDOW};
     wsdbg_gpu_walk(context->gpu, &visitor, &picture);
     unsigned char *file = put_together(&picture);
-    struct rows *const all[] = {&picture.modules, &picture.grids, &picture.ctas, &picture.pieces,
-                                &picture.warps,   &picture.parts, &picture.bytes};
+    struct rows *const all[] = {&picture.modules, &picture.grids,  &picture.ctas,        &picture.pieces, &picture.warps,
+                                &picture.parts,   &picture.arrays, &picture.seen_arrays, &picture.bytes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->items);
     return file;

@@ -152,6 +152,22 @@ static bool offset_of(const struct wsdbg_families *families, const struct wsdbg_
     return barrier->id >= UNNAMED_ID;
 }
 
+/* How a simulated device calls it in events of its own. */
+static void find_array(const struct barriers *barriers, uint32_t offset, struct wsdbg_barrier *barrier)
+{
+    const struct wsdbg_machine *machine = barriers->seen->machine;
+    const uint32_t grid = barriers->seen->grids[barriers->out->ctas[barrier->cta].grid].machine;
+    for (size_t i = 0; i < machine->array_count; i++) {
+        const struct wsdbg_machine_array *array = &machine->arrays[i];
+        const uint32_t from = offset - array->first;
+        if (array->grid != grid || offset < array->first || from % array->stride || from / array->stride >= array->stages)
+            continue;
+        barrier->device_id = wsdbg_known_u32(array->id);
+        barrier->device_stage = from / array->stride;
+        barrier->device_stages = array->stages;
+    }
+}
+
 /* A word that no mbarrier can have is kept, and nothing is said about its phase. */
 static struct wsdbg_error *fill_mbarrier(const struct barriers *barriers, struct wsdbg_barrier *barrier)
 {
@@ -161,6 +177,7 @@ static struct wsdbg_error *fill_mbarrier(const struct barriers *barriers, struct
     if (!offset_of(families_of(barriers, barrier->cta), barrier, &offset))
         return NULL;
     barrier->shared_offset = wsdbg_known_u32(offset);
+    find_array(barriers, offset, barrier);
     struct wsdbg_error *error =
         wsdbg_look_word(barriers->source, barriers->seen, barrier->cta, offset, barriers->words, &word, &known);
     if (error || !known)

@@ -59,6 +59,13 @@ enum wsdbg_lane_state {
     WSDBG_LANE_BLOCKED_B0
 };
 
+/* Mbarriers of a grid that have one id in the events that a simulated device writes itself. */
+struct wsdbg_machine_array {
+    uint32_t grid;
+    uint32_t id;
+    uint32_t first, stride, stages; /* first: offset in shared memory; stride: in bytes */
+};
+
 /* What a lane waits for, where the source says it: a simulated device knows. */
 struct wsdbg_machine_wait {
     enum wsdbg_warp_state state;
@@ -126,6 +133,7 @@ struct wsdbg_machine {
     struct wsdbg_machine_cta *ctas;         size_t cta_count;
     struct wsdbg_machine_warp *warps;       size_t warp_count; /* a CTA's are neighbours, by thread index */
     struct wsdbg_machine_wait *waits;       size_t wait_count;
+    struct wsdbg_machine_array *arrays;     size_t array_count;
     char (*notes)[256];                     size_t note_count; /* what could not be seen, a sentence each */
 };
 

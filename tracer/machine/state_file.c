@@ -46,6 +46,7 @@ struct state_machine {
     const struct wsdbg_state_piece *pieces;
     const struct wsdbg_state_warp *warps;
     const struct wsdbg_state_part *parts;
+    const struct wsdbg_state_array *arrays;
 };
 
 static struct state_machine *of_base(struct wsdbg_machine *machine)
@@ -109,7 +110,8 @@ static bool find_rows(struct state_machine *machine)
            take(machine, &at, header->cta_count, sizeof *machine->ctas, (const void **)&machine->ctas) &&
            take(machine, &at, header->piece_count, sizeof *machine->pieces, (const void **)&machine->pieces) &&
            take(machine, &at, header->warp_count, sizeof *machine->warps, (const void **)&machine->warps) &&
-           take(machine, &at, header->part_count, sizeof *machine->parts, (const void **)&machine->parts);
+           take(machine, &at, header->part_count, sizeof *machine->parts, (const void **)&machine->parts) &&
+           take(machine, &at, header->array_count, sizeof *machine->arrays, (const void **)&machine->arrays);
 }
 
 static bool lies_inside(const struct state_machine *machine, uint64_t offset, uint64_t bytes)
@@ -154,6 +156,10 @@ static const char *find_unsound(const struct state_machine *machine)
     for (uint32_t i = 0; i < header->part_count; i++)
         if (machine->parts[i].warp >= header->warp_count || machine->parts[i].wait >= WSDBG_STATE_WAIT_COUNT)
             return "part of a warp";
+    for (uint32_t i = 0; i < header->array_count; i++)
+        if (machine->arrays[i].grid >= header->grid_count || machine->arrays[i].stride == 0 ||
+            machine->arrays[i].stages == 0)
+            return "array of mbarriers";
     return NULL;
 }
 
@@ -308,6 +314,16 @@ static void fill_grids(struct state_machine *machine, enum wsdbg_state_choice ch
     }
 }
 
+static void fill_arrays(struct state_machine *machine)
+{
+    struct wsdbg_machine *out = &machine->base;
+    for (uint32_t i = 0; i < machine->header->array_count; i++) {
+        const struct wsdbg_state_array *array = &machine->arrays[i];
+        out->arrays[out->array_count++] =
+            (struct wsdbg_machine_array){array->grid, array->id, array->first, array->stride, array->stages};
+    }
+}
+
 static bool fill(struct state_machine *machine, enum wsdbg_state_choice choice)
 {
     const struct wsdbg_state_header *header = machine->header;
@@ -319,7 +335,9 @@ static bool fill(struct state_machine *machine, enum wsdbg_state_choice choice)
     out->ctas = calloc((size_t)header->cta_count + 1, sizeof *out->ctas);
     out->warps = calloc((size_t)header->warp_count + 1, sizeof *out->warps);
     out->waits = calloc((size_t)header->part_count + 1, sizeof *out->waits);
-    if (!out->devices || !out->contexts || !out->modules || !out->grids || !out->ctas || !out->warps || !out->waits)
+    out->arrays = calloc((size_t)header->array_count + 1, sizeof *out->arrays);
+    if (!out->devices || !out->contexts || !out->modules || !out->grids || !out->ctas || !out->warps || !out->waits ||
+        !out->arrays)
         return false;
     out->devices[out->device_count++] = (struct wsdbg_machine_device){
         .name = "simulated sm_90",
@@ -340,6 +358,7 @@ static bool fill(struct state_machine *machine, enum wsdbg_state_choice choice)
     out->time_ns = header->time_ns;
     fill_grids(machine, choice);
     fill_warps(machine);
+    fill_arrays(machine);
     return true;
 }
 

@@ -545,6 +545,8 @@ struct wsdbg_barrier {
     bool record_lacks; /* its word counts arrivals in this phase that nobody recorded, or lacks some that were */
     struct wsdbg_optional_u32 shared_offset; /* mbarriers seen in memory */
     struct wsdbg_optional_u64 word;          /* the mbarrier's 64 bits as they were */
+    struct wsdbg_optional_u32 device_id;     /* mbarriers: its array in events that a simulated device writes itself, */
+    uint32_t device_stage, device_stages;    /* its stage there, and how many there are; not kept in sessions */
 };
 
 /* A line of what could not be seen. */

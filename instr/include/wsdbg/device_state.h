@@ -5,7 +5,7 @@
  * anything moves again, so as long as it is there it is true.  One a context: WSDBG_STATE_NAME; after a fault
  * WSDBG_STATE_FAULT_NAME, which stays.
  *
- * Layout: the header; then, each right behind the other, modules, grids, CTAs, pieces of shared memory, warps, parts;
+ * Layout: the header; then, each right behind the other, modules, grids, CTAs, pieces of shared memory, warps, parts, arrays;
  * then bytes to which the rows refer by their offset in the file.  Rows refer to rows by their number.  A piece's CTA,
  * a warp's CTA and a part's warp ascend.  Numbers are the machine's own (the file never leaves it).
  *
@@ -33,7 +33,7 @@ struct wsdbg_state_header {
     uint64_t time_ns;    /* CLOCK_MONOTONIC: since then nothing has moved */
     uint32_t sm_count, warps_per_sm;
     uint32_t host_may_help; /* some warp polls memory that the host could write; else it is a proven deadlock */
-    uint32_t module_count, grid_count, cta_count, piece_count, warp_count, part_count;
+    uint32_t module_count, grid_count, cta_count, piece_count, warp_count, part_count, array_count;
     uint32_t shared_first;  /* address at which a CTA's shared memory begins */
     uint64_t shared_window; /* generic address of shared memory's address 0 */
     uint64_t fault_offset, fault_bytes; /* what the simulator says of the fault; 0 bytes = there is none */
@@ -42,7 +42,6 @@ struct wsdbg_state_header {
     uint32_t has_fault_address;
     uint32_t fault_of_absent_cta; /* that CTA of the cluster has left, or never was */
     int32_t fault_error; /* CUresult */
-    uint32_t fault_reserved;
 };
 
 struct wsdbg_state_module {
@@ -114,6 +113,14 @@ struct wsdbg_state_part {
                            * is one of several that a loop tests in turn, else 0 */
     uint32_t width_bytes; /* SPINS: of the loop's last read, 0 = it read nothing */
     uint64_t address, value;
+};
+
+/* Mbarriers of a grid that have one id in the events that the device writes itself, a stage each. */
+struct wsdbg_state_array {
+    uint32_t grid;
+    uint32_t id;
+    uint32_t first, stride, stages; /* first: shared address; stride: in bytes */
+    uint32_t reserved;
 };
 
 #endif
