@@ -21,10 +21,14 @@
     }
 
 /* The families of a kernel with these accesses, in one grid without a CTA.  Valid until the next call. */
-static const struct wsdbg_families *families_of(struct wsdbg_access *accesses, size_t count)
+static const struct wsdbg_families *families_with(struct wsdbg_access *accesses, size_t count,
+                                                  const struct wsdbg_shared_variable *variables, size_t variable_count)
 {
     static struct wsdbg_families families;
-    struct wsdbg_code_kernel kernel = {.accesses = accesses, .access_count = count};
+    struct wsdbg_code_kernel kernel = {.accesses = accesses,
+                                       .access_count = count,
+                                       .variables = variables,
+                                       .variable_count = variable_count};
     struct wsdbg_look_grid beside = {.kernel = &kernel};
     struct wsdbg_grid grid = {0};
     const struct wsdbg_snapshot rows = {.grids = &grid, .grid_count = 1};
@@ -33,6 +37,11 @@ static const struct wsdbg_families *families_of(struct wsdbg_access *accesses, s
     families = (struct wsdbg_families){0};
     assert_null(wsdbg_look_families(&seen, &operands, NULL, &rows, &families));
     return &families;
+}
+
+static const struct wsdbg_families *families_of(struct wsdbg_access *accesses, size_t count)
+{
+    return families_with(accesses, count, NULL, 0);
 }
 
 /* full[3] ends where empty[3] begins: one arrival is expected on the first, two on the other. */
@@ -139,6 +148,36 @@ static void an_array_of_pairs_is_two_arrays(void **state)
     assert_int_not_equal(full, empty);
 }
 
+/* ready[2], taken[2] and last, which all expect one arrival and are used alike: their variables tell them apart.  What
+ * nothing is done with yet is of its variable, too; a variable that has other things in it gives no name. */
+static void no_array_goes_from_one_variable_into_the_next(void **state)
+{
+    static const struct wsdbg_shared_variable variables[] = {
+        {"_ZZ6kernelPiE5ready", 0x400, 16}, {"taken", 0x410, 16}, {"last", 0x420, 8}, {"more", 0x428, 64}};
+    struct wsdbg_access accesses[] = {
+        INIT(0x400, 1), INIT(0x408, 1),        INIT(0x410, 1),      INIT(0x418, 1),    INIT(0x420, 1), INIT(0x428, 1),
+        ENDLESS(ARRIVE, 0x400), ENDLESS(WAIT, 0x400), AT(ARRIVE, 0x410), AT(ARRIVE, 0x420), AT(ARRIVE, 0x428),
+    };
+    (void)state;
+    const struct wsdbg_families *families =
+        families_with(accesses, sizeof accesses / sizeof *accesses, variables, sizeof variables / sizeof *variables);
+    static const struct {
+        uint32_t first, places;
+        const char *variable;
+    } expected[] = {{0x400, 2, "_ZZ6kernelPiE5ready"}, {0x410, 2, "taken"}, {0x420, 1, "last"}, {0x428, 1, NULL}};
+    assert_int_equal(families->count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < families->count; i++) {
+        assert_int_equal(families->rows[i].first, expected[i].first);
+        assert_int_equal(families->rows[i].places, expected[i].places);
+        assert_ptr_equal(!families->rows[i].variable, !expected[i].variable);
+        if (expected[i].variable)
+            assert_string_equal(families->rows[i].variable, expected[i].variable);
+    }
+    /* Nor does a walk: it is known to end. */
+    assert_int_equal(wsdbg_family_places(families, &accesses[6].address), 2);
+    assert_false(wsdbg_access_may_be(families, &accesses[7], 0x410));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +187,7 @@ int main(void)
         cmocka_unit_test(a_walk_over_the_same_array_from_further_on_ends_nothing),
         cmocka_unit_test(an_unrolled_walk_and_the_places_between_are_one_array),
         cmocka_unit_test(an_array_of_pairs_is_two_arrays),
+        cmocka_unit_test(no_array_goes_from_one_variable_into_the_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

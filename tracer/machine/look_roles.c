@@ -253,6 +253,12 @@ static bool is_taken(const struct role_inference *inference, size_t family, cons
     return false;
 }
 
+static void set_variable(const char *variable, struct wsdbg_name *name)
+{
+    snprintf(name->name, sizeof name->name, "%s", variable);
+    name->reserved = WSDBG_NAME_OF_VARIABLE;
+}
+
 /* What the source calls it comes before what it is used for. */
 static void write_name(const struct role_inference *inference, size_t number, const struct use_count *use,
                        struct wsdbg_name *name)
@@ -262,7 +268,7 @@ static void write_name(const struct role_inference *inference, size_t number, co
     if (family->variable)
         wsdbg_symbol_variable(family->variable, variable, sizeof variable);
     if (variable[0] && !is_taken(inference, number, variable))
-        memcpy(name->name, variable, sizeof name->name);
+        set_variable(variable, name);
     else if (use->use == WSDBG_USE_OTHER || variable[0])
         snprintf(name->name, sizeof name->name, "mbarrier 0x%x", family->first);
     else

@@ -112,7 +112,10 @@ struct wsdbg_context {
                                                                           which no call waited */
 };
 
-/* From what the code does, or from the author of the kernel. */
+/* In wsdbg_name.reserved of a snapshot's names, which no author gave: what the program calls the variable. */
+#define WSDBG_NAME_OF_VARIABLE 1u
+
+/* From what the code does, or from the author of the kernel: also by the name of a variable. */
 enum wsdbg_name_origin { WSDBG_ORIGIN_AUTHOR, WSDBG_ORIGIN_CODE, WSDBG_ORIGIN_UNKNOWN };
 
 struct wsdbg_module {
