@@ -45,7 +45,8 @@ static bool is_of_toolkit(const char *file)
 static bool is_of_library_file(const char *file)
 {
     static const char *const folders[] = {"/include/cute/", "/include/cutlass/arch/", "/include/cutlass/pipeline/",
-                                          "/include/cuda/std/", "/include/cuda/__"};
+                                          "/include/cuda/std/", "/include/cuda/__",
+                                          "/include/cccl/cuda/" /* of CUDA 13 */};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         if (strstr(file, folders[i]))
             return true;

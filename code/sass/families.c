@@ -346,15 +346,27 @@ static void settle(struct survey *survey, struct wsdbg_families *families)
             (i + 1 < families->count && are_apart(survey, &families->rows[i], &families->rows[i + 1]));
 }
 
-/* Its name is the family's where the variable holds nothing else. */
+/* How many bytes of a variable belong to families. */
+static uint32_t covered_bytes(const struct wsdbg_families *families, const struct wsdbg_shared_variable *variable)
+{
+    uint32_t bytes = 0, family, stage;
+    for (uint32_t at = 0; at + MBARRIER_BYTES <= variable->byte_count; at += MBARRIER_BYTES)
+        bytes += wsdbg_family_at(families, variable->first + at, &family, &stage) ? MBARRIER_BYTES : 0;
+    return bytes;
+}
+
+/* A variable that has other things in it does not tell what its mbarriers are called. */
 static void name_families(const struct survey *survey, struct wsdbg_families *families)
 {
     for (size_t i = 0; i < families->count; i++) {
         struct wsdbg_family *family = &families->rows[i];
         const struct wsdbg_shared_variable *variable = variable_at(survey, family->first);
-        const bool is_whole = variable && variable->first == family->first && family->stride == MBARRIER_BYTES &&
-                              variable->byte_count == family->places * MBARRIER_BYTES;
-        family->variable = is_whole ? variable->name : NULL;
+        if (!variable || variable->byte_count > PLACES_MAX * MBARRIER_BYTES ||
+            covered_bytes(families, variable) != variable->byte_count)
+            continue;
+        family->variable = variable->name;
+        family->variable_offset = family->first - variable->first;
+        family->is_all = family->stride == MBARRIER_BYTES && variable->byte_count == family->places * MBARRIER_BYTES;
     }
 }
 

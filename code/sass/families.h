@@ -15,7 +15,10 @@ struct wsdbg_family {
     uint64_t uses;        /* a bit for each kind of access of it; INIT is not among them */
     bool walked;          /* an access goes along it with its stride */
     bool closed;          /* no walk over it goes further: its variable ends there, or an array of another use begins */
-    const char *variable; /* the source's, where that has nothing but these, as a symbol; NULL = not known */
+    /* The source's, as a symbol, where it has nothing but mbarriers; NULL = not known. */
+    const char *variable;
+    bool is_all; /* of the variable; else others are in it, too */
+    uint32_t variable_offset;
 };
 
 enum { WSDBG_FAMILIES_MAX = 64 };

@@ -42,7 +42,8 @@ static void see_warp(void *data, const struct wsdbg_gpu_warp *warp)
     seen->warps[seen->warp_count++] = *warp;
 }
 
-static const struct wsdbg_gpu_visitor everything = {see_grid, see_cta, see_mbarrier, see_warp};
+static const struct wsdbg_gpu_visitor everything = {
+    .grid = see_grid, .cta = see_cta, .mbarrier = see_mbarrier, .warp = see_warp};
 
 /* The instruction at which a part stands, as text. */
 static void expect_text(const struct machine *machine, const struct wsdbg_gpu_part *part, const char *words)

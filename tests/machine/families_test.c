@@ -173,6 +173,7 @@ static void no_array_goes_from_one_variable_into_the_next(void **state)
         if (expected[i].variable)
             assert_string_equal(families->rows[i].variable, expected[i].variable);
     }
+    assert_true(families->rows[0].is_all);
     /* Nor does a walk: it is known to end. */
     assert_int_equal(wsdbg_family_places(families, &accesses[6].address), 2);
     assert_false(wsdbg_access_may_be(families, &accesses[7], 0x410));

@@ -267,6 +267,10 @@ static void write_name(const struct role_inference *inference, size_t number, co
     char variable[sizeof name->name] = "";
     if (family->variable)
         wsdbg_symbol_variable(family->variable, variable, sizeof variable);
+    if (variable[0] && !family->is_all) {
+        const size_t length = strnlen(variable, sizeof variable - sizeof "+0xffff");
+        snprintf(variable + length, sizeof variable - length, "+%u", family->variable_offset);
+    }
     if (variable[0] && !is_taken(inference, number, variable))
         set_variable(variable, name);
     else if (use->use == WSDBG_USE_OTHER || variable[0])
