@@ -40,6 +40,7 @@ struct file {
     struct wsdbg_state_piece piece;
     struct wsdbg_state_warp warps[3];
     struct wsdbg_state_part parts[4];
+    struct wsdbg_state_array array;
     uint64_t parameter;
     uint64_t words[2];
     char text[sizeof text + 8];
@@ -71,6 +72,7 @@ static struct file *make_file(void)
                    .piece_count = 1,
                    .warp_count = 3,
                    .part_count = 4,
+                   .array_count = 1,
                    .shared_first = BARS,
                    .shared_window = 0x7e0000000000},
         .module = {.handle = 0x40, .text_offset = offsetof(struct file, text), .text_bytes = sizeof text - 1},
@@ -101,6 +103,7 @@ static struct file *make_file(void)
                    .width_bytes = 4,
                    .address = 0xf1a9,
                    .value = 17}},
+        .array = {.id = 3, .first = BARS, .stride = 8, .stages = 2},
         .words = {0, word_of(3, 2)},
     };
     memcpy(file->text, text, sizeof text);
@@ -159,6 +162,9 @@ static void a_look_shows_what_each_lane_waits_for(void **state)
     assert_int_equal(mbarrier->shared_offset.value, BARS + 8);
     assert_int_equal(mbarrier->expected_arrivals.value, 3);
     assert_int_equal(mbarrier->pending_arrivals.value, 2);
+    assert_int_equal(mbarrier->device_id.value, 3);
+    assert_int_equal(mbarrier->device_stage, 1);
+    assert_int_equal(mbarrier->device_stages, 2);
     assert_non_null(strstr(snapshot.sites[waits->site].instruction, "mbarrier.try_wait"));
 
     assert_int_equal(gathers->state, WSDBG_WARP_WAIT_NAMED);

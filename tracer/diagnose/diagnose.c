@@ -145,7 +145,7 @@ static struct wsdbg_error *diagnose_case(const struct whole *whole, uint32_t gri
         return error;
     c.polls = whole->polls;
     error = judge_case(&c);
-    if (!error && whole->recorded && c.of_machine && !c.faulted)
+    if (!error && whole->recorded && c.of_machine)
         error = judge_record(whole->recorded, &c);
     if (!error)
         error = c.no_memory ? &wsdbg_error_no_memory : wsdbg_fold(&c, out);
