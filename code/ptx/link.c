@@ -110,8 +110,8 @@ static struct wsdbg_error *list_shared(const struct linking *link, struct wsdbg_
         const struct wsdbg_ptx_variable *variable =
             PTX_ITEM(link->parser->variables, struct wsdbg_ptx_variable, numbers[i]);
         if (variable->byte_count && (i == 0 || numbers[i - 1] != numbers[i]))
-            kernel->shared[kernel->shared_count++] = (struct wsdbg_ptx_shared){
-                variable->name, (uint32_t)variable->offset, (uint32_t)variable->byte_count};
+            kernel->shared[kernel->shared_count++] =
+                (struct wsdbg_ptx_shared){variable->name, (uint32_t)variable->offset, (uint32_t)variable->byte_count};
     }
     return NULL;
 }

@@ -133,8 +133,7 @@ static void measure(struct survey *survey, size_t number)
     while (!survey->counted[number] && array->places < STAGES_MAX) {
         const uint32_t next = array->first + array->places * array->stride;
         const uint32_t there = expected_at(survey, next);
-        const bool differs =
-            (expected && there && expected != there) || !is_same_variable(survey, array->first, next);
+        const bool differs = (expected && there && expected != there) || !is_same_variable(survey, array->first, next);
         if (begins_array(survey, next) || differs || (!place_at(survey, next, false) && !there))
             break;
         array->places++;
@@ -197,8 +196,7 @@ static bool add_array(struct wsdbg_families *families, const struct wsdbg_family
 static bool is_used_alike(const struct survey *survey, const struct wsdbg_family *family, const struct place *place)
 {
     return is_same_variable(survey, family->first, place->offset) &&
-           (family->uses == place->uses ||
-            (variable_at(survey, place->offset) && (!family->uses || !place->uses)));
+           (family->uses == place->uses || (variable_at(survey, place->offset) && (!family->uses || !place->uses)));
 }
 
 /* A single place joins the family of those just before it that are alike. */
@@ -287,8 +285,8 @@ static bool is_like(struct survey *survey, const struct wsdbg_family *array, uin
     const uint32_t expected = expected_at(survey, array->first);
     const uint64_t uses = (place ? place->uses : 0) | (other ? other->uses : 0);
     return (place || other) && is_same_variable(survey, array->first, offset) &&
-           !is_of_another(survey, array, offset) && expected &&
-           expected_at(survey, offset) == expected && !(uses & bytes) == !(array->uses & bytes);
+           !is_of_another(survey, array, offset) && expected && expected_at(survey, offset) == expected &&
+           !(uses & bytes) == !(array->uses & bytes);
 }
 
 static bool fills_gaps(struct survey *survey, const struct wsdbg_family *array)

@@ -11,10 +11,10 @@
 /* Mbarriers that the code treats alike. */
 struct wsdbg_family {
     uint32_t first, stride, places;
-    uint32_t id;          /* of its name; whoever names it gives it */
-    uint64_t uses;        /* a bit for each kind of access of it; INIT is not among them */
-    bool walked;          /* an access goes along it with its stride */
-    bool closed;          /* no walk over it goes further: its variable ends there, or an array of another use begins */
+    uint32_t id;   /* of its name; whoever names it gives it */
+    uint64_t uses; /* a bit for each kind of access of it; INIT is not among them */
+    bool walked;   /* an access goes along it with its stride */
+    bool closed;   /* no walk over it goes further: its variable ends there, or an array of another use begins */
     /* The source's, as a symbol, where it has nothing but mbarriers; NULL = not known. */
     const char *variable;
     bool is_all; /* of the variable; else others are in it, too */

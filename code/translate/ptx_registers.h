@@ -14,7 +14,7 @@ struct wsdbg_ptx_registers {
         uint16_t number;
     } * numbers; /* by register of the kernel */
     uint32_t count;
-    uint32_t own_end; /* the first instruction behind the kernel's own ones: of functions that it calls */
+    uint32_t own_end;      /* the first instruction behind the kernel's own ones: of functions that it calls */
     bool is_local_private; /* only loads and stores of local memory get at it */
 };
 

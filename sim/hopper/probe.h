@@ -83,7 +83,7 @@ struct hopper_probe {
 /* An array of mbarriers of one kernel. */
 struct hopper_probe_family {
     uint32_t function, first, stride, stages; /* first: offset; stride: in bytes */
-    bool was_waited_for, first_is_free; /* its first wait passed before anything had arrived */
+    bool was_waited_for, first_is_free;       /* its first wait passed before anything had arrived */
 };
 
 /* Of a module. */

@@ -106,8 +106,7 @@ static struct hopper_probe_family *find_family(struct hopper_probes *probes, uin
 {
     for (uint32_t i = 0; i < probes->family_count; i++) {
         struct hopper_probe_family *const family = &probes->families[i];
-        if (family->function == function && offset >= family->first &&
-            (offset - family->first) % family->stride == 0 &&
+        if (family->function == function && offset >= family->first && (offset - family->first) % family->stride == 0 &&
             (offset - family->first) / family->stride < family->stages)
             return family;
     }
@@ -169,8 +168,7 @@ bool hopper_probe_find(const struct hopper_cta *cta, uint32_t offset, struct hop
         family = find_family(probes, function, offset);
     }
     if (!family) {
-        add_family(probes, function,
-                   &(struct wsdbg_family){.first = offset, .stride = MBARRIER_BYTES, .places = 1});
+        add_family(probes, function, &(struct wsdbg_family){.first = offset, .stride = MBARRIER_BYTES, .places = 1});
         family = find_family(probes, function, offset);
     }
     if (!family)

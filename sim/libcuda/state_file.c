@@ -42,7 +42,7 @@ struct picture {
     struct wsdbg_state_header header;
     struct rows modules, grids, ctas, pieces, warps, parts, arrays, bytes;
     const struct wsdbg_gpu_grid *grid; /* that is being visited, its row not made yet */
-    struct rows seen_arrays; /* of that grid, as wsdbg_gpu_array */
+    struct rows seen_arrays;           /* of that grid, as wsdbg_gpu_array */
     bool grid_is_listed, cta_is_listed;
     const unsigned char *shared;
     uint32_t shared_end;
@@ -290,14 +290,10 @@ static unsigned char *put_together(struct picture *picture)
         const struct rows *rows;
         size_t size;
     } parts[] = {
-        {&picture->modules, sizeof(struct wsdbg_state_module)},
-        {&picture->grids, sizeof(struct wsdbg_state_grid)},
-        {&picture->ctas, sizeof(struct wsdbg_state_cta)},
-        {&picture->pieces, sizeof(struct wsdbg_state_piece)},
-        {&picture->warps, sizeof(struct wsdbg_state_warp)},
-        {&picture->parts, sizeof(struct wsdbg_state_part)},
-        {&picture->arrays, sizeof(struct wsdbg_state_array)},
-        {&picture->bytes, 1},
+        {&picture->modules, sizeof(struct wsdbg_state_module)}, {&picture->grids, sizeof(struct wsdbg_state_grid)},
+        {&picture->ctas, sizeof(struct wsdbg_state_cta)},       {&picture->pieces, sizeof(struct wsdbg_state_piece)},
+        {&picture->warps, sizeof(struct wsdbg_state_warp)},     {&picture->parts, sizeof(struct wsdbg_state_part)},
+        {&picture->arrays, sizeof(struct wsdbg_state_array)},   {&picture->bytes, 1},
     };
     enum { PARTS = sizeof parts / sizeof *parts };
     struct wsdbg_state_header *header = &picture->header;
@@ -339,8 +335,9 @@ static unsigned char *take(const struct context *context, enum wsdbg_gpu_outcome
                                                  .shared_window = WSDBG_GPU_SHARED_WINDOW};
     wsdbg_gpu_walk(context->gpu, &visitor, &picture);
     unsigned char *file = put_together(&picture);
-    struct rows *const all[] = {&picture.modules, &picture.grids,  &picture.ctas,        &picture.pieces, &picture.warps,
-                                &picture.parts,   &picture.arrays, &picture.seen_arrays, &picture.bytes};
+    struct rows *const all[] = {&picture.modules, &picture.grids,       &picture.ctas,
+                                &picture.pieces,  &picture.warps,       &picture.parts,
+                                &picture.arrays,  &picture.seen_arrays, &picture.bytes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->items);
     return file;
@@ -385,8 +382,8 @@ static char *path_of(const struct context *context, const char *name, const char
     const char *folder = wsdbg_folder_of_environment(own);
     char *path = NULL;
     if (!folder || !*folder ||
-        asprintf(&path, "%s/%s-%u-%016llx%s", folder, name, (unsigned)getpid(),
-                 (unsigned long long)(uintptr_t)context, suffix) < 0)
+        asprintf(&path, "%s/%s-%u-%016llx%s", folder, name, (unsigned)getpid(), (unsigned long long)(uintptr_t)context,
+                 suffix) < 0)
         return NULL;
     return path;
 }

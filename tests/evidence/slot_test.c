@@ -472,9 +472,13 @@ static void an_event_that_other_lanes_wrote_over_does_not_tear_the_history(void 
                          (struct segment_event){.kind = WSDBG_EVENT_NAMED_SYNC_END, .barrier = 1, .value = 128});
     segment_writer_copy_history(writer);
     struct wsdbg_snapshot snapshot = look_and_destroy(writer);
-    static const enum wsdbg_event_kind expected[] = {
-        WSDBG_EVENT_BEGIN,     WSDBG_EVENT_USER_MARK, WSDBG_EVENT_USER_MARK, WSDBG_EVENT_USER_MARK, /* number 4 */
-        WSDBG_EVENT_NAMED_SYNC_BEGIN, WSDBG_EVENT_NAMED_SYNC_BEGIN, WSDBG_EVENT_NAMED_SYNC_END};
+    static const enum wsdbg_event_kind expected[] = {WSDBG_EVENT_BEGIN,
+                                                     WSDBG_EVENT_USER_MARK,
+                                                     WSDBG_EVENT_USER_MARK,
+                                                     WSDBG_EVENT_USER_MARK, /* number 4 */
+                                                     WSDBG_EVENT_NAMED_SYNC_BEGIN,
+                                                     WSDBG_EVENT_NAMED_SYNC_BEGIN,
+                                                     WSDBG_EVENT_NAMED_SYNC_END};
     const struct wsdbg_warp_row *row = &snapshot.warps[0];
     assert_int_equal(snapshot.torn_events, 0);
     assert_int_equal(row->history_count, sizeof expected / sizeof *expected);

@@ -25,10 +25,8 @@ static const struct wsdbg_families *families_with(struct wsdbg_access *accesses,
                                                   const struct wsdbg_shared_variable *variables, size_t variable_count)
 {
     static struct wsdbg_families families;
-    struct wsdbg_code_kernel kernel = {.accesses = accesses,
-                                       .access_count = count,
-                                       .variables = variables,
-                                       .variable_count = variable_count};
+    struct wsdbg_code_kernel kernel = {
+        .accesses = accesses, .access_count = count, .variables = variables, .variable_count = variable_count};
     struct wsdbg_look_grid beside = {.kernel = &kernel};
     struct wsdbg_grid grid = {0};
     const struct wsdbg_snapshot rows = {.grids = &grid, .grid_count = 1};
@@ -155,8 +153,9 @@ static void no_array_goes_from_one_variable_into_the_next(void **state)
     static const struct wsdbg_shared_variable variables[] = {
         {"_ZZ6kernelPiE5ready", 0x400, 16}, {"taken", 0x410, 16}, {"last", 0x420, 8}, {"more", 0x428, 64}};
     struct wsdbg_access accesses[] = {
-        INIT(0x400, 1), INIT(0x408, 1),        INIT(0x410, 1),      INIT(0x418, 1),    INIT(0x420, 1), INIT(0x428, 1),
-        ENDLESS(ARRIVE, 0x400), ENDLESS(WAIT, 0x400), AT(ARRIVE, 0x410), AT(ARRIVE, 0x420), AT(ARRIVE, 0x428),
+        INIT(0x400, 1),    INIT(0x408, 1),    INIT(0x410, 1),         INIT(0x418, 1),
+        INIT(0x420, 1),    INIT(0x428, 1),    ENDLESS(ARRIVE, 0x400), ENDLESS(WAIT, 0x400),
+        AT(ARRIVE, 0x410), AT(ARRIVE, 0x420), AT(ARRIVE, 0x428),
     };
     (void)state;
     const struct wsdbg_families *families =

@@ -329,9 +329,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_look_shows_who_caused_a_fault),
-        cmocka_unit_test(a_look_shows_what_each_lane_waits_for), cmocka_unit_test(kernels_with_probes_can_be_left_out),
-        cmocka_unit_test(what_is_no_state_is_refused),           cmocka_unit_test(any_word_may_be_anything),
-        cmocka_unit_test(a_file_that_is_cut_is_refused),         cmocka_unit_test(global_memory_is_that_of_the_process),
+        cmocka_unit_test(a_look_shows_what_each_lane_waits_for),
+        cmocka_unit_test(kernels_with_probes_can_be_left_out),
+        cmocka_unit_test(what_is_no_state_is_refused),
+        cmocka_unit_test(any_word_may_be_anything),
+        cmocka_unit_test(a_file_that_is_cut_is_refused),
+        cmocka_unit_test(global_memory_is_that_of_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,10 +137,14 @@ static void kernel_names_are_read_as_far_as_they_are_certain(void **state)
         {"", ""},
     };
     static const char *const variables[][2] = {
-        {"_ZZ5chainiiPfE4full", "full"},       {"_ZZ5chainiiPfE4full_0", "full"},
-        {"_ZZ5chainiiPfE4full__10_", "full"},  {"_ZZN2ns1CILi4EE3runENS_1PEE5empty", "empty"},
-        {"_ZN2ns3barE", "ns::bar"},            {"bars", "bars"},
-        {"_ZZ5chainiiPfE9full", "_ZZ5chainiiPfE9full"}, {"_ZZ", "_ZZ"},
+        {"_ZZ5chainiiPfE4full", "full"},
+        {"_ZZ5chainiiPfE4full_0", "full"},
+        {"_ZZ5chainiiPfE4full__10_", "full"},
+        {"_ZZN2ns1CILi4EE3runENS_1PEE5empty", "empty"},
+        {"_ZN2ns3barE", "ns::bar"},
+        {"bars", "bars"},
+        {"_ZZ5chainiiPfE9full", "_ZZ5chainiiPfE9full"},
+        {"_ZZ", "_ZZ"},
         {"_ZZ1kvEs", "_ZZ1kvEs"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -195,7 +195,8 @@ static bool worth_a_look(const struct wsdbg_snapshot *snapshot, const struct wsd
 {
     const bool faulted = has_faulted(snapshot, grid);
     const bool told = faulted && wsdbg_fault_words_of(&snapshot->contexts[grid->context], grid)[0];
-    return grid->cta_count > 0 && (faulted ? grid->warps_live > 0 || told : grid->running && !grid->moves && !faulted_only) &&
+    return grid->cta_count > 0 &&
+           (faulted ? grid->warps_live > 0 || told : grid->running && !grid->moves && !faulted_only) &&
            wsdbg_grid_is_sound(snapshot, grid);
 }
 

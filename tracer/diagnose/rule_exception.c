@@ -372,8 +372,8 @@ static void say_of_no_warp(struct wsdbg_case *c)
     if (c->snapshot->exception_count == 0 && c->finding_count == 0 && words_of(c)[0])
         finding = wsdbg_case_find(c, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, c->ctas[0], WSDBG_NONE);
     if (finding)
-        wsdbg_print(finding->sentence, sizeof finding->sentence, "the simulator ended the kernel with CUDA error %d: %s.",
-                    context->error, words_of(c));
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "the simulator ended the kernel with CUDA error %d: %s.", context->error, words_of(c));
 }
 
 void wsdbg_rule_exception(struct wsdbg_case *c)

@@ -45,8 +45,7 @@ static void take(struct wsdbg_history_event *event, const struct place *places)
     if (!is_mbarrier_event(event->kind) || !place->known)
         return;
     if (event->iteration != WSDBG_NO_ITERATION && place->stages_before && event->iteration >= event->stage)
-        event->iteration =
-            (event->iteration - event->stage) / place->stages_before * place->stages + place->stage;
+        event->iteration = (event->iteration - event->stage) / place->stages_before * place->stages + place->stage;
     event->barrier = place->id;
     event->stage = place->stage;
 }

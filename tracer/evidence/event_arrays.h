@@ -4,8 +4,8 @@
 
 #include "model/snapshot.h"
 
-/* Gives the events of a grid's warps the ids, stages and iterations of the mbarriers that a look saw.  Each barrier says
- * how the device calls it; events of others stay as they are. */
+/* Gives the events of a grid's warps the ids, stages and iterations of the mbarriers that a look saw.  Each barrier
+ * says how the device calls it; events of others stay as they are. */
 struct wsdbg_error *wsdbg_events_take_arrays(struct wsdbg_snapshot *snapshot, uint32_t grid);
 
 #endif

@@ -65,9 +65,9 @@ static bool fits_before(const struct wsdbg_event *older, const struct wsdbg_even
     return stands_before(older, (uint8_t)(newer->sequence - 1), newer);
 }
 
-/* Whether an entry at the place of number `sequence` is an event of lanes that went a way of their own: they count their
- * own events, and may write over an older one of the others.  It was written after `newer` and not after `last`; one
- * that the GPU writes right now is later than both. */
+/* Whether an entry at the place of number `sequence` is an event of lanes that went a way of their own: they count
+ * their own events, and may write over an older one of the others.  It was written after `newer` and not after `last`;
+ * one that the GPU writes right now is later than both. */
 static bool is_of_other_lanes(const struct wsdbg_history_source *source, const struct wsdbg_event *entry,
                               uint8_t sequence, const struct wsdbg_event *newer, const struct wsdbg_event *last)
 {
@@ -210,8 +210,7 @@ static void walk(const struct wsdbg_history_source *source, const struct wsdbg_e
             any_lost = true;
             continue;
         }
-        if (!stands_before(&older, sequence, &newer) ||
-            (lapped && older.time - source->state.time > source->horizon)) {
+        if (!stands_before(&older, sequence, &newer) || (lapped && older.time - source->state.time > source->horizon)) {
             out->torn = true;
             break;
         }

@@ -15,8 +15,8 @@ static struct wsdbg_optional_u32 exactly(const struct wsdbg_value_set *set)
 }
 
 static struct wsdbg_error *add_access(struct wsdbg_look_tables *tables, uint32_t grid,
-                                      const struct wsdbg_code_kernel *kernel,
-                                      const struct wsdbg_families *families, const struct wsdbg_access *access)
+                                      const struct wsdbg_code_kernel *kernel, const struct wsdbg_families *families,
+                                      const struct wsdbg_access *access)
 {
     struct wsdbg_snapshot *out = tables->out;
     const struct wsdbg_value_set *address = &access->address;

@@ -160,7 +160,8 @@ static void find_array(const struct barriers *barriers, uint32_t offset, struct 
     for (size_t i = 0; i < machine->array_count; i++) {
         const struct wsdbg_machine_array *array = &machine->arrays[i];
         const uint32_t from = offset - array->first;
-        if (array->grid != grid || offset < array->first || from % array->stride || from / array->stride >= array->stages)
+        if (array->grid != grid || offset < array->first || from % array->stride ||
+            from / array->stride >= array->stages)
             continue;
         barrier->device_id = wsdbg_known_u32(array->id);
         barrier->device_stage = from / array->stride;

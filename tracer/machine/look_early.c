@@ -55,8 +55,8 @@ static bool is_small_enough(const struct wsdbg_code_kernel *kernel)
     return arrivals * inits <= PAIRS_MOST;
 }
 
-static struct wsdbg_error *judge_kernel(const struct wsdbg_code_kernel *kernel,
-                                        const struct wsdbg_families *families, struct wsdbg_access_row *rows)
+static struct wsdbg_error *judge_kernel(const struct wsdbg_code_kernel *kernel, const struct wsdbg_families *families,
+                                        struct wsdbg_access_row *rows)
 {
     uint64_t *set = calloc(wsdbg_graph_instruction_count(kernel->function->graph) / 64 + 1, sizeof *set);
     if (!set)

@@ -20,7 +20,8 @@
 #define FILE_BYTES_MOST ((uint64_t)1 << 30)
 enum { COMPUTE_CAPABILITY = 90, BLOCK_THREADS_MOST = 1024, CTA_NOT_PRESENT = 18 };
 
-/* The exceptions (CUDBGException_t, as CTA_NOT_PRESENT) that a GPU reports for what the driver calls by these errors. */
+/* The exceptions (CUDBGException_t, as CTA_NOT_PRESENT) that a GPU reports for what the driver calls by these errors.
+ */
 static const struct {
     int32_t error;
     uint32_t exception;

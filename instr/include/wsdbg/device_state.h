@@ -5,9 +5,9 @@
  * anything moves again, so as long as it is there it is true.  One a context: WSDBG_STATE_NAME; after a fault
  * WSDBG_STATE_FAULT_NAME, which stays.
  *
- * Layout: the header; then, each right behind the other, modules, grids, CTAs, pieces of shared memory, warps, parts, arrays;
- * then bytes to which the rows refer by their offset in the file.  Rows refer to rows by their number.  A piece's CTA,
- * a warp's CTA and a part's warp ascend.  Numbers are the machine's own (the file never leaves it).
+ * Layout: the header; then, each right behind the other, modules, grids, CTAs, pieces of shared memory, warps, parts,
+ * arrays; then bytes to which the rows refer by their offset in the file.  Rows refer to rows by their number.  A
+ * piece's CTA, a warp's CTA and a part's warp ascend.  Numbers are the machine's own (the file never leaves it).
  *
  * Rules of change: WSDBG_STATE_VERSION is raised.
  */
@@ -34,14 +34,14 @@ struct wsdbg_state_header {
     uint32_t sm_count, warps_per_sm;
     uint32_t host_may_help; /* some warp polls memory that the host could write; else it is a proven deadlock */
     uint32_t module_count, grid_count, cta_count, piece_count, warp_count, part_count, array_count;
-    uint32_t shared_first;  /* address at which a CTA's shared memory begins */
-    uint64_t shared_window; /* generic address of shared memory's address 0 */
+    uint32_t shared_first;              /* address at which a CTA's shared memory begins */
+    uint64_t shared_window;             /* generic address of shared memory's address 0 */
     uint64_t fault_offset, fault_bytes; /* what the simulator says of the fault; 0 bytes = there is none */
     uint64_t fault_grid;                /* %gridid of the grid that caused it */
     uint64_t fault_address;             /* that was accessed; of an mbarrier the shared::cluster address */
     uint32_t has_fault_address;
     uint32_t fault_of_absent_cta; /* that CTA of the cluster has left, or never was */
-    int32_t fault_error; /* CUresult */
+    int32_t fault_error;          /* CUresult */
 };
 
 struct wsdbg_state_module {
@@ -79,8 +79,8 @@ struct wsdbg_state_piece {
 struct wsdbg_state_warp {
     uint32_t cta;
     uint32_t index, slot;
-    uint32_t live;      /* lanes that have not exited */
-    uint32_t registers; /* a thread, now */
+    uint32_t live;        /* lanes that have not exited */
+    uint32_t registers;   /* a thread, now */
     uint32_t fault_lanes; /* that caused the fault; 0 = none of them */
     uint32_t fault_instruction;
     uint32_t reserved;
