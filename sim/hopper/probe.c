@@ -46,6 +46,8 @@ static void tell_inits(struct hopper_warp *warp)
 void hopper_probe_note_init(struct hopper_warp *warp, uint32_t offset, uint32_t count)
 {
     struct hopper_probe *const probe = warp->probe;
+    if (probe->init_count == HOPPER_PROBE_INITS)
+        tell_inits(warp);
     if (wsdbg_grow((void **)&probe->inits, &probe->init_capacity, probe->init_count + 1u, sizeof *probe->inits))
         probe->inits[probe->init_count++] = (struct hopper_probe_init){offset, count};
 }

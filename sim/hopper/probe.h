@@ -40,7 +40,8 @@ enum {
     HOPPER_PROBE_STAGES = WSDBG_STAGE_MASK + 1,
     HOPPER_PROBE_IDS = 256,
     HOPPER_PROBE_WAITS = 4,
-    HOPPER_PROBE_HELD = 4
+    HOPPER_PROBE_HELD = 4,
+    HOPPER_PROBE_INITS = 256
 };
 
 /* An event's barrier: what stands in it, and how often its stage was used before. */

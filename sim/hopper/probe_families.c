@@ -163,11 +163,12 @@ bool hopper_probe_find(const struct hopper_cta *cta, uint32_t offset, struct hop
     struct hopper_probes *const probes = probes_of(cta);
     const uint32_t function = function_of(cta);
     struct hopper_probe_family *family = find_family(probes, function, offset);
-    if (!family) {
+    const bool has_room = probes->family_count < HOPPER_PROBE_IDS;
+    if (!family && has_room) {
         add_families(cta);
         family = find_family(probes, function, offset);
     }
-    if (!family) {
+    if (!family && has_room) {
         add_family(probes, function, &(struct wsdbg_family){.first = offset, .stride = MBARRIER_BYTES, .places = 1});
         family = find_family(probes, function, offset);
     }
