@@ -12,6 +12,9 @@ struct wsdbg_thread_state {
     bool known[WSDBG_REGISTER_COUNT], high_known[WSDBG_REGISTER_COUNT];
 };
 
+/* NOT_YET: the thread has executed it just so often before. */
+enum wsdbg_thread_found { WSDBG_THREAD_FOUND_UNKNOWN, WSDBG_THREAD_FOUND, WSDBG_THREAD_FOUND_NOT_YET };
+
 /* What the thread can ask of its launch; each returns false where it is not known.  Special registers have the numbers
  * of WSDBG_OPERAND_SPECIAL. */
 struct wsdbg_thread_world {
@@ -23,6 +26,9 @@ struct wsdbg_thread_world {
     /* 32 bits of global memory, as they are now; is_generic: the address may also be one of shared or local memory.
      * Only walks ask; NULL = not known. */
     bool (*global)(void *context, uint64_t address, bool is_generic, uint32_t *value);
+    /* The low 32 bits of what an atomic on global memory returned to the thread, which had executed it so many `times`
+     * before.  Only walks ask; NULL = not known. */
+    enum wsdbg_thread_found (*found)(void *context, uint32_t instruction, uint32_t times, uint32_t *value);
     uint64_t shared_window; /* the generic address at which shared memory begins; 0 = not known */
 };
 

@@ -343,7 +343,11 @@ static struct turn turn_together(struct walking *walking, uint32_t number)
     struct walk_lane lane;
     for (uint32_t at = 0; parts && walk_group_next_followed(&walking->group, &at, &lane);) {
         const struct turn other = turn_of(&lane, branch);
-        if (other.taken != turn.taken || other.to != turn.to)
+        if (other.taken == turn.taken && other.to == turn.to)
+            continue;
+        if (block->exits && other.taken == WSDBG_TRUTH_YES)
+            walk_beside_exit(&walking->group, lane.lane);
+        else
             walk_beside_leave(&walking->group, lane.lane, number, block_behind(block, &other), walking->depth);
     }
     return turn;
@@ -426,6 +430,7 @@ static bool walk_side(struct walking *walking, const struct walk_group *before, 
     memcpy(group->varies, before->varies, sizeof before->varies);
     group->lanes = lanes;
     group->beside = group->apart.lanes = 0;
+    group->elsewhere = before->elsewhere | before->apart.lanes | ((before->lanes | before->beside) & ~lanes);
     group->silent = before->silent | before->beside;
     group->leader = (uint32_t)__builtin_ctz(lanes);
     const bool arrives = run_until(walking, number, detour->meets) && group->lanes == lanes;
@@ -478,6 +483,7 @@ static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets
     walking->group.beside = before.beside;
     walking->group.silent = before.silent;
     walking->group.apart = before.apart;
+    walking->group.elsewhere = before.elsewhere;
     walking->group.leader = before.leader;
     for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
         walking->group.varies[word] = before.varies[word] | detour->written[word];

@@ -20,6 +20,13 @@ static void wait_apart(struct walk_group *group, uint32_t lane, const struct wsd
     group->apart.until[lane].depth = depth;
 }
 
+void walk_beside_exit(struct walk_group *group, uint32_t lane)
+{
+    walk_group_drop(group, lane);
+    group->beside &= ~((uint32_t)1 << lane);
+    group->elsewhere |= (uint32_t)1 << lane;
+}
+
 void walk_beside_leave(struct walk_group *group, uint32_t lane, uint32_t block, uint32_t to, unsigned depth)
 {
     const struct wsdbg_block *row = &group->plan->graph->blocks[block];

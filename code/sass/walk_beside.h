@@ -9,6 +9,8 @@
 
 #include "sass/walk_group.h"
 
+/* A lane of the group, or one beside it, leaves the kernel. */
+void walk_beside_exit(struct walk_group *group, uint32_t lane);
 /* A lane of the group, or one beside it, turns elsewhere behind a block: to block `to`; WSDBG_GRAPH_NONE = not known.
  * `depth`: of calls. */
 void walk_beside_leave(struct walk_group *group, uint32_t lane, uint32_t block, uint32_t to, unsigned depth);

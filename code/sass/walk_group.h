@@ -30,6 +30,7 @@ struct walk_group {
     uint32_t
         silent; /* of `lanes`, on a side of a branch: those that are only followed, and store in a walk of their own */
     struct walk_apart apart;
+    uint32_t elsewhere; /* lanes that have left the kernel, or take another side of a branch and come back behind it */
     uint64_t varies[WSDBG_WALK_REGISTER_WORDS]; /* registers */
     struct wsdbg_thread_state *states;          /* by lane; of a lane only what was spread to it holds */
     struct walk_place place;                    /* how far the walk is */

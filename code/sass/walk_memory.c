@@ -184,20 +184,32 @@ static bool load_of_atomic(const struct wsdbg_instruction *atomic, struct wsdbg_
     return true;
 }
 
-/* An atomic is taken to find the present value; in a loop the first time only, as another warp's may come between. */
-void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *atomic)
+/* Whether an atomic may be taken to find the present value.  In a loop that holds for the first one whose result nobody
+ * kept: behind it another warp's may come between. */
+static bool may_find_present(const struct walk_lane *lane, uint32_t number, enum wsdbg_thread_found found)
 {
     const struct wsdbg_graph *graph = lane->group->plan->graph;
-    const bool is_in_loop = graph->blocks[graph->block_of[number]].loop != WSDBG_GRAPH_NONE;
     const struct wsdbg_walk_told *told = told_of_work(lane, number);
+    return found == WSDBG_THREAD_FOUND_NOT_YET || graph->blocks[graph->block_of[number]].loop == WSDBG_GRAPH_NONE ||
+           (told && !told->times);
+}
+
+void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *atomic)
+{
+    const struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
+    const uint32_t times = told ? (uint32_t)told->times : 0;
     struct wsdbg_instruction load;
     uint32_t words[WSDBG_LOAD_WORDS];
-    const bool is_known = (!is_in_loop || (told && !told->times)) && load_of_atomic(atomic, &load) &&
-                          wsdbg_thread_load(&load, lane->world, lane->state, words);
+    const bool is_load = load_of_atomic(atomic, &load);
+    const enum wsdbg_thread_found found = is_load && lane->world->found
+                                              ? lane->world->found(lane->world->context, number, times, words)
+                                              : WSDBG_THREAD_FOUND_UNKNOWN;
+    const bool is_present = is_load && found != WSDBG_THREAD_FOUND && may_find_present(lane, number, found) &&
+                            wsdbg_thread_load(&load, lane->world, lane->state, words);
     walk_forget_written(lane, atomic);
-    if (is_known)
+    if (is_present || found == WSDBG_THREAD_FOUND)
         walk_set_register(lane->state, &load.destinations[0], true, words[0]);
-    lane->group->plan->is_guessed |= is_known && walk_group_has(lane->group, lane->lane);
+    lane->group->plan->is_guessed |= is_present && walk_group_has(lane->group, lane->lane);
 }
 
 /* What one warp finds for the others, as a scheduler does, takes few loads.  A warp that fills shared memory with data

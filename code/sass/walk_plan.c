@@ -389,9 +389,12 @@ static void find_writers(struct wsdbg_walk_plan *plan)
     plan->has_generic_writers |= plan->has_other_writers;
 }
 
-/* Finds what is executed anew, with what is stored to shared memory. */
+/* Finds what is executed anew, with what is stored to shared memory.  A generic store may be one to shared memory:
+ * where it goes is known only if it is followed. */
 static struct wsdbg_error *follow_stores(struct wsdbg_walk_plan *plan)
 {
+    for (uint32_t i = 0; i < plan->graph->instruction_count; i++)
+        plan->follows_generic_stores |= plan->graph->instructions[i].operation == WSDBG_OP_ST;
     const size_t byte_count = ((size_t)plan->graph->instruction_count + 1) * sizeof *plan->decides;
     plan->decides = malloc(byte_count);
     if (!plan->decides)

@@ -25,15 +25,17 @@ static bool is_reduction(const struct wsdbg_instruction *instruction)
     return instruction->operation == WSDBG_OP_REDUX;
 }
 
-/* PTX names the lanes that take part behind the other sources; machine code waits for them before, by WARPSYNC. */
-static bool all_take_part(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
+/* Whether it is known that the lane takes part together with exactly the other lanes of `here`.  PTX names the lanes
+ * behind the other sources.  In machine code those that are there take part; where WARPSYNC waited only for some,
+ * others may come later. */
+static bool takes_part(const struct walk_lane *lane, const struct wsdbg_instruction *instruction, uint32_t here)
 {
     const unsigned mask_at = instruction->operation == WSDBG_OP_SHFL ? 3 : 1;
     uint32_t mask = 0;
     if (wsdbg_thread_executes(lane->state, instruction) != WSDBG_TRUTH_YES)
         return false;
     if (wsdbg_is_machine_code(instruction))
-        return !lane->group->is_partial;
+        return here != UINT32_MAX || !lane->group->is_partial;
     return instruction->source_count > mask_at && walk_value(lane, &instruction->sources[mask_at], 0, &mask) &&
            mask == UINT32_MAX;
 }
@@ -60,14 +62,15 @@ static bool source_lane(unsigned mode, uint32_t lane, uint32_t by, uint32_t piec
     return is_in_range;
 }
 
-static void shuffle(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_instruction *instruction,
-                    struct wsdbg_walk_exchange *out)
+static void shuffle(struct walk_lane lanes[WSDBG_WALK_LANES], uint32_t here,
+                    const struct wsdbg_instruction *instruction, struct wsdbg_walk_exchange *out)
 {
     const unsigned mode =
         wsdbg_is_machine_code(instruction) ? instruction->words[0] >> MODE_BIT & MODES : instruction->mode;
     uint32_t values[WSDBG_WALK_LANES], known = 0;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
         known |= (uint32_t)walk_value(&lanes[lane], &instruction->sources[0], 0, &values[lane]) << lane;
+    known &= here;
     out->is_told = known & 1;
     out->told = values[0];
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
@@ -87,7 +90,7 @@ static void shuffle(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg
 
 /* ---- votes ---- */
 
-static void vote(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_instruction *instruction,
+static void vote(struct walk_lane lanes[WSDBG_WALK_LANES], uint32_t here, const struct wsdbg_instruction *instruction,
                  struct wsdbg_walk_exchange *out)
 {
     const unsigned mode =
@@ -98,8 +101,10 @@ static void vote(struct walk_lane lanes[WSDBG_WALK_LANES], const struct wsdbg_in
         yes |= (uint32_t)(truth == WSDBG_TRUTH_YES) << lane;
         no |= (uint32_t)(truth == WSDBG_TRUTH_NO) << lane;
     }
-    const bool all_known = (yes | no) == UINT32_MAX, differ = yes && no;
-    const bool holds = mode == VOTE_ALL ? yes == UINT32_MAX : mode == VOTE_ANY ? yes != 0 : !differ;
+    yes &= here;
+    no &= here;
+    const bool all_known = (yes | no) == here, differ = yes && no;
+    const bool holds = mode == VOTE_ALL ? yes == here : mode == VOTE_ANY ? yes != 0 : !differ;
     const bool decided = all_known || (mode == VOTE_ALL ? no != 0 : mode == VOTE_ANY ? yes != 0 : differ);
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
         out->values[lane] = yes;
@@ -219,28 +224,29 @@ static bool keep(struct wsdbg_walk_told *told, const struct wsdbg_walk_exchange 
     return true;
 }
 
-static bool exchange_now(struct walk_group *group, const struct wsdbg_instruction *instruction,
+/* `here`: the lanes that are at the instruction. */
+static bool exchange_now(struct walk_group *group, uint32_t here, const struct wsdbg_instruction *instruction,
                          struct wsdbg_walk_exchange *out)
 {
     struct walk_lane lanes[WSDBG_WALK_LANES];
-    bool takes_part = true;
+    bool all_do = true;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
         lanes[lane] = walk_group_lane(group, lane);
     if (wsdbg_walk_is_lent(instruction))
         return lend(lanes, instruction, out);
-    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++)
-        takes_part &= all_take_part(&lanes[lane], instruction);
-    if (!takes_part)
+    for (uint32_t left = here; left; left &= left - 1)
+        all_do &= takes_part(&lanes[__builtin_ctz(left)], instruction, here);
+    if (!all_do)
         return false;
     *out = (struct wsdbg_walk_exchange){.is_there = true};
     if (is_vote(instruction))
-        vote(lanes, instruction, out);
+        vote(lanes, here, instruction, out);
     else if (is_match(instruction))
         match(lanes, instruction, out);
     else if (is_reduction(instruction))
         reduce(lanes, instruction, out);
     else
-        shuffle(lanes, instruction, out);
+        shuffle(lanes, here, instruction, out);
     return true;
 }
 
@@ -259,6 +265,14 @@ static void write_lane(struct walk_group *group, const struct wsdbg_instruction 
     }
 }
 
+/* Whether all lanes that are not with the group are known to be elsewhere, and machine code thus asks those that are.
+ */
+static bool is_alone_here(const struct walk_group *group, const struct wsdbg_instruction *instruction)
+{
+    return wsdbg_is_machine_code(instruction) && (is_vote(instruction) || instruction->operation == WSDBG_OP_SHFL) &&
+           (group->lanes | group->beside | group->apart.lanes | group->elsewhere) == UINT32_MAX;
+}
+
 bool walk_warp_exchange(struct walk_group *group, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
@@ -272,7 +286,7 @@ bool walk_warp_exchange(struct walk_group *group, uint32_t number)
     walk_group_spread_operands(group, number);
     const uint32_t followed = group->lanes | group->beside;
     if (followed == UINT32_MAX) {
-        if (!exchange_now(group, instruction, &exchange) && !is_lent)
+        if (!exchange_now(group, followed, instruction, &exchange) && !is_lent)
             return false;
         const bool is_whole = group->lanes == UINT32_MAX; /* else another group may execute it more often */
         if (!is_whole && is_shuffle && (exchange.known & group->lanes) != group->lanes)
@@ -282,7 +296,7 @@ bool walk_warp_exchange(struct walk_group *group, uint32_t number)
             group->error = &wsdbg_error_no_memory;
     } else if (told->times < told->exchange_count && (is_lent || told->exchanges[told->times].is_there)) {
         exchange = told->exchanges[told->times];
-    } else {
+    } else if (!is_alone_here(group, instruction) || !exchange_now(group, followed, instruction, &exchange)) {
         return false;
     }
     told->times++;

@@ -5,6 +5,7 @@
  */
 #include "hopper/access.h"
 #include "hopper/combine.h"
+#include "hopper/found.h"
 #include "hopper/race.h"
 #include "hopper/values.h"
 #include "hopper/wide.h"
@@ -29,6 +30,7 @@ static bool change_element(const struct hopper_step *step, const struct hopper_p
     const bool is_vector = instruction->operands[first + 1].kind == WSDBG_PTX_OPERAND_VECTOR;
     const bool is_compare = instruction->variant == WSDBG_PTX_V_CAS;
     const bool is_global = places->space == WSDBG_PTX_GLOBAL;
+    const bool is_kept = is_global && first && !is_vector && instruction->operands[0].kind != WSDBG_PTX_OPERAND_SINK;
     bool has_changed = false;
     HOPPER_LANES_OF (step->lanes) {
         unsigned char *at = hopper_place_of(places, lane) + element * byte_count;
@@ -44,6 +46,8 @@ static bool change_element(const struct hopper_step *step, const struct hopper_p
             hopper_result_element(step, 0, element, lane, old);
         else if (first)
             hopper_result(step, 0, lane, old);
+        if (is_kept)
+            hopper_found_add(step->warp, lane, step->split->pc, old);
     }
     return has_changed;
 }

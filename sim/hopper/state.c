@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hopper/device.h"
+#include "hopper/found.h"
 #include "hopper/mbarrier.h"
 #include "hopper/probe.h"
 
@@ -64,6 +65,7 @@ static void visit_warp(const struct wsdbg_gpu_visitor *visitor, void *data, cons
     }
     for (uint32_t i = 0; i < state.part_count; i++)
         state.parts[i] = part_of(&warp->splits[i]);
+    state.found = hopper_found_rows(warp, &state.found_count);
     visitor->warp(data, &state);
 }
 

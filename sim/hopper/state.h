@@ -79,6 +79,12 @@ struct wsdbg_gpu_part {
     bool of_global; /* of SPINS: it reads memory that the host may write */
 };
 
+/* What one lane's execution of an atomic on global memory returned. */
+struct wsdbg_gpu_found {
+    uint32_t lane, instruction;
+    uint64_t value;
+};
+
 struct wsdbg_gpu_warp {
     uint32_t index, slot;
     uint32_t live;           /* lanes that have not exited; 0 = the warp is over */
@@ -88,6 +94,8 @@ struct wsdbg_gpu_warp {
     uint32_t fault_lanes, fault_instruction; /* the lane that caused the fault, 0 = none of them, and where */
     uint32_t part_count;
     struct wsdbg_gpu_part parts[WSDBG_GPU_LANES];
+    const struct wsdbg_gpu_found *found; /* in the order of execution; none of a warp with very many */
+    uint32_t found_count;
 };
 
 /* Mbarriers that have one id in the events that the device writes for kernels without probes. */

@@ -127,6 +127,7 @@ struct hopper_warp {
     struct hopper_wgmma *wgmma;                /* its matrix work under way; NULL = none yet; see wgmma.h */
     struct hopper_copy_groups *bulk;           /* its lanes' groups of cp.async.bulk; NULL = none yet */
     struct hopper_copies *copies;              /* its lanes' cp.async; NULL = none yet */
+    struct hopper_found *found;                /* what its atomics returned; NULL = none yet; see found.h */
     struct hopper_race_warp *race;             /* what it knows of others; see race.h */
     struct hopper_probe *probe;                /* tells of its events; NULL = nobody wants them; see probe.h */
     struct hopper_split splits[HOPPER_SPLITS]; /* last: few are ever used, memory that is not touched costs nothing */

@@ -40,7 +40,7 @@ struct rows {
 struct picture {
     const struct context *context;
     struct wsdbg_state_header header;
-    struct rows modules, grids, ctas, pieces, warps, parts, arrays, bytes;
+    struct rows modules, grids, ctas, pieces, warps, parts, found, arrays, bytes;
     const struct wsdbg_gpu_grid *grid; /* that is being visited, its row not made yet */
     struct rows seen_arrays;           /* of that grid, as wsdbg_gpu_array */
     bool grid_is_listed, cta_is_listed;
@@ -234,10 +234,26 @@ static void fill_part(struct wsdbg_state_part *row, const struct wsdbg_gpu_part 
     }
 }
 
+static void list_found(struct picture *picture, const struct wsdbg_gpu_warp *warp)
+{
+    for (uint32_t i = 0; i < warp->found_count; i++) {
+        struct wsdbg_state_found *row = ADD(picture, found, wsdbg_state_found);
+        if (row)
+            *row = (struct wsdbg_state_found){.cta = (uint32_t)picture->ctas.count - 1,
+                                              .warp = warp->index,
+                                              .lane = warp->found[i].lane,
+                                              .instruction = warp->found[i].instruction,
+                                              .value = warp->found[i].value};
+    }
+}
+
 static void visit_warp(void *data, const struct wsdbg_gpu_warp *warp)
 {
     struct picture *picture = data;
-    if (!picture->cta_is_listed || !warp->live)
+    if (!picture->cta_is_listed)
+        return;
+    list_found(picture, warp);
+    if (!warp->live)
         return;
     struct wsdbg_state_warp *row = ADD(picture, warps, wsdbg_state_warp);
     if (!row)
@@ -246,9 +262,12 @@ static void visit_warp(void *data, const struct wsdbg_gpu_warp *warp)
                                      .index = warp->index,
                                      .slot = warp->slot,
                                      .live = warp->live,
-                                     .registers = warp->registers_held,
-                                     .fault_lanes = warp->fault_lanes,
-                                     .fault_instruction = warp->fault_instruction};
+                                     .registers = warp->registers_held};
+    if (warp->fault_lanes) {
+        picture->header.fault_warp = (uint32_t)picture->warps.count;
+        picture->header.fault_lanes = warp->fault_lanes;
+        picture->header.fault_instruction = warp->fault_instruction;
+    }
     for (uint32_t i = 0; i < warp->part_count; i++) {
         struct wsdbg_state_part *part = ADD(picture, parts, wsdbg_state_part);
         if (!part)
@@ -290,10 +309,15 @@ static unsigned char *put_together(struct picture *picture)
         const struct rows *rows;
         size_t size;
     } parts[] = {
-        {&picture->modules, sizeof(struct wsdbg_state_module)}, {&picture->grids, sizeof(struct wsdbg_state_grid)},
-        {&picture->ctas, sizeof(struct wsdbg_state_cta)},       {&picture->pieces, sizeof(struct wsdbg_state_piece)},
-        {&picture->warps, sizeof(struct wsdbg_state_warp)},     {&picture->parts, sizeof(struct wsdbg_state_part)},
-        {&picture->arrays, sizeof(struct wsdbg_state_array)},   {&picture->bytes, 1},
+        {&picture->modules, sizeof(struct wsdbg_state_module)},
+        {&picture->grids, sizeof(struct wsdbg_state_grid)},
+        {&picture->ctas, sizeof(struct wsdbg_state_cta)},
+        {&picture->pieces, sizeof(struct wsdbg_state_piece)},
+        {&picture->warps, sizeof(struct wsdbg_state_warp)},
+        {&picture->parts, sizeof(struct wsdbg_state_part)},
+        {&picture->found, sizeof(struct wsdbg_state_found)},
+        {&picture->arrays, sizeof(struct wsdbg_state_array)},
+        {&picture->bytes, 1},
     };
     enum { PARTS = sizeof parts / sizeof *parts };
     struct wsdbg_state_header *header = &picture->header;
@@ -312,6 +336,7 @@ static unsigned char *put_together(struct picture *picture)
     header->piece_count = (uint32_t)picture->pieces.count;
     header->warp_count = (uint32_t)picture->warps.count;
     header->part_count = (uint32_t)picture->parts.count;
+    header->found_count = (uint32_t)picture->found.count;
     header->array_count = (uint32_t)picture->arrays.count;
     memcpy(file, header, sizeof *header);
     size_t at = sizeof *header;
@@ -335,9 +360,9 @@ static unsigned char *take(const struct context *context, enum wsdbg_gpu_outcome
                                                  .shared_window = WSDBG_GPU_SHARED_WINDOW};
     wsdbg_gpu_walk(context->gpu, &visitor, &picture);
     unsigned char *file = put_together(&picture);
-    struct rows *const all[] = {&picture.modules, &picture.grids,       &picture.ctas,
-                                &picture.pieces,  &picture.warps,       &picture.parts,
-                                &picture.arrays,  &picture.seen_arrays, &picture.bytes};
+    struct rows *const all[] = {&picture.modules,     &picture.grids, &picture.ctas,  &picture.pieces,
+                                &picture.warps,       &picture.parts, &picture.found, &picture.arrays,
+                                &picture.seen_arrays, &picture.bytes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->items);
     return file;

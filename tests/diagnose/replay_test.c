@@ -156,21 +156,29 @@ static void the_word_that_is_waited_on_must_be_known(void **state)
 
 /* ---- lanes that wait for others of their warp ---- */
 
+enum { UNSEEN = 3 };
+#define AT_UNSEEN MBARRIER_AT(UNSEEN, 0)
+
 /* Lane 0 waits on B for ever.  The others go on to a wait on C, which the picture shows as waiting for lane 0; before
- * that they do what `deed` says. */
-static void split(struct kernel *k, uint8_t deed, bool all_gather)
+ * that they make the step `deed` on the barrier `on`.  The word of UNSEEN is not known. */
+static void split(struct kernel *k, uint8_t deed, uint32_t on, bool all_gather)
 {
     kernel_begin_split(k);
+    picture_mbarrier(&k->p, UNSEEN, 0, 0, 64, 64, 0);
     kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
     kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_C, 32);
+    kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_UNSEEN, 64);
     for (uint32_t i = 0; i < 2; i++)
         kernel_add(k, i, WSDBG_STEP_TOGETHER, 0, 0);
     kernel_add(k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
     if (deed)
-        kernel_add(k, 1, deed, AT_C, 1);
+        kernel_add(k, 1, deed, on, 1);
     kernel_add(k, 1, WSDBG_ACCESS_WAIT, AT_C, 0);
     kernel_run(k);
     ways_take_picture(&k->p, k->replay);
+    for (size_t b = 0; b < k->p.snapshot.barrier_count; b++)
+        if (k->p.snapshot.barriers[b].id == UNSEEN)
+            k->p.snapshot.barriers[b].pending_arrivals.known = false;
     for (size_t i = all_gather ? 0 : 1; i < k->p.snapshot.part_count; i++)
         k->p.snapshot.parts[i].state = WSDBG_WARP_RECONVERGE;
     picture_ready(&k->p);
@@ -181,17 +189,20 @@ static void lanes_that_gather_did_nothing_unseen(void **state)
     static const struct {
         const char *name;
         uint8_t deed;
+        uint32_t on;
         bool all_gather, is_explained;
     } rows[] = {
-        {"they did nothing", 0, false, true},
-        {"they arrived, and the word shows it", WSDBG_ACCESS_ARRIVE, false, true},
-        {"they arrived where nothing shows it", WSDBG_ACCESS_CLUSTER_ARRIVE, false, false},
-        {"nobody holds them up", 0, true, false},
+        {"they did nothing", 0, 0, false, true},
+        {"they arrived, and the word shows it", WSDBG_ACCESS_ARRIVE, AT_C, false, true},
+        {"they arrived where nothing shows it", WSDBG_ACCESS_ARRIVE, AT_UNSEEN, false, false},
+        {"they come to the cluster barrier, where warps arrive as a whole", WSDBG_ACCESS_CLUSTER_ARRIVE, 0, false,
+         true},
+        {"nobody holds them up", 0, 0, true, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct kernel k;
         print_message("%s\n", rows[i].name);
-        split(&k, rows[i].deed, rows[i].all_gather);
+        split(&k, rows[i].deed, rows[i].on, rows[i].all_gather);
         assert_int_equal(wsdbg_replay_is_picture(k.replay), rows[i].is_explained);
         kernel_end(&k);
     }

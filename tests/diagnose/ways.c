@@ -75,7 +75,9 @@ static void stand(struct picture *p, const struct wsdbg_replay *replay, uint32_t
         picture_stand(p, agent->warp, WSDBG_WARP_WAIT_CLUSTER, WSDBG_NONE, 0);
     else if (agent->state == WSDBG_AGENT_MATRICES)
         picture_stand(p, agent->warp, WSDBG_WARP_WAIT_WGMMA, WSDBG_NONE, 0);
-    else if (agent->steps[agent->at].kind == WSDBG_STEP_TOGETHER || agent->steps[agent->at].kind == WSDBG_ACCESS_WGMMA)
+    else if (agent->steps[agent->at].kind == WSDBG_STEP_TOGETHER ||
+             agent->steps[agent->at].kind == WSDBG_ACCESS_WGMMA ||
+             agent->steps[agent->at].kind == WSDBG_ACCESS_CLUSTER_ARRIVE)
         picture_stand(p, agent->warp, WSDBG_WARP_RECONVERGE, WSDBG_NONE, 0);
     else
         picture_stand(p, agent->warp, WSDBG_WARP_WAIT_NAMED, named_row(p, agent->cta, agent->steps[agent->at].address),

@@ -40,6 +40,7 @@ struct file {
     struct wsdbg_state_piece piece;
     struct wsdbg_state_warp warps[3];
     struct wsdbg_state_part parts[4];
+    struct wsdbg_state_found found[4];
     struct wsdbg_state_array array;
     uint64_t parameter;
     uint64_t words[2];
@@ -72,6 +73,7 @@ static struct file *make_file(void)
                    .piece_count = 1,
                    .warp_count = 3,
                    .part_count = 4,
+                   .found_count = 4,
                    .array_count = 1,
                    .shared_first = BARS,
                    .shared_window = 0x7e0000000000},
@@ -103,6 +105,10 @@ static struct file *make_file(void)
                    .width_bytes = 4,
                    .address = 0xf1a9,
                    .value = 17}},
+        .found = {{.warp = 1, .lane = 5, .instruction = AT_POLL, .value = 11},
+                  {.warp = 1, .lane = 6, .instruction = AT_POLL, .value = 12},
+                  {.warp = 1, .lane = 5, .instruction = AT_BAR, .value = 13},
+                  {.warp = 1, .lane = 5, .instruction = AT_POLL, .value = 14}},
         .array = {.id = 3, .first = BARS, .stride = 8, .stages = 2},
         .words = {0, word_of(3, 2)},
     };
@@ -139,6 +145,83 @@ static void look_at(struct wsdbg_machine *machine, struct wsdbg_snapshot *out)
     wsdbg_look_destroy(look);
     wsdbg_code_destroy(code);
     machine->ops->close(machine);
+}
+
+static void a_lane_has_the_results_of_its_atomics_in_their_order(void **state)
+{
+    static const struct {
+        struct wsdbg_machine_atomic atomic;
+        uint32_t times;
+        enum wsdbg_machine_found found;
+        uint32_t value;
+    } rows[] = {
+        {{0, 1, 5, AT_POLL}, 0, WSDBG_MACHINE_FOUND, 11},
+        {{0, 1, 5, AT_POLL}, 1, WSDBG_MACHINE_FOUND, 14},
+        {{0, 1, 5, AT_POLL}, 2, WSDBG_MACHINE_FOUND_NOT_YET, 0},
+        {{0, 1, 5, AT_POLL}, 3, WSDBG_MACHINE_FOUND_UNKNOWN, 0},
+        {{0, 1, 6, AT_POLL}, 0, WSDBG_MACHINE_FOUND, 12},
+        {{0, 1, 5, AT_BAR}, 0, WSDBG_MACHINE_FOUND, 13},
+        {{0, 2, 5, AT_POLL}, 0, WSDBG_MACHINE_FOUND_UNKNOWN, 0},
+    };
+    struct file *file = make_file();
+    struct wsdbg_machine *machine;
+    (void)state;
+    assert_null(open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t value = 0;
+        assert_int_equal(machine->ops->found(machine, &rows[i].atomic, rows[i].times, &value), rows[i].found);
+        assert_int_equal(value, rows[i].value);
+    }
+    machine->ops->close(machine);
+    free(file);
+}
+
+/* Recordings of older wsdbgs have it. */
+/* The file as an older version has it: `header_bytes` of the header, and no rows from `rows` on. */
+static size_t make_older(struct file *file, uint32_t version, size_t header_bytes, size_t rows)
+{
+    const size_t cut = sizeof file->header - header_bytes, row_bytes = offsetof(struct file, parameter) - rows;
+    unsigned char *bytes = (unsigned char *)file;
+    file->header.version = version;
+    file->header.byte_count = sizeof *file - cut - row_bytes;
+    file->module.text_offset -= cut + row_bytes;
+    file->grid.parameter_offset -= cut + row_bytes;
+    file->piece.offset -= cut + row_bytes;
+    memmove(bytes + rows, bytes + offsetof(struct file, parameter), sizeof *file - offsetof(struct file, parameter));
+    memmove(bytes + header_bytes, bytes + sizeof file->header, sizeof *file - sizeof file->header - row_bytes);
+    return sizeof *file - cut - row_bytes;
+}
+
+static void version_1_has_no_results_of_atomics(void **state)
+{
+    static const struct wsdbg_machine_atomic atomic = {0, 1, 5, AT_POLL};
+    struct file *file = make_file();
+    struct wsdbg_machine *machine;
+    uint32_t value;
+    (void)state;
+    const size_t byte_count =
+        make_older(file, 1, offsetof(struct wsdbg_state_header, found_count), offsetof(struct file, found));
+    assert_null(open_file(file, byte_count, WSDBG_STATE_ALL_GRIDS, &machine));
+    assert_int_equal(machine->warp_count, 3);
+    assert_int_equal(machine->ops->found(machine, &atomic, 0, &value), WSDBG_MACHINE_FOUND_UNKNOWN);
+    machine->ops->close(machine);
+    free(file);
+}
+
+static void version_2_has_no_arrays_and_no_fault(void **state)
+{
+    struct file *file = make_file();
+    struct wsdbg_machine *machine;
+    (void)state;
+    file->header.fault_warp = 1;
+    const size_t byte_count =
+        make_older(file, 2, offsetof(struct wsdbg_state_header, array_count), offsetof(struct file, array));
+    assert_null(open_file(file, byte_count, WSDBG_STATE_ALL_GRIDS, &machine));
+    assert_int_equal(machine->warp_count, 3);
+    assert_int_equal(machine->array_count, 0);
+    assert_false(wsdbg_machine_has_exception(machine));
+    machine->ops->close(machine);
+    free(file);
 }
 
 static void a_look_shows_what_each_lane_waits_for(void **state)
@@ -196,8 +279,9 @@ static void a_look_shows_who_caused_a_fault(void **state)
         file->header.has_fault_address = 1;
         file->header.fault_address = 0x10;
         file->header.fault_of_absent_cta = absent;
-        file->warps[1].fault_lanes = 1u << 5;
-        file->warps[1].fault_instruction = AT_POLL;
+        file->header.fault_warp = 2;
+        file->header.fault_lanes = 1u << 5;
+        file->header.fault_instruction = AT_POLL;
         assert_null(open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine));
         look_at(machine, &snapshot);
         assert_int_equal(snapshot.exception_count, 1);
@@ -329,6 +413,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_look_shows_who_caused_a_fault),
+        cmocka_unit_test(a_lane_has_the_results_of_its_atomics_in_their_order),
+        cmocka_unit_test(version_1_has_no_results_of_atomics),
+        cmocka_unit_test(version_2_has_no_arrays_and_no_fault),
         cmocka_unit_test(a_look_shows_what_each_lane_waits_for),
         cmocka_unit_test(kernels_with_probes_can_be_left_out),
         cmocka_unit_test(what_is_no_state_is_refused),

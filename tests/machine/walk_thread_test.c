@@ -201,9 +201,37 @@ static void a_gpu_that_stands_still_is_asked_only_so_often(void **state)
     (void)state;
 }
 
+static void a_lane_knows_which_lanes_are_below_and_above_it(void **state)
+{
+    enum { SPECIAL_EQUAL_MASK = 0x38 }; /* SR_EQMASK, and behind it SR_LTMASK, SR_LEMASK, SR_GTMASK, SR_GEMASK */
+    static const struct {
+        uint32_t lane, equal, below, not_above, above, not_below;
+    } rows[] = {
+        {0, 1, 0, 1, UINT32_MAX - 1, UINT32_MAX},
+        {5, 0x20, 0x1f, 0x3f, 0xffffffc0, 0xffffffe0},
+        {31, 0x80000000, 0x7fffffff, UINT32_MAX, 0, 0x80000000},
+    };
+    static const struct wsdbg_cta cta;
+    static struct fixture fixture;
+    const struct wsdbg_thread_world world = begin(&fixture, false);
+    fixture.grid.block[0] = fixture.grid.block[1] = fixture.grid.block[2] = 1;
+    fixture.thread.cta = &cta;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const uint32_t masks[] = {rows[i].equal, rows[i].below, rows[i].not_above, rows[i].above, rows[i].not_below};
+        fixture.thread.lane = rows[i].lane;
+        for (uint32_t k = 0; k < sizeof masks / sizeof *masks; k++) {
+            uint32_t value;
+            assert_true(world.special(world.context, SPECIAL_EQUAL_MASK + k, &value));
+            assert_int_equal(value, masks[k]);
+        }
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lane_knows_which_lanes_are_below_and_above_it),
         cmocka_unit_test(a_block_is_read_once),
         cmocka_unit_test(a_small_block_is_read_where_the_large_one_is_not_known),
         cmocka_unit_test(a_word_may_be_known_where_its_block_is_not),

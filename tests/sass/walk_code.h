@@ -100,7 +100,7 @@ static inline struct wsdbg_walk walk_in(const struct wsdbg_instruction *code, si
 static inline struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, size_t count, uint32_t parameter,
                                         struct wsdbg_walk_limits limits)
 {
-    const struct wsdbg_thread_world world = {&parameter, constant, special, shared, NULL, 0};
+    const struct wsdbg_thread_world world = {&parameter, constant, special, shared, NULL, NULL, 0};
     return walk_in(code, count, &world, limits);
 }
 

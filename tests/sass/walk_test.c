@@ -220,7 +220,7 @@ static struct wsdbg_walk walk_of_warp(const struct wsdbg_instruction *code, size
     struct wsdbg_walk walk;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         lanes[lane] = lane;
-        worlds[lane] = (struct wsdbg_thread_world){&lanes[lane], constant, lane_of, NULL, NULL, 0};
+        worlds[lane] = (struct wsdbg_thread_world){&lanes[lane], constant, lane_of, NULL, NULL, NULL, 0};
     }
     assert_null(wsdbg_graph_create_decoded(code, count, &graph));
     assert_null(wsdbg_walk_plan_create(graph, &plan));
@@ -259,6 +259,42 @@ static void test_machine_code_says_in_its_words_what_lanes_exchange(void **state
     assert_int_equal(walk.steps[1].number, 31);
     assert_int_equal(walk.steps[2].number, 0);
     free(walk.steps);
+    (void)state;
+}
+
+/* Lanes 0 to 2 are alone at a ballot: the others have left the kernel, or take another side of a branch.  A shuffle
+ * brings them what lane 2 has. */
+static void test_lanes_that_are_alone_exchange_what_they_have(void **state)
+{
+    static const struct wsdbg_instruction leave = {OP(EXIT), IF(0)}, jump = {OP(BRA), IF(0), JUMP(7)};
+    static const struct {
+        const char *name;
+        const struct wsdbg_instruction *parts;
+    } rows[] = {{"the others have left", &leave}, {"the others come back", &jump}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct wsdbg_instruction code[] = {
+            {OP(S2R), UNGUARDED, TO(R(0)), FROM(SPECIAL(LANE))},
+            {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(2), ALWAYS), .mode = WSDBG_COMPARE_GT},
+            *rows[i].parts,
+            {OP(VOTE), UNGUARDED, TO(R(3), P(1)), FROM(ALWAYS), .words = {0, VOTE_ANY << (72 - 64)}},
+            {OP(POPC), UNGUARDED, TO(R(4)), FROM(R(3)), .words = {1, 0}},
+            {OP(SHFL), UNGUARDED, TO(R(5)), FROM(R(0), NUMBER(2), NUMBER(31)), .words = {0, 1}},
+            {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0},
+            {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(5)), .mode = WSDBG_ARRIVE_ART0},
+            {OP(NOP), UNGUARDED},
+            {OP(NOP), UNGUARDED},
+            {OP(EXIT), UNGUARDED},
+        };
+        uint32_t together;
+        print_message("%s\n", rows[i].name);
+        struct wsdbg_walk walk = walk_of_warp(code, sizeof code / sizeof *code, &together);
+        assert_true(walk.is_whole);
+        assert_int_equal(together, 7);
+        assert_int_equal(walk.count, 2);
+        assert_int_equal(walk.steps[0].number, 3);
+        assert_int_equal(walk.steps[1].number, 2);
+        free(walk.steps);
+    }
     (void)state;
 }
 
@@ -470,7 +506,7 @@ static void walk_both(const struct wsdbg_instruction *code, size_t count, struct
     uint32_t left = UINT32_MAX;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         numbers[lane] = lane;
-        worlds[lane] = (struct wsdbg_thread_world){&numbers[lane], constant, lane_of, NULL, NULL, 0};
+        worlds[lane] = (struct wsdbg_thread_world){&numbers[lane], constant, lane_of, NULL, NULL, NULL, 0};
     }
     assert_null(wsdbg_graph_create_decoded(code, count, &graph));
     assert_null(wsdbg_walk_plan_create(graph, &plan));
@@ -573,6 +609,7 @@ int main(void)
         cmocka_unit_test(test_a_side_that_acts_before_it_traps_may_be_taken),
         cmocka_unit_test(test_machine_code_reduces_what_the_lanes_of_the_last_warpsync_have),
         cmocka_unit_test(test_machine_code_says_in_its_words_what_lanes_exchange),
+        cmocka_unit_test(test_lanes_that_are_alone_exchange_what_they_have),
         cmocka_unit_test(test_machine_code_compares_and_reduces_what_all_lanes_have),
         cmocka_unit_test(test_machine_code_asks_whether_all_lanes_have_the_same),
         cmocka_unit_test(test_a_side_may_be_lost_in_a_function_of_a_function),

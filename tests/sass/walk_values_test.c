@@ -71,7 +71,7 @@ static void test_what_an_asynchronous_store_sends_is_not_loaded(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct reads reads = {0, 0};
-        const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, 0};
+        const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, NULL, 0};
         print_message("%s\n", rows[i].loaded);
         struct wsdbg_walk walk = walk_in(rows[i].code, rows[i].count, &world, WITHOUT_LIMITS);
         assert_true(walk.is_whole);
@@ -144,7 +144,7 @@ static void test_data_for_shared_memory_is_loaded_up_to_a_limit(void **state)
         {"a warp of the next CTA", .begins_cta = true},
     };
     struct reads reads = {0, 0};
-    const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, 0};
+    const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, NULL, 0};
     struct wsdbg_graph *graph;
     struct wsdbg_walk_plan *plan;
     assert_null(wsdbg_graph_create_decoded(code, sizeof code / sizeof *code, &graph));
@@ -221,7 +221,7 @@ static void test_a_word_whose_load_was_left_out_is_not_what_is_there_now(void **
                                                .mode = WSDBG_COMPARE_LT};
         struct wsdbg_instruction code[sizeof kernel / sizeof *kernel];
         struct reads reads = {0, 0};
-        const struct wsdbg_thread_world world = {&reads, NULL, NULL, shared_now, global, 0};
+        const struct wsdbg_thread_world world = {&reads, NULL, NULL, shared_now, global, NULL, 0};
         print_message("%s\n", rows[i].name);
         memcpy(code, kernel, sizeof kernel);
         code[DATA_END] = ends;
@@ -229,6 +229,68 @@ static void test_a_word_whose_load_was_left_out_is_not_what_is_there_now(void **
         assert_int_equal(walk.is_whole, rows[i].is_known);
         if (rows[i].is_known)
             assert_int_equal(walk.count, GLOBAL_WORD);
+        free(walk.steps);
+    }
+    (void)state;
+}
+
+/* What an atomic returned each time: a list that ends with 0.  A thread that executed it no more finds what is there.
+ */
+static enum wsdbg_thread_found found(void *context, uint32_t instruction, uint32_t times, uint32_t *value)
+{
+    enum { ATOMIC = 2 };
+    const uint32_t *results = context;
+    assert_int_equal(instruction, ATOMIC);
+    for (uint32_t i = 0; i <= times; i++)
+        if (!results[i])
+            return i == times ? WSDBG_THREAD_FOUND_NOT_YET : WSDBG_THREAD_FOUND_UNKNOWN;
+    *value = results[times];
+    return WSDBG_THREAD_FOUND;
+}
+
+static bool global_now(void *context, uint64_t address, bool is_generic, uint32_t *value)
+{
+    (void)context;
+    *value = 6;
+    return address == DATA && !is_generic;
+}
+
+/* A scheduler takes numbers below 9 from a counter, and arrives with each. */
+static void test_an_atomic_has_the_results_that_were_kept(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {SET(8, DATA)},
+        {SET(9, 0)},
+        {OP(ATOMG), UNGUARDED, TO(R(2)), FROM(PAIR_AT(8), R(3)), .width_bytes = 4, .words = {1, 0}},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(2)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(2), NUMBER(9), ALWAYS), .mode = WSDBG_COMPARE_LT},
+        {OP(BRA), IF(0), JUMP(-4)},
+        {OP(EXIT), UNGUARDED},
+    };
+    static const struct {
+        const char *name;
+        uint32_t results[4], steps[4];
+        bool is_whole, is_guessed;
+    } rows[] = {
+        {"all of them", {4, 7, 9}, {4, 7, 9}, true, false},
+        {"not the last one, which the thread has not executed: then it finds what is there",
+         {4, 7},
+         {4, 7, 6},
+         false,
+         true},
+        {"none", {0}, {6}, false, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct wsdbg_thread_world world = {
+            .context = (void *)(uintptr_t)rows[i].results, .global = global_now, .found = found};
+        size_t count = 0;
+        print_message("%s\n", rows[i].name);
+        struct wsdbg_walk walk = walk_in(code, sizeof code / sizeof *code, &world, WITHOUT_LIMITS);
+        for (; rows[i].steps[count]; count++)
+            assert_int_equal(walk.steps[count].number, rows[i].steps[count]);
+        assert_int_equal(walk.count, count);
+        assert_int_equal(walk.is_whole, rows[i].is_whole);
+        assert_int_equal(walk.is_guessed, rows[i].is_guessed);
         free(walk.steps);
     }
     (void)state;
@@ -314,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_shared_memory_is_read_outside_of_loops_only),
         cmocka_unit_test(test_data_for_shared_memory_is_loaded_up_to_a_limit),
         cmocka_unit_test(test_a_word_whose_load_was_left_out_is_not_what_is_there_now),
+        cmocka_unit_test(test_an_atomic_has_the_results_that_were_kept),
         cmocka_unit_test(test_a_trip_count_may_be_a_quotient),
         cmocka_unit_test(test_a_sum_is_known_as_far_as_its_addends_are),
         cmocka_unit_test(test_a_generic_access_may_be_to_shared_memory_of_any_rank),

@@ -379,3 +379,8 @@ struct wsdbg_error *wsdbg_repairs_find_copies(struct wsdbg_replay *replay, struc
 {
     return find(replay, try_copies, out);
 }
+
+struct wsdbg_error *wsdbg_repairs_find_named_rounds(struct wsdbg_replay *replay, struct wsdbg_repairs *out)
+{
+    return find(replay, wsdbg_try_named_rounds, out);
+}

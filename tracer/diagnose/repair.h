@@ -30,6 +30,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_BLOCK,        /* warps leave out a barrier for all threads to which the others never come */
     WSDBG_REPAIR_NAMED,        /* uses of a named barrier name another count of threads */
     WSDBG_REPAIR_NAMED_ID,     /* uses by one instruction name another named barrier */
+    WSDBG_REPAIR_NAMED_ROUND,  /* warps that use a named barrier in some of their rounds do so in all */
     WSDBG_REPAIR_EARLY,        /* warps arrive at a named barrier once before they begin */
     WSDBG_REPAIR_COUNT,        /* the barrier is initialised with another count */
     WSDBG_REPAIR_KINDS
@@ -60,7 +61,7 @@ struct wsdbg_repair {
     uint32_t value;    /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
                           MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given;
                           UNMADE: arrivals that each phase lacks */
-    uint32_t named;    /* EARLY, BLOCK, NAMED, NAMED_ID: the named barrier's id, in the code */
+    uint32_t named;    /* EARLY, BLOCK, NAMED, NAMED_ID, NAMED_ROUND: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
      * NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;
@@ -86,5 +87,7 @@ struct wsdbg_repairs {
 struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
 /* The same, of ANNOUNCE and BYTES alone, which wsdbg_repairs_find leaves out.  The replay ended in the picture. */
 struct wsdbg_error *wsdbg_repairs_find_copies(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
+/* The same, of NAMED_ROUND alone, which wsdbg_repairs_find leaves out, too. */
+struct wsdbg_error *wsdbg_repairs_find_named_rounds(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
 
 #endif

@@ -214,8 +214,7 @@ static bool release_first(struct wsdbg_trial *t, uint32_t barrier, struct wsdbg_
     if (who == WSDBG_NONE || !is_never_released(t, barrier))
         return false;
     wsdbg_set_add(&repair->warps, t->replay->agents[who].warp);
-    return wsdbg_trial_add_edit(t,
-                                (struct wsdbg_replay_edit){who, step, barrier, t->expected_was[barrier], .bytes = 0});
+    return wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(who, step, barrier, t->expected_was[barrier], 0));
 }
 
 /* Whether that works, in one CTA, WSDBG_NONE = in all; then the trial is still that. */

@@ -99,7 +99,7 @@ static bool add_announcement(struct wsdbg_trial *t, struct wsdbg_repair *repair,
         if (agent == WSDBG_NONE)
             continue;
         t->edits[t->changes.edit_count++] =
-            (struct wsdbg_replay_edit){agent, step, barrier, b->pending, b->bytes < 0 ? -b->bytes : 0};
+            wsdbg_replay_edit_of(agent, step, barrier, b->pending, b->bytes < 0 ? -b->bytes : 0);
         wsdbg_set_add(&repair->warps, t->replay->agents[agent].warp);
         return true;
     }
@@ -211,20 +211,53 @@ static struct wsdbg_warp_set announcers_of(const struct wsdbg_trial *t, uint32_t
     return set;
 }
 
+static bool announces_by(const struct wsdbg_replay_agent *agent, uint32_t access, uint32_t barrier)
+{
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        if (agent->target[k] == barrier && agent->steps[k].access == access && wsdbg_replay_announces(&agent->steps[k]))
+            return true;
+    return false;
+}
+
+/* Whether some instruction announces bytes to both barriers. */
+static bool are_announced_alike(const struct wsdbg_trial *t, uint32_t barrier, uint32_t other)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; k < agent->step_count; k++)
+            if (agent->target[k] == barrier && wsdbg_replay_announces(&agent->steps[k]) &&
+                announces_by(agent, agent->steps[k].access, other))
+                return true;
+    }
+    return false;
+}
+
+typedef bool belongs(const struct wsdbg_trial *t, uint32_t barrier, uint32_t other);
+
+static bool is_of_family(const struct wsdbg_trial *t, uint32_t barrier, uint32_t other)
+{
+    return wsdbg_replay_is_of_family(t->replay, barrier, other);
+}
+
+/* Bytes hold up no phase of the barrier, nor of those that belong to it. */
+static bool try_free(struct wsdbg_trial *t, uint32_t barrier, belongs *is_also)
+{
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_BYTES, .barrier = barrier};
+    wsdbg_trial_begin(t);
+    t->changes.free_bytes = t->free_bytes;
+    for (uint32_t other = 0; other < t->replay->barrier_count; other++)
+        t->free_bytes[other] = other == barrier || is_also(t, barrier, other);
+    if (!wsdbg_trial_works(t))
+        return false;
+    repair.warps = announcers_of(t, barrier);
+    wsdbg_trial_keep(t, &repair);
+    return true;
+}
+
 void wsdbg_try_bytes(struct wsdbg_trial *t)
 {
-    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
-        struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_BYTES, .barrier = b};
-        if (!is_waited_on(t, b) || !is_unbalanced(t, b))
-            continue;
-        wsdbg_trial_begin(t);
-        t->changes.free_bytes = t->free_bytes;
-        for (uint32_t other = 0; other < t->replay->barrier_count; other++)
-            t->free_bytes[other] = wsdbg_replay_is_of_family(t->replay, b, other);
-        if (wsdbg_trial_works(t)) {
-            repair.warps = announcers_of(t, b);
-            wsdbg_trial_keep(t, &repair);
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (is_waited_on(t, b) && is_unbalanced(t, b) &&
+            (try_free(t, b, is_of_family) || try_free(t, b, are_announced_alike)))
             return;
-        }
-    }
 }

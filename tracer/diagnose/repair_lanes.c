@@ -86,7 +86,7 @@ static bool add_arrivals_of(struct wsdbg_trial *t, uint32_t agent, uint32_t mode
         if (arrivals && (t->changes.edit_count == WSDBG_EDITS_MOST || barrier == WSDBG_NONE))
             return false;
         if (arrivals)
-            t->edits[t->changes.edit_count++] = (struct wsdbg_replay_edit){model, k, barrier, arrivals, 0};
+            t->edits[t->changes.edit_count++] = wsdbg_replay_edit_of(model, k, barrier, arrivals, 0);
     }
     return true;
 }

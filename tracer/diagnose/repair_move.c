@@ -29,7 +29,7 @@ static bool send_to(struct wsdbg_trial *t, uint32_t agent, uint32_t at, uint32_t
 {
     const uint32_t target = t->replay->agents[agent].target[at];
     const uint32_t barrier = wsdbg_replay_barrier_at(t->replay, cta, t->replay->barriers[target].offset);
-    return wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){agent, at, barrier, arrivals, 0});
+    return wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(agent, at, barrier, arrivals, 0));
 }
 
 /* The arrivals that the agent made before this step on the same barrier of any CTA. */

@@ -45,8 +45,7 @@ static bool add_like(struct wsdbg_trial *t, const struct pairing *p, uint32_t se
     const uint32_t lanes = (uint32_t)__builtin_popcount(a->lanes & model->lanes);
     const int64_t bytes = step->kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)step->number * lanes : 0;
     const uint32_t arrivals = wsdbg_replay_arrivals_of(model, at_model) / model->lane_count * lanes;
-    return wsdbg_trial_add_edit(
-        t, (struct wsdbg_replay_edit){self, at, aimed_at(t, p, a, model, at_model), arrivals, bytes});
+    return wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(self, at, aimed_at(t, p, a, model, at_model), arrivals, bytes));
 }
 
 /* One thread initialises the barriers for all. */

@@ -69,8 +69,8 @@ static bool correct(struct wsdbg_trial *t, const struct ring *ring, uint32_t age
     const int64_t bytes =
         a->steps[step].kind == WSDBG_ACCESS_ARRIVE_EXPECT ? (int64_t)a->steps[step].number * a->lane_count : 0;
     return barrier != WSDBG_NONE &&
-           wsdbg_trial_add_edit(
-               t, (struct wsdbg_replay_edit){agent, step, barrier, wsdbg_replay_arrivals_of(a, step), bytes});
+           wsdbg_trial_add_edit(t,
+                                wsdbg_replay_edit_of(agent, step, barrier, wsdbg_replay_arrivals_of(a, step), bytes));
 }
 
 /* Corrects an agent's arrivals on the ring; false where they are in no order that a mistake explains. */

@@ -575,6 +575,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_STAY] = say_stay,
         [WSDBG_REPAIR_UNMADE] = say_unmade,
         [WSDBG_REPAIR_EARLY] = wsdbg_repair_say_early,
+        [WSDBG_REPAIR_NAMED_ROUND] = wsdbg_repair_say_named_round,
         [WSDBG_REPAIR_ANNOUNCE] = say_announce,
         [WSDBG_REPAIR_BYTES] = say_bytes,
         [WSDBG_REPAIR_NAMED] = wsdbg_repair_say_named,

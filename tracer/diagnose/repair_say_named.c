@@ -56,6 +56,25 @@ void wsdbg_repair_say_early(struct rounds *rounds, const struct wsdbg_repair *re
                 is_one ? "this warp" : "these warps", repair->named);
 }
 
+void wsdbg_repair_say_named_round(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_named(rounds, repair);
+    const bool is_one = wsdbg_set_count(&repair->warps) == 1;
+    if (!finding)
+        return;
+    const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &repair->warps),
+                              at = wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s come%s to named barrier %u in some rounds and leave%s it out in others, the first time before the "
+                "step%s. Had %s come to it in each round, %s.",
+                warps.text, is_one ? "s" : "", repair->named, is_one ? "s" : "", at.text, is_one ? "it" : "they",
+                wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let %s come to named barrier %u in each round, also in those that are peeled off the loop or skip its "
+                "work.",
+                is_one ? "this warp" : "these warps", repair->named);
+}
+
 void wsdbg_repair_say_named(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_finding *finding = find_named(rounds, repair);

@@ -66,7 +66,7 @@ static bool double_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t begi
             continue;
         if (t->changes.edit_count == WSDBG_EDITS_MOST)
             return false;
-        t->edits[t->changes.edit_count++] = (struct wsdbg_replay_edit){agent, k, barrier, arrivals, 0};
+        t->edits[t->changes.edit_count++] = wsdbg_replay_edit_of(agent, k, barrier, arrivals, 0);
     }
     t->doubles[agent] = begin;
     return true;

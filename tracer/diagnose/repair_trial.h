@@ -93,6 +93,7 @@ void wsdbg_try_early(struct wsdbg_trial *t);
 void wsdbg_try_blocks(struct wsdbg_trial *t);
 void wsdbg_try_named(struct wsdbg_trial *t);
 void wsdbg_try_named_ids(struct wsdbg_trial *t);
+void wsdbg_try_named_rounds(struct wsdbg_trial *t);
 void wsdbg_try_announce(struct wsdbg_trial *t);
 void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_sites(struct wsdbg_trial *t);

@@ -40,7 +40,7 @@ static bool add_arrival(struct wsdbg_trial *t, uint32_t agent, const struct wsdb
 {
     const uint32_t step = place_in(t, &t->replay->agents[agent], turn, is_late ? habit->lag : 0);
     return wsdbg_trial_add_edit(
-        t, (struct wsdbg_replay_edit){agent, step, turn->barrier, habit->arrivals, turn->expects ? 0 : habit->bytes});
+        t, wsdbg_replay_edit_of(agent, step, turn->barrier, habit->arrivals, turn->expects ? 0 : habit->bytes));
 }
 
 /* Adds an arrival to a turn that has none; or, to drop, keeps only one step of a turn that arrives. */

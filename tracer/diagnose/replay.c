@@ -42,7 +42,9 @@ static bool apply_edits(struct wsdbg_replay *replay, uint32_t number, uint32_t a
         const struct wsdbg_replay_edit *edit = &replay->changes->edits[i];
         if (edit->agent != number || edit->step != at)
             break;
-        if (edit->arrivals && !are_made)
+        if (edit->named_threads && !are_made)
+            wsdbg_replay_arrive_at_named(replay, replay->agents[number].cta, edit->named, edit->named_threads);
+        else if (edit->arrivals && !are_made)
             wsdbg_replay_arrive(replay, number, edit->barrier, edit->arrivals, 1, edit->bytes);
         is_left_out |= !edit->arrivals;
     }
@@ -156,9 +158,8 @@ static void take_step(struct wsdbg_replay *replay, uint32_t number)
     case WSDBG_ACCESS_WGMMA_WAIT:
         wsdbg_replay_wait_for_matrices(replay, agent);
         return;
-    case WSDBG_ACCESS_CLUSTER_ARRIVE:
     case WSDBG_ACCESS_CLUSTER_WAIT:
-        wsdbg_replay_cluster_step(replay, agent, step->kind == WSDBG_ACCESS_CLUSTER_WAIT);
+        wsdbg_replay_wait_for_cluster(replay, agent);
         return;
     default:
         wsdbg_replay_advance(agent);

@@ -151,6 +151,7 @@ struct wsdbg_replay {
     /* Of wsdbg_replay_failing: */
     uint32_t overflow_runs;          /* in how many orders it was so */
     uint32_t ended_runs;             /* in how many orders all agents left the kernel */
+    bool is_unlike;                  /* no order ends, and none stops about where the kernel was seen */
     bool has_lost;                   /* some agent is WSDBG_AGENT_LOST */
     bool has_ended;                  /* all agents have left the kernel */
     bool assumes_idle;               /* ... some behind the end of a walk that is not whole */
@@ -169,7 +170,18 @@ struct wsdbg_replay {
 struct wsdbg_replay_edit {
     uint32_t agent, step, barrier, arrivals;
     int64_t bytes; /* announced with the arrivals */
+    /* Not 0: the arrival is one of a warp at the named barrier `named`, where uses name so many threads; `barrier` is
+     * none of the replay's. */
+    uint32_t named_threads, named;
 };
+
+/* Arrivals at an mbarrier, or none. */
+static inline struct wsdbg_replay_edit wsdbg_replay_edit_of(uint32_t agent, uint32_t step, uint32_t barrier,
+                                                            uint32_t arrivals, int64_t bytes)
+{
+    return (struct wsdbg_replay_edit){
+        .agent = agent, .step = step, .barrier = barrier, .arrivals = arrivals, .bytes = bytes};
+}
 
 /* Other parities for waits by one instruction. */
 enum wsdbg_replay_flips {

@@ -94,6 +94,14 @@ static void come_to_named(struct wsdbg_replay *replay, const struct wsdbg_replay
         release_named(replay, cta, id);
 }
 
+void wsdbg_replay_arrive_at_named(struct wsdbg_replay *replay, uint32_t cta, uint32_t id, uint32_t wanted)
+{
+    uint32_t *threads = &replay->named[cta * IDS + id].threads;
+    *threads += WSDBG_WARP_THREADS;
+    if (*threads >= wanted)
+        release_named(replay, cta, id);
+}
+
 /* Completes a phase of the cluster barrier once every thread that has not left the kernel has arrived.  The arrival of
  * one that has left stands for no other thread. */
 static void complete_cluster(struct wsdbg_replay *replay)
@@ -116,18 +124,23 @@ static void complete_cluster(struct wsdbg_replay *replay)
     }
 }
 
-void wsdbg_replay_cluster_step(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent, bool waits)
+static void arrive_at_cluster(struct wsdbg_replay *replay, uint32_t warp)
 {
-    if (waits && replay->cluster_phase == agent->cluster_phase) {
-        agent->state = WSDBG_AGENT_CLUSTER;
-        return;
-    }
-    wsdbg_replay_advance(agent);
-    if (waits)
-        return;
-    agent->cluster_phase = replay->cluster_phase;
-    agent->is_in_cluster_phase = true;
+    set_warp(replay, warp, WSDBG_AGENT_GOES, true);
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (replay->agents[i].warp == warp && !wsdbg_replay_has_gone(&replay->agents[i])) {
+            replay->agents[i].cluster_phase = replay->cluster_phase;
+            replay->agents[i].is_in_cluster_phase = true;
+        }
     complete_cluster(replay);
+}
+
+void wsdbg_replay_wait_for_cluster(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
+{
+    if (replay->cluster_phase == agent->cluster_phase)
+        agent->state = WSDBG_AGENT_CLUSTER;
+    else
+        wsdbg_replay_advance(agent);
 }
 
 /* ---- multiplications, which a warpgroup makes together ---- */
@@ -193,10 +206,12 @@ void wsdbg_replay_wait_for_matrices(struct wsdbg_replay *replay, struct wsdbg_re
 
 /* ---- lanes that act together ---- */
 
+/* ptxas lets the lanes of a warp wait for each other before UCGABAR_ARV, also where PTX has no .aligned. */
 bool wsdbg_replay_gathers(const struct wsdbg_step_row *step)
 {
     return step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE ||
-           step->kind == WSDBG_ACCESS_WGMMA || step->kind == WSDBG_STEP_TOGETHER;
+           step->kind == WSDBG_ACCESS_CLUSTER_ARRIVE || step->kind == WSDBG_ACCESS_WGMMA ||
+           step->kind == WSDBG_STEP_TOGETHER;
 }
 
 void wsdbg_replay_gather(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent)
@@ -208,6 +223,8 @@ void wsdbg_replay_gather(struct wsdbg_replay *replay, struct wsdbg_replay_agent 
         set_warp(replay, agent->warp, WSDBG_AGENT_GOES, true);
     else if (agent->steps[agent->at].kind == WSDBG_ACCESS_WGMMA)
         issue(replay, agent);
+    else if (agent->steps[agent->at].kind == WSDBG_ACCESS_CLUSTER_ARRIVE)
+        arrive_at_cluster(replay, agent->warp);
     else
         come_to_named(replay, agent);
 }

@@ -88,6 +88,13 @@ static bool gathers_as_seen(const struct wsdbg_replay *replay, const struct wsdb
     return true;
 }
 
+/* The simulator counts the threads that arrive without .aligned one by one, so lanes may wait before others of their
+ * warp have arrived.  The barrier does not complete without those. */
+static bool comes_to_cluster(const struct wsdbg_replay_agent *agent)
+{
+    return agent->state == WSDBG_AGENT_GATHERS && agent->steps[agent->at].kind == WSDBG_ACCESS_CLUSTER_ARRIVE;
+}
+
 static bool is_as_seen(const struct wsdbg_replay *replay, uint32_t number, const struct wsdbg_part *part)
 {
     const struct wsdbg_replay_agent *agent = &replay->agents[number];
@@ -97,7 +104,7 @@ static bool is_as_seen(const struct wsdbg_replay *replay, uint32_t number, const
     case WSDBG_WARP_WAIT_NAMED:
         return waits_at_named(replay, agent, part);
     case WSDBG_WARP_WAIT_CLUSTER:
-        return agent->state == WSDBG_AGENT_CLUSTER;
+        return agent->state == WSDBG_AGENT_CLUSTER || comes_to_cluster(agent);
     case WSDBG_WARP_WAIT_WGMMA:
         return agent->state == WSDBG_AGENT_MATRICES;
     case WSDBG_WARP_RECONVERGE:

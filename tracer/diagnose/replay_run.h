@@ -35,7 +35,9 @@ void wsdbg_replay_lose(struct wsdbg_replay *replay, uint32_t agent);
 /* Whether the lanes of a warp execute a step together. */
 bool wsdbg_replay_gathers(const struct wsdbg_step_row *step);
 void wsdbg_replay_gather(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent);
-void wsdbg_replay_cluster_step(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent, bool waits);
+/* A warp arrives at a named barrier of a CTA, where uses name so many threads. */
+void wsdbg_replay_arrive_at_named(struct wsdbg_replay *replay, uint32_t cta, uint32_t id, uint32_t wanted);
+void wsdbg_replay_wait_for_cluster(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent);
 void wsdbg_replay_wait_for_matrices(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent);
 /* The agent leaves the kernel.  Barriers may complete that waited only for it. */
 void wsdbg_replay_leave(struct wsdbg_replay *replay, struct wsdbg_replay_agent *agent);

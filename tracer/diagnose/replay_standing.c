@@ -47,6 +47,7 @@ struct outcomes {
     uint32_t ended;                         /* runs that reached the kernel's end */
     uint32_t overflows, barrier;            /* runs that were broken by an arrival too many on the barrier's family */
     enum wsdbg_replay_order overflow_order; /* of one of these: step by step, if that is one */
+    uint32_t broken;                        /* ... on any barrier */
     uint32_t stood;                         /* runs that stopped, with all agents where they are known */
     uint32_t alike;                         /* the most agents that one of these runs left as they were seen */
     enum wsdbg_replay_order alike_order;    /* of that run */
@@ -78,6 +79,7 @@ static uint32_t count_alike(const struct wsdbg_replay *replay)
 static void count_outcome(const struct wsdbg_replay *replay, struct outcomes *outcomes)
 {
     outcomes->ended += replay->has_ended;
+    outcomes->broken += replay->overflows;
     if (replay->overflows)
         count_overflow(replay, outcomes);
     if (replay->is_broken || replay->has_ended || replay->has_lost)
@@ -104,8 +106,13 @@ static bool fails_alike(const struct wsdbg_replay *replay, const struct outcomes
     uint32_t agents = 0;
     for (uint32_t i = 0; i < replay->agent_count; i++)
         agents += !has_exited(replay, i);
-    return outcomes->stood && outcomes->stood + outcomes->overflows + outcomes->ended == WSDBG_REPLAY_ORDERS &&
-           ENDED_OF_ORDERS * outcomes->ended <= WSDBG_REPLAY_ORDERS && 2 * outcomes->alike > agents;
+    return ENDED_OF_ORDERS * outcomes->ended <= WSDBG_REPLAY_ORDERS && 2 * outcomes->alike > agents;
+}
+
+/* Whether each run came to its end or failed, and some stopped. */
+static bool are_known(const struct outcomes *outcomes)
+{
+    return outcomes->stood && outcomes->stood + outcomes->overflows + outcomes->ended == WSDBG_REPLAY_ORDERS;
 }
 
 /* Keeps a replay that does not end in the picture if its runs fail nevertheless.  What is guessed counts only if it
@@ -114,7 +121,9 @@ static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, cons
 {
     const bool overflows =
         outcomes->overflows && outcomes->overflows + outcomes->ended == (uint32_t)WSDBG_REPLAY_ORDERS;
-    if (is_guessed(replay) || (!overflows && !fails_alike(replay, outcomes)))
+    const bool is_alike = are_known(outcomes) && fails_alike(replay, outcomes);
+    const bool never_ends = outcomes->stood && outcomes->stood + outcomes->broken == WSDBG_REPLAY_ORDERS;
+    if (is_guessed(replay) || (!overflows && !is_alike && !never_ends))
         return false;
     replay->steps_left = WSDBG_REPLAY_STEPS;
     wsdbg_replay_run(replay, overflows ? outcomes->overflow_order : outcomes->alike_order, NULL);
@@ -122,6 +131,7 @@ static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, cons
         return false;
     replay->overflow_runs = outcomes->overflows;
     replay->ended_runs = outcomes->ended;
+    replay->is_unlike = !overflows && !is_alike;
     c->failing = replay;
     return true;
 }

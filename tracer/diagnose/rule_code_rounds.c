@@ -3,7 +3,7 @@
  *
  * Reads: walks, the picture.  Adds: PARITY_DRIFT, PARITY_WRONG, ARRIVE_MISSING, WAKER_EXITED, DOUBLE_ARRIVE,
  * ARRIVE_SHORT, NAMED_COUNT, NAMED_ID_SHARED; TX_NO_ARRIVE and TX_MISMATCH where rules before it did not say more of
- * the bytes.
+ * the bytes; ARRIVE_MISSING at a named barrier where they did not say more of that.
  *
  * It adds a finding only if the replay of the unchanged kernel ends in the picture, or fails in every order as
  * wsdbg_replay_failing says; and some repair works.
@@ -24,6 +24,7 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
         return repair->is_of_stage;
     case WSDBG_REPAIR_NAMED:
     case WSDBG_REPAIR_NAMED_ID:
+    case WSDBG_REPAIR_NAMED_ROUND:
     case WSDBG_REPAIR_ANNOUNCE:
     case WSDBG_REPAIR_BYTES:
     case WSDBG_REPAIR_ADD_LIKE:
@@ -63,7 +64,8 @@ static enum wsdbg_confidence confidence_of(const struct rounds *rounds, const st
 {
     const bool may_have_rival =
         find_rival(rounds, repair) || (rounds->repairs.is_partial && !is_certain_of_itself(repair));
-    const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival;
+    const bool is_likely =
+        (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival && !rounds->replay->is_unlike;
     return wsdbg_code_cap(rounds->c, is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
@@ -76,6 +78,11 @@ static void tell_failure(struct rounds *rounds, struct wsdbg_finding *finding)
                             "followed from its start, the kernel arrives on the barrier more often than a phase takes, "
                             "in %u of %u orders of its warps",
                             rounds->replay->overflow_runs, orders);
+    else if (rounds->replay->is_unlike)
+        wsdbg_evidence_text(rounds->c, finding,
+                            "followed from its start, the kernel finishes in none of %u orders of its warps, but it "
+                            "stops at other places than it was seen at",
+                            orders);
     else
         wsdbg_evidence_text(rounds->c, finding,
                             "followed from its start, the kernel finishes in %u of %u orders of its warps; in one of "
@@ -107,7 +114,8 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
 {
     struct wsdbg_phrase phrase = {""};
     const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &rival->warps),
-                              subject = rival->kind == WSDBG_REPAIR_EARLY || rival->kind == WSDBG_REPAIR_NAMED ||
+                              subject = rival->kind == WSDBG_REPAIR_EARLY || rival->kind == WSDBG_REPAIR_NAMED_ROUND ||
+                                                rival->kind == WSDBG_REPAIR_NAMED ||
                                                 rival->kind == WSDBG_REPAIR_NAMED_ID
                                             ? phrase
                                             : wsdbg_repair_subject(rounds, rival);
@@ -120,6 +128,9 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
     else if (rival->kind == WSDBG_REPAIR_EARLY)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived once before at named barrier %u", warps.text,
                     rival->named);
+    else if (rival->kind == WSDBG_REPAIR_NAMED_ROUND)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s came to named barrier %u in each of their rounds",
+                    warps.text, rival->named);
     else if (rival->kind == WSDBG_REPAIR_NAMED_ID)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s used named barrier %u instead of %u", warps.text,
                     rival->value, rival->named);
@@ -222,6 +233,16 @@ static bool are_bytes_told(const struct wsdbg_case *c)
             return true;
     }
     return false;
+}
+
+/* Asked behind the rules that compare whole walks: these also know who never comes to a named barrier. */
+void wsdbg_rule_code_named_rounds(struct wsdbg_case *c)
+{
+    struct rounds rounds = {.c = c, .replay = wsdbg_replay_standing(c)};
+    if (rounds.replay && wsdbg_repairs_find_named_rounds(rounds.replay, &rounds.repairs))
+        c->no_memory = true;
+    else if (rounds.replay)
+        say_some(&rounds);
 }
 
 /* Copies that are under way at the only look may still come. */

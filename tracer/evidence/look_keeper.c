@@ -39,6 +39,33 @@ void wsdbg_look_keeper_destroy(struct wsdbg_look_keeper *keeper)
     free(keeper);
 }
 
+/* Reads a grid's parameters, up to the end of their bank.  A later wsdbg that judges the kept look may ask for others
+ * than this one. */
+static struct wsdbg_error *keep_parameters(struct wsdbg_machine *machine, uint32_t grid)
+{
+    enum { PIECE_BYTES = 256, WORD_BYTES = 4, BANK_BYTES_MOST = 0x8200 };
+    unsigned char bytes[PIECE_BYTES];
+    struct wsdbg_error *error = NULL;
+    for (uint32_t at = 0, step = PIECE_BYTES; !error && at < BANK_BYTES_MOST && step >= WORD_BYTES;) {
+        bool known = false;
+        error = machine->ops->constant(machine, grid, 0, at, bytes, step, &known);
+        if (known)
+            at += step;
+        else
+            step /= 2;
+    }
+    return error;
+}
+
+static struct wsdbg_error *keep_all_parameters(struct wsdbg_machine *machine)
+{
+    enum { GRIDS_MOST = 8 };
+    struct wsdbg_error *error = NULL;
+    for (uint32_t grid = 0; !error && grid < machine->grid_count && grid < GRIDS_MOST; grid++)
+        error = keep_parameters(machine, grid);
+    return error;
+}
+
 struct wsdbg_error *wsdbg_look_keeper_take(struct wsdbg_look_keeper *keeper, struct wsdbg_machine *machine,
                                            struct wsdbg_code *code, struct wsdbg_look_budget budget,
                                            struct wsdbg_look **out)
@@ -51,6 +78,8 @@ struct wsdbg_error *wsdbg_look_keeper_take(struct wsdbg_look_keeper *keeper, str
     if (error)
         return error;
     error = wsdbg_look_take_within(recorder, code, budget, out);
+    if (!error) /* the look is there: what could not be read besides costs nothing */
+        wsdbg_error_destroy(keep_all_parameters(recorder));
     wsdbg_machine_recorder_release(recorder);
     keeper->taken = !error;
     return error;

@@ -1,5 +1,5 @@
-/* look_keeper.h - keeps looks at a GPU as files that `wsdbg core` reads: the rows, and what was read of registers and
- * memory. */
+/* look_keeper.h - keeps looks at a GPU as files that `wsdbg core` reads: the rows, what was read of registers and memory,
+ * and the kernels' parameters. */
 #ifndef WSDBG_EVIDENCE_LOOK_KEEPER_H
 #define WSDBG_EVIDENCE_LOOK_KEEPER_H
 

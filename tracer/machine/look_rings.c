@@ -120,13 +120,18 @@ static bool is_taken_together(const struct rings *rings, uint32_t at)
     return is_taken;
 }
 
+static bool expects_other(const struct ring_place *place, const struct ring_place *other)
+{
+    return place->expected.known && other->expected.known && place->expected.value != other->expected.value;
+}
+
 /* Whether a place belongs to another ring than the place before it, though both are of one family so far: other
- * operations are done on it, and no instruction takes both. */
+ * operations are done on it, or it expects other arrivals, and no instruction takes both. */
 static bool breaks_off(const struct rings *rings, uint32_t at)
 {
-    return at < rings->count && rings->places[at].id == rings->places[at - 1].id && rings->places[at].kinds &&
-           rings->places[at - 1].kinds && rings->places[at].kinds != rings->places[at - 1].kinds &&
-           !is_taken_together(rings, at);
+    const struct ring_place *place = &rings->places[at], *last = place - 1;
+    return at < rings->count && place->id == last->id && place->kinds && last->kinds &&
+           (place->kinds != last->kinds || expects_other(place, last)) && !is_taken_together(rings, at);
 }
 
 /* Whether a place goes on the ring of the one before it.  They are of different families so far.  One of these has no

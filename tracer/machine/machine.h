@@ -22,7 +22,7 @@ struct wsdbg_machine_device {
 
 struct wsdbg_machine_context {
     uint32_t device;
-    uint64_t handle; /* CUcontext */
+    uint64_t handle;                                       /* CUcontext */
     struct wsdbg_optional_u64 shared_window, local_window; /* generic addresses at which they begin */
     char error_words[WSDBG_ERROR_WORDS_BYTES]; /* what the source says of the error that ended it, "" = nothing: */
     uint64_t error_grid;                       /* grid_id of the grid that caused it */
@@ -30,8 +30,8 @@ struct wsdbg_machine_context {
 
 struct wsdbg_machine_module {
     uint32_t context;
-    uint64_t handle;           /* CUmodule */
-    struct wsdbg_image image;  /* ELF, relocated: symbols have GPU addresses; or PTX; empty = not known */
+    uint64_t handle;          /* CUmodule */
+    struct wsdbg_image image; /* ELF, relocated: symbols have GPU addresses; or PTX; empty = not known */
 };
 
 struct wsdbg_machine_grid {
@@ -54,8 +54,15 @@ struct wsdbg_machine_cta {
 
 /* What the convergence hardware says of a lane; the numbers are the driver's, 9 + n = blocked at B`n`. */
 enum wsdbg_lane_state {
-    WSDBG_LANE_EXITED, WSDBG_LANE_READY, WSDBG_LANE_YIELDED, WSDBG_LANE_SLEEP, WSDBG_LANE_SLEEP_YIELD,
-    WSDBG_LANE_READY_AT_NEXT, WSDBG_LANE_BLOCKED_PLUS, WSDBG_LANE_BLOCKED_ALL, WSDBG_LANE_BLOCKED_COLLECTIVE,
+    WSDBG_LANE_EXITED,
+    WSDBG_LANE_READY,
+    WSDBG_LANE_YIELDED,
+    WSDBG_LANE_SLEEP,
+    WSDBG_LANE_SLEEP_YIELD,
+    WSDBG_LANE_READY_AT_NEXT,
+    WSDBG_LANE_BLOCKED_PLUS,
+    WSDBG_LANE_BLOCKED_ALL,
+    WSDBG_LANE_BLOCKED_COLLECTIVE,
     WSDBG_LANE_BLOCKED_B0
 };
 
@@ -78,10 +85,11 @@ struct wsdbg_machine_wait {
 };
 
 struct wsdbg_machine_lane {
-    uint64_t pc; /* GPU virtual address; of valid lanes */
+    uint64_t pc;   /* GPU virtual address; of valid lanes */
     uint32_t wait; /* row of waits + 1, 0 = the source does not say */
     uint32_t thread[3];
-    uint32_t exception; /* n of CUDA_EXCEPTION_n, which is CUDBGException_t's number, of this lane or its warp; 0 = none */
+    uint32_t
+        exception; /* n of CUDA_EXCEPTION_n, which is CUDBGException_t's number, of this lane or its warp; 0 = none */
     struct wsdbg_optional_u32 state; /* enum wsdbg_lane_state */
 };
 
@@ -90,14 +98,24 @@ struct wsdbg_machine_warp {
     uint32_t slot; /* the hardware's warp number on its SM */
     uint32_t valid_lanes, active_lanes;
     struct wsdbg_optional_u64 error_pc; /* GPU virtual address of the instruction that the lanes' exceptions are of */
-    uint32_t error_lanes; /* the lanes that caused them, where the source knows; 0 = it does not */
+    uint32_t error_lanes;               /* the lanes that caused them, where the source knows; 0 = it does not */
     struct wsdbg_optional_u64 error_address; /* and what these accessed; of an mbarrier its shared::cluster address */
-    struct wsdbg_optional_u32 registers; /* a thread, now: after setmaxnreg */
+    struct wsdbg_optional_u32 registers;     /* a thread, now: after setmaxnreg */
     /* What the convergence hardware says, lanes' states with it: live not asked for where all lanes are active. */
     struct wsdbg_optional_u32 exited_lanes;
     bool barriers_known;
     uint32_t barriers[WSDBG_MACHINE_BARRIERS]; /* lanes that B0..B15 wait for */
     struct wsdbg_machine_lane lanes[WSDBG_MACHINE_LANES];
+};
+
+/* An atomic in a lane: `instruction` is its number in the kernel, `warp` the warp's index in its CTA. */
+struct wsdbg_machine_atomic {
+    uint32_t cta, warp, lane, instruction;
+};
+enum wsdbg_machine_found {
+    WSDBG_MACHINE_FOUND_UNKNOWN, /* nobody kept it */
+    WSDBG_MACHINE_FOUND,
+    WSDBG_MACHINE_FOUND_NOT_YET /* the lane has executed the atomic just so often before */
 };
 
 struct wsdbg_machine;
@@ -119,6 +137,10 @@ struct wsdbg_machine_ops {
     /* c[bank][offset]: of the grid; bank 0 holds its parameters. */
     struct wsdbg_error *(*constant)(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
                                     void *out, uint32_t byte_count, bool *known);
+    /* The low 32 bits of what an atomic on global memory returned to a lane that had executed it so many `times`
+     * before.  NULL = the source keeps none. */
+    enum wsdbg_machine_found (*found)(struct wsdbg_machine *machine, const struct wsdbg_machine_atomic *atomic,
+                                      uint32_t times, uint32_t *value);
     void (*close)(struct wsdbg_machine *machine);
 };
 
@@ -126,22 +148,32 @@ struct wsdbg_machine {
     const struct wsdbg_machine_ops *ops;
     const char *source; /* "live", "core" or "simulator" */
     uint64_t time_ns;   /* host, CLOCK_MONOTONIC; 0 = not known */
-    struct wsdbg_machine_device *devices;   size_t device_count;
-    struct wsdbg_machine_context *contexts; size_t context_count;
-    struct wsdbg_machine_module *modules;   size_t module_count;
-    struct wsdbg_machine_grid *grids;       size_t grid_count;
-    struct wsdbg_machine_cta *ctas;         size_t cta_count;
-    struct wsdbg_machine_warp *warps;       size_t warp_count; /* a CTA's are neighbours, by thread index */
-    struct wsdbg_machine_wait *waits;       size_t wait_count;
-    struct wsdbg_machine_array *arrays;     size_t array_count;
-    char (*notes)[256];                     size_t note_count; /* what could not be seen, a sentence each */
+    struct wsdbg_machine_device *devices;
+    size_t device_count;
+    struct wsdbg_machine_context *contexts;
+    size_t context_count;
+    struct wsdbg_machine_module *modules;
+    size_t module_count;
+    struct wsdbg_machine_grid *grids;
+    size_t grid_count;
+    struct wsdbg_machine_cta *ctas;
+    size_t cta_count;
+    struct wsdbg_machine_warp *warps;
+    size_t warp_count; /* a CTA's are neighbours, by thread index */
+    struct wsdbg_machine_wait *waits;
+    size_t wait_count;
+    struct wsdbg_machine_array *arrays;
+    size_t array_count;
+    char (*notes)[256];
+    size_t note_count; /* what could not be seen, a sentence each */
 };
 
 /* Frees the arrays; for the sourcees' close(). */
 void wsdbg_machine_deinit(struct wsdbg_machine *machine);
 /* Adds a sentence; out of memory loses it. */
 void wsdbg_machine_note(struct wsdbg_machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Linear thread index / 32 of the warp in its CTA, from the first valid lane; WSDBG_NONE where the grid is not known. */
+/* Linear thread index / 32 of the warp in its CTA, from the first valid lane; WSDBG_NONE where the grid is not known.
+ */
 uint32_t wsdbg_machine_warp_index(const struct wsdbg_machine *machine, const struct wsdbg_machine_warp *warp);
 
 /* n of the CUDA_EXCEPTION_n that the GPU reported of a lane; 0 = none, or no number of one. */
@@ -152,8 +184,8 @@ bool wsdbg_machine_has_exception(const struct wsdbg_machine *machine);
 enum wsdbg_state_choice { WSDBG_STATE_ALL_GRIDS, WSDBG_STATE_WITHOUT_PROBES };
 /* Whether the simulated process still stands as the file says: then its memory is the device's global memory. */
 enum wsdbg_state_memory { WSDBG_STATE_MEMORY_GONE, WSDBG_STATE_MEMORY_THERE };
-/* Opens the file of a simulated device's state (wsdbg/device_state.h), with the grids that are wanted.  NOT_FOUND where there is none of either; BAD_INPUT and
- * VERSION name what, where and why. */
+/* Opens the file of a simulated device's state (wsdbg/device_state.h), with the grids that are wanted.  NOT_FOUND where
+ * there is none of either; BAD_INPUT and VERSION name what, where and why. */
 struct wsdbg_error *wsdbg_machine_open_state(const char *path, enum wsdbg_state_choice choice,
                                              enum wsdbg_state_memory memory, struct wsdbg_machine **out);
 /* Opens a GPU core dump, plain or gzip'd.  BAD_INPUT and VERSION name what, where and why. */

@@ -108,6 +108,14 @@ static struct wsdbg_error *constant(struct wsdbg_machine *machine, uint32_t grid
     return keep(recorder, error, *known, WSDBG_READ_CONSTANT, grid, bank, offset, out, byte_count);
 }
 
+/* Not kept: a core file has no place for it. */
+static enum wsdbg_machine_found found(struct wsdbg_machine *machine, const struct wsdbg_machine_atomic *atomic,
+                                      uint32_t times, uint32_t *value)
+{
+    struct wsdbg_machine *inner = recorder_of(machine)->inner;
+    return inner->ops->found ? inner->ops->found(inner, atomic, times, value) : WSDBG_MACHINE_FOUND_UNKNOWN;
+}
+
 void wsdbg_machine_recorder_release(struct wsdbg_machine *machine)
 {
     struct recorder *recorder = recorder_of(machine);
@@ -129,6 +137,7 @@ static const struct wsdbg_machine_ops recorder_ops = {.registers = registers,
                                                       .shared = shared,
                                                       .global = global,
                                                       .constant = constant,
+                                                      .found = found,
                                                       .close = close_both};
 
 struct wsdbg_error *wsdbg_machine_recorder(struct wsdbg_machine *machine, struct wsdbg_machine_reads *reads,

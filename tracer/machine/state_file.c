@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +41,14 @@ struct state_machine {
     enum wsdbg_state_memory memory;
     unsigned char *file;
     uint64_t byte_count;
-    const struct wsdbg_state_header *header;
+    struct wsdbg_state_header header;
     const struct wsdbg_state_module *modules;
     const struct wsdbg_state_grid *grids;
     const struct wsdbg_state_cta *ctas;
     const struct wsdbg_state_piece *pieces;
     const struct wsdbg_state_warp *warps;
     const struct wsdbg_state_part *parts;
+    const struct wsdbg_state_found *found;
     const struct wsdbg_state_array *arrays;
 };
 
@@ -91,6 +93,14 @@ static struct wsdbg_error *read_file(const char *path, struct state_machine *mac
     return error;
 }
 
+/* What later versions added to the header is zero in older files. */
+static size_t header_bytes(uint32_t version)
+{
+    return version == 1   ? offsetof(struct wsdbg_state_header, found_count)
+           : version == 2 ? offsetof(struct wsdbg_state_header, array_count)
+                          : sizeof(struct wsdbg_state_header);
+}
+
 /* Takes `count` rows from what is left of the file; false = there are fewer. */
 static bool take(const struct state_machine *machine, uint64_t *at, uint32_t count, size_t size, const void **out)
 {
@@ -104,14 +114,15 @@ static bool take(const struct state_machine *machine, uint64_t *at, uint32_t cou
 
 static bool find_rows(struct state_machine *machine)
 {
-    const struct wsdbg_state_header *header = machine->header;
-    uint64_t at = sizeof *header;
+    const struct wsdbg_state_header *header = &machine->header;
+    uint64_t at = header_bytes(header->version);
     return take(machine, &at, header->module_count, sizeof *machine->modules, (const void **)&machine->modules) &&
            take(machine, &at, header->grid_count, sizeof *machine->grids, (const void **)&machine->grids) &&
            take(machine, &at, header->cta_count, sizeof *machine->ctas, (const void **)&machine->ctas) &&
            take(machine, &at, header->piece_count, sizeof *machine->pieces, (const void **)&machine->pieces) &&
            take(machine, &at, header->warp_count, sizeof *machine->warps, (const void **)&machine->warps) &&
            take(machine, &at, header->part_count, sizeof *machine->parts, (const void **)&machine->parts) &&
+           take(machine, &at, header->found_count, sizeof *machine->found, (const void **)&machine->found) &&
            take(machine, &at, header->array_count, sizeof *machine->arrays, (const void **)&machine->arrays);
 }
 
@@ -123,7 +134,7 @@ static bool lies_inside(const struct state_machine *machine, uint64_t offset, ui
 static bool grid_is_sound(const struct state_machine *machine, const struct wsdbg_state_grid *grid)
 {
     const uint64_t threads = (uint64_t)grid->block[0] * grid->block[1] * grid->block[2];
-    bool sound = grid->module < machine->header->module_count && threads > 0 && threads <= BLOCK_THREADS_MOST &&
+    bool sound = grid->module < machine->header.module_count && threads > 0 && threads <= BLOCK_THREADS_MOST &&
                  grid->block[0] <= threads && grid->block[1] <= threads &&
                  lies_inside(machine, grid->parameter_offset, grid->parameter_bytes);
     for (unsigned i = 0; i < 3; i++)
@@ -134,7 +145,7 @@ static bool grid_is_sound(const struct state_machine *machine, const struct wsdb
 /* The first row that says what cannot be, NULL = none. */
 static const char *find_unsound(const struct state_machine *machine)
 {
-    const struct wsdbg_state_header *header = machine->header;
+    const struct wsdbg_state_header *header = &machine->header;
     for (uint32_t i = 0; i < header->module_count; i++)
         if (!lies_inside(machine, machine->modules[i].text_offset, machine->modules[i].text_bytes))
             return "module";
@@ -157,6 +168,9 @@ static const char *find_unsound(const struct state_machine *machine)
     for (uint32_t i = 0; i < header->part_count; i++)
         if (machine->parts[i].warp >= header->warp_count || machine->parts[i].wait >= WSDBG_STATE_WAIT_COUNT)
             return "part of a warp";
+    for (uint32_t i = 0; i < header->found_count; i++)
+        if (machine->found[i].cta >= header->cta_count || (i && machine->found[i].cta < machine->found[i - 1].cta))
+            return "result of an atomic";
     for (uint32_t i = 0; i < header->array_count; i++)
         if (machine->arrays[i].grid >= header->grid_count || machine->arrays[i].stride == 0 ||
             machine->arrays[i].stages == 0)
@@ -166,13 +180,19 @@ static const char *find_unsound(const struct state_machine *machine)
 
 static struct wsdbg_error *check(struct state_machine *machine, const char *path)
 {
-    machine->header = (const struct wsdbg_state_header *)(const void *)machine->file;
-    if (machine->byte_count < sizeof *machine->header || machine->header->magic != WSDBG_STATE_MAGIC)
+    struct wsdbg_state_header *header = &machine->header;
+    const size_t least = header_bytes(1);
+    if (machine->byte_count >= least)
+        memcpy(header, machine->file, least);
+    if (header->magic != WSDBG_STATE_MAGIC)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: not the state of a device", path);
-    if (machine->header->version != WSDBG_STATE_VERSION)
-        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: version %u of a device's state, this wsdbg reads %u", path,
-                                  machine->header->version, WSDBG_STATE_VERSION);
-    if (machine->header->byte_count != machine->byte_count || !find_rows(machine))
+    if (header->version < 1 || header->version > WSDBG_STATE_VERSION)
+        return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: version %u of a device's state, this wsdbg reads 1 to %u",
+                                  path, header->version, WSDBG_STATE_VERSION);
+    const size_t whole = header_bytes(header->version);
+    if (machine->byte_count >= whole)
+        memcpy(header, machine->file, whole);
+    if (machine->byte_count < whole || header->byte_count != machine->byte_count || !find_rows(machine))
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: cut short", path);
     const char *unsound = find_unsound(machine);
     return unsound ? wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: a %s that cannot be", path, unsound) : NULL;
@@ -233,21 +253,20 @@ static uint32_t exception_of(const struct wsdbg_state_header *header)
 }
 
 /* Of the warp whose lane caused the fault. */
-static void set_exception(const struct wsdbg_state_header *header, const struct wsdbg_state_warp *from,
-                          struct wsdbg_machine_warp *warp)
+static void set_exception(const struct wsdbg_state_header *header, struct wsdbg_machine_warp *warp)
 {
-    warp->error_lanes = from->fault_lanes;
-    warp->error_pc = wsdbg_known_u64(wsdbg_ptx_address(from->fault_instruction));
+    warp->error_lanes = header->fault_lanes;
+    warp->error_pc = wsdbg_known_u64(wsdbg_ptx_address(header->fault_instruction));
     if (header->has_fault_address)
         warp->error_address = wsdbg_known_u64(header->fault_address);
-    for (uint32_t lanes = from->fault_lanes; lanes; lanes &= lanes - 1)
+    for (uint32_t lanes = header->fault_lanes; lanes; lanes &= lanes - 1)
         warp->lanes[__builtin_ctz(lanes)].exception = exception_of(header);
 }
 
 static void fill_warps(struct state_machine *machine)
 {
     struct wsdbg_machine *out = &machine->base;
-    for (uint32_t i = 0; i < machine->header->warp_count; i++) {
+    for (uint32_t i = 0; i < machine->header.warp_count; i++) {
         const struct wsdbg_state_warp *warp = &machine->warps[i];
         out->warps[i] = (struct wsdbg_machine_warp){.cta = warp->cta,
                                                     .slot = warp->slot,
@@ -255,14 +274,14 @@ static void fill_warps(struct state_machine *machine)
                                                     .active_lanes = warp->live,
                                                     .registers = wsdbg_known_u32(warp->registers)};
         place_lanes(&machine->grids[machine->ctas[warp->cta].grid], warp->index, &out->warps[i]);
-        if (warp->fault_lanes)
-            set_exception(machine->header, warp, &out->warps[i]);
+        if (i + 1 == machine->header.fault_warp)
+            set_exception(&machine->header, &out->warps[i]);
         struct wsdbg_machine_cta *cta = &out->ctas[warp->cta];
         if (cta->warp_count++ == 0)
             cta->warp_first = i;
     }
-    out->warp_count = machine->header->warp_count;
-    for (uint32_t i = 0; i < machine->header->part_count; i++) {
+    out->warp_count = machine->header.warp_count;
+    for (uint32_t i = 0; i < machine->header.part_count; i++) {
         const struct wsdbg_state_part *part = &machine->parts[i];
         out->waits[i] = wait_of(part);
         for (uint32_t lanes = part->lanes; lanes; lanes &= lanes - 1) {
@@ -271,7 +290,7 @@ static void fill_warps(struct state_machine *machine)
             lane->wait = i + 1;
         }
     }
-    out->wait_count = machine->header->part_count;
+    out->wait_count = machine->header.part_count;
 }
 
 static bool is_wanted(const struct wsdbg_state_grid *grid, enum wsdbg_state_choice choice)
@@ -281,8 +300,8 @@ static bool is_wanted(const struct wsdbg_state_grid *grid, enum wsdbg_state_choi
 
 static bool has_wanted(const struct state_machine *machine, enum wsdbg_state_choice choice)
 {
-    bool any = machine->header->fault_bytes > 0;
-    for (uint32_t i = 0; i < machine->header->grid_count; i++)
+    bool any = machine->header.fault_bytes > 0;
+    for (uint32_t i = 0; i < machine->header.grid_count; i++)
         any |= is_wanted(&machine->grids[i], choice);
     return any;
 }
@@ -291,7 +310,7 @@ static bool has_wanted(const struct state_machine *machine, enum wsdbg_state_cho
 static void fill_grids(struct state_machine *machine, enum wsdbg_state_choice choice)
 {
     struct wsdbg_machine *out = &machine->base;
-    for (uint32_t i = 0; i < machine->header->grid_count; i++) {
+    for (uint32_t i = 0; i < machine->header.grid_count; i++) {
         const struct wsdbg_state_grid *grid = &machine->grids[i];
         struct wsdbg_machine_grid *row = &out->grids[out->grid_count++];
         *row = (struct wsdbg_machine_grid){.context = is_wanted(grid, choice) ? 0 : WSDBG_NONE,
@@ -304,7 +323,7 @@ static void fill_grids(struct state_machine *machine, enum wsdbg_state_choice ch
         for (unsigned k = 0; k < 3; k++)
             row->cluster[k] = wsdbg_known_u32(grid->cluster[k]);
     }
-    for (uint32_t i = 0; i < machine->header->cta_count; i++) {
+    for (uint32_t i = 0; i < machine->header.cta_count; i++) {
         const struct wsdbg_state_cta *cta = &machine->ctas[i];
         out->ctas[out->cta_count++] = (struct wsdbg_machine_cta){.grid = cta->grid,
                                                                  .sm = cta->sm,
@@ -318,7 +337,7 @@ static void fill_grids(struct state_machine *machine, enum wsdbg_state_choice ch
 static void fill_arrays(struct state_machine *machine)
 {
     struct wsdbg_machine *out = &machine->base;
-    for (uint32_t i = 0; i < machine->header->array_count; i++) {
+    for (uint32_t i = 0; i < machine->header.array_count; i++) {
         const struct wsdbg_state_array *array = &machine->arrays[i];
         out->arrays[out->array_count++] =
             (struct wsdbg_machine_array){array->grid, array->id, array->first, array->stride, array->stages};
@@ -327,7 +346,7 @@ static void fill_arrays(struct state_machine *machine)
 
 static bool fill(struct state_machine *machine, enum wsdbg_state_choice choice)
 {
-    const struct wsdbg_state_header *header = machine->header;
+    const struct wsdbg_state_header *header = &machine->header;
     struct wsdbg_machine *out = &machine->base;
     out->devices = calloc(1, sizeof *out->devices);
     out->contexts = calloc(1, sizeof *out->contexts);
@@ -394,7 +413,7 @@ static struct wsdbg_error *read_shared(struct wsdbg_machine *base, uint32_t cta,
 {
     const struct state_machine *machine = of_base(base);
     uint32_t done = 0;
-    for (uint32_t i = 0; i < machine->header->piece_count && done < byte_count; i++) {
+    for (uint32_t i = 0; i < machine->header.piece_count && done < byte_count; i++) {
         const struct wsdbg_state_piece *piece = &machine->pieces[i];
         const uint64_t at = (uint64_t)address + done;
         if (piece->cta != cta || at < piece->first || at - piece->first >= piece->byte_count)
@@ -416,7 +435,7 @@ static struct wsdbg_error *read_global(struct wsdbg_machine *base, uint32_t cont
     const struct iovec to = {out, byte_count}, from = {(void *)(uintptr_t)address, byte_count};
     (void)context;
     *known = machine->memory == WSDBG_STATE_MEMORY_THERE &&
-             process_vm_readv((pid_t)machine->header->process_id, &to, 1, &from, 1, 0) == (ssize_t)byte_count;
+             process_vm_readv((pid_t)machine->header.process_id, &to, 1, &from, 1, 0) == (ssize_t)byte_count;
     return NULL;
 }
 
@@ -433,6 +452,39 @@ static struct wsdbg_error *read_constant(struct wsdbg_machine *base, uint32_t nu
     return NULL;
 }
 
+/* The rows of a CTA follow each other. */
+static uint32_t first_found(const struct state_machine *machine, uint32_t cta)
+{
+    uint32_t first = 0, end = machine->header.found_count;
+    while (first < end) {
+        const uint32_t middle = first + (end - first) / 2;
+        if (machine->found[middle].cta < cta)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+static enum wsdbg_machine_found read_found(struct wsdbg_machine *base, const struct wsdbg_machine_atomic *atomic,
+                                           uint32_t times, uint32_t *value)
+{
+    const struct state_machine *machine = of_base(base);
+    const uint32_t function_first = machine->grids[machine->ctas[atomic->cta].grid].function_first;
+    uint32_t before = 0;
+    for (uint32_t i = first_found(machine, atomic->cta); i < machine->header.found_count; i++) {
+        const struct wsdbg_state_found *row = &machine->found[i];
+        if (row->cta != atomic->cta)
+            break;
+        if (row->warp != atomic->warp || row->lane != atomic->lane ||
+            row->instruction - function_first != atomic->instruction || before++ != times)
+            continue;
+        *value = (uint32_t)row->value;
+        return WSDBG_MACHINE_FOUND;
+    }
+    return before && before == times ? WSDBG_MACHINE_FOUND_NOT_YET : WSDBG_MACHINE_FOUND_UNKNOWN;
+}
+
 static void close_state(struct wsdbg_machine *base)
 {
     struct state_machine *machine = of_base(base);
@@ -447,6 +499,7 @@ static const struct wsdbg_machine_ops state_ops = {.registers = no_registers,
                                                    .shared = read_shared,
                                                    .global = read_global,
                                                    .constant = read_constant,
+                                                   .found = read_found,
                                                    .close = close_state};
 
 struct wsdbg_error *wsdbg_machine_open_state(const char *path, enum wsdbg_state_choice choice,

@@ -13,8 +13,10 @@ enum {
     SPECIAL_CTA_X = 37,
     SPECIAL_WINDOW_HIGH = 47,
     SPECIAL_WINDOW_LOW = 48,
+    SPECIAL_LANE_MASKS = 56, /* five of them */
     SPECIAL_CTA_RANK = 136
 };
+enum { LANE_MASKS = 5 };
 enum { GRID_SIZE_BYTES = 12 };             /* where bank 0 has it, behind the CTA's threads */
 #define WINDOW_BYTES (UINT64_C(1) << 24)   /* of generic addresses that are shared or local memory's */
 #define NO_MEMORY_HERE (UINT64_C(1) << 50) /* addresses on a GPU have 49 bits */
@@ -86,6 +88,14 @@ static uint64_t shared_window(const struct walk_thread *thread)
     return window.known ? window.value : NO_MEMORY_HERE;
 }
 
+/* SR_EQMASK, SR_LTMASK, SR_LEMASK, SR_GTMASK, SR_GEMASK: the lanes that are equal, less and so on. */
+static uint32_t lane_mask(uint32_t lane, uint32_t which)
+{
+    const uint32_t own = (uint32_t)1 << lane, below = own - 1;
+    const uint32_t masks[LANE_MASKS] = {own, below, below | own, ~(below | own), ~below};
+    return masks[which];
+}
+
 static bool read_special(void *context, uint32_t number, uint32_t *value)
 {
     const struct walk_thread *thread = context;
@@ -103,6 +113,8 @@ static bool read_special(void *context, uint32_t number, uint32_t *value)
         *value = (uint32_t)(shared_window(thread) >> 32);
     else if (number == SPECIAL_WINDOW_LOW)
         *value = (uint32_t)shared_window(thread);
+    else if (number - SPECIAL_LANE_MASKS < LANE_MASKS)
+        *value = lane_mask(thread->lane, number - SPECIAL_LANE_MASKS);
     else if (number == SPECIAL_CTA_RANK)
         *value = thread->cta->cluster_rank;
     else if (number >= WSDBG_SPECIAL_CLUSTER_X && number < WSDBG_SPECIAL_END)
@@ -212,8 +224,25 @@ static bool read_global(void *of_thread, uint64_t address, bool is_generic, uint
     return known;
 }
 
+static enum wsdbg_thread_found read_found(void *context, uint32_t instruction, uint32_t times, uint32_t *value)
+{
+    const struct walk_thread *thread = context;
+    const struct wsdbg_machine_atomic atomic = {thread->cta_row, thread->linear / WSDBG_MACHINE_LANES, thread->lane,
+                                                instruction};
+    if (thread->cta_row == WSDBG_NONE || !thread->machine->ops->found)
+        return WSDBG_THREAD_FOUND_UNKNOWN;
+    switch (thread->machine->ops->found(thread->machine, &atomic, times, value)) {
+    case WSDBG_MACHINE_FOUND:
+        return WSDBG_THREAD_FOUND;
+    case WSDBG_MACHINE_FOUND_NOT_YET:
+        return WSDBG_THREAD_FOUND_NOT_YET;
+    default:
+        return WSDBG_THREAD_FOUND_UNKNOWN;
+    }
+}
+
 struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread)
 {
-    return (struct wsdbg_thread_world){thread,      read_constant, read_special,
-                                       read_shared, read_global,   shared_window(thread)};
+    return (struct wsdbg_thread_world){thread,      read_constant, read_special,         read_shared,
+                                       read_global, read_found,    shared_window(thread)};
 }

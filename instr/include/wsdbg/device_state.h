@@ -6,8 +6,9 @@
  * WSDBG_STATE_FAULT_NAME, which stays.
  *
  * Layout: the header; then, each right behind the other, modules, grids, CTAs, pieces of shared memory, warps, parts,
- * arrays; then bytes to which the rows refer by their offset in the file.  Rows refer to rows by their number.  A
- * piece's CTA, a warp's CTA and a part's warp ascend.  Numbers are the machine's own (the file never leaves it).
+ * results of atomics, arrays; then bytes to which the rows refer by their offset in the file.  Rows refer to rows by
+ * their number.  A piece's CTA, a warp's CTA and a part's warp ascend.  Numbers are the machine's own (the file never
+ * leaves it).
  *
  * Rules of change: WSDBG_STATE_VERSION is raised.
  */
@@ -17,7 +18,7 @@
 #include <stdint.h>
 
 #define WSDBG_STATE_MAGIC 0x6574617473676264ull /* "dbgstate" */
-#define WSDBG_STATE_VERSION 2u
+#define WSDBG_STATE_VERSION 3u
 #define WSDBG_STATE_FILE "state"
 #define WSDBG_STATE_FAULT_FILE "fault"
 #define WSDBG_STATE_NAME WSDBG_STATE_FILE "-%u-%016llx" /* process, CUcontext */
@@ -33,15 +34,23 @@ struct wsdbg_state_header {
     uint64_t time_ns;    /* CLOCK_MONOTONIC: since then nothing has moved */
     uint32_t sm_count, warps_per_sm;
     uint32_t host_may_help; /* some warp polls memory that the host could write; else it is a proven deadlock */
-    uint32_t module_count, grid_count, cta_count, piece_count, warp_count, part_count, array_count;
-    uint32_t shared_first;              /* address at which a CTA's shared memory begins */
-    uint64_t shared_window;             /* generic address of shared memory's address 0 */
+    uint32_t module_count, grid_count, cta_count, piece_count, warp_count, part_count;
+    uint32_t shared_first;  /* address at which a CTA's shared memory begins */
+    uint64_t shared_window; /* generic address of shared memory's address 0 */
+    /* Not in version 1: */
+    uint32_t found_count, reserved;
+    /* Not in version 2: */
+    uint32_t array_count;
+    uint32_t fault_warp;                /* row of the warp that caused the fault, + 1; 0 = none of them: */
+    uint32_t fault_lanes;               /* its lanes that did */
+    uint32_t fault_instruction;         /* number in the program */
     uint64_t fault_offset, fault_bytes; /* what the simulator says of the fault; 0 bytes = there is none */
     uint64_t fault_grid;                /* %gridid of the grid that caused it */
     uint64_t fault_address;             /* that was accessed; of an mbarrier the shared::cluster address */
     uint32_t has_fault_address;
     uint32_t fault_of_absent_cta; /* that CTA of the cluster has left, or never was */
     int32_t fault_error;          /* CUresult */
+    uint32_t fault_reserved;
 };
 
 struct wsdbg_state_module {
@@ -79,10 +88,8 @@ struct wsdbg_state_piece {
 struct wsdbg_state_warp {
     uint32_t cta;
     uint32_t index, slot;
-    uint32_t live;        /* lanes that have not exited */
-    uint32_t registers;   /* a thread, now */
-    uint32_t fault_lanes; /* that caused the fault; 0 = none of them */
-    uint32_t fault_instruction;
+    uint32_t live;      /* lanes that have not exited */
+    uint32_t registers; /* a thread, now */
     uint32_t reserved;
 };
 
@@ -115,7 +122,16 @@ struct wsdbg_state_part {
     uint64_t address, value;
 };
 
-/* Mbarriers of a grid that have one id in the events that the device writes itself, a stage each. */
+/* What a lane's execution of an atomic on global memory returned.  Those of a warp are in the order of their execution;
+ * the rows are in the order of their CTAs.  Not in version 1. */
+struct wsdbg_state_found {
+    uint32_t cta, warp; /* warp: its index in the CTA; it may have exited */
+    uint32_t lane;
+    uint32_t instruction; /* number in the program */
+    uint64_t value;
+};
+
+/* Mbarriers of a grid that have one id in the events that the device writes itself, a stage each.  Not in version 2. */
 struct wsdbg_state_array {
     uint32_t grid;
     uint32_t id;
