@@ -328,8 +328,10 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
         uint64_t next_ns = watch->clock->now_ns(watch->clock) + WSDBG_WATCH_TICK_NS;
         enum wsdbg_wait event = watch->clock->wait(watch->clock, next_ns);
         done = step(&loop, event) || event == WSDBG_WAIT_OVER;
+        wsdbg_watch_await_leave(&loop);
     }
     wsdbg_snapshot_deinit(&loop.last);
+    wsdbg_whole_deinit(&loop.whole);
     wsdbg_sources_deinit(&loop.sources);
     wsdbg_noted_deinit(&loop.noted);
     wsdbg_hidden_deinit(&loop.hidden);
