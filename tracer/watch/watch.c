@@ -36,7 +36,8 @@ static void count_what_was_seen(struct wsdbg_watch *watch, const struct wsdbg_sn
         if (snapshot->contexts[i].alive && snapshot->contexts[i].process_id != watch->program_id)
             watch->outlived_by = snapshot->contexts[i].process_id;
     for (size_t i = snapshot->context_count; i-- > 0;)
-        if (snapshot->contexts[i].error != 0) {
+        if (snapshot->contexts[i].error != 0 && (!watch->fault_explained || snapshot->contexts[i].error_words[0])) {
+            watch->fault_explained = snapshot->contexts[i].error_words[0];
             wsdbg_fault_sentence(snapshot, i, watch->fault);
             wsdbg_fault_launches(snapshot, i, watch->fault_launches);
         }
