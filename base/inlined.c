@@ -44,8 +44,9 @@ static bool is_of_toolkit(const char *file)
 /* Folders that a user's tree may have as well, "/cute/" or "/cuda/include/", are not enough. */
 static bool is_of_library_file(const char *file)
 {
-    static const char *const folders[] = {"/include/cute/", "/include/cutlass/arch/", "/include/cutlass/pipeline/",
-                                          "/include/cuda/std/", "/include/cuda/__"};
+    static const char *const folders[] = {
+        "/include/cute/",     "/include/cutlass/arch/", "/include/cutlass/pipeline/",
+        "/include/cuda/std/", "/include/cuda/__",       "/include/cccl/cuda/" /* of CUDA 13 */};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         if (strstr(file, folders[i]))
             return true;

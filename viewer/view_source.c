@@ -4,6 +4,7 @@
 #include "viewer/code_rows.h"
 #include "viewer/phrases.h"
 #include "viewer/source_sites.h"
+#include "sass/lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -99,7 +99,24 @@ static struct wsdbg_error *place_frames(struct linking *link, uint32_t *register
     return NULL;
 }
 
-static struct wsdbg_error *place_shared(struct linking *link, uint32_t *shared_bytes)
+/* The variables that were just placed for the kernel; the same variable may lie elsewhere for another one. */
+static struct wsdbg_error *list_shared(const struct linking *link, struct wsdbg_ptx_function *kernel)
+{
+    const uint32_t *numbers = link->shared.items;
+    kernel->shared = ptx_arena_take(&link->parser->storage->arena, link->shared.count + 1, sizeof *kernel->shared);
+    if (!kernel->shared)
+        return &wsdbg_error_no_memory;
+    for (size_t i = 0; i < link->shared.count; i++) {
+        const struct wsdbg_ptx_variable *variable =
+            PTX_ITEM(link->parser->variables, struct wsdbg_ptx_variable, numbers[i]);
+        if (variable->byte_count && (i == 0 || numbers[i - 1] != numbers[i]))
+            kernel->shared[kernel->shared_count++] =
+                (struct wsdbg_ptx_shared){variable->name, (uint32_t)variable->offset, (uint32_t)variable->byte_count};
+    }
+    return NULL;
+}
+
+static struct wsdbg_error *place_shared(struct linking *link, struct wsdbg_ptx_function *kernel)
 {
     link->shared.count = 0;
     for (size_t i = 0; i < link->placed.count; i++) {
@@ -113,7 +130,8 @@ static struct wsdbg_error *place_shared(struct linking *link, uint32_t *shared_b
                 return &wsdbg_error_no_memory;
         }
     }
-    return ptx_place_shared(link->parser, link->shared.items, link->shared.count, shared_bytes);
+    PTX_TRY(ptx_place_shared(link->parser, link->shared.items, link->shared.count, &kernel->shared_bytes));
+    return list_shared(link, kernel);
 }
 
 /* ---- the code ---- */
@@ -268,7 +286,7 @@ static struct wsdbg_error *link_kernel(struct linking *link, uint32_t index)
     struct wsdbg_ptx_function *kernel = function_at(link, index);
     PTX_TRY(collect(link, index));
     PTX_TRY(place_frames(link, &registers, &local_bytes));
-    PTX_TRY(place_shared(link, &kernel->shared_bytes));
+    PTX_TRY(place_shared(link, kernel));
     for (size_t i = 0; i < link->placed.count; i++)
         PTX_TRY(copy_code(link, PTX_ITEM(link->placed, struct placed, i), i == 0));
     for (size_t i = 0; i < link->placed.count; i++)

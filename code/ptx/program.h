@@ -366,6 +366,12 @@ struct wsdbg_ptx_parameter {
     uint32_t offset, byte_count, alignment;
 };
 
+/* A variable in a kernel's shared memory, of those whose size is known. */
+struct wsdbg_ptx_shared {
+    const char *name;
+    uint32_t offset, byte_count; /* from the start of the CTA's shared memory */
+};
+
 /* A kernel, or a function that kernels call.  The code of called functions stands behind each kernel's own, with
  * registers and local memory of their own among the kernel's, so a call only keeps where to go on: `call` pushes the
  * next instruction and goes to its target, `ret` pops; loads and stores around the call copy arguments and results.
@@ -382,6 +388,8 @@ struct wsdbg_ptx_function {
     size_t parameter_count;
     uint32_t parameter_bytes;
     uint32_t shared_bytes; /* static; offsets of its variables are from the start of the CTA's shared memory */
+    struct wsdbg_ptx_shared *shared; /* of kernels, by offset */
+    size_t shared_count;
     uint32_t local_bytes;
     uint32_t max_threads[3], required_threads[3], required_cluster[3]; /* 0 = not said */
     uint32_t min_ctas, max_registers;                                  /* 0 = not said */

@@ -19,6 +19,9 @@ struct wsdbg_value_set {
     uint32_t count;
 };
 
+#define WSDBG_OFFSET_MASK 0xffffffu /* of a shared::cluster address; the CTA's rank is above */
+#define WSDBG_RANK_SHIFT 24
+
 struct wsdbg_access {
     uint32_t instruction;           /* number in the graph */
     uint8_t kind;                   /* enum wsdbg_access_kind */

@@ -11,6 +11,9 @@ struct wsdbg_lines;
 
 enum { WSDBG_PLACE_LEVELS_MAX = 32 }; /* of a place that are looked at */
 
+/* The file of a place in PTX that has no line information of its own: its lines are the PTX's. */
+#define WSDBG_FILE_OF_PTX "PTX"
+
 /* One level of a place in the source: the innermost first, then the calls it was inlined at. */
 struct wsdbg_line {
     const char *file; /* as the compiler had it; the table's */

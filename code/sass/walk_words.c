@@ -122,12 +122,12 @@ void walk_words_put(struct walk_words *words, const struct walk_store *store)
     }
     if (words->is_spoilt || is_kept(words, store) || join_unknown(words, store))
         return;
-    if (store->is_known && is_in_gaps(words, store->address, store->bytes)) {
-        walk_words_spoil(words);
-        return;
-    }
-    if (words->count >= STORES_MOST ||
-        !wsdbg_grow((void **)&words->stores, &words->capacity, words->count + 1, sizeof *words->stores))
+    const bool is_in_data = is_in_gaps(words, store->address, store->bytes) ||
+                            walk_clouds_have(&words->clouds, store->address, store->bytes);
+    if ((store->is_known && is_in_data) || (!store->is_known && words->count >= STORES_MOST))
+        walk_clouds_add(&words->clouds, store->address, store->bytes);
+    else if (words->count >= STORES_MOST ||
+             !wsdbg_grow((void **)&words->stores, &words->capacity, words->count + 1, sizeof *words->stores))
         walk_words_spoil(words);
     else {
         words->stores[words->count] = *store;
@@ -148,6 +148,7 @@ void walk_words_forget(struct walk_words *words)
     words->count = words->end_count = words->answered_count = words->before_count = 0;
     words->loss_count = words->losses_before_count = 0;
     words->pass = words->mbarrier_count = 0;
+    words->clouds.count = 0;
     words->is_spoilt = words->is_contradicted = words->is_torn = false;
     words->is_asked = words->is_cautious = false;
 }
@@ -508,7 +509,7 @@ enum walk_word walk_words_get(struct walk_words *words, const struct walk_place 
     const struct walk_answer load = {address, bytes, words->warp, *place};
     bool is_race;
     words->is_asked = true;
-    if (words->is_spoilt || is_in_gaps(words, address, bytes))
+    if (words->is_spoilt || is_in_gaps(words, address, bytes) || walk_clouds_have(&words->clouds, address, bytes))
         return WALK_WORD_UNKNOWN;
     for (size_t i = 0; i < words->loss_count; i++)
         if ((words->is_cautious || words->losses[i].pass == words->pass) &&

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sass/walk_clouds.h"
+
 /* Named barriers by their ids, the cluster barrier, and mbarriers in the order in which the walks came to them. */
 enum { WSDBG_WALK_CLUSTER = 16, WSDBG_WALK_MBARRIER_FIRST, WSDBG_WALK_MBARRIERS_MOST = 64 };
 enum { WSDBG_WALK_BARRIERS = WSDBG_WALK_MBARRIER_FIRST + WSDBG_WALK_MBARRIERS_MOST, WSDBG_WALK_STORE_WORDS = 4 };
@@ -56,6 +58,7 @@ struct walk_words {
     struct walk_store *stores;
     struct walk_place *ends; /* by walk: where it ended */
     size_t count, capacity, end_count, end_capacity;
+    struct walk_clouds clouds; /* unknown data for which there were no rows */
     struct walk_store *before; /* what the last pass stored */
     size_t before_count, before_capacity;
     struct walk_loss *losses, *losses_before; /* so far, and of the last pass */

@@ -91,6 +91,7 @@ static void fault_outside(const struct hopper_step *step, const struct hopper_ta
     describe(step, target, where, sizeof where);
     hopper_fault_at(step, lane, HOPPER_INVALID_ADDRESS, address, "%s %u bytes at %s address 0x%" PRIx64 ": %s",
                     for_writing ? "writes" : "reads", byte_count, space_name(target->space), address, where);
+    hopper_run_of(step->warp->cta->grid)->fault.is_of_absent_cta = target->space == WSDBG_PTX_SHARED && !target->cta;
 }
 
 unsigned char *hopper_resolve_lane(const struct hopper_step *step, enum wsdbg_ptx_space space, uint64_t address,

@@ -86,6 +86,8 @@ struct wsdbg_gpu_module {
     struct hopper_code *code;
     uint64_t global_address, const_address;
     struct hopper_probes *probes; /* see probe.h; NULL = nobody asked, or it has its own */
+    const char *text;             /* its PTX, NULL = not known */
+    size_t text_bytes;
 };
 
 struct wsdbg_gpu {
@@ -109,6 +111,10 @@ struct wsdbg_gpu {
     uint64_t next_grid_id;
     uint64_t resident_ctas;
     bool has_fault;
+    struct hopper_fault_site { /* of the first fault; warp NULL = an engine's, or none */
+        const struct hopper_warp *warp;
+        uint32_t lanes, instruction;
+    } fault_site;
     bool may_place; /* a CTA left or a grid came since nothing more could be placed */
 
     /* schedule.c */

@@ -71,8 +71,12 @@ enum hopper_outcome hopper_do_mbarrier_inval(struct hopper_step *step)
 static enum hopper_outcome effect_fault(const struct hopper_step *step, unsigned lane, struct place place,
                                         enum hopper_mbarrier_effect effect)
 {
-    return hopper_fault(step, lane, HOPPER_LAUNCH_FAILED, "mbarrier 0x%x of CTA rank %u: %s", place.offset,
-                        place.cta->rank, hopper_mbarrier_effect_text(effect));
+    if (effect == HOPPER_MBARRIER_SPENT)
+        hopper_mbarrier_lock(place.cta, place.offset);
+    hopper_fault_at(step, lane, HOPPER_LAUNCH_FAILED, place.cta->rank << HOPPER_RANK_SHIFT | place.offset,
+                    "mbarrier 0x%x of CTA rank %u: %s", place.offset, place.cta->rank,
+                    hopper_mbarrier_effect_text(effect));
+    return HOPPER_FAULTED;
 }
 
 /* Whether the lanes have one value of this operand (of an ADDRESS: one address). */

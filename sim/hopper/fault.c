@@ -51,7 +51,11 @@ static void set_fault(const struct hopper_step *step, unsigned lane, int driver_
     describe_place(step, place, sizeof place);
     wsdbg_ptx_text(step->program, (uint32_t)(step->instruction - step->program->instructions), text, sizeof text);
     fault->driver_error = driver_error;
-    const int length = snprintf(fault->text, sizeof fault->text, "%s at %s: %s: %s", thread, place, text, what);
+    step->gpu->fault_site =
+        (struct hopper_fault_site){step->warp, 1u << lane, (uint32_t)(step->instruction - step->program->instructions)};
+    const int before = snprintf(fault->text, sizeof fault->text, "%s at %s: %s: ", thread, place, text);
+    const int length = before + snprintf(fault->text + before, sizeof fault->text - (size_t)before, "%s", what);
+    fault->what_at = (size_t)before;
     if (length >= (int)sizeof fault->text)
         memcpy(fault->text + sizeof fault->text - sizeof "...", "...", sizeof "...");
     stop_everything(step->gpu);

@@ -40,6 +40,8 @@ bool wsdbg_gpu_next_memory(struct wsdbg_gpu *gpu, uint64_t address, uint64_t *fi
 /* The program must live as long as the module. */
 struct wsdbg_error *wsdbg_gpu_load(struct wsdbg_gpu *gpu, const struct wsdbg_ptx_program *program,
                                    struct wsdbg_gpu_module **out);
+/* Its PTX, which must live as long as the module: for events of kernels without probes. */
+void wsdbg_gpu_set_text(struct wsdbg_gpu_module *module, const char *text, size_t byte_count);
 void wsdbg_gpu_unload(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module);
 const struct wsdbg_ptx_program *wsdbg_gpu_program(const struct wsdbg_gpu_module *module);
 /* A global or constant variable's device address and size; constants are written like memory, before launches. */

@@ -68,8 +68,10 @@ enum wsdbg_grid_state { WSDBG_GRID_WAITING, WSDBG_GRID_RUNNING, WSDBG_GRID_DONE,
 struct wsdbg_gpu_fault {
     int driver_error; /* CUresult: 700, 715, 716, 717, 718, 719 … */
     char text[512];   /* thread, CTA, instruction with place, address and its nearest allocation */
+    size_t what_at;   /* in `text`: what was wrong, behind the thread and its place */
     uint64_t address;
     bool has_address;
+    bool is_of_absent_cta; /* shared memory of a CTA that is not there, or not any more */
 };
 
 /* What hardware lets pass although it is never meant; each place once, the first 64. */

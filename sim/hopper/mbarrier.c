@@ -15,6 +15,7 @@ enum { PENDING_SHIFT = 43, BYTES_SHIFT = 21, EXPECTED_SHIFT = 1, RECORDS_FIRST =
 #define COUNT_MASK 0xfffffull
 #define BYTES_MASK 0x1fffffull
 #define PHASE_BIT (1ull << 63)
+#define LOCK_BIT (1ull << 42)
 
 struct record {
     uint32_t offset; /* 0: free; no barrier lies there, it is the system's */
@@ -152,6 +153,13 @@ uint32_t hopper_mbarrier_next(const struct hopper_cta *cta, uint32_t offset, boo
     return next ? next->offset : 0;
 }
 
+bool hopper_mbarrier_is_initialised(const struct hopper_cta *cta, uint32_t offset)
+{
+    const struct hopper_mbarriers *const table = cta->mbarriers;
+    const struct record *const record = table && table->capacity ? slot_of(table, offset) : NULL;
+    return record && record->offset == offset && record->is_initialised;
+}
+
 uint32_t hopper_mbarrier_phases(const struct hopper_cta *cta, uint32_t offset)
 {
     const struct hopper_mbarriers *const table = cta->mbarriers;
@@ -246,6 +254,14 @@ bool hopper_mbarrier_is_over(struct hopper_cta *cta, uint32_t offset, uint32_t p
     if (record && is_over)
         record->unseen = 0;
     return is_over;
+}
+
+void hopper_mbarrier_lock(struct hopper_cta *cta, uint32_t offset)
+{
+    uint64_t word;
+    memcpy(&word, cta->shared + offset, sizeof word);
+    word |= LOCK_BIT;
+    memcpy(cta->shared + offset, &word, sizeof word);
 }
 
 const char *hopper_mbarrier_effect_text(enum hopper_mbarrier_effect effect)

@@ -67,9 +67,13 @@ static inline bool hopper_mbarrier_waits(const struct hopper_warp *warp, const s
 bool hopper_mbarrier_is_over(struct hopper_cta *cta, uint32_t offset, uint32_t parity, struct hopper_actor actor);
 /* The first of the CTA's barriers behind `offset`, and whether mbarrier.init made it; 0 = there is none. */
 uint32_t hopper_mbarrier_next(const struct hopper_cta *cta, uint32_t offset, bool *is_initialised);
+/* Whether mbarrier.init made a barrier there. */
+bool hopper_mbarrier_is_initialised(const struct hopper_cta *cta, uint32_t offset);
 /* Phases of the barrier that completed since it was initialised. */
 uint32_t hopper_mbarrier_phases(const struct hopper_cta *cta, uint32_t offset);
 void hopper_mbarriers_free(struct hopper_cta *cta);
+/* An arrival that the phase does not take locks the word (bit 42), as on hardware. */
+void hopper_mbarrier_lock(struct hopper_cta *cta, uint32_t offset);
 /* In words, for a fault. */
 const char *hopper_mbarrier_effect_text(enum hopper_mbarrier_effect effect);
 

@@ -77,6 +77,12 @@ struct wsdbg_error *wsdbg_gpu_load(struct wsdbg_gpu *gpu, const struct wsdbg_ptx
     return NULL;
 }
 
+void wsdbg_gpu_set_text(struct wsdbg_gpu_module *module, const char *text, size_t byte_count)
+{
+    module->text = text;
+    module->text_bytes = byte_count;
+}
+
 void wsdbg_gpu_unload(struct wsdbg_gpu *gpu, struct wsdbg_gpu_module *module)
 {
     if (!module)

@@ -3,10 +3,12 @@
  * Reads: configs.  Writes: slots and events, where the device has memory: a config may hold any address.
  */
 #include "hopper/probe.h"
-#include "hopper/split.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
+#include "hopper/split.h"
 
 static void write_device(struct wsdbg_gpu *gpu, uint64_t address, const void *bytes, uint32_t byte_count)
 {
@@ -26,6 +28,37 @@ static void put_event(struct hopper_warp *warp, struct wsdbg_event event)
         write_device(gpu, probe->slot, &event, sizeof event);
 }
 
+static void tell_inits(struct hopper_warp *warp)
+{
+    struct hopper_probe *const probe = warp->probe;
+    for (uint32_t i = 0; i < probe->init_count; i++) {
+        struct hopper_probe_stage stage;
+        if (hopper_probe_find(warp->cta, probe->inits[i].offset, &stage))
+            put_event(warp, (struct wsdbg_event){.kind = WSDBG_EVENT_MBARRIER_INIT,
+                                                 .barrier = stage.id,
+                                                 .stage = stage.stage,
+                                                 .iteration = WSDBG_NO_ITERATION,
+                                                 .value = probe->inits[i].count});
+    }
+    probe->init_count = 0;
+}
+
+void hopper_probe_note_init(struct hopper_warp *warp, uint32_t offset, uint32_t count)
+{
+    struct hopper_probe *const probe = warp->probe;
+    if (probe->init_count == HOPPER_PROBE_INITS)
+        tell_inits(warp);
+    if (wsdbg_grow((void **)&probe->inits, &probe->init_capacity, probe->init_count + 1u, sizeof *probe->inits))
+        probe->inits[probe->init_count++] = (struct hopper_probe_init){offset, count};
+}
+
+void hopper_probe_free(struct hopper_probe *probe)
+{
+    if (probe)
+        free(probe->inits);
+    free(probe);
+}
+
 static void tell_held(struct hopper_warp *warp)
 {
     struct hopper_probe *const probe = warp->probe;
@@ -37,6 +70,7 @@ static void tell_held(struct hopper_warp *warp)
 static void write_event(struct hopper_warp *warp, struct wsdbg_event event)
 {
     warp->probe->last_kind = event.kind;
+    tell_inits(warp);
     tell_held(warp);
     put_event(warp, event);
 }
@@ -46,6 +80,7 @@ static void hold_event(struct hopper_warp *warp, struct wsdbg_event event)
 {
     struct hopper_probe *const probe = warp->probe;
     probe->last_kind = event.kind;
+    tell_inits(warp);
     if (probe->held_count == HOPPER_PROBE_HELD)
         tell_held(warp);
     probe->held[probe->held_count++] = event;
@@ -65,6 +100,7 @@ static bool some_go_on(const struct hopper_warp *warp, const struct hopper_split
 
 void hopper_probe_blocked(struct hopper_warp *warp)
 {
+    tell_inits(warp);
     if (warp->probe->held_count && !some_go_on(warp, NULL))
         tell_held(warp);
 }
@@ -151,7 +187,7 @@ static bool has_site(enum wsdbg_event_kind kind)
            (kind >= WSDBG_EVENT_CLUSTER_ARRIVE && kind <= WSDBG_EVENT_GRID_DEPENDENCY_WAIT_END);
 }
 
-/* The innermost place in the kernel's own file. */
+/* The innermost place in the kernel's own file, behind functions that only wrap a barrier's instruction. */
 static uint32_t line_of(const struct hopper_step *step)
 {
     const struct wsdbg_ptx_program *const program = step->program;
@@ -159,7 +195,8 @@ static uint32_t line_of(const struct hopper_step *step)
     if (place == WSDBG_PTX_NONE)
         return step->instruction->text_line;
     const uint32_t file = hopper_probe_main_file(program, place);
-    while (program->places[place].file != file)
+    while (program->places[place].file != file ||
+           (program->places[place].is_wrapper && program->places[place].inlined_at != WSDBG_PTX_NONE))
         place = program->places[place].inlined_at;
     return program->places[place].line;
 }

@@ -7,7 +7,8 @@
  *   probe_config.c     configs and names tables
  *   probe.c            slots, histories: one event is written, a warp begins and exits
  *   probe_step.c       which events an instruction is
- *   probe_mbarrier.c   ids, stages and rounds of mbarriers
+ *   probe_families.c   ids and stages of mbarriers
+ *   probe_mbarrier.c   rounds of mbarriers
  *   probe_role_kind.c  what a warp can still reach: loads, matrix work, stores
  */
 #ifndef WSDBG_HOPPER_PROBE_H
@@ -39,7 +40,8 @@ enum {
     HOPPER_PROBE_STAGES = WSDBG_STAGE_MASK + 1,
     HOPPER_PROBE_IDS = 256,
     HOPPER_PROBE_WAITS = 4,
-    HOPPER_PROBE_HELD = 4
+    HOPPER_PROBE_HELD = 4,
+    HOPPER_PROBE_INITS = 256
 };
 
 /* An event's barrier: what stands in it, and how often its stage was used before. */
@@ -61,6 +63,12 @@ struct hopper_probe {
         uint8_t id, stage, parity;
     } waits[HOPPER_PROBE_WAITS];
     uint32_t wait_count;
+    /* Inits that are not told yet: what the kernel does next shows which of them belong together. */
+    struct hopper_probe_init {
+        uint32_t offset, count;
+    } * inits;
+    uint32_t init_count;
+    size_t init_capacity;
     /* Waits of some lanes, not told yet: others of the warp go on. */
     struct wsdbg_event held[HOPPER_PROBE_HELD];
     uint32_t held_count;
@@ -73,11 +81,10 @@ struct hopper_probe {
     } stages[HOPPER_PROBE_STAGES];
 };
 
-/* An array of mbarriers of one kernel: inits side by side for the same count. */
+/* An array of mbarriers of one kernel. */
 struct hopper_probe_family {
-    uint32_t function, first, count; /* first: offset; count: expected arrivals */
-    uint32_t stages;
-    bool was_waited_for, first_is_free; /* its first wait passed before anything had arrived */
+    uint32_t function, first, stride, stages; /* first: offset; stride: in bytes */
+    bool was_waited_for, first_is_free;       /* its first wait passed before anything had arrived */
 };
 
 /* Of a module. */
@@ -87,6 +94,9 @@ struct hopper_probes {
     uint8_t *role_kinds; /* one an instruction, see probe_role_kind.c; NULL = none was asked for yet */
     struct hopper_probe_family families[HOPPER_PROBE_IDS];
     uint32_t family_count;
+    struct wsdbg_ptx_code *ptx;      /* NULL = it was not needed yet */
+    struct hopper_probe_code *codes; /* beside the program's functions; see probe_families.c */
+    size_t code_count;
 };
 
 /* ---- probe_config.c ---- */
@@ -105,6 +115,9 @@ void hopper_probe_begin(struct hopper_warp *warp);
 void hopper_probe_exit(struct hopper_warp *warp);
 /* None of its lanes can run now. */
 void hopper_probe_blocked(struct hopper_warp *warp);
+/* An mbarrier was initialised: it is told with the warp's next event.  Out of memory loses it. */
+void hopper_probe_note_init(struct hopper_warp *warp, uint32_t offset, uint32_t count);
+void hopper_probe_free(struct hopper_probe *probe); /* NULL is fine */
 /* `parity` is of waits alone. */
 void hopper_probe_event(const struct hopper_step *step, enum wsdbg_event_kind kind, struct hopper_probe_stage stage,
                         uint32_t parity, uint32_t value);
@@ -114,11 +127,16 @@ void hopper_probe_event(const struct hopper_step *step, enum wsdbg_event_kind ki
 /* Executes the instruction and tells of it. */
 enum hopper_outcome hopper_probe_execute(struct hopper_step *step);
 
+/* ---- probe_families.c ---- */
+
+/* False: no memory. */
+bool hopper_probe_make_code(struct hopper_probes *probes, const struct wsdbg_ptx_program *program);
+void hopper_probe_free_code(struct hopper_probes *probes);
+/* The array and stage of the mbarrier at the offset.  False: there are too many. */
+bool hopper_probe_find(const struct hopper_cta *cta, uint32_t offset, struct hopper_probe_stage *out);
+
 /* ---- probe_mbarrier.c ---- */
 
-/* The barrier at the offset: side by side with those for the same `count` it is a stage of theirs, and so is one that
- * is used (count 0) though nobody initialised it.  False: there are too many. */
-bool hopper_probe_find(const struct hopper_cta *cta, uint32_t offset, uint32_t count, struct hopper_probe_stage *out);
 /* The iteration of a wait for the phase of `parity`, which is over or not. */
 void hopper_probe_number_wait(struct hopper_warp *warp, const struct hopper_cta *cta, uint32_t offset, uint32_t parity,
                               bool is_over, struct hopper_probe_stage *stage);

@@ -49,7 +49,9 @@ struct hopper_probes *hopper_probes_create(struct wsdbg_gpu *gpu, const struct w
     if (!probes)
         return NULL;
     probes->names_bytes = NAMES_ROWS * sizeof(struct wsdbg_name);
-    struct wsdbg_error *error = hopper_allocate(gpu, sizeof(struct wsdbg_config), 0, &probes->config_address);
+    struct wsdbg_error *error = hopper_probe_make_code(probes, program) ? NULL : &wsdbg_error_no_memory;
+    if (!error)
+        error = hopper_allocate(gpu, sizeof(struct wsdbg_config), 0, &probes->config_address);
     if (!error)
         error = hopper_allocate(gpu, probes->names_bytes, 0, &probes->names_address);
     if (error) {
@@ -68,6 +70,7 @@ void hopper_probes_free(struct wsdbg_gpu *gpu, struct hopper_probes *probes)
         return;
     hopper_free(gpu, probes->config_address);
     hopper_free(gpu, probes->names_address);
+    hopper_probe_free_code(probes);
     free(probes->role_kinds);
     free(probes);
 }

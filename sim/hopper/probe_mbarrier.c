@@ -1,6 +1,6 @@
-/* probe_mbarrier.c - ids, stages and iterations of mbarriers in events.
+/* probe_mbarrier.c - iterations of mbarriers in events.
  *
- * Reads and writes: the module's table of arrays, the warp's counts.
+ * Reads: the module's table of arrays.  Writes: the warp's counts.
  *
  * An iteration is what an author would count: the round of a stage times the stages.  The round of a wait follows from
  * the phase that it looks for; a first wait begins with 0, whatever it looks for.  What a warp does on a stage after it
@@ -10,53 +10,9 @@
 #include "hopper/mbarrier.h"
 #include "hopper/probe.h"
 
-enum { MBARRIER_BYTES = 8 };
-
 static struct hopper_probes *probes_of(const struct hopper_cta *cta)
 {
     return cta->grid->launch.module->probes;
-}
-
-static uint32_t function_of(const struct hopper_cta *cta)
-{
-    return (uint32_t)(cta->grid->launch.function - cta->grid->code->program->functions);
-}
-
-static bool find(const struct hopper_cta *cta, uint32_t offset, struct hopper_probe_stage *out)
-{
-    const struct hopper_probes *const probes = probes_of(cta);
-    const uint32_t function = function_of(cta);
-    for (uint32_t i = 0; i < probes->family_count; i++) {
-        const struct hopper_probe_family *const family = &probes->families[i];
-        if (family->function != function || offset < family->first ||
-            offset - family->first >= family->stages * MBARRIER_BYTES)
-            continue;
-        *out = (struct hopper_probe_stage){(uint8_t)i, (uint8_t)((offset - family->first) / MBARRIER_BYTES),
-                                           WSDBG_NO_ITERATION};
-        return true;
-    }
-    return false;
-}
-
-bool hopper_probe_find(const struct hopper_cta *cta, uint32_t offset, uint32_t count, struct hopper_probe_stage *out)
-{
-    struct hopper_probes *const probes = probes_of(cta);
-    const uint32_t function = function_of(cta);
-    if (find(cta, offset, out))
-        return true;
-    for (uint32_t i = 0; i < probes->family_count; i++) {
-        struct hopper_probe_family *const family = &probes->families[i];
-        if (family->function == function && (!count || family->count == count) &&
-            family->stages < HOPPER_PROBE_STAGES && family->first + family->stages * MBARRIER_BYTES == offset) {
-            family->stages++;
-            return find(cta, offset, out);
-        }
-    }
-    if (probes->family_count == HOPPER_PROBE_IDS)
-        return false;
-    probes->families[probes->family_count++] =
-        (struct hopper_probe_family){.function = function, .first = offset, .count = count, .stages = 1};
-    return find(cta, offset, out);
 }
 
 static void set_round(const struct hopper_cta *cta, struct hopper_probe_stage *stage, uint32_t round)

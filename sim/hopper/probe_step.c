@@ -112,15 +112,13 @@ static struct use next_use(const struct hopper_step *step, unsigned number, uint
 
 static enum hopper_outcome probe_init(struct hopper_step *step)
 {
-    HOPPER_LANES_OF (step->lanes) {
+    const enum hopper_outcome outcome = step->op->execute(step);
+    HOPPER_LANES_OF (outcome == HOPPER_NEXT ? step->lanes : 0) {
         const struct use use = use_of(step, 0, lane);
-        struct hopper_probe_stage stage;
-        if (!use.cta)
-            break;
-        if (hopper_probe_find(use.cta, use.offset, (uint32_t)use.operand, &stage))
-            hopper_probe_event(step, WSDBG_EVENT_MBARRIER_INIT, stage, 0, (uint32_t)use.operand);
+        if (use.cta == step->warp->cta)
+            hopper_probe_note_init(step->warp, use.offset, (uint32_t)use.operand);
     }
-    return step->op->execute(step);
+    return outcome;
 }
 
 static uint32_t target_of(const struct hopper_step *step, const struct hopper_cta *cta)
@@ -147,7 +145,7 @@ static void tell_use(const struct hopper_step *step, const struct use *use)
     enum wsdbg_event_kind kind = WSDBG_EVENT_MBARRIER_ARRIVE;
     struct hopper_probe_stage stage;
     /* Without .noinc it adds the arrival that it makes. */
-    if (!hopper_probe_find(use->cta, use->offset, 0, &stage) ||
+    if (!hopper_probe_find(use->cta, use->offset, &stage) ||
         (is_async && !(instruction->flags & WSDBG_PTX_NO_INCREMENT)))
         return;
     if (instruction->operation == WSDBG_PTX_OP_mbarrier_expect_tx)
@@ -213,7 +211,7 @@ static void tell_wait(struct hopper_step *step, const struct use *use, bool is_o
     const enum wsdbg_event_kind kind = is_over ? WSDBG_EVENT_MBARRIER_WAIT_END : WSDBG_EVENT_MBARRIER_WAIT_BEGIN;
     struct hopper_probe *const probe = step->warp->probe;
     struct hopper_probe_stage stage;
-    if (!hopper_probe_find(use->cta, use->offset, 0, &stage))
+    if (!hopper_probe_find(use->cta, use->offset, &stage))
         return;
     const struct hopper_probe_wait wait = {stage.id, stage.stage, (uint8_t)parity};
     if (is_over)
@@ -269,7 +267,7 @@ static void tell_load(struct hopper_step *step, unsigned lane)
     const unsigned number = instruction->operation == WSDBG_PTX_OP_tensor_copy ? 2 : 3;
     const struct use use = use_of(step, number, lane);
     struct hopper_probe_stage stage;
-    if (!use.cta || !hopper_probe_find(use.cta, use.offset, 0, &stage))
+    if (!use.cta || !hopper_probe_find(use.cta, use.offset, &stage))
         return;
     uint32_t ranks = use.cta == step->warp->cta ? 0 : 1u << use.cta->rank;
     const unsigned mask_number = number + (instruction->flags & WSDBG_PTX_IM2COL ? 2 : 1); /* behind the offsets */

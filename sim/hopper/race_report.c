@@ -62,20 +62,13 @@ static void describe_side(const struct hopper_race_context *context, const struc
     describe_site(context->grid, access->site, out->place, sizeof out->place);
 }
 
-/* The only static variable there; NULL where functions have several. */
-static const struct wsdbg_ptx_variable *find_variable(const struct wsdbg_ptx_program *program, uint64_t offset)
+/* The kernel's static variable there; NULL = none. */
+static const struct wsdbg_ptx_shared *find_variable(const struct wsdbg_ptx_function *kernel, uint64_t offset)
 {
-    const struct wsdbg_ptx_variable *found = NULL;
-    for (size_t i = 0; i < program->variable_count; i++) {
-        const struct wsdbg_ptx_variable *const variable = &program->variables[i];
-        if (variable->space != WSDBG_PTX_SHARED || offset < variable->offset ||
-            offset - variable->offset >= variable->byte_count)
-            continue;
-        if (found)
-            return NULL;
-        found = variable;
-    }
-    return found;
+    for (size_t i = 0; i < kernel->shared_count; i++)
+        if (offset >= kernel->shared[i].offset && offset - kernel->shared[i].offset < kernel->shared[i].byte_count)
+            return &kernel->shared[i];
+    return NULL;
 }
 
 static void describe_memory(const struct hopper_race_context *context, uint64_t address, char *out, size_t byte_count)
@@ -93,8 +86,8 @@ static void describe_memory(const struct hopper_race_context *context, uint64_t 
     const uint32_t rank = (uint32_t)(address >> HOPPER_RANK_SHIFT);
     const uint64_t offset = (address & ((1u << HOPPER_RANK_SHIFT) - 1)) - HOPPER_SHARED_START;
     const uint32_t is_static = grid->launch.function->shared_bytes;
-    const struct wsdbg_ptx_variable *const variable =
-        offset < is_static ? find_variable(grid->code->program, offset) : NULL;
+    const struct wsdbg_ptx_shared *const variable =
+        offset < is_static ? find_variable(grid->launch.function, offset) : NULL;
     char of[48] = "";
     if (context->cluster->cta_count > 1)
         snprintf(of, sizeof of, " of CTA rank %u", rank);

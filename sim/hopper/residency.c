@@ -226,7 +226,7 @@ static void free_cta(struct wsdbg_gpu *gpu, struct hopper_cta *cta)
         hopper_unlist_spin(gpu, warp);
         hopper_warp_freed(warp);
         free(warp->register_block);
-        free(warp->probe);
+        hopper_probe_free(warp->probe);
         free(warp->local);
     }
     hopper_cta_freed(cta);

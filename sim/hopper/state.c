@@ -9,6 +9,7 @@
 #include "hopper/device.h"
 #include "hopper/found.h"
 #include "hopper/mbarrier.h"
+#include "hopper/probe.h"
 
 #define SAME(a, b) _Static_assert((int)(a) == (int)(b), #a)
 SAME(WSDBG_GPU_RUNS, HOPPER_RUNS);
@@ -57,6 +58,11 @@ static void visit_warp(const struct wsdbg_gpu_visitor *visitor, void *data, cons
         .cluster_arrived = warp->cluster_arrived,
         .part_count = warp->live ? warp->split_count : 0,
     };
+    const struct hopper_fault_site *site = &warp->cta->grid->gpu->fault_site;
+    if (site->warp == warp) {
+        state.fault_lanes = site->lanes;
+        state.fault_instruction = site->instruction;
+    }
     for (uint32_t i = 0; i < state.part_count; i++)
         state.parts[i] = part_of(&warp->splits[i]);
     state.found = hopper_found_rows(warp, &state.found_count);
@@ -103,6 +109,18 @@ static void visit_cta(const struct wsdbg_gpu_visitor *visitor, void *data, const
         visit_warp(visitor, data, &cta->warps[i]);
 }
 
+static void visit_arrays(const struct wsdbg_gpu_visitor *visitor, void *data, const struct hopper_grid *grid)
+{
+    const struct hopper_probes *probes = grid->launch.module->probes;
+    const uint32_t function = (uint32_t)(grid->launch.function - grid->code->program->functions);
+    for (uint32_t i = 0; probes && i < probes->family_count; i++) {
+        const struct hopper_probe_family *family = &probes->families[i];
+        const struct wsdbg_gpu_array array = {i, family->first, family->stride, family->stages};
+        if (family->function == function)
+            visitor->array(data, &array);
+    }
+}
+
 static void visit_run(const struct wsdbg_gpu_visitor *visitor, void *data, const struct wsdbg_grid_run *run)
 {
     const struct hopper_grid *grid = &run->grid;
@@ -117,9 +135,12 @@ static void visit_run(const struct wsdbg_gpu_visitor *visitor, void *data, const
         .ctas_started = grid->ctas_started,
         .ctas_done = grid->ctas_done,
         .engine_works = grid->works_pending,
+        .fault = wsdbg_gpu_fault(run),
     };
     if (visitor->grid)
         visitor->grid(data, &state);
+    if (visitor->array)
+        visit_arrays(visitor, data, grid);
     for (const struct hopper_cluster *cluster = grid->clusters; cluster; cluster = cluster->next)
         for (uint32_t i = 0; i < cluster->cta_count; i++)
             visit_cta(visitor, data, cluster->ctas[i]);

@@ -21,7 +21,8 @@ struct wsdbg_gpu_grid {
     enum wsdbg_grid_state state;
     bool has_clusters;
     uint64_t ctas_total, ctas_started, ctas_done;
-    uint64_t engine_works; /* copies and the like under way */
+    uint64_t engine_works;               /* copies and the like under way */
+    const struct wsdbg_gpu_fault *fault; /* NULL = none that it caused */
 };
 
 struct wsdbg_gpu_cta {
@@ -89,19 +90,27 @@ struct wsdbg_gpu_warp {
     uint32_t live;           /* lanes that have not exited; 0 = the warp is over */
     uint32_t registers_held; /* a thread */
     uint64_t instructions;
-    uint32_t cluster_arrived; /* lanes that arrived at the cluster's barrier and have not waited since */
+    uint32_t cluster_arrived;                /* lanes that arrived at the cluster's barrier and have not waited since */
+    uint32_t fault_lanes, fault_instruction; /* the lane that caused the fault, 0 = none of them, and where */
     uint32_t part_count;
     struct wsdbg_gpu_part parts[WSDBG_GPU_LANES];
     const struct wsdbg_gpu_found *found; /* in the order of execution; none of a warp with very many */
     uint32_t found_count;
 };
 
-/* Called for each, outer ones first: a grid, its clusters' CTAs, a CTA's barriers, its warps.  Each may be NULL. */
+/* Mbarriers that have one id in the events that the device writes for kernels without probes. */
+struct wsdbg_gpu_array {
+    uint32_t id, first, stride, stages;
+};
+
+/* Called for each, outer ones first: a grid, its arrays of mbarriers, its clusters' CTAs, a CTA's barriers, its warps.
+ * Each may be NULL. */
 struct wsdbg_gpu_visitor {
     void (*grid)(void *data, const struct wsdbg_gpu_grid *grid);
     void (*cta)(void *data, const struct wsdbg_gpu_cta *cta);
     void (*mbarrier)(void *data, const struct wsdbg_gpu_mbarrier *mbarrier);
     void (*warp)(void *data, const struct wsdbg_gpu_warp *warp);
+    void (*array)(void *data, const struct wsdbg_gpu_array *array);
 };
 void wsdbg_gpu_walk(struct wsdbg_gpu *gpu, const struct wsdbg_gpu_visitor *visitor, void *data);
 

@@ -43,6 +43,8 @@ static enum idle run_slice(struct context *context)
         state_file_publish(context, outcome);
     else
         state_file_withdraw(context);
+    if (outcome == WSDBG_GPU_FAULT)
+        state_file_publish_fault(context);
     if (outcome == WSDBG_GPU_BUDGET)
         state_file_works(context);
     explore_stands(context, outcome);

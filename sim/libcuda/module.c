@@ -20,6 +20,7 @@ CUresult module_create(struct context *context, struct image *image, struct libr
         free(module);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    wsdbg_gpu_set_text(module->gpu_module, image->text, image->text_bytes);
     module->context = context;
     module->image = image;
     module->library = library;

@@ -40,8 +40,9 @@ struct rows {
 struct picture {
     const struct context *context;
     struct wsdbg_state_header header;
-    struct rows modules, grids, ctas, pieces, warps, parts, found, bytes;
+    struct rows modules, grids, ctas, pieces, warps, parts, found, arrays, bytes;
     const struct wsdbg_gpu_grid *grid; /* that is being visited, its row not made yet */
+    struct rows seen_arrays;           /* of that grid, as wsdbg_gpu_array */
     bool grid_is_listed, cta_is_listed;
     const unsigned char *shared;
     uint32_t shared_end;
@@ -104,6 +105,40 @@ static void visit_grid(void *data, const struct wsdbg_gpu_grid *grid)
     struct picture *picture = data;
     picture->grid = grid;
     picture->grid_is_listed = false;
+    picture->seen_arrays.count = 0;
+    if (!grid->fault)
+        return;
+    const char *what = grid->fault->text + grid->fault->what_at;
+    const size_t length = strlen(what);
+    picture->header.fault_offset = add_bytes(picture, what, length);
+    picture->header.fault_bytes = length;
+    picture->header.fault_grid = grid->id;
+    picture->header.fault_address = grid->fault->address;
+    picture->header.has_fault_address = grid->fault->has_address;
+    picture->header.fault_of_absent_cta = grid->fault->is_of_absent_cta;
+    picture->header.fault_error = grid->fault->driver_error;
+}
+
+static void visit_array(void *data, const struct wsdbg_gpu_array *array)
+{
+    struct picture *picture = data;
+    struct wsdbg_gpu_array *row = ADD(picture, seen_arrays, wsdbg_gpu_array);
+    if (row)
+        *row = *array;
+}
+
+static void list_arrays(struct picture *picture)
+{
+    const struct wsdbg_gpu_array *seen = picture->seen_arrays.items;
+    for (size_t i = 0; i < picture->seen_arrays.count; i++) {
+        struct wsdbg_state_array *row = ADD(picture, arrays, wsdbg_state_array);
+        if (row)
+            *row = (struct wsdbg_state_array){.grid = (uint32_t)picture->grids.count - 1,
+                                              .id = seen[i].id,
+                                              .first = seen[i].first,
+                                              .stride = seen[i].stride,
+                                              .stages = seen[i].stages};
+    }
 }
 
 /* When the first of its CTAs is there. */
@@ -126,6 +161,7 @@ static void list_grid(struct picture *picture)
     memcpy(row->cluster, launch->cluster, sizeof row->cluster);
     row->parameter_bytes = launch->function->parameter_bytes;
     row->parameter_offset = add_bytes(picture, launch->parameters, launch->function->parameter_bytes);
+    list_arrays(picture);
 }
 
 static void visit_cta(void *data, const struct wsdbg_gpu_cta *cta)
@@ -227,6 +263,11 @@ static void visit_warp(void *data, const struct wsdbg_gpu_warp *warp)
                                      .slot = warp->slot,
                                      .live = warp->live,
                                      .registers = warp->registers_held};
+    if (warp->fault_lanes) {
+        picture->header.fault_warp = (uint32_t)picture->warps.count;
+        picture->header.fault_lanes = warp->fault_lanes;
+        picture->header.fault_instruction = warp->fault_instruction;
+    }
     for (uint32_t i = 0; i < warp->part_count; i++) {
         struct wsdbg_state_part *part = ADD(picture, parts, wsdbg_state_part);
         if (!part)
@@ -257,6 +298,8 @@ static void shift_offsets(struct picture *picture, uint64_t by)
         grids[i].parameter_offset += by;
     for (size_t i = 0; i < picture->pieces.count; i++)
         pieces[i].offset += by;
+    if (picture->header.fault_bytes)
+        picture->header.fault_offset += by;
 }
 
 /* The file's bytes, which the caller frees; NULL = out of memory. */
@@ -266,10 +309,15 @@ static unsigned char *put_together(struct picture *picture)
         const struct rows *rows;
         size_t size;
     } parts[] = {
-        {&picture->modules, sizeof(struct wsdbg_state_module)}, {&picture->grids, sizeof(struct wsdbg_state_grid)},
-        {&picture->ctas, sizeof(struct wsdbg_state_cta)},       {&picture->pieces, sizeof(struct wsdbg_state_piece)},
-        {&picture->warps, sizeof(struct wsdbg_state_warp)},     {&picture->parts, sizeof(struct wsdbg_state_part)},
-        {&picture->found, sizeof(struct wsdbg_state_found)},    {&picture->bytes, 1},
+        {&picture->modules, sizeof(struct wsdbg_state_module)},
+        {&picture->grids, sizeof(struct wsdbg_state_grid)},
+        {&picture->ctas, sizeof(struct wsdbg_state_cta)},
+        {&picture->pieces, sizeof(struct wsdbg_state_piece)},
+        {&picture->warps, sizeof(struct wsdbg_state_warp)},
+        {&picture->parts, sizeof(struct wsdbg_state_part)},
+        {&picture->found, sizeof(struct wsdbg_state_found)},
+        {&picture->arrays, sizeof(struct wsdbg_state_array)},
+        {&picture->bytes, 1},
     };
     enum { PARTS = sizeof parts / sizeof *parts };
     struct wsdbg_state_header *header = &picture->header;
@@ -289,6 +337,7 @@ static unsigned char *put_together(struct picture *picture)
     header->warp_count = (uint32_t)picture->warps.count;
     header->part_count = (uint32_t)picture->parts.count;
     header->found_count = (uint32_t)picture->found.count;
+    header->array_count = (uint32_t)picture->arrays.count;
     memcpy(file, header, sizeof *header);
     size_t at = sizeof *header;
     for (size_t i = 0; i < PARTS; at += parts[i].rows->count * parts[i].size, i++)
@@ -299,7 +348,7 @@ static unsigned char *put_together(struct picture *picture)
 
 static unsigned char *take(const struct context *context, enum wsdbg_gpu_outcome outcome)
 {
-    static const struct wsdbg_gpu_visitor visitor = {visit_grid, visit_cta, visit_mbarrier, visit_warp};
+    static const struct wsdbg_gpu_visitor visitor = {visit_grid, visit_cta, visit_mbarrier, visit_warp, visit_array};
     struct picture picture = {.context = context};
     picture.header = (struct wsdbg_state_header){.magic = WSDBG_STATE_MAGIC,
                                                  .version = WSDBG_STATE_VERSION,
@@ -311,8 +360,9 @@ static unsigned char *take(const struct context *context, enum wsdbg_gpu_outcome
                                                  .shared_window = WSDBG_GPU_SHARED_WINDOW};
     wsdbg_gpu_walk(context->gpu, &visitor, &picture);
     unsigned char *file = put_together(&picture);
-    struct rows *const all[] = {&picture.modules, &picture.grids, &picture.ctas,  &picture.pieces,
-                                &picture.warps,   &picture.parts, &picture.found, &picture.bytes};
+    struct rows *const all[] = {&picture.modules,     &picture.grids, &picture.ctas,  &picture.pieces,
+                                &picture.warps,       &picture.parts, &picture.found, &picture.arrays,
+                                &picture.seen_arrays, &picture.bytes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->items);
     return file;
@@ -350,21 +400,23 @@ static struct wsdbg_error *write_whole(const char *path, const unsigned char *by
     return error;
 }
 
-static char *path_of(const struct context *context, const char *suffix)
+/* The file's path in the session's folder, which the caller frees; NULL where there is no session, or no memory. */
+static char *path_of(const struct context *context, const char *name, const char *suffix)
 {
     char own[WSDBG_ARMED_FOLDER_BYTES];
     const char *folder = wsdbg_folder_of_environment(own);
     char *path = NULL;
     if (!folder || !*folder ||
-        asprintf(&path, "%s/" WSDBG_STATE_NAME "%s", folder, (unsigned)getpid(), (unsigned long long)(uintptr_t)context,
+        asprintf(&path, "%s/%s-%u-%016llx%s", folder, name, (unsigned)getpid(), (unsigned long long)(uintptr_t)context,
                  suffix) < 0)
         return NULL;
     return path;
 }
 
-static struct wsdbg_error *put_in_place(const struct context *context, const unsigned char *file, size_t byte_count)
+static struct wsdbg_error *put_in_place(const struct context *context, const char *name, const unsigned char *file)
 {
-    char *path = path_of(context, ""), *new_path = path_of(context, ".new");
+    const size_t byte_count = ((const struct wsdbg_state_header *)(const void *)file)->byte_count;
+    char *path = path_of(context, name, ""), *new_path = path_of(context, name, ".new");
     struct wsdbg_error *error = path && new_path ? write_whole(new_path, file, byte_count) : &wsdbg_error_no_memory;
     if (!error && rename(new_path, path) != 0)
         error = wsdbg_error_os(errno, "%s", path);
@@ -375,11 +427,22 @@ static struct wsdbg_error *put_in_place(const struct context *context, const uns
     return error;
 }
 
-void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome)
+static bool is_watched(void)
 {
     char own[WSDBG_ARMED_FOLDER_BYTES];
     const char *folder = wsdbg_folder_of_environment(own);
-    if (!folder || !*folder || context->state_failed)
+    return folder && *folder;
+}
+
+static void say_not_shown(struct context *context, struct wsdbg_error *error)
+{
+    driver_say_error("the device's state is not shown to wsdbg", error);
+    context->state_failed = true;
+}
+
+void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome)
+{
+    if (!is_watched() || context->state_failed)
         return;
     unsigned char *file = take(context, outcome);
     if (!file || shows_same(context->state, file)) {
@@ -387,10 +450,9 @@ void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome)
         return;
     }
     header_of(file)->time_ns = now_ns();
-    struct wsdbg_error *error = put_in_place(context, file, header_of(file)->byte_count);
+    struct wsdbg_error *error = put_in_place(context, WSDBG_STATE_FILE, file);
     if (error) {
-        driver_say_error("the device's state is not shown to wsdbg", error);
-        context->state_failed = true;
+        say_not_shown(context, error);
         free(file);
         state_file_withdraw(context);
         return;
@@ -399,11 +461,23 @@ void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome)
     context->state = file;
 }
 
+void state_file_publish_fault(struct context *context)
+{
+    unsigned char *file = is_watched() && !context->state_failed ? take(context, WSDBG_GPU_FAULT) : NULL;
+    if (!file)
+        return;
+    header_of(file)->time_ns = now_ns();
+    struct wsdbg_error *error = put_in_place(context, WSDBG_STATE_FAULT_FILE, file);
+    free(file);
+    if (error)
+        say_not_shown(context, error);
+}
+
 void state_file_withdraw(struct context *context)
 {
     if (!context->state)
         return;
-    char *path = path_of(context, "");
+    char *path = path_of(context, WSDBG_STATE_FILE, "");
     if (path)
         unlink(path);
     free(path);

@@ -222,6 +222,27 @@ static void who_gives_up_waits_for_its_turn(void **state)
     ASSERT_LOOKS(&world, 11, 21, 26, 36);
 }
 
+/* A process that was looked at before is not left out of the picture by which the run is given up. */
+static void the_whole_picture_is_kept_while_another_wsdbg_has_one_gpu(void **state)
+{
+    (void)state;
+    struct world world = {.sights = (enum sight[]){POLLS_IN_TWO, TAKEN_PARTLY},
+                          .sight_count = 2,
+                          .give_up_ns = 25 * S,
+                          .end_ns = 100 * S};
+    const struct wsdbg_watch watch = world_watch(&world, LOOK_NS);
+    assert_true(watch.given_up_ns > 0);
+    assert_true(world.look_count > 2);
+    assert_int_equal(world.judged, 2);
+    assert_int_equal(world.looks_judged, 4);
+    assert_int_equal(world.cause, WSDBG_CAUSE_GLOBAL_SPIN);
+    assert_int_equal(unlink("x.db"), 0);
+    world = (struct world){
+        .sights = (enum sight[]){POLLS_IN_TWO, POLLS}, .sight_count = 2, .give_up_ns = 25 * S, .end_ns = 100 * S};
+    world_watch(&world, LOOK_NS);
+    assert_int_equal(world.looks_judged, 2); /* nobody was refused */
+}
+
 /* The calls of NCCL tell which rank is missing.  A look that succeeds later tells more, and is the one that is kept. */
 static void a_missing_rank_is_told_where_no_look_succeeds(void **state)
 {
@@ -297,6 +318,7 @@ int main(void)
         TEST(a_picture_is_kept_while_another_wsdbg_has_the_gpu),
         TEST(a_picture_is_kept_when_its_kernel_has_just_ended),
         TEST(who_gives_up_waits_for_its_turn),
+        TEST(the_whole_picture_is_kept_while_another_wsdbg_has_one_gpu),
         TEST(a_missing_rank_is_told_where_no_look_succeeds),
     };
     return cmocka_run_group_tests_name("watch_stay", tests, NULL, NULL);

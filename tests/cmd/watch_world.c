@@ -183,6 +183,7 @@ static void place_warp(struct wsdbg_snapshot *out, enum sight sight, uint64_t nu
         [WGMMA] = WSDBG_WARP_WAIT_WGMMA,
         [WGMMA_ELSEWHERE] = WSDBG_WARP_WAIT_WGMMA,
         [POLLS] = WSDBG_WARP_SPIN_GLOBAL,
+        [POLLS_IN_TWO] = WSDBG_WARP_SPIN_GLOBAL,
         [TAKEN_PARTLY] = WSDBG_WARP_SPIN_GLOBAL,
         [BUSY] = WSDBG_WARP_UNKNOWN,
     };
@@ -198,18 +199,20 @@ static void place_warp(struct wsdbg_snapshot *out, enum sight sight, uint64_t nu
     if (sight == WGMMA_ELSEWHERE)
         out->sites[0].pc += 16 * number;
     snprintf(out->sites[0].instruction, sizeof out->sites[0].instruction, "%s",
-             sight == POLLS || sight == TAKEN_PARTLY ? "LDG.E.STRONG.GPU R2, [R4]" : "NOP");
+             states[sight] == WSDBG_WARP_SPIN_GLOBAL ? "LDG.E.STRONG.GPU R2, [R4]" : "NOP");
     out->warp_count = out->part_count = out->site_count = 1;
 }
 
-/* Two looks, apart in time. */
-static void add_looks(struct wsdbg_snapshot *out, bool moved)
+/* Two looks at each process, apart in time. */
+static void add_looks(struct wsdbg_snapshot *out, bool moved, uint32_t processes)
 {
-    out->looks = calloc(2, sizeof *out->looks);
-    for (uint32_t i = 0; i < 2; i++)
-        out->looks[i] = (struct wsdbg_look_row){
-            .time_ns = out->time_ns + i * S / 10, .moved = i && moved, .barriers_changed = wsdbg_known_u32(0)};
-    out->look_count = 2;
+    out->look_count = 2 * processes;
+    out->looks = calloc(out->look_count, sizeof *out->looks);
+    for (uint32_t i = 0; i < out->look_count; i++)
+        out->looks[i] = (struct wsdbg_look_row){.process_id = i / 2,
+                                                .time_ns = out->time_ns + i % 2 * S / 10,
+                                                .moved = i % 2 && moved,
+                                                .barriers_changed = wsdbg_known_u32(0)};
 }
 
 /* A grid of one warp that a look saw. */
@@ -229,7 +232,7 @@ static void add_grid(struct wsdbg_snapshot *out, enum sight sight, uint64_t id, 
     out->ctas[0] = (struct wsdbg_cta){.cluster_size = 1, .warp_count = 1};
     out->grid_count = out->cta_count = 1;
     place_warp(out, sight, number);
-    add_looks(out, sight == MOVES);
+    add_looks(out, sight == MOVES, sight == POLLS_IN_TWO ? 2 : 1);
 }
 
 static void free_grid(struct wsdbg_snapshot *out)
@@ -345,7 +348,7 @@ static struct wsdbg_error *inspect(struct wsdbg_evidence *evidence, uint64_t tim
         return error;
     }
     if (sight == NO_GRID) {
-        add_looks(out, false);
+        add_looks(out, false, 1);
         return error;
     }
     add_grid(out, sight, sight == NEXT ? world->look_count : 1, world->look_count);
@@ -401,8 +404,8 @@ static void judged(struct wsdbg_listener *listener, const struct wsdbg_snapshot 
                    const struct wsdbg_diagnosis *diagnosis)
 {
     struct world *world = world_of_listener(listener);
-    (void)snapshot;
     world->judged++;
+    world->looks_judged = snapshot->look_count;
     world->is_hang = diagnosis->hang;
     world->cause = diagnosis->finding_count ? diagnosis->findings[0].cause : WSDBG_CAUSE_UNKNOWN;
 }

@@ -24,6 +24,7 @@ enum sight {
     WGMMA,           /* at a wgmma that does not end */
     WGMMA_ELSEWHERE, /* at another one each time */
     POLLS,           /* memory of the GPU */
+    POLLS_IN_TWO,    /* ... and a second process was looked at */
     MOVES,
     SHUT,
     TAKEN,        /* another wsdbg's inspector has the GPU */
@@ -77,7 +78,7 @@ struct world {
     size_t reports;
     bool is_hang; /* by the newest diagnosis */
     enum wsdbg_cause cause;
-    size_t judged;
+    size_t judged, looks_judged; /* how often; rows of looks in the newest */
     size_t pictures; /* of looks, as they went to who looks on */
 };
 

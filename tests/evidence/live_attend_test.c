@@ -287,11 +287,42 @@ static void a_program_executed_in_the_same_process_gets_an_inspector_of_its_own(
     finish(&at);
 }
 
+/* One that only comes for a look, and to whom a thread waits for the GPU. */
+static void an_inspector_is_made_ready_before_it_is_sent(void **state)
+{
+    (void)state;
+    struct attended at = start();
+    const uint32_t process_id = (uint32_t)at.rig.run.pid;
+    const struct wsdbg_join join = {.root = "", .process_ids = &process_id, .process_count = 1, .never_stays = true};
+    at.source->ops->join(at.source, &join);
+    steps_for_ms(&at, 100);
+    helpers_assert(&at.rig, 0);
+    struct wsdbg_snapshot snapshot;
+    char line[256];
+    const uint64_t now_ns = wsdbg_attach_clock_ns();
+    rig_ok(at.source->ops->poll(at.source, now_ns, &snapshot));
+    free(snapshot.threads);
+    snapshot.threads = calloc(1, sizeof *snapshot.threads);
+    snapshot.threads[0] = (struct wsdbg_host_thread){.process_id = process_id, .since_ns = now_ns};
+    snapshot.thread_count = 1;
+    at.source->ops->attend(at.source, &snapshot, now_ns, false, line, sizeof line);
+    wsdbg_snapshot_deinit(&snapshot);
+    helpers_assert(&at.rig, 2);
+    assert_int_equal(at.rig.gpu->attaches, 0);
+    rig_ok(at.source->ops->inspect(at.source, wsdbg_attach_clock_ns(), LOOK_NS, &snapshot));
+    assert_int_equal(snapshot.look_count, 2);
+    wsdbg_snapshot_deinit(&snapshot);
+    at.source->ops->await_leave(at.source, NULL);
+    assert_int_equal(at.rig.gpu->attaches, 1);
+    finish(&at);
+}
+
 int main(void)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans come here, where they are seen */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_look_of_one_that_stays_holds_nothing_back),
+        cmocka_unit_test(an_inspector_is_made_ready_before_it_is_sent),
         cmocka_unit_test(a_look_taken_ahead_is_compared_with_the_next),
         cmocka_unit_test(nobody_comes_in_to_look_ahead),
         cmocka_unit_test(what_will_stay_in_the_way_is_said_once_and_not_tried_again),

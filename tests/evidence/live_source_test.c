@@ -22,6 +22,7 @@ static struct wsdbg_snapshot inspect(struct wsdbg_evidence *source, uint64_t dea
 {
     struct wsdbg_snapshot snapshot;
     rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), deadline_ns, &snapshot));
+    source->ops->await_leave(source, &snapshot);
     return snapshot;
 }
 
@@ -97,6 +98,31 @@ static void the_gpus_own_warps_come_into_the_snapshot(void **state)
     rig_finish(&rig);
 }
 
+/* It is judged meanwhile: nothing is stopped any more, and the inspector leaves by itself. */
+static void a_look_returns_before_its_inspector_has_left(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    struct wsdbg_evidence *source = open_live(WSDBG_ATTACH_ALWAYS);
+    struct wsdbg_snapshot snapshot;
+    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), 3000000000ull, &snapshot));
+    assert_int_equal(snapshot.look_count, 2);
+    assert_int_equal(snapshot.looks[1].detach_ns, 0);
+    assert_true(rig.gpu->attached);
+    assert_false(rig.gpu->suspended);
+    source->ops->await_leave(source, &snapshot);
+    assert_true(snapshot.looks[1].detach_ns >= FAKE_DEBUG_TURN_NS);
+    rig_assert_left_alone(&rig);
+    source->ops->await_leave(source, &snapshot);
+    wsdbg_snapshot_deinit(&snapshot);
+    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), 3000000000ull, &snapshot));
+    source->ops->close(source); /* it leaves all the same */
+    rig_assert_left_alone(&rig);
+    wsdbg_snapshot_deinit(&snapshot);
+    assert_int_equal(rig.gpu->attaches, 2);
+    rig_finish(&rig);
+}
+
 /* Slots tell of a grid of the process: that is enough until somebody wants more. */
 static void kernels_with_probes_are_looked_at_when_that_is_asked_for(void **state)
 {
@@ -106,6 +132,7 @@ static void kernels_with_probes_are_looked_at_when_that_is_asked_for(void **stat
     struct wsdbg_snapshot snapshot = inspect(source, WSDBG_ATTACH_NS - 1);
     add_recorded_grid(&snapshot);
     rig_ok(source->ops->complete(source, 3000000000ull, &snapshot));
+    source->ops->await_leave(source, &snapshot);
     assert_string_equal(snapshot.source, "live");
     assert_int_equal(snapshot.look_count, 2);
     assert_int_equal(snapshot.grid_count, 1); /* the looks' */
@@ -317,6 +344,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gpus_own_warps_come_into_the_snapshot),
+        cmocka_unit_test(a_look_returns_before_its_inspector_has_left),
         cmocka_unit_test(kernels_with_probes_are_looked_at_when_that_is_asked_for),
         cmocka_unit_test(a_recording_keeps_looks),
         cmocka_unit_test(two_processes_are_looked_at_and_kept_apart),

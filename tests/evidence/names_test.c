@@ -135,6 +135,21 @@ static void arrivals_before_the_first_wait_show_that_it_is_not_free(void **state
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+/* The first wait that ended is one of a later round, which is on record as round 0. */
+static void what_copies_fill_is_not_free_at_first(void **state)
+{
+    (void)state;
+    struct kernel kernel = pipeline_begin();
+    event(&kernel, 0, WSDBG_EVENT_MBARRIER_ARRIVE_EXPECT_TX, FIRST, 0, 4096);
+    event(&kernel, 0, WSDBG_EVENT_TMA_ISSUE, FIRST, 0, 4096);
+    for (uint32_t i = 4; i < WARPS; i++)
+        event(&kernel, i, WSDBG_EVENT_MBARRIER_WAIT_END, FIRST, 1, SITE(20, 32));
+    struct wsdbg_snapshot snapshot = look(&kernel);
+    assert_string_equal(barrier(&snapshot, FIRST)->name, "full");
+    assert_int_equal(barrier(&snapshot, FIRST)->first_free, 0);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
 /* No matrix work shows who computes: waiting for what is loaded does, and giving its place back. */
 static void consumers_without_matrix_work(void **state)
 {
@@ -183,6 +198,7 @@ int main(void)
         cmocka_unit_test(a_pipeline_gets_the_usual_names),
         cmocka_unit_test(before_anything_happened_it_is_who_waits_that_tells),
         cmocka_unit_test(arrivals_before_the_first_wait_show_that_it_is_not_free),
+        cmocka_unit_test(what_copies_fill_is_not_free_at_first),
         cmocka_unit_test(consumers_without_matrix_work),
         cmocka_unit_test(what_shows_nothing_is_named_by_number),
         cmocka_unit_test(without_histories_there_are_no_names),

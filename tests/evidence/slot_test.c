@@ -455,6 +455,40 @@ static void events_of_other_lanes_stand_where_their_times_say(void **state)
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+/* Lane 0 goes first, the others begin a wait with the number of its third event, and lane 0 goes on: behind the event
+ * that it lost its history is as it was. */
+static void an_event_that_other_lanes_wrote_over_does_not_tear_the_history(void **state)
+{
+    (void)state;
+    struct segment_writer *writer = one_context(DEPTH);
+    struct segment_warp others = marks(writer, 2), elected = others;
+    for (uint32_t i = 3; i <= 4; i++)
+        segment_writer_event(writer, &elected, (struct segment_event){.kind = WSDBG_EVENT_USER_MARK, .value = i});
+    segment_writer_event(writer, &others,
+                         (struct segment_event){.kind = WSDBG_EVENT_NAMED_SYNC_BEGIN, .barrier = 1, .value = 128});
+    segment_writer_event(writer, &elected,
+                         (struct segment_event){.kind = WSDBG_EVENT_NAMED_SYNC_BEGIN, .barrier = 1, .value = 128});
+    segment_writer_event(writer, &elected,
+                         (struct segment_event){.kind = WSDBG_EVENT_NAMED_SYNC_END, .barrier = 1, .value = 128});
+    segment_writer_copy_history(writer);
+    struct wsdbg_snapshot snapshot = look_and_destroy(writer);
+    static const enum wsdbg_event_kind expected[] = {WSDBG_EVENT_BEGIN,
+                                                     WSDBG_EVENT_USER_MARK,
+                                                     WSDBG_EVENT_USER_MARK,
+                                                     WSDBG_EVENT_USER_MARK, /* number 4 */
+                                                     WSDBG_EVENT_NAMED_SYNC_BEGIN,
+                                                     WSDBG_EVENT_NAMED_SYNC_BEGIN,
+                                                     WSDBG_EVENT_NAMED_SYNC_END};
+    const struct wsdbg_warp_row *row = &snapshot.warps[0];
+    assert_int_equal(snapshot.torn_events, 0);
+    assert_int_equal(row->history_count, sizeof expected / sizeof *expected);
+    assert_false(row->history_whole);
+    for (uint32_t i = 0; i < row->history_count; i++)
+        assert_int_equal(snapshot.history[row->history_first + i].kind, expected[i]);
+    assert_int_equal(snapshot.history[row->history_first + 3].value, 4);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
 /* What an earlier warp left in the ring is not of other lanes. */
 static void an_earlier_warps_events_are_not_of_other_lanes(void **state)
 {
@@ -478,6 +512,7 @@ int main(void)
         cmocka_unit_test(an_exit_in_the_slot_alone_follows_the_rings_newest_event),
         cmocka_unit_test(an_exit_in_the_slot_alone_after_a_full_ring_is_not_whole),
         cmocka_unit_test(events_of_other_lanes_stand_where_their_times_say),
+        cmocka_unit_test(an_event_that_other_lanes_wrote_over_does_not_tear_the_history),
         cmocka_unit_test(an_earlier_warps_events_are_not_of_other_lanes),
         cmocka_unit_test(one_event_is_a_whole_history),
         cmocka_unit_test(exactly_the_depth_is_whole_and_one_more_is_not),

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """attach_time.py - how long `wsdbg attach --all` takes for two armed ranks of PyTorch, one of which hangs by its own kernel; and where the time goes.
 
-    tests/h200/attach_time.py [--build build] [--times 5] [--settle 3] [--stall 1] [--deadline 100] [--out attach_time.json] [--device gpu|sim]
+    tests/h200/attach_time.py [--build build] [--programs 2] [--times 3] [--settle 3] [--stall 1] [--deadline 150] [--out attach_time.json] [--device gpu|sim]
     tests/h200/attach_time.py --page attach_time.json       writes a section of docs/results/fleet.md from what was kept
 
-The program is case own-kernel of fleet/ranks.py, armed, and hangs for --settle seconds when the first wsdbg comes.  Each attach is a command of its own;
-wsdbg leaves, and the program stays.  Times are from the command's start: the stall was due, the first line of the verdict was on stderr, the command
+The program is case own-kernel of fleet/ranks.py, armed, and hangs for --settle seconds when the first wsdbg comes.  It is started --programs times.  Each of
+the --times attaches to it is a command of its own; wsdbg leaves, and the program stays.  Times are from the command's start: the stall was due, the first line of the verdict was on stderr, the command
 had ended.  Steps of looks are those that the session has (table look), of each process.
 If an attach was not right, the script prints what wsdbg said.  It also keeps the system calls in which the threads of the ranks were.
 Exit status: 1 where an attach said another cause or rank, 77 without two GPUs.  A development script.
@@ -20,7 +20,7 @@ START_S, ATTACH_S = 60, 30  # limits
 CAUSES = ('ARRIVE_SHORT', 'ARRIVE_MISSING')
 STEPS = ('attach', 'suspend', 'read', 'resume', 'detach')
 PARTS = {'due_ms': 'until the stall is due', 'first_look_ms': 'until the first look has stopped a GPU', 'last_look_ms': 'until the last look has stopped one',
-         'verdict_ms': 'until the cause is known', 'shown_ms': 'until the verdict is on the terminal', 'total_ms': 'until the command has ended'}
+         'verdict_ms': 'until the cause is known', 'beside_ms': 'of these, beside the longest attach', 'shown_ms': 'until the verdict is on the terminal', 'total_ms': 'until the command has ended'}
 
 
 def read(path):
@@ -97,6 +97,10 @@ class Armed:
         return {'cause': said['cause'], 'confidence': said['confidence'], 'hang': said['hang'], 'rank': fleet.rank_of_first(report)}
 
 
+def longest_attach_ms(attach):
+    return max((int(look['attach_ns'] or 0) / 1e6 for look in attach['looks']), default=0)
+
+
 def is_right(attach):
     return attach['status'] == 124 and attach['cause'] in CAUSES and attach['rank'] == 1
 
@@ -107,31 +111,40 @@ def why_not(attach):
 
 
 def line_of(attach):
-    parts = ', '.join(f'{part[:-3]} {attach[part]:.0f}' for part in PARTS if attach[part] is not None)
+    parts = ', '.join(f'{part[:-3]} {attach[part]:.0f}' for part in PARTS if attach.get(part) is not None)
     steps = '; '.join(' '.join(f"{step} {int(look[f'{step}_ns'] or 0) / 1e6:.0f}" for step in STEPS) for look in attach['looks'])
     return f"attach {attach['number']}: {'right' if is_right(attach) else 'NOT RIGHT'}: {attach['cause']} ({attach['confidence']}), rank {attach['rank']}; ms: {parts}\n    looks: {steps}{why_not(attach)}"
+
+
+def attach_to_one(options, kept, program, folder, until):
+    """Attaches to a program that was just started, and keeps what came of it.  The exit status where that cannot go on; else None."""
+    armed = Armed(options, folder)
+    try:
+        if not armed.waits():
+            print(f'attach_time: the ranks did not begin: {armed.why()}', file=sys.stderr)
+            return stands_score.SKIPPED if ': skipped: ' in armed.why() else 1
+        time.sleep(options.settle)
+        for number in range(1, options.times + 1):
+            if time.monotonic() + ATTACH_S / 3 > until:
+                print('out of time', flush=True)
+                return 0
+            kept['attaches'].append({'program': program, **armed.attach(number)})
+            stands_score.save(options.out, kept)
+            print(f'program {program}, {line_of(kept["attaches"][-1])}', flush=True)
+    finally:
+        stands_score.kill(armed.program)
+    return None
 
 
 def measure(options):
     until = time.monotonic() + options.deadline
     kept = fleet_script.begin(options, stall=options.stall, attaches=[])
-    with tempfile.TemporaryDirectory() as folder:
-        armed = Armed(options, folder)
-        try:
-            if not armed.waits():
-                print(f'attach_time: the ranks did not begin: {armed.why()}', file=sys.stderr)
-                return stands_score.SKIPPED if ': skipped: ' in armed.why() else 1
-            time.sleep(options.settle)
-            for number in range(1, options.times + 1):
-                if time.monotonic() + ATTACH_S / 3 > until:
-                    print('out of time', flush=True)
-                    break
-                kept['attaches'].append(armed.attach(number))
-                stands_score.save(options.out, kept)
-                print(line_of(kept['attaches'][-1]), flush=True)
-        finally:
-            stands_score.kill(armed.program)
-    return int(not kept['attaches'] or not all(map(is_right, kept['attaches'])))
+    for program in range(1, options.programs + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            status = attach_to_one(options, kept, program, folder, until)
+        if status is not None:
+            break
+    return status or int(not kept['attaches'] or not all(map(is_right, kept['attaches'])))
 
 
 # ---- the page ----
@@ -144,17 +157,21 @@ def cell(values, digits=0):
 
 def page(kept):
     attaches = kept['attaches']
+    for attach in attaches:
+        attach['beside_ms'] = None if attach['verdict_ms'] is None else attach['verdict_ms'] - longest_attach_ms(attach)
+    first, later = ([attach for attach in attaches if (attach['number'] == 1) == is_first] for is_first in (True, False))
     lines = ['## How long attach --all takes', '', f"`tests/h200/attach_time.py --stall {kept['stall']:g}` on {fleet_script.gpus_of(kept)}, {kept['date']}: {len(attaches)} times `wsdbg attach --all` on the two "
-             f"armed ranks of `own-kernel`; {sum(map(is_right, attaches))} of them said the cause and the rank. The first one: {attaches[0]['total_ms']:,.0f} ms.", '',
-             '| milliseconds from the command\'s start | |', '|---|---|', *[f'| {words} | {cell([attach[part] for attach in attaches])} |' for part, words in PARTS.items()], '',
-             '| milliseconds of a step, of each process | |', '|---|---|']
+             f"armed ranks of `own-kernel`, which was started {len(first)} times; {sum(map(is_right, attaches))} of them said the cause and the rank. The very first one: {attaches[0]['total_ms']:,.0f} ms.", '',
+             '| milliseconds from the command\'s start | first attach to a program | later ones |', '|---|---|---|',
+             *[f'| {words} | {cell([attach[part] for attach in first])} | {cell([attach[part] for attach in later])} |' for part, words in PARTS.items()], '',
+             '| milliseconds of a step, of each process | first attach to a program | later ones |', '|---|---|---|']
     for step in STEPS:
-        took = [int(look[f'{step}_ns']) / 1e6 for attach in attaches for look in attach['looks'] if look[f'{step}_ns']]
-        lines.append(f'| {step} | {cell([value for value in took if value])} |')
+        took = [[int(look[f'{step}_ns']) / 1e6 for attach in some for look in attach['looks'] if look[f'{step}_ns']] for some in (first, later)]
+        lines.append(f"| {step} | {' | '.join(cell([value for value in values if value]) for values in took)} |")
     for attach in attaches:
         attach['stderr'] = '' if is_right(attach) else attach['stderr']
     return lines
 
 
 if __name__ == '__main__':
-    sys.exit(fleet_script.main('attach_time', 'attach time', measure, page, 100, times=5, settle=3.0, stall=1.0))
+    sys.exit(fleet_script.main('attach_time', 'attach time', measure, page, 150, programs=2, times=3, settle=3.0, stall=1.0))

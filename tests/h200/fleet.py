@@ -9,11 +9,11 @@ is slow.
 The programs are those of fleet/ranks.py.  --alone: each run is one of the program alone as well, before the one under wsdbg.  Where a hang can
 only be called possible, wsdbg ends the run (--give-up).  --jobs: so many runs at a time; all of them share the GPUs, whose contexts take turns,
 and each has a rendezvous of its own.  Every case gets its first run before any gets its second.  A case whose launcher is not in PATH (mpirun: that of
-Open MPI; mpiexec.hydra: that of MPICH) is skipped.  The file is written after every run, and runs are added to what it has; after --deadline no run is begun, and one
-that is cut short by it is not kept.  --device sim: for function alone, with tests/nccl/site-packages in place of PyTorch.
+Open MPI; mpiexec.hydra: that of MPICH) is skipped.  The file is written after every run, and runs are added to what it has until each case has --runs; after
+--deadline no run is begun, and one that is cut short by it is not kept.  --device sim: for function alone, with tests/nccl/site-packages in place of PyTorch.
 Exit status: 1 when a cause was wrong, a program that ends was called hung or ended otherwise, 77 without two GPUs.  A development script.
 """
-import argparse, concurrent.futures, os, re, shlex, shutil, sys
+import argparse, collections, concurrent.futures, os, re, shlex, shutil, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, 'fleet'), os.path.join(os.path.dirname(os.path.dirname(HERE)), 'tests')]
@@ -161,8 +161,9 @@ def measure(options):
         if answer:
             keeper.add(answer, line_of(row, number, answer))
 
+    had = collections.Counter(run['case'] for run in keeper.kept['runs'])
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        waiting = [pool.submit(one, number, row) for number in range(1, options.runs + 1) for row in rows]
+        waiting = [pool.submit(one, number, row) for number in range(1, options.runs + 1) for row in rows if number > had[row['case']]]
         for future in waiting:
             future.result()
     if fleet.is_over():

@@ -1,6 +1,7 @@
 /* machine.c - see machine.h. */
 #include "hopper/machine.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define OK(error) machine_ok(error)
@@ -18,6 +19,9 @@ void machine_create(struct machine *machine, const char *text, const struct wsdb
     OK(wsdbg_gpu_create(options ? options : &usual, &machine->gpu));
     OK(wsdbg_ptx_parse(text, strlen(text), "test", &machine->program));
     OK(wsdbg_gpu_load(machine->gpu, machine->program, &machine->module));
+    machine->text = strdup(text);
+    assert_non_null(machine->text);
+    wsdbg_gpu_set_text(machine->module, machine->text, strlen(machine->text));
     OK(wsdbg_gpu_allocate(machine->gpu, MACHINE_BYTES, 0, &machine->in));
     OK(wsdbg_gpu_allocate(machine->gpu, MACHINE_BYTES, 0, &machine->out));
 }
@@ -28,6 +32,7 @@ void machine_destroy(struct machine *machine)
     wsdbg_gpu_unload(machine->gpu, machine->module);
     wsdbg_gpu_destroy(machine->gpu);
     wsdbg_ptx_program_destroy(machine->program);
+    free(machine->text);
 }
 
 void machine_launch_as(struct machine *machine, struct wsdbg_gpu_launch launch)

@@ -17,6 +17,7 @@
 #include "ptx/parse.h"
 
 struct machine {
+    char *text; /* of the module */
     struct wsdbg_gpu *gpu;
     struct wsdbg_ptx_program *program;
     struct wsdbg_gpu_module *module;

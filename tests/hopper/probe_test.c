@@ -100,9 +100,28 @@ static const struct row rows[] = {
      "@%p7 mbarrier.arrive.shared::cta.b64 _, [%r1], 7;\n",
      TOLD({WSDBG_EVENT_MBARRIER_INIT, 0, 0, NONE, 96}, {WSDBG_EVENT_MBARRIER_ARRIVE, 0, 0, NONE, SITE(3, 32)},
           {WSDBG_EVENT_MBARRIER_ARRIVE, 0, 0, NONE, SITE(4, 7)})},
-    {"a barrier that nobody initialised is a stage of its neighbours",
+    {"a barrier that nobody initialised is no stage of its neighbours",
      BAR ONE_LANE INIT(0, 1) "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1+8], 16;\n",
-     TOLD({WSDBG_EVENT_MBARRIER_INIT, 0, 0, NONE, 1}, {WSDBG_EVENT_MBARRIER_EXPECT_TX, 0, 1, 1, 16})},
+     TOLD({WSDBG_EVENT_MBARRIER_INIT, 0, 0, NONE, 1}, {WSDBG_EVENT_MBARRIER_EXPECT_TX, 1, 0, 0, 16})},
+    {"arrays side by side that expect the same are two where the code walks both: one initialises, one waits",
+     BAR ONE_LANE INIT(0, 1) INIT(8, 1) INIT(16, 1)
+         INIT(24, 1) "mov.u32 %r8, 0;\nagain: shl.b32 %r7, %r8, 3; add.u32 %r7, %r7, %r1;\n"
+                     "mbarrier.arrive.shared::cta.b64 _, [%r7];\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r7+16], 1;\n"
+                     "add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 2; @%p1 bra again;\n",
+     TOLD({WSDBG_EVENT_MBARRIER_INIT, 0, 0, NONE, 1}, {WSDBG_EVENT_MBARRIER_INIT, 0, 1, NONE, 1},
+          {WSDBG_EVENT_MBARRIER_INIT, 1, 0, NONE, 1}, {WSDBG_EVENT_MBARRIER_INIT, 1, 1, NONE, 1},
+          {WSDBG_EVENT_MBARRIER_ARRIVE, 0, 0, NONE, SITE(9, 1)},
+          {WSDBG_EVENT_MBARRIER_WAIT_END, 1, 0x80, 0, SITE(10, 1)},
+          {WSDBG_EVENT_MBARRIER_ARRIVE, 0, 1, NONE, SITE(9, 1)},
+          {WSDBG_EVENT_MBARRIER_WAIT_END, 1, 0x81, 1, SITE(10, 1)})},
+    {"variables are arrays of their own, whatever lies beside them",
+     ".shared .align 8 .b64 one; .shared .align 8 .b64 other; mov.u32 %r1, one; mov.u32 %r2, other;\n" ONE_LANE INIT(
+         0, 1) "mbarrier.init.shared::cta.b64 [%r2], 1; mbarrier.arrive.shared::cta.b64 _, [%r1];\n"
+               "mbarrier.arrive.shared::cta.b64 _, [%r2];\n",
+     TOLD({WSDBG_EVENT_MBARRIER_INIT, 0, 0, NONE, 1}, {WSDBG_EVENT_MBARRIER_INIT, 1, 0, NONE, 1},
+          {WSDBG_EVENT_MBARRIER_ARRIVE, 0, 0, NONE, SITE(4, 1)},
+          {WSDBG_EVENT_MBARRIER_ARRIVE, 1, 0, NONE, SITE(5, 1)})},
     {"named barriers, with and without a count", "bar.sync 0; bar.arrive 3, 64; bar.sync 3, 64;\n",
      TOLD({WSDBG_EVENT_NAMED_SYNC_BEGIN, 0, 0, NONE, 32}, {WSDBG_EVENT_NAMED_SYNC_END, 0, 0, NONE, 32},
           {WSDBG_EVENT_NAMED_ARRIVE, 3, 0, NONE, 64}, {WSDBG_EVENT_NAMED_SYNC_BEGIN, 3, 0, NONE, 64},

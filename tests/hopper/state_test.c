@@ -42,7 +42,8 @@ static void see_warp(void *data, const struct wsdbg_gpu_warp *warp)
     seen->warps[seen->warp_count++] = *warp;
 }
 
-static const struct wsdbg_gpu_visitor everything = {see_grid, see_cta, see_mbarrier, see_warp};
+static const struct wsdbg_gpu_visitor everything = {
+    .grid = see_grid, .cta = see_cta, .mbarrier = see_mbarrier, .warp = see_warp};
 
 /* The instruction at which a part stands, as text. */
 static void expect_text(const struct machine *machine, const struct wsdbg_gpu_part *part, const char *words)
@@ -145,9 +146,38 @@ static void who_tests_barriers_in_turn_waits_for_them(void **state)
     machine_destroy(&machine);
 }
 
+/* The third arrival of lane 3 of warp 1 is one too many while bytes are missing. */
+static const char spent[] =
+    ".shared .align 8 .b64 bar; mov.u32 %r1, bar; mov.u32 %r2, %tid.x; setp.ne.u32 %p1, %r2, 35; @%p1 bra done;\n"
+    "mbarrier.init.shared::cta.b64 [%r1], 2; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 64;\n"
+    "mbarrier.arrive.shared::cta.b64 _, [%r1]; mbarrier.arrive.shared::cta.b64 _, [%r1]; done:";
+
+static void who_caused_a_fault_is_seen(void **state)
+{
+    (void)state;
+    enum { LOCK_BIT = 42 };
+    struct machine machine;
+    struct seen seen = {0};
+    assert_int_equal(kernel_run(&machine, spent, (struct kernel_launch){.block = 64}, NULL), WSDBG_GPU_FAULT);
+    wsdbg_gpu_walk(machine.gpu, &everything, &seen);
+    assert_int_equal(seen.grid_count, 1);
+    const struct wsdbg_gpu_fault *fault = seen.grids[0].fault;
+    assert_non_null(fault);
+    assert_string_equal(fault->text + fault->what_at,
+                        "mbarrier 0x400 of CTA rank 0: an arrival after all arrivals of the phase were already made");
+    assert_true(fault->has_address);
+    assert_int_equal(fault->address, 0x400);
+    assert_int_equal(seen.warps[0].fault_lanes, 0);
+    assert_int_equal(seen.warps[1].fault_lanes, 1u << 3);
+    expect_text(&machine, &(struct wsdbg_gpu_part){.instruction = seen.warps[1].fault_instruction}, "mbarrier.arrive");
+    assert_int_equal(seen.mbarriers[0].word >> LOCK_BIT & 1, 1);
+    machine_destroy(&machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_wait_is_seen),
-                                       cmocka_unit_test(who_tests_barriers_in_turn_waits_for_them)};
+                                       cmocka_unit_test(who_tests_barriers_in_turn_waits_for_them),
+                                       cmocka_unit_test(who_caused_a_fault_is_seen)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

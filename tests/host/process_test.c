@@ -192,6 +192,33 @@ static void a_process_that_is_no_more_is_said(void **state)
     wsdbg_snapshot_deinit(&s);
 }
 
+/* More than are read at a time; one of them has ended. */
+static void several_processes_are_read_in_order(void **state)
+{
+    enum { COUNT = WSDBG_HOST_TOGETHER + 2, ENDED = 3 };
+    struct program programs[COUNT];
+    struct wsdbg_host_request requests[COUNT] = {0};
+    struct wsdbg_snapshot s = {0};
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        programs[i] = start(THREADS_APP "_plain");
+        requests[i] = (struct wsdbg_host_request){
+            .process_id = (uint32_t)programs[i].id, .waiting = &programs[i].reader, .waiting_count = 1};
+    }
+    stop(programs[ENDED]);
+    assert_null(wsdbg_host_stacks_read(requests, COUNT, LIMIT_NS, &s));
+    assert_int_equal(s.host_process_count, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(s.host_processes[i].process_id, programs[i].id);
+        assert_int_equal(s.host_processes[i].obstacle[0] != '\0', i == ENDED);
+        if (i == ENDED)
+            continue;
+        assert_int_equal(stack_of(&s, programs[i].reader)->process, i);
+        stop(programs[i]);
+    }
+    wsdbg_snapshot_deinit(&s);
+}
+
 static void a_process_of_another_program_is_not_read(void **state)
 {
     (void)state;
@@ -300,6 +327,7 @@ int main(void)
         cmocka_unit_test(a_register_that_is_not_known_ends_the_stack),
         cmocka_unit_test(a_program_without_symbols_has_offsets),
         cmocka_unit_test(a_process_that_is_no_more_is_said),
+        cmocka_unit_test(several_processes_are_read_in_order),
         cmocka_unit_test(a_process_of_another_program_is_not_read),
         cmocka_unit_test(what_the_kernel_does_not_allow_is_said),
         cmocka_unit_test(a_process_may_die_while_it_is_read),

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "machine/look.h"
-#include "machine/ptx_code.h"
+#include "translate/ptx_code.h"
 
 enum { CTAS = 4, CLUSTER = 2, WARPS = 16, THREADS = 32 * WARPS };
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "machine/ptx_code.h"
-#include "machine/ptx_registers.h"
+#include "translate/ptx_code.h"
+#include "translate/ptx_registers.h"
 #include "ptx/parse.h"
 
 #define MODULE ".version 8.6\n.target sm_90a\n.address_size 64\n"

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "machine/ptx_code.h"
+#include "translate/ptx_code.h"
 #include "sass/access.h"
 #include "sass/definitions.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/ptx_code.h"
-#include "machine/ptx_translate.h"
+#include "translate/ptx_code.h"
+#include "translate/ptx_translate.h"
 
 static const uint32_t parameters[] = {7, 0, 2, 1, 3, 4, 5, 6, 0xfffd02fe, 0, 0, 0};
 

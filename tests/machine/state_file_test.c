@@ -41,9 +41,11 @@ struct file {
     struct wsdbg_state_warp warps[3];
     struct wsdbg_state_part parts[4];
     struct wsdbg_state_found found[4];
+    struct wsdbg_state_array array;
     uint64_t parameter;
     uint64_t words[2];
     char text[sizeof text + 8];
+    char fault_words[8];
 };
 
 /* mbarrier.init for 3; one has arrived. */
@@ -72,6 +74,7 @@ static struct file *make_file(void)
                    .warp_count = 3,
                    .part_count = 4,
                    .found_count = 4,
+                   .array_count = 1,
                    .shared_first = BARS,
                    .shared_window = 0x7e0000000000},
         .module = {.handle = 0x40, .text_offset = offsetof(struct file, text), .text_bytes = sizeof text - 1},
@@ -106,6 +109,7 @@ static struct file *make_file(void)
                   {.warp = 1, .lane = 6, .instruction = AT_POLL, .value = 12},
                   {.warp = 1, .lane = 5, .instruction = AT_BAR, .value = 13},
                   {.warp = 1, .lane = 5, .instruction = AT_POLL, .value = 14}},
+        .array = {.id = 3, .first = BARS, .stride = 8, .stages = 2},
         .words = {0, word_of(3, 2)},
     };
     memcpy(file->text, text, sizeof text);
@@ -173,27 +177,49 @@ static void a_lane_has_the_results_of_its_atomics_in_their_order(void **state)
 }
 
 /* Recordings of older wsdbgs have it. */
+/* The file as an older version has it: `header_bytes` of the header, and no rows from `rows` on. */
+static size_t make_older(struct file *file, uint32_t version, size_t header_bytes, size_t rows)
+{
+    const size_t cut = sizeof file->header - header_bytes, row_bytes = offsetof(struct file, parameter) - rows;
+    unsigned char *bytes = (unsigned char *)file;
+    file->header.version = version;
+    file->header.byte_count = sizeof *file - cut - row_bytes;
+    file->module.text_offset -= cut + row_bytes;
+    file->grid.parameter_offset -= cut + row_bytes;
+    file->piece.offset -= cut + row_bytes;
+    memmove(bytes + rows, bytes + offsetof(struct file, parameter), sizeof *file - offsetof(struct file, parameter));
+    memmove(bytes + header_bytes, bytes + sizeof file->header, sizeof *file - sizeof file->header - row_bytes);
+    return sizeof *file - cut - row_bytes;
+}
+
 static void version_1_has_no_results_of_atomics(void **state)
 {
     static const struct wsdbg_machine_atomic atomic = {0, 1, 5, AT_POLL};
     struct file *file = make_file();
     struct wsdbg_machine *machine;
-    const size_t short_header = offsetof(struct wsdbg_state_header, found_count);
-    const size_t cut = sizeof file->header - short_header, found_bytes = sizeof file->found;
-    unsigned char *bytes = (unsigned char *)file;
     uint32_t value;
     (void)state;
-    file->header.version = 1;
-    file->header.byte_count = sizeof *file - cut - found_bytes;
-    file->module.text_offset -= cut + found_bytes;
-    file->grid.parameter_offset -= cut + found_bytes;
-    file->piece.offset -= cut + found_bytes;
-    memmove(bytes + offsetof(struct file, found), bytes + offsetof(struct file, parameter),
-            sizeof *file - offsetof(struct file, parameter));
-    memmove(bytes + short_header, bytes + sizeof file->header, sizeof *file - sizeof file->header - found_bytes);
-    assert_null(open_file(file, sizeof *file - cut - found_bytes, WSDBG_STATE_ALL_GRIDS, &machine));
+    const size_t byte_count =
+        make_older(file, 1, offsetof(struct wsdbg_state_header, found_count), offsetof(struct file, found));
+    assert_null(open_file(file, byte_count, WSDBG_STATE_ALL_GRIDS, &machine));
     assert_int_equal(machine->warp_count, 3);
     assert_int_equal(machine->ops->found(machine, &atomic, 0, &value), WSDBG_MACHINE_FOUND_UNKNOWN);
+    machine->ops->close(machine);
+    free(file);
+}
+
+static void version_2_has_no_arrays_and_no_fault(void **state)
+{
+    struct file *file = make_file();
+    struct wsdbg_machine *machine;
+    (void)state;
+    file->header.fault_warp = 1;
+    const size_t byte_count =
+        make_older(file, 2, offsetof(struct wsdbg_state_header, array_count), offsetof(struct file, array));
+    assert_null(open_file(file, byte_count, WSDBG_STATE_ALL_GRIDS, &machine));
+    assert_int_equal(machine->warp_count, 3);
+    assert_int_equal(machine->array_count, 0);
+    assert_false(wsdbg_machine_has_exception(machine));
     machine->ops->close(machine);
     free(file);
 }
@@ -219,6 +245,9 @@ static void a_look_shows_what_each_lane_waits_for(void **state)
     assert_int_equal(mbarrier->shared_offset.value, BARS + 8);
     assert_int_equal(mbarrier->expected_arrivals.value, 3);
     assert_int_equal(mbarrier->pending_arrivals.value, 2);
+    assert_int_equal(mbarrier->device_id.value, 3);
+    assert_int_equal(mbarrier->device_stage, 1);
+    assert_int_equal(mbarrier->device_stages, 2);
     assert_non_null(strstr(snapshot.sites[waits->site].instruction, "mbarrier.try_wait"));
 
     assert_int_equal(gathers->state, WSDBG_WARP_WAIT_NAMED);
@@ -230,6 +259,49 @@ static void a_look_shows_what_each_lane_waits_for(void **state)
     assert_int_equal(snapshot.parts[polls->part_first].value.value, 17);
     assert_non_null(strstr(snapshot.sites[polls->site].instruction, "ld.acquire.gpu"));
     wsdbg_snapshot_deinit(&snapshot);
+    free(file);
+}
+
+/* A device that lane 5 of warp 1 stopped, at the poll; nothing in the text of the driver's error tells of the cause. */
+static void a_look_shows_who_caused_a_fault(void **state)
+{
+    struct file *file = make_file();
+    struct wsdbg_machine *machine;
+    struct wsdbg_snapshot snapshot = {0};
+    enum { ILLEGAL_ADDRESS = 14, CTA_NOT_PRESENT = 18 };
+    (void)state;
+    for (uint32_t absent = 0; absent < 2; absent++) {
+        memcpy(file->fault_words, "why", 4);
+        file->header.fault_offset = offsetof(struct file, fault_words);
+        file->header.fault_bytes = 3;
+        file->header.fault_grid = file->grid.grid_id;
+        file->header.fault_error = 700;
+        file->header.has_fault_address = 1;
+        file->header.fault_address = 0x10;
+        file->header.fault_of_absent_cta = absent;
+        file->header.fault_warp = 2;
+        file->header.fault_lanes = 1u << 5;
+        file->header.fault_instruction = AT_POLL;
+        assert_null(open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine));
+        look_at(machine, &snapshot);
+        assert_int_equal(snapshot.exception_count, 1);
+        const struct wsdbg_exception *row = &snapshot.exceptions[0];
+        assert_int_equal(row->warp, 1);
+        assert_int_equal(row->code, absent ? CTA_NOT_PRESENT : ILLEGAL_ADDRESS);
+        assert_int_equal(row->lanes, 1u << 5);
+        assert_true(row->exact && row->thread_known);
+        assert_int_equal(row->thread[0], 37);
+        assert_int_equal(row->address.value, 0x10);
+        assert_non_null(strstr(snapshot.sites[row->site].instruction, "ld.acquire.gpu"));
+        assert_string_equal(snapshot.contexts[0].error_words, "why");
+        assert_int_equal(snapshot.contexts[0].error_grid, file->grid.grid_id);
+        wsdbg_snapshot_deinit(&snapshot);
+        snapshot = (struct wsdbg_snapshot){0};
+    }
+    file->header.fault_offset = sizeof *file - 2;
+    struct wsdbg_error *error = open_file(file, sizeof *file, WSDBG_STATE_ALL_GRIDS, &machine);
+    assert_int_equal(wsdbg_error_code(error), WSDBG_ERROR_BAD_INPUT);
+    wsdbg_error_destroy(error);
     free(file);
 }
 
@@ -355,8 +427,10 @@ static void global_memory_is_that_of_the_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_look_shows_who_caused_a_fault),
         cmocka_unit_test(a_lane_has_the_results_of_its_atomics_in_their_order),
         cmocka_unit_test(version_1_has_no_results_of_atomics),
+        cmocka_unit_test(version_2_has_no_arrays_and_no_fault),
         cmocka_unit_test(a_look_shows_what_each_lane_waits_for),
         cmocka_unit_test(kernels_with_probes_can_be_left_out),
         cmocka_unit_test(what_is_no_state_is_refused),

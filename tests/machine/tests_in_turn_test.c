@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "machine/look.h"
-#include "machine/ptx_code.h"
+#include "translate/ptx_code.h"
 #include "sass/access.h"
 
 struct code {

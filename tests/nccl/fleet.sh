@@ -16,7 +16,7 @@ if [ $? -ne 0 ] || grep -E '^[a-z-]+ [0-9]+: ' "$work/said" | grep -qv -e ': rig
     cat "$work/said"
     exit 1
 fi
-for script in "training_step.py --rounds 2 --copies 1" "attach_time.py --times 1 --settle 0.5"; do
+for script in "training_step.py --rounds 2 --copies 1" "attach_time.py --programs 2 --times 1 --settle 0.5"; do
     # shellcheck disable=SC2086
     python3 "$here/../h200/"$script --device sim --build "$1" --out "$work/times.json" >"$work/said" 2>&1 || {
         cat "$work/said"

@@ -128,15 +128,34 @@ static void kernel_names_are_read_as_far_as_they_are_certain(void **state)
         {"_ZN2ns41_GLOBAL__N__f085d0f8_13_bsrmv_cu_6e47b6156kernelEv", "ns::kernel"},
         {"_ZN2ns1CILNS_4sort5OrderE0EE3runEv", "ns::C<0>::run"},
         {"$_Z4pipePi$_Z4picki", "pick"},
+        {"__nv_static_30__1f018a0a_9_second_cu_bdbaa69d__Z6secondb", "second"},
+        {"__nv_static_30__1f018a0a_9_second_cu_bdbaa69d_", "__nv_static_30__1f018a0a_9_second_cu_bdbaa69d_"},
+        {"__nv_static_99__1f018a0a__Z6secondb", "__nv_static_99__1f018a0a__Z6secondb"},
         {"_Z999kernel", "_Z999kernel"},
         {"_Z", "_Z"},
         {"_ZN", "_ZN"},
         {"", ""},
     };
+    static const char *const variables[][2] = {
+        {"_ZZ5chainiiPfE4full", "full"},
+        {"_ZZ5chainiiPfE4full_0", "full"},
+        {"_ZZ5chainiiPfE4full__10_", "full"},
+        {"_ZZN2ns1CILi4EE3runENS_1PEE5empty", "empty"},
+        {"_ZN2ns3barE", "ns::bar"},
+        {"bars", "bars"},
+        {"_ZZ5chainiiPfE9full", "_ZZ5chainiiPfE9full"},
+        {"_ZZ", "_ZZ"},
+        {"_ZZ1kvEs", "_ZZ1kvEs"},
+    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char name[256];
         wsdbg_symbol_name(cases[i][0], name, sizeof name);
         assert_string_equal(name, cases[i][1]);
+    }
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        char name[64];
+        wsdbg_symbol_variable(variables[i][0], name, sizeof name);
+        assert_string_equal(name, variables[i][1]);
     }
 }
 

@@ -16,6 +16,7 @@
 #include "base/console.h"
 #include "cmd/explore_words.h"
 #include "base/progress_line.h"
+#include "model/symbol.h"
 
 enum { LINE_BYTES = 2048, FINDINGS_KEPT = 10000 };
 /* A search whose program is gone is over in less. */
@@ -247,7 +248,8 @@ static void add_story(struct wsdbg_explore_log *log, const char *rest)
     const json_t *seed = json_object_get(log->finding, "seed");
     const char *outcome = json_string_value(json_object_get(log->finding, "outcome"));
     const char *kernel = json_string_value(json_object_get(log->launch, "kernel"));
-    char schedule[64] = "the usual schedule";
+    char schedule[64] = "the usual schedule", name[256];
+    wsdbg_symbol_name(kernel ? kernel : "", name, sizeof name);
     if (json_is_integer(seed))
         snprintf(schedule, sizeof schedule, "schedule %" JSON_INTEGER_FORMAT, json_integer_value(seed));
     json_object_set_new(json_object_get(log->finding, "reduced"), "story", json_string(rest));
@@ -256,7 +258,7 @@ static void add_story(struct wsdbg_explore_log *log, const char *rest)
                  !outcome || strcmp(outcome, "deadlock") == 0 ? "hang"
                  : strcmp(outcome, "fault") == 0              ? "fault"
                                                               : "possible hang",
-                 schedule, json_integer_value(json_object_get(log->launch, "launch")), kernel ? kernel : "", rest) < 0)
+                 schedule, json_integer_value(json_object_get(log->launch, "launch")), name, rest) < 0)
         log->story = NULL;
 }
 

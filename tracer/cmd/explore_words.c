@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/console.h"
+#include "model/symbol.h"
 
 enum { LINE_BYTES = 2048, FINDINGS_SAID = 10, SWITCHES_SAID = 20 };
 
@@ -34,6 +35,18 @@ static const char *text(const json_t *object, const char *name)
 {
     const char *value = json_string_value(json_object_get(object, name));
     return value ? value : "";
+}
+
+/* As its author wrote it. */
+struct kernel_name {
+    char text[256];
+};
+
+static struct kernel_name kernel_of(const json_t *launch)
+{
+    struct kernel_name name;
+    wsdbg_symbol_name(text(launch, "kernel"), name.text, sizeof name.text);
+    return name;
 }
 
 static double seconds(const json_t *object)
@@ -102,7 +115,7 @@ static void say_finding(struct wsdbg_listener *listener, const json_t *launch, c
                       is_fault   ? "fault"
                       : is_stall ? "possible hang"
                                  : "hang",
-                      schedule, number(launch, "launch"), text(launch, "kernel"), place, ordinal(place),
+                      schedule, number(launch, "launch"), kernel_of(launch).text, place, ordinal(place),
                       seconds(finding), number(finding, "decisions"), number(finding, "instructions"));
     if (is_fault)
         wsdbg_explore_say(listener, "  %s", text(finding, "fault"));
@@ -146,7 +159,7 @@ static void say_waits_for_host(struct wsdbg_listener *listener, const json_t *la
     wsdbg_explore_say(listener,
                       "launch " INTEGER " (%s) is not explored: in the usual schedule it waits for memory that the "
                       "host or another launch could still write",
-                      number(launch, "launch"), text(launch, "kernel"));
+                      number(launch, "launch"), kernel_of(launch).text);
     say_waits(listener, json_array_get(json_object_get(launch, "findings"), 0));
 }
 
@@ -156,7 +169,7 @@ static void say_counts(struct wsdbg_listener *listener, const json_t *launch)
                       INTEGER " hang, " INTEGER " possible hang and " INTEGER " fault of " INTEGER
                               " schedules of launch " INTEGER " (%s): %.1f s, " INTEGER " decisions%s",
                       number(launch, "hangs"), number(launch, "stalls"), number(launch, "faults"),
-                      number(launch, "schedules"), number(launch, "launch"), text(launch, "kernel"), seconds(launch),
+                      number(launch, "schedules"), number(launch, "launch"), kernel_of(launch).text, seconds(launch),
                       number(launch, "decisions"), why_words(launch));
 }
 
@@ -180,13 +193,13 @@ void wsdbg_explore_say_launch(struct wsdbg_listener *listener, const json_t *lau
     }
     if (!schedules) {
         wsdbg_explore_say(listener, "launch " INTEGER " (%s): the usual schedule did not come to its end%s",
-                          number(launch, "launch"), text(launch, "kernel"), why_words(launch));
+                          number(launch, "launch"), kernel_of(launch).text, why_words(launch));
         return;
     }
     if (!count)
         wsdbg_explore_say(
             listener, "no hang in " INTEGER " schedule%s of launch " INTEGER " (%s): %.1f s, " INTEGER " decisions%s",
-            schedules, plural(schedules), number(launch, "launch"), text(launch, "kernel"), seconds(launch),
+            schedules, plural(schedules), number(launch, "launch"), kernel_of(launch).text, seconds(launch),
             number(launch, "decisions"), why_words(launch));
     else if (schedules > number(json_array_get(findings, count - 1), "place") || count > 1)
         say_counts(listener, launch);
@@ -228,6 +241,6 @@ void wsdbg_explore_progress_text(const struct wsdbg_explore_progress *progress, 
     else
         snprintf(stage, sizeof stage, "%" PRIu64 "%s schedules, %.0f/s, %" PRIu64 " found%s", progress->tried, most,
                  spent > 0 ? (double)progress->tried / spent : 0, progress->found, ends);
-    snprintf(out, byte_count, "launch " INTEGER " (%.40s): %s", number(launch, "launch"), text(launch, "kernel"),
+    snprintf(out, byte_count, "launch " INTEGER " (%.40s): %s", number(launch, "launch"), kernel_of(launch).text,
              stage);
 }

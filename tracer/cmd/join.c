@@ -46,7 +46,8 @@ struct join {
     struct wsdbg_session *session;
     uint64_t began_ns;
     uint64_t waited_ns; /* between looks */
-    int signals;        /* signalfd */
+    bool has_begun;
+    int signals; /* signalfd */
     sigset_t signals_before;
     bool simulator;
     /* Of the newest look. */
@@ -166,9 +167,12 @@ static enum wsdbg_wait wait_of(struct wsdbg_clock *clock, uint64_t deadline_ns)
 {
     struct join *join = of_clock(clock);
     struct pollfd poller = {.fd = join->signals, .events = POLLIN};
-    const uint64_t now_ns = wsdbg_monotonic_ns(), left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+    const uint64_t now_ns = wsdbg_monotonic_ns();
+    const uint64_t left_ns =
+        join->has_begun && deadline_ns > now_ns ? deadline_ns - now_ns : 0; /* the first look: now */
     const struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000u), .tv_nsec = (long)(left_ns % 1000000000u)};
     struct signalfd_siginfo info;
+    join->has_begun = true;
     const bool has_signal =
         ppoll(&poller, 1, &left, NULL) > 0 && read(join->signals, &info, sizeof info) == sizeof info;
     join->waited_ns += wsdbg_monotonic_ns() - now_ns;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/console.h"
+#include "model/symbol.h"
 
 enum { FIELDS = 15, SIDE_FIELDS = 5 };
 enum { CODE, KERNEL, MEMORY, FIRST, SECOND = FIRST + SIDE_FIELDS, MISSING = SECOND + SIDE_FIELDS, CHANGE };
@@ -110,12 +111,27 @@ static void say_side(const char *name, const json_t *side)
     fprintf(stderr, "%s%s at %s\n", word(side, "does"), is_async ? " (asynchronously)" : "", word(side, "place"));
 }
 
+/* "shared memory: byte 0 of tile", for the symbol of the variable. */
+static void write_memory(const char *memory, char *out, size_t bytes)
+{
+    static const char of[] = " of _Z";
+    const char *symbol = strstr(memory, of);
+    char name[256];
+    symbol = symbol ? symbol + strlen(" of ") : memory + strlen(memory);
+    if (*symbol)
+        wsdbg_symbol_variable(symbol, name, sizeof name);
+    snprintf(out, bytes, "%.*s%s", (int)(symbol - memory), memory, *symbol ? name : "");
+}
+
 void wsdbg_races_say(const json_t *rows, bool is_quiet)
 {
     const size_t count = json_array_size(rows);
     for (size_t i = 0; i < count; i++) {
         const json_t *const row = json_array_get(rows, i);
-        wsdbg_say("%s in %s: %s", word(row, "code"), word(row, "kernel"), word(row, "memory"));
+        char kernel[256], memory[512];
+        wsdbg_symbol_name(word(row, "kernel"), kernel, sizeof kernel);
+        write_memory(word(row, "memory"), memory, sizeof memory);
+        wsdbg_say("%s in %s: %s", word(row, "code"), kernel, memory);
         say_side("first:", json_object_get(row, "first"));
         say_side("second:", json_object_get(row, "second"));
         fprintf(stderr, "  missing: %s\n  change:  %s\n", word(row, "missing"), word(row, "change"));

@@ -12,6 +12,7 @@
 #include "diagnose/poll_writers.h"
 #include "diagnose/recorded_case.h"
 #include "diagnose/rules.h"
+#include "model/fault.h"
 
 enum rule_evidence { RECORD, MACHINE, FAULT_RECORD, FAULT_MACHINE };
 
@@ -144,7 +145,7 @@ static struct wsdbg_error *diagnose_case(const struct whole *whole, uint32_t gri
         return error;
     c.polls = whole->polls;
     error = judge_case(&c);
-    if (!error && whole->recorded && c.of_machine && !c.faulted)
+    if (!error && whole->recorded && c.of_machine)
         error = judge_record(whole->recorded, &c);
     if (!error)
         error = c.no_memory ? &wsdbg_error_no_memory : wsdbg_fold(&c, out);
@@ -193,7 +194,9 @@ static bool has_faulted(const struct wsdbg_snapshot *snapshot, const struct wsdb
 static bool worth_a_look(const struct wsdbg_snapshot *snapshot, const struct wsdbg_grid *grid, bool faulted_only)
 {
     const bool faulted = has_faulted(snapshot, grid);
-    return grid->cta_count > 0 && (faulted ? grid->warps_live > 0 : grid->running && !grid->moves && !faulted_only) &&
+    const bool told = faulted && wsdbg_fault_words_of(&snapshot->contexts[grid->context], grid)[0];
+    return grid->cta_count > 0 &&
+           (faulted ? grid->warps_live > 0 || told : grid->running && !grid->moves && !faulted_only) &&
            wsdbg_grid_is_sound(snapshot, grid);
 }
 

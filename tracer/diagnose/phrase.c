@@ -73,6 +73,17 @@ static bool role_says_more(const struct wsdbg_case *c, uint32_t warp)
     return row->role.known && !(c->snapshot->names_inferred && name && strncmp(name, "warp", 4) == 0);
 }
 
+struct wsdbg_phrase wsdbg_say_both(const struct wsdbg_case *c, uint32_t one, uint32_t other)
+{
+    const struct wsdbg_phrase a = wsdbg_say_role(c, one), b = wsdbg_say_role(c, other);
+    struct wsdbg_phrase phrase = {""};
+    if (strcmp(a.text, b.text) != 0)
+        append(&phrase, "%s and %s", a.text, b.text);
+    else
+        append(&phrase, "warp %u and warp %u", wsdbg_case_warp(c, one)->warp, wsdbg_case_warp(c, other)->warp);
+    return phrase;
+}
+
 struct wsdbg_phrase wsdbg_say_warp(const struct wsdbg_case *c, uint32_t warp)
 {
     struct wsdbg_phrase phrase = {""};

@@ -10,6 +10,8 @@ struct wsdbg_phrase {
 };
 
 struct wsdbg_phrase wsdbg_say_role(const struct wsdbg_case *c, uint32_t warp); /* "producer", "role 3", "warp 5" */
+/* "producer and consumer"; "warp 0 and warp 3" where their roles do not tell them apart */
+struct wsdbg_phrase wsdbg_say_both(const struct wsdbg_case *c, uint32_t one, uint32_t other);
 struct wsdbg_phrase wsdbg_say_warp(const struct wsdbg_case *c, uint32_t warp); /* "warp 5 (producer)" */
 struct wsdbg_phrase wsdbg_say_warps(const struct wsdbg_case *c,
                                     const struct wsdbg_warp_set *set);       /* "warps 4-7, 9 (consumer)" */

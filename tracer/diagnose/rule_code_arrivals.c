@@ -209,6 +209,15 @@ static void say_short(struct wsdbg_case *c, const struct wsdbg_missing_arrivals 
     wsdbg_tell_waits(c, finding, arrivers);
 }
 
+/* Where somebody finds out how often each warp arrives. */
+static const char *where_arrivals_are_seen(const struct wsdbg_case *c)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->history_count)
+            return " The events show how often each warp arrived: wsdbg query FILE.db @timeline";
+    return " How often each warp arrives is seen with probes, or under --device sim.";
+}
+
 static void say_missing(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
                         const struct wsdbg_warp_set *arrivers, bool each, const char *where,
                         enum wsdbg_confidence confidence)
@@ -235,7 +244,7 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_missing_arrival
                 "Arrive on %s%s on every path through the iteration, including skipped iterations and the last one of "
                 "a tile.%s",
                 wsdbg_say_family(c, missing->word.barrier).text, is_sure ? "" : " exactly once",
-                is_sure ? "" : " How often each warp arrives is seen with probes, or under --device sim.");
+                is_sure ? "" : where_arrivals_are_seen(c));
     wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
     wsdbg_tell_waits(c, finding, arrivers);
 }

@@ -93,11 +93,16 @@ static void say_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
                 missing->word.untouched ? " They left too early, or the wait is out of step with their arrivals: one "
                                           "arrival too many, or a wrong parity, does that."
                                         : "");
-    wsdbg_print(finding->fix, sizeof finding->fix, "%s: compare how %s and %s compute their tile and iteration counts.",
+    struct wsdbg_phrase both;
+    if (finding->role.known)
+        both = wsdbg_say_both(c, missing->warp, wsdbg_first_of(gone));
+    else
+        wsdbg_print(both.text, sizeof both.text, "%.80s and the warps that exited",
+                    wsdbg_say_role(c, missing->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix, "%s: compare how %s compute their tile and iteration counts.",
                 missing->made > 0 ? "Let every warp arrive for every round that is waited for, also before it returns"
                                   : "Make both sides run the same number of iterations",
-                wsdbg_say_role(c, missing->warp).text,
-                finding->role.known ? wsdbg_say_role(c, wsdbg_first_of(gone)).text : "the warps that exited");
+                both.text);
     wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival; no live warp can reach it");
 }
 

@@ -115,6 +115,34 @@ static struct wsdbg_finding *find(const struct totals *totals, enum wsdbg_cause 
     return finding;
 }
 
+/* A cp.async.mbarrier.arrive that adds the arrival which it makes, on the barrier; NULL = there is none. */
+static const struct wsdbg_access_row *arrival_of_its_own(const struct totals *totals)
+{
+    const struct wsdbg_case *c = totals->c;
+    for (size_t i = 0; i < c->snapshot->access_count; i++) {
+        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
+        if (access->grid == c->grid && access->kind == WSDBG_ACCESS_COPY_ARRIVE && !access->count.known &&
+            wsdbg_access_match(c, access, totals->row) >= WSDBG_MATCH_MAY)
+            return access;
+    }
+    return NULL;
+}
+
+/* The code has an arrival that looks as if it was meant. */
+static void say_not_counted(const struct totals *totals, const struct wsdbg_access_row *access,
+                            struct wsdbg_finding *finding)
+{
+    struct wsdbg_case *c = totals->c;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "No arrival on %s counts: cp.async.mbarrier.arrive without .noinc at %.80s adds one to what the phase "
+                "takes before it arrives. A phase takes %u arrivals, so %s waits forever%s.",
+                wsdbg_say_object(c, totals->row).text, wsdbg_say_place(c, access->site).text, totals->expected,
+                wsdbg_say_warp(c, totals->warp).text, wsdbg_say_at(c, totals->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Use cp.async.mbarrier.arrive.noinc: its arrival is one of those that %s is initialised for.",
+                wsdbg_say_family(c, totals->row).text);
+}
+
 static void say_never(const struct totals *totals)
 {
     struct wsdbg_case *c = totals->c;
@@ -127,6 +155,11 @@ static void say_never(const struct totals *totals)
                                          whose);
     if (!finding)
         return;
+    const struct wsdbg_access_row *own = none ? arrival_of_its_own(totals) : NULL;
+    if (own) {
+        say_not_counted(totals, own, finding);
+        return;
+    }
     char who[200] = "";
     if (wsdbg_set_count(whose))
         wsdbg_print(who, sizeof who, none ? " (its bytes are announced or copied by %.150s)" : " (by %.150s)",

@@ -2,7 +2,7 @@
  *
  * Reads: exceptions, the words of mbarriers, the code that led to where warps stand.  Adds: TX_SHARED_BARRIER or
  * DOUBLE_ARRIVE for an arrival on a phase whose count is spent, BARRIER_NOT_INIT for one where no mbarrier is,
- * PEER_EXITED for an arrival in a CTA that has left, else UNKNOWN, which says what the GPU says.
+ * PEER_EXITED for an arrival in a CTA that has left, else UNKNOWN, which says what the GPU or the simulator says.
  *
  * An arrival that finds the count of its phase spent while bytes are still on their way locks the mbarrier (bit 42 of
  * its word) and is reported as CUDA_EXCEPTION_4 at the arrival itself (measured on an H200, driver 580); newer drivers
@@ -340,9 +340,18 @@ static void say_unknown(struct wsdbg_case *c, const struct wsdbg_exception *e)
                     e->misaligned_bytes);
 }
 
+/* What a simulated device says of the error, if this grid caused it; "" = nothing. */
+static const char *words_of(const struct wsdbg_case *c)
+{
+    const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
+    return wsdbg_fault_words_of(&c->snapshot->contexts[grid->context], grid);
+}
+
 static void tell(struct wsdbg_case *c, uint32_t barrier)
 {
     struct wsdbg_finding *finding = c->finding_count ? &c->findings[c->finding_count - 1] : NULL;
+    if (words_of(c)[0])
+        wsdbg_evidence_text(c, finding, "the simulator says: %.200s", words_of(c));
     for (uint32_t w = 0, told = 0; w < c->warp_count && told < TOLD; w++) {
         size_t count;
         const struct wsdbg_exception *rows = exceptions_of(c, w, &count);
@@ -353,6 +362,18 @@ static void tell(struct wsdbg_case *c, uint32_t barrier)
         }
     }
     wsdbg_tell_word(c, finding, barrier);
+}
+
+/* A copy, or another engine of a simulated device, came upon the error: no warp stands where it happened. */
+static void say_of_no_warp(struct wsdbg_case *c)
+{
+    const struct wsdbg_context *context = &c->snapshot->contexts[c->snapshot->grids[c->grid].context];
+    struct wsdbg_finding *finding = NULL;
+    if (c->snapshot->exception_count == 0 && c->finding_count == 0 && words_of(c)[0])
+        finding = wsdbg_case_find(c, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, c->ctas[0], WSDBG_NONE);
+    if (finding)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "the simulator ended the kernel with CUDA error %d: %s.", context->error, words_of(c));
 }
 
 void wsdbg_rule_exception(struct wsdbg_case *c)
@@ -368,8 +389,10 @@ void wsdbg_rule_exception(struct wsdbg_case *c)
                 finds_nobody(c, &rows[i]))
                 known = &rows[i];
     }
-    if (!first)
+    if (!first) {
+        say_of_no_warp(c);
         return;
+    }
     if (!known)
         say_unknown(c, first);
     else if (finds_nobody(c, known))

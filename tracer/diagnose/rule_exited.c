@@ -187,9 +187,9 @@ static void say_exited(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_w
                 wsdbg_say_line(c, &row->last).text, wsdbg_say_iteration(row->last.iteration, WSDBG_NONE).text,
                 wsdbg_say_warps(c, wakers).text, did);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Make both sides run the same number of iterations: compare how %s and %s compute their tile and "
-                "iteration counts.",
-                wsdbg_say_role(c, warp).text, wsdbg_say_role(c, waker).text);
+                "Make both sides run the same number of iterations: compare how %s compute their tile and iteration "
+                "counts.",
+                wsdbg_say_both(c, warp, waker).text);
     if (wait)
         wsdbg_evidence_event(c, finding, warp, wait->event, "%s waits", wsdbg_say_warp(c, warp).text);
     if (deed)

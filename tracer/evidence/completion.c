@@ -2,14 +2,16 @@
  *
  * Reads: the ring's rows that were set aside.  Writes: rows that looks added, and barriers that only the record names.
  *
- * Which mbarrier of the record is which word in memory is told by the warps: one that recorded a wait and stands in a
- * wait ties the two together, and with them all stages of both (see barrier_ties.h).
+ * In a record that a simulated device wrote each barrier that a look saw says what it is called there (event_arrays.h).
+ * Which mbarrier of another record is which word in memory is told by the warps: one that recorded a wait and stands in
+ * a wait ties the two together, and with them all stages of both (see barrier_ties.h).
  */
 #include "evidence/completion.h"
 
 #include <stdlib.h>
 
 #include "evidence/barrier_ties.h"
+#include "evidence/event_arrays.h"
 #include "evidence/snapshot_drop.h"
 #include "model/rows.h"
 
@@ -94,7 +96,12 @@ struct wsdbg_error *wsdbg_completion_end(struct wsdbg_error *so_far, struct wsdb
     bool any = false;
     for (size_t i = first; record && !error && i < snapshot->grid_count; i++) {
         const uint32_t was = wsdbg_snapshot_same_grid(snapshot, (uint32_t)i, record);
-        if (was == WSDBG_NONE || !add_histories(snapshot, &snapshot->grids[i], record, was))
+        if (was == WSDBG_NONE)
+            continue;
+        const bool has_histories = add_histories(snapshot, &snapshot->grids[i], record, was);
+        if (!has_author(record, &record->grids[was]))
+            error = wsdbg_events_take_arrays(snapshot, (uint32_t)i);
+        if (error || !has_histories)
             continue;
         any = true;
         error = wsdbg_tie_barriers(snapshot, (uint32_t)i, record, was);

@@ -36,6 +36,10 @@ struct wsdbg_evidence_ops {
      * cannot. */
     struct wsdbg_error *(*complete)(struct wsdbg_evidence *source, uint64_t deadline_ns,
                                     struct wsdbg_snapshot *snapshot);
+    /* A look may return while its inspectors leave, so that it can be judged meanwhile.  Waits until they have left;
+     * the rows of that look in `snapshot` get the time that took.  Due before the program is done anything to.  NULL =
+     * no look does so. */
+    void (*await_leave)(struct wsdbg_evidence *source, struct wsdbg_snapshot *snapshot);
     /* An error ended a context: fetches what the driver left of it, and waits for that deadline_ns at most; inspect()
      * shows it from then on.  NULL = nothing is left. */
     void (*fetch)(struct wsdbg_evidence *source, const struct wsdbg_snapshot *snapshot, uint64_t deadline_ns);

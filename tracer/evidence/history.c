@@ -53,11 +53,28 @@ static bool is_real(const struct wsdbg_event *event)
     return event->kind != WSDBG_EVENT_NONE && event->kind < WSDBG_EVENT_KIND_COUNT && begin_is_first;
 }
 
-/* May `older` stand right before `newer`?  Half the clock's range is "later". */
+/* May `older`, which is to be number `sequence`, stand before `newer`?  Half the clock's range is "later". */
+static bool stands_before(const struct wsdbg_event *older, uint8_t sequence, const struct wsdbg_event *newer)
+{
+    return is_real(older) && older->kind != WSDBG_EVENT_EXIT && older->sequence == sequence &&
+           newer->time - older->time <= UINT32_MAX / 2;
+}
+
 static bool fits_before(const struct wsdbg_event *older, const struct wsdbg_event *newer)
 {
-    return is_real(older) && older->kind != WSDBG_EVENT_EXIT && older->sequence == (uint8_t)(newer->sequence - 1) &&
-           newer->time - older->time <= UINT32_MAX / 2;
+    return stands_before(older, (uint8_t)(newer->sequence - 1), newer);
+}
+
+/* Whether an entry at the place of number `sequence` is an event of lanes that went a way of their own: they count
+ * their own events, and may write over an older one of the others.  It was written after `newer` and not after `last`;
+ * one that the GPU writes right now is later than both. */
+static bool is_of_other_lanes(const struct wsdbg_history_source *source, const struct wsdbg_event *entry,
+                              uint8_t sequence, const struct wsdbg_event *newer, const struct wsdbg_event *last)
+{
+    const uint32_t age = entry->time - newer->time, span = last->time - newer->time;
+    const bool in_place = ((entry->sequence ^ sequence) & (source->depth - 1)) == 0;
+    return in_place && is_real(entry) && entry->kind != WSDBG_EVENT_BEGIN && entry->kind != WSDBG_EVENT_EXIT &&
+           age > 0 && age <= span;
 }
 
 /* The probe may say in BEGIN how many events were lost before it. */
@@ -176,24 +193,33 @@ static void add_other_lanes(const struct wsdbg_history_source *source, const str
 }
 
 /* From `last`, the oldest in out, back to BEGIN, `depth` entries or one that does not fit.  A ring that has lapped the
- * slot's event holds nothing older than it. */
+ * slot's event holds nothing older than it.  Where other lanes wrote over an event, the walk goes on behind it. */
 static void walk(const struct wsdbg_history_source *source, const struct wsdbg_event *last, bool lapped,
                  struct wsdbg_history_walk *out)
 {
+    const uint64_t last_ns = out->events[out->count - 1].gpu_time_ns;
     struct wsdbg_event newer = *last;
+    bool any_lost = false;
     uint32_t walked = 1;
     for (; newer.kind != WSDBG_EVENT_BEGIN && walked < source->depth && out->count < WSDBG_HISTORY_DEPTH_MAX;
          walked++) {
-        const struct wsdbg_event older = entry_at(source->mirror, source->depth, (uint8_t)(newer.sequence - 1));
-        if (!fits_before(&older, &newer) || (lapped && older.time - source->state.time > source->horizon)) {
+        const uint8_t sequence = (uint8_t)(last->sequence - walked);
+        const struct wsdbg_event older = entry_at(source->mirror, source->depth, sequence);
+        if (is_of_other_lanes(source, &older, sequence, &newer, last)) {
+            insert(&older, last_ns - ((uint64_t)(last->time - older.time) << WSDBG_TIME_SHIFT), out);
+            any_lost = true;
+            continue;
+        }
+        if (!stands_before(&older, sequence, &newer) || (lapped && older.time - source->state.time > source->horizon)) {
             out->torn = true;
-            return;
+            break;
         }
         add_older(&older, &newer, out);
         newer = older;
     }
     if (newer.kind == WSDBG_EVENT_BEGIN)
         add_other_lanes(source, last, &newer, walked, out);
+    out->whole = out->whole && !any_lost;
 }
 
 void wsdbg_history_walk_back(const struct wsdbg_history_source *source, struct wsdbg_history_walk *out)

@@ -214,7 +214,10 @@ static void set_roles(const struct role_inference *inference, const struct famil
         name->arriving_roles = roles_of(inference, arriving);
         name->waiting_roles = roles_of(inference, waiting);
     }
-    name->first_free = family->ended ? family->first_is_free : use == WSDBG_USE_EMPTY && !family->arriving;
+    /* What copies fill is never free at first, even if the iterations on record seem to say so. */
+    const bool may_be_free = use != WSDBG_USE_FULL;
+    name->first_free =
+        may_be_free && (family->ended ? family->first_is_free : use == WSDBG_USE_EMPTY && !family->arriving);
 }
 
 static struct wsdbg_error *name_families(struct role_inference *inference)

@@ -39,6 +39,7 @@ static const char *const step_names[WSDBG_INSPECT_STEPS] = {
     [WSDBG_INSPECT_RESUME] = "resume",
     [WSDBG_INSPECT_DETACH] = "detach",
     [WSDBG_INSPECT_STAY] = "attach",
+    [WSDBG_INSPECT_OPEN] = "load libcuda",
 };
 
 struct service {
@@ -107,14 +108,17 @@ static void give_up(struct wsdbg_inspector *inspector)
     wsdbg_side_process_wait(&inspector->child, wsdbg_attach_clock_ns() + KILL_LIMIT_NS);
 }
 
-/* True when the socket has something, also its end. */
+/* True when the socket has something, also its end; who asks late finds what came in time. */
 static bool wait_readable(int socket, uint64_t deadline_ns)
 {
     struct pollfd poller = {.fd = socket, .events = POLLIN};
-    for (uint64_t now = wsdbg_attach_clock_ns(); now < deadline_ns; now = wsdbg_attach_clock_ns())
-        if (poll(&poller, 1, (int)((deadline_ns - now) / 1000000) + 1) > 0)
+    for (uint64_t now_ns = wsdbg_attach_clock_ns();; now_ns = wsdbg_attach_clock_ns()) {
+        const bool is_late = now_ns >= deadline_ns;
+        if (poll(&poller, 1, is_late ? 0 : (int)((deadline_ns - now_ns) / 1000000) + 1) > 0)
             return true;
-    return false;
+        if (is_late)
+            return false;
+    }
 }
 
 static struct wsdbg_error *lose(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step, const char *how)
@@ -184,10 +188,15 @@ bool wsdbg_inspector_has_posted(const struct wsdbg_inspector *inspector)
     return inspector->posted != 0;
 }
 
+bool wsdbg_inspector_has_answered(const struct wsdbg_inspector *inspector)
+{
+    return wait_readable(inspector->socket, 0);
+}
+
 bool wsdbg_inspector_collect(struct wsdbg_inspector *inspector, struct wsdbg_error **error)
 {
-    struct pollfd poller = {.fd = inspector->socket, .events = POLLIN};
-    if (!inspector->posted || (poll(&poller, 1, 0) == 0 && wsdbg_attach_clock_ns() < inspector->posted_until_ns))
+    if (!inspector->posted ||
+        (!wsdbg_inspector_has_answered(inspector) && wsdbg_attach_clock_ns() < inspector->posted_until_ns))
         return false;
     *error = take(inspector, inspector->posted, inspector->posted_until_ns, NULL);
     inspector->posted = 0;

@@ -27,6 +27,7 @@ enum wsdbg_inspector_step {
     WSDBG_INSPECT_RESUME,
     WSDBG_INSPECT_DETACH,
     WSDBG_INSPECT_STAY, /* as ATTACH while the GPU is idle; the program's calls then go on between looks */
+    WSDBG_INSPECT_OPEN, /* loads the driver's library, which ATTACH and STAY do otherwise */
     WSDBG_INSPECT_STEPS
 };
 
@@ -116,6 +117,8 @@ struct wsdbg_error *wsdbg_inspector_ask(struct wsdbg_inspector *inspector, enum 
 /* Begins a step that may take long, and goes on. */
 struct wsdbg_error *wsdbg_inspector_post(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step,
                                          const uint64_t arguments[WSDBG_INSPECTOR_ARGUMENTS], uint64_t limit_ns);
+/* Whether an answer has come that was not taken, or the child is gone. */
+bool wsdbg_inspector_has_answered(const struct wsdbg_inspector *inspector);
 /* Whether a step that was posted has ended; then *error says how.  False also where none was posted. */
 bool wsdbg_inspector_collect(struct wsdbg_inspector *inspector, struct wsdbg_error **error);
 /* Waits for the end of a step that was posted, and returns its error.  Returns NULL if none was posted. */

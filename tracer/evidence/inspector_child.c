@@ -423,6 +423,8 @@ static void serve_step(struct wsdbg_inspection *in, const struct wsdbg_inspector
         wsdbg_inspect_attach(in, request->arguments[0], reply);
     else if (request->step == WSDBG_INSPECT_STAY)
         wsdbg_inspect_stay(in, request->arguments[0], reply);
+    else if (request->step == WSDBG_INSPECT_OPEN)
+        wsdbg_inspect_open(in, reply);
     else if (request->step == WSDBG_INSPECT_DETACH)
         wsdbg_inspect_leave(in);
     else if (!in->attached)

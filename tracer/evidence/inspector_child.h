@@ -30,13 +30,14 @@ struct wsdbg_inspection {
     bool trapped;                                          /* it is a trap, a breakpoint to a debugger */
     uint64_t exceptions_before[WSDBG_INSPECTOR_DEVICES]
                               [WSDBG_INSPECT_EXCEPTION_WORDS]; /* not of the time we are here */
-    int asked_wake;       /* eventfd: a call of the program wants to know of exceptions */
-    bool listens;         /* somebody raises it */
-    uint32_t images_lost; /* for which there was no row */
-    uint32_t event_count; /* of the driver, during this attach */
-    uint64_t event_ns;    /* time of the last answer */
-    uint64_t held_ns;     /* since when the program's calls are held, as far as we know; 0 = they are not */
-    uint64_t image_bytes; /* used in the area */
+    int asked_wake;          /* eventfd: a call of the program wants to know of exceptions */
+    bool listens;            /* somebody raises it */
+    uint32_t images_lost;    /* for which there was no row */
+    uint32_t event_count;    /* of the driver, during this attach */
+    uint32_t fetched_events; /* event_count when images were last fetched */
+    uint64_t event_ns;       /* time of the last answer */
+    uint64_t held_ns;        /* since when the program's calls are held, as far as we know; 0 = they are not */
+    uint64_t image_bytes;    /* used in the area */
 };
 
 void wsdbg_inspect_fail(struct wsdbg_inspector_reply *reply, const char *format, ...)

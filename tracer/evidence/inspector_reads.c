@@ -287,17 +287,26 @@ static bool has_grid(const struct wsdbg_inspector_area *area, const struct wsdbg
     return false;
 }
 
-/* Each look anew: with lazy loading an image changes while functions of it are loaded. */
+/* With lazy loading an image changes while functions of it are loaded. */
+static void forget_fetched(struct wsdbg_inspection *in)
+{
+    in->image_bytes = 0;
+    for (uint32_t i = 0; i < in->area->image_count; i++)
+        in->area->images[i].fetched = 0;
+}
+
+/* Calls of the program wait while a late look is taken: without an event of the driver nothing was loaded since the
+ * look before. */
 static void fetch_images(struct wsdbg_inspection *in)
 {
     struct wsdbg_inspector_area *area = in->area;
-    in->image_bytes = 0;
+    if (in->stays || in->event_count != in->fetched_events)
+        forget_fetched(in);
+    in->fetched_events = in->event_count;
     area->images_dropped = in->images_lost;
-    for (uint32_t i = 0; i < area->image_count; i++) {
-        area->images[i].fetched = 0;
-        if (has_grid(area, &area->images[i]) && !fetch_image(in, &area->images[i]))
+    for (uint32_t i = 0; i < area->image_count; i++)
+        if (!area->images[i].fetched && has_grid(area, &area->images[i]) && !fetch_image(in, &area->images[i]))
             area->images_dropped++;
-    }
     for (uint32_t i = 0; (area->grid_count || in->exception) && i < area->image_count; i++)
         if (!area->images[i].fetched && in->image_bytes + area->images[i].byte_count <= OTHER_IMAGES_BYTES)
             fetch_image(in, &area->images[i]);

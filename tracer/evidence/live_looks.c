@@ -13,9 +13,10 @@
 
 enum { LOOKS = 2 };
 #define APART_NS 60000000ull          /* from one suspension to the next: a spinning warp has gone round many times */
-#define APART_LATE_NS 300000000ull    /* ... also where other programs have the GPU in turns */
+#define APART_LATE_NS 250000000ull    /* ... also where other programs have the GPU in turns */
 #define AHEAD_AT_MOST_NS 500000000ull /* a look ahead is compared with one that comes no later */
-#define HELD_NS 50000000ull           /* time for an observer to report the locks of its GPUs */
+#define OPENED_NS 1000000000ull       /* time for an inspector to load the driver's library before it asks */
+#define HELD_NS 50000000ull           /* ... and then for an observer to report the locks of its GPUs */
 #define STOPPED_AT_MOST_NS 1000000000ull
 #define ATTACH_LIMIT_NS 2750000000ull /* and never more than half of the time there is */
 #define STEP_LIMIT_NS 1500000000ull
@@ -42,7 +43,7 @@ struct wsdbg_live_process {
     bool held_nothing_back;                  /* the last looks were those of an inspector that stays */
     uint64_t first_attach_ns;                /* of those before; 0 = there was none */
     uint64_t begun_ns;                       /* when an attach was begun before its look */
-    bool is_in;                              /* an inspector is attached for a late look */
+    uint64_t leaves_ns;                      /* since when the inspector of a late look leaves; 0 = none does */
     char fault[256];                         /* about an exception that no warp shows any more, "" = there is none */
     struct wsdbg_look_keeper *keeper;        /* NULL = looks are not kept */
 };
@@ -211,8 +212,24 @@ static bool holds_gpus(const struct wsdbg_live_process *process)
     return __atomic_load_n(&process->attach.row->held_gpus, __ATOMIC_ACQUIRE) != 0;
 }
 
+/* Until the observer has reported its locks, or had the time for that. */
+static void await_locks(const struct wsdbg_live_process *process)
+{
+    uint64_t until_ns = process->begun_ns + OPENED_NS;
+    bool has_asked = false;
+    while (wsdbg_live_machine_is_attaching(process->machine) && !holds_gpus(process) &&
+           wsdbg_attach_clock_ns() < until_ns) {
+        if (!has_asked && wsdbg_live_machine_has_asked(process->machine)) {
+            has_asked = true;
+            until_ns = wsdbg_attach_clock_ns() + HELD_NS;
+        }
+        wait_until(wsdbg_attach_clock_ns() + HELD_NS / 50);
+    }
+}
+
 bool wsdbg_live_process_begin(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
+    wsdbg_live_process_await_leave(process, NULL);
     const uint64_t now_ns = wsdbg_attach_clock_ns();
     if (process->saw_fault) /* no inspector attaches to it again */
         return true;
@@ -221,9 +238,7 @@ bool wsdbg_live_process_begin(struct wsdbg_live_process *process, uint64_t deadl
     process->begun_ns = now_ns;
     wsdbg_error_destroy(wsdbg_live_machine_begin_attach(
         process->machine, attach_limit_ns(now_ns, deadline_ns))); /* the look reports it */
-    while (wsdbg_live_machine_is_attaching(process->machine) && !holds_gpus(process) &&
-           wsdbg_attach_clock_ns() < now_ns + HELD_NS)
-        wait_until(wsdbg_attach_clock_ns() + HELD_NS / 50);
+    await_locks(process);
     return holds_gpus(process);
 }
 
@@ -232,7 +247,7 @@ bool wsdbg_live_process_has_begun(const struct wsdbg_live_process *process)
     return wsdbg_live_machine_is_attaching(process->machine);
 }
 
-/* An inspector that comes late: attaches, looks, leaves. */
+/* An inspector that comes late. */
 static struct wsdbg_error *come_in_late(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     const uint64_t now_ns = wsdbg_attach_clock_ns();
@@ -243,65 +258,53 @@ static struct wsdbg_error *come_in_late(struct wsdbg_live_process *process, uint
     process->times[0].attach_ns = lap(&since_ns);
     if (!wsdbg_live_process_is_taken(process, error)) /* one that failed in another way may have been in */
         note_attach(process, began_ns);
-    process->is_in = !error;
-    return error ? error : wsdbg_code_prepare(process->code, process->machine);
+    return error;
 }
 
 static void begin_leave(struct wsdbg_live_process *process)
 {
-    if (process->is_in)
-        wsdbg_error_destroy(wsdbg_live_machine_leave(process->machine)); /* what was seen was seen */
+    process->leaves_ns = wsdbg_attach_clock_ns();
+    wsdbg_error_destroy(wsdbg_live_machine_leave(process->machine)); /* what was seen was seen */
 }
 
-static void end_leave(struct wsdbg_live_process *process, uint64_t began_ns)
+struct wsdbg_error *wsdbg_live_process_look_late(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
-    if (!process->is_in)
-        return;
-    wsdbg_error_destroy(wsdbg_live_machine_finish(process->machine));
-    process->times[process->count ? process->count - 1 : 0].detach_ns = lap(&began_ns);
-    wsdbg_live_machine_await_rescue(process->machine, STEP_LIMIT_NS);
-    process->is_in = false;
-}
-
-static struct wsdbg_error *look_late(struct wsdbg_live_process *process, uint64_t deadline_ns)
-{
+    begin_looks(process);
+    process->held_nothing_back = process->looked_ahead = false;
     struct wsdbg_error *error = come_in_late(process, deadline_ns);
+    if (error)
+        return error;
+    error = wsdbg_code_prepare(process->code, process->machine);
     if (!error)
         error = look_apart(process, deadline_ns);
-    const uint64_t leaves_ns = wsdbg_attach_clock_ns();
     begin_leave(process);
-    end_leave(process, leaves_ns);
+    if (error)
+        forget_looks(process);
     return error;
 }
 
-/* Looks at other processes may have used up the time before the first look at this one. */
-static struct wsdbg_error *look_in_time(struct wsdbg_live_process *process, uint64_t deadline_ns)
+/* The row of the process's last look; NULL = it is not there. */
+static struct wsdbg_look_row *last_row(const struct wsdbg_live_process *process, struct wsdbg_snapshot *snapshot)
 {
-    return process->count || wsdbg_attach_clock_ns() < deadline_ns
-               ? look_next(process, deadline_ns)
-               : wsdbg_error_create(WSDBG_ERROR_BUSY, "no time was left for it beside the others");
+    for (size_t i = snapshot->look_count; i-- > 0;)
+        if (snapshot->looks[i].process_id == process->process_id)
+            return &snapshot->looks[i];
+    return NULL;
 }
 
-void wsdbg_live_process_look_together(struct wsdbg_live_process *const *list, size_t count, uint64_t deadline_ns,
-                                      struct wsdbg_error **errors)
+void wsdbg_live_process_await_leave(struct wsdbg_live_process *process, struct wsdbg_snapshot *snapshot)
 {
-    for (size_t i = 0; i < count; i++) {
-        begin_looks(list[i]);
-        list[i]->held_nothing_back = list[i]->looked_ahead = false;
-        errors[i] = come_in_late(list[i], deadline_ns);
-    }
-    for (size_t look = 0; look < LOOKS; look++)
-        for (size_t i = 0; i < count; i++)
-            if (!errors[i])
-                errors[i] = look_in_time(list[i], deadline_ns);
-    const uint64_t leaves_ns = wsdbg_attach_clock_ns();
-    for (size_t i = 0; i < count; i++)
-        begin_leave(list[i]);
-    for (size_t i = 0; i < count; i++) {
-        end_leave(list[i], leaves_ns);
-        if (errors[i])
-            forget_looks(list[i]);
-    }
+    uint64_t since_ns = process->leaves_ns;
+    if (!since_ns)
+        return;
+    process->leaves_ns = 0;
+    wsdbg_error_destroy(wsdbg_live_machine_finish(process->machine));
+    const uint64_t length_ns = lap(&since_ns);
+    struct wsdbg_look_row *row = snapshot ? last_row(process, snapshot) : NULL;
+    process->times[process->count ? process->count - 1 : 0].detach_ns = length_ns;
+    if (row)
+        row->detach_ns = length_ns;
+    wsdbg_live_machine_await_rescue(process->machine, STEP_LIMIT_NS);
 }
 
 static struct wsdbg_error *look_staying(struct wsdbg_live_process *process, uint64_t deadline_ns)
@@ -314,14 +317,15 @@ static struct wsdbg_error *look_staying(struct wsdbg_live_process *process, uint
 
 struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
-    const bool stays = wsdbg_live_machine_stays(process->machine);
+    wsdbg_live_process_await_leave(process, NULL);
     if (process->saw_fault)
         return NULL;
-    if (!stays || !wsdbg_live_process_is_ahead(process))
+    if (!wsdbg_live_machine_stays(process->machine))
+        return wsdbg_live_process_look_late(process, deadline_ns);
+    if (!wsdbg_live_process_is_ahead(process))
         begin_looks(process);
-    process->held_nothing_back = stays;
-    struct wsdbg_error *error =
-        process->held_nothing_back ? look_staying(process, deadline_ns) : look_late(process, deadline_ns);
+    process->held_nothing_back = true;
+    struct wsdbg_error *error = look_staying(process, deadline_ns);
     if (error)
         forget_looks(process);
     return error;
@@ -373,6 +377,11 @@ bool wsdbg_live_process_is_taken(const struct wsdbg_live_process *process, const
     return error && text[0] &&
            __atomic_load_n(&process->attach.row->obstacle, __ATOMIC_ACQUIRE) == WSDBG_OBSTACLE_TAKEN &&
            strstr(wsdbg_error_message(error), text);
+}
+
+void wsdbg_live_process_prepare(struct wsdbg_live_process *process)
+{
+    wsdbg_error_destroy(wsdbg_live_machine_prepare(process->machine)); /* the look meets it again */
 }
 
 void wsdbg_live_process_expect_nobody(struct wsdbg_live_process *process)

@@ -11,19 +11,24 @@ struct wsdbg_live_process;
 /* The debug attach becomes the process's, also when this fails. */
 struct wsdbg_error *wsdbg_live_process_open(uint32_t process_id, const struct wsdbg_attach_link *attach,
                                             struct wsdbg_live_process **out);
+/* Starts the inspector of a late look that may soon be wanted, and lets it load the driver's library.  Nothing is asked
+ * of the process. */
+void wsdbg_live_process_prepare(struct wsdbg_live_process *process);
 /* Begins the attach for a late look that is due by deadline_ns.  The look must follow.  False: the process has not
  * reported locks of its GPUs, so no other attach may be begun beside it.  Two inspectors on one GPU do harm. */
 bool wsdbg_live_process_begin(struct wsdbg_live_process *process, uint64_t deadline_ns);
 /* Whether an attach was begun and its look has not followed yet. */
 bool wsdbg_live_process_has_begun(const struct wsdbg_live_process *process);
-/* Attaches unless an inspector stays, looks, lets the GPU run for a moment, looks again, detaches if it attached; by
- * deadline_ns (CLOCK_MONOTONIC).  An error says what was in the way; whatever it is, the program runs as before.  The
- * looks replace those of the last time. */
+/* Attaches unless an inspector stays, looks, lets the GPU run for a moment, looks again, begins to detach if it
+ * attached; by deadline_ns (CLOCK_MONOTONIC).  An error says what was in the way; whatever it is, the program runs as
+ * before.  The looks replace those of the last time. */
 struct wsdbg_error *wsdbg_live_process_look(struct wsdbg_live_process *process, uint64_t deadline_ns);
-/* Looks at several processes whose attach was begun: the first look at all of them, then the second, then it leaves
- * all. errors[i] belongs to list[i] and to the caller; NULL = none. */
-void wsdbg_live_process_look_together(struct wsdbg_live_process *const *list, size_t count, uint64_t deadline_ns,
-                                      struct wsdbg_error **errors);
+/* The same where no inspector stays, also after wsdbg_live_process_begin().  Processes of which each has begun may be
+ * looked at by a thread each. */
+struct wsdbg_error *wsdbg_live_process_look_late(struct wsdbg_live_process *process, uint64_t deadline_ns);
+/* Waits until the inspector of a late look has left.  The row of that look in `snapshot` gets the time that took; NULL
+ * = there is no row. */
+void wsdbg_live_process_await_leave(struct wsdbg_live_process *process, struct wsdbg_snapshot *snapshot);
 /* Takes the first of the looks that the next wsdbg_live_process_look() compares, where an inspector stays. */
 void wsdbg_live_process_look_ahead(struct wsdbg_live_process *process);
 /* Whether such a look was taken a moment ago. */

@@ -8,6 +8,7 @@
 #include "evidence/live_rows.h"
 
 #define READ_LIMIT_NS 500000000ull
+#define OPEN_LIMIT_NS 5000000000ull /* to load the driver's library from a slow disk */
 
 struct live_machine {
     struct wsdbg_machine base;
@@ -15,6 +16,7 @@ struct live_machine {
     struct wsdbg_inspector *inspector; /* NULL = not started */
     struct wsdbg_live_place *places;   /* of base.warps */
     bool attaching;                    /* begun by wsdbg_live_machine_begin_attach() */
+    bool preparing;                    /* begun by wsdbg_live_machine_prepare() */
 };
 
 static struct live_machine *live_of(struct wsdbg_machine *machine)
@@ -223,9 +225,24 @@ static struct wsdbg_error *ensure_inspector(struct live_machine *live, uint64_t 
     return live->inspector ? NULL : wsdbg_inspector_start(&live->attach, &live->inspector);
 }
 
+struct wsdbg_error *wsdbg_live_machine_prepare(struct wsdbg_machine *machine)
+{
+    struct live_machine *live = live_of(machine);
+    if (live->inspector)
+        return NULL;
+    struct wsdbg_error *error = wsdbg_inspector_start(&live->attach, &live->inspector);
+    if (!error)
+        error = wsdbg_inspector_post(live->inspector, WSDBG_INSPECT_OPEN, NULL, OPEN_LIMIT_NS);
+    live->preparing = !error;
+    return error;
+}
+
 struct wsdbg_error *wsdbg_live_machine_begin_attach(struct wsdbg_machine *machine, uint64_t limit_ns)
 {
     struct live_machine *live = live_of(machine);
+    if (live->preparing)
+        wsdbg_error_destroy(wsdbg_inspector_finish(live->inspector)); /* the attach meets it again */
+    live->preparing = false;
     struct wsdbg_error *error = ensure_inspector(live, 0);
     if (error || wsdbg_inspector_has_posted(live->inspector))
         return error;
@@ -238,6 +255,13 @@ struct wsdbg_error *wsdbg_live_machine_begin_attach(struct wsdbg_machine *machin
 bool wsdbg_live_machine_is_attaching(const struct wsdbg_machine *machine)
 {
     return ((const struct live_machine *)machine)->attaching;
+}
+
+bool wsdbg_live_machine_has_asked(const struct wsdbg_machine *machine)
+{
+    const struct live_machine *live = (const struct live_machine *)machine;
+    return live->inspector && (__atomic_load_n(&wsdbg_inspector_area(live->inspector)->inside, __ATOMIC_ACQUIRE) ||
+                               wsdbg_inspector_has_answered(live->inspector));
 }
 
 /* An attach that fails is left again in good order: that time comes on top. */

@@ -17,10 +17,14 @@ struct wsdbg_error *wsdbg_live_machine_attach(struct wsdbg_machine *machine, uin
 /* Begins to attach for longer, while the GPU has no work of the program: an attach that holds no work back, after which
  * the program's calls go on between looks.  It takes 0.1 s or more; the caller goes on and asks. */
 struct wsdbg_error *wsdbg_live_machine_stay(struct wsdbg_machine *machine, uint64_t limit_ns);
+/* Starts the inspector, the first time, and lets it load the driver's library; waits for nobody. */
+struct wsdbg_error *wsdbg_live_machine_prepare(struct wsdbg_machine *machine);
 /* Begins an attach and does not wait for it; wsdbg_live_machine_attach() does.  So several attaches run at once. */
 struct wsdbg_error *wsdbg_live_machine_begin_attach(struct wsdbg_machine *machine, uint64_t limit_ns);
 /* Whether such an attach was begun and wsdbg_live_machine_attach() was not called yet. */
 bool wsdbg_live_machine_is_attaching(const struct wsdbg_machine *machine);
+/* Whether the program was asked to let the inspector in, or what was begun has ended. */
+bool wsdbg_live_machine_has_asked(const struct wsdbg_machine *machine);
 /* Waits for the end of what was begun, and returns its error. */
 struct wsdbg_error *wsdbg_live_machine_finish(struct wsdbg_machine *machine);
 /* Begins to leave again. */

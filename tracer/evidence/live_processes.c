@@ -165,6 +165,26 @@ static void say_trouble(struct wsdbg_live_processes *processes, struct wsdbg_liv
         snprintf(processes->said, sizeof processes->said, "%s", line);
 }
 
+static bool has_waiting_thread(const struct wsdbg_snapshot *snapshot, uint32_t process_id)
+{
+    for (size_t i = 0; i < snapshot->thread_count; i++)
+        if (snapshot->threads[i].process_id == process_id)
+            return true;
+    return false;
+}
+
+/* Where nobody stays, the inspector is made ready for the look that may come. */
+static void attend_one(struct wsdbg_live_processes *processes, struct wsdbg_live_followed *process,
+                       const struct wsdbg_snapshot *snapshot, uint64_t now_ns)
+{
+    wsdbg_live_process_look_at_fault(process->looks);
+    if (!processes->never_stays)
+        wsdbg_live_stay_tick(&process->stay, process->looks, snapshot, &processes->wishes, processes->account.spent_ns,
+                             now_ns);
+    else if (has_waiting_thread(snapshot, wsdbg_live_process_id(process->looks)))
+        wsdbg_live_process_prepare(process->looks);
+}
+
 void wsdbg_live_processes_attend(struct wsdbg_live_processes *processes, const struct wsdbg_snapshot *snapshot,
                                  uint64_t now_ns, char *line, size_t size)
 {
@@ -176,10 +196,7 @@ void wsdbg_live_processes_attend(struct wsdbg_live_processes *processes, const s
         note_end(processes, process);
         if (process->ended)
             continue;
-        wsdbg_live_process_look_at_fault(process->looks);
-        if (!processes->never_stays)
-            wsdbg_live_stay_tick(&process->stay, process->looks, snapshot, &processes->wishes,
-                                 processes->account.spent_ns, now_ns);
+        attend_one(processes, process, snapshot, now_ns);
         if (!line[0])
             say_trouble(processes, process, line, size);
     }
@@ -233,6 +250,12 @@ struct wsdbg_error *wsdbg_live_processes_look_at(struct wsdbg_live_processes *pr
     if (wsdbg_live_process_is_taken(process, error))
         note_taken(processes, process);
     return error;
+}
+
+void wsdbg_live_processes_await_leave(struct wsdbg_live_processes *processes, struct wsdbg_snapshot *snapshot)
+{
+    for (size_t i = 0; i < processes->count; i++)
+        wsdbg_live_process_await_leave(processes->list[i].looks, snapshot);
 }
 
 struct wsdbg_error *wsdbg_live_processes_keep(struct wsdbg_live_processes *processes, const char *folder)

@@ -47,6 +47,8 @@ bool wsdbg_live_processes_is_attended(const struct wsdbg_live_processes *process
 /* Looks at one; an inspector of this session that stays at another process on the same GPU makes way. */
 struct wsdbg_error *wsdbg_live_processes_look_at(struct wsdbg_live_processes *processes,
                                                  struct wsdbg_live_process *process, uint64_t deadline_ns);
+/* Waits until those that came for a look have left; rows of `snapshot`, NULL = none, get the time that took. */
+void wsdbg_live_processes_await_leave(struct wsdbg_live_processes *processes, struct wsdbg_snapshot *snapshot);
 /* Lets inspectors come and go, and follows who is new and no longer who has ended; waits for nobody.  `line`: what
  * people should be told, "" = nothing. */
 void wsdbg_live_processes_attend(struct wsdbg_live_processes *processes, const struct wsdbg_snapshot *snapshot,

@@ -146,6 +146,11 @@ static struct wsdbg_error *live_inspect(struct wsdbg_evidence *base, uint64_t no
     return error;
 }
 
+static void live_await_leave(struct wsdbg_evidence *base, struct wsdbg_snapshot *snapshot)
+{
+    wsdbg_live_processes_await_leave(&live_of(base)->processes, snapshot);
+}
+
 static bool live_was_taken(const struct wsdbg_evidence *base)
 {
     return ((const struct live_source *)base)->processes.was_taken;
@@ -217,6 +222,7 @@ static void live_close(struct wsdbg_evidence *base)
 static const struct wsdbg_evidence_ops live_ops = {.name = "live",
                                                    .poll = live_poll,
                                                    .inspect = live_inspect,
+                                                   .await_leave = live_await_leave,
                                                    .was_taken = live_was_taken,
                                                    .complete = live_complete,
                                                    .record = live_record,

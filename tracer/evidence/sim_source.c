@@ -3,7 +3,8 @@
  * Reads: the ring; the files of wsdbg/device_state.h in the session's folder.  Writes: nothing.
  *
  * The file is taken away before anything moves, so two looks at it, however far apart, are one standstill: the first is
- * of the moment when the device came to stand.  The warps it shows keep the histories that the ring has of them.
+ * of the moment when the device came to stand.  The warps it shows keep the histories that the ring has of them.  After
+ * a fault another file shows where all stood, kernels with probes too, and stays.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -95,8 +96,10 @@ static struct wsdbg_error *look_twice(struct sim_source *source, enum wsdbg_atta
 {
     const struct wsdbg_context *row = &ring->contexts[context];
     char *path = NULL;
-    if (asprintf(&path, "%s/" WSDBG_STATE_NAME, source->folder, row->process_id, (unsigned long long)row->handle) < 0)
+    if (asprintf(&path, "%s/%s-%u-%016llx", source->folder, row->error ? WSDBG_STATE_FAULT_FILE : WSDBG_STATE_FILE,
+                 row->process_id, (unsigned long long)row->handle) < 0)
         return &wsdbg_error_no_memory;
+    use = row->error ? WSDBG_ATTACH_ALWAYS : use;
     *out = (struct standstill){.context = context};
     struct wsdbg_error *error = look_once(source, use, path, 0, &out->looks[0]);
     if (!error)
@@ -125,8 +128,10 @@ static bool is_replaced(const struct wsdbg_snapshot *snapshot, const struct wsdb
     const struct replaced *replaced = user;
     const bool is_devices = grid->module < snapshot->module_count && snapshot->modules[grid->module].unnamed;
     for (size_t i = 0; i < replaced->count; i++)
-        if (grid->running && replaced->seen[i].context == grid->context &&
-            (is_devices || replaced->use == WSDBG_ATTACH_ALWAYS))
+        if (replaced->seen[i].context == grid->context &&
+            (snapshot->contexts[grid->context].error
+                 ? grid->warps_live > 0
+                 : grid->running && (is_devices || replaced->use == WSDBG_ATTACH_ALWAYS)))
             return true;
     return false;
 }
@@ -156,7 +161,7 @@ static struct wsdbg_error *complete(struct sim_source *source, enum wsdbg_attach
     struct wsdbg_error *error = seen ? NULL : &wsdbg_error_no_memory;
     size_t count = 0;
     for (uint32_t i = 0; !error && i < snapshot->context_count; i++) {
-        if (!snapshot->contexts[i].alive || snapshot->contexts[i].error)
+        if (!snapshot->contexts[i].alive && !snapshot->contexts[i].error)
             continue;
         error = look_twice(source, use, snapshot, i, &seen[count]);
         count += !error;

@@ -128,20 +128,28 @@ static struct wsdbg_error *add_late(uint32_t process_id, uint64_t waited_ns, str
     return NULL;
 }
 
-static struct wsdbg_error *read_one(const struct wsdbg_host_request *request, uint64_t limit_ns,
-                                    struct wsdbg_snapshot *out)
+/* Without a job there is nothing to wait for. */
+static struct wsdbg_error *begin(const struct wsdbg_host_request *request, uint64_t limit_ns, struct job **out)
 {
-    static const struct wsdbg_table_maps none;
     struct job *job = create(request, limit_ns);
     if (!job)
         return &wsdbg_error_no_memory;
     const int refused = start(job);
-    if (refused) {
-        destroy(job);
-        return wsdbg_error_os(refused, "no thread to read the program's stacks with");
+    if (!refused) {
+        *out = job;
+        return NULL;
     }
+    destroy(job);
+    return wsdbg_error_os(refused, "no thread to read the program's stacks with");
+}
+
+static struct wsdbg_error *finish(struct job *job, struct wsdbg_snapshot *out)
+{
+    static const struct wsdbg_table_maps none;
+    const uint32_t process_id = job->request.process_id;
+    const uint64_t waited_ns = job->limit_ns + PATIENCE_NS;
     if (!wait_done(job))
-        return add_late(request->process_id, limit_ns + PATIENCE_NS, out);
+        return add_late(process_id, waited_ns, out);
     struct wsdbg_error *error = job->error;
     job->error = NULL;
     if (!error)
@@ -150,11 +158,30 @@ static struct wsdbg_error *read_one(const struct wsdbg_host_request *request, ui
     return error;
 }
 
+/* Every job that was begun is waited for. */
+static struct wsdbg_error *read_batch(const struct wsdbg_host_request *requests, size_t count, uint64_t limit_ns,
+                                      struct wsdbg_snapshot *out)
+{
+    struct job *jobs[WSDBG_HOST_TOGETHER] = {NULL};
+    struct wsdbg_error *error = NULL;
+    for (size_t i = 0; !error && i < count; i++)
+        error = begin(&requests[i], limit_ns, &jobs[i]);
+    for (size_t i = 0; i < count && jobs[i]; i++) {
+        struct wsdbg_error *later = finish(jobs[i], out);
+        if (error)
+            wsdbg_error_destroy(later);
+        else
+            error = later;
+    }
+    return error;
+}
+
 struct wsdbg_error *wsdbg_host_stacks_read(const struct wsdbg_host_request *requests, size_t count, uint64_t limit_ns,
                                            struct wsdbg_snapshot *out)
 {
     struct wsdbg_error *error = NULL;
-    for (size_t i = 0; !error && i < count; i++)
-        error = read_one(&requests[i], limit_ns, out);
+    for (size_t i = 0; !error && i < count; i += WSDBG_HOST_TOGETHER)
+        error =
+            read_batch(&requests[i], count - i < WSDBG_HOST_TOGETHER ? count - i : WSDBG_HOST_TOGETHER, limit_ns, out);
     return error;
 }

@@ -19,7 +19,7 @@ struct wsdbg_host_wanted {
     uint32_t function_row; /* CAPTURED: in the process's table of functions */
     uint32_t tag; /* rows of launch_sites get it.  Those of LAUNCHED with one tag and the same stack are one row */
 };
-enum { WSDBG_HOST_WANTED_MAX = 2048 };
+enum { WSDBG_HOST_WANTED_MAX = 2048, WSDBG_HOST_TOGETHER = 8 };
 
 /* A process to read, and the threads of it that are inside a call which waits for the GPU. */
 struct wsdbg_host_request {
@@ -31,9 +31,9 @@ struct wsdbg_host_request {
     size_t wanted_count;                    /* WSDBG_HOST_WANTED_MAX at most */
 };
 
-/* Reads them one after the other and adds their rows; each gets limit_ns.  A process that does not let itself be read
- * in time, as one that hangs in a driver while it changes its mappings, delays this by a second at most; its row says
- * so. Error: out of memory, or no thread could be started. */
+/* Reads them, WSDBG_HOST_TOGETHER at a time, and adds their rows in that order; each gets limit_ns.  A process that
+ * does not let itself be read in time, as one that hangs in a driver while it changes its mappings, delays this by a
+ * second at most; its row says so. Error: out of memory, or no thread could be started. */
 struct wsdbg_error *wsdbg_host_stacks_read(const struct wsdbg_host_request *requests, size_t count, uint64_t limit_ns,
                                            struct wsdbg_snapshot *out);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "machine/ptx_code.h"
+#include "translate/ptx_code.h"
 #include "sass/threads.h"
 
 struct wsdbg_code_module {
@@ -473,6 +473,9 @@ struct wsdbg_error *wsdbg_code_kernel(struct wsdbg_code *code, struct wsdbg_mach
     if (error || !place.function)
         return error;
     wanted.function = place.function;
+    if (place.function->module->ptx)
+        wanted.variables =
+            wsdbg_ptx_code_shared(place.function->module->ptx, place.function->cubin, &wanted.variable_count);
     for (size_t i = 0; i < code->kernel_count && !*out; i++)
         if (code->kernels[i]->context == wanted.context && code->kernels[i]->grid_id == wanted.grid_id &&
             code->kernels[i]->entry == wanted.entry && code->kernels[i]->function == wanted.function)

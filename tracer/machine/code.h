@@ -9,6 +9,7 @@
 
 #include "machine/interpret.h"
 #include "sass/access.h"
+#include "sass/families.h"
 #include "sass/lines.h"
 
 struct wsdbg_code_module;
@@ -55,7 +56,9 @@ struct wsdbg_code_kernel {
     size_t paths_count, paths_capacity;
     struct wsdbg_past *pasts; /* likewise */
     size_t past_count, past_capacity;
-    uint64_t *comers; /* see wsdbg_code_comers */
+    uint64_t *comers;                              /* see wsdbg_code_comers */
+    const struct wsdbg_shared_variable *variables; /* in shared memory; none in machine code */
+    size_t variable_count;
 };
 
 struct wsdbg_code_place {

@@ -17,9 +17,9 @@ struct steps {
     struct wsdbg_look_seen seen;
     struct wsdbg_words *words; /* beside the CTAs */
     struct wsdbg_look_operands operands;
-    uint32_t *deciding;                   /* beside the warps */
-    struct wsdbg_look_families *families; /* beside the grids */
-    uint32_t *access_first;               /* likewise */
+    uint32_t *deciding;              /* beside the warps */
+    struct wsdbg_families *families; /* beside the grids */
+    uint32_t *access_first;          /* likewise */
 };
 
 static struct wsdbg_error *make_room(struct steps *steps, struct wsdbg_look *look)

@@ -16,6 +16,7 @@
 #include "machine/wait_site.h"
 #include "machine/words.h"
 #include "model/rows.h"
+#include "sass/families.h"
 
 /* ---- what is read, and the rows that are made of it ---- */
 
@@ -187,23 +188,6 @@ struct wsdbg_error *wsdbg_look_address(struct wsdbg_machine *machine, uint32_t w
 
 /* ---- what follows ---- */
 
-/* Mbarriers that the code treats alike: one name, a stage for each place. */
-struct wsdbg_family {
-    uint32_t first, stride, places;
-    uint32_t id;   /* of its name; look_roles.c gives it */
-    uint64_t uses; /* a bit for each kind of access of it; INIT is not among them */
-    bool walked;   /* an access goes along it with its stride */
-    bool closed;   /* another array, of another use, begins where it ends: no walk over it goes further */
-};
-
-enum { WSDBG_FAMILIES_MAX = 64 };
-
-/* Of one grid, in order of their addresses. */
-struct wsdbg_look_families {
-    struct wsdbg_family rows[WSDBG_FAMILIES_MAX];
-    size_t count;
-};
-
 /* How each warp stands, with the registers of a few. */
 struct wsdbg_error *wsdbg_look_standing(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                         const struct wsdbg_look_operands *operands, const struct wsdbg_snapshot *rows,
@@ -218,27 +202,27 @@ struct wsdbg_error *wsdbg_look_writers(const struct wsdbg_look_source *source, c
 /* families[g]: those of grid g. */
 struct wsdbg_error *wsdbg_look_families(const struct wsdbg_look_seen *seen, const struct wsdbg_look_operands *operands,
                                         const struct wsdbg_words *words, const struct wsdbg_snapshot *rows,
-                                        struct wsdbg_look_families *families);
+                                        struct wsdbg_families *families);
 /* Names of roles and families, roles of warps. */
 struct wsdbg_error *wsdbg_look_roles(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
-                                     struct wsdbg_look_tables *tables, struct wsdbg_look_families *families);
+                                     struct wsdbg_look_tables *tables, struct wsdbg_families *families);
 /* snapshot.barriers, and which one each part and warp waits on.  Reads words of families that were not read yet. */
 struct wsdbg_error *wsdbg_look_barriers(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                         const struct wsdbg_look_operands *operands,
-                                        const struct wsdbg_look_families *families, const uint32_t *deciding,
+                                        const struct wsdbg_families *families, const uint32_t *deciding,
                                         struct wsdbg_words *words, struct wsdbg_snapshot *out);
 /* snapshot.exceptions; the error of each context. */
 struct wsdbg_error *wsdbg_look_exceptions(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                           struct wsdbg_look_tables *tables);
 /* snapshot.accesses.  access_first[g]: the row of the first access of grid g's kernel, the others are behind it. */
-struct wsdbg_error *wsdbg_look_accesses(const struct wsdbg_look_seen *seen, const struct wsdbg_look_families *families,
+struct wsdbg_error *wsdbg_look_accesses(const struct wsdbg_look_seen *seen, const struct wsdbg_families *families,
                                         struct wsdbg_look_tables *tables, uint32_t *access_first);
 /* snapshot.reaches; adds rows to snapshot.accesses where an instruction is of another barrier for each warp. */
 struct wsdbg_error *wsdbg_look_reaches(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                        const uint32_t *deciding, const uint32_t *access_first,
                                        struct wsdbg_look_tables *tables);
 /* may_be_early of accesses. */
-struct wsdbg_error *wsdbg_look_early(const struct wsdbg_look_seen *seen, const struct wsdbg_look_families *families,
+struct wsdbg_error *wsdbg_look_early(const struct wsdbg_look_seen *seen, const struct wsdbg_families *families,
                                      const uint32_t *access_first, struct wsdbg_snapshot *out);
 /* comes_with_arrival of accesses. */
 struct wsdbg_error *wsdbg_look_turns(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
@@ -267,14 +251,6 @@ struct wsdbg_error *wsdbg_look_code(const struct wsdbg_look_seen *seen, struct w
 struct wsdbg_error *wsdbg_look_paths(const struct wsdbg_look_seen *seen, const struct wsdbg_snapshot *rows,
                                      uint32_t part, const struct wsdbg_paths **out);
 
-/* The family and stage of an mbarrier; false where it belongs to none. */
-bool wsdbg_look_family(const struct wsdbg_look_families *families, uint32_t offset, uint32_t *family, uint32_t *stage);
-/* How many places an mbarrier access has: what its code says, else those to the end of a family that is closed; 0 = not
- * known. */
-uint32_t wsdbg_look_places(const struct wsdbg_look_families *families, const struct wsdbg_value_set *address);
-/* Whether an access may be of the mbarrier at this offset. */
-bool wsdbg_access_may_be(const struct wsdbg_look_families *families, const struct wsdbg_access *access,
-                         uint32_t offset);
 /* Whether it makes an arrival on an mbarrier as it executes. */
 static inline bool wsdbg_look_is_arrival(const struct wsdbg_access *access)
 {

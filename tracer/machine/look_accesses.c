@@ -15,8 +15,8 @@ static struct wsdbg_optional_u32 exactly(const struct wsdbg_value_set *set)
 }
 
 static struct wsdbg_error *add_access(struct wsdbg_look_tables *tables, uint32_t grid,
-                                      const struct wsdbg_code_kernel *kernel,
-                                      const struct wsdbg_look_families *families, const struct wsdbg_access *access)
+                                      const struct wsdbg_code_kernel *kernel, const struct wsdbg_families *families,
+                                      const struct wsdbg_access *access)
 {
     struct wsdbg_snapshot *out = tables->out;
     const struct wsdbg_value_set *address = &access->address;
@@ -43,7 +43,7 @@ static struct wsdbg_error *add_access(struct wsdbg_look_tables *tables, uint32_t
         return NULL;
     row->address = wsdbg_known_u32((uint32_t)address->base & (mbarrier ? WSDBG_OFFSET_MASK : UINT32_MAX));
     row->stride = address->count == 1 ? 0 : address->stride;
-    row->places = mbarrier ? wsdbg_look_places(families, address) : address->count;
+    row->places = mbarrier ? wsdbg_family_places(families, address) : address->count;
     return NULL;
 }
 
@@ -94,7 +94,7 @@ static struct wsdbg_error *find_arrivals_again(const struct wsdbg_code_kernel *k
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_look_accesses(const struct wsdbg_look_seen *seen, const struct wsdbg_look_families *families,
+struct wsdbg_error *wsdbg_look_accesses(const struct wsdbg_look_seen *seen, const struct wsdbg_families *families,
                                         struct wsdbg_look_tables *tables, uint32_t *access_first)
 {
     struct wsdbg_error *error = NULL;

@@ -17,7 +17,7 @@ struct barriers {
     const struct wsdbg_look_source *source;
     const struct wsdbg_look_seen *seen;
     const struct wsdbg_look_operands *operands;
-    const struct wsdbg_look_families *families; /* beside the grids */
+    const struct wsdbg_families *families; /* beside the grids */
     const uint32_t *deciding;
     struct wsdbg_words *words;
     struct wsdbg_snapshot *out;
@@ -40,7 +40,7 @@ static barrier_key make_key(uint32_t cta, enum wsdbg_barrier_kind kind, uint32_t
     return (uint64_t)cta << 32 | (uint32_t)kind << 24 | (id & ID_MASK) << 8 | (stage & 0xff);
 }
 
-static const struct wsdbg_look_families *families_of(const struct barriers *barriers, uint32_t cta)
+static const struct wsdbg_families *families_of(const struct barriers *barriers, uint32_t cta)
 {
     return &barriers->families[barriers->out->ctas[cta].grid];
 }
@@ -51,8 +51,8 @@ static barrier_key mbarrier_key(const struct barriers *barriers, uint32_t cta, u
     uint32_t family, stage;
     if (target == WSDBG_NONE || barriers->seen->ctas[target].machine == WSDBG_NONE)
         return NO_KEY;
-    const struct wsdbg_look_families *families = families_of(barriers, target);
-    if (wsdbg_look_family(families, offset, &family, &stage))
+    const struct wsdbg_families *families = families_of(barriers, target);
+    if (wsdbg_family_at(families, offset, &family, &stage))
         return make_key(target, WSDBG_BARRIER_MBARRIER, families->rows[family].id, stage);
     return make_key(target, WSDBG_BARRIER_MBARRIER, UNNAMED_ID + offset / 8, 0);
 }
@@ -114,7 +114,7 @@ static struct wsdbg_error *collect(const struct barriers *barriers, struct keys 
 {
     struct wsdbg_error *error = NULL;
     for (uint32_t cta = 0; cta < barriers->out->cta_count; cta++) {
-        const struct wsdbg_look_families *families = families_of(barriers, cta);
+        const struct wsdbg_families *families = families_of(barriers, cta);
         for (size_t f = 0; f < families->count && barriers->seen->ctas[cta].machine != WSDBG_NONE; f++)
             for (uint32_t stage = 0; !error && stage < families->rows[f].places; stage++)
                 error = add_key(keys, make_key(cta, WSDBG_BARRIER_MBARRIER, families->rows[f].id, stage));
@@ -141,7 +141,7 @@ static void sort_keys(struct keys *keys)
     keys->count = unique;
 }
 
-static bool offset_of(const struct wsdbg_look_families *families, const struct wsdbg_barrier *barrier, uint32_t *offset)
+static bool offset_of(const struct wsdbg_families *families, const struct wsdbg_barrier *barrier, uint32_t *offset)
 {
     for (size_t i = 0; i < families->count; i++)
         if (families->rows[i].id == barrier->id) {
@@ -150,6 +150,23 @@ static bool offset_of(const struct wsdbg_look_families *families, const struct w
         }
     *offset = (barrier->id - UNNAMED_ID) * 8;
     return barrier->id >= UNNAMED_ID;
+}
+
+/* How a simulated device calls it in events of its own. */
+static void find_array(const struct barriers *barriers, uint32_t offset, struct wsdbg_barrier *barrier)
+{
+    const struct wsdbg_machine *machine = barriers->seen->machine;
+    const uint32_t grid = barriers->seen->grids[barriers->out->ctas[barrier->cta].grid].machine;
+    for (size_t i = 0; i < machine->array_count; i++) {
+        const struct wsdbg_machine_array *array = &machine->arrays[i];
+        const uint32_t from = offset - array->first;
+        if (array->grid != grid || offset < array->first || from % array->stride ||
+            from / array->stride >= array->stages)
+            continue;
+        barrier->device_id = wsdbg_known_u32(array->id);
+        barrier->device_stage = from / array->stride;
+        barrier->device_stages = array->stages;
+    }
 }
 
 /* A word that no mbarrier can have is kept, and nothing is said about its phase. */
@@ -161,6 +178,7 @@ static struct wsdbg_error *fill_mbarrier(const struct barriers *barriers, struct
     if (!offset_of(families_of(barriers, barrier->cta), barrier, &offset))
         return NULL;
     barrier->shared_offset = wsdbg_known_u32(offset);
+    find_array(barriers, offset, barrier);
     struct wsdbg_error *error =
         wsdbg_look_word(barriers->source, barriers->seen, barrier->cta, offset, barriers->words, &word, &known);
     if (error || !known)
@@ -311,7 +329,7 @@ static void link_parts(const struct barriers *barriers, struct keys *keys)
 
 struct wsdbg_error *wsdbg_look_barriers(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                         const struct wsdbg_look_operands *operands,
-                                        const struct wsdbg_look_families *families, const uint32_t *deciding,
+                                        const struct wsdbg_families *families, const uint32_t *deciding,
                                         struct wsdbg_words *words, struct wsdbg_snapshot *out)
 {
     const struct barriers barriers = {source, seen, operands, families, deciding, words, out};

@@ -18,7 +18,7 @@ static bool orders_warps(const struct wsdbg_access *access)
 }
 
 /* Whether the initialisation may be of the arrival's place. */
-static bool may_be_of(const struct wsdbg_look_families *families, const struct wsdbg_access *init,
+static bool may_be_of(const struct wsdbg_families *families, const struct wsdbg_access *init,
                       const struct wsdbg_access *arrival)
 {
     return init->kind == WSDBG_ACCESS_INIT &&
@@ -30,7 +30,7 @@ bool wsdbg_look_is_unordered(const struct wsdbg_look_passes *one, const struct w
     return one->least <= other->most && other->least <= one->most;
 }
 
-static bool may_be_early(const struct wsdbg_code_kernel *kernel, const struct wsdbg_look_families *families,
+static bool may_be_early(const struct wsdbg_code_kernel *kernel, const struct wsdbg_families *families,
                          const struct wsdbg_access *arrival, const uint64_t *set)
 {
     const struct wsdbg_graph *graph = kernel->function->graph;
@@ -55,8 +55,8 @@ static bool is_small_enough(const struct wsdbg_code_kernel *kernel)
     return arrivals * inits <= PAIRS_MOST;
 }
 
-static struct wsdbg_error *judge_kernel(const struct wsdbg_code_kernel *kernel,
-                                        const struct wsdbg_look_families *families, struct wsdbg_access_row *rows)
+static struct wsdbg_error *judge_kernel(const struct wsdbg_code_kernel *kernel, const struct wsdbg_families *families,
+                                        struct wsdbg_access_row *rows)
 {
     uint64_t *set = calloc(wsdbg_graph_instruction_count(kernel->function->graph) / 64 + 1, sizeof *set);
     if (!set)
@@ -71,7 +71,7 @@ static struct wsdbg_error *judge_kernel(const struct wsdbg_code_kernel *kernel,
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_look_early(const struct wsdbg_look_seen *seen, const struct wsdbg_look_families *families,
+struct wsdbg_error *wsdbg_look_early(const struct wsdbg_look_seen *seen, const struct wsdbg_families *families,
                                      const uint32_t *access_first, struct wsdbg_snapshot *out)
 {
     struct wsdbg_error *error = NULL;

@@ -5,6 +5,7 @@
  *
  * Most errors are a warp's: a core dump reports them of all its lanes, the debug interface may report them of one.
  * Either way that tells nothing of a thread; those that were at the instruction are the active lanes whose guard holds.
+ * A simulated device tells the thread and what it accessed.
  * A warp may go on for a few instructions before it is stopped: an operand, or a guard, is known only where none of
  * those between the instruction and the lane's counter, in one straight line, wrote a register of it.  Registers are
  * read for so long as those of warps that only add to a state are: where the GPU stands still for it, an error of all
@@ -213,6 +214,28 @@ static void set_addresses(struct wsdbg_exception *row, const struct addresses *a
     set_thread(row, warp, addresses->odd_lane);
 }
 
+/* Which lanes were at the instruction, and what they accessed. */
+static struct wsdbg_error *find_operands(const struct exceptions *exceptions, const struct wsdbg_code_place *place,
+                                         uint32_t machine_warp, struct wsdbg_exception *row, struct addresses *out)
+{
+    struct wsdbg_machine *machine = exceptions->machine;
+    const struct wsdbg_machine_warp *warp = &machine->warps[machine_warp];
+    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
+    *out = (struct addresses){.lowest = UINT64_MAX, .odd_lane = WSDBG_MACHINE_LANES};
+    if (warp->error_lanes) {
+        row->at_lanes = warp->error_lanes;
+        out->known = warp->error_address.known;
+        if (out->known)
+            add_address(out, (uint32_t)__builtin_ctz(warp->error_lanes), warp->error_address.value,
+                        instruction->width_bytes);
+        return NULL;
+    }
+    if (wsdbg_look_now_ns() >= exceptions->until_ns)
+        return NULL;
+    struct wsdbg_error *error = find_lanes(machine, place, machine_warp, row->lanes, &row->at_lanes);
+    return error ? error : find_addresses(machine, machine_warp, place, row->at_lanes, out);
+}
+
 /* What the instruction at an exact place was to work on, and which lanes were there. */
 static struct wsdbg_error *find_object(const struct exceptions *exceptions, const struct wsdbg_code_place *place,
                                        struct wsdbg_exception *row)
@@ -225,10 +248,7 @@ static struct wsdbg_error *find_object(const struct exceptions *exceptions, cons
     const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
     const struct wsdbg_access *access = access_at(grid, place);
     struct addresses addresses = {0};
-    const bool in_time = wsdbg_look_now_ns() < exceptions->until_ns;
-    struct wsdbg_error *error = in_time ? find_lanes(machine, place, machine_warp, row->lanes, &row->at_lanes) : NULL;
-    if (!error && in_time)
-        error = find_addresses(machine, machine_warp, place, row->at_lanes, &addresses);
+    struct wsdbg_error *error = find_operands(exceptions, place, machine_warp, row, &addresses);
     if (error)
         return error;
     row->trapped = wsdbg_flow_is_trap(instruction);
@@ -286,7 +306,8 @@ static struct wsdbg_error *add_warp(const struct exceptions *exceptions, uint32_
                 lanes |= 1u << other;
         done |= lanes;
         if (code)
-            error = add(exceptions, warp, lane, is_of_lane(code) ? lanes : machine_warp->valid_lanes);
+            error = add(exceptions, warp, lane,
+                        is_of_lane(code) || machine_warp->error_lanes ? lanes : machine_warp->valid_lanes);
     }
     return error;
 }

@@ -1,116 +1,23 @@
-/* look_families.c - which mbarriers of a kernel belong together: one array in the source, a stage for each place.
+/* look_families.c - what a look knows of the mbarriers of each grid, for sass/families.h.
  *
- * Reads: the accesses of the kernel, the places at which warps were seen to wait, the words.  Writes: a grid's
- * families, in order of their addresses.
- *
- * An array is what an access walks with a stride.  Where nobody knows how far it walks, it ends before the next one,
- * before a place that no access names, and where the barriers expect another number of arrivals.  Barriers that are
- * only named one by one belong together where they lie side by side and the same things are done with them.
+ * Reads: the accesses of the kernel, the places at which warps were seen to wait, the words, the names of variables.
+ * Writes: a grid's families.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "machine/look.h"
 
-enum { PLACES_MAX = 256, STAGES_MAX = 64, MBARRIER_BYTES = 8 };
-
-/* A place that some access names exactly, or at which a warp waits. */
-struct place {
-    uint32_t offset;
-    uint64_t uses;
-    uint32_t expected; /* of the init there, else of the word; 0 = not known */
-};
-
-struct survey {
-    const struct wsdbg_look_operands *operands;
+struct grid_words {
     const struct wsdbg_words *words; /* beside the CTAs */
-    const struct wsdbg_snapshot *rows;
-    uint32_t grid;
-    struct place places[PLACES_MAX];
-    size_t place_count;
-    struct wsdbg_family arrays[WSDBG_FAMILIES_MAX];
-    bool counted[WSDBG_FAMILIES_MAX]; /* it is known how many places the array has */
-    size_t array_count;
+    const struct wsdbg_grid *grid;
 };
 
-static struct place *place_at(struct survey *survey, uint32_t offset, bool add)
+/* In the first CTA that has a valid word there. */
+static uint32_t expected_in_memory(void *context, uint32_t offset)
 {
-    for (size_t i = 0; i < survey->place_count; i++)
-        if (survey->places[i].offset == offset)
-            return &survey->places[i];
-    if (!add || survey->place_count == PLACES_MAX || offset % MBARRIER_BYTES)
-        return NULL;
-    survey->places[survey->place_count] = (struct place){.offset = offset};
-    return &survey->places[survey->place_count++];
-}
-
-static void note_place(struct survey *survey, uint32_t offset, const struct wsdbg_access *access)
-{
-    struct place *place = place_at(survey, offset, true);
-    if (!place)
-        return;
-    if (access->kind != WSDBG_ACCESS_INIT)
-        place->uses |= (uint64_t)1 << access->kind;
-    else if (access->count.known && access->count.count == 1)
-        place->expected = (uint32_t)access->count.base;
-}
-
-static void note_array(struct survey *survey, const struct wsdbg_access *access)
-{
-    const uint32_t first = (uint32_t)access->address.base & WSDBG_OFFSET_MASK;
-    const uint32_t stride = access->address.stride;
-    size_t i = 0;
-    while (i < survey->array_count && (survey->arrays[i].first != first || survey->arrays[i].stride != stride))
-        i++;
-    if (i == WSDBG_FAMILIES_MAX || stride == 0 || stride % MBARRIER_BYTES || first % MBARRIER_BYTES)
-        return;
-    if (i == survey->array_count) {
-        survey->arrays[survey->array_count++] =
-            (struct wsdbg_family){.first = first, .stride = stride, .places = 1, .walked = true};
-        survey->counted[i] = false;
-    }
-    struct wsdbg_family *array = &survey->arrays[i];
-    if (access->kind != WSDBG_ACCESS_INIT)
-        array->uses |= (uint64_t)1 << access->kind;
-    if (access->address.count > array->places && access->address.count <= STAGES_MAX) {
-        array->places = access->address.count;
-        survey->counted[i] = true;
-    }
-}
-
-static void note_accesses(struct survey *survey, const struct wsdbg_code_kernel *kernel)
-{
-    for (size_t i = 0; i < kernel->access_count; i++) {
-        const struct wsdbg_access *access = &kernel->accesses[i];
-        if (!wsdbg_is_mbarrier_access(access->kind) || !access->address.known)
-            continue;
-        if (access->address.count == 1)
-            note_place(survey, (uint32_t)access->address.base & WSDBG_OFFSET_MASK, access);
-        else
-            note_array(survey, access);
-    }
-}
-
-static void note_waits(struct survey *survey)
-{
-    const struct wsdbg_snapshot *rows = survey->rows;
-    for (size_t i = 0; i < rows->part_count; i++) {
-        const struct wsdbg_part *row = &rows->parts[i];
-        const uint32_t cta = rows->warps[row->warp].cta;
-        if (rows->ctas[cta].grid != survey->grid || row->state != WSDBG_WARP_WAIT_MBARRIER)
-            continue;
-        struct place *place = place_at(survey, survey->operands->parts[i].mbarrier & WSDBG_OFFSET_MASK, true);
-        if (place)
-            place->uses |= (uint64_t)1 << WSDBG_ACCESS_WAIT;
-    }
-}
-
-/* What the barrier at an offset expects, in the first CTA that has a valid word there. */
-static uint32_t expected_in_memory(const struct survey *survey, uint32_t offset)
-{
-    const struct wsdbg_grid *grid = &survey->rows->grids[survey->grid];
-    for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count; i++) {
-        const struct wsdbg_word *word = wsdbg_words_find(&survey->words[i], offset);
+    const struct grid_words *of = context;
+    for (uint32_t i = of->grid->cta_first; i < of->grid->cta_first + of->grid->cta_count; i++) {
+        const struct wsdbg_word *word = wsdbg_words_find(&of->words[i], offset);
         const struct wsdbg_mbarrier_word fields = wsdbg_mbarrier_word(word && word->known ? word->value : 1);
         if (fields.is_valid)
             return fields.expected;
@@ -118,234 +25,39 @@ static uint32_t expected_in_memory(const struct survey *survey, uint32_t offset)
     return 0;
 }
 
-static uint32_t expected_at(struct survey *survey, uint32_t offset)
+/* Where warps of the grid wait; the caller frees them. */
+static uint32_t *find_waits(const struct wsdbg_look_operands *operands, const struct wsdbg_snapshot *rows,
+                            uint32_t grid, size_t *count)
 {
-    const struct place *place = place_at(survey, offset, false);
-    const uint32_t seen = expected_in_memory(survey, offset);
-    return seen ? seen : place ? place->expected : 0;
-}
-
-static bool begins_array(const struct survey *survey, uint32_t offset)
-{
-    for (size_t i = 0; i < survey->array_count; i++)
-        if (survey->arrays[i].first == offset)
-            return true;
-    return false;
-}
-
-static void measure(struct survey *survey, size_t number)
-{
-    struct wsdbg_family *array = &survey->arrays[number];
-    const uint32_t expected = expected_at(survey, array->first);
-    while (!survey->counted[number] && array->places < STAGES_MAX) {
-        const uint32_t next = array->first + array->places * array->stride;
-        const uint32_t there = expected_at(survey, next);
-        const bool differs = expected && there && expected != there;
-        if (begins_array(survey, next) || differs || (!place_at(survey, next, false) && !there))
-            break;
-        array->places++;
+    uint32_t *waited = malloc((rows->part_count + 1) * sizeof *waited);
+    *count = 0;
+    for (size_t i = 0; waited && i < rows->part_count; i++) {
+        const struct wsdbg_part *row = &rows->parts[i];
+        if (rows->ctas[rows->warps[row->warp].cta].grid == grid && row->state == WSDBG_WARP_WAIT_MBARRIER)
+            waited[(*count)++] = operands->parts[i].mbarrier;
     }
-}
-
-static bool covers(const struct wsdbg_family *family, uint32_t offset, uint32_t *stage)
-{
-    if (offset < family->first)
-        return false;
-    *stage = family->stride ? (offset - family->first) / family->stride : 0;
-    return *stage < family->places && family->first + *stage * family->stride == offset;
-}
-
-bool wsdbg_look_family(const struct wsdbg_look_families *families, uint32_t offset, uint32_t *family, uint32_t *stage)
-{
-    for (uint32_t i = 0; i < families->count; i++)
-        if (covers(&families->rows[i], offset, stage)) {
-            *family = i;
-            return true;
-        }
-    return false;
-}
-
-uint32_t wsdbg_look_places(const struct wsdbg_look_families *families, const struct wsdbg_value_set *address)
-{
-    uint32_t number, stage;
-    /* More than any ring has is what a mask leaves: as good as no end. */
-    if (!address->known || (address->count && address->count <= STAGES_MAX) || !address->stride ||
-        !wsdbg_look_family(families, (uint32_t)address->base & WSDBG_OFFSET_MASK, &number, &stage))
-        return address->count;
-    const struct wsdbg_family *family = &families->rows[number];
-    return family->closed && family->stride == address->stride ? family->places - stage : address->count;
-}
-
-bool wsdbg_access_may_be(const struct wsdbg_look_families *families, const struct wsdbg_access *access, uint32_t offset)
-{
-    const struct wsdbg_value_set *address = &access->address;
-    const uint32_t base = (uint32_t)address->base & WSDBG_OFFSET_MASK, count = wsdbg_look_places(families, address);
-    if (!address->known || address->count == 1 || address->stride == 0)
-        return !address->known || base == offset;
-    return offset >= base && (offset - base) % address->stride == 0 &&
-           (count == 0 || (offset - base) / address->stride < count);
-}
-
-/* An array whose first place lies in another one is a walk over part of that. */
-static bool add_array(struct wsdbg_look_families *families, const struct wsdbg_family *array)
-{
-    uint32_t family, stage;
-    if (wsdbg_look_family(families, array->first, &family, &stage)) {
-        families->rows[family].uses |= array->uses;
-        return true;
-    }
-    if (families->count < WSDBG_FAMILIES_MAX)
-        families->rows[families->count++] = *array;
-    return false;
-}
-
-/* A single place joins the family of those just before it that are alike. */
-static void add_place(struct survey *survey, struct wsdbg_look_families *families, const struct place *place)
-{
-    uint32_t family, stage;
-    if (wsdbg_look_family(families, place->offset, &family, &stage)) {
-        families->rows[family].uses |= place->uses;
-        return;
-    }
-    struct wsdbg_family *last = families->count ? &families->rows[families->count - 1] : NULL;
-    if (last && last->stride == 0 && last->first + last->places * MBARRIER_BYTES == place->offset &&
-        last->uses == place->uses && last->places < STAGES_MAX &&
-        expected_at(survey, last->first) == expected_at(survey, place->offset)) {
-        last->places++;
-        return;
-    }
-    if (families->count < WSDBG_FAMILIES_MAX)
-        families->rows[families->count++] =
-            (struct wsdbg_family){.first = place->offset, .places = 1, .uses = place->uses};
-}
-
-static int by_first(const void *left, const void *right)
-{
-    const uint32_t a = ((const struct wsdbg_family *)left)->first, b = ((const struct wsdbg_family *)right)->first;
-    return (a > b) - (a < b);
-}
-
-static int by_offset(const void *left, const void *right)
-{
-    const uint32_t a = ((const struct place *)left)->offset, b = ((const struct place *)right)->offset;
-    return (a > b) - (a < b);
-}
-
-/* Two arrays side by side are one that is walked from two places on, unless what is done with them says otherwise: they
- * expect other numbers of arrivals, or are signalled in other ways. */
-static bool are_apart(struct survey *survey, const struct wsdbg_family *family, const struct wsdbg_family *next)
-{
-    const uint64_t signals = ~((uint64_t)1 << WSDBG_ACCESS_WAIT | (uint64_t)1 << WSDBG_ACCESS_INVALIDATE);
-    const uint32_t expected = expected_at(survey, family->first), there = expected_at(survey, next->first);
-    if (family->places < 2 || !family->walked || !next->walked || family->stride != next->stride ||
-        family->first + family->places * family->stride != next->first)
-        return false;
-    return (expected && there && expected != there) ||
-           (family->uses & signals && next->uses & signals && !(family->uses & next->uses & signals));
-}
-
-/* ---- loops that are unrolled: an array is walked in longer strides, and places between are named one by one ---- */
-
-/* The array that begins at an offset; NULL = none does. */
-static struct wsdbg_family *array_at(struct survey *survey, uint32_t offset)
-{
-    for (size_t i = 0; i < survey->array_count; i++)
-        if (survey->arrays[i].first == offset)
-            return &survey->arrays[i];
-    return NULL;
-}
-
-/* Two arrays may be interleaved: full and empty of each stage side by side. */
-static bool is_of_another(const struct survey *survey, const struct wsdbg_family *array, uint32_t offset)
-{
-    uint32_t stage;
-    for (size_t i = 0; i < survey->array_count; i++)
-        if (&survey->arrays[i] != array && survey->arrays[i].places > 1 && covers(&survey->arrays[i], offset, &stage))
-            return true;
-    return false;
-}
-
-/* Whether the place is used as the array is: it expects as many arrivals, and bytes are brought to both or to none.  It
- * is in no other array of more than one place. */
-static bool is_like(struct survey *survey, const struct wsdbg_family *array, uint32_t offset)
-{
-    const uint64_t bytes = (uint64_t)1 << WSDBG_ACCESS_ARRIVE_EXPECT | (uint64_t)1 << WSDBG_ACCESS_EXPECT |
-                           (uint64_t)1 << WSDBG_ACCESS_COMPLETE | (uint64_t)1 << WSDBG_ACCESS_COPY;
-    const struct place *place = place_at(survey, offset, false);
-    const struct wsdbg_family *other = array_at(survey, offset);
-    const uint32_t expected = expected_at(survey, array->first);
-    const uint64_t uses = (place ? place->uses : 0) | (other ? other->uses : 0);
-    return (place || other) && !is_of_another(survey, array, offset) && expected &&
-           expected_at(survey, offset) == expected && !(uses & bytes) == !(array->uses & bytes);
-}
-
-static bool fills_gaps(struct survey *survey, const struct wsdbg_family *array)
-{
-    const uint32_t end = array->first + (array->places - 1) * array->stride;
-    for (uint32_t offset = array->first; offset < end; offset += MBARRIER_BYTES)
-        if ((offset - array->first) % array->stride && !is_like(survey, array, offset))
-            return false;
-    return array->places > 1 && array->stride > MBARRIER_BYTES;
-}
-
-/* Joins to the array the places in its gaps, and those of a stride before and behind it.  An array that begins in the
- * same place becomes the same one. */
-static void join_gaps(struct survey *survey, struct wsdbg_family *array)
-{
-    const uint32_t most = array->stride / MBARRIER_BYTES - 1;
-    if (!fills_gaps(survey, array))
-        return;
-    uint32_t first = array->first, end = array->first + (array->places - 1) * array->stride + MBARRIER_BYTES;
-    for (uint32_t i = 0; i < most && first >= MBARRIER_BYTES && is_like(survey, array, first - MBARRIER_BYTES); i++)
-        first -= MBARRIER_BYTES;
-    for (uint32_t i = 0; i < most && is_like(survey, array, end); i++)
-        end += MBARRIER_BYTES;
-    struct wsdbg_family *other = first == array->first ? NULL : array_at(survey, first);
-    array->first = first;
-    array->stride = MBARRIER_BYTES;
-    array->places = (end - first) / MBARRIER_BYTES;
-    if (other)
-        *other = *array;
-}
-
-static void settle(struct survey *survey, struct wsdbg_look_families *families)
-{
-    for (size_t i = 0; i < survey->array_count; i++)
-        measure(survey, i);
-    for (size_t i = 0; i < survey->array_count; i++)
-        join_gaps(survey, &survey->arrays[i]);
-    if (survey->array_count)
-        qsort(survey->arrays, survey->array_count, sizeof *survey->arrays, by_first);
-    for (size_t i = 0; i < survey->array_count; i++)
-        add_array(families, &survey->arrays[i]);
-    if (survey->place_count)
-        qsort(survey->places, survey->place_count, sizeof *survey->places, by_offset);
-    /* Singles in a row grow one family: its stride stays 0 until it is done. */
-    for (size_t i = 0; i < survey->place_count; i++)
-        add_place(survey, families, &survey->places[i]);
-    for (size_t i = 0; i < families->count; i++)
-        if (families->rows[i].stride == 0)
-            families->rows[i].stride = MBARRIER_BYTES;
-    if (families->count)
-        qsort(families->rows, families->count, sizeof *families->rows, by_first);
-    for (size_t i = 0; i + 1 < families->count; i++)
-        families->rows[i].closed = are_apart(survey, &families->rows[i], &families->rows[i + 1]);
+    return waited;
 }
 
 struct wsdbg_error *wsdbg_look_families(const struct wsdbg_look_seen *seen, const struct wsdbg_look_operands *operands,
                                         const struct wsdbg_words *words, const struct wsdbg_snapshot *rows,
-                                        struct wsdbg_look_families *families)
+                                        struct wsdbg_families *families)
 {
-    struct survey *survey = malloc(sizeof *survey);
-    if (!survey)
-        return &wsdbg_error_no_memory;
-    for (uint32_t i = 0; i < rows->grid_count; i++) {
-        *survey = (struct survey){.operands = operands, .words = words, .rows = rows, .grid = i};
-        if (seen->grids[i].kernel)
-            note_accesses(survey, seen->grids[i].kernel);
-        note_waits(survey);
-        settle(survey, &families[i]);
+    struct wsdbg_error *error = NULL;
+    for (uint32_t i = 0; !error && i < rows->grid_count; i++) {
+        const struct wsdbg_code_kernel *kernel = seen->grids[i].kernel;
+        struct grid_words of = {words, &rows->grids[i]};
+        struct wsdbg_families_source source = {.expected = expected_in_memory, .context = &of};
+        uint32_t *waited = find_waits(operands, rows, i, &source.waited_count);
+        source.waited = waited;
+        if (kernel) {
+            source.accesses = kernel->accesses;
+            source.access_count = kernel->access_count;
+            source.variables = kernel->variables;
+            source.variable_count = kernel->variable_count;
+        }
+        error = waited ? wsdbg_families_find(&source, &families[i]) : &wsdbg_error_no_memory;
+        free(waited);
     }
-    free(survey);
-    return NULL;
+    return error;
 }

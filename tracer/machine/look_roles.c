@@ -12,6 +12,7 @@
 
 #include "base/grow.h"
 #include "machine/look.h"
+#include "model/symbol.h"
 #include "roles/role_kinds.h"
 
 /* Kinds of accesses that announce bytes or bring them. */
@@ -24,7 +25,7 @@ enum { GROUP_WARPS = WSDBG_ROLE_GROUP_WARPS, GROUPS_MAX = WSDBG_LOOK_WARPS_MAX }
 struct role_inference {
     const struct wsdbg_look_seen *seen;
     const struct wsdbg_code_kernel *kernel;
-    struct wsdbg_look_families *families;
+    struct wsdbg_families *families;
     struct wsdbg_look_tables *tables;
     struct wsdbg_snapshot *out;
     uint32_t grid;
@@ -145,7 +146,7 @@ static bool comes_to(const struct role_inference *inference, size_t group, const
 /* Nothing but what they wait for tells of groups that neither load nor issue wgmma. */
 static void ask_the_waiting(struct role_inference *inference)
 {
-    const struct wsdbg_look_families *families = inference->families;
+    const struct wsdbg_families *families = inference->families;
     uint64_t waiting = 0;
     for (size_t g = 0; g < inference->group_count; g++)
         for (size_t f = 0; inference->role_kinds[g] == WSDBG_ROLE_KIND_NONE && f < families->count; f++)
@@ -232,12 +233,58 @@ static enum wsdbg_barrier_use use_of(const struct role_inference *inference, con
     return wsdbg_barrier_use_of(brings, frees);
 }
 
+/* The use of a family: how many have the same one, and how many of these come before it. */
+struct use_count {
+    enum wsdbg_barrier_use use;
+    unsigned before, alike;
+};
+
+/* Whether a family before this one has the name. */
+static bool is_taken(const struct role_inference *inference, size_t family, const char *name)
+{
+    const struct wsdbg_snapshot *out = inference->out;
+    const uint32_t module = out->grids[inference->grid].module;
+    for (size_t i = 0; i < family; i++) {
+        const uint32_t id = inference->families->rows[i].id;
+        const struct wsdbg_name *row = wsdbg_snapshot_name(out, module, WSDBG_NAME_MBARRIER, id);
+        if (row && strncmp(row->name, name, sizeof row->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void set_variable(const char *variable, struct wsdbg_name *name)
+{
+    snprintf(name->name, sizeof name->name, "%s", variable);
+    name->reserved = WSDBG_NAME_OF_VARIABLE;
+}
+
+/* What the source calls it comes before what it is used for. */
+static void write_name(const struct role_inference *inference, size_t number, const struct use_count *use,
+                       struct wsdbg_name *name)
+{
+    const struct wsdbg_family *family = &inference->families->rows[number];
+    char variable[sizeof name->name] = "";
+    if (family->variable)
+        wsdbg_symbol_variable(family->variable, variable, sizeof variable);
+    if (variable[0] && !family->is_all) {
+        const size_t length = strnlen(variable, sizeof variable - sizeof "+0xffff");
+        snprintf(variable + length, sizeof variable - length, "+%u", family->variable_offset);
+    }
+    if (variable[0] && !is_taken(inference, number, variable))
+        set_variable(variable, name);
+    else if (use->use == WSDBG_USE_OTHER || variable[0])
+        snprintf(name->name, sizeof name->name, "mbarrier 0x%x", family->first);
+    else
+        wsdbg_use_name(use->use, use->before, use->alike, name->name, sizeof name->name);
+}
+
 static struct wsdbg_error *name_families(struct role_inference *inference)
 {
-    struct wsdbg_look_families *families = inference->families;
+    struct wsdbg_families *families = inference->families;
     unsigned alike[WSDBG_USE_COUNT] = {0}, before[WSDBG_USE_COUNT] = {0};
     for (size_t i = 0; i < families->count; i++)
-        alike[use_of(inference, &families->rows[i])]++;
+        alike[use_of(inference, &families->rows[i])] += !families->rows[i].variable;
     for (size_t i = 0; i < families->count; i++) {
         struct wsdbg_family *family = &families->rows[i];
         const enum wsdbg_barrier_use use = use_of(inference, family);
@@ -251,10 +298,8 @@ static struct wsdbg_error *name_families(struct role_inference *inference)
         name->stages = (uint8_t)family->places;
         name->arriving_roles = roles_at(inference, family, false);
         name->waiting_roles = roles_at(inference, family, true);
-        if (use == WSDBG_USE_OTHER)
-            snprintf(name->name, sizeof name->name, "mbarrier 0x%x", family->first);
-        else
-            wsdbg_use_name(use, before[use]++, alike[use], name->name, sizeof name->name);
+        write_name(inference, i, &(struct use_count){use, before[use], alike[use]}, name);
+        before[use] += !family->variable;
     }
     return NULL;
 }
@@ -342,7 +387,7 @@ static struct wsdbg_error *infer(struct role_inference *inference)
 
 static struct wsdbg_error *infer_roles_of_grid(const struct wsdbg_look_source *source,
                                                const struct wsdbg_look_seen *seen, uint32_t grid,
-                                               struct wsdbg_look_tables *tables, struct wsdbg_look_families *families)
+                                               struct wsdbg_look_tables *tables, struct wsdbg_families *families)
 {
     struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
     const uint32_t warps = tables->out->grids[grid].warps_per_cta;
@@ -368,7 +413,7 @@ static struct wsdbg_error *infer_roles_of_grid(const struct wsdbg_look_source *s
 
 /* A module's names are rows behind each other. */
 struct wsdbg_error *wsdbg_look_roles(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
-                                     struct wsdbg_look_tables *tables, struct wsdbg_look_families *families)
+                                     struct wsdbg_look_tables *tables, struct wsdbg_families *families)
 {
     const struct wsdbg_snapshot *out = tables->out;
     struct wsdbg_error *error = NULL;

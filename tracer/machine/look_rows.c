@@ -35,6 +35,8 @@ static struct wsdbg_error *add_contexts(struct listing *listing)
     for (size_t i = 0; i < machine->context_count; i++) {
         struct wsdbg_context *row = &listing->out->contexts[listing->out->context_count++];
         *row = (struct wsdbg_context){.handle = machine->contexts[i].handle, .alive = true};
+        row->error_grid = machine->contexts[i].error_grid;
+        memcpy(row->error_words, machine->contexts[i].error_words, sizeof row->error_words);
         if (machine->contexts[i].device >= machine->device_count)
             continue;
         const struct wsdbg_machine_device *device = &machine->devices[machine->contexts[i].device];

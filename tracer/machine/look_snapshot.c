@@ -35,6 +35,10 @@ static uint32_t map_context(struct wsdbg_snapshot *to, const struct wsdbg_contex
             (context->process_id == 0 || to->contexts[i].process_id == context->process_id)) {
             to->contexts[i].alive = to->contexts[i].alive && context->alive;
             to->contexts[i].error = to->contexts[i].error ? to->contexts[i].error : context->error;
+            if (context->error_words[0]) {
+                to->contexts[i].error_grid = context->error_grid;
+                memcpy(to->contexts[i].error_words, context->error_words, sizeof context->error_words);
+            }
             return i;
         }
     ADD_ROW(to, contexts, context_count, context, whole);

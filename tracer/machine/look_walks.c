@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 #include "machine/look.h"
-#include "machine/ptx_translate.h"
+#include "translate/ptx_translate.h"
 #include "machine/walk_thread.h"
 #include "sass/walk.h"
 

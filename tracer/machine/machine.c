@@ -16,6 +16,7 @@ void wsdbg_machine_deinit(struct wsdbg_machine *machine)
     free(machine->ctas);
     free(machine->warps);
     free(machine->waits);
+    free(machine->arrays);
     free(machine->notes);
     *machine = (struct wsdbg_machine){.ops = machine->ops, .source = machine->source};
 }

@@ -24,6 +24,8 @@ struct wsdbg_machine_context {
     uint32_t device;
     uint64_t handle;                                       /* CUcontext */
     struct wsdbg_optional_u64 shared_window, local_window; /* generic addresses at which they begin */
+    char error_words[WSDBG_ERROR_WORDS_BYTES]; /* what the source says of the error that ended it, "" = nothing: */
+    uint64_t error_grid;                       /* grid_id of the grid that caused it */
 };
 
 struct wsdbg_machine_module {
@@ -64,6 +66,13 @@ enum wsdbg_lane_state {
     WSDBG_LANE_BLOCKED_B0
 };
 
+/* Mbarriers of a grid that have one id in the events that a simulated device writes itself. */
+struct wsdbg_machine_array {
+    uint32_t grid;
+    uint32_t id;
+    uint32_t first, stride, stages; /* first: offset in shared memory; stride: in bytes */
+};
+
 /* What a lane waits for, where the source says it: a simulated device knows. */
 struct wsdbg_machine_wait {
     enum wsdbg_warp_state state;
@@ -88,8 +97,10 @@ struct wsdbg_machine_warp {
     uint32_t cta;
     uint32_t slot; /* the hardware's warp number on its SM */
     uint32_t valid_lanes, active_lanes;
-    struct wsdbg_optional_u64 error_pc;  /* GPU virtual address of the instruction that the lanes' exceptions are of */
-    struct wsdbg_optional_u32 registers; /* a thread, now: after setmaxnreg */
+    struct wsdbg_optional_u64 error_pc; /* GPU virtual address of the instruction that the lanes' exceptions are of */
+    uint32_t error_lanes;               /* the lanes that caused them, where the source knows; 0 = it does not */
+    struct wsdbg_optional_u64 error_address; /* and what these accessed; of an mbarrier its shared::cluster address */
+    struct wsdbg_optional_u32 registers;     /* a thread, now: after setmaxnreg */
     /* What the convergence hardware says, lanes' states with it: live not asked for where all lanes are active. */
     struct wsdbg_optional_u32 exited_lanes;
     bool barriers_known;
@@ -151,6 +162,8 @@ struct wsdbg_machine {
     size_t warp_count; /* a CTA's are neighbours, by thread index */
     struct wsdbg_machine_wait *waits;
     size_t wait_count;
+    struct wsdbg_machine_array *arrays;
+    size_t array_count;
     char (*notes)[256];
     size_t note_count; /* what could not be seen, a sentence each */
 };

@@ -14,20 +14,34 @@
 #include <unistd.h>
 
 #include "machine/machine.h"
-#include "machine/ptx_code.h"
-#include "machine/ptx_translate.h"
+#include "translate/ptx_code.h"
+#include "translate/ptx_translate.h"
 #include "wsdbg/device_state.h"
 
 #define FILE_BYTES_MOST ((uint64_t)1 << 30)
-enum { COMPUTE_CAPABILITY = 90, BLOCK_THREADS_MOST = 1024 };
-enum { FOUND_VERSION = 2 }; /* since then the file has what atomics returned */
+enum { COMPUTE_CAPABILITY = 90, BLOCK_THREADS_MOST = 1024, CTA_NOT_PRESENT = 18 };
+
+/* The exceptions (CUDBGException_t, as CTA_NOT_PRESENT) that a GPU reports for what the driver calls by these errors.
+ */
+static const struct {
+    int32_t error;
+    uint32_t exception;
+} exceptions[] = {
+    {700, 14}, /* illegal address */
+    {710, 12}, /* assertion */
+    {715, 4},  /* illegal instruction */
+    {716, 6},  /* misaligned address */
+    {717, 7},  /* invalid address space */
+    {718, 8},  /* invalid program counter */
+    {719, 4},  /* launch failure: a trap, an arrival that an mbarrier does not take (measured on an H200) */
+};
 
 struct state_machine {
     struct wsdbg_machine base;
     enum wsdbg_state_memory memory;
     unsigned char *file;
     uint64_t byte_count;
-    const struct wsdbg_state_header *header;
+    struct wsdbg_state_header header;
     const struct wsdbg_state_module *modules;
     const struct wsdbg_state_grid *grids;
     const struct wsdbg_state_cta *ctas;
@@ -35,9 +49,9 @@ struct state_machine {
     const struct wsdbg_state_warp *warps;
     const struct wsdbg_state_part *parts;
     const struct wsdbg_state_found *found;
-    uint32_t found_count;
-    uint32_t
-        *found_order; /* rows of `found` by CTA, warp, lane and instruction; those of one of these in their order */
+    const struct wsdbg_state_array *arrays;
+    /* Rows of `found` by CTA, warp, lane and instruction; those of one of these in their order. */
+    uint32_t *found_order;
 };
 
 static struct state_machine *of_base(struct wsdbg_machine *machine)
@@ -81,6 +95,14 @@ static struct wsdbg_error *read_file(const char *path, struct state_machine *mac
     return error;
 }
 
+/* What later versions added to the header is zero in older files. */
+static size_t header_bytes(uint32_t version)
+{
+    return version == 1   ? offsetof(struct wsdbg_state_header, found_count)
+           : version == 2 ? offsetof(struct wsdbg_state_header, array_count)
+                          : sizeof(struct wsdbg_state_header);
+}
+
 /* Takes `count` rows from what is left of the file; false = there are fewer. */
 static bool take(const struct state_machine *machine, uint64_t *at, uint32_t count, size_t size, const void **out)
 {
@@ -94,17 +116,16 @@ static bool take(const struct state_machine *machine, uint64_t *at, uint32_t cou
 
 static bool find_rows(struct state_machine *machine)
 {
-    const struct wsdbg_state_header *header = machine->header;
-    const bool has_found = header->version >= FOUND_VERSION;
-    uint64_t at = has_found ? sizeof *header : offsetof(struct wsdbg_state_header, found_count);
-    machine->found_count = has_found ? header->found_count : 0;
+    const struct wsdbg_state_header *header = &machine->header;
+    uint64_t at = header_bytes(header->version);
     return take(machine, &at, header->module_count, sizeof *machine->modules, (const void **)&machine->modules) &&
            take(machine, &at, header->grid_count, sizeof *machine->grids, (const void **)&machine->grids) &&
            take(machine, &at, header->cta_count, sizeof *machine->ctas, (const void **)&machine->ctas) &&
            take(machine, &at, header->piece_count, sizeof *machine->pieces, (const void **)&machine->pieces) &&
            take(machine, &at, header->warp_count, sizeof *machine->warps, (const void **)&machine->warps) &&
            take(machine, &at, header->part_count, sizeof *machine->parts, (const void **)&machine->parts) &&
-           take(machine, &at, machine->found_count, sizeof *machine->found, (const void **)&machine->found);
+           take(machine, &at, header->found_count, sizeof *machine->found, (const void **)&machine->found) &&
+           take(machine, &at, header->array_count, sizeof *machine->arrays, (const void **)&machine->arrays);
 }
 
 static bool lies_inside(const struct state_machine *machine, uint64_t offset, uint64_t bytes)
@@ -115,7 +136,7 @@ static bool lies_inside(const struct state_machine *machine, uint64_t offset, ui
 static bool grid_is_sound(const struct state_machine *machine, const struct wsdbg_state_grid *grid)
 {
     const uint64_t threads = (uint64_t)grid->block[0] * grid->block[1] * grid->block[2];
-    bool sound = grid->module < machine->header->module_count && threads > 0 && threads <= BLOCK_THREADS_MOST &&
+    bool sound = grid->module < machine->header.module_count && threads > 0 && threads <= BLOCK_THREADS_MOST &&
                  grid->block[0] <= threads && grid->block[1] <= threads &&
                  lies_inside(machine, grid->parameter_offset, grid->parameter_bytes);
     for (unsigned i = 0; i < 3; i++)
@@ -126,10 +147,12 @@ static bool grid_is_sound(const struct state_machine *machine, const struct wsdb
 /* The first row that says what cannot be, NULL = none. */
 static const char *find_unsound(const struct state_machine *machine)
 {
-    const struct wsdbg_state_header *header = machine->header;
+    const struct wsdbg_state_header *header = &machine->header;
     for (uint32_t i = 0; i < header->module_count; i++)
         if (!lies_inside(machine, machine->modules[i].text_offset, machine->modules[i].text_bytes))
             return "module";
+    if (!lies_inside(machine, header->fault_offset, header->fault_bytes))
+        return "fault";
     for (uint32_t i = 0; i < header->grid_count; i++)
         if (!grid_is_sound(machine, &machine->grids[i]))
             return "grid";
@@ -147,24 +170,31 @@ static const char *find_unsound(const struct state_machine *machine)
     for (uint32_t i = 0; i < header->part_count; i++)
         if (machine->parts[i].warp >= header->warp_count || machine->parts[i].wait >= WSDBG_STATE_WAIT_COUNT)
             return "part of a warp";
-    for (uint32_t i = 0; i < machine->found_count; i++)
+    for (uint32_t i = 0; i < header->found_count; i++)
         if (machine->found[i].cta >= header->cta_count || (i && machine->found[i].cta < machine->found[i - 1].cta))
             return "result of an atomic";
+    for (uint32_t i = 0; i < header->array_count; i++)
+        if (machine->arrays[i].grid >= header->grid_count || machine->arrays[i].stride == 0 ||
+            machine->arrays[i].stages == 0)
+            return "array of mbarriers";
     return NULL;
 }
 
 static struct wsdbg_error *check(struct state_machine *machine, const char *path)
 {
-    machine->header = (const struct wsdbg_state_header *)(const void *)machine->file;
-    const size_t least = offsetof(struct wsdbg_state_header, found_count);
-    if (machine->byte_count < least || machine->header->magic != WSDBG_STATE_MAGIC)
+    struct wsdbg_state_header *header = &machine->header;
+    const size_t least = header_bytes(1);
+    if (machine->byte_count >= least)
+        memcpy(header, machine->file, least);
+    if (header->magic != WSDBG_STATE_MAGIC)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: not the state of a device", path);
-    if (machine->header->version < 1 || machine->header->version > WSDBG_STATE_VERSION)
+    if (header->version < 1 || header->version > WSDBG_STATE_VERSION)
         return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: version %u of a device's state, this wsdbg reads 1 to %u",
-                                  path, machine->header->version, WSDBG_STATE_VERSION);
-    if (machine->header->version >= FOUND_VERSION && machine->byte_count < sizeof *machine->header)
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: cut short", path);
-    if (machine->header->byte_count != machine->byte_count || !find_rows(machine))
+                                  path, header->version, WSDBG_STATE_VERSION);
+    const size_t whole = header_bytes(header->version);
+    if (machine->byte_count >= whole)
+        memcpy(header, machine->file, whole);
+    if (machine->byte_count < whole || header->byte_count != machine->byte_count || !find_rows(machine))
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: cut short", path);
     const char *unsound = find_unsound(machine);
     return unsound ? wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: a %s that cannot be", path, unsound) : NULL;
@@ -214,10 +244,31 @@ static void place_lanes(const struct wsdbg_state_grid *grid, uint32_t index, str
     }
 }
 
+static uint32_t exception_of(const struct wsdbg_state_header *header)
+{
+    if (header->fault_of_absent_cta)
+        return CTA_NOT_PRESENT;
+    for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++)
+        if (exceptions[i].error == header->fault_error)
+            return exceptions[i].exception;
+    return 0;
+}
+
+/* Of the warp whose lane caused the fault. */
+static void set_exception(const struct wsdbg_state_header *header, struct wsdbg_machine_warp *warp)
+{
+    warp->error_lanes = header->fault_lanes;
+    warp->error_pc = wsdbg_known_u64(wsdbg_ptx_address(header->fault_instruction));
+    if (header->has_fault_address)
+        warp->error_address = wsdbg_known_u64(header->fault_address);
+    for (uint32_t lanes = header->fault_lanes; lanes; lanes &= lanes - 1)
+        warp->lanes[__builtin_ctz(lanes)].exception = exception_of(header);
+}
+
 static void fill_warps(struct state_machine *machine)
 {
     struct wsdbg_machine *out = &machine->base;
-    for (uint32_t i = 0; i < machine->header->warp_count; i++) {
+    for (uint32_t i = 0; i < machine->header.warp_count; i++) {
         const struct wsdbg_state_warp *warp = &machine->warps[i];
         out->warps[i] = (struct wsdbg_machine_warp){.cta = warp->cta,
                                                     .slot = warp->slot,
@@ -225,12 +276,14 @@ static void fill_warps(struct state_machine *machine)
                                                     .active_lanes = warp->live,
                                                     .registers = wsdbg_known_u32(warp->registers)};
         place_lanes(&machine->grids[machine->ctas[warp->cta].grid], warp->index, &out->warps[i]);
+        if (i + 1 == machine->header.fault_warp)
+            set_exception(&machine->header, &out->warps[i]);
         struct wsdbg_machine_cta *cta = &out->ctas[warp->cta];
         if (cta->warp_count++ == 0)
             cta->warp_first = i;
     }
-    out->warp_count = machine->header->warp_count;
-    for (uint32_t i = 0; i < machine->header->part_count; i++) {
+    out->warp_count = machine->header.warp_count;
+    for (uint32_t i = 0; i < machine->header.part_count; i++) {
         const struct wsdbg_state_part *part = &machine->parts[i];
         out->waits[i] = wait_of(part);
         for (uint32_t lanes = part->lanes; lanes; lanes &= lanes - 1) {
@@ -239,7 +292,7 @@ static void fill_warps(struct state_machine *machine)
             lane->wait = i + 1;
         }
     }
-    out->wait_count = machine->header->part_count;
+    out->wait_count = machine->header.part_count;
 }
 
 static bool is_wanted(const struct wsdbg_state_grid *grid, enum wsdbg_state_choice choice)
@@ -249,8 +302,8 @@ static bool is_wanted(const struct wsdbg_state_grid *grid, enum wsdbg_state_choi
 
 static bool has_wanted(const struct state_machine *machine, enum wsdbg_state_choice choice)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < machine->header->grid_count; i++)
+    bool any = machine->header.fault_bytes > 0;
+    for (uint32_t i = 0; i < machine->header.grid_count; i++)
         any |= is_wanted(&machine->grids[i], choice);
     return any;
 }
@@ -259,7 +312,7 @@ static bool has_wanted(const struct state_machine *machine, enum wsdbg_state_cho
 static void fill_grids(struct state_machine *machine, enum wsdbg_state_choice choice)
 {
     struct wsdbg_machine *out = &machine->base;
-    for (uint32_t i = 0; i < machine->header->grid_count; i++) {
+    for (uint32_t i = 0; i < machine->header.grid_count; i++) {
         const struct wsdbg_state_grid *grid = &machine->grids[i];
         struct wsdbg_machine_grid *row = &out->grids[out->grid_count++];
         *row = (struct wsdbg_machine_grid){.context = is_wanted(grid, choice) ? 0 : WSDBG_NONE,
@@ -272,7 +325,7 @@ static void fill_grids(struct state_machine *machine, enum wsdbg_state_choice ch
         for (unsigned k = 0; k < 3; k++)
             row->cluster[k] = wsdbg_known_u32(grid->cluster[k]);
     }
-    for (uint32_t i = 0; i < machine->header->cta_count; i++) {
+    for (uint32_t i = 0; i < machine->header.cta_count; i++) {
         const struct wsdbg_state_cta *cta = &machine->ctas[i];
         out->ctas[out->cta_count++] = (struct wsdbg_machine_cta){.grid = cta->grid,
                                                                  .sm = cta->sm,
@@ -283,9 +336,19 @@ static void fill_grids(struct state_machine *machine, enum wsdbg_state_choice ch
     }
 }
 
+static void fill_arrays(struct state_machine *machine)
+{
+    struct wsdbg_machine *out = &machine->base;
+    for (uint32_t i = 0; i < machine->header.array_count; i++) {
+        const struct wsdbg_state_array *array = &machine->arrays[i];
+        out->arrays[out->array_count++] =
+            (struct wsdbg_machine_array){array->grid, array->id, array->first, array->stride, array->stages};
+    }
+}
+
 static bool fill(struct state_machine *machine, enum wsdbg_state_choice choice)
 {
-    const struct wsdbg_state_header *header = machine->header;
+    const struct wsdbg_state_header *header = &machine->header;
     struct wsdbg_machine *out = &machine->base;
     out->devices = calloc(1, sizeof *out->devices);
     out->contexts = calloc(1, sizeof *out->contexts);
@@ -294,7 +357,9 @@ static bool fill(struct state_machine *machine, enum wsdbg_state_choice choice)
     out->ctas = calloc((size_t)header->cta_count + 1, sizeof *out->ctas);
     out->warps = calloc((size_t)header->warp_count + 1, sizeof *out->warps);
     out->waits = calloc((size_t)header->part_count + 1, sizeof *out->waits);
-    if (!out->devices || !out->contexts || !out->modules || !out->grids || !out->ctas || !out->warps || !out->waits)
+    out->arrays = calloc((size_t)header->array_count + 1, sizeof *out->arrays);
+    if (!out->devices || !out->contexts || !out->modules || !out->grids || !out->ctas || !out->warps || !out->waits ||
+        !out->arrays)
         return false;
     out->devices[out->device_count++] = (struct wsdbg_machine_device){
         .name = "simulated sm_90",
@@ -304,6 +369,10 @@ static bool fill(struct state_machine *machine, enum wsdbg_state_choice choice)
     };
     out->contexts[out->context_count++] = (struct wsdbg_machine_context){
         .handle = header->context, .shared_window = wsdbg_known_u64(header->shared_window)};
+    out->contexts[0].error_grid = header->fault_grid;
+    snprintf(out->contexts[0].error_words, sizeof out->contexts[0].error_words, "%.*s",
+             (int)(header->fault_bytes < WSDBG_ERROR_WORDS_BYTES ? header->fault_bytes : WSDBG_ERROR_WORDS_BYTES - 1),
+             (const char *)machine->file + header->fault_offset);
     for (uint32_t i = 0; i < header->module_count; i++)
         out->modules[out->module_count++] = (struct wsdbg_machine_module){
             .handle = machine->modules[i].handle,
@@ -311,6 +380,7 @@ static bool fill(struct state_machine *machine, enum wsdbg_state_choice choice)
     out->time_ns = header->time_ns;
     fill_grids(machine, choice);
     fill_warps(machine);
+    fill_arrays(machine);
     return true;
 }
 
@@ -345,7 +415,7 @@ static struct wsdbg_error *read_shared(struct wsdbg_machine *base, uint32_t cta,
 {
     const struct state_machine *machine = of_base(base);
     uint32_t done = 0;
-    for (uint32_t i = 0; i < machine->header->piece_count && done < byte_count; i++) {
+    for (uint32_t i = 0; i < machine->header.piece_count && done < byte_count; i++) {
         const struct wsdbg_state_piece *piece = &machine->pieces[i];
         const uint64_t at = (uint64_t)address + done;
         if (piece->cta != cta || at < piece->first || at - piece->first >= piece->byte_count)
@@ -367,7 +437,7 @@ static struct wsdbg_error *read_global(struct wsdbg_machine *base, uint32_t cont
     const struct iovec to = {out, byte_count}, from = {(void *)(uintptr_t)address, byte_count};
     (void)context;
     *known = machine->memory == WSDBG_STATE_MEMORY_THERE &&
-             process_vm_readv((pid_t)machine->header->process_id, &to, 1, &from, 1, 0) == (ssize_t)byte_count;
+             process_vm_readv((pid_t)machine->header.process_id, &to, 1, &from, 1, 0) == (ssize_t)byte_count;
     return NULL;
 }
 
@@ -408,11 +478,11 @@ static int by_lane(const void *left, const void *right, void *rows)
 
 static bool order_found(struct state_machine *machine)
 {
-    machine->found_order = malloc(((size_t)machine->found_count + 1) * sizeof *machine->found_order);
-    for (uint32_t i = 0; machine->found_order && i < machine->found_count; i++)
+    machine->found_order = malloc(((size_t)machine->header.found_count + 1) * sizeof *machine->found_order);
+    for (uint32_t i = 0; machine->found_order && i < machine->header.found_count; i++)
         machine->found_order[i] = i;
     if (machine->found_order)
-        qsort_r(machine->found_order, machine->found_count, sizeof *machine->found_order, by_lane,
+        qsort_r(machine->found_order, machine->header.found_count, sizeof *machine->found_order, by_lane,
                 (void *)(uintptr_t)machine->found);
     return machine->found_order;
 }
@@ -420,7 +490,7 @@ static bool order_found(struct state_machine *machine)
 /* How many rows are before those of the lane and instruction; with `behind`, also those of these. */
 static uint32_t rows_before(const struct state_machine *machine, const struct wsdbg_state_found *asked, bool behind)
 {
-    uint32_t first = 0, end = machine->found_count;
+    uint32_t first = 0, end = machine->header.found_count;
     while (first < end) {
         const uint32_t middle = first + (end - first) / 2;
         if (compare_found(&machine->found[machine->found_order[middle]], asked) < (behind ? 1 : 0))

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "machine/look.h"
-#include "machine/ptx_translate.h"
+#include "translate/ptx_translate.h"
 #include "sass/walk.h"
 
 enum {

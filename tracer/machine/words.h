@@ -7,9 +7,6 @@
 #include "machine/machine.h"
 #include "sass/access.h"
 
-#define WSDBG_OFFSET_MASK 0xffffffu /* of a shared::cluster address; the CTA's rank is above */
-#define WSDBG_RANK_SHIFT 24
-
 enum { WSDBG_SPANS_MAX = 8, WSDBG_SPAN_BYTES_MAX = 512 };
 
 struct wsdbg_span {

@@ -74,6 +74,11 @@ const char *wsdbg_fault_words(int32_t error)
     return error < 0 ? wsdbg_exception_words(-(uint32_t)error) : wsdbg_cuda_error_words(error);
 }
 
+const char *wsdbg_fault_words_of(const struct wsdbg_context *context, const struct wsdbg_grid *grid)
+{
+    return context->error && context->error_grid == grid->grid_id ? context->error_words : "";
+}
+
 /* "CUDA error 719 (unspecified launch failure)" */
 static void name_error(int32_t error, char *out, size_t room)
 {
@@ -108,6 +113,7 @@ void wsdbg_fault_sentence(const struct wsdbg_snapshot *snapshot, size_t context,
         snprintf(age, sizeof age, "; the state shown is what its memory held at the end");
     else if (row->state_age_ns.known)
         snprintf(age, sizeof age, "; the state shown is from %.0f ms before", (double)row->state_age_ns.value / 1e6);
-    snprintf(out, WSDBG_FAULT_BYTES, "GPU fault: %s ended context %u on %s%s", name,
-             wsdbg_context_number(snapshot, context), row->device_name[0] ? row->device_name : "?", age);
+    snprintf(out, WSDBG_FAULT_BYTES, "GPU fault: %s ended context %u on %s%s%s%s", name,
+             wsdbg_context_number(snapshot, context), row->device_name[0] ? row->device_name : "?",
+             row->error_words[0] ? ": " : "", row->error_words, age);
 }

@@ -4,7 +4,7 @@
 
 #include "model/snapshot.h"
 
-#define WSDBG_FAULT_BYTES 320
+#define WSDBG_FAULT_BYTES 640
 
 /* "unspecified launch failure" for 719; NULL = an error without words here. */
 const char *wsdbg_cuda_error_words(int32_t error);
@@ -14,6 +14,8 @@ const char *wsdbg_exception_words(uint32_t code);
 
 /* Of the `error` of a context, whichever of the two it is. */
 const char *wsdbg_fault_words(int32_t error);
+/* What a simulated device says of the error of a context, if this grid caused it; "" = nothing. */
+const char *wsdbg_fault_words_of(const struct wsdbg_context *context, const struct wsdbg_grid *grid);
 
 /* Which of its process's contexts this one is, from 0. */
 uint32_t wsdbg_context_number(const struct wsdbg_snapshot *snapshot, size_t context);

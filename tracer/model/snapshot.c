@@ -221,7 +221,8 @@ enum wsdbg_name_origin wsdbg_snapshot_name_origin(const struct wsdbg_snapshot *s
     const struct wsdbg_module *m = &snapshot->modules[module];
     if (m->names_undecided)
         return snapshot->names_inferred ? WSDBG_ORIGIN_UNKNOWN : WSDBG_ORIGIN_AUTHOR;
-    return (size_t)(name - snapshot->names) - m->names_first < m->names_given ? WSDBG_ORIGIN_AUTHOR : WSDBG_ORIGIN_CODE;
+    const bool is_given = (size_t)(name - snapshot->names) - m->names_first < m->names_given;
+    return is_given || name->reserved == WSDBG_NAME_OF_VARIABLE ? WSDBG_ORIGIN_AUTHOR : WSDBG_ORIGIN_CODE;
 }
 
 const char *wsdbg_snapshot_role_name(const struct wsdbg_snapshot *snapshot, const struct wsdbg_warp_row *warp)

@@ -78,6 +78,8 @@ struct wsdbg_process {
     struct wsdbg_optional_u64 seen_ns; /* when it was looked at, where that is another moment than the snapshot's */
 };
 
+enum { WSDBG_ERROR_WORDS_BYTES = 384 };
+
 struct wsdbg_context {
     uint32_t process_id;
     uint64_t handle;
@@ -90,6 +92,8 @@ struct wsdbg_context {
     bool no_network_card; /* its process is known to hold no network card open */
     int32_t error;        /* CUresult that ended it, 0 = none; below 0: not known which, but that the GPU reported
                              CUDA_EXCEPTION_<-error>, as a core dump tells */
+    char error_words[WSDBG_ERROR_WORDS_BYTES]; /* what a simulated device says of it, "" = nothing; not kept in */
+    uint64_t error_grid;                       /* sessions, like the grid_id of the grid that caused it */
     struct wsdbg_optional_u64 state_age_ns; /* with an error: from the last copy of the slots to the first look at it */
     enum wsdbg_ring_memory ring;            /* NOT_KNOWN also where there is none */
     uint32_t history_depth;                 /* 0 = history off */
@@ -108,7 +112,10 @@ struct wsdbg_context {
                                                                           which no call waited */
 };
 
-/* From what the code does, or from the author of the kernel. */
+/* In wsdbg_name.reserved of a snapshot's names, which no author gave: what the program calls the variable. */
+#define WSDBG_NAME_OF_VARIABLE 1u
+
+/* From what the code does, or from the author of the kernel: also by the name of a variable. */
 enum wsdbg_name_origin { WSDBG_ORIGIN_AUTHOR, WSDBG_ORIGIN_CODE, WSDBG_ORIGIN_UNKNOWN };
 
 struct wsdbg_module {
@@ -374,9 +381,6 @@ struct wsdbg_walk_row {
     bool is_whole;                   /* to the end; false: nobody knows how it goes on behind the last step */
 };
 
-/* The file of a place in PTX that has no line information of its own: its lines are the PTX's. */
-#define WSDBG_FILE_OF_PTX "PTX"
-
 /* An instruction near a place where a warp stands, for people to read. */
 struct wsdbg_code_row {
     uint32_t function; /* index in functions */
@@ -544,6 +548,8 @@ struct wsdbg_barrier {
     bool record_lacks; /* its word counts arrivals in this phase that nobody recorded, or lacks some that were */
     struct wsdbg_optional_u32 shared_offset; /* mbarriers seen in memory */
     struct wsdbg_optional_u64 word;          /* the mbarrier's 64 bits as they were */
+    struct wsdbg_optional_u32 device_id;     /* mbarriers: its array in events that a simulated device writes itself, */
+    uint32_t device_stage, device_stages;    /* its stage there, and how many there are; not kept in sessions */
 };
 
 /* A line of what could not be seen. */

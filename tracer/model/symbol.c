@@ -147,12 +147,59 @@ static bool demangle(const char *at, bool may_be_cut, char *out, size_t bytes)
     return at && !first;
 }
 
+/* Behind what compilers put before a symbol.  With relocatable device code nvcc calls a static kernel
+ * __nv_static_<length>_<so many characters, from the file's name>_<symbol>; ptxas calls a function that it keeps with
+ * one caller $caller$function. */
+static const char *skip_prefix(const char *symbol)
+{
+    static const char local[] = "__nv_static_";
+    if (*symbol == '$')
+        return strrchr(symbol, '$') + 1;
+    if (strncmp(symbol, local, sizeof local - 1) != 0 || !isdigit((unsigned char)symbol[sizeof local - 1]))
+        return symbol;
+    char *file;
+    const unsigned long length = strtoul(symbol + sizeof local - 1, &file, 10);
+    const size_t left = strlen(file);
+    const bool fits = *file == '_' && left > 2 && length < left - 2 && file[length + 1] == '_';
+    return fits ? file + length + 2 : symbol;
+}
+
 void wsdbg_symbol_name(const char *symbol, char *out, size_t bytes)
 {
-    /* ptxas calls a function that it keeps with one caller $caller$function. */
     const bool may_be_cut = strlen(symbol) + 1 >= sizeof((struct wsdbg_function *)NULL)->name;
-    const char *last = *symbol == '$' ? strrchr(symbol, '$') + 1 : symbol;
+    const char *last = skip_prefix(symbol);
     char name[512] = "";
     const bool done = demangle(last, may_be_cut, name, sizeof name);
     snprintf(out, bytes, "%s", done ? name : last);
+}
+
+/* "<length><identifier>" and perhaps a number that tells several of one name apart, "_0" or "__10_", to the end. */
+static bool is_last_name(const char *at, const char **name, size_t *length)
+{
+    char *end;
+    if (!isdigit((unsigned char)*at))
+        return false;
+    const unsigned long count = strtoul(at, &end, 10);
+    if (count == 0 || count > strlen(end))
+        return false;
+    *name = end;
+    *length = count;
+    const char *rest = end + count;
+    return strspn(rest, "_0123456789") == strlen(rest) && (*rest == '_' || !*rest);
+}
+
+void wsdbg_symbol_variable(const char *symbol, char *out, size_t bytes)
+{
+    const char *name;
+    size_t length;
+    if (strncmp(symbol, "_ZZ", 3) != 0) {
+        wsdbg_symbol_name(symbol, out, bytes);
+        return;
+    }
+    snprintf(out, bytes, "%s", symbol);
+    for (const char *at = strchr(symbol, 'E'); at; at = strchr(at + 1, 'E'))
+        if (is_last_name(at + 1, &name, &length)) {
+            snprintf(out, bytes, "%.*s", (int)length, name);
+            return;
+        }
 }

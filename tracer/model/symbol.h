@@ -9,4 +9,7 @@
  * session keeps one may be cut: of its arguments there is what was kept. */
 void wsdbg_symbol_name(const char *symbol, char *out, size_t bytes);
 
+/* The name of a variable, also of one that is local to a function; a symbol that is not understood stays as it is. */
+void wsdbg_symbol_variable(const char *symbol, char *out, size_t bytes);
+
 #endif

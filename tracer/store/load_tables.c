@@ -139,7 +139,11 @@ static struct wsdbg_error *load_names(struct wsdbg_loader *loader)
         if (s->modules[module].names_count++ == 0)
             s->modules[module].names_first = (uint32_t)s->name_count - 1;
         const int64_t inferred = wsdbg_select_or(&q, -1);
-        s->modules[module].names_given += inferred == 0; /* the author's come first */
+        /* The author's come first. */
+        if (inferred == 0 && s->modules[module].names_given == s->modules[module].names_count - 1)
+            s->modules[module].names_given++;
+        else if (inferred == 0)
+            s->names[s->name_count - 1].reserved = WSDBG_NAME_OF_VARIABLE;
         s->modules[module].names_undecided |= inferred < 0;
     }
     return wsdbg_select_end(&q);

@@ -143,7 +143,8 @@ static void write_name(struct wsdbg_insert *insert, int64_t module_id, uint32_t 
     wsdbg_insert_number(insert, n->first_free);
     wsdbg_insert_maybe(insert, n->arriving_roles != 0, n->arriving_roles);
     wsdbg_insert_maybe(insert, n->waiting_roles != 0, n->waiting_roles);
-    wsdbg_insert_maybe(insert, !m->names_undecided, position >= m->names_given);
+    wsdbg_insert_maybe(insert, !m->names_undecided,
+                       position >= m->names_given && n->reserved != WSDBG_NAME_OF_VARIABLE);
 }
 
 static struct wsdbg_error *write_names(struct wsdbg_store *store, const struct wsdbg_snapshot *s,

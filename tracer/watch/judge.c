@@ -137,12 +137,18 @@ void wsdbg_watch_keep_look(struct wsdbg_watch_loop *loop, const struct wsdbg_sna
         loop->watch->looked_by = snapshot->source;
 }
 
-void wsdbg_watch_read_stacks(struct wsdbg_watch_loop *loop)
+static void read_stacks_now(struct wsdbg_watch_loop *loop)
 {
     struct wsdbg_error *error = loop->watch->read_stacks ? wsdbg_program_stacks_read(&loop->last) : NULL;
     if (error)
         wsdbg_watch_say(loop->watch, "the program's stacks were not read: %s", wsdbg_error_message(error));
     wsdbg_error_destroy(error);
+}
+
+void wsdbg_watch_read_stacks(struct wsdbg_watch_loop *loop)
+{
+    wsdbg_watch_await_leave(loop);
+    read_stacks_now(loop);
 }
 
 void wsdbg_watch_mark_moving(struct wsdbg_watch_loop *loop)
@@ -259,6 +265,21 @@ static bool judge_no_hang(struct wsdbg_watch_loop *loop, struct wsdbg_stall *sta
     return false;
 }
 
+/* What was seen before, and no look of now. */
+static bool is_old(const struct wsdbg_watch_loop *loop, const struct wsdbg_stall *stall)
+{
+    return stall == &loop->work && loop->is_brought_back;
+}
+
+static void keep_whole(struct wsdbg_watch_loop *loop, const struct wsdbg_stall *stall, enum wsdbg_movement movement)
+{
+    const struct wsdbg_evidence *evidence = loop->watch->evidence;
+    const bool lacks_some = evidence->ops->was_taken && evidence->ops->was_taken(evidence);
+    if (stall == &loop->work && movement == WSDBG_STOOD_STILL && loop->last.look_count > 0 && !is_old(loop, stall) &&
+        !lacks_some)
+        wsdbg_whole_keep(&loop->whole, &loop->last, stall->watchdog.progress_ns);
+}
+
 bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall, enum wsdbg_movement movement,
                        uint64_t now_ns)
 {
@@ -268,7 +289,7 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
     bool stands = false, decided = true;
     if (!error) {
         movement = look_saw_movement(loop, stall) ? WSDBG_MOVED : movement;
-        if (!loop->asks_record_alone)
+        if (!loop->asks_record_alone && !is_old(loop, stall))
             standstill = note_standstill(loop, stall, movement, now_ns);
         stands = !diagnosis.hang && !loop->asks_record_alone &&
                  wsdbg_standstill_is_hang(&standstill, stall->watchdog.stall_ns);
@@ -280,7 +301,9 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
         wsdbg_diagnosis_deinit(&diagnosis);
         return false;
     }
-    if (diagnosis.hang || movement == WSDBG_STOOD_STILL)
+    if (diagnosis.hang) /* the threads that matter were inside their calls before the inspectors came */
+        read_stacks_now(loop);
+    else if (movement == WSDBG_STOOD_STILL)
         wsdbg_watch_read_stacks(loop);
     wsdbg_place_missing_ranks(&loop->last, &diagnosis);
     wsdbg_place_calls(&loop->last, &diagnosis);
@@ -289,6 +312,7 @@ bool wsdbg_watch_judge(struct wsdbg_watch_loop *loop, struct wsdbg_stall *stall,
     else
         decided = judge_no_hang(loop, stall, &diagnosis, &standstill, movement, now_ns);
     keep_verdict(loop, &diagnosis, now_ns);
+    keep_whole(loop, stall, movement);
     wsdbg_diagnosis_deinit(&diagnosis);
     return decided;
 }

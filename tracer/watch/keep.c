@@ -75,12 +75,20 @@ static void note_stored(struct wsdbg_watch_loop *loop, struct wsdbg_error *error
     wsdbg_error_destroy(error);
 }
 
+void wsdbg_watch_await_leave(struct wsdbg_watch_loop *loop)
+{
+    struct wsdbg_evidence *evidence = loop->watch->evidence;
+    if (evidence->ops->await_leave)
+        evidence->ops->await_leave(evidence, &loop->last);
+}
+
 void wsdbg_watch_store(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool now_please)
 {
     if (!now_please && now_ns - loop->stored_ns < STORE_EVERY_NS)
         return;
     if (says_less(loop))
         return;
+    wsdbg_watch_await_leave(loop);
     loop->look_shown = loop->last.look_count > 0;
     loop->stored_ns = now_ns;
     struct wsdbg_error *error = wsdbg_store_snapshot(loop->watch->store, &loop->last);
@@ -105,6 +113,7 @@ void wsdbg_watch_store_verdict(struct wsdbg_watch_loop *loop, const struct wsdbg
 {
     struct wsdbg_watch *watch = loop->watch;
     struct wsdbg_error *error;
+    wsdbg_watch_await_leave(loop);
     loop->stored_ns = now_ns;
     loop->look_shown = snapshot->look_count > 0;
     const uint64_t until_ns = wsdbg_monotonic_ns() + VERDICT_MOST_NS;

@@ -8,6 +8,7 @@
 #include "watch/hidden_work.h"
 #include "watch/sources.h"
 #include "watch/stall.h"
+#include "watch/whole_picture.h"
 #include "watch/words.h"
 #include "diagnose/standstill.h"
 
@@ -59,14 +60,16 @@ struct wsdbg_watch_loop {
     struct wsdbg_stall slots, work, calls; /* calls: those of NCCL that no kernel shows */
     struct wsdbg_gpu_turn turn;
     struct wsdbg_marked marked;
-    struct wsdbg_snapshot last; /* the newest look */
-    uint64_t began_ns;          /* what happened before counts for no stall; 0 = all counts */
-    uint64_t moved_ns;          /* when a look at the GPU last saw movement */
-    uint64_t waited_ns;         /* threads have waited since then at least, before wsdbg came; 0 = not known to have */
-    uint64_t waited_since_ns;   /* ... and their work has not moved since that moment */
-    bool is_unseen;             /* the newest look at the work showed nothing of it, and no earlier one did */
-    bool saw_end;               /* the newest look at the work saw no kernel, and an earlier one did */
-    bool looked_ahead;          /* the first of two looks at work that will soon be due was taken */
+    struct wsdbg_snapshot last;       /* the newest look */
+    struct wsdbg_whole_picture whole; /* of the work's stall */
+    bool is_brought_back;             /* `last` is that picture: the newest look showed less */
+    uint64_t began_ns;                /* what happened before counts for no stall; 0 = all counts */
+    uint64_t moved_ns;                /* when a look at the GPU last saw movement */
+    uint64_t waited_ns;       /* threads have waited since then at least, before wsdbg came; 0 = not known to have */
+    uint64_t waited_since_ns; /* ... and their work has not moved since that moment */
+    bool is_unseen;           /* the newest look at the work showed nothing of it, and no earlier one did */
+    bool saw_end;             /* the newest look at the work saw no kernel, and an earlier one did */
+    bool looked_ahead;        /* the first of two looks at work that will soon be due was taken */
     struct wsdbg_stall_looks slots_looks, work_looks, hidden_looks, calls_looks;
     struct wsdbg_stall_shown shown; /* the last one of which the whole picture was */
     bool spared_said;               /* that a stall is not looked at */
@@ -102,6 +105,8 @@ void wsdbg_watch_record(struct wsdbg_watch_loop *loop, uint64_t time_ns);
 /* A frame whenever something moved, at most four a second, and always the last one before a silence: its slots
  * have not changed since progress_ns, so that is the frame's true time. */
 void wsdbg_watch_record_progress(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool over);
+/* Waits until the inspectors that came for the newest look have left; its rows then have the time that took. */
+void wsdbg_watch_await_leave(struct wsdbg_watch_loop *loop);
 /* The newest look, when it is time or now_please. */
 void wsdbg_watch_store(struct wsdbg_watch_loop *loop, uint64_t now_ns, bool now_please);
 void wsdbg_watch_store_verdict(struct wsdbg_watch_loop *loop, const struct wsdbg_snapshot *snapshot,
@@ -111,7 +116,8 @@ void wsdbg_watch_store_verdict(struct wsdbg_watch_loop *loop, const struct wsdbg
 
 /* The snapshot becomes the newest look. */
 void wsdbg_watch_keep_look(struct wsdbg_watch_loop *loop, const struct wsdbg_snapshot *snapshot);
-/* The newest look gets the stacks of the program's own threads.  Trouble is said. */
+/* The newest look gets the stacks of the program's own threads.  Trouble is said.  Calls of the program wait until the
+ * inspectors have left, and a thread that goes on would seem to sleep: so they are awaited first. */
 void wsdbg_watch_read_stacks(struct wsdbg_watch_loop *loop);
 /* Beside what a look saw stand the slots of other grids: those that the slots' own watchdog would not call stalled are
  * not judged because something else is. */

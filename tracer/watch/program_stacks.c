@@ -159,27 +159,48 @@ static struct wsdbg_error *add_others(struct wsdbg_snapshot *s, size_t first, ui
     return NULL;
 }
 
-/* Nothing came back from a process that keeps no sites. */
+/* Of the rows from `first` on.  Nothing came back from a process that keeps no sites. */
 static struct wsdbg_error *take_sites(struct wsdbg_snapshot *s, const struct wish *wish, uint32_t process_id,
                                       size_t first)
 {
     struct wsdbg_error *error = NULL;
     const size_t end = s->launch_site_count;
-    for (size_t i = first; i < end; i++)
+    bool any = false;
+    for (size_t i = first; i < end; i++) {
+        if (s->launch_sites[i].process_id != process_id)
+            continue;
+        any = true;
         connect(s, wish, &s->launch_sites[i]);
-    for (uint32_t i = 0; first < end && i < s->grid_count && !error; i++)
+    }
+    for (uint32_t i = 0; any && i < s->grid_count && !error; i++)
         if (is_wanted(s, i, process_id))
             error = add_others(s, first, process_id, i);
     return error;
 }
 
-/* ---- a process ---- */
+/* ---- processes ---- */
 
-static struct wsdbg_error *read_process(struct wsdbg_snapshot *snapshot, uint32_t process_id, struct wish *wish,
-                                        uint64_t limit_ns)
+/* What is read together. */
+struct batch {
+    struct wish wishes[WSDBG_HOST_TOGETHER];
+    uint32_t waiting[WSDBG_HOST_TOGETHER][WAITING_MOST];
+    struct wsdbg_host_request requests[WSDBG_HOST_TOGETHER];
+    size_t count;
+    bool wants_sites;
+};
+
+static bool is_in(const struct batch *batch, uint32_t process_id)
 {
-    uint32_t waiting[WAITING_MOST];
-    const size_t first = snapshot->launch_site_count;
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->requests[i].process_id == process_id)
+            return true;
+    return false;
+}
+
+static void add_process(const struct wsdbg_snapshot *snapshot, uint32_t process_id, struct batch *batch)
+{
+    uint32_t *waiting = batch->waiting[batch->count];
+    struct wish *wish = &batch->wishes[batch->count];
     struct wsdbg_host_request request = {.process_id = process_id, .is_traced = true, .waiting = waiting};
     for (size_t i = 0; i < snapshot->thread_count && request.waiting_count < WAITING_MOST; i++)
         if (snapshot->threads[i].process_id == process_id)
@@ -187,24 +208,45 @@ static struct wsdbg_error *read_process(struct wsdbg_snapshot *snapshot, uint32_
     want_sites(snapshot, process_id, wish);
     request.wanted = wish->wanted;
     request.wanted_count = wish->count;
-    struct wsdbg_error *error = wsdbg_host_stacks_read(&request, 1, limit_ns + (wish->count ? SITES_NS : 0), snapshot);
-    return error ? error : take_sites(snapshot, wish, process_id, first);
+    batch->wants_sites |= wish->count > 0;
+    batch->requests[batch->count++] = request;
+}
+
+/* The next ones that were not read. */
+static void fill_batch(const struct wsdbg_snapshot *snapshot, struct batch *batch)
+{
+    batch->count = 0;
+    batch->wants_sites = false;
+    for (size_t i = 0; i < snapshot->context_count && batch->count < WSDBG_HOST_TOGETHER; i++) {
+        const struct wsdbg_context *context = &snapshot->contexts[i];
+        if (!context->process_ended && !was_read(snapshot, context->process_id) && !is_in(batch, context->process_id))
+            add_process(snapshot, context->process_id, batch);
+    }
+}
+
+/* Rows of sites come in the order of the requests. */
+static struct wsdbg_error *read_batch(struct wsdbg_snapshot *snapshot, const struct batch *batch, uint64_t limit_ns)
+{
+    const size_t first = snapshot->launch_site_count;
+    struct wsdbg_error *error =
+        wsdbg_host_stacks_read(batch->requests, batch->count, limit_ns + (batch->wants_sites ? SITES_NS : 0), snapshot);
+    for (size_t i = 0; !error && i < batch->count; i++)
+        error = take_sites(snapshot, &batch->wishes[i], batch->requests[i].process_id, first);
+    return error;
 }
 
 struct wsdbg_error *wsdbg_program_stacks_read(struct wsdbg_snapshot *snapshot)
 {
     const uint64_t until_ns = wsdbg_monotonic_ns() + ALL_NS;
-    struct wish *wish = malloc(sizeof *wish); /* large for a stack */
-    struct wsdbg_error *error = wish ? NULL : &wsdbg_error_no_memory;
-    for (size_t i = 0; !error && i < snapshot->context_count && snapshot->host_process_count < PROCESSES_MOST; i++) {
-        const struct wsdbg_context *context = &snapshot->contexts[i];
+    struct batch *batch = malloc(sizeof *batch); /* large for a stack */
+    struct wsdbg_error *error = batch ? NULL : &wsdbg_error_no_memory;
+    while (!error && snapshot->host_process_count < PROCESSES_MOST) {
         const uint64_t now_ns = wsdbg_monotonic_ns();
-        if (now_ns >= until_ns)
+        fill_batch(snapshot, batch);
+        if (now_ns >= until_ns || batch->count == 0)
             break;
-        if (!context->process_ended && !was_read(snapshot, context->process_id))
-            error = read_process(snapshot, context->process_id, wish,
-                                 until_ns - now_ns < PROCESS_NS ? until_ns - now_ns : PROCESS_NS);
+        error = read_batch(snapshot, batch, until_ns - now_ns < PROCESS_NS ? until_ns - now_ns : PROCESS_NS);
     }
-    free(wish);
+    free(batch);
     return error;
 }

@@ -196,7 +196,7 @@ static bool sees_unfinished_grid(const struct wsdbg_watch_loop *loop, uint64_t n
     return false;
 }
 
-enum { SETTLE_NS = 100000000 }; /* until observers that have slept tell what their processes do */
+enum { SETTLE_NS = 40000000 }; /* observers that have slept take two looks, 20 ms apart, before they tell anything */
 
 /* Work of which it is not known whether it is done. */
 static bool has_unknown_work(const struct wsdbg_snapshot *snapshot)
@@ -320,6 +320,22 @@ static bool adds_nothing(struct wsdbg_watch_loop *loop, uint64_t now_ns)
            has_just_ended(loop, now_ns);
 }
 
+/* A look that lacks processes because another wsdbg had their GPU makes way for the picture that has them. */
+static bool shows_less(struct wsdbg_watch_loop *loop)
+{
+    const struct wsdbg_evidence *evidence = loop->watch->evidence;
+    return evidence->ops->was_taken && evidence->ops->was_taken(evidence) &&
+           wsdbg_whole_shows_more(&loop->whole, &loop->last, loop->work.watchdog.progress_ns) &&
+           wsdbg_whole_bring_back(&loop->whole, &loop->last);
+}
+
+/* That picture was judged.  What is left to do is to give up with it. */
+static bool gives_up_now(const struct wsdbg_watch_loop *loop, uint64_t now_ns)
+{
+    const uint64_t give_up_ns = loop->watch->give_up_ns;
+    return give_up_ns && !loop->turn.is_awaited && wsdbg_stall_age_ns(&loop->work, now_ns) >= give_up_ns;
+}
+
 /* Whether it is known which rank calls of NCCL wait for, where no kernel shows it. */
 static bool names_missing_rank(const struct wsdbg_snapshot *snapshot)
 {
@@ -344,7 +360,8 @@ static bool work_stalls(struct wsdbg_watch_loop *loop, uint64_t now_ns, enum wsd
     struct wsdbg_error *error = wsdbg_watch_inspect(loop, now_ns);
     if (!error)
         await_turn(loop, now_ns);
-    const bool is_new = !error && !adds_nothing(loop, now_ns);
+    loop->is_brought_back = !error && shows_less(loop);
+    const bool is_new = !error && (loop->is_brought_back ? gives_up_now(loop, now_ns) : !adds_nothing(loop, now_ns));
     if (is_new)
         wsdbg_watch_record(loop, frame_ns);
     loop->is_unseen = (error || loop->last.look_count == 0) && !has_picture(loop);

@@ -36,7 +36,8 @@ static void count_what_was_seen(struct wsdbg_watch *watch, const struct wsdbg_sn
         if (snapshot->contexts[i].alive && snapshot->contexts[i].process_id != watch->program_id)
             watch->outlived_by = snapshot->contexts[i].process_id;
     for (size_t i = snapshot->context_count; i-- > 0;)
-        if (snapshot->contexts[i].error != 0) {
+        if (snapshot->contexts[i].error != 0 && (!watch->fault_explained || snapshot->contexts[i].error_words[0])) {
+            watch->fault_explained = snapshot->contexts[i].error_words[0];
             wsdbg_fault_sentence(snapshot, i, watch->fault);
             wsdbg_fault_launches(snapshot, i, watch->fault_launches);
         }
@@ -327,8 +328,10 @@ void wsdbg_watch_run(struct wsdbg_watch *watch)
         uint64_t next_ns = watch->clock->now_ns(watch->clock) + WSDBG_WATCH_TICK_NS;
         enum wsdbg_wait event = watch->clock->wait(watch->clock, next_ns);
         done = step(&loop, event) || event == WSDBG_WAIT_OVER;
+        wsdbg_watch_await_leave(&loop);
     }
     wsdbg_snapshot_deinit(&loop.last);
+    wsdbg_whole_deinit(&loop.whole);
     wsdbg_sources_deinit(&loop.sources);
     wsdbg_noted_deinit(&loop.noted);
     wsdbg_hidden_deinit(&loop.hidden);

@@ -99,6 +99,7 @@ struct wsdbg_watch {
     enum wsdbg_not_looked not_looked; /* the gravest reason why work that stalled was not looked at */
     bool fault_reported;              /* `fault` was said already, with its report */
     char fault[WSDBG_FAULT_BYTES];    /* sentence about the first context that an error ended, "" = none */
+    bool fault_explained;             /* it has the words of a simulated device, which only a look shows */
     char fault_launches[WSDBG_FAULT_LAUNCHES_BYTES]; /* where that may have come from, "" = not known */
     char cause[32];                                  /* code of the newest verdict, "" = none */
 };

@@ -1,12 +1,14 @@
 /* device_state.h - the state of a simulated device as a file: what every warp does while nothing on it can move.
  *
- * Written by: the simulator, into the session's folder (WSDBG_ENV_SPOOL), when all that it executes waits.  Read by:
- * tracer/machine.  The file is put in place whole (rename) and taken away before anything moves again, so as long as it
- * is there it is true.  One a context: WSDBG_STATE_NAME.
+ * Written by: the simulator, into the session's folder (WSDBG_ENV_SPOOL), when all that it executes waits, and when a
+ * fault ends all of it.  Read by: tracer/machine.  The file is put in place whole (rename) and taken away before
+ * anything moves again, so as long as it is there it is true.  One a context: WSDBG_STATE_NAME; after a fault
+ * WSDBG_STATE_FAULT_NAME, which stays.
  *
- * Layout: the header; then, each right behind the other, modules, grids, CTAs, pieces of shared memory, warps, parts;
- * then bytes to which the rows refer by their offset in the file.  Rows refer to rows by their number.  A piece's CTA,
- * a warp's CTA and a part's warp ascend.  Numbers are the machine's own (the file never leaves it).
+ * Layout: the header; then, each right behind the other, modules, grids, CTAs, pieces of shared memory, warps, parts,
+ * results of atomics, arrays; then bytes to which the rows refer by their offset in the file.  Rows refer to rows by
+ * their number.  A piece's CTA, a warp's CTA and a part's warp ascend.  Numbers are the machine's own (the file never
+ * leaves it).
  *
  * Rules of change: WSDBG_STATE_VERSION is raised.
  */
@@ -16,9 +18,12 @@
 #include <stdint.h>
 
 #define WSDBG_STATE_MAGIC 0x6574617473676264ull /* "dbgstate" */
-#define WSDBG_STATE_VERSION 2u
-#define WSDBG_STATE_NAME "state-%u-%016llx" /* process, CUcontext */
-/* Beside it: an empty file, whose time of change is set while instructions are executed, a few times a second. */
+#define WSDBG_STATE_VERSION 3u
+#define WSDBG_STATE_FILE "state"
+#define WSDBG_STATE_FAULT_FILE "fault"
+#define WSDBG_STATE_NAME WSDBG_STATE_FILE "-%u-%016llx" /* process, CUcontext */
+#define WSDBG_STATE_FAULT_NAME WSDBG_STATE_FAULT_FILE "-%u-%016llx"
+/* Beside them: an empty file, whose time of change is set while instructions are executed, a few times a second. */
 #define WSDBG_STATE_WORKS_NAME "works-%u-%016llx"
 
 struct wsdbg_state_header {
@@ -34,6 +39,18 @@ struct wsdbg_state_header {
     uint64_t shared_window; /* generic address of shared memory's address 0 */
     /* Not in version 1: */
     uint32_t found_count, reserved;
+    /* Not in version 2: */
+    uint32_t array_count;
+    uint32_t fault_warp;                /* row of the warp that caused the fault, + 1; 0 = none of them: */
+    uint32_t fault_lanes;               /* its lanes that did */
+    uint32_t fault_instruction;         /* number in the program */
+    uint64_t fault_offset, fault_bytes; /* what the simulator says of the fault; 0 bytes = there is none */
+    uint64_t fault_grid;                /* %gridid of the grid that caused it */
+    uint64_t fault_address;             /* that was accessed; of an mbarrier the shared::cluster address */
+    uint32_t has_fault_address;
+    uint32_t fault_of_absent_cta; /* that CTA of the cluster has left, or never was */
+    int32_t fault_error;          /* CUresult */
+    uint32_t fault_reserved;
 };
 
 struct wsdbg_state_module {
@@ -112,6 +129,14 @@ struct wsdbg_state_found {
     uint32_t lane;
     uint32_t instruction; /* number in the program */
     uint64_t value;
+};
+
+/* Mbarriers of a grid that have one id in the events that the device writes itself, a stage each.  Not in version 2. */
+struct wsdbg_state_array {
+    uint32_t grid;
+    uint32_t id;
+    uint32_t first, stride, stages; /* first: shared address; stride: in bytes */
+    uint32_t reserved;
 };
 
 #endif

@@ -86,9 +86,10 @@ struct wsdbg_warp {
 
 #if WSDBG_PROBES && defined(__CUDACC__)
 
-/* With relocatable device code every object of a link shares one table and one config. */
+/* With relocatable device code every object of a link shares one table and one config.  nvcc makes weak symbols of
+ * inline variables alone, and drops those that nobody names. */
 #ifdef __CUDACC_RDC__
-#define WSDBG_MODULE_LINKAGE __attribute__((weak))
+#define WSDBG_MODULE_LINKAGE inline __attribute__((used))
 #else
 #define WSDBG_MODULE_LINKAGE
 #endif
@@ -119,11 +120,13 @@ static constexpr struct wsdbg_name wsdbg_source_(const char *path, uint32_t part
 #define WSDBG_SOURCE_NAMES
 #endif
 
-/* Once per .cu file, before the kernels: declares the config and names roles and barriers. */
+/* Once per .cu file, before the kernels: declares the config and names roles and barriers.  With -rdc=true (C++17) the
+ * files of a link share one list: put it into a header that each of them includes.  Lists of different lengths are an
+ * error of nvlink that names wsdbg_names_v1; of two with the same length it takes one. */
 #define WSDBG_MODULE(...)                                                                                  \
     extern "C" {                                                                                           \
-    __constant__ WSDBG_MODULE_LINKAGE struct wsdbg_config wsdbg_config_v1;                                 \
-    __device__ WSDBG_MODULE_LINKAGE struct wsdbg_name wsdbg_names_v1[] = {WSDBG_SOURCE_NAMES __VA_ARGS__}; \
+    WSDBG_MODULE_LINKAGE __constant__ struct wsdbg_config wsdbg_config_v1;                                 \
+    WSDBG_MODULE_LINKAGE __device__ struct wsdbg_name wsdbg_names_v1[] = {WSDBG_SOURCE_NAMES __VA_ARGS__}; \
     }
 #define WSDBG_ROLE(id, name) {WSDBG_NAME_ROLE, (id), 0, 0, 0, 0, 0, name}
 /* arriving, waiting: bit masks of role ids; pass 0 where you do not want to say. */

@@ -27,7 +27,8 @@
  * it writes EXIT.  As each lane counts its own events, such an EXIT goes into the slot alone, where it overwrites nothing
  * of the history: the reader puts it before the ring's newest event that is not later.
  * Entries of the ring between BEGIN and the last event that the walk does not meet are events of other lanes, which went
- * a way of their own: the reader puts them where their times say, and the history is not whole.
+ * a way of their own: the reader puts them where their times say, and the history is not whole.  Likewise an entry on
+ * the walk that is later than the one behind it, and not later than the last: other lanes wrote over an event there.
  *
  * Rules of change: fields are only added at the end and in reserved space, kinds of events are only appended; any other
  * change raises WSDBG_ABI_VERSION.  No field is ever reinterpreted.  A kind that a reader does not know is no event to

@@ -3,9 +3,9 @@
  * An instruction on numbers of 64 bits is marked is_long (sass/thread_long.h).  What does not read that mark follows
  * the low halves alone: addresses in shared memory and what barriers count fit there.
  */
-#include "machine/ptx_translate.h"
+#include "translate/ptx_translate.h"
 
-#include "machine/ptx_operands.h"
+#include "translate/ptx_operands.h"
 
 enum {
     COMBINED_BY_OR = 1 << 10,

@@ -4,7 +4,7 @@
  *
  * Reads: the control flow of one kernel, where it names registers.  Writes: the pieces of text.
  */
-#include "machine/ptx_live.h"
+#include "translate/ptx_live.h"
 
 #include <stdlib.h>
 

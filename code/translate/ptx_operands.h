@@ -2,10 +2,10 @@
  * this room: ptx_operands.c makes operands, ptx_translate.c arithmetic, memory and control flow of them, ptx_barriers.c
  * what waits and signals, ptx_lanes.c what lanes exchange.
  */
-#ifndef WSDBG_MACHINE_PTX_OPERANDS_H
-#define WSDBG_MACHINE_PTX_OPERANDS_H
+#ifndef WSDBG_TRANSLATE_PTX_OPERANDS_H
+#define WSDBG_TRANSLATE_PTX_OPERANDS_H
 
-#include "machine/ptx_registers.h"
+#include "translate/ptx_registers.h"
 
 struct wsdbg_ptx_translation {
     const struct wsdbg_ptx_program *program;

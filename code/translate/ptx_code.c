@@ -1,12 +1,11 @@
 /* ptx_code.c - see ptx_code.h.  Reads: PTX text.  Writes: its program, and what its kernels are called. */
-#include "machine/ptx_code.h"
+#include "translate/ptx_code.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
-#include "machine/ptx_translate.h"
-#include "model/snapshot.h"
+#include "translate/ptx_translate.h"
 #include "ptx/graph.h"
 #include "ptx/parse.h"
 #include "sass/graph.h"
@@ -17,11 +16,36 @@ struct wsdbg_ptx_code {
     struct wsdbg_ptx_program *program;
     struct wsdbg_cubin_function *functions;
     size_t function_count;
+    struct wsdbg_shared_variable **shared; /* beside the functions */
+    size_t *shared_counts;
 };
 
 bool wsdbg_ptx_code_is(const struct wsdbg_image *image)
 {
     return image->byte_count > 0 && (image->bytes[0] == '/' || image->bytes[0] == '.' || image->bytes[0] == '\n');
+}
+
+static struct wsdbg_error *add_shared(const struct wsdbg_ptx_function *from, struct wsdbg_shared_variable **out,
+                                      size_t *count)
+{
+    *out = calloc(from->shared_count + 1, sizeof **out);
+    if (!*out)
+        return &wsdbg_error_no_memory;
+    for (*count = 0; *count < from->shared_count; ++*count) {
+        const struct wsdbg_ptx_shared *variable = &from->shared[*count];
+        (*out)[*count] =
+            (struct wsdbg_shared_variable){variable->name, SHARED_FIRST + variable->offset, variable->byte_count};
+    }
+    return NULL;
+}
+
+static struct wsdbg_error *make_room(struct wsdbg_ptx_code *code)
+{
+    const size_t count = code->program->function_count + 1;
+    code->functions = calloc(count, sizeof *code->functions);
+    code->shared = calloc(count, sizeof *code->shared);
+    code->shared_counts = calloc(count, sizeof *code->shared_counts);
+    return code->functions && code->shared && code->shared_counts ? NULL : &wsdbg_error_no_memory;
 }
 
 struct wsdbg_error *wsdbg_ptx_code_create(const struct wsdbg_image *image, struct wsdbg_ptx_code **out)
@@ -30,14 +54,13 @@ struct wsdbg_error *wsdbg_ptx_code_create(const struct wsdbg_image *image, struc
     struct wsdbg_error *error = code ? wsdbg_ptx_parse_to_read((const char *)image->bytes, image->byte_count,
                                                                "the module's PTX", &code->program)
                                      : &wsdbg_error_no_memory;
-    if (!error) {
-        code->functions = calloc(code->program->function_count + 1, sizeof *code->functions);
-        error = code->functions ? NULL : &wsdbg_error_no_memory;
-    }
+    if (!error)
+        error = make_room(code);
     for (size_t i = 0; !error && i < code->program->function_count; i++) {
         const struct wsdbg_ptx_function *function = &code->program->functions[i];
         if (!function->is_kernel)
             continue;
+        error = add_shared(function, &code->shared[code->function_count], &code->shared_counts[code->function_count]);
         code->functions[code->function_count++] = (struct wsdbg_cubin_function){
             .name = function->name,
             .code = {NULL, (size_t)(function->end - function->first) * WSDBG_INSTRUCTION_BYTES},
@@ -62,6 +85,10 @@ void wsdbg_ptx_code_destroy(struct wsdbg_ptx_code *code)
         return;
     if (code->program)
         wsdbg_ptx_program_destroy(code->program);
+    for (size_t i = 0; i < code->function_count; i++)
+        free(code->shared[i]);
+    free(code->shared);
+    free(code->shared_counts);
     free(code->functions);
     free(code);
 }
@@ -74,6 +101,13 @@ size_t wsdbg_ptx_code_function_count(const struct wsdbg_ptx_code *code)
 const struct wsdbg_cubin_function *wsdbg_ptx_code_function(const struct wsdbg_ptx_code *code, size_t number)
 {
     return &code->functions[number];
+}
+
+const struct wsdbg_shared_variable *wsdbg_ptx_code_shared(const struct wsdbg_ptx_code *code,
+                                                          const struct wsdbg_cubin_function *function, size_t *count)
+{
+    *count = code->shared_counts[function - code->functions];
+    return code->shared[function - code->functions];
 }
 
 /* The program's number of a kernel's first instruction. */

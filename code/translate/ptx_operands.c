@@ -1,7 +1,7 @@
 /* ptx_operands.c - see ptx_operands.h.  Pure: reads operands of PTX, writes their counterparts. */
-#include "machine/ptx_operands.h"
+#include "translate/ptx_operands.h"
 
-#include "machine/ptx_translate.h"
+#include "translate/ptx_translate.h"
 
 enum {
     SPECIAL_LANE = 0,

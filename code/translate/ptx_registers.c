@@ -3,13 +3,13 @@
  * Reads: the instructions of one kernel.  Writes: a number for each register that matters: the first one that no other
  * register has where this one is needed (ptx_live.h).
  */
-#include "machine/ptx_registers.h"
+#include "translate/ptx_registers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
-#include "machine/ptx_live.h"
+#include "translate/ptx_live.h"
 #include "ptx/graph.h"
 
 enum { SLICE_PASSES_MOST = 64, WORD_BITS = 64 };

@@ -1,7 +1,7 @@
 /* ptx_barriers.c - PTX that waits, signals or has work done beside the warp, in the words of machine code: see
  * ptx_operands.h.  Pure.
  */
-#include "machine/ptx_operands.h"
+#include "translate/ptx_operands.h"
 
 static void add_barrier(const struct wsdbg_ptx_translation *t, unsigned place, unsigned count)
 {

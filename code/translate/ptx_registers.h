@@ -1,8 +1,8 @@
 /* ptx_registers.h - numbers for the registers of a PTX kernel that matter to its barriers and its control flow, as few
- * as machine code has.  Private to this room.
+ * as machine code has.
  */
-#ifndef WSDBG_MACHINE_PTX_REGISTERS_H
-#define WSDBG_MACHINE_PTX_REGISTERS_H
+#ifndef WSDBG_TRANSLATE_PTX_REGISTERS_H
+#define WSDBG_TRANSLATE_PTX_REGISTERS_H
 
 #include "base/error.h"
 #include "ptx/program.h"
@@ -14,7 +14,7 @@ struct wsdbg_ptx_registers {
         uint16_t number;
     } * numbers; /* by register of the kernel */
     uint32_t count;
-    uint32_t own_end; /* the first instruction behind the kernel's own ones: of functions that it calls */
+    uint32_t own_end;      /* the first instruction behind the kernel's own ones: of functions that it calls */
     bool is_local_private; /* only loads and stores of local memory get at it */
 };
 

@@ -1,8 +1,8 @@
 /* ptx_live.h - at which places of a PTX kernel its registers are needed: from what writes them to what reads them, on
- * every way between the two.  Private to this room.
+ * every way between the two.
  */
-#ifndef WSDBG_MACHINE_PTX_LIVE_H
-#define WSDBG_MACHINE_PTX_LIVE_H
+#ifndef WSDBG_TRANSLATE_PTX_LIVE_H
+#define WSDBG_TRANSLATE_PTX_LIVE_H
 
 #include "base/error.h"
 #include "ptx/program.h"

@@ -1,7 +1,7 @@
 /* ptx_lanes.c - turns PTX shuffles, votes, elections and bit counts into instructions of machine code.  Code reads the
  * result of a ballot with bit counts.
  */
-#include "machine/ptx_operands.h"
+#include "translate/ptx_operands.h"
 #include "sass/thread_bits.h"
 
 /* Modes of SHFL and VOTE are those of machine code. */

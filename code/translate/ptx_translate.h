@@ -1,10 +1,10 @@
 /* ptx_translate.h - a PTX kernel in the words of machine code, instruction by instruction, so that what reads machine
- * code (control flow, values of operands, loops that poll) reads it too.  Private to this room.
+ * code (control flow, values of operands, loops that poll) reads it too.
  */
-#ifndef WSDBG_MACHINE_PTX_TRANSLATE_H
-#define WSDBG_MACHINE_PTX_TRANSLATE_H
+#ifndef WSDBG_TRANSLATE_PTX_TRANSLATE_H
+#define WSDBG_TRANSLATE_PTX_TRANSLATE_H
 
-#include "machine/ptx_registers.h"
+#include "translate/ptx_registers.h"
 
 /* Where a kernel's parameters begin in constant bank 0; the CTA's threads in x, y, z are its first words. */
 #define WSDBG_PTX_PARAMETERS 0x210u

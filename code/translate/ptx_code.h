@@ -1,12 +1,12 @@
 /* ptx_code.h - the code of a module that a simulated device executes: PTX, whose kernels read like machine code.
- * Private to this room.
  *
  * Addresses: instruction n of the program is at 16 * (n + 1).
  */
-#ifndef WSDBG_MACHINE_PTX_CODE_H
-#define WSDBG_MACHINE_PTX_CODE_H
+#ifndef WSDBG_TRANSLATE_PTX_CODE_H
+#define WSDBG_TRANSLATE_PTX_CODE_H
 
 #include "sass/cubin.h"
+#include "sass/families.h"
 #include "sass/graph.h"
 #include "sass/lines.h"
 
@@ -28,6 +28,9 @@ size_t wsdbg_ptx_code_function_count(const struct wsdbg_ptx_code *code);
 const struct wsdbg_cubin_function *wsdbg_ptx_code_function(const struct wsdbg_ptx_code *code, size_t number);
 struct wsdbg_error *wsdbg_ptx_code_graph(const struct wsdbg_ptx_code *code, const struct wsdbg_cubin_function *function,
                                          struct wsdbg_graph **out);
+/* The kernel's variables in shared memory that have a size, by their addresses. */
+const struct wsdbg_shared_variable *wsdbg_ptx_code_shared(const struct wsdbg_ptx_code *code,
+                                                          const struct wsdbg_cubin_function *function, size_t *count);
 /* An instruction of a kernel, by its number in it. */
 void wsdbg_ptx_code_text(const struct wsdbg_ptx_code *code, const struct wsdbg_cubin_function *function,
                          uint32_t instruction, char out[WSDBG_INSTRUCTION_TEXT_BYTES]);
