@@ -104,6 +104,62 @@ static void a_round_without_a_named_barrier_gets_an_arrival(void **state)
     (void)state;
 }
 
+/* ---- arrivals beyond a warp's share ---- */
+
+enum { PHASES_OF_C = 4 };
+
+/* Warp 1 waits for the phases of C, which warp 0 completes one by one, and may arrive on B behind each but the second.
+ */
+static void pass(struct kernel *k, uint32_t count_of_b, bool arrives)
+{
+    kernel_begin(k);
+    kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_B, count_of_b);
+    kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    kernel_sync(k);
+    for (uint32_t i = 0; i < PHASES_OF_C; i++) {
+        kernel_add(k, 0, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+        kernel_add(k, 1, WSDBG_ACCESS_WAIT, AT_C, i & 1);
+        if (arrives && i != 1)
+            kernel_add(k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        if (arrives)
+            kernel_add(k, 0, WSDBG_ACCESS_WAIT, AT_B, i & 1);
+        for (uint32_t warp = 0; warp < 2 && i + 1 < PHASES_OF_C; warp++)
+            kernel_add(k, warp, WSDBG_ACCESS_NAMED_SYNC, FULL, TWO_WARPS);
+    }
+}
+
+static void expect_arrivals_added(struct kernel *k, bool beyond_share)
+{
+    struct wsdbg_repairs repairs;
+    kernel_run(k);
+    assert_null(wsdbg_repairs_find(k->replay, &repairs));
+    assert_true(repairs.count > 0);
+    assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_ADD);
+    assert_int_equal(repairs.rows[0].edit.agent, 1);
+    assert_int_equal(repairs.rows[0].is_beyond_share, beyond_share);
+    kernel_end(k);
+}
+
+static void who_leaves_out_an_arrival_has_not_made_its_share(void **state)
+{
+    struct kernel k;
+    pass(&k, 1, true);
+    expect_arrivals_added(&k, false);
+    (void)state;
+}
+
+/* Behind the last phase of C, warp 1 meets a partner on B that never comes.  Arrivals behind the earlier phases would
+ * make up for that. */
+static void who_has_arrived_in_each_phase_has_made_its_share(void **state)
+{
+    struct kernel k;
+    pass(&k, PHASES_OF_C, false);
+    kernel_add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    kernel_add(&k, 1, WSDBG_ACCESS_WAIT, AT_B, 0);
+    expect_arrivals_added(&k, true);
+    (void)state;
+}
+
 /* ---- the cluster barrier ---- */
 
 /* Lane 0 of warp 0 waits for a phase that nobody completes.  Its other lanes come to the cluster barrier, but a warp
@@ -471,6 +527,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_may_not_take_the_token_that_is_waited_for),
         cmocka_unit_test(a_round_without_a_named_barrier_gets_an_arrival),
+        cmocka_unit_test(who_leaves_out_an_arrival_has_not_made_its_share),
+        cmocka_unit_test(who_has_arrived_in_each_phase_has_made_its_share),
         cmocka_unit_test(lanes_of_a_warp_arrive_at_the_cluster_barrier_together),
         cmocka_unit_test(a_first_parity_is_repaired_beside_waits_for_tokens),
         cmocka_unit_test(a_first_parity_unlike_those_of_other_stages_is_repaired),

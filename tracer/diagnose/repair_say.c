@@ -243,17 +243,22 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
     const uint32_t before = arrivals_before(rounds, &repair->edit);
     const struct wsdbg_phrase by = wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp);
     const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
+    char earlier[64] = "";
+    if (before > 0 && is_one(repair))
+        wsdbg_print(earlier, sizeof earlier, " (%u before this one)", before);
+    else if (before > 0)
+        wsdbg_print(earlier, sizeof earlier, " (%u before the first one of %.20s)", before, by.text);
     if (!arrives_only_at_first(rounds, &repair->edit) && !is_one(repair))
         wsdbg_print(
             finding->sentence, sizeof finding->sentence,
-            "%s went through a round without arriving on %s, as they do in other rounds (%u before the first one "
-            "of %s). So the waits for those phases never end.",
-            wsdbg_say_warps(c, &repair->warps).text, object.text, before, by.text);
+            "%s went through a round without arriving on %s, as they do in other rounds%s. So the waits for those "
+            "phases never end.",
+            wsdbg_say_warps(c, &repair->warps).text, object.text, earlier);
     else if (!arrives_only_at_first(rounds, &repair->edit))
         wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s went through a round without arriving on %s, as it does in other rounds (%u before this one). "
-                    "So the waits for that phase never end.",
-                    by.text, object.text, before);
+                    "%s went through a round without arriving on %s, as it does in other rounds%s. So the waits for "
+                    "that phase never end.",
+                    by.text, object.text, earlier);
     else
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "%s arrived on %s before its first wait, but in no round behind it. With an arrival in each round "

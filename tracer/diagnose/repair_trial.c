@@ -277,6 +277,40 @@ static uint64_t made_where_edited(const struct wsdbg_trial *t)
     return made;
 }
 
+/* How many times each lane of an agent had arrived on a barrier. */
+static uint32_t times_on(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
+{
+    const uint32_t lanes = t->replay->agents[agent].lane_count;
+    return lanes ? wsdbg_trial_waits_was(t, agent, barrier)->arrived / lanes : 0;
+}
+
+/* Which phase of a barrier was under way, from 1. */
+static uint64_t phase_was(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    uint64_t arrivals = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        arrivals += wsdbg_trial_waits_was(t, i, barrier)->arrived;
+    return t->expected_was[barrier] ? arrivals / t->expected_was[barrier] + 1 : 0;
+}
+
+/* Whether the first edit is of an agent that had arrived once in each phase, that under way among them; and another
+ * warp that arrives there had not, or the edits make twice as many of all the agent's arrivals. */
+static bool is_beyond_share(const struct wsdbg_trial *t, const struct wsdbg_repair *repair)
+{
+    const uint32_t barrier = repair->edit.barrier, agent = repair->edit.agent;
+    const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
+    const uint64_t phase = phase_was(t, barrier);
+    uint64_t added = 0;
+    bool others_lack = false;
+    for (uint32_t i = 0; i < t->changes.edit_count; i++)
+        added += t->edits[i].barrier == barrier && t->edits[i].agent == agent ? t->edits[i].arrivals : 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        others_lack |= !wsdbg_set_has(&repair->warps, t->replay->agents[i].warp) && times_on(t, i, barrier) > 0 &&
+                       times_on(t, i, barrier) < phase;
+    return phase > 0 && times_on(t, agent, barrier) >= phase &&
+           (others_lack || added >= wsdbg_replay_arrivals_on(self, barrier));
+}
+
 bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair)
 {
     repair->edit_count = t->changes.edit_count;
@@ -285,6 +319,7 @@ bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair)
     qsort(t->edits, repair->edit_count, sizeof *t->edits, by_step);
     repair->edit = t->edits[0];
     repair->barrier = repair->edit.barrier;
+    repair->is_beyond_share = repair->kind == WSDBG_REPAIR_ADD && is_beyond_share(t, repair);
     if (repair->kind == WSDBG_REPAIR_FILL) {
         repair->made = made_where_edited(t);
         for (uint32_t i = 0; i < repair->edit_count; i++)

@@ -50,12 +50,15 @@ static bool are_rivals(const struct wsdbg_repair *chosen, const struct wsdbg_rep
            !(is_of_parity(a) && is_of_parity(z));
 }
 
-/* Another repair that works, with another cause.  NULL = there is none, or the chosen one needs no comparison. */
+/* Another repair that works, with another cause.  NULL = there is none, or the chosen one needs no comparison.  Rounds
+ * that lack a use of a named barrier (add_named_rounds) are compared with each repair. */
 static const struct wsdbg_repair *find_rival(const struct rounds *rounds, const struct wsdbg_repair *chosen)
 {
-    for (uint32_t i = 0; i < rounds->repairs.count && !is_certain_of_itself(chosen); i++)
-        if (are_rivals(chosen, &rounds->repairs.rows[i]))
-            return &rounds->repairs.rows[i];
+    for (uint32_t i = 0; i < rounds->repairs.count; i++) {
+        const struct wsdbg_repair *other = &rounds->repairs.rows[i];
+        if ((other->kind == WSDBG_REPAIR_NAMED_ROUND || !is_certain_of_itself(chosen)) && are_rivals(chosen, other))
+            return other;
+    }
     return NULL;
 }
 
@@ -64,8 +67,8 @@ static enum wsdbg_confidence confidence_of(const struct rounds *rounds, const st
 {
     const bool may_have_rival =
         find_rival(rounds, repair) || (rounds->repairs.is_partial && !is_certain_of_itself(repair));
-    const bool is_likely =
-        (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival && !rounds->replay->is_unlike;
+    const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival &&
+                           !rounds->replay->is_unlike && !repair->is_beyond_share;
     return wsdbg_code_cap(rounds->c, is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
@@ -210,6 +213,30 @@ static void prefer_parity(struct rounds *rounds)
     repairs->count = is_parity_wrong ? kept : repairs->count;
 }
 
+/* A warp that adds arrivals beyond its share is named only where nothing else works. */
+static void prefer_shares(struct wsdbg_repairs *repairs)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < repairs->count; i++)
+        if (!repairs->rows[i].is_beyond_share)
+            repairs->rows[kept++] = repairs->rows[i];
+    repairs->count = kept ? kept : repairs->count;
+}
+
+/* Another id may make up for a use of a named barrier that a round lacks: it then stands beside that repair.  An id
+ * that nobody else uses is wrong whatever rounds lack. */
+static void add_named_rounds(struct rounds *rounds)
+{
+    struct wsdbg_repairs *repairs = &rounds->repairs, named;
+    if (repairs->count == 0 || repairs->count == WSDBG_REPAIRS_MOST || repairs->rows[0].kind != WSDBG_REPAIR_NAMED_ID ||
+        !repairs->rows[0].is_shared)
+        return;
+    if (wsdbg_repairs_find_named_rounds(rounds->replay, &named))
+        rounds->c->no_memory = true;
+    else if (named.count)
+        repairs->rows[repairs->count++] = named.rows[0];
+}
+
 void wsdbg_rule_code_rounds(struct wsdbg_case *c)
 {
     struct rounds rounds = {.c = c, .replay = wsdbg_replay_standing(c)};
@@ -220,6 +247,8 @@ void wsdbg_rule_code_rounds(struct wsdbg_case *c)
         return;
     }
     prefer_parity(&rounds);
+    prefer_shares(&rounds.repairs);
+    add_named_rounds(&rounds);
     say_some(&rounds);
 }
 

@@ -22,6 +22,7 @@ struct totals {
     uint64_t arrivals;             /* ... less those of agents that wait on the barrier themselves, behind that wait */
     uint32_t expected, phase;      /* phase: how many have completed */
     bool has_bytes;                /* some step announces bytes without an arrival */
+    bool is_guessed;               /* some walk took an atomic to find the present value */
     uint32_t inits;                /* steps that initialise it */
     uint32_t initial;              /* the count that they name */
     struct wsdbg_warp_set by;      /* who arrives on it */
@@ -60,6 +61,7 @@ static bool add_up(struct totals *totals)
         bool is_used = false;
         if (!totals->c->snapshot->walks[agent->walk].is_whole)
             return false;
+        totals->is_guessed |= totals->c->snapshot->walks[agent->walk].is_guessed;
         for (uint32_t k = 0; k < agent->step_count; k++) {
             const struct wsdbg_step_row *step = &agent->steps[k];
             if (agent->target[k] != totals->barrier)
@@ -104,8 +106,9 @@ static struct wsdbg_finding *find(const struct totals *totals, enum wsdbg_cause 
                                   const struct wsdbg_warp_set *whose)
 {
     struct wsdbg_case *c = totals->c;
-    struct wsdbg_finding *finding = wsdbg_case_find(c, cause, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY),
-                                                    wsdbg_case_warp(c, totals->warp)->cta, totals->row);
+    const enum wsdbg_confidence most = totals->is_guessed ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, cause, wsdbg_code_cap(c, most), wsdbg_case_warp(c, totals->warp)->cta, totals->row);
     if (!finding)
         return NULL;
     if (wsdbg_set_count(whose))
