@@ -117,6 +117,8 @@ struct wsdbg_gpu {
     } fault_site;
     bool may_place; /* a CTA left or a grid came since nothing more could be placed */
 
+    uint64_t found_count; /* rows that its warps have; see found.h */
+
     /* schedule.c */
     struct hopper_warp **ready;
     size_t ready_count, ready_capacity, turn;

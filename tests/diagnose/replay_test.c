@@ -128,18 +128,39 @@ enum { UNSEEN = 3 };
 
 /* Warp 1 arrived on B and left, and B lacks an arrival.  Walks let warp 2 wait for C, but it was seen at another
  * barrier: so nobody knows what else it does. */
+static void stop_elsewhere(struct kernel *k)
+{
+    kernel_begin(k);
+    picture_mbarrier(&k->p, UNSEEN, 0, 0, 1, 1, 0);
+    kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_B, 2);
+    kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_UNSEEN, 1);
+    kernel_sync(k);
+    kernel_add(k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
+    kernel_add(k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+    kernel_add(k, 2, WSDBG_ACCESS_WAIT, AT_C, 0);
+}
+
+static void a_replay_that_never_ends_is_kept_wherever_it_stops(void **state)
+{
+    struct kernel k;
+    stop_elsewhere(&k);
+    kernel_run(&k);
+    ways_take_picture(&k.p, k.replay);
+    picture_stand(&k.p, 2, WSDBG_WARP_WAIT_MBARRIER, 3 /* row of UNSEEN */, 0);
+    picture_ready(&k.p);
+    assert_null(wsdbg_replay_standing(&k.c));
+    assert_non_null(wsdbg_replay_failing(&k.c));
+    assert_true(wsdbg_replay_failing(&k.c)->is_unlike);
+    assert_int_equal(wsdbg_replay_failing(&k.c)->ended_runs, 0);
+    kernel_end(&k);
+    (void)state;
+}
+
 static void a_replay_that_stops_elsewhere_shows_nothing_of_who_left(void **state)
 {
     struct kernel k;
-    kernel_begin(&k);
-    picture_mbarrier(&k.p, UNSEEN, 0, 0, 1, 1, 0);
-    kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 2);
-    kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
-    kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_UNSEEN, 1);
-    kernel_sync(&k);
-    kernel_add(&k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
-    kernel_add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 1);
-    kernel_add(&k, 2, WSDBG_ACCESS_WAIT, AT_C, 0);
+    stop_elsewhere(&k);
     picture_role(&k.p, 1, "consumer", 0, 0);
     picture_role(&k.p, 2, "producer", 1, 2);
     ways_put(&k.p, k.ways, k.way_count);
@@ -436,6 +457,7 @@ int main(void)
         cmocka_unit_test(bytes_are_announced_only_where_a_barrier_is),
         cmocka_unit_test(a_copy_goes_only_to_ranks_of_its_mask),
         cmocka_unit_test(a_run_takes_no_more_steps_than_it_may),
+        cmocka_unit_test(a_replay_that_never_ends_is_kept_wherever_it_stops),
         cmocka_unit_test(a_replay_that_stops_elsewhere_shows_nothing_of_who_left),
         cmocka_unit_test(the_replay_that_stands_is_kept_as_it_was),
         cmocka_unit_test(the_word_that_is_waited_on_must_be_known),

@@ -56,13 +56,15 @@ struct wsdbg_repair {
     bool is_shared;    /* NAMED_ID: others come to the barrier, too */
     bool of_each;      /* ... several warpgroups, of which each gets an id of its own */
     bool is_of_turns;  /* STAY: warps take turns at arriving */
-    bool is_beyond_share; /* ADD: it is of a warp that had arrived in each phase, and others had not */
-    bool is_to_end;       /* all threads then reach the kernel's end; else only all that stood go on */
-    uint32_t was;         /* the count that the barrier was initialised with; NAMED: the threads that the code names */
-    uint32_t value;       /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
-                             MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given;
-                             UNMADE: arrivals that each phase lacks */
-    uint32_t named;       /* EARLY, BLOCK, NAMED, NAMED_ID, NAMED_ROUND: the named barrier's id, in the code */
+    /* ADD: it is of a warp that had arrived in each phase, and others had not; PARITY_FIRST, PARITY_SITE: the same
+     * instruction begins to wait on another barrier with the parity that is called wrong, and is right there */
+    bool is_doubtful;
+    bool is_to_end; /* all threads then reach the kernel's end; else only all that stood go on */
+    uint32_t was;   /* the count that the barrier was initialised with; NAMED: the threads that the code names */
+    uint32_t value; /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
+                       MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given;
+                       UNMADE: arrivals that each phase lacks */
+    uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID, NAMED_ROUND: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
      * NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;

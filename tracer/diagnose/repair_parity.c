@@ -327,6 +327,43 @@ static bool may_go_first(const struct wsdbg_trial *t, uint32_t family, const str
            (brings_data(t, family, &repair->warps) && must_be_first(t, family, &repair->warps));
 }
 
+/* An agent's first wait on a barrier; NULL = it never waits on it. */
+static const struct wsdbg_step_row *first_wait(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t i = 0; i < a->step_count; i++)
+        if (a->target[i] == barrier && a->steps[i].kind == WSDBG_ACCESS_WAIT)
+            return &a->steps[i];
+    return NULL;
+}
+
+/* Whether some agent begins to wait on a barrier of another family by the same instruction and with the same parity,
+ * and came through the phase behind that one, too. */
+static bool is_right_elsewhere(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_step_row *wait)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        for (uint32_t i = 0; i < t->replay->agent_count && !wsdbg_replay_is_of_family(t->replay, family, b); i++) {
+            const struct wsdbg_step_row *other = first_wait(t, i, b);
+            if (other && other->access == wait->access && other->number_known &&
+                (other->number & 1) == (wait->number & 1) && wsdbg_trial_waits_was(t, i, b)->passed > 1)
+                return true;
+        }
+    return false;
+}
+
+bool wsdbg_trial_is_right_elsewhere(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps,
+                                    uint32_t right)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
+            const struct wsdbg_step_row *wait = first_wait(t, i, b);
+            if (wait && wsdbg_set_has(warps, t->replay->agents[i].warp) && wait->number_known &&
+                (wait->number & 1) != right && wait->access != WSDBG_NONE && is_right_elsewhere(t, family, wait))
+                return true;
+        }
+    return false;
+}
+
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value)
 {
     for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
@@ -335,6 +372,7 @@ void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value)
         if (!wsdbg_trial_leads_family(t, f) || !set_first(t, f, &repair))
             continue;
         repair.is_exception = are_exceptions(t, f, &repair);
+        repair.is_doubtful = !repair.is_exception && wsdbg_trial_is_right_elsewhere(t, f, &repair.warps, value);
         if ((value == 0 || may_go_first(t, f, &repair)) && wsdbg_trial_works(t) &&
             (value == 0 || repair.is_exception || gets_all_phases(t, f) ||
              (waits_for_nobody(t, &repair.warps) && t->replay->has_ended)))

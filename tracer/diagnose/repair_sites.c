@@ -195,7 +195,11 @@ static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_
         }
         wsdbg_set_add(&repair.warps, a->warp);
     }
-    if (wsdbg_set_count(&repair.warps) && wsdbg_trial_works(t) && all_are_served(t))
+    if (wsdbg_set_count(&repair.warps) == 0)
+        return;
+    repair.is_doubtful =
+        flips != WSDBG_FLIPS_ONE && wsdbg_trial_is_right_elsewhere(t, repair.barrier, &repair.warps, WSDBG_NONE);
+    if (wsdbg_trial_works(t) && all_are_served(t))
         wsdbg_trial_keep(t, &repair);
 }
 

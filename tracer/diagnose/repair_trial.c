@@ -319,7 +319,7 @@ bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair)
     qsort(t->edits, repair->edit_count, sizeof *t->edits, by_step);
     repair->edit = t->edits[0];
     repair->barrier = repair->edit.barrier;
-    repair->is_beyond_share = repair->kind == WSDBG_REPAIR_ADD && is_beyond_share(t, repair);
+    repair->is_doubtful = repair->kind == WSDBG_REPAIR_ADD && is_beyond_share(t, repair);
     if (repair->kind == WSDBG_REPAIR_FILL) {
         repair->made = made_where_edited(t);
         for (uint32_t i = 0; i < repair->edit_count; i++)

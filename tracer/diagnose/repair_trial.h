@@ -68,6 +68,11 @@ bool wsdbg_trial_mates_stay(const struct wsdbg_trial *t, uint32_t warp);
 uint32_t wsdbg_trial_warps_of_cta(const struct wsdbg_trial *t);
 /* Whether some agent stood at the named barrier. */
 bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id);
+/* Whether an instruction with which some of the warps begin to wait on the family begins the waits on another family
+ * with the same parity, and is right there.  Waits that begin with the parity `right` are not asked; WSDBG_NONE: all
+ * are. */
+bool wsdbg_trial_is_right_elsewhere(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps,
+                                    uint32_t right);
 /* Runs the replay without changes: whether it ends in the picture. */
 bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 

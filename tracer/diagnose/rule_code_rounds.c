@@ -68,7 +68,8 @@ static enum wsdbg_confidence confidence_of(const struct rounds *rounds, const st
     const bool may_have_rival =
         find_rival(rounds, repair) || (rounds->repairs.is_partial && !is_certain_of_itself(repair));
     const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival &&
-                           !rounds->replay->is_unlike && !repair->is_beyond_share;
+                           !rounds->replay->is_unlike &&
+                           (!repair->is_doubtful || is_of_parity(wsdbg_repair_cause(repair)));
     return wsdbg_code_cap(rounds->c, is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
@@ -213,14 +214,23 @@ static void prefer_parity(struct rounds *rounds)
     repairs->count = is_parity_wrong ? kept : repairs->count;
 }
 
-/* A warp that adds arrivals beyond its share is named only where nothing else works. */
-static void prefer_shares(struct wsdbg_repairs *repairs)
+/* Whether another repair makes a doubtful one needless.  A wrong parity is only doubted in favour of another one. */
+static bool is_outdone(const struct wsdbg_repairs *repairs, const struct wsdbg_repair *repair)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < repairs->count; i++)
-        if (!repairs->rows[i].is_beyond_share)
-            repairs->rows[kept++] = repairs->rows[i];
-    repairs->count = kept ? kept : repairs->count;
+    const bool needs_parity = is_of_parity(wsdbg_repair_cause(repair));
+    for (uint32_t i = 0; i < repairs->count && repair->is_doubtful; i++)
+        if (!repairs->rows[i].is_doubtful && (!needs_parity || is_of_parity(wsdbg_repair_cause(&repairs->rows[i]))))
+            return true;
+    return false;
+}
+
+static void prefer_certain(struct wsdbg_repairs *repairs)
+{
+    const struct wsdbg_repairs all = *repairs;
+    repairs->count = 0;
+    for (uint32_t i = 0; i < all.count; i++)
+        if (!is_outdone(&all, &all.rows[i]))
+            repairs->rows[repairs->count++] = all.rows[i];
 }
 
 /* Another id may make up for a use of a named barrier that a round lacks: it then stands beside that repair.  An id
@@ -247,7 +257,7 @@ void wsdbg_rule_code_rounds(struct wsdbg_case *c)
         return;
     }
     prefer_parity(&rounds);
-    prefer_shares(&rounds.repairs);
+    prefer_certain(&rounds.repairs);
     add_named_rounds(&rounds);
     say_some(&rounds);
 }

@@ -4,7 +4,7 @@
 
 #include "model/snapshot.h"
 
-#define WSDBG_FAULT_BYTES 640
+#define WSDBG_FAULT_BYTES 768
 
 /* "unspecified launch failure" for 719; NULL = an error without words here. */
 const char *wsdbg_cuda_error_words(int32_t error);
