@@ -88,8 +88,8 @@ struct wsdbg_machine_lane {
     uint64_t pc;   /* GPU virtual address; of valid lanes */
     uint32_t wait; /* row of waits + 1, 0 = the source does not say */
     uint32_t thread[3];
-    uint32_t
-        exception; /* n of CUDA_EXCEPTION_n, which is CUDBGException_t's number, of this lane or its warp; 0 = none */
+    /* n of CUDA_EXCEPTION_n, which is CUDBGException_t's number, of this lane or its warp; 0 = none */
+    uint32_t exception;
     struct wsdbg_optional_u32 state; /* enum wsdbg_lane_state */
 };
 
