@@ -124,7 +124,7 @@ static uint32_t expected_at(void *context, uint32_t offset)
     return hopper_mbarrier_expected(value);
 }
 
-/* One that begins where another does is the same, and longer now. */
+/* A family that begins where a known one begins is that one.  It may have more stages now. */
 static void add_family(struct hopper_probes *probes, uint32_t function, const struct wsdbg_family *found)
 {
     const uint32_t stages = found->places < HOPPER_PROBE_STAGES ? found->places : HOPPER_PROBE_STAGES;

@@ -106,19 +106,24 @@ static void a_round_without_a_named_barrier_gets_an_arrival(void **state)
 
 /* ---- the cluster barrier ---- */
 
-/* Lane 0 of warp 0 waits for a phase that nobody completes.  Its other lanes come to the cluster barrier, but a warp
- * arrives there as a whole. */
+/* Lane 0 of warp 0 waits for a phase that nobody completes.  Its other lanes come to the cluster barrier. */
+static void part_before_the_cluster_barrier(struct kernel *k)
+{
+    kernel_begin_split(k);
+    kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    kernel_add(k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
+    for (uint32_t way = 0; way < k->way_count; way++) {
+        kernel_add(k, way, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
+        kernel_add(k, way, WSDBG_ACCESS_CLUSTER_WAIT, 0, 0);
+    }
+    kernel_run(k);
+}
+
+/* A warp arrives there as a whole. */
 static void lanes_of_a_warp_arrive_at_the_cluster_barrier_together(void **state)
 {
     struct kernel k;
-    kernel_begin_split(&k);
-    kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
-    kernel_add(&k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
-    for (uint32_t way = 0; way < k.way_count; way++) {
-        kernel_add(&k, way, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
-        kernel_add(&k, way, WSDBG_ACCESS_CLUSTER_WAIT, 0, 0);
-    }
-    kernel_run(&k);
+    part_before_the_cluster_barrier(&k);
     assert_int_equal(k.replay->agents[0].state, WSDBG_AGENT_WAITS);
     assert_int_equal(k.replay->agents[1].state, WSDBG_AGENT_GATHERS);
     assert_int_equal(k.replay->agents[2].state, WSDBG_AGENT_CLUSTER);
@@ -130,14 +135,7 @@ static void lanes_of_a_warp_arrive_at_the_cluster_barrier_together(void **state)
 static void lanes_may_wait_at_the_cluster_barrier_before_others_of_their_warp(void **state)
 {
     struct kernel k;
-    kernel_begin_split(&k);
-    kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
-    kernel_add(&k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
-    for (uint32_t way = 0; way < k.way_count; way++) {
-        kernel_add(&k, way, WSDBG_ACCESS_CLUSTER_ARRIVE, 0, 0);
-        kernel_add(&k, way, WSDBG_ACCESS_CLUSTER_WAIT, 0, 0);
-    }
-    kernel_run(&k);
+    part_before_the_cluster_barrier(&k);
     ways_take_picture(&k.p, k.replay);
     for (size_t i = 0; i < k.p.snapshot.part_count; i++)
         if (k.p.snapshot.parts[i].lanes == (uint32_t)OTHER_LANES)

@@ -41,6 +41,8 @@
 #define SET(reg, n) OP(MOV), UNGUARDED, TO(R(reg)), FROM(NUMBER(n))
 #define LOAD_GLOBAL(reg, pair) OP(LDG), UNGUARDED, TO(R(reg)), FROM(PAIR_AT(pair)), .width_bytes = 4, .words = {1, 0}
 #define SEND(op, pair, reg) OP(op), UNGUARDED, FROM(PAIR_AT(pair), R(reg)), .width_bytes = 4, .words = {1, 0}
+#define IS(to, reg, mode_, n) \
+    {OP(ISETP), UNGUARDED, TO(P(to)), FROM(R(reg), NUMBER(n), ALWAYS), .mode = WSDBG_COMPARE_##mode_}
 /* clang-format on */
 
 enum { LANE = 0, TID_X = 33, ROUNDS = 7, LONG = 1 << 20 };
@@ -51,6 +53,13 @@ static inline bool constant(void *context, unsigned bank, uint32_t offset_bytes,
 {
     *value = *(const uint32_t *)context;
     return bank == 0 && offset_bytes == 0x210;
+}
+
+/* Of a warp each lane has its number as context. */
+static inline bool lane_of(void *context, uint32_t number, uint32_t *value)
+{
+    *value = *(const uint32_t *)context;
+    return number == LANE;
 }
 
 static inline bool special(void *context, uint32_t number, uint32_t *value)

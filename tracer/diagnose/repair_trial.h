@@ -68,9 +68,9 @@ bool wsdbg_trial_mates_stay(const struct wsdbg_trial *t, uint32_t warp);
 uint32_t wsdbg_trial_warps_of_cta(const struct wsdbg_trial *t);
 /* Whether some agent stood at the named barrier. */
 bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id);
-/* Whether an instruction with which some of the warps begin to wait on the family begins the waits on another family
- * with the same parity, and is right there.  Waits that begin with the parity `right` are not asked; WSDBG_NONE: all
- * are. */
+/* Takes the first wait of each of the warps on the family.  Whether the instruction of one of them is also the first
+ * wait on another family, with the same parity, and the wait behind that one ended, too.  Waits that begin with the
+ * parity `right` do not count; WSDBG_NONE: all count. */
 bool wsdbg_trial_is_right_elsewhere(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps,
                                     uint32_t right);
 /* Runs the replay without changes: whether it ends in the picture. */

@@ -50,8 +50,8 @@ static bool are_rivals(const struct wsdbg_repair *chosen, const struct wsdbg_rep
            !(is_of_parity(a) && is_of_parity(z));
 }
 
-/* Another repair that works, with another cause.  NULL = there is none, or the chosen one needs no comparison.  Rounds
- * that lack a use of a named barrier (add_named_rounds) are compared with each repair. */
+/* Another repair that works, with another cause.  NULL = there is none, or the chosen one needs no comparison.  The
+ * repair of add_named_rounds is compared with every other one. */
 static const struct wsdbg_repair *find_rival(const struct rounds *rounds, const struct wsdbg_repair *chosen)
 {
     for (uint32_t i = 0; i < rounds->repairs.count; i++) {

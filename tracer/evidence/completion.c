@@ -2,7 +2,7 @@
  *
  * Reads: the ring's rows that were set aside.  Writes: rows that looks added, and barriers that only the record names.
  *
- * In a record that a simulated device wrote each barrier that a look saw says what it is called there (event_arrays.h).
+ * If a simulated device wrote the record, each barrier that a look saw has the device's name for it (event_arrays.h).
  * Which mbarrier of another record is which word in memory is told by the warps: one that recorded a wait and stands in
  * a wait ties the two together, and with them all stages of both (see barrier_ties.h).
  */

@@ -2,8 +2,8 @@
  *
  * Reads: snapshot.barriers, which are all of a look.  Writes: the last event and the history of each warp.
  *
- * The device calls an array by a number that it gave when the array was first used, a look by the order of addresses.
- * And a look may know more of which mbarriers are one array: iterations count by stages, so they change with it.
+ * The device numbers arrays in the order of their first use, a look numbers them in the order of their addresses.  A
+ * look may also find that more mbarriers belong to one array.  Then the iterations change, too: they count stages.
  */
 #include "evidence/event_arrays.h"
 

@@ -126,7 +126,7 @@ static void start_looks(struct late_look *looks, size_t count)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Without a thread, a look is taken by the caller. */
+/* If no thread can be started for a look, the caller takes it. */
 static void take_looks(struct late_look *looks, size_t count)
 {
     if (count > 1)

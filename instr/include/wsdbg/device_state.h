@@ -23,7 +23,7 @@
 #define WSDBG_STATE_FAULT_FILE "fault"
 #define WSDBG_STATE_NAME WSDBG_STATE_FILE "-%u-%016llx" /* process, CUcontext */
 #define WSDBG_STATE_FAULT_NAME WSDBG_STATE_FAULT_FILE "-%u-%016llx"
-/* Beside them: an empty file, whose time of change is set while instructions are executed, a few times a second. */
+/* Beside them: an empty file.  While the device executes instructions, it sets the time of change a few times a second. */
 #define WSDBG_STATE_WORKS_NAME "works-%u-%016llx"
 
 struct wsdbg_state_header {
