@@ -314,6 +314,16 @@ static void try_rounds(struct wsdbg_trial *t)
         try_standstill(t);
 }
 
+/* An arrival came before its phase had completed.  Where a wait before it was let through, a parity is wrong or another
+ * barrier got too many arrivals. */
+static void try_fault(struct wsdbg_trial *t)
+{
+    wsdbg_try_drift(t);
+    wsdbg_try_first(t, 0);
+    wsdbg_try_first(t, 1);
+    try_overflow(t);
+}
+
 static void try_copies(struct wsdbg_trial *t)
 {
     wsdbg_try_announce(t);
@@ -373,6 +383,11 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
 struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg_repairs *out)
 {
     return find(replay, try_rounds, out);
+}
+
+struct wsdbg_error *wsdbg_repairs_find_fault(struct wsdbg_replay *replay, struct wsdbg_repairs *out)
+{
+    return find(replay, try_fault, out);
 }
 
 struct wsdbg_error *wsdbg_repairs_find_copies(struct wsdbg_replay *replay, struct wsdbg_repairs *out)

@@ -90,6 +90,8 @@ struct wsdbg_repairs {
 struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
 /* The same, of ANNOUNCE and BYTES alone, which wsdbg_repairs_find leaves out.  The replay ended in the picture. */
 struct wsdbg_error *wsdbg_repairs_find_copies(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
+/* Those with which the replay would not be broken by an arrival too many, as its last run was. */
+struct wsdbg_error *wsdbg_repairs_find_fault(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
 /* The same, of NAMED_ROUND alone, which wsdbg_repairs_find leaves out, too. */
 struct wsdbg_error *wsdbg_repairs_find_named_rounds(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
 

@@ -258,6 +258,10 @@ struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
  *   possible.
  * The replay is the case's. */
 struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c);
+/* Of a case that an arrival too many on the barrier `row` (index in snapshot.barriers) ended: a replay that such an
+ * arrival on its family breaks, in the last run and perhaps in other orders.  NULL = there is none, or replays break
+ * elsewhere, too.  The replay is the case's. */
+struct wsdbg_replay *wsdbg_replay_faulting(struct wsdbg_case *c, uint32_t row);
 /* Whether two barriers are of one family, in the same CTA or in different ones. */
 static inline bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b)
 {
