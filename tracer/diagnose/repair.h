@@ -63,6 +63,7 @@ struct wsdbg_repair {
     uint32_t was;   /* the count that the barrier was initialised with; NAMED: the threads that the code names */
     uint32_t value; /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
                        MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given;
+                       EARLY: a bit for each named barrier, `named` is one of them;
                        UNMADE: arrivals that each phase lacks */
     uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID, NAMED_ROUND: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;

@@ -268,19 +268,36 @@ static bool note_comers(const struct wsdbg_trial *t, uint32_t id, struct wsdbg_w
     return least == most && most * t->c->cta_count == wsdbg_set_count(&comers) * WSDBG_WARP_THREADS;
 }
 
+/* True if it works that the repair's warps arrive at all its barriers before they begin. */
+static bool try_early_at(struct wsdbg_trial *t, const struct wsdbg_repair *repair)
+{
+    wsdbg_trial_begin(t);
+    t->changes.early_ids = repair->value;
+    const bool works = wsdbg_trial_works(t);
+    if (works)
+        wsdbg_trial_keep(t, repair);
+    return works;
+}
+
+/* Each barrier alone; else all at which the same warps arrive, if somebody waits there: a group hands its turns to the
+ * next one at several barriers. */
 void wsdbg_try_early(struct wsdbg_trial *t)
 {
     struct wsdbg_repair repairs[WSDBG_NAMED_BARRIERS];
+    bool works = false;
     for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
-        repairs[id] = (struct wsdbg_repair){.kind = WSDBG_REPAIR_EARLY, .named = id};
-        if (wsdbg_trial_is_waited_at(t, id) && !note_comers(t, id, &repairs[id].warps))
+        repairs[id] = (struct wsdbg_repair){.kind = WSDBG_REPAIR_EARLY, .named = id, .value = 1u << id};
+        if (!note_comers(t, id, &repairs[id].warps) && wsdbg_trial_is_waited_at(t, id))
             return;
     }
-    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
-        wsdbg_trial_begin(t);
-        t->changes.named_early = true;
-        t->changes.early_id = id;
-        if (wsdbg_set_count(&repairs[id].warps) && wsdbg_trial_works(t))
-            wsdbg_trial_keep(t, &repairs[id]);
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++)
+        works |= wsdbg_set_count(&repairs[id].warps) && try_early_at(t, &repairs[id]);
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS && !works; id++) {
+        if (!wsdbg_set_count(&repairs[id].warps) || !wsdbg_trial_is_waited_at(t, id))
+            continue;
+        for (uint32_t other = 0; other < WSDBG_NAMED_BARRIERS; other++)
+            if (memcmp(&repairs[id].warps, &repairs[other].warps, sizeof repairs[id].warps) == 0)
+                repairs[id].value |= 1u << other;
+        works = repairs[id].value != 1u << id && try_early_at(t, &repairs[id]);
     }
 }

@@ -201,9 +201,8 @@ struct wsdbg_replay_changes {
     const uint8_t *parity_from;
     const struct wsdbg_replay_edit *edits; /* by agent, then step */
     uint32_t edit_count;
-    /* A named barrier at which the warps that arrive there have done so once before they begin; named_early is set. */
-    uint32_t early_id;
-    bool named_early;
+    /* By bits: named barriers at which the warps that arrive there have done so once before they begin. */
+    uint32_t early_ids;
     /* By agent: the step from which on its warp comes to named barriers for another warp, too; WSDBG_NONE = it does
      * not; NULL = none does. */
     const uint32_t *doubles;
