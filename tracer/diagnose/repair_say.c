@@ -541,7 +541,9 @@ static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     const bool is_short = wsdbg_repair_cause(repair) == WSDBG_CAUSE_ARRIVE_SHORT;
     struct wsdbg_finding *finding = find(rounds, repair);
-    const char *others = repair->is_of_instruction ? " and the other mbarriers of its initialisation" : "";
+    const char *others = repair->is_of_instruction ? " and the other mbarriers of its initialisation"
+                         : repair->is_of_count     ? " and the other mbarriers with this count"
+                                                   : "";
     char by[200] = "";
     if (!finding)
         return;
@@ -550,7 +552,9 @@ static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s is initialised for %u arrivals%s, but a round brings %s %u%s: %s.",
                 wsdbg_repair_subject(rounds, repair).text, repair->was,
-                repair->is_of_instruction ? ", by the instruction that initialises other mbarriers, too" : "",
+                repair->is_of_instruction ? ", by the instruction that initialises other mbarriers, too"
+                : repair->is_of_count     ? ", as other mbarriers are"
+                                          : "",
                 is_short ? "only" : "as many as", repair->value, by,
                 is_short ? "so its phases complete too late or never"
                          : "so its phases complete before all have arrived, and the waits fall out of step");

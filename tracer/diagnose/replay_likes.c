@@ -62,6 +62,14 @@ bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const stru
     return at >= agent->step_count && *goes_on < model->step_count;
 }
 
+bool wsdbg_replay_did_no_more(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
+                              uint32_t *goes_on)
+{
+    uint32_t at;
+    go_along(agent, model, false, &at, goes_on);
+    return at >= agent->step_count;
+}
+
 /* Whether two agents do the same from the beginning to the end. */
 static bool are_same(const struct wsdbg_replay_agent *a, const struct wsdbg_replay_agent *b, bool by_mbarriers)
 {
