@@ -308,6 +308,8 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_sites(t);
     if (!t->out->count)
         wsdbg_try_releases(t);
+    if (!t->out->count)
+        wsdbg_try_begin_all(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)

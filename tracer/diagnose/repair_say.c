@@ -328,6 +328,25 @@ static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair
                 object.text);
 }
 
+/* Says that threads had to arrive before they waited. */
+static void say_begin_all(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase family = wsdbg_say_family(c, row_of(rounds, repair)),
+                              warps = wsdbg_say_warps(c, &repair->warps);
+    const char *they = is_one(repair) ? "it" : "they";
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrive%s on %s only behind waits that others end after they passed it. Had %s arrived once on each "
+                "stage before, %s.",
+                warps.text, is_one(repair) ? "s" : "", family.text, they, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix, "Let %s arrive once on each stage of %s before the loop.",
+                is_one(repair) ? "this warp" : "these warps", family.text);
+    tell_arrival(rounds, finding, &repair->edit);
+}
+
 static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -581,6 +600,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
         [WSDBG_REPAIR_MOVE] = say_move,
         [WSDBG_REPAIR_COPY] = say_copy,
+        [WSDBG_REPAIR_BEGIN_ALL] = say_begin_all,
         [WSDBG_REPAIR_STAY] = say_stay,
         [WSDBG_REPAIR_UNMADE] = say_unmade,
         [WSDBG_REPAIR_EARLY] = wsdbg_repair_say_early,

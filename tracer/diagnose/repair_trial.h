@@ -107,6 +107,7 @@ void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* val
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_fill(struct wsdbg_trial *t);
 void wsdbg_try_beginnings(struct wsdbg_trial *t);
+void wsdbg_try_begin_all(struct wsdbg_trial *t);
 void wsdbg_try_releases(struct wsdbg_trial *t);
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */
 void wsdbg_try_across(struct wsdbg_trial *t);
