@@ -12,7 +12,7 @@ struct beginning {
     enum wsdbg_repair_kind kind; /* BEGIN, BEGIN_LESS */
 };
 
-static bool is_first_wait(const struct wsdbg_step_row *step)
+static bool is_wait(const struct wsdbg_step_row *step)
 {
     return step->kind == WSDBG_ACCESS_WAIT;
 }
@@ -23,7 +23,7 @@ static bool is_beginner(const struct wsdbg_trial *t, const struct wsdbg_replay_a
 {
     bool waits = false;
     for (uint32_t k = 0; k < a->step_count; k++) {
-        waits |= is_first_wait(&a->steps[k]);
+        waits |= is_wait(&a->steps[k]);
         if (a->target[k] == WSDBG_NONE || !wsdbg_replay_is_of_family(t->replay, barrier, a->target[k]))
             continue;
         if (a->steps[k].kind == WSDBG_ACCESS_INIT || (waits && wsdbg_replay_arrivals_of(a, k)))
@@ -37,7 +37,7 @@ static bool is_beginner(const struct wsdbg_trial *t, const struct wsdbg_replay_a
 static uint32_t arrivals_at_first(const struct wsdbg_replay_agent *a, uint32_t barrier, uint32_t *last)
 {
     uint32_t arrivals = 0, k = 0;
-    for (; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
+    for (; k < a->step_count && !is_wait(&a->steps[k]); k++)
         if (a->target[k] == barrier && wsdbg_replay_arrivals_of(a, k)) {
             arrivals += wsdbg_replay_arrivals_of(a, k);
             *last = k;
@@ -48,7 +48,7 @@ static uint32_t arrivals_at_first(const struct wsdbg_replay_agent *a, uint32_t b
 /* The step behind `step`, but not before the agent has initialised the barrier itself. */
 static uint32_t step_behind(const struct wsdbg_replay_agent *a, uint32_t barrier, uint32_t step)
 {
-    for (uint32_t k = step + 1; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
+    for (uint32_t k = step + 1; k < a->step_count && !is_wait(&a->steps[k]); k++)
         if (a->target[k] == barrier && a->steps[k].kind == WSDBG_ACCESS_INIT)
             step = k;
     return step + 1;
@@ -142,7 +142,7 @@ static uint32_t who_initialises(const struct wsdbg_trial *t, uint32_t barrier, u
     uint32_t who = WSDBG_NONE;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        for (uint32_t k = 0; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
+        for (uint32_t k = 0; k < a->step_count && !is_wait(&a->steps[k]); k++)
             if (a->steps[k].kind == WSDBG_ACCESS_INIT) {
                 who = a->target[k] == barrier ? i : who;
                 *step = who == i ? k + 1 : *step;
@@ -175,7 +175,7 @@ static bool lacks_a_phase(const struct wsdbg_trial *t, uint32_t barrier)
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         uint64_t waits = 0;
         for (uint32_t k = 0; k < a->step_count; k++)
-            waits += a->target[k] == barrier && is_first_wait(&a->steps[k]) && !a->repeats[k];
+            waits += a->target[k] == barrier && is_wait(&a->steps[k]) && !a->repeats[k];
         arrivals += wsdbg_replay_arrivals_on(a, barrier);
         most = waits > most ? waits : most;
     }
@@ -274,7 +274,7 @@ void wsdbg_try_releases(struct wsdbg_trial *t)
 static uint32_t first_wait(const struct wsdbg_replay_agent *a)
 {
     uint32_t k = 0;
-    while (k < a->step_count && !is_first_wait(&a->steps[k]))
+    while (k < a->step_count && !is_wait(&a->steps[k]))
         k++;
     return k;
 }
@@ -288,13 +288,15 @@ static uint32_t first_arrival(const struct wsdbg_replay_agent *a, uint32_t barri
     return k;
 }
 
-/* Whether the agent arrives on some barrier of the family before its first wait, or has brought bytes to one. */
-static bool has_begun(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t family)
+/* Whether the agent is not meant to begin with the family: it arrives there before its first wait as it is, or it also
+ * waits there, or brings bytes. */
+static bool need_not_begin(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t family)
 {
     const uint32_t wait = first_wait(a);
     for (uint32_t k = 0; k < a->step_count; k++)
         if (a->target[k] != WSDBG_NONE && wsdbg_replay_is_of_family(t->replay, family, a->target[k]) &&
-            (wsdbg_replay_is_copy_to(t->replay, a, k, a->target[k]) || (k < wait && wsdbg_replay_arrivals_of(a, k))))
+            (is_wait(&a->steps[k]) || wsdbg_replay_is_copy_to(t->replay, a, k, a->target[k]) ||
+             (k < wait && wsdbg_replay_arrivals_of(a, k))))
             return true;
     return false;
 }
@@ -304,7 +306,7 @@ static void arrive_before_wait(struct wsdbg_trial *t, uint32_t agent, uint32_t b
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     const uint32_t wait = first_wait(a), arrival = first_arrival(a, barrier);
-    if (arrival == a->step_count || has_begun(t, a, barrier) || wsdbg_trial_waits_was(t, agent, barrier)->arrived)
+    if (arrival == a->step_count || need_not_begin(t, a, barrier) || wsdbg_trial_waits_was(t, agent, barrier)->arrived)
         return;
     if (wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(agent, wait, barrier, wsdbg_replay_arrivals_of(a, arrival), 0)))
         wsdbg_set_add(&repair->warps, a->warp);
