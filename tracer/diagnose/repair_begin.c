@@ -5,6 +5,7 @@
  * Reads: a replay at its standstill.  Writes: the repairs that work.
  */
 #include "diagnose/repair_trial.h"
+#include "diagnose/replay_likes.h"
 
 /* The barrier that is changed, and one of the same family, count and CTA that shows what was meant. */
 struct beginning {
@@ -328,21 +329,13 @@ static bool begin_all_works(struct wsdbg_trial *t, uint32_t family, struct wsdbg
     return any_waits && wsdbg_trial_keep_edits(t, repair) && wsdbg_trial_works(t) && t->is_to_end && !t->assumes_idle;
 }
 
-/* Whether some lanes have left a warp that is still in the kernel: they may have left before they arrived. */
-static bool have_lanes_left(const struct wsdbg_trial *t)
-{
-    for (uint32_t w = 0; w < t->c->warp_count; w++)
-        if (wsdbg_case_warp(t->c, w)->state != WSDBG_WARP_EXITED && wsdbg_code_lanes_gone(t->c, w))
-            return true;
-    return false;
-}
-
-/* Where it works with two families, nothing tells which side was meant to go first. */
+/* Where it works with two families, nothing tells which side was meant to go first.  Lanes that have left their warp
+ * may have done so before they arrived. */
 void wsdbg_try_begin_all(struct wsdbg_trial *t)
 {
     struct wsdbg_repair repair, found;
     uint32_t works = 0;
-    if (have_lanes_left(t))
+    if (wsdbg_replay_have_lanes_left(t->replay))
         return;
     for (uint32_t f = 0; f < t->replay->barrier_count; f++)
         if (wsdbg_trial_leads_family(t, f) && begin_all_works(t, f, &repair)) {
