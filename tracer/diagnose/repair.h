@@ -22,6 +22,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_RELEASE,      /* a barrier whose arrivers all wait first gets the arrivals of one phase at once */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
     WSDBG_REPAIR_ADD_LIKE,     /* a warp arrives as often as that of another CTA that does the same otherwise */
+    WSDBG_REPAIR_SKIP,         /* a warp makes the arrivals of rounds that it leaves out and a like one makes */
     WSDBG_REPAIR_MOVE,         /* arrivals go to another CTA of the cluster */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
     WSDBG_REPAIR_UNMADE,       /* an arrival that was on a warp's way and that nobody makes is made */
@@ -71,11 +72,13 @@ struct wsdbg_repair {
     /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
      * NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;
-    uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE: the other one's warp */
+    uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE, SKIP: the other one's warp */
     uint32_t access;               /* UNMADE: the arrival, an index in snapshot.accesses */
     struct wsdbg_replay_edit edit; /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;
-    uint64_t added, made; /* FILL: arrivals of all its edits; those that all agents make on the same barriers */
+    /* FILL: arrivals of all its edits; those that all agents make on the same barriers.  SKIP: waits that are left out
+     */
+    uint64_t added, made;
     uint32_t lanes;       /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
     struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
                                     who announces them */

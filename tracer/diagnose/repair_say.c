@@ -432,6 +432,28 @@ static void say_less_than_other(struct rounds *rounds, const struct wsdbg_repair
     tell_arrival_of_other(rounds, finding, repair);
 }
 
+/* Says that rounds are left out. */
+static void say_skip(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like),
+                              family = wsdbg_say_family(c, row_of(rounds, repair));
+    const bool is_single = is_one(repair);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s do%s the same as %s, but leave%s out rounds of it: %llu wait%s, and the arrivals on %s behind them. "
+        "With these arrivals %s.",
+        warps.text, is_single ? "es" : "", like.text, is_single ? "s" : "", (unsigned long long)repair->added,
+        repair->added == 1 ? "" : "s", family.text, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let %s arrive on %s in every round, also in rounds that have no work for %s.", warps.text, family.text,
+                is_single ? "it" : "them");
+    tell_arrival(rounds, finding, &repair->edit);
+}
+
 static void say_move(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -601,6 +623,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_MOVE] = say_move,
         [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_BEGIN_ALL] = say_begin_all,
+        [WSDBG_REPAIR_SKIP] = say_skip,
         [WSDBG_REPAIR_STAY] = say_stay,
         [WSDBG_REPAIR_UNMADE] = say_unmade,
         [WSDBG_REPAIR_EARLY] = wsdbg_repair_say_early,

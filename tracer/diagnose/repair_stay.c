@@ -22,16 +22,6 @@ struct leavers {
 
 /* ---- what the model does for the warp that left ---- */
 
-/* Where a warp of CTA `cta` arrives if its model, of CTA `model_cta`, arrives on this barrier: the CTAs change places.
- */
-static uint32_t target_for(const struct wsdbg_trial *t, uint32_t barrier, uint32_t model_cta, uint32_t cta)
-{
-    const struct wsdbg_replay_barrier *b = &t->replay->barriers[barrier];
-    if (model_cta == cta || (b->cta != model_cta && b->cta != cta))
-        return barrier;
-    return wsdbg_replay_barrier_at(t->replay, b->cta == model_cta ? cta : model_cta, b->offset);
-}
-
 static uint32_t cta_of(const struct wsdbg_trial *t, uint32_t warp)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
@@ -61,7 +51,7 @@ static bool double_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t begi
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     for (uint32_t k = begin; k < a->step_count; k++) {
         const uint32_t arrivals = a->target[k] == WSDBG_NONE ? 0 : wsdbg_replay_arrivals_of(a, k);
-        const uint32_t barrier = arrivals ? target_for(t, a->target[k], a->cta, cta) : WSDBG_NONE;
+        const uint32_t barrier = arrivals ? wsdbg_trial_target_for(t, a->target[k], a->cta, cta) : WSDBG_NONE;
         if (barrier == WSDBG_NONE)
             continue;
         if (t->changes.edit_count == WSDBG_EDITS_MOST)
@@ -165,17 +155,6 @@ static bool let_stay(struct wsdbg_trial *t, const struct leavers *leavers, struc
     return wsdbg_set_count(&repair->warps) > 0;
 }
 
-/* Whether no phase of the barriers of the edits was left half done: then there was no arrival too many. */
-static bool are_phases_whole(const struct wsdbg_trial *t)
-{
-    for (uint32_t i = 0; i < t->changes.edit_count; i++) {
-        const struct wsdbg_replay_barrier *b = &t->replay->barriers[t->edits[i].barrier];
-        if (b->pending != b->expected)
-            return false;
-    }
-    return true;
-}
-
 /* Whether a warp is seen to wait for a phase of the barrier that lacks arrivals.  Of a barrier that has no row nobody
  * knows: then it may. */
 static bool lacks_arrivals(const struct wsdbg_trial *t, uint32_t barrier)
@@ -206,7 +185,7 @@ static bool try_turn(struct wsdbg_trial *t, const struct leavers *leavers)
     if (!let_stay(t, leavers, &repair) || !may_be_missing(t) || !wsdbg_trial_keep_edits(t, &repair))
         return false;
     t->changes.doubles = t->doubles;
-    if (!wsdbg_trial_works(t) || (t->is_to_end && !are_phases_whole(t)))
+    if (!wsdbg_trial_works(t) || (t->is_to_end && !wsdbg_trial_are_phases_whole(t)))
         return false;
     wsdbg_trial_keep(t, &repair);
     return true;
