@@ -57,7 +57,8 @@ struct wsdbg_repair {
     bool of_each;      /* ... several warpgroups, of which each gets an id of its own */
     bool is_of_turns;  /* STAY: warps take turns at arriving */
     /* ADD: it is of a warp that had arrived in each phase, and others had not; PARITY_FIRST, PARITY_SITE: the same
-     * instruction begins to wait on another barrier with the parity that is called wrong, and is right there */
+     * instruction begins to wait on another barrier with the parity that is called wrong, and is right there; NAMED_ID:
+     * a warp that comes to such barriers has left the kernel before its rounds were over */
     bool is_doubtful;
     bool is_to_end; /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;   /* the count that the barrier was initialised with; NAMED: the threads that the code names */
