@@ -280,6 +280,7 @@ static void try_overflow(struct wsdbg_trial *t)
 /* The order matters: the first one that works becomes the finding (rule_code_rounds.c). */
 static void try_standstill(struct wsdbg_trial *t)
 {
+    wsdbg_try_tokens(t);
     try_counts_of_others(t);
     wsdbg_try_drift(t);
     wsdbg_try_stay(t);

@@ -14,6 +14,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_DRIFT, /* the parities of waits alternate from the first wait on */
     WSDBG_REPAIR_PARITY_FIRST, /* the first wait names the other parity, and so do all after it */
     WSDBG_REPAIR_PARITY_SITE,  /* waits by one instruction name other parities */
+    WSDBG_REPAIR_TOKEN,        /* a wait names the token of the last arrival, not of an earlier one */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
     WSDBG_REPAIR_FILL,         /* a round gets all arrivals that one thread makes in other rounds */
     WSDBG_REPAIR_BEGIN,        /* threads arrive on a barrier before their first wait, as on others of its family */
@@ -66,8 +67,8 @@ struct wsdbg_repair {
                        MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given;
                        UNMADE: arrivals that each phase lacks */
     uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID, NAMED_ROUND: the named barrier's id, in the code */
-    /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
-     * NAMED_ID: the first use that changes */
+    /* PARITY_SITE: a wait by the instruction; TOKEN: the wait; PARITY_DRIFT: the first wait that names the parity of
+     * the wait before it; NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;
     uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE: the other one's warp */
     uint32_t access;               /* UNMADE: the arrival, an index in snapshot.accesses */

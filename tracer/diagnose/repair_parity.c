@@ -1,4 +1,5 @@
-/* repair_parity.c - repairs of waits: parities that do not alternate, and a wrong first parity.  See repair.h.
+/* repair_parity.c - repairs of waits: parities that do not alternate, a wrong first parity, and a token that is not
+ * that of the last arrival.  See repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.
  */
@@ -378,4 +379,34 @@ void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value)
              (waits_for_nobody(t, &repair.warps) && t->replay->has_ended)))
             wsdbg_trial_keep(t, &repair);
     }
+}
+
+/* ---- tokens ---- */
+
+/* How many waits of an agent on the barrier come before the step. */
+static uint32_t waits_before(const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    uint32_t waits = 0;
+    for (uint32_t k = 0; k < step; k++)
+        waits += agent->steps[k].kind == WSDBG_ACCESS_WAIT && agent->target[k] == agent->target[step];
+    return waits;
+}
+
+void wsdbg_try_tokens(struct wsdbg_trial *t)
+{
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_TOKEN};
+    wsdbg_trial_begin(t);
+    t->changes.fresh_tokens = true;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (a->stale_wait == WSDBG_NONE)
+            continue;
+        if (wsdbg_set_count(&repair.warps) == 0) {
+            repair.wait = (struct wsdbg_repair_wait){i, a->stale_wait, waits_before(a, a->stale_wait)};
+            repair.barrier = a->target[a->stale_wait];
+        }
+        wsdbg_set_add(&repair.warps, a->warp);
+    }
+    if (wsdbg_set_count(&repair.warps) && wsdbg_trial_works(t))
+        wsdbg_trial_keep(t, &repair);
 }
