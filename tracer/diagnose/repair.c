@@ -304,6 +304,8 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_first(t, 1);
     wsdbg_try_sites(t);
     if (!t->out->count)
+        wsdbg_try_sides(t);
+    if (!t->out->count)
         wsdbg_try_releases(t);
 }
 
