@@ -13,7 +13,7 @@
 
 #include "ways.h"
 
-enum { FULL_1 = 1, EMPTY_1, FULL_2, EMPTY_2, GIVEN, FAMILIES, STAGES = 2, ROUNDS = 6 };
+enum { FULL_1 = 1, EMPTY_1, FULL_2, EMPTY_2, GIVEN, NEXT, DONE, FAMILIES, STAGES = 2, ROUNDS = 6 };
 enum { LOADER, WORKER, READER, HELPER, WARPS };
 
 static const struct kernel {
@@ -22,6 +22,7 @@ static const struct kernel {
     bool is_alone;                   /* there is no first ring, and no loader */
     bool gives;                      /* the reader gives a slot of its own to the helper before it begins */
     bool helps;                      /* the helper waits on the second ring's slots, too, and begins as it should */
+    bool asks;                       /* there are no rings: the helper waits for two answers, and the reader for it */
     bool is_open;                    /* how the reader goes on behind its last round is not known */
 } kernels[] = {
     {.name = "slots begin free", .first = {[EMPTY_1] = 1, [EMPTY_2] = 1}},
@@ -56,6 +57,7 @@ static const struct kernel {
      .cause = "WAIT_CYCLE",
      .first = {[EMPTY_1] = 1},
      .is_open = true},
+    {.name = "two answers are waited for before they are asked for", .cause = "WAIT_CYCLE", .asks = true},
 };
 
 static struct way ways[WARPS];
@@ -68,6 +70,16 @@ static void wait_for(const struct kernel *k, struct way *way, uint32_t family, u
 static void arrive(struct way *way, uint32_t family, uint32_t round)
 {
     way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(family, round % STAGES), 1);
+}
+
+static void ask(uint32_t round)
+{
+    for (uint32_t family = GIVEN; family <= NEXT; family++)
+        way_add(&ways[HELPER], WSDBG_ACCESS_WAIT, MBARRIER_AT(family, 0), round & 1);
+    way_add(&ways[HELPER], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(DONE, 0), 1);
+    way_add(&ways[READER], WSDBG_ACCESS_WAIT, MBARRIER_AT(DONE, 0), round & 1);
+    for (uint32_t family = GIVEN; family <= NEXT; family++)
+        way_add(&ways[READER], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(family, 0), 1);
 }
 
 static void go_round(const struct kernel *k, uint32_t round)
@@ -91,7 +103,8 @@ static void go_round(const struct kernel *k, uint32_t round)
 static bool stand_still(struct picture *p, const struct kernel *k)
 {
     static const char *const names[] = {
-        [FULL_1] = "full 1", [EMPTY_1] = "empty 1", [FULL_2] = "full 2", [EMPTY_2] = "empty 2", [GIVEN] = "given"};
+        [FULL_1] = "full 1", [EMPTY_1] = "empty 1", [FULL_2] = "full 2", [EMPTY_2] = "empty 2",
+        [GIVEN] = "given",   [NEXT] = "next",       [DONE] = "done"};
     memset(ways, 0, sizeof ways);
     picture_init(p, 1, WARPS, 32);
     picture_object(p, WSDBG_BARRIER_NAMED, 0);
@@ -111,7 +124,10 @@ static bool stand_still(struct picture *p, const struct kernel *k)
         way_add(&ways[HELPER], WSDBG_ACCESS_WAIT, MBARRIER_AT(GIVEN, 0), 0);
     }
     for (uint32_t i = 0; i < ROUNDS; i++)
-        go_round(k, i);
+        if (k->asks)
+            ask(i);
+        else
+            go_round(k, i);
     ways[READER].is_open = k->is_open;
     ways_put(p, ways, WARPS);
     return ways_stand(p);
