@@ -98,14 +98,33 @@ void count_with_producer_among_consumers(struct picture *p)
     picture_wait(p, 1, 4, MBARRIER_WAIT, full, 1);
 }
 
-/* Who arrives once on each stage has left: its arrival is one of 128. */
-void count_and_arriver_gone(struct picture *p)
+/* Who arrives once on each stage has left. */
+static struct gemm arriver_gone(struct picture *p, uint32_t expected)
 {
     const struct gemm g = ring(p, &full_unused);
-    count(p, FULL, 127, 128);
+    count(p, FULL, expected - 1, expected);
     both_wait(p, g.empty[0], 0, g.full[0], 0);
     picture_exit(p, 0, 0);
     p->snapshot.warps[0].part_count = p->snapshot.warps[12].part_count = 0;
+    return g;
+}
+
+/* Its arrival is one of 128. */
+void count_and_arriver_gone(struct picture *p)
+{
+    arriver_gone(p, 128);
+}
+
+/* One of two is there.  Warp 4, which waits, may have made that. */
+void count_of_waiter_and_one_gone(struct picture *p)
+{
+    const struct gemm g = arriver_gone(p, 2);
+    const uint32_t arrival = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), STAGES, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 0, 3, arrival, 0, 0, 0);
+    picture_reach(p, 1, 3, g.expect, 0, 0, 0);
+    picture_reach(p, 4, 4, arrival, 0, 255, 2);
+    picture_reach(p, 5, 11, arrival, 0, 0, 0);
+    picture_wait(p, 5, 11, MBARRIER_WAIT, g.empty[0], 0);
 }
 
 /* A warp leaves out its release of all stages of a round: 1 of 8 is missing everywhere, or 9 are too many. */

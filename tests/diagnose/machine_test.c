@@ -88,6 +88,8 @@ static const struct row {
      "empty"},
     {"... and one gone that may have been meant", count_with_one_warp_gone, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"one lane counted as 128, and gone", count_and_arriver_gone, "ARRIVE_SHORT", LIKELY, LIKELY, NULL, "full"},
+    {"... of which a waiting warp may have made one", count_of_waiter_and_one_gone, "UNKNOWN", LIKELY, LIKELY, NULL,
+     "full"},
     {"one release left out everywhere", one_release_left_out, "ARRIVE_MISSING", LIKELY, LIKELY, "consumer 0", "empty"},
     {"one of four left out", one_release_of_four, "ARRIVE_MISSING", LIKELY, LIKELY, "consumer 0", "empty"},
     {"... by one that waits elsewhere", one_release_of_four_behind, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},

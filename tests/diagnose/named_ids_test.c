@@ -284,6 +284,67 @@ static void who_left_may_have_been_meant_to_come(void **state)
     picture_deinit(&p);
 }
 
+/* ---- a warpgroup that left before its rounds were over ---- */
+
+enum { DATA = 1, FREE, TURNS = 2, TURN_USES = 2 * TURNS * ROUNDS };
+
+/* Each wait for a turn and each turn that is given has an instruction of its own, from `access` on. */
+static void go_round(struct way *way, uint32_t group, uint32_t round, uint32_t access)
+{
+    way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(DATA, 0), round & 1);
+    for (uint32_t turn = 0; turn < TURNS; turn++) {
+        use(way, WSDBG_ACCESS_NAMED_SYNC, access++, group == A ? ID_A : ID_B, PAIR);
+        use(way, WSDBG_ACCESS_NAMED_ARRIVE, access++, group == A ? ID_B : ID_A, PAIR);
+    }
+    way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FREE, 0), 1);
+}
+
+static void fill(struct way *way)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(DATA, 0), 1);
+        if (i + 1 < ROUNDS)
+            way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FREE, 0), i & 1);
+    }
+}
+
+static void begin_filled(struct picture *p)
+{
+    begin(p);
+    for (uint32_t i = 0; i < 2 * TURN_USES; i++)
+        picture_access(p, i & 1 ? WSDBG_ACCESS_NAMED_ARRIVE : WSDBG_ACCESS_NAMED_SYNC, 0, 0, 0, WSDBG_LANES_ALL);
+    picture_name(p, DATA, "data", 1, 0, 0);
+    picture_name(p, FREE, "free", 1, 0, 0);
+    picture_mbarrier(p, DATA, 0, 0, 32, 32, 0);
+    picture_mbarrier(p, FREE, 0, 0, PAIR, PAIR, 0);
+    way_add(&ways[0], WSDBG_ACCESS_INIT, MBARRIER_AT(DATA, 0), 32);
+    way_add(&ways[0], WSDBG_ACCESS_INIT, MBARRIER_AT(FREE, 0), PAIR);
+    for (uint32_t w = 0; w < WARPS; w++)
+        way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 0, ALL);
+}
+
+/* A and B take turns in each round.  B leaves before its last round, or once the data of that is there.  If an
+ * instruction of A named the other barrier, all would end. */
+static void who_left_before_its_rounds_were_over_owes_its_uses(void **state)
+{
+    (void)state;
+    for (int waits_for_data = 0; waits_for_data < 2; waits_for_data++) {
+        struct picture p;
+        begin_filled(&p);
+        fill(&ways[0]);
+        for (uint32_t w = GROUP; w < WARPS; w++) {
+            const uint32_t group = w / GROUP, rounds = group == B ? ROUNDS - 1 : ROUNDS;
+            if (group == B)
+                use(&ways[w], WSDBG_ACCESS_NAMED_ARRIVE, BEGINS, ID_A, PAIR);
+            for (uint32_t i = 0; i < rounds; i++)
+                go_round(&ways[w], group, i, ACCESSES + (group - A) * TURN_USES + 2 * TURNS * i);
+            if (group == B && waits_for_data)
+                way_add(&ways[w], WSDBG_ACCESS_WAIT, MBARRIER_AT(DATA, 0), rounds & 1);
+        }
+        expect(&p, "WAKER_EXITED", "arps 8-11");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +355,7 @@ int main(void)
         cmocka_unit_test(an_id_that_others_of_the_instruction_keep_is_shared),
         cmocka_unit_test(a_warp_that_leaves_a_use_out_shows_no_wrong_id),
         cmocka_unit_test(who_left_may_have_been_meant_to_come),
+        cmocka_unit_test(who_left_before_its_rounds_were_over_owes_its_uses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,52 +58,6 @@ static void a_change_of_too_many_steps_is_noted(void **state)
     (void)state;
 }
 
-/* ---- named barriers ---- */
-
-enum { EMPTY = 4, FULL = 5, TWO_WARPS = 64 };
-
-/* Warp 0 waits for warp 1 at EMPTY and arrives at FULL, or on B, three times.  Warp 1 arrives at EMPTY before it begins
- * and in each round, but for one. */
-static void hand_over(struct kernel *k, uint32_t left_out, bool by_mbarrier)
-{
-    kernel_begin(k);
-    kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
-    kernel_sync(k);
-    kernel_add(k, 1, WSDBG_ACCESS_NAMED_ARRIVE, EMPTY, TWO_WARPS);
-    for (uint32_t round = 0; round < 3; round++) {
-        kernel_add(k, 0, WSDBG_ACCESS_NAMED_SYNC, EMPTY, TWO_WARPS);
-        if (by_mbarrier) {
-            kernel_add(k, 0, WSDBG_ACCESS_ARRIVE, AT_B, 1);
-            kernel_add(k, 1, WSDBG_ACCESS_WAIT, AT_B, round & 1);
-        } else {
-            kernel_add(k, 0, WSDBG_ACCESS_NAMED_ARRIVE, FULL, TWO_WARPS);
-            kernel_add(k, 1, WSDBG_ACCESS_NAMED_SYNC, FULL, TWO_WARPS);
-        }
-        if (round != left_out)
-            kernel_add(k, 1, WSDBG_ACCESS_NAMED_ARRIVE, EMPTY, TWO_WARPS);
-    }
-}
-
-static void a_round_without_a_named_barrier_gets_an_arrival(void **state)
-{
-    for (uint32_t i = 0; i < 4; i++) {
-        struct kernel k;
-        struct wsdbg_repairs repairs;
-        hand_over(&k, i % 2, i >= 2);
-        kernel_run(&k);
-        assert_int_equal(k.replay->agents[0].state, WSDBG_AGENT_NAMED);
-        assert_null(wsdbg_repairs_find_named_rounds(k.replay, &repairs));
-        assert_int_equal(repairs.count, 1);
-        assert_int_equal(repairs.rows[0].kind, WSDBG_REPAIR_NAMED_ROUND);
-        assert_int_equal(repairs.rows[0].named, EMPTY);
-        assert_true(repairs.rows[0].is_to_end);
-        assert_true(wsdbg_set_has(&repairs.rows[0].warps, 1));
-        assert_int_equal(wsdbg_set_count(&repairs.rows[0].warps), 1);
-        kernel_end(&k);
-    }
-    (void)state;
-}
-
 /* ---- the cluster barrier ---- */
 
 /* Lane 0 of warp 0 waits for a phase that nobody completes.  Its other lanes come to the cluster barrier. */
@@ -532,7 +486,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_may_not_take_the_token_that_is_waited_for),
-        cmocka_unit_test(a_round_without_a_named_barrier_gets_an_arrival),
         cmocka_unit_test(lanes_of_a_warp_arrive_at_the_cluster_barrier_together),
         cmocka_unit_test(lanes_may_wait_at_the_cluster_barrier_before_others_of_their_warp),
         cmocka_unit_test(bytes_that_one_instruction_announces_are_changed_together),

@@ -165,6 +165,7 @@ void count_with_warps_gone(struct picture *p);
 void count_with_one_warp_gone(struct picture *p);
 void count_with_producer_among_consumers(struct picture *p);
 void count_and_arriver_gone(struct picture *p);
+void count_of_waiter_and_one_gone(struct picture *p);
 void one_release_left_out(struct picture *p);
 void one_release_of_four(struct picture *p);
 void one_release_of_four_behind(struct picture *p);

@@ -98,6 +98,49 @@ static const struct kernel {
      {0}},
 };
 
+/* Of some places the count or the offset is not known.  It has a value nevertheless, which must not count. */
+static const struct {
+    struct kernel kernel;
+    uint32_t unknown_counts, unknown_offsets; /* a bit for each place */
+} vague[] = {
+    {.kernel = {.name = "the count of the first one is not known",
+                .count = 2,
+                .places = {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}},
+                .waits = {FIRST, FIRST + 8},
+                .becomes = {{0, 0}, {1, 0}}},
+     .unknown_counts = 1 << 0},
+    {.kernel = {.name = "... or that of the second one",
+                .count = 2,
+                .places = {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}},
+                .waits = {FIRST, FIRST + 8},
+                .becomes = {{0, 0}, {1, 0}}},
+     .unknown_counts = 1 << 1},
+    {.kernel = {.name = "... or where the second one lies",
+                .count = 2,
+                .places = {{FIRST, 0, 0, 1}, {FIRST + 8, 1, 0, 1}},
+                .waits = {FIRST, FIRST + 8},
+                .becomes = {{0, 0}, {1, 0}}},
+     .unknown_offsets = 1 << 1},
+    {.kernel = {.name = "the other places of a second array may expect another number of arrivals",
+                .count = 5,
+                .places = {{FIRST, 0, 0, 3},
+                           {FIRST + 8, 0, 1, 3},
+                           {FIRST + 16, 1, 0, 3},
+                           {FIRST + 24, 1, 1, 128},
+                           {FIRST + 32, 1, 2, 128}},
+                .arrivals = {FIRST, FIRST + 8, FIRST + 16},
+                .becomes = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 2}},
+                .others = {FIRST + 24, FIRST + 32}},
+     .unknown_counts = 1 << 3 | 1 << 4},
+    {.kernel = {.name = "the place before another number of arrivals may expect it, too",
+                .count = 4,
+                .places = {{FIRST, 0, 0, 3}, {FIRST + 8, 1, 0, 3}, {FIRST + 16, 1, 1, 3}, {FIRST + 24, 1, 2, 128}},
+                .arrivals = {FIRST, FIRST + 8, FIRST + 16},
+                .becomes = {{0, 0}, {0, 1}, {0, 2}, {0, 3}},
+                .others = {FIRST + 24}},
+     .unknown_counts = 1 << 2},
+};
+
 static uint32_t put_steps(struct wsdbg_step_row *steps, uint32_t count, const uint32_t *offsets, uint8_t kind,
                           uint32_t access)
 {
@@ -107,20 +150,22 @@ static uint32_t put_steps(struct wsdbg_step_row *steps, uint32_t count, const ui
     return count;
 }
 
-static void put_barriers(const struct kernel *k, struct wsdbg_barrier *barriers)
+static void put_barriers(const struct kernel *k, uint32_t unknown_counts, uint32_t unknown_offsets,
+                         struct wsdbg_barrier *barriers)
 {
     for (uint32_t i = 0; i < CTAS * k->count; i++) {
-        const struct place *place = &k->places[i % k->count];
+        const uint32_t number = i % k->count;
+        const struct place *place = &k->places[number];
         barriers[i] = (struct wsdbg_barrier){.cta = i / k->count,
                                              .kind = WSDBG_BARRIER_MBARRIER,
                                              .id = place->id,
                                              .stage = place->stage,
-                                             .expected_arrivals = wsdbg_known_u32(place->expected),
-                                             .shared_offset = wsdbg_known_u32(place->offset)};
+                                             .expected_arrivals = {place->expected, !(unknown_counts >> number & 1)},
+                                             .shared_offset = {place->offset, !(unknown_offsets >> number & 1)}};
     }
 }
 
-static void judge(const struct kernel *k)
+static void judge(const struct kernel *k, uint32_t unknown_counts, uint32_t unknown_offsets)
 {
     struct wsdbg_barrier barriers[CTAS * PLACES_MOST];
     struct wsdbg_step_row steps[3 * STEPS_MOST];
@@ -131,7 +176,7 @@ static void judge(const struct kernel *k)
     walk.step_count = put_steps(steps, 0, k->waits, WSDBG_ACCESS_WAIT, 0);
     walk.step_count = put_steps(steps, walk.step_count, k->arrivals, WSDBG_ACCESS_ARRIVE, 1);
     walk.step_count = put_steps(steps, walk.step_count, k->others, WSDBG_ACCESS_ARRIVE, 2);
-    put_barriers(k, barriers);
+    put_barriers(k, unknown_counts, unknown_offsets, barriers);
     struct wsdbg_snapshot out = {.grids = &grid,
                                  .grid_count = 1,
                                  .ctas = ctas,
@@ -155,13 +200,25 @@ static void stages_that_one_instruction_takes_in_turn_are_one_array(void **state
 {
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         print_message("%s\n", kernels[i].name);
-        judge(&kernels[i]);
+        judge(&kernels[i], 0, 0);
+    }
+    (void)state;
+}
+
+static void what_is_not_known_makes_no_array(void **state)
+{
+    for (size_t i = 0; i < sizeof vague / sizeof *vague; i++) {
+        print_message("%s\n", vague[i].kernel.name);
+        judge(&vague[i].kernel, vague[i].unknown_counts, vague[i].unknown_offsets);
     }
     (void)state;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stages_that_one_instruction_takes_in_turn_are_one_array)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stages_that_one_instruction_takes_in_turn_are_one_array),
+        cmocka_unit_test(what_is_not_known_makes_no_array),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

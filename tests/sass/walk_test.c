@@ -292,6 +292,32 @@ static void test_lanes_that_are_alone_exchange_what_they_have(void **state)
     (void)state;
 }
 
+/* Lanes 0 to 2 are alone, as the others have left the kernel.  These had another predicate: a ballot does not ask them.
+ * A shuffle brings nothing of lane 5. */
+static void test_what_lanes_had_that_left_is_not_exchanged(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(S2R), UNGUARDED, TO(R(0)), FROM(SPECIAL(LANE))},
+        IS(0, 0, GT, 2),
+        IS(2, 0, LT, 3),
+        {OP(EXIT), IF(0)},
+        {OP(VOTE), UNGUARDED, TO(R(3), P(1)), FROM(P(2)), .words = {0, VOTE_ANY << (72 - 64)}},
+        {OP(POPC), UNGUARDED, TO(R(4)), FROM(R(3)), .words = {1, 0}},
+        {OP(SHFL), UNGUARDED, TO(R(5)), FROM(R(0), NUMBER(5), NUMBER(31)), .words = {0, 1}},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(4)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(5)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    uint32_t together;
+    struct wsdbg_walk walk = walk_of_warp(code, sizeof code / sizeof *code, &together);
+    assert_int_equal(together, 7);
+    assert_int_equal(walk.count, 1);
+    assert_int_equal(walk.steps[0].number, 3);
+    assert_false(walk.is_whole);
+    free(walk.steps);
+    (void)state;
+}
+
 /* clang-format off */
 /* Lanes have their numbers in R8.  All have 5 in R2. */
 #define AND(to, n) {OP(LOP3), UNGUARDED, TO(R(to)), FROM(R(8), NUMBER(n), ZERO), .table = 0xc0}
@@ -525,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_machine_code_reduces_what_the_lanes_of_the_last_warpsync_have),
         cmocka_unit_test(test_machine_code_says_in_its_words_what_lanes_exchange),
         cmocka_unit_test(test_lanes_that_are_alone_exchange_what_they_have),
+        cmocka_unit_test(test_what_lanes_had_that_left_is_not_exchanged),
         cmocka_unit_test(test_lanes_of_two_masks_do_not_vote_together),
         cmocka_unit_test(test_machine_code_compares_and_reduces_what_all_lanes_have),
         cmocka_unit_test(test_machine_code_asks_whether_all_lanes_have_the_same),

@@ -92,7 +92,7 @@ uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_acce
 /* A live warp can reach an arrival, on the barrier or perhaps on it, which it has never executed as far as is known. It
  * may be the warp's second arrival in one phase. */
 bool wsdbg_code_arrives_anew(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier);
-/* Whether an exited warp may have executed an access of these kinds on the barrier.  DOUBTFUL: of some such access it
+/* Whether a warp may have executed an access of these kinds on the barrier.  DOUBTFUL: of some such access it
  * is not known whether the warp reached it, or whether it is of this barrier. */
 enum wsdbg_can wsdbg_code_could(const struct wsdbg_case *c, uint32_t warp, wsdbg_access_kinds kinds, uint32_t barrier);
 /* Whether the grid's code has such an access at all; *access is the first, or WSDBG_NONE. */

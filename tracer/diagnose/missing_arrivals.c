@@ -204,8 +204,10 @@ bool wsdbg_missing_arrivals_are_all_made(const struct wsdbg_case *c, const struc
         wsdbg_arrivals_per_round_of(c, &missing->left, missing->word.barrier);
     unsigned lanes;
     return missing->exited > 0 && missing->left_known && missing->word.phase == 0 && missing->peers_gone == 0 &&
-           wsdbg_set_count(&missing->past) == 0 && per_round.bounded &&
-           wsdbg_arrivals_per_round_fit(&per_round, missing->made, &lanes) && !others_may_be_meant(c, missing);
+           wsdbg_set_count(&missing->past) == 0 &&
+           wsdbg_code_could(c, missing->warp, WSDBG_KINDS_ARRIVAL, missing->word.barrier) != WSDBG_CAN &&
+           per_round.bounded && wsdbg_arrivals_per_round_fit(&per_round, missing->made, &lanes) &&
+           !others_may_be_meant(c, missing);
 }
 
 bool wsdbg_missing_arrivals_may_come_behind_bytes(const struct wsdbg_case *c,

@@ -49,7 +49,7 @@ static inline bool wsdbg_missing_arrivals_is_of_round_too_many(const struct wsdb
 }
 
 /* A phase of parity 0, perhaps the first one, has as many arrivals as the exited warps bring in one round, and nobody
- * else brings any: so no exited warp is known to have left one out. */
+ * else brings any, nor has the waiting warp: so no exited warp is known to have left one out. */
 bool wsdbg_missing_arrivals_are_all_made(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing);
 
 /* Whether warps that wait for bytes only, on other barriers, would bring as many arrivals as are missing once these

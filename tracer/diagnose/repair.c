@@ -284,6 +284,7 @@ static void try_overflow(struct wsdbg_trial *t)
 /* The order matters: the first one that works becomes the finding (rule_code_rounds.c). */
 static void try_standstill(struct wsdbg_trial *t)
 {
+    wsdbg_try_tokens(t);
     try_counts_of_others(t);
     wsdbg_try_drift(t);
     wsdbg_try_stay(t);
@@ -306,6 +307,8 @@ static void try_standstill(struct wsdbg_trial *t)
     try_counts(t);
     wsdbg_try_first(t, 1);
     wsdbg_try_sites(t);
+    if (!t->out->count)
+        wsdbg_try_sides(t);
     if (!t->out->count)
         wsdbg_try_releases(t);
     if (!t->out->count)

@@ -14,6 +14,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_DRIFT, /* the parities of waits alternate from the first wait on */
     WSDBG_REPAIR_PARITY_FIRST, /* the first wait names the other parity, and so do all after it */
     WSDBG_REPAIR_PARITY_SITE,  /* waits by one instruction name other parities */
+    WSDBG_REPAIR_TOKEN,        /* a wait names the token of the last arrival, not of an earlier one */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
     WSDBG_REPAIR_FILL,         /* a round gets all arrivals that one thread makes in other rounds */
     WSDBG_REPAIR_BEGIN,        /* threads arrive on a barrier before their first wait, as on others of its family */
@@ -50,8 +51,10 @@ struct wsdbg_repair {
     /* PARITY_FIRST: one of these warps begins some other stage with the right parity; FILL, STAY where warps take
      * turns: some arrivals are those of warps that have not left */
     bool is_mixed;
-    bool is_exception;      /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
-    bool is_of_stage;       /* COUNT: only this stage changes, to the count of other stages */
+    bool is_exception; /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
+    bool is_of_role;   /* PARITY_FIRST: these warps begin with the other parity on all families on which they wait */
+    bool is_of_either; /* PARITY_FIRST: it would do as well if `others` began with the other parity */
+    bool is_of_stage;  /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_instruction; /* COUNT: so do barriers of other families that the same instruction initialises */
     bool is_of_count;       /* COUNT: so do all barriers of other families that have the count */
     bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
@@ -60,7 +63,8 @@ struct wsdbg_repair {
     bool of_each;      /* ... several warpgroups, of which each gets an id of its own */
     bool is_of_turns;  /* STAY: warps take turns at arriving */
     /* ADD: it is of a warp that had arrived in each phase, and others had not; PARITY_FIRST, PARITY_SITE: the same
-     * instruction begins to wait on another barrier with the parity that is called wrong, and is right there */
+     * instruction begins to wait on another barrier with the parity that is called wrong, and is right there; NAMED_ID:
+     * a warp that comes to such barriers has left the kernel before its rounds were over */
     bool is_doubtful;
     bool is_to_end; /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;   /* the count that the barrier was initialised with; NAMED: the threads that the code names */
@@ -69,8 +73,8 @@ struct wsdbg_repair {
                        EARLY: a bit for each named barrier, `named` is one of them;
                        UNMADE: arrivals that each phase lacks */
     uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID, NAMED_ROUND: the named barrier's id, in the code */
-    /* PARITY_SITE: a wait by the instruction; PARITY_DRIFT: the first wait that names the parity of the wait before it;
-     * NAMED_ID: the first use that changes */
+    /* PARITY_SITE: a wait by the instruction; TOKEN: the wait; PARITY_DRIFT: the first wait that names the parity of
+     * the wait before it; NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;
     uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE, SKIP: the other one's warp */
     uint32_t access;               /* UNMADE: the arrival, an index in snapshot.accesses */
@@ -79,9 +83,11 @@ struct wsdbg_repair {
     /* FILL: arrivals of all its edits; those that all agents make on the same barriers.  SKIP: waits that are left out
      */
     uint64_t added, made;
-    uint32_t lanes;       /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
-    struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
-                                    who announces them */
+    uint32_t lanes;         /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
+    uint32_t other_barrier; /* is_of_either: of the replay: one on which the others wait */
+    struct wsdbg_warp_set others; /* is_of_either */
+    struct wsdbg_warp_set warps;  /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
+                                     who announces them */
 };
 
 enum { WSDBG_REPAIRS_MOST = 16 };

@@ -313,20 +313,25 @@ static void arrive_before_wait(struct wsdbg_trial *t, uint32_t agent, uint32_t b
         wsdbg_set_add(&repair->warps, a->warp);
 }
 
-/* Whether that works for a family on which threads wait; then the trial is still that. */
+/* Whether that works for a ring on which threads wait; then the trial is still that.  A single barrier of two sides that
+ * wait for each other need not be meant to begin with either of them. */
 static bool begin_all_works(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
 {
     bool any_waits = false;
+    uint32_t stages = 0;
     *repair = (struct wsdbg_repair){.kind = WSDBG_REPAIR_BEGIN_ALL};
     wsdbg_trial_begin(t);
     for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        const uint32_t edits = t->changes.edit_count;
         if (!wsdbg_replay_is_of_family(t->replay, family, b))
             continue;
         any_waits |= is_waited_on(t, b);
         for (uint32_t i = 0; i < t->replay->agent_count; i++)
             arrive_before_wait(t, i, b, repair);
+        stages += t->changes.edit_count > edits && t->replay->barriers[b].cta == t->replay->barriers[family].cta;
     }
-    return any_waits && wsdbg_trial_keep_edits(t, repair) && wsdbg_trial_works(t) && t->is_to_end && !t->assumes_idle;
+    return any_waits && stages > 1 && wsdbg_trial_keep_edits(t, repair) && wsdbg_trial_works(t) && t->is_to_end &&
+           !t->assumes_idle;
 }
 
 /* Where it works with two families, nothing tells which side was meant to go first.  Lanes that have left their warp

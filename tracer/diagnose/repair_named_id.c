@@ -199,6 +199,53 @@ static bool is_alone(const struct wsdbg_trial *t, const struct site *site, bool 
     return !is_shared_id;
 }
 
+/* How often a warp waits or arrives on the mbarrier: its lanes that do so most. */
+static uint32_t rounds_on(const struct wsdbg_trial *t, uint32_t warp, uint32_t barrier, bool by_waits)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        uint32_t rounds = 0;
+        for (uint32_t k = 0; agent->warp == warp && k < agent->step_count; k++)
+            rounds += agent->target[k] == barrier &&
+                      (by_waits ? agent->steps[k].kind == WSDBG_ACCESS_WAIT : wsdbg_replay_arrivals_of(agent, k) > 0);
+        most = rounds > most ? rounds : most;
+    }
+    return most;
+}
+
+/* Whether a warp has left the kernel before rounds that the warp at the same place of another warpgroup still goes
+ * through: both wait or arrive on one mbarrier, but the one that stays does so more often. */
+static bool left_before(const struct wsdbg_trial *t, uint32_t leaver, uint32_t stays)
+{
+    const struct wsdbg_warp_row *a = wsdbg_case_warp(t->c, leaver), *b = wsdbg_case_warp(t->c, stays);
+    if (a->state != WSDBG_WARP_EXITED || b->state == WSDBG_WARP_EXITED || a->cta != b->cta ||
+        a->warp % WSDBG_GROUP_WARPS != b->warp % WSDBG_GROUP_WARPS)
+        return false;
+    for (uint32_t barrier = 0; barrier < t->replay->barrier_count; barrier++)
+        for (uint32_t by_waits = 0; by_waits < 2; by_waits++) {
+            const uint32_t rounds = rounds_on(t, leaver, barrier, by_waits);
+            if (rounds && rounds < rounds_on(t, stays, barrier, by_waits))
+                return true;
+        }
+    return false;
+}
+
+/* Whether a warp that uses named barriers with so many threads has left before its rounds were over.  Its uses are then
+ * missing, and other ids may make up for them. */
+static bool has_broken_off(const struct wsdbg_trial *t, const struct site *site)
+{
+    for (uint32_t w = 0; w < t->c->warp_count; w++) {
+        bool comes = false;
+        for (uint32_t i = 0; i < site->other_count && !comes; i++)
+            comes = names(t, w, site->others[i], site->threads);
+        for (uint32_t v = 0; comes && v < t->c->warp_count; v++)
+            if (left_before(t, w, v))
+                return true;
+    }
+    return false;
+}
+
 /* Keeps the repair if it works.  `named`, `value`: what some of its warps name, and should;
  * of_several: several warpgroups name it that need an id each. */
 static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_t named, uint8_t value, bool of_several)
@@ -206,6 +253,7 @@ static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NAMED_ID, .named = named, .value = value};
     repair.of_each = of_several;
     repair.is_shared = of_several || is_shared(t, site, named);
+    repair.is_doubtful = repair.is_shared && has_broken_off(t, site);
     if ((site->only_alone && !is_alone(t, site, repair.is_shared)) || t->replay->steps_left == 0 ||
         !wsdbg_trial_works(t))
         return false;

@@ -19,13 +19,12 @@ struct rounds_of_named {
     struct beginning begins;
     uint32_t id;      /* the named barrier that some rounds leave out */
     uint32_t threads; /* that uses of it name */
-    bool is_late;     /* the arrival comes behind as many waits as the uses in other rounds */
 };
 
 /* What an agent does with the barrier in its rounds. */
 struct named_habit {
     uint32_t with, without; /* rounds that have a use; rounds up to the standstill that have none */
-    uint32_t lag;           /* the most waits between the beginning of a round and its use */
+    uint32_t lag; /* the most waits between the beginning of a round and its use: an arrival comes behind as many */
 };
 
 static bool begins_round(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t step,
@@ -76,7 +75,7 @@ static struct named_habit habit_of(const struct wsdbg_trial *t, uint32_t agent, 
         const uint32_t end = end_of_round(t, a, i, &rounds->begins);
         const bool is_used = use_in(a, i, end, rounds->id, &waits) != WSDBG_NONE;
         habit.with += is_used;
-        habit.without += !is_used && i < t->at[agent] && is_whole_round(t, a, end);
+        habit.without += !is_used && i < t->at[agent];
         habit.lag = is_used && waits > habit.lag ? waits : habit.lag;
     }
     return habit;
@@ -105,7 +104,7 @@ static bool complete_rounds(struct wsdbg_trial *t, uint32_t agent, const struct 
         const uint32_t end = end_of_round(t, a, i, &rounds->begins);
         if (use_in(a, i, end, rounds->id, &waits) != WSDBG_NONE || !is_whole_round(t, a, end))
             continue;
-        const uint32_t step = place_in(a, i, end, rounds->is_late ? habit->lag : 0);
+        const uint32_t step = place_in(a, i, end, habit->lag);
         if (!wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.agent = agent,
                                                                 .step = step,
                                                                 .barrier = t->replay->barrier_count,
@@ -160,10 +159,7 @@ static uint32_t threads_named(const struct wsdbg_trial *t, uint32_t id)
 
 static bool try_beginning(struct wsdbg_trial *t, uint32_t id, uint32_t threads, struct beginning begins)
 {
-    struct rounds_of_named rounds = {.begins = begins, .id = id, .threads = threads};
-    if (try_rounds(t, &rounds))
-        return true;
-    rounds.is_late = true;
+    const struct rounds_of_named rounds = {.begins = begins, .id = id, .threads = threads};
     return try_rounds(t, &rounds);
 }
 

@@ -1,4 +1,5 @@
-/* repair_parity.c - repairs of waits: parities that do not alternate, and a wrong first parity.  See repair.h.
+/* repair_parity.c - repairs of waits: parities that do not alternate, a wrong first parity, and a token that is not
+ * that of the last arrival.  See repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.
  */
@@ -154,9 +155,7 @@ static bool are_exceptions(const struct wsdbg_trial *t, uint32_t family, const s
     return true;
 }
 
-/* Lets all waits on the family that name a parity begin with one.  False: some do not alternate, or all begin so
- * already. */
-static bool set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
+bool wsdbg_trial_set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
@@ -196,8 +195,7 @@ static uint32_t phases_for(const struct wsdbg_trial *t, uint32_t agent, uint32_t
     return passed > 1 && ends_with_waits(t, agent, barrier) ? passed - 1 : passed;
 }
 
-/* Whether all phases complete that somebody waits for, and none is left half done: then arrivals are missing. */
-static bool gets_all_phases(const struct wsdbg_trial *t, uint32_t family)
+bool wsdbg_trial_gets_all_phases(const struct wsdbg_trial *t, uint32_t family)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
         if (!wsdbg_replay_is_of_family(t->replay, family, b))
@@ -369,13 +367,43 @@ void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value)
     for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
         struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_FIRST, .value = value};
         wsdbg_trial_begin(t);
-        if (!wsdbg_trial_leads_family(t, f) || !set_first(t, f, &repair))
+        if (!wsdbg_trial_leads_family(t, f) || !wsdbg_trial_set_first(t, f, &repair))
             continue;
         repair.is_exception = are_exceptions(t, f, &repair);
         repair.is_doubtful = !repair.is_exception && wsdbg_trial_is_right_elsewhere(t, f, &repair.warps, value);
         if ((value == 0 || may_go_first(t, f, &repair)) && wsdbg_trial_works(t) &&
-            (value == 0 || repair.is_exception || gets_all_phases(t, f) ||
+            (value == 0 || repair.is_exception || wsdbg_trial_gets_all_phases(t, f) ||
              (waits_for_nobody(t, &repair.warps) && t->replay->has_ended)))
             wsdbg_trial_keep(t, &repair);
     }
+}
+
+/* ---- tokens ---- */
+
+/* How many waits of an agent on the barrier come before the step. */
+static uint32_t waits_before(const struct wsdbg_replay_agent *agent, uint32_t step)
+{
+    uint32_t waits = 0;
+    for (uint32_t k = 0; k < step; k++)
+        waits += agent->steps[k].kind == WSDBG_ACCESS_WAIT && agent->target[k] == agent->target[step];
+    return waits;
+}
+
+void wsdbg_try_tokens(struct wsdbg_trial *t)
+{
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_TOKEN};
+    wsdbg_trial_begin(t);
+    t->changes.fresh_tokens = true;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (a->stale_wait == WSDBG_NONE)
+            continue;
+        if (wsdbg_set_count(&repair.warps) == 0) {
+            repair.wait = (struct wsdbg_repair_wait){i, a->stale_wait, waits_before(a, a->stale_wait)};
+            repair.barrier = a->target[a->stale_wait];
+        }
+        wsdbg_set_add(&repair.warps, a->warp);
+    }
+    if (wsdbg_set_count(&repair.warps) && wsdbg_trial_works(t))
+        wsdbg_trial_keep(t, &repair);
 }

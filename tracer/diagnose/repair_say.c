@@ -1,4 +1,5 @@
-/* repair_say.c - the sentence and the fix of each kind of repair.  See repair_say.h.
+/* repair_say.c - the cause of each kind of repair, and the sentence and the fix of those of arrivals, bytes and counts.
+ * See repair_say.h.
  *
  * Reads: a repair that works, the replay.  Writes: a finding.
  */
@@ -6,19 +7,9 @@
 
 #include "diagnose/code_say.h"
 
-static uint32_t row_of(const struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    return rounds->replay->barriers[repair->barrier].row;
-}
-
-static const struct wsdbg_replay_agent *agent_of(const struct rounds *rounds, uint32_t number)
-{
-    return &rounds->replay->agents[number];
-}
-
 struct wsdbg_phrase wsdbg_repair_at_step(const struct rounds *rounds, uint32_t agent, uint32_t step)
 {
-    const struct wsdbg_replay_agent *a = agent_of(rounds, agent);
+    const struct wsdbg_replay_agent *a = wsdbg_repair_agent(rounds, agent);
     const struct wsdbg_snapshot *s = rounds->c->snapshot;
     const uint32_t access = step < a->step_count ? a->steps[step].access : WSDBG_NONE;
     return wsdbg_say_at_site(rounds->c, access < s->access_count ? s->accesses[access].site : WSDBG_NONE);
@@ -27,22 +18,17 @@ struct wsdbg_phrase wsdbg_repair_at_step(const struct rounds *rounds, uint32_t a
 /* How often its agent arrives on the barrier before a step. */
 static uint32_t arrivals_before(const struct rounds *rounds, const struct wsdbg_replay_edit *edit)
 {
-    const struct wsdbg_replay_agent *a = agent_of(rounds, edit->agent);
+    const struct wsdbg_replay_agent *a = wsdbg_repair_agent(rounds, edit->agent);
     uint32_t count = 0;
     for (uint32_t i = 0; i < edit->step; i++)
         count += a->target[i] == edit->barrier && wsdbg_replay_arrivals_of(a, i) > 0;
     return count;
 }
 
-static bool is_one(const struct wsdbg_repair *repair)
-{
-    return wsdbg_set_count(&repair->warps) == 1;
-}
-
 struct wsdbg_phrase wsdbg_repair_subject(const struct rounds *rounds, const struct wsdbg_repair *repair)
 {
-    return repair->is_of_stage ? wsdbg_say_object(rounds->c, row_of(rounds, repair))
-                               : wsdbg_say_family(rounds->c, row_of(rounds, repair));
+    return repair->is_of_stage ? wsdbg_say_object(rounds->c, wsdbg_repair_row(rounds, repair))
+                               : wsdbg_say_family(rounds->c, wsdbg_repair_row(rounds, repair));
 }
 
 enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
@@ -54,6 +40,8 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
         return repair->value == WSDBG_FLIPS_ALTERNATE || (repair->value == WSDBG_FLIPS_ONE && repair->wait.turn)
                    ? WSDBG_CAUSE_PARITY_DRIFT
                    : WSDBG_CAUSE_PARITY_WRONG;
+    case WSDBG_REPAIR_TOKEN:
+        return repair->wait.turn ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_PARITY_FIRST:
         return repair->is_mixed ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_STAY:
@@ -80,13 +68,13 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
     }
 }
 
-static struct wsdbg_finding *find(struct rounds *rounds, const struct wsdbg_repair *repair)
+struct wsdbg_finding *wsdbg_repair_find(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
     const uint32_t first = wsdbg_first_of(&repair->warps);
     struct wsdbg_finding *finding =
         wsdbg_case_find(c, wsdbg_repair_cause(repair), rounds->confidence,
-                        c->ctas[rounds->replay->barriers[repair->barrier].cta], row_of(rounds, repair));
+                        c->ctas[rounds->replay->barriers[repair->barrier].cta], wsdbg_repair_row(rounds, repair));
     if (finding && first != WSDBG_NONE)
         finding->role = wsdbg_case_warp(c, first)->role;
     return finding;
@@ -97,79 +85,10 @@ const char *wsdbg_repair_outcome(const struct wsdbg_repair *repair)
     return repair->is_to_end ? "the kernel would finish" : "all that is stuck would go on";
 }
 
-static void say_drift(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    const struct wsdbg_repair_wait *wait = &repair->wait;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const uint32_t parity = agent_of(rounds, wait->agent)->steps[wait->step].number & 1;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waited on %s%s with parities that do not alternate: wait number %u asked for parity %u, as the "
-                "wait before it. Each phase has the other parity, so from there on the waits are out of step with "
-                "the barrier.",
-                wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
-                wsdbg_repair_at_step(rounds, wait->agent, wait->step).text, wait->turn + 1, parity);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Keep the phase of %s across tiles: flip it when the stage index wraps, and only then.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
-}
-
-static void say_first(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s begin%s with parity %u to wait on %s, and so all these waits ask for the wrong phase: with parity "
-                "%u first%s %s.",
-                wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "", repair->value ^ 1,
-                repair->is_mixed ? wsdbg_say_object(c, row_of(rounds, repair)).text
-                                 : wsdbg_say_family(c, row_of(rounds, repair)).text,
-                repair->value, repair->is_mixed ? ", as on other stages," : "", wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Start the phase of %s at %u, and flip it when the stage index wraps.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text, repair->value);
-}
-
-static void say_site(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    const struct wsdbg_repair_wait *wait = &repair->wait;
-    struct wsdbg_finding *finding = find(rounds, repair);
-    if (!finding)
-        return;
-    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps),
-                              site = wsdbg_repair_at_step(rounds, wait->agent, wait->step);
-    const uint32_t parity = agent_of(rounds, wait->agent)->steps[wait->step].number & 1;
-    if (repair->value == WSDBG_FLIPS_ALTERNATE)
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "The waits of %s on %s%s ask for parities that do not alternate from one round to the next. If "
-                    "they did, %s.",
-                    warps.text, wsdbg_say_family(c, row_of(rounds, repair)).text, site.text,
-                    wsdbg_repair_outcome(repair));
-    else if (repair->value == WSDBG_FLIPS_ALL)
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "All waits of %s on %s%s ask for the wrong parity, the first for parity %u. With the other one %s.",
-                    warps.text, wsdbg_say_family(c, row_of(rounds, repair)).text, site.text, parity,
-                    wsdbg_repair_outcome(repair));
-    else
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s ask%s for parity %u in wait number %u on %s%s. With the other parity in this wait %s.",
-                    warps.text, is_one(repair) ? "s" : "", parity, wait->turn + 1,
-                    wsdbg_say_object(c, row_of(rounds, repair)).text, site.text, wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Take the parity of each wait on %s from the number of phases that went before: flip it when the stage "
-                "index wraps, and only then.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
-}
-
 /* Adds the instruction with which the edit's agent arrives on the barrier in other rounds. */
 static void tell_arrival(struct rounds *rounds, struct wsdbg_finding *finding, const struct wsdbg_replay_edit *edit)
 {
-    const struct wsdbg_replay_agent *a = agent_of(rounds, edit->agent);
+    const struct wsdbg_replay_agent *a = wsdbg_repair_agent(rounds, edit->agent);
     for (uint32_t i = 0; i < a->step_count; i++)
         if (a->target[i] == edit->barrier && wsdbg_replay_arrivals_of(a, i)) {
             wsdbg_tell_access(rounds->c, finding, a->steps[i].access, "is the arrival of other rounds");
@@ -180,7 +99,7 @@ static void tell_arrival(struct rounds *rounds, struct wsdbg_finding *finding, c
 /* Whether the edit's agent arrives on the family only before its first wait for a phase. */
 static bool arrives_only_at_first(const struct rounds *rounds, const struct wsdbg_replay_edit *edit)
 {
-    const struct wsdbg_replay_agent *a = agent_of(rounds, edit->agent);
+    const struct wsdbg_replay_agent *a = wsdbg_repair_agent(rounds, edit->agent);
     bool has_waited = false;
     for (uint32_t i = 0; i < a->step_count; i++) {
         has_waited |= a->steps[i].kind == WSDBG_ACCESS_WAIT;
@@ -195,7 +114,7 @@ static bool arrives_only_at_first(const struct rounds *rounds, const struct wsdb
  * drops one of several. */
 static bool is_before_first_wait(const struct rounds *rounds, const struct wsdbg_repair *repair)
 {
-    const struct wsdbg_replay_agent *a = agent_of(rounds, repair->edit.agent);
+    const struct wsdbg_replay_agent *a = wsdbg_repair_agent(rounds, repair->edit.agent);
     uint32_t wait = 0, arrivals = 0;
     for (; wait < a->step_count && a->steps[wait].kind != WSDBG_ACCESS_WAIT; wait++)
         arrivals += a->target[wait] == repair->edit.barrier && wsdbg_replay_arrivals_of(a, wait) > 0;
@@ -207,12 +126,12 @@ static bool is_before_first_wait(const struct rounds *rounds, const struct wsdbg
 static void say_begin(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
     const bool is_less = repair->kind == WSDBG_REPAIR_BEGIN_LESS || repair->kind == WSDBG_REPAIR_DROP;
-    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair)),
-                              family = wsdbg_say_family(c, row_of(rounds, repair)),
+    const struct wsdbg_phrase object = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)),
+                              family = wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)),
                               warps = wsdbg_say_warps(c, &repair->warps);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 is_less ? "Before the first wait, %s arrive%s more often on %s than on other stages of %s. Without "
@@ -220,9 +139,9 @@ static void say_begin(struct rounds *rounds, const struct wsdbg_repair *repair)
                         : "Before the first wait, %s do%s not arrive on %s, but on other stages of %s. With that "
                           "arrival %s.",
                 warps.text,
-                !is_one(repair) ? ""
-                : is_less       ? "s"
-                                : "es",
+                !wsdbg_repair_is_one(repair) ? ""
+                : is_less                    ? "s"
+                                             : "es",
                 object.text, family.text, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix, "Arrive on each stage of %s just once before the first round.",
                 family.text);
@@ -237,18 +156,18 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
         say_begin(rounds, repair);
         return;
     }
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
     const uint32_t before = arrivals_before(rounds, &repair->edit);
-    const struct wsdbg_phrase by = wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp);
-    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
+    const struct wsdbg_phrase by = wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp);
+    const struct wsdbg_phrase object = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair));
     char earlier[64] = "";
-    if (before > 0 && is_one(repair))
+    if (before > 0 && wsdbg_repair_is_one(repair))
         wsdbg_print(earlier, sizeof earlier, " (%u before this one)", before);
     else if (before > 0)
         wsdbg_print(earlier, sizeof earlier, " (%u before the first one of %.20s)", before, by.text);
-    if (!arrives_only_at_first(rounds, &repair->edit) && !is_one(repair))
+    if (!arrives_only_at_first(rounds, &repair->edit) && !wsdbg_repair_is_one(repair))
         wsdbg_print(
             finding->sentence, sizeof finding->sentence,
             "%s went through a round without arriving on %s, as they do in other rounds%s. So the waits for those "
@@ -267,7 +186,7 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive on %s on every path through the iteration, including skipped iterations and the last one of a "
                 "tile.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
     tell_arrival(rounds, finding, &repair->edit);
     wsdbg_evidence_text(c, finding, "arrivals left out: %u, by %s", repair->edit_count,
                         wsdbg_say_warps(c, &repair->warps).text);
@@ -282,10 +201,10 @@ static uint32_t arrivals_there(const struct rounds *rounds, const struct wsdbg_r
 static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
-    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
+    const struct wsdbg_phrase object = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair));
     const uint32_t needed = rounds->replay->barriers[repair->edit.barrier].expected;
     const uint32_t there = arrivals_there(rounds, repair);
     char all[32] = "the arrival";
@@ -295,17 +214,17 @@ static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "No thread arrives on %s in a round in which %s should. In other rounds one thread makes %s, and "
                     "warps may take turns. With %s %s.",
-                    object.text, wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text, all,
+                    object.text, wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp).text, all,
                     needed > 1 ? "these arrivals" : "it", wsdbg_repair_outcome(repair));
     else
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "%s makes only %u of the %u arrivals on %s in a round. In other rounds one thread makes all of "
                     "them. With the missing ones %s.",
-                    wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text, there, needed, object.text,
-                    wsdbg_repair_outcome(repair));
+                    wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp).text, there, needed,
+                    object.text, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Make %s on %s in every round, also behind another branch of the loop.", all,
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
     wsdbg_evidence_text(c, finding, "rounds that lack arrivals: %u, by %s", repair->edit_count,
                         wsdbg_say_warps(c, &repair->warps).text);
 }
@@ -314,10 +233,10 @@ static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
 static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
-    const struct wsdbg_phrase object = wsdbg_say_object(c, row_of(rounds, repair));
+    const struct wsdbg_phrase object = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair));
     const uint32_t arrivals = repair->edit.arrivals;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "Nobody has arrived on %s yet, and all who would arrive wait for something else first. With %u "
@@ -332,18 +251,18 @@ static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair
 static void say_begin_all(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
-    const struct wsdbg_phrase family = wsdbg_say_family(c, row_of(rounds, repair)),
+    const struct wsdbg_phrase family = wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)),
                               warps = wsdbg_say_warps(c, &repair->warps);
-    const char *they = is_one(repair) ? "it" : "they";
+    const char *they = wsdbg_repair_is_one(repair) ? "it" : "they";
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s arrive%s on %s only behind waits that others end after they passed it. Had %s arrived once on each "
                 "stage before, %s.",
-                warps.text, is_one(repair) ? "s" : "", family.text, they, wsdbg_repair_outcome(repair));
+                warps.text, wsdbg_repair_is_one(repair) ? "s" : "", family.text, they, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix, "Let %s arrive once on each stage of %s before the loop.",
-                is_one(repair) ? "this warp" : "these warps", family.text);
+                wsdbg_repair_is_one(repair) ? "this warp" : "these warps", family.text);
     tell_arrival(rounds, finding, &repair->edit);
 }
 
@@ -354,20 +273,20 @@ static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
         say_begin(rounds, repair);
         return;
     }
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
     const uint32_t before = arrivals_before(rounds, &repair->edit);
-    const uint32_t by = agent_of(rounds, repair->edit.agent)->warp;
+    const uint32_t by = wsdbg_repair_agent(rounds, repair->edit.agent)->warp;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s arrived on %s once more%s in a round than in its other rounds, after %u arrival%s. A phase then "
                 "completes too early, and the waits are out of step with the barrier.",
-                wsdbg_say_warp(c, by).text, wsdbg_say_object(c, row_of(rounds, repair)).text,
+                wsdbg_say_warp(c, by).text, wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)).text,
                 wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text, before,
                 before == 1 ? "" : "s");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive once per warp and round on %s: remove one of the arrivals, or wait between them.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
     wsdbg_evidence_text(c, finding, "rounds with an arrival more: %u, by %s", repair->edit_count,
                         wsdbg_say_warps(c, &repair->warps).text);
 }
@@ -375,17 +294,17 @@ static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
 static void say_copy(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s never arrive%s on %s, while warps that wait for the same barriers do. It takes %u arrivals, so "
                 "the waits on it never end.",
-                wsdbg_say_warps(c, &repair->warps).text, is_one(repair) ? "s" : "",
-                wsdbg_say_family(c, row_of(rounds, repair)).text, repair->was);
+                wsdbg_say_warps(c, &repair->warps).text, wsdbg_repair_is_one(repair) ? "s" : "",
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, repair->was);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let these warps arrive on %s, too, or initialise it for fewer arrivals if they are not meant to.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
 }
 
 /* "4 arrivals" */
@@ -401,7 +320,7 @@ static void tell_arrival_of_other(struct rounds *rounds, struct wsdbg_finding *f
                                   const struct wsdbg_repair *repair)
 {
     for (uint32_t i = 0; i < rounds->replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *a = agent_of(rounds, i);
+        const struct wsdbg_replay_agent *a = wsdbg_repair_agent(rounds, i);
         for (uint32_t k = 0; a->warp == repair->like && k < a->step_count; k++)
             if (a->target[k] != WSDBG_NONE && wsdbg_replay_arrivals_of(a, k) &&
                 wsdbg_replay_is_of_family(rounds->replay, repair->barrier, a->target[k])) {
@@ -414,21 +333,21 @@ static void tell_arrival_of_other(struct rounds *rounds, struct wsdbg_finding *f
 static void say_less_than_other(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
     const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like),
-                              object = wsdbg_say_object(c, row_of(rounds, repair));
+                              object = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair));
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s do%s the same as %s, but for %s that %s, the first on %s. With %s %s.", warps.text,
-                is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
-                is_one(repair) ? "it leaves out" : "they leave out", object.text,
+                wsdbg_repair_is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
+                wsdbg_repair_is_one(repair) ? "it leaves out" : "they leave out", object.text,
                 repair->edit_count == 1 ? "it" : "them", wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let %s arrive on %s in every round, as %s does; or initialise it for fewer arrivals if %s not meant "
                 "to.",
-                warps.text, wsdbg_say_family(c, row_of(rounds, repair)).text, like.text,
-                is_one(repair) ? "it is" : "they are");
+                warps.text, wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, like.text,
+                wsdbg_repair_is_one(repair) ? "it is" : "they are");
     tell_arrival_of_other(rounds, finding, repair);
 }
 
@@ -436,12 +355,12 @@ static void say_less_than_other(struct rounds *rounds, const struct wsdbg_repair
 static void say_skip(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
     const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like),
-                              family = wsdbg_say_family(c, row_of(rounds, repair));
-    const bool is_single = is_one(repair);
+                              family = wsdbg_say_family(c, wsdbg_repair_row(rounds, repair));
+    const bool is_single = wsdbg_repair_is_one(repair);
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
         "%s do%s the same as %s, but leave%s out rounds of it: %llu wait%s, and the arrivals on %s behind them. "
@@ -458,44 +377,44 @@ static void say_move(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
     const struct wsdbg_replay *replay = rounds->replay;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
     const uint32_t to = replay->barriers[repair->edit.barrier].cta;
     const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps),
-                              family = wsdbg_say_family(c, row_of(rounds, repair));
+                              family = wsdbg_say_family(c, wsdbg_repair_row(rounds, repair));
     char where[64];
     if (repair->value == 0)
         wsdbg_print(where, sizeof where, "once in each CTA of the cluster");
     else
         wsdbg_print(where, sizeof where, "in another CTA of the cluster, the first in rank %u",
                     c->snapshot->ctas[c->ctas[to]].cluster_rank);
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrive%s on %s in the wrong CTA%s. Had they arrived %s, %s.", warps.text, is_one(repair) ? "s" : "",
-                family.text, wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text, where,
-                wsdbg_repair_outcome(repair));
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence, "%s arrive%s on %s in the wrong CTA%s. Had they arrived %s, %s.",
+        warps.text, wsdbg_repair_is_one(repair) ? "s" : "", family.text,
+        wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text, where, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Check the rank with which %s map%s the address of %s: every CTA's barrier must get the arrivals that "
                 "it is initialised for.",
-                warps.text, is_one(repair) ? "s" : "", family.text);
+                warps.text, wsdbg_repair_is_one(repair) ? "s" : "", family.text);
 }
 
 static void say_announce(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s copies or announces bytes to %s%s, but does not arrive there in that round, and %s. So the phase "
                 "never completes.",
-                wsdbg_say_warp(c, agent_of(rounds, repair->edit.agent)->warp).text,
-                wsdbg_say_object(c, row_of(rounds, repair)).text,
+                wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp).text,
+                wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)).text,
                 wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text,
                 repair->is_to_end ? "neither does any other thread" : "no other thread is known to");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Use mbarrier.arrive.expect_tx with the bytes of all copies of the round on %s.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
     wsdbg_evidence_text(c, finding, "rounds without the arrival: %u, by %s", repair->edit_count,
                         wsdbg_say_warps(c, &repair->warps).text);
 }
@@ -504,19 +423,21 @@ static void say_bytes(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
     struct wsdbg_barrier_word word;
-    struct wsdbg_finding *finding = wsdbg_word_of(c, row_of(rounds, repair), &word) ? find(rounds, repair) : NULL;
+    struct wsdbg_finding *finding =
+        wsdbg_word_of(c, wsdbg_repair_row(rounds, repair), &word) ? wsdbg_repair_find(rounds, repair) : NULL;
     if (!finding)
         return;
     const bool is_short = word.bytes > 0;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "All arrivals on %s were made, but its copies bring %lld bytes %s than were announced, and no other "
                 "copy is %son its way.",
-                wsdbg_say_object(c, row_of(rounds, repair)).text, (long long)(is_short ? word.bytes : -word.bytes),
-                is_short ? "less" : "more", repair->is_to_end ? "" : "known to be ");
+                wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)).text,
+                (long long)(is_short ? word.bytes : -word.bytes), is_short ? "less" : "more",
+                repair->is_to_end ? "" : "known to be ");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Announce on %s exactly the bytes that the copies of the round bring, and issue each of these copies "
                 "on every path.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
 }
 
 /* Says who left, where warps take turns at arriving. */
@@ -527,18 +448,19 @@ static void say_left_turns(struct rounds *rounds, const struct wsdbg_repair *rep
                 "%s%s left the kernel. The warps of that warpgroup take turns at arriving on %s, and nobody arrives in "
                 "%s turns. Had %s stayed, %s.",
                 lanes, wsdbg_say_warps(rounds->c, &repair->warps).text,
-                wsdbg_say_family(rounds->c, row_of(rounds, repair)).text, is_one(repair) ? "its" : "their",
-                is_one(repair) ? "it" : "they", wsdbg_repair_outcome(repair));
+                wsdbg_say_family(rounds->c, wsdbg_repair_row(rounds, repair)).text,
+                wsdbg_repair_is_one(repair) ? "its" : "their", wsdbg_repair_is_one(repair) ? "it" : "they",
+                wsdbg_repair_outcome(repair));
 }
 
 static void say_unmade(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
     char left[160] = "";
-    const struct wsdbg_phrase family = wsdbg_say_family(c, row_of(rounds, repair));
+    const struct wsdbg_phrase family = wsdbg_say_family(c, wsdbg_repair_row(rounds, repair));
     if (repair->lanes)
         wsdbg_print(left, sizeof left, " %.50s of %.60s left the kernel, while the rest went on.",
                     wsdbg_say_lanes(repair->lanes).text, wsdbg_say_warps(c, &repair->warps).text);
@@ -558,7 +480,7 @@ static void say_unmade(struct rounds *rounds, const struct wsdbg_repair *repair)
 static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
     char lanes[64] = "";
@@ -568,20 +490,20 @@ static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
                 "%s%s left the kernel, while %s, which did the same up to there, goes on and arrives on %s. Had %s "
                 "stayed, %s.",
                 lanes, wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_warp(c, repair->like).text,
-                wsdbg_say_family(c, row_of(rounds, repair)).text, is_one(repair) ? "it" : "they",
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, wsdbg_repair_is_one(repair) ? "it" : "they",
                 wsdbg_repair_outcome(repair));
     if (repair->is_of_turns)
         say_left_turns(rounds, repair, finding, lanes);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every warp of a role stay until its last arrival on %s: leave the loop by the same condition as "
                 "the others, and do not return from inside of it.",
-                wsdbg_say_family(c, row_of(rounds, repair)).text);
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
 }
 
 static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     const bool is_short = wsdbg_repair_cause(repair) == WSDBG_CAUSE_ARRIVE_SHORT;
-    struct wsdbg_finding *finding = find(rounds, repair);
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     const char *others = repair->is_of_instruction ? " and the other mbarriers of its initialisation"
                          : repair->is_of_count     ? " and the other mbarriers with this count"
                                                    : "";
@@ -609,9 +531,10 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     typedef void say_fn(struct rounds * rounds, const struct wsdbg_repair *repair);
     static say_fn *const says[WSDBG_REPAIR_KINDS] = {
-        [WSDBG_REPAIR_PARITY_DRIFT] = say_drift,
-        [WSDBG_REPAIR_PARITY_FIRST] = say_first,
-        [WSDBG_REPAIR_PARITY_SITE] = say_site,
+        [WSDBG_REPAIR_PARITY_DRIFT] = wsdbg_repair_say_drift,
+        [WSDBG_REPAIR_PARITY_FIRST] = wsdbg_repair_say_first,
+        [WSDBG_REPAIR_PARITY_SITE] = wsdbg_repair_say_site,
+        [WSDBG_REPAIR_TOKEN] = wsdbg_repair_say_token,
         [WSDBG_REPAIR_ADD] = say_missing,
         [WSDBG_REPAIR_FILL] = say_fill,
         [WSDBG_REPAIR_BLOCK] = wsdbg_repair_say_block,

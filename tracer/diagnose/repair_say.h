@@ -19,6 +19,22 @@ struct wsdbg_phrase wsdbg_repair_subject(const struct rounds *rounds, const stru
 const char *wsdbg_repair_outcome(const struct wsdbg_repair *repair);
 /* " at gemm.cu:132": where a step of an agent is. */
 struct wsdbg_phrase wsdbg_repair_at_step(const struct rounds *rounds, uint32_t agent, uint32_t step);
+/* The barrier that a repair changes, an index in snapshot.barriers; WSDBG_NONE. */
+static inline uint32_t wsdbg_repair_row(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    return rounds->replay->barriers[repair->barrier].row;
+}
+static inline const struct wsdbg_replay_agent *wsdbg_repair_agent(const struct rounds *rounds, uint32_t number)
+{
+    return &rounds->replay->agents[number];
+}
+/* Whether it changes what one warp does. */
+static inline bool wsdbg_repair_is_one(const struct wsdbg_repair *repair)
+{
+    return wsdbg_set_count(&repair->warps) == 1;
+}
+/* A finding about the barrier that a repair changes, and the role of its warps; NULL when memory ran out. */
+struct wsdbg_finding *wsdbg_repair_find(struct rounds *rounds, const struct wsdbg_repair *repair);
 /* Adds the finding of a repair, without evidence. */
 void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair);
 
@@ -28,5 +44,11 @@ void wsdbg_repair_say_named_round(struct rounds *rounds, const struct wsdbg_repa
 void wsdbg_repair_say_block(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_named(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_named_id(struct rounds *rounds, const struct wsdbg_repair *repair);
+
+/* ... of repairs of waits (repair_say_parity.c). */
+void wsdbg_repair_say_drift(struct rounds *rounds, const struct wsdbg_repair *repair);
+void wsdbg_repair_say_first(struct rounds *rounds, const struct wsdbg_repair *repair);
+void wsdbg_repair_say_site(struct rounds *rounds, const struct wsdbg_repair *repair);
+void wsdbg_repair_say_token(struct rounds *rounds, const struct wsdbg_repair *repair);
 
 #endif

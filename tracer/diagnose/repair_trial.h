@@ -1,6 +1,6 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
- *   repair_parity.c, repair_sites.c                              waits
+ *   repair_parity.c, repair_sides.c, repair_sites.c              waits
  *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c, repair_pairs.c,
  *   repair_move.c                                                arrivals
  *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
@@ -78,6 +78,12 @@ bool wsdbg_trial_is_right_elsewhere(const struct wsdbg_trial *t, uint32_t family
 uint32_t wsdbg_trial_target_for(const struct wsdbg_trial *t, uint32_t barrier, uint32_t model_cta, uint32_t cta);
 /* Whether no phase of the barriers of the edits was left half done by the last run: then no arrival was too many. */
 bool wsdbg_trial_are_phases_whole(const struct wsdbg_trial *t);
+/* Lets all waits on the family that name a parity begin with repair->value, and adds the warps for which that is a
+ * change.  False: some do not alternate, or all begin so already. */
+bool wsdbg_trial_set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair);
+/* Whether, in the last run, all phases of the family completed that somebody waits for, and none was left half done:
+ * then arrivals are missing. */
+bool wsdbg_trial_gets_all_phases(const struct wsdbg_trial *t, uint32_t family);
 /* Runs the replay without changes: whether it ends in the picture. */
 bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 
@@ -107,6 +113,8 @@ void wsdbg_try_named_rounds(struct wsdbg_trial *t);
 void wsdbg_try_announce(struct wsdbg_trial *t);
 void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_sites(struct wsdbg_trial *t);
+void wsdbg_try_tokens(struct wsdbg_trial *t);
+void wsdbg_try_sides(struct wsdbg_trial *t);
 void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */

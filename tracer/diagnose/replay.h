@@ -45,6 +45,8 @@ struct wsdbg_replay_waits {
     bool any;               /* it has waited */
     bool by_token;          /* ... for the phase of an arrival of its own, whatever its parity */
     uint8_t arrived_parity; /* of the phase of its last arrival */
+    uint8_t earlier_parity; /* ... of the arrival before that */
+    bool has_earlier;       /* there was one */
     bool has_token;         /* it has arrived since its last wait by token */
     bool lost_token;        /* ... or would have, if a change had not left that out */
     bool slipped;           /* a wait was ended by another phase than the one that it is meant for */
@@ -86,8 +88,9 @@ struct wsdbg_replay_agent {
     /* Which wait instructions repeat which others in some round. */
     struct wsdbg_repeating_pair pairs[WSDBG_REPEATING_PAIRS_MOST];
     uint32_t pair_count;
-    bool is_idle; /* it only waits, and which of its waits repeat others is not known */
-    bool polls;   /* some of its waits are polls of a loop that takes up whatever is ready (replay_polls.c) */
+    uint32_t stale_wait; /* a wait that is taken to name the token of the arrival before the last one; WSDBG_NONE */
+    bool is_idle;        /* it only waits, and which of its waits repeat others is not known */
+    bool polls;          /* some of its waits are polls of a loop that takes up whatever is ready (replay_polls.c) */
     /* While the replay runs: */
     bool *is_taken; /* by step: it was taken up ahead of a poll that was not ready; used if it polls */
     /* It is ahead of the poll `ahead_of`, WSDBG_NONE, from the step `ahead_begin` up to `ahead_end`. */
@@ -142,7 +145,8 @@ struct wsdbg_replay {
     uint32_t agent_count;
     struct wsdbg_replay_waits *waits; /* agent x barrier */
     uint64_t steps_left;              /* that its runs may still take */
-    enum wsdbg_replay_order order;    /* of the last run */
+    uint32_t stale_waits;          /* how many waits by token could, each alone, be the one that is taken to be stale */
+    enum wsdbg_replay_order order; /* of the last run */
     /* How that ended: */
     bool is_broken;    /* a barrier got more arrivals than a phase takes, or was used before its initialisation; or no
                         * steps were left */
@@ -206,6 +210,7 @@ struct wsdbg_replay_changes {
     /* By agent: the step from which on its warp comes to named barriers for another warp, too; WSDBG_NONE = it does
      * not; NULL = none does. */
     const uint32_t *doubles;
+    bool fresh_tokens; /* all waits by token name that of the last arrival */
     /* By agent: a step that is a wait by the instruction; WSDBG_NONE = the agent's waits are unchanged. */
     const uint32_t *flip_at;
     enum wsdbg_replay_flips flips;
@@ -253,9 +258,8 @@ struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
  *   broken so.
  * - At most one of four orders finishes, all others stop or are broken so.  The last run stopped with most agents where
  *   they were seen.
- * - No order finishes, and some stop, but elsewhere than it was seen: is_unlike.  Who judges by that may only say what is
- *   possible.
- * The replay is the case's. */
+ * - No order finishes, and some stop, but elsewhere than it was seen: is_unlike.  Who judges by that may only say what
+ * is possible. The replay is the case's. */
 struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c);
 /* Of a case that an arrival too many on the barrier `row` (index in snapshot.barriers) ended: a replay that such an
  * arrival on its family breaks, in the last run and perhaps in other orders.  NULL = there is none, or replays break

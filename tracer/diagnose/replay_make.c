@@ -127,6 +127,7 @@ static bool add_agents(struct wsdbg_replay *replay)
                                              .lane_count = (uint32_t)__builtin_popcount(walk->lanes),
                                              .steps = c->snapshot->steps + walk->step_first,
                                              .step_count = walk->step_count,
+                                             .stale_wait = WSDBG_NONE,
                                              .target = target,
                                              .repeats = repeats,
                                              .is_taken = is_taken};

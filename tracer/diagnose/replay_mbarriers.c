@@ -75,6 +75,8 @@ void wsdbg_replay_arrive(struct wsdbg_replay *replay, uint32_t agent, uint32_t b
     struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
     replay->is_broken |= !b->is_initialised;
     b->bytes += bytes;
+    waits->has_earlier = waits->arrived > 0;
+    waits->earlier_parity = waits->arrived_parity;
     while (arrivals && !replay->is_broken) {
         const uint32_t part = arrivals < b->pending ? arrivals : b->pending - b->pending % each;
         if (part == 0 || (part < arrivals && replay->changes)) {
@@ -248,16 +250,24 @@ static void wait_or_go_ahead(struct wsdbg_replay *replay, uint32_t agent)
     }
 }
 
-/* A wait whose parity is not known is taken to name the token of the agent's last arrival on the barrier.  Without such
- * an arrival it is no token. */
+/* Whether a wait by token is taken to name that of the arrival before the last one. */
+static bool is_stale(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    return agent->stale_wait == agent->at && !(replay->changes && replay->changes->fresh_tokens);
+}
+
+/* A wait whose parity is not known is taken to name the token of the agent's last arrival on the barrier, or of the one
+ * before.  Without such an arrival it is no token. */
 void wsdbg_replay_begin_wait(struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier, uint32_t in_code)
 {
     struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, agent, barrier);
     struct wsdbg_replay_agent *a = &replay->agents[agent];
     bool repeats = a->repeats[a->at];
     const bool by_token = !a->steps[a->at].number_known, is_begun = a->tests_again;
-    const uint32_t parity =
-        by_token ? waits->arrived_parity : wsdbg_replay_parity_of(replay, agent, barrier, repeats, in_code & 1);
+    const bool by_stale = by_token && is_stale(replay, a);
+    const uint32_t parity = by_stale   ? waits->earlier_parity
+                            : by_token ? waits->arrived_parity
+                                       : wsdbg_replay_parity_of(replay, agent, barrier, repeats, in_code & 1);
     a->tests_again = false;
     if (replay->changes && replay->changes->flips)
         repeats = waits->any && parity == waits->last_parity &&
@@ -271,7 +281,7 @@ void wsdbg_replay_begin_wait(struct wsdbg_replay *replay, uint32_t agent, uint32
         replay->is_broken = true;
         return;
     }
-    if (by_token && waits->arrived == 0) {
+    if (by_token && (waits->arrived == 0 || (by_stale && !waits->has_earlier))) {
         wsdbg_replay_lose(replay, agent);
         return;
     }

@@ -4,6 +4,7 @@
  * Reads: parts, warps, barriers and walks of the snapshot.  Writes: the case's replays.
  */
 #include "diagnose/replay_likes.h"
+#include "diagnose/replay_tokens.h"
 
 enum { ENDED_OF_ORDERS = 4 }; /* at most one of so many orders may finish */
 
@@ -149,6 +150,38 @@ static bool ends_in_picture(struct wsdbg_replay *replay, struct outcomes *outcom
     return false;
 }
 
+/* How many waits by token of the agent's warpgroup explain the picture, each alone, if they name the token of an
+ * earlier arrival than the last one.  *first: the number of the first of them. */
+static uint32_t count_stale_waits(struct wsdbg_replay *replay, uint32_t leader, uint32_t *first)
+{
+    uint32_t count = 0;
+    for (uint32_t n = 0; wsdbg_replay_assume_stale(replay, leader, n); n++) {
+        if (!ends_in_picture(replay, NULL) || !wsdbg_replay_waits_where_seen(replay))
+            continue;
+        *first = count++ ? *first : n;
+    }
+    return count;
+}
+
+/* Whether the replay ends in the picture if one wait names the token of an earlier arrival than the last one.  Where it
+ * does so with waits of several warpgroups, it is not known who is wrong. */
+static bool stands_by_stale_token(struct wsdbg_replay *replay)
+{
+    uint32_t leaders = 0, leader = 0, number = 0;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        uint32_t first;
+        const uint32_t waits = wsdbg_replay_leads_waiters(replay, i) ? count_stale_waits(replay, i, &first) : 0;
+        if (waits == 0)
+            continue;
+        leaders++;
+        leader = i;
+        number = first;
+        replay->stale_waits = waits;
+    }
+    wsdbg_replay_assume_fresh(replay);
+    return leaders == 1 && wsdbg_replay_assume_stale(replay, leader, number) && ends_in_picture(replay, NULL);
+}
+
 static struct wsdbg_error *find_standing(struct wsdbg_case *c)
 {
     struct wsdbg_replay *replay;
@@ -159,11 +192,13 @@ static struct wsdbg_error *find_standing(struct wsdbg_case *c)
     bool stands = ends_in_picture(replay, &outcomes);
     for (enum wsdbg_replay_shares shares = WSDBG_SHARES_EQUAL + 1; !stands && shares < WSDBG_SHARES_KINDS; shares++)
         stands = wsdbg_replay_share_bytes(replay, shares) && ends_in_picture(replay, NULL);
+    if (!stands)
+        wsdbg_replay_share_bytes(replay, WSDBG_SHARES_EQUAL);
+    stands = stands || stands_by_stale_token(replay);
     if (stands) {
         c->standing = replay;
         return NULL;
     }
-    wsdbg_replay_share_bytes(replay, WSDBG_SHARES_EQUAL);
     if (!keep_failing(c, replay, &outcomes))
         wsdbg_replay_destroy(replay);
     return NULL;

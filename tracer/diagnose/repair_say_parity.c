@@ -1,0 +1,134 @@
+/* repair_say_parity.c - the sentence and the fix of repairs of waits.  See repair_say.h.
+ *
+ * Reads: a repair that works, the replay.  Writes: a finding.
+ */
+#include "diagnose/code_say.h"
+#include "diagnose/repair_say.h"
+
+void wsdbg_repair_say_drift(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    const struct wsdbg_repair_wait *wait = &repair->wait;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    if (!finding)
+        return;
+    const uint32_t parity = wsdbg_repair_agent(rounds, wait->agent)->steps[wait->step].number & 1;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waited on %s%s with parities that do not alternate: wait number %u asked for parity %u, as the "
+                "wait before it. Each phase has the other parity, so from there on the waits are out of step with "
+                "the barrier.",
+                wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)).text,
+                wsdbg_repair_at_step(rounds, wait->agent, wait->step).text, wait->turn + 1, parity);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Keep the phase of %s across tiles: flip it when the stage index wraps, and only then.",
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
+}
+
+static void say_either(struct rounds *rounds, const struct wsdbg_repair *repair, struct wsdbg_finding *finding)
+{
+    struct wsdbg_case *c = rounds->c;
+    const struct wsdbg_phrase family = wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)),
+                              other = wsdbg_say_family(c, rounds->replay->barriers[repair->other_barrier].row);
+    finding->role.known = false;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s begin%s with parity %u to wait on %s, and %s to wait on %s: each side waits for the other one "
+                "first. If one of them began with parity %u, as on other mbarriers of the kernel, %s.",
+                wsdbg_say_warps(c, &repair->warps).text, wsdbg_repair_is_one(repair) ? "s" : "", repair->value ^ 1,
+                family.text, wsdbg_say_warps(c, &repair->others).text, other.text, repair->value,
+                wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Start the phase of the side that fills the slots at %u, %s or %s, and flip it when the stage index "
+                "wraps.",
+                repair->value, family.text, other.text);
+}
+
+static void say_role(struct rounds *rounds, const struct wsdbg_repair *repair, struct wsdbg_finding *finding)
+{
+    struct wsdbg_case *c = rounds->c;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s begin%s with the wrong parity on all mbarriers on which %s: with parity %u on %s. With the "
+                "other one on each of them %s.",
+                wsdbg_say_warps(c, &repair->warps).text, wsdbg_repair_is_one(repair) ? "s" : "",
+                wsdbg_repair_is_one(repair) ? "it waits" : "they wait", repair->value ^ 1,
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Start the phase of a slot's filler at 1 and that of its reader at 0, and flip both when the stage "
+                "index wraps.");
+}
+
+void wsdbg_repair_say_first(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    if (!finding)
+        return;
+    if (repair->is_of_either || repair->is_of_role) {
+        (repair->is_of_role ? say_role : say_either)(rounds, repair, finding);
+        return;
+    }
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s begin%s with parity %u to wait on %s, and so all these waits ask for the wrong phase: with parity "
+                "%u first%s %s.",
+                wsdbg_say_warps(c, &repair->warps).text, wsdbg_repair_is_one(repair) ? "s" : "", repair->value ^ 1,
+                repair->is_mixed ? wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)).text
+                                 : wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text,
+                repair->value, repair->is_mixed ? ", as on other stages," : "", wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Start the phase of %s at %u, and flip it when the stage index wraps.",
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, repair->value);
+}
+
+void wsdbg_repair_say_site(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    const struct wsdbg_repair_wait *wait = &repair->wait;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps),
+                              site = wsdbg_repair_at_step(rounds, wait->agent, wait->step);
+    const uint32_t parity = wsdbg_repair_agent(rounds, wait->agent)->steps[wait->step].number & 1;
+    if (repair->value == WSDBG_FLIPS_ALTERNATE)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "The waits of %s on %s%s ask for parities that do not alternate from one round to the next. If "
+                    "they did, %s.",
+                    warps.text, wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, site.text,
+                    wsdbg_repair_outcome(repair));
+    else if (repair->value == WSDBG_FLIPS_ALL)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "All waits of %s on %s%s ask for the wrong parity, the first for parity %u. With the other one %s.",
+                    warps.text, wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, site.text, parity,
+                    wsdbg_repair_outcome(repair));
+    else
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s ask%s for parity %u in wait number %u on %s%s. With the other parity in this wait %s.",
+                    warps.text, wsdbg_repair_is_one(repair) ? "s" : "", parity, wait->turn + 1,
+                    wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)).text, site.text,
+                    wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Take the parity of each wait on %s from the number of phases that went before: flip it when the stage "
+                "index wraps, and only then.",
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
+}
+
+void wsdbg_repair_say_token(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    const struct wsdbg_repair_wait *wait = &repair->wait;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    char number[40] = "";
+    if (!finding)
+        return;
+    if (rounds->replay->stale_waits == 1)
+        wsdbg_print(number, sizeof number, ", in wait number %u", wait->turn + 1);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s wait%s on %s%s with the token of an earlier arrival than the last one%s. The phase of that arrival was "
+        "over, so the wait is for the phase after next. With the token of the last arrival %s.",
+        wsdbg_say_warps(c, &repair->warps).text, wsdbg_repair_is_one(repair) ? "s" : "",
+        wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)).text,
+        wsdbg_repair_at_step(rounds, wait->agent, wait->step).text, number, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Pass to each wait on %s the token that the last arrival before it returned.",
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
+}
