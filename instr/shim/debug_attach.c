@@ -317,8 +317,8 @@ static void lapse(void)
     shut();
 }
 
-/* What was given to the GPU since the attach began gets done: else something ran that nobody saw begin, and whoever
- * stays sees a program that the driver holds back. */
+/* Lets the inspector stay only if the GPU has done all that it was given since the attach began.  Otherwise something
+ * ran before the inspector saw it begin, and the driver would hold the program back. */
 static void let_stay(void)
 {
     if (attach->state != WSDBG_ATTACH_DONE)

@@ -194,7 +194,7 @@ static void forget_flights(void)
     }
 }
 
-/* Who has just come waits for an answer. */
+/* A wsdbg that has just come waits for an answer, so the first rounds are short. */
 static void *serve(void *unused)
 {
     unsigned soon = 0;

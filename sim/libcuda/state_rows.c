@@ -15,7 +15,7 @@
 #include "wsdbg/device_state.h"
 #include "wsdbg/ring.h"
 
-/* As much of shared memory is kept around a barrier: who looks at one reads its neighbours with it. */
+/* Bytes of shared memory that are kept around a barrier: a look reads its neighbours with it. */
 enum { AROUND_BYTES = 512, WARPS_PER_MULTIPROCESSOR = 64, ALIGNMENT = 8 };
 
 #define SAME(a, b) _Static_assert((int)(a) == (int)(b), #a)

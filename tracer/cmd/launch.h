@@ -30,7 +30,7 @@ struct wsdbg_follower {
     struct wsdbg_store *store;
 };
 
-/* What came of it, for who wants more than the status. */
+/* The result of a run, for callers that need more than the status. */
 struct wsdbg_run_result {
     char cause[32]; /* code of the verdict, "" = none */
     char *database; /* the session's; the caller frees; NULL = there is none */

@@ -213,7 +213,8 @@ void wsdbg_live_processes_account(struct wsdbg_live_processes *processes, char *
 
 /* ---- looking ---- */
 
-/* Of this session whoever stays at another process, and has the GPU that this one was refused for, leaves. */
+/* Sends away an inspector of this session that stays at another process and holds the GPU which this process was
+ * refused. */
 static bool make_way(struct wsdbg_live_processes *processes, const struct wsdbg_live_process *process)
 {
     const uint16_t wanted = __atomic_load_n(&wsdbg_live_process_attach_link(process)->taken_gpu, __ATOMIC_ACQUIRE);

@@ -27,7 +27,7 @@ static const struct {
     {719, 4},  /* launch failure: a trap, an arrival that an mbarrier does not take (measured on an H200) */
 };
 
-/* The counter of who waits at a named barrier is behind it, as hardware has it. */
+/* The program counter of a warp that waits at a named barrier is behind it, as on hardware. */
 static uint64_t counter_of(const struct wsdbg_state_part *part)
 {
     return wsdbg_ptx_address(part->instruction) + (part->wait == WSDBG_STATE_NAMED ? WSDBG_INSTRUCTION_BYTES : 0);

@@ -57,8 +57,8 @@ struct wsdbg_reach {
     uint8_t after_apart; /* ... of its parts that are not in the wait that the warp is shown in; not kept in sessions */
 };
 
-/* Whoever comes through the wait reaches this arrival, or another one on the same places, before the loop of the
- * arrival begins its next round.  Not kept in sessions. */
+/* A thread that passes the wait reaches this arrival, or another one on the same places, before the loop of the arrival
+ * begins its next round.  Not kept in sessions. */
 struct wsdbg_answer_row {
     uint32_t wait, arrival; /* index in accesses */
     /* `arrival` is an expect_tx instead: some way leads from the wait through it, past all arrivals on the same places,
@@ -72,7 +72,7 @@ struct wsdbg_answer_row {
 enum { WSDBG_STEP_OWN_RANK = 0xff };
 enum wsdbg_step_kind {
     WSDBG_STEP_TOGETHER = 0x80, /* the lanes of the warp wait for each other; smaller ones: enum wsdbg_access_kind */
-    WSDBG_STEP_POLL             /* a loop without an access that nobody knows when it ends */
+    WSDBG_STEP_POLL             /* a loop without an access; it is not known when it ends */
 };
 
 struct wsdbg_step_row {
