@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "captures.h"
 #include "clock.h"
 #include "debug_calls.h"
 #include "debug_contexts.h"
@@ -408,10 +409,8 @@ static void wait_request(uint32_t served)
 static void *serve(void *unused)
 {
     (void)unused;
-    int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     shim_thread_is_ours();
-    if (shim_driver.cuThreadExchangeStreamCaptureMode)
-        shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
+    captures_do_not_disturb();
     set_state(WSDBG_ATTACH_NOBODY);
     while (!atomic_load(&shim_exiting) || attach->state != WSDBG_ATTACH_NOBODY) {
         const uint32_t request = __atomic_load_n(&attach->request, __ATOMIC_ACQUIRE);
