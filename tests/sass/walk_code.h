@@ -94,4 +94,25 @@ static inline struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, si
 #define WITHOUT_LIMITS ((struct wsdbg_walk_limits){LONG, LONG, LONG, NULL, NULL})
 #define WALK(code, parameter) walk_of(code, sizeof(code) / sizeof *(code), parameter, WITHOUT_LIMITS)
 
+/* Of the group with lane 0; *together: its lanes. */
+static inline struct wsdbg_walk walk_of_warp(const struct wsdbg_instruction *code, size_t count, uint32_t *together)
+{
+    uint32_t lanes[WSDBG_WALK_LANES];
+    struct wsdbg_thread_world worlds[WSDBG_WALK_LANES];
+    struct wsdbg_graph *graph;
+    struct wsdbg_walk_plan *plan;
+    struct wsdbg_walk walk;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        lanes[lane] = lane;
+        worlds[lane] = (struct wsdbg_thread_world){&lanes[lane], constant, lane_of, NULL, NULL, NULL, 0};
+    }
+    assert_null(wsdbg_graph_create_decoded(code, count, &graph));
+    assert_null(wsdbg_walk_plan_create(graph, &plan));
+    assert_null(wsdbg_walk_lanes(plan, worlds, UINT32_MAX, (struct wsdbg_walk_limits){LONG, LONG, LONG, NULL, NULL},
+                                 &walk, together));
+    wsdbg_walk_plan_destroy(plan);
+    wsdbg_graph_destroy(graph);
+    return walk;
+}
+
 #endif

@@ -47,65 +47,23 @@ static int set_up(const char *fixture)
     return 0;
 }
 
-static int set_up_1(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_1.sql");
-}
-
-static int set_up_2(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_2.sql");
-}
-
-static int set_up_3(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_3.sql");
-}
-
-static int set_up_4(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_4.sql");
-}
-
-static int set_up_5(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_5.sql");
-}
-
-static int set_up_7(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_7.sql");
-}
-
-static int set_up_8(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_8.sql");
-}
-
-static int set_up_9(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_9.sql");
-}
-
-static int set_up_10(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_10.sql");
-}
-
-static int set_up_6(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_6.sql");
-}
+/* Of the tests of one version: its database, as that version wrote it. */
+#define SET_UP(version)                                                \
+    static int set_up_##version(void **state)                          \
+    {                                                                  \
+        (void)state;                                                   \
+        return set_up(WSDBG_FIXTURES_DIR "/version_" #version ".sql"); \
+    }
+SET_UP(1)
+SET_UP(2)
+SET_UP(3)
+SET_UP(4)
+SET_UP(5)
+SET_UP(6)
+SET_UP(7)
+SET_UP(8)
+SET_UP(9)
+SET_UP(10)
 
 static int tear_down(void **state)
 {
