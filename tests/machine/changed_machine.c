@@ -110,3 +110,13 @@ struct wsdbg_look *changed_look(uint64_t time_ns)
     assert_null(wsdbg_look_take(changed.machine, changed.code, &look));
     return look;
 }
+
+struct wsdbg_machine_warp *changed_warp(uint32_t index)
+{
+    for (size_t i = 0; i < changed.machine->warp_count; i++)
+        if (changed.machine->warps[i].cta == 0 &&
+            wsdbg_machine_warp_index(changed.machine, &changed.machine->warps[i]) == index)
+            return &changed.machine->warps[i];
+    fail();
+    return NULL;
+}

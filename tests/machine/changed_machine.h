@@ -37,5 +37,7 @@ int changed_open_dump(void **state);
 int changed_close_dump(void **state);
 /* A look at that time; the caller destroys it. */
 struct wsdbg_look *changed_look(uint64_t time_ns);
+/* The machine's row of a warp of the first CTA. */
+struct wsdbg_machine_warp *changed_warp(uint32_t index);
 
 #endif

@@ -11,17 +11,6 @@
 
 enum { INSTRUCTION = 16, PRODUCER = 0, CONSUMER = 4 };
 
-/* The machine's row of a warp of the first CTA. */
-static struct wsdbg_machine_warp *warp_of_first_cta(uint32_t index)
-{
-    for (size_t i = 0; i < changed.machine->warp_count; i++)
-        if (changed.machine->warps[i].cta == 0 &&
-            wsdbg_machine_warp_index(changed.machine, &changed.machine->warps[i]) == index)
-            return &changed.machine->warps[i];
-    fail();
-    return NULL;
-}
-
 static void move_lanes(struct wsdbg_machine_warp *warp, int64_t bytes)
 {
     for (unsigned i = 0; i < WSDBG_MACHINE_LANES; i++)
@@ -60,7 +49,7 @@ static void what_stands_still_has_not_moved(void **state)
 /* From the branch of its spin loop to the test. */
 static void spin(void)
 {
-    move_lanes(warp_of_first_cta(CONSUMER), -INSTRUCTION);
+    move_lanes(changed_warp(CONSUMER), -INSTRUCTION);
 }
 
 static void two_places_of_one_wait_are_no_movement(void **state)
@@ -75,7 +64,7 @@ static void two_places_of_one_wait_are_no_movement(void **state)
 /* Half of its lanes only. */
 static void part(void)
 {
-    struct wsdbg_machine_warp *warp = warp_of_first_cta(CONSUMER);
+    struct wsdbg_machine_warp *warp = changed_warp(CONSUMER);
     for (unsigned i = 0; i < WSDBG_MACHINE_LANES / 2; i++)
         warp->lanes[i].pc -= INSTRUCTION;
 }
@@ -94,7 +83,7 @@ static void lanes_that_part_in_one_wait_are_no_movement(void **state)
 
 static void leave(void)
 {
-    move_lanes(warp_of_first_cta(CONSUMER), -64 * INSTRUCTION);
+    move_lanes(changed_warp(CONSUMER), -64 * INSTRUCTION);
 }
 
 static void a_warp_that_moved_is_running(void **state)
@@ -166,7 +155,7 @@ static void without_registers_a_place_alone_is_no_standstill(void **state)
 {
     (void)state;
     leave();
-    changed.lacking = warp_of_first_cta(CONSUMER);
+    changed.lacking = changed_warp(CONSUMER);
     struct wsdbg_snapshot snapshot = look_twice(NULL);
     assert_int_equal(snapshot.looks[1].moved, 0);
     assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_UNKNOWN);
@@ -313,7 +302,7 @@ static void one_warp_of_each_state_is_read_when_the_time_of_the_rest_is_over(voi
 /* A look that was kept has the registers of one warp of each state only. */
 static void lose_registers(void)
 {
-    changed.lacking = warp_of_first_cta(CONSUMER);
+    changed.lacking = changed_warp(CONSUMER);
 }
 
 static void a_warp_whose_registers_are_not_there_is_like_one_in_its_state(void **state)
@@ -336,7 +325,7 @@ static void a_warp_whose_registers_are_not_there_is_like_one_in_its_state(void *
 static void a_producer_whose_registers_are_not_there_is_like_another(void **state)
 {
     (void)state;
-    changed.lacking = warp_of_first_cta(PRODUCER);
+    changed.lacking = changed_warp(PRODUCER);
     struct wsdbg_look *look = changed_look(1);
     struct wsdbg_snapshot snapshot = {0};
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
@@ -350,7 +339,7 @@ static void a_producer_whose_registers_are_not_there_is_like_another(void **stat
 static void a_state_of_which_no_registers_are_there_is_said(void **state)
 {
     (void)state;
-    changed.lacking = warp_of_first_cta(PRODUCER);
+    changed.lacking = changed_warp(PRODUCER);
     changed.lacking_everywhere = true;
     struct wsdbg_look *look = changed_look(1);
     struct wsdbg_snapshot snapshot = {0};
