@@ -9,7 +9,7 @@
 enum wsdbg_run_evidence { WSDBG_RUN_AUTO, WSDBG_RUN_RING, WSDBG_RUN_LIVE, WSDBG_RUN_CORE };
 enum wsdbg_run_device {
     WSDBG_RUN_ON_GPU_IF_ANY, /* else on the simulator */
-    WSDBG_RUN_ON_EITHER,     /* the same, and which is said */
+    WSDBG_RUN_ON_EITHER,     /* the same, and the choice is printed */
     WSDBG_RUN_ON_GPU,
     WSDBG_RUN_ON_SIMULATOR
 };

@@ -152,7 +152,7 @@ bool wsdbg_live_processes_is_attended(const struct wsdbg_live_processes *process
     return process && process->stay.policy.stays;
 }
 
-/* What is in the way of many, one after the other, is said once. */
+/* An obstacle that many processes meet one after the other is reported once. */
 static void say_trouble(struct wsdbg_live_processes *processes, struct wsdbg_live_followed *process, char *line,
                         size_t size)
 {

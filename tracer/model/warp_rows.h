@@ -132,11 +132,11 @@ struct wsdbg_part {
      * in the session's file. */
     bool of_several;
     /* Lanes that wait for others of the warp: the row in sites of a store that some of them make next to the word which
-     * those poll; what is said of it is in a finding, so it is not in the session's file. */
+     * those poll; a finding reports it, so it is not in the session's file. */
     struct wsdbg_optional_u32 writes_site;
 };
 
-/* An error that the GPU reported of a warp.  Not in the session's file: what is to be said of it is in a finding. */
+/* An error that the GPU reported of a warp.  Not in the session's file: a finding reports it. */
 struct wsdbg_exception {
     uint32_t warp;
     uint32_t code;     /* CUDA_EXCEPTION_<code> */

@@ -116,7 +116,7 @@ static bool slots_stall(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 
 /* ---- the work of contexts ---- */
 
-/* What the newest look says of the time since began_ns. */
+/* Whether anything moved since began_ns, as far as the newest look tells. */
 static enum wsdbg_movement movement_since(const struct wsdbg_watch_loop *loop, uint64_t began_ns)
 {
     if (loop->last.look_count == 0)
