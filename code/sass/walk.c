@@ -141,6 +141,20 @@ static void drop_steps(struct wsdbg_walk *out, size_t first)
     out->count = first + polls;
 }
 
+/* Behind the sides the lanes walk as before.  Registers that a side writes may differ between them. */
+static void bring_together(struct walk_group *group, const struct walk_group *before,
+                           const struct wsdbg_walk_detour *detour)
+{
+    group->lanes = before->lanes;
+    group->beside = before->beside;
+    group->silent = before->silent;
+    group->apart = before->apart;
+    group->elsewhere = before->elsewhere;
+    group->leader = before->leader;
+    for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
+        group->varies[word] = before->varies[word] | detour->written[word];
+}
+
 /* If the lanes part at the branch behind this block, walks one side after the other, up to the block where the sides
  * meet.  False: the lanes do not part, or the sides cannot be followed like this. */
 static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets)
@@ -166,14 +180,7 @@ static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets
     walking->out->is_whole = false;
     walking->may_store = true;
     drop_steps(walking->out, steps);
-    walking->group.lanes = before.lanes;
-    walking->group.beside = before.beside;
-    walking->group.silent = before.silent;
-    walking->group.apart = before.apart;
-    walking->group.elsewhere = before.elsewhere;
-    walking->group.leader = before.leader;
-    for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
-        walking->group.varies[word] = before.varies[word] | detour->written[word];
+    bring_together(&walking->group, &before, detour);
     if (!arrives) {
         walk_group_forget(&walking->group, detour->written);
         walking->group.uncounted |= detour->has_atomics ? UINT32_MAX : 0;

@@ -68,33 +68,33 @@ static bool access_step(const struct walk_lane *lane, const struct wsdbg_access_
     return true;
 }
 
-/* What a lane does at an instruction that may be a step. */
-enum deed { DEED_LOST, DEED_NONE, DEED_STEP };
+/* What a lane does at an instruction that may be a step.  LOST: that is not known. */
+enum outcome { OUTCOME_LOST, OUTCOME_NONE, OUTCOME_STEP };
 
-static enum deed together_of(const struct walk_lane *lane, const struct wsdbg_instruction *instruction,
-                             struct wsdbg_walk_step *step)
+static enum outcome outcome_of_warpsync(const struct walk_lane *lane, const struct wsdbg_instruction *instruction,
+                                        struct wsdbg_walk_step *step)
 {
     uint32_t lanes = (uint32_t)MASK_ALL;
     step->kind = WSDBG_WALK_TOGETHER;
     if (wsdbg_thread_executes(lane->state, instruction) != WSDBG_TRUTH_YES)
-        return DEED_NONE;
+        return OUTCOME_NONE;
     if (instruction->source_count && instruction->sources[0].kind == WSDBG_OPERAND_REGISTER &&
         (!walk_value(lane, &instruction->sources[0], 0, &lanes) || lanes != (uint32_t)MASK_ALL))
-        return DEED_NONE;
-    return DEED_STEP;
+        return OUTCOME_NONE;
+    return OUTCOME_STEP;
 }
 
-static enum deed deed_of(const struct walk_lane *lane, uint32_t number, struct wsdbg_walk_step *step)
+static enum outcome outcome_of(const struct walk_lane *lane, uint32_t number, struct wsdbg_walk_step *step)
 {
     const struct wsdbg_instruction *instruction = &lane->group->plan->graph->instructions[number];
     const struct wsdbg_access_operands *operands = &lane->group->plan->operands[number];
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, instruction);
     *step = (struct wsdbg_walk_step){.instruction = number};
     if (instruction->operation == WSDBG_OP_WARPSYNC)
-        return together_of(lane, instruction, step);
+        return outcome_of_warpsync(lane, instruction, step);
     if (executes == WSDBG_TRUTH_NO)
-        return DEED_NONE;
-    return executes == WSDBG_TRUTH_YES && access_step(lane, operands, instruction, step) ? DEED_STEP : DEED_LOST;
+        return OUTCOME_NONE;
+    return executes == WSDBG_TRUTH_YES && access_step(lane, operands, instruction, step) ? OUTCOME_STEP : OUTCOME_LOST;
 }
 
 static bool is_same_step(const struct wsdbg_walk_step *a, const struct wsdbg_walk_step *b)
@@ -154,23 +154,23 @@ bool walk_take_step(struct walking *walking, uint32_t number)
     const struct walk_lane leader = walk_group_leader(&walking->group);
     struct wsdbg_walk_step step, other;
     struct walk_lane lane;
-    const enum deed deed = deed_of(&leader, number, &step);
+    const enum outcome outcome = outcome_of(&leader, number, &step);
     for (uint32_t at = 0; parts && walk_group_next(&walking->group, &at, &lane);)
-        if (deed_of(&lane, number, &other) != deed || (deed == DEED_STEP && !is_same_step(&step, &other)))
+        if (outcome_of(&lane, number, &other) != outcome || (outcome == OUTCOME_STEP && !is_same_step(&step, &other)))
             walk_group_drop(&walking->group, lane.lane);
-    if (deed == DEED_LOST || (deed == DEED_STEP && !walk_add_step(walking, step)))
+    if (outcome == OUTCOME_LOST || (outcome == OUTCOME_STEP && !walk_add_step(walking, step)))
         return false;
-    if (deed == DEED_STEP && is_of_whole_warp(walking, number))
+    if (outcome == OUTCOME_STEP && is_of_whole_warp(walking, number))
         issue_alone(walking);
     if (instruction->operation == WSDBG_OP_WARPSYNC) {
         if (wsdbg_thread_executes(leader.state, instruction) != WSDBG_TRUTH_NO)
-            note_awaited(walking, number, deed != DEED_STEP);
+            note_awaited(walking, number, outcome != OUTCOME_STEP);
         return true;
     }
-    if (deed == DEED_STEP)
+    if (outcome == OUTCOME_STEP)
         walk_group_join(&walking->group, &step);
     walk_group_execute(&walking->group, number);
-    if (deed == DEED_STEP && (kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_REGISTERS_REQUEST))
+    if (outcome == OUTCOME_STEP && (kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_REGISTERS_REQUEST))
         walk_group_set_predicates(&walking->group, number, true);
     return !walking->group.error;
 }
