@@ -42,6 +42,8 @@ struct wsdbg_finding {
                                        whatever else is only possible.  Not kept in sessions */
     bool is_walked; /* walks of the case lead to the picture; goes before what rests on less.  Not kept in
                        sessions */
+    bool is_repaired; /* ... and with one change they lead to the kernel's end; goes before what rests on less.  Not
+                         kept in sessions */
     bool leads; /* only possible, but its warps are known to wait in a cycle, or for nobody, and no cause is likelier;
                    goes before WAIT_CYCLE and UNKNOWN.  Not kept in sessions */
     struct wsdbg_optional_u32 process_id; /* whose fault it is; not known: the process of the grid */

@@ -118,6 +118,7 @@ static void fold_into(struct wsdbg_finding *kept, struct wsdbg_finding *finding)
     }
     kept->cta_count++;
     kept->is_walked |= finding->is_walked;
+    kept->is_repaired |= finding->is_repaired;
 }
 
 struct wsdbg_error *wsdbg_fold(struct wsdbg_case *c, struct wsdbg_diagnosis *out)
@@ -172,6 +173,8 @@ int wsdbg_finding_compare(const struct wsdbg_finding *a, const struct wsdbg_find
         return a->open ? -1 : 1;
     if (a->is_walked != b->is_walked)
         return a->is_walked ? -1 : 1;
+    if (a->is_repaired != b->is_repaired)
+        return a->is_repaired ? -1 : 1;
     if (a->cause != b->cause)
         return a->cause < b->cause ? -1 : 1;
     if (a->cta_count != b->cta_count)

@@ -315,6 +315,8 @@ static void try_standstill(struct wsdbg_trial *t)
         wsdbg_try_begin_all(t);
     if (!t->out->count)
         wsdbg_try_skip(t);
+    if (!t->out->count)
+        wsdbg_try_swap(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)

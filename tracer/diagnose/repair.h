@@ -24,7 +24,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
     WSDBG_REPAIR_ADD_LIKE,     /* a warp arrives as often as that of another CTA that does the same otherwise */
     WSDBG_REPAIR_SKIP,         /* a warp makes the arrivals of rounds that it leaves out and a like one makes */
-    WSDBG_REPAIR_MOVE,         /* arrivals go to another CTA of the cluster */
+    WSDBG_REPAIR_MOVE,         /* arrivals go to another CTA of the cluster, or to the other one of two barriers */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
     WSDBG_REPAIR_UNMADE,       /* an arrival that was on a warp's way and that nobody makes is made */
     WSDBG_REPAIR_COPY,         /* a warp that never arrives does so, like a similar one */
@@ -38,6 +38,8 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_COUNT,        /* the barrier is initialised with another count */
     WSDBG_REPAIR_KINDS
 };
+
+enum { WSDBG_MOVES_SWAP = 3 };
 
 /* A wait of an agent. */
 struct wsdbg_repair_wait {
@@ -69,8 +71,8 @@ struct wsdbg_repair {
     bool is_to_end; /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;   /* the count that the barrier was initialised with; NAMED: the threads that the code names */
     uint32_t value; /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
-                       MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given;
-                       EARLY: a bit for each named barrier, `named` is one of them;
+                       MOVE: 0 = they go to each CTA, WSDBG_MOVES_SWAP = to the other one of two barriers; NAMED_ID:
+                       another id that some use is given; EARLY: a bit for each named barrier, `named` is one of them;
                        UNMADE: arrivals that each phase lacks */
     uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID, NAMED_ROUND: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; TOKEN: the wait; PARITY_DRIFT: the first wait that names the parity of

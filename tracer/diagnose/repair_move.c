@@ -1,7 +1,8 @@
-/* repair_move.c - repairs of arrivals that go to the wrong CTA of the cluster.  See repair.h.
+/* repair_move.c - repairs of arrivals that go to the wrong CTA of the cluster, or to the wrong one of two barriers. See
+ * repair.h.
  *
- * Reads: a replay at its standstill.  Writes: the repairs that work.  A kernel names the CTA by a rank that it
- * calculates.  Where that is wrong, one CTA's barrier gets arrivals that another one's lacks.
+ * Reads: a replay at its standstill.  Writes: the repairs that work.  A kernel calculates the rank of the CTA, or the
+ * index of the barrier.  Where that is wrong, one barrier gets arrivals that another one lacks.
  */
 #include "diagnose/repair_trial.h"
 
@@ -160,5 +161,85 @@ void wsdbg_try_move(struct wsdbg_trial *t)
             is_done = try_aims(t, (struct move){.family = f, .first = w, .count = WSDBG_GROUP_WARPS});
         if (!is_done)
             try_aims(t, (struct move){.family = f, .count = warps});
+    }
+}
+
+/* ---- the wrong one of two barriers ---- */
+
+static uint64_t arrivals_so_far(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    uint64_t arrivals = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        arrivals += wsdbg_trial_waits_was(t, i, barrier)->arrived;
+    return arrivals;
+}
+
+static bool is_waited_on(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] == WSDBG_AGENT_WAITS && t->replay->agents[i].target[t->at[i]] == barrier)
+            return true;
+    return false;
+}
+
+/* Lets an arrival on one of the barriers, or on the same one of another CTA, go to the other one. */
+static bool swap_step(struct wsdbg_trial *t, uint32_t agent, uint32_t at, uint32_t one, uint32_t other)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    const struct wsdbg_replay_barrier *barriers = t->replay->barriers;
+    const uint32_t target = a->target[at];
+    if (target == WSDBG_NONE || a->steps[at].kind != WSDBG_ACCESS_ARRIVE ||
+        (barriers[target].offset != barriers[one].offset && barriers[target].offset != barriers[other].offset))
+        return true;
+    const uint32_t to = barriers[target].offset == barriers[one].offset ? other : one;
+    const uint32_t there = wsdbg_replay_barrier_at(t->replay, barriers[target].cta, barriers[to].offset);
+    return wsdbg_trial_add_edit(t, (struct wsdbg_replay_edit){.agent = agent, .step = at, .barrier = target}) &&
+           wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(agent, at, there, wsdbg_replay_arrivals_of(a, at), 0));
+}
+
+/* `lacks`: the barrier that gets the first of these arrivals.  Who arrives before its first wait gives the first turn
+ * of all, and that stays as it is. */
+static bool swap_works(struct wsdbg_trial *t, uint32_t lacks, uint32_t gets, struct wsdbg_repair *repair)
+{
+    bool fits = true;
+    *repair = (struct wsdbg_repair){.kind = WSDBG_REPAIR_MOVE, .value = WSDBG_MOVES_SWAP};
+    wsdbg_trial_begin(t);
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        bool has_waited = false;
+        for (uint32_t k = 0; k < t->replay->agents[i].step_count && fits; k++) {
+            has_waited |= t->replay->agents[i].steps[k].kind == WSDBG_ACCESS_WAIT;
+            fits = !has_waited || swap_step(t, i, k, lacks, gets);
+        }
+    }
+    struct wsdbg_repair told = *repair;
+    if (!fits || !tell_changes(t, &told) || !wsdbg_trial_keep_edits(t, repair) || !wsdbg_trial_works(t) ||
+        !t->is_to_end)
+        return false;
+    repair->edit = told.edit;
+    repair->barrier = lacks;
+    repair->warps = told.warps;
+    return true;
+}
+
+/* Groups give turns to one another by two barriers with the same count.  A barrier at which one stands lacks all
+ * arrivals, and the other one has some. */
+void wsdbg_try_swap(struct wsdbg_trial *t)
+{
+    struct wsdbg_repair repair, found;
+    uint32_t works = 0;
+    for (uint32_t lacks = 0; lacks < t->replay->barrier_count; lacks++) {
+        if (t->replay->barriers[lacks].cta != 0 || !is_waited_on(t, lacks) || arrivals_so_far(t, lacks))
+            continue;
+        for (uint32_t gets = 0; gets < t->replay->barrier_count; gets++)
+            if (t->replay->barriers[gets].cta == 0 && t->expected_was[gets] == t->expected_was[lacks] &&
+                arrivals_so_far(t, gets) && swap_works(t, lacks, gets, &repair)) {
+                works++;
+                found = repair;
+            }
+    }
+    if (works == 1) {
+        t->is_to_end = true;
+        t->assumes_idle = false;
+        wsdbg_trial_keep(t, &found);
     }
 }

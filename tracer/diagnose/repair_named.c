@@ -92,7 +92,7 @@ static bool is_from_register(const struct wsdbg_trial *t, uint32_t id, uint32_t 
     return false;
 }
 
-/* A barrier of all threads names the right number: what is wrong is who comes to it. */
+/* Where all uses name all threads of the CTA, the number is right: what is wrong is who comes. */
 static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *uses, uint32_t which, uint32_t count,
                       bool of_any)
 {
@@ -103,7 +103,8 @@ static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *use
                                         .is_of_comers = count == uses->threads,
                                         .is_of_any = of_any,
                                         .warps = uses->by[which]};
-    if (count == repair.was || repair.was == threads_of_cta(t) || (count < repair.was && lacks_a_mate(t, uses)) ||
+    const bool is_of_all = repair.was == threads_of_cta(t) && uses->count == 1;
+    if (count == repair.was || is_of_all || (count < repair.was && lacks_a_mate(t, uses)) ||
         (of_any && !is_from_register(t, id, repair.was)))
         return false;
     wsdbg_trial_begin(t);

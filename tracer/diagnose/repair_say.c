@@ -162,11 +162,11 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
     const uint32_t before = arrivals_before(rounds, &repair->edit);
     const struct wsdbg_phrase by = wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp);
     const struct wsdbg_phrase object = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair));
-    char earlier[64] = "";
+    char earlier[80] = "";
     if (before > 0 && wsdbg_repair_is_one(repair))
         wsdbg_print(earlier, sizeof earlier, " (%u before this one)", before);
     else if (before > 0)
-        wsdbg_print(earlier, sizeof earlier, " (%u before the first one of %.20s)", before, by.text);
+        wsdbg_print(earlier, sizeof earlier, " (%u before the first one of %.36s)", before, by.text);
     if (!arrives_only_at_first(rounds, &repair->edit) && !wsdbg_repair_is_one(repair))
         wsdbg_print(
             finding->sentence, sizeof finding->sentence,
@@ -373,9 +373,35 @@ static void say_skip(struct rounds *rounds, const struct wsdbg_repair *repair)
     tell_arrival(rounds, finding, &repair->edit);
 }
 
+/* Says that arrivals go to the wrong one of two barriers. */
+static void say_swap(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_replay_agent *a = wsdbg_repair_agent(rounds, repair->edit.agent);
+    const struct wsdbg_replay_barrier *from = &rounds->replay->barriers[a->target[repair->edit.step]],
+                                      *to = &rounds->replay->barriers[repair->edit.barrier];
+    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrive%s on the wrong mbarrier%s: first on %s, and nobody arrives on %s. With these arrivals %s.",
+                warps.text, wsdbg_repair_is_one(repair) ? "s" : "",
+                wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text,
+                wsdbg_say_object(c, from->row).text, wsdbg_say_object(c, to->row).text, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Check the index with which %s choose%s the mbarrier: the arrival must go to the one on which the "
+                "others wait.",
+                warps.text, wsdbg_repair_is_one(repair) ? "s" : "");
+}
+
 static void say_move(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
+    if (repair->value == WSDBG_MOVES_SWAP) {
+        say_swap(rounds, repair);
+        return;
+    }
     const struct wsdbg_replay *replay = rounds->replay;
     struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)

@@ -94,10 +94,10 @@ void wsdbg_repair_say_named(struct rounds *rounds, const struct wsdbg_repair *re
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s name %u threads at named barrier %u%s. With %u threads there, as many as %s, %s.",
-                wsdbg_say_warps(rounds->c, &repair->warps).text, repair->was, repair->named,
-                repair->is_of_any ? ", and so do others at the barriers of the same instruction" : "", repair->value,
-                repair->is_of_comers ? "come to it" : "other uses name", wsdbg_repair_outcome(repair));
+                "%s name%s %u threads at named barrier %u%s. With %u threads there, as many as %s, %s.",
+                wsdbg_say_warps(rounds->c, &repair->warps).text, wsdbg_repair_is_one(repair) ? "s" : "", repair->was,
+                repair->named, repair->is_of_any ? ", and so do others at the barriers of the same instruction" : "",
+                repair->value, repair->is_of_comers ? "come to it" : "other uses name", wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Name the same number of threads (%u) in every bar.sync and bar.arrive of named barrier %u.",
                 repair->value, repair->named);

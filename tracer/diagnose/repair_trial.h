@@ -116,6 +116,7 @@ void wsdbg_try_sites(struct wsdbg_trial *t);
 void wsdbg_try_tokens(struct wsdbg_trial *t);
 void wsdbg_try_sides(struct wsdbg_trial *t);
 void wsdbg_try_move(struct wsdbg_trial *t);
+void wsdbg_try_swap(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_fill(struct wsdbg_trial *t);

@@ -91,7 +91,7 @@ static void say_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
                 wsdbg_say_at(c, missing->warp).text, made, wsdbg_say_warps(c, gone).text,
                 missing->word.untouched ? " They left too early, or the wait is out of step with their arrivals: one "
-                                          "arrival too many, or a wrong parity, does that."
+                                          "too many or too few, or a wrong parity, does that."
                                         : "");
     struct wsdbg_phrase both;
     if (finding->role.known)

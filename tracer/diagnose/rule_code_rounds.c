@@ -174,6 +174,7 @@ static bool say(struct rounds *rounds, const struct wsdbg_repair *repair)
     wsdbg_repair_say(rounds, repair);
     if (rounds->c->finding_count == before)
         return false;
+    rounds->c->findings[before].is_repaired = repair->is_to_end;
     tell_account(rounds, &rounds->c->findings[before], repair);
     tell_rival(rounds, &rounds->c->findings[before], repair);
     return true;
