@@ -13,12 +13,13 @@
 
 #include "ways.h"
 
-enum { FULL = 1, SCALES, EMPTY, RINGS = 3, WARPS = 2, CTAS_MOST = 2, PRODUCER = 0, CONSUMER };
-enum { TILE = 3, TILES = 4, ROUNDS = TILE * TILES, ALL = 0, AHEAD, IDS };
+enum { FULL = 1, SCALES, EMPTY, RINGS = 3, CTAS_MOST = 2, PRODUCER = 0, CONSUMER, SECOND_PRODUCER, WARPS };
+enum { TILE = 3, TILES = 4, ROUNDS = TILE * TILES, ALL = 0, AHEAD, TURN, SECOND_TURN, IDS, TWO_WARPS = 64 };
 
 struct kernel {
     const char *name;
     bool meets;               /* behind a tile the consumer lets the producer fill the first round of the next tile */
+    bool turns;               /* two producers take turns: each waits for every second phase of "empty" */
     uint32_t ctas;            /* the consumers of the last one alone are wrong; 0 = 1 */
     const char *cause, *says; /* NULL: the kernel is right, and finishes */
 };
@@ -32,7 +33,13 @@ static const struct kernel kernels[] = {
      .meets = true,
      .cause = "PARITY_DRIFT",
      .says = "Warp 1 waited on \"full\" with parities that do not alternate: wait number 4 asked for parity 0"},
-    {.name = "... in one CTA of a cluster",
+    {.name = "two producers take turns", .turns = true},
+    {.name = "... and the phase begins anew",
+     .turns = true,
+     .cause = "PARITY_DRIFT",
+     .says = "Warp 1 waited on \"full\" with parities that do not alternate: wait number 4 asked for parity 0"},
+    {.name = "a phase that begins anew in one CTA of a cluster",
+
      .meets = true,
      .ctas = 2,
      .cause = "PARITY_DRIFT",
@@ -63,14 +70,20 @@ static void arrive(struct way *way, uint32_t ring)
     way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(ring, 0), 1);
 }
 
-static void produce(const struct kernel *k, struct way *way)
+static void produce(const struct kernel *k, struct way *way, bool is_second)
 {
     for (uint32_t i = 0; i < ROUNDS; i++) {
+        if (k->turns ? (i & 1) != is_second : is_second)
+            continue;
+        if (k->turns && i > 0)
+            way_add(way, WSDBG_ACCESS_NAMED_SYNC, is_second ? SECOND_TURN : TURN, TWO_WARPS);
         wait_for(way, EMPTY, i ^ 1);
         arrive(way, FULL);
         arrive(way, SCALES);
+        if (k->turns && i + 1 < ROUNDS)
+            way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, is_second ? TURN : SECOND_TURN, TWO_WARPS);
         if (k->meets && i > 0 && i % TILE == 0)
-            way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, AHEAD, 64);
+            way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, AHEAD, TWO_WARPS);
     }
 }
 
@@ -79,7 +92,7 @@ static void consume(const struct kernel *k, struct way *way, bool is_wrong)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         const uint32_t phase = is_wrong ? i % TILE : i;
         if (k->meets && i > 0 && i % TILE == 0)
-            way_add(way, WSDBG_ACCESS_NAMED_SYNC, AHEAD, 64);
+            way_add(way, WSDBG_ACCESS_NAMED_SYNC, AHEAD, TWO_WARPS);
         wait_for(way, FULL, phase);
         wait_for(way, SCALES, phase);
         arrive(way, EMPTY);
@@ -96,8 +109,9 @@ static bool stand(struct picture *p, const struct kernel *k)
         p->snapshot.ctas[cta].cluster_id = 0;
         p->snapshot.ctas[cta].cluster_rank = cta;
         p->snapshot.ctas[cta].cluster_size = ctas;
-        produce(k, begin(cta, PRODUCER));
+        produce(k, begin(cta, PRODUCER), false);
         consume(k, begin(cta, CONSUMER), is_wrong);
+        produce(k, begin(cta, SECOND_PRODUCER), true);
     }
     picture_name(p, FULL, "full", 1, 1, 2);
     picture_name(p, SCALES, "scales", 1, 1, 2);

@@ -449,6 +449,21 @@ static void who_left_before_it_did_anything_holds_up_nobody(void **state)
     }
 }
 
+/* Lane 0 has left the kernel when the others of its warp multiply. */
+static void lanes_that_left_do_not_multiply(void **state)
+{
+    struct kernel k;
+    kernel_begin_split(&k);
+    kernel_add(&k, 1, WSDBG_ACCESS_WGMMA, 0, 1);
+    kernel_add(&k, 1, WSDBG_ACCESS_WGMMA_WAIT, 0, 1);
+    kernel_run(&k);
+    assert_true(k.replay->has_ended);
+    for (uint32_t i = 0; i < k.replay->agent_count; i++)
+        assert_int_equal(k.replay->agents[i].at, k.replay->agents[i].step_count);
+    kernel_end(&k);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,6 +484,7 @@ int main(void)
         cmocka_unit_test(an_arrival_may_come_between_a_copy_and_its_bytes),
         cmocka_unit_test(arrivals_before_a_second_initialisation_do_not_count),
         cmocka_unit_test(who_left_before_it_did_anything_holds_up_nobody),
+        cmocka_unit_test(lanes_that_left_do_not_multiply),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,18 @@
 
 #include "ways.h"
 
-enum { FULL = 1, EMPTY, DONE, STAGES = 2, GROUP = 4, WARPS = 3 * GROUP, PRODUCER = 0, ROUNDS = 10, BYTES = 128 };
+enum {
+    FULL = 1,
+    EMPTY,
+    DONE,
+    STAGES = 2,
+    GROUP = 4,
+    WARPS = 3 * GROUP,
+    PRODUCER = 0,
+    MEETING = 1,
+    ROUNDS = 10,
+    BYTES = 128
+};
 
 /* Rounds that warps 8-11 leave out, [first, end). */
 struct kernel {
@@ -30,8 +41,9 @@ static const struct kernel kernels[] = {
      .first = 6,
      .end = ROUNDS,
      .hangs = true},
-    {.name = "all rounds",
-     .says = "Warps 8-11 do the same as warp 4, but leave out rounds of it: 10 waits, and",
+    {.name = "all rounds but the first one",
+     .says = "Warps 8-11 do the same as warp 4, but leave out rounds of it: 9 waits, and",
+     .first = 1,
      .end = ROUNDS,
      .hangs = true},
     {.name = "... but not to do what the others do", .first = 6, .end = ROUNDS, .is_other = true, .hangs = true},
@@ -49,6 +61,7 @@ static void consume(struct way *way, const struct kernel *k)
         way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1);
     }
     way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(DONE, 0), 1);
+    way_add(way, WSDBG_ACCESS_NAMED_SYNC, MEETING, 2 * GROUP * 32);
     if (skips && k->is_other)
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(DONE, 0), 0);
 }
@@ -70,7 +83,8 @@ static bool stand(struct picture *p, const struct kernel *k)
     picture_name(p, EMPTY, "empty", STAGES, 2, 1);
     picture_name(p, DONE, "done", 1, 2, 1);
     picture_mbarrier(p, DONE, 0, 0, 1, 1, 0);
-    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    for (uint32_t id = 0; id <= MEETING; id++)
+        picture_object(p, WSDBG_BARRIER_NAMED, id);
     for (uint32_t s = 0; s < STAGES; s++) {
         picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
         picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);

@@ -37,7 +37,8 @@ static bool goes_on_like(const struct wsdbg_trial *t, const struct wsdbg_replay_
 {
     const bool by_mbarriers =
         kind == MODEL_MATES || (kind == MODEL_GROUPS && wsdbg_replay_workers_gone(t->replay, a->warp) & a->lanes);
-    return model->lanes & a->lanes && wsdbg_replay_begins_like(a, model, by_mbarriers, begin);
+    return model->lanes & a->lanes &&
+           wsdbg_replay_begins_like(a, model, by_mbarriers ? WSDBG_LIKE_BY_MBARRIERS : WSDBG_LIKE_IN_ALL, begin);
 }
 
 /* Whether all lanes of the agent have gone on in the other warp, and no other lanes with them. */

@@ -18,6 +18,7 @@ struct leavers {
     uint32_t cta;          /* index in snapshot.ctas, WSDBG_NONE = all */
     uint32_t first, count; /* numbers of these warps in their CTA */
     uint32_t turn;         /* which of the models of each is tried */
+    bool gave_more;        /* they may have arrived more often than their models */
 };
 
 /* ---- what the model does for the warp that left ---- */
@@ -33,13 +34,13 @@ static uint32_t cta_of(const struct wsdbg_trial *t, uint32_t warp)
 /* From which step on an agent of the model does what the leaver would have done: those before, the leaver did itself.
  */
 static uint32_t begin_of_double(const struct wsdbg_trial *t, uint32_t leaver, const struct wsdbg_replay_agent *model,
-                                bool by_mbarriers)
+                                enum wsdbg_replay_likeness likeness)
 {
     uint32_t begin = WSDBG_NONE, goes_on;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        if (a->warp == leaver && a->lanes & model->lanes &&
-            wsdbg_replay_begins_like(a, model, by_mbarriers, &goes_on) && goes_on < begin)
+        if (a->warp == leaver && a->lanes & model->lanes && wsdbg_replay_begins_like(a, model, likeness, &goes_on) &&
+            goes_on < begin)
             begin = goes_on;
     }
     return begin;
@@ -72,14 +73,14 @@ static bool comes_to_named(const struct wsdbg_replay_agent *agent, uint32_t begi
 
 /* Lets the model stand for the leaver, too.  False: it does so already for another warp; or it is of another CTA, whose
  * named barriers it comes to; or there is no room. */
-static bool double_model(struct wsdbg_trial *t, uint32_t leaver, uint32_t model, bool by_mbarriers)
+static bool double_model(struct wsdbg_trial *t, uint32_t leaver, uint32_t model, enum wsdbg_replay_likeness likeness)
 {
     const uint32_t cta = cta_of(t, leaver);
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         if (a->warp != model)
             continue;
-        const uint32_t begin = begin_of_double(t, leaver, a, by_mbarriers);
+        const uint32_t begin = begin_of_double(t, leaver, a, likeness);
         if (t->doubles[i] != WSDBG_NONE || (a->cta != cta && comes_to_named(a, begin)) ||
             !double_arrivals(t, i, begin, cta))
             return false;
@@ -146,13 +147,45 @@ static bool let_stay(struct wsdbg_trial *t, const struct leavers *leavers, struc
             return false;
         const bool by_arrivals = leavers->count > 1 || wsdbg_replay_mates_arrive(t->replay, w) || left_a_role(t, w);
         const bool has_left = by_arrivals || wsdbg_trial_mates_stay(t, w) || wsdbg_replay_workers_gone(t->replay, w);
-        const uint32_t model = has_left ? wsdbg_replay_model_of(t->replay, w, !by_arrivals, leavers->turn) : WSDBG_NONE;
-        if (model == WSDBG_NONE || !double_model(t, w, model, !by_arrivals))
+        const enum wsdbg_replay_likeness likeness = leavers->gave_more ? WSDBG_LIKE_BUT_FOR_MORE
+                                                    : by_arrivals      ? WSDBG_LIKE_IN_ALL
+                                                                       : WSDBG_LIKE_BY_MBARRIERS;
+        const uint32_t model = has_left ? wsdbg_replay_model_of(t->replay, w, likeness, leavers->turn) : WSDBG_NONE;
+        if (model == WSDBG_NONE || !double_model(t, w, model, likeness))
             return false;
         repair->like = wsdbg_set_count(&repair->warps) ? repair->like : model;
         wsdbg_set_add(&repair->warps, w);
     }
     return wsdbg_set_count(&repair->warps) > 0;
+}
+
+/* Whether those who left would have arrived on the barrier more often than a model of theirs does. */
+static bool gave_more_on(const struct wsdbg_trial *t, const struct wsdbg_repair *repair, uint32_t barrier)
+{
+    uint64_t arrivals = 0, of_models = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        const uint64_t made = wsdbg_replay_arrivals_on(a, barrier);
+        arrivals += wsdbg_set_has(&repair->warps, a->warp) ? made : 0;
+        of_models += t->doubles[i] != WSDBG_NONE ? made : 0;
+    }
+    for (uint32_t i = 0; i < t->changes.edit_count; i++)
+        arrivals += t->edits[i].barrier == barrier ? t->edits[i].arrivals : 0;
+    return arrivals > of_models;
+}
+
+/* Whether no phase of the barriers of the edits was left half done: then there was no arrival too many.  On barriers on
+ * which those who left gave more than others do, there is. */
+static bool are_phases_whole(const struct wsdbg_trial *t, const struct wsdbg_repair *repair, bool gave_more)
+{
+    if (!gave_more)
+        return wsdbg_trial_are_phases_whole(t);
+    for (uint32_t i = 0; i < t->changes.edit_count; i++) {
+        const struct wsdbg_replay_barrier *b = &t->replay->barriers[t->edits[i].barrier];
+        if (b->pending != b->expected && !gave_more_on(t, repair, t->edits[i].barrier))
+            return false;
+    }
+    return true;
 }
 
 /* Whether a warp is seen to wait for a phase of the barrier that lacks arrivals.  Of a barrier that has no row nobody
@@ -185,15 +218,15 @@ static bool try_turn(struct wsdbg_trial *t, const struct leavers *leavers)
     if (!let_stay(t, leavers, &repair) || !may_be_missing(t) || !wsdbg_trial_keep_edits(t, &repair))
         return false;
     t->changes.doubles = t->doubles;
-    if (!wsdbg_trial_works(t) || (t->is_to_end && !wsdbg_trial_are_phases_whole(t)))
+    if (!wsdbg_trial_works(t) || (t->is_to_end && !are_phases_whole(t, &repair, leavers->gave_more)))
         return false;
     wsdbg_trial_keep(t, &repair);
     return true;
 }
 
-static bool try_leavers(struct wsdbg_trial *t, uint32_t cta, uint32_t first, uint32_t count)
+static bool try_leavers(struct wsdbg_trial *t, uint32_t cta, uint32_t first, uint32_t count, bool gave_more)
 {
-    struct leavers leavers = {cta, first, count, 0};
+    struct leavers leavers = {cta, first, count, 0, gave_more};
     for (; leavers.turn < TURNS_MOST; leavers.turn++)
         if (try_turn(t, &leavers))
             return true;
@@ -201,25 +234,24 @@ static bool try_leavers(struct wsdbg_trial *t, uint32_t cta, uint32_t first, uin
 }
 
 /* One CTA alone, else all: code is most often the same in all of them. */
-static bool try_in_ctas(struct wsdbg_trial *t, uint32_t first, uint32_t count)
+static bool try_in_ctas(struct wsdbg_trial *t, uint32_t first, uint32_t count, bool gave_more)
 {
     for (uint32_t cta = 0; cta < t->c->cta_count; cta++)
-        if (try_leavers(t, t->c->ctas[cta], first, count))
+        if (try_leavers(t, t->c->ctas[cta], first, count, gave_more))
             return true;
-    return t->c->cta_count > 1 && try_leavers(t, WSDBG_NONE, first, count);
+    return t->c->cta_count > 1 && try_leavers(t, WSDBG_NONE, first, count, gave_more);
 }
 
 void wsdbg_try_stay(struct wsdbg_trial *t)
 {
-    uint32_t warps = 0;
-    for (uint32_t w = 0; w < t->c->warp_count; w++)
-        warps = wsdbg_case_warp(t->c, w)->warp >= warps ? wsdbg_case_warp(t->c, w)->warp + 1 : warps;
+    const uint32_t warps = wsdbg_trial_warps_of_cta(t);
     for (uint32_t first = 0; first < warps; first++)
-        if (try_in_ctas(t, first, 1))
+        if (try_in_ctas(t, first, 1, false))
             return;
-    for (uint32_t first = 0; first < warps; first += WSDBG_GROUP_WARPS)
-        if (try_in_ctas(t, first, WSDBG_GROUP_WARPS))
-            return;
+    for (int gave_more = 0; gave_more < 2; gave_more++)
+        for (uint32_t first = 0; first < warps; first += WSDBG_GROUP_WARPS)
+            if (try_in_ctas(t, first, WSDBG_GROUP_WARPS, gave_more))
+                return;
 }
 
 /* ---- named barriers ---- */

@@ -38,27 +38,37 @@ static bool only_initialises(const struct wsdbg_replay_agent *agent)
     return any && next_step(agent, 0, true) >= agent->step_count;
 }
 
+static bool is_arrival(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_ARRIVE || step->kind == WSDBG_ACCESS_NAMED_ARRIVE;
+}
+
 /* Goes along two agents as long as they do the same.  *at, *at_model: where they stop doing so; the count of their
  * steps if they do not. */
-static void go_along(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model, bool by_mbarriers,
-                     uint32_t *at, uint32_t *at_model)
+static void go_along(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
+                     enum wsdbg_replay_likeness likeness, uint32_t *at, uint32_t *at_model)
 {
+    const bool by_mbarriers = likeness == WSDBG_LIKE_BY_MBARRIERS;
     uint32_t i = next_step(agent, 0, by_mbarriers), k = next_step(model, 0, by_mbarriers);
-    while (i < agent->step_count && k < model->step_count && is_same_step(&agent->steps[i], &model->steps[k])) {
+    while (i < agent->step_count && k < model->step_count) {
+        const bool is_same = is_same_step(&agent->steps[i], &model->steps[k]);
+        if (!is_same && (likeness != WSDBG_LIKE_BUT_FOR_MORE || !is_arrival(&agent->steps[i])))
+            break;
         i = next_step(agent, i + 1, by_mbarriers);
-        k = next_step(model, k + 1, by_mbarriers);
+        k = is_same ? next_step(model, k + 1, by_mbarriers) : k;
     }
     *at = i;
     *at_model = k;
 }
 
 bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
-                              bool by_mbarriers, uint32_t *goes_on)
+                              enum wsdbg_replay_likeness likeness, uint32_t *goes_on)
 {
     uint32_t at;
-    if (only_initialises(agent) || (by_mbarriers && next_step(agent, 0, true) >= agent->step_count))
+    if (only_initialises(agent) ||
+        (likeness == WSDBG_LIKE_BY_MBARRIERS && next_step(agent, 0, true) >= agent->step_count))
         return false; /* it did nothing that could be alike */
-    go_along(agent, model, by_mbarriers, &at, goes_on);
+    go_along(agent, model, likeness, &at, goes_on);
     return at >= agent->step_count && *goes_on < model->step_count;
 }
 
@@ -66,30 +76,32 @@ bool wsdbg_replay_did_no_more(const struct wsdbg_replay_agent *agent, const stru
                               uint32_t *goes_on)
 {
     uint32_t at;
-    go_along(agent, model, false, &at, goes_on);
+    go_along(agent, model, WSDBG_LIKE_IN_ALL, &at, goes_on);
     return at >= agent->step_count;
 }
 
 /* Whether two agents do the same from the beginning to the end. */
-static bool are_same(const struct wsdbg_replay_agent *a, const struct wsdbg_replay_agent *b, bool by_mbarriers)
+static bool are_same(const struct wsdbg_replay_agent *a, const struct wsdbg_replay_agent *b,
+                     enum wsdbg_replay_likeness likeness)
 {
     uint32_t at_a, at_b;
-    go_along(a, b, by_mbarriers, &at_a, &at_b);
+    go_along(a, b, likeness, &at_a, &at_b);
     return at_a >= a->step_count && at_b >= b->step_count;
 }
 
 /* Whether the agents of the warp began as those of the other warp that have their lanes.  Some may do the same to the
  * end: the lanes for which another one works. */
-static bool left_like(const struct wsdbg_replay *replay, uint32_t warp, uint32_t model, bool by_mbarriers)
+static bool left_like(const struct wsdbg_replay *replay, uint32_t warp, uint32_t model,
+                      enum wsdbg_replay_likeness likeness)
 {
     uint32_t goes_on;
     bool any = false;
     for (uint32_t i = 0; i < replay->agent_count; i++)
         for (uint32_t k = 0; replay->agents[i].warp == warp && k < replay->agent_count; k++) {
             const struct wsdbg_replay_agent *a = &replay->agents[i], *b = &replay->agents[k];
-            if (b->warp != model || !(a->lanes & b->lanes) || are_same(a, b, by_mbarriers))
+            if (b->warp != model || !(a->lanes & b->lanes) || are_same(a, b, likeness))
                 continue;
-            if (!wsdbg_replay_begins_like(a, b, by_mbarriers, &goes_on))
+            if (!wsdbg_replay_begins_like(a, b, likeness, &goes_on))
                 return false;
             any = true;
         }
@@ -133,11 +145,12 @@ static enum place place_of(const struct wsdbg_case *c, uint32_t warp, uint32_t o
     return wsdbg_case_are_mates(c, warp, other) ? OF_GROUP : PLACES;
 }
 
-uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, bool by_mbarriers, uint32_t turn)
+uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, enum wsdbg_replay_likeness likeness,
+                               uint32_t turn)
 {
     for (enum place place = BESIDE; place < PLACES; place++)
         for (uint32_t w = 0; w < replay->c->warp_count; w++)
-            if (place_of(replay->c, warp, w) == place && left_like(replay, warp, w, by_mbarriers) && turn-- == 0)
+            if (place_of(replay->c, warp, w) == place && left_like(replay, warp, w, likeness) && turn-- == 0)
                 return w;
     return WSDBG_NONE;
 }

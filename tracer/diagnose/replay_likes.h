@@ -4,21 +4,28 @@
 
 #include "diagnose/replay.h"
 
+/* In what an agent and its model must be the same. */
+enum wsdbg_replay_likeness {
+    WSDBG_LIKE_IN_ALL,
+    WSDBG_LIKE_BY_MBARRIERS, /* in what they did with mbarriers, and that must be something */
+    WSDBG_LIKE_BUT_FOR_MORE  /* in all, but the agent may have arrived more often than its model */
+};
+
 /* Whether most others of the warpgroup of a warp (local number) arrive on some mbarrier in their whole walks. */
 bool wsdbg_replay_mates_arrive(const struct wsdbg_replay *replay, uint32_t warp);
-/* Whether an agent did what another one does, and left where that one goes on.  `by_mbarriers`: only what they did with
- * mbarriers must be the same, and that must be something.  *goes_on: the model's first step that is not the agent's. */
+/* Whether an agent did what another one does, and left where that one goes on.  *goes_on: the model's first step that
+ * is not the agent's. */
 bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
-                              bool by_mbarriers, uint32_t *goes_on);
+                              enum wsdbg_replay_likeness likeness, uint32_t *goes_on);
 /* Whether an agent did nothing but what another one did first, or nothing at all; initialisations do not count.
  * *goes_on as above; the model's step count if it did no more. */
 bool wsdbg_replay_did_no_more(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
                               uint32_t *goes_on);
 /* A warp that goes on for longer than the one that has left, and did the same up to there: number `turn`, from 0 on, of
  * those at the same place of another warpgroup, then others of its own warpgroup, then those of the same number in
- * other CTAs; WSDBG_NONE = there is none.  `by_mbarriers`: only what they did with mbarriers must be the same, and that
- * must be something. */
-uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, bool by_mbarriers, uint32_t turn);
+ * other CTAs; WSDBG_NONE = there is none. */
+uint32_t wsdbg_replay_model_of(const struct wsdbg_replay *replay, uint32_t warp, enum wsdbg_replay_likeness likeness,
+                               uint32_t turn);
 /* Whether an agent stands where its lanes were seen (replay_picture.c). */
 bool wsdbg_replay_is_as_seen(const struct wsdbg_replay *replay, uint32_t agent);
 /* Whether an agent has left in the replay, and all its lanes had exited in the picture. */

@@ -128,7 +128,7 @@ static void arrive_at_cluster(struct wsdbg_replay *replay, uint32_t warp)
 {
     set_warp(replay, warp, WSDBG_AGENT_GOES, true);
     for (uint32_t i = 0; i < replay->agent_count; i++)
-        if (replay->agents[i].warp == warp && !wsdbg_replay_has_gone(&replay->agents[i])) {
+        if (replay->agents[i].warp == warp) {
             replay->agents[i].cluster_phase = replay->cluster_phase;
             replay->agents[i].is_in_cluster_phase = true;
         }

@@ -178,8 +178,10 @@ static bool stands_by_stale_token(struct wsdbg_replay *replay)
         number = first;
         replay->stale_waits = waits;
     }
+    if (leaders == 1 && wsdbg_replay_assume_stale(replay, leader, number) && ends_in_picture(replay, NULL))
+        return true;
     wsdbg_replay_assume_fresh(replay);
-    return leaders == 1 && wsdbg_replay_assume_stale(replay, leader, number) && ends_in_picture(replay, NULL);
+    return false;
 }
 
 static struct wsdbg_error *find_standing(struct wsdbg_case *c)

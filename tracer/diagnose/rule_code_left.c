@@ -156,7 +156,7 @@ static void note_leavers(struct left *left, uint32_t cta)
         if (agent->cta != cta || wsdbg_case_warp(left->c, agent->warp)->state != WSDBG_WARP_EXITED ||
             wsdbg_set_has(&left->by, agent->warp))
             continue;
-        const uint32_t model = wsdbg_replay_model_of(left->replay, agent->warp, true, 0);
+        const uint32_t model = wsdbg_replay_model_of(left->replay, agent->warp, WSDBG_LIKE_BY_MBARRIERS, 0);
         if (model != WSDBG_NONE && wsdbg_case_warp(left->c, model)->state != WSDBG_WARP_EXITED)
             wsdbg_set_add(&left->by, agent->warp);
     }
@@ -318,7 +318,8 @@ static bool is_model(const struct left *left, const struct wsdbg_replay_agent *l
     uint32_t goes_on;
     return model->cta != leaver->cta && model->lanes & leaver->lanes &&
            wsdbg_case_warp(left->c, model->warp)->warp == wsdbg_case_warp(left->c, leaver->warp)->warp &&
-           !wsdbg_replay_has_left(left->replay, model) && wsdbg_replay_begins_like(leaver, model, true, &goes_on) &&
+           !wsdbg_replay_has_left(left->replay, model) &&
+           wsdbg_replay_begins_like(leaver, model, WSDBG_LIKE_BY_MBARRIERS, &goes_on) &&
            would_serve(left->replay, leaver, model, goes_on, barrier);
 }
 
