@@ -22,8 +22,7 @@ static void add_count(uint32_t *counts, uint32_t *count, uint32_t value, uint32_
         counts[(*count)++] = value;
 }
 
-/* How many arrivals a round has: each agent's first arrival instruction on the barrier counts. */
-static uint32_t arrivals_of_round(const struct wsdbg_trial *t, uint32_t barrier)
+uint32_t wsdbg_trial_round_of(const struct wsdbg_trial *t, uint32_t barrier)
 {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
@@ -58,10 +57,7 @@ static bool is_arrived_on(const struct wsdbg_trial *t, uint32_t barrier)
     return false;
 }
 
-/* Whether a barrier at which agents stood never completes a phase with the trial's count, though somebody arrives on
- * it.  Then the count does not repair the waits on it: they end only because it never turns.  Of other barriers not all
- * arrivals may be known. */
-static bool never_turns(const struct wsdbg_trial *t)
+bool wsdbg_trial_never_turns(const struct wsdbg_trial *t)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         if (t->expected[b] && t->replay->barriers[b].is_initialised && t->replay->barriers[b].phase == 0 &&
@@ -110,7 +106,7 @@ static bool try_count(struct wsdbg_trial *t, uint32_t barrier, enum extent exten
         for (uint32_t b = 0; b < t->replay->barrier_count; b++)
             if (t->expected[b] && wsdbg_trial_waits_was(t, i, b)->arrived)
                 wsdbg_set_add(&repair.warps, t->replay->agents[i].warp);
-    const bool works = wsdbg_trial_works(t) && !never_turns(t);
+    const bool works = wsdbg_trial_works(t) && !wsdbg_trial_never_turns(t);
     if (works)
         wsdbg_trial_keep(t, &repair);
     return works;
@@ -242,7 +238,7 @@ static void try_counts(struct wsdbg_trial *t)
         const uint32_t was = t->expected_was[f];
         if (!wsdbg_trial_leads_family(t, f) || was == 0)
             continue;
-        const uint32_t of_round = arrivals_of_round(t, f);
+        const uint32_t of_round = wsdbg_trial_round_of(t, f);
         add_count(counts, &count, of_round, was);
         add_count(counts, &count, was - 1, was);
         add_count(counts, &count, was + 1, was);
@@ -279,6 +275,7 @@ static void try_overflow(struct wsdbg_trial *t)
     wsdbg_try_rings(t, WSDBG_REPAIR_DROP);
     wsdbg_try_move(t);
     try_counts(t);
+    wsdbg_try_line(t);
 }
 
 /* The order matters: the first one that works becomes the finding (rule_code_rounds.c). */
@@ -291,6 +288,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_lanes(t);
     wsdbg_try_unmade(t);
     wsdbg_try_blocks(t);
+    wsdbg_try_line(t);
     wsdbg_try_across(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);

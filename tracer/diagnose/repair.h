@@ -59,6 +59,7 @@ struct wsdbg_repair {
     bool is_of_stage;  /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_instruction; /* COUNT: so do barriers of other families that the same instruction initialises */
     bool is_of_count;       /* COUNT: so do all barriers of other families that have the count */
+    bool is_of_ends;        /* COUNT: only those of the first and the last CTA of the cluster change */
     bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
     bool is_of_any;    /* NAMED: other barriers that the same instruction names change, too */
     bool is_shared;    /* NAMED_ID: others come to the barrier, too */

@@ -11,6 +11,7 @@ struct pairing {
     /* An arrival like the model's goes to the CTA that is as far from the thread's own as the model's is from the
      * model's; else it goes to the same barrier. */
     bool to_peer;
+    bool is_on_line; /* ... but none goes from one end of the cluster to the other */
 };
 
 static bool is_of_family(const struct wsdbg_trial *t, const struct pairing *p, const struct wsdbg_replay_agent *a,
@@ -26,15 +27,28 @@ static bool are_same(const struct wsdbg_step_row *a, const struct wsdbg_step_row
            a->number_known == b->number_known;
 }
 
+/* The CTA that is as far from the agent's own as the one of the model's step is from the model's, and the number of
+ * CTAs of the cluster added. */
+static uint32_t aim_of(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *self,
+                       const struct wsdbg_replay_agent *model, uint32_t at)
+{
+    return t->replay->barriers[model->target[at]].cta + t->c->cta_count - model->cta + self->cta;
+}
+
+/* Whether an arrival like the model's step would leave the line at its end. */
+static bool leaves_line(const struct wsdbg_trial *t, const struct pairing *p, const struct wsdbg_replay_agent *self,
+                        const struct wsdbg_replay_agent *model, uint32_t at)
+{
+    return p->is_on_line && aim_of(t, self, model, at) / t->c->cta_count != 1;
+}
+
 /* The barrier for an arrival like the model's step; WSDBG_NONE = there is none. */
 static uint32_t aimed_at(const struct wsdbg_trial *t, const struct pairing *p, const struct wsdbg_replay_agent *self,
                          const struct wsdbg_replay_agent *model, uint32_t at)
 {
     const struct wsdbg_replay_barrier *to = &t->replay->barriers[model->target[at]];
-    const uint32_t count = t->c->cta_count;
-    if (!p->to_peer)
-        return model->target[at];
-    return wsdbg_replay_barrier_at(t->replay, (to->cta + count - model->cta + self->cta) % count, to->offset);
+    return p->to_peer ? wsdbg_replay_barrier_at(t->replay, aim_of(t, self, model, at) % t->c->cta_count, to->offset)
+                      : model->target[at];
 }
 
 static bool add_like(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, uint32_t at,
@@ -56,22 +70,34 @@ static uint32_t behind_inits(const struct wsdbg_replay_agent *agent, uint32_t st
     return step;
 }
 
+/* The first step from `step` on that a thread in the other one's place would make, too: behind initialisations, and
+ * arrivals that would leave the line there. */
+static uint32_t next_of(const struct wsdbg_trial *t, const struct pairing *p, const struct wsdbg_replay_agent *agent,
+                        uint32_t step, const struct wsdbg_replay_agent *other)
+{
+    step = behind_inits(agent, step);
+    while (step < agent->step_count && is_of_family(t, p, agent, step) && leaves_line(t, p, other, agent, step))
+        step = behind_inits(agent, step + 1);
+    return step;
+}
+
 /* Makes the arrivals that a thread's model makes more.  False where they differ in anything else, or not at all. */
 static bool straighten(struct wsdbg_trial *t, const struct pairing *p, uint32_t self, uint32_t other)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[self], *model = &t->replay->agents[other];
     const uint32_t before = t->changes.edit_count;
     bool fits = true;
-    uint32_t i = behind_inits(a, 0), k = behind_inits(model, 0);
+    uint32_t i = next_of(t, p, a, 0, model), k = next_of(t, p, model, 0, a);
     while (fits && (i < a->step_count || k < model->step_count)) {
-        const bool own = i < a->step_count && is_of_family(t, p, a, i),
-                   its = k < model->step_count && is_of_family(t, p, model, k);
+        const bool its = k < model->step_count && is_of_family(t, p, model, k),
+                   own = i < a->step_count && is_of_family(t, p, a, i) &&
+                         !(its && p->is_on_line && aimed_at(t, p, a, model, k) != a->target[i]);
         if (own != its)
             fits = its && add_like(t, p, self, i, model, k);
         else if (!own)
             fits = i < a->step_count && k < model->step_count && are_same(&a->steps[i], &model->steps[k]);
-        i = behind_inits(a, i + (own || !its));
-        k = behind_inits(model, k + (its || !own));
+        i = next_of(t, p, a, i + (own || !its), model);
+        k = next_of(t, p, model, k + (its || !own), a);
     }
     if (!fits)
         t->changes.edit_count = before;
@@ -131,10 +157,11 @@ void wsdbg_try_across(struct wsdbg_trial *t)
     for (; t->c->cta_count > 1 && p.family < t->replay->barrier_count; p.family++) {
         if (!wsdbg_trial_leads_family(t, p.family))
             continue;
-        p.to_peer = false;
+        p.to_peer = p.is_on_line = false;
         if (crosses(t, &p) && works(t, &p))
             continue;
         p.to_peer = true;
+        p.is_on_line = wsdbg_trial_is_open_line(t, p.family);
         works(t, &p);
     }
 }

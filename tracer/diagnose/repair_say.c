@@ -539,10 +539,11 @@ static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
     if (wsdbg_set_count(&repair->warps))
         wsdbg_print(by, sizeof by, " (by %.150s)", wsdbg_say_warps(rounds->c, &repair->warps).text);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s is initialised for %u arrivals%s, but a round brings %s %u%s: %s.",
-                wsdbg_repair_subject(rounds, repair).text, repair->was,
+                "%s is initialised for %s%s, but a round brings %s %u%s: %s.",
+                wsdbg_repair_subject(rounds, repair).text, say_arrivals(repair->was).text,
                 repair->is_of_instruction ? ", by the instruction that initialises other mbarriers, too"
                 : repair->is_of_count     ? ", as other mbarriers are"
+                : repair->is_of_ends      ? " at an end of the cluster's line of CTAs"
                                           : "",
                 is_short ? "only" : "as many as", repair->value, by,
                 is_short ? "so its phases complete too late or never"

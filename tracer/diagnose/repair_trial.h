@@ -4,7 +4,7 @@
  *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c, repair_pairs.c,
  *   repair_move.c                                                arrivals
  *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
- *   repair_bytes.c, repair.c                                     bytes, counts
+ *   repair_bytes.c, repair.c, repair_line.c                      bytes, counts
  *   repair_named.c, repair_named_id.c, repair_block.c            named barriers
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -84,6 +84,15 @@ bool wsdbg_trial_set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_
 /* Whether, in the last run, all phases of the family completed that somebody waits for, and none was left half done:
  * then arrivals are missing. */
 bool wsdbg_trial_gets_all_phases(const struct wsdbg_trial *t, uint32_t family);
+/* How many arrivals a round of the barrier has: each agent's first arrival instruction on it counts. */
+uint32_t wsdbg_trial_round_of(const struct wsdbg_trial *t, uint32_t barrier);
+/* Whether a barrier at which agents stood never completes a phase with the trial's count, though somebody arrives on
+ * it.  Then the count does not repair the waits on it: they end only because it never turns.  Of other barriers not all
+ * arrivals may be known. */
+bool wsdbg_trial_never_turns(const struct wsdbg_trial *t);
+/* Whether arrivals on the family go from each CTA of the cluster to the ranks next to its own, and none from the first
+ * one to the last one or back. */
+bool wsdbg_trial_is_open_line(const struct wsdbg_trial *t, uint32_t family);
 /* Runs the replay without changes: whether it ends in the picture. */
 bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 
@@ -126,5 +135,6 @@ void wsdbg_try_skip(struct wsdbg_trial *t);
 void wsdbg_try_releases(struct wsdbg_trial *t);
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */
 void wsdbg_try_across(struct wsdbg_trial *t);
+void wsdbg_try_line(struct wsdbg_trial *t);
 
 #endif

@@ -14,8 +14,8 @@ static uint32_t few_lanes_gone(const struct wsdbg_trial *t, uint32_t warp)
     return 2 * __builtin_popcount(gone) < WSDBG_WARP_THREADS ? gone : 0;
 }
 
-/* Whether some thread of the CTA executes the arrival, or the warp arrives on the barrier by another instruction; or
- * may do so, behind the end of a walk that is not whole. */
+/* Whether some thread of the CTA executes the arrival, or one of another CTA does on this very barrier, or the warp
+ * arrives on the barrier by another instruction; or may do so, behind the end of a walk that is not whole. */
 static bool is_made(const struct wsdbg_trial *t, uint32_t warp, uint32_t access, uint32_t barrier)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
@@ -23,8 +23,9 @@ static bool is_made(const struct wsdbg_trial *t, uint32_t warp, uint32_t access,
         if (agent->warp == warp &&
             (wsdbg_replay_arrivals_on(agent, barrier) || !t->c->snapshot->walks[agent->walk].is_whole))
             return true;
-        for (uint32_t k = 0; k < agent->step_count && agent->cta == t->replay->barriers[barrier].cta; k++)
-            if (agent->steps[k].access == access)
+        const bool is_here = agent->cta == t->replay->barriers[barrier].cta;
+        for (uint32_t k = 0; k < agent->step_count; k++)
+            if (agent->steps[k].access == access && (is_here || agent->target[k] == barrier))
                 return true;
     }
     return false;

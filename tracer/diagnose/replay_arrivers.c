@@ -29,16 +29,6 @@ static bool is_unlike_mates(const struct wsdbg_case *c, uint32_t warp, const str
     return 2 * in_set > mates || (in_set > 1 && wsdbg_case_warp(c, warp)->state == WSDBG_WARP_EXITED);
 }
 
-/* Whether the warp of this number in another CTA is in the set. */
-static bool has_peer(const struct wsdbg_case *c, uint32_t warp, const struct wsdbg_warp_set *set)
-{
-    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_set_has(set, w) && wsdbg_case_warp(c, w)->cta != row->cta && wsdbg_case_warp(c, w)->warp == row->warp)
-            return true;
-    return false;
-}
-
 /* What the lanes of a warp do with the barriers of each family, by its first barrier: kinds of accesses, a bit each. */
 static void note_work(const struct wsdbg_replay *replay, uint32_t warp, uint32_t kinds[WSDBG_REPLAY_BARRIERS_MOST])
 {
@@ -51,16 +41,30 @@ static void note_work(const struct wsdbg_replay *replay, uint32_t warp, uint32_t
     }
 }
 
-/* Whether a warp did something with mbarriers that the other one never does: it has another role. */
-static bool has_other_role(const struct wsdbg_replay *replay, uint32_t warp, uint32_t other)
+/* Whether a warp did something of these kinds with mbarriers that the other one never does: it has another role. */
+static bool has_other_role(const struct wsdbg_replay *replay, uint32_t warp, uint32_t other, uint32_t of_kinds)
 {
     uint32_t kinds[WSDBG_REPLAY_BARRIERS_MOST] = {0}, of_other[WSDBG_REPLAY_BARRIERS_MOST] = {0};
     bool any = false;
     note_work(replay, warp, kinds);
     note_work(replay, other, of_other);
     for (uint32_t b = 0; b < replay->barrier_count; b++)
-        any |= kinds[b] & ~of_other[b];
+        any |= kinds[b] & ~of_other[b] & of_kinds;
     return any;
+}
+
+/* Whether the warp of this number in another CTA is in the set.  If the warp serves barriers that the other one does
+ * not, it has another role; what it waits for does not show that. */
+static bool has_peer(const struct wsdbg_replay *replay, uint32_t warp, const struct wsdbg_warp_set *set)
+{
+    const struct wsdbg_case *c = replay->c;
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(set, w) && wsdbg_case_warp(c, w)->cta != row->cta &&
+            wsdbg_case_warp(c, w)->warp == row->warp &&
+            !has_other_role(replay, warp, w, ~WSDBG_KIND(WSDBG_ACCESS_WAIT)))
+            return true;
+    return false;
 }
 
 /* Whether all of its warpgroup has left the kernel and none of that is in the set, but the warp at the same place of
@@ -74,7 +78,8 @@ static bool left_unlike(const struct wsdbg_replay *replay, uint32_t warp, const 
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
         if (wsdbg_case_are_mates(c, w, warp) && (row->state != WSDBG_WARP_EXITED || wsdbg_set_has(set, w)))
             return false;
-        any |= row->warp % WSDBG_GROUP_WARPS == place && wsdbg_set_has(set, w) && !has_other_role(replay, warp, w);
+        any |= row->warp % WSDBG_GROUP_WARPS == place && wsdbg_set_has(set, w) &&
+               !has_other_role(replay, warp, w, UINT32_MAX);
     }
     return any;
 }
@@ -117,7 +122,7 @@ bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t b
             return true;
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (!wsdbg_set_has(&arrivers, w) &&
-            (has_peer(c, w, &arrivers) || left_unlike(replay, w, &arrivers) || is_unlike_mates(c, w, &arrivers)))
+            (has_peer(replay, w, &arrivers) || left_unlike(replay, w, &arrivers) || is_unlike_mates(c, w, &arrivers)))
             return true;
     return wsdbg_one_that_left(c, &arrivers, replay->barriers[barrier].row) != WSDBG_NONE;
 }

@@ -13,6 +13,7 @@
 #include "diagnose/code_bytes.h"
 #include "diagnose/code_graph.h"
 #include "diagnose/code_say.h"
+#include "diagnose/dropped.h"
 #include "diagnose/replay_likes.h"
 #include "diagnose/rules.h"
 
@@ -453,7 +454,8 @@ static void judge_bytes(struct wsdbg_case *c, uint32_t warp, const struct wsdbg_
 
 static bool is_no_mbarrier(const struct wsdbg_case *c, uint32_t barrier)
 {
-    if (barrier >= c->snapshot->barrier_count)
+    struct wsdbg_warp_set by;
+    if (barrier >= c->snapshot->barrier_count || wsdbg_is_dropped(c, barrier, &by))
         return false;
     const struct wsdbg_barrier *row = &c->snapshot->barriers[barrier];
     return row->kind == WSDBG_BARRIER_MBARRIER && row->word.known && !row->phase.known;
