@@ -53,10 +53,11 @@ struct wsdbg_repair {
     /* PARITY_FIRST: one of these warps begins some other stage with the right parity; FILL, STAY where warps take
      * turns: some arrivals are those of warps that have not left */
     bool is_mixed;
-    bool is_exception; /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
-    bool is_of_role;   /* PARITY_FIRST: these warps begin with the other parity on all families on which they wait */
-    bool is_of_either; /* PARITY_FIRST: it would do as well if `others` began with the other parity */
-    bool is_of_stage;  /* COUNT: only this stage changes, to the count of other stages */
+    bool is_exception;   /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
+    bool is_of_families; /* PARITY_FIRST: so do others on other families, and all of them change together */
+    bool is_of_role;     /* PARITY_FIRST: these warps begin with the other parity on all families on which they wait */
+    bool is_of_either;   /* PARITY_FIRST: it would do as well if `others` began with the other parity */
+    bool is_of_stage;    /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_instruction; /* COUNT: so do barriers of other families that the same instruction initialises */
     bool is_of_count;       /* COUNT: so do all barriers of other families that have the count */
     bool is_of_ends;        /* COUNT: only those of the first and the last CTA of the cluster change */

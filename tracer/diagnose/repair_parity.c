@@ -141,9 +141,7 @@ static bool begins_most_with(const struct wsdbg_trial *t, uint32_t family, uint3
     return right > wrong;
 }
 
-/* Whether each agent that would change begins most stages with the right parity: then the wrong ones are exceptions,
- * and need no other reason. */
-static bool are_exceptions(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
+bool wsdbg_trial_are_exceptions(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
@@ -369,7 +367,7 @@ void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value)
         wsdbg_trial_begin(t);
         if (!wsdbg_trial_leads_family(t, f) || !wsdbg_trial_set_first(t, f, &repair))
             continue;
-        repair.is_exception = are_exceptions(t, f, &repair);
+        repair.is_exception = wsdbg_trial_are_exceptions(t, f, &repair);
         repair.is_doubtful = !repair.is_exception && wsdbg_trial_is_right_elsewhere(t, f, &repair.warps, value);
         if ((value == 0 || may_go_first(t, f, &repair)) && wsdbg_trial_works(t) &&
             (value == 0 || repair.is_exception || wsdbg_trial_gets_all_phases(t, f) ||

@@ -1,6 +1,6 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
- *   repair_parity.c, repair_sides.c, repair_sites.c              waits
+ *   repair_parity.c, repair_sides.c, repair_stages.c, repair_sites.c  waits
  *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c, repair_pairs.c,
  *   repair_move.c                                                arrivals
  *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
@@ -81,6 +81,9 @@ bool wsdbg_trial_are_phases_whole(const struct wsdbg_trial *t);
 /* Lets all waits on the family that name a parity begin with repair->value, and adds the warps for which that is a
  * change.  False: some do not alternate, or all begin so already. */
 bool wsdbg_trial_set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair);
+/* Whether each agent that begins to wait on a stage of the family with another parity than repair->value begins most
+ * stages with that one: then the wrong ones are exceptions, and need no other reason. */
+bool wsdbg_trial_are_exceptions(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair);
 /* Whether, in the last run, all phases of the family completed that somebody waits for, and none was left half done:
  * then arrivals are missing. */
 bool wsdbg_trial_gets_all_phases(const struct wsdbg_trial *t, uint32_t family);
@@ -124,6 +127,7 @@ void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_sites(struct wsdbg_trial *t);
 void wsdbg_try_tokens(struct wsdbg_trial *t);
 void wsdbg_try_sides(struct wsdbg_trial *t);
+void wsdbg_try_stages(struct wsdbg_trial *t);
 void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_swap(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */

@@ -1,0 +1,97 @@
+/* stages_test.c - a producer and a consumer that go round a ring by the same code, which flips the phase when the stage
+ * index wraps, or one stage too early.  At its end the producer waits until all slots are free.
+ *
+ * A test writes the walks of all threads, lets a replay run them until they hang, and makes the picture of that moment.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ways.h"
+
+enum { FULL = 1, EMPTY, STAGES = 4, WARPS = 2, PRODUCER = 0, CONSUMER, ROUNDS = 12 };
+
+static const struct kernel {
+    const char *name, *says; /* says NULL: the kernel finishes */
+    bool is_early[WARPS];    /* the warp flips its phase at the last stage */
+} kernels[] = {
+    {.name = "nothing is wrong"},
+    {.name = "both flip too early: all rounds are done, and the producer waits for one more",
+     .says =
+         "Warp 0 begins with parity 0 to wait on \"empty\" stage 3, and so all these waits ask for the wrong phase, "
+         "as do those of others on other mbarriers: with parity 1 first, as on other stages, the kernel would "
+         "finish.",
+     .is_early = {true, true}},
+    {.name = "only the producer does",
+     .says =
+         "Warp 0 begins with parity 0 to wait on \"empty\" stage 3, and so all these waits ask for the wrong phase: "
+         "with parity 1",
+     .is_early = {true, false}},
+};
+
+static uint32_t phase_of(uint32_t round, bool is_early)
+{
+    return ((round + is_early) / STAGES) & 1;
+}
+
+static void put_ways(struct picture *p, const struct kernel *k)
+{
+    static struct way ways[WARPS];
+    for (uint32_t w = 0; w < WARPS; w++)
+        ways[w] = (struct way){.warp = w};
+    for (uint32_t s = 0; s < STAGES; s++) {
+        way_add(&ways[PRODUCER], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
+        way_add(&ways[PRODUCER], WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), 1);
+    }
+    for (uint32_t w = 0; w < WARPS; w++)
+        way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+    for (uint32_t i = 0; i < ROUNDS + STAGES; i++) {
+        const uint32_t full = MBARRIER_AT(FULL, i % STAGES), empty = MBARRIER_AT(EMPTY, i % STAGES);
+        way_add(&ways[PRODUCER], WSDBG_ACCESS_WAIT, empty, phase_of(i, k->is_early[PRODUCER]) ^ 1);
+        if (i >= ROUNDS)
+            continue;
+        way_add(&ways[PRODUCER], WSDBG_ACCESS_ARRIVE, full, 1);
+        way_add(&ways[CONSUMER], WSDBG_ACCESS_WAIT, full, phase_of(i, k->is_early[CONSUMER]));
+        way_add(&ways[CONSUMER], WSDBG_ACCESS_ARRIVE, empty, 1);
+    }
+    ways_put(p, ways, WARPS);
+}
+
+static bool stand(struct picture *p, const struct kernel *k)
+{
+    picture_init(p, 1, WARPS, 32);
+    picture_name(p, FULL, "full", STAGES, 1, 2);
+    picture_name(p, EMPTY, "empty", STAGES, 2, 1);
+    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    for (uint32_t s = 0; s < STAGES; s++) {
+        picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
+        picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
+    }
+    put_ways(p, k);
+    return ways_stand(p);
+}
+
+static void a_phase_that_flips_at_the_wrong_stage_is_told(void **state)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct picture p;
+        print_message("%s\n", kernels[i].name);
+        assert_int_equal(stand(&p, &kernels[i]), kernels[i].says != NULL);
+        if (kernels[i].says)
+            ways_expect(&p, "PARITY_DRIFT", kernels[i].says);
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_phase_that_flips_at_the_wrong_stage_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
