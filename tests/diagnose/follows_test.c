@@ -268,6 +268,30 @@ static void mate_left_behind_a_block_wide_sync(struct picture *p)
     mate_left(p, 0);
 }
 
+/* A pair meets in each round of a loop.  One of them has left, and nobody knows how often it came. */
+static void partner_of_a_pair_left(struct picture *p)
+{
+    picture_init(p, 1, 4, 32);
+    const uint32_t barrier = picture_object(p, WSDBG_BARRIER_NAMED, 2);
+    const uint32_t sync = picture_access(p, WSDBG_ACCESS_NAMED_SYNC, 2, 1, 64, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 1, sync, 0, 0, 0);
+    picture_reach(p, 2, 2, sync, 0, 255, 2);
+    picture_reach(p, 3, 3, sync, 0, 255, 0);
+    picture_exit(p, 0, 1);
+    picture_exit(p, 3, 3);
+    picture_wait(p, 2, 2, WSDBG_WARP_WAIT_NAMED, barrier, 0);
+    picture_count(p, 2, 2, 64);
+}
+
+/* ... so did another warp that is gone: it may be the one that is missing. */
+static void partner_and_another_left(struct picture *p)
+{
+    partner_of_a_pair_left(p);
+    for (size_t i = 0; i < p->pending_count; i++)
+        if (p->pending[i].warp == 0)
+            p->pending[i].before_most = 255;
+}
+
 /* The first barrier took as many threads as this one: one of the others may be meant. */
 static void mate_left_behind_another_sync(struct picture *p)
 {
@@ -299,6 +323,8 @@ static const struct row {
     {"... all wait for it", all_wait_for_the_same, "ROLE_DISAGREE", NOT_SAID},
     {"a warp of the warpgroup left", mate_left_behind_a_block_wide_sync, "WAKER_EXITED", LIKELY},
     {"... others were at the barrier, too", mate_left_behind_another_sync, "WAKER_EXITED", NOT_SAID},
+    {"the other one of a pair left", partner_of_a_pair_left, "WAKER_EXITED", POSSIBLE},
+    {"... and another warp that may have come", partner_and_another_left, "WAKER_EXITED", NOT_SAID},
     {"an expect_tx alone, of who waits", announced_alone, "TX_NO_ARRIVE", LIKELY},
     {"... or it never came to a fill", waits_before_first_fill, "TX_NO_ARRIVE", POSSIBLE},
     {"... no way leads there", announced_on_no_way, "TX_NO_ARRIVE", NOT_SAID},

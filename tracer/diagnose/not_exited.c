@@ -161,6 +161,31 @@ static struct rounds_walked add_up(const struct wsdbg_case *c, const struct wsdb
     return sum;
 }
 
+/* Whether the walk begins to wait on the barrier with a wait that ends at once, and hands over what it takes in each
+ * round: it does more behind its last wait there than wait. */
+static bool has_round_more(const struct wsdbg_case *c, const struct wsdbg_walk_row *walk, uint32_t offset)
+{
+    const struct wsdbg_step_row *steps = c->snapshot->steps + walk->step_first;
+    const uint32_t first = next_wait(c, walk, offset, 0);
+    bool hands_over = false;
+    for (uint32_t k = first; k < walk->step_count; k++)
+        if (steps[k].kind == WSDBG_ACCESS_WAIT && steps[k].address == offset)
+            hands_over = false;
+        else if (steps[k].kind != WSDBG_ACCESS_WAIT && wsdbg_is_mbarrier_access(steps[k].kind))
+            hands_over = true;
+    return hands_over && steps[first].number & 1;
+}
+
+bool wsdbg_walks_make_all(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    const struct rounds_walked sum = add_up(c, missing);
+    const uint32_t offset = (uint32_t)c->snapshot->barriers[missing->word.barrier].shared_offset.value;
+    if (!sum.is_whole || sum.phases == 0)
+        return false;
+    const uint32_t rounds = sum.phases + has_round_more(c, walk_of_waiter(c, missing, offset), offset);
+    return sum.arrivals >= (uint64_t)rounds * missing->word.expected;
+}
+
 bool wsdbg_not_exited_drift(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const struct rounds_walked sum = add_up(c, missing);

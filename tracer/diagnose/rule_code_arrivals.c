@@ -8,6 +8,7 @@
 #include "diagnose/left_alone.h"
 #include "diagnose/missing_arrivals.h"
 #include "diagnose/missing_mates.h"
+#include "diagnose/not_exited.h"
 #include "diagnose/code_say.h"
 #include "diagnose/code_slot.h"
 #include "diagnose/arrivals_per_round.h"
@@ -381,7 +382,7 @@ static enum wsdbg_confidence confidence_of_missing(const struct wsdbg_case *c,
 {
     struct wsdbg_code_slot slot;
     *balance = (struct wsdbg_code_balance){0};
-    if (wsdbg_missing_arrivals_may_come_behind_bytes(c, missing))
+    if (wsdbg_missing_arrivals_may_come_behind_bytes(c, missing) || wsdbg_walks_make_all(c, missing))
         return WSDBG_CONFIDENCE_POSSIBLE;
     if (!wsdbg_code_slot_read(c, missing->warp, &slot) || !wsdbg_code_slot_balance(&slot, balance))
         return others_are_partial(c, missing) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;

@@ -133,25 +133,30 @@ static bool one_mate_left(const struct wsdbg_case *c, const struct wsdbg_gatheri
     return there == WSDBG_GROUP_WARPS - 1;
 }
 
-/* Just as many threads are missing as there are in whole warpgroups that have left and whose code comes to the barrier,
- * and no other warp is known to have come. */
-static bool is_group_that_left(const struct wsdbg_case *c, const struct wsdbg_gathering *g, uint32_t missing)
+/* Just as many threads are missing as there are in warps that have left and whose code may come to the barrier, and no
+ * other warp is known to have come. */
+static bool are_missing_ones(const struct wsdbg_gathering *g, uint32_t missing)
 {
-    for (uint32_t w = 0; w < c->warp_count; w++)
-        for (uint32_t v = 0; v < c->warp_count && wsdbg_set_has(&g->exited, w); v++)
-            if (wsdbg_case_are_mates(c, w, v) && !wsdbg_set_has(&g->exited, v))
-                return false;
     return missing > 0 && g->others_behind == 0 && wsdbg_set_count(&g->partners) == 0 &&
            wsdbg_set_count(&g->exited) * WSDBG_WARP_THREADS == missing;
 }
 
-/* Likely if no live warp can come; else it is only possible. */
+static bool are_whole_groups(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        for (uint32_t v = 0; v < c->warp_count && wsdbg_set_has(warps, w); v++)
+            if (wsdbg_case_are_mates(c, w, v) && !wsdbg_set_has(warps, v))
+                return false;
+    return true;
+}
+
+/* Only possible if some live warp can come. */
 static void say_exited(struct wsdbg_case *c, const struct wsdbg_gathering *g, const struct wsdbg_warp_set *gone,
-                       const char *which)
+                       const char *which, enum wsdbg_confidence most)
 {
     const bool nobody = wsdbg_set_count(&g->to_come) == 0;
-    struct wsdbg_finding *finding = wsdbg_gathering_find(c, g, WSDBG_CAUSE_WAKER_EXITED,
-                                                         nobody ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
+    struct wsdbg_finding *finding =
+        wsdbg_gathering_find(c, g, WSDBG_CAUSE_WAKER_EXITED, nobody ? most : WSDBG_CONFIDENCE_POSSIBLE);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -248,11 +253,11 @@ static void judge_who_came(struct wsdbg_case *c, uint32_t waiter, const struct w
         if (other)
             say_counts_changed(c, g, other);
         else
-            say_exited(c, g, &g->partners, ", which took part before,");
+            say_exited(c, g, &g->partners, ", which took part before,", WSDBG_CONFIDENCE_LIKELY);
     } else if ((nobody || wsdbg_all_wait_for(c, &g->to_come, &g->waiting, &outstanding)) &&
                one_mate_left(c, g, missing)) {
         const struct wsdbg_warp_set mates = exited_mates(c, g);
-        say_exited(c, g, &mates, " of the same warpgroup");
+        say_exited(c, g, &mates, " of the same warpgroup", WSDBG_CONFIDENCE_LIKELY);
     }
 }
 
@@ -279,18 +284,27 @@ static void judge_named(struct wsdbg_case *c, uint32_t waiter)
         say_sync_of_role(c, &g, &others, sync, of_role ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
 }
 
+/* Whether a warp stands at a named barrier to which no live warp can come, and is the first one there. */
+static bool is_deserted(const struct wsdbg_case *c, uint32_t warp, struct wsdbg_gathering *g)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count || !wsdbg_case_stuck(c, warp))
+        return false;
+    *g = wsdbg_gathering_of(c, warp);
+    return wsdbg_first_of(&g->waiting) == warp && !wsdbg_set_count(&g->others) && !wsdbg_set_count(&g->to_come);
+}
+
 void wsdbg_rule_code_group_left(struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count && !wsdbg_case_explained(c); w++) {
-        const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
-        if (row->state != WSDBG_WARP_WAIT_NAMED || row->barrier >= c->snapshot->barrier_count ||
-            !wsdbg_case_stuck(c, w))
+        struct wsdbg_gathering g;
+        if (!is_deserted(c, w, &g))
             continue;
-        const struct wsdbg_gathering g = wsdbg_gathering_of(c, w);
         const uint32_t present = wsdbg_set_count(&g.waiting) * WSDBG_WARP_THREADS;
-        if (wsdbg_first_of(&g.waiting) == w && !wsdbg_set_count(&g.others) && !wsdbg_set_count(&g.to_come) &&
-            is_group_that_left(c, &g, g.count > present ? g.count - present : 0))
-            say_exited(c, &g, &g.exited, ", whose code comes to it, too,");
+        const uint32_t missing = g.count > present ? g.count - present : 0;
+        if (are_missing_ones(&g, missing))
+            say_exited(c, &g, &g.exited, ", whose code comes to it, too,",
+                       are_whole_groups(c, &g.exited) ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
     }
 }
 

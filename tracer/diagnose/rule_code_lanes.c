@@ -1,13 +1,13 @@
-/* rule_code_lanes.c - lanes wait on an mbarrier for a phase that has passed, because the elected lane of their warp ran
- * ahead.
+/* rule_code_lanes.c - lanes of a warp that wait for each other at different places; or on an mbarrier for a phase that
+ * has passed, because the elected lane of their warp ran ahead.
  *
  * Reads: parts, barrier words, reaches, the wait graph.  Adds: LANE_SPLIT.
  *
- * Two kinds of code lead to that.  In the first the elected lane has waits of its own on the barrier.  They are not on
- * the path of the waiting lanes, and the warp cannot reach them again: so the elected lane, which stands elsewhere, has
- * passed them.  In the second all lanes share one wait, and one lane does the work behind it.  If all lanes but one
- * stand in this wait, that one is taken to have passed it.  In both cases the phase ended before the waiting lanes
- * tested it.
+ * Two kinds of code lead to the second.  In the first the elected lane has waits of its own on the barrier.  They are
+ * not on the path of the waiting lanes, and the warp cannot reach them again: so the elected lane, which stands
+ * elsewhere, has passed them.  In the second all lanes share one wait, and one lane does the work behind it.  If all
+ * lanes but one stand in this wait, that one is taken to have passed it.  In both cases the phase ended before the
+ * waiting lanes tested it.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
@@ -164,8 +164,51 @@ static bool is_to_come_by_walks(struct wsdbg_case *c, uint32_t warp, uint32_t ba
     return false;
 }
 
+/* ---- lanes that wait for each other ---- */
+
+/* Whether all lanes of the warp that have not left wait for others of the warp, and not all at one place: *other is a
+ * part that stands elsewhere than the first one. */
+static bool wait_for_each_other(const struct wsdbg_case *c, uint32_t warp, uint32_t *other)
+{
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    *other = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (parts[i].state != WSDBG_WARP_RECONVERGE || parts[i].site == WSDBG_NONE)
+            return false;
+        *other = parts[i].site != parts[0].site && *other == 0 ? i : *other;
+    }
+    return *other > 0;
+}
+
+static void say_apart(struct wsdbg_case *c, uint32_t warp, uint32_t other)
+{
+    const struct wsdbg_warp_row *row = wsdbg_case_warp(c, warp);
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(c, warp, &count);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, WSDBG_CAUSE_LANE_SPLIT, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, WSDBG_NONE);
+    if (!finding)
+        return;
+    finding->role = row->role;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "The lanes of %s have diverged and wait for each other at different places: %d at %s, %d at %s. None "
+                "of them can come to where the others wait.",
+                wsdbg_say_warp(c, warp).text, __builtin_popcount(parts[0].lanes),
+                wsdbg_say_place(c, parts[0].site).text, __builtin_popcount(parts[other].lanes),
+                wsdbg_say_place(c, parts[other].site).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Execute shuffles, votes and __syncwarp with all lanes that their mask names: move them out of the "
+                "branch that only some lanes take, or name only those.");
+    tell_lanes(c, finding, warp);
+}
+
 void wsdbg_rule_code_lanes(struct wsdbg_case *c)
 {
+    uint32_t other;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_stuck(c, w) && wait_for_each_other(c, w, &other))
+            say_apart(c, w, other);
     for (uint32_t w = 0; w < c->warp_count; w++) {
         struct wsdbg_barrier_word word;
         const struct wsdbg_part *waiting = waiting_part(c, w);
