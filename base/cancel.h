@@ -1,4 +1,4 @@
-/* cancel.h - whether somebody wants a long wait to end: asked by who waits, answered by who takes the signals. */
+/* cancel.h - a way to end a long wait early: the code that waits asks, the code that takes the signals answers. */
 #ifndef WSDBG_BASE_CANCEL_H
 #define WSDBG_BASE_CANCEL_H
 

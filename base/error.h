@@ -37,6 +37,7 @@ struct wsdbg_error *wsdbg_error_prefix(struct wsdbg_error *error, const char *fo
 /* Frees; NULL and the static error are fine. */
 void wsdbg_error_destroy(struct wsdbg_error *error);
 
+/* The message lives as long as the error. */
 const char *wsdbg_error_message(const struct wsdbg_error *error);
 enum wsdbg_error_code wsdbg_error_code(const struct wsdbg_error *error);
 

@@ -1,4 +1,4 @@
-/* memory.h - whether an allocation has failed, wherever nobody said so.
+/* memory.h - whether some allocation of the process has failed without an error message.
  *
  * Reads: what malloc and its kin return to wsdbg and to the libraries that are linked into it: the linker sends their
  * calls by way of memory.c (--wrap).  Writes: one flag.

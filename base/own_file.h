@@ -1,4 +1,4 @@
-/* own_file.h - whether a file that others could have put there is this user's own. */
+/* own_file.h - whether a file belongs to this user, in a folder to which others can write. */
 #ifndef WSDBG_BASE_OWN_FILE_H
 #define WSDBG_BASE_OWN_FILE_H
 

@@ -1,4 +1,4 @@
-/* progress.h - how far long work is: called by who does it, shown by who asked for it. */
+/* progress.h - the progress of long work: the code that does the work calls, the code that asked for it shows it. */
 #ifndef WSDBG_BASE_PROGRESS_H
 #define WSDBG_BASE_PROGRESS_H
 
@@ -8,7 +8,8 @@
 #define WSDBG_TOTAL_UNKNOWN UINT64_MAX
 
 struct wsdbg_progress {
-    /* `done` of `total` units, or `done` bytes of WSDBG_TOTAL_UNKNOWN; done = total ends it.  Often called, so cheap. */
+    /* `done` of `total` units, or `done` bytes of WSDBG_TOTAL_UNKNOWN; done = total ends it.  Often called, so cheap.
+     */
     void (*advance)(struct wsdbg_progress *progress, uint64_t done, uint64_t total);
 };
 

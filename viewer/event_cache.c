@@ -1,4 +1,4 @@
-/* event_cache.c - see event_cache.h.  A warp has one place; whoever comes later takes it over. */
+/* event_cache.c - see event_cache.h.  A warp has one place, and a warp that comes later may take it over. */
 #include "viewer/event_cache.h"
 
 #include <stdlib.h>

@@ -354,11 +354,24 @@ static void draw_look(const struct viewer_picture *picture, const struct wsdbg_l
         viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, ", %" PRIu32 " words", look->barriers_changed.value);
 }
 
+static const char *const titles[] = {
+    [RANKS_TITLE] = "Ranks",
+    [THREADS_TITLE] = "Host threads that wait in the driver",
+    [STACKS_TITLE] = "Host stacks, innermost first",
+    [NOTES_TITLE] = "Not seen",
+};
+
 static void draw_row(struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
     const struct viewer_picture *picture = context->picture;
     char sentence[WSDBG_FAULT_BYTES];
     switch (PART(row)) {
+    case RANKS_TITLE:
+    case THREADS_TITLE:
+    case STACKS_TITLE:
+    case NOTES_TITLE:
+        viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, titles[PART(row)]);
+        break;
     case SESSION:
         draw_session(picture, NUMBER(row), canvas);
         break;
@@ -371,20 +384,11 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
     case GRID_SITE:
         draw_site(picture->snapshot, NUMBER(row), canvas);
         break;
-    case RANKS_TITLE:
-        viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Ranks");
-        break;
     case RANK:
         draw_rank(picture, NUMBER(row), canvas);
         break;
-    case THREADS_TITLE:
-        viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Host threads that wait in the driver");
-        break;
     case THREAD:
         draw_thread(picture, NUMBER(row), canvas);
-        break;
-    case STACKS_TITLE:
-        viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Host stacks, innermost first");
         break;
     case STACK:
         draw_stack(picture->snapshot, NUMBER(row), canvas);
@@ -406,9 +410,6 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
         break;
     case LOOK:
         draw_look(picture, &picture->snapshot->looks[NUMBER(row)], NUMBER(row) == 0, canvas);
-        break;
-    case NOTES_TITLE:
-        viewer_put(canvas, 0, 0, VIEWER_STYLE_TITLE, "Not seen");
         break;
     case NOTE:
         viewer_put(canvas, 0, 2, VIEWER_STYLE_TEXT, picture->snapshot->notes[NUMBER(row)]);

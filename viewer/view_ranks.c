@@ -63,7 +63,7 @@ static unsigned char place_of(const struct viewer_picture *picture, uint32_t pro
     return blame == WSDBG_BLAME_ORIGIN ? 0 : blame == WSDBG_BLAME_VICTIM ? 1 : 2;
 }
 
-/* Who has said no rank comes last. */
+/* Processes without a rank come last. */
 static int compare(const void *left, const void *right, void *data)
 {
     const struct order *order = data;

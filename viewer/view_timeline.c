@@ -258,7 +258,7 @@ static void draw_stall(const struct viewer_context *context, const struct viewer
     if (!still_since(context, row, &since_ns))
         return;
     viewer_duration_text(seen_ns(context, row) - since_ns, text, sizeof text);
-    /* Whoever waits in a run that goes on is not stalled. */
+    /* A warp that waits in a run that goes on is not stalled. */
     const enum viewer_cell waits = context->picture->diagnosis ? VIEWER_CELL_STALLED : VIEWER_CELL_WAITS;
     const struct look *look = &looks[waits_now(context->picture->snapshot, row) ? waits : VIEWER_CELL_RUNS];
     for (int i = 1; i <= STALL_MARK_COLUMNS; i++)

@@ -1,6 +1,5 @@
 /* body.h - what a body leaves while it is read: its instructions and registers, its scopes with their names, labels
- * that are named before they are known, and operands whose value is known when it is known where things lie.  Private
- * to ptx/.
+ * that are used before they are defined, and operands whose values need the places of variables.  Private to ptx/.
  */
 #ifndef WSDBG_PTX_BODY_H
 #define WSDBG_PTX_BODY_H

@@ -2,7 +2,7 @@
  * as far as its operands can be followed: back through registers to constants, parameters, special registers and loop
  * counters.
  *
- * Reads: the graph.  What cannot be followed is said to be so; nothing is guessed.
+ * Reads: the graph.  An operand that cannot be followed is marked as such; nothing is guessed.
  */
 #ifndef WSDBG_SASS_ACCESS_H
 #define WSDBG_SASS_ACCESS_H

@@ -1,5 +1,5 @@
-/* branch_target.h - where a branch through a register leads that reads its target from a table of constants by a value
- * that is known. */
+/* branch_target.h - the target of a branch through a register, if the code reads it from a table of constants at a
+ * known index. */
 #ifndef WSDBG_SASS_BRANCH_TARGET_H
 #define WSDBG_SASS_BRANCH_TARGET_H
 

@@ -1,4 +1,4 @@
-/* compute.h - what the instructions that addresses, counts and conditions are made of do with sets of values. */
+/* compute.h - arithmetic on sets of values, for the instructions that calculate addresses, counts and conditions. */
 #ifndef WSDBG_SASS_COMPUTE_H
 #define WSDBG_SASS_COMPUTE_H
 

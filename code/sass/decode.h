@@ -124,7 +124,7 @@ struct wsdbg_instruction {
 };
 
 /* Whether it is an instruction of machine code.  One that comes from PTX has no words, with the exception of
- * comparisons: their words say how the third source is combined (code/translate/ptx_translate.c). */
+ * comparisons: their words say how the third source is combined (code/translate/ptx_compare.c). */
 static inline bool wsdbg_is_machine_code(const struct wsdbg_instruction *instruction)
 {
     return instruction->words[0] || instruction->words[1];

@@ -37,10 +37,11 @@ struct wsdbg_definitions {
     bool has_others; /* some of these may write any register; else only general ones */
 };
 
+/* The graph must outlive *out, which the caller destroys. */
 struct wsdbg_error *wsdbg_definitions_create(const struct wsdbg_graph *graph, struct wsdbg_definitions *out);
 void wsdbg_definitions_destroy(struct wsdbg_definitions *definitions);
 
-/* The last instruction of [first, end) that may write the register; `end` = none.  False: nobody looked that far. */
+/* The last instruction of [first, end) that may write the register; `end` = none.  False: the search was cut short. */
 bool wsdbg_definition_before(const struct wsdbg_definitions *definitions, unsigned reg, uint32_t first, uint32_t end,
                              uint32_t *out);
 

@@ -1,9 +1,9 @@
 /* families.c - see families.h.
  *
- * An array is what an access walks with a stride.  Where nobody knows how far it walks, it ends before the next one,
- * before a place that no access names, and where the barriers expect another number of arrivals.  Barriers that are
- * only named one by one belong together where they lie side by side and the same things are done with them.  None goes
- * from one variable of the source into the next.
+ * An array is what an access walks with a stride.  If it is not known how far the access walks, the array ends before
+ * the next one, before a place that no access names, and where the barriers expect another number of arrivals.
+ * Barriers that are only named one by one belong together if they lie side by side and have the same uses.  No array
+ * goes from one variable of the source into the next.
  */
 #include "sass/families.h"
 

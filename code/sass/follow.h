@@ -24,8 +24,8 @@ struct wsdbg_follow_start {
 struct wsdbg_error *wsdbg_follow_create(const struct wsdbg_follow_start *start, struct wsdbg_follow **out);
 void wsdbg_follow_destroy(struct wsdbg_follow *follow); /* NULL is fine */
 
-/* False where some way could not be followed to its end: it branches through a register, or the code is too large.
- * What is then said of the places that were reached may be wrong. */
+/* False where some way could not be followed to its end: it branches through a register, or the code is too large.  The
+ * answers for the places that were reached may then be wrong. */
 bool wsdbg_follow_is_whole(const struct wsdbg_follow *follow);
 /* Whether the thread may reach an instruction, and its registers before that executes. */
 bool wsdbg_follow_at(const struct wsdbg_follow *follow, uint32_t instruction, struct wsdbg_thread_state *state);

@@ -46,17 +46,19 @@ struct wsdbg_error *wsdbg_graph_create_of_function(const struct wsdbg_cubin_func
 /* The same of instructions that are decoded; they are copied. */
 struct wsdbg_error *wsdbg_graph_create_decoded(const struct wsdbg_instruction *instructions, size_t count,
                                                struct wsdbg_graph **out);
-/* The same with the targets of some of their branches, in any order and within the code; they are copied.  Whoever
- * names one target of a branch names all. */
+/* The same with the targets of some of their branches, in any order and within the code; they are copied.  If one
+ * target of a branch is named, all must be. */
 struct wsdbg_error *wsdbg_graph_create_with_ways(const struct wsdbg_instruction *instructions, size_t count,
                                                  const struct wsdbg_way *ways, size_t way_count,
                                                  struct wsdbg_graph **out);
 void wsdbg_graph_destroy(struct wsdbg_graph *graph); /* NULL is fine */
 
+/* Instructions and blocks by their numbers, each from 0. */
 uint32_t wsdbg_graph_instruction_count(const struct wsdbg_graph *graph);
 const struct wsdbg_instruction *wsdbg_graph_instruction(const struct wsdbg_graph *graph, uint32_t number);
 uint32_t wsdbg_graph_block_count(const struct wsdbg_graph *graph);
 const struct wsdbg_block *wsdbg_graph_block(const struct wsdbg_graph *graph, uint32_t block);
+/* The block of an instruction. */
 uint32_t wsdbg_graph_block_of(const struct wsdbg_graph *graph, uint32_t number);
 
 /* The blocks of the loop of this head, those of loops within it among them: sets their bits. */

@@ -1,9 +1,11 @@
 /* passes.c - how often a path from one instruction to another must, and how often it may, execute some of a set.
  *
- * The least is the shortest way over the places of a path, the most the longest one over what is left when everything
- * that lies on a common cycle (a strongly connected component, found as Tarjan does) is taken for one place: a cycle
- * with an instruction of the set may repeat it without end.
- * Reads a graph; writes memory of its own. */
+ * The least is the length of the shortest path.  For the most, each strongly connected component (Tarjan's algorithm)
+ * becomes one place, and the longest path over these counts.  A cycle with an instruction of the set may repeat it
+ * without end.
+ *
+ * Reads a graph; writes memory of its own.
+ */
 #include "sass/places.h"
 
 #include <stdlib.h>

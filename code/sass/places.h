@@ -1,9 +1,9 @@
 /* places.h - where a path through a function may stand, calls and returns included.
  *
- * A path may first return from the procedures it is in, to any caller, and later call others; whoever it has called and
- * come back from is passed as a whole.  So each block is two places: an upper one, from which the path may still
- * return, and a lower one, to which a call leads and from which it does not.  Two more kinds of places stand for "has
- * returned from procedure p" and "has returned from some procedure", so that the edges stay as few as the code is long.
+ * A path may first return from the procedures it is in, to any caller, and later call others; a procedure from which it
+ * has returned is passed as a whole.  So each block is two places: an upper one, from which the path may still return,
+ * and a lower one, to which a call leads and from which it does not.  Two more kinds of places stand for "has returned
+ * from procedure p" and "has returned from some procedure", so that the edges stay as few as the code is long.
  */
 #ifndef WSDBG_SASS_PLACES_H
 #define WSDBG_SASS_PLACES_H

@@ -16,7 +16,8 @@
 
 enum { DIVISOR_MOST = 1 << 16, SHIFT_MOST = 16 };
 
-/* A register as some instruction finds it: who of the block wrote it, WSDBG_GRAPH_NONE = it came into the block. */
+/* A register as some instruction finds it: the instruction of the block that wrote it, WSDBG_GRAPH_NONE = it came into
+ * the block. */
 struct value {
     unsigned reg;
     uint32_t written;

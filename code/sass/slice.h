@@ -1,8 +1,9 @@
 /* slice.h - the part of a function's control flow that leads to some of its instructions: of a kernel that takes its
  * roles and then works, only the roles.
  *
- * What follows values or decides branches costs as much as the code is long; on the slice it costs little, and says
- * the same of what is kept: an instruction that could matter to a kept one leads to it, and is kept itself.
+ * An analysis that follows values or decides branches takes time in proportion to the code.  On the slice it takes
+ * little, and its answers for the instructions that are kept are the same: an instruction that could matter to one of
+ * them leads to it, so it is kept, too.
  */
 #ifndef WSDBG_SASS_SLICE_H
 #define WSDBG_SASS_SLICE_H

@@ -1,9 +1,9 @@
 /* thread_guards.c - which guards and branches may come out differently for other threads: see threads.h.
  *
  * Follows the thread's index from where it is read, register by register, forwards through the blocks until nothing
- * changes.  Too many registers are better than too few: whatever is calculated from a followed one is followed, and so
- * is what it is compared with, since a branch on that tells something of both.  What is loaded from memory is not: its
- * value is known for no thread; what is read from a table of constants is.
+ * changes.  Too many registers are better than too few: a register that is calculated from a followed one is followed.
+ * So is one that it is compared with, because the branch tells something of both.  What is loaded from memory is not:
+ * its value is known for no thread; what is read from a table of constants is.
  */
 #include "sass/threads.h"
 

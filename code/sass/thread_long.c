@@ -1,6 +1,6 @@
 /* thread_long.c - see thread_long.h.  Pure functions.
  *
- * The operations are those of machine code that code/translate/ptx_translate.c chose, with operands of 64 bits.  With
+ * The operations are those of machine code that code/translate chose, with operands of 64 bits.  With
  * from_words their sources are words, of which is_signed says how they are widened.
  */
 #include "sass/thread_long.h"

@@ -126,7 +126,7 @@ static struct wsdbg_values value_of_result(struct wsdbg_trace *trace, const stru
     const unsigned reg = wsdbg_trace_register_of(node->key);
     struct wsdbg_values sources[WSDBG_SOURCES_MAX];
     if (reg >= WSDBG_REGISTER_PREDICATE)
-        return wsdbg_values_one(number); /* of a predicate only who wrote it matters */
+        return wsdbg_values_one(number); /* of a predicate only the instruction that wrote it matters */
     if (!wsdbg_compute_follows(instruction) || node->input_count != instruction->source_count)
         return wsdbg_values_any();
     if (instruction->sources[0].kind == WSDBG_OPERAND_SPECIAL)

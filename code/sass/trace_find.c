@@ -18,7 +18,7 @@ struct place {
     bool is_carried; /* also to the blocks before, until it is written */
 };
 
-/* An ENTRY may also be what the register holds there for who comes with a predicate that is known. */
+/* An ENTRY may also be what the register holds there for the threads that come with a known value of a predicate. */
 static uint64_t entry_key(uint32_t block, unsigned reg, unsigned guard, bool guard_holds)
 {
     const uint64_t known = guard == WSDBG_REGISTER_NONE ? 0 : guard - WSDBG_REGISTER_PREDICATE + 1u;
@@ -213,7 +213,7 @@ static struct ballot ballot_of(const struct wsdbg_trace *trace, uint32_t block, 
     return (struct ballot){wsdbg_register_of(&vote->sources[0], 0), written};
 }
 
-/* Whether who does not have the place's predicate executes `number`, whose guard is that not all lanes have it. */
+/* Whether a lane without the place's predicate executes `number`, whose guard says that not all lanes have it. */
 static bool is_of_who_votes_no(const struct wsdbg_trace *trace, const struct place *place, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = &trace->graph->instructions[number];
@@ -307,7 +307,7 @@ static void find_leaving(struct wsdbg_trace *trace, uint32_t block, unsigned way
     const bool known_holds = key >> 32 & 1;
     struct place place = place_leaving(trace, block, way);
     if (known != WSDBG_REGISTER_NONE && place.guard == known && place.guard_holds != known_holds)
-        return; /* who comes with this predicate does not come this way */
+        return; /* threads with this predicate do not come this way */
     if (of->calls && of->callee == WSDBG_GRAPH_NONE) {
         find_anything(found);
         return;

@@ -11,7 +11,7 @@ struct step {
 
 /* ---- nodes get their inputs ---- */
 
-/* A node's value depends on the threads asked for, and so does that of all who use it. */
+/* A node's value depends on the threads asked for, and so do the values of all nodes that use it. */
 static void mark_of_threads(struct wsdbg_trace *trace, uint32_t number)
 {
     struct wsdbg_trace_list *marked = &trace->path;

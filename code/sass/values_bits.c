@@ -84,7 +84,7 @@ static struct wsdbg_values logic_of_numbers(const struct wsdbg_values *a, const 
 }
 
 /* What becomes of the rank that input `which` carries: the rank, nothing where the result does not depend on it (its
- * bits then known), or false where nobody can say. */
+ * bits then known), or false if that is not known. */
 static bool rank_after(const struct bits input[3], unsigned which, uint8_t table, uint8_t rank, uint8_t *after)
 {
     struct bits with[3] = {input[0], input[1], input[2]};

@@ -11,7 +11,7 @@
 
 /* ---- whether anything is left to do ---- */
 
-/* Who destroys a barrier at the end need not be known: nobody uses it any more. */
+/* An instruction that destroys a barrier at the end counts as nothing: the barrier is not used any more. */
 static bool acts(const struct wsdbg_walk_plan *plan, uint32_t instruction)
 {
     const uint8_t kind = plan->operands[instruction].kind;

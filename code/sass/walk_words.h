@@ -4,7 +4,7 @@
  * A store comes before a load if both are in one walk in this order, or if the storing lane joins a named barrier, the
  * cluster barrier or an mbarrier behind the store whose phase the loading lane passes before the load.  Every lane that
  * uses a barrier is taken to join each of its phases.  Lanes of one warp come to a named barrier together.  If a lane
- * stores to a place again only after it has waited at some barrier, it is taken to wait for those who read what it
+ * stores to a place again only after it has waited at some barrier, it is taken to wait for the lanes that read what it
  * stored before.
  *
  * A warp may load what one stores that is walked after it.  So the warps of a CTA are walked in passes, until a pass

@@ -35,73 +35,40 @@ struct wsdbg_operand wsdbg_ptx_always(void)
     return (struct wsdbg_operand){.kind = WSDBG_OPERAND_PREDICATE, .number = WSDBG_PT, .registers = 1};
 }
 
+/* Special registers whose numbers follow one another, and what the first of them becomes.  `step` leads to the value of
+ * the next one. */
+static const struct special_range {
+    enum wsdbg_ptx_special first, last;
+    enum wsdbg_operand_kind kind; /* SPECIAL, or CONSTANT: in constant bank 0 */
+    int64_t value, step;
+} special_ranges[] = {
+    {WSDBG_PTX_LANEID, WSDBG_PTX_LANEID, WSDBG_OPERAND_SPECIAL, SPECIAL_LANE, 0},
+    {WSDBG_PTX_TID_X, WSDBG_PTX_TID_Z, WSDBG_OPERAND_SPECIAL, SPECIAL_THREAD_X, 1},
+    {WSDBG_PTX_NTID_X, WSDBG_PTX_NTID_Z, WSDBG_OPERAND_CONSTANT, 0, WORD_BYTES},
+    {WSDBG_PTX_NCTAID_X, WSDBG_PTX_NCTAID_Z, WSDBG_OPERAND_CONSTANT, GRID_SIZE_BYTES, WORD_BYTES},
+    {WSDBG_PTX_CTAID_X, WSDBG_PTX_CTAID_Z, WSDBG_OPERAND_SPECIAL, SPECIAL_CTA_X, 1},
+    {WSDBG_PTX_CLUSTER_CTARANK, WSDBG_PTX_CLUSTER_CTARANK, WSDBG_OPERAND_SPECIAL, SPECIAL_CTA_RANK, 0},
+    {WSDBG_PTX_CLUSTERID_X, WSDBG_PTX_CLUSTERID_Z, WSDBG_OPERAND_SPECIAL, WSDBG_SPECIAL_CLUSTER_X, 1},
+    {WSDBG_PTX_NCLUSTERID_X, WSDBG_PTX_NCLUSTERID_Z, WSDBG_OPERAND_SPECIAL, WSDBG_SPECIAL_CLUSTERS_X, 1},
+    {WSDBG_PTX_CLUSTER_CTAID_X, WSDBG_PTX_CLUSTER_CTAID_Z, WSDBG_OPERAND_SPECIAL, WSDBG_SPECIAL_CTA_OF_CLUSTER_X, 1},
+    {WSDBG_PTX_CLUSTER_NCTAID_X, WSDBG_PTX_CLUSTER_NCTAID_Z, WSDBG_OPERAND_SPECIAL, WSDBG_SPECIAL_CLUSTER_SIZE_X, 1},
+    {WSDBG_PTX_CLUSTER_NCTARANK, WSDBG_PTX_CLUSTER_NCTARANK, WSDBG_OPERAND_SPECIAL, WSDBG_SPECIAL_CLUSTER_CTAS, 0},
+    {WSDBG_PTX_CLOCK, WSDBG_PTX_CLOCK64, WSDBG_OPERAND_SPECIAL, SPECIAL_CLOCK, 0},
+    {WSDBG_PTX_GLOBALTIMER, WSDBG_PTX_GLOBALTIMER_HI, WSDBG_OPERAND_SPECIAL, SPECIAL_CLOCK, 0},
+};
+
 struct wsdbg_operand wsdbg_ptx_special(enum wsdbg_ptx_special number)
 {
-    struct wsdbg_operand operand = {.kind = WSDBG_OPERAND_SPECIAL, .registers = 1, .value = SPECIAL_OTHER};
-    switch (number) {
-    case WSDBG_PTX_LANEID:
-        operand.value = SPECIAL_LANE;
-        break;
-    case WSDBG_PTX_TID_X:
-    case WSDBG_PTX_TID_Y:
-    case WSDBG_PTX_TID_Z:
-        operand.value = SPECIAL_THREAD_X + (number - WSDBG_PTX_TID_X);
-        break;
-    case WSDBG_PTX_NTID_X:
-    case WSDBG_PTX_NTID_Y:
-    case WSDBG_PTX_NTID_Z:
-        operand = (struct wsdbg_operand){.kind = WSDBG_OPERAND_CONSTANT, .number = WSDBG_RZ, .registers = 1};
-        operand.value = (int64_t)WORD_BYTES * (number - WSDBG_PTX_NTID_X);
-        break;
-    case WSDBG_PTX_NCTAID_X:
-    case WSDBG_PTX_NCTAID_Y:
-    case WSDBG_PTX_NCTAID_Z:
-        operand = (struct wsdbg_operand){.kind = WSDBG_OPERAND_CONSTANT, .number = WSDBG_RZ, .registers = 1};
-        operand.value = GRID_SIZE_BYTES + (int64_t)WORD_BYTES * (number - WSDBG_PTX_NCTAID_X);
-        break;
-    case WSDBG_PTX_CTAID_X:
-    case WSDBG_PTX_CTAID_Y:
-    case WSDBG_PTX_CTAID_Z:
-        operand.value = SPECIAL_CTA_X + (number - WSDBG_PTX_CTAID_X);
-        break;
-    case WSDBG_PTX_CLUSTER_CTARANK:
-        operand.value = SPECIAL_CTA_RANK;
-        break;
-    case WSDBG_PTX_CLUSTERID_X:
-    case WSDBG_PTX_CLUSTERID_Y:
-    case WSDBG_PTX_CLUSTERID_Z:
-        operand.value = WSDBG_SPECIAL_CLUSTER_X + (number - WSDBG_PTX_CLUSTERID_X);
-        break;
-    case WSDBG_PTX_NCLUSTERID_X:
-    case WSDBG_PTX_NCLUSTERID_Y:
-    case WSDBG_PTX_NCLUSTERID_Z:
-        operand.value = WSDBG_SPECIAL_CLUSTERS_X + (number - WSDBG_PTX_NCLUSTERID_X);
-        break;
-    case WSDBG_PTX_CLUSTER_CTAID_X:
-    case WSDBG_PTX_CLUSTER_CTAID_Y:
-    case WSDBG_PTX_CLUSTER_CTAID_Z:
-        operand.value = WSDBG_SPECIAL_CTA_OF_CLUSTER_X + (number - WSDBG_PTX_CLUSTER_CTAID_X);
-        break;
-    case WSDBG_PTX_CLUSTER_NCTAID_X:
-    case WSDBG_PTX_CLUSTER_NCTAID_Y:
-    case WSDBG_PTX_CLUSTER_NCTAID_Z:
-        operand.value = WSDBG_SPECIAL_CLUSTER_SIZE_X + (number - WSDBG_PTX_CLUSTER_NCTAID_X);
-        break;
-    case WSDBG_PTX_CLUSTER_NCTARANK:
-        operand.value = WSDBG_SPECIAL_CLUSTER_CTAS;
-        break;
-    case WSDBG_PTX_CLOCK:
-    case WSDBG_PTX_CLOCK_HI:
-    case WSDBG_PTX_CLOCK64:
-    case WSDBG_PTX_GLOBALTIMER:
-    case WSDBG_PTX_GLOBALTIMER_LO:
-    case WSDBG_PTX_GLOBALTIMER_HI:
-        operand.value = SPECIAL_CLOCK;
-        break;
-    default:
-        break;
+    for (size_t i = 0; i < sizeof special_ranges / sizeof *special_ranges; i++) {
+        const struct special_range *range = &special_ranges[i];
+        if (number < range->first || number > range->last)
+            continue;
+        return (struct wsdbg_operand){.kind = range->kind,
+                                      .number = range->kind == WSDBG_OPERAND_CONSTANT ? WSDBG_RZ : 0,
+                                      .registers = 1,
+                                      .value = range->value + range->step * (number - range->first)};
     }
-    return operand;
+    return (struct wsdbg_operand){.kind = WSDBG_OPERAND_SPECIAL, .registers = 1, .value = SPECIAL_OTHER};
 }
 
 bool wsdbg_ptx_numbered(const struct wsdbg_ptx_translation *t, uint32_t reg, struct wsdbg_operand *out)

@@ -1,6 +1,9 @@
 /* ptx_operands.h - one PTX instruction on its way into the words of machine code: what its operands become.  Private to
- * this room: ptx_operands.c makes operands, ptx_translate.c arithmetic, memory and control flow of them, ptx_barriers.c
- * what waits and signals, ptx_lanes.c what lanes exchange.
+ * this room.
+ *
+ * ptx_operands.c makes the operands.  A file for each kind of instruction puts them together: ptx_translate.c control
+ * flow, ptx_move.c, ptx_arithmetic.c, ptx_compare.c, ptx_memory.c, ptx_lanes.c what lanes exchange, ptx_barriers.c what
+ * waits and signals.
  */
 #ifndef WSDBG_TRANSLATE_PTX_OPERANDS_H
 #define WSDBG_TRANSLATE_PTX_OPERANDS_H
@@ -40,9 +43,18 @@ void wsdbg_ptx_add(const struct wsdbg_ptx_translation *t, struct wsdbg_operand o
 void wsdbg_ptx_add_source(const struct wsdbg_ptx_translation *t, unsigned source);
 void wsdbg_ptx_add_sources(const struct wsdbg_ptx_translation *t, unsigned count);
 
-/* Barriers of all kinds, copies, and what else waits or does work beside the warp.  False: it is none of these. */
-bool wsdbg_ptx_translate_barrier(const struct wsdbg_ptx_translation *t);
-/* Translates shuffles, votes, elections and bit counts.  False: the instruction is none of these. */
+/* Each translates instructions of its kind.  False: the instruction is of another kind, and *t->out is as before. */
+/* Moves and conversions. */
+bool wsdbg_ptx_translate_move(const struct wsdbg_ptx_translation *t);
+/* Arithmetic, logic, shifts, fields of bits. */
+bool wsdbg_ptx_translate_arithmetic(const struct wsdbg_ptx_translation *t);
+/* Comparisons, choices, minimum and maximum. */
+bool wsdbg_ptx_translate_comparison(const struct wsdbg_ptx_translation *t);
+/* Loads, stores, atomics, copies by threads, fences. */
+bool wsdbg_ptx_translate_memory(const struct wsdbg_ptx_translation *t);
+/* Shuffles, votes, elections and bit counts. */
 bool wsdbg_ptx_translate_lanes(const struct wsdbg_ptx_translation *t);
+/* Barriers of all kinds, bulk copies, and what else waits or has work done beside the warp. */
+bool wsdbg_ptx_translate_barrier(const struct wsdbg_ptx_translation *t);
 
 #endif

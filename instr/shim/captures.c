@@ -70,3 +70,15 @@ bool captures_holds(CUstream stream)
         return false;
     return shim_driver.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
+
+void captures_exchange_mode(int *mode)
+{
+    if (shim_driver.cuThreadExchangeStreamCaptureMode)
+        shim_driver.cuThreadExchangeStreamCaptureMode(mode);
+}
+
+void captures_do_not_disturb(void)
+{
+    int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    captures_exchange_mode(&mode);
+}

@@ -17,5 +17,9 @@ bool captures_holds(CUstream stream);
 /* Between the two nothing is captured.  False, and no end then, while something is: a capture must not see a marker. */
 bool captures_marking_begin(void);
 void captures_marking_end(void);
+/* Exchanges the mode in which captures restrict the calls of this thread. */
+void captures_exchange_mode(int *mode);
+/* For a thread of ours: from here on its calls disturb no capture of the program. */
+void captures_do_not_disturb(void);
 
 #endif

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "armed.h"
+#include "captures.h"
 #include "clock.h"
 #include "contexts.h"
 #include "debug_calls.h"
@@ -138,10 +139,7 @@ static void *serve(void *unused)
     struct wsdbg_segment *segment = atomic_load(&shim_segment);
     (void)unused;
     shim_thread_is_ours();
-    /* Nor may it disturb a stream capture that is under way in another thread. */
-    int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    if (shim_driver.cuThreadExchangeStreamCaptureMode)
-        shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
+    captures_do_not_disturb();
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
         armed_await_watcher();
         if (debug_attach_keeps_out()) {

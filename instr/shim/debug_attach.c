@@ -20,11 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "captures.h"
 #include "clock.h"
 #include "debug_calls.h"
 #include "debug_contexts.h"
 #include "debug_fault.h"
 #include "debug_idle.h"
+#include "debug_interface.h"
 #include "debug_obstacles.h"
 #include "debug_turn.h"
 #include "libcuda.h"
@@ -53,65 +55,15 @@
  * the first the driver refuses; without the third an error of the last instructions of a kernel is lost. */
 #define CAPABILITIES 0xfu
 
-/* The variables and functions that libcuda exports for debuggers; types as they are documented. */
-static struct interface {
-    uint32_t *client_pid, *client_revision, *session_id, *capabilities;
-    uint32_t *initialized, *ipc_flag, *resume_flag, *external;
-    uint32_t *suspended_mask; /* not in every driver */
-    int32_t *attach_fd;       /* likewise: newer ones want a byte written there instead of a call */
-    uint64_t *error;
-    void (*attach)(void), (*detach)(void);
-} interface;
-
+static struct debug_interface interface;
 static struct wsdbg_attach_row *attach;
 static int inspector = -1;       /* pidfd, -1 = none or not to be had */
 static uint64_t opened_ns;       /* when the inspector was let in */
 static uint64_t leave_wanted_ns; /* since when it should leave; 0 = it need not */
 
-static bool find_interface(void)
-{
-    const struct {
-        const char *name;
-        void *place;
-        bool needed;
-    } symbols[] = {
-        {"cudbgApiClientPid", &interface.client_pid, true},
-        {"cudbgApiClientRevision", &interface.client_revision, true},
-        {"cudbgSessionId", &interface.session_id, true},
-        {"cudbgDebuggerCapabilities", &interface.capabilities, true},
-        {"cudbgDebuggerInitialized", &interface.initialized, true},
-        {"cudbgIpcFlag", &interface.ipc_flag, true},
-        {"cudbgResumeForAttachDetach", &interface.resume_flag, true},
-        {"cudbgReportedDriverInternalErrorCode", &interface.error, true},
-        {"cudbgApiAttach", &interface.attach, true},
-        {"cudbgApiDetach", &interface.detach, true},
-        {"cudbgUseExternalDebugger", &interface.external, false},
-        {"cudbgDetachSuspendedDevicesMask", &interface.suspended_mask, false},
-        {"cudbgInitiateDebuggerAttachProcedureFd", &interface.attach_fd, false},
-    };
-    bool all = true;
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *found = libcuda_symbol(symbols[i].name);
-        memcpy(symbols[i].place, &found, sizeof found);
-        all = all && (found || !symbols[i].needed);
-    }
-    return all;
-}
-
-static void put32(uint32_t *word, uint32_t value)
-{
-    if (word)
-        __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
-}
-
-static uint32_t get32(const uint32_t *word)
-{
-    return word ? __atomic_load_n(word, __ATOMIC_SEQ_CST) : 0;
-}
-
 static void set_state(enum wsdbg_attach_state state)
 {
-    put32(&attach->state, state);
+    debug_put32(&attach->state, state);
 }
 
 /* ---- the inspector's life ---- */
@@ -143,9 +95,9 @@ static bool may_leave_for_exit(void)
 {
     if (attach->state == WSDBG_ATTACH_BEGINS)
         return shim_now_ns() > opened_ns + COME_UP_NS;
-    if (get32(&attach->stopped_devices))
-        put32(&attach->leave_wanted, 1);
-    return !get32(&attach->stopped_devices); /* else LEAVE_NS ends it */
+    if (debug_get32(&attach->stopped_devices))
+        debug_put32(&attach->leave_wanted, 1);
+    return !debug_get32(&attach->stopped_devices); /* else LEAVE_NS ends it */
 }
 
 /* When the program ends, calls that are still in the driver do not return.  So they do not count. */
@@ -174,10 +126,10 @@ static bool must_detach(void)
 
 static void let_in(void)
 {
-    put32(interface.client_pid, attach->inspector_pid);
-    put32(interface.client_revision, attach->revision);
-    put32(interface.session_id, 0);
-    put32(interface.capabilities, CAPABILITIES);
+    debug_put32(interface.client_pid, attach->inspector_pid);
+    debug_put32(interface.client_revision, attach->revision);
+    debug_put32(interface.session_id, 0);
+    debug_put32(interface.capabilities, CAPABILITIES);
     const int fd = interface.attach_fd ? __atomic_load_n(interface.attach_fd, __ATOMIC_SEQ_CST) : -1;
     if (fd < 0 || write(fd, "", 1) != 1)
         interface.attach();
@@ -186,13 +138,13 @@ static void let_in(void)
 /* Whether the program's calls go on while the inspector is attached. */
 static void stay(bool stays)
 {
-    put32(&attach->stays, stays);
+    debug_put32(&attach->stays, stays);
     atomic_store(&debug_attach_stays, stays);
 }
 
 static void note_answer(void)
 {
-    attach->resume_flag = get32(interface.resume_flag);
+    attach->resume_flag = debug_get32(interface.resume_flag);
     attach->driver_error = __atomic_load_n(interface.error, __ATOMIC_SEQ_CST);
 }
 
@@ -205,7 +157,7 @@ static void show_out(void)
     if (!atomic_load(&debug_attach_open))
         debug_calls_keep_out();
     stay(false);
-    put32(interface.suspended_mask, get32(&attach->stopped_devices));
+    debug_put32(interface.suspended_mask, debug_get32(&attach->stopped_devices));
     interface.detach();
     note_answer();
 }
@@ -222,14 +174,14 @@ static void let_go(void)
 
 static void shut(void)
 {
-    put32(interface.initialized, 0);
-    put32(interface.ipc_flag, 0);
+    debug_put32(interface.initialized, 0);
+    debug_put32(interface.ipc_flag, 0);
     forget_inspector();
     stay(false);
     set_state(WSDBG_ATTACH_NOBODY);
     atomic_store(&debug_attach_loading, false);
-    put32(&attach->leave_wanted, 0);
-    if (get32(&attach->stopped_devices))
+    debug_put32(&attach->leave_wanted, 0);
+    if (debug_get32(&attach->stopped_devices))
         debug_attach_rescued_by_ns = shim_now_ns() + RESCUE_NS;
     else
         let_go();
@@ -240,24 +192,24 @@ static void shut(void)
 static void await_rescue(void)
 {
     if (attach->state == WSDBG_ATTACH_NOBODY &&
-        (!get32(&attach->stopped_devices) || shim_now_ns() > debug_attach_rescued_by_ns))
+        (!debug_get32(&attach->stopped_devices) || shim_now_ns() > debug_attach_rescued_by_ns))
         let_go();
 }
 
 static void refuse(enum wsdbg_attach_obstacle obstacle, const char *text)
 {
     snprintf(attach->text, sizeof attach->text, "%s", text);
-    put32(&attach->obstacle, obstacle);
+    debug_put32(&attach->obstacle, obstacle);
 }
 
 static bool is_clear(void)
 {
     char text[WSDBG_TEXT_BYTES] = "";
-    if (!find_interface()) {
+    if (!debug_interface_find(&interface)) {
         refuse(WSDBG_OBSTACLE_NO_INTERFACE, "this libcuda has no debug interface");
         return false;
     }
-    refuse(debug_obstacles_find(get32(interface.initialized) != 0, text), text);
+    refuse(debug_obstacles_find(debug_get32(interface.initialized) != 0, text), text);
     return attach->obstacle == WSDBG_OBSTACLE_NONE;
 }
 
@@ -340,7 +292,7 @@ static void begin_attach(bool idle)
     }
     let_in();
     note_answer();
-    const bool taken = interface.external && get32(interface.external) == 0;
+    const bool taken = interface.external && debug_get32(interface.external) == 0;
     if (attach->driver_error == 0 && !taken)
         return;
     snprintf(text, sizeof text, "the driver refuses to let a debugger in (error %#llx)",
@@ -366,8 +318,8 @@ static void lapse(void)
     shut();
 }
 
-/* What was given to the GPU since the attach began gets done: else something ran that nobody saw begin, and whoever
- * stays sees a program that the driver holds back. */
+/* Lets the inspector stay only if the GPU has done all that it was given since the attach began.  Otherwise something
+ * ran before the inspector saw it begin, and the driver would hold the program back. */
 static void let_stay(void)
 {
     if (attach->state != WSDBG_ATTACH_DONE)
@@ -420,11 +372,11 @@ static void answer(uint32_t request)
     case WSDBG_ASK_QUIET:
         if (attach->state == WSDBG_ATTACH_DONE && !atomic_load(&debug_attach_open))
             debug_calls_keep_out();
-        put32(&attach->calls_inside, calls_to_answer());
+        debug_put32(&attach->calls_inside, calls_to_answer());
         break;
     case WSDBG_ASK_ATTACHED:
         if (attach->state == WSDBG_ATTACH_BEGINS) {
-            put32(interface.ipc_flag, 1);
+            debug_put32(interface.ipc_flag, 1);
             atomic_store(&debug_attach_loading, false);
             set_state(WSDBG_ATTACH_DONE);
         }
@@ -457,10 +409,8 @@ static void wait_request(uint32_t served)
 static void *serve(void *unused)
 {
     (void)unused;
-    int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     shim_thread_is_ours();
-    if (shim_driver.cuThreadExchangeStreamCaptureMode)
-        shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
+    captures_do_not_disturb();
     set_state(WSDBG_ATTACH_NOBODY);
     while (!atomic_load(&shim_exiting) || attach->state != WSDBG_ATTACH_NOBODY) {
         const uint32_t request = __atomic_load_n(&attach->request, __ATOMIC_ACQUIRE);

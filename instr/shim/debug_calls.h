@@ -7,10 +7,10 @@
 
 #include "debug_state.h"
 
-/* Waits until calls may begin, 10.5 s at most: who stays longer is shown out.  Where an inspector died over a stopped
- * GPU it waits for the attach watchdog too, up to 6 s after that one's last try.  The driver sends the debugger an
- * event for each load, and for each launch unless the inspector stays, and lets the call wait for the answer; in a call
- * that waits so when the inspector is killed the driver crashes.  errno is kept. */
+/* Waits until calls may begin, 10.5 s at most: an inspector that stays longer is shown out.  Where an inspector died
+ * over a stopped GPU it waits for the attach watchdog too, up to 6 s after that one's last try.  The driver sends the
+ * debugger an event for each load, and for each launch unless the inspector stays, and lets the call wait for the
+ * answer; in a call that waits so when the inspector is killed the driver crashes.  errno is kept. */
 void debug_attach_wait(void);
 /* A launch before which an inspector should come in waits for it, once, for as long as WSDBG_ATTACH_FIRST says at most.
  * errno is kept. */

@@ -2,10 +2,10 @@
  *
  * An attach loads libcudadebugger.so into the program.  It registers handlers for exit() that walk the contexts it was
  * attached to; a program that has destroyed its context since (cudaDeviceReset, cuDevicePrimaryCtxRelease) crashes in
- * them (driver 580.159.04, see docs/results/live-attach.md).  Nobody is attached any more by then, so there is
- * nothing to clean up: what that library registers is not passed on.  Everybody else's handlers are.
+ * them (driver 580.159.04, see docs/results/live-attach.md).  Nobody is attached any more by then, so there is nothing
+ * to clean up: what that library registers is not passed on.  Everybody else's handlers are.
  *
- * Reads:  who registers, while an attach is under way; afterwards the library is known by its handle.
+ * Reads: which library registers a handler, while an attach is under way; afterwards its handle is known.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -20,7 +20,7 @@ int __cxa_atexit(void (*handler)(void *), void *argument, void *library);
 
 static void *_Atomic debugger; /* its handle in registrations, NULL = not seen yet */
 
-/* Asked only while the driver loads it: at any other time the look-up's lock could be somebody's undoing. */
+/* Asked only while the driver loads it: at any other time the lock of the look-up could block the program. */
 static bool is_debugger(void (*handler)(void *))
 {
     Dl_info info;

@@ -1,7 +1,7 @@
 /* launch_sites.c - see launch_sites.h.
  *
  * Reads:  WSDBG_LAUNCH_SITES, the calling thread's stack (stack_piece.c) and Python frames (python_frames.c).
- * Writes: rows of the rings that wsdbg/session.h describes; the segment's size, once.
+ * Writes: rows of the rings that wsdbg/segment_sites.h describes; the segment's size, once.
  *
  * A launch costs a copy of some words.  Nothing is looked up and nothing is named here: wsdbg does that, if something
  * hangs.  Where there is no room for the rings none are kept.

@@ -1,7 +1,7 @@
 /* launch_sites.h - keeps evidence of which line of the program made a launch or a call of NCCL.
  *
- * Rows of the segment behind the fixed tables (wsdbg/session.h).  Any thread may call these functions while the shim
- * records.  They keep errno.
+ * Rows of the segment behind the fixed tables (wsdbg/segment_sites.h).  Any thread may call these functions while the
+ * shim records.  They keep errno.
  */
 #ifndef WSDBG_SHIM_LAUNCH_SITES_H
 #define WSDBG_SHIM_LAUNCH_SITES_H

@@ -194,15 +194,13 @@ static void forget_flights(void)
     }
 }
 
-/* Who has just come waits for an answer. */
+/* A wsdbg that has just come waits for an answer, so the first rounds are short. */
 static void *serve(void *unused)
 {
     unsigned soon = 0;
     (void)unused;
     shim_thread_is_ours();
-    int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    if (shim_driver.cuThreadExchangeStreamCaptureMode)
-        shim_driver.cuThreadExchangeStreamCaptureMode(&mode);
+    captures_do_not_disturb();
     while (!atomic_load(&shim_exiting) && atomic_load(&shim_state) == SHIM_ON) {
         if (armed_is_unwatched()) {
             forget_flights();

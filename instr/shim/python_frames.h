@@ -1,4 +1,4 @@
-/* python_frames.h - the Python frames of the calling thread, as words of a launch site (wsdbg/session.h). */
+/* python_frames.h - the Python frames of the calling thread, as words of a launch site (wsdbg/segment_sites.h). */
 #ifndef WSDBG_SHIM_PYTHON_FRAMES_H
 #define WSDBG_SHIM_PYTHON_FRAMES_H
 

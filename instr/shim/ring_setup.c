@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "captures.h"
 #include "clock.h"
 #include "contexts.h"
 #include "copy_thread.h"
@@ -28,12 +29,6 @@
 #include "sanitizers.h"
 #include "segment.h"
 #include "state.h"
-
-static void relax_capture(int *mode)
-{
-    if (shim_driver.cuThreadExchangeStreamCaptureMode)
-        shim_driver.cuThreadExchangeStreamCaptureMode(mode);
-}
 
 static CUresult register_memory(void *memory, uint64_t bytes)
 {
@@ -305,7 +300,7 @@ static int configure_probed(struct shim_module *module, CUdeviceptr address, siz
     if (!begin_setup(context))
         return MODULE_FAILED;
     int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    relax_capture(&mode);
+    captures_exchange_mode(&mode);
     int state = MODULE_FAILED;
     if (have_ring(module->context)) {
         /* A copy that missed its deadline may still be on its way to or from the bounce memory. */
@@ -319,7 +314,7 @@ static int configure_probed(struct shim_module *module, CUdeviceptr address, siz
         else
             shim_note("the probes of module %u stay off: copying their set-up gave error %d", module->row, result);
     }
-    relax_capture(&mode);
+    captures_exchange_mode(&mode);
     atomic_store(&context->setup_busy, 0);
     return state;
 }
@@ -329,10 +324,10 @@ static int configure(struct shim_module *module)
     CUdeviceptr address = 0;
     size_t bytes = 0;
     int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    relax_capture(&mode);
+    captures_exchange_mode(&mode);
     CUresult result =
         shim_driver.cuModuleGetGlobal_v2(&address, &bytes, (CUmodule)(uintptr_t)module->module, WSDBG_CONFIG_SYMBOL);
-    relax_capture(&mode);
+    captures_exchange_mode(&mode);
     if (result != CUDA_SUCCESS)
         return MODULE_PLAIN;
     if (module->row != WSDBG_UNKNOWN32)

@@ -6,10 +6,10 @@
  * Known are PyTorch's two watchers of NCCL, by their names: they only ask events, and abort after a long time out.  The
  * server of PyTorch's TCPStore, by its name too, which a rank has that was not started by torchrun: it only answers
  * over sockets, and a thread that waits for such an answer is itself in a call on a socket.  And threads of NCCL itself
- * that wait for requests in poll(2), by who called that: the word at which poll() goes on when it returns lies in
- * libnccl.  (What moves data for kernels does not sleep there.)  Where in a stack that word lies is not guessed: a
- * thread of ours calls poll() too, and is found in it.  Whoever waits elsewhere, was called in another way or has NCCL
- * linked into another library is not known.
+ * that wait for requests in poll(2), by its caller: the return address of poll() lies in libnccl.  (What moves data for
+ * kernels does not sleep there.)  The place of that address in a stack is not guessed: a thread of ours calls poll()
+ * too, and the address is looked for in its stack.  A thread that waits elsewhere or was called in another way, or NCCL
+ * in another library, is not known.
  */
 #include "service_threads.h"
 

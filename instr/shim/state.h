@@ -1,6 +1,6 @@
 /* state.h - whether the library records, whether this thread is inside a call, and the one lock.
  *
- * Words that every part looks at; whoever changes them says so to nobody.
+ * Words that every part reads; a change is announced to no part.
  */
 #ifndef WSDBG_SHIM_STATE_H
 #define WSDBG_SHIM_STATE_H

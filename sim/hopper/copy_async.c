@@ -85,7 +85,7 @@ static void arrive(struct hopper_warp *warp, uint32_t offset)
                             offset, hopper_mbarrier_effect_text(effect));
 }
 
-/* A copy of these lanes is complete: who waited for the last one arrives. */
+/* A copy of these lanes is complete: an arrival that waited for the last one is made. */
 static void count_down(struct hopper_warp *warp, const struct work *work)
 {
     struct arrival **link = &warp->copies->arrivals;

@@ -102,8 +102,8 @@ static bool is_awake(struct hopper_warp *warp, struct hopper_split *split, void 
     return split->wait.kind != HOPPER_SLEEPS;
 }
 
-/* Who sleeps between two tries shows no wait.  So the proof waits for a moment when nobody sleeps, unless there is none
- * among many. */
+/* A warp that sleeps between two tries shows no wait.  So the proof waits for a moment at which no warp sleeps, unless
+ * there is none among many. */
 bool hopper_is_stuck(struct wsdbg_gpu *gpu)
 {
     enum { ASLEEP_MOST = 256 };

@@ -23,6 +23,7 @@ double hopper_round_whole(double value, enum wsdbg_ptx_rounding rounding);
 /* x + y, rounded to odd: rounding the result again to 51 bits or fewer is as if it were rounded once. */
 double hopper_add_to_odd(double x, double y);
 
+/* Executors: the rows of integer arithmetic come here where the type is a floating-point one. */
 enum hopper_outcome hopper_float_add(struct hopper_step *step);
 enum hopper_outcome hopper_float_sub(struct hopper_step *step);
 enum hopper_outcome hopper_float_mul(struct hopper_step *step);

@@ -1,4 +1,5 @@
-/* found.h - what a warp's atomics on global memory returned: who hands out tiles with a counter can be followed by it.
+/* found.h - what a warp's atomics on global memory returned: by them a kernel that hands out tiles with a counter can
+ * be followed.
  */
 #ifndef WSDBG_HOPPER_FOUND_H
 #define WSDBG_HOPPER_FOUND_H

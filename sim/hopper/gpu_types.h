@@ -1,4 +1,4 @@
-/* gpu_types.h - what is said to a software sm_90 and what it says: options, schedules, launches, faults. */
+/* gpu_types.h - the input and the output of a software sm_90: options, schedules, launches, faults. */
 #ifndef WSDBG_HOPPER_GPU_TYPES_H
 #define WSDBG_HOPPER_GPU_TYPES_H
 

@@ -237,7 +237,7 @@ enum hopper_mbarrier_effect hopper_mbarrier_apply(struct hopper_cta *cta, uint32
     memcpy(cta->shared + offset, &word, sizeof word);
     if (is_next && cta->grid->gpu->races)
         hopper_race_mbarrier_phase(cta, offset);
-    /* Waits look at the phase only; who polls the word itself spins. */
+    /* Waits look at the phase only; a warp that polls the word itself spins. */
     if (is_next)
         hopper_changed_barrier(cta);
     else

@@ -36,7 +36,7 @@ struct hopper_race_warp {
 /* ---- race_agents.c; NULL: no memory ---- */
 struct hopper_race_warp *hopper_race_warp(struct hopper_warp *warp);
 uint32_t hopper_race_component(struct hopper_cluster *cluster, bool is_async);
-/* What it has done so far is over for who hears of it now. */
+/* For an agent that synchronises with it now, all that it has done so far has happened before. */
 void hopper_race_tick(struct hopper_race_warp *agent);
 void hopper_race_warp_freed(struct hopper_warp *warp);
 void hopper_race_cluster_freed(struct hopper_cluster *cluster);

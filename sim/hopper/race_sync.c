@@ -214,7 +214,7 @@ void hopper_race_mbarrier_waited(const struct hopper_step *step, struct hopper_c
     race_knowledge_join(is_relaxed ? &agent->pending : &agent->now, &place->released[OVER]);
 }
 
-/* Copies are over for who sees the phase end, but for those on their way and behind them. */
+/* For an agent that sees the phase end, copies have happened before, but for those on their way and behind them. */
 void hopper_race_mbarrier_phase(struct hopper_cta *cta, uint32_t offset)
 {
     struct hopper_race_place *const place = barrier_of(cta, offset, false);

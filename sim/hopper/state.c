@@ -20,7 +20,7 @@ SAME(WSDBG_GPU_NAMED_BARRIERS, HOPPER_NAMED_BARRIERS);
 SAME(WSDBG_GPU_RANK_SHIFT, HOPPER_RANK_SHIFT);
 _Static_assert(WSDBG_GPU_SHARED_WINDOW == HOPPER_SHARED_WINDOW, "the window of shared memory");
 
-/* Who goes round a loop that tests an mbarrier waits for it, as who tries in a loop does. */
+/* A warp in a loop of test_wait waits for the mbarrier, as one in a loop of try_wait does. */
 static struct wsdbg_gpu_part part_of(const struct hopper_split *split)
 {
     const struct hopper_wait *wait = &split->wait;

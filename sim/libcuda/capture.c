@@ -248,21 +248,10 @@ static CUresult begin(struct stream *stream, int mode, struct graph *given, cons
     return CUDA_SUCCESS;
 }
 
-/* Takes the lock. */
-static CUresult enter(CUstream handle, bool per_thread, struct stream **out)
-{
-    struct context *context;
-    CUresult result = driver_enter(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = stream_find(context, handle, per_thread, out);
-    return result == CUDA_SUCCESS ? result : driver_leave(result);
-}
-
 static CUresult begin_capture(CUstream handle, int mode, bool per_thread)
 {
     struct stream *stream;
-    const CUresult result = enter(handle, per_thread, &stream);
+    const CUresult result = stream_enter(handle, per_thread, &stream);
     return result == CUDA_SUCCESS ? driver_leave(begin(stream, mode, NULL, NULL)) : result;
 }
 
@@ -275,7 +264,7 @@ static CUresult begin_in_graph(CUstream handle, CUgraph graph, CUgraphNode *befo
     struct stream *stream;
     const struct node_list list = {before, count};
     (void)edges;
-    CUresult result = enter(handle, per_thread, &stream);
+    CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     if (!handle_is(&driver.handles, graph, HANDLE_GRAPH) || graph->is_hidden || (count && !before))
@@ -321,7 +310,7 @@ static bool is_joined(const struct capture *capture)
 static CUresult end_capture(CUstream handle, CUgraph *out, bool per_thread)
 {
     struct stream *stream;
-    CUresult result = enter(handle, per_thread, &stream);
+    CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     struct capture *capture = stream->capture;
@@ -350,7 +339,7 @@ static CUresult get_info(CUstream handle, int *status, uint64_t *id, CUgraph *gr
                          size_t *count, bool per_thread)
 {
     struct stream *stream;
-    const CUresult result = enter(handle, per_thread, &stream);
+    const CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     if (!status)

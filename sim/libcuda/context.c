@@ -110,19 +110,26 @@ void context_destroy(struct context *context)
 
 /* ---- the calling thread's stack ---- */
 
-ENTRY(cuCtxPushCurrent_v2, CUcontext handle)
+/* Takes the lock and finds the context.  With an error the lock is not held. */
+static CUresult enter_context(CUcontext handle, struct context **out)
 {
-    struct context *context;
     CUresult result = driver_ready();
     if (result != CUDA_SUCCESS)
         return result;
     if (!handle)
         return CUDA_ERROR_INVALID_VALUE;
     driver_lock();
-    result = context_find(handle, &context);
-    if (result == CUDA_SUCCESS && !context_push(context))
-        result = CUDA_ERROR_OUT_OF_MEMORY;
-    return driver_leave(result);
+    result = context_find(handle, out);
+    return result == CUDA_SUCCESS ? result : driver_leave(result);
+}
+
+ENTRY(cuCtxPushCurrent_v2, CUcontext handle)
+{
+    struct context *context;
+    const CUresult result = enter_context(handle, &context);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return driver_leave(context_push(context) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
 }
 
 ENTRY(cuCtxPopCurrent_v2, CUcontext *out)
@@ -206,16 +213,11 @@ ENTRY(cuCtxCreate_v4, CUcontext *out, const void *parameters, unsigned flags, CU
 ENTRY(cuCtxDestroy_v2, CUcontext handle)
 {
     struct context *context;
-    CUresult result = driver_ready();
+    const CUresult result = enter_context(handle, &context);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!handle)
-        return CUDA_ERROR_INVALID_VALUE;
-    driver_lock();
-    result = context_find(handle, &context);
-    if (result == CUDA_SUCCESS && context->is_primary)
-        result = CUDA_ERROR_INVALID_CONTEXT;
-    if (result == CUDA_SUCCESS)
-        context_destroy(context);
-    return driver_leave(result);
+    if (context->is_primary)
+        return driver_leave(CUDA_ERROR_INVALID_CONTEXT);
+    context_destroy(context);
+    return driver_leave(CUDA_SUCCESS);
 }

@@ -81,13 +81,9 @@ static CUresult queue_copy(struct stream *stream, struct request *request)
 
 static CUresult enter_and_copy(struct request *request, CUstream handle, bool per_thread)
 {
-    struct context *context;
     struct stream *stream;
-    CUresult result = driver_enter(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    result = stream_find(context, handle, per_thread, &stream);
-    return driver_leave(result == CUDA_SUCCESS ? queue_copy(stream, request) : result);
+    const CUresult result = stream_enter(handle, per_thread, &stream);
+    return result == CUDA_SUCCESS ? driver_leave(queue_copy(stream, request)) : result;
 }
 
 /* ---- bytes in a row ---- */

@@ -84,23 +84,30 @@ static CUresult record_in(struct event *event, struct stream *stream)
     return queue_add(stream, operation);
 }
 
-static CUresult record(CUevent event, CUstream handle, unsigned flags, bool per_thread)
+/* Takes the lock, checks the event and the flags, and finds the stream.  With an error the lock is not held. */
+static CUresult enter_with_stream(CUevent event, unsigned flags, CUstream handle, bool per_thread, struct stream **out)
 {
     struct context *context;
-    struct stream *stream;
     CUresult result = driver_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (!is_event(event))
         return driver_leave(CUDA_ERROR_INVALID_HANDLE);
-    if (flags > 1) /* CU_EVENT_RECORD_EXTERNAL matters to captures only */
+    if (flags > 1) /* CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL matter to captures only */
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    result = stream_find(context, handle, per_thread, &stream);
-    if (result == CUDA_SUCCESS && stream->context != event->context)
-        result = CUDA_ERROR_INVALID_HANDLE;
-    if (result == CUDA_SUCCESS && stream->capture)
-        return driver_leave(capture_record(stream, event, flags));
-    return driver_leave(result == CUDA_SUCCESS ? record_in(event, stream) : result);
+    result = stream_find(context, handle, per_thread, out);
+    return result == CUDA_SUCCESS ? result : driver_leave(result);
+}
+
+static CUresult record(CUevent event, CUstream handle, unsigned flags, bool per_thread)
+{
+    struct stream *stream;
+    const CUresult result = enter_with_stream(event, flags, handle, per_thread, &stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (stream->context != event->context)
+        return driver_leave(CUDA_ERROR_INVALID_HANDLE);
+    return driver_leave(stream->capture ? capture_record(stream, event, flags) : record_in(event, stream));
 }
 
 STREAM_ENTRY(cuEventRecord, _ptsz, (CUevent event, CUstream stream), record, event, stream, 0)
@@ -187,19 +194,13 @@ static CUresult wait_in(struct stream *stream, struct event *event)
 
 static CUresult wait_event(CUstream handle, CUevent event, unsigned flags, bool per_thread)
 {
-    struct context *context;
     struct stream *stream;
-    CUresult result = driver_enter(&context);
+    const CUresult result = enter_with_stream(event, flags, handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!is_event(event))
-        return driver_leave(CUDA_ERROR_INVALID_HANDLE);
-    if (flags > 1)
-        return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    result = stream_find(context, handle, per_thread, &stream);
-    if (result == CUDA_SUCCESS && (stream->capture || event->capture))
+    if (stream->capture || event->capture)
         return driver_leave(capture_wait(stream, event, flags));
-    return driver_leave(result == CUDA_SUCCESS ? wait_in(stream, event) : result);
+    return driver_leave(wait_in(stream, event));
 }
 
 STREAM_ENTRY(cuStreamWaitEvent, _ptsz, (CUstream stream, CUevent event, unsigned flags), wait_event, stream, event,

@@ -5,15 +5,13 @@
 static CUresult fill_rows(CUdeviceptr to, size_t pitch_bytes, uint32_t value, unsigned value_bytes, size_t width,
                           size_t height, CUstream handle, bool per_thread)
 {
-    struct context *context;
     struct stream *stream;
     size_t row_bytes, rows_bytes, reached;
-    CUresult result = driver_enter(&context);
+    const CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    result = stream_find(context, handle, per_thread, &stream);
-    if (result != CUDA_SUCCESS || !width || !height)
-        return driver_leave(result);
+    if (!width || !height)
+        return driver_leave(CUDA_SUCCESS);
     if (__builtin_mul_overflow(width, value_bytes, &row_bytes) ||
         __builtin_mul_overflow(height - 1, pitch_bytes, &rows_bytes) ||
         __builtin_add_overflow(rows_bytes, row_bytes, &reached) || (height > 1 && pitch_bytes < row_bytes) ||

@@ -220,18 +220,25 @@ static bool is_of_context(const struct graph *graph, const struct context *conte
     return true;
 }
 
-static CUresult launch(CUgraphExec exec, CUstream handle, bool per_thread)
+/* Takes the lock, checks the ready graph and finds the stream.  With an error the lock is not held. */
+static CUresult enter_with_stream(CUgraphExec exec, CUstream handle, bool per_thread, struct stream **out)
 {
     struct context *context;
-    struct stream *stream;
     CUresult result = driver_enter(&context);
     if (result != CUDA_SUCCESS)
         return result;
     if (!handle_is(&driver.handles, exec, HANDLE_GRAPH_EXEC))
         return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    result = stream_find(context, handle, per_thread, &stream);
+    result = stream_find(context, handle, per_thread, out);
+    return result == CUDA_SUCCESS ? result : driver_leave(result);
+}
+
+static CUresult launch(CUgraphExec exec, CUstream handle, bool per_thread)
+{
+    struct stream *stream;
+    const CUresult result = enter_with_stream(exec, handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
-        return driver_leave(result);
+        return result;
     if (graph_has_lost_kernel(exec->graph)) {
         driver_say("a graph was not launched: the module of one of its kernels has been unloaded");
         return driver_leave(CUDA_ERROR_INVALID_HANDLE);
@@ -248,14 +255,9 @@ STREAM_ENTRY(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), launch, 
 
 static CUresult upload(CUgraphExec exec, CUstream handle, bool per_thread)
 {
-    struct context *context;
     struct stream *stream;
-    CUresult result = driver_enter(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!handle_is(&driver.handles, exec, HANDLE_GRAPH_EXEC))
-        return driver_leave(CUDA_ERROR_INVALID_VALUE);
-    return driver_leave(stream_find(context, handle, per_thread, &stream));
+    const CUresult result = enter_with_stream(exec, handle, per_thread, &stream);
+    return result == CUDA_SUCCESS ? driver_leave(CUDA_SUCCESS) : result;
 }
 
 STREAM_ENTRY(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream), upload, exec, stream)

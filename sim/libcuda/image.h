@@ -6,7 +6,7 @@
 #include "libcuda/jit.h"
 
 /* Reads the image at `bytes`, whose own headers (or final zero) say how long it is, as they do for the driver; when
- * that is NULL, the file at `path`.  The log of `jit` (may be NULL) gets the error's text, which is said on stderr
+ * that is NULL, the file at `path`.  The log of `jit` (may be NULL) gets the error's text, which is printed on stderr,
  * too.  Without the lock. */
 CUresult image_load(const void *bytes, const char *path, struct jit *jit, struct image **out);
 

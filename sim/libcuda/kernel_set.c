@@ -60,7 +60,7 @@ void kernel_set_destroy(struct kernel_set *kernels)
     free(kernels->rows);
 }
 
-/* The driver says only "named symbol not found".  Some programs try many names: no more than a few are said. */
+/* The driver says only "named symbol not found".  Some programs try many names: only the first few are printed. */
 static void say_missing(const struct kernel_set *kernels, const char *name)
 {
     enum { SAID_MOST = 8 };

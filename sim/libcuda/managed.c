@@ -31,15 +31,11 @@ static CUresult prefetch(CUdeviceptr address, size_t byte_count, struct cu_memor
                          bool per_thread)
 {
     (void)location;
-    struct context *context;
     struct stream *stream;
-    CUresult result = driver_enter(&context);
+    const CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    result = stream_find(context, handle, per_thread, &stream);
-    if (result == CUDA_SUCCESS && !memory_is_known(address, byte_count))
-        result = CUDA_ERROR_INVALID_VALUE;
-    return driver_leave(result);
+    return driver_leave(memory_is_known(address, byte_count) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
 #define DEVICE(number)          \

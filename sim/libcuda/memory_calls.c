@@ -76,13 +76,11 @@ ENTRY(cuMemFree_v2, CUdeviceptr address)
 static CUresult allocate_from_pool(CUdeviceptr *out, size_t byte_count, CUmemoryPool pool, CUstream handle,
                                    bool per_thread)
 {
-    struct context *context;
     struct stream *stream;
-    CUresult result = driver_enter(&context);
+    CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    result = stream_find(context, handle, per_thread, &stream);
-    if (result == CUDA_SUCCESS && stream->capture) {
+    if (stream->capture) {
         driver_say("memory that a graph allocates is not simulated: cuMemAllocAsync in a capture");
         result = capture_spoil(stream->capture, CUDA_ERROR_NOT_SUPPORTED);
     }
@@ -108,18 +106,13 @@ STREAM_ENTRY(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr * out, size_t byte_cou
 
 static CUresult free_async(CUdeviceptr address, CUstream handle, bool per_thread)
 {
-    struct context *context;
     struct stream *stream;
     struct memory_place place;
-    CUresult result = driver_enter(&context);
+    const CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    result = stream_find(context, handle, per_thread, &stream);
-    if (result == CUDA_SUCCESS &&
-        (!is_allocation(address, &place) || place.context != stream->context || queue_frees(stream->context, address)))
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result != CUDA_SUCCESS)
-        return driver_leave(result);
+    if (!is_allocation(address, &place) || place.context != stream->context || queue_frees(stream->context, address))
+        return driver_leave(CUDA_ERROR_INVALID_VALUE);
     struct operation *operation = operation_create(OPERATION_FREE);
     if (!operation)
         return driver_leave(CUDA_ERROR_OUT_OF_MEMORY);

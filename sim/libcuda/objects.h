@@ -38,8 +38,10 @@ struct handle_table {
     size_t capacity, used; /* with rows that were used */
 };
 
+/* False: no memory. */
 bool handle_add(struct handle_table *table, const void *pointer, enum handle_kind kind);
 void handle_remove(struct handle_table *table, const void *pointer);
+/* Whether the pointer is a handle of that kind; it may be any pointer. */
 bool handle_is(const struct handle_table *table, const void *pointer, enum handle_kind kind);
 
 /* A program that was parsed: modules and libraries made of it share it. */

@@ -53,6 +53,8 @@ void calls_finish(const struct context *context);
 
 /* The stream of this handle in the current context; `per_thread` says which one 0 is. */
 CUresult stream_find(struct context *context, CUstream handle, bool per_thread, struct stream **out);
+/* Enters as driver_enter does and finds the stream.  With an error the lock is not held. */
+CUresult stream_enter(CUstream handle, bool per_thread, struct stream **out);
 CUresult stream_create(struct context *context, enum stream_kind kind, struct stream **out);
 /* Frees those that were destroyed and are done. */
 void stream_sweep(struct context *context);

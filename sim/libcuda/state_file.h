@@ -5,7 +5,7 @@
 #include "libcuda/driver.h"
 
 /* Puts the state of the context's device in place, where wsdbg has a folder for it; one that shows the same already
- * stays.  Trouble is said once, and then nothing is written any more.  With the lock held. */
+ * stays.  The first error is printed; after it nothing is written any more.  With the lock held. */
 void state_file_publish(struct context *context, enum wsdbg_gpu_outcome outcome);
 /* Leaves the state in which a fault ended everything, for as long as the session's folder is there.  Likewise. */
 void state_file_publish_fault(struct context *context);

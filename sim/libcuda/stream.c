@@ -63,8 +63,7 @@ void stream_sweep(struct context *context)
     }
 }
 
-/* Takes the lock and finds the stream. */
-static CUresult enter(CUstream handle, bool per_thread, struct stream **out)
+CUresult stream_enter(CUstream handle, bool per_thread, struct stream **out)
 {
     struct context *context;
     CUresult result = driver_enter(&context);
@@ -104,7 +103,7 @@ ENTRY(cuStreamDestroy_v2, CUstream handle)
     struct stream *stream = NULL;
     if (!handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
         return CUDA_ERROR_INVALID_HANDLE;
-    CUresult result = enter(handle, false, &stream);
+    CUresult result = stream_enter(handle, false, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     if (stream->capture)
@@ -118,7 +117,7 @@ ENTRY(cuStreamDestroy_v2, CUstream handle)
 static CUresult query(CUstream handle, bool per_thread)
 {
     struct stream *stream = NULL;
-    CUresult result = enter(handle, per_thread, &stream);
+    CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     if (stream->capture)
@@ -131,7 +130,7 @@ STREAM_ENTRY(cuStreamQuery, _ptsz, (CUstream stream), query, stream)
 static CUresult synchronize(CUstream handle, bool per_thread)
 {
     struct stream *stream = NULL;
-    CUresult result = enter(handle, per_thread, &stream);
+    CUresult result = stream_enter(handle, per_thread, &stream);
     return result == CUDA_SUCCESS ? driver_leave(queue_wait(stream)) : result;
 }
 
@@ -142,7 +141,7 @@ STREAM_ENTRY(cuStreamSynchronize, _ptsz, (CUstream stream), synchronize, stream)
 static CUresult get_priority(CUstream handle, int *priority, bool per_thread)
 {
     struct stream *stream = NULL;
-    CUresult result = enter(handle, per_thread, &stream);
+    CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     if (!priority)
@@ -156,7 +155,7 @@ STREAM_ENTRY(cuStreamGetPriority, _ptsz, (CUstream stream, int *priority), get_p
 static CUresult get_flags(CUstream handle, unsigned *flags, bool per_thread)
 {
     struct stream *stream = NULL;
-    CUresult result = enter(handle, per_thread, &stream);
+    CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     if (!flags)
@@ -170,7 +169,7 @@ STREAM_ENTRY(cuStreamGetFlags, _ptsz, (CUstream stream, unsigned *flags), get_fl
 static CUresult get_id(CUstream handle, unsigned long long *id, bool per_thread)
 {
     struct stream *stream = NULL;
-    CUresult result = enter(handle, per_thread, &stream);
+    CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     if (!id)
@@ -184,7 +183,7 @@ STREAM_ENTRY(cuStreamGetId, _ptsz, (CUstream stream, unsigned long long *id), ge
 static CUresult get_device(CUstream handle, CUdevice *device, bool per_thread)
 {
     struct stream *stream = NULL;
-    CUresult result = enter(handle, per_thread, &stream);
+    CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     if (!device)
@@ -198,7 +197,7 @@ STREAM_ENTRY(cuStreamGetDevice, _ptsz, (CUstream stream, CUdevice *device), get_
 static CUresult get_context(CUstream handle, CUcontext *context, bool per_thread)
 {
     struct stream *stream = NULL;
-    CUresult result = enter(handle, per_thread, &stream);
+    CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
     if (!context)

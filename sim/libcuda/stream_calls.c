@@ -52,16 +52,12 @@ STREAM_ENTRY(cuStreamAddCallback, _ptsz,
 static CUresult add_value(enum operation_kind kind, CUstream handle, const struct value_operation *value,
                           bool per_thread)
 {
-    struct context *context;
     struct stream *stream;
-    CUresult result = driver_enter(&context);
+    const CUresult result = stream_enter(handle, per_thread, &stream);
     if (result != CUDA_SUCCESS)
         return result;
-    result = stream_find(context, handle, per_thread, &stream);
-    if (result == CUDA_SUCCESS && (value->address % value->bytes || !memory_is_known(value->address, value->bytes)))
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result != CUDA_SUCCESS)
-        return driver_leave(result);
+    if (value->address % value->bytes || !memory_is_known(value->address, value->bytes))
+        return driver_leave(CUDA_ERROR_INVALID_VALUE);
     struct operation *operation = operation_create(kind);
     if (!operation)
         return driver_leave(CUDA_ERROR_OUT_OF_MEMORY);

@@ -16,7 +16,7 @@ enum race_access_flag {
     RACE_WIDTH = 256 /* times the bytes that a lane's plain store writes */
 };
 struct race_access {
-    uint32_t component, time; /* over for who knows this time of this component */
+    uint32_t component, time; /* happened before for an agent that knows this time of this component */
     uint32_t site;            /* instruction of the program */
     uint32_t agent;           /* the warp that did or issued it */
     uint32_t flags;

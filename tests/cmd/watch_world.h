@@ -98,4 +98,13 @@ void assert_looks(const struct world *world, const uint64_t *seconds, size_t cou
 #define ASSERT_LOOKS(world, ...) \
     assert_looks(world, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
+/* Lines of a text. */
+static inline size_t line_count(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
 #endif

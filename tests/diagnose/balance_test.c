@@ -125,11 +125,61 @@ static void who_waits_for_some_of_its_tokens_gets_no_arrivals_too_many(void **st
     }
 }
 
+/* ---- stages that the two sides count differently ---- */
+
+enum { STAGES = 2, TILE_ROUNDS = 3, TILES = 3 };
+
+/* Warp 0 fills a ring for tiles of three rounds, warp 1 empties it.  `restarts`: it begins each tile with stage 0. Else
+ * it releases stage 0 twice in the first round of each tile, around its wait for the other stage. */
+static void put_ring(struct picture *p, bool restarts)
+{
+    static struct way ways[2];
+    picture_init(p, 1, 2, 32);
+    picture_name(p, FULL, "full", STAGES, 1, 2);
+    picture_name(p, EMPTY, "empty", STAGES, 2, 1);
+    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    memset(ways, 0, sizeof ways);
+    ways[1].warp = 1;
+    for (uint32_t s = 0; s < STAGES; s++) {
+        picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
+        picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
+        way_add(&ways[0], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
+        way_add(&ways[0], WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), 1);
+    }
+    for (uint32_t w = 0; w < 2; w++)
+        way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+    for (uint32_t i = 0; i < TILES * TILE_ROUNDS; i++) {
+        const uint32_t stage = i % STAGES, parity = i / STAGES & 1, own = restarts ? i % TILE_ROUNDS % STAGES : stage;
+        way_add(&ways[0], WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, stage), parity ^ 1);
+        way_add(&ways[0], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, stage), 1);
+        way_add(&ways[1], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, own), parity);
+        way_add(&ways[1], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, own), 1);
+        if (!restarts && own == 0)
+            way_add(&ways[1], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, own), 1);
+    }
+    for (uint32_t s = 0; s < STAGES && !restarts; s++) /* so that somebody waits in the end */
+        way_add(&ways[0], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, s), 1);
+    ways_put(p, ways, 2);
+    assert_true(ways_stand(p));
+}
+
+static void a_stage_that_gets_the_arrivals_of_others_is_no_double_arrival(void **state)
+{
+    for (uint32_t restarts = 0; restarts < 2; restarts++) {
+        struct picture p;
+        put_ring(&p, restarts);
+        assert_true(ways_say(&p, restarts ? "count the stages differently" : "twice on \"empty\" stage 0"));
+        picture_deinit(&p);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrivals_of_a_whole_round_are_no_double_arrival),
         cmocka_unit_test(who_waits_for_some_of_its_tokens_gets_no_arrivals_too_many),
+        cmocka_unit_test(a_stage_that_gets_the_arrivals_of_others_is_no_double_arrival),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

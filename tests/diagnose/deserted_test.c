@@ -21,6 +21,7 @@ static const struct kernel {
     uint32_t more;                   /* bytes that CTA 0 announces too much in its third round */
     bool is_shared;                  /* each producer copies one half of the bytes to both CTAs */
     bool stays;                      /* some warp of CTA 1 waits at the cluster barrier */
+    bool leaves;                     /* CTA 1 leaves before it does anything else */
 } kernels[] = {
     {.name = "nothing", .rounds = ROUNDS},
     {.name = "nothing: each CTA frees its own slots, and one has fewer rounds", .rounds = ROUNDS - 2},
@@ -47,6 +48,12 @@ static const struct kernel {
      .rounds = 2,
      .is_shared = true,
      .stays = true},
+    {.name = "CTA 1 leaves at once, and CTA 0 needs its half",
+     .cause = "PEER_EXITED",
+     .says = "rank 1 warps 0-1 left the kernel, while",
+     .is_shared = true,
+     .leaves = true},
+    {.name = "nothing: CTA 1 leaves at once, and CTA 0 does not need it", .leaves = true},
 };
 
 static struct way ways[CTAS * (WARPS + 1)];
@@ -83,12 +90,15 @@ static void consume(const struct kernel *k, uint32_t cta, struct way *way)
 
 static uint32_t put_cta(const struct kernel *k, uint32_t cta, struct way *way)
 {
+    const bool leaves = cta && k->leaves;
     *way = (struct way){.warp = cta * WARPS + PRODUCER};
     initialise(way);
-    meet(way);
+    if (!leaves)
+        meet(way);
     produce(k, cta, way++);
     *way = (struct way){.warp = cta * WARPS + CONSUMER};
-    meet(way);
+    if (!leaves)
+        meet(way);
     consume(k, cta, way);
     return WARPS;
 }

@@ -52,4 +52,8 @@ void three_on_record(struct picture *p);
 void all_lanes_have_left(struct picture *p);
 void more_than_all_lanes_are_missing(struct picture *p);
 
+/* For the files of these pictures. */
+struct wsdbg_reach *doubt_reach_of(struct picture *p, uint32_t warp, uint32_t access);
+void doubt_stand_at_sync(struct picture *p, uint32_t first_warp, uint32_t last_warp);
+
 #endif

@@ -18,7 +18,7 @@
 enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 8, WARPS = 12, GROUP = 4, CTAS_MOST = 2, CONSUMERS = 8 };
 /* Named barriers: whose turn it is; that the producer may begin; that group A has stored its results; that the guest
  * has prepared what the producer needs. */
-enum { ORDER_A = 1, ORDER_B, BEGIN, STORED, PREPARED, GUEST = 2 };
+enum { ORDER_A = 1, ORDER_B, BEGIN, STORED, PREPARED, BEGIN_STORE, GUEST = 2 };
 /* Accesses of the picture. */
 enum { GIVES_TURN, FILLS, FREES, TURN, DRAIN, DOUBTFUL, MEETS };
 
@@ -49,6 +49,7 @@ struct kernel {
     uint32_t ctas;        /* 0 = 1; consumers of 2 release in both */
     bool is_told_by_name; /* they take turns, so that group B need not wait for "full" */
     bool begins_by_name;  /* the producer waits at BEGIN, at which consumers arrive before and behind all rounds */
+    bool begins_twice;    /* ... and likewise at BEGIN_STORE */
     bool meets_at_end;    /* group A meets at STORED behind all rounds */
     bool waits_at_end;    /* the producer waits until all slots are free at the end, slot 0 last */
     bool rest_releases;   /* lane 0 of a warp that releases leaves that to the others; those of the producer leave */
@@ -168,6 +169,12 @@ static const struct kernel kernels[] = {
      .says = "Warps 4-11 arrive at named barrier 3 only behind waits",
      .no_begin = true,
      .begins_by_name = true},
+    {.name = "... nor to do what comes next",
+     .cause = "ARRIVE_MISSING",
+     .says = "Warps 4-11 arrive at named barriers 3, 6 only behind waits",
+     .no_begin = true,
+     .begins_by_name = true,
+     .begins_twice = true},
     {.name = "the consumers of one rank never release",
      .cause = "ARRIVE_MISSING",
      .says = "Rank 1 warps 4-11 do the same as warp 4 of cluster rank 0, but for 128 arrivals that they leave out",
@@ -228,6 +235,8 @@ static void produce(const struct kernel *k, struct way *way, uint32_t cta)
     prepare(k, way);
     if (k->begins_by_name)
         way_add(way, WSDBG_ACCESS_NAMED_SYNC, BEGIN, (CONSUMERS + 1) * 32);
+    if (k->begins_twice)
+        way_add(way, WSDBG_ACCESS_NAMED_SYNC, BEGIN_STORE, (CONSUMERS + 1) * 32);
     for (uint32_t i = 0; i < STAGES && k->has_no_work; i++)
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i), i ? 1 : k->drain_parity);
     for (uint32_t i = 0; i < ROUNDS && !k->has_no_work; i++) {
@@ -299,6 +308,8 @@ static void consume(const struct kernel *k, struct way *way, uint32_t cta, uint3
         way_add(way, WSDBG_ACCESS_NAMED_SYNC, STORED, GROUP * 32);
     if (k->begins_by_name) /* for the next tile */
         way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, BEGIN, (CONSUMERS + 1) * 32);
+    if (k->begins_twice)
+        way_add(way, WSDBG_ACCESS_NAMED_ARRIVE, BEGIN_STORE, (CONSUMERS + 1) * 32);
 }
 
 static void put_ways(struct picture *p, const struct kernel *k)
@@ -372,7 +383,7 @@ static bool stand_still(struct picture *p, const struct kernel *k)
         picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
         picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
     }
-    for (uint32_t id = 0; id <= PREPARED; id++)
+    for (uint32_t id = 0; id <= BEGIN_STORE; id++)
         picture_object(p, WSDBG_BARRIER_NAMED, id);
     put_accesses(p, k);
     put_ways(p, k);

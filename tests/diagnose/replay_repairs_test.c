@@ -305,23 +305,24 @@ static void a_stage_of_which_not_all_arrivals_are_known_speaks_against_no_count(
 }
 
 /* Warps 0 and 1 answer each other on B and C.  Both barriers have twice the count that they need. */
-static void a_count_of_one_instruction_is_repaired_for_all_that_have_it_of_it(void **state)
+static void a_count_is_repaired_for_all_that_one_instruction_gave_it_else_for_all_that_have_it(void **state)
 {
     enum { ONE = 100, OTHER };
     static const struct {
         const char *name;
         uint32_t access_of_b, access_of_c, count_of_c;
-        bool is_repaired;
+        bool is_of_instruction, is_of_count;
     } rows[] = {
-        {"one instruction initialised both", ONE, ONE, 2, true},
-        {"... with different counts", ONE, ONE, 3, false},
-        {"two instructions did", ONE, OTHER, 2, false},
-        {"nobody knows which ones did", WSDBG_NONE, WSDBG_NONE, 2, false},
+        {"one instruction initialised both", ONE, ONE, 2, true, false},
+        {"... with different counts", ONE, ONE, 3, false, false},
+        {"two instructions did", ONE, OTHER, 2, false, true},
+        {"... with different counts", ONE, OTHER, 3, false, false},
+        {"nobody knows which ones did", WSDBG_NONE, WSDBG_NONE, 2, false, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct kernel k;
         struct wsdbg_repairs repairs;
-        uint32_t counts = 0;
+        uint32_t of_instruction = 0, of_count = 0;
         print_message("%s\n", rows[i].name);
         kernel_begin(&k);
         way_add(&k.ways[0], WSDBG_ACCESS_INIT, AT_B, 2)->access = rows[i].access_of_b;
@@ -334,10 +335,13 @@ static void a_count_of_one_instruction_is_repaired_for_all_that_have_it_of_it(vo
         kernel_run(&k);
         assert_false(k.replay->has_ended);
         assert_null(wsdbg_repairs_find(k.replay, &repairs));
-        for (uint32_t r = 0; r < repairs.count; r++)
-            counts += repairs.rows[r].kind == WSDBG_REPAIR_COUNT && repairs.rows[r].value == 1 &&
-                      repairs.rows[r].is_of_instruction;
-        assert_int_equal(counts > 0, rows[i].is_repaired);
+        for (uint32_t r = 0; r < repairs.count; r++) {
+            const bool is_right = repairs.rows[r].kind == WSDBG_REPAIR_COUNT && repairs.rows[r].value == 1;
+            of_instruction += is_right && repairs.rows[r].is_of_instruction;
+            of_count += is_right && repairs.rows[r].is_of_count;
+        }
+        assert_int_equal(of_instruction > 0, rows[i].is_of_instruction);
+        assert_int_equal(of_count > 0, rows[i].is_of_count);
         kernel_end(&k);
     }
     (void)state;
@@ -492,7 +496,7 @@ int main(void)
         cmocka_unit_test(a_count_with_which_no_phase_completes_is_no_repair),
         cmocka_unit_test(a_half_done_phase_lacks_arrivals_and_no_parity),
         cmocka_unit_test(a_stage_of_which_not_all_arrivals_are_known_speaks_against_no_count),
-        cmocka_unit_test(a_count_of_one_instruction_is_repaired_for_all_that_have_it_of_it),
+        cmocka_unit_test(a_count_is_repaired_for_all_that_one_instruction_gave_it_else_for_all_that_have_it),
         cmocka_unit_test(warps_may_share_phases),
         cmocka_unit_test(a_repair_lets_warps_share_phases),
         cmocka_unit_test(warps_that_slip_share_no_phases),

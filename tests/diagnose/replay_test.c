@@ -260,7 +260,7 @@ static void lanes_that_gather_did_nothing_unseen(void **state)
 static void who_arrives_behind_a_phase_arrives_in_the_next(void **state)
 {
     struct kernel k;
-    const struct wsdbg_replay_changes changes = {.early_id = 0};
+    const struct wsdbg_replay_changes changes = {.early_ids = 0};
     kernel_begin(&k);
     k.ways[0].lanes = 0xffffffff;
     kernel_add(&k, 2, WSDBG_ACCESS_INIT, AT_B, 31);

@@ -1,154 +1,15 @@
 /* look_moved_test.c - two looks at one machine: what stands where it stood, what went on, and what is not known when
  * there was no time to read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "machine/changed_machine.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "machine/interpret.h"
 #include "machine/look_words.h"
 
 enum { INSTRUCTION = 16, PRODUCER = 0, CONSUMER = 4 };
-
-/* A dump's machine, of which single reads answer otherwise or fail. */
-struct changed {
-    struct wsdbg_machine *machine;
-    struct wsdbg_machine_ops ops;
-    const struct wsdbg_machine_ops *real;
-    struct wsdbg_code *code;
-    uint32_t word_at; /* shared offset of CTA 0 whose word is another one; 0 = none */
-    uint64_t word;
-    unsigned reads, fails_at;                 /* 0 = never */
-    long register_read_ns;                    /* each takes at least so long */
-    const struct wsdbg_machine_warp *lacking; /* its registers are not known; NULL = none */
-    bool lacking_everywhere;                  /* nor are those of this warp in other CTAs */
-    bool lanes_are_alike;                     /* the dump has registers of one lane a place */
-    bool all_are_known;                       /* registers of all kinds, of every warp: `general` and `uniform` */
-    uint32_t general, uniform;
-};
-static struct changed changed;
-
-static struct wsdbg_error *count_read(void)
-{
-    return ++changed.reads == changed.fails_at ? wsdbg_error_create(WSDBG_ERROR_OTHER, "the source broke") : NULL;
-}
-
-static struct wsdbg_error *shared(struct wsdbg_machine *machine, uint32_t cta, uint32_t address, void *out,
-                                  uint32_t byte_count, bool *known)
-{
-    struct wsdbg_error *error = count_read();
-    if (!error)
-        error = changed.real->shared(machine, cta, address, out, byte_count, known);
-    if (!error && cta == 0 && changed.word_at >= address && changed.word_at + 8 <= address + byte_count)
-        memcpy((char *)out + (changed.word_at - address), &changed.word, sizeof changed.word);
-    return error;
-}
-
-static bool lacks(uint32_t warp)
-{
-    const struct wsdbg_machine_warp *row = &changed.machine->warps[warp];
-    return row == changed.lacking ||
-           (changed.lacking_everywhere && wsdbg_machine_warp_index(changed.machine, row) ==
-                                              wsdbg_machine_warp_index(changed.machine, changed.lacking));
-}
-
-static uint32_t fill(uint32_t *out, uint32_t count, uint32_t value)
-{
-    for (uint32_t i = 0; i < count; i++)
-        out[i] = value;
-    return count;
-}
-
-static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
-                                     uint32_t count, uint32_t *out, uint32_t *known_count)
-{
-    struct wsdbg_error *error = count_read();
-    nanosleep(&(struct timespec){.tv_nsec = changed.register_read_ns}, NULL);
-    *known_count = 0;
-    lane = changed.lanes_are_alike ? 0 : lane;
-    if (changed.all_are_known)
-        *known_count = fill(out, count, changed.general);
-    return error || changed.all_are_known || lacks(warp)
-               ? error
-               : changed.real->registers(machine, warp, lane, first, count, out, known_count);
-}
-
-static struct wsdbg_error *uniform_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,
-                                             uint32_t count, uint32_t *out, uint32_t *known_count)
-{
-    struct wsdbg_error *error = count_read();
-    *known_count = 0;
-    if (changed.all_are_known)
-        *known_count = fill(out, count, changed.uniform);
-    return error || changed.all_are_known || lacks(warp)
-               ? error
-               : changed.real->uniform_registers(machine, warp, first, count, out, known_count);
-}
-
-static struct wsdbg_error *predicates(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t *mask,
-                                      bool *known)
-{
-    *mask = 1;
-    *known = true;
-    return changed.all_are_known ? NULL : changed.real->predicates(machine, warp, lane, mask, known);
-}
-
-static struct wsdbg_error *constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
-                                    void *out, uint32_t byte_count, bool *known)
-{
-    struct wsdbg_error *error = count_read();
-    return error ? error : changed.real->constant(machine, grid, bank, offset, out, byte_count, known);
-}
-
-static int open_dump(void **state)
-{
-    (void)state;
-    changed = (struct changed){0};
-    assert_null(wsdbg_machine_open_core(WSDBG_DUMPS "/gemm-arrive-missing.core.gz", &changed.machine));
-    assert_null(wsdbg_code_create(&changed.code));
-    changed.real = changed.machine->ops;
-    changed.ops = *changed.real;
-    changed.ops.shared = shared;
-    changed.ops.registers = registers;
-    changed.ops.uniform_registers = uniform_registers;
-    changed.ops.predicates = predicates;
-    changed.ops.constant = constant;
-    changed.machine->ops = &changed.ops;
-    return 0;
-}
-
-static int close_dump(void **state)
-{
-    (void)state;
-    wsdbg_code_destroy(changed.code);
-    changed.real->close(changed.machine);
-    return 0;
-}
-
-static struct wsdbg_look *look_at(uint64_t time_ns)
-{
-    struct wsdbg_look *look;
-    changed.machine->time_ns = time_ns;
-    assert_null(wsdbg_look_take(changed.machine, changed.code, &look));
-    return look;
-}
-
-/* The machine's row of a warp of the first CTA. */
-static struct wsdbg_machine_warp *warp_of_first_cta(uint32_t index)
-{
-    for (size_t i = 0; i < changed.machine->warp_count; i++)
-        if (changed.machine->warps[i].cta == 0 &&
-            wsdbg_machine_warp_index(changed.machine, &changed.machine->warps[i]) == index)
-            return &changed.machine->warps[i];
-    fail();
-    return NULL;
-}
 
 static void move_lanes(struct wsdbg_machine_warp *warp, int64_t bytes)
 {
@@ -159,11 +20,11 @@ static void move_lanes(struct wsdbg_machine_warp *warp, int64_t bytes)
 /* Takes two looks, with `change` between them, and puts them into a snapshot. */
 static struct wsdbg_snapshot look_twice(void (*change)(void))
 {
-    struct wsdbg_look *looks[2] = {look_at(1000)};
+    struct wsdbg_look *looks[2] = {changed_look(1000)};
     struct wsdbg_snapshot snapshot = {0};
     if (change)
         change();
-    looks[1] = look_at(2000);
+    looks[1] = changed_look(2000);
     assert_null(wsdbg_look_snapshot(looks, 2, &snapshot));
     wsdbg_look_destroy(looks[0]);
     wsdbg_look_destroy(looks[1]);
@@ -188,7 +49,7 @@ static void what_stands_still_has_not_moved(void **state)
 /* From the branch of its spin loop to the test. */
 static void spin(void)
 {
-    move_lanes(warp_of_first_cta(CONSUMER), -INSTRUCTION);
+    move_lanes(changed_warp(CONSUMER), -INSTRUCTION);
 }
 
 static void two_places_of_one_wait_are_no_movement(void **state)
@@ -203,7 +64,7 @@ static void two_places_of_one_wait_are_no_movement(void **state)
 /* Half of its lanes only. */
 static void part(void)
 {
-    struct wsdbg_machine_warp *warp = warp_of_first_cta(CONSUMER);
+    struct wsdbg_machine_warp *warp = changed_warp(CONSUMER);
     for (unsigned i = 0; i < WSDBG_MACHINE_LANES / 2; i++)
         warp->lanes[i].pc -= INSTRUCTION;
 }
@@ -222,7 +83,7 @@ static void lanes_that_part_in_one_wait_are_no_movement(void **state)
 
 static void leave(void)
 {
-    move_lanes(warp_of_first_cta(CONSUMER), -64 * INSTRUCTION);
+    move_lanes(changed_warp(CONSUMER), -64 * INSTRUCTION);
 }
 
 static void a_warp_that_moved_is_running(void **state)
@@ -294,7 +155,7 @@ static void without_registers_a_place_alone_is_no_standstill(void **state)
 {
     (void)state;
     leave();
-    changed.lacking = warp_of_first_cta(CONSUMER);
+    changed.lacking = changed_warp(CONSUMER);
     struct wsdbg_snapshot snapshot = look_twice(NULL);
     assert_int_equal(snapshot.looks[1].moved, 0);
     assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_UNKNOWN);
@@ -306,7 +167,7 @@ static void one_look_tells_neither_of_movement_nor_of_a_standstill(void **state)
 {
     (void)state;
     stand_outside();
-    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_look *look = changed_look(1);
     struct wsdbg_snapshot snapshot = {0};
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_int_equal(snapshot.warps[CONSUMER].state, WSDBG_WARP_RUNNING); /* outside of any wait, no more */
@@ -362,7 +223,7 @@ static void a_wait_whose_phase_is_over_is_none(void **state)
 {
     (void)state;
     complete();
-    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_look *look = changed_look(1);
     struct wsdbg_snapshot snapshot = {0};
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_int_equal(snapshot.warps[PRODUCER].state, WSDBG_WARP_RUNNING);
@@ -401,8 +262,9 @@ static void a_warp_that_was_not_read_is_like_one_in_its_state(void **state)
     size_t taken_over = 0;
     changed.register_read_ns = EACH_NS;
     const uint64_t half_ns = WARPS / 2 * (uint64_t)EACH_NS;
-    assert_null(wsdbg_look_take_within(changed.machine, changed.code,
-                                       (struct wsdbg_look_budget){.states_ns = half_ns, .rest_ns = half_ns, .walks_ns = half_ns}, &look));
+    assert_null(wsdbg_look_take_within(
+        changed.machine, changed.code,
+        (struct wsdbg_look_budget){.states_ns = half_ns, .rest_ns = half_ns, .walks_ns = half_ns}, &look));
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_in_range(snapshot.looks[0].warps_read, 3, WARPS - 1);
     for (size_t i = 0; i < snapshot.part_count; i++) {
@@ -440,7 +302,7 @@ static void one_warp_of_each_state_is_read_when_the_time_of_the_rest_is_over(voi
 /* A look that was kept has the registers of one warp of each state only. */
 static void lose_registers(void)
 {
-    changed.lacking = warp_of_first_cta(CONSUMER);
+    changed.lacking = changed_warp(CONSUMER);
 }
 
 static void a_warp_whose_registers_are_not_there_is_like_one_in_its_state(void **state)
@@ -463,8 +325,8 @@ static void a_warp_whose_registers_are_not_there_is_like_one_in_its_state(void *
 static void a_producer_whose_registers_are_not_there_is_like_another(void **state)
 {
     (void)state;
-    changed.lacking = warp_of_first_cta(PRODUCER);
-    struct wsdbg_look *look = look_at(1);
+    changed.lacking = changed_warp(PRODUCER);
+    struct wsdbg_look *look = changed_look(1);
     struct wsdbg_snapshot snapshot = {0};
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_int_equal(snapshot.warps[PRODUCER].part_count, 2);
@@ -477,9 +339,9 @@ static void a_producer_whose_registers_are_not_there_is_like_another(void **stat
 static void a_state_of_which_no_registers_are_there_is_said(void **state)
 {
     (void)state;
-    changed.lacking = warp_of_first_cta(PRODUCER);
+    changed.lacking = changed_warp(PRODUCER);
     changed.lacking_everywhere = true;
-    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_look *look = changed_look(1);
     struct wsdbg_snapshot snapshot = {0};
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_int_equal(snapshot.warps[PRODUCER].state, WSDBG_WARP_UNKNOWN);
@@ -498,7 +360,7 @@ static void a_warp_without_lanes_lets_none_of_its_cta_count_as_exited(void **sta
     enum { WARPS_PER_CTA = 12 };
     (void)state;
     changed.machine->warps[0].valid_lanes = 0;
-    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_look *look = changed_look(1);
     struct wsdbg_snapshot snapshot = {0};
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_int_equal(snapshot.warps[PRODUCER].state, WSDBG_WARP_UNKNOWN);
@@ -513,7 +375,7 @@ static void code_that_is_not_there_is_said_once(void **state)
     (void)state;
     for (size_t i = 0; i < changed.machine->module_count; i++)
         changed.machine->modules[i].image.byte_count = 0;
-    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_look *look = changed_look(1);
     struct wsdbg_snapshot snapshot = {0};
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_int_equal(snapshot.note_count, 1);
@@ -532,7 +394,7 @@ static void code_that_is_not_there_is_said_once(void **state)
 static void the_authors_names_stay(void **state)
 {
     (void)state;
-    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_look *look = changed_look(1);
     struct wsdbg_snapshot snapshot = {0};
     snapshot.contexts = calloc(1, sizeof *snapshot.contexts);
     snapshot.modules = calloc(1, sizeof *snapshot.modules);
@@ -563,7 +425,7 @@ static void without_an_id_left_nothing_gets_a_wrong_name(void **state)
 {
     (void)state;
     enum { IDS = 256 };
-    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_look *look = changed_look(1);
     struct wsdbg_snapshot snapshot = {0};
     snapshot.contexts = calloc(1, sizeof *snapshot.contexts);
     snapshot.modules = calloc(1, sizeof *snapshot.modules);
@@ -590,7 +452,7 @@ static void without_an_id_left_nothing_gets_a_wrong_name(void **state)
 static void a_source_that_fails_at_any_read_is_an_error(void **state)
 {
     (void)state;
-    struct wsdbg_look *look = look_at(1);
+    struct wsdbg_look *look = changed_look(1);
     const unsigned reads = changed.reads;
     wsdbg_look_destroy(look);
     assert_true(reads > 40);
@@ -608,7 +470,7 @@ static void a_source_that_fails_at_any_read_is_an_error(void **state)
 
 int main(void)
 {
-#define ON_DUMP(test) cmocka_unit_test_setup_teardown(test, open_dump, close_dump)
+#define ON_DUMP(test) cmocka_unit_test_setup_teardown(test, changed_open_dump, changed_close_dump)
     const struct CMUnitTest tests[] = {
         ON_DUMP(what_stands_still_has_not_moved),
         ON_DUMP(two_places_of_one_wait_are_no_movement),

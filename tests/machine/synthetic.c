@@ -125,7 +125,9 @@ static void add_warp(struct wsdbg_machine *machine, const struct shape *shape, u
 static void add_read(struct synthetic *synthetic, enum wsdbg_read_kind kind, uint32_t subject, uint32_t part,
                      uint64_t first, const void *bytes, size_t count)
 {
-    assert_null(wsdbg_reads_add(&synthetic->reads, kind, subject, part, first, bytes, count));
+    const struct wsdbg_machine_read read = {
+        .kind = kind, .subject = subject, .part = part, .first = first, .byte_count = count};
+    assert_null(wsdbg_reads_add(&synthetic->reads, read, bytes));
 }
 
 static void read_warp(struct synthetic *synthetic, const struct shape *shape, uint32_t warp)

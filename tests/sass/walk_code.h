@@ -4,38 +4,16 @@
 #ifndef TEST_SASS_WALK_CODE_H
 #define TEST_SASS_WALK_CODE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "instructions.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "sass/flow.h"
 #include "sass/thread_load.h"
 #include "sass/walk.h"
 
 /* clang-format off */
-#define OPERAND(k, ...) {.kind = WSDBG_OPERAND_##k, __VA_ARGS__}
-#define R(n) OPERAND(REGISTER, .number = (n), .registers = 1)
-#define ZERO R(WSDBG_RZ)
-#define P(n) OPERAND(PREDICATE, .number = (n), .registers = 1)
-#define ALWAYS P(WSDBG_PT)
-#define NUMBER(n) OPERAND(IMMEDIATE, .value = (n), .registers = 1)
-#define SPECIAL(n) OPERAND(SPECIAL, .value = (n), .registers = 1)
-#define CONSTANT(offset) OPERAND(CONSTANT, .number = WSDBG_RZ, .value = (offset), .registers = 1)
-#define U(n) OPERAND(UNIFORM, .number = (n), .registers = 1)
-#define AT_UNIFORM(n) OPERAND(MEMORY, .number = WSDBG_RZ, .uniform = (n), .registers = 1)
-#define AT(reg, offset) OPERAND(MEMORY, .number = (reg), .uniform = WSDBG_URZ, .value = (offset), .registers = 1)
-#define PAIR_AT(reg) OPERAND(MEMORY, .number = (reg), .uniform = WSDBG_URZ, .registers = 2)
-#define OP(name) .operation = WSDBG_OP_##name, .is_whole = true
-#define TO(...) .destinations = {__VA_ARGS__}, \
-    .destination_count = sizeof (struct wsdbg_operand[]){__VA_ARGS__} / sizeof(struct wsdbg_operand)
-#define FROM(...) .sources = {__VA_ARGS__}, \
-    .source_count = sizeof (struct wsdbg_operand[]){__VA_ARGS__} / sizeof(struct wsdbg_operand)
-#define UNGUARDED .guard = WSDBG_PT
 #define IF(n) .guard = (n)
 #define JUMP(rows) .has_target = true, .target_offset_bytes = (rows) * WSDBG_INSTRUCTION_BYTES
 #define SET(reg, n) OP(MOV), UNGUARDED, TO(R(reg)), FROM(NUMBER(n))
@@ -115,5 +93,26 @@ static inline struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, si
 
 #define WITHOUT_LIMITS ((struct wsdbg_walk_limits){LONG, LONG, LONG, NULL, NULL})
 #define WALK(code, parameter) walk_of(code, sizeof(code) / sizeof *(code), parameter, WITHOUT_LIMITS)
+
+/* Of the group with lane 0; *together: its lanes. */
+static inline struct wsdbg_walk walk_of_warp(const struct wsdbg_instruction *code, size_t count, uint32_t *together)
+{
+    uint32_t lanes[WSDBG_WALK_LANES];
+    struct wsdbg_thread_world worlds[WSDBG_WALK_LANES];
+    struct wsdbg_graph *graph;
+    struct wsdbg_walk_plan *plan;
+    struct wsdbg_walk walk;
+    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
+        lanes[lane] = lane;
+        worlds[lane] = (struct wsdbg_thread_world){&lanes[lane], constant, lane_of, NULL, NULL, NULL, 0};
+    }
+    assert_null(wsdbg_graph_create_decoded(code, count, &graph));
+    assert_null(wsdbg_walk_plan_create(graph, &plan));
+    assert_null(wsdbg_walk_lanes(plan, worlds, UINT32_MAX, (struct wsdbg_walk_limits){LONG, LONG, LONG, NULL, NULL},
+                                 &walk, together));
+    wsdbg_walk_plan_destroy(plan);
+    wsdbg_graph_destroy(graph);
+    return walk;
+}
 
 #endif

@@ -103,7 +103,7 @@ const char *semantics_operation_id(unsigned operation);
 /* scalar.c: units of rows that read and write registers only. */
 void semantics_add_scalars(struct semantics_corpus *corpus);
 
-/* bodies.c: kernels written as text.  `body` uses %in, %out (addresses of 64 bits), %t (thread) and registers declared
+/* body.c: kernels written as text.  `body` uses %in, %out (addresses of 64 bits), %t (thread) and registers declared
  * by the kernel; `count` results of `bytes` each, in slots of 8 bytes from %out on. */
 void semantics_add_lanes(struct semantics_corpus *corpus);
 void semantics_add_memory(struct semantics_corpus *corpus);

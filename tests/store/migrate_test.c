@@ -47,65 +47,23 @@ static int set_up(const char *fixture)
     return 0;
 }
 
-static int set_up_1(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_1.sql");
-}
-
-static int set_up_2(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_2.sql");
-}
-
-static int set_up_3(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_3.sql");
-}
-
-static int set_up_4(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_4.sql");
-}
-
-static int set_up_5(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_5.sql");
-}
-
-static int set_up_7(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_7.sql");
-}
-
-static int set_up_8(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_8.sql");
-}
-
-static int set_up_9(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_9.sql");
-}
-
-static int set_up_10(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_10.sql");
-}
-
-static int set_up_6(void **state)
-{
-    (void)state;
-    return set_up(WSDBG_FIXTURES_DIR "/version_6.sql");
-}
+/* Of the tests of one version: its database, as that version wrote it. */
+#define SET_UP(version)                                                \
+    static int set_up_##version(void **state)                          \
+    {                                                                  \
+        (void)state;                                                   \
+        return set_up(WSDBG_FIXTURES_DIR "/version_" #version ".sql"); \
+    }
+SET_UP(1)
+SET_UP(2)
+SET_UP(3)
+SET_UP(4)
+SET_UP(5)
+SET_UP(6)
+SET_UP(7)
+SET_UP(8)
+SET_UP(9)
+SET_UP(10)
 
 static int tear_down(void **state)
 {
@@ -490,60 +448,29 @@ static void a_damaged_old_database_is_refused(void **state)
         cmocka_unit_test(it_has_the_tables_views_and_columns_of_today),                                       \
         cmocka_unit_test(the_migrated_copy_cannot_be_written)
 
+/* Runs the tests of one version's database: those of every version, and its own. */
+#define VERSION(version, ...)                                                 \
+    do {                                                                      \
+        const struct CMUnitTest tests[] = {EVERY_VERSION, __VA_ARGS__};       \
+        failed += cmocka_run_group_tests(tests, set_up_##version, tear_down); \
+    } while (0)
+
 int main(void)
 {
-    const struct CMUnitTest version_1[] = {
-        EVERY_VERSION,
-        cmocka_unit_test(what_version_1_did_not_store_is_missing_not_wrong),
-        cmocka_unit_test(a_damaged_old_database_is_refused),
-    };
-    const struct CMUnitTest version_2[] = {
-        EVERY_VERSION,
-        cmocka_unit_test(the_log_and_the_source_of_version_2_are_kept),
-    };
-    const int failed = cmocka_run_group_tests(version_1, set_up_1, tear_down);
-    const struct CMUnitTest version_3[] = {
-        EVERY_VERSION,
-        cmocka_unit_test(what_version_3_did_not_see_is_not_known),
-    };
-    const struct CMUnitTest version_4[] = {
-        EVERY_VERSION,
-        cmocka_unit_test(what_version_4_saw_is_kept_and_nothing_was_refused),
-    };
-    const struct CMUnitTest version_5[] = {
-        EVERY_VERSION,
-        cmocka_unit_test(of_memory_and_work_version_5_knew_nothing),
-    };
-    const struct CMUnitTest version_6[] = {
-        EVERY_VERSION,
-        cmocka_unit_test(of_ranks_version_6_knew_nothing_but_the_host),
-        cmocka_unit_test(of_stacks_version_6_knew_nothing),
-    };
-    const struct CMUnitTest version_7[] = {
-        EVERY_VERSION,
-        cmocka_unit_test(of_collectives_version_7_knew_nothing_but_the_ranks),
-    };
-    const struct CMUnitTest version_8[] = {
-        EVERY_VERSION,
-        cmocka_unit_test(of_launch_sites_version_8_knew_nothing_but_the_calls),
-    };
-    const struct CMUnitTest version_9[] = {
-        EVERY_VERSION,
-        cmocka_unit_test(of_rings_version_9_knew_nothing),
-    };
-    const struct CMUnitTest version_10[] = {
-        EVERY_VERSION,
-        cmocka_unit_test(of_each_name_version_10_knew_nothing),
-        cmocka_unit_test(names_of_a_module_without_probes_are_inferred),
-        cmocka_unit_test(of_a_picture_without_inferred_names_nothing_is_said),
-    };
-    return failed + cmocka_run_group_tests(version_2, set_up_2, tear_down) +
-           cmocka_run_group_tests(version_3, set_up_3, tear_down) +
-           cmocka_run_group_tests(version_4, set_up_4, tear_down) +
-           cmocka_run_group_tests(version_5, set_up_5, tear_down) +
-           cmocka_run_group_tests(version_6, set_up_6, tear_down) +
-           cmocka_run_group_tests(version_7, set_up_7, tear_down) +
-           cmocka_run_group_tests(version_8, set_up_8, tear_down) +
-           cmocka_run_group_tests(version_9, set_up_9, tear_down) +
-           cmocka_run_group_tests(version_10, set_up_10, tear_down);
+    int failed = 0;
+    VERSION(1, cmocka_unit_test(what_version_1_did_not_store_is_missing_not_wrong),
+            cmocka_unit_test(a_damaged_old_database_is_refused));
+    VERSION(2, cmocka_unit_test(the_log_and_the_source_of_version_2_are_kept));
+    VERSION(3, cmocka_unit_test(what_version_3_did_not_see_is_not_known));
+    VERSION(4, cmocka_unit_test(what_version_4_saw_is_kept_and_nothing_was_refused));
+    VERSION(5, cmocka_unit_test(of_memory_and_work_version_5_knew_nothing));
+    VERSION(6, cmocka_unit_test(of_ranks_version_6_knew_nothing_but_the_host),
+            cmocka_unit_test(of_stacks_version_6_knew_nothing));
+    VERSION(7, cmocka_unit_test(of_collectives_version_7_knew_nothing_but_the_ranks));
+    VERSION(8, cmocka_unit_test(of_launch_sites_version_8_knew_nothing_but_the_calls));
+    VERSION(9, cmocka_unit_test(of_rings_version_9_knew_nothing));
+    VERSION(10, cmocka_unit_test(of_each_name_version_10_knew_nothing),
+            cmocka_unit_test(names_of_a_module_without_probes_are_inferred),
+            cmocka_unit_test(of_a_picture_without_inferred_names_nothing_is_said));
+    return failed;
 }

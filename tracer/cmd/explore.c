@@ -36,7 +36,7 @@ struct exploration {
     bool stood_still; /* the launch that was found to hang did, and the program was ended */
 };
 
-/* What is proven is said at once; a launch that polls may yet be helped. */
+/* A proven deadlock is reported at once; a launch that polls may still be helped from outside. */
 static enum wsdbg_followed follow(struct wsdbg_follower *follower, struct wsdbg_listener *listener)
 {
     struct exploration *exploration = (struct exploration *)((char *)follower - offsetof(struct exploration, follower));

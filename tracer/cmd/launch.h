@@ -9,7 +9,7 @@
 enum wsdbg_run_evidence { WSDBG_RUN_AUTO, WSDBG_RUN_RING, WSDBG_RUN_LIVE, WSDBG_RUN_CORE };
 enum wsdbg_run_device {
     WSDBG_RUN_ON_GPU_IF_ANY, /* else on the simulator */
-    WSDBG_RUN_ON_EITHER,     /* the same, and which is said */
+    WSDBG_RUN_ON_EITHER,     /* the same, and the choice is printed */
     WSDBG_RUN_ON_GPU,
     WSDBG_RUN_ON_SIMULATOR
 };
@@ -30,7 +30,7 @@ struct wsdbg_follower {
     struct wsdbg_store *store;
 };
 
-/* What came of it, for who wants more than the status. */
+/* The result of a run, for callers that need more than the status. */
 struct wsdbg_run_result {
     char cause[32]; /* code of the verdict, "" = none */
     char *database; /* the session's; the caller frees; NULL = there is none */

@@ -86,7 +86,7 @@ static void add_totals(const struct wsdbg_lint_totals *of_file, struct wsdbg_lin
         all->findings[severity] += of_file->findings[severity];
 }
 
-/* A file that cannot be read is said; the others are still read. */
+/* A file that cannot be read is reported; the others are still read. */
 static void lint_one(struct run *run, const char *path)
 {
     const struct wsdbg_lint_listener listener = {run, take_finding, show_left_out};

@@ -36,8 +36,8 @@ static int run_command(const struct wsdbg_command *command, char **arguments)
     return status;
 }
 
-/* Who started wsdbg sees what it would have seen of the program: a shell's loop ends with Ctrl-C, for one.  No core
- * dump of wsdbg's takes the place of the program's. */
+/* The parent of wsdbg sees the end that it would have seen of the program: Ctrl-C ends a shell's loop, for example.  No
+ * core dump of wsdbg's takes the place of the program's. */
 static int die_of(int number)
 {
     sigset_t signals;

@@ -132,7 +132,7 @@ static bool has_rank(const struct wsdbg_merge *merge, uint32_t rank)
     return false;
 }
 
-/* Of a world that nobody can have counted wrong. */
+/* Ranks of the world that no database has.  A larger world size is taken for a mistake. */
 static void say_missing(const struct wsdbg_merge *merge)
 {
     enum { WORLD_MOST = 1 << 16 };

@@ -5,7 +5,7 @@
 #include "cmd/command.h"
 
 /* The session database that the command's first operand names, or, with `named` false, the newest one of this user in
- * the current folder; that one is said on stderr.  *out is the caller's to free.  NOT_FOUND where there is none. */
+ * the current folder; its name is printed on stderr.  *out is the caller's to free.  NOT_FOUND where there is none. */
 struct wsdbg_error *wsdbg_session_file(const struct wsdbg_invocation *invocation, bool named, char **out);
 
 #endif

@@ -9,8 +9,8 @@ struct wsdbg_program_log;
 /* NULL = no memory. */
 struct wsdbg_program_log *wsdbg_program_log_create(void);
 void wsdbg_program_log_add(struct wsdbg_program_log *log, uint64_t time_ns, const char *text);
-/* Writes what waits, at most once a second and 64 MiB in all; a chatty program's lines beyond that go, oldest first,
- * and their number is said in their place. */
+/* Writes what waits, at most once a second and 64 MiB in all; lines beyond that are dropped, the oldest first, and a
+ * line in their place says how many. */
 void wsdbg_program_log_write(struct wsdbg_program_log *log, struct wsdbg_store *store, uint64_t now_ns);
 /* Writes what waits now: it comes before a line of wsdbg's, or it is the last. */
 void wsdbg_program_log_flush(struct wsdbg_program_log *log, struct wsdbg_store *store, uint64_t now_ns);

@@ -39,7 +39,7 @@ static struct wsdbg_error *ask(struct wsdbg_store *store, const struct wsdbg_inv
     for (int i = first; i < invocation->operand_count; i++)
         fprintf(words, "%s%s", i > first ? " " : "", invocation->operands[i]);
     fclose(words);
-    /* How long somebody's own question may take is theirs to say. */
+    /* A user's own statement has no time limit unless the user sets one. */
     if (query[0] != '@' && !wsdbg_option_value(invocation, "time-limit"))
         wsdbg_store_lift_time_limit(store);
     bool lacks_histories = false;

@@ -54,6 +54,17 @@ uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta)
     return WSDBG_NONE;
 }
 
+uint32_t wsdbg_case_mbarrier_at(const struct wsdbg_case *c, uint32_t cta, uint32_t offset)
+{
+    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
+        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
+        if (row->cta == cta && row->kind == WSDBG_BARRIER_MBARRIER && row->shared_offset.known &&
+            row->shared_offset.value == offset)
+            return b;
+    }
+    return WSDBG_NONE;
+}
+
 bool wsdbg_case_have_exited(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps)
 {
     for (uint32_t w = 0; w < c->warp_count; w++)

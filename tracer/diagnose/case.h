@@ -114,6 +114,8 @@ const struct wsdbg_history_event *wsdbg_case_events(const struct wsdbg_case *c, 
 
 /* Position of a CTA (index in snapshot.ctas) in c->ctas; WSDBG_NONE = not of this group. */
 uint32_t wsdbg_case_cta(const struct wsdbg_case *c, uint32_t cta);
+/* Row of the mbarrier at an offset of the shared memory of a CTA (index in snapshot.ctas), WSDBG_NONE. */
+uint32_t wsdbg_case_mbarrier_at(const struct wsdbg_case *c, uint32_t cta, uint32_t offset);
 
 /* Whether all warps of the set have exited. */
 bool wsdbg_case_have_exited(const struct wsdbg_case *c, const struct wsdbg_warp_set *warps);

@@ -70,24 +70,25 @@ static bool never_turns(const struct wsdbg_trial *t)
     return false;
 }
 
-/* Which barriers get another count: those of one stage, of a family, or all that the same instruction initialised with
- * the same count; in all CTAs. */
-enum extent { OF_STAGE, OF_FAMILY, OF_INSTRUCTION };
+/* Which barriers get another count: those of one stage, of a family, all that the same instruction initialised with the
+ * same count, or all with this count; in all CTAs. */
+enum extent { OF_STAGE, OF_FAMILY, OF_INSTRUCTION, OF_COUNT };
 
 static bool is_counted_with(const struct wsdbg_trial *t, uint32_t barrier, uint32_t b, enum extent extent)
 {
     const struct wsdbg_replay_barrier *one = &t->replay->barriers[barrier], *other = &t->replay->barriers[b];
     if (wsdbg_replay_is_of_family(t->replay, barrier, b))
         return extent != OF_STAGE || wsdbg_trial_is_of_stage(t, barrier, b);
-    return extent == OF_INSTRUCTION && one->init_access != WSDBG_NONE && one->init_access == other->init_access &&
+    const bool is_of_instruction = one->init_access != WSDBG_NONE && one->init_access == other->init_access;
+    return (extent == OF_COUNT || (extent == OF_INSTRUCTION && is_of_instruction)) &&
            t->expected_was[barrier] == t->expected_was[b];
 }
 
-/* Whether the instruction that initialised the barrier did so with barriers of other families, too. */
-static bool has_others_of_instruction(const struct wsdbg_trial *t, uint32_t barrier)
+/* Whether more barriers are counted with this one than in the narrower extent. */
+static bool is_wider(const struct wsdbg_trial *t, uint32_t barrier, enum extent extent, enum extent narrower)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        if (is_counted_with(t, barrier, b, OF_INSTRUCTION) && !is_counted_with(t, barrier, b, OF_FAMILY))
+        if (is_counted_with(t, barrier, b, extent) && !is_counted_with(t, barrier, b, narrower))
             return true;
     return false;
 }
@@ -99,7 +100,8 @@ static bool try_count(struct wsdbg_trial *t, uint32_t barrier, enum extent exten
                                   .barrier = barrier,
                                   .value = value,
                                   .is_of_stage = extent == OF_STAGE,
-                                  .is_of_instruction = extent == OF_INSTRUCTION};
+                                  .is_of_instruction = extent == OF_INSTRUCTION,
+                                  .is_of_count = extent == OF_COUNT};
     wsdbg_trial_begin(t);
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         if (is_counted_with(t, barrier, b, extent))
@@ -248,9 +250,11 @@ static void try_counts(struct wsdbg_trial *t)
             const bool may_change =
                 counts[i] > was || (!has_left && of_round != was && !wsdbg_replay_lacks_an_arriver(t->replay, f) &&
                                     threads_that_left(t, f) != was - counts[i]);
-            const bool works = may_change && try_count(t, f, OF_FAMILY, counts[i]);
-            if (may_change && !works && has_others_of_instruction(t, f))
-                try_count(t, f, OF_INSTRUCTION, counts[i]);
+            bool works = may_change && try_count(t, f, OF_FAMILY, counts[i]);
+            if (may_change && !works && is_wider(t, f, OF_INSTRUCTION, OF_FAMILY))
+                works = try_count(t, f, OF_INSTRUCTION, counts[i]);
+            if (may_change && !works && is_wider(t, f, OF_COUNT, OF_INSTRUCTION))
+                try_count(t, f, OF_COUNT, counts[i]);
         }
     }
 }
@@ -307,6 +311,10 @@ static void try_standstill(struct wsdbg_trial *t)
         wsdbg_try_sides(t);
     if (!t->out->count)
         wsdbg_try_releases(t);
+    if (!t->out->count)
+        wsdbg_try_begin_all(t);
+    if (!t->out->count)
+        wsdbg_try_skip(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)
@@ -315,6 +323,16 @@ static void try_rounds(struct wsdbg_trial *t)
         try_overflow(t);
     else
         try_standstill(t);
+}
+
+/* An arrival came before its phase had completed.  Where a wait before it was let through, a parity is wrong or another
+ * barrier got too many arrivals. */
+static void try_fault(struct wsdbg_trial *t)
+{
+    wsdbg_try_drift(t);
+    wsdbg_try_first(t, 0);
+    wsdbg_try_first(t, 1);
+    try_overflow(t);
 }
 
 static void try_copies(struct wsdbg_trial *t)
@@ -376,6 +394,11 @@ static struct wsdbg_error *find(struct wsdbg_replay *replay, void (*try_all)(str
 struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg_repairs *out)
 {
     return find(replay, try_rounds, out);
+}
+
+struct wsdbg_error *wsdbg_repairs_find_fault(struct wsdbg_replay *replay, struct wsdbg_repairs *out)
+{
+    return find(replay, try_fault, out);
 }
 
 struct wsdbg_error *wsdbg_repairs_find_copies(struct wsdbg_replay *replay, struct wsdbg_repairs *out)

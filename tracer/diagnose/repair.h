@@ -19,9 +19,11 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_FILL,         /* a round gets all arrivals that one thread makes in other rounds */
     WSDBG_REPAIR_BEGIN,        /* threads arrive on a barrier before their first wait, as on others of its family */
     WSDBG_REPAIR_BEGIN_LESS,   /* ... no more often than on others */
+    WSDBG_REPAIR_BEGIN_ALL,    /* threads that arrive on a family only behind their waits do so once before */
     WSDBG_REPAIR_RELEASE,      /* a barrier whose arrivers all wait first gets the arrivals of one phase at once */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
     WSDBG_REPAIR_ADD_LIKE,     /* a warp arrives as often as that of another CTA that does the same otherwise */
+    WSDBG_REPAIR_SKIP,         /* a warp makes the arrivals of rounds that it leaves out and a like one makes */
     WSDBG_REPAIR_MOVE,         /* arrivals go to another CTA of the cluster */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
     WSDBG_REPAIR_UNMADE,       /* an arrival that was on a warp's way and that nobody makes is made */
@@ -54,6 +56,7 @@ struct wsdbg_repair {
     bool is_of_either; /* PARITY_FIRST: it would do as well if `others` began with the other parity */
     bool is_of_stage;  /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_instruction; /* COUNT: so do barriers of other families that the same instruction initialises */
+    bool is_of_count;       /* COUNT: so do all barriers of other families that have the count */
     bool is_of_comers; /* NAMED: as many threads as the new count says come to the barrier; else other uses name it */
     bool is_of_any;    /* NAMED: other barriers that the same instruction names change, too */
     bool is_shared;    /* NAMED_ID: others come to the barrier, too */
@@ -67,16 +70,19 @@ struct wsdbg_repair {
     uint32_t was;   /* the count that the barrier was initialised with; NAMED: the threads that the code names */
     uint32_t value; /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
                        MOVE: 0 = they go to each CTA; NAMED_ID: another id that some use is given;
+                       EARLY: a bit for each named barrier, `named` is one of them;
                        UNMADE: arrivals that each phase lacks */
     uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID, NAMED_ROUND: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; TOKEN: the wait; PARITY_DRIFT: the first wait that names the parity of
      * the wait before it; NAMED_ID: the first use that changes */
     struct wsdbg_repair_wait wait;
-    uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE: the other one's warp */
+    uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE, SKIP: the other one's warp */
     uint32_t access;               /* UNMADE: the arrival, an index in snapshot.accesses */
     struct wsdbg_replay_edit edit; /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;
-    uint64_t added, made;   /* FILL: arrivals of all its edits; those that all agents make on the same barriers */
+    /* FILL: arrivals of all its edits; those that all agents make on the same barriers.  SKIP: waits that are left out
+     */
+    uint64_t added, made;
     uint32_t lanes;         /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
     uint32_t other_barrier; /* is_of_either: of the replay: one on which the others wait */
     struct wsdbg_warp_set others; /* is_of_either */
@@ -96,6 +102,8 @@ struct wsdbg_repairs {
 struct wsdbg_error *wsdbg_repairs_find(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
 /* The same, of ANNOUNCE and BYTES alone, which wsdbg_repairs_find leaves out.  The replay ended in the picture. */
 struct wsdbg_error *wsdbg_repairs_find_copies(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
+/* Those with which the replay would not be broken by an arrival too many, as its last run was. */
+struct wsdbg_error *wsdbg_repairs_find_fault(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
 /* The same, of NAMED_ROUND alone, which wsdbg_repairs_find leaves out, too. */
 struct wsdbg_error *wsdbg_repairs_find_named_rounds(struct wsdbg_replay *replay, struct wsdbg_repairs *out);
 

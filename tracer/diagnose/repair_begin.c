@@ -1,10 +1,11 @@
 /* repair_begin.c - repairs of what threads do before their first wait: they arrive on some barriers of a family, as if
  * those were released, but not on another one, or there too often; or nobody releases a barrier for which all wait that
- * would arrive on it.  See repair.h.
+ * would arrive on it; or threads arrive only behind waits that end after they have arrived.  See repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.
  */
 #include "diagnose/repair_trial.h"
+#include "diagnose/replay_likes.h"
 
 /* The barrier that is changed, and one of the same family, count and CTA that shows what was meant. */
 struct beginning {
@@ -12,7 +13,7 @@ struct beginning {
     enum wsdbg_repair_kind kind; /* BEGIN, BEGIN_LESS */
 };
 
-static bool is_first_wait(const struct wsdbg_step_row *step)
+static bool is_wait(const struct wsdbg_step_row *step)
 {
     return step->kind == WSDBG_ACCESS_WAIT;
 }
@@ -23,7 +24,7 @@ static bool is_beginner(const struct wsdbg_trial *t, const struct wsdbg_replay_a
 {
     bool waits = false;
     for (uint32_t k = 0; k < a->step_count; k++) {
-        waits |= is_first_wait(&a->steps[k]);
+        waits |= is_wait(&a->steps[k]);
         if (a->target[k] == WSDBG_NONE || !wsdbg_replay_is_of_family(t->replay, barrier, a->target[k]))
             continue;
         if (a->steps[k].kind == WSDBG_ACCESS_INIT || (waits && wsdbg_replay_arrivals_of(a, k)))
@@ -37,7 +38,7 @@ static bool is_beginner(const struct wsdbg_trial *t, const struct wsdbg_replay_a
 static uint32_t arrivals_at_first(const struct wsdbg_replay_agent *a, uint32_t barrier, uint32_t *last)
 {
     uint32_t arrivals = 0, k = 0;
-    for (; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
+    for (; k < a->step_count && !is_wait(&a->steps[k]); k++)
         if (a->target[k] == barrier && wsdbg_replay_arrivals_of(a, k)) {
             arrivals += wsdbg_replay_arrivals_of(a, k);
             *last = k;
@@ -48,7 +49,7 @@ static uint32_t arrivals_at_first(const struct wsdbg_replay_agent *a, uint32_t b
 /* The step behind `step`, but not before the agent has initialised the barrier itself. */
 static uint32_t step_behind(const struct wsdbg_replay_agent *a, uint32_t barrier, uint32_t step)
 {
-    for (uint32_t k = step + 1; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
+    for (uint32_t k = step + 1; k < a->step_count && !is_wait(&a->steps[k]); k++)
         if (a->target[k] == barrier && a->steps[k].kind == WSDBG_ACCESS_INIT)
             step = k;
     return step + 1;
@@ -142,7 +143,7 @@ static uint32_t who_initialises(const struct wsdbg_trial *t, uint32_t barrier, u
     uint32_t who = WSDBG_NONE;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        for (uint32_t k = 0; k < a->step_count && !is_first_wait(&a->steps[k]); k++)
+        for (uint32_t k = 0; k < a->step_count && !is_wait(&a->steps[k]); k++)
             if (a->steps[k].kind == WSDBG_ACCESS_INIT) {
                 who = a->target[k] == barrier ? i : who;
                 *step = who == i ? k + 1 : *step;
@@ -175,11 +176,19 @@ static bool lacks_a_phase(const struct wsdbg_trial *t, uint32_t barrier)
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         uint64_t waits = 0;
         for (uint32_t k = 0; k < a->step_count; k++)
-            waits += a->target[k] == barrier && is_first_wait(&a->steps[k]) && !a->repeats[k];
+            waits += a->target[k] == barrier && is_wait(&a->steps[k]) && !a->repeats[k];
         arrivals += wsdbg_replay_arrivals_on(a, barrier);
         most = waits > most ? waits : most;
     }
     return arrivals < most * t->expected_was[barrier];
+}
+
+static bool is_waited_on(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] == WSDBG_AGENT_WAITS && t->replay->agents[i].target[t->at[i]] == barrier)
+            return true;
+    return false;
 }
 
 /* Whether threads wait on the barrier whose first phase got no arrival, and all who arrive wait for something first:
@@ -187,7 +196,7 @@ static bool lacks_a_phase(const struct wsdbg_trial *t, uint32_t barrier)
 static bool is_never_released(const struct wsdbg_trial *t, uint32_t barrier)
 {
     const bool lacks = lacks_a_phase(t, barrier);
-    bool is_waited_on = false, any = false;
+    bool any = false;
     uint32_t last;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
@@ -201,9 +210,8 @@ static bool is_never_released(const struct wsdbg_trial *t, uint32_t barrier)
         for (uint32_t k = 0; k < a->step_count; k++)
             if (wsdbg_replay_is_copy_to(t->replay, a, k, barrier))
                 return false;
-        is_waited_on |= t->state[i] == WSDBG_AGENT_WAITS && a->target[t->at[i]] == barrier;
     }
-    return is_waited_on && any;
+    return any && is_waited_on(t, barrier);
 }
 
 /* Adds all arrivals of one phase behind the initialisation. */
@@ -259,4 +267,89 @@ void wsdbg_try_releases(struct wsdbg_trial *t)
     }
     if (!t->out->count && t->c->cta_count > 1)
         try_releases_in(t, 0, WSDBG_NONE);
+}
+
+/* ---- threads that arrive only behind their waits ---- */
+
+/* The agent's first wait; its step count if it never waits. */
+static uint32_t first_wait(const struct wsdbg_replay_agent *a)
+{
+    uint32_t k = 0;
+    while (k < a->step_count && !is_wait(&a->steps[k]))
+        k++;
+    return k;
+}
+
+/* The agent's first arrival on the barrier; its step count if there is none. */
+static uint32_t first_arrival(const struct wsdbg_replay_agent *a, uint32_t barrier)
+{
+    uint32_t k = 0;
+    while (k < a->step_count && (a->target[k] != barrier || !wsdbg_replay_arrivals_of(a, k)))
+        k++;
+    return k;
+}
+
+/* Whether the agent is not meant to begin with the family: it arrives there before its first wait as it is, or it also
+ * waits there, or brings bytes. */
+static bool need_not_begin(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t family)
+{
+    const uint32_t wait = first_wait(a);
+    for (uint32_t k = 0; k < a->step_count; k++)
+        if (a->target[k] != WSDBG_NONE && wsdbg_replay_is_of_family(t->replay, family, a->target[k]) &&
+            (is_wait(&a->steps[k]) || wsdbg_replay_is_copy_to(t->replay, a, k, a->target[k]) ||
+             (k < wait && wsdbg_replay_arrivals_of(a, k))))
+            return true;
+    return false;
+}
+
+/* Lets an agent that has not arrived on the barrier, because it waits first, do so before that wait. */
+static void arrive_before_wait(struct wsdbg_trial *t, uint32_t agent, uint32_t barrier, struct wsdbg_repair *repair)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    const uint32_t wait = first_wait(a), arrival = first_arrival(a, barrier);
+    if (arrival == a->step_count || need_not_begin(t, a, barrier) || wsdbg_trial_waits_was(t, agent, barrier)->arrived)
+        return;
+    if (wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(agent, wait, barrier, wsdbg_replay_arrivals_of(a, arrival), 0)))
+        wsdbg_set_add(&repair->warps, a->warp);
+}
+
+/* Whether that works for a ring on which threads wait; then the trial is still that.  A single barrier of two sides that
+ * wait for each other need not be meant to begin with either of them. */
+static bool begin_all_works(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
+{
+    bool any_waits = false;
+    uint32_t stages = 0;
+    *repair = (struct wsdbg_repair){.kind = WSDBG_REPAIR_BEGIN_ALL};
+    wsdbg_trial_begin(t);
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        const uint32_t edits = t->changes.edit_count;
+        if (!wsdbg_replay_is_of_family(t->replay, family, b))
+            continue;
+        any_waits |= is_waited_on(t, b);
+        for (uint32_t i = 0; i < t->replay->agent_count; i++)
+            arrive_before_wait(t, i, b, repair);
+        stages += t->changes.edit_count > edits && t->replay->barriers[b].cta == t->replay->barriers[family].cta;
+    }
+    return any_waits && stages > 1 && wsdbg_trial_keep_edits(t, repair) && wsdbg_trial_works(t) && t->is_to_end &&
+           !t->assumes_idle;
+}
+
+/* Where it works with two families, nothing tells which side was meant to go first.  Lanes that have left their warp
+ * may have done so before they arrived. */
+void wsdbg_try_begin_all(struct wsdbg_trial *t)
+{
+    struct wsdbg_repair repair, found;
+    uint32_t works = 0;
+    if (wsdbg_replay_have_lanes_left(t->replay))
+        return;
+    for (uint32_t f = 0; f < t->replay->barrier_count; f++)
+        if (wsdbg_trial_leads_family(t, f) && begin_all_works(t, f, &repair)) {
+            works++;
+            found = repair;
+        }
+    if (works != 1)
+        return;
+    t->is_to_end = true;
+    t->assumes_idle = false;
+    wsdbg_trial_keep(t, &found);
 }

@@ -247,6 +247,25 @@ static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair
                 object.text);
 }
 
+/* Says that threads had to arrive before they waited. */
+static void say_begin_all(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase family = wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)),
+                              warps = wsdbg_say_warps(c, &repair->warps);
+    const char *they = wsdbg_repair_is_one(repair) ? "it" : "they";
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrive%s on %s only behind waits that others end after they passed it. Had %s arrived once on each "
+                "stage before, %s.",
+                warps.text, wsdbg_repair_is_one(repair) ? "s" : "", family.text, they, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix, "Let %s arrive once on each stage of %s before the loop.",
+                wsdbg_repair_is_one(repair) ? "this warp" : "these warps", family.text);
+    tell_arrival(rounds, finding, &repair->edit);
+}
+
 static void say_twice(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -330,6 +349,28 @@ static void say_less_than_other(struct rounds *rounds, const struct wsdbg_repair
                 warps.text, wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, like.text,
                 wsdbg_repair_is_one(repair) ? "it is" : "they are");
     tell_arrival_of_other(rounds, finding, repair);
+}
+
+/* Says that rounds are left out. */
+static void say_skip(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like),
+                              family = wsdbg_say_family(c, wsdbg_repair_row(rounds, repair));
+    const bool is_single = wsdbg_repair_is_one(repair);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s do%s the same as %s, but leave%s out rounds of it: %llu wait%s, and the arrivals on %s behind them. "
+        "With these arrivals %s.",
+        warps.text, is_single ? "es" : "", like.text, is_single ? "s" : "", (unsigned long long)repair->added,
+        repair->added == 1 ? "" : "s", family.text, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let %s arrive on %s in every round, also in rounds that have no work for %s.", warps.text, family.text,
+                is_single ? "it" : "them");
+    tell_arrival(rounds, finding, &repair->edit);
 }
 
 static void say_move(struct rounds *rounds, const struct wsdbg_repair *repair)
@@ -463,7 +504,9 @@ static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     const bool is_short = wsdbg_repair_cause(repair) == WSDBG_CAUSE_ARRIVE_SHORT;
     struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
-    const char *others = repair->is_of_instruction ? " and the other mbarriers of its initialisation" : "";
+    const char *others = repair->is_of_instruction ? " and the other mbarriers of its initialisation"
+                         : repair->is_of_count     ? " and the other mbarriers with this count"
+                                                   : "";
     char by[200] = "";
     if (!finding)
         return;
@@ -472,7 +515,9 @@ static void say_count(struct rounds *rounds, const struct wsdbg_repair *repair)
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s is initialised for %u arrivals%s, but a round brings %s %u%s: %s.",
                 wsdbg_repair_subject(rounds, repair).text, repair->was,
-                repair->is_of_instruction ? ", by the instruction that initialises other mbarriers, too" : "",
+                repair->is_of_instruction ? ", by the instruction that initialises other mbarriers, too"
+                : repair->is_of_count     ? ", as other mbarriers are"
+                                          : "",
                 is_short ? "only" : "as many as", repair->value, by,
                 is_short ? "so its phases complete too late or never"
                          : "so its phases complete before all have arrived, and the waits fall out of step");
@@ -500,6 +545,8 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
         [WSDBG_REPAIR_MOVE] = say_move,
         [WSDBG_REPAIR_COPY] = say_copy,
+        [WSDBG_REPAIR_BEGIN_ALL] = say_begin_all,
+        [WSDBG_REPAIR_SKIP] = say_skip,
         [WSDBG_REPAIR_STAY] = say_stay,
         [WSDBG_REPAIR_UNMADE] = say_unmade,
         [WSDBG_REPAIR_EARLY] = wsdbg_repair_say_early,

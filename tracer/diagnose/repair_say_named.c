@@ -39,21 +39,34 @@ static struct wsdbg_finding *find_named(struct rounds *rounds, const struct wsdb
     return find_at(rounds, repair, repair->named);
 }
 
+/* "named barrier 1", "named barriers 1, 3" */
+static struct wsdbg_phrase say_ids(uint32_t ids)
+{
+    struct wsdbg_phrase phrase;
+    const bool is_one = (ids & (ids - 1)) == 0;
+    size_t length = wsdbg_print(phrase.text, sizeof phrase.text, is_one ? "named barrier" : "named barriers");
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++)
+        if (ids >> id & 1)
+            length += wsdbg_print(phrase.text + length, sizeof phrase.text - length, "%s %u",
+                                  ids & ((1u << id) - 1) ? "," : "", id);
+    return phrase;
+}
+
 void wsdbg_repair_say_early(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_finding *finding = find_named(rounds, repair);
+    const struct wsdbg_phrase barriers = say_ids(repair->value);
     const bool is_one = wsdbg_set_count(&repair->warps) == 1;
     if (!finding)
         return;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s arrive%s at named barrier %u only behind waits that others end after they passed it. Had %s arrived "
-        "once before, %s.",
-        wsdbg_say_warps(rounds->c, &repair->warps).text, is_one ? "s" : "", repair->named, is_one ? "it" : "they",
-        wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s arrive%s at %s only behind waits that others end after they passed it. Had %s arrived "
+                "once before, %s.",
+                wsdbg_say_warps(rounds->c, &repair->warps).text, is_one ? "s" : "", barriers.text,
+                is_one ? "it" : "they", wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let %s arrive at named barrier %u once before the loop, or let the others leave out its first round.",
-                is_one ? "this warp" : "these warps", repair->named);
+                "Let %s arrive at %s once before the loop, or let the others leave out its first round.",
+                is_one ? "this warp" : "these warps", barriers.text);
 }
 
 void wsdbg_repair_say_named_round(struct rounds *rounds, const struct wsdbg_repair *repair)

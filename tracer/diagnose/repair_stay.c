@@ -23,16 +23,6 @@ struct leavers {
 
 /* ---- what the model does for the warp that left ---- */
 
-/* Where a warp of CTA `cta` arrives if its model, of CTA `model_cta`, arrives on this barrier: the CTAs change places.
- */
-static uint32_t target_for(const struct wsdbg_trial *t, uint32_t barrier, uint32_t model_cta, uint32_t cta)
-{
-    const struct wsdbg_replay_barrier *b = &t->replay->barriers[barrier];
-    if (model_cta == cta || (b->cta != model_cta && b->cta != cta))
-        return barrier;
-    return wsdbg_replay_barrier_at(t->replay, b->cta == model_cta ? cta : model_cta, b->offset);
-}
-
 static uint32_t cta_of(const struct wsdbg_trial *t, uint32_t warp)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
@@ -62,7 +52,7 @@ static bool double_arrivals(struct wsdbg_trial *t, uint32_t agent, uint32_t begi
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     for (uint32_t k = begin; k < a->step_count; k++) {
         const uint32_t arrivals = a->target[k] == WSDBG_NONE ? 0 : wsdbg_replay_arrivals_of(a, k);
-        const uint32_t barrier = arrivals ? target_for(t, a->target[k], a->cta, cta) : WSDBG_NONE;
+        const uint32_t barrier = arrivals ? wsdbg_trial_target_for(t, a->target[k], a->cta, cta) : WSDBG_NONE;
         if (barrier == WSDBG_NONE)
             continue;
         if (t->changes.edit_count == WSDBG_EDITS_MOST)
@@ -184,13 +174,13 @@ static bool gave_more_on(const struct wsdbg_trial *t, const struct wsdbg_repair 
     return arrivals > of_models;
 }
 
-/* Whether no phase of the barriers of the edits was left half done: then there was no arrival too many.  On barriers on
- * which those who left gave more than others do, there is. */
-static bool are_phases_whole(const struct wsdbg_trial *t, const struct wsdbg_repair *repair, bool gave_more)
+/* Whether no phase of the barriers of the edits was left half done, but of those on which those who left gave more than
+ * others do. */
+static bool are_other_phases_whole(const struct wsdbg_trial *t, const struct wsdbg_repair *repair)
 {
     for (uint32_t i = 0; i < t->changes.edit_count; i++) {
         const struct wsdbg_replay_barrier *b = &t->replay->barriers[t->edits[i].barrier];
-        if (b->pending != b->expected && !(gave_more && gave_more_on(t, repair, t->edits[i].barrier)))
+        if (b->pending != b->expected && !gave_more_on(t, repair, t->edits[i].barrier))
             return false;
     }
     return true;
@@ -226,7 +216,9 @@ static bool try_turn(struct wsdbg_trial *t, const struct leavers *leavers)
     if (!let_stay(t, leavers, &repair) || !may_be_missing(t) || !wsdbg_trial_keep_edits(t, &repair))
         return false;
     t->changes.doubles = t->doubles;
-    if (!wsdbg_trial_works(t) || (t->is_to_end && !are_phases_whole(t, &repair, leavers->gave_more)))
+    if (!wsdbg_trial_works(t))
+        return false;
+    if (t->is_to_end && !(leavers->gave_more ? are_other_phases_whole(t, &repair) : wsdbg_trial_are_phases_whole(t)))
         return false;
     wsdbg_trial_keep(t, &repair);
     return true;
@@ -287,19 +279,36 @@ static bool note_comers(const struct wsdbg_trial *t, uint32_t id, struct wsdbg_w
     return least == most && most * t->c->cta_count == wsdbg_set_count(&comers) * WSDBG_WARP_THREADS;
 }
 
+/* True if it works that the repair's warps arrive at all its barriers before they begin. */
+static bool try_early_at(struct wsdbg_trial *t, const struct wsdbg_repair *repair)
+{
+    wsdbg_trial_begin(t);
+    t->changes.early_ids = repair->value;
+    const bool works = wsdbg_trial_works(t);
+    if (works)
+        wsdbg_trial_keep(t, repair);
+    return works;
+}
+
+/* Each barrier alone; else all at which the same warps arrive, if somebody waits there: a group hands its turns to the
+ * next one at several barriers. */
 void wsdbg_try_early(struct wsdbg_trial *t)
 {
     struct wsdbg_repair repairs[WSDBG_NAMED_BARRIERS];
+    bool works = false;
     for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
-        repairs[id] = (struct wsdbg_repair){.kind = WSDBG_REPAIR_EARLY, .named = id};
-        if (wsdbg_trial_is_waited_at(t, id) && !note_comers(t, id, &repairs[id].warps))
+        repairs[id] = (struct wsdbg_repair){.kind = WSDBG_REPAIR_EARLY, .named = id, .value = 1u << id};
+        if (!note_comers(t, id, &repairs[id].warps) && wsdbg_trial_is_waited_at(t, id))
             return;
     }
-    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
-        wsdbg_trial_begin(t);
-        t->changes.named_early = true;
-        t->changes.early_id = id;
-        if (wsdbg_set_count(&repairs[id].warps) && wsdbg_trial_works(t))
-            wsdbg_trial_keep(t, &repairs[id]);
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++)
+        works |= wsdbg_set_count(&repairs[id].warps) && try_early_at(t, &repairs[id]);
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS && !works; id++) {
+        if (!wsdbg_set_count(&repairs[id].warps) || !wsdbg_trial_is_waited_at(t, id))
+            continue;
+        for (uint32_t other = 0; other < WSDBG_NAMED_BARRIERS; other++)
+            if (memcmp(&repairs[id].warps, &repairs[other].warps, sizeof repairs[id].warps) == 0)
+                repairs[id].value |= 1u << other;
+        works = repairs[id].value != 1u << id && try_early_at(t, &repairs[id]);
     }
 }

@@ -189,6 +189,24 @@ bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id)
     return false;
 }
 
+uint32_t wsdbg_trial_target_for(const struct wsdbg_trial *t, uint32_t barrier, uint32_t model_cta, uint32_t cta)
+{
+    const struct wsdbg_replay_barrier *b = &t->replay->barriers[barrier];
+    if (model_cta == cta || (b->cta != model_cta && b->cta != cta))
+        return barrier;
+    return wsdbg_replay_barrier_at(t->replay, b->cta == model_cta ? cta : model_cta, b->offset);
+}
+
+bool wsdbg_trial_are_phases_whole(const struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++) {
+        const struct wsdbg_replay_barrier *b = &t->replay->barriers[t->edits[i].barrier];
+        if (b->pending != b->expected)
+            return false;
+    }
+    return true;
+}
+
 bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t)
 {
     wsdbg_replay_run(t->replay, t->order, NULL);

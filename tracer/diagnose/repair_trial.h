@@ -73,6 +73,11 @@ bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id);
  * parity `right` do not count; WSDBG_NONE: all count. */
 bool wsdbg_trial_is_right_elsewhere(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps,
                                     uint32_t right);
+/* Where a warp of CTA `cta` arrives if a like warp, of CTA `model_cta` (both positions in c->ctas), arrives on this
+ * barrier: the CTAs change places.  WSDBG_NONE: no step names that barrier. */
+uint32_t wsdbg_trial_target_for(const struct wsdbg_trial *t, uint32_t barrier, uint32_t model_cta, uint32_t cta);
+/* Whether no phase of the barriers of the edits was left half done by the last run: then no arrival was too many. */
+bool wsdbg_trial_are_phases_whole(const struct wsdbg_trial *t);
 /* Lets all waits on the family that name a parity begin with repair->value, and adds the warps for which that is a
  * change.  False: some do not alternate, or all begin so already. */
 bool wsdbg_trial_set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair);
@@ -115,6 +120,8 @@ void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* val
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_fill(struct wsdbg_trial *t);
 void wsdbg_try_beginnings(struct wsdbg_trial *t);
+void wsdbg_try_begin_all(struct wsdbg_trial *t);
+void wsdbg_try_skip(struct wsdbg_trial *t);
 void wsdbg_try_releases(struct wsdbg_trial *t);
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */
 void wsdbg_try_across(struct wsdbg_trial *t);

@@ -356,8 +356,9 @@ void wsdbg_replay_run(struct wsdbg_replay *replay, enum wsdbg_replay_order order
     bool goes_on = true;
     replay->changes = changes;
     start(replay);
-    if (changes && changes->named_early)
-        arrive_early(replay, changes->early_id);
+    for (uint32_t id = 0; id < IDS && changes; id++)
+        if (changes->early_ids >> id & 1)
+            arrive_early(replay, id);
     replay->order = order;
     replay->is_slow = is_slow;
     while (goes_on && !replay->is_broken)

@@ -205,9 +205,8 @@ struct wsdbg_replay_changes {
     const uint8_t *parity_from;
     const struct wsdbg_replay_edit *edits; /* by agent, then step */
     uint32_t edit_count;
-    /* A named barrier at which the warps that arrive there have done so once before they begin; named_early is set. */
-    uint32_t early_id;
-    bool named_early;
+    /* By bits: named barriers at which the warps that arrive there have done so once before they begin. */
+    uint32_t early_ids;
     /* By agent: the step from which on its warp comes to named barriers for another warp, too; WSDBG_NONE = it does
      * not; NULL = none does. */
     const uint32_t *doubles;
@@ -262,6 +261,10 @@ struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
  * - No order finishes, and some stop, but elsewhere than it was seen: is_unlike.  Who judges by that may only say what
  * is possible. The replay is the case's. */
 struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c);
+/* Of a case that an arrival too many on the barrier `row` (index in snapshot.barriers) ended: a replay that such an
+ * arrival on its family breaks, in the last run and perhaps in other orders.  NULL = there is none, or replays break
+ * elsewhere, too.  The replay is the case's. */
+struct wsdbg_replay *wsdbg_replay_faulting(struct wsdbg_case *c, uint32_t row);
 /* Whether two barriers are of one family, in the same CTA or in different ones. */
 static inline bool wsdbg_replay_is_of_family(const struct wsdbg_replay *replay, uint32_t a, uint32_t b)
 {

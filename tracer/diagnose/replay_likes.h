@@ -17,6 +17,10 @@ bool wsdbg_replay_mates_arrive(const struct wsdbg_replay *replay, uint32_t warp)
  * is not the agent's. */
 bool wsdbg_replay_begins_like(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
                               enum wsdbg_replay_likeness likeness, uint32_t *goes_on);
+/* Whether an agent did nothing but what another one did first, or nothing at all; initialisations do not count.
+ * *goes_on as above; the model's step count if it did no more. */
+bool wsdbg_replay_did_no_more(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
+                              uint32_t *goes_on);
 /* A warp that goes on for longer than the one that has left, and did the same up to there: number `turn`, from 0 on, of
  * those at the same place of another warpgroup, then others of its own warpgroup, then those of the same number in
  * other CTAs; WSDBG_NONE = there is none. */

@@ -22,17 +22,6 @@ static uint32_t cta_of_step(const struct wsdbg_case *c, uint32_t cta, const stru
     return WSDBG_NONE;
 }
 
-static uint32_t row_of(const struct wsdbg_case *c, uint32_t cta, uint32_t offset)
-{
-    for (uint32_t b = 0; b < c->snapshot->barrier_count; b++) {
-        const struct wsdbg_barrier *row = &c->snapshot->barriers[b];
-        if (row->cta == c->ctas[cta] && row->kind == WSDBG_BARRIER_MBARRIER && row->shared_offset.known &&
-            row->shared_offset.value == offset)
-            return b;
-    }
-    return WSDBG_NONE;
-}
-
 uint32_t wsdbg_replay_barrier_at(const struct wsdbg_replay *replay, uint32_t cta, uint32_t offset)
 {
     for (uint32_t b = 0; b < replay->barrier_count; b++)
@@ -58,7 +47,7 @@ static uint32_t barrier_at(struct wsdbg_replay *replay, uint32_t cta, uint32_t o
     const uint32_t known = cta == WSDBG_NONE ? WSDBG_NONE : wsdbg_replay_barrier_at(replay, cta, offset);
     if (known != WSDBG_NONE || cta == WSDBG_NONE || replay->barrier_count == WSDBG_REPLAY_BARRIERS_MOST)
         return known;
-    const uint32_t row = row_of(replay->c, cta, offset);
+    const uint32_t row = wsdbg_case_mbarrier_at(replay->c, replay->c->ctas[cta], offset);
     replay->barriers[replay->barrier_count] =
         (struct wsdbg_replay_barrier){.cta = cta, .offset = offset, .row = row, .family = family_of(replay, row)};
     return replay->barrier_count++;

@@ -1,5 +1,5 @@
-/* replay_standing.c - runs the replay of a case in all orders: one may end in the picture, or all may fail.  See
- * replay.h.
+/* replay_standing.c - runs the replay of a case in all orders: one may end in the picture, or all may fail; or, after a
+ * fault, some may end in it.  See replay.h.
  *
  * Reads: parts, warps, barriers and walks of the snapshot.  Writes: the case's replays.
  */
@@ -223,4 +223,41 @@ struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c)
 {
     replay_once(c);
     return c->failing;
+}
+
+/* ---- after a fault ---- */
+
+/* Whether some runs were broken by an arrival too many on the family of `row`, and no run by anything else. */
+static bool faults_at(const struct wsdbg_replay *replay, const struct outcomes *outcomes, uint32_t row)
+{
+    if (!outcomes->overflows || outcomes->overflows != outcomes->broken)
+        return false;
+    for (uint32_t b = 0; b < replay->barrier_count; b++)
+        if (replay->barriers[b].row == row)
+            return wsdbg_replay_is_of_family(replay, b, outcomes->barrier);
+    return false;
+}
+
+struct wsdbg_replay *wsdbg_replay_faulting(struct wsdbg_case *c, uint32_t row)
+{
+    struct wsdbg_replay *replay;
+    struct outcomes outcomes = {.barrier = WSDBG_NONE};
+    if (wsdbg_replay_create(c, &replay)) {
+        c->no_memory = true;
+        return NULL;
+    }
+    for (uint32_t order = 0; order < WSDBG_REPLAY_ALL_ORDERS && replay; order++) {
+        wsdbg_replay_run(replay, order, NULL);
+        count_outcome(replay, &outcomes);
+    }
+    if (!replay || is_guessed(replay) || !faults_at(replay, &outcomes, row)) {
+        wsdbg_replay_destroy(replay);
+        return NULL;
+    }
+    replay->steps_left = WSDBG_REPLAY_STEPS;
+    wsdbg_replay_run(replay, outcomes.overflow_order, NULL);
+    replay->overflow_runs = outcomes.overflows;
+    replay->ended_runs = outcomes.ended;
+    c->failing = replay;
+    return replay;
 }

@@ -1,8 +1,9 @@
 /* rule_code_balance.c - a wait on an mbarrier that gets more arrivals than its phases take.  Either the threads arrive
  * more often from the kernel's start to its end than the waits account for; or a phase takes one arrival of each that
- * arrives, and some make two without waiting between them.
+ * arrives, and some make two without waiting between them; or other stages get as many arrivals too few, so that the
+ * two sides count stages differently.
  *
- * Reads: walks, barrier words.  Adds: DOUBLE_ARRIVE.
+ * Reads: walks, barrier words.  Adds: DOUBLE_ARRIVE, PARITY_DRIFT.
  *
  * It only counts, and so it needs no order of events.  Of an mbarrier on which a CTA arrives in other CTAs, too, it
  * says nothing: who arrives how often may depend on the rank.
@@ -174,22 +175,77 @@ static bool are_too_many(const struct balance *b)
     return !b->is_shared && !b->is_cut && !b->skips_waits && b->arrivals > needed + b->word.expected;
 }
 
+/* The stages of a barrier in one CTA: what each gets and what its waits take, in phases. */
+struct stages {
+    uint32_t count;
+    int64_t sum; /* of what all get beyond what the waits take */
+    struct {
+        uint32_t stage, gets, takes;
+    } most, least; /* those that get the most and the least beyond */
+};
+
+static void add_stage(struct stages *stages, uint32_t stage, uint32_t gets, uint32_t takes)
+{
+    const int64_t beyond = (int64_t)gets - takes;
+    if (!stages->count || beyond > (int64_t)stages->most.gets - stages->most.takes) {
+        stages->most.stage = stage;
+        stages->most.gets = gets;
+        stages->most.takes = takes;
+    }
+    if (!stages->count || beyond < (int64_t)stages->least.gets - stages->least.takes) {
+        stages->least.stage = stage;
+        stages->least.gets = gets;
+        stages->least.takes = takes;
+    }
+    stages->sum += beyond;
+    stages->count++;
+}
+
+/* False: of some stage it is not known, or the waits of several groups do not tell it. */
+static bool read_stages(const struct balance *b, struct stages *stages)
+{
+    const struct wsdbg_barrier *rows = b->c->snapshot->barriers, *own = &rows[b->word.barrier];
+    *stages = (struct stages){.count = 0};
+    for (uint32_t i = 0; i < b->c->snapshot->barrier_count; i++) {
+        struct balance stage = {.c = b->c, .warp = b->warp, .cta = b->cta};
+        if (rows[i].cta != own->cta || rows[i].kind != own->kind || rows[i].id != own->id)
+            continue;
+        stage.offset = (uint32_t)rows[i].shared_offset.value;
+        if (!rows[i].shared_offset.known || !wsdbg_word_of(b->c, i, &stage.word) || !stage.word.expected ||
+            !add_up(&stage) || stage.is_shared || stage.is_cut || stage.skips_waits || wsdbg_set_count(&stage.twice))
+            return false;
+        add_stage(stages, rows[i].stage, (uint32_t)(stage.arrivals / stage.word.expected), stage.phases);
+    }
+    return true;
+}
+
+/* Whether one stage gets what another one lacks.  In a ring each gets just what the waits take or one phase more, which
+ * need not be waited for. */
+static bool differ_in_stages(const struct stages *stages)
+{
+    const int64_t most = (int64_t)stages->most.gets - stages->most.takes;
+    const int64_t least = (int64_t)stages->least.gets - stages->least.takes;
+    return stages->count > 1 && most - least > 1 && stages->sum >= 0 && stages->sum <= stages->count;
+}
+
 /* A warp that makes all arrivals of every fourth round, say, may do so in two steps. */
 static bool may_be_whole_rounds(const struct balance *b)
 {
     return b->at_once && b->arrivals % b->word.expected == 0 && !are_too_many(b);
 }
 
-static struct wsdbg_finding *find(const struct balance *b, const struct wsdbg_warp_set *whose)
+static struct wsdbg_finding *find(const struct balance *b, enum wsdbg_cause cause, const struct wsdbg_warp_set *whose)
 {
     struct wsdbg_case *c = b->c;
-    struct wsdbg_finding *finding = wsdbg_case_find(
-        c, WSDBG_CAUSE_DOUBLE_ARRIVE, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), b->cta, b->word.barrier);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, cause, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), b->cta, b->word.barrier);
     if (!finding)
         return NULL;
     finding->role = wsdbg_common_role(c, whose);
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Arrive once per warp and round on %s: remove one of the arrivals, or wait between them.",
+                cause == WSDBG_CAUSE_DOUBLE_ARRIVE
+                    ? "Arrive once per warp and round on %s: remove one of the arrivals, or wait between them."
+                    : "Let both sides of %s go through its stages in the same order, across tiles, too.",
                 wsdbg_say_family(c, b->word.barrier).text);
     wsdbg_tell_wait(c, finding, b->warp);
     wsdbg_tell_word(c, finding, b->word.barrier);
@@ -199,7 +255,7 @@ static struct wsdbg_finding *find(const struct balance *b, const struct wsdbg_wa
 static void say_too_many(const struct balance *b)
 {
     struct wsdbg_case *c = b->c;
-    struct wsdbg_finding *finding = find(b, &b->most);
+    struct wsdbg_finding *finding = find(b, WSDBG_CAUSE_DOUBLE_ARRIVE, &b->most);
     if (finding)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "%s waits on %s%s, which gets more arrivals than its phases take: from the kernel's start to its "
@@ -210,10 +266,25 @@ static void say_too_many(const struct balance *b)
                     b->phases, b->phases == 1 ? "" : "s", b->word.expected);
 }
 
+static void say_stages(const struct balance *b, const struct stages *stages)
+{
+    struct wsdbg_case *c = b->c;
+    struct wsdbg_finding *finding = find(b, WSDBG_CAUSE_PARITY_DRIFT, &b->most);
+    if (finding)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s waits on %s%s. All stages of %s together get the arrivals that the waits on them take, but "
+                    "stage %u gets %u phases where the waits take %u, and stage %u gets %u where they take %u: those "
+                    "who arrive (%s) and those who wait count the stages differently.",
+                    wsdbg_say_warp(c, b->warp).text, wsdbg_say_object(c, b->word.barrier).text,
+                    wsdbg_say_at(c, b->warp).text, wsdbg_say_family(c, b->word.barrier).text, stages->most.stage,
+                    stages->most.gets, stages->most.takes, stages->least.stage, stages->least.gets, stages->least.takes,
+                    wsdbg_say_warps(c, &b->most).text);
+}
+
 static void say_twice(const struct balance *b)
 {
     struct wsdbg_case *c = b->c;
-    struct wsdbg_finding *finding = find(b, &b->twice);
+    struct wsdbg_finding *finding = find(b, WSDBG_CAUSE_DOUBLE_ARRIVE, &b->twice);
     if (finding)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "%s arrive%s twice on %s without waiting between, though a phase takes one arrival of each that "
@@ -235,7 +306,11 @@ void wsdbg_rule_code_balance(struct wsdbg_case *c)
         b.offset = row->shared_offset.value;
         if (!add_up(&b) || !b.waits)
             continue;
-        if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected && !b.is_habit && !may_be_whole_rounds(&b))
+        struct stages stages;
+        if (read_stages(&b, &stages) && differ_in_stages(&stages))
+            say_stages(&b, &stages);
+        else if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected && !b.is_habit &&
+                 !may_be_whole_rounds(&b))
             say_twice(&b);
         else if (are_too_many(&b))
             say_too_many(&b);

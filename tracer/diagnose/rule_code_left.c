@@ -2,11 +2,11 @@
  *
  * Reads: a replay that ends in the picture or fails much like it.  Adds: WAKER_EXITED, PEER_EXITED.
  *
- * One of these holds: threads have left a CTA of a cluster where the same warp of another CTA, which did the same up to
- * there, goes on, and what it does then is waited for.  Or all threads that ever arrive on an mbarrier, which lacks
- * arrivals and is waited for, have left.  Or a named barrier lacks just the threads of those warps that have left,
- * though a warp that did the same goes on.  Or lanes that arrived on the ring that is waited for have left, while
- * other lanes of their warp, which waited for the same, wait for more rounds.
+ * One of these holds: threads have left a CTA of a cluster, or all threads of it have, where the same warps of another
+ * CTA, which did the same up to there, go on, and what they do then is waited for.  Or all threads that ever arrive on
+ * an mbarrier, which lacks arrivals and is waited for, have left.  Or a named barrier lacks just the threads of those
+ * warps that have left, though a warp that did the same goes on.  Or lanes that arrived on the ring that is waited for
+ * have left, while other lanes of their warp, which waited for the same, wait for more rounds.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay_likes.h"
@@ -358,13 +358,62 @@ static bool note_deserters(struct left *left, uint32_t barrier, uint32_t *stays)
     return number != WSDBG_NONE && models >= wsdbg_set_count(&left->by);
 }
 
+/* Whether an agent that left did nothing but what the same lanes of a CTA that goes on did first.  *model: one that
+ * would then have served the barrier, WSDBG_NONE. */
+static bool did_no_more_than(const struct left *left, const struct wsdbg_replay_agent *agent, uint32_t cta,
+                             uint32_t barrier, uint32_t *model)
+{
+    const struct wsdbg_replay *replay = left->replay;
+    bool any = false;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *other = &replay->agents[i];
+        uint32_t goes_on;
+        if (other->cta != cta || !(other->lanes & agent->lanes) ||
+            wsdbg_case_warp(left->c, other->warp)->warp != wsdbg_case_warp(left->c, agent->warp)->warp)
+            continue;
+        if (!wsdbg_replay_did_no_more(agent, other, &goes_on))
+            return false;
+        any = true;
+        if (would_serve(replay, agent, other, goes_on, barrier))
+            *model = other->warp;
+    }
+    return any;
+}
+
+/* Notes all warps of a CTA that has left as a whole, each behind the first steps of the same warp of `model_cta`. */
+static bool note_empty_cta(struct left *left, uint32_t cta, uint32_t model_cta, uint32_t barrier, uint32_t *stays)
+{
+    left->by = (struct wsdbg_warp_set){{0}};
+    left->lanes = UINT32_MAX;
+    *stays = WSDBG_NONE;
+    for (uint32_t i = 0; i < left->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &left->replay->agents[i];
+        if (agent->cta != cta)
+            continue;
+        if (!wsdbg_replay_has_left(left->replay, agent) || !did_no_more_than(left, agent, model_cta, barrier, stays))
+            return false;
+        wsdbg_set_add(&left->by, agent->warp);
+    }
+    return *stays != WSDBG_NONE;
+}
+
+/* Whether one CTA alone of the cluster has left so, as seen from the CTA that waits. */
+static bool note_empty_ctas(struct left *left, uint32_t barrier, uint32_t *stays)
+{
+    const uint32_t own = left->replay->agents[left->agent].cta;
+    for (uint32_t cta = 0; cta < left->c->cta_count; cta++)
+        if (cta != own && note_empty_cta(left, cta, own, barrier, stays))
+            return true;
+    return false;
+}
+
 static bool judge_deserted(struct left *left)
 {
     struct wsdbg_case *c = left->c;
     const struct wsdbg_replay_agent *agent = &left->replay->agents[left->agent];
     const uint32_t barrier = agent->target[agent->at], row = left->replay->barriers[barrier].row;
     uint32_t stays = WSDBG_NONE;
-    if (row == WSDBG_NONE || !note_deserters(left, barrier, &stays))
+    if (row == WSDBG_NONE || (!note_deserters(left, barrier, &stays) && !note_empty_ctas(left, barrier, &stays)))
         return false;
     struct wsdbg_finding *finding = find(left, row);
     if (!finding)

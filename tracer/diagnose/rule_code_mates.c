@@ -190,16 +190,6 @@ static bool is_odd(struct wsdbg_case *c, enum peers kind, uint32_t warp, struct 
                                 : wsdbg_set_count(&odd->peers) >= WSDBG_GROUP_WARPS - 1;
 }
 
-static uint32_t barrier_of(const struct wsdbg_case *c, const struct odd_wait *odd)
-{
-    const struct wsdbg_snapshot *s = c->snapshot;
-    for (uint32_t b = 0; b < s->barrier_count; b++)
-        if (s->barriers[b].kind == WSDBG_BARRIER_MBARRIER && s->barriers[b].cta == wsdbg_case_warp(c, odd->warp)->cta &&
-            s->barriers[b].shared_offset.known && s->barriers[b].shared_offset.value == odd->own->address)
-            return b;
-    return WSDBG_NONE;
-}
-
 static void say(struct wsdbg_case *c, const struct odd_wait *odd, uint32_t barrier)
 {
     const enum wsdbg_cause cause = odd->turn ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
@@ -240,7 +230,9 @@ static bool may_have_come(struct wsdbg_case *c, const struct odd_wait *odd)
 static bool judge(struct wsdbg_case *c, enum peers kind, uint32_t warp)
 {
     struct odd_wait odd;
-    const uint32_t barrier = is_odd(c, kind, warp, &odd) ? barrier_of(c, &odd) : WSDBG_NONE;
+    const uint32_t barrier = is_odd(c, kind, warp, &odd)
+                                 ? wsdbg_case_mbarrier_at(c, wsdbg_case_warp(c, warp)->cta, odd.own->address)
+                                 : WSDBG_NONE;
     if (barrier == WSDBG_NONE || c->no_memory || !wsdbg_code_is_waited_on(c, barrier) || !may_have_come(c, &odd))
         return false;
     say(c, &odd, barrier);

@@ -70,7 +70,8 @@ static enum wsdbg_confidence confidence_of(const struct rounds *rounds, const st
     const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival &&
                            !rounds->replay->is_unlike &&
                            (!repair->is_doubtful || is_of_parity(wsdbg_repair_cause(repair)));
-    return wsdbg_code_cap(rounds->c, is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
+    const enum wsdbg_confidence wanted = is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
+    return rounds->c->faulted ? wanted : wsdbg_code_cap(rounds->c, wanted); /* after a fault nothing moves */
 }
 
 /* Adds how the unchanged kernel ends, where a replay of it does not end in the picture. */
@@ -260,6 +261,28 @@ void wsdbg_rule_code_rounds(struct wsdbg_case *c)
     prefer_certain(&rounds.repairs);
     add_named_rounds(&rounds);
     say_some(&rounds);
+}
+
+/* Whether the repair is of an arrival or a count of the barrier that got an arrival too many. */
+static bool is_of_overflow(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    return wsdbg_repair_cause(repair) == WSDBG_CAUSE_DOUBLE_ARRIVE &&
+           wsdbg_replay_is_of_family(rounds->replay, repair->barrier, rounds->replay->overflow);
+}
+
+bool wsdbg_explain_fault(struct wsdbg_case *c, uint32_t barrier)
+{
+    struct rounds rounds = {.c = c, .replay = wsdbg_replay_faulting(c, barrier)};
+    const size_t before = c->finding_count;
+    if (rounds.replay && wsdbg_repairs_find_fault(rounds.replay, &rounds.repairs)) {
+        c->no_memory = true;
+        return false;
+    }
+    prefer_parity(&rounds);
+    prefer_certain(&rounds.repairs);
+    if (rounds.repairs.count && !is_of_overflow(&rounds, &rounds.repairs.rows[0]))
+        say_some(&rounds);
+    return c->finding_count > before;
 }
 
 /* Whether another rule has told what is wrong with bytes, however sure it is of that. */

@@ -1,17 +1,19 @@
 /* rule_exception.c - the GPU stopped a warp for an error, and says where: the kernel died, it did not hang.
  *
- * Reads: exceptions, the words of mbarriers, the code that led to where warps stand.  Adds: TX_SHARED_BARRIER or
- * DOUBLE_ARRIVE for an arrival on a phase whose count is spent, BARRIER_NOT_INIT for one where no mbarrier is,
- * PEER_EXITED for an arrival in a CTA that has left, else UNKNOWN, which says what the GPU or the simulator says.
+ * Reads: exceptions, the words of mbarriers, walks, the code that led to where warps stand.  Adds: TX_SHARED_BARRIER,
+ * DOUBLE_ARRIVE or PARITY_DRIFT for an arrival on a phase whose count is spent, or what a repair of a replay shows
+ * (wsdbg_explain_fault); BARRIER_NOT_INIT for one where no mbarrier is, PEER_EXITED for an arrival in a CTA that has
+ * left, else UNKNOWN, which says what the GPU or the simulator says.
  *
  * An arrival that finds the count of its phase spent while bytes are still on their way locks the mbarrier (bit 42 of
  * its word) and is reported as CUDA_EXCEPTION_4 at the arrival itself (measured on an H200, driver 580); newer drivers
- * have CUDA_EXCEPTION_31 for it.  Which of the arrivals is the one too many nobody can say: likely, never proven.
+ * have CUDA_EXCEPTION_31 for it.  Nobody can say which of the arrivals is the one too many: likely, never proven.
  */
 #include <inttypes.h>
 
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
+#include "diagnose/spent_arrival.h"
 #include "model/fault.h"
 
 enum {
@@ -221,13 +223,38 @@ static struct wsdbg_phrase say_left(const struct wsdbg_barrier_word *word)
     return phrase;
 }
 
-static void say_spent(struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier)
+/* The warp waited between its two arrivals, but for a phase that had completed a round before. */
+static void say_repeat(struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier,
+                       const struct wsdbg_spent_arrival *spent)
+{
+    const struct wsdbg_step_row *wait = &c->snapshot->steps[spent->wait];
+    const uint32_t waited_on = wsdbg_case_mbarrier_at(c, c->snapshot->warps[e->warp].cta, wait->address);
+    const uint32_t site =
+        wait->access < c->snapshot->access_count ? c->snapshot->accesses[wait->access].site : WSDBG_NONE;
+    struct wsdbg_finding *finding = begin(c, e, waited_on, WSDBG_CAUSE_PARITY_DRIFT, WSDBG_CONFIDENCE_LIKELY);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waited on %s%s with parities that do not alternate: wait number %u asked for parity %u, as the "
+                "wait before it, and so ended at once. Then the warp arrived on %s%s again before the phase completed.",
+                wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, waited_on).text,
+                wsdbg_say_at_site(c, site).text, spent->turn, wait->number & 1, wsdbg_say_object(c, barrier).text,
+                say_place(c, e).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Keep the phase of %s across tiles: flip it when the stage index wraps, and only then.",
+                wsdbg_say_family(c, waited_on).text);
+}
+
+/* An arrival too many is only possible if the warp waits before each of its arrivals: then a wait ended too early. */
+static void say_too_many(struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier,
+                         enum wsdbg_between between)
 {
     const struct wsdbg_warp_set warps = with_bytes(c, e, barrier);
     struct wsdbg_barrier_word word;
     const bool shared = wsdbg_word_of(c, barrier, &word) && word.bytes > 0 && wsdbg_set_count(&warps) > word.expected;
-    struct wsdbg_finding *finding = begin(
-        c, e, barrier, shared ? WSDBG_CAUSE_TX_SHARED_BARRIER : WSDBG_CAUSE_DOUBLE_ARRIVE, WSDBG_CONFIDENCE_LIKELY);
+    struct wsdbg_finding *finding =
+        begin(c, e, barrier, shared ? WSDBG_CAUSE_TX_SHARED_BARRIER : WSDBG_CAUSE_DOUBLE_ARRIVE,
+              shared || between == WSDBG_BETWEEN_NOTHING ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -245,6 +272,19 @@ static void say_spent(struct wsdbg_case *c, const struct wsdbg_exception *e, uin
         wsdbg_say_family(c, barrier).text);
     if (shared)
         wsdbg_evidence_text(c, finding, "%s execute arrive.expect_tx on it", wsdbg_say_warps(c, &warps).text);
+    if (!shared && between == WSDBG_BETWEEN_WAIT)
+        wsdbg_evidence_text(c, finding, "the warp waits between its arrivals: some wait may have ended too early");
+}
+
+static void say_spent(struct wsdbg_case *c, const struct wsdbg_exception *e, uint32_t barrier)
+{
+    const struct wsdbg_spent_arrival spent = wsdbg_spent_arrival_of(c, e->warp, barrier);
+    if (wsdbg_explain_fault(c, barrier))
+        return;
+    if (spent.between == WSDBG_BETWEEN_REPEAT)
+        say_repeat(c, e, barrier, &spent);
+    else
+        say_too_many(c, e, barrier, spent.between);
 }
 
 static void say_nobody(struct wsdbg_case *c, const struct wsdbg_exception *e)

@@ -22,6 +22,10 @@ bool wsdbg_peers_owe(const struct wsdbg_case *c, const struct wsdbg_wait *wait, 
 /* Whether some finding of the case is at least likely. */
 bool wsdbg_case_explained(const struct wsdbg_case *c);
 
+/* Adds why an arrival came too early: it found the count of `barrier` (index in snapshot.barriers) spent, and a repair
+ * of other waits or arrivals would have kept it from that.  False: no such repair is known (rule_code_rounds.c). */
+bool wsdbg_explain_fault(struct wsdbg_case *c, uint32_t barrier);
+
 /* Causes that only describe the standstill; a specific one of the same case replaces them. */
 bool wsdbg_cause_is_fallback(enum wsdbg_cause cause);
 

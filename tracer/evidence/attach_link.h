@@ -1,5 +1,5 @@
 /* attach_link.h - wsdbg's half of the words in a traced process's segment by which the process lets an inspector in
- * (struct wsdbg_attach_row of wsdbg/session.h).
+ * (struct wsdbg_attach_row of wsdbg/segment_attach.h).
  *
  * Reads and writes: the row, through a mapping that a forked inspector inherits.  The other half is never trusted: a
  * number that is none of the enumeration's is "refused", text is cut.

@@ -16,7 +16,7 @@ struct wsdbg_error *wsdbg_completion_begin(const struct wsdbg_snapshot *ring, st
  * and returns it. */
 struct wsdbg_error *wsdbg_completion_end(struct wsdbg_error *so_far, struct wsdbg_snapshot *snapshot, size_t first,
                                          struct wsdbg_snapshot *record);
-/* All of it for looks at one process, oldest first.  They are said to be of that process. */
+/* All of it for looks at one process, oldest first.  Their rows get the number of that process. */
 struct wsdbg_error *wsdbg_complete_process(struct wsdbg_look *const *looks, size_t count, uint32_t process_id,
                                            struct wsdbg_snapshot *snapshot);
 

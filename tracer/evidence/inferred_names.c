@@ -116,7 +116,7 @@ static uint64_t groups_with(const struct role_inference *inference, enum wsdbg_r
     return wsdbg_role_groups_with(inference->role_kinds, inference->group_count, role_kind);
 }
 
-/* Who gives back what the loading warps wait for has waited for it before. */
+/* Warps that arrive on a barrier for which the loading warps wait have waited for the loaded data before. */
 static void judge_the_others(struct role_inference *inference)
 {
     const uint64_t loading = groups_with(inference, WSDBG_ROLE_KIND_LOADS);
@@ -128,7 +128,7 @@ static void judge_the_others(struct role_inference *inference)
     wsdbg_role_groups_compute(inference->role_kinds, inference->group_count, waiting);
 }
 
-/* Before anything was loaded it is who waits that tells. */
+/* Before anything was loaded, the waiting warps tell the use of a barrier. */
 static enum wsdbg_barrier_use use_of(const struct role_inference *inference, const struct family *family)
 {
     const uint64_t loading = groups_with(inference, WSDBG_ROLE_KIND_LOADS),

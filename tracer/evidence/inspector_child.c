@@ -23,12 +23,10 @@
 
 enum {
     IDLE_MS = 100,   /* nothing attached: only wsdbg's end is waited for */
-    ATTACHED_MS = 2, /* events are looked for at least this often */
     STAYING_MS = 10, /* the driver wakes us for its events, and the program may want us to leave */
     ENDINGS = 3,     /* a look, an exception that is met on the way out, and one that was none */
     AWAKE_MS = 1     /* it wakes us a moment before its event can be had, and a call of the program waits for us */
 };
-#define AWAKE_NS 20000000ull
 /* The waits of wsdbg_inspect_leave(), together with two of TAKEN_UP_NS below WSDBG_INSPECTOR_LEAVE_NS. */
 #define QUIET_LIMIT_NS 1000000000ull  /* for calls that wait for our answers to return */
 #define QUIET_NS 300000000ull         /* a call that returns no sooner after the last event waits for something else */
@@ -54,102 +52,9 @@ static void fail_with(struct wsdbg_inspector_reply *reply, struct wsdbg_error *e
     wsdbg_error_destroy(error);
 }
 
-static void hold(const struct wsdbg_inspection *in)
+void wsdbg_inspect_hold(const struct wsdbg_inspection *in)
 {
     wsdbg_attach_hold(in->attach, WSDBG_INSPECTOR_LEASE_NS);
-}
-
-/* ---- events ---- */
-
-/* Called by the driver on a thread of its own. */
-static void on_event(void *wake)
-{
-    const uint64_t one = 1;
-    const ssize_t written = write(*(const int *)wake, &one, sizeof one);
-    (void)written; /* events are looked for now and then anyway */
-}
-
-/* Its bytes are fetched when a warp is seen in it (inspector_reads.c): a program may load thousands. */
-static void take_image(struct wsdbg_inspection *in, const struct wsdbg_debug_event *event)
-{
-    struct wsdbg_inspector_area *area = in->area;
-    const bool is_first = !wsdbg_inspect_has_code(area, event->image.device);
-    if (area->image_count >= WSDBG_INSPECTOR_IMAGES) {
-        in->images_lost++;
-        return;
-    }
-    area->images[area->image_count++] = (struct wsdbg_inspector_image){.device = event->image.device,
-                                                                       .context = event->image.context,
-                                                                       .module = event->image.module,
-                                                                       .handle = event->image.handle,
-                                                                       .byte_count = event->image.byte_count};
-    if (in->stays && is_first)
-        wsdbg_inspect_note_exceptions_of(in, event->image.device);
-}
-
-static void drop_image(struct wsdbg_inspection *in, const struct wsdbg_debug_event *event)
-{
-    struct wsdbg_inspector_area *area = in->area;
-    for (uint32_t i = 0; i < area->image_count; i++)
-        if (area->images[i].device == event->image.device && area->images[i].handle == event->image.handle)
-            area->images[i--] = area->images[--area->image_count];
-}
-
-static void take_event(struct wsdbg_inspection *in, const struct wsdbg_debug_event *event)
-{
-    in->event_count++;
-    if (event->kind == WSDBG_DEBUG_EVENT_IMAGE_LOADED)
-        take_image(in, event);
-    else if (event->kind == WSDBG_DEBUG_EVENT_IMAGE_UNLOADED)
-        drop_image(in, event);
-    else if (event->kind == WSDBG_DEBUG_EVENT_ALL_SUSPENDED) {
-        in->exception = true;
-        in->trapped = event->suspended.broken_devices && !event->suspended.faulted_devices;
-    } else if (event->kind == WSDBG_DEBUG_EVENT_ATTACH_COMPLETE)
-        in->attach_complete = true;
-    else if (event->kind == WSDBG_DEBUG_EVENT_DETACH_COMPLETE)
-        in->detach_complete = true;
-    else if (event->kind == WSDBG_DEBUG_EVENT_INTERNAL_ERROR)
-        in->internal_error = true;
-}
-
-/* Bounded, so that a program that launches without end does not keep wsdbg waiting. */
-enum { EVENTS_AT_ONCE = 10000 };
-
-static void drain(struct wsdbg_inspection *in)
-{
-    struct wsdbg_debug_event event;
-    uint64_t wakes;
-    if (read(in->wake, &wakes, sizeof wakes) == sizeof wakes)
-        in->awake_until_ns = wsdbg_attach_clock_ns() + AWAKE_NS;
-    int count = 0;
-    while (count < EVENTS_AT_ONCE && in->api.getNextEvent(WSDBG_DEBUG_QUEUE_SYNC, &event) == WSDBG_DEBUG_OK) {
-        take_event(in, &event);
-        count++;
-    }
-    if (count) {
-        in->api.acknowledgeSyncEvents();
-        in->event_ns = wsdbg_attach_clock_ns();
-    }
-    for (count = 0; count < EVENTS_AT_ONCE; count++) {
-        if (in->api.getNextEvent(WSDBG_DEBUG_QUEUE_ASYNC, &event) != WSDBG_DEBUG_OK)
-            break;
-        take_event(in, &event);
-    }
-}
-
-/* Answers events until *flag, an internal error, the process's end or the deadline. */
-static bool drain_until(struct wsdbg_inspection *in, const bool *flag, uint64_t limit_ns)
-{
-    const uint64_t deadline_ns = wsdbg_attach_clock_ns() + limit_ns;
-    struct pollfd poller = {.fd = in->wake, .events = POLLIN};
-    for (;;) {
-        drain(in);
-        if (*flag || in->internal_error || !wsdbg_attach_alive(in->attach) || wsdbg_attach_clock_ns() >= deadline_ns)
-            return *flag;
-        hold(in);
-        poll(&poller, 1, ATTACHED_MS);
-    }
 }
 
 /* ---- attach and detach ---- */
@@ -161,7 +66,7 @@ static uint32_t initialize(struct wsdbg_inspection *in, uint64_t deadline_ns)
     while ((result = in->api.initialize()) != WSDBG_DEBUG_OK) {
         if (wsdbg_attach_clock_ns() >= deadline_ns || !wsdbg_attach_alive(in->attach))
             return result;
-        hold(in);
+        wsdbg_inspect_hold(in);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     in->initialized = true;
@@ -203,9 +108,9 @@ static void answer_calls_inside(struct wsdbg_inspection *in)
     struct pollfd poller = {.fd = in->wake, .events = POLLIN};
     while (in->initialized && !in->internal_error && wsdbg_attach_alive(in->attach) && !is_quiet(in) &&
            wsdbg_attach_clock_ns() < deadline_ns) {
-        hold(in);
-        drain(in);
-        poll(&poller, 1, ATTACHED_MS);
+        wsdbg_inspect_hold(in);
+        wsdbg_inspect_drain(in);
+        poll(&poller, 1, WSDBG_INSPECT_ATTACHED_MS);
     }
 }
 
@@ -217,7 +122,7 @@ static void show_ourselves_out(struct wsdbg_inspection *in)
         return; /* it will do so alone */
     const uint32_t resume_flag = __atomic_load_n(&in->attach->row->resume_flag, __ATOMIC_ACQUIRE);
     if (in->initialized && resume_flag && in->api.requestCleanupOnDetach(resume_flag) == WSDBG_DEBUG_OK)
-        drain_until(in, &in->detach_complete, left_ns(deadline_ns));
+        wsdbg_inspect_drain_until(in, &in->detach_complete, left_ns(deadline_ns));
     ask_attach(in, WSDBG_ASK_DETACHED, wsdbg_attach_clock_ns() + DONE_LIMIT_NS);
 }
 
@@ -230,7 +135,7 @@ static void meet_new_exception(struct wsdbg_inspection *in)
 {
     if (!in->attached || in->exception_told)
         return;
-    drain(in);
+    wsdbg_inspect_drain(in);
     if (in->exception)
         wsdbg_inspect_meet_exception(in);
 }
@@ -252,11 +157,11 @@ static void await_taken_up(struct wsdbg_inspection *in)
     struct pollfd pollers[] = {{.fd = in->wake, .events = POLLIN}, {.fd = in->asked_wake, .events = POLLIN}};
     while (in->attached && !in->suspended && !in->internal_error && wsdbg_attach_alive(in->attach) &&
            !wsdbg_inspect_is_taken_up(in) && (!in->exception || in->exception_told)) {
-        hold(in);
-        drain(in);
+        wsdbg_inspect_hold(in);
+        wsdbg_inspect_drain(in);
         if (in->stays)
             wsdbg_inspect_find_exceptions(in);
-        poll(pollers, in->stays ? 2 : 1, ATTACHED_MS);
+        poll(pollers, in->stays ? 2 : 1, WSDBG_INSPECT_ATTACHED_MS);
         if (in->stays && pollers[1].revents)
             take_wake(in->asked_wake);
     }
@@ -282,7 +187,7 @@ static void come_to_an_end(struct wsdbg_inspection *in)
 
 void wsdbg_inspect_leave(struct wsdbg_inspection *in)
 {
-    hold(in);
+    wsdbg_inspect_hold(in);
     come_to_an_end(in);
     if (in->asked)
         show_ourselves_out(in);
@@ -339,8 +244,8 @@ static void come_in(struct wsdbg_inspection *in, enum wsdbg_attach_command way, 
                            seconds_since(begun_ns), result);
         return;
     }
-    in->api.setNotifyNewEventCallback(on_event, &in->wake);
-    if (!drain_until(in, &in->attach_complete, left_ns(deadline_ns))) {
+    in->api.setNotifyNewEventCallback(wsdbg_inspect_on_event, &in->wake);
+    if (!wsdbg_inspect_drain_until(in, &in->attach_complete, left_ns(deadline_ns))) {
         if (in->internal_error)
             wsdbg_inspect_fail(reply, "attach: the driver reports an internal error");
         else
@@ -367,7 +272,7 @@ static void begin(struct wsdbg_inspection *in, enum wsdbg_attach_command way, ui
     in->attach->row->inspector_pid = (uint32_t)getpid();
     in->attach->row->revision = WSDBG_DEBUG_REVISION;
     forget_last_time(in);
-    hold(in);
+    wsdbg_inspect_hold(in);
     wsdbg_inspect_open(in, reply);
     if (!reply->failed)
         come_in(in, way, deadline_ns, reply);
@@ -450,7 +355,7 @@ static bool serve_one(struct wsdbg_inspection *in, int socket)
         return came < 0 && errno == EINTR;
     struct wsdbg_inspector_reply reply = {.number = request.number};
     if (in->asked)
-        hold(in);
+        wsdbg_inspect_hold(in);
     serve_step(in, &request, &reply);
     return send(socket, &reply, sizeof reply, MSG_NOSIGNAL) == sizeof reply;
 }
@@ -472,11 +377,11 @@ static void attend(struct wsdbg_inspection *in, bool only_asked)
         wsdbg_inspect_leave(in);
         return;
     }
-    hold(in);
+    wsdbg_inspect_hold(in);
     if (!in->suspended && wsdbg_inspect_is_taken_up(in))
         wsdbg_inspect_tell_taken_up(in);
     if (!in->suspended && !only_asked)
-        drain(in);
+        wsdbg_inspect_drain(in);
     if (in->stays && !in->suspended)
         wsdbg_inspect_find_exceptions(in);
     if (in->exception && !in->exception_told)
@@ -494,7 +399,7 @@ static int rest_ms(const struct wsdbg_inspection *in)
     if (!in->attached)
         return IDLE_MS;
     if (!in->stays || in->suspended)
-        return ATTACHED_MS;
+        return WSDBG_INSPECT_ATTACHED_MS;
     return wsdbg_attach_clock_ns() < in->awake_until_ns ? AWAKE_MS : STAYING_MS;
 }
 

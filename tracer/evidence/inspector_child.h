@@ -40,6 +40,9 @@ struct wsdbg_inspection {
     uint64_t image_bytes;    /* used in the area */
 };
 
+/* While attached, events are looked for at least this often. */
+enum { WSDBG_INSPECT_ATTACHED_MS = 2 };
+
 void wsdbg_inspect_fail(struct wsdbg_inspector_reply *reply, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -77,6 +80,14 @@ bool wsdbg_inspect_is_taken_up(const struct wsdbg_inspection *in);
 void wsdbg_inspect_tell_taken_up(struct wsdbg_inspection *in);
 /* What was stopped runs, by the driver's doing. */
 void wsdbg_inspect_forget_stop(struct wsdbg_inspection *in);
+/* Renews the lease, so that the observer does not detach. */
+void wsdbg_inspect_hold(const struct wsdbg_inspection *in);
+/* Called by the driver on a thread of its own. */
+void wsdbg_inspect_on_event(void *wake);
+/* Answers all events that are there. */
+void wsdbg_inspect_drain(struct wsdbg_inspection *in);
+/* Answers events until *flag, an internal error, the process's end or the deadline. */
+bool wsdbg_inspect_drain_until(struct wsdbg_inspection *in, const bool *flag, uint64_t limit_ns);
 /* Writes a row for every warp and every grid into the shared area.  The GPU must be suspended. */
 void wsdbg_inspect_warps(struct wsdbg_inspection *in);
 /* The steps that read, while suspended. */

@@ -384,7 +384,7 @@ void wsdbg_inspect_read(struct wsdbg_inspection *in, const struct wsdbg_inspecto
     switch (request->step) {
     case WSDBG_INSPECT_WARPS:
         wsdbg_inspect_warps(in);
-        if (in->area->warps_dropped) /* who is not there has exited: nobody may be missing for another reason */
+        if (in->area->warps_dropped) /* a warp without a row counts as exited: none may lack one for another reason */
             wsdbg_inspect_fail(reply, "the driver did not give the state of %u warps", in->area->warps_dropped);
         break;
     case WSDBG_INSPECT_REGISTERS:

@@ -152,7 +152,7 @@ bool wsdbg_live_processes_is_attended(const struct wsdbg_live_processes *process
     return process && process->stay.policy.stays;
 }
 
-/* What is in the way of many, one after the other, is said once. */
+/* An obstacle that many processes meet one after the other is reported once. */
 static void say_trouble(struct wsdbg_live_processes *processes, struct wsdbg_live_followed *process, char *line,
                         size_t size)
 {
@@ -213,7 +213,8 @@ void wsdbg_live_processes_account(struct wsdbg_live_processes *processes, char *
 
 /* ---- looking ---- */
 
-/* Of this session whoever stays at another process, and has the GPU that this one was refused for, leaves. */
+/* Sends away an inspector of this session that stays at another process and holds the GPU which this process was
+ * refused. */
 static bool make_way(struct wsdbg_live_processes *processes, const struct wsdbg_live_process *process)
 {
     const uint16_t wanted = __atomic_load_n(&wsdbg_live_process_attach_link(process)->taken_gpu, __ATOMIC_ACQUIRE);

@@ -49,8 +49,8 @@ struct wsdbg_error *wsdbg_live_processes_look_at(struct wsdbg_live_processes *pr
                                                  struct wsdbg_live_process *process, uint64_t deadline_ns);
 /* Waits until those that came for a look have left; rows of `snapshot`, NULL = none, get the time that took. */
 void wsdbg_live_processes_await_leave(struct wsdbg_live_processes *processes, struct wsdbg_snapshot *snapshot);
-/* Lets inspectors come and go, and follows who is new and no longer who has ended; waits for nobody.  `line`: what
- * people should be told, "" = nothing. */
+/* Lets inspectors come and go, begins to follow new processes and forgets those that have ended.  Does not wait.
+ * `line`: what people should be told, "" = nothing. */
 void wsdbg_live_processes_attend(struct wsdbg_live_processes *processes, const struct wsdbg_snapshot *snapshot,
                                  uint64_t now_ns, char *line, size_t size);
 /* The line about what inspectors that stayed have cost (once), "" = nothing. */

@@ -3,8 +3,8 @@
  * Reads: /proc/PID/stat.  Writes: nothing.
  *
  * Only a parent is told how its child ended, and wsdbg is the parent of one process of the program.  But until the
- * parent asks, a process that has ended stays in /proc with its state: for launchers that ask now and then, or wait for
- * their processes in order, that is longer than wsdbg needs to come by.
+ * parent asks, a process that has ended stays in /proc with its state: a launcher that asks now and then, or waits for
+ * its processes in order, leaves wsdbg enough time to read it.
  */
 #include "evidence/process_end.h"
 

@@ -1,4 +1,4 @@
-/* process_end.h - how a process that has just ended did. */
+/* process_end.h - how a process ended: its status or its signal. */
 #ifndef WSDBG_EVIDENCE_PROCESS_END_H
 #define WSDBG_EVIDENCE_PROCESS_END_H
 

@@ -197,8 +197,8 @@ static struct wsdbg_error *restore(struct ring_source *source, struct wsdbg_ring
     return error;
 }
 
-/* A context that a fault ended, or its process, is read once; what cannot be read is said in the snapshot, and lost.
- * What was read answers every request from then on. */
+/* A context that a fault ended, or its process, is read once; if that fails, a note of the snapshot says so, and the
+ * state is lost.  What was read answers every request from then on. */
 static void restore_ended(struct ring_source *source, uint64_t now_ns)
 {
     for (size_t i = 0; source->memory && i < source->processes.count; i++) {

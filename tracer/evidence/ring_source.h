@@ -1,4 +1,4 @@
-/* ring_source.h - what the sources that are the ring's and more need of it. */
+/* ring_source.h - the parts of the ring's evidence on which other sources build. */
 #ifndef WSDBG_EVIDENCE_RING_SOURCE_H
 #define WSDBG_EVIDENCE_RING_SOURCE_H
 

@@ -172,7 +172,7 @@ static struct wsdbg_barrier *find_barrier(struct wsdbg_snapshot *out, const stru
     return found ? &out->barriers[found - keys->items] : NULL;
 }
 
-/* The count that all who said one agree on; `said` turns false for good once two differ. */
+/* The count that all warps agree on which said one.  `disputed` stays true once two differ. */
 static void agree_on(struct wsdbg_optional_u32 *value, bool *disputed, uint32_t said)
 {
     if (value->known && value->value != said)

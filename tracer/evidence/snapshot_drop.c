@@ -1,4 +1,4 @@
-/* snapshot_drop.c - see snapshot_drop.h.  What belongs to a grid is said in model/tables.def. */
+/* snapshot_drop.c - see snapshot_drop.h.  model/tables.def says which rows belong to a grid. */
 #include "evidence/snapshot_drop.h"
 
 #include <stdlib.h>

@@ -87,8 +87,8 @@ static uint64_t guessed_since_ns(const struct wsdbg_marker_row *marker, const st
     return context->given_ns.value > since_ns ? context->given_ns.value : since_ns;
 }
 
-/* Since when work is unfinished.  The marker says it, and where a full queue or a capture keeps markers out, or nobody
- * asks them, the threads that wait. */
+/* Since when work is unfinished.  The marker tells.  Where a full queue or a capture keeps markers out, or no thread
+ * asks them, the waiting threads tell. */
 static void set_unfinished(const struct wsdbg_builder *builder, const struct wsdbg_tracker *tracker, uint32_t index,
                            const struct wsdbg_marker_row *marker, struct wsdbg_context *out)
 {

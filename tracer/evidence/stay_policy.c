@@ -18,7 +18,7 @@
 #define RETRY_NS (SECOND_NS / 10)
 #define RETRY_DOUBLINGS 5
 #define LAUNCH_ALONE_NS 3500 /* what a launch takes by itself; measured on an H200 */
-#define LAUNCH_MORE_NS 52000 /* what it takes more while somebody is attached */
+#define LAUNCH_MORE_NS 52000 /* what it takes in addition while an inspector is attached */
 
 static uint64_t launches_spent_ns(const struct wsdbg_stay_facts *facts)
 {

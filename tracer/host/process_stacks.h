@@ -4,7 +4,7 @@
 
 #include "host/host_stacks.h"
 
-/* Adds one row of host_processes, and stacks and frames.  What cannot be read is said in the row.  deadline_ns:
+/* Adds one row of host_processes, and stacks and frames.  The row says what could not be read.  deadline_ns:
  * CLOCK_MONOTONIC.  Error: out of memory. */
 struct wsdbg_error *wsdbg_host_process_read(const struct wsdbg_host_request *request, uint64_t deadline_ns,
                                             struct wsdbg_snapshot *rows);

@@ -1,4 +1,5 @@
-/* site_rows.h - the launch sites that the observer keeps in a process's segment, as it wrote them (wsdbg/session.h). */
+/* site_rows.h - the launch sites that the observer keeps in a process's segment, as it wrote them
+ * (wsdbg/segment_sites.h). */
 #ifndef WSDBG_HOST_SITE_ROWS_H
 #define WSDBG_HOST_SITE_ROWS_H
 

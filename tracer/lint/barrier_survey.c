@@ -187,7 +187,7 @@ static bool is_barrier(const struct wsdbg_access *access)
            access->kind == WSDBG_ACCESS_CLUSTER_WAIT;
 }
 
-/* Of accesses to barriers alone; who reaches another one nobody asks. */
+/* Which warps reach each access to a barrier.  For other accesses no rule asks. */
 static struct wsdbg_error *find_warps(struct wsdbg_barrier_survey *survey)
 {
     struct wsdbg_error *error = NULL;

@@ -44,7 +44,7 @@ struct wsdbg_barrier_survey {
     bool are_names_known;             /* all of those that are executed; else only some rows are those of the warp */
 };
 
-/* *out is NULL where the kernel has no barrier, or nothing can be said of it. */
+/* *out is NULL where the kernel has no barrier, or its barriers cannot be analysed. */
 struct wsdbg_error *wsdbg_barrier_survey_create(struct wsdbg_lint_kernel *kernel, struct wsdbg_barrier_survey **out);
 void wsdbg_barrier_survey_destroy(struct wsdbg_barrier_survey *survey); /* NULL is fine */
 

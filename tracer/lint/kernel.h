@@ -15,7 +15,7 @@
 struct wsdbg_lint_launch {
     uint32_t threads_most;        /* of a CTA, in all: .maxntid */
     uint32_t threads_required;    /* .reqntid */
-    bool is_one_dimensional;      /* y and z of the one that is said are 1 */
+    bool is_one_dimensional;      /* y and z of the size that is known are 1 */
     uint32_t blocks_per_sm_least; /* .minnctapersm: PTX alone has it */
     uint32_t cluster[3];
     uint32_t registers;      /* a thread has at launch, as the compiler counted: rounded up to 8 they are allocated */

@@ -312,7 +312,7 @@ static struct wsdbg_error *lint_ptx_entry(struct fatbin *fatbin, bool is_specifi
 }
 
 /* Goes through the entries twice: PTX may stand behind the code that was made from it.  What comes behind a damaged
- * entry is lost, and that is said the first time. */
+ * entry is lost, which is reported the first time. */
 static struct wsdbg_error *each_entry(struct fatbin *fatbin, bool is_first_time)
 {
     const struct wsdbg_fatbin_source source = {fatbin, fatbin->part->span.byte_count, read_fatbin};

@@ -237,7 +237,8 @@ static struct wsdbg_error *read_warp(struct wsdbg_trace *trace, const struct wsd
 
 /* ---- the CTA ---- */
 
-/* Warps up to the size that is said; else warpgroup by warpgroup until every site was reached. */
+/* Reads as many warps as the CTA's size needs.  If that is not known, goes on warpgroup by warpgroup until every site
+ * was reached. */
 static struct wsdbg_error *read_warps(struct wsdbg_lint_kernel *kernel, const struct wsdbg_graph *graph,
                                       struct wsdbg_register_view *out)
 {

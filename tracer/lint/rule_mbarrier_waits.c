@@ -134,7 +134,7 @@ static bool holds_threads(const struct group *group)
     return holds;
 }
 
-/* An error only where nothing is left open: what is wrong, that somebody comes here, that he stays. */
+/* An error only where nothing is left open: what is wrong, that some warp comes here, that it stays. */
 static struct wsdbg_error *find_severity(const struct group *group, enum wsdbg_lint_severity *out)
 {
     const bool is_of_bytes = group->verdict.fault >= WSDBG_MBARRIER_NO_BYTES;
@@ -174,7 +174,7 @@ static void note_warps(const struct group *group, struct wsdbg_lint_findings *ou
     wsdbg_survey_note(survey, out, finding, survey->accesses[group->first].instruction, text);
 }
 
-/* A finding at a wait, whose message begins or ends with what becomes of who waits. */
+/* A finding at a wait, whose message begins or ends with what becomes of the waiting warps. */
 static struct wsdbg_lint_finding *add(const struct group *group, struct wsdbg_lint_findings *out,
                                       enum wsdbg_lint_code code, enum wsdbg_lint_severity severity, const char *text)
 {

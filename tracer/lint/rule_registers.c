@@ -2,7 +2,7 @@
  * REGS_PARTIAL_WARPGROUP, REGS_DIVERGED, REGS_UNBALANCED, and the account itself.  Where the sums fit, another file
  * asks whether the order does.
  *
- * Reads the view of the kernel's warps; adds findings.  What is said to hang rests on sums that no order of events
+ * Reads the view of the kernel's warps; adds findings.  A hang is reported only from sums that no order of events
  * changes: the pool of a register file, and what its warps hold at least.
  */
 #include "lint/register_order.h"
@@ -48,7 +48,7 @@ static bool always_asked(const struct wsdbg_register_view *view)
     return true;
 }
 
-/* Error where every warp that reaches the kernel's end reaches its request first, and the CTA's size is said. */
+/* Error where every warp that reaches the kernel's end reaches its request first, and the CTA's size is known. */
 static enum wsdbg_lint_severity severity(const struct wsdbg_register_view *view)
 {
     return always_asked(view) && !view->threads_are_assumed ? WSDBG_LINT_ERROR : WSDBG_LINT_WARNING;

@@ -7,8 +7,8 @@
 
 #include "lint/kernel.h"
 
-/* An error means that the kernel could not be read (out of memory, too many instructions): it is reported as such,
- * other kernels go on. */
+/* An error means that the kernel could not be read (out of memory, too many instructions): the error is reported, and
+ * other kernels are still read. */
 typedef struct wsdbg_error *wsdbg_lint_rule(struct wsdbg_lint_kernel *kernel, struct wsdbg_lint_findings *out);
 
 wsdbg_lint_rule wsdbg_lint_rule_launch;

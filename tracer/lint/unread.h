@@ -1,4 +1,4 @@
-/* unread.h - how many images for which other GPUs a file holds, for one line that says so. */
+/* unread.h - counts the images of a file that are for other GPUs, for one line of the output. */
 #ifndef WSDBG_LINT_UNREAD_H
 #define WSDBG_LINT_UNREAD_H
 

@@ -79,17 +79,16 @@ static struct wsdbg_error *add_section(struct core_out *out, const char *name, G
     return NULL;
 }
 
-struct wsdbg_error *core_out_section(struct core_out *out, enum core_section_kind kind, const char *name,
-                                     struct core_place owner, uint64_t address, void *bytes, size_t byte_count,
-                                     size_t row_bytes, uint32_t *number)
+struct wsdbg_error *core_out_section(struct core_out *out, const struct core_section *section, uint32_t *number)
 {
-    const GElf_Shdr header = {.sh_type = CORE_SECTION_BASE + kind,
+    uint32_t ignored;
+    const GElf_Shdr header = {.sh_type = CORE_SECTION_BASE + section->kind,
                               .sh_flags = SHF_ALLOC,
-                              .sh_addr = address,
-                              .sh_link = owner.table,
-                              .sh_info = owner.row,
-                              .sh_entsize = row_bytes};
-    return add_section(out, name, header, bytes, byte_count, number);
+                              .sh_addr = section->address,
+                              .sh_link = section->owner.table,
+                              .sh_info = section->owner.row,
+                              .sh_entsize = section->row_bytes};
+    return add_section(out, section->name, header, section->bytes, section->byte_count, number ? number : &ignored);
 }
 
 struct wsdbg_error *core_out_begin_rows(struct core_out *out, size_t row_bytes, size_t most, struct core_rows *rows)
@@ -122,8 +121,13 @@ void core_put_u64(struct core_new_row row, size_t offset, uint64_t value)
 struct wsdbg_error *core_out_end_rows(struct core_out *out, enum core_section_kind kind, const char *name,
                                       struct core_place owner, const struct core_rows *rows, uint32_t *number)
 {
-    return core_out_section(out, kind, name, owner, 0, rows->bytes, rows->row_bytes * rows->row_count, rows->row_bytes,
-                            number);
+    const struct core_section section = {.kind = kind,
+                                         .name = name,
+                                         .owner = owner,
+                                         .bytes = rows->bytes,
+                                         .byte_count = rows->row_bytes * rows->row_count,
+                                         .row_bytes = rows->row_bytes};
+    return core_out_section(out, &section, number);
 }
 
 static struct wsdbg_error *begin(struct core_out *out)

@@ -15,10 +15,17 @@ struct wsdbg_error *core_out_open(const char *path, struct core_out **out);
 void *core_out_block(struct core_out *out, size_t byte_count);
 /* The offset of a copy of `text` in .strtab. */
 struct wsdbg_error *core_out_string(struct core_out *out, const char *text, uint64_t *offset);
-/* A section over `bytes`, which must live as long as `out`; *number is what its children refer to. */
-struct wsdbg_error *core_out_section(struct core_out *out, enum core_section_kind kind, const char *name,
-                                     struct core_place owner, uint64_t address, void *bytes, size_t byte_count,
-                                     size_t row_bytes, uint32_t *number);
+struct core_section {
+    enum core_section_kind kind;
+    const char *name;
+    struct core_place owner;
+    uint64_t address; /* of its first byte or register, in what it belongs to */
+    void *bytes;      /* must live as long as the file is put together */
+    size_t byte_count, row_bytes;
+};
+
+/* *number is what its children refer to; NULL = it has none. */
+struct wsdbg_error *core_out_section(struct core_out *out, const struct core_section *section, uint32_t *number);
 /* A table that is being filled, and one row of it. */
 struct core_rows {
     unsigned char *bytes;

@@ -49,10 +49,13 @@ static struct wsdbg_error *write_modules(struct core_writer *writer, uint32_t co
             continue;
         const struct wsdbg_image image = machine->modules[i].image;
         const struct core_place place = {number, row++};
-        uint32_t ignored;
+        const struct core_section section = {.kind = CORE_RELOCATED_IMAGE,
+                                             .name = ".cudbg.relfimg",
+                                             .owner = place,
+                                             .bytes = (void *)(uintptr_t)image.bytes,
+                                             .byte_count = image.byte_count};
         if (image.byte_count)
-            error = core_out_section(writer->out, CORE_RELOCATED_IMAGE, ".cudbg.relfimg", place, 0,
-                                     (void *)(uintptr_t)image.bytes, image.byte_count, 0, &ignored);
+            error = core_out_section(writer->out, &section, NULL);
     }
     return error;
 }
@@ -144,10 +147,14 @@ static struct wsdbg_error *write_lanes(struct core_writer *writer, uint32_t numb
     if (!error)
         error = core_out_end_rows(writer->out, CORE_LANES, ".cudbg.lntbl", writer->warps[number], &table,
                                   &writer->lane_tables[number]);
-    uint32_t ignored;
+    const struct core_section convergence = {.kind = CORE_CONVERGENCE,
+                                             .name = ".cudbg.cbu_bar",
+                                             .owner = writer->warps[number],
+                                             .bytes = (void *)(uintptr_t)warp->barriers,
+                                             .byte_count = sizeof warp->barriers,
+                                             .row_bytes = 4};
     if (!error && warp->barriers_known)
-        error = core_out_section(writer->out, CORE_CONVERGENCE, ".cudbg.cbu_bar", writer->warps[number], 0,
-                                 (void *)(uintptr_t)warp->barriers, sizeof warp->barriers, 4, &ignored);
+        error = core_out_section(writer->out, &convergence, NULL);
     return error;
 }
 

@@ -82,15 +82,20 @@ static struct wsdbg_error *write_predicates(struct core_writer *writer, struct c
                                             const unsigned char *bytes)
 {
     enum { WORDS = 8 };
-    uint32_t mask, number;
+    uint32_t mask;
     memcpy(&mask, bytes, sizeof mask);
     uint32_t *words = core_out_block(writer->out, WORDS * sizeof *words);
     if (!words)
         return &wsdbg_error_no_memory;
     for (unsigned i = 0; i < WORDS; i++)
         words[i] = i == WORDS - 1 || (mask >> i & 1);
-    return core_out_section(writer->out, CORE_PREDICATES, ".cudbg.pred", owner, 0, words, WORDS * sizeof *words,
-                            sizeof *words, &number);
+    const struct core_section section = {.kind = CORE_PREDICATES,
+                                         .name = ".cudbg.pred",
+                                         .owner = owner,
+                                         .bytes = words,
+                                         .byte_count = WORDS * sizeof *words,
+                                         .row_bytes = sizeof *words};
+    return core_out_section(writer->out, &section, NULL);
 }
 
 static struct core_place lane_place(const struct core_writer *writer, uint32_t warp, uint32_t lane)
@@ -103,34 +108,40 @@ static struct wsdbg_error *write_piece(struct core_writer *writer, const struct 
                                        const struct piece *piece)
 {
     const struct wsdbg_machine_read *head = writer->reads[piece->first];
-    const struct core_place nobody = {0, 0};
     unsigned char *bytes = core_out_block(writer->out, piece->byte_count);
-    uint32_t number;
     if (!bytes)
         return &wsdbg_error_no_memory;
     copy_piece(writer, reads, piece, bytes);
+    struct core_section section = {.address = piece->address, .bytes = bytes, .byte_count = piece->byte_count};
     switch (head->kind) {
     case WSDBG_READ_REGISTERS:
-        return core_out_section(writer->out, CORE_REGISTERS, ".cudbg.regs",
-                                lane_place(writer, head->subject, head->part), piece->address, bytes, piece->byte_count,
-                                4, &number);
+        section.kind = CORE_REGISTERS;
+        section.name = ".cudbg.regs";
+        section.owner = lane_place(writer, head->subject, head->part);
+        section.row_bytes = 4;
+        break;
     case WSDBG_READ_UNIFORM:
-        return core_out_section(writer->out, CORE_UNIFORM, ".cudbg.uregs", writer->warps[head->subject], piece->address,
-                                bytes, piece->byte_count, 4, &number);
+        section.kind = CORE_UNIFORM;
+        section.name = ".cudbg.uregs";
+        section.owner = writer->warps[head->subject];
+        section.row_bytes = 4;
+        break;
     case WSDBG_READ_PREDICATES:
         return write_predicates(writer, lane_place(writer, head->subject, head->part), bytes);
     case WSDBG_READ_SHARED:
-        return core_out_section(writer->out, CORE_SHARED, ".cudbg.shared", writer->ctas[head->subject], piece->address,
-                                bytes, piece->byte_count, 0, &number);
+        section.kind = CORE_SHARED;
+        section.name = ".cudbg.shared";
+        section.owner = writer->ctas[head->subject];
+        break;
     case WSDBG_READ_GLOBAL:
-        return core_out_section(writer->out, CORE_GLOBAL, ".cudbg.global", nobody, piece->address, bytes,
-                                piece->byte_count, 0, &number);
     case WSDBG_READ_CONSTANT:
-        return core_out_section(writer->out, CORE_GLOBAL, ".cudbg.global", nobody,
-                                BANK_ADDRESS(head->subject, head->part) + piece->address, bytes, piece->byte_count, 0,
-                                &number);
+        section.kind = CORE_GLOBAL;
+        section.name = ".cudbg.global";
+        if (head->kind == WSDBG_READ_CONSTANT)
+            section.address += BANK_ADDRESS(head->subject, head->part);
+        break;
     }
-    return NULL;
+    return core_out_section(writer->out, &section, NULL);
 }
 
 /* Where each grid's banks lie: the constants read of it are neighbours in the order. */

@@ -23,8 +23,8 @@ struct wsdbg_error *wsdbg_look_take(struct wsdbg_machine *machine, struct wsdbg_
 /* Of walks: no clock ends them, but a number of instructions, so that a dump gives the same verdict on a busy machine. */
 #define WSDBG_WALKS_COUNTED UINT64_MAX
 
-/* How long registers are read for, from the first one on; what was not read by then is said in a note.  And how long
- * threads are followed from the kernel's start, 0 = not at all. */
+/* How long registers are read for, from the first one on; a note says what was not read by then.  And how long threads
+ * are followed from the kernel's start, 0 = not at all. */
 struct wsdbg_look_budget {
     uint64_t states_ns; /* of one warp of each state: without it nothing is known of the state */
     uint64_t rest_ns;   /* of other warps */

@@ -169,7 +169,7 @@ static void find_array(const struct barriers *barriers, uint32_t offset, struct 
     }
 }
 
-/* A word that no mbarrier can have is kept, and nothing is said about its phase. */
+/* A word that no mbarrier can have is kept, and its phase stays unknown. */
 static struct wsdbg_error *fill_mbarrier(const struct barriers *barriers, struct wsdbg_barrier *barrier)
 {
     uint32_t offset;

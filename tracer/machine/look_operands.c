@@ -7,21 +7,10 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "machine/look.h"
+#include "machine/look_lane.h"
 #include "machine/loop_round.h"
 
 enum { SPECIAL_CTA_RANK = 136 }; /* its number as an operand (walk_thread.c) */
-enum { MOVES_MAX = 4 };          /* followed back to find what a register of a loop is */
-
-struct lane {
-    struct wsdbg_machine *machine;
-    uint32_t warp, lane, cta; /* warp, cta: rows of the machine */
-    uint32_t rank;            /* of the CTA in its cluster */
-    struct wsdbg_look_loops *loops;
-    uint32_t general[WSDBG_EXCERPT_WORDS], uniform[WSDBG_EXCERPT_WORDS];
-    uint32_t general_count, uniform_count;
-    struct wsdbg_error *error; /* the first one */
-};
 
 static bool is_in_registers(const struct wsdbg_operand *operand)
 {
@@ -61,85 +50,22 @@ bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part)
     return has_operands(part->site.state) && has_registers(instruction_of(part, part->site.instruction));
 }
 
-static bool general(struct lane *lane, uint32_t number, uint32_t *value)
-{
-    uint32_t known = 0;
-    if (number < lane->general_count) {
-        *value = lane->general[number];
-        return true;
-    }
-    struct wsdbg_machine *machine = lane->machine;
-    if (!lane->error)
-        lane->error = machine->ops->registers(machine, lane->warp, lane->lane, number, 1, value, &known);
-    return known == 1 && !lane->error;
-}
-
-static bool uniform(struct lane *lane, uint32_t number, uint32_t *value)
-{
-    uint32_t known = 0;
-    if (number < lane->uniform_count) {
-        *value = lane->uniform[number];
-        return true;
-    }
-    struct wsdbg_machine *machine = lane->machine;
-    if (!lane->error)
-        lane->error = machine->ops->uniform_registers(machine, lane->warp, number, 1, value, &known);
-    return known == 1 && !lane->error;
-}
-
-/* 32 bits of an operand: of a memory operand its address in shared memory. */
-static bool value_of(struct lane *lane, const struct wsdbg_operand *operand, uint32_t *value)
-{
-    uint32_t part = 0;
-    *value = 0;
-    switch (operand->kind) {
-    case WSDBG_OPERAND_IMMEDIATE:
-        *value = (uint32_t)operand->value;
-        return true;
-    case WSDBG_OPERAND_REGISTER:
-        return operand->number == WSDBG_RZ || general(lane, operand->number, value);
-    case WSDBG_OPERAND_UNIFORM:
-        return operand->number == WSDBG_URZ || uniform(lane, operand->number, value);
-    case WSDBG_OPERAND_MEMORY:
-        if (operand->number != WSDBG_RZ && !general(lane, operand->number, value))
-            return false;
-        if (operand->uniform != WSDBG_URZ && !uniform(lane, operand->uniform, &part))
-            return false;
-        *value += part + (uint32_t)operand->value;
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* The `number`th source that is no memory and no predicate. */
-static const struct wsdbg_operand *plain_source(const struct wsdbg_instruction *instruction, unsigned number)
-{
-    for (unsigned i = 0; i < instruction->source_count; i++) {
-        const uint8_t kind = instruction->sources[i].kind;
-        if ((kind == WSDBG_OPERAND_IMMEDIATE || kind == WSDBG_OPERAND_REGISTER || kind == WSDBG_OPERAND_UNIFORM) &&
-            number-- == 0)
-            return &instruction->sources[i];
-    }
-    return NULL;
-}
-
-static void read_request(struct lane *lane, const struct wsdbg_instruction *request,
+static void read_request(struct look_lane *lane, const struct wsdbg_instruction *request,
                          struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
-    const struct wsdbg_operand *count = plain_source(request, 0);
+    const struct wsdbg_operand *count = look_lane_source(request, 0);
     uint32_t value;
-    if (!count || !value_of(lane, count, &value))
+    if (!count || !look_lane_value(lane, count, &value))
         return;
     row->count = wsdbg_known_u32(value);
     operands->resolved = true;
 }
 
 /* One register with `threads << 16 | id`, or id and threads of their own. */
-static void read_bar(struct lane *lane, const struct wsdbg_instruction *bar, bool guard_holds,
+static void read_bar(struct look_lane *lane, const struct wsdbg_instruction *bar, bool guard_holds,
                      struct wsdbg_part_operands *operands)
 {
-    const struct wsdbg_operand *id = plain_source(bar, 0), *threads = plain_source(bar, 1);
+    const struct wsdbg_operand *id = look_lane_source(bar, 0), *threads = look_lane_source(bar, 1);
     uint32_t mask = 0;
     bool known = false;
     struct wsdbg_machine *machine = lane->machine;
@@ -149,7 +75,8 @@ static void read_bar(struct lane *lane, const struct wsdbg_instruction *bar, boo
         operands->bar_skipped = known && (mask >> bar->guard & 1) == bar->guard_is_negated;
     }
     operands->bar_threads = 0;
-    if (!id || !value_of(lane, id, &operands->bar_id) || (threads && !value_of(lane, threads, &operands->bar_threads)))
+    if (!id || !look_lane_value(lane, id, &operands->bar_id) ||
+        (threads && !look_lane_value(lane, threads, &operands->bar_threads)))
         return;
     const bool packed = threads && id->kind == WSDBG_OPERAND_REGISTER && threads->kind == WSDBG_OPERAND_REGISTER &&
                         id->number == threads->number;
@@ -159,83 +86,30 @@ static void read_bar(struct lane *lane, const struct wsdbg_instruction *bar, boo
     operands->bar_known = true;
 }
 
-static bool constant(struct lane *lane, uint32_t offset, uint8_t bank, uint32_t *value)
-{
-    struct wsdbg_machine *machine = lane->machine;
-    const uint32_t grid = machine->ctas[lane->cta].grid;
-    bool known = false;
-    if (!lane->error)
-        lane->error = machine->ops->constant(machine, grid, bank, offset, value, sizeof *value, &known);
-    return known && !lane->error;
-}
-
-/* What a plain move copies, NULL for any other instruction; ptxas also moves by multiplying nothing and adding. */
-static const struct wsdbg_operand *moved_operand(const struct wsdbg_instruction *move)
-{
-    const bool adds_to_zero = move->operation == WSDBG_OP_IMAD && move->is_whole && move->source_count >= 3 &&
-                              !move->is_wide && !move->is_high && !move->has_carry_in &&
-                              move->sources[0].kind == WSDBG_OPERAND_REGISTER && move->sources[0].number == WSDBG_RZ;
-    if (move->guard != WSDBG_PT || move->destination_count == 0 || move->source_count == 0)
-        return NULL;
-    if (adds_to_zero)
-        return move->sources[2].is_negated ? NULL : &move->sources[2];
-    switch (move->operation) {
-    case WSDBG_OP_MOV:
-    case WSDBG_OP_UMOV:
-    case WSDBG_OP_LDC:
-    case WSDBG_OP_ULDC:
-        return &move->sources[0];
-    default:
-        return NULL;
-    }
-}
-
-/* A register as the instruction at `at` of a loop finds it each time: what it is now if the loop leaves it alone, else
- * what was moved into it just before, from a parameter or another register. */
-static bool kept_value(struct lane *lane, const struct wsdbg_loop *loop, uint32_t at, struct wsdbg_operand operand,
-                       unsigned depth, uint32_t *value)
-{
-    operand.registers = 1;
-    if (!wsdbg_loop_writes(loop, &operand))
-        return value_of(lane, &operand, value);
-    const uint32_t written = wsdbg_loop_written(loop, at, &operand);
-    if (written == WSDBG_NO_INSTRUCTION || depth == MOVES_MAX)
-        return false;
-    const struct wsdbg_instruction *move = wsdbg_graph_instruction(loop->graph, written);
-    const struct wsdbg_operand *from = moved_operand(move);
-    if (!from)
-        return false;
-    const uint32_t half = operand.number - move->destinations[0].number;
-    if (from->kind == WSDBG_OPERAND_CONSTANT && from->number == WSDBG_RZ)
-        return constant(lane, (uint32_t)from->value + 4 * half, from->bank, value);
-    return half == 0 && (from->kind == WSDBG_OPERAND_REGISTER || from->kind == WSDBG_OPERAND_UNIFORM) &&
-           kept_value(lane, loop, written, *from, depth + 1, value);
-}
-
 /* The address of a global or generic access: a pair of registers and a displacement. */
-static bool global_address(struct lane *lane, const struct wsdbg_loop *loop, uint32_t at,
+static bool global_address(struct look_lane *lane, const struct wsdbg_loop *loop, uint32_t at,
                            const struct wsdbg_operand *operand, uint64_t *address)
 {
     struct wsdbg_operand part = {.kind = WSDBG_OPERAND_REGISTER, .number = operand->number};
     uint32_t low = 0, high = 0;
-    if (operand->number == WSDBG_RZ || !kept_value(lane, loop, at, part, 0, &low))
+    if (operand->number == WSDBG_RZ || !look_lane_kept_value(lane, loop, at, part, 0, &low))
         return false;
     part.number++;
-    if (!kept_value(lane, loop, at, part, 0, &high))
+    if (!look_lane_kept_value(lane, loop, at, part, 0, &high))
         return false;
     *address = ((uint64_t)high << 32 | low) + (uint64_t)operand->value;
     return true;
 }
 
 /* The address in shared memory, likewise: a register, a uniform one and a displacement. */
-static bool shared_address(struct lane *lane, const struct wsdbg_loop *loop, uint32_t at,
+static bool shared_address(struct look_lane *lane, const struct wsdbg_loop *loop, uint32_t at,
                            const struct wsdbg_operand *operand, uint32_t *address)
 {
     const struct wsdbg_operand parts[] = {{.kind = WSDBG_OPERAND_REGISTER, .number = operand->number},
                                           {.kind = WSDBG_OPERAND_UNIFORM, .number = operand->uniform}};
     uint32_t general_part = 0, uniform_part = 0;
-    if ((operand->number != WSDBG_RZ && !kept_value(lane, loop, at, parts[0], 0, &general_part)) ||
-        (operand->uniform != WSDBG_URZ && !kept_value(lane, loop, at, parts[1], 0, &uniform_part)))
+    if ((operand->number != WSDBG_RZ && !look_lane_kept_value(lane, loop, at, parts[0], 0, &general_part)) ||
+        (operand->uniform != WSDBG_URZ && !look_lane_kept_value(lane, loop, at, parts[1], 0, &uniform_part)))
         return false;
     *address = general_part + uniform_part + (uint32_t)operand->value;
     return true;
@@ -269,46 +143,47 @@ void wsdbg_look_forget_loops(struct wsdbg_look_loops *loops)
 
 static bool lane_value(void *context, const struct wsdbg_operand *operand, uint32_t *value)
 {
-    return value_of(context, operand, value);
+    return look_lane_value(context, operand, value);
 }
 
 static bool lane_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
 {
-    return constant(context, offset_bytes, (uint8_t)bank, value);
+    return look_lane_constant(context, offset_bytes, (uint8_t)bank, value);
 }
 
 static bool lane_special(void *context, uint32_t number, uint32_t *value)
 {
-    const struct lane *lane = context;
+    const struct look_lane *lane = context;
     *value = lane->rank;
     return number == SPECIAL_CTA_RANK;
 }
 
 /* The barrier and the phase that a test names, in the loop around it where there is one. */
-static bool test_operands(struct lane *lane, const struct wsdbg_look_part *part, uint32_t *address, uint32_t *phase)
+static bool test_operands(struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t *address,
+                          uint32_t *phase)
 {
     const uint32_t at = part->site.instruction;
     const struct wsdbg_instruction *test = instruction_of(part, at);
-    const struct wsdbg_operand *memory = wsdbg_memory_operand(test), *parity = plain_source(test, 0);
+    const struct wsdbg_operand *memory = wsdbg_memory_operand(test), *parity = look_lane_source(test, 0);
     const struct wsdbg_loop *loop = NULL;
     if (!memory || !parity)
         return false;
     if (!lane->error)
         lane->error = wsdbg_look_loop(lane->loops, part->place.function->graph, at, &loop);
     if (!lane->error && loop && shared_address(lane, loop, at, memory, address) &&
-        (parity->kind == WSDBG_OPERAND_IMMEDIATE ? value_of(lane, parity, phase)
-                                                 : kept_value(lane, loop, at, *parity, 0, phase)))
+        (parity->kind == WSDBG_OPERAND_IMMEDIATE ? look_lane_value(lane, parity, phase)
+                                                 : look_lane_kept_value(lane, loop, at, *parity, 0, phase)))
         return true;
     if (lane->error || !loop || part->site.is_fresh)
-        return !lane->error && value_of(lane, memory, address) && value_of(lane, parity, phase);
+        return !lane->error && look_lane_value(lane, memory, address) && look_lane_value(lane, parity, phase);
     const struct wsdbg_lane_values values = {lane, lane_value};
     const struct wsdbg_thread_world world = {.context = lane, .constant = lane_constant, .special = lane_special};
     return !lane->error && part->site.of_several && wsdbg_loop_test_operands(loop, at, &values, &world, address, phase);
 }
 
 /* The test's phase lies in bit 31 of its register. */
-static void read_mbarrier(struct lane *lane, const struct wsdbg_look_part *part, struct wsdbg_part_operands *operands,
-                          struct wsdbg_part *row)
+static void read_mbarrier(struct look_lane *lane, const struct wsdbg_look_part *part,
+                          struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
     uint32_t phase = 0;
     if (!test_operands(lane, part, &operands->mbarrier, &phase))
@@ -317,7 +192,7 @@ static void read_mbarrier(struct lane *lane, const struct wsdbg_look_part *part,
     operands->resolved = true;
 }
 
-static bool polled_address(struct lane *lane, const struct wsdbg_look_part *part, bool shared, uint64_t *address)
+static bool polled_address(struct look_lane *lane, const struct wsdbg_look_part *part, bool shared, uint64_t *address)
 {
     const struct wsdbg_graph *graph = part->place.function->graph;
     const uint32_t at = part->site.instruction;
@@ -335,7 +210,7 @@ static bool polled_address(struct lane *lane, const struct wsdbg_look_part *part
     return known;
 }
 
-static void read_polled_value(struct lane *lane, bool shared, uint64_t address, struct wsdbg_part *row)
+static void read_polled_value(struct look_lane *lane, bool shared, uint64_t address, struct wsdbg_part *row)
 {
     struct wsdbg_machine *machine = lane->machine;
     const uint32_t context = machine->grids[machine->ctas[lane->cta].grid].context;
@@ -351,7 +226,7 @@ static void read_polled_value(struct lane *lane, bool shared, uint64_t address, 
 }
 
 /* Shared memory has addresses among the global ones, where the context says from where on. */
-static struct wsdbg_optional_u64 shown_address(const struct lane *lane, bool shared, uint64_t address)
+static struct wsdbg_optional_u64 shown_address(const struct look_lane *lane, bool shared, uint64_t address)
 {
     const struct wsdbg_machine *machine = lane->machine;
     const uint32_t context = machine->grids[machine->ctas[lane->cta].grid].context;
@@ -362,19 +237,19 @@ static struct wsdbg_optional_u64 shown_address(const struct lane *lane, bool sha
 }
 
 /* Memory that the evidence does not have may still be known from the register it was loaded into. */
-static void read_loaded_value(struct lane *lane, const struct wsdbg_instruction *load, uint32_t offset,
+static void read_loaded_value(struct look_lane *lane, const struct wsdbg_instruction *load, uint32_t offset,
                               struct wsdbg_part *row)
 {
     const struct wsdbg_operand *filled = wsdbg_loaded_register(load);
     const uint32_t bytes = row->width_bytes.value, number = filled ? filled->number + offset / 4 : 0;
     uint32_t low = 0, high = 0;
-    if (!filled || (bytes != 4 && bytes != 8) || !general(lane, number, &low) ||
-        (bytes == 8 && !general(lane, number + 1, &high)))
+    if (!filled || (bytes != 4 && bytes != 8) || !look_lane_general(lane, number, &low) ||
+        (bytes == 8 && !look_lane_general(lane, number + 1, &high)))
         return;
     row->value = wsdbg_known_u64((uint64_t)high << 32 | low);
 }
 
-static void read_poll(struct lane *lane, const struct wsdbg_instruction *load, const struct wsdbg_look_part *part,
+static void read_poll(struct look_lane *lane, const struct wsdbg_instruction *load, const struct wsdbg_look_part *part,
                       struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
     const bool shared = part->site.state == WSDBG_WARP_SPIN_SHARED;
@@ -406,7 +281,7 @@ static struct wsdbg_error *keep(struct wsdbg_look_tables *tables, uint32_t kind,
     return NULL;
 }
 
-static struct wsdbg_error *read_registers(struct lane *lane, uint32_t warp, struct wsdbg_look_tables *tables)
+static struct wsdbg_error *read_registers(struct look_lane *lane, uint32_t warp, struct wsdbg_look_tables *tables)
 {
     struct wsdbg_machine *machine = lane->machine;
     struct wsdbg_error *error = machine->ops->registers(machine, lane->warp, lane->lane, 0, WSDBG_EXCERPT_WORDS,
@@ -419,7 +294,7 @@ static struct wsdbg_error *read_registers(struct lane *lane, uint32_t warp, stru
     return error ? error : keep(tables, WSDBG_EXCERPT_UNIFORM, warp, WSDBG_NONE, lane->uniform_count, lane->uniform);
 }
 
-static void read_site(struct lane *lane, const struct wsdbg_look_part *part, struct wsdbg_part_operands *operands,
+static void read_site(struct look_lane *lane, const struct wsdbg_look_part *part, struct wsdbg_part_operands *operands,
                       struct wsdbg_part *row)
 {
     const struct wsdbg_instruction *instruction = instruction_of(part, part->site.instruction);
@@ -469,12 +344,12 @@ struct wsdbg_error *wsdbg_look_part_operands(const struct wsdbg_look_source *sou
     const struct wsdbg_look_part *part = &seen->parts[number];
     struct wsdbg_part *row = &tables->out->parts[number];
     const uint32_t cta = tables->out->warps[row->warp].cta;
-    struct lane lane = {.machine = source->machine,
-                        .warp = seen->warps[row->warp].machine,
-                        .lane = part->lane,
-                        .cta = seen->ctas[cta].machine,
-                        .rank = tables->out->ctas[cta].cluster_rank,
-                        .loops = loops};
+    struct look_lane lane = {.machine = source->machine,
+                             .warp = seen->warps[row->warp].machine,
+                             .lane = part->lane,
+                             .cta = seen->ctas[cta].machine,
+                             .rank = tables->out->ctas[cta].cluster_rank,
+                             .loops = loops};
     const bool needs = part->place.function && wsdbg_look_needs_registers(part);
     if (!part->place.function)
         return NULL;
@@ -494,14 +369,14 @@ struct wsdbg_error *wsdbg_look_part_operands(const struct wsdbg_look_source *sou
 }
 
 /* A pair of registers is an address of 64 bits, and what is added to it a pair of uniform ones. */
-static bool pair_address(struct lane *lane, const struct wsdbg_operand *operand, uint64_t *address)
+static bool pair_address(struct look_lane *lane, const struct wsdbg_operand *operand, uint64_t *address)
 {
     uint32_t low = 0, high = 0, uniform_low = 0, uniform_high = 0;
     if (operand->number != WSDBG_RZ &&
-        (!general(lane, operand->number, &low) || !general(lane, operand->number + 1u, &high)))
+        (!look_lane_general(lane, operand->number, &low) || !look_lane_general(lane, operand->number + 1u, &high)))
         return false;
-    if (operand->uniform != WSDBG_URZ &&
-        (!uniform(lane, operand->uniform, &uniform_low) || !uniform(lane, operand->uniform + 1u, &uniform_high)))
+    if (operand->uniform != WSDBG_URZ && (!look_lane_uniform(lane, operand->uniform, &uniform_low) ||
+                                          !look_lane_uniform(lane, operand->uniform + 1u, &uniform_high)))
         return false;
     *address = ((uint64_t)high << 32 | low) + ((uint64_t)uniform_high << 32 | uniform_low) + (uint64_t)operand->value;
     return true;
@@ -510,10 +385,10 @@ static bool pair_address(struct lane *lane, const struct wsdbg_operand *operand,
 struct wsdbg_error *wsdbg_look_address(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane_number,
                                        const struct wsdbg_operand *operand, uint64_t *address, bool *known)
 {
-    struct lane lane = {.machine = machine, .warp = warp, .lane = lane_number};
+    struct look_lane lane = {.machine = machine, .warp = warp, .lane = lane_number};
     uint32_t offset = 0;
     const bool is_pair = operand->kind == WSDBG_OPERAND_MEMORY && operand->registers == 2;
-    *known = is_pair ? pair_address(&lane, operand, address) : value_of(&lane, operand, &offset);
+    *known = is_pair ? pair_address(&lane, operand, address) : look_lane_value(&lane, operand, &offset);
     if (!is_pair)
         *address = offset;
     return lane.error;

@@ -223,7 +223,7 @@ static struct wsdbg_error *read_all(struct reading *reading, struct leader *lead
     return NULL;
 }
 
-/* What is said by the code alone takes no time. */
+/* What the code alone tells takes no time to read. */
 static struct wsdbg_error *read_from_code(struct reading *reading)
 {
     struct wsdbg_error *error = NULL;

@@ -1,10 +1,10 @@
-/* look_roles.c - who does what in a kernel whose author said nothing: roles by what the warps can still reach, names
- * of barriers by who arrives and who waits.
+/* look_roles.c - who does what in a kernel whose author said nothing: roles by what the warps can still reach, names of
+ * barriers by who arrives and who waits.
  *
  * Reads: paths of warps, families.  Writes: a grid's roles, snapshot.names of its module, the role of each warp.
  *
- * The rules are those of roles/role_kinds.h; this file has what the code that a warp can still reach shows for them.
- * Whose code nobody alive can reach is the role of the warps that are gone.
+ * The rules are those of roles/role_kinds.h; this file has what the code that a warp can still reach shows for them.  A
+ * role whose code no warp on the GPU can reach is that of the warps that have exited.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -196,7 +196,7 @@ static struct wsdbg_error *set_site(const struct states *states, uint32_t number
     return wsdbg_look_site(states->tables, &place, states->out->grids[grid].module, &row->site);
 }
 
-/* Who of the parts the others wait for: one that runs, one nobody knows about, one in a wait that other warps or the
+/* The part for which the others wait: one that runs, one whose state is unknown, one in a wait that other warps or the
  * copy engine end; last those that wait for their own lanes. */
 static unsigned precedence(enum wsdbg_warp_state state)
 {

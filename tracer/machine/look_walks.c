@@ -400,11 +400,40 @@ static struct wsdbg_error *walk_those_with(struct walks *walks, uint32_t grid, e
     return error;
 }
 
-/* Time may be short, and waits for mbarriers show most. */
+/* Whether an exception stopped a warp of the grid at an mbarrier.  Other exceptions have no cause among barriers. */
+static bool is_stopped_in(const struct wsdbg_snapshot *rows, const struct wsdbg_exception *exception, uint32_t grid)
+{
+    return rows->ctas[rows->warps[exception->warp].cta].grid == grid && wsdbg_is_mbarrier_access(exception->access);
+}
+
+/* The first CTA of the grid that is of the same cluster. */
+static uint32_t first_of_cluster(const struct wsdbg_snapshot *rows, uint32_t cta)
+{
+    uint32_t first = rows->grids[rows->ctas[cta].grid].cta_first;
+    while (rows->ctas[cta].cluster_size > 1 && rows->ctas[first].cluster_id != rows->ctas[cta].cluster_id)
+        first++;
+    return rows->ctas[cta].cluster_size > 1 ? first : cta;
+}
+
+/* The CTAs in which an exception stopped a warp at an mbarrier, and those of their clusters. */
+static struct wsdbg_error *walk_those_stopped(struct walks *walks, uint32_t grid, bool *walked)
+{
+    const struct wsdbg_snapshot *rows = walks->out;
+    const uint32_t end = rows->grids[grid].cta_first + rows->grids[grid].cta_count;
+    struct wsdbg_error *error = NULL;
+    for (size_t i = 0; !error && i < rows->exception_count && !has_enough(walks); i++)
+        if (is_stopped_in(rows, &rows->exceptions[i], grid))
+            error = walk_cluster(walks, first_of_cluster(rows, rows->warps[rows->exceptions[i].warp].cta), end, walked);
+    return error;
+}
+
+/* Time may be short.  A warp that was stopped shows most, then waits for mbarriers do. */
 static struct wsdbg_error *walk_grid(struct walks *walks, uint32_t grid, bool *walked)
 {
     *walks->memory = (struct walk_memory){.tables = wsdbg_code_tables(walks->kernel->function)};
-    struct wsdbg_error *error = walk_those_with(walks, grid, WSDBG_WARP_WAIT_MBARRIER, walked);
+    struct wsdbg_error *error = walk_those_stopped(walks, grid, walked);
+    if (!error)
+        error = walk_those_with(walks, grid, WSDBG_WARP_WAIT_MBARRIER, walked);
     return error ? error : walk_those_with(walks, grid, WSDBG_WARP_WAIT_NAMED, walked);
 }
 
@@ -418,6 +447,9 @@ static bool grid_is_asked(const struct wsdbg_snapshot *rows, uint32_t grid, cons
 {
     const struct wsdbg_grid *row = &rows->grids[grid];
     bool by_named = false;
+    for (size_t i = 0; i < rows->exception_count; i++)
+        if (is_stopped_in(rows, &rows->exceptions[i], grid))
+            return true;
     for (uint32_t i = row->cta_first; i < row->cta_first + row->cta_count; i++) {
         if (has_warp_in(rows, i, WSDBG_WARP_WAIT_MBARRIER))
             return true;

@@ -6,22 +6,18 @@
 
 #include "base/grow.h"
 
-struct wsdbg_error *wsdbg_reads_add(struct wsdbg_machine_reads *reads, enum wsdbg_read_kind kind, uint32_t subject,
-                                    uint32_t part, uint64_t first, const void *bytes, size_t byte_count)
+struct wsdbg_error *wsdbg_reads_add(struct wsdbg_machine_reads *reads, struct wsdbg_machine_read read,
+                                    const void *bytes)
 {
-    if (!byte_count)
+    if (!read.byte_count)
         return NULL;
     if (!wsdbg_grow((void **)&reads->rows, &reads->capacity, reads->count + 1, sizeof *reads->rows) ||
-        !wsdbg_grow((void **)&reads->bytes, &reads->byte_capacity, reads->byte_count + byte_count, 1))
+        !wsdbg_grow((void **)&reads->bytes, &reads->byte_capacity, reads->byte_count + read.byte_count, 1))
         return &wsdbg_error_no_memory;
-    reads->rows[reads->count++] = (struct wsdbg_machine_read){.kind = kind,
-                                                              .subject = subject,
-                                                              .part = part,
-                                                              .first = first,
-                                                              .byte_count = byte_count,
-                                                              .offset = reads->byte_count};
-    memcpy(reads->bytes + reads->byte_count, bytes, byte_count);
-    reads->byte_count += byte_count;
+    read.offset = reads->byte_count;
+    reads->rows[reads->count++] = read;
+    memcpy(reads->bytes + reads->byte_count, bytes, read.byte_count);
+    reads->byte_count += read.byte_count;
     return NULL;
 }
 
@@ -49,9 +45,12 @@ static struct wsdbg_error *registers(struct wsdbg_machine *machine, uint32_t war
     struct recorder *recorder = recorder_of(machine);
     struct wsdbg_error *error =
         recorder->inner->ops->registers(recorder->inner, warp, lane, first, count, out, known_count);
-    return error ? error
-                 : wsdbg_reads_add(recorder->reads, WSDBG_READ_REGISTERS, warp, lane, (uint64_t)first * sizeof *out,
-                                   out, (size_t)*known_count * sizeof *out);
+    const struct wsdbg_machine_read read = {.kind = WSDBG_READ_REGISTERS,
+                                            .subject = warp,
+                                            .part = lane,
+                                            .first = (uint64_t)first * sizeof *out,
+                                            .byte_count = (size_t)*known_count * sizeof *out};
+    return error ? error : wsdbg_reads_add(recorder->reads, read, out);
 }
 
 static struct wsdbg_error *uniform_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,
@@ -60,19 +59,11 @@ static struct wsdbg_error *uniform_registers(struct wsdbg_machine *machine, uint
     struct recorder *recorder = recorder_of(machine);
     struct wsdbg_error *error =
         recorder->inner->ops->uniform_registers(recorder->inner, warp, first, count, out, known_count);
-    return error ? error
-                 : wsdbg_reads_add(recorder->reads, WSDBG_READ_UNIFORM, warp, 0, (uint64_t)first * sizeof *out, out,
-                                   (size_t)*known_count * sizeof *out);
-}
-
-/* What was found of [first, +byte_count), where it was. */
-static struct wsdbg_error *keep(struct recorder *recorder, struct wsdbg_error *error, bool known,
-                                enum wsdbg_read_kind kind, uint32_t subject, uint32_t part, uint64_t first,
-                                const void *bytes, size_t byte_count)
-{
-    if (error || !known)
-        return error;
-    return wsdbg_reads_add(recorder->reads, kind, subject, part, first, bytes, byte_count);
+    const struct wsdbg_machine_read read = {.kind = WSDBG_READ_UNIFORM,
+                                            .subject = warp,
+                                            .first = (uint64_t)first * sizeof *out,
+                                            .byte_count = (size_t)*known_count * sizeof *out};
+    return error ? error : wsdbg_reads_add(recorder->reads, read, out);
 }
 
 static struct wsdbg_error *predicates(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t *mask,
@@ -80,7 +71,9 @@ static struct wsdbg_error *predicates(struct wsdbg_machine *machine, uint32_t wa
 {
     struct recorder *recorder = recorder_of(machine);
     struct wsdbg_error *error = recorder->inner->ops->predicates(recorder->inner, warp, lane, mask, known);
-    return keep(recorder, error, *known, WSDBG_READ_PREDICATES, warp, lane, 0, mask, sizeof *mask);
+    const struct wsdbg_machine_read read = {
+        .kind = WSDBG_READ_PREDICATES, .subject = warp, .part = lane, .byte_count = sizeof *mask};
+    return error || !*known ? error : wsdbg_reads_add(recorder->reads, read, mask);
 }
 
 static struct wsdbg_error *shared(struct wsdbg_machine *machine, uint32_t cta, uint32_t address, void *out,
@@ -88,7 +81,9 @@ static struct wsdbg_error *shared(struct wsdbg_machine *machine, uint32_t cta, u
 {
     struct recorder *recorder = recorder_of(machine);
     struct wsdbg_error *error = recorder->inner->ops->shared(recorder->inner, cta, address, out, byte_count, known);
-    return keep(recorder, error, *known, WSDBG_READ_SHARED, cta, 0, address, out, byte_count);
+    const struct wsdbg_machine_read read = {
+        .kind = WSDBG_READ_SHARED, .subject = cta, .first = address, .byte_count = byte_count};
+    return error || !*known ? error : wsdbg_reads_add(recorder->reads, read, out);
 }
 
 static struct wsdbg_error *global(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
@@ -96,7 +91,9 @@ static struct wsdbg_error *global(struct wsdbg_machine *machine, uint32_t contex
 {
     struct recorder *recorder = recorder_of(machine);
     struct wsdbg_error *error = recorder->inner->ops->global(recorder->inner, context, address, out, byte_count, known);
-    return keep(recorder, error, *known, WSDBG_READ_GLOBAL, context, 0, address, out, byte_count);
+    const struct wsdbg_machine_read read = {
+        .kind = WSDBG_READ_GLOBAL, .subject = context, .first = address, .byte_count = byte_count};
+    return error || !*known ? error : wsdbg_reads_add(recorder->reads, read, out);
 }
 
 static struct wsdbg_error *constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
@@ -105,7 +102,9 @@ static struct wsdbg_error *constant(struct wsdbg_machine *machine, uint32_t grid
     struct recorder *recorder = recorder_of(machine);
     struct wsdbg_error *error =
         recorder->inner->ops->constant(recorder->inner, grid, bank, offset, out, byte_count, known);
-    return keep(recorder, error, *known, WSDBG_READ_CONSTANT, grid, bank, offset, out, byte_count);
+    const struct wsdbg_machine_read read = {
+        .kind = WSDBG_READ_CONSTANT, .subject = grid, .part = bank, .first = offset, .byte_count = byte_count};
+    return error || !*known ? error : wsdbg_reads_add(recorder->reads, read, out);
 }
 
 /* Not kept: a core file has no place for it. */

@@ -22,7 +22,7 @@ struct wsdbg_machine_read {
     uint32_t part;
     uint64_t first;
     size_t byte_count;
-    size_t offset; /* of the bytes in wsdbg_machine_reads.bytes */
+    size_t offset; /* of the bytes in wsdbg_machine_reads.bytes; given to wsdbg_reads_add it counts for nothing */
 };
 
 struct wsdbg_machine_reads {
@@ -32,9 +32,9 @@ struct wsdbg_machine_reads {
     size_t byte_count, byte_capacity;
 };
 
-/* Copies the bytes.  The struct starts as zero; deinit frees what it holds. */
-struct wsdbg_error *wsdbg_reads_add(struct wsdbg_machine_reads *reads, enum wsdbg_read_kind kind, uint32_t subject,
-                                    uint32_t part, uint64_t first, const void *bytes, size_t byte_count);
+/* Copies read.byte_count bytes.  The struct starts as zero; deinit frees what it holds. */
+struct wsdbg_error *wsdbg_reads_add(struct wsdbg_machine_reads *reads, struct wsdbg_machine_read read,
+                                    const void *bytes);
 void wsdbg_reads_deinit(struct wsdbg_machine_reads *reads);
 
 /* A machine that is `machine`, takes it, and adds what is read of it to `reads`, which must live longer.  On error

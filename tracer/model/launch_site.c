@@ -271,7 +271,7 @@ struct places {
     const struct wsdbg_launch_site *lost; /* one without a stack */
 };
 
-/* What the place of a grid is said of. */
+/* What a launch site is the place of. */
 enum said_of { OF_LAUNCH, OF_GRAPH_LAUNCH, OF_NODE };
 
 static enum said_of said_of(const struct wsdbg_snapshot *s, const struct wsdbg_launch_site *site)

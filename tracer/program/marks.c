@@ -204,7 +204,7 @@ size_t wsdbg_marks_unanswered(struct wsdbg_marks *marks, size_t *others)
         if (!is_mark(marks, entry->d_name, watches, &changed_ns) || changed_ns < marks->set_ns - WATCHES_FOR_NS)
             continue;
         ++*others;
-        /* Who found a hang itself at about the same time has its picture. */
+        /* A wsdbg that found a hang itself at about the same time has its picture. */
         unanswered += !has_newer(marks, entry->d_name, looked, marks->set_ns) &&
                       !has_newer(marks, entry->d_name, hang, marks->set_ns - WATCHES_FOR_NS);
     }

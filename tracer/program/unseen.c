@@ -2,11 +2,10 @@
  *
  * Reads:  /proc/<pid>/maps, exe, status and names of threads, of the processes below this one.  Writes: nothing.
  *
- * A process uses the GPU that has libcuda, and either a context's memory in its own or a simulated device's thread.  Who
- * only starts the driver, as torchrun does to count the GPUs, has /dev/nvidia0 and /dev/nvidiactl in its memory, but
- * /dev/nvidia-uvm only while a context lives (an H200, driver 580.159.04).
- * One that is observed has its segment there too.  Processes of wsdbg itself, and those that serve an attach, are none
- * of the program's.
+ * A process uses the GPU that has libcuda, and either a context's memory in its own or a simulated device's thread.  A
+ * process that only initialises the driver, as torchrun does to count the GPUs, has /dev/nvidia0 and /dev/nvidiactl in
+ * its memory, but /dev/nvidia-uvm only while a context lives (an H200, driver 580.159.04).  One that is observed has
+ * its segment there too.  Processes of wsdbg itself, and those that serve an attach, are none of the program's.
  */
 #include "program/unseen.h"
 

@@ -121,7 +121,7 @@ static uint32_t example_barrier(const struct wsdbg_snapshot *s, const struct wsd
     return WSDBG_NONE;
 }
 
-/* Said of the warp itself: it is evidence, or waits on the finding's barrier. */
+/* Whether the finding is about the warp itself: it is evidence, or waits on the finding's barrier. */
 static bool speaks_of_warp(const struct wsdbg_snapshot *s, const struct wsdbg_finding *f, uint32_t warp)
 {
     const bool waits = wsdbg_warp_state_waits(s->warps[warp].state);

@@ -135,7 +135,7 @@ static const char *end_below(enum wsdbg_why_end end)
     }
 }
 
-/* How a group is known to be able to end the wait a hop above, for who reads it the first time. */
+/* Why a group can end the wait a hop above, at its first mention. */
 static const char *how_words(const struct wsdbg_why_hop *hop)
 {
     if (!hop->how || hop->end == WSDBG_WHY_LEFT)

@@ -1,8 +1,8 @@
 /* held.h - whether something other than wsdbg holds the program: a debugger, a signal.
  *
  * The program's own child processes, and what a debugger holds, stop without a word to wsdbg.  A process that is found
- * stopped is not held for that: under strace each of its calls stops it for a moment.  Held is who has been in one stop
- * from one tick to the next.
+ * stopped is not held for that: under strace each of its calls stops it for a moment.  A process is held if it stays in
+ * one stop from one tick to the next.
  */
 #ifndef WSDBG_WATCH_HELD_H
 #define WSDBG_WATCH_HELD_H

@@ -1,8 +1,8 @@
 /* hidden_work.h - work that nobody can follow because stream captures keep markers out: when to look at the GPU itself,
  * and what two looks together tell.  Pure: the clock is an argument.
  *
- * That work is hidden does not mean that it is unfinished.  A grid that two looks saw is: it has been running between
- * them.
+ * That work is hidden does not mean that it is unfinished.  The work of a grid that two looks saw is unfinished: the
+ * grid has been running between them.
  */
 #ifndef WSDBG_WATCH_HIDDEN_WORK_H
 #define WSDBG_WATCH_HIDDEN_WORK_H

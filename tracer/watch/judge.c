@@ -1,8 +1,9 @@
-/* judge.c - whether a stall that was looked at is a hang, and who is told.
+/* judge.c - decides whether a stall that was looked at is a hang, and reports it.
  *
  * Reads: the newest look, the diagnosis.  Writes: the report, the listener, the database, the outcome of the watch.
- * A stall is not yet a hang: the diagnosis decides, or that three looks find the same standstill and nobody outside can
- * end it.  What the record of probes leaves open is looked at on the GPU too.
+ *
+ * A stall is not yet a hang.  It is one if the diagnosis says so, or if three looks find the same standstill and
+ * nothing outside of the kernel can end it.  What the record of probes leaves open is looked at on the GPU too.
  */
 #include "watch/loop.h"
 

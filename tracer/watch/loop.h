@@ -17,7 +17,7 @@ enum {
     WSDBG_WATCH_COMPARE_NS = 60000000, /* between the histories that are compared, less a tick */
 };
 
-/* What was said of a stall: it is said again when one of these changes. */
+/* What was reported of a stall.  It is reported again when one of these changes. */
 struct wsdbg_stall_said {
     bool any;
     enum wsdbg_movement movement;
@@ -116,8 +116,8 @@ void wsdbg_watch_store_verdict(struct wsdbg_watch_loop *loop, const struct wsdbg
 
 /* The snapshot becomes the newest look. */
 void wsdbg_watch_keep_look(struct wsdbg_watch_loop *loop, const struct wsdbg_snapshot *snapshot);
-/* The newest look gets the stacks of the program's own threads.  Trouble is said.  Calls of the program wait until the
- * inspectors have left, and a thread that goes on would seem to sleep: so they are awaited first. */
+/* The newest look gets the stacks of the program's own threads.  Errors are printed.  Calls of the program wait until
+ * the inspectors have left, and a thread that goes on would seem to sleep: so they are awaited first. */
 void wsdbg_watch_read_stacks(struct wsdbg_watch_loop *loop);
 /* Beside what a look saw stand the slots of other grids: those that the slots' own watchdog would not call stalled are
  * not judged because something else is. */

@@ -2,8 +2,8 @@
  *
  * Reads: the evidence.  Writes: the newest look, the database.
  *
- * Nothing here is known to have stalled for the stall time, so nothing here is called a hang: what the diagnosis finds
- * is possible at most.  The picture is kept as a judged one is, whatever becomes of the program.
+ * This program is not known to have stalled for the stall time, so wsdbg calls nothing in it a hang: findings are
+ * possible at most.  The picture is kept like a judged one, whatever becomes of the program.
  */
 #include "watch/loop.h"
 

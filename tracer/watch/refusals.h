@@ -23,9 +23,9 @@ struct wsdbg_refusals_said {
     bool failed;        /* the database takes no more of them */
 };
 
-/* Says the launches of the snapshot that were not said yet, and the questions that belong to a refused one; keeps all in
- * the session's database.  `last`: no other snapshot comes, and how often they happened is kept.  Trouble with the
- * database is said once. */
+/* Says the launches of the snapshot that were not said yet, and the questions that belong to a refused one; keeps all
+ * in the session's database.  `last`: no other snapshot comes, and how often they happened is kept.  An error of the
+ * database is printed once. */
 void wsdbg_refusals_say(struct wsdbg_refusals_said *said, const struct wsdbg_watch *watch,
                         const struct wsdbg_snapshot *snapshot, bool last);
 /* The program ended badly: says the questions that were held back, those with the same explanation as one. */

@@ -44,7 +44,7 @@ static struct wsdbg_error *read_open(int fd, size_t count, struct content *out)
     return NULL;
 }
 
-/* Errors are said in a few words, for a title: "not found", "no file", "larger than 4 MiB". */
+/* Errors have a few words, for a title: "not found", "no file", "larger than 4 MiB". */
 static struct wsdbg_error *read_whole(const char *path, size_t most, struct content *out)
 {
     struct stat status;

@@ -7,13 +7,13 @@
  * work shows nothing.  Where stream captures hide whether work gets done, looks alone tell: two of them, as far apart
  * as a stall is long.
  *
- * A warp can move without a change of its slot; only the histories show that, two of them compared.  So the first
- * is taken shortly before the threshold, the second when it has passed.  A look at the GPU compares by itself.
+ * A warp can move without a change of its slot; only the histories show that, two of them compared.  So the first is
+ * taken shortly before the threshold, the second when it has passed.  A look at the GPU compares by itself.
  *
  * Where no look succeeds, calls of NCCL that a thread waits for may still tell which rank is missing.
  *
- * One wsdbg at a time has a GPU.  Where another one had it, the next look comes soon, and not after twice the time: who
- * is refused for that reason has stopped nothing.
+ * One wsdbg at a time has a GPU.  Where another one had it, the next look comes soon, and not after twice the time: a
+ * refused look has stopped nothing.
  */
 #include "watch/later_work.h"
 #include "base/memory.h"
@@ -116,7 +116,7 @@ static bool slots_stall(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 
 /* ---- the work of contexts ---- */
 
-/* What the newest look says of the time since began_ns. */
+/* Whether anything moved since began_ns, as far as the newest look tells. */
 static enum wsdbg_movement movement_since(const struct wsdbg_watch_loop *loop, uint64_t began_ns)
 {
     if (loop->last.look_count == 0)
@@ -220,8 +220,8 @@ static bool has_waited_before(const struct wsdbg_watch_loop *loop, uint64_t now_
            wsdbg_work_submitter(&loop->last, 2 * loop->work.watchdog.stall_ns, now_ns) == WSDBG_SUBMITTER_NONE;
 }
 
-/* Who comes to a program that runs knows of the time before only what its threads wait for.  If that is enough, nothing
- * more is waited for: the look tells whether it moves.  Whether those waits count. */
+/* A wsdbg that attaches to a running program knows of the time before only for what its threads wait.  If that is
+ * enough, nothing more is waited for: the look tells whether it moves.  Whether those waits count. */
 static bool count_earlier_waits(struct wsdbg_watch_loop *loop, struct wsdbg_watched *watched, uint64_t now_ns)
 {
     const uint64_t stall_ns = loop->work.watchdog.stall_ns;

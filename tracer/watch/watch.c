@@ -179,7 +179,7 @@ static void begin_stalls(struct wsdbg_watch_loop *loop, uint64_t slots_ns, uint6
     loop->slots.give_up_ns = loop->work.give_up_ns = loop->watch->give_up_ns;
 }
 
-/* Who executes the work knows that it cannot go on: what would take a time-out to be believed is judged soon. */
+/* The simulator knows that the work cannot go on: what would take a time-out to be believed is judged soon. */
 static void expect_stall(struct wsdbg_watch_loop *loop, uint64_t now_ns)
 {
     if (wsdbg_stall_is_judged(&loop->slots) || wsdbg_stall_is_judged(&loop->work))

@@ -30,6 +30,9 @@
 #include <stddef.h>
 
 #include "ring.h"
+#include "segment_attach.h"
+#include "segment_nccl.h"
+#include "segment_sites.h"
 
 #define WSDBG_SEGMENT_MAGIC 0x3147455347444257ull /* "WBDGSEG1" read as little-endian bytes */
 #define WSDBG_SEGMENT_VERSION 1u
@@ -71,7 +74,6 @@
 #define WSDBG_EXPLORE_DEPTH_MAX 1000
 
 #define WSDBG_NAME_BYTES 256
-#define WSDBG_TEXT_BYTES 256
 
 #define WSDBG_CONTEXT_ROWS 16
 #define WSDBG_MODULE_ROWS 512
@@ -214,81 +216,6 @@ struct wsdbg_activity_row {
     uint32_t function; /* row in functions with this name, or WSDBG_UNKNOWN32 */
     char name[64];
 };
-
-/* The debug attach to the GPU's own state: the driver lets a process of wsdbg's (the inspector) stop and read the GPU
- * when the traced process asks it to.  wsdbg writes the upper half, `request` last, and wakes its futex; a thread of
- * the observer that sleeps there otherwise does what is asked, fills the lower half, `done` last, and wakes that.  Once
- * attached it detaches by itself when the inspector is gone or `lease_until_ns` has passed; then the debug attach is
- * open for another inspector, which resumes what the first one had stopped. */
-enum wsdbg_attach_command {
-    WSDBG_ASK_PROBE = 1,   /* tell what prevents an attach, change nothing */
-    WSDBG_ASK_ATTACH,      /* let the inspector in */
-    WSDBG_ASK_ATTACHED,    /* the inspector has seen the attach complete */
-    WSDBG_ASK_DETACH,      /* end the attach; the inspector gives resume_flag back to the driver */
-    WSDBG_ASK_DETACHED,    /* the inspector has seen the detach complete, or has ended */
-    WSDBG_ASK_ATTACH_IDLE, /* as ATTACH, but only while no context has work: such an attach holds no work back */
-    WSDBG_ASK_STAY,        /* the inspector stays, and the program's calls go on */
-    WSDBG_ASK_PAUSE,       /* the program's calls wait again: before each look of an inspector that stays */
-    /* As PAUSE, after fault_exception has ended the work of fault_context.  The driver forgets that error when the
-     * inspector leaves, so the observer returns it to the program. */
-    WSDBG_ASK_FAULT,
-    /* New calls of the program wait.  calls_inside tells how many earlier ones are in the driver and may wait for the
-     * debugger's answer to an event.  If the debugger detaches first, they wait for half a minute. */
-    WSDBG_ASK_QUIET
-};
-enum wsdbg_attach_state {
-    WSDBG_ATTACH_UNSERVED, /* no thread of the observer serves requests yet */
-    WSDBG_ATTACH_NOBODY,   /* nobody is attached */
-    WSDBG_ATTACH_BEGINS,
-    WSDBG_ATTACH_DONE,
-    WSDBG_ATTACH_ENDS
-};
-enum wsdbg_attach_obstacle {
-    WSDBG_OBSTACLE_NONE,
-    WSDBG_OBSTACLE_NO_INTERFACE, /* this libcuda has no debug interface, or another revision of it */
-    WSDBG_OBSTACLE_INJECTION,    /* CUDA_INJECTION64_PATH is set */
-    WSDBG_OBSTACLE_CUPTI,        /* a CUPTI subscriber, our own observer's included */
-    WSDBG_OBSTACLE_DEBUGGER,     /* another debugger */
-    WSDBG_OBSTACLE_MPS,
-    WSDBG_OBSTACLE_SANITIZER,   /* the program has one, which would watch the driver's debugger library and may crash */
-    WSDBG_OBSTACLE_REFUSED,     /* the driver said no: driver_error */
-    WSDBG_OBSTACLE_LAPSED,      /* the lease ran out or the inspector died, so the observer detached */
-    WSDBG_OBSTACLE_NOT_SETTLED, /* the process is ending, is creating or destroying a context, or has none */
-    WSDBG_OBSTACLE_AT_WORK,     /* ATTACH_IDLE: a context has work, or that is not known */
-    WSDBG_OBSTACLE_TAKEN        /* an inspector is attached to another program on a GPU of this one */
-};
-struct wsdbg_attach_row {
-    uint32_t request; /* number << 8 | enum wsdbg_attach_command; the number counts up */
-    uint32_t inspector_pid;
-    uint32_t revision;         /* of the interface that the inspector speaks */
-    uint32_t stopped_devices;  /* bit n: an inspector may have stopped device n, and none has resumed it since; n is
-                                  the driver's number for debuggers */
-    uint64_t lease_until_ns;   /* CLOCK_MONOTONIC */
-    uint64_t fault_context;    /* CUcontext, 0 = not known */
-    uint32_t fault_exception;  /* as the debug interface numbers them */
-    uint32_t answered;         /* up to this value of `asked` the inspector has looked and seen no exception */
-    uint32_t nobody_comes;     /* 1: no inspector comes before the first launch */
-    uint32_t calls_inside;     /* the observer's answer to QUIET */
-    uint64_t code_bytes;       /* sum of all images of WSDBG_MUCH_CODE_BYTES or more that were loaded; the observer's */
-    uint64_t code_bytes_known; /* code_bytes as wsdbg knew it when it decided on ATTACH_IDLE: more code makes the attach
-                                  long */
-
-    uint32_t done;         /* the request served last */
-    uint32_t state;        /* enum wsdbg_attach_state */
-    uint32_t obstacle;     /* enum wsdbg_attach_obstacle */
-    uint32_t resume_flag;  /* what the driver said after the last attach or detach */
-    uint64_t driver_error; /* cudbgReportedDriverInternalErrorCode after it */
-    uint32_t stays;        /* 1: attached while no context had work, and the program's calls go on between looks */
-    uint32_t leave_wanted; /* 1: the program is about to create or destroy a context; the inspector should leave now */
-    uint64_t waited_ns;    /* how long calls of the program had to wait for the debug attach, in all */
-    uint64_t launch_ns;    /* how long launch calls took while an inspector stayed, each counted as 0.2 ms at most */
-    uint64_t launches;     /* ... number of these calls, without launches of graphs */
-    uint32_t asked;        /* a futex: raised by each call that has waited for the GPU while an inspector stays */
-    uint16_t held_gpus;    /* bit n: this process holds the lock of /dev/nvidia<n> for an inspector; n < 16 */
-    uint16_t taken_gpu; /* 1 + n: another process holds the lock of /dev/nvidia<n>, so nobody attaches; 0 = none does */
-    char text[WSDBG_TEXT_BYTES]; /* names what is in the way, "" = nothing */
-};
-WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_attach_row) == 128 + WSDBG_TEXT_BYTES, "debug attach layout");
 
 /* Whether a context's work gets done: now and then a thread of the observer puts an event behind everything that the
  * context was given, never a second one while one is in flight, and looks whether the GPU has passed it.  An event in
@@ -443,142 +370,6 @@ struct wsdbg_given_row {
     uint64_t reserved[3];
 };
 WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_given_row) == 64, "given layout");
-
-/* Which process of a parallel run this one is, by its own environment at the moment at which the newest context was
- * made (and, while no rank was found, at which the newest module was loaded): a launcher sets the variables before the
- * program starts, Python's multiprocessing may set them later. */
-struct wsdbg_rank_row {
-    uint32_t version; /* counts up with each change, written last; 0 = being written, or never was */
-    uint32_t rank, local_rank, world_size; /* WSDBG_UNKNOWN32 */
-    char rank_from[64];                    /* the variable that the rank is the value of; "" = no rank is known */
-    char job[512]; /* variables that are the same in all processes of a run: "NAME=value", one a line */
-};
-WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_rank_row) % 8 == 0, "word copies");
-
-/* Communicators of NCCL that the program made, and the newest calls on each.  If no row is free, the row of a destroyed
- * communicator is used again.  Data types and reductions have the numbers of NCCL's public header. */
-enum wsdbg_communicator_end {
-    WSDBG_COMMUNICATOR_LIVES,
-    WSDBG_COMMUNICATOR_FINALIZED, /* ncclCommFinalize */
-    WSDBG_COMMUNICATOR_DESTROYED,
-    WSDBG_COMMUNICATOR_ABORTED
-};
-struct wsdbg_communicator_row {
-    uint64_t number;      /* counts the process's communicators up from 1, written last; 0 = being written */
-    uint64_t handle;      /* ncclComm_t; 0 = the call that makes it has not returned it yet */
-    uint64_t identity;    /* the same in all processes of the communicator; 0 = not known */
-    uint64_t began_ns;    /* start of the call that makes it */
-    uint64_t ready_ns;    /* end of that call, or of the group around it; 0 = not over */
-    uint64_t ended_ns;    /* start of the first call that finalized, destroyed or aborted it; 0 = there was none */
-    uint64_t calls;       /* calls on it so far */
-    uint64_t collectives; /* of these all but sends and receives */
-    uint32_t rank;        /* in the communicator, or WSDBG_UNKNOWN32, as the next ones */
-    uint32_t rank_count;
-    uint32_t device;  /* ordinal */
-    uint32_t context; /* row in contexts */
-    uint32_t end;     /* enum wsdbg_communicator_end */
-    int32_t error;    /* last error of a call on it or of ncclCommGetAsyncError; 0 = none */
-    char made_by[40]; /* "ncclCommInitRank" */
-    uint64_t done_ns; /* calls issued before this moment are done: a call that waited for them has returned */
-    uint64_t reserved;
-};
-WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_communicator_row) == 144, "communicator layout");
-
-enum wsdbg_collective_operation {
-    WSDBG_COLLECTIVE_ALL_REDUCE = 1,
-    WSDBG_COLLECTIVE_BROADCAST,
-    WSDBG_COLLECTIVE_REDUCE,
-    WSDBG_COLLECTIVE_ALL_GATHER,
-    WSDBG_COLLECTIVE_REDUCE_SCATTER,
-    WSDBG_COLLECTIVE_ALL_TO_ALL,
-    WSDBG_COLLECTIVE_GATHER,
-    WSDBG_COLLECTIVE_SCATTER,
-    WSDBG_COLLECTIVE_SEND,
-    WSDBG_COLLECTIVE_RECEIVE
-};
-enum wsdbg_collective_flags {
-    WSDBG_COLLECTIVE_CAPTURED = 1, /* captured into a graph: nobody knows when and how often that runs */
-    WSDBG_COLLECTIVE_GROUPED = 2,  /* between ncclGroupStart and ncclGroupEnd: the outermost end issues it */
-    WSDBG_COLLECTIVE_REFUSED = 4   /* NCCL returned an error */
-};
-struct wsdbg_collective_row {
-    uint64_t sequence;     /* entry number + 1 among the communicator's calls, written last */
-    uint64_t communicator; /* `number` of its row */
-    uint64_t number; /* counts the communicator's collectives from 1, or its sends (receives) with that peer; 0 = not
-                        known */
-    uint64_t time_ns;
-    uint64_t issued_ns;       /* end of the call, or of the outermost group around it; 0 = not over */
-    uint64_t count;           /* elements, as given */
-    uint64_t stream;          /* CUstream as given */
-    uint64_t launches_before; /* launches of the process before the call, or before the end of its group */
-    uint64_t launches_after;  /* launches of the process after it */
-    uint32_t operation;       /* enum wsdbg_collective_operation */
-    uint32_t datatype;        /* ncclDataType_t */
-    uint32_t reduction;       /* ncclRedOp_t, or WSDBG_UNKNOWN32 where there is none */
-    uint32_t peer;            /* root, destination or source; WSDBG_UNKNOWN32 = none */
-    uint32_t thread_id;
-    uint32_t flags; /* enum wsdbg_collective_flags */
-};
-WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_collective_row) == 96, "collective layout");
-
-/* Launch sites: evidence of which line of the program made a launch or a call of NCCL, as it was when the call began.
- * wsdbg makes frames of it later: it evaluates unwind tables on the piece of stack, and reads the code objects.  There
- * are three rings, one behind the other, as rows of one array.  Entry n of a ring is its row n % rows; the row counts
- * while sequence == n + 1, read before and after copying it. */
-enum wsdbg_site_ring {
-    WSDBG_SITES_LAUNCHED, /* entry n is launch n */
-    WSDBG_SITES_CAPTURED, /* launches that went into a graph, and kernel nodes that were added or changed */
-    WSDBG_SITES_CALLED,   /* calls of NCCL */
-    WSDBG_SITE_RINGS
-};
-/* More than the 1024 launches that the driver queues for a stream before a launch waits. */
-#define WSDBG_SITES_LAUNCHED_ROWS 2048
-#define WSDBG_SITES_CAPTURED_ROWS 512
-#define WSDBG_SITES_CALLED_ROWS 256
-#define WSDBG_SITES_ROWS (WSDBG_SITES_LAUNCHED_ROWS + WSDBG_SITES_CAPTURED_ROWS + WSDBG_SITES_CALLED_ROWS)
-#define WSDBG_SITE_WORDS 238 /* of Python frames and stack */
-#define WSDBG_SITE_PYTHON_FRAMES 32
-#define WSDBG_SITE_FRAME_WORDS 3
-/* First word of a Python frame: bits 3 to 47 are those of the code object's address, bit 0 says that C called the
- * frame, and the highest 16 bits are the copy of the code that it runs (free-threaded; 0 = there is one).  Second word:
- * the instruction, a pointer or an index, as the interpreter has it.  Third word: bits 0 to 47 of the address of the
- * code's name, and above them the lowest 16 bits of its first line.  By these wsdbg knows that the code object is still
- * the same. */
-#define WSDBG_SITE_ENTRY 1u
-enum wsdbg_site_flags {
-    WSDBG_SITE_PYTHON_CUT = 1, /* there are more Python frames further out */
-    WSDBG_SITE_PYTHON_LOST = 2 /* they could not be read */
-};
-/* By numbers of DWARF, then the program counter. */
-enum wsdbg_site_register {
-    WSDBG_SITE_RBX,
-    WSDBG_SITE_RBP,
-    WSDBG_SITE_RSP,
-    WSDBG_SITE_R12,
-    WSDBG_SITE_R13,
-    WSDBG_SITE_R14,
-    WSDBG_SITE_R15,
-    WSDBG_SITE_PC,
-    WSDBG_SITE_REGISTERS
-};
-struct wsdbg_site_row {
-    uint64_t sequence; /* entry number + 1, written last */
-    uint64_t time_ns;
-    uint64_t owner;   /* LAUNCHED, CAPTURED: entry of the launch table, WSDBG_UNKNOWN64 of a node that was added or
-                         changed.  CALLED: entry among the communicator's calls */
-    uint64_t group;   /* CAPTURED: the stream or graph.  CALLED: number of the communicator */
-    uint32_t capture; /* CAPTURED: which of the process's captures; 0 = a node that was added or changed */
-    uint32_t thread_id;
-    uint32_t function; /* row in functions, WSDBG_UNKNOWN32; as the next ones of CAPTURED alone */
-    uint32_t grid[3];
-    uint32_t block[3];
-    uint32_t flags;         /* enum wsdbg_site_flags */
-    uint32_t python_frames; /* kept, innermost first: the first words */
-    uint32_t stack_words;   /* kept from the stack pointer on, behind the Python frames */
-    uint64_t registers[WSDBG_SITE_REGISTERS];
-    uint64_t words[WSDBG_SITE_WORDS];
-};
-WSDBG_STATIC_ASSERT(sizeof(struct wsdbg_site_row) == 2048, "site layout");
 
 struct wsdbg_segment {
     uint64_t magic;
