@@ -341,7 +341,9 @@ static void say_stages(const struct balance *b, const struct stages *stages)
                     wsdbg_say_at(c, b->warp).text, wsdbg_say_family(c, b->word.barrier).text, stages->most.stage,
                     stages->most.gets, stages->most.takes, stages->least.stage, stages->least.gets, stages->least.takes,
                     wsdbg_say_warps(c, &stages->whose).text,
-                    is_order ? "and those who wait count the stages differently" : "arrive on the wrong stages");
+                    is_order                               ? "and those who wait count the stages differently"
+                    : wsdbg_set_count(&stages->whose) == 1 ? "arrives on the wrong stages"
+                                                           : "arrive on the wrong stages");
 }
 
 static void say_twice(const struct balance *b)
