@@ -129,9 +129,16 @@ static void who_waits_for_some_of_its_tokens_gets_no_arrivals_too_many(void **st
 
 enum { STAGES = 2, TILE_ROUNDS = 3, TILES = 3 };
 
-/* Warp 0 fills a ring for tiles of three rounds, warp 1 empties it.  `restarts`: it begins each tile with stage 0. Else
- * it releases stage 0 twice in the first round of each tile, around its wait for the other stage. */
-static void put_ring(struct picture *p, bool restarts)
+/* How warp 1 gets out of step. */
+enum slip {
+    RELEASES_TWICE, /* it releases stage 0 twice in a row */
+    RESTARTS,       /* it begins each tile with stage 0 */
+    RELEASES_OTHER, /* it waits for the right stages, and releases as if each tile began with stage 0 */
+    SLIPS
+};
+
+/* Warp 0 fills a ring for tiles of three rounds, warp 1 empties it. */
+static void put_ring(struct picture *p, enum slip slip)
 {
     static struct way ways[2];
     picture_init(p, 1, 2, 32);
@@ -149,15 +156,16 @@ static void put_ring(struct picture *p, bool restarts)
     for (uint32_t w = 0; w < 2; w++)
         way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
     for (uint32_t i = 0; i < TILES * TILE_ROUNDS; i++) {
-        const uint32_t stage = i % STAGES, parity = i / STAGES & 1, own = restarts ? i % TILE_ROUNDS % STAGES : stage;
+        const uint32_t stage = i % STAGES, parity = i / STAGES & 1, of_tile = i % TILE_ROUNDS % STAGES;
+        const uint32_t released = slip == RELEASES_TWICE ? stage : of_tile;
         way_add(&ways[0], WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, stage), parity ^ 1);
         way_add(&ways[0], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, stage), 1);
-        way_add(&ways[1], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, own), parity);
-        way_add(&ways[1], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, own), 1);
-        if (!restarts && own == 0)
-            way_add(&ways[1], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, own), 1);
+        way_add(&ways[1], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, slip == RESTARTS ? of_tile : stage), parity);
+        way_add(&ways[1], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, released), 1);
+        if (slip == RELEASES_TWICE && stage == 0)
+            way_add(&ways[1], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), 1);
     }
-    for (uint32_t s = 0; s < STAGES && !restarts; s++) /* so that somebody waits in the end */
+    for (uint32_t s = 0; s < STAGES && slip == RELEASES_TWICE; s++) /* so that somebody waits in the end */
         way_add(&ways[0], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, s), 1);
     ways_put(p, ways, 2);
     assert_true(ways_stand(p));
@@ -165,10 +173,15 @@ static void put_ring(struct picture *p, bool restarts)
 
 static void a_stage_that_gets_the_arrivals_of_others_is_no_double_arrival(void **state)
 {
-    for (uint32_t restarts = 0; restarts < 2; restarts++) {
+    static const char *const says[SLIPS] = {
+        [RELEASES_TWICE] = "twice on \"empty\" stage 0",
+        [RESTARTS] = "warp 1 and those who wait count the stages differently",
+        [RELEASES_OTHER] = "warp 1 arrives on the wrong stages",
+    };
+    for (enum slip slip = 0; slip < SLIPS; slip++) {
         struct picture p;
-        put_ring(&p, restarts);
-        assert_true(ways_say(&p, restarts ? "count the stages differently" : "twice on \"empty\" stage 0"));
+        put_ring(&p, slip);
+        assert_true(ways_say(&p, says[slip]));
         picture_deinit(&p);
     }
     (void)state;

@@ -1,4 +1,4 @@
-/* spent_arrival_test.c - why an arrival found the count of its phase spent.
+/* spent_arrival_test.c - why an arrival found the count of its phase spent; and errors at named barriers.
  *
  * A test writes the walks of a small kernel: warp 0 fills a slot again and again, warp 1 empties it.  "b" is full, "c"
  * is empty.
@@ -189,6 +189,59 @@ static void where_each_arrival_has_its_wait_a_double_arrival_is_only_possible(vo
     (void)state;
 }
 
+/* ---- errors at a named barrier ---- */
+
+enum { PLACE = 3, OTHER_PLACE, MEETING = 2 };
+
+/* Warp 0 was stopped at a use of a named barrier with `own` threads; warp 1 names `other` there. */
+static struct wsdbg_diagnosis judge_named(struct kernel *k, uint32_t own, uint32_t other, uint32_t site)
+{
+    kernel_begin(k);
+    const uint32_t access = picture_access(&k->p, WSDBG_ACCESS_NAMED_SYNC, MEETING, 1, own, WSDBG_LANES_ALL);
+    struct wsdbg_snapshot *s = &k->p.snapshot;
+    s->accesses[access].site = PLACE;
+    way_add(&k->ways[0], WSDBG_ACCESS_NAMED_SYNC, MEETING, own)->access = access;
+    kernel_add(k, 1, WSDBG_ACCESS_NAMED_SYNC, MEETING, other);
+    kernel_run(k);
+    struct wsdbg_exception stopped = {.code = 4,
+                                      .lanes = UINT32_MAX,
+                                      .exact = true,
+                                      .site = site,
+                                      .access = WSDBG_ACCESS_NAMED_SYNC,
+                                      .barrier = WSDBG_NONE};
+    struct wsdbg_diagnosis diagnosis;
+    s->contexts[s->grids[0].context].error = 719;
+    s->exceptions = &stopped;
+    s->exception_count = 1;
+    assert_null(wsdbg_diagnose_faults(s, &diagnosis));
+    s->exceptions = NULL;
+    s->exception_count = 0;
+    return diagnosis;
+}
+
+static void two_counts_at_a_named_barrier_are_told_where_the_gpu_stops_a_warp(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t own, other, site;
+        enum wsdbg_cause cause;
+    } rows[] = {
+        {"another warp names another number", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT},
+        {"all name the same number", 64, 64, PLACE, WSDBG_CAUSE_UNKNOWN},
+        {"the warp was stopped elsewhere", 64, 96, OTHER_PLACE, WSDBG_CAUSE_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct kernel k;
+        print_message("%s\n", rows[i].name);
+        struct wsdbg_diagnosis diagnosis = judge_named(&k, rows[i].own, rows[i].other, rows[i].site);
+        assert_true(diagnosis.finding_count > 0);
+        assert_int_equal(diagnosis.findings[0].cause, rows[i].cause);
+        wsdbg_diagnosis_deinit(&diagnosis);
+        kernel_end(&k);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +256,7 @@ int main(void)
         cmocka_unit_test(a_parity_that_let_a_wait_through_is_the_cause),
         cmocka_unit_test(two_arrivals_without_a_wait_are_the_cause),
         cmocka_unit_test(where_each_arrival_has_its_wait_a_double_arrival_is_only_possible),
+        cmocka_unit_test(two_counts_at_a_named_barrier_are_told_where_the_gpu_stops_a_warp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

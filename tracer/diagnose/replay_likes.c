@@ -44,20 +44,21 @@ static bool is_arrival(const struct wsdbg_step_row *step)
 }
 
 /* Goes along two agents as long as they do the same.  *at, *at_model: where they stop doing so; the count of their
- * steps if they do not. */
+ * steps if they do not.  Arrivals that the agent makes more come before something that both do. */
 static void go_along(const struct wsdbg_replay_agent *agent, const struct wsdbg_replay_agent *model,
                      enum wsdbg_replay_likeness likeness, uint32_t *at, uint32_t *at_model)
 {
     const bool by_mbarriers = likeness == WSDBG_LIKE_BY_MBARRIERS;
     uint32_t i = next_step(agent, 0, by_mbarriers), k = next_step(model, 0, by_mbarriers);
+    *at = i;
     while (i < agent->step_count && k < model->step_count) {
         const bool is_same = is_same_step(&agent->steps[i], &model->steps[k]);
         if (!is_same && (likeness != WSDBG_LIKE_BUT_FOR_MORE || !is_arrival(&agent->steps[i])))
             break;
         i = next_step(agent, i + 1, by_mbarriers);
         k = is_same ? next_step(model, k + 1, by_mbarriers) : k;
+        *at = is_same ? i : *at;
     }
-    *at = i;
     *at_model = k;
 }
 

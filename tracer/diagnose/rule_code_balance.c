@@ -3,7 +3,7 @@
  * arrives, and some make two without waiting between them; or other stages get as many arrivals too few, so that the
  * two sides count stages differently.
  *
- * Reads: walks, barrier words.  Adds: DOUBLE_ARRIVE, PARITY_DRIFT.
+ * Reads: walks, barrier words.  Adds: DOUBLE_ARRIVE, PARITY_DRIFT, ARRIVE_MISSING.
  *
  * It only counts, and so it needs no order of events.  Of an mbarrier on which a CTA arrives in other CTAs, too, it
  * says nothing: who arrives how often may depend on the rank.
@@ -181,16 +181,19 @@ struct stages {
     int64_t sum; /* of what all get beyond what the waits take */
     struct {
         uint32_t stage, gets, takes;
-    } most, least; /* those that get the most and the least beyond */
+    } most, least;               /* those that get the most and the least beyond */
+    struct wsdbg_warp_set whose; /* who arrives on the first of these most often */
 };
 
-static void add_stage(struct stages *stages, uint32_t stage, uint32_t gets, uint32_t takes)
+static void add_stage(struct stages *stages, uint32_t stage, const struct balance *b)
 {
+    const uint32_t gets = (uint32_t)(b->arrivals / b->word.expected), takes = b->phases;
     const int64_t beyond = (int64_t)gets - takes;
     if (!stages->count || beyond > (int64_t)stages->most.gets - stages->most.takes) {
         stages->most.stage = stage;
         stages->most.gets = gets;
         stages->most.takes = takes;
+        stages->whose = b->most;
     }
     if (!stages->count || beyond < (int64_t)stages->least.gets - stages->least.takes) {
         stages->least.stage = stage;
@@ -214,7 +217,7 @@ static bool read_stages(const struct balance *b, struct stages *stages)
         if (!rows[i].shared_offset.known || !wsdbg_word_of(b->c, i, &stage.word) || !stage.word.expected ||
             !add_up(&stage) || stage.is_shared || stage.is_cut || stage.skips_waits || wsdbg_set_count(&stage.twice))
             return false;
-        add_stage(stages, rows[i].stage, (uint32_t)(stage.arrivals / stage.word.expected), stage.phases);
+        add_stage(stages, rows[i].stage, &stage);
     }
     return true;
 }
@@ -225,7 +228,65 @@ static bool differ_in_stages(const struct stages *stages)
 {
     const int64_t most = (int64_t)stages->most.gets - stages->most.takes;
     const int64_t least = (int64_t)stages->least.gets - stages->least.takes;
-    return stages->count > 1 && most - least > 1 && stages->sum >= 0 && stages->sum <= stages->count;
+    return stages->count > 1 && wsdbg_set_count(&stages->whose) && most - least > 1 && stages->sum >= 0 &&
+           stages->sum <= stages->count;
+}
+
+/* The most that some thread of the warp waits, or arrives, on the mbarrier at an offset of its CTA. */
+static uint32_t times_of(const struct balance *b, uint32_t warp, uint32_t offset, bool waits)
+{
+    const struct wsdbg_snapshot *s = b->c->snapshot;
+    uint32_t most = 0;
+    for (size_t i = 0; i < s->walk_count; i++) {
+        uint32_t times = 0;
+        bool known = true;
+        for (uint32_t k = 0; k < s->walks[i].step_count && s->walks[i].warp == b->c->warps[warp]; k++) {
+            const struct wsdbg_step_row *step = &s->steps[s->walks[i].step_first + k];
+            if (is_of_mbarrier(step) && step->address == offset)
+                times += waits ? step->kind == WSDBG_ACCESS_WAIT : arrivals_of(step, &known) > 0;
+        }
+        most = times > most ? times : most;
+    }
+    return most;
+}
+
+static uint32_t stage_of(const struct balance *b, uint32_t id, uint32_t stage)
+{
+    const struct wsdbg_snapshot *s = b->c->snapshot;
+    const struct wsdbg_barrier *own = &s->barriers[b->word.barrier];
+    for (uint32_t i = 0; i < s->barrier_count; i++)
+        if (s->barriers[i].cta == own->cta && s->barriers[i].kind == own->kind && s->barriers[i].id == id &&
+            s->barriers[i].stage == stage)
+            return i;
+    return WSDBG_NONE;
+}
+
+/* Whether the warp waits on each stage of another barrier, `id`, just as often as it arrives on that stage of this one.
+ */
+static bool is_alike(const struct balance *b, uint32_t warp, uint32_t id)
+{
+    const struct wsdbg_snapshot *s = b->c->snapshot;
+    const struct wsdbg_barrier *own = &s->barriers[b->word.barrier];
+    for (uint32_t stage = 0; stage_of(b, own->id, stage) != WSDBG_NONE; stage++) {
+        const uint32_t mine = stage_of(b, own->id, stage), its = stage_of(b, id, stage);
+        if (its == WSDBG_NONE || times_of(b, warp, (uint32_t)s->barriers[mine].shared_offset.value, false) !=
+                                     times_of(b, warp, (uint32_t)s->barriers[its].shared_offset.value, true))
+            return false;
+    }
+    return true;
+}
+
+/* Whether who arrives goes through the stages in its own order as a whole: its waits on another barrier have that
+ * order, too.  Else only its arrivals go to the wrong stages. */
+static bool waits_in_that_order(const struct balance *b, uint32_t warp)
+{
+    const struct wsdbg_snapshot *s = b->c->snapshot;
+    const struct wsdbg_barrier *own = &s->barriers[b->word.barrier];
+    for (uint32_t i = 0; i < s->barrier_count; i++)
+        if (s->barriers[i].cta == own->cta && s->barriers[i].kind == own->kind && s->barriers[i].id != own->id &&
+            is_alike(b, warp, s->barriers[i].id))
+            return true;
+    return false;
 }
 
 /* A warp that makes all arrivals of every fourth round, say, may do so in two steps. */
@@ -269,16 +330,20 @@ static void say_too_many(const struct balance *b)
 static void say_stages(const struct balance *b, const struct stages *stages)
 {
     struct wsdbg_case *c = b->c;
-    struct wsdbg_finding *finding = find(b, WSDBG_CAUSE_PARITY_DRIFT, &b->most);
+    const bool is_order = waits_in_that_order(b, wsdbg_first_of(&stages->whose));
+    struct wsdbg_finding *finding =
+        find(b, is_order ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_ARRIVE_MISSING, &stages->whose);
     if (finding)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "%s waits on %s%s. All stages of %s together get the arrivals that the waits on them take, but "
-                    "stage %u gets %u phases where the waits take %u, and stage %u gets %u where they take %u: those "
-                    "who arrive (%s) and those who wait count the stages differently.",
+                    "stage %u gets %u phases where the waits take %u, and stage %u gets %u where they take %u: %s %s.",
                     wsdbg_say_warp(c, b->warp).text, wsdbg_say_object(c, b->word.barrier).text,
                     wsdbg_say_at(c, b->warp).text, wsdbg_say_family(c, b->word.barrier).text, stages->most.stage,
                     stages->most.gets, stages->most.takes, stages->least.stage, stages->least.gets, stages->least.takes,
-                    wsdbg_say_warps(c, &b->most).text);
+                    wsdbg_say_warps(c, &stages->whose).text,
+                    is_order                               ? "and those who wait count the stages differently"
+                    : wsdbg_set_count(&stages->whose) == 1 ? "arrives on the wrong stages"
+                                                           : "arrive on the wrong stages");
 }
 
 static void say_twice(const struct balance *b)

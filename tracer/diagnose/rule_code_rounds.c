@@ -67,7 +67,9 @@ static enum wsdbg_confidence confidence_of(const struct rounds *rounds, const st
 {
     const bool may_have_rival =
         find_rival(rounds, repair) || (rounds->repairs.is_partial && !is_certain_of_itself(repair));
-    const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival &&
+    /* The picture is only met with that assumption.  Where it does not also lead to the end, it proves little. */
+    const bool is_assumed = repair->kind == WSDBG_REPAIR_TOKEN && !repair->is_to_end;
+    const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival && !is_assumed &&
                            !rounds->replay->is_unlike &&
                            (!repair->is_doubtful || is_of_parity(wsdbg_repair_cause(repair)));
     const enum wsdbg_confidence wanted = is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;

@@ -2,8 +2,8 @@
  *
  * Reads: exceptions, the words of mbarriers, walks, the code that led to where warps stand.  Adds: TX_SHARED_BARRIER,
  * DOUBLE_ARRIVE or PARITY_DRIFT for an arrival on a phase whose count is spent, or what a repair of a replay shows
- * (wsdbg_explain_fault); BARRIER_NOT_INIT for one where no mbarrier is, PEER_EXITED for an arrival in a CTA that has
- * left, else UNKNOWN, which says what the GPU or the simulator says.
+ * (wsdbg_explain_fault); NAMED_COUNT (fault_named.c); BARRIER_NOT_INIT for one where no mbarrier is, PEER_EXITED for an
+ * arrival in a CTA that has left, else UNKNOWN, which says what the GPU or the simulator says.
  *
  * An arrival that finds the count of its phase spent while bytes are still on their way locks the mbarrier (bit 42 of
  * its word) and is reported as CUDA_EXCEPTION_4 at the arrival itself (measured on an H200, driver 580); newer drivers
@@ -12,6 +12,7 @@
 #include <inttypes.h>
 
 #include "diagnose/code_say.h"
+#include "diagnose/fault_named.h"
 #include "diagnose/rules.h"
 #include "diagnose/spent_arrival.h"
 #include "model/fault.h"
@@ -182,9 +183,33 @@ static struct wsdbg_finding *begin(struct wsdbg_case *c, const struct wsdbg_exce
     return finding;
 }
 
+/* *announces: whether the warp announces bytes on the barrier, by its walks.  False: some are not known to the end. */
+static bool walks_tell_bytes(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier, bool *announces)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    bool any = false;
+    *announces = false;
+    for (size_t i = 0; i < s->walk_count; i++) {
+        if (s->walks[i].warp != c->warps[warp])
+            continue;
+        if (!wsdbg_walk_is_known(&s->walks[i]))
+            return false;
+        any = true;
+        for (uint32_t k = 0; k < s->walks[i].step_count; k++) {
+            const struct wsdbg_step_row *step = &s->steps[s->walks[i].step_first + k];
+            *announces |= step->kind == WSDBG_ACCESS_ARRIVE_EXPECT && step->rank == WSDBG_STEP_OWN_RANK &&
+                          step->address == s->barriers[barrier].shared_offset.value;
+        }
+    }
+    return any && s->barriers[barrier].shared_offset.known;
+}
+
 static bool announces_bytes(const struct wsdbg_case *c, uint32_t warp, uint32_t barrier)
 {
     uint32_t count;
+    bool announces;
+    if (walks_tell_bytes(c, warp, barrier, &announces))
+        return announces;
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
@@ -431,6 +456,10 @@ void wsdbg_rule_exception(struct wsdbg_case *c)
     }
     if (!first) {
         say_of_no_warp(c);
+        return;
+    }
+    if (!known && wsdbg_say_named_counts(c, first)) {
+        tell(c, WSDBG_NONE);
         return;
     }
     if (!known)

@@ -28,6 +28,8 @@ enum { LOOKS = 2 };
  * takes 5 ms to follow. */
 static const struct wsdbg_look_budget registers_budget[LOOKS] = {
     {.states_ns = 120000000, .rest_ns = 8000000}, {.states_ns = 120000000, .rest_ns = 25000000, .walks_ns = 400000000}};
+/* There is one look at a fault. */
+static const struct wsdbg_look_budget *const fault_budget = &registers_budget[LOOKS - 1];
 
 struct wsdbg_live_process {
     uint32_t process_id;
@@ -102,10 +104,12 @@ static uint64_t lap(uint64_t *since_ns)
 static struct wsdbg_error *read_stopped(struct wsdbg_live_process *process, struct wsdbg_look_row *times,
                                         uint64_t *since_ns)
 {
+    const struct wsdbg_look_budget *budget =
+        wsdbg_live_machine_has_fault(process->machine) ? fault_budget : &registers_budget[process->count];
     struct wsdbg_error *error = wsdbg_live_machine_read_warps(process->machine, STEP_LIMIT_NS);
     if (!error)
-        error = wsdbg_look_keeper_take(process->keeper, process->machine, process->code,
-                                       registers_budget[process->count], &process->looks[process->count]);
+        error = wsdbg_look_keeper_take(process->keeper, process->machine, process->code, *budget,
+                                       &process->looks[process->count]);
     times->read_ns = lap(since_ns);
     if (error)
         return error;

@@ -258,6 +258,8 @@ static struct wsdbg_error *find_object(const struct exceptions *exceptions, cons
         const bool alike = addresses.known && addresses.lowest == addresses.highest;
         row->access = access->kind;
         find_barrier(out, access, (struct wsdbg_optional_u64){.known = alike, .value = addresses.lowest}, row);
+    } else if (access && (access->kind == WSDBG_ACCESS_NAMED_SYNC || access->kind == WSDBG_ACCESS_NAMED_ARRIVE)) {
+        row->access = access->kind;
     } else if (names_memory(instruction, &row->in_shared)) {
         set_addresses(row, &addresses, warp, instruction);
     }

@@ -400,10 +400,10 @@ static struct wsdbg_error *walk_those_with(struct walks *walks, uint32_t grid, e
     return error;
 }
 
-/* Whether an exception stopped a warp of the grid at an mbarrier.  Other exceptions have no cause among barriers. */
+/* Whether an exception stopped a warp of the grid at a barrier.  Other exceptions have no cause among barriers. */
 static bool is_stopped_in(const struct wsdbg_snapshot *rows, const struct wsdbg_exception *exception, uint32_t grid)
 {
-    return rows->ctas[rows->warps[exception->warp].cta].grid == grid && wsdbg_is_mbarrier_access(exception->access);
+    return rows->ctas[rows->warps[exception->warp].cta].grid == grid && exception->access;
 }
 
 /* The first CTA of the grid that is of the same cluster. */
@@ -415,7 +415,7 @@ static uint32_t first_of_cluster(const struct wsdbg_snapshot *rows, uint32_t cta
     return rows->ctas[cta].cluster_size > 1 ? first : cta;
 }
 
-/* The CTAs in which an exception stopped a warp at an mbarrier, and those of their clusters. */
+/* The CTAs in which an exception stopped a warp at a barrier, and those of their clusters. */
 static struct wsdbg_error *walk_those_stopped(struct walks *walks, uint32_t grid, bool *walked)
 {
     const struct wsdbg_snapshot *rows = walks->out;

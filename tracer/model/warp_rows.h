@@ -147,8 +147,8 @@ struct wsdbg_exception {
     uint64_t pc;                       /* of the instruction, or where the thread stands */
     bool exact;                        /* the instruction's; false: it is that one or one before it */
     uint32_t site;                     /* of that PC */
-    uint8_t access;                    /* exact, an mbarrier's: enum wsdbg_access_kind of sass/access_kind.h; else 0 */
-    uint32_t barrier;                  /* ... which, as far as registers say: index in barriers, WSDBG_NONE */
+    uint8_t access;                    /* exact, a barrier's: enum wsdbg_access_kind of sass/access_kind.h; else 0 */
+    uint32_t barrier;                  /* ... which mbarrier, as far as registers say: index in barriers, WSDBG_NONE */
     bool remote;                       /* ... that of a CTA which is not to be seen any more */
     struct wsdbg_optional_u64 address; /* exact, of a load, store or atomic: what it names, the lowest of the lanes */
     uint64_t last_address;             /* ... the highest */
