@@ -309,6 +309,8 @@ static void try_standstill(struct wsdbg_trial *t)
     if (!t->out->count)
         wsdbg_try_sides(t);
     if (!t->out->count)
+        wsdbg_try_groups(t);
+    if (!t->out->count)
         wsdbg_try_releases(t);
     if (!t->out->count)
         wsdbg_try_begin_all(t);
