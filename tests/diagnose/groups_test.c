@@ -37,13 +37,14 @@ static void produce(struct way *way)
     }
 }
 
-static void consume(struct way *way, uint32_t group, const struct kernel *k, uint32_t access)
+/* One instruction waits for the first round of a tile, another one for the rest of them. */
+static void consume(struct way *way, uint32_t group, const struct kernel *k, const uint32_t waits[2])
 {
     for (uint32_t tile = group; tile < TILES; tile += GROUPS) {
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(TURN, group), (tile / GROUPS & 1) ^ (group == 0));
         for (uint32_t i = tile * TILE; i < (tile + 1) * TILE; i++) {
             const uint32_t parity = (i / STAGES & 1) ^ k->forgets[group];
-            way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES), parity)->access = access;
+            way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % STAGES), parity)->access = waits[i > tile * TILE];
             way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i % STAGES), 1);
         }
         way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(TURN, 1 - group), 1);
@@ -57,7 +58,10 @@ static bool stand(struct picture *p, const struct kernel *k)
     picture_name(p, EMPTY, "empty", STAGES, 2, 1);
     picture_name(p, TURN, "turn", GROUPS, 2, 2);
     picture_object(p, WSDBG_BARRIER_NAMED, 0);
-    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ALL);
+    const uint32_t waits[2] = {
+        picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ALL),
+        picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ALL),
+    };
     for (uint32_t s = 0; s < STAGES; s++) {
         picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
         picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
@@ -76,7 +80,7 @@ static bool stand(struct picture *p, const struct kernel *k)
         if (w == PRODUCER)
             produce(&ways[w]);
         else if (w >= GROUP)
-            consume(&ways[w], w / GROUP - 1, k, wait);
+            consume(&ways[w], w / GROUP - 1, k, waits);
     }
     ways_put(p, ways, WARPS);
     return ways_stand(p);
