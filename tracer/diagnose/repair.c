@@ -309,8 +309,6 @@ static void try_standstill(struct wsdbg_trial *t)
     if (!t->out->count)
         wsdbg_try_sides(t);
     if (!t->out->count)
-        wsdbg_try_groups(t);
-    if (!t->out->count)
         wsdbg_try_releases(t);
     if (!t->out->count)
         wsdbg_try_begin_all(t);
@@ -318,6 +316,8 @@ static void try_standstill(struct wsdbg_trial *t)
         wsdbg_try_skip(t);
     if (!t->out->count)
         wsdbg_try_swap(t);
+    if (!t->out->count)
+        wsdbg_try_groups(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)
