@@ -64,6 +64,26 @@ static void an_arrival_that_ended_the_kernel_is_seen_with_its_mbarrier(void **st
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+/* The same arrival, as if it had named a place where nobody knows of an mbarrier. */
+static void an_arrival_elsewhere_is_seen_with_its_place(void **state)
+{
+    (void)state;
+    struct wsdbg_machine *machine = open_dump("waits-spent-phase");
+    for (size_t i = 0; i < machine->warp_count; i++)
+        if (machine->warps[i].error_pc.known) {
+            machine->warps[i].error_lanes = 1;
+            machine->warps[i].error_address = wsdbg_known_u64(0x500);
+        }
+    struct wsdbg_snapshot snapshot = look_at(machine);
+    assert_int_equal(snapshot.exception_count, 1);
+    const struct wsdbg_exception *row = &snapshot.exceptions[0];
+    assert_int_equal(row->access, WSDBG_ACCESS_ARRIVE);
+    assert_int_equal(row->barrier, WSDBG_NONE);
+    assert_true(row->address.known && row->in_shared);
+    assert_int_equal(row->address.value, 0x500);
+    wsdbg_snapshot_deinit(&snapshot);
+}
+
 /* The loop went on and wrote the register with the stage before the warp was stopped. */
 static void a_register_that_was_written_since_tells_nothing(void **state)
 {
@@ -327,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_arrival_that_ended_the_kernel_is_seen_with_its_mbarrier),
+        cmocka_unit_test(an_arrival_elsewhere_is_seen_with_its_place),
         cmocka_unit_test(a_register_that_was_written_since_tells_nothing),
         cmocka_unit_test(a_bad_address_is_seen),
         cmocka_unit_test(a_place_that_is_not_exact_has_no_address),

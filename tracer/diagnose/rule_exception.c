@@ -13,6 +13,7 @@
 
 #include "diagnose/code_say.h"
 #include "diagnose/fault_named.h"
+#include "diagnose/fault_uninitialised.h"
 #include "diagnose/rules.h"
 #include "diagnose/spent_arrival.h"
 #include "model/fault.h"
@@ -458,7 +459,7 @@ void wsdbg_rule_exception(struct wsdbg_case *c)
         say_of_no_warp(c);
         return;
     }
-    if (!known && wsdbg_say_named_counts(c, first)) {
+    if (!known && (wsdbg_say_named_counts(c, first) || wsdbg_say_uninitialised(c, first))) {
         tell(c, WSDBG_NONE);
         return;
     }

@@ -173,6 +173,17 @@ static struct wsdbg_error *find_addresses(struct wsdbg_machine *machine, uint32_
     return error;
 }
 
+/* The mbarrier at a place of a CTA; or the place itself, where none is known there and the CTA is the warp's own. */
+static void set_place(const struct wsdbg_snapshot *out, uint32_t cta, uint32_t offset, struct wsdbg_exception *row)
+{
+    row->barrier = barrier_at(out, cta, offset);
+    row->in_shared = row->barrier == WSDBG_NONE && cta == out->warps[row->warp].cta;
+    if (!row->in_shared)
+        return;
+    row->address = wsdbg_known_u64(offset);
+    row->last_address = offset;
+}
+
 /* The mbarrier by the lanes' registers, or by the code alone where that names one. */
 static void find_barrier(const struct wsdbg_snapshot *out, const struct wsdbg_access *access,
                          struct wsdbg_optional_u64 address, struct wsdbg_exception *row)
@@ -181,7 +192,7 @@ static void find_barrier(const struct wsdbg_snapshot *out, const struct wsdbg_ac
     if (address.known) {
         const uint32_t target = wsdbg_look_target(out, cta, (uint32_t)address.value);
         if (target != WSDBG_NONE && !wsdbg_snapshot_cta_has_left(out, target))
-            row->barrier = barrier_at(out, target, (uint32_t)address.value & WSDBG_OFFSET_MASK);
+            set_place(out, target, (uint32_t)address.value & WSDBG_OFFSET_MASK, row);
         else if ((uint32_t)address.value >> WSDBG_RANK_SHIFT < out->ctas[cta].cluster_size)
             row->remote = true;
         else

@@ -144,17 +144,19 @@ struct wsdbg_exception {
     uint32_t at_lanes; /* exact: those of them that executed the instruction; 0 = not known */
     bool thread_known; /* one alone did, or its address alone is misaligned: */
     uint32_t thread[3];
-    uint64_t pc;                       /* of the instruction, or where the thread stands */
-    bool exact;                        /* the instruction's; false: it is that one or one before it */
-    uint32_t site;                     /* of that PC */
-    uint8_t access;                    /* exact, a barrier's: enum wsdbg_access_kind of sass/access_kind.h; else 0 */
-    uint32_t barrier;                  /* ... which mbarrier, as far as registers say: index in barriers, WSDBG_NONE */
-    bool remote;                       /* ... that of a CTA which is not to be seen any more */
-    struct wsdbg_optional_u64 address; /* exact, of a load, store or atomic: what it names, the lowest of the lanes */
-    uint64_t last_address;             /* ... the highest */
-    bool in_shared;                    /* ... offsets in shared memory, as the instruction has them */
-    uint32_t misaligned_bytes;         /* ... the address is no multiple of these, its width; 0 = not known to be */
-    bool trapped;                      /* exact: the instruction ends the kernel */
+    uint64_t pc;      /* of the instruction, or where the thread stands */
+    bool exact;       /* the instruction's; false: it is that one or one before it */
+    uint32_t site;    /* of that PC */
+    uint8_t access;   /* exact, a barrier's: enum wsdbg_access_kind of sass/access_kind.h; else 0 */
+    uint32_t barrier; /* ... which mbarrier, as far as registers say: index in barriers, WSDBG_NONE */
+    bool remote;      /* ... that of a CTA which is not to be seen any more */
+    /* exact, of a load, store or atomic: what it names, the lowest of the lanes; of an mbarrier's access: its place in
+     * the own CTA, if `barrier` has none there */
+    struct wsdbg_optional_u64 address;
+    uint64_t last_address;     /* ... the highest */
+    bool in_shared;            /* ... offsets in shared memory, as the instruction has them */
+    uint32_t misaligned_bytes; /* ... the address is no multiple of these, its width; 0 = not known to be */
+    bool trapped;              /* exact: the instruction ends the kernel */
 };
 
 enum wsdbg_barrier_kind {

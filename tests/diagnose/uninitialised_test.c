@@ -1,0 +1,78 @@
+/* uninitialised_test.c - the GPU stopped a warp at an arrival on a place in shared memory where no mbarrier is known.
+ *
+ * A test writes the walks of all threads and judges the error.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "diagnose/fault_uninitialised.h"
+#include "replay_kernel.h"
+
+static const struct error {
+    const char *name, *says; /* says NULL: nothing */
+    uint32_t place;
+    uint32_t code;
+    uint8_t access;
+    bool is_open; /* how warp 1 goes on is not known, and it has met nobody yet */
+} errors[] = {
+    {"behind the last stage",
+     "no thread of the CTA initialises an mbarrier there: 2 are initialised, at 0x440 to 0x480", AT_C + 8, 4,
+     WSDBG_ACCESS_ARRIVE_EXPECT, false},
+    {"newer drivers have a number of its own for it", "initialises an mbarrier there", AT_C + 8, 31,
+     WSDBG_ACCESS_ARRIVE, false},
+    {"one is initialised there", NULL, AT_C, 4, WSDBG_ACCESS_ARRIVE_EXPECT, false},
+    {"a warp may still initialise it", NULL, AT_C + 8, 4, WSDBG_ACCESS_ARRIVE_EXPECT, true},
+    {"it was no arrival", NULL, AT_C + 8, 4, WSDBG_ACCESS_WAIT, false},
+    {"it was another error", NULL, AT_C + 8, 14, WSDBG_ACCESS_ARRIVE_EXPECT, false},
+};
+
+static void put_kernel(struct kernel *k, const struct error *e)
+{
+    kernel_begin(k);
+    kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    kernel_add(k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    for (uint32_t w = 0; w < k->way_count; w++)
+        if (w != 1 || !e->is_open)
+            kernel_add(k, w, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+    k->ways[1].is_open = e->is_open;
+    kernel_add(k, 0, WSDBG_ACCESS_ARRIVE_EXPECT, e->place, 128);
+    kernel_run(k);
+}
+
+static void an_arrival_where_nobody_initialises_is_told(void **state)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        struct kernel k;
+        const struct error *e = &errors[i];
+        const struct wsdbg_exception stopped = {.code = e->code,
+                                                .access = e->access,
+                                                .exact = true,
+                                                .site = WSDBG_NONE,
+                                                .barrier = WSDBG_NONE,
+                                                .address = wsdbg_known_u64(e->place),
+                                                .in_shared = true};
+        print_message("%s\n", e->name);
+        put_kernel(&k, e);
+        assert_int_equal(wsdbg_say_uninitialised(&k.c, &stopped), e->says != NULL);
+        assert_int_equal(k.c.finding_count, e->says != NULL);
+        if (e->says) {
+            assert_int_equal(k.c.findings[0].cause, WSDBG_CAUSE_BARRIER_NOT_INIT);
+            assert_non_null(strstr(k.c.findings[0].sentence, e->says));
+        }
+        kernel_end(&k);
+    }
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_arrival_where_nobody_initialises_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
