@@ -65,6 +65,7 @@ struct wsdbg_repair {
     bool is_of_any;    /* NAMED: other barriers that the same instruction names change, too */
     bool is_shared;    /* NAMED_ID: others come to the barrier, too */
     bool of_each;      /* ... several warpgroups, of which each gets an id of its own */
+    bool is_of_cta;    /* BEGIN_ALL: it is one CTA of a cluster alone whose barriers lack the arrivals */
     bool is_of_turns;  /* STAY: warps take turns at arriving */
     /* ADD: it is of a warp that had arrived in each phase, and others had not; PARITY_FIRST, PARITY_SITE: the same
      * instruction begins to wait on another barrier with the parity that is called wrong, and is right there; NAMED_ID:

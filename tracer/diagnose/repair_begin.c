@@ -302,24 +302,30 @@ static bool need_not_begin(const struct wsdbg_trial *t, const struct wsdbg_repla
     return false;
 }
 
-/* Lets an agent that has not arrived on the barrier, because it waits first, do so before that wait. */
-static void arrive_before_wait(struct wsdbg_trial *t, uint32_t agent, uint32_t barrier, struct wsdbg_repair *repair)
+/* Whose arrivals move: of all who wait before they arrive, or only of those who have not arrived yet. */
+enum beginners { ALL, LATE };
+
+/* Lets an agent that waits before it arrives on the barrier also do so before that wait. */
+static void arrive_before_wait(struct wsdbg_trial *t, uint32_t agent, uint32_t barrier, enum beginners beginners,
+                               struct wsdbg_repair *repair)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     const uint32_t wait = first_wait(a), arrival = first_arrival(a, barrier);
-    if (arrival == a->step_count || need_not_begin(t, a, barrier) || wsdbg_trial_waits_was(t, agent, barrier)->arrived)
+    if (arrival == a->step_count || need_not_begin(t, a, barrier) ||
+        (beginners == LATE && wsdbg_trial_waits_was(t, agent, barrier)->arrived))
         return;
     if (wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(agent, wait, barrier, wsdbg_replay_arrivals_of(a, arrival), 0)))
         wsdbg_set_add(&repair->warps, a->warp);
 }
 
-/* Whether that works for a ring on which threads wait; then the trial is still that.  A single barrier of two sides that
- * wait for each other need not be meant to begin with either of them. */
-static bool begin_all_works(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
+/* Whether that works for a ring on which threads wait; then the trial is still that.  A single barrier of two sides
+ * that wait for each other need not be meant to begin with either of them. */
+static bool begin_all_works(struct wsdbg_trial *t, uint32_t family, enum beginners beginners,
+                            struct wsdbg_repair *repair)
 {
     bool any_waits = false;
-    uint32_t stages = 0;
-    *repair = (struct wsdbg_repair){.kind = WSDBG_REPAIR_BEGIN_ALL};
+    uint32_t stages = 0, cta = WSDBG_NONE; /* of the first stage that changes */
+    *repair = (struct wsdbg_repair){.kind = WSDBG_REPAIR_BEGIN_ALL, .is_of_cta = t->c->cta_count > 1};
     wsdbg_trial_begin(t);
     for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
         const uint32_t edits = t->changes.edit_count;
@@ -327,8 +333,12 @@ static bool begin_all_works(struct wsdbg_trial *t, uint32_t family, struct wsdbg
             continue;
         any_waits |= is_waited_on(t, b);
         for (uint32_t i = 0; i < t->replay->agent_count; i++)
-            arrive_before_wait(t, i, b, repair);
-        stages += t->changes.edit_count > edits && t->replay->barriers[b].cta == t->replay->barriers[family].cta;
+            arrive_before_wait(t, i, b, beginners, repair);
+        if (t->changes.edit_count == edits)
+            continue;
+        cta = stages ? cta : t->replay->barriers[b].cta;
+        stages += t->replay->barriers[b].cta == cta;
+        repair->is_of_cta &= t->replay->barriers[b].cta == cta;
     }
     return any_waits && stages > 1 && wsdbg_trial_keep_edits(t, repair) && wsdbg_trial_works(t) && t->is_to_end &&
            !t->assumes_idle;
@@ -343,7 +353,8 @@ void wsdbg_try_begin_all(struct wsdbg_trial *t)
     if (wsdbg_replay_have_lanes_left(t->replay))
         return;
     for (uint32_t f = 0; f < t->replay->barrier_count; f++)
-        if (wsdbg_trial_leads_family(t, f) && begin_all_works(t, f, &repair)) {
+        if (wsdbg_trial_leads_family(t, f) &&
+            (begin_all_works(t, f, ALL, &repair) || begin_all_works(t, f, LATE, &repair))) {
             works++;
             found = repair;
         }
