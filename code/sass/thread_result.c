@@ -129,12 +129,12 @@ static struct wsdbg_thread_result multiply_add(const struct wsdbg_thread_reader 
     const bool is_long = in->is_wide || in->is_high;
     uint64_t value, carry = 0;
     uint32_t low, high = 0;
-    if (in->source_count < 3 || in->sources[2].is_inverted || !product(reader, &value) ||
+    if (in->source_count < 3 || (in->sources[2].is_inverted && is_long) || !product(reader, &value) ||
         !wsdbg_thread_source(reader, 2, 0, &low) ||
         (is_long && (in->has_carry_in || !wsdbg_thread_source(reader, 2, 1, &high))) ||
         (in->has_carry_in && (in->sources[2].is_negated || !wsdbg_thread_carries(reader, 3, &carry))))
         return unknown;
-    const uint64_t added = (uint64_t)high << REGISTER_BITS | low;
+    const uint64_t added = (uint64_t)high << REGISTER_BITS | (in->sources[2].is_inverted ? ~low : low);
     value += (in->sources[2].is_negated ? -added : added) + carry;
     return known(in->is_high ? value >> REGISTER_BITS : in->is_wide ? value : value & LOW_WORD);
 }

@@ -1,5 +1,5 @@
 /* walk_thread_test.c - what a thread of a walk gets from global memory: each block once, no address that may be another
- * memory's, no more reads than a GPU that stands still may be asked for.
+ * memory's, no more reads than a GPU that stands still may be asked for.  And constants that tell of clusters.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -228,11 +228,66 @@ static void a_lane_knows_which_lanes_are_below_and_above_it(void **state)
     (void)state;
 }
 
+/* ---- constants ---- */
+
+/* CTA (5,1,2) of a grid of 12 x 2 x 3 CTAs, with clusters of 3 x 2 x 1. */
+static void constants_tell_of_clusters_if_there_are_any(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t offset_bytes, value;
+    } rows[] = {
+        {"there are clusters", 0x140, 1},
+        {"their size: x", 0x144, 3},
+        {"... y", 0x148, 2},
+        {"... z", 0x14c, 1},
+        {"its reciprocal: x, a third", 0x150, 0x3eaaaaab},
+        {"... y, a half", 0x154, 0x3f000000},
+        {"... z, one", 0x158, 0x3f800000},
+        {"their number: x", 0x15c, 4},
+        {"... y", 0x160, 1},
+        {"... z", 0x164, 3},
+        {"CTAs in each", 0x188, 6},
+    };
+    static struct fixture fixture;
+    const struct wsdbg_thread_world world = begin(&fixture, false);
+    struct wsdbg_machine_cta sibling = {0};
+    struct wsdbg_cta cta = {.x = 5, .y = 1, .z = 2, .cluster_size = 6};
+    fixture.machine.ctas = &sibling;
+    fixture.grid = (struct wsdbg_machine_grid){.grid = {12, 2, 3},
+                                               .cluster = {wsdbg_known_u32(3), wsdbg_known_u32(2), wsdbg_known_u32(1)}};
+    fixture.thread.cta = &cta;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t value = 0;
+        print_message("%s\n", rows[i].name);
+        assert_true(world.constant(world.context, 0, rows[i].offset_bytes, &value));
+        assert_int_equal(value, rows[i].value);
+        assert_false(world.constant(world.context, 4, rows[i].offset_bytes, &value));
+    }
+    uint32_t value;
+    assert_false(world.constant(world.context, 0, 0x168, &value));
+    (void)state;
+}
+
+static void constants_tell_nothing_of_clusters_that_there_are_not(void **state)
+{
+    static struct fixture fixture;
+    const struct wsdbg_thread_world world = begin(&fixture, false);
+    struct wsdbg_cta cta = {.cluster_size = 1};
+    uint32_t value;
+    fixture.thread.cta = &cta;
+    assert_false(world.constant(world.context, 0, 0x140, &value));
+    assert_false(world.constant(world.context, 0, 0x144, &value));
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lane_knows_which_lanes_are_below_and_above_it),
         cmocka_unit_test(a_block_is_read_once),
+        cmocka_unit_test(constants_tell_of_clusters_if_there_are_any),
+        cmocka_unit_test(constants_tell_nothing_of_clusters_that_there_are_not),
         cmocka_unit_test(a_small_block_is_read_where_the_large_one_is_not_known),
         cmocka_unit_test(a_word_may_be_known_where_its_block_is_not),
         cmocka_unit_test(a_generic_address_in_a_known_window_is_not_of_global_memory),

@@ -45,6 +45,9 @@ static const struct {
     {{DO(IMAD), TO(R(10)), FROM(R(0), R(1), ZERO), .is_high = true}, 1, ANY, ANY},
     {{DO(IMAD), TO(R(10)), FROM(R(1), R(3), R(6), P(0)), .has_carry_in = true}, 18, ANY, ANY},
     {{DO(IMAD), TO(R(10)), FROM(R(1), R(3), R(6), P(2)), .has_carry_in = true}, ANY, ANY, ANY},
+    {{DO(IMAD), TO(R(10)), FROM(ZERO, ZERO, INVERTED(3), P(0)), .has_carry_in = true}, 0xfffffff9, ANY, ANY},
+    {{DO(IMAD), TO(R(10)), FROM(ZERO, ZERO, INVERTED(3), P(1)), .has_carry_in = true}, 0xfffffff8, ANY, ANY},
+    {{DO(IMAD), TO(R(10)), FROM(ZERO, ZERO, INVERTED(9), P(0)), .has_carry_in = true}, ANY, ANY, ANY},
     /* shifts */
     {{DO(LEA), TO(R(10), P(3)), FROM(R(3), R(0), NUMBER(2))}, 27, ANY, 1},
     {{DO(LEA), TO(R(10)), FROM(R(2), R(3), R(6), NUMBER(2)), .is_high = true}, 7 + 14, ANY, ANY},

@@ -17,7 +17,17 @@ enum {
     SPECIAL_CTA_RANK = 136
 };
 enum { LANE_MASKS = 5 };
-enum { GRID_SIZE_BYTES = 12 };             /* where bank 0 has it, behind the CTA's threads */
+/* Where bank 0 has the grid's size, behind the CTA's threads; and what clusters are (as ptxas 13.0 reads it for the
+ * special registers of clusters). */
+enum {
+    GRID_SIZE_BYTES = 12,
+    CLUSTER_FLAG_BYTES = 0x140,
+    CLUSTER_SIZE_BYTES = 0x144,
+    CLUSTER_SHARE_BYTES = 0x150,
+    CLUSTERS_BYTES = 0x15c,
+    CLUSTERS_END_BYTES = 0x168,
+    CLUSTER_CTAS_BYTES = 0x188
+};
 #define WINDOW_BYTES (UINT64_C(1) << 24)   /* of generic addresses that are shared or local memory's */
 #define NO_MEMORY_HERE (UINT64_C(1) << 50) /* addresses on a GPU have 49 bits */
 
@@ -29,34 +39,6 @@ static bool word_of_tables(const struct walk_thread *thread, uint32_t offset_byt
         return false;
     memcpy(value, tables->bytes + offset_bytes, sizeof *value);
     return true;
-}
-
-static bool ask_constant(struct walk_thread *thread, unsigned bank, uint32_t offset_bytes, uint32_t *value)
-{
-    const uint32_t *size = thread->machine->grids[thread->grid].grid;
-    bool known = false;
-    if (bank == WSDBG_CODE_BANK_OF_TABLES && word_of_tables(thread, offset_bytes, value))
-        return true;
-    if (!bank && offset_bytes >= GRID_SIZE_BYTES && offset_bytes < 2 * GRID_SIZE_BYTES && offset_bytes % 4 == 0) {
-        *value = size[(offset_bytes - GRID_SIZE_BYTES) / 4];
-        return true;
-    }
-    if (!thread->error)
-        thread->error = wsdbg_code_constant(thread->machine, thread->grid, bank, offset_bytes, value, &known);
-    return known && !thread->error;
-}
-
-static bool read_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
-{
-    struct walk_thread *thread = context;
-    struct walk_word *kept = &thread->memory->constants[offset_bytes / 4 % WALK_CONSTANTS_KEPT];
-    if (bank || offset_bytes % 4 || offset_bytes / 4 >= WALK_CONSTANTS_KEPT)
-        return ask_constant(thread, bank, offset_bytes, value);
-    if (!kept->asked)
-        kept->known = ask_constant(thread, bank, offset_bytes, &kept->value);
-    kept->asked = true;
-    *value = kept->value;
-    return kept->known;
 }
 
 /* CTAs of a cluster are neighbours: its place and a CTA's place in it follow from the CTA's place in the grid. */
@@ -75,6 +57,59 @@ static uint32_t value_of_cluster(const struct walk_thread *thread, uint32_t numb
     if (number >= WSDBG_SPECIAL_CLUSTERS_X)
         return grid->grid[number - WSDBG_SPECIAL_CLUSTERS_X] / size[number - WSDBG_SPECIAL_CLUSTERS_X];
     return at[number - WSDBG_SPECIAL_CLUSTER_X] / size[number - WSDBG_SPECIAL_CLUSTER_X];
+}
+
+/* What the driver puts into bank 0 of a kernel with clusters: a flag that it has some; their size; its reciprocal as
+ * floating-point numbers, with which code divides a CTA's place; how many there are; and how many CTAs each has. */
+static bool constant_of_clusters(const struct walk_thread *thread, uint32_t offset_bytes, uint32_t *value)
+{
+    const uint32_t axis = offset_bytes % 12 / 4; /* of three neighbours; each row of them begins at a multiple of 12 */
+    if (thread->cta->cluster_size <= 1 || offset_bytes % 4)
+        return false;
+    if (offset_bytes == CLUSTER_FLAG_BYTES)
+        *value = 1;
+    else if (offset_bytes == CLUSTER_CTAS_BYTES)
+        *value = value_of_cluster(thread, WSDBG_SPECIAL_CLUSTER_CTAS);
+    else if (offset_bytes >= CLUSTER_SIZE_BYTES && offset_bytes < CLUSTER_SHARE_BYTES)
+        *value = value_of_cluster(thread, WSDBG_SPECIAL_CLUSTER_SIZE_X + axis);
+    else if (offset_bytes >= CLUSTERS_BYTES && offset_bytes < CLUSTERS_END_BYTES)
+        *value = value_of_cluster(thread, WSDBG_SPECIAL_CLUSTERS_X + axis);
+    else if (offset_bytes >= CLUSTER_SHARE_BYTES && offset_bytes < CLUSTERS_BYTES) {
+        const float share = 1.0f / (float)value_of_cluster(thread, WSDBG_SPECIAL_CLUSTER_SIZE_X + axis);
+        memcpy(value, &share, sizeof *value);
+    } else
+        return false;
+    return true;
+}
+
+static bool ask_constant(struct walk_thread *thread, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    const uint32_t *size = thread->machine->grids[thread->grid].grid;
+    bool known = false;
+    if (bank == WSDBG_CODE_BANK_OF_TABLES && word_of_tables(thread, offset_bytes, value))
+        return true;
+    if (!bank && offset_bytes >= GRID_SIZE_BYTES && offset_bytes < 2 * GRID_SIZE_BYTES && offset_bytes % 4 == 0) {
+        *value = size[(offset_bytes - GRID_SIZE_BYTES) / 4];
+        return true;
+    }
+    if (!bank && constant_of_clusters(thread, offset_bytes, value))
+        return true;
+    if (!thread->error)
+        thread->error = wsdbg_code_constant(thread->machine, thread->grid, bank, offset_bytes, value, &known);
+    return known && !thread->error;
+}
+
+static bool read_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    struct walk_thread *thread = context;
+    struct walk_word *kept = &thread->memory->constants[offset_bytes / 4 % WALK_CONSTANTS_KEPT];
+    if (bank || offset_bytes % 4 || offset_bytes / 4 >= WALK_CONSTANTS_KEPT)
+        return ask_constant(thread, bank, offset_bytes, value);
+    if (!kept->asked)
+        kept->known = ask_constant(thread, bank, offset_bytes, &kept->value);
+    kept->asked = true;
+    *value = kept->value;
+    return kept->known;
 }
 
 /* The generic address at which shared memory begins.  A running GPU does not tell it.  Then any place will do at which
