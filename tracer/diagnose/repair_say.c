@@ -261,11 +261,11 @@ static void say_begin_all(struct rounds *rounds, const struct wsdbg_repair *repa
         wsdbg_print(of_cta, sizeof of_cta, " of cluster rank %u",
                     c->snapshot->ctas[c->ctas[rounds->replay->barriers[repair->barrier].cta]].cluster_rank);
     const char *they = wsdbg_repair_is_one(repair) ? "it" : "they";
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrive%s on %s%s only behind waits that others end after they passed it. Had %s arrived once on each "
-                "stage before, %s.",
-                warps.text, wsdbg_repair_is_one(repair) ? "s" : "", family.text, of_cta, they,
-                wsdbg_repair_outcome(repair));
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrive%s on %s%s only behind waits that others end after they passed it. Had %s arrived once on each "
+        "stage before, %s.",
+        warps.text, wsdbg_repair_is_one(repair) ? "s" : "", family.text, of_cta, they, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix, "Let %s arrive once on each stage of %s%s before the loop.",
                 wsdbg_repair_is_one(repair) ? "this warp" : "these warps", family.text, of_cta);
     tell_arrival(rounds, finding, &repair->edit);

@@ -190,8 +190,8 @@ static inline struct wsdbg_replay_edit wsdbg_replay_edit_of(uint32_t agent, uint
 /* Other parities for waits by one instruction. */
 enum wsdbg_replay_flips {
     WSDBG_FLIPS_NONE,
-    WSDBG_FLIPS_ONE,      /* the wait at the agent's step `flip_at` names the other parity */
-    WSDBG_FLIPS_ALL,      /* all do */
+    WSDBG_FLIPS_ONE,       /* the wait at the agent's step `flip_at` names the other parity */
+    WSDBG_FLIPS_ALL,       /* all do */
     WSDBG_FLIPS_ALTERNATE, /* those on the same barrier alternate from the first one on */
     WSDBG_FLIPS_FAMILY     /* all do, by whatever instruction, on the family of that wait's barrier */
 };
