@@ -82,7 +82,7 @@ static void a_counted_walk_is_cut_where_several_places_expect_another_number(voi
 {
     (void)state;
 #define SIX(access)                                                     \
-    {                                                                    \
+    {                                                                   \
         .kind = WSDBG_ACCESS_##access, .address = { true, 0x400, 8, 6 } \
     }
     struct wsdbg_access two_arrays[] = {

@@ -313,8 +313,8 @@ static void arrive_before_wait(struct wsdbg_trial *t, uint32_t agent, uint32_t b
         wsdbg_set_add(&repair->warps, a->warp);
 }
 
-/* Whether that works for a ring on which threads wait; then the trial is still that.  A single barrier of two sides that
- * wait for each other need not be meant to begin with either of them. */
+/* Whether that works for a ring on which threads wait; then the trial is still that.  A single barrier of two sides
+ * that wait for each other need not be meant to begin with either of them. */
 static bool begin_all_works(struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
 {
     bool any_waits = false;
