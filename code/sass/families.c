@@ -126,10 +126,31 @@ static bool begins_array(const struct survey *survey, uint32_t offset)
     return false;
 }
 
+/* How many places from this one on expect the same number of arrivals. */
+static uint32_t run_of(struct survey *survey, const struct wsdbg_family *array, uint32_t from)
+{
+    const uint32_t expected = expected_at(survey, array->first + from * array->stride);
+    uint32_t at = from;
+    while (at < array->places && expected && expected_at(survey, array->first + at * array->stride) == expected)
+        at++;
+    return at - from;
+}
+
+/* An access may go along several arrays, as far as its code tells.  Where several places expect one number and the next
+ * ones another, another array begins; a single place that expects another number may be a mistake. */
+static void cut(struct survey *survey, struct wsdbg_family *array)
+{
+    const uint32_t run = run_of(survey, array, 0);
+    if (run > 1 && run < array->places && run_of(survey, array, run) > 1)
+        array->places = run;
+}
+
 static void measure(struct survey *survey, size_t number)
 {
     struct wsdbg_family *array = &survey->arrays[number];
     const uint32_t expected = expected_at(survey, array->first);
+    if (survey->counted[number])
+        cut(survey, array);
     while (!survey->counted[number] && array->places < STAGES_MAX) {
         const uint32_t next = array->first + array->places * array->stride;
         const uint32_t there = expected_at(survey, next);

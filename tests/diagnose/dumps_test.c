@@ -273,6 +273,38 @@ static void what_the_gpu_says_is_said(void **state)
     wsdbg_snapshot_deinit(&snapshot);
 }
 
+/* The warp went on behind the access that found no CTA.  That CTA must be seen to have left. */
+static void a_cta_that_left_is_told_where_the_gpu_names_no_instruction(void **state)
+{
+    static const struct {
+        const char *dump;
+        enum wsdbg_cause cause;
+        const char *words;
+    } looks[] = {
+        {"waits-peer-exited", WSDBG_CAUSE_PEER_EXITED, " shared memory of another CTA of its cluster"},
+        {"waits-spent-phase", WSDBG_CAUSE_UNKNOWN, "CUDA_EXCEPTION_18"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        struct wsdbg_snapshot snapshot;
+        struct wsdbg_diagnosis diagnosis;
+        read_dump(looks[i].dump, &snapshot);
+        struct wsdbg_exception stopped = {.code = 18, .site = WSDBG_NONE, .barrier = WSDBG_NONE}, *before;
+        const size_t count = snapshot.exception_count;
+        before = snapshot.exceptions;
+        snapshot.exceptions = &stopped;
+        snapshot.exception_count = 1;
+        snapshot.contexts[0].error = 719;
+        must(wsdbg_diagnose_faults(&snapshot, &diagnosis));
+        assert_int_equal(diagnosis.findings[0].cause, looks[i].cause);
+        assert_non_null(strstr(diagnosis.findings[0].sentence, looks[i].words));
+        wsdbg_diagnosis_deinit(&diagnosis);
+        snapshot.exceptions = before;
+        snapshot.exception_count = count;
+        wsdbg_snapshot_deinit(&snapshot);
+    }
+}
+
 /* The debug interface marks one lane of a warp with an error, a core dump all: what is said is the same. */
 static void every_error_is_explained_alike_by_look_and_by_dump(void **state)
 {
@@ -360,6 +392,7 @@ int main(void)
         cmocka_unit_test(an_error_whose_barrier_shows_nothing_has_no_cause),
         cmocka_unit_test(an_arrival_before_the_initialisation_is_told),
         cmocka_unit_test(what_the_gpu_says_is_said),
+        cmocka_unit_test(a_cta_that_left_is_told_where_the_gpu_names_no_instruction),
         cmocka_unit_test(every_error_is_explained_alike_by_look_and_by_dump),
         cmocka_unit_test(every_kind_of_error_names_what_is_known),
     };

@@ -136,6 +136,19 @@ static void check(size_t example, bool is_backwards)
     wsdbg_diagnosis_deinit(&diagnosis);
 }
 
+/* Two likely causes.  One of them is seen to be enough: with that one change the walks lead to the kernel's end. */
+static void what_one_change_repairs_goes_before_what_is_only_counted(void **state)
+{
+    (void)state;
+    struct wsdbg_finding counted = {.cause = WSDBG_CAUSE_PARITY_WRONG, .confidence = WSDBG_CONFIDENCE_LIKELY};
+    struct wsdbg_finding repaired = {.cause = WSDBG_CAUSE_ARRIVE_MISSING, .confidence = WSDBG_CONFIDENCE_LIKELY};
+    assert_true(wsdbg_finding_compare(&counted, &repaired) < 0);
+    repaired.is_repaired = true;
+    assert_true(wsdbg_finding_compare(&counted, &repaired) > 0);
+    counted.confidence = WSDBG_CONFIDENCE_PROVEN;
+    assert_true(wsdbg_finding_compare(&counted, &repaired) < 0);
+}
+
 /* The CTA that is shown is one that is known to hang, whichever is judged first; both are counted. */
 static void the_example_is_a_cta_that_hangs(void **state)
 {
@@ -219,6 +232,7 @@ int main(void)
         cmocka_unit_test(what_may_be_the_cause_goes_before_a_standstill_without_one),
         cmocka_unit_test(the_example_is_a_cta_that_hangs),
         cmocka_unit_test(where_no_thread_was_followed_nothing_goes_before_a_cycle),
+        cmocka_unit_test(what_one_change_repairs_goes_before_what_is_only_counted),
         cmocka_unit_test(the_order_of_findings_has_no_circle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

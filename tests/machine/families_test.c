@@ -76,6 +76,35 @@ static void a_walk_of_too_many_places_ends_like_one_without_end(void **state)
     assert_int_equal(wsdbg_family_places(families, &counted), 4);
 }
 
+/* The code goes along both arrays in one loop, or its bound is that of the whole.  The words tell where the second one
+ * begins.  One word with another count ends nothing: it may be the mistake. */
+static void a_counted_walk_is_cut_where_several_places_expect_another_number(void **state)
+{
+    (void)state;
+#define SIX(access)                                                     \
+    {                                                                   \
+        .kind = WSDBG_ACCESS_##access, .address = { true, 0x400, 8, 6 } \
+    }
+    struct wsdbg_access two_arrays[] = {
+        INIT(0x400, 1), INIT(0x408, 1), INIT(0x410, 1), INIT(0x418, 2),
+        INIT(0x420, 2), INIT(0x428, 2), SIX(ARRIVE),    ENDLESS(WAIT, 0x418),
+    };
+    struct wsdbg_access one_array[] = {
+        INIT(0x400, 1), INIT(0x408, 1), INIT(0x410, 1), INIT(0x418, 2), INIT(0x420, 1), INIT(0x428, 1), SIX(ARRIVE),
+    };
+    const struct wsdbg_families *families = families_of(two_arrays, sizeof two_arrays / sizeof *two_arrays);
+    uint32_t family, stage;
+    assert_true(wsdbg_family_at(families, 0x410, &family, &stage));
+    assert_int_equal(stage, 2);
+    assert_int_equal(families->rows[family].places, 3);
+    assert_true(wsdbg_family_at(families, 0x428, &family, &stage));
+    assert_int_equal(stage, 2);
+    families = families_of(one_array, sizeof one_array / sizeof *one_array);
+    assert_true(wsdbg_family_at(families, 0x428, &family, &stage));
+    assert_int_equal(stage, 5);
+#undef SIX
+}
+
 /* The counts are equal, but bytes are expected on the one and plain arrivals made on the other. */
 static void a_walk_ends_where_an_array_with_another_use_begins(void **state)
 {
@@ -183,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_walk_of_too_many_places_ends_like_one_without_end),
         cmocka_unit_test(a_walk_ends_where_an_array_with_another_count_begins),
+        cmocka_unit_test(a_counted_walk_is_cut_where_several_places_expect_another_number),
         cmocka_unit_test(a_walk_ends_where_an_array_with_another_use_begins),
         cmocka_unit_test(a_walk_over_the_same_array_from_further_on_ends_nothing),
         cmocka_unit_test(an_unrolled_walk_and_the_places_between_are_one_array),

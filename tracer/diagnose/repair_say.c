@@ -162,11 +162,11 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
     const uint32_t before = arrivals_before(rounds, &repair->edit);
     const struct wsdbg_phrase by = wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp);
     const struct wsdbg_phrase object = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair));
-    char earlier[80] = "";
+    char earlier[112] = "";
     if (before > 0 && wsdbg_repair_is_one(repair))
         wsdbg_print(earlier, sizeof earlier, " (%u before this one)", before);
     else if (before > 0)
-        wsdbg_print(earlier, sizeof earlier, " (%u before the first one of %.36s)", before, by.text);
+        wsdbg_print(earlier, sizeof earlier, " (%u before the first one of %.64s)", before, by.text);
     if (!arrives_only_at_first(rounds, &repair->edit) && !wsdbg_repair_is_one(repair))
         wsdbg_print(
             finding->sentence, sizeof finding->sentence,

@@ -127,13 +127,12 @@ static bool may_have_arrived_in_others(const struct wsdbg_case *c, uint32_t warp
 }
 
 /* Where the counter of the instruction is not exact the warp has gone on behind it: then a CTA of the cluster must be
- * seen to have left, and an arrival in another one lie on the warp's way. */
+ * seen to have left. */
 static bool finds_nobody(const struct wsdbg_case *c, const struct wsdbg_exception *e)
 {
     if (e->code != CLUSTER_BLOCK_NOT_PRESENT && e->code != BLOCK_NOT_PRESENT)
         return false;
-    return e->exact ? is_arrival(e) && e->remote
-                    : wsdbg_case_ctas_left(c) > 0 && may_have_arrived_in_others(c, local_warp(c, e->warp));
+    return e->exact ? is_arrival(e) && e->remote : wsdbg_case_ctas_left(c) > 0;
 }
 
 /* "thread (32,0,0) of CTA (0,0,0)", "lanes 0-3 of CTA (0,0,0)", or "CTA (0,0,0)" where neither is known */
@@ -318,14 +317,16 @@ static void say_nobody(struct wsdbg_case *c, const struct wsdbg_exception *e)
     struct wsdbg_finding *finding = begin(c, e, WSDBG_NONE, WSDBG_CAUSE_PEER_EXITED, WSDBG_CONFIDENCE_LIKELY);
     if (!finding)
         return;
+    const bool arrived = e->exact || may_have_arrived_in_others(c, local_warp(c, e->warp));
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived%s on an mbarrier of another CTA of its cluster, but that CTA has exited. The GPU stopped "
-                "the warp in %s with %s.",
-                wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_place(c, e).text, say_thread(c, e).text,
-                say_code(e).text);
-    wsdbg_print(
-        finding->fix, sizeof finding->fix,
-        "End the kernel with a cluster barrier, so that no CTA exits while others still arrive on its barriers.");
+                "%s %s of another CTA of its cluster%s, but that CTA has exited. The GPU stopped the warp in %s with "
+                "%s.",
+                wsdbg_say_warp(c, local_warp(c, e->warp)).text,
+                arrived ? "arrived on an mbarrier" : "accessed shared memory", say_place(c, e).text,
+                say_thread(c, e).text, say_code(e).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "End the kernel with a cluster barrier, so that no CTA exits while others still %s.",
+                arrived ? "arrive on its barriers" : "access its shared memory");
 }
 
 /* Live warps of the barrier's CTA that may still reach where it is initialised. */
