@@ -30,11 +30,6 @@ static bool has_limit(const struct hopper_split *split)
            split->wait.time_limit_ns;
 }
 
-static uint64_t hash_of(const struct hopper_warp *warp)
-{
-    return (hopper_hash_registers(warp) ^ hopper_hash_local(warp)) | 1;
-}
-
 /* Lanes that have joined since then may make the split go another way. */
 static bool is_repeating(const struct hopper_split *split)
 {
@@ -51,7 +46,7 @@ static void remember(struct hopper_split *split, uint64_t hash)
  * try whose number is a power of two. */
 static void expire_try(const struct wsdbg_gpu *gpu, const struct hopper_warp *warp, struct hopper_split *split)
 {
-    const uint64_t hash = !gpu->ready_count || split->expired_hash ? hash_of(warp) : 0;
+    const uint64_t hash = !gpu->ready_count || split->expired_hash ? hopper_hash_own(warp) : 0;
     const bool is_first = !split->expired_hash || split->expired_changes != gpu->changes;
     split->polls_global |= split->reads_global;
     split->reads_global = false;
