@@ -84,11 +84,11 @@ static struct wsdbg_error *read_operands(struct ptx_parser *parser, struct call 
 
 /* ---- the copies ---- */
 
-/* A register for copies of up to 4 or of 8 bytes. */
+/* A register for copies of up to 4 or of 8 bytes.  For who only reads, each copy has its own. */
 static struct wsdbg_error *copy_register(struct ptx_parser *parser, bool is_wide, uint32_t *number)
 {
     uint32_t *known = &parser->body.copy_registers[is_wide];
-    if (*known == WSDBG_PTX_NONE)
+    if (*known == WSDBG_PTX_NONE || parser->is_to_read)
         PTX_TRY(ptx_new_register(parser, is_wide ? WSDBG_PTX_B64 : WSDBG_PTX_B32, known));
     *number = *known;
     return NULL;
@@ -118,7 +118,8 @@ static struct wsdbg_error *add_memory(struct ptx_parser *parser, const struct ca
     return ptx_add_instruction(parser, &memory, call->text);
 }
 
-/* Between a variable of the caller and a parameter, in the widest steps that both are aligned to. */
+/* Between a variable of the caller and a parameter, in the widest steps that both are aligned to.  Members of a
+ * structure are no wider than its alignment: each has a step of its own. */
 static struct wsdbg_error *copy(struct ptx_parser *parser, const struct call *call,
                                 const struct wsdbg_ptx_operand *variable, const struct wsdbg_ptx_parameter *parameter,
                                 bool is_result)
@@ -128,7 +129,8 @@ static struct wsdbg_error *copy(struct ptx_parser *parser, const struct call *ca
         callers.value = variable->value + done;
         callees.value = parameter->offset + done;
         width = 8;
-        while (((uint64_t)callers.value | (uint64_t)callees.value) % width || width > parameter->byte_count - done)
+        while (((uint64_t)callers.value | (uint64_t)callees.value | parameter->alignment) % width ||
+               width > parameter->byte_count - done)
             width /= 2;
         PTX_TRY(copy_register(parser, width == 8, &value.number));
         PTX_TRY(add_memory(parser, call, WSDBG_PTX_OP_ld, width, is_result ? &callees : &callers, is_result, &value));

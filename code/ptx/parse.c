@@ -207,7 +207,7 @@ static void free_parser(struct ptx_parser *parser)
         &parser->instructions,   &parser->instruction_text, &parser->vectors,     &parser->branch_tables,
         &parser->functions,      &parser->variables,        &parser->relocations, &parser->places,
         &parser->files,          &parser->references,       &parser->uses,        &parser->register_types,
-        &parser->variable_notes, &parser->function_notes,   &parser->calls,
+        &parser->variable_notes, &parser->function_notes,   &parser->calls,       &parser->locals,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]->items);

@@ -36,6 +36,11 @@ struct ptx_range {
     size_t first, end;
 };
 
+/* A variable or parameter in a thread's local memory. */
+struct ptx_local {
+    uint32_t offset, byte_count;
+};
+
 /* Arrays that grow. */
 struct ptx_array {
     void *items;
@@ -65,7 +70,7 @@ struct ptx_parser {
     struct wsdbg_ptx_program *program;
     struct ptx_array instructions, instruction_text, vectors, branch_tables, functions, variables, relocations, places,
         files;
-    struct ptx_array references, uses, calls, register_types, variable_notes, function_notes;
+    struct ptx_array references, uses, calls, locals, register_types, variable_notes, function_notes;
     struct ptx_places *place_index;
     uint64_t initial_bytes;
     struct ptx_body body;
