@@ -34,7 +34,7 @@ struct promotion {
     bool *is_doubtful;  /* ... it seemed to name a place, which did not hold */
     uint32_t bytes;     /* of local memory */
     uint32_t *owner;    /* by byte: its variable + 1; 0 = none */
-    bool *is_kept;      /* by variable: it stays in memory */
+    uint32_t *kept_from; /* by variable: from this byte of local memory on it stays there */
     struct cell *cells; /* by byte */
 };
 
@@ -90,6 +90,13 @@ static bool find_place(const struct promotion *p, const struct wsdbg_ptx_instruc
     return true;
 }
 
+/* Whether one of the bytes is no variable's that becomes registers. */
+static bool is_kept(const struct promotion *p, uint32_t first, uint32_t count)
+{
+    const uint32_t owner = p->owner[first];
+    return !owner || first + count > p->kept_from[owner - 1];
+}
+
 static bool has_halves(const struct cell *cell)
 {
     return cell->widths & LONG_BYTES && (cell->widths & WORD_BYTES || cell[WORD_BYTES].widths);
@@ -99,7 +106,7 @@ static bool has_halves(const struct cell *cell)
 static int64_t loaded(const struct promotion *p, const struct wsdbg_ptx_instruction *load)
 {
     uint32_t first;
-    if (!find_place(p, load, &first) || p->is_kept[p->owner[first] - 1])
+    if (!find_place(p, load, &first) || is_kept(p, first, LONG_BYTES))
         return NOT_KNOWN;
     const struct cell *cell = &p->cells[first];
     if (cell->is_mixed || cell->widths != LONG_BYTES || has_halves(cell) || cell->writes != 1)
@@ -216,13 +223,26 @@ static void find_cells(const struct promotion *p)
 
 /* ---- addresses that go elsewhere ---- */
 
-static bool keep(const struct promotion *p, int64_t place)
+/* The variable stays in memory, from the byte `from` on. */
+static bool keep_from(const struct promotion *p, int64_t place, uint32_t from)
 {
     const uint32_t owner = place >= 0 && place < p->bytes ? p->owner[place] : 0;
-    if (!owner || p->is_kept[owner - 1])
+    if (!owner || p->kept_from[owner - 1] <= from)
         return false;
-    p->is_kept[owner - 1] = true;
+    p->kept_from[owner - 1] = from;
     return true;
+}
+
+static bool keep(const struct promotion *p, int64_t place)
+{
+    return keep_from(p, place, 0);
+}
+
+/* An index is added to an address: it counts from there. */
+static bool adds_index(const struct promotion *p, const struct wsdbg_ptx_instruction *instruction)
+{
+    return instruction->operation == WSDBG_PTX_OP_add && instruction->operands[2].kind == WSDBG_PTX_OPERAND_REGISTER &&
+           named_by(p, &instruction->operands[1]) != NOT_KNOWN && named_by(p, &instruction->operands[2]) == NOT_KNOWN;
 }
 
 static bool is_written_to_register(const struct promotion *p, const struct wsdbg_ptx_instruction *instruction)
@@ -238,18 +258,23 @@ static bool is_followed(const struct promotion *p, const struct wsdbg_ptx_instru
 {
     uint32_t first;
     if (!is_access(instruction))
-        return is_written_to_register(p, instruction) || instruction->operation == WSDBG_PTX_OP_call;
+        return is_written_to_register(p, instruction) || instruction->operation == WSDBG_PTX_OP_call ||
+               instruction->operation == WSDBG_PTX_OP_setp; /* a comparison leads nowhere */
     if (!find_place(p, instruction, &first))
         return false;
     const struct cell *cell = &p->cells[first];
     return operand == place_of(instruction) ||
-           (cell->writes == 1 && !cell->is_mixed && !has_halves(cell) && !p->is_kept[p->owner[first] - 1]);
+           (cell->writes == 1 && !cell->is_mixed && !has_halves(cell) && !is_kept(p, first, LONG_BYTES));
 }
 
 /* Marks the variables whose addresses the instruction takes elsewhere; true where there is another one. */
 static bool keep_given_away(const struct promotion *p, const struct wsdbg_ptx_instruction *instruction)
 {
     bool grows = false;
+    if (adds_index(p, instruction)) {
+        const int64_t place = named_by(p, &instruction->operands[1]);
+        return keep_from(p, place, (uint32_t)place);
+    }
     for (unsigned k = 0; k < instruction->operand_count; k++) {
         const struct wsdbg_ptx_operand *operand = &instruction->operands[k];
         const bool has_elements =
@@ -298,7 +323,7 @@ static bool follow(const struct promotion *p)
 
 static bool is_promoted(const struct promotion *p, const struct wsdbg_ptx_instruction *access, uint32_t *first)
 {
-    return find_place(p, access, first) && !p->is_kept[p->owner[*first] - 1] && !p->cells[*first].is_mixed;
+    return find_place(p, access, first) && !p->cells[*first].is_mixed && p->cells[*first].reg;
 }
 
 /* The cells of a variable that is promoted begin where its loads and stores do, but for upper halves. */
@@ -307,7 +332,7 @@ static uint32_t number_cells(const struct promotion *p)
     uint32_t number = p->kernel->register_count;
     for (uint32_t byte = 0; byte < p->bytes; byte++) {
         struct cell *cell = &p->cells[byte];
-        if (!cell->widths || cell->is_mixed || p->is_kept[p->owner[byte] - 1])
+        if (!cell->widths || cell->is_mixed || is_kept(p, byte, widest(cell)))
             continue;
         cell->reg = number++;
         if (!has_halves(cell))
@@ -436,8 +461,7 @@ static struct wsdbg_error *replace_store(const struct promotion *p, struct wsdbg
 static void replace_conversion(const struct promotion *p, struct wsdbg_ptx_instruction *conversion)
 {
     const int64_t place = named_by(p, &conversion->operands[1]);
-    if (!is_written_to_register(p, conversion) || place < 0 || place >= p->bytes || !p->owner[place] ||
-        p->is_kept[p->owner[place] - 1])
+    if (!is_written_to_register(p, conversion) || place < 0 || place >= p->bytes || is_kept(p, (uint32_t)place, 1))
         return;
     become_move(conversion, conversion->operands[0], conversion->operands[1], WSDBG_PTX_B64, WSDBG_PTX_B64);
 }
@@ -476,6 +500,7 @@ static void count_writes(const struct promotion *p)
 
 static void find_owners(const struct promotion *p)
 {
+    memset(p->kept_from, 0xff, (p->link->objects.count + 1) * sizeof *p->kept_from);
     for (size_t i = 0; i < p->link->objects.count; i++) {
         const struct ptx_local *object = PTX_ITEM(p->link->objects, struct ptx_local, i);
         for (uint32_t byte = 0; byte < object->byte_count && object->offset + byte < p->bytes; byte++)
@@ -509,15 +534,15 @@ struct wsdbg_error *ptx_promote_local(struct ptx_linking *link, struct wsdbg_ptx
     p.address = calloc(registers, sizeof *p.address);
     p.is_doubtful = calloc(registers, sizeof *p.is_doubtful);
     p.owner = calloc(bytes + 1, sizeof *p.owner);
-    p.is_kept = calloc(link->objects.count + 1, sizeof *p.is_kept);
+    p.kept_from = malloc((link->objects.count + 1) * sizeof *p.kept_from);
     p.cells = calloc(bytes + LONG_BYTES + 1, sizeof *p.cells);
-    if (p.writes && p.address && p.is_doubtful && p.owner && p.is_kept && p.cells)
+    if (p.writes && p.address && p.is_doubtful && p.owner && p.kept_from && p.cells)
         error = promote(&p);
     free(p.writes);
     free(p.address);
     free(p.is_doubtful);
     free(p.owner);
-    free(p.is_kept);
+    free(p.kept_from);
     free(p.cells);
     return error;
 }
