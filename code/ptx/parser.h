@@ -98,6 +98,12 @@ struct wsdbg_error *ptx_expect_name(struct ptx_parser *parser, struct ptx_slice 
 /* text.c: the text of the statement that begins at `at`, in one line, cut to byte_count. */
 void ptx_statement_text(const char *at, const char *end, char *out, size_t byte_count);
 
+/* What a function's address is: a number of its own, where no memory is.  Nothing can be called through it. */
+static inline int64_t ptx_function_address(uint32_t function)
+{
+    return INT64_C(0x7c0000000000) + (int64_t)16 * function;
+}
+
 #define PTX_NAME(slice) (int)((slice).length < 200 ? (slice).length : 200), (slice).bytes /* for %.*s */
 
 #endif
