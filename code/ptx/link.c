@@ -235,6 +235,7 @@ struct wsdbg_error *ptx_link(struct ptx_parser *parser)
     free(link.copies.items);
     free(link.positions.items);
     free(link.open_calls.items);
+    free(link.places.items);
     free(link.owned.items);
     free(link.objects.items);
     free(link.path.items);

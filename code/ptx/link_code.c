@@ -6,14 +6,17 @@
 #include <string.h>
 
 #include "ptx/linking.h"
+#include "ptx/place.h"
 
 /* A body that is being written. */
 struct body {
     const struct ptx_copy *copy;
     const struct wsdbg_ptx_function *function;
     const struct ptx_function_note *note;
-    size_t positions; /* its own, in link->positions: one an instruction, and one for its end */
-    size_t copies;    /* those that its calls lead to, in link->copies */
+    size_t positions;      /* its own, in link->positions: one an instruction, and one for its end */
+    size_t copies;         /* those that its calls lead to, in link->copies */
+    size_t places;         /* its own, in link->places */
+    uint32_t caller_place; /* of the call that it replaces */
     uint32_t vector_shift, table_shift;
 };
 
@@ -157,6 +160,35 @@ static struct wsdbg_error *list_callees(struct ptx_linking *link, struct body *b
     return NULL;
 }
 
+/* The place of code that stands in place of a call: what it was, inlined at the call.  Levels that it had already are
+ * copied from the outermost inwards. */
+static struct wsdbg_error *move_place(struct ptx_linking *link, const struct body *body, uint32_t *place)
+{
+    if (!body->copy->stands_in_caller || *place == WSDBG_PTX_NONE || body->caller_place == WSDBG_PTX_NONE)
+        return NULL;
+    for (size_t i = link->places.count; i-- > body->places;) {
+        const struct ptx_moved_place *known = PTX_ITEM(link->places, struct ptx_moved_place, i);
+        if (known->from != *place)
+            continue;
+        *place = known->to;
+        return NULL;
+    }
+    struct ptx_moved_place new = {.from = *place};
+    struct ptx_place_level outer = {PTX_ITEM(link->parser->places, struct wsdbg_ptx_place, *place)->inlined_at, NULL};
+    if (outer.place == WSDBG_PTX_NONE)
+        outer = (struct ptx_place_level){body->caller_place, body->function->name};
+    else
+        PTX_TRY(move_place(link, body, &outer.place));
+    const uint32_t kernel = PTX_ITEM(link->placed, struct ptx_placed, 0)->copy.function;
+    PTX_TRY(ptx_copy_place(link->parser, *place, kernel, &outer, &new.to));
+    struct ptx_moved_place *added = ptx_append(&link->places, sizeof *added);
+    if (!added)
+        return &wsdbg_error_no_memory;
+    *added = new;
+    *place = new.to;
+    return NULL;
+}
+
 static struct wsdbg_error *add(struct ptx_linking *link, const struct body *body, uint32_t index)
 {
     struct wsdbg_ptx_instruction *copy = ptx_append(&link->instructions, sizeof *copy);
@@ -166,6 +198,7 @@ static struct wsdbg_error *add(struct ptx_linking *link, const struct body *body
     *copy = *PTX_ITEM(link->parser->instructions, struct wsdbg_ptx_instruction, index);
     *text = *PTX_ITEM(link->parser->instruction_text, uint32_t, index);
     move_instruction(body, copy);
+    PTX_TRY(move_place(link, body, &copy->place));
     if (link->instructions.count > PTX_INSTRUCTIONS_MAX || link->parser->vectors.count > PTX_ELEMENTS_ALL_MAX ||
         link->parser->branch_tables.count > PTX_ELEMENTS_ALL_MAX)
         return ptx_error(link->parser, body->note->line, "more than %d instructions, with called functions",
@@ -181,13 +214,13 @@ static void become_branch(struct wsdbg_ptx_instruction *instruction, uint32_t ta
     instruction->reconverge = instruction->guard == WSDBG_PTX_NONE ? WSDBG_PTX_NONE : target;
 }
 
-static struct wsdbg_error *write_body(struct ptx_linking *link, const struct ptx_copy *copy);
+static struct wsdbg_error *write_body(struct ptx_linking *link, const struct ptx_copy *copy, uint32_t caller_place);
 
 /* The called function's code, behind the call.  Lanes that do not call go past it. */
 static struct wsdbg_error *write_callee(struct ptx_linking *link, uint32_t call, const struct ptx_copy *callee)
 {
     const struct ptx_copy copy = *callee; /* the array grows */
-    PTX_TRY(write_body(link, &copy));
+    PTX_TRY(write_body(link, &copy, new_at(link, call)->place));
     struct wsdbg_ptx_instruction *jump = new_at(link, call);
     const bool is_guarded = jump->guard != WSDBG_PTX_NONE;
     become_branch(jump, is_guarded ? (uint32_t)link->instructions.count : call + 1);
@@ -239,13 +272,15 @@ static void move_targets(const struct ptx_linking *link, const struct body *body
     }
 }
 
-static struct wsdbg_error *write_body(struct ptx_linking *link, const struct ptx_copy *copy)
+static struct wsdbg_error *write_body(struct ptx_linking *link, const struct ptx_copy *copy, uint32_t caller_place)
 {
     const struct wsdbg_ptx_function *function = ptx_function_at(link, copy->function);
     struct body body = {.copy = copy,
                         .function = function,
                         .note = ptx_note_at(link, copy->function),
-                        .positions = link->positions.count};
+                        .positions = link->positions.count,
+                        .places = link->places.count,
+                        .caller_place = caller_place};
     for (uint32_t i = function->first; i <= function->end; i++)
         if (!ptx_append(&link->positions, sizeof(uint32_t)))
             return &wsdbg_error_no_memory;
@@ -258,6 +293,7 @@ static struct wsdbg_error *write_body(struct ptx_linking *link, const struct ptx
     fill_uses(link, &body);
     link->positions.count = body.positions;
     link->copies.count = body.copies;
+    link->places.count = body.places;
     return NULL;
 }
 
@@ -274,12 +310,12 @@ static void close_calls(const struct ptx_linking *link)
 
 struct wsdbg_error *ptx_link_code(struct ptx_linking *link)
 {
-    link->open_calls.count = link->copies.count = link->positions.count = 0;
+    link->open_calls.count = link->copies.count = link->positions.count = link->places.count = 0;
     for (size_t i = 0; i < link->placed.count; i++) {
         struct ptx_placed *placed = PTX_ITEM(link->placed, struct ptx_placed, i);
         placed->first = (uint32_t)link->instructions.count;
         if (!placed->is_inlined && ptx_note_at(link, placed->copy.function)->has_body)
-            PTX_TRY(write_body(link, &placed->copy));
+            PTX_TRY(write_body(link, &placed->copy, WSDBG_PTX_NONE));
     }
     close_calls(link);
     return NULL;

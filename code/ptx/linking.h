@@ -25,6 +25,11 @@ struct ptx_placed {
     uint32_t height;   /* of calls that are replaced one in another */
 };
 
+/* A row of places, and the one for the copy that is being written. */
+struct ptx_moved_place {
+    uint32_t from, to;
+};
+
 struct ptx_linking {
     struct ptx_parser *parser;
     struct ptx_array instructions, instruction_text; /* the new ones */
@@ -34,6 +39,7 @@ struct ptx_linking {
     struct ptx_array copies;     /* struct ptx_copy, of the calls of bodies that are being written */
     struct ptx_array positions;  /* uint32_t: where instructions of these bodies are now */
     struct ptx_array open_calls; /* uint32_t: calls whose targets are not known yet */
+    struct ptx_array places;     /* struct ptx_moved_place, of these bodies */
     struct ptx_array owned;      /* struct ptx_copy: with registers of their own */
     struct ptx_array objects;    /* struct ptx_local: of all copies */
     uint32_t registers;          /* of the kernel, so far */

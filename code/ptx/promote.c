@@ -29,13 +29,13 @@ enum { OTHER = 16, WIDTHS_OF_HALVES = LONG_BYTES | WORD_BYTES };
 struct promotion {
     struct ptx_linking *link;
     struct wsdbg_ptx_function *kernel;
-    uint32_t *writes;   /* by register: instructions that write it */
-    int64_t *address;   /* ... the place in local memory that it names; NOT_KNOWN = none, or not known */
-    bool *is_doubtful;  /* ... it seemed to name a place, which did not hold */
-    uint32_t bytes;     /* of local memory */
-    uint32_t *owner;    /* by byte: its variable + 1; 0 = none */
+    uint32_t *writes;    /* by register: instructions that write it */
+    int64_t *address;    /* ... the place in local memory that it names; NOT_KNOWN = none, or not known */
+    bool *is_doubtful;   /* ... it seemed to name a place, which did not hold */
+    uint32_t bytes;      /* of local memory */
+    uint32_t *owner;     /* by byte: its variable + 1; 0 = none */
     uint32_t *kept_from; /* by variable: from this byte of local memory on it stays there */
-    struct cell *cells; /* by byte */
+    struct cell *cells;  /* by byte */
 };
 
 static struct wsdbg_ptx_instruction *at(const struct promotion *p, uint32_t index)
