@@ -6,7 +6,7 @@
 #include "ptx/function.h"
 #include "ptx/operand.h"
 
-enum { ARGUMENTS_MAX = 256 };
+enum { ARGUMENTS_MAX = 256, WORD_BYTES = 4, LONG_BYTES = 8 };
 
 struct call {
     uint32_t line;
@@ -123,15 +123,16 @@ static struct wsdbg_error *copy(struct ptx_parser *parser, const struct call *ca
                                 const struct wsdbg_ptx_operand *variable, const struct wsdbg_ptx_parameter *parameter,
                                 bool is_result)
 {
+    const uint32_t widest = parameter->alignment < WORD_BYTES ? LONG_BYTES : parameter->alignment;
     struct wsdbg_ptx_operand callers = *variable, callees = *variable, value = {.kind = WSDBG_PTX_OPERAND_REGISTER};
     for (uint32_t done = 0, width; done < parameter->byte_count; done += width) {
         callers.value = variable->value + done;
         callees.value = parameter->offset + done;
-        width = 8;
-        while (((uint64_t)callers.value | (uint64_t)callees.value | parameter->alignment) % width ||
+        width = LONG_BYTES;
+        while (((uint64_t)callers.value | (uint64_t)callees.value | widest) % width ||
                width > parameter->byte_count - done)
             width /= 2;
-        PTX_TRY(copy_register(parser, width == 8, &value.number));
+        PTX_TRY(copy_register(parser, width == LONG_BYTES, &value.number));
         PTX_TRY(add_memory(parser, call, WSDBG_PTX_OP_ld, width, is_result ? &callees : &callers, is_result, &value));
         PTX_TRY(add_memory(parser, call, WSDBG_PTX_OP_st, width, is_result ? &callers : &callees, !is_result, &value));
     }
