@@ -122,7 +122,8 @@ static struct wsdbg_error *promote(struct ptx_linking *link, struct wsdbg_ptx_fu
             object->offset += copy->frame;
         }
     }
-    return ptx_promote_local(link, kernel);
+    PTX_TRY(ptx_promote_local(link, kernel));
+    return link->local_bytes ? ptx_find_local_space(link, kernel) : NULL;
 }
 
 /* The variables that were just placed for the kernel; the same variable may lie elsewhere for another one. */

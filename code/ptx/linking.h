@@ -75,5 +75,7 @@ struct wsdbg_error *ptx_own_copy(struct ptx_linking *link, uint32_t function, st
 /* promote.c: gives variables of the kernel's local memory registers, where only loads and stores at known places use
  * them. */
 struct wsdbg_error *ptx_promote_local(struct ptx_linking *link, struct wsdbg_ptx_function *kernel);
+/* local_space.c: generic loads and stores that can only concern local memory become local ones. */
+struct wsdbg_error *ptx_find_local_space(struct ptx_linking *link, const struct wsdbg_ptx_function *kernel);
 
 #endif

@@ -24,6 +24,7 @@ struct cell {
     uint32_t writer; /* the last one */
     uint32_t reg;    /* that the cell becomes; with HALVES the next one is the upper half */
 };
+enum { PLACE_ALIGNMENT = 16 }; /* of local variables that are moved */
 enum { OTHER = 16, WIDTHS_OF_HALVES = LONG_BYTES | WORD_BYTES };
 
 struct promotion {
@@ -508,6 +509,57 @@ static void find_owners(const struct promotion *p)
     }
 }
 
+/* Variables that stay in memory move to its begin, where walks follow them (sass/walk_local.h). */
+static bool stays(const struct promotion *p, const struct ptx_local *object, size_t number)
+{
+    bool is_there = p->kept_from[number] != UINT32_MAX;
+    for (uint32_t i = 0; i < object->byte_count && !is_there; i++)
+        is_there = p->cells[object->offset + i].is_mixed;
+    return is_there;
+}
+
+static bool place_again(const struct promotion *p, int64_t *shift)
+{
+    uint64_t bytes = 0;
+    bool moves = false;
+    for (size_t i = 0; i < p->link->objects.count; i++) {
+        const struct ptx_local *object = PTX_ITEM(p->link->objects, struct ptx_local, i);
+        shift[i] = 0;
+        if (!stays(p, object, i))
+            continue;
+        bytes = (bytes + PLACE_ALIGNMENT - 1) / PLACE_ALIGNMENT * PLACE_ALIGNMENT;
+        shift[i] = (int64_t)bytes - object->offset;
+        bytes += object->byte_count;
+        moves |= shift[i] != 0;
+    }
+    return moves;
+}
+
+static void move_places(const struct promotion *p, const int64_t *shift)
+{
+    for (uint32_t i = p->kernel->first; i < p->kernel->end; i++) {
+        struct wsdbg_ptx_instruction *instruction = at(p, i);
+        for (unsigned k = 0; k < instruction->operand_count && instruction->operation != WSDBG_PTX_OP_call; k++) {
+            struct wsdbg_ptx_operand *operand = &instruction->operands[k];
+            const bool names_place = operand->kind == WSDBG_PTX_OPERAND_ADDRESS && operand->number == WSDBG_PTX_NONE &&
+                                     operand->space == WSDBG_PTX_LOCAL;
+            if (names_place && operand->value >= 0 && operand->value < p->bytes && p->owner[operand->value])
+                operand->value += shift[p->owner[operand->value] - 1];
+        }
+    }
+}
+
+static struct wsdbg_error *move_what_stays(const struct promotion *p)
+{
+    int64_t *shift = calloc(p->link->objects.count + 1, sizeof *shift);
+    if (!shift)
+        return &wsdbg_error_no_memory;
+    if (place_again(p, shift))
+        move_places(p, shift);
+    free(shift);
+    return NULL;
+}
+
 static struct wsdbg_error *promote(const struct promotion *p)
 {
     count_writes(p);
@@ -515,12 +567,10 @@ static struct wsdbg_error *promote(const struct promotion *p)
     while (follow(p))
         continue;
     const uint32_t count = number_cells(p);
-    if (count == p->kernel->register_count)
-        return NULL;
     PTX_TRY(add_registers(p, count));
     for (uint32_t i = p->kernel->first; i < p->kernel->end; i++)
         PTX_TRY(replace(p, i));
-    return NULL;
+    return move_what_stays(p);
 }
 
 struct wsdbg_error *ptx_promote_local(struct ptx_linking *link, struct wsdbg_ptx_function *kernel)
