@@ -195,7 +195,7 @@ static struct wsdbg_error *link_kernel(struct ptx_linking *link, uint32_t index)
     kernel->first = first;
     kernel->end = (uint32_t)link->instructions.count;
     kernel->local_bytes = (uint32_t)link->local_bytes;
-    return link->parser->is_to_read ? promote(link, kernel) : NULL;
+    return link->parser->promotes_local ? promote(link, kernel) : NULL;
 }
 
 static struct wsdbg_error *link_all(struct ptx_linking *link)

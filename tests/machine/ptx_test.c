@@ -402,8 +402,8 @@ static void a_called_function_overwrites_nothing(void **state)
            "mov.u32 %r1, bars;\n"
            "{\n.param .b32 p;\nst.param.b32 [p], %r1;\ncall.uni twice, (p);\n}\n"
            "mbarrier.arrive.shared::cta.b64 _, [%r1];\nret;\n}\n",
-           "arrive 0x400 1\n"
-           "arrive somewhere 1\n");
+           "arrive 0x440 1\n"
+           "arrive 0x400 1\n");
 }
 
 int main(void)

@@ -22,7 +22,7 @@ static struct wsdbg_ptx_program *parse(const char *functions, const char *body)
              ".reg .b32 r<9>; .reg .b16 h<4>; .reg .pred p<4>; .reg .f32 f<4>;\n"
              "mov.u64 spl, depot; cvta.local.u64 sp, spl; ld.param.u64 d8, [p0];\n%s ret; }\n",
              functions, body);
-    struct wsdbg_error *error = wsdbg_ptx_parse_to_read(text, strlen(text), "a.ptx", &program);
+    struct wsdbg_error *error = wsdbg_ptx_parse_to_follow(text, strlen(text), "a.ptx", &program);
     if (error)
         fail_msg("%s", wsdbg_error_message(error));
     return program;
