@@ -111,8 +111,8 @@ static const char *type_words(const struct ptx_slot *slot, enum wsdbg_ptx_type t
 }
 
 /* The address of a function.  For who follows values it is not known: a register of its own that nothing writes. */
-static struct wsdbg_error *bind_function(const struct binding *binding, enum wsdbg_ptx_type type,
-                                         struct ptx_slice name, struct wsdbg_ptx_operand *out)
+static struct wsdbg_error *bind_function(const struct binding *binding, enum wsdbg_ptx_type type, struct ptx_slice name,
+                                         struct wsdbg_ptx_operand *out)
 {
     const struct ptx_symbol *const symbol = ptx_symbols_find(binding->parser->symbols, name);
     if (!binding->parser->is_to_read) {

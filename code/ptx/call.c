@@ -38,7 +38,8 @@ static struct wsdbg_error *read_pointer(struct ptx_parser *parser, struct call *
     bool found = false;
     PTX_TRY(ptx_use_register(parser, name, &found, &call->pointer.number, &type));
     if (!found)
-        return ptx_error(parser, call->line, "%.*s is neither a function nor a register that holds its address", PTX_NAME(name));
+        return ptx_error(parser, call->line, "%.*s is neither a function nor a register that holds its address",
+                         PTX_NAME(name));
     call->pointer.kind = WSDBG_PTX_OPERAND_REGISTER;
     call->callee = WSDBG_PTX_NONE;
     return NULL;

@@ -60,8 +60,8 @@ struct ptx_body {      /* the function that is being read */
 };
 
 struct ptx_parser {
-    const char *name; /* in errors */
-    bool is_to_read;  /* each register its own number; calls through pointers have no known target */
+    const char *name;    /* in errors */
+    bool is_to_read;     /* each register its own number; calls through pointers have no known target */
     bool promotes_local; /* promote.c */
     struct ptx_storage *storage;
     struct ptx_lexer lexer;

@@ -31,7 +31,7 @@ struct function_name { /* a label of .debug_str with an offset */
 struct place_note { /* of a row of places */
     uint32_t text_line;
     uint32_t function_name_plus_1;
-    uint32_t function; /* the first that has code from there */
+    uint32_t function;  /* the first that has code from there */
     const char *called; /* of a copy: the function whose code was copied, NULL = another one was inlined into it */
 };
 

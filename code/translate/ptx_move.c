@@ -4,7 +4,7 @@
 enum {
     LOW_BITS = 32,
     LOCAL_WINDOW_HIGH = 0x7fff0000, /* no memory of a GPU is there */
-    SIGN_OF_BYTE = 0x8880, /* selector of a permutation: the low byte, and its sign in all bytes above */
+    SIGN_OF_BYTE = 0x8880,          /* selector of a permutation: the low byte, and its sign in all bytes above */
     SIGN_OF_HALF = 0x9910
 };
 

@@ -192,8 +192,7 @@ static bool mark_once(struct numbering *numbering)
             numbering->reads_local = true;
         }
         /* Where it stores what is not followed, nothing is known. */
-        const bool hides =
-            numbering->reads_local && instruction->operation == WSDBG_PTX_OP_st && is_local(instruction);
+        const bool hides = numbering->reads_local && instruction->operation == WSDBG_PTX_OP_st && is_local(instruction);
         if (hides)
             grows |= mark(numbering, register_of(&instruction->operands[0]));
         if (asks || hides || is_branch(instruction->operation))

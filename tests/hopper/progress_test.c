@@ -359,10 +359,11 @@ static void tries_in_long_rounds_are_a_deadlock(void **state)
  * sees that: it neither is what the loop waits for, nor does it change what the loop does. */
 static void spin_with_variables_in_local_memory_is_a_deadlock(void **state)
 {
-    static const char body[] = ".local .align 4 .b8 own[8]; .shared .align 4 .b32 word;\n"
-                               "again: st.local.u32 [own], 20; ld.local.u32 %r1, [own];\n"
-                               "st.local.u32 [own], 40; ld.volatile.shared.u32 %r2, [word]; ld.local.u32 %r3, [own+4];\n"
-                               "setp.ne.u32 %p1, %r2, 5; @%p1 bra again;";
+    static const char body[] =
+        ".local .align 4 .b8 own[8]; .shared .align 4 .b32 word;\n"
+        "again: st.local.u32 [own], 20; ld.local.u32 %r1, [own];\n"
+        "st.local.u32 [own], 40; ld.volatile.shared.u32 %r2, [word]; ld.local.u32 %r3, [own+4];\n"
+        "setp.ne.u32 %p1, %r2, 5; @%p1 bra again;";
     (void)state;
     assert_int_equal(outcome_of(body, (struct kernel_launch){.block = 32}), WSDBG_GPU_DEADLOCK);
 }
