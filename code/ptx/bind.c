@@ -110,10 +110,16 @@ static const char *type_words(const struct ptx_slot *slot, enum wsdbg_ptx_type t
     return by_bytes[wsdbg_ptx_type_bytes(type)];
 }
 
-/* The address of a function: not known, and so a register of its own that nothing writes. */
-static struct wsdbg_error *bind_function(const struct binding *binding, enum wsdbg_ptx_type type,
+/* The address of a function.  For who follows values it is not known: a register of its own that nothing writes. */
+static struct wsdbg_error *bind_function(const struct binding *binding, enum wsdbg_ptx_type type, struct ptx_slice name,
                                          struct wsdbg_ptx_operand *out)
 {
+    const struct ptx_symbol *const symbol = ptx_symbols_find(binding->parser->symbols, name);
+    if (!binding->parser->is_to_read) {
+        out->kind = WSDBG_PTX_OPERAND_IMMEDIATE;
+        out->value = ptx_function_address(symbol->number);
+        return NULL;
+    }
     out->kind = WSDBG_PTX_OPERAND_REGISTER;
     return ptx_new_register(binding->parser, (uint8_t)type, &out->number);
 }
@@ -131,7 +137,7 @@ static struct wsdbg_error *refuse_name(const struct binding *binding, struct ptx
     const struct ptx_symbol *const symbol = ptx_symbols_find(binding->parser->symbols, name);
     snprintf(what, sizeof what, "%s (%.*s is %s)", symbol ? "a value" : "known",
              (int)(name.length < 60 ? name.length : 60), name.bytes,
-             is_function(binding, name) ? "a function: indirect calls are not supported"
+             is_function(binding, name) ? "a function, whose address has 64 bits"
              : symbol                   ? "none"
                                         : "not declared");
     return refuse(binding, what);
@@ -166,8 +172,9 @@ static struct wsdbg_error *bind_value(const struct binding *binding, const struc
         good = good && (slot->width == '*' || (wsdbg_ptx_type_bytes(type) >= 4 && !is_float(type)));
         break;
     case PTX_WRITTEN_NAME:
-        if (binding->parser->is_to_read && !slot->is_written && is_function(binding, written->name))
-            return bind_function(binding, type, out);
+        if (!slot->is_written && is_function(binding, written->name) &&
+            (binding->parser->is_to_read || wsdbg_ptx_type_bytes(type) == sizeof(uint64_t)))
+            return bind_function(binding, type, written->name, out);
         return refuse_name(binding, written->name);
     default:
         break;

@@ -6,7 +6,7 @@
 #include "ptx/function.h"
 #include "ptx/operand.h"
 
-enum { ARGUMENTS_MAX = 256 };
+enum { ARGUMENTS_MAX = 256, WORD_BYTES = 4, LONG_BYTES = 8 };
 
 struct call {
     uint32_t line;
@@ -36,10 +36,10 @@ static struct wsdbg_error *read_pointer(struct ptx_parser *parser, struct call *
 {
     uint8_t type;
     bool found = false;
-    if (parser->is_to_read)
-        PTX_TRY(ptx_use_register(parser, name, &found, &call->pointer.number, &type));
+    PTX_TRY(ptx_use_register(parser, name, &found, &call->pointer.number, &type));
     if (!found)
-        return ptx_error(parser, call->line, "%.*s is no function: indirect calls are not supported", PTX_NAME(name));
+        return ptx_error(parser, call->line, "%.*s is neither a function nor a register that holds its address",
+                         PTX_NAME(name));
     call->pointer.kind = WSDBG_PTX_OPERAND_REGISTER;
     call->callee = WSDBG_PTX_NONE;
     return NULL;
@@ -84,11 +84,11 @@ static struct wsdbg_error *read_operands(struct ptx_parser *parser, struct call 
 
 /* ---- the copies ---- */
 
-/* A register for copies of up to 4 or of 8 bytes. */
+/* A register for copies of up to 4 or of 8 bytes.  For who only reads, each copy has its own. */
 static struct wsdbg_error *copy_register(struct ptx_parser *parser, bool is_wide, uint32_t *number)
 {
     uint32_t *known = &parser->body.copy_registers[is_wide];
-    if (*known == WSDBG_PTX_NONE)
+    if (*known == WSDBG_PTX_NONE || parser->is_to_read)
         PTX_TRY(ptx_new_register(parser, is_wide ? WSDBG_PTX_B64 : WSDBG_PTX_B32, known));
     *number = *known;
     return NULL;
@@ -118,19 +118,22 @@ static struct wsdbg_error *add_memory(struct ptx_parser *parser, const struct ca
     return ptx_add_instruction(parser, &memory, call->text);
 }
 
-/* Between a variable of the caller and a parameter, in the widest steps that both are aligned to. */
+/* Between a variable of the caller and a parameter, in the widest steps that both are aligned to.  Members of a
+ * structure are no wider than its alignment: each has a step of its own. */
 static struct wsdbg_error *copy(struct ptx_parser *parser, const struct call *call,
                                 const struct wsdbg_ptx_operand *variable, const struct wsdbg_ptx_parameter *parameter,
                                 bool is_result)
 {
+    const uint32_t widest = parameter->alignment < WORD_BYTES ? LONG_BYTES : parameter->alignment;
     struct wsdbg_ptx_operand callers = *variable, callees = *variable, value = {.kind = WSDBG_PTX_OPERAND_REGISTER};
     for (uint32_t done = 0, width; done < parameter->byte_count; done += width) {
         callers.value = variable->value + done;
         callees.value = parameter->offset + done;
-        width = 8;
-        while (((uint64_t)callers.value | (uint64_t)callees.value) % width || width > parameter->byte_count - done)
+        width = LONG_BYTES;
+        while (((uint64_t)callers.value | (uint64_t)callees.value | widest) % width ||
+               width > parameter->byte_count - done)
             width /= 2;
-        PTX_TRY(copy_register(parser, width == 8, &value.number));
+        PTX_TRY(copy_register(parser, width == LONG_BYTES, &value.number));
         PTX_TRY(add_memory(parser, call, WSDBG_PTX_OP_ld, width, is_result ? &callees : &callers, is_result, &value));
         PTX_TRY(add_memory(parser, call, WSDBG_PTX_OP_st, width, is_result ? &callers : &callees, !is_result, &value));
     }

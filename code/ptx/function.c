@@ -195,6 +195,7 @@ static struct wsdbg_error *end_body(struct ptx_parser *parser, uint32_t line, co
     note->frame_alignment = parser->body.local_alignment ? parser->body.local_alignment : 1;
     note->vectors.end = parser->vectors.count;
     note->branch_tables.end = parser->branch_tables.count;
+    note->locals.end = parser->locals.count;
     note->uses.end = parser->uses.count;
     note->calls.end = parser->calls.count;
     return NULL;

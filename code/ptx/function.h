@@ -12,7 +12,7 @@ struct ptx_function_note {
     uint32_t line;
     uint32_t result_count; /* of .func: results are its first parameters */
     uint32_t frame_alignment;
-    struct ptx_range vectors, branch_tables, uses, calls;
+    struct ptx_range vectors, branch_tables, uses, calls, locals;
 };
 
 /* function.c: behind .entry or .func, with its body where it has one. */

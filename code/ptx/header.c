@@ -195,6 +195,7 @@ static struct wsdbg_error *read_signature(struct ptx_parser *parser, bool is_ker
 struct wsdbg_error *ptx_read_header(struct ptx_parser *parser, bool is_kernel, bool *has_body)
 {
     struct ptx_array declarations = {NULL, 0, 0};
+    const size_t locals = parser->locals.count;
     struct wsdbg_error *error = read_signature(parser, is_kernel, &declarations);
     free(declarations.items);
     if (error)
@@ -211,6 +212,7 @@ struct wsdbg_error *ptx_read_header(struct ptx_parser *parser, bool is_kernel, b
     if (!note->has_body) {
         current(parser)->local_bytes = (uint32_t)parser->body.local_bytes;
         note->frame_alignment = parser->body.local_alignment ? parser->body.local_alignment : 1;
+        note->locals = (struct ptx_range){locals, parser->locals.count};
     }
     note->has_body = note->has_body || *has_body;
     return NULL;

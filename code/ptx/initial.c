@@ -54,14 +54,10 @@ static struct wsdbg_error *read_address(struct values *values, uint64_t offset, 
     if (ptx_at_mark(&parser->lexer, '+') || ptx_at_mark(&parser->lexer, '-'))
         PTX_TRY(ptx_read_constant(parser, &addend));
     const struct ptx_symbol *symbol = ptx_symbols_find(parser->symbols, name);
-    if (symbol && symbol->kind == PTX_SYMBOL_FUNCTION && parser->is_to_read)
-        return put(values, offset, 0, line);
+    if (symbol && symbol->kind == PTX_SYMBOL_FUNCTION)
+        return put(values, offset, parser->is_to_read ? 0 : (uint64_t)ptx_function_address(symbol->number), line);
     if (!symbol || symbol->kind != PTX_SYMBOL_VARIABLE)
-        return ptx_error(parser, line,
-                         symbol && symbol->kind == PTX_SYMBOL_FUNCTION
-                             ? "the address of function %.*s: indirect calls are not supported"
-                             : "%.*s is not a variable that was declared",
-                         PTX_NAME(name));
+        return ptx_error(parser, line, "%.*s is not a variable that was declared", PTX_NAME(name));
     if ((width != 8 && width != 4 && width != 1) || (width == 1) != (shift != UINT8_MAX))
         return ptx_error(parser, line, "an address does not fit a value of %u bytes", width);
     if (PTX_ITEM(parser->variables, struct wsdbg_ptx_variable, symbol->number)->space == WSDBG_PTX_SHARED)

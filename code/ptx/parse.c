@@ -207,7 +207,7 @@ static void free_parser(struct ptx_parser *parser)
         &parser->instructions,   &parser->instruction_text, &parser->vectors,     &parser->branch_tables,
         &parser->functions,      &parser->variables,        &parser->relocations, &parser->places,
         &parser->files,          &parser->references,       &parser->uses,        &parser->register_types,
-        &parser->variable_notes, &parser->function_notes,   &parser->calls,
+        &parser->variable_notes, &parser->function_notes,   &parser->calls,       &parser->locals,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]->items);
@@ -236,10 +236,13 @@ static struct wsdbg_error *make_parser(struct ptx_parser *parser, const char *te
     return ptx_table_create(&parser->table);
 }
 
-static struct wsdbg_error *parse(const char *text, size_t byte_count, const char *name, bool is_to_read,
+enum purpose { TO_EXECUTE, TO_READ, TO_FOLLOW };
+
+static struct wsdbg_error *parse(const char *text, size_t byte_count, const char *name, enum purpose purpose,
                                  struct wsdbg_ptx_program **out)
 {
-    struct ptx_parser parser = {.name = name, .is_to_read = is_to_read};
+    struct ptx_parser parser = {
+        .name = name, .is_to_read = purpose != TO_EXECUTE, .promotes_local = purpose == TO_FOLLOW};
     if (byte_count > TEXT_BYTES_MAX)
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s:1: PTX text of more than 64 MiB", name);
     struct wsdbg_error *error = make_parser(&parser, text, byte_count);
@@ -263,13 +266,19 @@ static struct wsdbg_error *parse(const char *text, size_t byte_count, const char
 struct wsdbg_error *wsdbg_ptx_parse(const char *text, size_t byte_count, const char *name,
                                     struct wsdbg_ptx_program **out)
 {
-    return parse(text, byte_count, name, false, out);
+    return parse(text, byte_count, name, TO_EXECUTE, out);
 }
 
 struct wsdbg_error *wsdbg_ptx_parse_to_read(const char *text, size_t byte_count, const char *name,
                                             struct wsdbg_ptx_program **out)
 {
-    return parse(text, byte_count, name, true, out);
+    return parse(text, byte_count, name, TO_READ, out);
+}
+
+struct wsdbg_error *wsdbg_ptx_parse_to_follow(const char *text, size_t byte_count, const char *name,
+                                              struct wsdbg_ptx_program **out)
+{
+    return parse(text, byte_count, name, TO_FOLLOW, out);
 }
 
 void wsdbg_ptx_program_destroy(struct wsdbg_ptx_program *program)

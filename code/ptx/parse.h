@@ -16,6 +16,10 @@ struct wsdbg_error *wsdbg_ptx_parse(const char *text, size_t byte_count, const c
  * Calls through pointers are taken, too; the address of a function is a register that nothing writes. */
 struct wsdbg_error *wsdbg_ptx_parse_to_read(const char *text, size_t byte_count, const char *name,
                                             struct wsdbg_ptx_program **out);
+/* The same with variables of local memory in registers, as far as only loads and stores at known places use them: a
+ * move is in place of each such load and store. */
+struct wsdbg_error *wsdbg_ptx_parse_to_follow(const char *text, size_t byte_count, const char *name,
+                                              struct wsdbg_ptx_program **out);
 void wsdbg_ptx_program_destroy(struct wsdbg_ptx_program *program);
 
 /* The levels of a place, the innermost first: the place of this number, and each place that it was inlined at.  Returns

@@ -36,6 +36,11 @@ struct ptx_range {
     size_t first, end;
 };
 
+/* A variable or parameter in a thread's local memory. */
+struct ptx_local {
+    uint32_t offset, byte_count;
+};
+
 /* Arrays that grow. */
 struct ptx_array {
     void *items;
@@ -55,8 +60,9 @@ struct ptx_body {      /* the function that is being read */
 };
 
 struct ptx_parser {
-    const char *name; /* in errors */
-    bool is_to_read;  /* each register its own number; calls through pointers are taken */
+    const char *name;    /* in errors */
+    bool is_to_read;     /* each register its own number; calls through pointers have no known target */
+    bool promotes_local; /* promote.c */
     struct ptx_storage *storage;
     struct ptx_lexer lexer;
     struct ptx_table *table;
@@ -65,7 +71,7 @@ struct ptx_parser {
     struct wsdbg_ptx_program *program;
     struct ptx_array instructions, instruction_text, vectors, branch_tables, functions, variables, relocations, places,
         files;
-    struct ptx_array references, uses, calls, register_types, variable_notes, function_notes;
+    struct ptx_array references, uses, calls, locals, register_types, variable_notes, function_notes;
     struct ptx_places *place_index;
     uint64_t initial_bytes;
     struct ptx_body body;
@@ -92,6 +98,12 @@ struct wsdbg_error *ptx_expect_mark(struct ptx_parser *parser, unsigned mark);
 struct wsdbg_error *ptx_expect_name(struct ptx_parser *parser, struct ptx_slice *name);
 /* text.c: the text of the statement that begins at `at`, in one line, cut to byte_count. */
 void ptx_statement_text(const char *at, const char *end, char *out, size_t byte_count);
+
+/* What a function's address is: a number of its own, where no memory is.  Nothing can be called through it. */
+static inline int64_t ptx_function_address(uint32_t function)
+{
+    return INT64_C(0x7c0000000000) + (int64_t)16 * function;
+}
 
 #define PTX_NAME(slice) (int)((slice).length < 200 ? (slice).length : 200), (slice).bytes /* for %.*s */
 

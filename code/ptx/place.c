@@ -31,7 +31,8 @@ struct function_name { /* a label of .debug_str with an offset */
 struct place_note { /* of a row of places */
     uint32_t text_line;
     uint32_t function_name_plus_1;
-    uint32_t function; /* the first that has code from there */
+    uint32_t function;  /* the first that has code from there */
+    const char *called; /* of a copy: the function whose code was copied, NULL = another one was inlined into it */
 };
 
 struct ptx_places {
@@ -161,7 +162,7 @@ static struct wsdbg_error *find_place(struct ptx_parser *parser, const struct po
     if (!note)
         return &wsdbg_error_no_memory;
     *place = (struct wsdbg_ptx_place){.file = at->file, .line = at->line, .inlined_at = inlined_at};
-    *note = (struct place_note){text_line, function_name, parser->body.function};
+    *note = (struct place_note){text_line, function_name, parser->body.function, NULL};
     return NULL;
 }
 
@@ -323,6 +324,23 @@ static struct wsdbg_error *mark_wrappers(struct ptx_parser *parser)
     return error;
 }
 
+struct wsdbg_error *ptx_copy_place(struct ptx_parser *parser, uint32_t place, uint32_t kernel,
+                                   const struct ptx_place_level *outer, uint32_t *row)
+{
+    *row = (uint32_t)parser->places.count;
+    struct wsdbg_ptx_place *copy = ptx_append(&parser->places, sizeof *copy);
+    struct place_note *note = copy ? ptx_append(&parser->place_index->notes, sizeof *note) : NULL;
+    if (!note)
+        return &wsdbg_error_no_memory;
+    *copy = *PTX_ITEM(parser->places, struct wsdbg_ptx_place, place);
+    *note = *PTX_ITEM(parser->place_index->notes, struct place_note, place);
+    copy->inlined_at = outer->place;
+    /* the copies of a kernel lie behind each other, and so are rows of one kernel more */
+    note->function = (uint32_t)parser->functions.count + kernel;
+    note->called = outer->called;
+    return NULL;
+}
+
 /* Files and names may be declared behind the code that uses them. */
 struct wsdbg_error *ptx_finish_places(struct ptx_parser *parser)
 {
@@ -342,7 +360,7 @@ struct wsdbg_error *ptx_finish_places(struct ptx_parser *parser)
         if (!file || !*file)
             return ptx_error(parser, note->text_line, "file %u of .loc is not declared", (unsigned)place->file);
         place->file = *file - 1;
-        place->function_name = note->function_name_plus_1 ? names[note->function_name_plus_1 - 1] : NULL;
+        place->function_name = note->function_name_plus_1 ? names[note->function_name_plus_1 - 1] : note->called;
     }
     return mark_wrappers(parser);
 }

@@ -85,6 +85,10 @@ struct wsdbg_error *ptx_declare_local(struct ptx_parser *parser, const struct pt
                         &offset))
         return ptx_error(parser, declaration->line, "%.*s: a thread's local memory is more than 512 KiB",
                          PTX_NAME(declaration->name));
+    struct ptx_local *local = ptx_append(&parser->locals, sizeof *local);
+    if (!local)
+        return &wsdbg_error_no_memory;
+    *local = (struct ptx_local){(uint32_t)offset, (uint32_t)declaration->byte_count};
     if (declaration->alignment > parser->body.local_alignment)
         parser->body.local_alignment = declaration->alignment;
     const struct ptx_symbol symbol = {.name = declaration->name,

@@ -8,7 +8,7 @@
 
 enum { CONDITIONS_MOST = 8 }; /* how deep conditions made of conditions are followed */
 enum { DOMINATORS_MOST = 64 };
-enum { LANE_BITS = 5 };
+enum { LANE_BITS = 5, COPIES_MOST = 16 };
 
 enum known { UNKNOWN, ONE, NOT_ONE };
 
@@ -79,8 +79,35 @@ static bool zero_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number)
     return false;
 }
 
+/* Whether `value` in a source says that this is one lane: it is one of two constants, selected by a predicate.  So a
+ * function returns whether it elected the lane.  The value may be copied before it is compared. */
+static bool selection_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, const struct wsdbg_operand *source,
+                                uint32_t value, unsigned depth)
+{
+    const struct wsdbg_operand *from = source;
+    uint32_t written = number;
+    for (unsigned copies = 0; copies < COPIES_MOST; copies++) {
+        if (!wsdbg_trace_written(finder->trace, written, wsdbg_register_of(from, 0), &written))
+            return false;
+        const struct wsdbg_instruction *writer = &finder->graph->instructions[written];
+        if (writer->operation == WSDBG_OP_MOV && writer->is_whole && writer->source_count == 1) {
+            from = &writer->sources[0];
+            continue;
+        }
+        if (writer->operation != WSDBG_OP_SEL || writer->source_count != 3 || !writer->is_whole)
+            return false;
+        const struct wsdbg_operand *a = &writer->sources[0], *b = &writer->sources[1], *by = &writer->sources[2];
+        const bool are_constant = a->kind == WSDBG_OPERAND_IMMEDIATE && b->kind == WSDBG_OPERAND_IMMEDIATE;
+        const bool is_first = value == (uint32_t)a->value;
+        return are_constant && (uint32_t)a->value != (uint32_t)b->value && wsdbg_is_predicate(by) &&
+               (is_first || value == (uint32_t)b->value) &&
+               picks_one(finder, written, wsdbg_register_of(by, 0), is_first != by->is_negated, depth + 1);
+    }
+    return false;
+}
+
 /* A comparison that leaves one value of something that differs from lane to lane, or only 0 of what is made of it. */
-static bool comparison_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, bool holds)
+static bool comparison_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number, bool holds, unsigned depth)
 {
     const struct wsdbg_instruction *compare = &finder->graph->instructions[number];
     struct wsdbg_values sides[2];
@@ -93,6 +120,7 @@ static bool comparison_picks_one(struct wsdbg_lanes_finder *finder, uint32_t num
         if (!wsdbg_values_is_one(&left, &value))
             continue;
         if (wsdbg_values_tells_lanes(&sides[i]) ||
+            selection_picks_one(finder, number, &compare->sources[i], value, depth) ||
             (value == 0 &&
              wsdbg_trace_written(finder->trace, number, wsdbg_register_of(&compare->sources[i], 0), &written) &&
              zero_picks_one(finder, written)))
@@ -140,7 +168,7 @@ static bool outcome_picks_one(struct wsdbg_lanes_finder *finder, uint32_t number
     case WSDBG_OP_ELECT:
         return holds;
     case WSDBG_OP_ISETP:
-        if (wsdbg_compute_decides(instruction, predicate, holds) && comparison_picks_one(finder, number, holds))
+        if (wsdbg_compute_decides(instruction, predicate, holds) && comparison_picks_one(finder, number, holds, depth))
             return true;
         return wsdbg_compute_third_decides(instruction, holds) && source_picks_one(finder, number, 2, holds, depth);
     case WSDBG_OP_LOP3:

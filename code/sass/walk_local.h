@@ -8,7 +8,7 @@
 #include "sass/definitions.h"
 
 /* The last general registers of all. */
-enum { WALK_LOCAL_WORDS = 64, WALK_LOCAL_FIRST = WSDBG_RZ + 1 + WSDBG_MORE_REGISTERS - WALK_LOCAL_WORDS };
+enum { WALK_LOCAL_WORDS = 128, WALK_LOCAL_FIRST = WSDBG_RZ + 1 + WSDBG_MORE_REGISTERS - WALK_LOCAL_WORDS };
 
 /* Gives the loads and stores in this copy of the graph's instructions the words as operands.  The words are a source of
  * a load, behind its address.  A store leaves most of the words as they were, so they are its last source and its

@@ -81,9 +81,36 @@ static void translate_product(const struct wsdbg_ptx_translation *t, bool adds)
         wsdbg_ptx_be_long(t, part == WSDBG_PTX_WIDE);
 }
 
+/* A number without a sign by a power of two is shifted or masked, as machine code does it: *shift is its logarithm. */
+static bool divides_by_power_of_2(const struct wsdbg_ptx_translation *t, unsigned *shift)
+{
+    const struct wsdbg_ptx_operand *by = wsdbg_ptx_source(t, 1);
+    const uint32_t divisor = (uint32_t)by->value;
+    *shift = divisor ? (unsigned)__builtin_ctz(divisor) : 0;
+    return by->kind == WSDBG_PTX_OPERAND_IMMEDIATE && wsdbg_ptx_is_word(t->from->type) &&
+           !wsdbg_ptx_is_signed(t->from->type) && divisor && !(divisor & (divisor - 1));
+}
+
+static void translate_power_of_2(const struct wsdbg_ptx_translation *t, bool keeps_rest, unsigned shift)
+{
+    wsdbg_ptx_become(t, keeps_rest ? WSDBG_OP_LOP3 : WSDBG_OP_SHF);
+    wsdbg_ptx_add(t, keeps_rest ? wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 0)) : wsdbg_ptx_zero());
+    wsdbg_ptx_add(t, wsdbg_ptx_immediate(keeps_rest ? (int32_t)(((uint32_t)1 << shift) - 1) : (int32_t)shift));
+    wsdbg_ptx_add(t, keeps_rest ? wsdbg_ptx_zero() : wsdbg_ptx_plain(t, wsdbg_ptx_source(t, 0)));
+    if (keeps_rest)
+        t->out->table = WSDBG_PTX_TABLE_AND;
+    else
+        t->out->is_right_shift = t->out->is_high = true;
+}
+
 /* div and rem of whole numbers.  MUFU stands for both; only a walk reads its sources (sass/thread_result.c). */
 static void translate_division(const struct wsdbg_ptx_translation *t, bool keeps_rest)
 {
+    unsigned shift;
+    if (divides_by_power_of_2(t, &shift)) {
+        translate_power_of_2(t, keeps_rest, shift);
+        return;
+    }
     wsdbg_ptx_become(t, WSDBG_OP_MUFU);
     t->out->is_whole = wsdbg_ptx_is_word(t->from->type);
     t->out->is_signed = wsdbg_ptx_is_signed(t->from->type);

@@ -51,8 +51,8 @@ static struct wsdbg_error *make_room(struct wsdbg_ptx_code *code)
 struct wsdbg_error *wsdbg_ptx_code_create(const struct wsdbg_image *image, struct wsdbg_ptx_code **out)
 {
     struct wsdbg_ptx_code *code = calloc(1, sizeof *code);
-    struct wsdbg_error *error = code ? wsdbg_ptx_parse_to_read((const char *)image->bytes, image->byte_count,
-                                                               "the module's PTX", &code->program)
+    struct wsdbg_error *error = code ? wsdbg_ptx_parse_to_follow((const char *)image->bytes, image->byte_count,
+                                                                 "the module's PTX", &code->program)
                                      : &wsdbg_error_no_memory;
     if (!error)
         error = make_room(code);

@@ -3,7 +3,8 @@
 
 enum {
     LOW_BITS = 32,
-    SIGN_OF_BYTE = 0x8880, /* selector of a permutation: the low byte, and its sign in all bytes above */
+    LOCAL_WINDOW_HIGH = 0x7fff0000, /* no memory of a GPU is there */
+    SIGN_OF_BYTE = 0x8880,          /* selector of a permutation: the low byte, and its sign in all bytes above */
     SIGN_OF_HALF = 0x9910
 };
 
@@ -86,6 +87,14 @@ static void translate_conversion(const struct wsdbg_ptx_translation *t)
     }
 }
 
+/* Nothing in shared memory has such an address.  The window itself may lie elsewhere: only its thread asks for it. */
+static void translate_to_local_window(const struct wsdbg_ptx_translation *t)
+{
+    wsdbg_ptx_add(t, wsdbg_ptx_immediate(LOCAL_WINDOW_HIGH));
+    wsdbg_ptx_be_long(t, true);
+    t->out->is_whole = false;
+}
+
 bool wsdbg_ptx_translate_move(const struct wsdbg_ptx_translation *t)
 {
     switch (t->from->operation) {
@@ -103,6 +112,8 @@ bool wsdbg_ptx_translate_move(const struct wsdbg_ptx_translation *t)
     case WSDBG_PTX_OP_cvta: /* windows begin where the low bits of an address are its place in them */
         wsdbg_ptx_become(t, WSDBG_OP_MOV);
         wsdbg_ptx_add_source(t, 0);
+        if (t->from->space == WSDBG_PTX_LOCAL && !(t->from->flags & WSDBG_PTX_TO_SHARED))
+            translate_to_local_window(t);
         if (t->from->space == WSDBG_PTX_GLOBAL) /* whose addresses are the same */
             wsdbg_ptx_be_long(t, false);
         return true;

@@ -191,7 +191,11 @@ static bool mark_once(struct numbering *numbering)
             grows |= !numbering->reads_local;
             numbering->reads_local = true;
         }
-        if (asks || is_branch(instruction->operation))
+        /* Where it stores what is not followed, nothing is known. */
+        const bool hides = numbering->reads_local && instruction->operation == WSDBG_PTX_OP_st && is_local(instruction);
+        if (hides)
+            grows |= mark(numbering, register_of(&instruction->operands[0]));
+        if (asks || hides || is_branch(instruction->operation))
             grows |= mark(numbering, instruction->guard);
         for (unsigned k = 0; asks && k < instruction->operand_count; k++)
             if (!instruction->operands[k].is_written)

@@ -24,15 +24,12 @@ static bool each_split(const struct wsdbg_gpu *gpu,
     return true;
 }
 
+enum { TRIES_MANY = 16 };
+
 static bool has_limit(const struct hopper_split *split)
 {
     return (split->wait.kind == HOPPER_WAITS_MBARRIER || split->wait.kind == HOPPER_SLEEPS) &&
            split->wait.time_limit_ns;
-}
-
-static uint64_t hash_of(const struct hopper_warp *warp)
-{
-    return (hopper_hash_registers(warp) ^ hopper_hash_local(warp)) | 1;
 }
 
 /* Lanes that have joined since then may make the split go another way. */
@@ -48,17 +45,20 @@ static void remember(struct hopper_split *split, uint64_t hash)
 }
 
 /* A try of a wait has failed.  The warp may go round several waits, so the state to come back to is that of the last
- * try whose number is a power of two. */
+ * try whose number is a power of two.  While others can run, the state is looked at only if nothing has changed for
+ * many tries: warps whose rounds are long may never try while all others wait. */
 static void expire_try(const struct wsdbg_gpu *gpu, const struct hopper_warp *warp, struct hopper_split *split)
 {
-    const uint64_t hash = !gpu->ready_count || split->expired_hash ? hash_of(warp) : 0;
-    const bool is_first = !split->expired_hash || split->expired_changes != gpu->changes;
+    const bool is_same = split->expired_changes == gpu->changes;
+    const bool is_quiet = !gpu->ready_count || (is_same && split->expired_count >= TRIES_MANY);
+    const uint64_t hash = is_quiet || split->expired_hash ? hopper_hash_own(warp) : 0;
+    const bool is_first = !split->expired_hash || !is_same;
     split->polls_global |= split->reads_global;
     split->reads_global = false;
-    split->expired_count = is_first ? 0 : split->expired_count + 1;
+    split->expired_count = is_same ? split->expired_count + 1 : 0;
     const bool repeats = !is_first && (is_repeating(split) || hash == split->expired_hash);
     split->repeating_lanes = repeats ? split->lanes : 0;
-    if (!repeats && (split->expired_count & (split->expired_count - 1)) == 0)
+    if (!repeats && (!split->expired_hash || (split->expired_count & (split->expired_count - 1)) == 0))
         remember(split, hash);
     split->expired_changes = gpu->changes;
 }

@@ -229,8 +229,7 @@ void hopper_unlist_spin(struct wsdbg_gpu *gpu, struct hopper_warp *warp);
 
 /* spin.c: a backward branch was taken; whether the split now spins. */
 bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uint32_t target);
-/* Of its registers and of where its lanes are; of their local memory. */
-uint64_t hopper_hash_registers(const struct hopper_warp *warp);
-uint64_t hopper_hash_local(const struct hopper_warp *warp);
+/* Of what only the warp itself changes: registers, local memory, where its lanes are.  Never 0. */
+uint64_t hopper_hash_own(const struct hopper_warp *warp);
 
 #endif

@@ -55,6 +55,9 @@ enum hopper_outcome hopper_do_call(struct hopper_step *step)
 {
     const uint32_t target = step->instruction->target;
     struct hopper_split *split = step->split;
+    if (step->instruction->operands[0].kind == WSDBG_PTX_OPERAND_REGISTER)
+        return hopper_fault(step, (unsigned)__builtin_ctz(step->lanes), HOPPER_ILLEGAL_INSTRUCTION,
+                            "the simulator calls no function through its address");
     if (target == WSDBG_PTX_NONE)
         return hopper_call_system(step, &step->program->functions[step->instruction->operands[0].value]);
     if (split->depth == HOPPER_CALLS)

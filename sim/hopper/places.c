@@ -185,16 +185,20 @@ bool hopper_resolve(const struct hopper_step *step, unsigned number, uint32_t by
     if (resolve_together(step, space, byte_count, alignment, out))
         return true;
     struct hopper_target target = {0};
+    out->space = WSDBG_PTX_LOCAL; /* if all lanes name their own */
+    out->cta = NULL;
     HOPPER_LANES_OF (step->lanes) {
         const unsigned char *memory =
             hopper_resolve_lane(step, space, out->addresses[lane], byte_count, alignment, lane, for_writing, &target);
         if (!memory)
             return false;
         out->addresses[lane] = (uint64_t)(uintptr_t)memory;
+        if (target.space == WSDBG_PTX_LOCAL)
+            continue;
+        out->space = target.space;
+        out->cta = target.cta;
     }
     out->base = 0;
-    out->space = target.space;
-    out->cta = target.cta;
     return true;
 }
 
@@ -214,6 +218,8 @@ static void range_of(const struct hopper_step *step, const struct hopper_places 
 static inline void wrote(const struct hopper_step *step, enum wsdbg_ptx_space space, struct hopper_cta *cta,
                          uint64_t first, uint64_t end)
 {
+    if (space == WSDBG_PTX_LOCAL) /* nobody else sees it: spin.c looks at all of it */
+        return;
     step->warp->writes++;
     if (space == WSDBG_PTX_SHARED)
         hopper_changed_shared(cta);
@@ -253,6 +259,8 @@ static void note_range(const struct hopper_step *step, const struct hopper_place
 
 void hopper_note_same(const struct hopper_step *step, const struct hopper_places *places, uint32_t byte_count)
 {
+    if (places->space == WSDBG_PTX_LOCAL)
+        return;
     step->split->reads_global |= places->space == WSDBG_PTX_GLOBAL;
     if (step->warp->watched_lanes)
         note_range(step, places, byte_count);
@@ -262,6 +270,8 @@ void hopper_note_read(const struct hopper_step *step, const struct hopper_places
 {
     const unsigned lane = (unsigned)__builtin_ctz(step->lanes);
     struct hopper_read *read = &step->warp->read;
+    if (places->space == WSDBG_PTX_LOCAL) /* nobody else can change it */
+        return;
     note_range(step, places, byte_count);
     read->width_bytes = byte_count < 8 ? byte_count : 8;
     read->value = 0;

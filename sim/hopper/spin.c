@@ -1,10 +1,10 @@
 /* spin.c - finds splits that go round a loop in which nothing changes: they are parked until something does.
  *
- * Reads: the warp's registers when a backward branch is taken, and the words of mbarriers that its loop tests.  A loop
- * that comes back to its first instruction with the same registers, and whose warp wrote nothing in between, does the
- * same for ever unless memory changes.  Registers that depend on a clock do not count unless the clock decided
- * something (clock.h).  A loop may poll several words in turn, and come back only after some rounds.  Registers are
- * looked at in round 2^n and the few rounds behind it only, so a loop that works pays next to nothing.
+ * Reads: the warp's registers and local memory when a backward branch is taken, and the words of mbarriers that its
+ * loop tests.  A loop that comes back to its first instruction with these as they were, and whose warp wrote nothing
+ * else in between, does the same for ever unless memory changes.  Registers that depend on a clock do not count unless
+ * the clock decided something (clock.h).  A loop may poll several words in turn, and come back only after some rounds.
+ * Registers are looked at in round 2^n and the few rounds behind it only, so a loop that works pays next to nothing.
  */
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static uint64_t hash_words(uint64_t hash, const unsigned char *bytes, size_t byt
     return hash;
 }
 
-uint64_t hopper_hash_local(const struct hopper_warp *warp)
+static uint64_t hash_local(const struct hopper_warp *warp)
 {
     return warp->local ? hash_words(0, warp->local, (size_t)HOPPER_LANES * warp->local_bytes) : 0;
 }
@@ -87,14 +87,19 @@ static uint64_t hash_place(uint64_t hash, const struct hopper_split *split)
     return hash;
 }
 
-uint64_t hopper_hash_registers(const struct hopper_warp *warp)
+static uint64_t hash_registers(const struct hopper_warp *warp)
 {
     uint64_t hash;
     if (!warp->frame->clocks || !hash_but_clocks(warp, &hash))
         hash = hash_words(warp->carries, warp->registers, warp->frame->byte_count);
     for (uint32_t i = 0; i < warp->split_count; i++)
         hash = hash_place(hash, &warp->splits[i]);
-    return hash | 1;
+    return hash;
+}
+
+uint64_t hopper_hash_own(const struct hopper_warp *warp)
+{
+    return (hash_registers(warp) ^ hash_local(warp)) | 1;
 }
 
 static uint32_t power_of_2_before(uint32_t number)
@@ -162,7 +167,7 @@ bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uin
         return false;
     const uint32_t since = loop->rounds - power_of_2_before(loop->rounds);
     if (since == 0) {
-        loop->hash = hopper_hash_registers(warp);
+        loop->hash = hopper_hash_own(warp);
         loop->changes = step->gpu->changes;
         warp->read = (struct hopper_read){0};
         warp->test_count = 0;
@@ -175,7 +180,7 @@ bool hopper_came_round(struct hopper_step *step, struct hopper_split *split, uin
         loop->rounds = ROUNDS_BEFORE - 1;
         return false;
     }
-    const bool is_back = loop->hash == hopper_hash_registers(warp);
+    const bool is_back = loop->hash == hopper_hash_own(warp);
     if (is_back || since == PERIOD_MOST)
         warp->watched_lanes = 0;
     if (!is_back)

@@ -127,5 +127,6 @@ int fuzz_one_input(const uint8_t *bytes, size_t count)
 {
     parse_and_check(wsdbg_ptx_parse, bytes, count);
     parse_and_check(wsdbg_ptx_parse_to_read, bytes, count);
+    parse_and_check(wsdbg_ptx_parse_to_follow, bytes, count);
     return 0;
 }

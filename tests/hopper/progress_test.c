@@ -342,6 +342,44 @@ static void tries_counted_in_local_memory_end(void **state)
     assert_int_equal(machine_word(&machine, 0), 7);
 }
 
+/* Rounds that take longer than a try: at each moment some warp can run. */
+static void tries_in_long_rounds_are_a_deadlock(void **state)
+{
+    enum { MOVES = 400 };
+    static const char move[] = "mov.b32 %r4, %r3;\n";
+    char body[MOVES * sizeof move + 512], *at = stpcpy(body, BARRIER INIT_1 "again: ");
+    (void)state;
+    for (unsigned i = 0; i < MOVES; i++)
+        at = stpcpy(at, move);
+    strcpy(at, "mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r1], 0, 0; @!%p2 bra again;");
+    assert_int_equal(outcome_of(body, (struct kernel_launch){.block = 96}), WSDBG_GPU_DEADLOCK);
+}
+
+/* A build without optimisation keeps variables in local memory: rounds store there, and load it again.  Nobody else
+ * sees that: it neither is what the loop waits for, nor does it change what the loop does. */
+static void spin_with_variables_in_local_memory_is_a_deadlock(void **state)
+{
+    static const char body[] =
+        ".local .align 4 .b8 own[8]; .shared .align 4 .b32 word;\n"
+        "again: st.local.u32 [own], 20; ld.local.u32 %r1, [own];\n"
+        "st.local.u32 [own], 40; ld.volatile.shared.u32 %r2, [word]; ld.local.u32 %r3, [own+4];\n"
+        "setp.ne.u32 %p1, %r2, 5; @%p1 bra again;";
+    (void)state;
+    assert_int_equal(outcome_of(body, (struct kernel_launch){.block = 32}), WSDBG_GPU_DEADLOCK);
+}
+
+/* The same loop counts its rounds there. */
+static void rounds_counted_in_local_memory_end(void **state)
+{
+    static const char body[] = ".local .align 4 .b8 own[8]; .shared .align 4 .b32 word;\n"
+                               "st.local.u32 [own], 0;\n"
+                               "again: ld.volatile.shared.u32 %r2, [word]; setp.eq.u32 %p1, %r2, 5; @%p1 bra done;\n"
+                               "ld.local.u32 %r1, [own]; add.u32 %r1, %r1, 1; st.local.u32 [own], %r1;\n"
+                               "setp.lt.u32 %p1, %r1, 100000; mov.u32 %r1, 0; @%p1 bra again; done: ret;";
+    (void)state;
+    assert_int_equal(outcome_of(body, (struct kernel_launch){.block = 32}), WSDBG_GPU_IDLE);
+}
+
 /* 10240 loads under way, more than an engine takes, and no phase ends while the warp waits for room. */
 static void full_engine_has_room_again(void **state)
 {
@@ -405,6 +443,9 @@ int main(void)
         TEST(flag_of_the_host_beside_a_barrier),
         TEST(forgotten_clock_ends_a_loop),
         TEST(tries_counted_in_local_memory_end),
+        TEST(tries_in_long_rounds_are_a_deadlock),
+        TEST(spin_with_variables_in_local_memory_is_a_deadlock),
+        TEST(rounds_counted_in_local_memory_end),
         TEST(full_engine_has_room_again),
         TEST(budget_ends_a_run),
         TEST(registers_never_released_are_a_deadlock),

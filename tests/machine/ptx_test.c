@@ -213,6 +213,19 @@ static void one_lane_is_picked_by_its_thread_or_elect(void **state)
            "arrive 0x418 1\n");
 }
 
+/* As a function returns it, without optimisation: a number that is copied and compared. */
+static void one_lane_is_picked_by_a_number_that_elect_selects(void **state)
+{
+    (void)state;
+    expect(KERNEL("", "elect.sync _|%p2, -1;\nselp.b32 %r1, 1, 0, %p2;\nmov.b32 %r2, %r1;\n"
+                      "setp.ne.s32 %p1, %r2, 0;\n"
+                      "@%p1 mbarrier.arrive.shared::cta.b64 _, [bars];\n"
+                      "setp.eq.s32 %p3, %r2, 0;\n" /* all others */
+                      "@%p3 mbarrier.arrive.shared::cta.b64 _, [bars+8];\n"),
+           "arrive 0x400 1 one\n"
+           "arrive 0x408 1\n");
+}
+
 /* Only lane 0 has no bit in (something or its number); (something xor its number) is 0 in any lane. */
 static void one_lane_is_picked_together_with_something_else(void **state)
 {
@@ -402,8 +415,8 @@ static void a_called_function_overwrites_nothing(void **state)
            "mov.u32 %r1, bars;\n"
            "{\n.param .b32 p;\nst.param.b32 [p], %r1;\ncall.uni twice, (p);\n}\n"
            "mbarrier.arrive.shared::cta.b64 _, [%r1];\nret;\n}\n",
-           "arrive 0x400 1\n"
-           "arrive somewhere 1\n");
+           "arrive 0x440 1\n"
+           "arrive 0x400 1\n");
 }
 
 int main(void)
@@ -416,6 +429,7 @@ int main(void)
         cmocka_unit_test(an_access_has_the_scope_that_its_text_names),
         cmocka_unit_test(what_nobody_can_follow_is_somewhere),
         cmocka_unit_test(one_lane_is_picked_by_its_thread_or_elect),
+        cmocka_unit_test(one_lane_is_picked_by_a_number_that_elect_selects),
         cmocka_unit_test(one_lane_is_picked_together_with_something_else),
         cmocka_unit_test(numbers_of_16_bits_are_followed),
         cmocka_unit_test(a_signed_remainder_has_its_places),

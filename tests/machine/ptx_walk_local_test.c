@@ -36,6 +36,21 @@ static void a_word_of_local_memory_is_as_good_as_a_register(void **state)
         "lanes fffffff7: init 0x400 9\nlanes 00000008: init 0x400 3\n");
 }
 
+/* As code that is not optimised names an array. */
+static void a_generic_address_of_local_memory_is_followed(void **state)
+{
+    (void)state;
+#define GENERIC "cvta.local.u64 %d8, %d0;\n"
+#define BY_LANE "and.b32 %r2, %r9, 1;\nmul.wide.u32 %d4, %r2, 8;\nadd.s64 %d5, %d8, %d4;\n"
+    ptx_walks_expect(LOCAL(GENERIC BY_LANE "ld.u64 %d6, [%d5];\ncvt.u32.u64 %r0, %d6;\n"),
+                     "lanes 55555555: init 0x400 5\nlanes aaaaaaaa: init 0x400 7\n");
+    ptx_walks_expect(LOCAL(GENERIC BY_LANE "st.u64 [%d5], 3;\nld.u32 %r0, [%d8+8];\n"),
+                     "lanes 55555555: init 0x400 7\nlanes aaaaaaaa: init 0x400 3\n");
+    ptx_walks_expect(LOCAL(".reg .f32 %f1;\nmov.f32 %f1, 0f3F800000;\n" GENERIC BY_LANE
+                           "st.f32 [%d5+16], %f1;\nld.u32 %r0, [%d8+16];\n"),
+                     "lanes 55555555: init 0x400 ?\nlanes aaaaaaaa: init 0x400 9\n");
+}
+
 /* A byte of a word, a half, or a word of a number of 64 bits: each keeps what is known of the others. */
 static void bytes_of_local_memory_are_followed(void **state)
 {
@@ -90,8 +105,8 @@ static void a_word_of_local_memory_that_may_have_changed_is_not_known(void **sta
         LOCAL(UNKNOWN "mul.wide.u32 %d4, %r3, 4;\nadd.s64 %d5, %d0, %d4;\nst.local.u32 [%d5], %r1;\n"
                       "ld.local.u32 %r0, [%d0+16];\n"),
         LOCAL(UNKNOWN "mul.wide.u32 %d4, %r3, 4;\nadd.s64 %d5, %d0, %d4;\nld.local.u32 %r0, [%d5];\n"),
-        LOCAL(UNKNOWN "setp.eq.u32 %p0, %r3, 3;\n@%p0 st.local.u32 [kept+16], %r9;\nld.local.u32 %r0, [%d0+16];\n"),
-        LOCAL("cvta.local.u64 %d8, %d0;\nst.u32 [%d8+16], %r9;\nld.local.u32 %r0, [%d0+16];\n"),
+        LOCAL(UNKNOWN "setp.eq.u32 %p0, %r3, 3;\n@%p0 st.local.u32 [kept+16], 8;\nld.local.u32 %r0, [%d0+16];\n"),
+        LOCAL("cvta.local.u64 %d8, %d0;\nst.global.u64 [%d9], %d8;\nld.local.u32 %r0, [%d0+16];\n"),
         LOCAL(UNKNOWN "st.local.u8 [kept+16], %r3;\nld.local.u32 %r0, [%d0+16];\n"),
         LOCAL(UNKNOWN "cvt.u64.u32 %d4, %r3;\nadd.s64 %d5, %d0, %d4;\nst.local.u8 [%d5], %r1;\n"
                       "ld.local.u32 %r0, [%d0+16];\n"),
@@ -109,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_word_of_local_memory_is_as_good_as_a_register),
+        cmocka_unit_test(a_generic_address_of_local_memory_is_followed),
         cmocka_unit_test(bytes_of_local_memory_are_followed),
         cmocka_unit_test(parities_in_an_array_of_bytes_are_known),
         cmocka_unit_test(a_word_of_local_memory_that_may_have_changed_is_not_known),

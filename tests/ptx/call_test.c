@@ -1,5 +1,5 @@
-/* call_test.c - functions that kernels call: their code behind the kernel's, registers and memory of their own, copies
- * of arguments and results. */
+/* call_test.c - functions that kernels call: their code in place of the call or behind the kernel's, registers and
+ * memory of their own, copies of arguments and results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,47 +56,90 @@ static void a_call_copies_arguments_and_results(void **state)
     assert_text(program, 0, WSDBG_PTX_OP_st, 0);
     assert_text(program, 1, WSDBG_PTX_OP_ld, 0);
     assert_text(program, 2, WSDBG_PTX_OP_st, 12);
-    assert_text(program, 3, WSDBG_PTX_OP_call, 8);
-    assert_text(program, 4, WSDBG_PTX_OP_ld, 8);
-    assert_text(program, 5, WSDBG_PTX_OP_st, 4);
-    assert_text(program, 6, WSDBG_PTX_OP_ld, 4);
+    assert_int_equal(program->instructions[3].operation,
+                     WSDBG_PTX_OP_bra); /* in place of the call: lanes that do not call go past the code */
+    assert_text(program, 4, WSDBG_PTX_OP_ld, 12);
+    assert_text(program, 6, WSDBG_PTX_OP_st, 8);
+    assert_int_equal(program->instructions[7].operation, WSDBG_PTX_OP_bra); /* it returns */
+    assert_text(program, 8, WSDBG_PTX_OP_ld, 8);
+    assert_text(program, 9, WSDBG_PTX_OP_st, 4);
+    assert_text(program, 10, WSDBG_PTX_OP_ld, 4);
     assert_int_equal(program->instructions[3].target, 8);
-    assert_text(program, 8, WSDBG_PTX_OP_ld, 12);
-    assert_text(program, 10, WSDBG_PTX_OP_st, 8);
-    for (uint32_t i = 1; i < 6; i++) /* the guard is that of the call, also for the copies */
-        assert_int_equal(program->instructions[i].guard, program->instructions[3].guard);
-    assert_string_equal(program->functions[program->instructions[3].operands[0].value].name, "twice");
+    assert_int_equal(program->instructions[3].reconverge, 8);
+    assert_true(program->instructions[3].guard_negated);
+    assert_int_equal(program->instructions[7].target, 8);
+    static const uint32_t copies[] = {1, 2, 8, 9};
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) { /* the guard is that of the call */
+        assert_int_equal(program->instructions[copies[i]].guard, program->instructions[3].guard);
+        assert_false(program->instructions[copies[i]].guard_negated);
+    }
     wsdbg_ptx_program_destroy(program);
 }
 
-static void each_kernel_has_its_callees_code_and_registers(void **state)
+/* A function that is too large to stand in place of its calls: a loop behind many additions. */
+static char *large_function(const char *kernel)
+{
+    enum { ADDITIONS = 5000 };
+    static const char addition[] = "add.s32 r, r, 1;\n";
+    char *module = malloc(ADDITIONS * sizeof addition + 1024);
+    char *at = stpcpy(module, ".func f() { .reg .b32 r; .reg .pred p;\nl: ");
+    for (unsigned i = 0; i < ADDITIONS; i++)
+        at = stpcpy(at, addition);
+    strcpy(stpcpy(at, "@!p bra l; ret; }\n"), kernel);
+    return module;
+}
+
+static void a_large_function_is_called(void **state)
+{
+    (void)state;
+    char *module = large_function(".entry k() { call f; call f; ret; }\n");
+    struct wsdbg_ptx_program *program = parse_module(module);
+    const struct wsdbg_ptx_instruction *code = program->instructions;
+    assert_int_equal(wsdbg_ptx_find_function(program, "k")->end, 3 + 5002);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(code[i].operation, WSDBG_PTX_OP_call);
+        assert_int_equal(code[i].target, 3);
+        assert_string_equal(program->functions[code[i].operands[0].value].name, "f");
+    }
+    assert_int_equal(code[3 + 5000].target, 3); /* the loop's own branch */
+    assert_int_equal(code[3 + 5001].operation, WSDBG_PTX_OP_ret);
+    wsdbg_ptx_program_destroy(program);
+    free(module);
+}
+
+static void each_call_has_its_callees_code(void **state)
 {
     (void)state;
     struct wsdbg_ptx_program *program = parse_module(
         ".func f();\n"
-        ".entry a() { .reg .b64 x; .reg .b64 y; mov.b64 x, 1; mov.b64 y, x; call f; ret; }\n" /* 0-3, f: 4-7 */
-        ".entry b() { .reg .pred q; mov.pred q, 1; call f; call f; ret; }\n"                  /* 8-11, f: 12-15 */
+        ".entry a() { .reg .b64 x; .reg .b64 y; mov.b64 x, 1; mov.b64 y, x; call f; ret; }\n" /* 0-2, f: 3-6, 7 */
+        ".entry b() { .reg .pred q; mov.pred q, 1; call f; call f; ret; }\n" /* 8, 9, f: 10-13, 14, f: 15-18, 19 */
         ".func f() { .reg .b32 r; .reg .pred p;\n"
         "l: mov.b32 r, 5; @!p bra l; mov.b64 {r, _}, 7; ret; }\n");
     const struct wsdbg_ptx_instruction *code = program->instructions;
     const struct wsdbg_ptx_function *a = wsdbg_ptx_find_function(program, "a");
     const struct wsdbg_ptx_function *b = wsdbg_ptx_find_function(program, "b");
-    assert_int_equal(program->instruction_count, 16);
+    assert_int_equal(program->instruction_count, 20);
     assert_int_equal(a->end, 8);
     assert_int_equal(b->first, 8);
-    assert_int_equal(code[2].target, 4);
-    assert_int_equal(code[9].target, 12);
-    assert_int_equal(code[10].target, 12);
-    assert_int_equal(code[5].target, 4); /* the loop's own branch, in each copy */
-    assert_int_equal(code[5].reconverge, 6);
-    assert_int_equal(code[13].target, 12);
-    assert_int_equal(code[13].reconverge, 14);
-    assert_int_equal(code[4].operands[0].number, 2); /* behind x and y */
-    assert_int_equal(code[5].guard, 3);
-    assert_int_equal(code[12].operands[0].number, 1); /* behind q */
-    assert_int_equal(code[13].guard, 2);
-    assert_int_equal(program->vectors[code[6].operands[0].number].number, 2);
-    assert_int_equal(program->vectors[code[14].operands[0].number].number, 1);
+    assert_int_equal(code[2].operation, WSDBG_PTX_OP_bra);
+    assert_int_equal(code[2].target, 3);
+    assert_int_equal(code[6].operation, WSDBG_PTX_OP_bra);
+    assert_int_equal(code[6].target, 7);
+    assert_int_equal(code[13].target, 14);
+    assert_int_equal(code[18].target, 19);
+    static const uint32_t loops[] = {4, 11, 16}; /* the loop's own branch, in each copy */
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        assert_int_equal(code[loops[i]].target, loops[i] - 1);
+        assert_int_equal(code[loops[i]].reconverge, loops[i] + 1);
+    }
+    assert_int_equal(code[3].operands[0].number, 2); /* behind x and y */
+    assert_int_equal(code[4].guard, 3);
+    assert_int_equal(code[10].operands[0].number, 1); /* behind q, and the same in both copies: one is active */
+    assert_int_equal(code[15].operands[0].number, 1);
+    assert_int_equal(code[16].guard, 2);
+    assert_int_equal(program->vectors[code[5].operands[0].number].number, 2);
+    assert_int_equal(program->vectors[code[17].operands[0].number].number, 1);
     const uint8_t types_of_a[] = {WSDBG_PTX_B64, WSDBG_PTX_B64, WSDBG_PTX_B32, WSDBG_PTX_PRED};
     assert_int_equal(a->register_count, 4);
     assert_memory_equal(a->register_types, types_of_a, 4);
@@ -112,7 +155,7 @@ static void shared_memory_of_a_callee_is_the_kernels(void **state)
                                                      ".entry k() { .reg .b32 r; mov.b32 r, b; call f; ret; }\n");
     assert_int_equal(wsdbg_ptx_find_function(program, "k")->shared_bytes, 8);
     assert_int_equal(program->instructions[0].operands[1].value, 0);
-    assert_int_equal(program->instructions[3].operands[1].value, 4);
+    assert_int_equal(program->instructions[2].operands[1].value, 4);
     wsdbg_ptx_program_destroy(program);
 }
 
@@ -140,8 +183,8 @@ static struct wsdbg_ptx_program *parse_to_read(const char *module)
     return program;
 }
 
-/* The simulator does not take them; who only reads does. */
-static void calls_through_pointers_can_be_read(void **state)
+/* Nobody follows them: the simulator ends a kernel that executes one. */
+static void calls_through_pointers_are_taken(void **state)
 {
     static const char module[] =
         ".func f() { ret; }\n.global .u64 table[3] = {f, 0, generic(f)};\n"
@@ -160,10 +203,13 @@ static void calls_through_pointers_can_be_read(void **state)
         assert_int_equal(code[i].operands[0].number, code[0].operands[0].number);
     }
     assert_int_not_equal(code[1].guard, WSDBG_PTX_NONE);
-    assert_int_equal(code[5].operation, WSDBG_PTX_OP_call);
-    assert_int_equal(code[5].target, 7);
+    assert_int_equal(code[5].operation, WSDBG_PTX_OP_bra); /* the direct one */
     wsdbg_ptx_program_destroy(program);
-    assert_module_refused(module, "a.ptx:5: the address of function f: indirect calls are not supported");
+    program = parse_module(module);
+    assert_int_equal(program->instructions[0].operands[1].kind, WSDBG_PTX_OPERAND_IMMEDIATE);
+    assert_int_not_equal(program->instructions[0].operands[1].value, 0); /* code may ask whether there is a function */
+    assert_int_equal(program->instructions[1].operands[0].kind, WSDBG_PTX_OPERAND_REGISTER);
+    wsdbg_ptx_program_destroy(program);
 }
 
 static void wrong_calls_are_refused(void **state)
@@ -172,8 +218,8 @@ static void wrong_calls_are_refused(void **state)
     assert_module_refused(".func f();\n.func g() { call f; }\n.func f() { call g; }\n.entry k() { call f; }",
                           "a.ptx:5: f calls itself, directly or not: recursion is not supported");
     assert_module_refused(".entry k() { call k; }", "a.ptx:4: k is a kernel, which cannot be called");
-    assert_module_refused(".entry k() { .reg .b64 d;\ncall d; }",
-                          "a.ptx:5: d is no function: indirect calls are not supported");
+    assert_module_refused(".global .b64 d;\n.entry k() {\ncall d; }",
+                          "a.ptx:6: d is neither a function nor a register that holds its address");
     assert_module_refused(".func f(.param .b32 a);\n.entry k() {\ncall f; }",
                           "a.ptx:6: f has 0 results and 1 parameters, the call 0 and 0");
     assert_module_refused(".func f(.param .b32 a);\n.entry k() { .reg .b64 d;\ncall f, (d); }",
@@ -189,10 +235,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_copies_arguments_and_results),
-        cmocka_unit_test(each_kernel_has_its_callees_code_and_registers),
+        cmocka_unit_test(a_large_function_is_called),
+        cmocka_unit_test(each_call_has_its_callees_code),
         cmocka_unit_test(shared_memory_of_a_callee_is_the_kernels),
         cmocka_unit_test(functions_without_a_body_keep_their_arguments),
-        cmocka_unit_test(calls_through_pointers_can_be_read),
+        cmocka_unit_test(calls_through_pointers_are_taken),
         cmocka_unit_test(wrong_calls_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,8 +80,6 @@ static void addresses_in_initial_values_are_relocations(void **state)
     assert_int_equal(last->shift, 16);
     wsdbg_ptx_program_destroy(program);
     assert_module_refused(".global .u64 p = nobody;", "a.ptx:4: nobody is not a variable that was declared");
-    assert_module_refused(".func f();\n.global .u64 p = f;",
-                          "a.ptx:5: the address of function f: indirect calls are not supported");
     assert_module_refused(".global .u32 x;\n.global .u16 p = x;",
                           "a.ptx:5: an address does not fit a value of 2 bytes");
 }

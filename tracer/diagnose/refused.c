@@ -344,7 +344,9 @@ static void explain_code(const struct wsdbg_refusal_row *row, const struct wsdbg
     const bool is_for_others = holds && is_known(row->compute_capability) && !runs_some(holds, row->compute_capability);
     switch (is_for_others ? NO_BINARY_FOR_GPU : row->result) {
     case 218:
-        FIX(out, "ptxas -arch=sm_90a on the same PTX says what is wrong; wgmma and setmaxnreg need .target sm_90a.");
+        FIX(out,
+            "ptxas -arch=sm_90a on the same PTX says what is wrong; wgmma and setmaxnreg need .target sm_90a. If it "
+            "accepts the PTX and the program runs on the simulator, the simulator does not support it.");
         says(out, WSDBG_REFUSED_LAUNCH_NO_IMAGE, "the driver's compiler rejects the PTX");
         return;
     case 222:
