@@ -140,9 +140,17 @@ static uint32_t run_of(struct survey *survey, const struct wsdbg_family *array, 
  * ones another, another array begins; a single place that expects another number may be a mistake. */
 static void cut(struct survey *survey, struct wsdbg_family *array)
 {
-    const uint32_t run = run_of(survey, array, 0);
-    if (run > 1 && run < array->places && run_of(survey, array, run) > 1)
-        array->places = run;
+    const uint32_t run = run_of(survey, array, 0), next = array->first + run * array->stride;
+    if (run < 2 || run >= array->places || run_of(survey, array, run) < 2)
+        return;
+    if (!begins_array(survey, next) && survey->array_count < WSDBG_FAMILIES_MAX) {
+        struct wsdbg_family rest = *array;
+        rest.first = next;
+        rest.places -= run;
+        survey->counted[survey->array_count] = true;
+        survey->arrays[survey->array_count++] = rest;
+    }
+    array->places = run;
 }
 
 static void measure(struct survey *survey, size_t number)

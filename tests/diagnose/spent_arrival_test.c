@@ -14,6 +14,7 @@
 #include "diagnose/spent_arrival.h"
 #include "replay_kernel.h"
 
+enum { MEETING = 2 }; /* a named barrier */
 enum { BYTES = 128, ROUNDS = 3, NO_WAIT = 2 };
 
 /* The producer waits for `parities` of the empty slot, one a round, or not at all (NO_WAIT). */
@@ -74,6 +75,23 @@ static void arrivals_without_a_wait_are_too_many(void **state)
     fill(&k, (const uint32_t[ROUNDS]){1, NO_WAIT, 0});
     assert_int_equal(spent(&k, 0).between, WSDBG_BETWEEN_NOTHING);
     kernel_end(&k);
+    (void)state;
+}
+
+/* The warps that meet may do so behind the wait of another one. */
+static void arrivals_with_a_meeting_between_them_may_be_kept_apart(void **state)
+{
+    static const uint8_t kinds[] = {WSDBG_ACCESS_NAMED_SYNC, WSDBG_ACCESS_CLUSTER_WAIT, WSDBG_STEP_POLL};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct kernel k;
+        kernel_begin(&k);
+        kernel_add(&k, 2, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        kernel_add(&k, 2, kinds[i], MEETING, 0);
+        kernel_add(&k, 2, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        kernel_run(&k);
+        assert_int_equal(spent(&k, 2).between, WSDBG_BETWEEN_OTHER);
+        kernel_end(&k);
+    }
     (void)state;
 }
 
@@ -191,16 +209,19 @@ static void where_each_arrival_has_its_wait_a_double_arrival_is_only_possible(vo
 
 /* ---- errors at a named barrier ---- */
 
-enum { PLACE = 3, OTHER_PLACE, MEETING = 2 };
+enum { PLACE = 3, OTHER_PLACE };
 
-/* Warp 0 was stopped at a use of a named barrier with `own` threads; warp 1 names `other` there. */
-static struct wsdbg_diagnosis judge_named(struct kernel *k, uint32_t own, uint32_t other, uint32_t site)
+/* Warp 0 was stopped at a use of a named barrier with `own` threads; warp 1 names `other` there, and `own` at a use
+ * before that, if it has one. */
+static struct wsdbg_diagnosis judge_named(struct kernel *k, uint32_t own, uint32_t other, uint32_t site, bool has_more)
 {
     kernel_begin(k);
     const uint32_t access = picture_access(&k->p, WSDBG_ACCESS_NAMED_SYNC, MEETING, 1, own, WSDBG_LANES_ALL);
     struct wsdbg_snapshot *s = &k->p.snapshot;
     s->accesses[access].site = PLACE;
     way_add(&k->ways[0], WSDBG_ACCESS_NAMED_SYNC, MEETING, own)->access = access;
+    if (has_more)
+        kernel_add(k, 1, WSDBG_ACCESS_NAMED_SYNC, MEETING, own);
     kernel_add(k, 1, WSDBG_ACCESS_NAMED_SYNC, MEETING, other);
     kernel_run(k);
     struct wsdbg_exception stopped = {.code = 4,
@@ -225,17 +246,21 @@ static void two_counts_at_a_named_barrier_are_told_where_the_gpu_stops_a_warp(vo
         const char *name;
         uint32_t own, other, site;
         enum wsdbg_cause cause;
+        enum wsdbg_confidence confidence;
+        bool has_more;
     } rows[] = {
-        {"another warp names another number", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT},
-        {"all name the same number", 64, 64, PLACE, WSDBG_CAUSE_UNKNOWN},
-        {"the warp was stopped elsewhere", 64, 96, OTHER_PLACE, WSDBG_CAUSE_UNKNOWN},
+        {"another warp names another number", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_LIKELY, false},
+        {"... maybe in another round", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_POSSIBLE, true},
+        {"all name the same number", 64, 64, PLACE, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, false},
+        {"the warp was stopped elsewhere", 64, 96, OTHER_PLACE, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct kernel k;
         print_message("%s\n", rows[i].name);
-        struct wsdbg_diagnosis diagnosis = judge_named(&k, rows[i].own, rows[i].other, rows[i].site);
+        struct wsdbg_diagnosis diagnosis = judge_named(&k, rows[i].own, rows[i].other, rows[i].site, rows[i].has_more);
         assert_true(diagnosis.finding_count > 0);
         assert_int_equal(diagnosis.findings[0].cause, rows[i].cause);
+        assert_int_equal(diagnosis.findings[0].confidence, rows[i].confidence);
         wsdbg_diagnosis_deinit(&diagnosis);
         kernel_end(&k);
     }
@@ -248,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_wait_for_each_phase_keeps_arrivals_apart),
         cmocka_unit_test(a_wait_for_the_phase_before_does_not),
         cmocka_unit_test(arrivals_without_a_wait_are_too_many),
+        cmocka_unit_test(arrivals_with_a_meeting_between_them_may_be_kept_apart),
         cmocka_unit_test(a_single_arrival_of_a_warp_is_too_many),
         cmocka_unit_test(a_guessed_walk_shows_nothing),
         cmocka_unit_test(the_wait_that_was_let_through_is_the_repair),

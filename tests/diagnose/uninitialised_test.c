@@ -18,17 +18,20 @@ static const struct error {
     uint32_t place;
     uint32_t code;
     uint8_t access;
-    bool is_open; /* how warp 1 goes on is not known, and it has met nobody yet */
+    bool is_open;        /* how warp 1 goes on is not known, and it has met nobody yet */
+    bool is_open_behind; /* ... and it has met the others */
 } errors[] = {
     {"behind the last stage",
-     "no thread of the CTA initialises an mbarrier there: 2 are initialised, at 0x440 to 0x480", AT_C + 8, 4,
-     WSDBG_ACCESS_ARRIVE_EXPECT, false},
+     "no thread that was followed initialises an mbarrier there: 2 are initialised, at 0x440 to 0x480", AT_C + 8, 4,
+     WSDBG_ACCESS_ARRIVE_EXPECT, false, false},
     {"newer drivers have a number of its own for it", "initialises an mbarrier there", AT_C + 8, 31,
-     WSDBG_ACCESS_ARRIVE, false},
-    {"one is initialised there", NULL, AT_C, 4, WSDBG_ACCESS_ARRIVE_EXPECT, false},
-    {"a warp may still initialise it", NULL, AT_C + 8, 4, WSDBG_ACCESS_ARRIVE_EXPECT, true},
-    {"it was no arrival", NULL, AT_C + 8, 4, WSDBG_ACCESS_WAIT, false},
-    {"it was another error", NULL, AT_C + 8, 14, WSDBG_ACCESS_ARRIVE_EXPECT, false},
+     WSDBG_ACCESS_ARRIVE, false, false},
+    {"a warp may initialise it later, although its arrival was before that", "initialises an mbarrier there", AT_C + 8,
+     4, WSDBG_ACCESS_ARRIVE_EXPECT, false, true},
+    {"one is initialised there", NULL, AT_C, 4, WSDBG_ACCESS_ARRIVE_EXPECT, false, false},
+    {"a warp may still initialise it", NULL, AT_C + 8, 4, WSDBG_ACCESS_ARRIVE_EXPECT, true, false},
+    {"it was no arrival", NULL, AT_C + 8, 4, WSDBG_ACCESS_WAIT, false, false},
+    {"it was another error", NULL, AT_C + 8, 14, WSDBG_ACCESS_ARRIVE_EXPECT, false, false},
 };
 
 static void put_kernel(struct kernel *k, const struct error *e)
@@ -39,7 +42,7 @@ static void put_kernel(struct kernel *k, const struct error *e)
     for (uint32_t w = 0; w < k->way_count; w++)
         if (w != 1 || !e->is_open)
             kernel_add(k, w, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
-    k->ways[1].is_open = e->is_open;
+    k->ways[1].is_open = e->is_open || e->is_open_behind;
     kernel_add(k, 0, WSDBG_ACCESS_ARRIVE_EXPECT, e->place, 128);
     kernel_run(k);
 }
@@ -62,6 +65,8 @@ static void an_arrival_where_nobody_initialises_is_told(void **state)
         assert_int_equal(k.c.finding_count, e->says != NULL);
         if (e->says) {
             assert_int_equal(k.c.findings[0].cause, WSDBG_CAUSE_BARRIER_NOT_INIT);
+            assert_int_equal(k.c.findings[0].confidence,
+                             e->is_open_behind ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY);
             assert_non_null(strstr(k.c.findings[0].sentence, e->says));
         }
         kernel_end(&k);

@@ -99,6 +99,15 @@ static void a_counted_walk_is_cut_where_several_places_expect_another_number(voi
     assert_int_equal(families->rows[family].places, 3);
     assert_true(wsdbg_family_at(families, 0x428, &family, &stage));
     assert_int_equal(stage, 2);
+    struct wsdbg_access nobody_names_the_second[] = {
+        INIT(0x400, 1), INIT(0x408, 1), INIT(0x410, 1), INIT(0x418, 2), INIT(0x420, 2), INIT(0x428, 2), SIX(ARRIVE),
+    };
+    families = families_of(nobody_names_the_second, sizeof nobody_names_the_second / sizeof *nobody_names_the_second);
+    assert_int_equal(families->count, 2);
+    assert_true(wsdbg_family_at(families, 0x428, &family, &stage));
+    assert_int_equal(families->rows[family].places, 3);
+    assert_int_equal(families->rows[family].stride, 8);
+    assert_int_equal(stage, 2);
     families = families_of(one_array, sizeof one_array / sizeof *one_array);
     assert_true(wsdbg_family_at(families, 0x428, &family, &stage));
     assert_int_equal(stage, 5);

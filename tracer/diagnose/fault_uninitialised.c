@@ -15,6 +15,7 @@ enum { ILLEGAL_INSTRUCTION = 4, ARRIVE = 31 };
 /* The initialisations of a CTA. */
 struct inits {
     bool is_known;            /* all of them, up to where its threads meet */
+    bool is_complete;         /* all of them: each walk goes to the kernel's end, and nothing is guessed */
     uint32_t count;           /* 0: none */
     uint32_t lowest, highest; /* places */
     bool is_there;            /* one is at the place that is asked for */
@@ -33,12 +34,13 @@ static bool is_past_inits(const struct wsdbg_snapshot *s, const struct wsdbg_wal
 
 static struct inits inits_of(const struct wsdbg_snapshot *s, uint32_t cta, uint32_t place)
 {
-    struct inits inits = {.is_known = true, .lowest = UINT32_MAX};
+    struct inits inits = {.is_known = true, .is_complete = true, .lowest = UINT32_MAX};
     for (size_t i = 0; i < s->walk_count; i++) {
         const struct wsdbg_walk_row *walk = &s->walks[i];
         if (s->warps[walk->warp].cta != cta)
             continue;
         inits.is_known &= is_past_inits(s, walk);
+        inits.is_complete &= walk->is_whole && !walk->is_guessed;
         for (uint32_t k = 0; k < walk->step_count; k++) {
             const struct wsdbg_step_row *step = &s->steps[walk->step_first + k];
             if (step->kind != WSDBG_ACCESS_INIT)
@@ -80,16 +82,18 @@ bool wsdbg_say_uninitialised(struct wsdbg_case *c, const struct wsdbg_exception 
     const struct inits inits = inits_of(s, cta, place);
     struct wsdbg_finding *finding =
         inits.is_known && inits.count && !inits.is_there
-            ? wsdbg_case_find(c, WSDBG_CAUSE_BARRIER_NOT_INIT, WSDBG_CONFIDENCE_LIKELY, cta, WSDBG_NONE)
+            ? wsdbg_case_find(c, WSDBG_CAUSE_BARRIER_NOT_INIT,
+                              inits.is_complete ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, cta, WSDBG_NONE)
             : NULL;
     if (!finding)
         return false;
     finding->role = s->warps[e->warp].role;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived%s on shared-memory address 0x%x, but no thread of the CTA initialises an mbarrier there: "
-                "%u are initialised, at 0x%x to 0x%x.",
-                wsdbg_say_warp(c, wsdbg_case_local_warp(c, e->warp)).text, wsdbg_say_at_site(c, e->site).text, place,
-                inits.count, inits.lowest, inits.highest);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrived%s on shared-memory address 0x%x, but no thread that was followed initialises an mbarrier there: "
+        "%u are initialised, at 0x%x to 0x%x.",
+        wsdbg_say_warp(c, wsdbg_case_local_warp(c, e->warp)).text, wsdbg_say_at_site(c, e->site).text, place,
+        inits.count, inits.lowest, inits.highest);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Initialise every stage (mbarrier.init, then fence.mbarrier_init), and synchronise all warps before "
                 "its first use.");

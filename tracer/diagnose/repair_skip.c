@@ -64,7 +64,8 @@ static bool add_left_out(struct wsdbg_trial *t, uint32_t self, uint32_t model, s
             return false; /* bytes would be missing, too */
         if (arrivals &&
             !wsdbg_trial_add_edit(
-                t, wsdbg_replay_edit_of(model, k, wsdbg_trial_target_for(t, m->target[k], m->cta, along.self->cta), arrivals, 0)))
+                t, wsdbg_replay_edit_of(model, k, wsdbg_trial_target_for(t, m->target[k], m->cta, along.self->cta),
+                                        arrivals, 0)))
             return false;
     }
     repair->added = along.waits > repair->added ? along.waits : repair->added;
@@ -84,13 +85,16 @@ static bool may_be_model(const struct wsdbg_trial *t, uint32_t warp, uint32_t ot
  */
 static bool follow(struct wsdbg_trial *t, uint32_t warp, uint32_t model, struct wsdbg_repair *repair)
 {
-    const uint32_t before = t->changes.edit_count;
-    bool fits = true;
-    for (uint32_t i = 0; i < t->replay->agent_count && fits; i++)
-        for (uint32_t k = 0; k < t->replay->agent_count && fits; k++) {
+    const uint32_t before = t->changes.edit_count, agents = t->replay->agent_count;
+    bool fits = t->replay->steps_left > 0;
+    wsdbg_replay_spend(t->replay, agents);
+    for (uint32_t i = 0; i < agents && fits; i++)
+        for (uint32_t k = 0; k < agents && fits && t->replay->agents[i].warp == warp; k++) {
             const struct wsdbg_replay_agent *a = &t->replay->agents[i], *b = &t->replay->agents[k];
-            if (a->warp == warp && b->warp == model && a->lanes & b->lanes)
-                fits = a->lanes == b->lanes && add_left_out(t, i, k, repair);
+            if (b->warp != model || !(a->lanes & b->lanes))
+                continue;
+            wsdbg_replay_spend(t->replay, a->step_count + b->step_count);
+            fits = a->lanes == b->lanes && add_left_out(t, i, k, repair);
         }
     if (!fits)
         t->changes.edit_count = before;
@@ -125,7 +129,8 @@ static bool try_skippers(struct wsdbg_trial *t, struct skippers skippers)
     for (uint32_t w = 0; w < t->c->warp_count; w++)
         if (is_one_of(t, w, &skippers) && !follow_some(t, w, &repair) && skippers.cta != WSDBG_NONE)
             return false;
-    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t) || !t->is_to_end || !wsdbg_trial_are_phases_whole(t))
+    if (!wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t) || !t->is_to_end ||
+        !wsdbg_trial_are_phases_whole(t))
         return false;
     wsdbg_trial_keep(t, &repair);
     return true;

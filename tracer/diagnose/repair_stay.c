@@ -298,8 +298,11 @@ void wsdbg_try_early(struct wsdbg_trial *t)
     bool works = false;
     for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
         repairs[id] = (struct wsdbg_repair){.kind = WSDBG_REPAIR_EARLY, .named = id, .value = 1u << id};
-        if (!note_comers(t, id, &repairs[id].warps) && wsdbg_trial_is_waited_at(t, id))
+        if (note_comers(t, id, &repairs[id].warps))
+            continue;
+        if (wsdbg_trial_is_waited_at(t, id))
             return;
+        repairs[id].warps = (struct wsdbg_warp_set){{0}};
     }
     for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++)
         works |= wsdbg_set_count(&repairs[id].warps) && try_early_at(t, &repairs[id]);

@@ -153,8 +153,9 @@ struct wsdbg_replay {
     bool overflows;    /* ... by an arrival on a barrier whose phase takes no more */
     uint32_t overflow; /* that barrier */
     /* Of wsdbg_replay_failing: */
-    uint32_t overflow_runs;          /* in how many orders it was so */
-    uint32_t ended_runs;             /* in how many orders all agents left the kernel */
+    uint32_t orders;                 /* in how many orders it was run */
+    uint32_t overflow_runs;          /* in how many of them it was so */
+    uint32_t ended_runs;             /* in how many of them all agents left the kernel */
     bool is_unlike;                  /* no order ends, and none stops about where the kernel was seen */
     bool has_lost;                   /* some agent is WSDBG_AGENT_LOST */
     bool has_ended;                  /* all agents have left the kernel */

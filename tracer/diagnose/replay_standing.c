@@ -49,6 +49,7 @@ struct outcomes {
     uint32_t overflows, barrier;            /* runs that were broken by an arrival too many on the barrier's family */
     enum wsdbg_replay_order overflow_order; /* of one of these: step by step, if that is one */
     uint32_t broken;                        /* ... on any barrier */
+    uint32_t unknown;                       /* runs that were broken by anything else, or had no steps left */
     uint32_t stood;                         /* runs that stopped, with all agents where they are known */
     uint32_t alike;                         /* the most agents that one of these runs left as they were seen */
     enum wsdbg_replay_order alike_order;    /* of that run */
@@ -81,6 +82,7 @@ static void count_outcome(const struct wsdbg_replay *replay, struct outcomes *ou
 {
     outcomes->ended += replay->has_ended;
     outcomes->broken += replay->overflows;
+    outcomes->unknown += replay->is_broken && !replay->overflows;
     if (replay->overflows)
         count_overflow(replay, outcomes);
     if (replay->is_broken || replay->has_ended || replay->has_lost)
@@ -130,6 +132,7 @@ static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, cons
     wsdbg_replay_run(replay, overflows ? outcomes->overflow_order : outcomes->alike_order, NULL);
     if (replay->is_broken && !replay->overflows)
         return false;
+    replay->orders = WSDBG_REPLAY_ORDERS;
     replay->overflow_runs = outcomes->overflows;
     replay->ended_runs = outcomes->ended;
     replay->is_unlike = !overflows && !is_alike;
@@ -155,7 +158,7 @@ static bool ends_in_picture(struct wsdbg_replay *replay, struct outcomes *outcom
 static uint32_t count_stale_waits(struct wsdbg_replay *replay, uint32_t leader, uint32_t *first)
 {
     uint32_t count = 0;
-    for (uint32_t n = 0; wsdbg_replay_assume_stale(replay, leader, n); n++) {
+    for (uint32_t n = 0; replay->steps_left && wsdbg_replay_assume_stale(replay, leader, n); n++) {
         if (!ends_in_picture(replay, NULL) || !wsdbg_replay_waits_where_seen(replay))
             continue;
         *first = count++ ? *first : n;
@@ -164,7 +167,7 @@ static uint32_t count_stale_waits(struct wsdbg_replay *replay, uint32_t leader, 
 }
 
 /* Whether the replay ends in the picture if one wait names the token of an earlier arrival than the last one.  Where it
- * does so with waits of several warpgroups, it is not known who is wrong. */
+ * does so with waits of several warpgroups, or no steps were left to try all, it is not known who is wrong. */
 static bool stands_by_stale_token(struct wsdbg_replay *replay)
 {
     uint32_t leaders = 0, leader = 0, number = 0;
@@ -178,7 +181,8 @@ static bool stands_by_stale_token(struct wsdbg_replay *replay)
         number = first;
         replay->stale_waits = waits;
     }
-    if (leaders == 1 && wsdbg_replay_assume_stale(replay, leader, number) && ends_in_picture(replay, NULL))
+    if (leaders == 1 && replay->steps_left && wsdbg_replay_assume_stale(replay, leader, number) &&
+        ends_in_picture(replay, NULL))
         return true;
     wsdbg_replay_assume_fresh(replay);
     return false;
@@ -230,7 +234,7 @@ struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c)
 /* Whether some runs were broken by an arrival too many on the family of `row`, and no run by anything else. */
 static bool faults_at(const struct wsdbg_replay *replay, const struct outcomes *outcomes, uint32_t row)
 {
-    if (!outcomes->overflows || outcomes->overflows != outcomes->broken)
+    if (!outcomes->overflows || outcomes->overflows != outcomes->broken || outcomes->unknown)
         return false;
     for (uint32_t b = 0; b < replay->barrier_count; b++)
         if (replay->barriers[b].row == row)
@@ -256,6 +260,7 @@ struct wsdbg_replay *wsdbg_replay_faulting(struct wsdbg_case *c, uint32_t row)
     }
     replay->steps_left = WSDBG_REPLAY_STEPS;
     wsdbg_replay_run(replay, outcomes.overflow_order, NULL);
+    replay->orders = WSDBG_REPLAY_ALL_ORDERS;
     replay->overflow_runs = outcomes.overflows;
     replay->ended_runs = outcomes.ended;
     c->failing = replay;

@@ -79,7 +79,7 @@ static enum wsdbg_confidence confidence_of(const struct rounds *rounds, const st
 /* Adds how the unchanged kernel ends, where a replay of it does not end in the picture. */
 static void tell_failure(struct rounds *rounds, struct wsdbg_finding *finding)
 {
-    const unsigned orders = WSDBG_REPLAY_ORDERS;
+    const unsigned orders = rounds->replay->orders;
     if (rounds->replay->overflows)
         wsdbg_evidence_text(rounds->c, finding,
                             "followed from its start, the kernel arrives on the barrier more often than a phase takes, "

@@ -47,11 +47,19 @@ static bool repeats(const struct way *way, uint32_t offset)
     return true;
 }
 
-/* *wait: the first wait of the way. */
-static enum wsdbg_between read_way(const struct way *way, uint32_t *wait)
+static bool may_wait_otherwise(const struct wsdbg_step_row *step)
+{
+    return step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_CLUSTER_WAIT ||
+           step->kind == WSDBG_STEP_POLL;
+}
+
+/* *wait: the first wait of the way.  Before its first arrival a thread has made none that a meeting keeps apart. */
+static enum wsdbg_between read_way(const struct way *way, bool is_first, uint32_t *wait)
 {
     *wait = way->to;
     for (uint32_t i = way->from; i < way->to; i++) {
+        if (!is_first && may_wait_otherwise(&way->steps[i]))
+            return WSDBG_BETWEEN_OTHER;
         if (way->steps[i].kind != WSDBG_ACCESS_WAIT)
             continue;
         *wait = *wait == way->to ? i : *wait;
@@ -80,9 +88,9 @@ static struct wsdbg_spent_arrival read_walk(const struct wsdbg_snapshot *s, cons
         if (!is_arrival_on(&way.steps[way.to], offset))
             continue;
         if (at_first == WSDBG_BETWEEN_UNKNOWN)
-            at_first = read_way(&way, &wait);
+            at_first = read_way(&way, true, &wait);
         else
-            found.between = read_way(&way, &wait);
+            found.between = read_way(&way, false, &wait);
         if (found.between == WSDBG_BETWEEN_REPEAT) {
             found.wait = walk->step_first + wait;
             found.turn = turn_of(way.steps, wait);

@@ -9,6 +9,7 @@ enum wsdbg_between {
     WSDBG_BETWEEN_UNKNOWN, /* its walk does not tell */
     WSDBG_BETWEEN_NOTHING, /* two arrivals have no mbarrier wait between them; or there is one, with no wait before it
                             */
+    WSDBG_BETWEEN_OTHER,   /* something else than an mbarrier may keep arrivals apart: threads meet, or poll a word */
     WSDBG_BETWEEN_REPEAT,  /* all waits between two arrivals name the parity of the wait before them */
     WSDBG_BETWEEN_WAIT     /* any two arrivals have a wait between them that names a new parity */
 };
