@@ -109,10 +109,7 @@ static void who_gave_an_arrival_ahead_still_owes_those_of_its_rounds(void **stat
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         struct picture p;
         print_message("%s\n", kernels[i].name);
-        assert_int_equal(stand_still(&p, &kernels[i]), kernels[i].cause != NULL);
-        if (kernels[i].cause)
-            ways_expect(&p, kernels[i].cause, kernels[i].says);
-        picture_deinit(&p);
+        ways_check(&p, stand_still(&p, &kernels[i]), kernels[i].cause, kernels[i].says);
     }
     (void)state;
 }

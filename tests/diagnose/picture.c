@@ -1,6 +1,7 @@
 /* picture.c - see picture.h. */
 #include "picture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -322,4 +323,18 @@ void picture_judge(struct picture *p, struct wsdbg_diagnosis *out)
 {
     picture_ready(p);
     must(wsdbg_diagnose(&p->snapshot, out) == NULL);
+}
+
+int picture_confidence_of(struct picture *p, enum wsdbg_cause cause)
+{
+    struct wsdbg_diagnosis diagnosis;
+    int confidence = PICTURE_NOT_SAID;
+    picture_judge(p, &diagnosis);
+    for (size_t i = 0; i < diagnosis.finding_count; i++) {
+        printf("  %s\n", diagnosis.findings[i].sentence);
+        if (diagnosis.findings[i].cause == cause)
+            confidence = (int)diagnosis.findings[i].confidence;
+    }
+    wsdbg_diagnosis_deinit(&diagnosis);
+    return confidence;
 }

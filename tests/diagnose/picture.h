@@ -59,6 +59,11 @@ void picture_still(struct picture *p);
 void picture_ready(struct picture *p);
 void picture_judge(struct picture *p, struct wsdbg_diagnosis *out);
 
+enum { PICTURE_NOT_SAID = -1 };
+
+/* Judges the picture and prints what is said.  How sure a finding of this cause is; PICTURE_NOT_SAID: there is none. */
+int picture_confidence_of(struct picture *p, enum wsdbg_cause cause);
+
 #define MBARRIER_AT(id, stage) (0x400u + (id)*0x40u + (stage)*8u)
 
 #endif

@@ -132,6 +132,14 @@ void ways_expect(struct picture *p, const char *cause, const char *says)
     wsdbg_diagnosis_deinit(&diagnosis);
 }
 
+void ways_check(struct picture *p, bool stands, const char *cause, const char *says)
+{
+    assert_int_equal(stands, cause != NULL);
+    if (cause)
+        ways_expect(p, cause, says);
+    picture_deinit(p);
+}
+
 bool ways_say(struct picture *p, const char *words)
 {
     struct wsdbg_diagnosis diagnosis;

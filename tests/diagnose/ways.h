@@ -37,6 +37,10 @@ bool ways_stand(struct picture *p);
  * sentence must have these words (NULL = any). */
 void ways_expect(struct picture *p, const char *cause, const char *says);
 
+/* Ends a test of one kernel: it must stand still if a cause is expected (else NULL), and that cause must be told as by
+ * ways_expect.  Frees the picture. */
+void ways_check(struct picture *p, bool stands, const char *cause, const char *says);
+
 /* Whether some finding of such a picture has these words in its sentence.  Prints all findings. */
 bool ways_say(struct picture *p, const char *words);
 
