@@ -48,13 +48,17 @@ static uint32_t way_of(const struct wsdbg_trial *t, const struct wsdbg_replay_ag
     return distance > 0 ? AROUND_UP : AROUND_DOWN;
 }
 
-/* The ways of all arrivals on the family; OFF_LINE, too, if some CTA gets none from a neighbour. */
+/* The ways of all arrivals on the family; OFF_LINE, too, if some CTA gets none from a neighbour, or no steps are left
+ * to ask all threads. */
 static uint32_t ways_on(const struct wsdbg_trial *t, uint32_t family)
 {
     struct wsdbg_warp_set served = {{0}}; /* CTAs */
     uint32_t ways = 0;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        if (t->replay->steps_left == 0)
+            return OFF_LINE;
+        wsdbg_replay_spend(t->replay, agent->step_count);
         for (uint32_t k = 0; k < agent->step_count; k++) {
             if (!arrives_on(t, agent, k, family))
                 continue;
@@ -67,18 +71,20 @@ static uint32_t ways_on(const struct wsdbg_trial *t, uint32_t family)
     return ways | (wsdbg_set_count(&served) < t->c->cta_count ? OFF_LINE : 0);
 }
 
-/* Whether the CTAs are a line for the family: arrivals go to neighbours in both directions, and around at one end at
- * most.  In a cluster of two a neighbour is all others. */
-static bool is_line(const struct wsdbg_trial *t, uint32_t family)
+/* The ways of the arrivals if the CTAs are a line for the family, else 0: arrivals go to neighbours in both directions,
+ * and around at one end at most.  In a cluster of two a neighbour is all others. */
+static uint32_t line_of(const struct wsdbg_trial *t, uint32_t family)
 {
     const uint32_t ways = t->c->cta_count > 2 ? ways_on(t, family) : 0;
     const uint32_t around = ways & (AROUND_UP | AROUND_DOWN);
-    return (ways & UP) && (ways & DOWN) && !(ways & OFF_LINE) && around != (AROUND_UP | AROUND_DOWN);
+    const bool is_line = (ways & UP) && (ways & DOWN) && !(ways & OFF_LINE) && around != (AROUND_UP | AROUND_DOWN);
+    return is_line ? ways : 0;
 }
 
 bool wsdbg_trial_is_open_line(const struct wsdbg_trial *t, uint32_t family)
 {
-    return is_line(t, family) && !(ways_on(t, family) & (AROUND_UP | AROUND_DOWN));
+    const uint32_t ways = line_of(t, family);
+    return ways && !(ways & (AROUND_UP | AROUND_DOWN));
 }
 
 /* Gives each barrier of the family at the ends the count of its round.  False: the barriers between need another count,
@@ -115,7 +121,7 @@ void wsdbg_try_line(struct wsdbg_trial *t)
 {
     for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
         struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_COUNT, .is_of_ends = true};
-        if (!wsdbg_trial_leads_family(t, f) || !is_line(t, f))
+        if (!wsdbg_trial_leads_family(t, f) || !line_of(t, f))
             continue;
         wsdbg_trial_begin(t);
         if (!set_counts(t, f, &repair) || !wsdbg_trial_works(t) || wsdbg_trial_never_turns(t))

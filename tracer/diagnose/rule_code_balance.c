@@ -154,7 +154,7 @@ static bool add_up(struct balance *b)
         if (wsdbg_case_warp(b->c, w)->cta != b->cta)
             continue;
         for (size_t i = 0; i < s->walk_count; i++)
-            if (wsdbg_case_local_warp(b->c, s->walks[i].warp) == w) {
+            if (s->walks[i].warp == b->c->warps[w]) {
                 any = true;
                 if (!add_walk(b, &s->walks[i], &arrivals))
                     return false;
