@@ -3,7 +3,8 @@
  * Reads: exceptions, walks.  Adds: BARRIER_NOT_INIT.
  *
  * A word that is no mbarrier may still look like one whose count is spent.  The walks tell: each thread of the CTA has
- * come past its initialisations, and others are made, but none at the place that the arrival names.
+ * come past its initialisations, and others are made, but none at the place that the arrival names.  If some walk ends
+ * early, or rests on a guess, that is only possible: a thread may initialise more behind the first meeting.
  */
 #include "diagnose/fault_uninitialised.h"
 

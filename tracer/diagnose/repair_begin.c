@@ -183,14 +183,6 @@ static bool lacks_a_phase(const struct wsdbg_trial *t, uint32_t barrier)
     return arrivals < most * t->expected_was[barrier];
 }
 
-static bool is_waited_on(const struct wsdbg_trial *t, uint32_t barrier)
-{
-    for (uint32_t i = 0; i < t->replay->agent_count; i++)
-        if (t->state[i] == WSDBG_AGENT_WAITS && t->replay->agents[i].target[t->at[i]] == barrier)
-            return true;
-    return false;
-}
-
 /* Whether threads wait on the barrier whose first phase got no arrival, and all who arrive wait for something first:
  * for their turn, unless there are too few arrivals anyway. */
 static bool is_never_released(const struct wsdbg_trial *t, uint32_t barrier)
@@ -211,7 +203,7 @@ static bool is_never_released(const struct wsdbg_trial *t, uint32_t barrier)
             if (wsdbg_replay_is_copy_to(t->replay, a, k, barrier))
                 return false;
     }
-    return any && is_waited_on(t, barrier);
+    return any && wsdbg_trial_is_waited_on(t, barrier);
 }
 
 /* Adds all arrivals of one phase behind the initialisation. */
@@ -251,9 +243,7 @@ static void try_releases_in(struct wsdbg_trial *t, uint32_t first, uint32_t cta)
     }
     if (works != 1)
         return;
-    t->is_to_end = true;
-    t->assumes_idle = false;
-    wsdbg_trial_keep(t, &found);
+    wsdbg_trial_keep_found(t, &found, true);
 }
 
 void wsdbg_try_releases(struct wsdbg_trial *t)
@@ -331,7 +321,7 @@ static bool begin_all_works(struct wsdbg_trial *t, uint32_t family, enum beginne
         const uint32_t edits = t->changes.edit_count;
         if (!wsdbg_replay_is_of_family(t->replay, family, b))
             continue;
-        any_waits |= is_waited_on(t, b);
+        any_waits |= wsdbg_trial_is_waited_on(t, b);
         for (uint32_t i = 0; i < t->replay->agent_count; i++)
             arrive_before_wait(t, i, b, beginners, repair);
         if (t->changes.edit_count == edits)
@@ -360,7 +350,5 @@ void wsdbg_try_begin_all(struct wsdbg_trial *t)
         }
     if (works != 1)
         return;
-    t->is_to_end = true;
-    t->assumes_idle = false;
-    wsdbg_trial_keep(t, &found);
+    wsdbg_trial_keep_found(t, &found, true);
 }

@@ -191,14 +191,6 @@ static bool is_unbalanced(const struct wsdbg_trial *t, uint32_t barrier)
     return word.bytes < 0 || (bytes_to_come(t, barrier, &to_come) && word.bytes + to_come > 0);
 }
 
-static bool is_waited_on(const struct wsdbg_trial *t, uint32_t barrier)
-{
-    for (uint32_t i = 0; i < t->replay->agent_count; i++)
-        if (t->state[i] == WSDBG_AGENT_WAITS && t->replay->agents[i].target[t->at[i]] == barrier)
-            return true;
-    return false;
-}
-
 static struct wsdbg_warp_set announcers_of(const struct wsdbg_trial *t, uint32_t barrier)
 {
     struct wsdbg_warp_set set = {{0}};
@@ -257,7 +249,7 @@ static bool try_free(struct wsdbg_trial *t, uint32_t barrier, belongs *is_also)
 void wsdbg_try_bytes(struct wsdbg_trial *t)
 {
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        if (is_waited_on(t, b) && is_unbalanced(t, b) &&
+        if (wsdbg_trial_is_waited_on(t, b) && is_unbalanced(t, b) &&
             (try_free(t, b, is_of_family) || try_free(t, b, are_announced_alike)))
             return;
 }

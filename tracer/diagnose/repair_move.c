@@ -174,14 +174,6 @@ static uint64_t arrivals_so_far(const struct wsdbg_trial *t, uint32_t barrier)
     return arrivals;
 }
 
-static bool is_waited_on(const struct wsdbg_trial *t, uint32_t barrier)
-{
-    for (uint32_t i = 0; i < t->replay->agent_count; i++)
-        if (t->state[i] == WSDBG_AGENT_WAITS && t->replay->agents[i].target[t->at[i]] == barrier)
-            return true;
-    return false;
-}
-
 /* Lets an arrival on one of the barriers, or on the same one of another CTA, go to the other one. */
 static bool swap_step(struct wsdbg_trial *t, uint32_t agent, uint32_t at, uint32_t one, uint32_t other)
 {
@@ -228,7 +220,7 @@ void wsdbg_try_swap(struct wsdbg_trial *t)
     struct wsdbg_repair repair, found;
     uint32_t works = 0;
     for (uint32_t lacks = 0; lacks < t->replay->barrier_count; lacks++) {
-        if (t->replay->barriers[lacks].cta != 0 || !is_waited_on(t, lacks) || arrivals_so_far(t, lacks))
+        if (t->replay->barriers[lacks].cta != 0 || !wsdbg_trial_is_waited_on(t, lacks) || arrivals_so_far(t, lacks))
             continue;
         for (uint32_t gets = 0; gets < t->replay->barrier_count; gets++)
             if (t->replay->barriers[gets].cta == 0 && t->expected_was[gets] == t->expected_was[lacks] &&
@@ -237,9 +229,6 @@ void wsdbg_try_swap(struct wsdbg_trial *t)
                 found = repair;
             }
     }
-    if (works == 1) {
-        t->is_to_end = true;
-        t->assumes_idle = false;
-        wsdbg_trial_keep(t, &found);
-    }
+    if (works == 1)
+        wsdbg_trial_keep_found(t, &found, true);
 }

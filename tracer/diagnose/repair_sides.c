@@ -153,11 +153,13 @@ static void try_sides(struct wsdbg_trial *t, const struct beginnings *beginnings
 {
     struct wsdbg_repair repair, found = {.value = 0};
     uint32_t sides = 0;
+    bool is_to_end = true;
     if (some_arrive_first(t))
         return;
     for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
         if (!try_side(t, beginnings, f, &repair))
             continue;
+        is_to_end &= t->is_to_end && !t->assumes_idle;
         if (sides++ == 0) {
             found = repair;
             continue;
@@ -168,9 +170,7 @@ static void try_sides(struct wsdbg_trial *t, const struct beginnings *beginnings
     }
     if (sides == 0)
         return;
-    t->is_to_end = true;
-    t->assumes_idle = false;
-    wsdbg_trial_keep(t, &found);
+    wsdbg_trial_keep_found(t, &found, is_to_end);
 }
 
 static void try_all(struct wsdbg_trial *t, struct beginnings *beginnings)

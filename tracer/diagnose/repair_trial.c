@@ -181,6 +181,14 @@ uint32_t wsdbg_trial_warps_of_cta(const struct wsdbg_trial *t)
     return count;
 }
 
+bool wsdbg_trial_is_waited_on(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        if (t->state[i] == WSDBG_AGENT_WAITS && t->replay->agents[i].target[t->at[i]] == barrier)
+            return true;
+    return false;
+}
+
 bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
@@ -265,6 +273,13 @@ void wsdbg_trial_keep(struct wsdbg_trial *t, const struct wsdbg_repair *repair)
     *row = *repair;
     row->is_to_end = t->is_to_end && !t->assumes_idle;
     row->was = repair->kind == WSDBG_REPAIR_NAMED ? repair->was : t->expected_was[repair->barrier];
+}
+
+void wsdbg_trial_keep_found(struct wsdbg_trial *t, const struct wsdbg_repair *repair, bool is_to_end)
+{
+    t->is_to_end = is_to_end;
+    t->assumes_idle = false;
+    wsdbg_trial_keep(t, repair);
 }
 
 static int by_step(const void *left, const void *right)

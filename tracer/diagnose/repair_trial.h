@@ -67,6 +67,8 @@ static inline bool wsdbg_trial_may_block(const struct wsdbg_step_row *step)
 bool wsdbg_trial_mates_stay(const struct wsdbg_trial *t, uint32_t warp);
 /* How many warps a CTA has. */
 uint32_t wsdbg_trial_warps_of_cta(const struct wsdbg_trial *t);
+/* Whether some agent stood at a wait on the mbarrier. */
+bool wsdbg_trial_is_waited_on(const struct wsdbg_trial *t, uint32_t barrier);
 /* Whether some agent stood at the named barrier. */
 bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id);
 /* Takes the first wait of each of the warps on the family.  Whether the instruction of one of them is also the first
@@ -110,6 +112,8 @@ bool wsdbg_trial_add_edit(struct wsdbg_trial *t, struct wsdbg_replay_edit edit);
 bool wsdbg_trial_works(struct wsdbg_trial *t);
 /* Adds a repair that works to the result, if there is room. */
 void wsdbg_trial_keep(struct wsdbg_trial *t, const struct wsdbg_repair *repair);
+/* The same for a repair that an earlier trial found to work: `is_to_end` is what that one noted. */
+void wsdbg_trial_keep_found(struct wsdbg_trial *t, const struct wsdbg_repair *repair, bool is_to_end);
 /* Sorts the edits and notes the first one in the repair; false where there are none. */
 bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair);
 

@@ -1,8 +1,8 @@
 /* spent_arrival.c - see spent_arrival.h.
  *
- * Reads: walks.  A warp that arrives once in each phase waits in between: for the release of the slot, say.  If no wait
- * is there, the second arrival is one too many.  If the wait names the parity of the wait before it, it ends at once:
- * that phase completed a round ago.
+ * Reads: walks.  A warp that arrives once in each phase waits in between: for the release of the slot, say, or for
+ * threads that it meets.  If nothing of that is there, the second arrival is one too many.  If the wait names the parity
+ * of the wait before it, it ends at once: that phase completed a round ago.
  */
 #include "diagnose/spent_arrival.h"
 
