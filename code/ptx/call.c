@@ -118,8 +118,8 @@ static struct wsdbg_error *add_memory(struct ptx_parser *parser, const struct ca
     return ptx_add_instruction(parser, &memory, call->text);
 }
 
-/* Between a variable of the caller and a parameter, in the widest steps that both are aligned to.  Members of a
- * structure are no wider than its alignment: each has a step of its own. */
+/* Between a variable of the caller and a parameter, in the widest steps that both are aligned to, but none wider than
+ * the parameter's alignment where that is 4 or more: then each member of a structure has a step of its own. */
 static struct wsdbg_error *copy(struct ptx_parser *parser, const struct call *call,
                                 const struct wsdbg_ptx_operand *variable, const struct wsdbg_ptx_parameter *parameter,
                                 bool is_result)

@@ -36,6 +36,15 @@ static struct wsdbg_error *put(struct values *values, uint64_t offset, uint64_t 
     return NULL;
 }
 
+/* Whoever only reads the program gets 0. */
+static struct wsdbg_error *put_function(struct values *values, uint64_t offset, uint8_t shift, uint32_t function,
+                                        uint64_t addend)
+{
+    const uint64_t address = (uint64_t)ptx_function_address(function) + addend;
+    const uint32_t line = values->parser->lexer.token.line;
+    return put(values, offset, values->parser->is_to_read ? 0 : address >> (shift == UINT8_MAX ? 0 : shift), line);
+}
+
 /* name, generic(name), name+4; or 0xff00(name): a byte of an address. */
 static struct wsdbg_error *read_address(struct values *values, uint64_t offset, uint8_t shift)
 {
@@ -54,12 +63,13 @@ static struct wsdbg_error *read_address(struct values *values, uint64_t offset, 
     if (ptx_at_mark(&parser->lexer, '+') || ptx_at_mark(&parser->lexer, '-'))
         PTX_TRY(ptx_read_constant(parser, &addend));
     const struct ptx_symbol *symbol = ptx_symbols_find(parser->symbols, name);
-    if (symbol && symbol->kind == PTX_SYMBOL_FUNCTION)
-        return put(values, offset, parser->is_to_read ? 0 : (uint64_t)ptx_function_address(symbol->number), line);
-    if (!symbol || symbol->kind != PTX_SYMBOL_VARIABLE)
+    const bool is_function = symbol && symbol->kind == PTX_SYMBOL_FUNCTION;
+    if (!is_function && (!symbol || symbol->kind != PTX_SYMBOL_VARIABLE))
         return ptx_error(parser, line, "%.*s is not a variable that was declared", PTX_NAME(name));
-    if ((width != 8 && width != 4 && width != 1) || (width == 1) != (shift != UINT8_MAX))
+    if ((width != 8 && width != 1 && (width != 4 || is_function)) || (width == 1) != (shift != UINT8_MAX))
         return ptx_error(parser, line, "an address does not fit a value of %u bytes", width);
+    if (is_function)
+        return put_function(values, offset, shift, symbol->number, addend.bits);
     if (PTX_ITEM(parser->variables, struct wsdbg_ptx_variable, symbol->number)->space == WSDBG_PTX_SHARED)
         return ptx_error(parser, line, "%.*s lies in shared memory: its address is no initial value", PTX_NAME(name));
     relocation.shift = shift == UINT8_MAX ? 0 : shift;

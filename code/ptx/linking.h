@@ -64,6 +64,30 @@ static inline struct ptx_placed *ptx_placed_of(const struct ptx_linking *link, u
     return PTX_ITEM(link->placed, struct ptx_placed, link->placed_as[function] - 1);
 }
 
+/* How many operands are written in braces or brackets: those of a vector, or of a tensor's address. */
+static inline uint32_t ptx_element_count(const struct wsdbg_ptx_operand *operand)
+{
+    const bool is_tensor = operand->kind == WSDBG_PTX_OPERAND_TENSOR;
+    return is_tensor || operand->kind == WSDBG_PTX_OPERAND_VECTOR ? operand->count + is_tensor : 0;
+}
+
+static inline const struct wsdbg_ptx_operand *ptx_element(const struct ptx_linking *link,
+                                                          const struct wsdbg_ptx_operand *operand, uint32_t index)
+{
+    return PTX_ITEM(link->parser->vectors, struct wsdbg_ptx_operand, operand->number + index);
+}
+
+static inline bool ptx_is_load_or_store(const struct wsdbg_ptx_instruction *instruction)
+{
+    return instruction->operation == WSDBG_PTX_OP_ld || instruction->operation == WSDBG_PTX_OP_st;
+}
+
+/* The address of a load or store. */
+static inline const struct wsdbg_ptx_operand *ptx_place_operand(const struct wsdbg_ptx_instruction *access)
+{
+    return &access->operands[access->operation == WSDBG_PTX_OP_ld];
+}
+
 /* Decides which of the placed functions are inlined. */
 void ptx_find_inlined(struct ptx_linking *link);
 /* Writes the kernel's code and that of the functions that are not inlined. */

@@ -28,16 +28,6 @@ static bool is_local(const struct spaces *spaces, const struct wsdbg_ptx_operand
     return (is_address || operand->kind == WSDBG_PTX_OPERAND_REGISTER) && spaces->is_local[operand->number];
 }
 
-static bool is_access(const struct wsdbg_ptx_instruction *instruction)
-{
-    return instruction->operation == WSDBG_PTX_OP_ld || instruction->operation == WSDBG_PTX_OP_st;
-}
-
-static const struct wsdbg_ptx_operand *place_of(const struct wsdbg_ptx_instruction *access)
-{
-    return &access->operands[access->operation == WSDBG_PTX_OP_ld];
-}
-
 /* Whether what the instruction writes is an address of local memory. */
 static bool makes_local(const struct spaces *spaces, const struct wsdbg_ptx_instruction *instruction)
 {
@@ -72,20 +62,27 @@ static bool clear_written(const struct spaces *spaces, const struct wsdbg_ptx_in
         const struct wsdbg_ptx_operand *operand = &instruction->operands[k];
         const bool is_vector = operand->kind == WSDBG_PTX_OPERAND_VECTOR;
         for (uint32_t i = 0; is_vector && operand->is_written && i < operand->count; i++)
-            changes |=
-                clear(spaces, PTX_ITEM(spaces->link->parser->vectors, struct wsdbg_ptx_operand, operand->number + i));
+            changes |= clear(spaces, ptx_element(spaces->link, operand, i));
         if (!is_vector && operand->is_written && (k > 0 || !makes_local(spaces, instruction)))
             changes |= clear(spaces, operand);
     }
     return changes;
 }
 
+/* At first each register of 64 bits that is written may be one. */
+static void mark_written(const struct spaces *spaces, const struct wsdbg_ptx_instruction *instruction)
+{
+    const struct wsdbg_ptx_operand *to = &instruction->operands[0];
+    if (!instruction->operand_count || to->kind != WSDBG_PTX_OPERAND_REGISTER || !to->is_written)
+        return;
+    const uint8_t type = spaces->kernel->register_types[to->number];
+    spaces->is_local[to->number] = type == WSDBG_PTX_B64 || type == WSDBG_PTX_U64 || type == WSDBG_PTX_S64;
+}
+
 static void find_local(const struct spaces *spaces)
 {
-    for (uint32_t i = 0; i < spaces->kernel->register_count; i++)
-        spaces->is_local[i] = spaces->kernel->register_types[i] == WSDBG_PTX_B64 ||
-                              spaces->kernel->register_types[i] == WSDBG_PTX_U64 ||
-                              spaces->kernel->register_types[i] == WSDBG_PTX_S64;
+    for (uint32_t i = spaces->kernel->first; i < spaces->kernel->end; i++)
+        mark_written(spaces, at(spaces, i));
     for (bool changes = true; changes;) {
         changes = false;
         for (uint32_t i = spaces->kernel->first; i < spaces->kernel->end; i++)
@@ -100,15 +97,11 @@ static bool gives_away(const struct spaces *spaces, const struct wsdbg_ptx_instr
                           makes_local(spaces, instruction);
     for (unsigned k = 0; k < instruction->operand_count && !is_plain; k++) {
         const struct wsdbg_ptx_operand *operand = &instruction->operands[k];
-        const bool has_elements =
-            operand->kind == WSDBG_PTX_OPERAND_VECTOR || operand->kind == WSDBG_PTX_OPERAND_TENSOR;
-        const uint32_t count = operand->count + (operand->kind == WSDBG_PTX_OPERAND_TENSOR);
-        for (uint32_t i = 0; has_elements && i < count; i++)
-            if (is_local(spaces,
-                         PTX_ITEM(spaces->link->parser->vectors, struct wsdbg_ptx_operand, operand->number + i)))
+        for (uint32_t i = 0; i < ptx_element_count(operand); i++)
+            if (is_local(spaces, ptx_element(spaces->link, operand, i)))
                 return true;
         if (!operand->is_written && is_local(spaces, operand) &&
-            !(is_access(instruction) && operand == place_of(instruction)))
+            !(ptx_is_load_or_store(instruction) && operand == ptx_place_operand(instruction)))
             return true;
     }
     return false;
@@ -116,7 +109,8 @@ static bool gives_away(const struct spaces *spaces, const struct wsdbg_ptx_instr
 
 static void rewrite(const struct spaces *spaces, struct wsdbg_ptx_instruction *instruction)
 {
-    if (is_access(instruction) && instruction->space == WSDBG_PTX_GENERIC && is_local(spaces, place_of(instruction)))
+    if (ptx_is_load_or_store(instruction) && instruction->space == WSDBG_PTX_GENERIC &&
+        is_local(spaces, ptx_place_operand(instruction)))
         instruction->space = WSDBG_PTX_LOCAL;
     if (instruction->operation == WSDBG_PTX_OP_cvta && makes_local(spaces, instruction)) {
         instruction->operation = WSDBG_PTX_OP_mov;

@@ -3,8 +3,9 @@
  * A build without optimisation keeps variables in local memory, and passes their addresses and all arguments through
  * it.  Whoever follows values finds them in registers only.  A register that is written once may hold an address that
  * is known: from a variable's name, an addition, or a word that is stored once.  A variable is promoted where such
- * addresses name every load and store of it, and no other instruction reads its address.  Its bytes become cells: each
- * is loaded and stored as a whole, or as the two halves of 8 bytes.
+ * addresses name every load and store of it, and no other instruction reads its address.  Where the kernel calls code
+ * that is not seen, no address may be stored either: it may be an argument.  A variable's bytes become cells: each is
+ * loaded and stored as a whole, or as the two halves of 8 bytes.
  *
  * Reads the kernel's instructions; puts moves in place of loads and stores, and adds registers.
  */
@@ -13,11 +14,6 @@
 
 #include "ptx/promotion.h"
 
-static const struct wsdbg_ptx_operand *place_of(const struct wsdbg_ptx_instruction *access)
-{
-    return &access->operands[access->operation == WSDBG_PTX_OP_ld];
-}
-
 static const struct wsdbg_ptx_operand *value_of(const struct wsdbg_ptx_instruction *access)
 {
     return &access->operands[access->operation != WSDBG_PTX_OP_ld];
@@ -25,7 +21,6 @@ static const struct wsdbg_ptx_operand *value_of(const struct wsdbg_ptx_instructi
 
 /* ---- addresses ---- */
 
-/* The place in local memory that an operand names; PTX_NO_PLACE = none, or not known. */
 int64_t ptx_place_named(const struct ptx_promotion *p, const struct wsdbg_ptx_operand *operand)
 {
     const bool is_address = operand->kind == WSDBG_PTX_OPERAND_ADDRESS;
@@ -36,10 +31,9 @@ int64_t ptx_place_named(const struct ptx_promotion *p, const struct wsdbg_ptx_op
     return p->address[operand->number] + (is_address ? operand->value : 0);
 }
 
-/* Where a load or store goes: its first byte.  False: not to a variable's bytes, or that is not known. */
 bool ptx_find_place(const struct ptx_promotion *p, const struct wsdbg_ptx_instruction *access, uint32_t *first)
 {
-    const int64_t place = ptx_is_local_access(access) ? ptx_place_named(p, place_of(access)) : PTX_NO_PLACE;
+    const int64_t place = ptx_is_local_access(access) ? ptx_place_named(p, ptx_place_operand(access)) : PTX_NO_PLACE;
     const uint32_t width = ptx_access_bytes(access);
     if (place < 0 || !width || place + width > p->bytes || !p->owner[place] ||
         p->owner[place + width - 1] != p->owner[place])
@@ -195,8 +189,9 @@ static bool is_followed(const struct ptx_promotion *p, const struct wsdbg_ptx_in
     if (!ptx_find_place(p, instruction, &first))
         return false;
     const struct ptx_cell *cell = &p->cells[first];
-    return operand == place_of(instruction) || (cell->writes == 1 && !cell->is_mixed && !ptx_has_halves(cell) &&
-                                                !ptx_stays_in_memory(p, first, PTX_LONG_BYTES));
+    return operand == ptx_place_operand(instruction) ||
+           (!p->calls_unseen && cell->writes == 1 && !cell->is_mixed && !ptx_has_halves(cell) &&
+            !ptx_stays_in_memory(p, first, PTX_LONG_BYTES));
 }
 
 /* Marks the variables whose addresses the instruction takes elsewhere; true where there is another one. */
@@ -209,12 +204,8 @@ static bool keep_given_away(const struct ptx_promotion *p, const struct wsdbg_pt
     }
     for (unsigned k = 0; k < instruction->operand_count; k++) {
         const struct wsdbg_ptx_operand *operand = &instruction->operands[k];
-        const bool has_elements =
-            operand->kind == WSDBG_PTX_OPERAND_VECTOR || operand->kind == WSDBG_PTX_OPERAND_TENSOR;
-        const uint32_t count = operand->count + (operand->kind == WSDBG_PTX_OPERAND_TENSOR);
-        for (uint32_t i = 0; has_elements && i < count; i++)
-            grows |= keep(p, ptx_place_named(
-                                 p, PTX_ITEM(p->link->parser->vectors, struct wsdbg_ptx_operand, operand->number + i)));
+        for (uint32_t i = 0; i < ptx_element_count(operand); i++)
+            grows |= keep(p, ptx_place_named(p, ptx_element(p->link, operand, i)));
         if (!operand->is_written && !is_followed(p, instruction, operand))
             grows |= keep(p, ptx_place_named(p, operand));
     }
@@ -261,9 +252,7 @@ static void count_writes(const struct ptx_promotion *p)
             const struct wsdbg_ptx_operand *operand = &instruction->operands[k];
             const bool is_vector = operand->kind == WSDBG_PTX_OPERAND_VECTOR;
             for (uint32_t e = 0; operand->is_written && e < (is_vector ? operand->count : 1); e++) {
-                const struct wsdbg_ptx_operand *to =
-                    is_vector ? PTX_ITEM(p->link->parser->vectors, struct wsdbg_ptx_operand, operand->number + e)
-                              : operand;
+                const struct wsdbg_ptx_operand *to = is_vector ? ptx_element(p->link, operand, e) : operand;
                 if (to->kind == WSDBG_PTX_OPERAND_REGISTER)
                     p->writes[to->number]++;
             }
@@ -281,8 +270,22 @@ static void find_owners(const struct ptx_promotion *p)
     }
 }
 
-static struct wsdbg_error *promote(const struct ptx_promotion *p)
+/* A call through a pointer, or of a function without a body.  Of these only vprintf and __assertfail are known to store
+ * nothing. */
+static bool is_unseen_call(const struct ptx_promotion *p, const struct wsdbg_ptx_instruction *instruction)
 {
+    if (instruction->operation != WSDBG_PTX_OP_call || instruction->target != WSDBG_PTX_NONE)
+        return false;
+    if (instruction->operands[0].kind != WSDBG_PTX_OPERAND_IMMEDIATE)
+        return true;
+    const char *name = ptx_function_at(p->link, (uint32_t)instruction->operands[0].value)->name;
+    return strcmp(name, "vprintf") && strcmp(name, "__assertfail");
+}
+
+static struct wsdbg_error *promote(struct ptx_promotion *p)
+{
+    for (uint32_t i = p->kernel->first; i < p->kernel->end; i++)
+        p->calls_unseen |= is_unseen_call(p, ptx_promotion_at(p, i));
     count_writes(p);
     find_owners(p);
     while (follow(p))

@@ -30,6 +30,7 @@ struct ptx_promotion {
     int64_t *address;       /* ... the place in local memory that it names; PTX_NO_PLACE = none, or not known */
     bool *is_doubtful;      /* ... it seemed to name a place, which did not hold */
     uint32_t bytes;         /* of local memory */
+    bool calls_unseen;      /* code is called that is not in the kernel: it may store where a pointer points to */
     uint32_t *owner;        /* by byte: its variable + 1; 0 = none */
     uint32_t *kept_from;    /* by variable: from this byte of local memory on it stays there */
     struct ptx_cell *cells; /* by byte */
@@ -43,7 +44,7 @@ static inline struct wsdbg_ptx_instruction *ptx_promotion_at(const struct ptx_pr
 /* A load or store that may concern local memory. */
 static inline bool ptx_is_local_access(const struct wsdbg_ptx_instruction *instruction)
 {
-    return (instruction->operation == WSDBG_PTX_OP_ld || instruction->operation == WSDBG_PTX_OP_st) &&
+    return ptx_is_load_or_store(instruction) &&
            (instruction->space == WSDBG_PTX_LOCAL || instruction->space == WSDBG_PTX_GENERIC);
 }
 

@@ -108,7 +108,7 @@ static bool is_branch(uint16_t operation)
            operation == WSDBG_PTX_OP_ret;
 }
 
-/* What is followed of numbers with a point: see ptx_translate.c. */
+/* What is followed of numbers with a point: see ptx_compare.c and ptx_arithmetic.c. */
 static bool is_followed_float(const struct wsdbg_ptx_instruction *instruction)
 {
     return instruction->type == WSDBG_PTX_F32 &&

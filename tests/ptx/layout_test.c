@@ -59,6 +59,23 @@ static void initial_values_are_bytes(void **state)
     assert_module_refused(".shared .u8 a = 1;", "a.ptx:4: a cannot have initial values");
 }
 
+/* An address of a function, as a whole and byte by byte: nvcc writes structures so. */
+static void addresses_of_functions_are_initial_values(void **state)
+{
+    struct wsdbg_ptx_program *program = parse_module(
+        ".func f() { ret; }\n.func g() { ret; }\n.global .u64 whole[1] = {g};\n"
+        ".global .u8 bytes[8] = {0xFF(g), 0xFF00(g), 0xFF0000(g), 0xFF000000(g), 0xFF00000000(g), 0xFF0000000000(g),\n"
+        "0xFF000000000000(g), 0xFF00000000000000(g)};\n.entry k() { ret; }\n");
+    static const unsigned char none[8];
+    (void)state;
+    const unsigned char *whole = wsdbg_ptx_find_variable(program, "whole")->initial;
+    assert_memory_not_equal(whole, none, sizeof none);
+    assert_memory_equal(wsdbg_ptx_find_variable(program, "bytes")->initial, whole, sizeof none);
+    wsdbg_ptx_program_destroy(program);
+    assert_module_refused(".func f() { ret; }\n.global .u32 half = f;",
+                          "a.ptx:5: an address does not fit a value of 4 bytes");
+}
+
 static void addresses_in_initial_values_are_relocations(void **state)
 {
     (void)state;
@@ -176,6 +193,7 @@ int main(void)
         cmocka_unit_test(module_variables_lie_in_blocks),
         cmocka_unit_test(initial_values_are_bytes),
         cmocka_unit_test(addresses_in_initial_values_are_relocations),
+        cmocka_unit_test(addresses_of_functions_are_initial_values),
         cmocka_unit_test(shared_memory_is_laid_out_for_each_kernel),
         cmocka_unit_test(parameters_lie_at_their_alignment),
         cmocka_unit_test(limits_of_a_kernel_are_kept),

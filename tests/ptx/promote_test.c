@@ -105,6 +105,29 @@ static void a_variable_whose_address_leaves_stays(void **state)
     assert_accesses("", "st.u64 [sp], sp; @p1 st.u64 [sp], d8; ld.u64 d1, [sp]; st.u32 [d1], 1;", 4);
 }
 
+/* An argument of code that is not in the kernel: that may store where it points to.  vprintf stores nothing. */
+static void a_variable_whose_address_is_passed_to_unseen_code_stays(void **state)
+{
+    static const char pass[] = "st.u32 [sp], 1; { .param .b64 a; st.param.b64 [a], sp; %s } ld.u32 r1, [sp];";
+    static const struct {
+        const char *functions, *call;
+        unsigned left;
+    } rows[] = {
+        {".extern .func f(.param .b64 a);", "call f, (a);", 2},
+        {".func g(.param .b64 a) { ret; }",
+         ".reg .b64 q; mov.u64 q, g; P: .callprototype _ (.param .b64 _); call q, (a), P;", 2},
+        {".func g(.param .b64 a) { ret; }", "call g, (a);", 0},
+        {".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);",
+         ".param .b32 r; call (r), vprintf, (a, a);", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char body[512];
+        snprintf(body, sizeof body, pass, rows[i].call);
+        assert_accesses(rows[i].functions, body, rows[i].left);
+    }
+}
+
 /* An index counts from the address that it is added to: what lies below is not part of the array. */
 static void an_array_stays(void **state)
 {
@@ -113,6 +136,20 @@ static void an_array_stays(void **state)
                     "st.u32 [sp], 1; ld.u32 r1, [sp]; add.u64 d1, sp, 16; add.s64 d2, d1, d8; st.u32 [d2], r1;\n"
                     "ld.u32 r2, [sp+16]; st.u32 [sp+32], 1;",
                     3);
+}
+
+/* An array stays in memory; its generic accesses are known to be local ones.  The address of a function, which no
+ * instruction writes, is none of local memory: storing it takes nothing away. */
+static void generic_accesses_of_an_array_become_local(void **state)
+{
+    (void)state;
+    struct wsdbg_ptx_program *program =
+        parse(".func g() { ret; }", "mov.u64 d3, g; st.global.u64 [d8], d3; add.s64 d2, sp, d8; st.u32 [d2], 1;");
+    unsigned local = 0;
+    for (size_t i = 0; i < program->instruction_count; i++)
+        local += is_memory(&program->instructions[i]) && program->instructions[i].space == WSDBG_PTX_LOCAL;
+    assert_int_equal(local, 1);
+    wsdbg_ptx_program_destroy(program);
 }
 
 static void loads_and_stores_become_moves(void **state)
@@ -162,9 +199,14 @@ static void calls_pass_everything_in_registers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_places_become_registers),         cmocka_unit_test(what_does_not_fit_stays),
-        cmocka_unit_test(a_variable_whose_address_leaves_stays), cmocka_unit_test(an_array_stays),
-        cmocka_unit_test(loads_and_stores_become_moves),         cmocka_unit_test(calls_pass_everything_in_registers),
+        cmocka_unit_test(known_places_become_registers),
+        cmocka_unit_test(what_does_not_fit_stays),
+        cmocka_unit_test(a_variable_whose_address_leaves_stays),
+        cmocka_unit_test(an_array_stays),
+        cmocka_unit_test(a_variable_whose_address_is_passed_to_unseen_code_stays),
+        cmocka_unit_test(loads_and_stores_become_moves),
+        cmocka_unit_test(generic_accesses_of_an_array_become_local),
+        cmocka_unit_test(calls_pass_everything_in_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
