@@ -14,6 +14,7 @@
 
 #include "diagnose/finding.h"
 #include "machine/interpret.h"
+#include "picture.h"
 
 #define POSSIBLE WSDBG_CONFIDENCE_POSSIBLE
 #define LIKELY WSDBG_CONFIDENCE_LIKELY
@@ -291,18 +292,11 @@ static void a_cta_that_left_is_told_where_the_gpu_names_no_instruction(void **st
         struct wsdbg_snapshot snapshot;
         struct wsdbg_diagnosis diagnosis;
         read_dump(looks[i].dump, &snapshot);
-        struct wsdbg_exception stopped = {.code = 18, .site = WSDBG_NONE, .barrier = WSDBG_NONE}, *before;
-        const size_t count = snapshot.exception_count;
-        before = snapshot.exceptions;
-        snapshot.exceptions = &stopped;
-        snapshot.exception_count = 1;
-        snapshot.contexts[0].error = 719;
-        must(wsdbg_diagnose_faults(&snapshot, &diagnosis));
+        struct wsdbg_exception stopped = {.code = 18, .site = WSDBG_NONE, .barrier = WSDBG_NONE};
+        picture_judge_fault(&snapshot, &stopped, &diagnosis);
         assert_int_equal(diagnosis.findings[0].cause, looks[i].cause);
         assert_non_null(strstr(diagnosis.findings[0].sentence, looks[i].words));
         wsdbg_diagnosis_deinit(&diagnosis);
-        snapshot.exceptions = before;
-        snapshot.exception_count = count;
         wsdbg_snapshot_deinit(&snapshot);
     }
 }

@@ -136,6 +136,26 @@ static void check(size_t example, bool is_backwards)
     wsdbg_diagnosis_deinit(&diagnosis);
 }
 
+/* One change repairs the second of two CTAs with the same finding: that counts for both. */
+static void a_repair_in_one_cta_counts_for_all_with_the_same_finding(void **state)
+{
+    struct wsdbg_grid grid = {.running = true};
+    const struct wsdbg_snapshot snapshot = {.grids = &grid, .grid_count = 1};
+    const struct found found[FINDINGS] = {FOUND(ARRIVE_MISSING, LIKELY)};
+    struct wsdbg_diagnosis diagnosis = {0};
+    for (uint32_t cta = 0; cta < CASES; cta++) {
+        struct wsdbg_case c = {.snapshot = &snapshot};
+        find(&c, cta, found);
+        c.findings[0].is_repaired = cta == 1;
+        assert_null(wsdbg_fold(&c, &diagnosis));
+        free(c.findings);
+    }
+    assert_int_equal(diagnosis.finding_count, 1);
+    assert_true(diagnosis.findings[0].is_repaired);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    (void)state;
+}
+
 /* Two likely causes.  One of them is seen to be enough: with that one change the walks lead to the kernel's end. */
 static void what_one_change_repairs_goes_before_what_is_only_counted(void **state)
 {
@@ -232,6 +252,7 @@ int main(void)
         cmocka_unit_test(what_may_be_the_cause_goes_before_a_standstill_without_one),
         cmocka_unit_test(the_example_is_a_cta_that_hangs),
         cmocka_unit_test(where_no_thread_was_followed_nothing_goes_before_a_cycle),
+        cmocka_unit_test(a_repair_in_one_cta_counts_for_all_with_the_same_finding),
         cmocka_unit_test(what_one_change_repairs_goes_before_what_is_only_counted),
         cmocka_unit_test(the_order_of_findings_has_no_circle),
     };

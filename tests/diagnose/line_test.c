@@ -19,6 +19,7 @@ static const struct kernel {
     const char *name, *cause, *says; /* cause NULL: the kernel finishes */
     uint32_t count_at_ends;
     bool last_tells_first; /* rank 3 arrives on rank 0, too */
+    bool first_tells_last; /* ... and rank 0 on rank 3: a ring */
     uint32_t silent;       /* a rank that does not arrive on the next one; CTAS: all do */
 } kernels[] = {
     {.name = "nothing is wrong", .count_at_ends = 1, .silent = CTAS},
@@ -60,6 +61,8 @@ static void put_way(struct way *way, uint32_t rank, const struct kernel *k)
     for (uint32_t i = 0; i < STEPS; i++) {
         if (rank > 0)
             tell(way, rank - 1, i);
+        else if (k->first_tells_last)
+            tell(way, CTAS - 1, i);
         if (rank + 1 < CTAS && rank != k->silent)
             tell(way, rank + 1, i);
         else if (rank + 1 == CTAS && k->last_tells_first)
@@ -94,9 +97,22 @@ static void a_count_that_does_not_fit_the_ends_of_a_line_is_told(void **state)
     (void)state;
 }
 
+/* Rank 0 and rank 3 are neighbours: each barrier gets two arrivals, and no rank is an end. */
+static void a_ring_has_no_ends(void **state)
+{
+    static const struct kernel ring = {
+        .count_at_ends = 1, .last_tells_first = true, .first_tells_last = true, .silent = CTAS};
+    struct picture p;
+    assert_true(stand(&p, &ring));
+    assert_false(ways_say(&p, "line of CTAs"));
+    picture_deinit(&p);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ring_has_no_ends),
         cmocka_unit_test(a_count_that_does_not_fit_the_ends_of_a_line_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,19 +82,9 @@ static void arrivals_that_all_walks_make_are_not_left_out(void **state)
 {
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         struct picture p;
-        struct wsdbg_diagnosis diagnosis;
         print_message("%s\n", kernels[i].name);
         put_kernel(&p, &kernels[i]);
-        picture_judge(&p, &diagnosis);
-        enum wsdbg_confidence confidence = 0;
-        for (size_t f = 0; f < diagnosis.finding_count; f++) {
-            const struct wsdbg_finding *finding = &diagnosis.findings[f];
-            print_message("  %s: %s\n", wsdbg_cause_name(finding->cause), finding->sentence);
-            if (finding->cause == WSDBG_CAUSE_ARRIVE_MISSING && finding->confidence > confidence)
-                confidence = finding->confidence;
-        }
-        assert_int_equal(confidence, kernels[i].confidence);
-        wsdbg_diagnosis_deinit(&diagnosis);
+        assert_int_equal(picture_confidence_of(&p, WSDBG_CAUSE_ARRIVE_MISSING), kernels[i].confidence);
         picture_deinit(&p);
     }
     (void)state;

@@ -266,7 +266,6 @@ static void a_warp_that_leaves_a_use_out_shows_no_wrong_id(void **state)
 static void who_left_may_have_been_meant_to_come(void **state)
 {
     struct picture p;
-    struct wsdbg_diagnosis diagnosis;
     (void)state;
     begin(&p);
     ways[0].is_open = true;
@@ -276,11 +275,7 @@ static void who_left_may_have_been_meant_to_come(void **state)
     ways_put(&p, ways, WARPS);
     assert_true(ways_stand(&p));
     picture_still(&p);
-    picture_judge(&p, &diagnosis);
-    for (size_t i = 0; i < diagnosis.finding_count; i++)
-        if (diagnosis.findings[i].cause == WSDBG_CAUSE_NAMED_COUNT)
-            assert_int_equal(diagnosis.findings[i].confidence, WSDBG_CONFIDENCE_POSSIBLE);
-    wsdbg_diagnosis_deinit(&diagnosis);
+    assert_int_equal(picture_confidence_of(&p, WSDBG_CAUSE_NAMED_COUNT), WSDBG_CONFIDENCE_POSSIBLE);
     picture_deinit(&p);
 }
 

@@ -332,9 +332,22 @@ int picture_confidence_of(struct picture *p, enum wsdbg_cause cause)
     picture_judge(p, &diagnosis);
     for (size_t i = 0; i < diagnosis.finding_count; i++) {
         printf("  %s\n", diagnosis.findings[i].sentence);
-        if (diagnosis.findings[i].cause == cause)
+        if (diagnosis.findings[i].cause == cause && (int)diagnosis.findings[i].confidence > confidence)
             confidence = (int)diagnosis.findings[i].confidence;
     }
     wsdbg_diagnosis_deinit(&diagnosis);
     return confidence;
+}
+
+void picture_judge_fault(struct wsdbg_snapshot *snapshot, struct wsdbg_exception *stopped, struct wsdbg_diagnosis *out)
+{
+    const struct wsdbg_snapshot before = *snapshot;
+    struct wsdbg_context *context = &snapshot->contexts[snapshot->grids[0].context];
+    const int error = context->error;
+    context->error = 719;
+    snapshot->exceptions = stopped;
+    snapshot->exception_count = 1;
+    must(wsdbg_diagnose_faults(snapshot, out) == NULL);
+    context->error = error;
+    *snapshot = before;
 }

@@ -61,8 +61,12 @@ void picture_judge(struct picture *p, struct wsdbg_diagnosis *out);
 
 enum { PICTURE_NOT_SAID = -1 };
 
-/* Judges the picture and prints what is said.  How sure a finding of this cause is; PICTURE_NOT_SAID: there is none. */
+/* Judges the picture and prints what is said.  How sure the surest finding of this cause is; PICTURE_NOT_SAID: there is
+ * none. */
 int picture_confidence_of(struct picture *p, enum wsdbg_cause cause);
+
+/* Judges the snapshot as after error 719 with this exception; the snapshot is then as before. */
+void picture_judge_fault(struct wsdbg_snapshot *snapshot, struct wsdbg_exception *stopped, struct wsdbg_diagnosis *out);
 
 #define MBARRIER_AT(id, stage) (0x400u + (id)*0x40u + (stage)*8u)
 

@@ -29,6 +29,7 @@ enum {
 struct kernel {
     const char *name, *says; /* says NULL: the kernel finishes, or nothing is said of rounds that are left out */
     uint32_t first, end;
+    bool is_one;   /* ... warp 8 alone */
     bool is_other; /* warps 8-11 do something else behind the rounds */
     bool hangs;
 };
@@ -46,6 +47,13 @@ static const struct kernel kernels[] = {
      .first = 1,
      .end = ROUNDS,
      .hangs = true},
+    {.name = "one warp of the group leaves out the last rounds",
+     .says =
+         "Warp 8 does the same as warp 4, but leaves out rounds of it: 4 waits, and the arrivals on \"empty\" behind",
+     .first = 6,
+     .end = ROUNDS,
+     .is_one = true,
+     .hangs = true},
     {.name = "... but not to do what the others do", .first = 6, .end = ROUNDS, .is_other = true, .hangs = true},
 };
 
@@ -53,7 +61,7 @@ static struct way ways[WARPS];
 
 static void consume(struct way *way, const struct kernel *k)
 {
-    const bool skips = way->warp >= 2 * GROUP;
+    const bool skips = k->is_one ? way->warp == 2 * GROUP : way->warp >= 2 * GROUP;
     for (uint32_t i = 0; i < ROUNDS; i++) {
         if (skips && i >= k->first && i < k->end)
             continue;

@@ -69,6 +69,19 @@ static void a_wait_for_the_phase_before_does_not(void **state)
     (void)state;
 }
 
+/* The same, but on the barrier of another CTA: its parity says nothing of this one. */
+static void a_wait_on_another_rank_keeps_arrivals_apart(void **state)
+{
+    struct kernel k;
+    fill(&k, (const uint32_t[ROUNDS]){1, 0, 0});
+    for (size_t i = 0; i < k.p.snapshot.step_count; i++)
+        if (k.p.snapshot.steps[i].kind == WSDBG_ACCESS_WAIT && k.p.snapshot.steps[i].address == AT_C)
+            k.p.snapshot.steps[i].rank = 1;
+    assert_int_equal(spent(&k, 0).between, WSDBG_BETWEEN_WAIT);
+    kernel_end(&k);
+    (void)state;
+}
+
 static void arrivals_without_a_wait_are_too_many(void **state)
 {
     struct kernel k;
@@ -160,13 +173,11 @@ static void a_fault_elsewhere_is_not_explained(void **state)
 /* ---- what is said ---- */
 
 /* The GPU stopped warp 0 at its arrival on "b", whose word an arrival has locked. */
-static void expect_said(const uint32_t parities[ROUNDS], enum wsdbg_cause cause, enum wsdbg_confidence confidence)
+static void expect_said_of(struct kernel *k, enum wsdbg_cause cause, enum wsdbg_confidence confidence)
 {
     const uint64_t lock = UINT64_C(1) << 42;
-    struct kernel k;
-    fill(&k, parities);
-    struct wsdbg_snapshot *s = &k.p.snapshot;
-    const uint32_t row = row_of_b(&k);
+    struct wsdbg_snapshot *s = &k->p.snapshot;
+    const uint32_t row = row_of_b(k);
     struct wsdbg_exception stopped = {.code = 4,
                                       .lanes = LANE_0,
                                       .at_lanes = LANE_0,
@@ -176,17 +187,19 @@ static void expect_said(const uint32_t parities[ROUNDS], enum wsdbg_cause cause,
                                       .barrier = row};
     struct wsdbg_diagnosis diagnosis;
     s->barriers[row].word = wsdbg_known_u64(lock);
-    s->contexts[s->grids[0].context].error = 719;
-    s->exceptions = &stopped;
-    s->exception_count = 1;
-    assert_null(wsdbg_diagnose_faults(s, &diagnosis));
+    picture_judge_fault(s, &stopped, &diagnosis);
     assert_true(diagnosis.finding_count > 0);
     assert_int_equal(diagnosis.findings[0].cause, cause);
     assert_int_equal(diagnosis.findings[0].confidence, confidence);
     wsdbg_diagnosis_deinit(&diagnosis);
-    s->exceptions = NULL;
-    s->exception_count = 0;
-    kernel_end(&k);
+    kernel_end(k);
+}
+
+static void expect_said(const uint32_t parities[ROUNDS], enum wsdbg_cause cause, enum wsdbg_confidence confidence)
+{
+    struct kernel k;
+    fill(&k, parities);
+    expect_said_of(&k, cause, confidence);
 }
 
 static void a_parity_that_let_a_wait_through_is_the_cause(void **state)
@@ -207,23 +220,51 @@ static void where_each_arrival_has_its_wait_a_double_arrival_is_only_possible(vo
     (void)state;
 }
 
+/* The consumer comes through its first wait at once, and releases a slot that is not filled. */
+static void a_first_parity_of_the_other_side_is_the_cause(void **state)
+{
+    struct kernel k;
+    kernel_begin(&k);
+    kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 1);
+    kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_C, 1);
+    kernel_sync(&k);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        kernel_add(&k, 0, WSDBG_ACCESS_WAIT, AT_C, (i & 1) ^ 1);
+        kernel_add(&k, 0, WSDBG_ACCESS_ARRIVE_EXPECT, AT_B, BYTES);
+        kernel_add(&k, 0, WSDBG_ACCESS_COPY, AT_B, BYTES);
+        kernel_add(&k, 1, WSDBG_ACCESS_WAIT, AT_B, (i & 1) ^ 1);
+        kernel_add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_C, 1);
+    }
+    kernel_run(&k);
+    expect_said_of(&k, WSDBG_CAUSE_PARITY_WRONG, WSDBG_CONFIDENCE_LIKELY);
+    (void)state;
+}
+
 /* ---- errors at a named barrier ---- */
 
 enum { PLACE = 3, OTHER_PLACE };
 
-/* Warp 0 was stopped at a use of a named barrier with `own` threads; warp 1 names `other` there, and `own` at a use
- * before that, if it has one. */
-static struct wsdbg_diagnosis judge_named(struct kernel *k, uint32_t own, uint32_t other, uint32_t site, bool has_more)
+/* How warp 1 uses the barrier besides, or what is known of the walks. */
+enum beside { NOTHING, BEFORE, BEHIND, GUESSED };
+
+/* Warp 0 was stopped at a use of a named barrier with `own` threads; warp 1 names `other` there, and `own` at another
+ * use if it has one. */
+static struct wsdbg_diagnosis judge_named(struct kernel *k, uint32_t own, uint32_t other, uint32_t site,
+                                          enum beside beside)
 {
     kernel_begin(k);
     const uint32_t access = picture_access(&k->p, WSDBG_ACCESS_NAMED_SYNC, MEETING, 1, own, WSDBG_LANES_ALL);
     struct wsdbg_snapshot *s = &k->p.snapshot;
     s->accesses[access].site = PLACE;
     way_add(&k->ways[0], WSDBG_ACCESS_NAMED_SYNC, MEETING, own)->access = access;
-    if (has_more)
+    if (beside == BEFORE)
         kernel_add(k, 1, WSDBG_ACCESS_NAMED_SYNC, MEETING, own);
     kernel_add(k, 1, WSDBG_ACCESS_NAMED_SYNC, MEETING, other);
+    if (beside == BEHIND)
+        kernel_add(k, 1, WSDBG_ACCESS_NAMED_SYNC, MEETING, own);
     kernel_run(k);
+    for (size_t i = 0; i < s->walk_count && beside == GUESSED; i++)
+        s->walks[i].is_guessed = true;
     struct wsdbg_exception stopped = {.code = 4,
                                       .lanes = UINT32_MAX,
                                       .exact = true,
@@ -231,12 +272,7 @@ static struct wsdbg_diagnosis judge_named(struct kernel *k, uint32_t own, uint32
                                       .access = WSDBG_ACCESS_NAMED_SYNC,
                                       .barrier = WSDBG_NONE};
     struct wsdbg_diagnosis diagnosis;
-    s->contexts[s->grids[0].context].error = 719;
-    s->exceptions = &stopped;
-    s->exception_count = 1;
-    assert_null(wsdbg_diagnose_faults(s, &diagnosis));
-    s->exceptions = NULL;
-    s->exception_count = 0;
+    picture_judge_fault(s, &stopped, &diagnosis);
     return diagnosis;
 }
 
@@ -247,17 +283,20 @@ static void two_counts_at_a_named_barrier_are_told_where_the_gpu_stops_a_warp(vo
         uint32_t own, other, site;
         enum wsdbg_cause cause;
         enum wsdbg_confidence confidence;
-        bool has_more;
+        enum beside beside;
     } rows[] = {
-        {"another warp names another number", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_LIKELY, false},
-        {"... maybe in another round", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_POSSIBLE, true},
-        {"all name the same number", 64, 64, PLACE, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, false},
-        {"the warp was stopped elsewhere", 64, 96, OTHER_PLACE, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, false},
+        {"another warp names another number", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_LIKELY, NOTHING},
+        {"... in another round", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_POSSIBLE, BEFORE},
+        {"... and comes more often", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_POSSIBLE, BEHIND},
+        {"the walks are guessed", 64, 96, PLACE, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, GUESSED},
+        {"all name the same number", 64, 64, PLACE, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, NOTHING},
+        {"the warp was stopped elsewhere", 64, 96, OTHER_PLACE, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE,
+         NOTHING},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct kernel k;
         print_message("%s\n", rows[i].name);
-        struct wsdbg_diagnosis diagnosis = judge_named(&k, rows[i].own, rows[i].other, rows[i].site, rows[i].has_more);
+        struct wsdbg_diagnosis diagnosis = judge_named(&k, rows[i].own, rows[i].other, rows[i].site, rows[i].beside);
         assert_true(diagnosis.finding_count > 0);
         assert_int_equal(diagnosis.findings[0].cause, rows[i].cause);
         assert_int_equal(diagnosis.findings[0].confidence, rows[i].confidence);
@@ -272,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_for_each_phase_keeps_arrivals_apart),
         cmocka_unit_test(a_wait_for_the_phase_before_does_not),
+        cmocka_unit_test(a_wait_on_another_rank_keeps_arrivals_apart),
         cmocka_unit_test(arrivals_without_a_wait_are_too_many),
         cmocka_unit_test(arrivals_with_a_meeting_between_them_may_be_kept_apart),
         cmocka_unit_test(a_single_arrival_of_a_warp_is_too_many),
@@ -281,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_fault_elsewhere_is_not_explained),
         cmocka_unit_test(a_parity_that_let_a_wait_through_is_the_cause),
         cmocka_unit_test(two_arrivals_without_a_wait_are_the_cause),
+        cmocka_unit_test(a_first_parity_of_the_other_side_is_the_cause),
         cmocka_unit_test(where_each_arrival_has_its_wait_a_double_arrival_is_only_possible),
         cmocka_unit_test(two_counts_at_a_named_barrier_are_told_where_the_gpu_stops_a_warp),
     };

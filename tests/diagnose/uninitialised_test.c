@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "diagnose/fault_uninitialised.h"
 #include "replay_kernel.h"
 
 static const struct error {
@@ -52,23 +51,26 @@ static void an_arrival_where_nobody_initialises_is_told(void **state)
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         struct kernel k;
         const struct error *e = &errors[i];
-        const struct wsdbg_exception stopped = {.code = e->code,
-                                                .access = e->access,
-                                                .exact = true,
-                                                .site = WSDBG_NONE,
-                                                .barrier = WSDBG_NONE,
-                                                .address = wsdbg_known_u64(e->place),
-                                                .in_shared = true};
+        struct wsdbg_diagnosis diagnosis;
+        struct wsdbg_exception stopped = {.code = e->code,
+                                          .access = e->access,
+                                          .exact = true,
+                                          .site = WSDBG_NONE,
+                                          .barrier = WSDBG_NONE,
+                                          .address = wsdbg_known_u64(e->place),
+                                          .in_shared = true};
         print_message("%s\n", e->name);
         put_kernel(&k, e);
-        assert_int_equal(wsdbg_say_uninitialised(&k.c, &stopped), e->says != NULL);
-        assert_int_equal(k.c.finding_count, e->says != NULL);
+        picture_judge_fault(&k.p.snapshot, &stopped, &diagnosis);
+        assert_true(diagnosis.finding_count > 0);
+        const struct wsdbg_finding *first = &diagnosis.findings[0];
+        assert_int_equal(first->cause == WSDBG_CAUSE_BARRIER_NOT_INIT, e->says != NULL);
         if (e->says) {
-            assert_int_equal(k.c.findings[0].cause, WSDBG_CAUSE_BARRIER_NOT_INIT);
-            assert_int_equal(k.c.findings[0].confidence,
+            assert_int_equal(first->confidence,
                              e->is_open_behind ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY);
-            assert_non_null(strstr(k.c.findings[0].sentence, e->says));
+            assert_non_null(strstr(first->sentence, e->says));
         }
+        wsdbg_diagnosis_deinit(&diagnosis);
         kernel_end(&k);
     }
     (void)state;
