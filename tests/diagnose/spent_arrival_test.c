@@ -264,7 +264,7 @@ static struct wsdbg_diagnosis judge_named(struct kernel *k, uint32_t own, uint32
         kernel_add(k, 1, WSDBG_ACCESS_NAMED_SYNC, MEETING, own);
     kernel_run(k);
     for (size_t i = 0; i < s->walk_count && beside == GUESSED; i++)
-        s->walks[i].is_guessed = true;
+        s->walks[i].is_guessed |= s->walks[i].warp == 0;
     struct wsdbg_exception stopped = {.code = 4,
                                       .lanes = UINT32_MAX,
                                       .exact = true,
@@ -288,7 +288,7 @@ static void two_counts_at_a_named_barrier_are_told_where_the_gpu_stops_a_warp(vo
         {"another warp names another number", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_LIKELY, NOTHING},
         {"... in another round", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_POSSIBLE, BEFORE},
         {"... and comes more often", 64, 96, PLACE, WSDBG_CAUSE_NAMED_COUNT, WSDBG_CONFIDENCE_POSSIBLE, BEHIND},
-        {"the walks are guessed", 64, 96, PLACE, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, GUESSED},
+        {"its own walk is guessed", 64, 96, PLACE, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, GUESSED},
         {"all name the same number", 64, 64, PLACE, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, NOTHING},
         {"the warp was stopped elsewhere", 64, 96, OTHER_PLACE, WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE,
          NOTHING},

@@ -1,8 +1,8 @@
 /* spent_arrival.c - see spent_arrival.h.
  *
  * Reads: walks.  A warp that arrives once in each phase waits in between: for the release of the slot, say, or for
- * threads that it meets.  If nothing of that is there, the second arrival is one too many.  If the wait names the parity
- * of the wait before it, it ends at once: that phase completed a round ago.
+ * threads that it meets.  If nothing of that is there, the second arrival is one too many.  If the wait names the
+ * parity of the wait before it, it ends at once: that phase completed a round ago.
  */
 #include "diagnose/spent_arrival.h"
 
@@ -63,7 +63,7 @@ static enum wsdbg_between read_way(const struct way *way, bool is_first, uint32_
         if (way->steps[i].kind != WSDBG_ACCESS_WAIT)
             continue;
         *wait = *wait == way->to ? i : *wait;
-        if (way->steps[i].rank != WSDBG_STEP_OWN_RANK || !repeats(way, way->steps[i].address))
+        if (!repeats(way, way->steps[i].address))
             return WSDBG_BETWEEN_WAIT;
     }
     return *wait == way->to ? WSDBG_BETWEEN_NOTHING : WSDBG_BETWEEN_REPEAT;
