@@ -88,7 +88,7 @@ static inline bool ptx_writes_address(const struct ptx_promotion *p, const struc
 int64_t ptx_place_named(const struct ptx_promotion *p, const struct wsdbg_ptx_operand *operand);
 /* Where a load or store goes: its first byte.  False: not to a variable's bytes, or that is not known. */
 bool ptx_find_place(const struct ptx_promotion *p, const struct wsdbg_ptx_instruction *access, uint32_t *first);
-/* promote_moves.c: gives the cells registers, and puts moves in place of their loads and stores. */
+/* promote_moves.c: adds a register for each cell, and replaces the cell's loads and stores by moves. */
 struct wsdbg_error *ptx_put_moves(const struct ptx_promotion *p);
 
 #endif

@@ -146,7 +146,8 @@ static enum walk_words_end begin_pass(struct walk_words *words)
     return WALK_WORDS_AGAIN;
 }
 
-/* Whether some load was told a word that a walk may have overwritten behind the place where it is lost. */
+/* Some walks are lost half way.  What they store behind that place is not known.  Whether a load was given a word that
+ * such a store may have changed. */
 static bool was_told_too_much(const struct walk_words *words)
 {
     for (size_t i = 0; i < words->answered_count; i++)

@@ -1,4 +1,4 @@
-/* walking.h - one walk on its way through a kernel, for the files that it is made of.  Private to the walks.
+/* walking.h - the state of one walk through a kernel, for the files of code/sass that make walks.
  *
  * walk.c goes from block to block.  walk_steps.c executes what may be a step of the walk, walk_matrices.c the
  * multiplications of a warpgroup, and walk_turns.c says where the lanes go on behind a branch.

@@ -276,7 +276,8 @@ static void what_the_gpu_says_is_said(void **state)
     wsdbg_snapshot_deinit(&snapshot);
 }
 
-/* The warp went on behind the access that found no CTA.  That CTA must be seen to have left. */
+/* A warp accessed shared memory of a CTA that had left, and went on for some instructions before the GPU stopped it.
+ * Without a CTA that is seen to have left, the cause is not known. */
 static void a_cta_that_left_is_told_where_the_gpu_names_no_instruction(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* made_arrivals_test.c - the reference GEMM stands still with half of the arrivals on "empty".  By the words alone some
- * consumers left theirs out.  The walks show whether that can be.
+/* made_arrivals_test.c - the reference GEMM stands still with half of the arrivals on "empty".  From the words
+ * alone it seems that some consumers left out an arrival.  The walks show whether they did.
  *
  * A test makes the picture of that moment and judges it.
  */

@@ -1,5 +1,5 @@
-/* changed_machine.h - the machine of a real dump, of which a test changes single answers: registers that nobody has,
- * words of memory that hold something else, reads that fail or take long.
+/* changed_machine.h - the machine of a real dump, of which a test changes single answers.  Some registers are
+ * not known, some words of memory hold something else, and some reads fail or take long.
  */
 #ifndef WSDBG_TESTS_MACHINE_CHANGED_MACHINE_H
 #define WSDBG_TESTS_MACHINE_CHANGED_MACHINE_H

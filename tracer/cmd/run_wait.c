@@ -27,8 +27,8 @@ static enum wsdbg_followed follow(struct wsdbg_run *run)
     return follower ? follower->look(follower, run->tui ? wsdbg_tui_listener(run->tui) : NULL) : WSDBG_FOLLOWED_GOES_ON;
 }
 
-/* Once: the simulator proves what on a GPU would take the stall time to be believed.  A recording cannot show the
- * proof: it needs the time. */
+/* Whether the simulator has proven that nothing can move any more; true only once in a run.  Then wsdbg need not wait
+ * for the stall time.  With a recording it does wait: a replay sees no proof, only how long nothing moved. */
 static bool stands_for_ever(struct wsdbg_run *run)
 {
     if (!run->device.simulator || run->options->follower || run->options->record_path || run->stands_said)

@@ -108,7 +108,7 @@ static void give_up(struct wsdbg_inspector *inspector)
     wsdbg_side_process_wait(&inspector->child, wsdbg_attach_clock_ns() + KILL_LIMIT_NS);
 }
 
-/* True when the socket has something, also its end; a caller that asks late finds what came in time. */
+/* Whether the socket has data, or was closed, before the deadline.  Behind the deadline it still looks once. */
 static bool wait_readable(int socket, uint64_t deadline_ns)
 {
     struct pollfd poller = {.fd = socket, .events = POLLIN};

@@ -24,7 +24,7 @@ struct core_section {
     size_t byte_count, row_bytes;
 };
 
-/* *number is what its children refer to; NULL = it has none. */
+/* Writes a section.  *number: its index, by which its child sections name it.  NULL: it has no children. */
 struct wsdbg_error *core_out_section(struct core_out *out, const struct core_section *section, uint32_t *number);
 /* A table that is being filled, and one row of it. */
 struct core_rows {
