@@ -20,7 +20,8 @@ struct wsdbg_error *wsdbg_code_prepare(struct wsdbg_code *code, const struct wsd
 struct wsdbg_look;
 /* Reads what a verdict needs: one warp per distinct state in full, every barrier word that is waited on. */
 struct wsdbg_error *wsdbg_look_take(struct wsdbg_machine *machine, struct wsdbg_code *code, struct wsdbg_look **out);
-/* Of walks: no clock ends them, but a number of instructions, so that a dump gives the same verdict on a busy machine. */
+/* Of walks: no clock ends them, but a number of instructions, so that a dump gives the same verdict on a busy machine.
+ */
 #define WSDBG_WALKS_COUNTED UINT64_MAX
 
 /* How long registers are read for, from the first one on; a note says what was not read by then.  And how long threads
@@ -28,7 +29,7 @@ struct wsdbg_error *wsdbg_look_take(struct wsdbg_machine *machine, struct wsdbg_
 struct wsdbg_look_budget {
     uint64_t states_ns; /* of one warp of each state: without it nothing is known of the state */
     uint64_t rest_ns;   /* of other warps */
-    uint64_t walks_ns; /* or WSDBG_WALKS_COUNTED */
+    uint64_t walks_ns;  /* or WSDBG_WALKS_COUNTED */
 };
 /* The same with another budget than 150 ms for all. */
 struct wsdbg_error *wsdbg_look_take_within(struct wsdbg_machine *machine, struct wsdbg_code *code,
