@@ -56,7 +56,7 @@ static void *renew_lease(void *attach)
 }
 
 /* Stopped together with its attach watchdog, as by a debugger of somebody's, in the middle of a look. */
-static void no_lease_holds_calls_up_for_longer_than_ten_seconds(void **state)
+static void no_lease_holds_calls_up_for_longer_than_eighteen_seconds(void **state)
 {
     pthread_t thread;
     (void)state;
@@ -68,11 +68,11 @@ static void no_lease_holds_calls_up_for_longer_than_ten_seconds(void **state)
     renews = true;
     assert_int_equal(pthread_create(&thread, NULL, renew_lease, &rig.attach), 0);
     const uint64_t stopped_ns = wsdbg_attach_clock_ns();
-    while (rig.attach.row->state == WSDBG_ATTACH_DONE && wsdbg_attach_clock_ns() < stopped_ns + 14000 * MS)
+    while (rig.attach.row->state == WSDBG_ATTACH_DONE && wsdbg_attach_clock_ns() < stopped_ns + 22000 * MS)
         usleep(10000);
     const uint64_t held_ns = wsdbg_attach_clock_ns() - stopped_ns;
     assert_int_not_equal(rig.attach.row->state, WSDBG_ATTACH_DONE);
-    assert_true(held_ns > 9000 * MS && held_ns < 13000 * MS);
+    assert_true(held_ns > 17000 * MS && held_ns < 21000 * MS);
     renews = false;
     pthread_join(thread, NULL);
     kill(attach_watchdog, SIGCONT);
@@ -116,8 +116,7 @@ static void before_the_first_launch_one_waits_for_the_gpus_turn(void **state)
     helpers_finish(&rig);
 }
 
-/* The driver may handle an error of the GPU meanwhile, which takes it up to 0.9 s.  To kill the inspector would harm
- * the program. */
+/* Where several programs share a GPU, a suspension may take 4.04 s.  To kill the inspector would leave the GPU stopped. */
 static void one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for(void **state)
 {
     struct wsdbg_snapshot snapshot;
@@ -126,11 +125,11 @@ static void one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for(void 
     (void)state;
     struct rig rig = rig_start(NULL);
     session_name(session, sizeof session);
-    setenv("FAKE_CUDA_SLOW", "suspendDevice,600", 1);
+    setenv("FAKE_CUDA_SLOW", "suspendDevice,4100", 1);
     rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_ATTACH_ALWAYS, &source));
-    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), 8000 * MS, &snapshot));
+    rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), 4000 * MS, &snapshot));
     unsetenv("FAKE_CUDA_SLOW");
-    assert_int_equal(snapshot.look_count, 2);
+    assert_int_equal(snapshot.look_count, 1); /* there is no time for a second one */
     assert_int_equal(rig.gpu->attaches, 1); /* no attach watchdog had to come */
     wsdbg_snapshot_deinit(&snapshot);
     source->ops->close(source);
@@ -226,7 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_forked_child_does_not_wait_for_its_parents_inspector),
         cmocka_unit_test(calls_go_on_as_soon_as_their_inspector_is_dead),
-        cmocka_unit_test(no_lease_holds_calls_up_for_longer_than_ten_seconds),
+        cmocka_unit_test(no_lease_holds_calls_up_for_longer_than_eighteen_seconds),
         cmocka_unit_test(what_was_seen_of_the_programs_threads_holds_meanwhile),
         cmocka_unit_test(before_the_first_launch_one_waits_for_the_gpus_turn),
         cmocka_unit_test(one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for),

@@ -76,7 +76,7 @@ void helpers_assert(const struct rig *rig, int wanted)
 {
     pid_t found[MOST];
     int count = 0;
-    for (int i = 0; i < 1500; i++, usleep(10000))
+    for (int i = 0; i < 4500; i++, usleep(10000))
         if ((count = helpers_find(rig, found)) == wanted)
             return;
     fail_msg("%d processes beside the program, not %d", count, wanted);

@@ -19,14 +19,14 @@ enum {
     WAKES = 5,          /* an inspector that is stopped more often is killed */
     TRIES = 3,
     TRY_SECONDS =
-        15 /* more than the waits of one: 4 s for the debug attach, 2.9 s for the attach, 1 s, 4.5 s to leave */
+        30 /* more than the waits of one: 7 s for the debug attach, 2.9 s for the attach, 5 s, 9.5 s to leave */
 };
 /* An attach that was under way and the way out of it. */
 #define OVERDUE_NS (WSDBG_INSPECTOR_ATTACH_NS + WSDBG_INSPECTOR_LEAVE_NS)
 #define STOPPED_NS 200000000ull /* an inspector that has not renewed its lease for so long may have been stopped */
 #define RUNS_NS 1000000000ull   /* one that was not woken for so long, and renews it, runs */
-#define SILENT_NS 2500000000ull /* ... and for so long, 0.5 s before the lease is over, hangs */
-#define SHUT_NS 4000000000ull   /* where the program cannot follow the inspector its lease of 3 s must run out */
+#define SILENT_NS 5500000000ull /* ... and for so long, 0.5 s before the lease is over, hangs */
+#define SHUT_NS 7000000000ull   /* where the program cannot follow the inspector its lease of 6 s must run out */
 #define STOPPED_AT_MOST_NS 1000000000ull
 
 /* ---- watching ---- */

@@ -41,12 +41,16 @@ enum {
 };
 #define WSDBG_INSPECTOR_IMAGE_BYTES (512ull << 20) /* all images together */
 
-#define WSDBG_INSPECTOR_LEASE_NS 3000000000ull  /* the program shows out one that has not renewed it for so long */
+/* One call of the driver may take so long.  Where several programs share GPUs, 2 of 255 suspensions took 4.04 s on H200s,
+ * and calls for the other GPU waited meanwhile (docs/results/live-attach.md).  To kill an inspector that waits leaves the
+ * GPU stopped. */
+#define WSDBG_INSPECTOR_BLOCKED_NS 5000000000ull
+#define WSDBG_INSPECTOR_LEASE_NS 6000000000ull  /* the program shows out one that has not renewed it for so long */
 #define WSDBG_INSPECTOR_ATTACH_NS 2900000000ull /* it gives up after that; shorter than its lease */
 /* To leave in good order takes the child this long at most when the program and the driver do not answer: 3.8 s of
- * waiting (inspector_child.c), an exception that is met on the way, and the driver's calls.  Nobody kills it sooner: to
- * kill it while it resumes or detaches is what leaves a GPU stopped. */
-#define WSDBG_INSPECTOR_LEAVE_NS 4500000000ull
+ * waiting (inspector_child.c), an exception that is met on the way, and a call of the driver that takes long.  Nobody
+ * kills it sooner: to kill it while it resumes or detaches is what leaves a GPU stopped. */
+#define WSDBG_INSPECTOR_LEAVE_NS 9500000000ull
 
 struct wsdbg_inspector_image {
     uint32_t device, fetched; /* 1: its bytes are there; they are fetched when a warp is seen in it */

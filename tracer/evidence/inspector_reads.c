@@ -163,8 +163,8 @@ void wsdbg_inspect_suspend(struct wsdbg_inspection *in, uint64_t limit_ns, struc
     list_devices(in);
     tell_stopped(in, all_devices(in->area));
     in->suspended = true;
-    in->resume_by_ns = wsdbg_attach_clock_ns() + limit_ns;
     for (uint32_t i = 0; i < in->area->device_count; i++) {
+        wsdbg_inspect_hold(in); /* each device may take long */
         const uint32_t result = in->api.suspendDevice(in->area->devices[i].device);
         if (result == WSDBG_DEBUG_OK || result == WSDBG_DEBUG_SUSPENDED_DEVICE)
             continue;
@@ -172,6 +172,7 @@ void wsdbg_inspect_suspend(struct wsdbg_inspection *in, uint64_t limit_ns, struc
         wsdbg_inspect_fail(reply, "device %u cannot be stopped (error %#x)", in->area->devices[i].device, result);
         return;
     }
+    in->resume_by_ns = wsdbg_attach_clock_ns() + limit_ns;
 }
 
 /* ---- warps ---- */

@@ -19,10 +19,8 @@ enum { LOOKS = 2 };
 #define HELD_NS 50000000ull           /* ... and then for an observer to report the locks of its GPUs */
 #define STOPPED_AT_MOST_NS 1000000000ull
 #define ATTACH_LIMIT_NS 2750000000ull /* and never more than half of the time there is */
-#define STEP_LIMIT_NS 1500000000ull
-/* The driver may handle an error of the GPU meanwhile, which takes it 0.9 s.  To kill an inspector that waits for it
- * harms the program, and its attach watchdog does so after 2.5 s. */
-#define SUSPEND_LIMIT_NS 2400000000ull
+#define STEP_LIMIT_NS WSDBG_INSPECTOR_BLOCKED_NS
+#define FREED_LIMIT_NS 1500000000ull
 /* For registers, more than a millisecond a warp: the GPU stands still meanwhile.  The report shows the last look; the
  * one before it only tells what moved, for which one warp of each state and some others do.  A CTA of a large kernel
  * takes 5 ms to follow. */
@@ -119,18 +117,12 @@ static struct wsdbg_error *read_stopped(struct wsdbg_live_process *process, stru
     return NULL;
 }
 
-static uint64_t suspend_limit_ns(uint64_t now_ns, uint64_t deadline_ns)
-{
-    const uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
-    return left_ns < STEP_LIMIT_NS ? STEP_LIMIT_NS : left_ns < SUSPEND_LIMIT_NS ? left_ns : SUSPEND_LIMIT_NS;
-}
-
-static struct wsdbg_error *look_once(struct wsdbg_live_process *process, uint64_t deadline_ns)
+static struct wsdbg_error *look_once(struct wsdbg_live_process *process)
 {
     struct wsdbg_look_row *times = &process->times[process->count];
     uint64_t since_ns = wsdbg_attach_clock_ns();
     struct wsdbg_error *error =
-        wsdbg_live_machine_suspend(process->machine, STOPPED_AT_MOST_NS, suspend_limit_ns(since_ns, deadline_ns));
+        wsdbg_live_machine_suspend(process->machine, STOPPED_AT_MOST_NS, STEP_LIMIT_NS);
     times->suspend_ns = lap(&since_ns);
     if (error)
         return error;
@@ -170,7 +162,7 @@ static struct wsdbg_error *look_next(struct wsdbg_live_process *process, uint64_
             return NULL;
         wait_until(next_ns);
     }
-    return look_once(process, deadline_ns);
+    return look_once(process);
 }
 
 static struct wsdbg_error *look_apart(struct wsdbg_live_process *process, uint64_t deadline_ns)
@@ -308,14 +300,14 @@ void wsdbg_live_process_await_leave(struct wsdbg_live_process *process, struct w
     process->times[process->count ? process->count - 1 : 0].detach_ns = length_ns;
     if (row)
         row->detach_ns = length_ns;
-    wsdbg_live_machine_await_rescue(process->machine, STEP_LIMIT_NS);
+    wsdbg_live_machine_await_rescue(process->machine, FREED_LIMIT_NS);
 }
 
 static struct wsdbg_error *look_staying(struct wsdbg_live_process *process, uint64_t deadline_ns)
 {
     struct wsdbg_error *error = look_apart(process, deadline_ns);
     if (error)
-        wsdbg_live_machine_await_rescue(process->machine, STEP_LIMIT_NS);
+        wsdbg_live_machine_await_rescue(process->machine, FREED_LIMIT_NS);
     return error;
 }
 
@@ -340,7 +332,7 @@ void wsdbg_live_process_look_ahead(struct wsdbg_live_process *process)
     if (process->saw_fault || !wsdbg_live_machine_stays(process->machine))
         return;
     begin_looks(process);
-    struct wsdbg_error *error = look_once(process, wsdbg_attach_clock_ns() + SUSPEND_LIMIT_NS);
+    struct wsdbg_error *error = look_once(process);
     process->looked_ahead = !error;
     if (error)
         forget_looks(process);
@@ -352,7 +344,7 @@ void wsdbg_live_process_look_at_fault(struct wsdbg_live_process *process)
     if (process->saw_fault || !wsdbg_live_machine_has_fault(process->machine))
         return;
     begin_looks(process);
-    struct wsdbg_error *error = look_once(process, wsdbg_attach_clock_ns() + SUSPEND_LIMIT_NS);
+    struct wsdbg_error *error = look_once(process);
     process->saw_fault = process->count > 0; /* what was seen was seen */
     wsdbg_error_destroy(error);
 }

@@ -7,7 +7,8 @@
 #include "evidence/fault_place.h"
 #include "evidence/live_rows.h"
 
-#define READ_LIMIT_NS 500000000ull
+#define READ_LIMIT_NS WSDBG_INSPECTOR_BLOCKED_NS
+#define DETACHED_LIMIT_NS 500000000ull
 #define OPEN_LIMIT_NS 5000000000ull /* to load the driver's library from a slow disk */
 
 struct live_machine {
@@ -220,7 +221,7 @@ static struct wsdbg_error *ensure_inspector(struct live_machine *live, uint64_t 
         wsdbg_machine_deinit(&live->base);
         wsdbg_inspector_stop(live->inspector);
         live->inspector = NULL;
-        wsdbg_attach_wait_detached(&live->attach, wsdbg_attach_clock_ns() + READ_LIMIT_NS);
+        wsdbg_attach_wait_detached(&live->attach, wsdbg_attach_clock_ns() + DETACHED_LIMIT_NS);
     }
     return live->inspector ? NULL : wsdbg_inspector_start(&live->attach, &live->inspector);
 }
