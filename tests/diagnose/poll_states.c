@@ -37,6 +37,24 @@ void shared_flag(struct picture *p)
             p->snapshot.parts[i].state = WSDBG_WARP_SPIN_SHARED;
 }
 
+static void time_out(struct picture *p)
+{
+    for (size_t i = 0; i < p->snapshot.site_count; i++)
+        p->snapshot.sites[i].may_time_out = true;
+}
+
+void flag_with_time_limit(struct picture *p)
+{
+    global_flag(p);
+    time_out(p);
+}
+
+void shared_flag_with_time_limit(struct picture *p)
+{
+    shared_flag(p);
+    time_out(p);
+}
+
 /* The host sleeps, computes or asks again and again; or nothing is known of it. */
 static void free_host(struct picture *p)
 {

@@ -191,6 +191,8 @@ void barrier_of_consumers_in_open_ways(struct picture *p);
 void global_flag(struct picture *p);
 void host_flag(struct picture *p);
 void flag_host_free(struct picture *p);
+void flag_with_time_limit(struct picture *p);
+void shared_flag_with_time_limit(struct picture *p);
 void flag_thread_free(struct picture *p);
 void flag_stranger_free(struct picture *p);
 void flag_threads_unknown(struct picture *p);

@@ -156,9 +156,31 @@ static void a_loop_that_polls_may_lie_in_another_and_may_pause(void **state)
     check_last(cubin, "poll_each_round", "STG", WSDBG_WARP_RUNNING);
     check_last(cubin, "poll_with_pauses", "LDG", WSDBG_WARP_SPIN_GLOBAL);
     check_last(cubin, "poll_with_pauses", "CLOCKLO", WSDBG_WARP_SPIN_GLOBAL);
-    check_last(cubin, "poll_for_some_time", "LDG", WSDBG_WARP_RUNNING);
-    check_last(cubin, "poll_for_some_time", "CLOCKLO", WSDBG_WARP_RUNNING);
+    check_last(cubin, "poll_for_some_time", "LDG", WSDBG_WARP_SPIN_GLOBAL);
+    check_last(cubin, "poll_for_some_time", "CLOCKLO", WSDBG_WARP_SPIN_GLOBAL);
     check_last(cubin, "work_each_round", "LDG", WSDBG_WARP_RUNNING);
+    wsdbg_cubin_close(cubin);
+    free(bytes);
+}
+
+static void a_poll_may_have_a_time_limit(void **state)
+{
+    static const struct {
+        const char *kernel;
+        bool has_limit;
+    } polls[] = {{"poll_for_some_time", true}, {"poll_or_trap", true},      {"poll_with_deadline", true},
+                 {"poll_step", false},         {"poll_with_pauses", false}, {"poll_shared", false}};
+    char *bytes;
+    struct wsdbg_cubin *cubin = open_cubin(&bytes);
+    (void)state;
+    for (size_t i = 0; i < sizeof polls / sizeof *polls; i++) {
+        struct wsdbg_graph *graph;
+        struct wsdbg_wait_site site;
+        assert_null(wsdbg_graph_create_of_function(kernel_named(cubin, polls[i].kernel), &graph));
+        if (!find_poll(graph, &site) || site.has_limit != polls[i].has_limit)
+            fail_msg("%s: state %d, limit %d", polls[i].kernel, (int)site.state, site.has_limit);
+        wsdbg_graph_destroy(graph);
+    }
     wsdbg_cubin_close(cubin);
     free(bytes);
 }
@@ -185,8 +207,6 @@ static uint32_t limited_place(const struct wsdbg_graph *graph)
         struct wsdbg_wait_site site;
         assert_null(wsdbg_wait_site_find(graph, i, &site));
         if (site.has_limit) {
-            assert_int_equal(site.state, WSDBG_WARP_RUNNING);
-            assert_null(wsdbg_wait_site_find_with(graph, i, WSDBG_TIME_LIMITS_DO_NOT_COUNT, &site));
             assert_int_equal(site.state, WSDBG_WARP_SPIN_GLOBAL);
             return i;
         }
@@ -240,6 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_that_only_look_poll_and_loops_that_work_do_not),
         cmocka_unit_test(a_loop_that_polls_may_lie_in_another_and_may_pause),
+        cmocka_unit_test(a_poll_may_have_a_time_limit),
         cmocka_unit_test(a_time_limit_that_the_program_left_out_does_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

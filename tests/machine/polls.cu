@@ -2,6 +2,7 @@
  * is compiled for poll_loops_test.c and never run: a kernel's name says what it does.
  */
 #include <stdint.h>
+#include <stdio.h>
 
 struct room {
     uint64_t pad[3];
@@ -242,13 +243,30 @@ extern "C" __global__ void poll_with_pauses(const volatile uint32_t *flag, uint3
     }
 }
 
-/* No poll: the loop ends by itself after some time. */
+/* The loop also ends by itself after some time. */
 extern "C" __global__ void poll_for_some_time(const volatile uint32_t *flag, long long limit, uint32_t *out)
 {
     const long long begin = clock64();
     while (*flag == 0 && clock64() - begin < limit) {
     }
     *out = *flag;
+}
+
+/* As a library does that rather ends the kernel than hang for ever. */
+extern "C" __global__ void poll_or_trap(const uint32_t *flag, uint32_t *out)
+{
+    const long long begin = clock64();
+    uint32_t seen;
+    for (;;) {
+        asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag));
+        if (seen)
+            break;
+        if (clock64() - begin >= 200000000000ll) {
+            printf("CTA %u waited too long, and saw %u\n", blockIdx.x, seen);
+            __trap();
+        }
+    }
+    *out = seen;
 }
 
 /* Polls whose time limit the program may leave out. */

@@ -126,7 +126,7 @@ static const struct {
     {"wgmma.wait_group", {NOP, WGMMA_WAIT, EXIT}, 1, WSDBG_WARP_WAIT_WGMMA, 1, 1, NONE},
     {"a wait for copies out", {FLUSH, DEPBAR, EXIT}, 1, WSDBG_WARP_WAIT_BULK, 1, 1, NONE},
     {"a wait for something else", {NOP, DEPBAR, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
-    {"a poll with a time limit goes on", {TIMED_POLL, EXIT}, 1, WSDBG_WARP_RUNNING, 1, 1, NONE},
+    {"a poll with a time limit is one", {TIMED_POLL, EXIT}, 1, WSDBG_WARP_SPIN_GLOBAL, 1, 1, NONE},
     {"a poll of a floating-point number", {FLOAT_POLL, EXIT}, 2, WSDBG_WARP_SPIN_GLOBAL, 1, 0, NONE},
     {"lanes that gather", {NOP, WARPSYNC, EXIT}, 1, WSDBG_WARP_RECONVERGE, 1, 1, NONE},
 };

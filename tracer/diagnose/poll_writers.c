@@ -231,7 +231,10 @@ static struct wsdbg_poll complete(const struct wsdbg_case *c, struct wsdbg_poll 
         poll.memory = place ? place->memory : memory_at(c, poll.address);
     poll.host_store = !poll.shared && (poll.memory ? is_of_host(&poll.memory->row) : poll.system);
     poll.others_ended = poll.memory && was_of_others(c, &poll.memory->row);
+    poll.may_time_out = poll.site < c->snapshot->site_count && c->snapshot->sites[poll.site].may_time_out;
     poll.writer = writer_of(c, &poll);
+    if (poll.writer == WSDBG_WRITER_NOBODY && poll.may_time_out)
+        poll.writer = WSDBG_WRITER_CLOCK;
     return poll;
 }
 

@@ -13,7 +13,8 @@ enum wsdbg_writer {
     WSDBG_WRITER_HOST_STORE, /* a thread of the program, or of another process that shares the memory */
     WSDBG_WRITER_SYSTEM,     /* nothing is known of the memory; it is read as what the host or another GPU may write */
     WSDBG_WRITER_PEER,       /* another GPU of the process, whose work is not known to be done */
-    WSDBG_WRITER_PROCESS     /* another process, or another device */
+    WSDBG_WRITER_PROCESS,    /* another process, or another device */
+    WSDBG_WRITER_CLOCK       /* nobody, but the poll has a time limit */
 };
 
 struct wsdbg_poll {
@@ -27,6 +28,7 @@ struct wsdbg_poll {
     bool system;                           /* read with the scope of the whole system */
     bool host_store;                       /* a plain store of the host's reaches it, as far as is known */
     bool others_ended;                     /* it was given to other processes, all of which have ended */
+    bool may_time_out;                     /* the clock may end the loop, too */
     enum wsdbg_writer writer;              /* the first of those who may write it */
 };
 

@@ -119,10 +119,18 @@ static bool is_behind(const struct wsdbg_case *c, uint32_t warp, const struct ws
     return behind;
 }
 
+static bool some_may_time_out(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+{
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_set_has(pollers, w) && wsdbg_poll_of(c, w).may_time_out)
+            return true;
+    return false;
+}
+
 /* The least sure of what is polled. */
 static enum wsdbg_confidence confidence_of_polls(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
 {
-    if (wsdbg_hangs_beside(c, pollers) != WSDBG_BESIDE_NOBODY)
+    if (wsdbg_hangs_beside(c, pollers) != WSDBG_BESIDE_NOBODY || some_may_time_out(c, pollers))
         return WSDBG_CONFIDENCE_POSSIBLE;
     if (wsdbg_grid_barrier_of(c).counted) /* a word that counts CTAs is for CTAs to change, however it is read */
         return confidence_on_gpu(c);
@@ -267,6 +275,7 @@ static const char *say_others(const struct wsdbg_poll *poll)
         return NO_WARP "another GPU of the program still may: its work is not known to be complete";
     case WSDBG_WRITER_PROCESS:
         return NO_WARP "another process or device still can, so this may be intended";
+    case WSDBG_WRITER_CLOCK:
     case WSDBG_WRITER_NOBODY:
         break;
     }
@@ -297,7 +306,7 @@ static const char *say_writers(const struct wsdbg_case *c, const struct wsdbg_wa
     const enum wsdbg_beside beside = wsdbg_hangs_beside(c, pollers);
     if (beside != WSDBG_BESIDE_NOBODY)
         return say_beside[beside];
-    return poll.shared && poll.writer == WSDBG_WRITER_NOBODY
+    return poll.shared && (poll.writer == WSDBG_WRITER_NOBODY || poll.writer == WSDBG_WRITER_CLOCK)
                ? ", and no warp that was seen can still write it: all wait or have exited"
                : say_others(&poll);
 }
@@ -354,9 +363,10 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
     if (!finding)
         return;
     finding->role = wsdbg_case_warp(c, first)->role;
-    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s%s%s.", wsdbg_say_warps(c, pollers).text,
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s%s%s.%s", wsdbg_say_warps(c, pollers).text,
                 plural_s(pollers), wsdbg_say_polled(c, first).text, wsdbg_say_at_poll(c, first).text,
-                say_writers(c, pollers), nobody_runs(c) ? wsdbg_say_ended(c, &poll).text : "");
+                say_writers(c, pollers), nobody_runs(c) ? wsdbg_say_ended(c, &poll).text : "",
+                some_may_time_out(c, pollers) ? " The loop reads the clock: it may also end by a time limit." : "");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Find the code that should write that word. Look for a path that skips the write, a lock that is never "
                 "released, or %s.",

@@ -74,6 +74,7 @@ struct wsdbg_look_part {
     struct wsdbg_code_place named;         /* of the PC; its instruction may not be decoded */
     struct wsdbg_code_place place;         /* the same if its instruction is decoded, else empty */
     struct wsdbg_wait_site site;
+    bool may_time_out; /* it polls, and the clock may end that for these lanes */
 };
 
 struct wsdbg_look_seen {

@@ -291,7 +291,7 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     const size_t earlier = *recent;
     *recent = (uint32_t)part;
     if (earlier < part && listing->seen->parts[earlier].pc == row->pc && listing->seen->parts[earlier].wait == NULL &&
-        context_of(listing, earlier) == context_of(listing, part) && !listing->seen->parts[earlier].site.has_limit) {
+        context_of(listing, earlier) == context_of(listing, part)) {
         row->named = listing->seen->parts[earlier].named;
         row->place = listing->seen->parts[earlier].place;
         row->site = listing->seen->parts[earlier].site;
@@ -305,14 +305,15 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     return wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
 }
 
-/* A poll with a time limit waits for ever if the lane's registers say that the limit is off. */
+/* A poll with a time limit ends by itself, unless the lane's registers say that the limit is off. */
 static struct wsdbg_error *look_at_limit(struct listing *listing, uint32_t warp, struct wsdbg_look_part *part)
 {
     const struct wsdbg_graph *graph = part->place.function->graph;
     struct wsdbg_lane lane = {listing->machine, listing->seen->warps[warp].machine, part->lane, NULL};
     struct wsdbg_thread_state shared = {0}, state;
     struct wsdbg_loop loop;
-    bool found = false, may_count = true;
+    bool found = false;
+    part->may_time_out = part->site.has_limit;
     if (!part->site.has_limit || listing->limits_seen++ >= LIMITS_SEEN_MOST)
         return NULL;
     struct wsdbg_error *error = wsdbg_lane_read_uniform(lane.machine, lane.warp, &shared);
@@ -322,11 +323,9 @@ static struct wsdbg_error *look_at_limit(struct listing *listing, uint32_t warp,
     if (error || !found)
         return error;
     const struct wsdbg_thread_world world = wsdbg_lane_world(&lane);
-    error = wsdbg_time_limit_may_count(&loop, part->place.instruction, &state, &world, &may_count);
+    error = wsdbg_time_limit_may_count(&loop, part->place.instruction, &state, &world, &part->may_time_out);
     free(loop.body);
-    if (!error && !lane.error && !may_count)
-        error = wsdbg_wait_site_find_with(graph, part->place.instruction, WSDBG_TIME_LIMITS_DO_NOT_COUNT, &part->site);
-    part->site.has_limit = true; /* so that it is not reused for lanes with other registers */
+    part->may_time_out |= error || lane.error;
     return error ? error : lane.error;
 }
 

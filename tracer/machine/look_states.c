@@ -193,7 +193,10 @@ static struct wsdbg_error *set_site(const struct states *states, uint32_t number
     else if (wsdbg_warp_state_waits(row->state) && row->state != WSDBG_WARP_RECONVERGE)
         place.instruction = part->site.instruction;
     const uint32_t grid = states->out->ctas[states->out->warps[row->warp].cta].grid;
-    return wsdbg_look_site(states->tables, &place, states->out->grids[grid].module, &row->site);
+    struct wsdbg_error *error = wsdbg_look_site(states->tables, &place, states->out->grids[grid].module, &row->site);
+    if (!error && part->may_time_out && wsdbg_warp_state_polls(row->state) && row->site != WSDBG_NONE)
+        states->out->sites[row->site].may_time_out = true;
+    return error;
 }
 
 /* The part for which the others wait: one that runs, one whose state is unknown, one in a wait that other warps or the

@@ -200,7 +200,7 @@ static void find_polled_word(const struct wsdbg_loop *loop, uint32_t load, struc
     out->word_bytes = is_pair ? SHOWN : WORD;
 }
 
-static bool find_poll(const struct wsdbg_loop *loop, enum wsdbg_time_limits limits, struct wsdbg_wait_site *out)
+static bool find_poll(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out)
 {
     uint32_t polled = WSDBG_NO_INSTRUCTION;
     unsigned best = 0;
@@ -211,9 +211,7 @@ static bool find_poll(const struct wsdbg_loop *loop, enum wsdbg_time_limits limi
     }
     if (polled == WSDBG_NO_INSTRUCTION)
         return false;
-    out->has_limit = limits == WSDBG_TIME_LIMITS_COUNT && wsdbg_loop_has_time_limit(loop);
-    if (out->has_limit)
-        return false;
+    out->has_limit = wsdbg_loop_has_time_limit(loop);
     found(out, loop->has_global ? WSDBG_WARP_SPIN_GLOBAL : WSDBG_WARP_SPIN_SHARED, polled, first_instruction(loop),
           true);
     out->value_holds = keeps_value(loop, polled);
@@ -299,8 +297,7 @@ static bool keeps_guard(const struct wsdbg_graph *graph, uint32_t instruction, u
 }
 
 /* What the counter's own instruction waits for, or the loop around it. */
-static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc, enum wsdbg_time_limits limits,
-                                   struct wsdbg_wait_site *out)
+static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out)
 {
     const enum wsdbg_warp_state state = waits_at(graph, pc);
     struct wsdbg_loop loop;
@@ -313,7 +310,7 @@ static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc,
     if (error)
         return error;
     const bool waits = in_loop && loop.is_quiet &&
-                       (find_loop_wait(&loop, pc, out) || (!loop.acts_beside && find_poll(&loop, limits, out)));
+                       (find_loop_wait(&loop, pc, out) || (!loop.acts_beside && find_poll(&loop, out)));
     if (in_loop)
         free(loop.body);
     if (!waits && state == WSDBG_WARP_RECONVERGE)
@@ -325,15 +322,9 @@ static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc,
 
 struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out)
 {
-    return wsdbg_wait_site_find_with(graph, pc, WSDBG_TIME_LIMITS_COUNT, out);
-}
-
-struct wsdbg_error *wsdbg_wait_site_find_with(const struct wsdbg_graph *graph, uint32_t pc,
-                                              enum wsdbg_time_limits limits, struct wsdbg_wait_site *out)
-{
     *out = (struct wsdbg_wait_site){.barrier_before = WSDBG_NO_INSTRUCTION};
     found(out, WSDBG_WARP_RUNNING, pc, pc, true);
-    struct wsdbg_error *error = find_at(graph, pc, limits, out);
+    struct wsdbg_error *error = find_at(graph, pc, out);
     out->gathers = waits_at(graph, pc) == WSDBG_WARP_RECONVERGE;
     if (error)
         return error;

@@ -27,14 +27,9 @@ struct wsdbg_wait_site {
     uint8_t word_bytes;          /* and how long it is; 0 = all that is loaded */
     bool operands_hold;          /* the registers the instruction names still have what it saw, */
     bool is_fresh;               /* ... though the loop around it changes them: as they are now, at the counter */
-    bool has_limit; /* the loop reads the clock to end: RUNNING, or a poll if the limit is known to be off */
+    bool has_limit;              /* of a poll: the clock may end the loop, too, unless registers say that it may not */
 };
 
-/* A poll with a time limit is RUNNING if limits count.  If they do not (time_limit.h), it is a poll. */
-enum wsdbg_time_limits { WSDBG_TIME_LIMITS_COUNT, WSDBG_TIME_LIMITS_DO_NOT_COUNT };
-struct wsdbg_error *wsdbg_wait_site_find_with(const struct wsdbg_graph *graph, uint32_t pc,
-                                              enum wsdbg_time_limits limits, struct wsdbg_wait_site *out);
-/* The same; limits count. */
 struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out);
 
 #endif

@@ -21,6 +21,7 @@ struct wsdbg_site {
     bool is_passed;      /* the site's place is a line further out (base/inlined.h); a session keeps the place */
     bool is_wgmma;       /* its instruction issues, orders or waits for wgmma; not kept in sessions */
     bool is_system;      /* it reads memory with the scope of the whole system; not kept in sessions */
+    bool may_time_out;   /* lanes poll here in a loop that the clock may end, too; not kept in sessions */
 };
 
 /* An instruction of a grid's code that waits for barriers or may complete one. */
