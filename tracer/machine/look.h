@@ -75,7 +75,29 @@ struct wsdbg_look_part {
     struct wsdbg_code_place place;         /* the same if its instruction is decoded, else empty */
     struct wsdbg_wait_site site;
     bool may_time_out; /* it polls, and the clock may end that for these lanes */
+    /* What executing its code told, where the code's shape did not: see spin.h. */
+    struct {
+        bool is_found, is_known_not_to;
+        bool is_read; /* what it polls: */
+        uint64_t address, value;
+        uint8_t width_bytes;
+    } spin;
 };
+
+/* Which lanes have been followed round a circle. */
+struct wsdbg_look_spins {
+    unsigned limits, tries;
+    struct {
+        const struct wsdbg_code_function *function;
+        uint32_t loop;
+        struct wsdbg_wait_site site;
+    } found[8]; /* loops of those that go round in one */
+    unsigned found_count;
+};
+/* Whether a part that polls does so for ever, and whether one that seems to run polls: as its registers and memory say.
+ * `warp`: row of the machine. */
+struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp, struct wsdbg_look_spins *spins,
+                                    struct wsdbg_look_part *part);
 
 struct wsdbg_look_seen {
     const struct wsdbg_machine *machine;

@@ -249,11 +249,27 @@ static void read_loaded_value(struct look_lane *lane, const struct wsdbg_instruc
     row->value = wsdbg_known_u64((uint64_t)high << 32 | low);
 }
 
+/* What a lane polls that was followed round its loop (spin.h). */
+static void take_spin(const struct look_lane *lane, const struct wsdbg_look_part *part,
+                      struct wsdbg_part_operands *operands, struct wsdbg_part *row)
+{
+    if (!part->spin.is_read)
+        return;
+    row->width_bytes = wsdbg_known_u32(part->spin.width_bytes);
+    row->address = shown_address(lane, part->site.state == WSDBG_WARP_SPIN_SHARED, part->spin.address);
+    row->value = wsdbg_known_u64(part->spin.value);
+    operands->resolved = true;
+}
+
 static void read_poll(struct look_lane *lane, const struct wsdbg_instruction *load, const struct wsdbg_look_part *part,
                       struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
     const bool shared = part->site.state == WSDBG_WARP_SPIN_SHARED;
     uint64_t address;
+    if (part->spin.is_found) {
+        take_spin(lane, part, operands, row);
+        return;
+    }
     if (load->width_bytes)
         row->width_bytes = wsdbg_known_u32(part->site.word_bytes ? part->site.word_bytes : load->width_bytes);
     if (!polled_address(lane, part, shared, &address))

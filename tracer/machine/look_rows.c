@@ -10,11 +10,9 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "machine/lane.h"
 #include "machine/look.h"
-#include "machine/time_limit.h"
 
-enum { RECENT_PLACES = 1024, LIMITS_SEEN_MOST = 32 };
+enum { RECENT_PLACES = 1024 };
 
 struct listing {
     const struct wsdbg_look_source *source;
@@ -23,7 +21,7 @@ struct listing {
     struct wsdbg_machine *machine;
     struct wsdbg_snapshot *out;
     uint32_t recent[RECENT_PLACES]; /* parts, by their counters */
-    unsigned limits_seen;           /* lanes that were followed to see whether a time limit counts */
+    struct wsdbg_look_spins spins;
 };
 
 static struct wsdbg_error *add_contexts(struct listing *listing)
@@ -291,10 +289,11 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     const size_t earlier = *recent;
     *recent = (uint32_t)part;
     if (earlier < part && listing->seen->parts[earlier].pc == row->pc && listing->seen->parts[earlier].wait == NULL &&
-        context_of(listing, earlier) == context_of(listing, part)) {
+        !listing->seen->parts[earlier].spin.is_found && context_of(listing, earlier) == context_of(listing, part)) {
         row->named = listing->seen->parts[earlier].named;
         row->place = listing->seen->parts[earlier].place;
         row->site = listing->seen->parts[earlier].site;
+        row->spin.is_known_not_to = listing->seen->parts[earlier].spin.is_known_not_to;
         return NULL;
     }
     struct wsdbg_error *error = wsdbg_code_locate(listing->source->code, listing->machine,
@@ -305,30 +304,6 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     return wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
 }
 
-/* A poll with a time limit ends by itself, unless the lane's registers say that the limit is off. */
-static struct wsdbg_error *look_at_limit(struct listing *listing, uint32_t warp, struct wsdbg_look_part *part)
-{
-    const struct wsdbg_graph *graph = part->place.function->graph;
-    struct wsdbg_lane lane = {listing->machine, listing->seen->warps[warp].machine, part->lane, NULL};
-    struct wsdbg_thread_state shared = {0}, state;
-    struct wsdbg_loop loop;
-    bool found = false;
-    part->may_time_out = part->site.has_limit;
-    if (!part->site.has_limit || listing->limits_seen++ >= LIMITS_SEEN_MOST)
-        return NULL;
-    struct wsdbg_error *error = wsdbg_lane_read_uniform(lane.machine, lane.warp, &shared);
-    if (error || !wsdbg_lane_read_registers(&lane, &shared, &state))
-        return error ? error : lane.error;
-    error = wsdbg_loop_around(graph, part->place.instruction, &loop, &found);
-    if (error || !found)
-        return error;
-    const struct wsdbg_thread_world world = wsdbg_lane_world(&lane);
-    error = wsdbg_time_limit_may_count(&loop, part->place.instruction, &state, &world, &part->may_time_out);
-    free(loop.body);
-    part->may_time_out |= error || lane.error;
-    return error ? error : lane.error;
-}
-
 /* The code at a part's counter, and what waits there. */
 static struct wsdbg_error *locate(struct listing *listing, uint32_t grid, size_t part)
 {
@@ -337,7 +312,8 @@ static struct wsdbg_error *locate(struct listing *listing, uint32_t grid, size_t
     if (!error && row->wait && row->place.function)
         believe_wait(row);
     else if (!error && row->place.function)
-        error = look_at_limit(listing, listing->out->parts[part].warp, row);
+        error = wsdbg_look_spin(listing->machine, listing->seen->warps[listing->out->parts[part].warp].machine,
+                                &listing->spins, row);
     return error;
 }
 

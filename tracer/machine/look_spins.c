@@ -1,0 +1,116 @@
+/* look_spins.c - lanes that are followed round their loop: whether a poll may end by a time limit, and whether what
+ * does not look like a wait is one all the same.
+ *
+ * Reads: registers and memory of some lanes of a look.  Writes: sites of parts that poll, and what those poll.
+ *
+ * To read a lane's registers takes a millisecond, in which the GPU stands still: so this is done for few lanes.  Those
+ * beyond, in a loop in which others were seen to poll, are taken to poll as well; but that they do is not sure.
+ */
+#include <stdlib.h>
+
+#include "machine/lane.h"
+#include "machine/look.h"
+#include "machine/spin.h"
+#include "machine/time_limit.h"
+
+enum { LIMITS_MOST = 32, TRIES_MOST = 16 };
+
+/* False: its registers are not to be had. */
+static bool read_lane(struct wsdbg_lane *lane, struct wsdbg_thread_state *state)
+{
+    struct wsdbg_thread_state shared = {0};
+    lane->error = wsdbg_lane_read_uniform(lane->machine, lane->warp, &shared);
+    return !lane->error && wsdbg_lane_read_registers(lane, &shared, state);
+}
+
+/* A poll with a time limit ends by itself, unless the lane's registers say that the limit is off. */
+static struct wsdbg_error *look_at_limit(struct wsdbg_lane *lane, struct wsdbg_look_part *part)
+{
+    const struct wsdbg_graph *graph = part->place.function->graph;
+    struct wsdbg_thread_state state;
+    struct wsdbg_loop loop;
+    bool found = false;
+    if (!read_lane(lane, &state))
+        return lane->error;
+    struct wsdbg_error *error = wsdbg_loop_around(graph, part->place.instruction, &loop, &found);
+    if (error || !found)
+        return error;
+    const struct wsdbg_thread_world world = wsdbg_lane_world(lane);
+    error = wsdbg_time_limit_may_count(&loop, part->place.instruction, &state, &world, &part->may_time_out);
+    free(loop.body);
+    part->may_time_out |= error || lane->error;
+    return error ? error : lane->error;
+}
+
+static uint32_t loop_of(const struct wsdbg_look_part *part)
+{
+    const struct wsdbg_graph *graph = part->place.function->graph;
+    return wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, part->place.instruction))->loop;
+}
+
+static void note(struct wsdbg_look_spins *spins, const struct wsdbg_look_part *part)
+{
+    if (spins->found_count == sizeof spins->found / sizeof *spins->found)
+        return;
+    spins->found[spins->found_count].function = part->place.function;
+    spins->found[spins->found_count].loop = loop_of(part);
+    spins->found[spins->found_count++].site = part->site;
+}
+
+static void take_spin(struct wsdbg_look_part *part, const struct wsdbg_spin *spin)
+{
+    part->site = (struct wsdbg_wait_site){
+        .state = spin->is_shared ? WSDBG_WARP_SPIN_SHARED : WSDBG_WARP_SPIN_GLOBAL,
+        .instruction = spin->load,
+        .home = spin->home,
+        .barrier_before = WSDBG_NO_INSTRUCTION,
+    };
+    part->may_time_out = spin->may_time_out;
+    part->spin.is_found = part->spin.is_read = true;
+    part->spin.address = spin->address;
+    part->spin.value = spin->value;
+    part->spin.width_bytes = spin->width_bytes;
+}
+
+/* As others in the same loop, that were followed. */
+static void take_as_others(const struct wsdbg_look_spins *spins, struct wsdbg_look_part *part)
+{
+    for (unsigned i = 0; i < spins->found_count && !part->spin.is_found; i++)
+        if (spins->found[i].function == part->place.function && spins->found[i].loop == loop_of(part)) {
+            part->site = spins->found[i].site;
+            part->may_time_out = part->spin.is_found = true;
+        }
+}
+
+static struct wsdbg_error *look_for_spin(struct wsdbg_lane *lane, struct wsdbg_look_spins *spins,
+                                         struct wsdbg_look_part *part)
+{
+    struct wsdbg_thread_state state;
+    struct wsdbg_spin spin;
+    if (!read_lane(lane, &state))
+        return lane->error;
+    const struct wsdbg_thread_world world = wsdbg_lane_world_with_memory(lane);
+    if (wsdbg_spin_find(part->place.function->graph, part->place.instruction, &state, &world, &spin)) {
+        take_spin(part, &spin);
+        note(spins, part);
+    } else {
+        part->spin.is_known_not_to = true;
+    }
+    return lane->error;
+}
+
+struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp, struct wsdbg_look_spins *spins,
+                                    struct wsdbg_look_part *part)
+{
+    struct wsdbg_lane lane = {machine, warp, part->lane, NULL};
+    part->may_time_out = part->site.has_limit;
+    if (part->site.has_limit)
+        return spins->limits++ < LIMITS_MOST ? look_at_limit(&lane, part) : NULL;
+    if (part->site.state != WSDBG_WARP_RUNNING || part->site.barrier_before != WSDBG_NO_INSTRUCTION ||
+        part->spin.is_known_not_to || loop_of(part) == WSDBG_GRAPH_NONE)
+        return NULL;
+    if (spins->tries++ < TRIES_MOST)
+        return look_for_spin(&lane, spins, part);
+    take_as_others(spins, part);
+    return NULL;
+}

@@ -1,0 +1,29 @@
+/* spin.h - whether a lane goes round in a circle in which it only looks at memory: found by executing the circle with
+ * the lane's registers and with memory as it is, whatever shape the code has.
+ *
+ * Reads: machine code, one lane's registers, memory and constants that the caller knows.  Private to this room.
+ */
+#ifndef WSDBG_MACHINE_SPIN_H
+#define WSDBG_MACHINE_SPIN_H
+
+#include "sass/graph.h"
+#include "sass/thread_step.h"
+
+struct wsdbg_spin {
+    uint32_t load;       /* instruction: of those that decide the lane's way, the one that it executed last */
+    uint32_t home;       /* the circle's first instruction, by its place in the code */
+    bool is_shared;      /* it loads from shared memory of the own CTA: the address is an offset there */
+    bool may_time_out;   /* the clock or a count of rounds may end it, too */
+    uint64_t address;    /* of the load's first byte */
+    uint8_t width_bytes; /* 4 or 8 */
+    uint64_t value;      /* what is there */
+};
+
+/* True: from `instruction` on, a lane with these registers comes back to where it was, or goes round for some thousand
+ * instructions, and nothing that it executes on the way writes memory or meets another lane.  Only machine code counts.
+ * `world` must answer for shared and global memory; what it does not know is unknown, and a way that depends on that is
+ * not followed. */
+bool wsdbg_spin_find(const struct wsdbg_graph *graph, uint32_t instruction, const struct wsdbg_thread_state *state,
+                     const struct wsdbg_thread_world *world, struct wsdbg_spin *out);
+
+#endif
