@@ -41,44 +41,6 @@ struct wsdbg_thread_world wsdbg_lane_world(struct wsdbg_lane *lane)
     return (struct wsdbg_thread_world){.context = lane, .constant = read_constant, .special = read_special};
 }
 
-static bool read_shared(void *context, uint32_t address, uint32_t *value)
-{
-    struct wsdbg_lane *lane = context;
-    struct wsdbg_machine *machine = lane->machine;
-    bool known = false;
-    if (!lane->error)
-        lane->error =
-            machine->ops->shared(machine, machine->warps[lane->warp].cta, address, value, sizeof *value, &known);
-    return known && !lane->error;
-}
-
-static uint32_t context_of(const struct wsdbg_lane *lane)
-{
-    const struct wsdbg_machine *machine = lane->machine;
-    return machine->grids[machine->ctas[machine->warps[lane->warp].cta].grid].context;
-}
-
-static bool read_global(void *context, uint64_t address, bool is_generic, uint32_t *value)
-{
-    struct wsdbg_lane *lane = context;
-    struct wsdbg_machine *machine = lane->machine;
-    bool known = false;
-    (void)is_generic;
-    if (!lane->error)
-        lane->error = machine->ops->global(machine, context_of(lane), address, value, sizeof *value, &known);
-    return known && !lane->error;
-}
-
-struct wsdbg_thread_world wsdbg_lane_world_with_memory(struct wsdbg_lane *lane)
-{
-    struct wsdbg_thread_world world = wsdbg_lane_world(lane);
-    const struct wsdbg_optional_u64 window = lane->machine->contexts[context_of(lane)].shared_window;
-    world.shared = read_shared;
-    world.global = read_global;
-    world.shared_window = window.known ? window.value : 0;
-    return world;
-}
-
 struct wsdbg_error *wsdbg_lane_read_uniform(struct wsdbg_machine *machine, uint32_t warp,
                                             struct wsdbg_thread_state *shared)
 {

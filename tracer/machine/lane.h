@@ -14,9 +14,6 @@ struct wsdbg_lane {
 
 /* What the lane finds in constants and special registers.  Valid as long as the lane. */
 struct wsdbg_thread_world wsdbg_lane_world(struct wsdbg_lane *lane);
-/* The same, and the memory that the lane can read: shared memory of its CTA, and global memory.  What the source does
- * not have is not known. */
-struct wsdbg_thread_world wsdbg_lane_world_with_memory(struct wsdbg_lane *lane);
 /* Into `shared` what all lanes of the warp (row of the machine) share. */
 struct wsdbg_error *wsdbg_lane_read_uniform(struct wsdbg_machine *machine, uint32_t warp,
                                             struct wsdbg_thread_state *shared);

@@ -84,8 +84,9 @@ struct wsdbg_look_part {
     } spin;
 };
 
-/* Which lanes have been followed round a circle. */
+/* Which lanes have been followed round a circle.  Zeroed: none; the caller destroys it. */
 struct wsdbg_look_spins {
+    struct walk_memory *memory; /* what they have read */
     unsigned limits, tries;
     struct {
         const struct wsdbg_code_function *function;
@@ -95,9 +96,10 @@ struct wsdbg_look_spins {
     unsigned found_count;
 };
 /* Whether a part that polls does so for ever, and whether one that seems to run polls: as its registers and memory say.
- * `warp`: row of the machine. */
-struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp, struct wsdbg_look_spins *spins,
-                                    struct wsdbg_look_part *part);
+ * `warp`: row of the machine, in this CTA. */
+struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp, const struct wsdbg_cta *cta,
+                                    struct wsdbg_look_spins *spins, struct wsdbg_look_part *part);
+void wsdbg_look_spins_destroy(struct wsdbg_look_spins *spins);
 
 struct wsdbg_look_seen {
     const struct wsdbg_machine *machine;

@@ -308,12 +308,13 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
 static struct wsdbg_error *locate(struct listing *listing, uint32_t grid, size_t part)
 {
     struct wsdbg_look_part *row = &listing->seen->parts[part];
+    const uint32_t warp = listing->out->parts[part].warp;
     struct wsdbg_error *error = find_site(listing, grid, part);
     if (!error && row->wait && row->place.function)
         believe_wait(row);
     else if (!error && row->place.function)
-        error = wsdbg_look_spin(listing->machine, listing->seen->warps[listing->out->parts[part].warp].machine,
-                                &listing->spins, row);
+        error = wsdbg_look_spin(listing->machine, listing->seen->warps[warp].machine,
+                                &listing->out->ctas[listing->out->warps[warp].cta], &listing->spins, row);
     return error;
 }
 
@@ -446,5 +447,8 @@ struct wsdbg_error *wsdbg_look_rows(const struct wsdbg_look_source *source, stru
         error = add_modules(&listing);
     if (!error)
         error = add_grids(&listing);
-    return error ? error : add_ctas(&listing);
+    if (!error)
+        error = add_ctas(&listing);
+    wsdbg_look_spins_destroy(&listing.spins);
+    return error;
 }

@@ -12,6 +12,7 @@
 #include "machine/look.h"
 #include "machine/spin.h"
 #include "machine/time_limit.h"
+#include "machine/walk_thread.h"
 
 enum { LIMITS_MOST = 32, TRIES_MOST = 16 };
 
@@ -82,25 +83,49 @@ static void take_as_others(const struct wsdbg_look_spins *spins, struct wsdbg_lo
         }
 }
 
-static struct wsdbg_error *look_for_spin(struct wsdbg_lane *lane, struct wsdbg_look_spins *spins,
-                                         struct wsdbg_look_part *part)
+static struct walk_thread thread_of(const struct wsdbg_lane *lane, const struct wsdbg_cta *cta,
+                                    struct walk_memory *memory)
+{
+    struct wsdbg_machine *machine = lane->machine;
+    const struct wsdbg_machine_warp *warp = &machine->warps[lane->warp];
+    const uint32_t grid = machine->ctas[warp->cta].grid, *block = machine->grids[grid].block;
+    const uint32_t *at = warp->lanes[lane->lane].thread;
+    return (struct walk_thread){.memory = memory,
+                                .machine = machine,
+                                .grid = grid,
+                                .cta = cta,
+                                .cta_row = warp->cta,
+                                .sibling = warp->cta,
+                                .linear = at[0] + block[0] * (at[1] + block[1] * at[2]),
+                                .lane = lane->lane,
+                                .is_of_words = true};
+}
+
+static struct wsdbg_error *look_for_spin(struct wsdbg_lane *lane, const struct wsdbg_cta *cta,
+                                         struct wsdbg_look_spins *spins, struct wsdbg_look_part *part)
 {
     struct wsdbg_thread_state state;
     struct wsdbg_spin spin;
+    if (!spins->memory)
+        spins->memory = calloc(1, sizeof *spins->memory);
+    if (!spins->memory)
+        return &wsdbg_error_no_memory;
     if (!read_lane(lane, &state))
         return lane->error;
-    const struct wsdbg_thread_world world = wsdbg_lane_world_with_memory(lane);
+    walk_memory_begin_cta(spins->memory);
+    struct walk_thread thread = thread_of(lane, cta, spins->memory);
+    const struct wsdbg_thread_world world = walk_thread_world(&thread);
     if (wsdbg_spin_find(part->place.function->graph, part->place.instruction, &state, &world, &spin)) {
         take_spin(part, &spin);
         note(spins, part);
     } else {
         part->spin.is_known_not_to = true;
     }
-    return lane->error;
+    return thread.error;
 }
 
-struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp, struct wsdbg_look_spins *spins,
-                                    struct wsdbg_look_part *part)
+struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp, const struct wsdbg_cta *cta,
+                                    struct wsdbg_look_spins *spins, struct wsdbg_look_part *part)
 {
     struct wsdbg_lane lane = {machine, warp, part->lane, NULL};
     part->may_time_out = part->site.has_limit;
@@ -110,7 +135,12 @@ struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp
         part->spin.is_known_not_to || loop_of(part) == WSDBG_GRAPH_NONE)
         return NULL;
     if (spins->tries++ < TRIES_MOST)
-        return look_for_spin(&lane, spins, part);
+        return look_for_spin(&lane, cta, spins, part);
     take_as_others(spins, part);
     return NULL;
+}
+
+void wsdbg_look_spins_destroy(struct wsdbg_look_spins *spins)
+{
+    free(spins->memory);
 }
