@@ -89,6 +89,19 @@ extern "C" __global__ void work_with_table(const uint32_t *table, uint32_t *out,
     *out = sum;
 }
 
+/* What it loads decides what is counted, not how long. */
+extern "C" __global__ void work_and_count(const uint32_t *table, uint32_t *out, uint32_t count)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < 1000 * count; i++)
+        if (look(&table[i & 7]) > 2) {
+            sum = sum * 3 + i;
+            if (look(&table[sum & 7]) > 1)
+                sum ^= i;
+        }
+    *out = sum;
+}
+
 extern "C" __global__ void work_along_array(const uint32_t *words, uint32_t *out)
 {
     uint32_t at = 0;

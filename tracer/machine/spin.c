@@ -28,7 +28,8 @@ struct runner {
     uint64_t depends[WSDBG_REGISTER_COUNT];
     struct look looks[LOOKS_MOST];
     unsigned look_count;
-    uint64_t decides;    /* looks and the clock, on which a branch of the circle depends */
+    uint64_t decides;    /* looks and the clock, on which a branch of the circle depends, */
+    uint64_t leaves;     /* ... one that leads out of a loop */
     bool clock_is_taken; /* the way of a branch is not known because of the clock */
     uint32_t at, steps, home;
 };
@@ -271,16 +272,18 @@ static uint32_t next_block(struct runner *runner, const struct wsdbg_block *bloc
     const struct wsdbg_instruction *last = wsdbg_graph_instruction(runner->graph, block->first + block->count - 1);
     const enum wsdbg_truth taken = is_taken(runner, last);
     const bool is_branch = last->operation == WSDBG_OP_BRA;
-    if (block->is_indirect || block->calls || block->returns || !block->successor_count ||
+    if (block->is_indirect || block->calls || block->returns || block->successor_count != 2 ||
         (block->exits && taken != WSDBG_TRUTH_NO))
         return WSDBG_GRAPH_NONE;
-    const uint64_t depends = sources_depend(runner, last);
+    const uint64_t depends = is_branch || block->exits ? sources_depend(runner, last) : 0;
     runner->decides |= depends;
+    if (block->exits || way_that_stays(runner->graph, block) != WSDBG_GRAPH_NONE)
+        runner->leaves |= depends;
     if (!is_branch || taken == WSDBG_TRUTH_NO)
         return block->successor[0];
     if (taken == WSDBG_TRUTH_YES)
-        return block->successor_count == 2 ? block->successor[1] : WSDBG_GRAPH_NONE;
-    if (!(depends & CLOCK) || block->successor_count != 2)
+        return block->successor[1];
+    if (!(depends & CLOCK))
         return WSDBG_GRAPH_NONE;
     runner->clock_is_taken = true;
     return way_that_stays(runner->graph, block);
@@ -321,19 +324,19 @@ static void begin_circle(struct runner *runner)
     for (size_t i = 0; i < WSDBG_REGISTER_COUNT; i++)
         runner->depends[i] &= CLOCK;
     runner->look_count = 0;
-    runner->decides = 0;
+    runner->decides = runner->leaves = 0;
     runner->clock_is_taken = false;
     runner->home = runner->at;
 }
 
-/* What decides the way, looked at in each of several rounds. */
+/* What decides how long the loop goes on, looked at in each of several rounds. */
 static bool goes_round(const struct runner *runner)
 {
     bool any = false;
     for (unsigned i = 0; i < runner->look_count; i++) {
         if (runner->looks[i].times < ROUNDS_LEAST)
             return false;
-        any |= runner->decides >> i & 1;
+        any |= runner->leaves >> i & 1;
     }
     return any;
 }
