@@ -29,6 +29,7 @@ struct kernel {
     uint32_t stays_for;       /* rounds that they stay for */
     bool leaves_in_round;     /* ... and they leave behind the wait of the next one */
     uint32_t no_release;      /* the round, from 1, in which group B leaves out its release */
+    bool no_last_release;     /* no consumer releases its last slot */
     bool no_begin;            /* consumers do not arrive at BEGIN before their first round */
     uint32_t silent_rank;     /* the CTA whose consumers never release; 0 = none */
     bool lane_leaves;         /* lane 0 of the producer, which produces, leaves before its first copy */
@@ -93,6 +94,11 @@ static const struct kernel kernels[] = {
      .takes_turns = true,
      .wrong_counts = true},
     {.name = "nothing, and the producer waits for the last release", .waits_at_end = true},
+    {.name = "the last slot is never released",
+     .cause = "ARRIVE_MISSING",
+     .says = "Warps 4-11 went through a round without arriving on \"empty\" stage 1",
+     .waits_at_end = true,
+     .no_last_release = true},
     {.name = "the last wait has the wrong parity",
      .cause = "PARITY_DRIFT",
      .says = "wait number 5 asked for parity 0, as the wait before it",
@@ -280,7 +286,7 @@ static bool consume_round(const struct kernel *k, struct way *way, uint32_t cta,
     }
     way_add(way, WSDBG_ACCESS_WGMMA, 0, round + 1);
     way_add(way, WSDBG_ACCESS_WGMMA_WAIT, 0, round + 1);
-    const bool is_left_out = is_b && k->no_release == round + 1;
+    const bool is_left_out = (is_b && k->no_release == round + 1) || (k->no_last_release && round + 1 == ROUNDS);
     const bool is_silent = (k->silent_rank && cta == k->silent_rank) || (k->takes_turns && warp % GROUP) ||
                            k->rest_releases == !way->lanes;
     if (!is_left_out && !is_silent)

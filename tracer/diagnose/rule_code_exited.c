@@ -1,7 +1,8 @@
 /* rule_code_exited.c - no live warp could make the arrivals that a wait still needs.  Either all warps that could have
  * exited, or the live ones have arrived and only exited warps could make the rest.
  *
- * Reads: barrier words, reaches, the wait graph.  Adds: WAKER_EXITED; ROLE_DISAGREE where the warps that used to arrive
+ * Reads: barrier words, reaches, the wait graph.  Adds: WAKER_EXITED; ARRIVE_MISSING where they went through a round
+ * without arriving (open_round.h); ROLE_DISAGREE where the warps that used to arrive
  * are alive but have left their loop; DOUBLE_ARRIVE where the code always arrives twice with no wait between;
  * ARRIVE_SHORT and PARITY_DRIFT where those that exited are not to blame (not_exited.h).
  */
@@ -10,6 +11,7 @@
 #include "diagnose/code_slot.h"
 #include "diagnose/missing_arrivals.h"
 #include "diagnose/not_exited.h"
+#include "diagnose/open_round.h"
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
 #include "diagnose/rules.h"
@@ -73,10 +75,40 @@ static struct wsdbg_optional_u32 role_of_gone(const struct wsdbg_case *c, const 
                                                                : wsdbg_common_role(c, gone);
 }
 
+/* That the warps left is no fault: they went through a round without arriving. */
+static bool say_open_round(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing,
+                           const struct wsdbg_warp_set *gone, enum wsdbg_confidence confidence)
+{
+    struct wsdbg_open_round open;
+    if (!wsdbg_open_round_find(c, gone, missing->word.barrier, &open))
+        return false;
+    struct wsdbg_finding *finding = wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ARRIVE_MISSING, confidence);
+    if (!finding)
+        return true;
+    char warps[160];
+    wsdbg_print(warps, sizeof warps, "%s", wsdbg_say_warps(c, gone).text);
+    finding->role = role_of_gone(c, missing, gone);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s waits on %s%s with %u of its %u arrivals. Only %s could make the missing ones. From its start to "
+                "its end, %s waits %u times on %s, but arrives on %s only %u times, so it went through a round without "
+                "arriving and then left the kernel.",
+                wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
+                wsdbg_say_at(c, missing->warp).text, missing->made, missing->word.expected, warps,
+                wsdbg_set_count(gone) == 1 ? "that warp" : "each of these", open.waits,
+                wsdbg_say_family(c, open.waited).text, wsdbg_say_family(c, missing->word.barrier).text, open.arrivals);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let %s arrive on %s behind each wait on %s, also in the last round.", warps,
+                wsdbg_say_family(c, missing->word.barrier).text, wsdbg_say_family(c, open.waited).text);
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
+    return true;
+}
+
 static void say_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const struct wsdbg_warp_set meant = meant_by_count(c, missing, &c->graph->nodes[missing->warp].wakers),
                                 *gone = &meant;
+    if (say_open_round(c, missing, gone, confidence_of_exited(c, missing)))
+        return;
     struct wsdbg_finding *finding =
         wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_WAKER_EXITED, confidence_of_exited(c, missing));
     if (!finding)
@@ -281,6 +313,8 @@ static enum wsdbg_confidence confidence_of_some_exited(const struct wsdbg_case *
 static void say_some_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
 {
     const struct wsdbg_warp_set there = those_there(missing);
+    if (say_open_round(c, missing, &missing->left, confidence_of_some_exited(c, missing)))
+        return;
     struct wsdbg_finding *finding =
         wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_WAKER_EXITED, confidence_of_some_exited(c, missing));
     if (!finding)
