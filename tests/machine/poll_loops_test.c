@@ -28,6 +28,7 @@ static const struct row {
     {"poll_step", "LDG.E.64.STRONG.SYS", 0, 0, false},
     {"poll_step_of_several", "LDG.E.64.STRONG.SYS", 0, 0, false},
     {"poll_behind_check", "LDG.E.STRONG.SYS", 0, 0, false},
+    {"poll_through_table", "LDG.E.STRONG.SYS", 0, 0, false},
     {"poll_shared", "LDS", 0, 0, true},
     {"poll_shared_by_atomics", "ATOMS", 0, 0, true},
     {"work_on_lines", NULL, 0, 0, false},

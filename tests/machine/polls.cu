@@ -243,6 +243,17 @@ extern "C" __global__ void poll_with_pauses(const volatile uint32_t *flag, uint3
     }
 }
 
+/* The pointer to the flag is loaded anew in each round. */
+extern "C" __global__ void poll_through_table(const uint32_t *const *flags, uint32_t count, uint32_t *out)
+{
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < count; i++)
+        do
+            asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(flags[i]) : "memory");
+        while (seen != 7);
+    *out = seen;
+}
+
 /* The loop also ends by itself after some time. */
 extern "C" __global__ void poll_for_some_time(const volatile uint32_t *flag, long long limit, uint32_t *out)
 {

@@ -115,6 +115,7 @@ static const struct row {
     {"flags, up to a moment", "wait_for_all_until", {[0] = 1}, 0, 4, 1000, 12, true},
     {"flags, so many times", "wait_for_all_some_rounds", {[0] = 1}, 0, 4, 0, 12, true},
     {"a word that leads to itself", "wait_at_last_of_chain", {[0] = 5, [5] = 5}, 0, 0, 0, 5, false},
+    {"words that lead to one another", "wait_at_last_of_chain", {[0] = 5, [5] = 5 + 16}, 0, 0, 0, 5, false},
     {"words that lead to the end", "wait_at_last_of_chain", {[0] = 5, [5] = 7, [7] = 99}, 0, 0, 0, NO, false},
     {"a table that decides nothing", "work_with_table", {1, 2, 3}, 0, 1000, 0, NO, false},
     {"a table that decides what is counted", "work_and_count", {1, 2, 3, 4, 5, 6, 7, 8}, 0, 1000, 0, NO, false},

@@ -131,12 +131,14 @@ struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp
     part->may_time_out = part->site.has_limit;
     if (part->site.has_limit)
         return spins->limits++ < LIMITS_MOST ? look_at_limit(&lane, part) : NULL;
-    if (part->site.state != WSDBG_WARP_RUNNING || part->site.barrier_before != WSDBG_NO_INSTRUCTION ||
-        part->spin.is_known_not_to || loop_of(part) == WSDBG_GRAPH_NONE)
+    if ((part->site.state != WSDBG_WARP_RUNNING && !part->site.is_pointed) ||
+        part->site.barrier_before != WSDBG_NO_INSTRUCTION || part->spin.is_known_not_to ||
+        loop_of(part) == WSDBG_GRAPH_NONE)
         return NULL;
     if (spins->tries++ < TRIES_MOST)
         return look_for_spin(&lane, cta, spins, part);
-    take_as_others(spins, part);
+    if (!part->site.is_pointed)
+        take_as_others(spins, part);
     return NULL;
 }
 

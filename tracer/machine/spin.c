@@ -19,6 +19,7 @@ struct look {
     uint64_t address;
     uint32_t words[WORDS_MOST], word_count;
     uint32_t times, step; /* step: of the last time */
+    uint64_t places;      /* looks through which its address is found */
 };
 
 struct runner {
@@ -190,10 +191,12 @@ static bool load(struct runner *runner, uint32_t number, const struct wsdbg_inst
     struct look *row = look_of(runner, &look);
     if (!row)
         return false;
+    const uint64_t places = operand_depends(runner, memory);
     row->times++;
     row->step = runner->steps;
+    row->places |= places;
     fill(runner, instruction, row);
-    set_depends(runner, instruction, UINT64_C(1) << (row - runner->looks) | operand_depends(runner, memory), false);
+    set_depends(runner, instruction, UINT64_C(1) << (row - runner->looks) | places, false);
     return true;
 }
 
@@ -341,12 +344,23 @@ static bool goes_round(const struct runner *runner)
     return any;
 }
 
-static bool tell(const struct runner *runner, bool may_time_out, struct wsdbg_spin *out)
+/* Of the looks that decide the way the last one that is no pointer to another one; of a circle of pointers any. */
+static const struct look *deciding_look(const struct runner *runner)
 {
     const struct look *last = NULL;
+    uint64_t pointers = 0;
     for (unsigned i = 0; i < runner->look_count; i++)
-        if (runner->decides >> i & 1 && (!last || runner->looks[i].step > last->step))
+        pointers |= runner->decides >> i & 1 ? runner->looks[i].places : 0;
+    const uint64_t ends = runner->decides & ~pointers & ~CLOCK, from = ends ? ends : runner->decides;
+    for (unsigned i = 0; i < runner->look_count; i++)
+        if (from >> i & 1 && (!last || runner->looks[i].step > last->step))
             last = &runner->looks[i];
+    return last;
+}
+
+static bool tell(const struct runner *runner, bool may_time_out, struct wsdbg_spin *out)
+{
+    const struct look *last = deciding_look(runner);
     if (!last)
         return false;
     *out = (struct wsdbg_spin){.load = last->instruction,

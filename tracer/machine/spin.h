@@ -10,7 +10,8 @@
 #include "sass/thread_step.h"
 
 struct wsdbg_spin {
-    uint32_t load;       /* instruction: of those that decide the lane's way, the one that it executed last */
+    uint32_t load;       /* instruction: of those that decide the lane's way, and bring no pointer to another one's
+                          * place, the last one */
     uint32_t home;       /* the circle's first instruction, by its place in the code */
     bool is_shared;      /* it loads from shared memory of the own CTA: the address is an offset there */
     bool may_time_out;   /* the clock or a count of rounds may end it, too */

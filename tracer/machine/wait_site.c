@@ -5,6 +5,8 @@
 
 #include "machine/time_limit.h"
 
+enum { CHAIN_MOST = 3 }; /* instructions between a pointer and the load that uses it */
+
 static const struct wsdbg_instruction *at(const struct wsdbg_graph *graph, uint32_t number)
 {
     return wsdbg_graph_instruction(graph, number);
@@ -200,6 +202,35 @@ static void find_polled_word(const struct wsdbg_loop *loop, uint32_t load, struc
     out->word_bytes = is_pair ? SHOWN : WORD;
 }
 
+/* Whether an operand's register was made from what `origin` brought, by arithmetic alone, in one block. */
+static bool comes_from(const struct wsdbg_loop *loop, uint32_t number, const struct wsdbg_operand *operand,
+                       uint32_t origin, unsigned depth)
+{
+    const uint32_t written = wsdbg_loop_written(loop, number, operand);
+    if (written == WSDBG_NO_INSTRUCTION || written == origin)
+        return written == origin;
+    const struct wsdbg_instruction *row = at(loop->graph, written);
+    for (unsigned s = 0; depth && wsdbg_operation_computes(row->operation) && s < row->source_count; s++)
+        if (row->sources[s].kind == WSDBG_OPERAND_REGISTER &&
+            comes_from(loop, written, &row->sources[s], origin, depth - 1))
+            return true;
+    return false;
+}
+
+/* The load that finds its place through what the polled one brings, if the loop ends by it: then that one is waited
+ * for.
+ */
+static uint32_t end_of_chain(const struct wsdbg_loop *loop, uint32_t polled)
+{
+    for (uint32_t i = wsdbg_loop_next(loop, 0); i != WSDBG_NO_INSTRUCTION; i = wsdbg_loop_next(loop, i + 1)) {
+        const struct wsdbg_operand *memory = wsdbg_memory_operand(at(loop->graph, i));
+        if (i != polled && memory && wsdbg_operation_reads_memory(at(loop->graph, i)->operation) &&
+            comes_from(loop, i, memory, polled, CHAIN_MOST) && wsdbg_loop_ends_by(loop, i))
+            return i;
+    }
+    return polled;
+}
+
 static bool find_poll(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out)
 {
     uint32_t polled = WSDBG_NO_INSTRUCTION;
@@ -211,6 +242,9 @@ static bool find_poll(const struct wsdbg_loop *loop, struct wsdbg_wait_site *out
     }
     if (polled == WSDBG_NO_INSTRUCTION)
         return false;
+    const uint32_t first = polled;
+    polled = end_of_chain(loop, first);
+    out->is_pointed = polled != first;
     out->has_limit = wsdbg_loop_has_time_limit(loop);
     found(out, loop->has_global ? WSDBG_WARP_SPIN_GLOBAL : WSDBG_WARP_SPIN_SHARED, polled, first_instruction(loop),
           true);
@@ -309,8 +343,8 @@ static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc,
     struct wsdbg_error *error = wsdbg_loop_around(graph, pc, &loop, &in_loop);
     if (error)
         return error;
-    const bool waits = in_loop && loop.is_quiet &&
-                       (find_loop_wait(&loop, pc, out) || (!loop.acts_beside && find_poll(&loop, out)));
+    const bool waits =
+        in_loop && loop.is_quiet && (find_loop_wait(&loop, pc, out) || (!loop.acts_beside && find_poll(&loop, out)));
     if (in_loop)
         free(loop.body);
     if (!waits && state == WSDBG_WARP_RECONVERGE)

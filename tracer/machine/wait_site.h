@@ -27,6 +27,7 @@ struct wsdbg_wait_site {
     uint8_t word_bytes;          /* and how long it is; 0 = all that is loaded */
     bool operands_hold;          /* the registers the instruction names still have what it saw, */
     bool is_fresh;               /* ... though the loop around it changes them: as they are now, at the counter */
+    bool is_pointed;             /* a poll's load finds its place through a pointer that the loop loads anew */
     bool has_limit;              /* of a poll: the clock may end the loop, too, unless registers say that it may not */
 };
 
